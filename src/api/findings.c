@@ -1,0 +1,145 @@
+#include "open/open.h"
+
+const wb_findings *wb_model_findings(const wb_model *model)
+{
+    return &model->findings;
+}
+
+uint64_t wb_findings_count(const wb_findings *findings)
+{
+    return findings->count;
+}
+
+wb_status wb_findings_at(const wb_findings *findings, uint64_t index, wb_finding *finding)
+{
+    size_t size = finding->size;
+    memset(finding, 0, sizeof *finding);
+    finding->size = size;
+    if (size != sizeof *finding)
+        return WB_ERROR_ARGUMENT;
+    if (index >= findings->count)
+        return WB_ERROR_NOT_FOUND;
+    *finding = findings->list[index];
+    return WB_OK;
+}
+
+int wb_findings_verdict(const wb_findings *findings)
+{
+    int verdict = 0;
+    for (size_t i = 0; i < findings->count; i++) {
+        if (findings->list[i].severity == WB_FATAL)
+            return 2;
+        if (findings->list[i].severity > WB_INFO)
+            verdict = 1;
+    }
+    return verdict;
+}
+
+void wb_findings_free(wb_findings *findings)
+{
+    if (findings == NULL)
+        return;
+    wb_allocator allocator = findings->allocator;
+    wb__findings_clear(findings);
+    wb__free(&allocator, findings, sizeof *findings);
+}
+
+/* ---- verifying ---- */
+
+static const wb_verify_options default_options = {.size = sizeof(wb_verify_options)};
+
+static wb_status check_options(wb__context *context, const wb_verify_options *options)
+{
+    if (options->size != sizeof *options)
+        return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET, WB__STR(""),
+                        "wb_verify_options.size is not sizeof(wb_verify_options)");
+    if (options->flags & ~WB_VERIFY_DEEP)
+        return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET, WB__STR(""),
+                        "wb_verify_options.flags has bits that mean nothing");
+    return WB_OK;
+}
+
+static wb_findings *new_findings(const wb_allocator *allocator)
+{
+    wb_findings *findings = wb__alloc(allocator, sizeof *findings);
+    if (findings != NULL)
+        wb__findings_init(findings, allocator);
+    return findings;
+}
+
+/* An error that says something about the model, and not about this machine or call. */
+static bool is_verdict(wb_status status)
+{
+    return status == WB_ERROR_FORMAT || status == WB_ERROR_LIMIT || status == WB_ERROR_UNSUPPORTED;
+}
+
+wb_status wb_verify_model(const wb_model *model, const wb_verify_options *options,
+                          wb_findings **out, wb_error *error)
+{
+    wb_error spare;
+    wb__context context = wb__context_of(model, wb__error_reset(error, &spare));
+    *out = NULL;
+    if (options == NULL)
+        options = &default_options;
+    wb_status status = check_options(&context, options);
+    if (status != WB_OK)
+        return status;
+    wb_findings *findings = new_findings(&model->allocator);
+    if (findings == NULL)
+        return wb__fail_memory(&context);
+    context.findings = findings;
+    for (size_t i = 0; i < model->findings.count && status == WB_OK; i++) {
+        if (!wb__findings_add(findings, &model->findings.list[i]))
+            status = wb__fail_memory(&context);
+    }
+    if (status == WB_OK)
+        status = wb__verify(model, &context, options);
+    if (status != WB_OK) {
+        wb_findings_free(findings);
+        return status;
+    }
+    *out = findings;
+    return WB_OK;
+}
+
+/* What opening saw before it failed, and why it did. */
+static wb_status refused(wb__context *context, wb_findings *seen, wb_findings **out)
+{
+    wb_findings *findings = new_findings(&context->allocator);
+    bool added = findings != NULL;
+    for (size_t i = 0; i < seen->count && added; i++)
+        added = wb__findings_add(findings, &seen->list[i]);
+    if (!added || !wb__findings_add_error(findings, context->error, WB_FATAL)) {
+        wb_findings_free(findings);
+        return wb__fail_memory(context);
+    }
+    (void)wb__error_reset(context->error, context->error);
+    *out = findings;
+    return WB_OK;
+}
+
+wb_status wb_verify(const char *path, const wb_verify_options *options, wb_findings **out,
+                    wb_error *error)
+{
+    wb_error spare;
+    wb__context context;
+    error = wb__error_reset(error, &spare);
+    *out = NULL;
+    if (options == NULL)
+        options = &default_options;
+    wb_status status = wb__context_init(&context, options->open, error);
+    if (status == WB_OK)
+        status = check_options(&context, options);
+    if (status != WB_OK)
+        return status;
+    wb_model *model = wb__model_new(&context, WB_ACCESS_READ);
+    if (model == NULL)
+        return wb__fail_memory(&context);
+    status = wb__open_path(model, &context, path);
+    if (status == WB_OK)
+        status = wb_verify_model(model, options, out, error);
+    else if (is_verdict(status))
+        status = refused(&context, &model->findings, out);
+    wb__model_delete(model);
+    return status;
+}

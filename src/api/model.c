@@ -1,0 +1,244 @@
+#include "open/open.h"
+
+#include <limits.h>
+
+#define STRING_(x) #x
+#define STRING(x) STRING_(x)
+
+const char *wb_version(void)
+{
+    return STRING(WB_VERSION_MAJOR) "." STRING(WB_VERSION_MINOR) "." STRING(WB_VERSION_PATCH);
+}
+
+const char *wb_status_name(wb_status status)
+{
+    switch (status) {
+    case WB_OK: return "ok";
+    case WB_ERROR_ARGUMENT: return "argument";
+    case WB_ERROR_MEMORY: return "memory";
+    case WB_ERROR_IO: return "io";
+    case WB_ERROR_FORMAT: return "format";
+    case WB_ERROR_LIMIT: return "limit";
+    case WB_ERROR_UNSUPPORTED: return "unsupported";
+    case WB_ERROR_NOT_FOUND: return "not-found";
+    case WB_ERROR_CHANGED: return "changed";
+    case WB_ERROR_TYPE: return "type";
+    case WB_ERROR_CANCELLED: return "cancelled";
+    }
+    return "unknown";
+}
+
+/* ---- opening ---- */
+
+/* What all ways of opening share: an empty model to fill, handed out if filling it succeeds. */
+typedef struct open_call {
+    wb__context context;
+    wb_error spare;
+    wb_model *model;
+} open_call;
+
+static wb_status begin(open_call *call, const wb_open_options *options, wb_model **out,
+                       wb_error *error)
+{
+    error = wb__error_reset(error, &call->spare);
+    call->model = NULL;
+    if (out != NULL)
+        *out = NULL;
+    wb_status status = wb__context_init(&call->context, options, error);
+    if (status == WB_OK && out == NULL)
+        status = wb__fail(&call->context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET,
+                          WB__STR(""), "there is nowhere to store the model");
+    if (status == WB_OK) {
+        call->model = wb__model_new(&call->context, wb__access_of(options));
+        if (call->model == NULL)
+            status = wb__fail_memory(&call->context);
+    }
+    return status;
+}
+
+static wb_status finish(open_call *call, wb_status status, wb_model **out)
+{
+    if (status == WB_OK)
+        *out = call->model;
+    else
+        wb__model_delete(call->model);
+    return status;
+}
+
+static wb_status fail_null(open_call *call, const char *what)
+{
+    return wb__fail(&call->context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET,
+                    WB__STR(""), "%s is NULL", what);
+}
+
+wb_status wb_open(const char *path, const wb_open_options *options, wb_model **model,
+                  wb_error *error)
+{
+    open_call call;
+    wb_status status = begin(&call, options, model, error);
+    if (status == WB_OK && path == NULL)
+        status = fail_null(&call, "the path");
+    if (status == WB_OK)
+        status = wb__open_path(call.model, &call.context, path);
+    return finish(&call, status, model);
+}
+
+wb_status wb_open_fd(int fd, const char *label, const wb_open_options *options, wb_model **model,
+                     wb_error *error)
+{
+    open_call call;
+    wb__source *source;
+    wb_status status = begin(&call, options, model, error);
+    if (status == WB_OK && label == NULL)
+        status = fail_null(&call, "the label");
+    if (status == WB_OK) {
+        call.context.file = label;
+        status = wb__source_open_fd(&call.context, fd, label, wb__access_of(options), &source);
+    }
+    if (status == WB_OK)
+        status = wb__open_source(call.model, &call.context, source);
+    return finish(&call, status, model);
+}
+
+wb_status wb_open_memory(const void *bytes, size_t n, const char *label,
+                         const wb_open_options *options, wb_model **model, wb_error *error)
+{
+    open_call call;
+    wb__source *source;
+    wb_status status = begin(&call, options, model, error);
+    if (status == WB_OK && (label == NULL || (bytes == NULL && n > 0)))
+        status = fail_null(&call, label == NULL ? "the label" : "the memory");
+    if (status == WB_OK)
+        status = wb__source_open_memory(&call.context, bytes, n, label, &source);
+    if (status == WB_OK)
+        status = wb__open_source(call.model, &call.context, source);
+    return finish(&call, status, model);
+}
+
+wb_status wb_open_source(const wb_source *caller, const char *label,
+                         const wb_open_options *options, wb_model **model, wb_error *error)
+{
+    open_call call;
+    wb__source *source;
+    wb_status status = begin(&call, options, model, error);
+    if (status == WB_OK && (label == NULL || caller == NULL))
+        status = fail_null(&call, label == NULL ? "the label" : "the source");
+    if (status == WB_OK && (caller->size != sizeof *caller || caller->read == NULL))
+        status = wb__fail(&call.context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET,
+                          WB__STR(""), "wb_source needs its size and a read function");
+    if (status == WB_OK) {
+        status = wb__source_open_caller(&call.context, caller, label, &source);
+        if (status == WB_OK)
+            status = wb__open_source(call.model, &call.context, source);
+    } else if (caller != NULL && caller->size == sizeof *caller && caller->close != NULL) {
+        caller->close(caller->ctx);
+    }
+    return finish(&call, status, model);
+}
+
+void wb_close(wb_model *model)
+{
+    wb__model_delete(model);
+}
+
+/* ---- the files ---- */
+
+wb_status wb_model_check(const wb_model *model, wb_error *error)
+{
+    wb_error spare;
+    wb__context context = wb__context_of(model, wb__error_reset(error, &spare));
+    for (size_t i = 0; i < model->source_count; i++) {
+        wb_status status = wb__source_check(model->sources[i], &context);
+        if (status != WB_OK)
+            return status;
+    }
+    return WB_OK;
+}
+
+int wb_owns_address(const wb_model *model, const void *address)
+{
+    for (size_t i = 0; i < model->source_count; i++) {
+        if (wb__source_owns(model->sources[i], address))
+            return 1;
+    }
+    return 0;
+}
+
+const char *wb_format(const wb_model *model)
+{
+    return model->logical.file_count == 0 ? "" : model->logical.files[0].format;
+}
+
+uint64_t wb_file_count(const wb_model *model)
+{
+    return model->logical.file_count;
+}
+
+wb_status wb_file_at(const wb_model *model, uint64_t index, wb_file *out, wb_error *error)
+{
+    wb_error spare;
+    wb__context context = wb__context_of(model, wb__error_reset(error, &spare));
+    size_t size = out->size;
+    memset(out, 0, sizeof *out);
+    out->size = size;
+    if (size != sizeof *out)
+        return wb__fail(&context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET,
+                        WB__STR(""), "wb_file.size is not sizeof(wb_file)");
+    if (index >= model->logical.file_count)
+        return wb__fail(&context, WB_ERROR_NOT_FOUND, WB__FINDING_NOT_FOUND, WB_NO_OFFSET,
+                        WB__STR(""), "there is no file number %llu", (unsigned long long)index);
+    const wb__model_file *file = &model->logical.files[index];
+    out->path = file->path;
+    out->format = file->format;
+    out->bytes = file->bytes;
+    out->data_offset = file->data_begin;
+    out->tensors = file->tensor_count;
+    return WB_OK;
+}
+
+/* ---- metadata ---- */
+
+uint64_t wb_meta_count(const wb_model *model)
+{
+    return model->logical.metas.count;
+}
+
+wb_status wb_meta_at(const wb_model *model, uint64_t index, wb_meta *out, wb_error *error)
+{
+    wb_error spare;
+    wb__context context = wb__context_of(model, wb__error_reset(error, &spare));
+    size_t size = out->size;
+    memset(out, 0, sizeof *out);
+    out->size = size;
+    if (size != sizeof *out)
+        return wb__fail(&context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET,
+                        WB__STR(""), "wb_meta.size is not sizeof(wb_meta)");
+    if (index >= model->logical.metas.count)
+        return wb__fail(&context, WB_ERROR_NOT_FOUND, WB__FINDING_NOT_FOUND, WB_NO_OFFSET,
+                        WB__STR(""), "there is no metadata entry number %llu",
+                        (unsigned long long)index);
+    const wb__meta *meta = wb__list_at(&model->logical.metas, (size_t)index);
+    out->key = meta->text;
+    out->key_len = meta->key_len;
+    out->type = WB_META_STRING;
+    out->file = meta->file;
+    return WB_OK;
+}
+
+wb_status wb_meta_get_string(const wb_model *model, const char *key, size_t key_len,
+                             const char **value, size_t *value_len, wb_error *error)
+{
+    wb_error spare;
+    wb__context context = wb__context_of(model, wb__error_reset(error, &spare));
+    wb__str name = wb__str_from(key, key_len);
+    const wb__meta *meta = wb__model_find_meta(&model->logical, name);
+    *value = NULL;
+    *value_len = 0;
+    if (meta == NULL)
+        return wb__fail(&context, WB_ERROR_NOT_FOUND, WB__FINDING_NOT_FOUND, WB_NO_OFFSET, name,
+                        "the metadata has no such key");
+    wb__str text = wb__meta_value(meta);
+    *value = text.ptr;
+    *value_len = text.len;
+    return WB_OK;
+}

@@ -1,0 +1,301 @@
+/*
+ * Which files of a folder make the model. In this order:
+ *
+ *   1. an index whose files are all there: those files;
+ *   2. model.safetensors: that file (an index that names others is stale);
+ *   3. an index some of whose files are missing: refused, naming the first;
+ *   4. one complete set of shards, name-0000i-of-0000n.safetensors: those, and a finding that the
+ *      index is missing; an incomplete set is refused, naming the first missing shard;
+ *   5. a single .safetensors file: that one;
+ *   6. several that do not belong together: refused, since which is meant is not ours to guess.
+ *
+ * Further files that loaders which take model*.safetensors would merge in are a finding.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "bundles/bundle.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#define INDEX_END ".safetensors.index.json"
+#define WHOLE "model.safetensors"
+
+typedef struct folder_listing {
+    wb__context *context;
+    wb__bundle *bundle;
+    const char *folder;
+    wb__arena arena;
+    char **names; /* of the *.safetensors, in byte order */
+    size_t count;
+    size_t capacity;
+    const char *index_name; /* of the index to prefer */
+    char *index;            /* the one there is, or NULL */
+    bool whole;         /* model.safetensors is there */
+    char other[64];     /* a file of weights in another format, for the message */
+    size_t missing;     /* files of the index that are not there */
+    char first_missing[256];
+} folder_listing;
+
+static bool has_name(const folder_listing *listing, wb__str name)
+{
+    for (size_t i = 0; i < listing->count; i++) {
+        if (wb__str_equal(wb__str_from(listing->names[i], SIZE_MAX), name))
+            return true;
+    }
+    return false;
+}
+
+static wb_status list_name(void *ctx, const char *entry)
+{
+    folder_listing *listing = ctx;
+    wb__str name = wb__str_from(entry, SIZE_MAX);
+    if (name.ptr[0] == '.') /* "._model.safetensors" is what macOS leaves on foreign disks */
+        return WB_OK;
+    if (wb__str_ends_with(name, WB__STR(INDEX_END))) {
+        if (listing->index == NULL || strcmp(entry, listing->index_name) == 0) {
+            listing->index = wb__arena_copy(&listing->arena, name.ptr, name.len);
+            if (listing->index == NULL)
+                return wb__fail_memory(listing->context);
+        }
+        return WB_OK;
+    }
+    if (!wb__str_ends_with(name, WB__STR(".safetensors"))) {
+        if (wb__str_ends_with(name, WB__STR(".gguf")) || wb__str_ends_with(name, WB__STR(".bin")) ||
+            wb__str_ends_with(name, WB__STR(".pt")) || wb__str_ends_with(name, WB__STR(".pth")))
+            wb__printable(listing->other, sizeof listing->other, name);
+        return WB_OK;
+    }
+    char *copy = wb__arena_copy(&listing->arena, name.ptr, name.len);
+    if (copy == NULL || !wb__grow(&listing->context->allocator, (void **)&listing->names,
+                                  &listing->capacity, sizeof *listing->names, listing->count + 1,
+                                  SIZE_MAX))
+        return wb__fail_memory(listing->context);
+    listing->names[listing->count++] = copy;
+    listing->whole |= strcmp(entry, WHOLE) == 0;
+    return WB_OK;
+}
+
+static wb_status add_indexed(void *ctx, wb__str file)
+{
+    folder_listing *listing = ctx;
+    if (!has_name(listing, file)) {
+        if (listing->missing++ == 0)
+            wb__printable(listing->first_missing, sizeof listing->first_missing, file);
+    }
+    return wb__bundle_add(listing->context, listing->bundle, listing->folder, file);
+}
+
+static bool in_bundle(const wb__bundle *bundle, const char *name)
+{
+    for (size_t i = 0; i < bundle->count; i++) {
+        const char *slash = strrchr(bundle->paths[i], '/');
+        if (strcmp(slash == NULL ? bundle->paths[i] : slash + 1, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+static wb_status note_strays(const folder_listing *listing)
+{
+    for (size_t i = 0; i < listing->count; i++) {
+        const char *name = listing->names[i];
+        if (strncmp(name, "model", 5) != 0 || in_bundle(listing->bundle, name))
+            continue;
+        wb_status status = wb__note(listing->context, WB_WARNING, WB__FINDING_SHARD_STRAY,
+                                    WB_NO_OFFSET, WB__STR(""),
+                                    "%s lies in the folder but is not part of the model", name);
+        if (status != WB_OK)
+            return status;
+    }
+    return WB_OK;
+}
+
+static wb_status fail_missing(const folder_listing *listing)
+{
+    return wb__fail(listing->context, WB_ERROR_FORMAT, WB__FINDING_SHARD_MISSING, WB_NO_OFFSET,
+                    WB__STR(""), "%zu of the model's files %s missing, the first is %s",
+                    listing->missing, listing->missing == 1 ? "is" : "are",
+                    listing->first_missing);
+}
+
+/* Rules 1 to 3. *done tells whether one of them applied. */
+static wb_status by_index(folder_listing *listing, bool *done)
+{
+    wb__context *context = listing->context;
+    wb__bundle *bundle = listing->bundle;
+    *done = true;
+    if (listing->index != NULL) {
+        char *path = wb__path_join(&context->allocator, listing->folder,
+                                   wb__str_from(listing->index, SIZE_MAX));
+        if (path == NULL)
+            return wb__fail_memory(context);
+        wb_status status = wb__index_read(context, bundle, path, add_indexed, listing);
+        wb__free(&context->allocator, path, strlen(path) + 1);
+        if (status != WB_OK || listing->missing == 0)
+            return status;
+        if (!listing->whole || in_bundle(bundle, WHOLE))
+            return fail_missing(listing);
+        bundle->count = 0;
+        bundle->index_text = NULL;
+        status = wb__note(context, WB_WARNING, WB__FINDING_INDEX_STALE, WB_NO_OFFSET, WB__STR(""),
+                          "%s names files that are not there; " WHOLE " is used instead",
+                          listing->index);
+        if (status != WB_OK)
+            return status;
+    }
+    if (listing->whole)
+        return wb__bundle_add(context, bundle, listing->folder, WB__STR(WHOLE));
+    *done = false;
+    return WB_OK;
+}
+
+static bool same_set(const wb__shard_name *a, const wb__shard_name *b)
+{
+    return a->of == b->of && a->digits == b->digits && wb__str_equal(a->prefix, b->prefix);
+}
+
+/* Adds shards 1 to n of the set; the listing is in byte order, and so the set in that of numbers. */
+static wb_status add_set(folder_listing *listing, const wb__shard_name *set)
+{
+    uint32_t next = 1;
+    for (size_t i = 0; i <= listing->count; i++) {
+        wb__shard_name shard;
+        bool at_end = i == listing->count;
+        if (!at_end && (!wb__shard_parse(wb__str_from(listing->names[i], SIZE_MAX), &shard) ||
+                        !same_set(&shard, set)))
+            continue;
+        uint32_t reached = at_end ? set->of + 1 : shard.number;
+        if (reached > next) {
+            if (listing->missing == 0)
+                wb__shard_print(set, next, listing->first_missing, sizeof listing->first_missing);
+            listing->missing += reached - next;
+        }
+        next = reached + 1;
+        if (!at_end) {
+            wb_status status = wb__bundle_add(listing->context, listing->bundle, listing->folder,
+                                              wb__str_from(listing->names[i], SIZE_MAX));
+            if (status != WB_OK)
+                return status;
+        }
+    }
+    if (listing->missing > 0)
+        return fail_missing(listing);
+    return wb__note(listing->context, WB_WARNING, WB__FINDING_INDEX_MISSING, WB_NO_OFFSET,
+                    WB__STR(""), "%lu shards without an index", (unsigned long)set->of);
+}
+
+/* Rules 4 to 6. */
+static wb_status by_names(folder_listing *listing)
+{
+    wb__shard_name set;
+    bool has_set =
+        listing->count > 0 && wb__shard_parse(wb__str_from(listing->names[0], SIZE_MAX), &set);
+    bool mixed = false;
+    for (size_t i = 1; i < listing->count && has_set; i++) {
+        wb__shard_name shard;
+        mixed |= !wb__shard_parse(wb__str_from(listing->names[i], SIZE_MAX), &shard) ||
+                 !same_set(&shard, &set);
+    }
+    if (has_set && !mixed)
+        return add_set(listing, &set);
+    if (listing->count == 1)
+        return wb__bundle_add(listing->context, listing->bundle, listing->folder,
+                              wb__str_from(listing->names[0], SIZE_MAX));
+    if (listing->count > 1)
+        return wb__fail(listing->context, WB_ERROR_FORMAT, WB__FINDING_FOLDER_AMBIGUOUS,
+                        WB_NO_OFFSET, WB__STR(""),
+                        "the folder holds %zu files of weights that do not make one model, %s and "
+                        "%s among them",
+                        listing->count, listing->names[0], listing->names[1]);
+    if (listing->other[0] != '\0')
+        return wb__fail(listing->context, WB_ERROR_FORMAT, WB__FINDING_FOLDER_EMPTY, WB_NO_OFFSET,
+                        WB__STR(""), "the folder holds no .safetensors file, though it has %s",
+                        listing->other);
+    return wb__fail(listing->context, WB_ERROR_FORMAT, WB__FINDING_FOLDER_EMPTY, WB_NO_OFFSET,
+                    WB__STR(""), "the folder holds no .safetensors file");
+}
+
+static wb_status start_listing(folder_listing *listing, wb__context *context, const char *folder,
+                               const char *index_name, wb__bundle *bundle)
+{
+    memset(listing, 0, sizeof *listing);
+    listing->context = context;
+    listing->bundle = bundle;
+    listing->folder = folder;
+    listing->index_name = index_name;
+    listing->arena.allocator = &context->allocator;
+    return wb__folder_list(context, folder, list_name, listing);
+}
+
+static void end_listing(folder_listing *listing)
+{
+    wb__free(&listing->context->allocator, listing->names,
+             listing->capacity * sizeof *listing->names);
+    wb__arena_free(&listing->arena);
+}
+
+wb_status wb__bundle_of_folder(wb__context *context, const char *folder, wb__bundle *bundle)
+{
+    folder_listing listing;
+    bool done = false;
+    wb_status status = start_listing(&listing, context, folder, "model" INDEX_END, bundle);
+    if (status == WB_OK)
+        status = by_index(&listing, &done);
+    if (status == WB_OK && !done)
+        status = by_names(&listing);
+    if (status == WB_OK)
+        status = note_strays(&listing);
+    end_listing(&listing);
+    return status;
+}
+
+/* ---- from one shard ---- */
+
+/* Forgets what an index said, which turned out to be about other files. */
+static void drop_index(folder_listing *listing)
+{
+    listing->missing = 0;
+    listing->bundle->count = 0;
+    listing->bundle->index_text = NULL;
+    (void)wb__error_reset(listing->context->error, listing->context->error);
+}
+
+static wb_status by_shard(folder_listing *listing, const char *name, const wb__shard_name *shard)
+{
+    if (listing->index != NULL) {
+        bool done;
+        wb_status status = by_index(listing, &done);
+        if (done && in_bundle(listing->bundle, name))
+            return status;
+        drop_index(listing);
+    }
+    return add_set(listing, shard);
+}
+
+wb_status wb__bundle_of_shard(wb__context *context, const char *path, wb__bundle *bundle)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash == NULL ? path : slash + 1;
+    wb__shard_name shard;
+    if (!wb__shard_parse(wb__str_from(name, SIZE_MAX), &shard))
+        return WB_OK;
+
+    size_t folder_len = slash == NULL ? 1 : slash == path ? 1 : (size_t)(slash - path);
+    wb__arena arena = {.allocator = &context->allocator};
+    char *folder = wb__arena_copy(&arena, slash == NULL ? "." : path, folder_len);
+    char *index_name = wb__arena_text(&arena, shard.prefix.len + sizeof INDEX_END);
+    wb_status status = WB_OK;
+    if (folder == NULL || index_name == NULL) {
+        status = wb__fail_memory(context);
+    } else {
+        folder_listing listing;
+        memcpy(index_name, shard.prefix.ptr, shard.prefix.len);
+        memcpy(index_name + shard.prefix.len, INDEX_END, sizeof INDEX_END);
+        status = start_listing(&listing, context, folder, index_name, bundle);
+        if (status == WB_OK)
+            status = by_shard(&listing, name, &shard);
+        end_listing(&listing);
+    }
+    wb__arena_free(&arena);
+    return status;
+}

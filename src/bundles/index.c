@@ -1,0 +1,273 @@
+/*
+ * model.safetensors.index.json, as Hugging Face's libraries write it:
+ *
+ *     {"metadata": {"total_size": bytes, …}, "weight_map": {tensor: file, …}}
+ *
+ * It has no specification. We read weight_map and metadata.total_size, and skip all else.
+ */
+#include "bundles/bundle.h"
+
+/* ---- walking an index ---- */
+
+typedef struct index_walk index_walk;
+
+struct index_walk {
+    wb__context *context;
+    wb_status (*pair)(index_walk *walk, wb__str tensor, wb__str file, uint64_t at);
+    void (*total)(index_walk *walk, uint64_t bytes, uint64_t at);
+    /* What the two functions need. */
+    wb_status (*each)(void *ctx, wb__str file);
+    void *ctx;
+    wb__key_set seen;
+    const wb__bundle *bundle;
+    const wb__model *model;
+    uint64_t found;   /* tensors of the model that the index names */
+    uint64_t missing; /* tensors the index names that are not there */
+    uint64_t misplaced;
+    uint64_t first_at; /* where the first of those stands */
+    char first[256];
+    bool has_total;
+    uint64_t total_bytes, total_at;
+};
+
+static wb_status fail_index(wb__context *context, const wb__json *json, const char *what)
+{
+    if (json->token == WB__JSON_FAULT) {
+        if (json->fault == WB__JSON_FAULT_MEMORY)
+            return wb__fail_memory(context);
+        what = wb__json_fault_text(json->fault);
+    }
+    return wb__fail(context, WB_ERROR_FORMAT, WB__FINDING_INDEX_JSON, json->at, WB__STR(""), "%s",
+                    what);
+}
+
+static wb_status walk_weight_map(index_walk *walk, wb__json *json)
+{
+    wb_status status = WB_OK;
+    wb__arena arena = {.allocator = &json->allocator};
+    if (wb__json_next(json) != WB__JSON_OBJECT)
+        return fail_index(walk->context, json, "weight_map is not an object");
+    while (status == WB_OK && wb__json_next(json) == WB__JSON_KEY) {
+        uint64_t at = json->at;
+        /* The key is gone with the next token: keep it until the pair is complete. */
+        wb__str tensor = {wb__arena_copy(&arena, json->text.ptr, json->text.len), json->text.len};
+        if (tensor.ptr == NULL)
+            status = wb__fail_memory(walk->context);
+        else if (wb__json_next(json) != WB__JSON_STRING)
+            status = fail_index(walk->context, json, "weight_map has a value that is no string");
+        else
+            status = walk->pair(walk, tensor, json->text, at);
+        wb__arena_free(&arena);
+    }
+    if (status == WB_OK && json->token != WB__JSON_OBJECT_END)
+        status = fail_index(walk->context, json, "");
+    return status;
+}
+
+static wb_status walk_metadata(index_walk *walk, wb__json *json)
+{
+    if (wb__json_next(json) != WB__JSON_OBJECT)
+        return wb__json_skip(json) ? WB_OK : fail_index(walk->context, json, "");
+    while (wb__json_next(json) == WB__JSON_KEY) {
+        bool is_total = wb__str_equal(json->text, WB__STR("total_size"));
+        if (wb__json_next(json) == WB__JSON_UINT && is_total && walk->total != NULL)
+            walk->total(walk, json->uint, json->at);
+        if (!wb__json_skip(json))
+            break;
+    }
+    return json->token == WB__JSON_OBJECT_END ? WB_OK : fail_index(walk->context, json, "");
+}
+
+static wb_status walk_object(index_walk *walk, wb__json *json)
+{
+    bool has_map = false;
+    if (wb__json_next(json) != WB__JSON_OBJECT)
+        return fail_index(walk->context, json, "the index is not a JSON object");
+    while (wb__json_next(json) == WB__JSON_KEY) {
+        wb_status status = WB_OK;
+        if (wb__str_equal(json->text, WB__STR("weight_map"))) {
+            if (has_map)
+                return fail_index(walk->context, json, "the index has weight_map twice");
+            has_map = true;
+            status = walk_weight_map(walk, json);
+        } else if (wb__str_equal(json->text, WB__STR("metadata"))) {
+            status = walk_metadata(walk, json);
+        } else if (!wb__json_skip(json)) {
+            status = fail_index(walk->context, json, "");
+        }
+        if (status != WB_OK)
+            return status;
+    }
+    if (json->token != WB__JSON_OBJECT_END)
+        return fail_index(walk->context, json, "");
+    if (!has_map)
+        return fail_index(walk->context, json, "the index has no weight_map");
+    return WB_OK;
+}
+
+static wb_status walk_index(index_walk *walk, const wb__bundle *bundle)
+{
+    wb__cursor cursor = wb__cursor_over(bundle->index_text, bundle->index_bytes);
+    wb__json json;
+    const char *file = walk->context->file;
+    walk->context->file = bundle->index_path;
+    wb__json_start(&json, &cursor, &bundle->allocator);
+    wb_status status = walk_object(walk, &json);
+    wb__json_stop(&json);
+    walk->context->file = file;
+    return status;
+}
+
+/* ---- the files it names ---- */
+
+/* A name that stays in its folder: no separator, not "." or "..", no NUL. */
+static bool is_plain_name(wb__str name)
+{
+    if (name.len == 0 || name.len > 255 || wb__str_equal(name, WB__STR(".")) ||
+        wb__str_equal(name, WB__STR("..")))
+        return false;
+    return memchr(name.ptr, '/', name.len) == NULL && memchr(name.ptr, '\0', name.len) == NULL;
+}
+
+static wb_status collect_file(index_walk *walk, wb__str tensor, wb__str file, uint64_t at)
+{
+    bool repeated;
+    if (!is_plain_name(file)) {
+        char shown[80];
+        wb__printable(shown, sizeof shown, file);
+        return wb__fail(walk->context, WB_ERROR_FORMAT, WB__FINDING_INDEX_PATH, at, tensor,
+                        "\"%s\" is not the name of a file in the folder of the index", shown);
+    }
+    if (!wb__key_set_add(&walk->seen, 0, file, &repeated))
+        return wb__fail_memory(walk->context);
+    return repeated ? WB_OK : walk->each(walk->ctx, file);
+}
+
+static wb_status load_index(wb__context *context, wb__bundle *bundle, const char *path)
+{
+    bool is_folder;
+    bundle->index_path = wb__arena_copy(&bundle->arena, path, strlen(path));
+    if (bundle->index_path == NULL)
+        return wb__fail_memory(context);
+    wb_status status =
+        wb__source_open(context, path, WB_ACCESS_READ, &bundle->index, &is_folder);
+    if (status != WB_OK)
+        return status;
+    if (is_folder)
+        return wb__fail(context, WB_ERROR_FORMAT, WB__FINDING_NOT_REGULAR, WB_NO_OFFSET,
+                        WB__STR(""), "the index is a folder");
+    uint64_t bytes = wb__source_bytes(bundle->index);
+    if (bytes > context->limits.json_bytes || bytes > SIZE_MAX)
+        return wb__fail(context, WB_ERROR_LIMIT, WB__FINDING_INDEX_JSON, WB_NO_OFFSET, WB__STR(""),
+                        "the index has %llu bytes; the limit is %llu", (unsigned long long)bytes,
+                        (unsigned long long)context->limits.json_bytes);
+    bundle->index_copy = wb__alloc(&bundle->allocator, (size_t)bytes);
+    if (bundle->index_copy == NULL)
+        return wb__fail_memory(context);
+    bundle->index_bytes = (size_t)bytes;
+    bundle->index_text = bundle->index_copy;
+    return wb__source_read(bundle->index, context, 0, bundle->index_copy, (size_t)bytes);
+}
+
+wb_status wb__index_read(wb__context *context, wb__bundle *bundle, const char *path,
+                         wb_status (*each)(void *ctx, wb__str file), void *ctx)
+{
+    const char *file = context->file;
+    context->file = path;
+    wb_status status = load_index(context, bundle, path);
+    context->file = file;
+    if (status != WB_OK)
+        return status;
+    index_walk walk = {.context = context, .pair = collect_file, .each = each, .ctx = ctx};
+    wb__key_set_start(&walk.seen, &bundle->allocator);
+    status = walk_index(&walk, bundle);
+    wb__key_set_stop(&walk.seen);
+    return status;
+}
+
+/* ---- the tensors it names ---- */
+
+static wb__str base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return wb__str_from(slash == NULL ? path : slash + 1, SIZE_MAX);
+}
+
+static wb_status compare_tensor(index_walk *walk, wb__str tensor, wb__str file, uint64_t at)
+{
+    const wb__model *model = walk->model;
+    uint32_t number = wb__table_find(&model->table, tensor);
+    bool bad = false;
+    if (number == WB__NO_TENSOR) {
+        walk->missing++;
+        bad = true;
+    } else {
+        walk->found++;
+        bad = !wb__str_equal(base_name(model->files[wb__model_file_of(model, number)].path), file);
+        walk->misplaced += bad;
+    }
+    if (bad && walk->missing + walk->misplaced == 1) {
+        walk->first_at = at;
+        wb__printable(walk->first, sizeof walk->first, tensor);
+    }
+    return WB_OK;
+}
+
+static void keep_total(index_walk *walk, uint64_t bytes, uint64_t at)
+{
+    walk->has_total = true;
+    walk->total_bytes = bytes;
+    walk->total_at = at;
+}
+
+static uint64_t tensor_bytes(const wb__model *model)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < model->table.count; i++)
+        sum += wb__table_kind_of(&model->table, i)->bytes; /* at most the sum of the files' lengths */
+    return sum;
+}
+
+static wb_status note_index(index_walk *walk)
+{
+    wb__context *context = walk->context;
+    const wb__model *model = walk->model;
+    uint64_t bad = walk->missing + walk->misplaced;
+    wb_status status = WB_OK;
+    if (bad > 0)
+        status = wb__note(context, WB_WARNING, WB__FINDING_INDEX_STALE, walk->first_at,
+                          wb__str_from(walk->first, SIZE_MAX),
+                          "%llu tensors of the index are not in the file it names (%llu of them in "
+                          "none), this one first",
+                          (unsigned long long)bad, (unsigned long long)walk->missing);
+    if (status == WB_OK && walk->found < model->table.count)
+        status = wb__note(context, WB_WARNING, WB__FINDING_INDEX_STALE, WB_NO_OFFSET, WB__STR(""),
+                          "the index does not name %llu of the %llu tensors in the files",
+                          (unsigned long long)(model->table.count - walk->found),
+                          (unsigned long long)model->table.count);
+    uint64_t bytes = tensor_bytes(model);
+    if (status == WB_OK && walk->has_total && walk->total_bytes != bytes)
+        status = wb__note(context, WB_INFO, WB__FINDING_INDEX_TOTAL, walk->total_at, WB__STR(""),
+                          "total_size is %llu, but the tensors take %llu bytes",
+                          (unsigned long long)walk->total_bytes, (unsigned long long)bytes);
+    return status;
+}
+
+wb_status wb__bundle_check(wb__context *context, const wb__bundle *bundle, const wb__model *model)
+{
+    if (bundle->index_text == NULL)
+        return WB_OK;
+    index_walk walk = {.context = context,
+                 .pair = compare_tensor,
+                 .total = keep_total,
+                 .bundle = bundle,
+                 .model = model};
+    wb_status status = walk_index(&walk, bundle);
+    if (status != WB_OK)
+        return status;
+    const char *file = context->file;
+    context->file = bundle->index_path;
+    status = note_index(&walk);
+    context->file = file;
+    return status;
+}

@@ -1,0 +1,54 @@
+/*
+ * core/checked.h: the only place where numbers read out of files are added, multiplied, aligned or
+ * compared with a range.
+ *
+ * Every helper returns true and stores the exact result, or returns false and stores nothing. No
+ * helper wraps, so a caller that tests the result cannot be fooled by a product that comes out
+ * small, zero or negative. All operands are uint64_t, whatever the width of the machine;
+ * wb__to_size brings a number back to size_t where memory is addressed.
+ */
+#ifndef WB_CORE_CHECKED_H
+#define WB_CORE_CHECKED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+static inline bool wb__add(uint64_t a, uint64_t b, uint64_t *sum)
+{
+    if (b > UINT64_MAX - a)
+        return false;
+    *sum = a + b;
+    return true;
+}
+
+static inline bool wb__mul(uint64_t a, uint64_t b, uint64_t *product)
+{
+    if (a != 0 && b > UINT64_MAX / a)
+        return false;
+    *product = a * b;
+    return true;
+}
+
+/* Rounds n up to a multiple of `alignment`, which need not be a power of two but must not be 0. */
+static inline bool wb__align_up(uint64_t n, uint64_t alignment, uint64_t *aligned)
+{
+    uint64_t past = n % alignment;
+    return wb__add(n, past == 0 ? 0 : alignment - past, aligned);
+}
+
+/* True if the `count` bytes at `offset` lie inside the first `size` bytes. */
+static inline bool wb__in_range(uint64_t offset, uint64_t count, uint64_t size)
+{
+    return offset <= size && count <= size - offset;
+}
+
+static inline bool wb__to_size(uint64_t n, size_t *size)
+{
+    if (n > SIZE_MAX)
+        return false;
+    *size = (size_t)n;
+    return true;
+}
+
+#endif

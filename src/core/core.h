@@ -1,0 +1,26 @@
+/*
+ * core: what every other room stands on, and itself stands on nothing.
+ *
+ *   checked.h   arithmetic on numbers that come out of files
+ *   endian.h    integers out of and into bytes
+ *   memory.h    the caller's allocator, arenas, growth with a ceiling
+ *   text.h      (pointer, length) strings, UTF-8, what may be shown of them
+ *   hash.h      keyed hashing of names, safe against flooding
+ *   cursor.h    bytes read once, in order, from memory or through a window
+ *   context.h   one operation: its allocator and limits, its error, its findings
+ *
+ * Nothing here knows of any format. Nothing here prints, aborts or keeps state between calls.
+ */
+#ifndef WB_CORE_CORE_H
+#define WB_CORE_CORE_H
+
+#include "core/checked.h"
+#include "core/context.h"
+#include "core/cursor.h"
+#include "core/endian.h"
+#include "core/hash.h"
+#include "core/memory.h"
+#include "core/text.h"
+#include "weighbridge.h"
+
+#endif

@@ -1,0 +1,93 @@
+/*
+ * core/cursor.h: bytes read once, in order.
+ *
+ * A header reader gets a cursor, never a file or a path. The bytes may all lie in memory, or pass
+ * through a window that `fill` moves along; the reader sees the difference only in that pointers
+ * into the bytes at hand become invalid with wb__cursor_want. Because a window only moves forward,
+ * no byte is fetched twice, and a file that changes meanwhile cannot give two answers.
+ *
+ *       at hand
+ *     p ------- end      wb__cursor_at(c) is the offset of p
+ *                        `limit` is the offset the cursor must not pass
+ *
+ * Past the limit reads give zero and `truncated` stays set; a fill that fails sets `failed`, and
+ * leaves the reason in the context it was made with. A reader may therefore check once at its end.
+ */
+#ifndef WB_CORE_CURSOR_H
+#define WB_CORE_CURSOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/endian.h"
+
+typedef struct wb__cursor wb__cursor;
+
+struct wb__cursor {
+    const uint8_t *p;   /* the next byte */
+    const uint8_t *end; /* behind the last byte at hand */
+    uint64_t end_at;    /* offset of `end` from the start of the source */
+    uint64_t limit;     /* offset behind the last byte that may be read */
+    /* Keeps the bytes at hand and puts at least one more behind them; false if it cannot. NULL where
+     * everything up to `limit` is at hand. */
+    bool (*fill)(wb__cursor *cursor);
+    void *fill_ctx;
+    size_t reach;   /* the most bytes that can be at hand at once */
+    bool truncated; /* something wanted bytes past the limit */
+    bool failed;    /* a fill failed */
+};
+
+/* A cursor over n bytes in memory. */
+static inline wb__cursor wb__cursor_over(const void *bytes, size_t n)
+{
+    const uint8_t *p = bytes;
+    return (wb__cursor){
+        .p = p, .end = n == 0 ? p : p + n, .end_at = n, .limit = n, .reach = SIZE_MAX};
+}
+
+static inline size_t wb__cursor_at_hand(const wb__cursor *c)
+{
+    return (size_t)(c->end - c->p);
+}
+
+static inline uint64_t wb__cursor_at(const wb__cursor *c)
+{
+    return c->end_at - wb__cursor_at_hand(c);
+}
+
+static inline uint64_t wb__cursor_left(const wb__cursor *c)
+{
+    return c->limit - wb__cursor_at(c);
+}
+
+/* Fetches until n bytes are at hand. The slow part of wb__cursor_want. */
+bool wb__cursor_fetch(wb__cursor *c, size_t n);
+
+/*
+ * True if n bytes are at hand now. False past the limit (then truncated), when a fill failed (then
+ * failed) and for n greater than `reach`.
+ */
+static inline bool wb__cursor_want(wb__cursor *c, size_t n)
+{
+    return n <= wb__cursor_at_hand(c) || wb__cursor_fetch(c, n);
+}
+
+/* The next byte without consuming it, or -1 at the limit, which is no fault. */
+int wb__cursor_peek_slow(wb__cursor *c);
+
+static inline int wb__cursor_peek(wb__cursor *c)
+{
+    return c->p != c->end ? *c->p : wb__cursor_peek_slow(c);
+}
+
+static inline uint64_t wb__cursor_le64(wb__cursor *c)
+{
+    if (!wb__cursor_want(c, 8))
+        return 0;
+    uint64_t v = wb__load_le64(c->p);
+    c->p += 8;
+    return v;
+}
+
+#endif

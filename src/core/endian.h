@@ -1,0 +1,51 @@
+/*
+ * core/endian.h: integers out of and into bytes, in the order the format prescribes.
+ *
+ * Loads and stores are unaligned by construction; on every compiler we support they become one
+ * instruction. Nothing here knows where its bytes end: readers go through core/cursor.h.
+ */
+#ifndef WB_CORE_ENDIAN_H
+#define WB_CORE_ENDIAN_H
+
+#include <stdint.h>
+
+static inline uint16_t wb__load_le16(const void *bytes)
+{
+    const uint8_t *b = bytes;
+    return (uint16_t)(b[0] | b[1] << 8);
+}
+
+static inline uint32_t wb__load_le32(const void *bytes)
+{
+    const uint8_t *b = bytes;
+    return b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
+}
+
+static inline uint64_t wb__load_le64(const void *bytes)
+{
+    const uint8_t *b = bytes;
+    return wb__load_le32(b) | (uint64_t)wb__load_le32(b + 4) << 32;
+}
+
+static inline void wb__store_le16(void *bytes, uint16_t v)
+{
+    uint8_t *b = bytes;
+    b[0] = (uint8_t)v;
+    b[1] = (uint8_t)(v >> 8);
+}
+
+static inline void wb__store_le32(void *bytes, uint32_t v)
+{
+    uint8_t *b = bytes;
+    wb__store_le16(b, (uint16_t)v);
+    wb__store_le16(b + 2, (uint16_t)(v >> 16));
+}
+
+static inline void wb__store_le64(void *bytes, uint64_t v)
+{
+    uint8_t *b = bytes;
+    wb__store_le32(b, (uint32_t)v);
+    wb__store_le32(b + 4, (uint32_t)(v >> 32));
+}
+
+#endif

@@ -1,0 +1,150 @@
+#include "core/text.h"
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+bool wb__str_equal_nocase(wb__str a, wb__str b)
+{
+    if (a.len != b.len)
+        return false;
+    for (size_t i = 0; i < a.len; i++) {
+        if (lower(a.ptr[i]) != lower(b.ptr[i]))
+            return false;
+    }
+    return true;
+}
+
+bool wb__str_ends_with(wb__str text, wb__str end)
+{
+    return text.len >= end.len && memcmp(text.ptr + text.len - end.len, end.ptr, end.len) == 0;
+}
+
+unsigned wb__utf8_sequence(const unsigned char *text, size_t n)
+{
+    if (n == 0)
+        return 0;
+    unsigned char first = text[0];
+    if (first < 0x80)
+        return 1;
+
+    /* The first byte fixes the length, and for four of its values narrows the second one: that is
+     * what keeps out overlong forms (E0, F0), surrogates (ED) and what lies past U+10FFFF (F4). */
+    unsigned length;
+    unsigned char low = 0x80, high = 0xBF;
+    if (first >= 0xC2 && first <= 0xDF) {
+        length = 2;
+    } else if (first >= 0xE0 && first <= 0xEF) {
+        length = 3;
+        if (first == 0xE0)
+            low = 0xA0;
+        if (first == 0xED)
+            high = 0x9F;
+    } else if (first >= 0xF0 && first <= 0xF4) {
+        length = 4;
+        if (first == 0xF0)
+            low = 0x90;
+        if (first == 0xF4)
+            high = 0x8F;
+    } else {
+        return 0;
+    }
+    if (n < length || text[1] < low || text[1] > high)
+        return 0;
+    for (unsigned i = 2; i < length; i++) {
+        if (!wb__utf8_is_continuation(text[i]))
+            return 0;
+    }
+    return length;
+}
+
+size_t wb__utf8_valid_prefix(const unsigned char *text, size_t n)
+{
+    size_t i = 0;
+    while (i < n) {
+        uint64_t word;
+        while (n - i >= sizeof word) { /* eight ASCII bytes at a time */
+            memcpy(&word, text + i, sizeof word);
+            if (word & UINT64_C(0x8080808080808080))
+                break;
+            i += sizeof word;
+        }
+        if (i == n)
+            break;
+        unsigned length = wb__utf8_sequence(text + i, n - i);
+        if (length == 0)
+            break;
+        i += length;
+    }
+    return i;
+}
+
+unsigned wb__utf8_encode(uint32_t c, unsigned char out[4])
+{
+    if (c < 0x80) {
+        out[0] = (unsigned char)c;
+        return 1;
+    }
+    if (c < 0x800) {
+        out[0] = (unsigned char)(0xC0 | c >> 6);
+        out[1] = (unsigned char)(0x80 | (c & 0x3F));
+        return 2;
+    }
+    if (c < 0x10000) {
+        out[0] = (unsigned char)(0xE0 | c >> 12);
+        out[1] = (unsigned char)(0x80 | (c >> 6 & 0x3F));
+        out[2] = (unsigned char)(0x80 | (c & 0x3F));
+        return 3;
+    }
+    out[0] = (unsigned char)(0xF0 | c >> 18);
+    out[1] = (unsigned char)(0x80 | (c >> 12 & 0x3F));
+    out[2] = (unsigned char)(0x80 | (c >> 6 & 0x3F));
+    out[3] = (unsigned char)(0x80 | (c & 0x3F));
+    return 4;
+}
+
+/* U+0080 to U+009F are control characters, which terminals obey in UTF-8 too. */
+static bool is_c1_control(const unsigned char *sequence, unsigned length)
+{
+    return length == 2 && sequence[0] == 0xC2 && sequence[1] < 0xA0;
+}
+
+void wb__printable(char *out, size_t capacity, wb__str text)
+{
+    static const char hex[] = "0123456789abcdef";
+    const unsigned char *in = (const unsigned char *)text.ptr;
+    size_t used = 0;
+    size_t room = capacity - 4; /* keeps place for "..." and the NUL */
+    size_t i = 0;
+    while (i < text.len) {
+        char piece[4];
+        size_t piece_len;
+        unsigned length = wb__utf8_sequence(in + i, text.len - i);
+        if (length == 0 || (length == 1 && (in[i] < 0x20 || in[i] == 0x7F)) ||
+            is_c1_control(in + i, length)) {
+            piece[0] = '\\';
+            piece[1] = 'x';
+            piece[2] = hex[in[i] >> 4];
+            piece[3] = hex[in[i] & 15];
+            piece_len = 4;
+            length = 1;
+        } else if (in[i] == '\\') {
+            piece[0] = piece[1] = '\\';
+            piece_len = 2;
+        } else {
+            memcpy(piece, in + i, length);
+            piece_len = length;
+        }
+        if (piece_len > room - used)
+            break;
+        memcpy(out + used, piece, piece_len);
+        used += piece_len;
+        i += length;
+    }
+    if (i < text.len) {
+        memcpy(out + used, "...", 3);
+        used += 3;
+    }
+    out[used] = '\0';
+}

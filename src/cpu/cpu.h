@@ -1,0 +1,26 @@
+/*
+ * cpu: which instruction sets may be used.
+ *
+ * Asked for once per process, of the processor and of the operating system (which must save the
+ * registers), then read from an atomic. WB_CPU_DISABLE in the environment, a list such as
+ * "avx512,avx2", takes sets away, so that tests on one machine can walk every path.
+ */
+#ifndef WB_CPU_CPU_H
+#define WB_CPU_CPU_H
+
+#include <stdint.h>
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#define WB__X86 1
+#else
+#define WB__X86 0
+#endif
+
+#define WB__CPU_AVX2 1u   /* with BMI1, BMI2, POPCNT, F16C */
+#define WB__CPU_AES 2u    /* AES-NI */
+#define WB__CPU_AVX512 4u /* F, BW, DQ, VL, VBMI, with AVX2 */
+#define WB__CPU_VAES 8u   /* AES on 512-bit registers, with AVX512 */
+
+uint32_t wb__cpu_features(void);
+
+#endif

@@ -1,0 +1,359 @@
+/*
+ * Conversion between the plain dtypes.
+ *
+ * Three routes, each exact or rounding once:
+ *   - pairs of common floats have a direct loop (the table `direct`);
+ *   - integers to integers go through a 64-bit integer with its sign, and saturate;
+ *   - all else goes through a double, in blocks that stay in the first-level cache. A double holds
+ *     every float and every integer of up to 53 bits. Longer integers are rounded to odd on the way:
+ *     the last bit of the double is set when anything was cut off, which keeps the second rounding,
+ *     to a type with at most 24 bits of precision, from seeing a tie that was none (Boldo and
+ *     Melquiond, "Emulation of a FMA and correctly rounded sums", 2008).
+ */
+#include "dtype/dtype.h"
+#include "dtype/minifloat.h"
+
+#define BLOCK 256
+
+/* ---- direct loops ---- */
+
+static inline uint32_t f16_to_f32(uint16_t h)
+{
+    uint32_t sign = (uint32_t)(h & 0x8000) << 16;
+    uint32_t exponent = h >> 10 & 0x1F;
+    uint32_t mantissa = h & 0x3FF;
+    if (exponent == 0x1F)
+        return sign | 0x7F800000 | mantissa << 13 | (mantissa != 0 ? UINT32_C(0x400000) : 0);
+    if (exponent != 0)
+        return sign | (exponent + 112) << 23 | mantissa << 13;
+    if (mantissa == 0)
+        return sign;
+    /* Subnormal: shift the leading one into place. */
+    exponent = 113;
+    while (!(mantissa & 0x400)) {
+        mantissa <<= 1;
+        exponent--;
+    }
+    return sign | exponent << 23 | (mantissa & 0x3FF) << 13;
+}
+
+static inline uint16_t f32_to_f16(uint32_t f)
+{
+    uint32_t sign = f >> 16 & 0x8000;
+    uint32_t magnitude = f & 0x7FFFFFFF;
+    if (magnitude > 0x7F800000)
+        return (uint16_t)(sign | 0x7E00);
+    if (magnitude >= 0x477FF000) /* 65520 and up rounds to infinity */
+        return (uint16_t)(sign | 0x7C00);
+    if (magnitude >= 0x38800000) { /* normal: rebias, and round the 13 bits away */
+        uint32_t rounded = magnitude - (UINT32_C(112) << 23) + 0xFFF + (magnitude >> 13 & 1);
+        return (uint16_t)(sign | rounded >> 13);
+    }
+    if (magnitude < 0x33000000) /* below half of the smallest subnormal */
+        return (uint16_t)sign;
+    uint32_t mantissa = (magnitude & 0x7FFFFF) | 0x800000;
+    uint32_t shift = 126 - (magnitude >> 23);
+    uint32_t rest = mantissa & ((UINT32_C(1) << shift) - 1);
+    uint32_t half = UINT32_C(1) << (shift - 1);
+    uint32_t units = mantissa >> shift;
+    units += rest > half || (rest == half && (units & 1));
+    return (uint16_t)(sign | units);
+}
+
+static inline uint16_t f32_to_bf16(uint32_t f)
+{
+    if ((f & 0x7FFFFFFF) > 0x7F800000)
+        return (uint16_t)(f >> 16 | 0x40);
+    return (uint16_t)((f + 0x7FFF + (f >> 16 & 1)) >> 16);
+}
+
+static void convert_f16_f32(const uint8_t *src, uint8_t *dst, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        wb__store_le32(dst + 4 * i, f16_to_f32(wb__load_le16(src + 2 * i)));
+}
+
+static void convert_f32_f16(const uint8_t *src, uint8_t *dst, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        wb__store_le16(dst + 2 * i, f32_to_f16(wb__load_le32(src + 4 * i)));
+}
+
+static void convert_bf16_f32(const uint8_t *src, uint8_t *dst, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        wb__store_le32(dst + 4 * i, (uint32_t)wb__load_le16(src + 2 * i) << 16);
+}
+
+static void convert_f32_bf16(const uint8_t *src, uint8_t *dst, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        wb__store_le16(dst + 2 * i, f32_to_bf16(wb__load_le32(src + 4 * i)));
+}
+
+static void convert_bf16_f16(const uint8_t *src, uint8_t *dst, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        wb__store_le16(dst + 2 * i, f32_to_f16((uint32_t)wb__load_le16(src + 2 * i) << 16));
+}
+
+static void convert_f16_bf16(const uint8_t *src, uint8_t *dst, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        wb__store_le16(dst + 2 * i, f32_to_bf16(f16_to_f32(wb__load_le16(src + 2 * i))));
+}
+
+static const struct direct {
+    int32_t from, to;
+    void (*loop)(const uint8_t *src, uint8_t *dst, size_t n);
+} direct[] = {
+    {WB_DTYPE_F16, WB_DTYPE_F32, convert_f16_f32},   {WB_DTYPE_F32, WB_DTYPE_F16, convert_f32_f16},
+    {WB_DTYPE_BF16, WB_DTYPE_F32, convert_bf16_f32}, {WB_DTYPE_F32, WB_DTYPE_BF16, convert_f32_bf16},
+    {WB_DTYPE_BF16, WB_DTYPE_F16, convert_bf16_f16}, {WB_DTYPE_F16, WB_DTYPE_BF16, convert_f16_bf16},
+};
+
+/* ---- elements as raw bits ---- */
+
+static uint64_t get_bits(const wb__dtype *dtype, const uint8_t *src, uint64_t i)
+{
+    switch (dtype->block_bits) {
+    case 8: return src[i];
+    case 16: return wb__load_le16(src + 2 * i);
+    case 32: return wb__load_le32(src + 4 * i);
+    case 64: return wb__load_le64(src + 8 * i);
+    default: break;
+    }
+    /* 4 or 6 bits, which span two bytes at most */
+    uint64_t at = i * dtype->block_bits;
+    unsigned shift = (unsigned)(at % 8);
+    unsigned word = src[at / 8];
+    if (shift + dtype->block_bits > 8)
+        word |= (unsigned)src[at / 8 + 1] << 8;
+    return word >> shift & ((1u << dtype->block_bits) - 1);
+}
+
+/* Elements of less than a byte are or-ed in: dst starts out as zeros. */
+static void put_bits(const wb__dtype *dtype, uint8_t *dst, uint64_t i, uint64_t bits)
+{
+    switch (dtype->block_bits) {
+    case 8: dst[i] = (uint8_t)bits; return;
+    case 16: wb__store_le16(dst + 2 * i, (uint16_t)bits); return;
+    case 32: wb__store_le32(dst + 4 * i, (uint32_t)bits); return;
+    case 64: wb__store_le64(dst + 8 * i, bits); return;
+    default: break;
+    }
+    uint64_t at = i * dtype->block_bits;
+    unsigned shift = (unsigned)(at % 8);
+    unsigned word = (unsigned)bits << shift;
+    dst[at / 8] |= (uint8_t)word;
+    if (shift + dtype->block_bits > 8)
+        dst[at / 8 + 1] |= (uint8_t)(word >> 8);
+}
+
+/* ---- integers ---- */
+
+typedef struct integer {
+    uint64_t magnitude;
+    bool negative;
+} integer;
+
+static integer get_integer(const wb__dtype *dtype, uint64_t bits)
+{
+    if (dtype->kind == WB__CLASS_BOOL)
+        return (integer){bits != 0, false};
+    uint64_t sign = UINT64_C(1) << (dtype->block_bits - 1);
+    if (dtype->kind == WB__CLASS_INT && (bits & sign))
+        return (integer){(sign << 1) - bits, true}; /* for 64 bits sign << 1 is 0, and this still -v */
+    return (integer){bits, false};
+}
+
+static uint64_t put_integer(const wb__dtype *dtype, integer v)
+{
+    if (dtype->kind == WB__CLASS_BOOL)
+        return v.magnitude != 0;
+    uint64_t all = UINT64_MAX >> (64 - dtype->block_bits);
+    if (dtype->kind == WB__CLASS_UINT)
+        return v.negative ? 0 : v.magnitude > all ? all : v.magnitude;
+    uint64_t limit = (all >> 1) + v.negative;
+    uint64_t magnitude = v.magnitude > limit ? limit : v.magnitude;
+    return (v.negative ? 0 - magnitude : magnitude) & all;
+}
+
+/* ---- doubles, as their bits ---- */
+
+#define DOUBLE_INFINITY UINT64_C(0x7FF0000000000000)
+#define DOUBLE_SIGN (UINT64_C(1) << 63)
+
+/* `to_odd` where a further rounding follows; otherwise to nearest, ties to even. */
+static uint64_t double_from_integer(integer v, bool to_odd)
+{
+    if (v.magnitude == 0)
+        return 0;
+    int top = 63;
+    while (!(v.magnitude >> top & 1))
+        top--;
+    uint64_t m = v.magnitude;
+    if (top <= 52) {
+        m <<= 52 - top;
+    } else {
+        int shift = top - 52;
+        uint64_t rest = m & ((UINT64_C(1) << shift) - 1);
+        uint64_t half = UINT64_C(1) << (shift - 1);
+        m >>= shift;
+        if (to_odd)
+            m |= rest != 0;
+        else
+            m += rest > half || (rest == half && (m & 1));
+    }
+    /* A mantissa that rounded up to 2^53 carries into the exponent. */
+    return (v.negative ? DOUBLE_SIGN : 0) + ((uint64_t)(top + 1022) << 52) + m;
+}
+
+static integer integer_from_double(uint64_t bits)
+{
+    integer v = {0, bits >> 63};
+    uint64_t magnitude = bits & ~DOUBLE_SIGN;
+    if (magnitude > DOUBLE_INFINITY)
+        return (integer){0, false};
+    int exponent = (int)(magnitude >> 52) - 1023;
+    if (exponent < -1)
+        return v;
+    if (exponent > 63) {
+        v.magnitude = UINT64_MAX;
+        return v;
+    }
+    uint64_t m = (magnitude & ((UINT64_C(1) << 52) - 1)) | UINT64_C(1) << 52;
+    if (exponent >= 52) {
+        v.magnitude = m << (exponent - 52);
+        return v;
+    }
+    int shift = 52 - exponent;
+    uint64_t rest = m & ((UINT64_C(1) << shift) - 1);
+    uint64_t half = UINT64_C(1) << (shift - 1);
+    v.magnitude = m >> shift;
+    v.magnitude += rest > half || (rest == half && (v.magnitude & 1));
+    return v;
+}
+
+static void to_doubles(const wb__dtype *from, const uint8_t *src, uint64_t first, bool to_odd,
+                       uint64_t *out, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint64_t bits = get_bits(from, src, first + i);
+        out[i] = wb__dtype_is_float(from) ? wb__minifloat_decode(from, bits)
+                                          : double_from_integer(get_integer(from, bits), to_odd);
+    }
+}
+
+static void from_doubles(const uint64_t *in, const wb__dtype *to, uint8_t *dst, uint64_t first,
+                         size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint64_t bits;
+        if (wb__dtype_is_float(to))
+            bits = wb__minifloat_encode(to, in[i]);
+        else if (to->kind == WB__CLASS_BOOL)
+            bits = (in[i] & ~DOUBLE_SIGN) != 0;
+        else
+            bits = put_integer(to, integer_from_double(in[i]));
+        put_bits(to, dst, first + i, bits);
+    }
+}
+
+/* ---- the whole ---- */
+
+static size_t bytes_of(const wb__dtype *dtype, size_t n)
+{
+    return dtype->block_bits >= 8 ? n * (dtype->block_bits / 8) : (n * dtype->block_bits + 7) / 8;
+}
+
+void wb__dtype_convert(const wb__dtype *from, const void *src_bytes, uint64_t first,
+                       const wb__dtype *to, void *dst_bytes, size_t n)
+{
+    const uint8_t *src = src_bytes;
+    uint8_t *dst = dst_bytes;
+    if (n == 0)
+        return;
+    if (from->block_bits >= 8) {
+        src += first * (from->block_bits / 8);
+        first = 0;
+    }
+    if (from == to && from->block_bits >= 8) {
+        memcpy(dst, src, bytes_of(from, n));
+        return;
+    }
+    for (size_t k = 0; k < sizeof direct / sizeof direct[0]; k++) {
+        if (direct[k].from == from->id && direct[k].to == to->id) {
+            direct[k].loop(src, dst, n);
+            return;
+        }
+    }
+    if (to->block_bits < 8)
+        memset(dst, 0, bytes_of(to, n));
+    if (from == to) {
+        for (size_t i = 0; i < n; i++)
+            put_bits(to, dst, i, get_bits(from, src, first + i));
+        return;
+    }
+    if (!wb__dtype_is_float(from) && !wb__dtype_is_float(to)) {
+        for (size_t i = 0; i < n; i++)
+            put_bits(to, dst, i, put_integer(to, get_integer(from, get_bits(from, src, first + i))));
+        return;
+    }
+    uint64_t doubles[BLOCK];
+    for (size_t done = 0; done < n; done += BLOCK) {
+        size_t count = n - done < BLOCK ? n - done : BLOCK;
+        to_doubles(from, src, first + done, to->id != WB_DTYPE_F64, doubles, count);
+        from_doubles(doubles, to, dst, done, count);
+    }
+}
+
+/* ---- what is odd about values ---- */
+
+/* How many of n numbers of `bits` bits have all exponent bits set, and how many of those are NaN. */
+#define COUNT_SPECIAL(bits, load, magnitude_mask, infinity)                                        \
+    do {                                                                                           \
+        uint64_t special = 0, nan = 0;                                                             \
+        for (size_t i = 0; i < n; i++) {                                                           \
+            uint64_t magnitude = load(bytes + (bits) / 8 * i) & (magnitude_mask);                  \
+            special += magnitude >= (infinity);                                                    \
+            nan += magnitude > (infinity);                                                         \
+        }                                                                                          \
+        counts->nan += nan;                                                                        \
+        counts->infinite += special - nan;                                                         \
+    } while (0)
+
+void wb__dtype_count_odd(const wb__dtype *dtype, const void *src, size_t n,
+                         wb__value_counts *counts)
+{
+    const uint8_t *bytes = src;
+    switch (dtype->id) {
+    case WB_DTYPE_F16: COUNT_SPECIAL(16, wb__load_le16, 0x7FFFu, 0x7C00u); return;
+    case WB_DTYPE_BF16: COUNT_SPECIAL(16, wb__load_le16, 0x7FFFu, 0x7F80u); return;
+    case WB_DTYPE_F32: COUNT_SPECIAL(32, wb__load_le32, 0x7FFFFFFFu, 0x7F800000u); return;
+    case WB_DTYPE_F64:
+        COUNT_SPECIAL(64, wb__load_le64, ~DOUBLE_SIGN, DOUBLE_INFINITY);
+        return;
+    case WB_DTYPE_C64:
+        n *= 2;
+        COUNT_SPECIAL(32, wb__load_le32, 0x7FFFFFFFu, 0x7F800000u);
+        return;
+    case WB_DTYPE_BOOL:
+        for (size_t i = 0; i < n; i++)
+            counts->odd_bool += bytes[i] > 1;
+        return;
+    default: break;
+    }
+    if (!wb__dtype_is_float(dtype) || dtype->kind == WB__CLASS_FINITE || dtype->block_bits != 8)
+        return;
+    bool is_nan[256], is_infinite[256];
+    for (unsigned code = 0; code < 256; code++) {
+        uint64_t magnitude = wb__minifloat_decode(dtype, code) & ~DOUBLE_SIGN;
+        is_nan[code] = magnitude > DOUBLE_INFINITY;
+        is_infinite[code] = magnitude == DOUBLE_INFINITY;
+    }
+    for (size_t i = 0; i < n; i++) {
+        counts->nan += is_nan[bytes[i]];
+        counts->infinite += is_infinite[bytes[i]];
+    }
+}

@@ -1,0 +1,144 @@
+#include "dtype/minifloat.h"
+
+#define DOUBLE_MANTISSA 52
+#define DOUBLE_BIAS 1023
+#define DOUBLE_INFINITY UINT64_C(0x7FF0000000000000)
+#define DOUBLE_NAN UINT64_C(0x7FF8000000000000)
+#define DOUBLE_SIGN (UINT64_C(1) << 63)
+
+static uint64_t low_bits(int count)
+{
+    return (UINT64_C(1) << count) - 1;
+}
+
+/* The bits of m * 2^exponent as a double, for 0 < m < 2^53 and a result that is normal or exact. */
+static uint64_t double_from(uint64_t m, int exponent)
+{
+    while (m < (UINT64_C(1) << DOUBLE_MANTISSA) && exponent > 1 - DOUBLE_BIAS - DOUBLE_MANTISSA) {
+        m <<= 1;
+        exponent--;
+    }
+    if (m < (UINT64_C(1) << DOUBLE_MANTISSA))
+        return m; /* a subnormal double, which only F64 itself can ask for */
+    return ((uint64_t)(exponent + DOUBLE_BIAS + DOUBLE_MANTISSA) << DOUBLE_MANTISSA) +
+           (m - (UINT64_C(1) << DOUBLE_MANTISSA));
+}
+
+uint64_t wb__minifloat_decode(const wb__dtype *dtype, uint64_t bits)
+{
+    int exponent_bits = dtype->exponent_bits, mantissa_bits = dtype->mantissa_bits;
+    uint64_t mantissa = bits & low_bits(mantissa_bits);
+    uint64_t exponent = bits >> mantissa_bits & low_bits(exponent_bits);
+    uint64_t negative = bits >> (mantissa_bits + exponent_bits) & 1;
+    uint64_t sign = negative ? DOUBLE_SIGN : 0;
+    bool all_ones = exponent == low_bits(exponent_bits);
+
+    switch (dtype->kind) {
+    case WB__CLASS_IEEE:
+        if (all_ones)
+            return sign | (mantissa != 0 ? DOUBLE_NAN : DOUBLE_INFINITY);
+        break;
+    case WB__CLASS_FN:
+        if (all_ones && mantissa == low_bits(mantissa_bits))
+            return sign | DOUBLE_NAN;
+        break;
+    case WB__CLASS_FNUZ:
+        if (negative && exponent == 0 && mantissa == 0)
+            return DOUBLE_NAN;
+        break;
+    case WB__CLASS_SCALE: return all_ones ? DOUBLE_NAN : double_from(1, (int)exponent - dtype->bias);
+    default: break;
+    }
+    if (exponent == 0) {
+        if (mantissa == 0)
+            return sign;
+        return sign | double_from(mantissa, 1 - dtype->bias - mantissa_bits);
+    }
+    return sign | double_from(mantissa | UINT64_C(1) << mantissa_bits,
+                              (int)exponent - dtype->bias - mantissa_bits);
+}
+
+/* m / 2^shift rounded to the nearest integer, ties to even; m < 2^63. */
+static uint64_t shift_rounded(uint64_t m, int shift)
+{
+    if (shift <= 0)
+        return m << -shift;
+    if (shift > 63)
+        return 0;
+    uint64_t whole = m >> shift;
+    uint64_t rest = m & low_bits(shift);
+    uint64_t half = UINT64_C(1) << (shift - 1);
+    return whole + (rest > half || (rest == half && (whole & 1)));
+}
+
+/* What stands for too large a value, and for NaN. */
+static uint64_t overflow_code(const wb__dtype *dtype, bool was_nan)
+{
+    int mantissa_bits = dtype->mantissa_bits, exponent_bits = dtype->exponent_bits;
+    uint64_t infinity = low_bits(exponent_bits) << mantissa_bits;
+    switch (dtype->kind) {
+    case WB__CLASS_IEEE: return was_nan ? infinity | UINT64_C(1) << (mantissa_bits - 1) : infinity;
+    case WB__CLASS_FN:
+    case WB__CLASS_SCALE: return low_bits(exponent_bits + mantissa_bits);
+    case WB__CLASS_FNUZ: return UINT64_C(1) << (exponent_bits + mantissa_bits);
+    default: /* FINITE */
+        return was_nan ? UINT64_C(1) << (exponent_bits + mantissa_bits)
+                       : low_bits(exponent_bits + mantissa_bits);
+    }
+}
+
+/* The greatest code of a finite value, without the sign. */
+static uint64_t greatest_finite(const wb__dtype *dtype)
+{
+    uint64_t all = low_bits(dtype->exponent_bits + dtype->mantissa_bits);
+    switch (dtype->kind) {
+    case WB__CLASS_IEEE: return all - (UINT64_C(1) << dtype->mantissa_bits);
+    case WB__CLASS_FN:
+    case WB__CLASS_SCALE: return all - 1;
+    default: return all;
+    }
+}
+
+uint64_t wb__minifloat_encode(const wb__dtype *dtype, uint64_t double_bits)
+{
+    int mantissa_bits = dtype->mantissa_bits;
+    bool negative = double_bits >> 63;
+    uint64_t sign = (uint64_t)negative << (mantissa_bits + dtype->exponent_bits);
+    uint64_t magnitude = double_bits & ~DOUBLE_SIGN;
+
+    if (dtype->kind == WB__CLASS_SCALE) {
+        sign = 0;
+        if (negative || magnitude == 0)
+            magnitude = DOUBLE_NAN;
+    }
+    if (magnitude > DOUBLE_INFINITY) {
+        uint64_t nan = overflow_code(dtype, true);
+        return dtype->kind == WB__CLASS_FINITE || dtype->kind == WB__CLASS_FNUZ ? nan : sign | nan;
+    }
+
+    /* The value is m * 2^(exponent - 52). One unit of the result is 2^(quantum): of the value's own
+     * binade where it is normal, of the lowest binade where it is not. */
+    uint64_t m = magnitude & low_bits(DOUBLE_MANTISSA);
+    int exponent = (int)(magnitude >> DOUBLE_MANTISSA);
+    if (exponent == 0)
+        exponent = 1;
+    else
+        m |= UINT64_C(1) << DOUBLE_MANTISSA;
+    exponent -= DOUBLE_BIAS;
+    int lowest = dtype->kind == WB__CLASS_SCALE ? -dtype->bias : 1 - dtype->bias;
+    int binade = exponent > lowest ? exponent : lowest;
+    uint64_t units = shift_rounded(m, DOUBLE_MANTISSA - mantissa_bits + binade - exponent);
+
+    /* Codes of one sign are consecutive integers in the order of their values, so that a mantissa
+     * that rounds up to the next binade carries into the exponent by itself. */
+    uint64_t code = ((uint64_t)(binade - lowest) << mantissa_bits) + units;
+    if (dtype->kind == WB__CLASS_SCALE) /* no subnormals: code 0 is one unit already */
+        code = units == 0 ? 0 : code - 1;
+    if (code > greatest_finite(dtype)) {
+        uint64_t over = overflow_code(dtype, false);
+        return dtype->kind == WB__CLASS_FNUZ ? over : sign | over;
+    }
+    if (dtype->kind == WB__CLASS_FNUZ && code == 0)
+        return 0;
+    return sign | code;
+}

@@ -1,0 +1,170 @@
+/*
+ * What is often found in the place of weights, told by its first bytes: one row each.
+ */
+#include "formats/format.h"
+
+typedef struct foreign_row {
+    wb__finding_id finding;
+    bool (*is)(const wb__head *head);
+    const char *what;
+} foreign_row;
+
+static bool starts_with(const wb__head *head, const char *bytes, size_t n)
+{
+    return head->n >= n && memcmp(head->bytes, bytes, n) == 0;
+}
+
+#define STARTS_WITH(head, literal) starts_with(head, literal, sizeof(literal) - 1)
+
+/* The text behind white space and a byte order mark, compared without regard to case. */
+static bool text_starts_with(const wb__head *head, wb__str text)
+{
+    size_t i = STARTS_WITH(head, "\xEF\xBB\xBF") ? 3 : 0;
+    while (i < head->n && (head->bytes[i] == ' ' || head->bytes[i] == '\t' ||
+                           head->bytes[i] == '\r' || head->bytes[i] == '\n'))
+        i++;
+    return head->n - i >= text.len &&
+           wb__str_equal_nocase((wb__str){(const char *)head->bytes + i, text.len}, text);
+}
+
+static bool is_empty(const wb__head *head)
+{
+    return head->file_bytes == 0;
+}
+
+static bool is_git_lfs(const wb__head *head)
+{
+    return STARTS_WITH(head, "version https://git-lfs.github.com/spec/");
+}
+
+static bool is_html(const wb__head *head)
+{
+    return text_starts_with(head, WB__STR("<!doctype html")) ||
+           text_starts_with(head, WB__STR("<html")) || text_starts_with(head, WB__STR("<head"));
+}
+
+static bool is_xml(const wb__head *head)
+{
+    return text_starts_with(head, WB__STR("<?xml"));
+}
+
+/* A protocol byte from 2 to 5, and then a frame, a mark, an empty container or a long integer, which
+ * is how torch's older files begin (magic number 0x1950a86a20f9469cfc6c). */
+static bool is_pickle(const wb__head *head)
+{
+    return head->n >= 3 && head->bytes[0] == 0x80 && head->bytes[1] >= 2 && head->bytes[1] <= 5 &&
+           memchr("\x95(}])\x8a" "cX\x8c", head->bytes[2], 9) != NULL;
+}
+
+static bool is_zip(const wb__head *head)
+{
+    return STARTS_WITH(head, "PK\3\4") || STARTS_WITH(head, "PK\5\6");
+}
+
+static bool is_gzip(const wb__head *head)
+{
+    return STARTS_WITH(head, "\x1f\x8b\x08");
+}
+
+static bool is_zstd(const wb__head *head)
+{
+    return STARTS_WITH(head, "\x28\xb5\x2f\xfd");
+}
+
+static bool is_tar(const wb__head *head)
+{
+    return head->n >= 262 && memcmp(head->bytes + 257, "ustar", 5) == 0;
+}
+
+static bool is_hdf5(const wb__head *head)
+{
+    return STARTS_WITH(head, "\x89HDF\r\n\x1a\n");
+}
+
+static bool is_gguf(const wb__head *head)
+{
+    return STARTS_WITH(head, "GGUF");
+}
+
+static bool is_ggml(const wb__head *head)
+{
+    return STARTS_WITH(head, "lmgg") || STARTS_WITH(head, "fmgg") || STARTS_WITH(head, "tjgg");
+}
+
+/* Text whose first token opens an object or array; a safetensors header begins eight bytes later. */
+static bool is_json(const wb__head *head)
+{
+    return text_starts_with(head, WB__STR("{\"")) || text_starts_with(head, WB__STR("{ \"")) ||
+           text_starts_with(head, WB__STR("{\n"));
+}
+
+static bool is_zeros(const wb__head *head)
+{
+    for (size_t i = 0; i < head->n; i++) {
+        if (head->bytes[i] != 0)
+            return false;
+    }
+    return head->n >= 16;
+}
+
+/* Printable ASCII throughout, and more of it than a number of eight bytes could be by chance. */
+static bool is_text(const wb__head *head)
+{
+    for (size_t i = 0; i < head->n; i++) {
+        uint8_t c = head->bytes[i];
+        if (c >= 0x7F || (c < 0x20 && c != '\n' && c != '\r' && c != '\t'))
+            return false;
+    }
+    return head->n >= 16;
+}
+
+static const foreign_row rows[] = {
+    {WB__FINDING_FILE_EMPTY, is_empty, "the file is empty"},
+    {WB__FINDING_FOREIGN_GIT_LFS, is_git_lfs,
+     "this is a Git LFS pointer, a few lines of text that stand for the file, not the file itself"},
+    {WB__FINDING_FOREIGN_HTML, is_html, "this is a web page in HTML, not a file of weights"},
+    {WB__FINDING_FOREIGN_XML, is_xml, "this is XML, likely an error message of a file server"},
+    {WB__FINDING_FOREIGN_PICKLE, is_pickle, "this is a Python pickle, as older PyTorch files are"},
+    {WB__FINDING_FOREIGN_ZIP, is_zip, "this is a zip archive, as PyTorch files are"},
+    {WB__FINDING_FOREIGN_GZIP, is_gzip, "this is compressed with gzip"},
+    {WB__FINDING_FOREIGN_ZSTD, is_zstd, "this is compressed with zstd"},
+    {WB__FINDING_FOREIGN_TAR, is_tar, "this is a tar archive"},
+    {WB__FINDING_FOREIGN_HDF5, is_hdf5, "this is an HDF5 file, as Keras writes them"},
+    {WB__FINDING_FOREIGN_GGUF, is_gguf, "this is a GGUF file"},
+    {WB__FINDING_FOREIGN_GGML, is_ggml, "this is a legacy ggml file"},
+    {WB__FINDING_FOREIGN_JSON, is_json, "this is JSON text, not a file of weights"},
+    {WB__FINDING_FOREIGN_ZEROS, is_zeros, "the file begins with nothing but zeros"},
+    {WB__FINDING_FOREIGN_TEXT, is_text, "this is plain text, not a file of weights"},
+};
+
+static const foreign_row *find(const wb__head *head)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (rows[i].is(head))
+            return &rows[i];
+    }
+    return NULL;
+}
+
+static wb_status fail_as(wb__context *context, const foreign_row *row)
+{
+    return wb__fail(context, WB_ERROR_FORMAT, row->finding, 0, WB__STR(""), "%s",
+                    row->what);
+}
+
+bool wb__explain_foreign(wb__context *context, const wb__head *head)
+{
+    const foreign_row *row = find(head);
+    if (row == NULL)
+        return false;
+    (void)fail_as(context, row);
+    return true;
+}
+
+wb_status wb__fail_foreign(wb__context *context, const wb__head *head)
+{
+    if (wb__explain_foreign(context, head))
+        return context->error->status;
+    return wb__fail(context, WB_ERROR_FORMAT, WB__FINDING_FORMAT_UNKNOWN, 0, WB__STR(""),
+                    "the first bytes are those of no format that is known here");
+}

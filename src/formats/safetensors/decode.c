@@ -1,0 +1,411 @@
+/*
+ * The header, token by token: what decides which headers are accepted. Steps 4 and 5 of the rules.
+ *
+ * The official library checks the whole header for UTF-8 before it parses any JSON. We check as we
+ * go; to name the same cause, decoding that stops early looks through what is left for bad UTF-8.
+ */
+#include "formats/safetensors/reader.h"
+
+static wb__str no_name(void)
+{
+    return WB__STR("");
+}
+
+/* ---- failures ---- */
+
+/* Offset of the first bad UTF-8 from the cursor to the end of the header; WB_NO_OFFSET if none. */
+static uint64_t find_bad_utf8(wb__cursor *cursor)
+{
+    for (;;) {
+        size_t at_hand = wb__cursor_at_hand(cursor);
+        size_t valid = wb__utf8_valid_prefix(cursor->p, at_hand);
+        cursor->p += valid;
+        /* What is left may be a sequence that only the edge of the window cuts. */
+        size_t left = at_hand - valid;
+        if (left >= 4)
+            return wb__cursor_at(cursor);
+        if (wb__cursor_left(cursor) == left)
+            return left == 0 ? WB_NO_OFFSET : wb__cursor_at(cursor);
+        if (!wb__cursor_want(cursor, left + 1))
+            return WB_NO_OFFSET;
+    }
+}
+
+static wb_status fail_utf8(wb__st_reader *reader, uint64_t at)
+{
+    return wb__fail(reader->context, WB_ERROR_FORMAT, WB__FINDING_ST_UTF8, at, no_name(),
+                    "the header is not valid UTF-8");
+}
+
+/* Turns a failure to make sense of the JSON into one of UTF-8 if there is bad UTF-8 further on. */
+static wb_status or_bad_utf8(wb__st_reader *reader, wb_status status)
+{
+    if (status != WB_ERROR_FORMAT)
+        return status;
+    uint64_t at = find_bad_utf8(reader->cursor);
+    return at == WB_NO_OFFSET ? status : fail_utf8(reader, at);
+}
+
+/* The failure that the parser stopped with. */
+static wb_status fail_json(wb__st_reader *reader)
+{
+    const wb__json *json = &reader->json;
+    switch (json->fault) {
+    case WB__JSON_FAULT_MEMORY: return wb__fail_memory(reader->context);
+    case WB__JSON_FAULT_READ: return reader->context->error->status; /* said by who read */
+    case WB__JSON_FAULT_UTF8: return fail_utf8(reader, json->at);
+    default: break;
+    }
+    return wb__fail(reader->context, WB_ERROR_FORMAT, WB__FINDING_ST_JSON, json->at, no_name(),
+                    "%s", wb__json_fault_text(json->fault));
+}
+
+/* A token that is sound JSON but not what the format has there. `what` completes "expected …". */
+static wb_status fail_token(wb__st_reader *reader, wb__str name, const char *what)
+{
+    if (reader->json.token == WB__JSON_FAULT)
+        return fail_json(reader);
+    return wb__fail(reader->context, WB_ERROR_FORMAT, WB__FINDING_ST_ENTRY, reader->json.at, name,
+                    "expected %s", what);
+}
+
+/* ---- one tensor ---- */
+
+enum field { FIELD_DTYPE = 1, FIELD_SHAPE = 2, FIELD_OFFSETS = 4, FIELDS_ALL = 7 };
+
+typedef struct tensor_entry {
+    wb__str name;
+    uint32_t where;
+    const wb__dtype *dtype;
+    uint32_t rank;
+    uint64_t begin, end;
+} tensor_entry;
+
+static wb_status name_dtype(wb__st_reader *reader, tensor_entry *entry)
+{
+    entry->dtype = wb__st_dtype(reader->json.text);
+    if (entry->dtype != NULL)
+        return WB_OK;
+    char shown[48];
+    wb__printable(shown, sizeof shown, reader->json.text);
+    return wb__fail(reader->context, WB_ERROR_FORMAT, WB__FINDING_ST_DTYPE, reader->json.at,
+                    entry->name, "the format knows no dtype \"%s\"", shown);
+}
+
+/* A string; in compatible mode also {string: null}, which the official library's parser allows. */
+static wb_status read_dtype(wb__st_reader *reader, tensor_entry *entry)
+{
+    wb__json *json = &reader->json;
+    if (wb__json_next(json) == WB__JSON_STRING)
+        return name_dtype(reader, entry);
+    if (json->token != WB__JSON_OBJECT)
+        return fail_token(reader, entry->name, "the dtype as a string");
+    wb_status status = wb__deviation(reader->context, WB__FINDING_ST_SPELLING, json->at,
+                                     entry->name, "the dtype is written as an object");
+    if (status != WB_OK)
+        return status;
+    if (wb__json_next(json) != WB__JSON_KEY)
+        return fail_token(reader, entry->name, "the dtype");
+    status = name_dtype(reader, entry);
+    if (status != WB_OK)
+        return status;
+    if (wb__json_next(json) != WB__JSON_NULL)
+        return fail_token(reader, entry->name, "null after a dtype that is written as an object");
+    if (wb__json_next(json) != WB__JSON_OBJECT_END)
+        return fail_token(reader, entry->name, "a single dtype");
+    return WB_OK;
+}
+
+static wb_status read_shape(wb__st_reader *reader, tensor_entry *entry)
+{
+    wb__json *json = &reader->json;
+    uint64_t ceiling = reader->context->limits.rank;
+    if (ceiling > UINT32_MAX)
+        ceiling = UINT32_MAX;
+    if (wb__json_next(json) != WB__JSON_ARRAY)
+        return fail_token(reader, entry->name, "the shape as an array");
+    entry->rank = 0;
+    while (wb__json_next(json) == WB__JSON_UINT) {
+        if (entry->rank >= ceiling)
+            return wb__fail(reader->context, WB_ERROR_LIMIT, WB__FINDING_RANK_LIMIT, json->at,
+                            entry->name, "a shape of more than %llu dimensions",
+                            (unsigned long long)ceiling);
+        if (!wb__grow(&reader->context->allocator, (void **)&reader->shape,
+                      &reader->shape_capacity, sizeof *reader->shape, (size_t)entry->rank + 1,
+                      UINT32_MAX))
+            return wb__fail_memory(reader->context);
+        reader->shape[entry->rank++] = json->uint;
+    }
+    if (json->token != WB__JSON_ARRAY_END)
+        return fail_token(reader, entry->name, "a dimension, an integer from 0 to 2^64 - 1");
+    return WB_OK;
+}
+
+static wb_status read_offsets(wb__st_reader *reader, tensor_entry *entry)
+{
+    static const char what[] = "data_offsets as an array of two integers from 0 to 2^64 - 1";
+    wb__json *json = &reader->json;
+    if (wb__json_next(json) != WB__JSON_ARRAY || wb__json_next(json) != WB__JSON_UINT)
+        return fail_token(reader, entry->name, what);
+    entry->begin = json->uint;
+    if (wb__json_next(json) != WB__JSON_UINT)
+        return fail_token(reader, entry->name, what);
+    entry->end = json->uint;
+    if (wb__json_next(json) != WB__JSON_ARRAY_END)
+        return fail_token(reader, entry->name, what);
+    return WB_OK;
+}
+
+static const struct field_row {
+    enum field field;
+    wb__str name;
+    wb_status (*read)(wb__st_reader *reader, tensor_entry *entry);
+} fields[] = {
+    {FIELD_DTYPE, {"dtype", 5}, read_dtype},
+    {FIELD_SHAPE, {"shape", 5}, read_shape},
+    {FIELD_OFFSETS, {"data_offsets", 12}, read_offsets},
+};
+
+/* A field the format does not know: skipped, but two of one name are two readings of one file. */
+static wb_status skip_field(wb__st_reader *reader, const tensor_entry *entry)
+{
+    wb__json *json = &reader->json;
+    bool repeated;
+    uint64_t at = json->at;
+    if (!wb__key_set_add(&reader->fields, reader->entry, json->text, &repeated))
+        return wb__fail_memory(reader->context);
+    if (repeated) {
+        wb_status status = wb__deviation(reader->context, WB__FINDING_ST_DUPLICATE, at,
+                                         entry->name, "an entry has the same field twice");
+        if (status != WB_OK)
+            return status;
+    }
+    return wb__json_skip(json) ? WB_OK : fail_json(reader);
+}
+
+static wb_status read_entry_object(wb__st_reader *reader, tensor_entry *entry)
+{
+    wb__json *json = &reader->json;
+    unsigned seen = 0;
+    reader->entry++;
+    while (wb__json_next(json) == WB__JSON_KEY) {
+        const struct field_row *row = fields;
+        while (row < fields + 3 && !wb__str_equal(row->name, json->text))
+            row++;
+        wb_status status;
+        if (row == fields + 3) {
+            status = skip_field(reader, entry);
+        } else if (seen & row->field) {
+            status = wb__fail(reader->context, WB_ERROR_FORMAT, WB__FINDING_ST_ENTRY, json->at,
+                              entry->name, "the entry has the field %s twice", row->name.ptr);
+        } else {
+            seen |= row->field;
+            status = row->read(reader, entry);
+        }
+        if (status != WB_OK)
+            return status;
+    }
+    if (json->token != WB__JSON_OBJECT_END)
+        return fail_json(reader);
+    for (const struct field_row *row = fields; row < fields + 3; row++) {
+        if (!(seen & row->field))
+            return wb__fail(reader->context, WB_ERROR_FORMAT, WB__FINDING_ST_ENTRY, json->at,
+                            entry->name, "the entry has no field %s", row->name.ptr);
+    }
+    return WB_OK;
+}
+
+/* [dtype, shape, data_offsets], which the official library's parser allows. */
+static wb_status read_entry_array(wb__st_reader *reader, tensor_entry *entry)
+{
+    wb__json *json = &reader->json;
+    wb_status status = wb__deviation(reader->context, WB__FINDING_ST_SPELLING, json->at,
+                                     entry->name, "the entry is written as an array");
+    for (const struct field_row *row = fields; row < fields + 3 && status == WB_OK; row++)
+        status = row->read(reader, entry);
+    if (status != WB_OK)
+        return status;
+    if (wb__json_next(json) != WB__JSON_ARRAY_END)
+        return fail_token(reader, entry->name, "no more than dtype, shape and data_offsets");
+    return WB_OK;
+}
+
+static wb_status add_tensor(wb__st_reader *reader, const tensor_entry *entry)
+{
+    wb__kind kind = {.shape = reader->shape, .dtype = entry->dtype, .rank = entry->rank};
+    uint32_t number;
+    wb__kind_measure(&kind);
+    if (kind.fault == WB__KIND_SOUND &&
+        (entry->end < entry->begin || entry->end - entry->begin != kind.bytes))
+        kind.fault = WB__KIND_SIZE;
+    if (kind.fault != WB__KIND_SOUND)
+        kind.bytes = entry->end - entry->begin;
+    if (!wb__table_kind(reader->table, &kind, &number))
+        return wb__fail_memory(reader->context);
+    wb__table_add(reader->table, entry->name, number, entry->begin, entry->where);
+    reader->irregular |= entry->begin != reader->expected || kind.fault != WB__KIND_SOUND;
+    reader->expected = entry->end;
+    return WB_OK;
+}
+
+/*
+ * Copies the key in hand to where the table will have it, behind the names so far. There is room: a
+ * name has no more bytes than its text in the header, and a NUL fewer than its two quotes.
+ */
+static wb__str keep_key(wb__st_reader *reader)
+{
+    wb__str key = reader->json.text;
+    char *copy = reader->table->names + reader->table->names_used;
+    memcpy(copy, key.ptr, key.len);
+    return (wb__str){copy, key.len};
+}
+
+static wb_status read_entry(wb__st_reader *reader)
+{
+    wb__json *json = &reader->json;
+    tensor_entry entry = {.name = keep_key(reader), .where = (uint32_t)(json->at - WB__ST_LENGTH_BYTES)};
+    wb_status status;
+    switch (wb__json_next(json)) {
+    case WB__JSON_OBJECT: status = read_entry_object(reader, &entry); break;
+    case WB__JSON_ARRAY: status = read_entry_array(reader, &entry); break;
+    default: status = fail_token(reader, entry.name, "the tensor's entry as an object"); break;
+    }
+    return status != WB_OK ? status : add_tensor(reader, &entry);
+}
+
+/* ---- metadata ---- */
+
+static wb_status read_metadata_string(wb__st_reader *reader)
+{
+    wb__json *json = &reader->json;
+    uint64_t at = json->at;
+    wb__str key = keep_key(reader);
+    bool repeated;
+    if (wb__json_next(json) != WB__JSON_STRING)
+        return fail_token(reader, key, "a string: metadata has no values of other types");
+    wb_status status =
+        wb__model_add_string(reader->model, reader->context, key, json->text, &repeated);
+    if (status == WB_OK && repeated)
+        status = wb__deviation(reader->context, WB__FINDING_ST_DUPLICATE, at, key,
+                               "the metadata has this key twice");
+    return status;
+}
+
+static wb_status read_metadata(wb__st_reader *reader)
+{
+    static const wb__str name = {"__metadata__", 12};
+    wb__json *json = &reader->json;
+    if (reader->has_metadata)
+        return wb__fail(reader->context, WB_ERROR_FORMAT, WB__FINDING_ST_ENTRY, json->at, name,
+                        "the header has __metadata__ twice");
+    reader->has_metadata = true;
+    if (wb__json_next(json) == WB__JSON_NULL)
+        return wb__note(reader->context, WB_INFO, WB__FINDING_ST_METADATA_NULL, json->at, name,
+                        "__metadata__ is null, as MLX writes it, instead of an object");
+    if (json->token != WB__JSON_OBJECT)
+        return fail_token(reader, name, "__metadata__ as an object of strings");
+    while (wb__json_next(json) == WB__JSON_KEY) {
+        wb_status status = read_metadata_string(reader);
+        if (status != WB_OK)
+            return status;
+    }
+    return json->token == WB__JSON_OBJECT_END ? WB_OK : fail_json(reader);
+}
+
+/* ---- the whole header ---- */
+
+/* Hands what comes next to the fast reader, for as long as it likes it. */
+static void take_fast(wb__st_reader *reader)
+{
+    wb__cursor *cursor = reader->cursor;
+    while (wb__json_reach_key(&reader->json)) {
+        /* Only to keep the window full: at the end of the header there is no more to have. */
+        if (wb__cursor_at_hand(cursor) < WB__ST_FAST_MARGIN &&
+            (wb__cursor_left(cursor) < WB__ST_FAST_MARGIN ||
+             !wb__cursor_want(cursor, WB__ST_FAST_MARGIN)))
+            return;
+        const uint8_t *end =
+            reader->fast(reader, cursor->p, cursor->end,
+                         (uint32_t)(wb__cursor_at(cursor) - WB__ST_LENGTH_BYTES));
+        if (end == cursor->p)
+            return;
+        cursor->p = end;
+        wb__json_took_members(&reader->json);
+    }
+}
+
+static wb_status read_members(wb__st_reader *reader)
+{
+    static const wb__str metadata = {"__metadata__", 12};
+    wb__json *json = &reader->json;
+    for (;;) {
+        if (reader->fast != NULL)
+            take_fast(reader);
+        if (wb__json_next(json) != WB__JSON_KEY)
+            break;
+        wb_status status = wb__str_equal(json->text, metadata) ? read_metadata(reader)
+                                                               : read_entry(reader);
+        if (status != WB_OK)
+            return status;
+    }
+    return json->token == WB__JSON_OBJECT_END ? WB_OK : fail_json(reader);
+}
+
+/* Skips spaces; other white space is allowed in compatible mode only. */
+static wb_status skip_padding(wb__st_reader *reader, const char *where)
+{
+    wb__cursor *cursor = reader->cursor;
+    bool noted = false;
+    for (;;) {
+        int c = wb__cursor_peek(cursor);
+        if (c == '\n' || c == '\r' || c == '\t') {
+            if (!noted) {
+                wb_status status = wb__deviation(
+                    reader->context, WB__FINDING_ST_SPELLING, wb__cursor_at(cursor), no_name(),
+                    "white space other than spaces %s the header's object", where);
+                if (status != WB_OK)
+                    return status;
+            }
+            noted = true;
+        } else if (c != ' ') {
+            return cursor->failed ? reader->context->error->status : WB_OK;
+        }
+        cursor->p++;
+    }
+}
+
+static wb_status read_padding(wb__st_reader *reader)
+{
+    wb__cursor *cursor = reader->cursor;
+    wb_status status = skip_padding(reader, "after");
+    if (status != WB_OK || wb__cursor_left(cursor) == 0)
+        return status;
+    return wb__fail(reader->context, WB_ERROR_FORMAT, WB__FINDING_ST_JSON, wb__cursor_at(cursor),
+                    no_name(), "something other than spaces follows the header's object");
+}
+
+static wb_status read_root(wb__st_reader *reader)
+{
+    wb__json *json = &reader->json;
+    if (wb__cursor_peek(reader->cursor) != '{') {
+        uint64_t at = wb__cursor_at(reader->cursor);
+        if (wb__json_next(json) != WB__JSON_OBJECT)
+            return fail_token(reader, no_name(), "the header as a JSON object");
+        wb_status status = wb__deviation(reader->context, WB__FINDING_ST_SPELLING, at, no_name(),
+                                         "the header does not begin with '{'");
+        if (status != WB_OK)
+            return status;
+    } else {
+        (void)wb__json_next(json);
+    }
+    wb_status status = read_members(reader);
+    return status != WB_OK ? status : read_padding(reader);
+}
+
+wb_status wb__st_decode(wb__st_reader *reader)
+{
+    wb__json_start(&reader->json, reader->cursor, &reader->context->allocator);
+    wb_status status = or_bad_utf8(reader, read_root(reader));
+    wb__json_stop(&reader->json);
+    return status;
+}

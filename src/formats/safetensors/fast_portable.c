@@ -1,0 +1,70 @@
+/* The fast reader without vector instructions, eight bytes at a time, and the choice among all. */
+#include "formats/safetensors/reader.h"
+
+#define ONES UINT64_C(0x0101010101010101)
+#define HIGHS UINT64_C(0x8080808080808080)
+
+static inline unsigned name_length(const uint8_t *p)
+{
+    for (unsigned i = 0; i < 256; i += 8) {
+        /* The high bit of each byte that is a quote, a backslash, a control character or no ASCII;
+         * it may also be set in bytes above such a one, into which a borrow runs, never below. */
+        uint64_t word = wb__load_le64(p + i);
+        uint64_t special = (((word ^ ONES * '"') - ONES) | ((word ^ ONES * '\\') - ONES) |
+                            (word - ONES * 0x20) | word) &
+                           HIGHS;
+        if (special == 0)
+            continue;
+        while (!(special & 0x80)) {
+            special >>= 8;
+            i++;
+        }
+        return i;
+    }
+    return 256;
+}
+
+static inline bool same_text(const uint8_t *p, const uint8_t *text, uint32_t len)
+{
+    return memcmp(p, text, len) == 0;
+}
+
+static inline void copy_name(char *to, const uint8_t *name, unsigned len)
+{
+    memcpy(to, name, len);
+}
+
+static inline uint32_t hash_name(const wb__name_hasher *hasher, const uint8_t *name, unsigned len)
+{
+    return hasher->hash(hasher, (const char *)name, len);
+}
+
+static inline unsigned read_number(const uint8_t *p, unsigned guess, uint64_t *value)
+{
+    (void)guess;
+    unsigned digits = 0;
+    *value = 0;
+    while (p[digits] >= '0' && p[digits] <= '9') {
+        if (digits == 15)
+            return 0;
+        *value = *value * 10 + (uint64_t)(p[digits++] - '0');
+    }
+    return digits > 1 && p[0] == '0' ? 0 : digits;
+}
+
+#define FAST_FUNCTION
+#define FAST_NAME wb__st_fast_portable
+#include "formats/safetensors/fast.h"
+
+wb__st_fast *wb__st_fast_for(uint32_t cpu_features)
+{
+#if WB__X86
+    if ((cpu_features & WB__CPU_VAES) && (cpu_features & WB__CPU_AES))
+        return wb__st_fast_avx512;
+    if ((cpu_features & WB__CPU_AVX2) && (cpu_features & WB__CPU_AES))
+        return wb__st_fast_avx2;
+#else
+    (void)cpu_features;
+#endif
+    return wb__st_fast_portable;
+}

@@ -1,0 +1,118 @@
+#include "formats/safetensors/reader.h"
+
+static int bid(const wb__head *head)
+{
+    if (head->n <= WB__ST_LENGTH_BYTES)
+        return 0;
+    uint64_t header = wb__load_le64(head->bytes);
+    if (head->bytes[WB__ST_LENGTH_BYTES] != '{' || header < 2)
+        return 0;
+    /* A length that the file can hold is no accident; one that it cannot may still be a file cut
+     * short, which we shall then say. A terabyte of header is neither. */
+    if (wb__in_range(WB__ST_LENGTH_BYTES, header, head->file_bytes))
+        return 90;
+    return header >> 40 == 0 ? 50 : 0;
+}
+
+/* Steps 1 to 3 of the rules: the length of the header, against the limit, then against the file. */
+static wb_status peek(wb__context *context, wb__cursor *cursor)
+{
+    const wb__str none = WB__STR("");
+    uint64_t file_bytes = cursor->limit;
+    if (file_bytes < WB__ST_LENGTH_BYTES)
+        return wb__fail(context, WB_ERROR_FORMAT, WB__FINDING_ST_HEADER_TOO_SMALL, file_bytes, none,
+                        "the file ends after %llu bytes; the length of the header takes 8",
+                        (unsigned long long)file_bytes);
+    uint64_t header = wb__cursor_le64(cursor);
+    if (cursor->failed)
+        return context->error->status;
+    uint64_t limit = context->limits.safetensors_header;
+    if (limit > WB__ST_HEADER_MAX)
+        limit = WB__ST_HEADER_MAX;
+    if (header > limit)
+        return wb__fail(context, WB_ERROR_LIMIT, WB__FINDING_ST_HEADER_TOO_LARGE, 0, none,
+                        "a header of %llu bytes is announced; the limit is %llu",
+                        (unsigned long long)header, (unsigned long long)limit);
+    if (!wb__in_range(WB__ST_LENGTH_BYTES, header, file_bytes))
+        return wb__fail(context, WB_ERROR_FORMAT, WB__FINDING_ST_HEADER_LENGTH, 0, none,
+                        "a header of %llu bytes is announced, but the file ends %llu bytes before "
+                        "its end",
+                        (unsigned long long)header,
+                        (unsigned long long)(header - (file_bytes - WB__ST_LENGTH_BYTES)));
+    cursor->limit = WB__ST_LENGTH_BYTES + header;
+    return WB_OK;
+}
+
+static wb_status repeated(void *ctx, size_t first, size_t second)
+{
+    wb__st_reader *reader = ctx;
+    wb__table *table = reader->table;
+    wb__str name = wb__table_name(table, second);
+    (void)first;
+    return wb__deviation(reader->context, WB__FINDING_ST_DUPLICATE,
+                         WB__ST_LENGTH_BYTES + wb__record_at(table, second)->where, name,
+                         "the header names this tensor twice");
+}
+
+/*
+ * The official library holds the names of the tensors in a hash map, so that what a repeated name
+ * replaces is gone before offsets are looked at.
+ */
+static wb_status end_file(wb__st_reader *reader)
+{
+    size_t before = reader->table->count;
+    wb_status status = wb__model_end_file(reader->model, reader->context, repeated, reader);
+    reader->irregular |= reader->table->count != before;
+    return status;
+}
+
+static wb_status read_with(wb__st_reader *reader)
+{
+    wb__context *context = reader->context;
+    wb__model_file *file = wb__model_file_in_hand(reader->model);
+    uint64_t header = reader->cursor->limit - WB__ST_LENGTH_BYTES;
+    uint64_t entry_min =
+        context->compatible ? WB__ST_ENTRY_MIN_COMPATIBLE : WB__ST_ENTRY_MIN;
+    file->header_begin = WB__ST_LENGTH_BYTES;
+    file->data_begin = WB__ST_LENGTH_BYTES + header;
+    wb_status status =
+        wb__table_reserve(reader->table, context, header + 1, header / entry_min + 1);
+    if (status == WB_OK)
+        status = wb__st_decode(reader);
+    if (status == WB_OK)
+        status = end_file(reader);
+    if (status == WB_OK)
+        status = wb__st_verify_layout(reader);
+    return status;
+}
+
+static wb_status read_safetensors(wb__context *context, wb__cursor *cursor, wb__model *model)
+{
+    wb_status status = peek(context, cursor);
+    if (status != WB_OK)
+        return status;
+    wb__st_reader reader;
+    memset(&reader, 0, offsetof(wb__st_reader, middles));
+    reader.context = context;
+    reader.cursor = cursor;
+    reader.model = model;
+    reader.table = &model->table;
+    reader.fast = wb__st_fast_for(wb__cpu_features());
+    reader.last_middle = reader.next_middle = 0;
+    for (size_t i = 0; i < WB__ST_MIDDLES; i++) {
+        reader.middles[i].len = 1; /* one byte, which is not the quote a middle begins with */
+        reader.middles[i].text[0] = '\0';
+    }
+    wb__key_set_start(&reader.fields, &context->allocator);
+    status = read_with(&reader);
+    wb__key_set_stop(&reader.fields);
+    wb__free(&context->allocator, reader.shape, reader.shape_capacity * sizeof *reader.shape);
+    return status;
+}
+
+const wb__format wb__format_safetensors = {
+    .name = "safetensors",
+    .extension = ".safetensors",
+    .bid = bid,
+    .read = read_safetensors,
+};

@@ -1,0 +1,79 @@
+#define _GNU_SOURCE
+#define _FILE_OFFSET_BITS 64
+#include "io/io.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+char *wb__path_join(const wb_allocator *allocator, const char *folder, wb__str name)
+{
+    size_t n = strlen(folder);
+    bool slash = n > 0 && folder[n - 1] != '/';
+    char *path = wb__alloc(allocator, n + slash + name.len + 1);
+    if (path == NULL)
+        return NULL;
+    memcpy(path, folder, n);
+    if (slash)
+        path[n] = '/';
+    memcpy(path + n + slash, name.ptr, name.len);
+    path[n + slash + name.len] = '\0';
+    return path;
+}
+
+typedef struct name_list {
+    wb__arena arena;
+    char **list;
+    size_t count;
+    size_t capacity;
+} name_list;
+
+static int by_bytes(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static wb_status collect(wb__context *context, DIR *folder, name_list *names)
+{
+    for (;;) {
+        errno = 0;
+        const struct dirent *entry = readdir(folder);
+        if (entry == NULL) {
+            if (errno != 0)
+                return wb__fail_os(context, errno, "cannot list the folder");
+            return WB_OK;
+        }
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        char *name = wb__arena_copy(&names->arena, entry->d_name, strlen(entry->d_name));
+        if (name == NULL || !wb__grow(&context->allocator, (void **)&names->list, &names->capacity,
+                                      sizeof *names->list, names->count + 1, SIZE_MAX))
+            return wb__fail_memory(context);
+        names->list[names->count++] = name;
+    }
+}
+
+wb_status wb__folder_list(wb__context *context, const char *path,
+                          wb_status (*each)(void *ctx, const char *name), void *ctx)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_DIRECTORY);
+    DIR *folder = fd < 0 ? NULL : fdopendir(fd);
+    if (folder == NULL) {
+        int os_error = errno;
+        if (fd >= 0)
+            (void)close(fd);
+        return wb__fail_os(context, os_error, "cannot open the folder");
+    }
+    name_list names = {.arena = {.allocator = &context->allocator}};
+    wb_status status = collect(context, folder, &names);
+    (void)closedir(folder);
+    if (status == WB_OK && names.count > 1)
+        qsort(names.list, names.count, sizeof *names.list, by_bytes);
+    for (size_t i = 0; i < names.count && status == WB_OK; i++)
+        status = each(ctx, names.list[i]);
+    wb__free(&context->allocator, names.list, names.capacity * sizeof *names.list);
+    wb__arena_free(&names.arena);
+    return status;
+}

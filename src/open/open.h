@@ -1,0 +1,71 @@
+/*
+ * open: puts a model together, and reads what is in it.
+ *
+ * From a path, a descriptor, memory or a caller's source to a wb_model: find the files (bundles), find
+ * the format of each (formats), read its header into the logical model (model), compare the whole with
+ * its index. The sources stay open for as long as the model does.
+ */
+#ifndef WB_OPEN_OPEN_H
+#define WB_OPEN_OPEN_H
+
+#include "bundles/bundle.h"
+#include "core/core.h"
+#include "formats/format.h"
+#include "io/io.h"
+#include "model/model.h"
+
+struct wb_model {
+    wb_allocator allocator;
+    wb_executor executor;
+    wb_access access;
+    wb__model logical;
+    wb__source **sources; /* one for each file of the logical model */
+    size_t source_count;
+    size_t source_capacity;
+    wb_findings findings;
+    _Atomic(uint64_t *) name_offsets; /* made by the first wb_tensor_names */
+};
+
+/* Sets up a context from a caller's options. ARGUMENT if they make no sense. */
+wb_status wb__context_init(wb__context *context, const wb_open_options *options, wb_error *error);
+
+/* A context for calls on an open model. */
+wb__context wb__context_of(const wb_model *model, wb_error *error);
+
+wb_access wb__access_of(const wb_open_options *options);
+
+/* An empty model, to be filled by one of the functions below. NULL: memory is out. */
+wb_model *wb__model_new(wb__context *context, wb_access access);
+void wb__model_delete(wb_model *model);
+
+/* Opens what a path names into an empty model. */
+wb_status wb__open_path(wb_model *model, wb__context *context, const char *path);
+
+/* Opens one source, which the model takes over also where this fails, into an empty model. */
+wb_status wb__open_source(wb_model *model, wb__context *context, wb__source *source);
+
+/* ---- reading tensors ---- */
+
+/* The extent of what a slice selects and how it lies in the tensor; filled by wb__selection_make. */
+typedef struct wb__selection {
+    const wb__kind *kind;
+    const wb__dtype *to;
+    const wb_axis *axes; /* NULL: the whole tensor */
+    uint64_t first;      /* of the elements selected, in row-major order */
+    uint64_t count;
+    uint64_t bytes; /* of the result */
+} wb__selection;
+
+wb_status wb__selection_make(const wb_model *model, wb__context *context, uint64_t tensor,
+                             const wb_slice *slice, int32_t dtype, wb__selection *selection);
+
+wb_status wb__read_selection(const wb_model *model, wb__context *context, uint64_t tensor,
+                             const wb__selection *selection, void *dst);
+
+/* ---- verifying ---- */
+
+/* Adds to context->findings what the values and the layout of an open model show. */
+wb_status wb__verify(const wb_model *model, wb__context *context,
+                     const wb_verify_options *options);
+
+#endif

@@ -1,0 +1,220 @@
+/*
+ * Reading what a selection selects: runs of elements that lie one behind another in the tensor, in the
+ * order of the result. Runs are gathered into a stage of raw elements, which is converted whenever it
+ * is full; a run that is large and needs no conversion is read straight into the caller's memory.
+ *
+ * A buffer holds the part of the file read last. It reads ahead in the direction the runs go, unless
+ * they lie so far apart that most of what is read would be thrown away.
+ */
+#include "open/open.h"
+
+#define BUFFER_BYTES ((size_t)1 << 20)
+#define STAGE_BYTES ((size_t)32 << 10)
+#define FAR_APART ((uint64_t)64 << 10) /* bytes between runs from which each is read by itself */
+
+typedef struct tensor_reader {
+    wb__context *context;
+    const wb__source *source;
+    const wb__selection *selection;
+    uint64_t tensor_at;    /* offset of the tensor in its file */
+    uint64_t tensor_bytes;
+    uint8_t *dst;          /* where the next converted element goes */
+    uint8_t *buffer;       /* of tensor bytes buffer_at to buffer_at + buffer_bytes */
+    size_t buffer_capacity;
+    uint64_t buffer_at;
+    size_t buffer_bytes;
+    uint8_t *stage;
+    size_t staged; /* bytes */
+    /* The runs: `run` elements each; their starts are the positions of an odometer. */
+    uint32_t outer;    /* dimensions that the odometer counts */
+    uint64_t run;      /* elements */
+    uint64_t run_stride; /* bytes between the starts of neighbouring runs */
+    bool backwards;
+} tensor_reader;
+
+static uint64_t bytes_of(const tensor_reader *reader, uint64_t elements)
+{
+    return elements * reader->selection->kind->dtype->block_bits / 8;
+}
+
+/* How many elements lie between neighbours in a dimension. */
+static uint64_t stride_of(const wb__kind *kind, uint32_t dimension)
+{
+    uint64_t stride = 1;
+    for (uint32_t i = dimension + 1; i < kind->rank; i++)
+        stride *= kind->shape[i];
+    return stride;
+}
+
+/* Finds the longest runs: the last dimensions as far as they are whole, and one that is contiguous. */
+static void plan_runs(tensor_reader *reader)
+{
+    const wb__selection *selection = reader->selection;
+    const wb__kind *kind = selection->kind;
+    reader->outer = 0;
+    reader->run = kind->elements;
+    if (selection->axes == NULL)
+        return;
+    reader->outer = kind->rank;
+    reader->run = 1;
+    while (reader->outer > 0) {
+        const wb_axis *axis = &selection->axes[reader->outer - 1];
+        bool whole = axis->count == kind->shape[reader->outer - 1];
+        if (axis->step != 1 && axis->count > 1)
+            break;
+        reader->outer--;
+        reader->run *= axis->count;
+        if (!whole) {
+            /* Its start is the same for all runs: the odometer counts it with a single position. */
+            break;
+        }
+    }
+    if (reader->outer > 0) {
+        int64_t step = selection->axes[reader->outer - 1].step;
+        uint64_t distance = stride_of(kind, reader->outer - 1);
+        reader->backwards = step < 0;
+        reader->run_stride = bytes_of(reader, distance * (step < 0 ? 0 - (uint64_t)step
+                                                                   : (uint64_t)step));
+    }
+}
+
+/* The element of the tensor that run number `index` begins with. */
+static uint64_t start_of_run(const tensor_reader *reader, uint64_t index)
+{
+    const wb__selection *selection = reader->selection;
+    const wb__kind *kind = selection->kind;
+    uint64_t element = 0;
+    uint64_t stride = 1;
+    if (selection->axes == NULL)
+        return 0;
+    for (uint32_t i = kind->rank; i-- > 0;) {
+        const wb_axis *axis = &selection->axes[i];
+        uint64_t position = 0;
+        if (i < reader->outer) {
+            position = index % axis->count;
+            index /= axis->count;
+        }
+        /* Modulo 2^64, so that a negative step comes out right. */
+        element += (axis->start + position * (uint64_t)axis->step) * stride;
+        stride *= kind->shape[i];
+    }
+    return element;
+}
+
+/* Makes the n tensor bytes at `at` available, n at most the buffer's capacity. */
+static wb_status fetch(tensor_reader *reader, uint64_t at, size_t n, const uint8_t **bytes)
+{
+    if (at >= reader->buffer_at && at - reader->buffer_at <= reader->buffer_bytes &&
+        n <= reader->buffer_bytes - (size_t)(at - reader->buffer_at)) {
+        *bytes = reader->buffer + (at - reader->buffer_at);
+        return WB_OK;
+    }
+    uint64_t from = at;
+    size_t amount = n;
+    if (reader->run_stride < FAR_APART) {
+        amount = reader->buffer_capacity;
+        if (reader->backwards)
+            from = at + n < amount ? 0 : at + n - amount;
+        if (amount > reader->tensor_bytes - from)
+            amount = (size_t)(reader->tensor_bytes - from);
+    }
+    reader->buffer_bytes = 0;
+    wb_status status = wb__source_read(reader->source, reader->context, reader->tensor_at + from,
+                                       reader->buffer, amount);
+    if (status != WB_OK)
+        return status;
+    reader->buffer_at = from;
+    reader->buffer_bytes = amount;
+    *bytes = reader->buffer + (at - from);
+    return WB_OK;
+}
+
+/* Converts n elements to where the result continues. */
+static void emit(tensor_reader *reader, const uint8_t *elements, uint64_t n)
+{
+    const wb__selection *selection = reader->selection;
+    wb__dtype_convert(selection->kind->dtype, elements, 0, selection->to, reader->dst, (size_t)n);
+    reader->dst += n * selection->to->block_bits / 8;
+}
+
+static void flush(tensor_reader *reader)
+{
+    emit(reader, reader->stage, reader->staged * 8 / reader->selection->kind->dtype->block_bits);
+    reader->staged = 0;
+}
+
+static wb_status read_run(tensor_reader *reader, uint64_t at, uint64_t n)
+{
+    const wb__selection *selection = reader->selection;
+    bool direct = selection->to == selection->kind->dtype && reader->staged == 0;
+    if (direct && n >= BUFFER_BYTES && n <= SIZE_MAX) {
+        wb_status status = wb__source_read(reader->source, reader->context, reader->tensor_at + at,
+                                           reader->dst, (size_t)n);
+        reader->dst += n;
+        return status;
+    }
+    while (n > 0) {
+        const uint8_t *bytes;
+        size_t piece = STAGE_BYTES - reader->staged;
+        if (piece > n)
+            piece = (size_t)n;
+        wb_status status = fetch(reader, at, piece, &bytes);
+        if (status != WB_OK)
+            return status;
+        if (piece == STAGE_BYTES) {
+            emit(reader, bytes, piece * 8 / selection->kind->dtype->block_bits);
+        } else {
+            memcpy(reader->stage + reader->staged, bytes, piece);
+            reader->staged += piece;
+            if (reader->staged == STAGE_BYTES)
+                flush(reader);
+        }
+        at += piece;
+        n -= piece;
+    }
+    return WB_OK;
+}
+
+static wb_status read_runs(tensor_reader *reader)
+{
+    uint64_t left = reader->selection->count;
+    uint64_t index = reader->selection->first / reader->run;
+    uint64_t within = reader->selection->first % reader->run;
+    while (left > 0) {
+        uint64_t n = reader->run - within < left ? reader->run - within : left;
+        uint64_t start = start_of_run(reader, index++) + within;
+        wb_status status = read_run(reader, bytes_of(reader, start), bytes_of(reader, n));
+        if (status != WB_OK)
+            return status;
+        left -= n;
+        within = 0;
+    }
+    flush(reader);
+    return WB_OK;
+}
+
+wb_status wb__read_selection(const wb_model *model, wb__context *context, uint64_t tensor,
+                             const wb__selection *selection, void *dst)
+{
+    size_t number = (size_t)tensor;
+    const wb__model *logical = &model->logical;
+    tensor_reader reader = {.context = context,
+                            .source = model->sources[wb__model_file_of(logical, number)],
+                            .selection = selection,
+                            .tensor_at = wb__model_offset_of(logical, number),
+                            .tensor_bytes = selection->kind->bytes,
+                            .dst = dst};
+    if (selection->count == 0)
+        return WB_OK;
+    plan_runs(&reader);
+    reader.buffer_capacity = reader.tensor_bytes < BUFFER_BYTES ? (size_t)reader.tensor_bytes
+                                                                : BUFFER_BYTES;
+    size_t bytes = reader.buffer_capacity + STAGE_BYTES;
+    reader.buffer = wb__alloc(&context->allocator, bytes);
+    if (reader.buffer == NULL)
+        return wb__fail_memory(context);
+    reader.stage = reader.buffer + reader.buffer_capacity;
+    wb_status status = read_runs(&reader);
+    wb__free(&context->allocator, reader.buffer, bytes);
+    return status;
+}

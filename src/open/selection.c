@@ -1,0 +1,303 @@
+/*
+ * Slices: what NumPy's basic indexing selects, as start, count and step for each dimension.
+ * https://numpy.org/doc/stable/user/basics.indexing.html
+ */
+#include "open/open.h"
+
+static wb_status fail_slice(wb__context *context, const char *what)
+{
+    return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET, WB__STR(""),
+                    "slice: %s", what);
+}
+
+/* ---- text ---- */
+
+typedef struct slice_text {
+    const char *p, *end;
+} slice_text;
+
+static void skip_spaces(slice_text *text)
+{
+    while (text->p < text->end && (*text->p == ' ' || *text->p == '\t'))
+        text->p++;
+}
+
+static bool take(slice_text *text, char c)
+{
+    skip_spaces(text);
+    if (text->p == text->end || *text->p != c)
+        return false;
+    text->p++;
+    return true;
+}
+
+/* An optional integer; false if it is malformed. Values beyond int64_t are clamped, as a slice does. */
+static bool take_integer(slice_text *text, bool *present, int64_t *value)
+{
+    bool negative = take(text, '-');
+    if (!negative)
+        (void)take(text, '+');
+    skip_spaces(text);
+    const char *start = text->p;
+    uint64_t magnitude = 0;
+    for (; text->p < text->end && *text->p >= '0' && *text->p <= '9'; text->p++) {
+        if (magnitude < INT64_MAX / 10)
+            magnitude = magnitude * 10 + (uint64_t)(*text->p - '0');
+        else
+            magnitude = INT64_MAX;
+    }
+    *present = text->p != start;
+    *value = negative ? -(int64_t)magnitude : (int64_t)magnitude;
+    return *present || !negative;
+}
+
+/* A bound of a slice brought into the range low to high, counted from the end where negative. */
+static int64_t clamp_bound(int64_t bound, int64_t size, int64_t low, int64_t high)
+{
+    if (bound < 0)
+        bound += size;
+    return bound < low ? low : bound > high ? high : bound;
+}
+
+/* start:stop:step over `size` indices, by the rules of Python's slice.indices. */
+static wb_axis axis_of(bool has_start, int64_t start, bool has_stop, int64_t stop, int64_t step,
+                       int64_t size)
+{
+    int64_t low = step > 0 ? 0 : -1;
+    int64_t high = step > 0 ? size : size - 1;
+    start = has_start ? clamp_bound(start, size, low, high) : step > 0 ? low : high;
+    stop = has_stop ? clamp_bound(stop, size, low, high) : step > 0 ? high : low;
+    wb_axis axis = {.start = 0, .count = 0, .step = step};
+    if (step > 0 && start < stop)
+        axis.count = ((uint64_t)(stop - start) - 1) / (uint64_t)step + 1;
+    else if (step < 0 && start > stop)
+        axis.count = ((uint64_t)(start - stop) - 1) / (0 - (uint64_t)step) + 1;
+    if (axis.count > 0)
+        axis.start = (uint64_t)start;
+    return axis;
+}
+
+static wb_status parse_axis(wb__context *context, slice_text *text, uint64_t dimension,
+                            wb_axis *axis)
+{
+    bool has_start, has_stop = false, has_step = false;
+    int64_t start, stop = 0, step = 1;
+    if (dimension > INT64_MAX)
+        return fail_slice(context, "the dimension is too long to be sliced");
+    int64_t size = (int64_t)dimension;
+    if (!take_integer(text, &has_start, &start))
+        return fail_slice(context, "'-' without a number");
+    if (!take(text, ':')) {
+        if (!has_start)
+            return fail_slice(context, "expected an index, start:stop:step or '...'");
+        int64_t index = start < 0 ? start + size : start;
+        if (index < 0 || index >= size)
+            return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET,
+                            WB__STR(""), "slice: index %lld is outside a dimension of %lld",
+                            (long long)start, (long long)size);
+        *axis = (wb_axis){.start = (uint64_t)index, .count = 1, .step = 1, .drop = 1};
+        return WB_OK;
+    }
+    if (!take_integer(text, &has_stop, &stop))
+        return fail_slice(context, "'-' without a number");
+    if (take(text, ':') && !take_integer(text, &has_step, &step))
+        return fail_slice(context, "'-' without a number");
+    if (!has_step)
+        step = 1;
+    if (step == 0)
+        return fail_slice(context, "a step of 0");
+    *axis = axis_of(has_start, start, has_stop, stop, step, size);
+    return WB_OK;
+}
+
+static bool take_ellipsis(slice_text *text)
+{
+    skip_spaces(text);
+    if (text->end - text->p < 3 || memcmp(text->p, "...", 3) != 0)
+        return false;
+    text->p += 3;
+    return true;
+}
+
+static wb_axis whole_axis(uint64_t dimension)
+{
+    return (wb_axis){.count = dimension, .step = 1};
+}
+
+/* How many dimensions the text indexes, '...' apart: items between commas that are not blank. */
+static uint32_t count_indices(slice_text text)
+{
+    uint32_t count = 0;
+    while (text.p < text.end) {
+        bool ellipsis = take_ellipsis(&text);
+        skip_spaces(&text);
+        bool blank = text.p == text.end || *text.p == ',';
+        count += !ellipsis && !blank;
+        while (text.p < text.end && *text.p != ',')
+            text.p++;
+        if (text.p < text.end)
+            text.p++;
+    }
+    return count;
+}
+
+/* Fills in the axes; the text has at most `rank` indices. */
+static wb_status parse_axes(wb__context *context, slice_text text, const uint64_t *shape,
+                            uint32_t rank, wb_axis *axes)
+{
+    uint32_t axis = 0;
+    uint32_t unnamed = rank - count_indices(text); /* dimensions that '...' stands for */
+    bool ellipsis = false;
+    skip_spaces(&text);
+    while (text.p < text.end) {
+        if (take_ellipsis(&text)) {
+            if (ellipsis)
+                return fail_slice(context, "'...' twice");
+            ellipsis = true;
+            for (; unnamed > 0; unnamed--, axis++)
+                axes[axis] = whole_axis(shape[axis]);
+        } else {
+            wb_status status = parse_axis(context, &text, shape[axis], &axes[axis]);
+            if (status != WB_OK)
+                return status;
+            axis++;
+        }
+        skip_spaces(&text);
+        if (text.p < text.end && !take(&text, ','))
+            return fail_slice(context, "expected ',' between indices");
+        skip_spaces(&text);
+    }
+    for (; axis < rank; axis++)
+        axes[axis] = whole_axis(shape[axis]);
+    return WB_OK;
+}
+
+wb_status wb_slice_parse(const char *chars, size_t len, const uint64_t *shape, uint32_t rank,
+                         wb_axis *axes, wb_error *error)
+{
+    wb_error spare;
+    wb__context context;
+    wb_status status = wb__context_init(&context, NULL, wb__error_reset(error, &spare));
+    if (status != WB_OK)
+        return status;
+    if (rank > 0 && (shape == NULL || axes == NULL))
+        return fail_slice(&context, "shape or axes is NULL");
+    wb__str all = wb__str_from(chars, len);
+    slice_text text = {all.ptr, all.ptr + all.len};
+    uint32_t indices = count_indices(text);
+    if (indices > rank)
+        return wb__fail(&context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET,
+                        WB__STR(""), "slice: %lu indices for a tensor of %lu dimensions",
+                        (unsigned long)indices, (unsigned long)rank);
+    status = parse_axes(&context, text, shape, rank, axes);
+    if (status != WB_OK && rank > 0)
+        memset(axes, 0, rank * sizeof *axes);
+    return status;
+}
+
+/* ---- what a slice selects ---- */
+
+static wb_status check_axes(wb__context *context, const wb_slice *slice, const wb__kind *kind,
+                            uint64_t *elements)
+{
+    *elements = 1;
+    if (slice->rank != kind->rank || slice->axes == NULL)
+        return fail_slice(context, "its rank is not that of the tensor");
+    for (uint32_t i = 0; i < kind->rank; i++) {
+        const wb_axis *axis = &slice->axes[i];
+        uint64_t dimension = kind->shape[i];
+        if (axis->count > 0) {
+            /* The first and the last index must lie within the dimension. */
+            uint64_t step = axis->step < 0 ? 0 - (uint64_t)axis->step : (uint64_t)axis->step;
+            uint64_t reach;
+            if (axis->start >= dimension || (axis->count > 1 && step == 0) ||
+                !wb__mul(axis->count - 1, step, &reach) ||
+                (axis->step < 0 ? reach > axis->start : reach > dimension - 1 - axis->start))
+                return fail_slice(context, "it leaves the tensor");
+        }
+        *elements *= axis->count; /* each count is at most its dimension: no overflow but to 0 */
+    }
+    return WB_OK;
+}
+
+/* Refuses runs that begin or end within a byte: the format packs several elements into one. */
+static wb_status check_bytes(wb__context *context, const wb__selection *selection)
+{
+    uint32_t bits = selection->kind->dtype->block_bits;
+    if (bits >= 8)
+        return WB_OK;
+    bool cuts = selection->first * bits % 8 != 0 ||
+                (selection->first + selection->count) * bits % 8 != 0;
+    uint64_t run = 1;
+    if (selection->axes != NULL) {
+        for (uint32_t i = selection->kind->rank; i-- > 0;) {
+            const wb_axis *axis = &selection->axes[i];
+            uint64_t dimension = selection->kind->shape[i];
+            if (axis->count == dimension && (axis->step == 1 || dimension <= 1)) {
+                run *= dimension;
+                continue;
+            }
+            bool contiguous = axis->step == 1 || axis->count <= 1;
+            cuts |= axis->start % 8 * (run * bits % 8) % 8 != 0 ||
+                    (contiguous ? axis->count % 8 : 1) * (run * bits % 8) % 8 != 0;
+            break;
+        }
+    }
+    if (!cuts)
+        return WB_OK;
+    return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
+                    WB__STR(""),
+                    "the slice would cut a byte: %s packs its elements of %lu bits without gaps",
+                    selection->kind->dtype->name, (unsigned long)bits);
+}
+
+static wb_status measure(wb__context *context, wb__selection *selection)
+{
+    uint64_t bits;
+    if (!wb__mul(selection->count, selection->to->block_bits, &bits))
+        return wb__fail(context, WB_ERROR_LIMIT, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET, WB__STR(""),
+                        "the result has more bits than 64 bits can count");
+    if (bits % 8 != 0)
+        return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
+                        WB__STR(""), "%llu elements of %s do not fill their last byte",
+                        (unsigned long long)selection->count, selection->to->name);
+    selection->bytes = bits / 8;
+    return WB_OK;
+}
+
+wb_status wb__selection_make(const wb_model *model, wb__context *context, uint64_t tensor,
+                             const wb_slice *slice, int32_t dtype, wb__selection *selection)
+{
+    if (tensor >= model->logical.table.count)
+        return wb__fail(context, WB_ERROR_NOT_FOUND, WB__FINDING_NOT_FOUND, WB_NO_OFFSET,
+                        WB__STR(""), "there is no tensor number %llu", (unsigned long long)tensor);
+    const wb__kind *kind = wb__table_kind_of(&model->logical.table, (size_t)tensor);
+    *selection = (wb__selection){.kind = kind, .to = kind->dtype, .count = kind->elements};
+    if (dtype >= 0)
+        selection->to = wb__dtype_get(dtype);
+    if (selection->to == NULL)
+        return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET, WB__STR(""),
+                        "there is no dtype number %ld", (long)dtype);
+    if (!wb__dtype_converts(kind->dtype, selection->to))
+        return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
+                        WB__STR(""), "%s does not convert to %s: complex numbers stay as they are",
+                        kind->dtype->name, selection->to->name);
+    if (slice != NULL) {
+        if (slice->size != sizeof *slice)
+            return fail_slice(context, "wb_slice.size is not sizeof(wb_slice)");
+        if (slice->rank != 0) {
+            wb_status status = check_axes(context, slice, kind, &selection->count);
+            if (status != WB_OK)
+                return status;
+            selection->axes = slice->axes;
+        }
+        if (slice->first > selection->count)
+            return fail_slice(context, "`first` lies behind the last element");
+        selection->first = slice->first;
+        selection->count -= slice->first;
+        if (slice->count < selection->count)
+            selection->count = slice->count;
+    }
+    wb_status status = check_bytes(context, selection);
+    return status != WB_OK ? status : measure(context, selection);
+}

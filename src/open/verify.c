@@ -1,0 +1,171 @@
+/*
+ * What an open model shows when its bytes are looked at. Opening has checked the structure already;
+ * here the values are read, up to a budget, and counted where they are odd.
+ */
+#include "open/open.h"
+
+#define CHUNK_BYTES ((size_t)1 << 20) /* a multiple of the size of every element */
+#define DEFAULT_BUDGET ((uint64_t)64 << 20)
+
+typedef struct value_check {
+    const wb_model *model;
+    wb__context *context;
+    const wb_verify_options *options;
+    uint8_t *chunk;
+    uint64_t budget; /* bytes still to be read */
+    uint64_t done;
+    uint64_t total;
+    uint64_t unread; /* bytes left out */
+} value_check;
+
+static bool is_worth_reading(const wb__dtype *dtype)
+{
+    return wb__dtype_is_float(dtype) || dtype->kind == WB__CLASS_COMPLEX ||
+           dtype->kind == WB__CLASS_BOOL;
+}
+
+static wb_status report_progress(value_check *check)
+{
+    const wb_progress *progress = check->options->progress;
+    if (progress == NULL || progress->report == NULL ||
+        progress->report(progress->ctx, check->done, check->total) == 0)
+        return WB_OK;
+    return wb__fail(check->context, WB_ERROR_CANCELLED, WB__FINDING_CANCELLED, WB_NO_OFFSET,
+                    WB__STR(""), "stopped on request");
+}
+
+static wb_status note_counts(value_check *check, size_t tensor, const wb__value_counts *counts,
+                             uint64_t elements)
+{
+    wb__context *context = check->context;
+    const wb__model *logical = &check->model->logical;
+    wb__str name = wb__table_name(&logical->table, tensor);
+    uint64_t offset = wb__model_offset_of(logical, tensor);
+    unsigned long long n = elements;
+    wb_status status = WB_OK;
+    if (counts->nan > 0)
+        status = wb__note(context, WB_SEVERE, WB__FINDING_VALUES_NAN, offset, name,
+                          "%llu of %llu values are NaN", (unsigned long long)counts->nan, n);
+    if (status == WB_OK && counts->infinite > 0)
+        status = wb__note(context, WB_SEVERE, WB__FINDING_VALUES_INFINITE, offset, name,
+                          "%llu of %llu values are infinite", (unsigned long long)counts->infinite,
+                          n);
+    if (status == WB_OK && counts->odd_bool > 0)
+        status = wb__note(context, WB_INFO, WB__FINDING_VALUES_BOOL, offset, name,
+                          "%llu of %llu booleans are neither 0 nor 1",
+                          (unsigned long long)counts->odd_bool, n);
+    return status;
+}
+
+static wb_status verify_tensor(value_check *check, size_t tensor)
+{
+    const wb__model *logical = &check->model->logical;
+    const wb__kind *kind = wb__table_kind_of(&logical->table, tensor);
+    const wb__source *source = check->model->sources[wb__model_file_of(logical, tensor)];
+    uint64_t at = wb__model_offset_of(logical, tensor);
+    uint64_t left = kind->bytes;
+    wb__value_counts counts = {0, 0, 0};
+    /* A tensor is read whole or not at all, so that counts mean something; but the first one always,
+     * as far as the budget goes. */
+    if (left > check->budget && check->done > 0) {
+        check->unread += left;
+        return WB_OK;
+    }
+    if (left > check->budget) {
+        check->unread += left - check->budget;
+        left = check->budget - check->budget % 8;
+    }
+    uint64_t elements = left * 8 / kind->dtype->block_bits;
+    check->budget -= left;
+    while (left > 0) {
+        size_t n = left < CHUNK_BYTES ? (size_t)left : CHUNK_BYTES;
+        wb_status status = wb__source_read(source, check->context, at, check->chunk, n);
+        if (status != WB_OK)
+            return status;
+        if (is_worth_reading(kind->dtype))
+            wb__dtype_count_odd(kind->dtype, check->chunk, n * 8 / kind->dtype->block_bits,
+                                &counts);
+        at += n;
+        left -= n;
+        check->done += n;
+        status = report_progress(check);
+        if (status != WB_OK)
+            return status;
+    }
+    return note_counts(check, tensor, &counts, elements);
+}
+
+static wb_status verify_values(value_check *check)
+{
+    const wb__model *logical = &check->model->logical;
+    wb_status status = WB_OK;
+    for (size_t file = 0; file < logical->file_count && status == WB_OK; file++) {
+        const wb__model_file *in = &logical->files[file];
+        check->context->file = in->path;
+        for (size_t i = 0; i < in->tensor_count && status == WB_OK; i++)
+            status = verify_tensor(check, in->first_tensor + i);
+    }
+    check->context->file = "";
+    if (status == WB_OK && check->unread > 0)
+        status = wb__note(check->context, WB_INFO, WB__FINDING_VALUES_UNREAD, WB_NO_OFFSET,
+                          WB__STR(""), "%llu of %llu bytes of tensors were not read",
+                          (unsigned long long)check->unread,
+                          (unsigned long long)(check->unread + check->done));
+    return status;
+}
+
+/* Tensors that do not begin at a multiple of their element's size, one finding a file. */
+static wb_status note_unaligned(wb__context *context, const wb__model *logical, size_t file)
+{
+    const wb__model_file *in = &logical->files[file];
+    uint64_t count = 0;
+    size_t first = 0;
+    for (size_t i = in->first_tensor; i < in->first_tensor + in->tensor_count; i++) {
+        uint32_t size = wb__table_kind_of(&logical->table, i)->dtype->block_bits / 8;
+        if (size > 1 && (in->data_begin + wb__record_at(&logical->table, i)->begin) % size != 0) {
+            if (count++ == 0)
+                first = i;
+        }
+    }
+    if (count == 0)
+        return WB_OK;
+    context->file = in->path;
+    wb_status status = wb__note(
+        context, WB_INFO, WB__FINDING_ST_UNALIGNED,
+        in->data_begin + wb__record_at(&logical->table, first)->begin, wb__table_name(&logical->table, first),
+        "%llu tensors are not aligned to the size of their elements, this one first",
+        (unsigned long long)count);
+    context->file = "";
+    return status;
+}
+
+static uint64_t all_bytes(const wb__model *logical)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < logical->table.count; i++)
+        sum += wb__table_kind_of(&logical->table, i)->bytes;
+    return sum;
+}
+
+wb_status wb__verify(const wb_model *model, wb__context *context, const wb_verify_options *options)
+{
+    const wb__model *logical = &model->logical;
+    value_check check = {.model = model, .context = context, .options = options};
+    for (size_t file = 0; file < logical->file_count; file++) {
+        wb_status status = note_unaligned(context, logical, file);
+        if (status != WB_OK)
+            return status;
+    }
+    check.budget = options->data_budget == 0 ? DEFAULT_BUDGET : options->data_budget;
+    if (options->flags & WB_VERIFY_DEEP)
+        check.budget = UINT64_MAX;
+    check.total = all_bytes(logical);
+    if (check.total > check.budget)
+        check.total = check.budget;
+    check.chunk = wb__alloc(&context->allocator, CHUNK_BYTES);
+    if (check.chunk == NULL)
+        return wb__fail_memory(context);
+    wb_status status = verify_values(&check);
+    wb__free(&context->allocator, check.chunk, CHUNK_BYTES);
+    return status;
+}
