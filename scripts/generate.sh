@@ -4,6 +4,7 @@
 #
 #   src/dtype/dtypes.def    -> include/weighbridge/dtypes.h, docs/dtypes.md
 #   src/core/findings.def   -> docs/findings.md
+#   include/weighbridge.h   -> cmake/weighbridge.map, the symbols the shared library shows
 set -eu
 cd "$(dirname "$0")/.."
 out=.
@@ -11,7 +12,7 @@ if [ "${1:-}" = --check ]; then
     out=$(mktemp -d)
     trap 'rm -rf "$out"' EXIT
 fi
-mkdir -p "$out/include/weighbridge" "$out/docs"
+mkdir -p "$out/include/weighbridge" "$out/docs" "$out/cmake"
 
 # Table rows as fields split by tabs: WB__X(a, b, "c, d") -> a<tab>b<tab>c, d
 rows() {
@@ -75,9 +76,16 @@ H
     rows src/core/findings.def | awk -F'\t' '{ printf "| `%s` | %s |\n", $2, $3 }'
 } >"$out/docs/findings.md"
 
+{
+    printf '# Generated from include/weighbridge.h by scripts/generate.sh.\nWEIGHBRIDGE_0.1 {\nglobal:\n'
+    sed -n 's/^WB_API .*[ *]\(wb_[a-z0-9_]*\)(.*/    \1;/p' include/weighbridge.h | LC_ALL=C sort
+    printf 'local:\n    *;\n};\n'
+} >"$out/cmake/weighbridge.map"
+
 if [ "$out" != . ]; then
     status=0
-    for file in include/weighbridge/dtypes.h docs/dtypes.md docs/findings.md; do
+    for file in include/weighbridge/dtypes.h docs/dtypes.md docs/findings.md \
+        cmake/weighbridge.map; do
         if ! cmp -s "$out/$file" "$file"; then
             echo "$file is not up to date: run scripts/generate.sh" >&2
             status=1

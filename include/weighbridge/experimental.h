@@ -1,0 +1,85 @@
+/*
+ * weighbridge/experimental.h: parts that the command uses and that may still change.
+ *
+ * Only the static library has them; the shared library does not show them, so that nothing that is
+ * distributed can come to depend on them. What proves itself moves to weighbridge.h.
+ */
+#ifndef WEIGHBRIDGE_EXPERIMENTAL_H
+#define WEIGHBRIDGE_EXPERIMENTAL_H
+
+#include "weighbridge.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* --------------------------------------------------------------------------------------------- */
+/* Files written whole or not at all                                                             */
+/* --------------------------------------------------------------------------------------------- */
+
+/*
+ * A file that comes into being when it is complete: bytes go to a temporary file in the folder of
+ * `path`, and wb_sink_commit puts it in place, durably, or leaves everything as it was. What is not
+ * a regular file (a pipe, a terminal, /dev/null) is written straight away.
+ */
+typedef struct wb_sink wb_sink;
+
+/*
+ * path      the file to be; an existing one is replaced at the commit and keeps its permissions; of a
+ *           symbolic link the target is replaced
+ * expected  bytes that will be written, so that a full disk shows early; 0: unknown
+ * sink      owned, release with wb_sink_commit or wb_sink_discard
+ */
+WB_API wb_status wb_sink_open(const char *path, uint64_t expected, const wb_allocator *allocator,
+                              wb_sink **sink, wb_error *error) WB_MUST_CHECK;
+
+/* A sink that writes to a descriptor, which stays the caller's. `label` names it in messages. */
+WB_API wb_status wb_sink_open_fd(int fd, const char *label, const wb_allocator *allocator,
+                                 wb_sink **sink, wb_error *error) WB_MUST_CHECK;
+
+/*
+ * Appends n bytes. A broken pipe and a file size limit give WB_ERROR_IO with os_error EPIPE or EFBIG
+ * and raise no signal. After a failure every further call fails likewise.
+ */
+WB_API wb_status wb_sink_write(wb_sink *sink, const void *bytes, size_t n,
+                               wb_error *error) WB_MUST_CHECK;
+
+/* Makes the file what was written, durably. The sink is gone, whatever the result. */
+WB_API wb_status wb_sink_commit(wb_sink *sink, wb_error *error) WB_MUST_CHECK;
+
+/* Drops what was written. NULL is ignored. */
+WB_API void wb_sink_discard(wb_sink *sink);
+
+/* --------------------------------------------------------------------------------------------- */
+/* JSON                                                                                          */
+/* --------------------------------------------------------------------------------------------- */
+
+/*
+ * Writes compact JSON through `write`. Commas and colons come by themselves. Text that is not valid
+ * UTF-8 is written with U+FFFD in the place of each bad byte. A failed write is remembered, and
+ * everything after it ignored.
+ */
+typedef struct wb_json {
+    size_t size; /* sizeof(wb_json) */
+    int (*write)(void *ctx, const char *text, size_t n); /* 0: done */
+    void *ctx;
+    int failed;
+    int after_value; /* the library's: a comma is due */
+    int after_key;   /* the library's */
+} wb_json;
+
+WB_API void wb_json_begin(wb_json *json, char bracket); /* '{' or '[' */
+WB_API void wb_json_end(wb_json *json, char bracket);   /* '}' or ']' */
+WB_API void wb_json_key(wb_json *json, const char *key, size_t len);
+WB_API void wb_json_string(wb_json *json, const char *text, size_t len);
+WB_API void wb_json_uint(wb_json *json, uint64_t value);
+WB_API void wb_json_int(wb_json *json, int64_t value);
+WB_API void wb_json_double(wb_json *json, double value); /* null where not finite */
+WB_API void wb_json_bool(wb_json *json, int value);
+WB_API void wb_json_null(wb_json *json);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
