@@ -67,11 +67,18 @@ bool wb__ollama_name_parse(wb__str text, wb__ollama_name *name)
            is_part(name->model, PART_MAX, "-.") && is_part(name->tag, PART_MAX, "-.");
 }
 
+static char *copy_path(const wb_allocator *allocator, const char *path)
+{
+    size_t n = strlen(path) + 1;
+    char *copy = wb__alloc(allocator, n);
+    return copy == NULL ? NULL : memcpy(copy, path, n);
+}
+
 char *wb__ollama_default_store(const wb_allocator *allocator)
 {
     const char *models = getenv("OLLAMA_MODELS");
     if (models != NULL && models[0] != '\0')
-        return wb__path_join(allocator, models, WB__STR("."));
+        return copy_path(allocator, models);
     const char *home = getenv("HOME");
     return home == NULL ? NULL : wb__path_join(allocator, home, WB__STR(".ollama/models"));
 }
@@ -133,7 +140,7 @@ wb_status wb__ollama_find(wb__context *context, const char *store, wb__str text,
         return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_OLLAMA_NAME, WB_NO_OFFSET, text,
                         "this is not the name of a model");
     const wb__str parts[] = {WB__STR("manifests"), name.host, name.space, name.model, name.tag};
-    char *path = wb__path_join(&context->allocator, store, WB__STR("."));
+    char *path = copy_path(&context->allocator, store);
     wb_status status = path == NULL ? wb__fail_memory(context) : WB_OK;
     for (size_t i = 0; i < sizeof parts / sizeof parts[0] && status == WB_OK; i++)
         status = descend(context, &path, parts[i]);
