@@ -118,6 +118,19 @@ static wb_status fail_missing(const folder_listing *listing)
                     listing->first_missing);
 }
 
+/* Adds the files that the index names, and counts those that are not there. */
+static wb_status add_index(folder_listing *listing)
+{
+    wb__context *context = listing->context;
+    char *path = wb__path_join(&context->allocator, listing->folder,
+                               wb__str_from(listing->index, SIZE_MAX));
+    if (path == NULL)
+        return wb__fail_memory(context);
+    wb_status status = wb__index_read(context, listing->bundle, path, add_indexed, listing);
+    wb__free(&context->allocator, path, strlen(path) + 1);
+    return status;
+}
+
 /* Rules 1 to 3. *done tells whether one of them applied. */
 static wb_status by_index(folder_listing *listing, bool *done)
 {
@@ -125,12 +138,7 @@ static wb_status by_index(folder_listing *listing, bool *done)
     wb__bundle *bundle = listing->bundle;
     *done = true;
     if (listing->index != NULL) {
-        char *path = wb__path_join(&context->allocator, listing->folder,
-                                   wb__str_from(listing->index, SIZE_MAX));
-        if (path == NULL)
-            return wb__fail_memory(context);
-        wb_status status = wb__index_read(context, bundle, path, add_indexed, listing);
-        wb__free(&context->allocator, path, strlen(path) + 1);
+        wb_status status = add_index(listing);
         if (status != WB_OK || listing->missing == 0)
             return status;
         if (!listing->whole || in_bundle(bundle, WHOLE))
@@ -251,23 +259,18 @@ wb_status wb__bundle_of_folder(wb__context *context, const char *folder, wb__bun
 
 /* ---- from one shard ---- */
 
-/* Forgets what an index said, which turned out to be about other files. */
-static void drop_index(folder_listing *listing)
-{
-    listing->missing = 0;
-    listing->bundle->count = 0;
-    listing->bundle->index_text = NULL;
-    (void)wb__error_reset(listing->context->error, listing->context->error);
-}
-
 static wb_status by_shard(folder_listing *listing, const char *name, const wb__shard_name *shard)
 {
     if (listing->index != NULL) {
-        bool done;
-        wb_status status = by_index(listing, &done);
-        if (done && in_bundle(listing->bundle, name))
+        wb_status status = add_index(listing);
+        if (status != WB_OK)
             return status;
-        drop_index(listing);
+        if (in_bundle(listing->bundle, name))
+            return listing->missing == 0 ? WB_OK : fail_missing(listing);
+        /* It turned out to be about other files: forget what it said. */
+        listing->missing = 0;
+        listing->bundle->count = 0;
+        listing->bundle->index_text = NULL;
     }
     return add_set(listing, shard);
 }
