@@ -1,7 +1,7 @@
 /*
  * Every file of data/bad/safetensors, in strict and compatible mode, mapped, read, copied and in
- * memory, opened and verified: verdict, code, offset and name are those of safetensors.tsv, a refusal
- * is one FATAL finding, memory is all returned, and nothing is printed.
+ * memory, opened and verified: verdict, code, offset and name are those of safetensors.tsv, a
+ * refusal is one FATAL finding, memory is all returned, and nothing is printed.
  */
 #include "support.h"
 
@@ -229,9 +229,9 @@ static void prints_nothing(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(table_has_every_file), cmocka_unit_test(strict),
-        cmocka_unit_test(compatible), cmocka_unit_test(prints_nothing)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(table_has_every_file),
+                                       cmocka_unit_test(strict), cmocka_unit_test(compatible),
+                                       cmocka_unit_test(prints_nothing)};
     load_table();
     int failures = cmocka_run_group_tests(tests, NULL, NULL);
     free(table_text);

@@ -7,14 +7,15 @@
 
 static char *folder;
 
-/* Metadata, escapes, a scalar, sub-byte elements, several kinds, an empty tensor, unknown fields. */
-static const char rich[] =
-    "{\"__metadata__\":{\"format\":\"pt\",\"k\\u00e9y\":\"v\\n\",\"\":\"\"},"
-    "\"scalar\":{\"dtype\":\"F32\",\"shape\":[],\"data_offsets\":[0,4]},"
-    "\"n\\u0061me\":{\"dtype\":\"BF16\",\"shape\":[3,5],\"data_offsets\":[4,34],\"x\":[1,{\"y\":2}]},"
-    "\"four\":{\"dtype\":\"F4\",\"shape\":[2,4],\"data_offsets\":[34,38]},"
-    "\"none\":{\"dtype\":\"I64\",\"shape\":[0,7],\"data_offsets\":[38,38]},"
-    "\"bytes\":{\"dtype\":\"U8\",\"shape\":[26],\"data_offsets\":[38,64]}} ";
+/* Metadata, escapes, a scalar, sub-byte elements, several kinds, an empty tensor, unknown fields.
+ */
+static const char rich[] = "{\"__metadata__\":{\"format\":\"pt\",\"k\\u00e9y\":\"v\\n\",\"\":\"\"},"
+                           "\"scalar\":{\"dtype\":\"F32\",\"shape\":[],\"data_offsets\":[0,4]},"
+                           "\"n\\u0061me\":{\"dtype\":\"BF16\",\"shape\":[3,5],\"data_offsets\":[4,"
+                           "34],\"x\":[1,{\"y\":2}]},"
+                           "\"four\":{\"dtype\":\"F4\",\"shape\":[2,4],\"data_offsets\":[34,38]},"
+                           "\"none\":{\"dtype\":\"I64\",\"shape\":[0,7],\"data_offsets\":[38,38]},"
+                           "\"bytes\":{\"dtype\":\"U8\",\"shape\":[26],\"data_offsets\":[38,64]}} ";
 static const size_t rich_data = 64;
 
 /* Repeated names and keys, in compatible mode; places out of order. */
@@ -277,12 +278,12 @@ static void allocations_of_stream(void **state)
 
 typedef struct fake {
     const unsigned char *bytes;
-    size_t present;  /* bytes it really has */
-    size_t most;     /* bytes it gives at a time */
+    size_t present; /* bytes it really has */
+    size_t most;    /* bytes it gives at a time */
     size_t calls;
-    size_t fail_at;  /* this call fails, counted from 1; 0: none */
+    size_t fail_at; /* this call fails, counted from 1; 0: none */
     wb_status failure;
-    bool lies;       /* says it gave more than was asked for */
+    bool lies; /* says it gave more than was asked for */
     unsigned closed;
 } fake;
 
@@ -316,11 +317,8 @@ static wb_status run_source(fake *f, uint64_t promised, wb_error *error, uint64_
     counter memory = {0};
     wb_allocator allocator = counter_allocator(&memory);
     wb_open_options options = {.size = sizeof options, .allocator = &allocator};
-    wb_source source = {.size = sizeof source,
-                        .ctx = f,
-                        .bytes = promised,
-                        .read = fake_read,
-                        .close = fake_close};
+    wb_source source = {
+        .size = sizeof source, .ctx = f, .bytes = promised, .read = fake_read, .close = fake_close};
     wb_model *model;
     wb_status status = wb_open_source(&source, "a source", &options, &model, error);
     assert_int_equal(f->closed, status == WB_OK ? 0 : 1);
@@ -398,9 +396,9 @@ static void sources_that_promise_much(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(allocations_of_open),     cmocka_unit_test(allocations_of_verify),
-        cmocka_unit_test(allocations_of_refusal),  cmocka_unit_test(allocations_of_stream),
-        cmocka_unit_test(reads_that_fail),         cmocka_unit_test(sources_that_end_early),
+        cmocka_unit_test(allocations_of_open),      cmocka_unit_test(allocations_of_verify),
+        cmocka_unit_test(allocations_of_refusal),   cmocka_unit_test(allocations_of_stream),
+        cmocka_unit_test(reads_that_fail),          cmocka_unit_test(sources_that_end_early),
         cmocka_unit_test(sources_that_promise_much)};
     make_files();
     int failures = cmocka_run_group_tests(tests, NULL, NULL);

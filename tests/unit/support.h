@@ -1,8 +1,8 @@
 /*
  * support.h: what several unit tests need beside cmocka's names. Include it first.
  *
- * An allocator that counts and fails on demand; a scratch folder; safetensors files made of a header
- * and a number of bytes.
+ * An allocator that counts and fails on demand; a scratch folder; safetensors files made of a
+ * header and a number of bytes.
  */
 #ifndef WB_TESTS_SUPPORT_H
 #define WB_TESTS_SUPPORT_H
