@@ -132,10 +132,12 @@ class Header:
         if m is None:
             self.bad(self.end if self.b[at:] == b"-" else at)
         text = m.group()
-        rest = self.b[m.end():m.end() + 1]
-        # What continues as a number but may not: 00, 2., 1e
-        if rest in b"." and rest or rest in b"eE" and rest or text in (b"0", b"-0") and rest.isdigit():
-            self.bad(at)
+        # What begins to go on as a number, but does not: 00, 2.x, 1ex
+        rest = re.match(rb"\.|[eE][-+]?|[0-9]", self.b[m.end():])
+        if rest and (rest.group() == b"." and not m.group(2) and not m.group(3) or
+                     rest.group()[:1] in b"eE" and not m.group(3) or text in (b"0", b"-0") and
+                     rest.group().isdigit()):
+            self.bad(self.end if m.end() + rest.end() == self.end and not rest.group().isdigit() else at)
         self.i = m.end()
         if not re.search(rb"[-.eE]", text) and len(text) <= 20 and int(text) < 2**64:
             return int(text)
