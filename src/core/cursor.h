@@ -61,14 +61,14 @@ static inline uint64_t wb__cursor_left(const wb__cursor *c)
     return c->limit - wb__cursor_at(c);
 }
 
-/* Lowers the limit to `at`, which must not lie before the next byte: what is at hand behind it goes. */
-static inline void wb__cursor_set_limit(wb__cursor *c, uint64_t at)
+/* Lowers the limit, which the cursor has not passed; bytes at hand behind it are let go. */
+static inline void wb__cursor_set_limit(wb__cursor *c, uint64_t limit)
 {
-    c->limit = at;
-    if (c->end_at > at) {
-        c->end -= (size_t)(c->end_at - at);
-        c->end_at = at;
+    if (c->end_at > limit) {
+        c->end -= (size_t)(c->end_at - limit);
+        c->end_at = limit;
     }
+    c->limit = limit;
 }
 
 /* Fetches until n bytes are at hand. The slow part of wb__cursor_want. */

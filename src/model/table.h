@@ -8,8 +8,9 @@
  *
  * The length of a header bounds how many tensors it can name, and how many bytes their names can
  * take, so that a reader reserves once, before it reads, and then only stores: wb__table_reserve.
- * The reserve costs address space, not memory, until it is written. Names, records and slots share
- * it:
+ * (Where entries may be shorter than writers write them it reserves again on the way, if there are
+ * that many.) The reserve costs address space, not memory, until it is written. Names, records and
+ * slots share it:
  *
  *     region                       middle
  *     |            … record 1, record 0 | name 0, name 1, … | slots                        |
@@ -71,9 +72,7 @@ typedef struct wb__table {
     char *names;
     size_t names_used;
     size_t names_capacity;
-    wb__kind *kinds;
-    size_t kind_count;
-    size_t kind_capacity;
+    wb__list kinds;                      /* of wb__kind; in the arena of the shapes */
     uint32_t kind_cache[WB__KIND_CACHE]; /* kind number + 1, by hash of dtype and shape */
     wb__arena shapes;
     uint32_t *slots; /* record number + 1; 0: free */
@@ -95,8 +94,8 @@ wb_status wb__table_reserve(wb__table *table, wb__context *context, uint64_t nam
                             uint64_t tensors);
 
 /*
- * The number of a kind; it is copied with its shape, unless it is there already. There must be
- * room, as for a tensor. False: memory is out.
+ * The number of a kind; it is copied with its shape, unless it is there already. False: memory is
+ * out.
  */
 bool wb__table_kind(wb__table *table, const wb__kind *kind, uint32_t *number);
 
@@ -134,7 +133,7 @@ static inline wb__str wb__table_name(const wb__table *table, size_t i)
 
 static inline const wb__kind *wb__table_kind_of(const wb__table *table, size_t i)
 {
-    return &table->kinds[wb__record_at(table, i)->kind];
+    return wb__list_at(&table->kinds, wb__record_at(table, i)->kind);
 }
 
 #endif

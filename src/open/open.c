@@ -137,7 +137,13 @@ wb_status wb__open_file(wb_model *model, wb__context *context, const char *path)
 static wb_status open_bundle(wb_model *model, wb__context *context, const wb__bundle *bundle)
 {
     for (size_t i = 0; i < bundle->count; i++) {
-        wb_status status = wb__open_file(model, context, bundle->paths[i]);
+        const char *name = bundle->names[i];
+        char *path =
+            wb__path_join(&context->allocator, bundle->folder, wb__str_from(name, SIZE_MAX));
+        if (path == NULL)
+            return wb__fail_memory(context);
+        wb_status status = wb__open_file(model, context, path);
+        wb__free(&context->allocator, path, strlen(path) + 1);
         if (status != WB_OK)
             return status;
     }
