@@ -124,7 +124,7 @@ struct wb__arena_chunk {
 static bool arena_reserve(wb__arena *arena, size_t bytes)
 {
     struct wb__arena_chunk *last = arena->chunks;
-    if (bytes <= arena->left)
+    if (last != NULL && bytes <= arena->left) /* no bytes have an address, too */
         return true;
     if (bytes > SIZE_MAX / 2)
         return false;
