@@ -84,7 +84,8 @@ static wb_status read_with(wb__st_reader *reader)
     return status;
 }
 
-static wb_status read_safetensors(wb__context *context, wb__cursor *cursor, wb__model *model)
+wb_status wb__st_read(wb__context *context, wb__cursor *cursor, wb__model *model,
+                      wb__st_fast *fast)
 {
     wb_status status = peek(context, cursor);
     if (status != WB_OK)
@@ -95,7 +96,7 @@ static wb_status read_safetensors(wb__context *context, wb__cursor *cursor, wb__
     reader.cursor = cursor;
     reader.model = model;
     reader.table = &model->table;
-    reader.fast = wb__st_fast_for(wb__cpu_features());
+    reader.fast = fast;
     reader.last_middle = reader.next_middle = 0;
     for (size_t i = 0; i < WB__ST_MIDDLES; i++) {
         reader.middles[i].len = 1; /* one byte, which is not the quote a middle begins with */
@@ -106,6 +107,11 @@ static wb_status read_safetensors(wb__context *context, wb__cursor *cursor, wb__
     wb__key_set_stop(&reader.fields);
     wb__free(&context->allocator, reader.shape, reader.shape_capacity * sizeof *reader.shape);
     return status;
+}
+
+static wb_status read_safetensors(wb__context *context, wb__cursor *cursor, wb__model *model)
+{
+    return wb__st_read(context, cursor, model, wb__st_fast_for(wb__cpu_features()));
 }
 
 const wb__format wb__format_safetensors = {
