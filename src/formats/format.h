@@ -17,8 +17,8 @@
 #include "core/core.h"
 #include "model/model.h"
 
-#define WB__HEAD_BYTES 4096                 /* what a bid may look at */
-#define WB__WINDOW_BYTES ((size_t)64 << 10) /* what a header passes through: stays in the cache */
+#define WB__HEAD_BYTES 4096                  /* what a bid may look at */
+#define WB__WINDOW_BYTES ((size_t)256 << 10) /* what a header passes through: stays in the cache */
 
 /* The beginning of a file. */
 typedef struct wb__head {

@@ -83,13 +83,14 @@ bool wb__source_same(const wb__source *a, const wb__source *b);
 typedef struct wb__window {
     wb__source *source;
     wb__context *context;
+    size_t capacity; /* the most it may hold */
     uint8_t *buffer;
-    size_t capacity;
+    size_t bytes; /* that it holds now */
 } wb__window;
 
 /*
  * Makes a cursor at the beginning of a source, with its first bytes, up to `head`, at hand. Reads as
- * much as the window holds, and never past the cursor's limit. The window must outlive the cursor;
+ * much as `capacity` allows, and never past the cursor's limit. The window must outlive the cursor;
  * release with wb__window_close, also after a failure.
  */
 wb_status wb__window_open(wb__window *window, wb__context *context, wb__source *source,
