@@ -84,9 +84,9 @@ static inline int wb__k_scale_6(const uint8_t *scales, size_t i)
 }
 
 /*
- * Scale and minimum i of the eight of Q4_K and Q5_K, six bits each: bytes 0 to 3 begin with the first
- * four scales, 4 to 7 with the first four minima; 8 to 11 have the lower halves of the others, whose
- * upper two bits top up bytes 0 to 7.
+ * Scale and minimum i of the eight of Q4_K and Q5_K, six bits each: bytes 0 to 3 begin with the
+ * first four scales, 4 to 7 with the first four minima; 8 to 11 have the lower halves of the
+ * others, whose upper two bits top up bytes 0 to 7.
  */
 static inline void wb__k_pair(const uint8_t *scales, size_t i, uint8_t *scale, uint8_t *minimum)
 {

@@ -1,9 +1,9 @@
 /*
  * Encoding K-quants. k.c has the layouts, search.h the searches.
  *
- * All go the same way: a search in each group of 16 or 32 values gives it a scale (and a minimum); these
- * are quantized among themselves; the values are then quantized again with what became of the scales. Of
- * a group whose scale became zero the quants stay what the search found.
+ * All go the same way: a search in each group of 16 or 32 values gives it a scale (and a minimum);
+ * these are quantized among themselves; the values are then quantized again with what became of the
+ * scales. Of a group whose scale became zero the quants stay what the search found.
  *
  * With an importance matrix the searches try more, and their weights grow with the value from the
  * block's variance on. Without, each type weighs in a way of its own.
@@ -183,7 +183,8 @@ static void requantize_signed(const float *x, float d, const int8_t *scales, int
     }
 }
 
-/* Scales so that the one of largest magnitude becomes -range. Returns what they are multiples of. */
+/* Scales so that the one of largest magnitude becomes -range. Returns what they are multiples of.
+ */
 static float quantize_scales(const float *scales, int range, int8_t *quantized)
 {
     float most;
@@ -194,8 +195,8 @@ static float quantize_scales(const float *scales, int range, int8_t *quantized)
     }
     float inverse = -(float)range / largest;
     for (size_t g = 0; g < 16; g++)
-        quantized[g] =
-            (int8_t)wb__clamp((int8_t)(uint8_t)wb__round_even(inverse * scales[g]), -range, range - 1);
+        quantized[g] = (int8_t)wb__clamp((int8_t)(uint8_t)wb__round_even(inverse * scales[g]),
+                                         -range, range - 1);
     return 1 / inverse;
 }
 
@@ -246,9 +247,9 @@ void wb__encode_q6_k(const float *x, const float *importance, uint8_t *out, size
     float found[16];
     for (size_t i = 0; i < n; i += WB__K, out += 210) {
         for (size_t g = 0; g < 16; g++)
-            found[g] = wb__search_signed(16, 32, x + i + 16 * g,
-                                         importance == NULL ? NULL : importance + i + 16 * g,
-                                         q + 16 * g);
+            found[g] =
+                wb__search_signed(16, 32, x + i + 16 * g,
+                                  importance == NULL ? NULL : importance + i + 16 * g, q + 16 * g);
         float most;
         float largest = wb__largest(found, 16, &most);
         if (most < WB__TINY) {
