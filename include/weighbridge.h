@@ -446,6 +446,13 @@ WB_API const char *wb_dtype_name(int32_t dtype);
 /* The dtype of that name, in any case, or -1. */
 WB_API int32_t wb_dtype_find(const char *name, size_t name_len);
 
+/* What an encoder does with an importance matrix. */
+typedef enum wb_importance {
+    WB_IMPORTANCE_IGNORED = 0,
+    WB_IMPORTANCE_OPTIONAL = 1, /* uses it where there is one, with another result */
+    WB_IMPORTANCE_REQUIRED = 2  /* does not work without */
+} wb_importance;
+
 typedef struct wb_dtype_info {
     size_t size;            /* sizeof(wb_dtype_info) */
     const char *name;       /* static */
@@ -454,10 +461,63 @@ typedef struct wb_dtype_info {
     uint32_t is_float;      /* 1: floating point */
     uint32_t is_complex;    /* 1: pairs of floats */
     uint32_t is_signed;     /* 1: has negative values */
+    uint32_t decodes;       /* 1: wb_dequantize takes it */
+    uint32_t encodes;       /* 1: wb_quantize takes it */
+    wb_importance importance;
     const char *description; /* a line of text; static */
 } wb_dtype_info;
 
 WB_API wb_status wb_dtype_describe(int32_t dtype, wb_dtype_info *info) WB_MUST_CHECK;
+
+/* --------------------------------------------------------------------------------------------- */
+/* Quantizing                                                                                    */
+/* --------------------------------------------------------------------------------------------- */
+
+/*
+ * The bytes that `rows` rows of `columns` values take in a dtype: rows follow one another without
+ * padding. ARGUMENT where a row is no whole number of blocks or bytes, or there is no such dtype.
+ */
+WB_API wb_status wb_quantized_size(int32_t dtype, uint64_t rows, uint64_t columns, uint64_t *bytes,
+                                   wb_error *error) WB_MUST_CHECK;
+
+/*
+ * Encodes binary32 values in a dtype: GGML's quantized types, byte for byte as ggml_quantize_chunk
+ * (ggml 0.21, compiled without contraction of floating-point operations), and every plain dtype but
+ * the complex ones, rounded as wb_tensor_read says.
+ *
+ * dtype       a wb_dtype for which wb_dtype_info.encodes is 1
+ * values      rows * columns of them, row after row; finite (the blocks of others are of no use, but
+ *             nothing worse happens)
+ * columns     a multiple of wb_dtype_info.block_size
+ * importance  `columns` weights of the squared errors, not negative, for every row; NULL: none. See
+ *             wb_dtype_info.importance
+ * blocks      wb_quantized_size bytes, little-endian; unaligned is fine
+ * size        bytes there is room for
+ * executor    NULL: in the calling thread. The result does not depend on it
+ *
+ * ARGUMENT for a row that is no whole number of blocks, a matrix that is missing, too little room;
+ * UNSUPPORTED for a dtype without encoder. Thread-safe. Expects the processor's default rounding.
+ */
+WB_API wb_status wb_quantize(int32_t dtype, const float *values, uint64_t rows, uint64_t columns,
+                             const float *importance, void *blocks, uint64_t size,
+                             const wb_executor *executor, wb_error *error) WB_MUST_CHECK;
+
+/*
+ * Decodes blocks of a dtype into binary32 values, with the bits of ggml's to_float. Any bytes decode:
+ * scales that are infinite or NaN give values that are.
+ *
+ * dtype     a wb_dtype for which wb_dtype_info.decodes is 1
+ * blocks    `size` bytes, at least wb_quantized_size; unaligned is fine
+ * columns   a multiple of wb_dtype_info.block_size
+ * values    room for rows * columns
+ * executor  as for wb_quantize
+ *
+ * ARGUMENT for a row that is no whole number of blocks and for too few bytes; UNSUPPORTED for complex
+ * numbers. Thread-safe.
+ */
+WB_API wb_status wb_dequantize(int32_t dtype, const void *blocks, uint64_t size, uint64_t rows,
+                               uint64_t columns, float *values, const wb_executor *executor,
+                               wb_error *error) WB_MUST_CHECK;
 
 #ifdef __cplusplus
 }

@@ -128,7 +128,10 @@ void wb__kind_measure(wb__kind *kind)
             return;
         }
     }
-    if (!wb__mul(kind->elements, kind->dtype->block_bits, &bits))
+    uint32_t block = kind->dtype->block_size;
+    if (block > 1 && (kind->rank == 0 || kind->shape[kind->rank - 1] % block != 0))
+        kind->fault = WB__KIND_BLOCK;
+    else if (!wb__mul(kind->elements / block, kind->dtype->block_bits, &bits))
         kind->fault = WB__KIND_OVERFLOW;
     else if (bits % 8 != 0)
         kind->fault = WB__KIND_SUB_BYTE;

@@ -32,7 +32,8 @@ typedef enum wb__kind_fault {
     WB__KIND_SOUND = 0,
     WB__KIND_OVERFLOW, /* elements or bits exceed 2^64 - 1 */
     WB__KIND_SUB_BYTE, /* the bits do not fill the last byte */
-    WB__KIND_SIZE      /* the file gives the tensor another number of bytes */
+    WB__KIND_SIZE,     /* the file gives the tensor another number of bytes */
+    WB__KIND_BLOCK     /* a row is no whole number of blocks */
 } wb__kind_fault;
 
 typedef struct wb__kind {
