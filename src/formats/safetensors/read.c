@@ -39,7 +39,7 @@ static wb_status peek(wb__context *context, wb__cursor *cursor)
                         "its end",
                         (unsigned long long)header,
                         (unsigned long long)(header - (file_bytes - WB__ST_LENGTH_BYTES)));
-    cursor->limit = WB__ST_LENGTH_BYTES + header;
+    wb__cursor_set_limit(cursor, WB__ST_LENGTH_BYTES + header);
     return WB_OK;
 }
 
