@@ -155,7 +155,7 @@ static unsigned check_file(const char *file)
     wb_model *golden = open_golden(file);
     wb__mlx_type type;
     unsigned checked = 0;
-    if (read_type(golden, &type)) {
+    if (read_type(golden, &type) && find(golden, "scales").data != NULL) {
         input in = load_input(golden);
         for (size_t i = 0; i < LEVELS && level(i) != NO_LEVEL; i++) {
             if (in.bytes != NULL)
@@ -225,12 +225,12 @@ static void e4m3(void **state)
     part values = find(golden, "decode_f32");
     for (uint64_t i = 0; i < in.shape[0]; i++) {
         uint32_t bits = wb__load_le32(in.data + 4 * i);
-        if (wb__float_to_e4m3(wb__float_from(bits)) != out.data[i])
+        if (wb__float_to_e4m3(wb__float_of_bits(bits)) != out.data[i])
             fail_msg("E4M3 of %08x is %02x", (unsigned)bits, out.data[i]);
     }
     for (unsigned code = 0; code < 256; code++) {
         uint8_t value[4];
-        wb__store_le32(value, wb__float_bits(wb__float_from_e4m3((uint8_t)code)));
+        wb__store_le32(value, wb__bits_of_float(wb__float_from_e4m3((uint8_t)code)));
         assert_true(same_values(WB_DTYPE_F32, value, values.data + 4 * code, 1));
     }
     wb_close(golden);

@@ -35,7 +35,7 @@ static inline void decode(const uint8_t *packed, unsigned bits, int32_t dtype, c
 static void range(const float *values, size_t group, size_t groups, float *least, float *greatest)
 {
     for (size_t g = 0; g < groups; g++, values += group) {
-        float low = wb__float_from(WB__FLOAT_INFINITY), high = -low;
+        float low = wb__float_of_bits(WB__FLOAT_INFINITY), high = -low;
         for (size_t i = 0; i < group; i++) {
             low = values[i] < low ? values[i] : low;
             high = values[i] > high ? values[i] : high;

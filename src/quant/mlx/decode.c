@@ -52,7 +52,7 @@ static void widen(const decoder *d, int32_t dtype, const void *src, uint64_t fir
     const uint8_t *bytes = (const uint8_t *)src + first * wb__float_size(dtype);
     if (dtype == WB_DTYPE_F32) {
         for (size_t i = 0; i < n; i++)
-            floats[i] = wb__float_from(wb__load_le32(bytes + 4 * i));
+            floats[i] = wb__float_of_bits(wb__load_le32(bytes + 4 * i));
     } else {
         d->fast.widen[format_of(dtype)](bytes, floats, n);
     }
@@ -91,7 +91,7 @@ static bool all_finite(const float *floats, size_t n)
 {
     uint32_t special = 0;
     for (size_t i = 0; i < n; i++)
-        special |= (wb__float_bits(floats[i]) & WB__FLOAT_INFINITY) + 0x800000;
+        special |= (wb__bits_of_float(floats[i]) & WB__FLOAT_INFINITY) + 0x800000;
     return special >> 31 == 0;
 }
 

@@ -103,8 +103,8 @@ static int e8m0_exponent(const encoder *e, float s)
         return 127;
     if (e->encoding->e8m0 == WB__MLX_E8M0_NEAREST)
         return (int)wb__float_rint(wb__float_round(e->dtype, (float)log2_of(s)));
-    uint32_t bits = wb__float_bits(s);
-    return (int)((bits + 0x7FFFFF) >> 23) - 127 - (bits <= wb__float_bits(wb__float_power(-127)));
+    uint32_t bits = wb__bits_of_float(s);
+    return (int)((bits + 0x7FFFFF) >> 23) - 127 - (bits <= wb__bits_of_float(wb__float_power(-127)));
 }
 
 static void e8m0_scales(encoder *e, size_t groups, float largest_value, uint8_t *bytes)
@@ -124,7 +124,7 @@ static void e4m3_scales(encoder *e, size_t groups, float factor, uint8_t *bytes)
         float peak = peak_of(e->least[g], e->greatest[g]);
         bytes[g] = wb__float_to_e4m3(wb__float_round(e->dtype, peak / 6.0f) * factor);
         float scale = wb__float_from_e4m3(bytes[g]);
-        e->scales[g] = scale != 0 ? scale : wb__float_from(WB__FLOAT_INFINITY); /* all codes 0 */
+        e->scales[g] = scale != 0 ? scale : wb__float_of_bits(WB__FLOAT_INFINITY); /* all codes 0 */
     }
 }
 
@@ -170,7 +170,7 @@ static const float *load(const wb__mlx_kernels *kernels, int32_t dtype, const ui
         return (const float *)(const void *)src;
 #endif
     for (size_t i = 0; i < n; i++)
-        buffer[i] = wb__float_from(wb__load_le32(src + 4 * i));
+        buffer[i] = wb__float_of_bits(wb__load_le32(src + 4 * i));
     return buffer;
 }
 

@@ -24,7 +24,7 @@ uint8_t wb__mlx_e2m1_code(float q)
         return (uint8_t)(code != 0 && q < 0 ? code | 8 : code);
     }
     uint8_t nearest = 0;
-    float least = wb__float_from(WB__FLOAT_INFINITY);
+    float least = wb__float_of_bits(WB__FLOAT_INFINITY);
     for (uint8_t code = 0; code < 16; code++) {
         float distance = wb__float_magnitude(q - wb__mlx_e2m1_values[code]);
         if (distance < least) {
@@ -122,13 +122,13 @@ CODERS(BF16)
 static void widen_F16(const uint8_t *src, float *dst, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        dst[i] = wb__float_from_f16(wb__load_le16(src + 2 * i));
+        dst[i] = wb__float_load(WB_DTYPE_F16, src + 2 * i);
 }
 
 static void widen_BF16(const uint8_t *src, float *dst, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        dst[i] = wb__float_from_bf16(wb__load_le16(src + 2 * i));
+        dst[i] = wb__float_load(WB_DTYPE_BF16, src + 2 * i);
 }
 
 WB__CONTRACTION_PROBE()
