@@ -1,0 +1,6 @@
+#include "options.h"
+int command_generate(const arguments *args)
+{
+    (void)args;
+    return 3;
+}
