@@ -78,15 +78,6 @@ void print_overview(void)
              "or - for standard input. 'wb help COMMAND' explains a command.\n");
 }
 
-static void add_option_names(text *t, const option_row *row)
-{
-    text_addf(t, "--%s", row->name);
-    if (row->argument != NULL)
-        text_addf(t, " %s", row->argument);
-    if (row->letter != 0)
-        text_addf(t, ", -%c", row->letter);
-}
-
 static void print_examples(out *o, const char *examples)
 {
     while (*examples != '\0') {
@@ -115,7 +106,7 @@ void print_command_help(command_id command)
         if (option_table[i].help == NULL || !option_is_in((option_id)i, command))
             continue;
         text_clear(&names);
-        add_option_names(&names, &option_table[i]);
+        text_add_option(&names, (option_id)i);
         print_entry(o, names.ptr, option_table[i].help, 24);
         if (option_table[i].values != NULL) {
             text_clear(&names);
@@ -129,6 +120,12 @@ void print_command_help(command_id command)
             out_pad(o, 24);
             print_wrapped(o, names.ptr, 24);
         }
+    }
+    print_title(o, "Exit codes");
+    for (size_t i = 0; i < exit_table_count; i++) {
+        text_clear(&names);
+        text_addf(&names, "%d", exit_table[i].code);
+        print_entry(o, names.ptr, exit_table[i].when, 8);
     }
     print_title(o, "Examples");
     print_examples(o, row->examples);

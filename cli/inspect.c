@@ -24,12 +24,6 @@ bool inspection_tensor(const inspection *in, uint64_t index, wb_tensor *tensor)
            (in->filter == NULL || glob_matches(in->filter, tensor->name, tensor->name_len));
 }
 
-uint32_t bits_of(int32_t dtype)
-{
-    wb_dtype_info info = {.size = sizeof info};
-    return wb_dtype_describe(dtype, &info) == WB_OK ? info.block_bits / info.block_size : 0;
-}
-
 static void add_to(dtype_total *total, const wb_tensor *tensor)
 {
     total->tensors++;

@@ -34,8 +34,6 @@ typedef struct inspection {
 /* Stores tensor `index`; false if the filter leaves it out. */
 bool inspection_tensor(const inspection *in, uint64_t index, wb_tensor *tensor);
 
-uint32_t bits_of(int32_t dtype);
-
 void inspect_as_text(const inspection *in);
 void inspect_as_json(const inspection *in);
 

@@ -59,7 +59,7 @@ static void json_tensor(wb_json *json, uint64_t index, const wb_tensor *tensor)
     wb_json_key(json, "encoding", SIZE_MAX);
     wb_json_begin(json, '{');
     json_text(json, "type", "plain");
-    json_number(json, "bits", bits_of((int32_t)tensor->dtype));
+    json_number(json, "bits", dtype_bits((int32_t)tensor->dtype));
     wb_json_end(json, '}');
     wb_json_end(json, '}');
 }

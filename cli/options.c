@@ -26,6 +26,23 @@ const option_row option_table[OPTION_COUNT] = {
 #include "options.def"
 };
 
+const exit_row exit_table[] = {
+#define EXIT_ROW(...) {__VA_ARGS__},
+#include "options.def"
+};
+
+const size_t exit_table_count = sizeof exit_table / sizeof exit_table[0];
+
+void text_add_option(text *t, option_id option)
+{
+    const option_row *row = &option_table[option];
+    text_addf(t, "--%s", row->name);
+    if (row->argument != NULL)
+        text_addf(t, " %s", row->argument);
+    if (row->letter != 0)
+        text_addf(t, ", -%c", row->letter);
+}
+
 bool option_is_in(option_id option, command_id command)
 {
     return (option_table[option].commands >> command & 1) != 0;

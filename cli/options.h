@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "text.h"
 #include "weighbridge.h"
 
 typedef enum command_id {
@@ -45,8 +46,15 @@ typedef struct option_row {
     const char *help;     /* NULL: not shown */
 } option_row;
 
+typedef struct exit_row {
+    int code;
+    const char *when;
+} exit_row;
+
 extern const command_row command_table[COMMAND_COUNT];
 extern const option_row option_table[OPTION_COUNT];
+extern const exit_row exit_table[];
+extern const size_t exit_table_count;
 
 /* A command line taken apart. */
 typedef struct arguments {
@@ -66,6 +74,9 @@ bool option_is_in(option_id option, command_id command);
 /* Fills in what the options say about opening; `limits` must live as long as `options`. 0 or an
  * exit code. */
 int open_options_of(const arguments *args, wb_open_options *options, wb_limits *limits);
+
+/* The names of an option: "--output FILE, -o" */
+void text_add_option(text *t, option_id option);
 
 /* Splits "a|b|c": the next word and its length, NULL at the end. */
 const char *next_word(const char **list, size_t *len);

@@ -106,6 +106,7 @@ void text_add_shown(text *t, const char *bytes, size_t n)
 {
     const unsigned char *s = (const unsigned char *)bytes;
     size_t i = 0;
+    text_add(t, "", 0); /* so that there is a string even of nothing */
     while (i < n) {
         uint32_t code;
         unsigned length = utf8_sequence(s + i, n - i, &code);
