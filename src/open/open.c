@@ -13,6 +13,8 @@ wb_model *wb__model_new(wb__context *context, wb_access access)
     model->executor = context->executor;
     model->access = access;
     wb__model_init(&model->logical, &context->allocator, wb__cpu_features());
+    wb__tensors_init(&model->tensors, &model->allocator);
+    model->beside.allocator = context->allocator;
     wb__findings_init(&model->findings, &context->allocator);
     context->findings = &model->findings;
     return model;
@@ -22,9 +24,11 @@ void wb__model_delete(wb_model *model)
 {
     if (model == NULL)
         return;
-    uint64_t *name_offsets = model->name_offsets;
-    wb__free(&model->allocator, name_offsets,
-             (model->logical.table.count + 1) * sizeof *name_offsets);
+    wb__name_list *names = model->names;
+    if (names != NULL)
+        wb__free(&model->allocator, names, names->bytes);
+    wb__beside_free(&model->beside);
+    wb__tensors_free(&model->tensors);
     for (size_t i = 0; i < model->source_count; i++)
         wb__source_close(model->sources[i]);
     wb__free(&model->allocator, model->sources, model->source_capacity * sizeof *model->sources);
@@ -50,16 +54,16 @@ static wb_status read_header(wb_model *model, wb__context *context, wb__source *
 {
     const char *path = wb__source_label(source);
     wb__head head = {.bytes = cursor->p, .file_bytes = wb__source_bytes(source)};
-    head.n = wb__cursor_at_hand(cursor) < WB__HEAD_BYTES ? wb__cursor_at_hand(cursor)
-                                                         : WB__HEAD_BYTES;
+    head.n =
+        wb__cursor_at_hand(cursor) < WB__HEAD_BYTES ? wb__cursor_at_hand(cursor) : WB__HEAD_BYTES;
     const wb__format *format = wb__format_by_content(&head);
     bool by_content = format != NULL;
     if (!by_content)
         format = wb__format_by_extension(path);
     if (format == NULL)
         return wb__fail_foreign(context, &head);
-    /* What the file is instead has to be asked while its first bytes are still at hand, though it is
-     * only said if the reader finds fault. */
+    /* What the file is instead has to be asked while its first bytes are still at hand, though it
+     * is only said if the reader finds fault. */
     wb_error instead;
     wb__context ask = *context;
     ask.error = &instead;
@@ -151,6 +155,81 @@ static wb_status open_file_or_set(wb_model *model, wb__context *context, const c
     return status;
 }
 
+/* ---- once all files are read ---- */
+
+typedef struct hint_sources {
+    wb__quantization quantization;
+    wb__packing_hint ollama; /* what __metadata__ says */
+} hint_sources;
+
+static wb__packing_hint hint_of(void *ctx, wb__str module, size_t file)
+{
+    hint_sources *sources = ctx;
+    (void)file;
+    wb__packing_hint hint = wb__quantization_of(&sources->quantization, module);
+    return hint.scheme == WB__SCHEME_PLAIN ? sources->ollama : hint;
+}
+
+static int has_size(void *ctx, uint64_t inputs)
+{
+    hint_sources *sources = ctx;
+    return wb__quantization_has_size(&sources->quantization, inputs);
+}
+
+static size_t file_of(const void *ctx, size_t stored)
+{
+    return wb__model_file_of(ctx, stored);
+}
+
+static wb__str meta_text(const wb__model *logical, const char *key)
+{
+    const wb__meta *meta = wb__model_find_meta(logical, wb__str_from(key, SIZE_MAX));
+    return meta == NULL ? WB__STR("") : wb__meta_value(meta);
+}
+
+static wb_status join(wb_model *model, wb__context *context)
+{
+    hint_sources sources;
+    const wb__tree *config = model->beside.has_config ? &model->beside.config : NULL;
+    const wb__packing_hints hints = {&sources, hint_of, has_size};
+    sources.ollama = wb__quantization_ollama(meta_text(&model->logical, "quant_type"),
+                                             meta_text(&model->logical, "group_size"));
+    wb_status status = WB_OK;
+    if (!wb__quantization_read(&sources.quantization, config, &context->allocator))
+        status = wb__fail_memory(context);
+    if (status == WB_OK)
+        status = wb__packed_join(&model->tensors, context, &model->logical.table, &hints, file_of,
+                                 &model->logical);
+    wb__quantization_free(&sources.quantization);
+    return status;
+}
+
+wb_status wb__open_finish(wb_model *model, wb__context *context, const char *folder)
+{
+    wb_status status = WB_OK;
+    wb__str text = meta_text(&model->logical, "quantization_config");
+    if (folder != NULL && wb__packed_possible(&model->logical.table))
+        status = wb__beside_read(&model->beside, context, folder);
+    if (status == WB_OK && !model->beside.has_config && text.len > 0)
+        status = wb__beside_take(&model->beside, context, model->logical.files[0].path, text);
+    return status != WB_OK ? status : join(model, context);
+}
+
+/* The folder a file lies in. */
+static wb_status finish_beside(wb_model *model, wb__context *context, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    size_t n = slash == NULL ? 1 : slash == path ? 1 : (size_t)(slash - path);
+    char *folder = wb__alloc(&context->allocator, n + 1);
+    if (folder == NULL)
+        return wb__fail_memory(context);
+    memcpy(folder, slash == NULL ? "." : path, n);
+    folder[n] = '\0';
+    wb_status status = wb__open_finish(model, context, folder);
+    wb__free(&context->allocator, folder, n + 1);
+    return status;
+}
+
 wb_status wb__open_path(wb_model *model, wb__context *context, const char *path)
 {
     wb__source *source;
@@ -162,5 +241,8 @@ wb_status wb__open_path(wb_model *model, wb__context *context, const char *path)
     else if (status == WB_OK)
         status = open_file_or_set(model, context, path, source);
     context->file = "";
+    if (status == WB_OK)
+        status =
+            is_folder ? wb__open_finish(model, context, path) : finish_beside(model, context, path);
     return status;
 }

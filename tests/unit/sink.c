@@ -230,8 +230,7 @@ static void waits_for_a_full_pipe(void **state)
     (void)state;
     int ends[2];
     assert_int_equal(pipe2(ends, O_NONBLOCK), 0);
-    char *block = calloc(1, 200000);
-    assert_non_null(block);
+    static const char block[200000];
     pid_t reader = fork();
     if (reader == 0) {
         char bytes[4096];
@@ -241,12 +240,11 @@ static void waits_for_a_full_pipe(void **state)
         usleep(20000);
         for (ssize_t n; (n = read(ends[0], bytes, sizeof bytes)) > 0;)
             total += (size_t)n;
-        _exit(total == 200000 ? 0 : 1);
+        _exit(total == sizeof block ? 0 : 1);
     }
     (void)close(ends[0]);
-    assert_int_equal(wb__write_all(ends[1], block, 200000), 0);
+    assert_int_equal(wb__write_all(ends[1], block, sizeof block), 0);
     (void)close(ends[1]);
-    free(block);
     int result = -1;
     assert_int_equal(waitpid(reader, &result, 0), reader);
     assert_int_equal(result, 0);
