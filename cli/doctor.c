@@ -8,24 +8,33 @@
 #include "report.h"
 #include "terminal.h"
 
-/* The advice of a finding and, where it says more than the label, the place. */
+/* Adds the file where it is another than the label says, the offset and the tensor. */
+static void add_place(text *t, const check *c, const wb_finding *finding)
+{
+    const char *comma = "";
+    if (finding->file[0] != '\0' && strcmp(finding->file, c->label) != 0) {
+        text_adds(t, finding->file);
+        comma = ", ";
+    }
+    /* Byte 0 of a file says no more than the file. */
+    if (finding->offset != WB_NO_OFFSET && finding->offset != 0) {
+        text_addf(t, "%sbyte %llu", comma, (unsigned long long)finding->offset);
+        comma = ", ";
+    }
+    if (finding->name[0] != '\0')
+        text_addf(t, "%s\"%s\"", comma, finding->name);
+}
+
 static void add_details(text *t, const check *c, const wb_finding *finding)
 {
-    bool is_elsewhere = finding->file[0] != '\0' && strcmp(finding->file, c->label) != 0;
-    if (is_elsewhere || finding->offset != WB_NO_OFFSET || finding->name[0] != '\0') {
-        text_adds(t, "\n    Where:      ");
-        if (is_elsewhere)
-            text_addf(t, "%s%s", finding->file,
-                      finding->offset != WB_NO_OFFSET || finding->name[0] != '\0' ? ", " : "");
-        if (finding->offset != WB_NO_OFFSET)
-            text_addf(t, "byte %llu%s", (unsigned long long)finding->offset,
-                      finding->name[0] != '\0' ? ", " : "");
-        if (finding->name[0] != '\0')
-            text_addf(t, "\"%s\"", finding->name);
-    }
+    text place = {0};
+    add_place(&place, c, finding);
+    if (place.len > 0)
+        text_addf(t, "\n    Where:      %s", place.ptr);
     if (finding->advice[0] != '\0')
         text_addf(t, "\n    What to do: %s", finding->advice);
     text_adds(t, "\n");
+    text_free(&place);
 }
 
 static void add_sentence(text *t, const char *message)

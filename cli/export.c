@@ -27,8 +27,10 @@ static bool find_by_number(const wb_model *model, const char *typed, uint64_t *i
             return false;
         value = value * 10 + (uint64_t)(*p - '0');
     }
+    /* The parts of quantized tensors have numbers too, behind those of tensors. */
+    wb_tensor tensor = {.size = sizeof tensor};
     *index = value;
-    return value < wb_tensor_count(model);
+    return wb_tensor_at(model, value, &tensor, NULL) == WB_OK;
 }
 
 static int fail_tensor(const export_plan *plan, const char *typed)
@@ -102,6 +104,13 @@ static void choose_format(export_plan *plan, const char *asked)
     }
 }
 
+static bool is_quantized(const export_plan *plan)
+{
+    wb_encoding encoding = {.size = sizeof encoding};
+    return wb_tensor_encoding(plan->model, plan->index, &encoding, NULL) == WB_OK &&
+           encoding.group_size != 0;
+}
+
 static int fail_dtype(const char *asked)
 {
     text shown = {0};
@@ -119,6 +128,8 @@ static int choose_dtype(export_plan *plan, const char *asked)
         plan->content.dtype = wb_dtype_find(asked, SIZE_MAX);
         if (plan->content.dtype < 0)
             return fail_dtype(asked);
+    } else if (plan->format != FORMAT_RAW && is_quantized(plan)) {
+        plan->content.dtype = WB_DTYPE_F32;
     } else if (plan->format == FORMAT_NPY && !npy_has(stored)) {
         plan->content.dtype = WB_DTYPE_F32;
     }

@@ -17,14 +17,38 @@ typedef struct request {
     wb_limits limits;
 } request;
 
-bool inspection_tensor(const inspection *in, uint64_t index, wb_tensor *tensor)
+bool inspection_tensor(const inspection *in, uint64_t index, wb_tensor *tensor,
+                       wb_encoding *encoding)
 {
     *tensor = (wb_tensor){.size = sizeof *tensor};
+    *encoding = (wb_encoding){.size = sizeof *encoding};
     return wb_tensor_at(in->model, index, tensor, NULL) == WB_OK &&
+           wb_tensor_encoding(in->model, index, encoding, NULL) == WB_OK &&
            (in->filter == NULL || glob_matches(in->filter, tensor->name, tensor->name_len));
 }
 
-static void add_to(dtype_total *total, const wb_tensor *tensor)
+void text_add_kind(text *t, int32_t dtype, const wb_encoding *encoding)
+{
+    bool has_bits = strcmp(encoding->type, "affine") == 0;
+    if (encoding->parts == 1) {
+        text_adds(t, wb_dtype_name(dtype));
+        return;
+    }
+    text_adds(t, encoding->type);
+    if (has_bits)
+        text_addf(t, "%u", encoding->bits);
+    if (encoding->group_size != 0)
+        text_addf(t, ":%u", encoding->group_size);
+}
+
+static bool is_kind(const kind_total *kind, int32_t dtype, const wb_encoding *encoding)
+{
+    return kind->dtype == dtype && strcmp(kind->encoding.type, encoding->type) == 0 &&
+           kind->encoding.bits == encoding->bits &&
+           kind->encoding.group_size == encoding->group_size;
+}
+
+static void add_to(kind_total *total, const wb_tensor *tensor)
 {
     total->tensors++;
     total->parameters += tensor->elements;
@@ -37,16 +61,18 @@ static void add_up(inspection *in)
     uint64_t count = wb_tensor_count(in->model);
     for (uint64_t i = 0; i < count; i++) {
         wb_tensor tensor;
-        if (!inspection_tensor(in, i, &tensor))
+        wb_encoding encoding;
+        if (!inspection_tensor(in, i, &tensor, &encoding))
             continue;
         size_t row = 0;
-        while (row < sum->count && sum->by_dtype[row].dtype != (int32_t)tensor.dtype)
+        while (row < sum->count && !is_kind(&sum->kinds[row], (int32_t)tensor.dtype, &encoding))
             row++;
         if (row == sum->count) {
-            sum->by_dtype = need_memory(sum->by_dtype, row + 1, sizeof *sum->by_dtype);
-            sum->by_dtype[sum->count++] = (dtype_total){.dtype = (int32_t)tensor.dtype};
+            sum->kinds = need_memory(sum->kinds, row + 1, sizeof *sum->kinds);
+            sum->kinds[sum->count++] =
+                (kind_total){.dtype = (int32_t)tensor.dtype, .encoding = encoding};
         }
-        add_to(&sum->by_dtype[row], &tensor);
+        add_to(&sum->kinds[row], &tensor);
         add_to(&sum->all, &tensor);
     }
 }
@@ -77,7 +103,7 @@ static int inspect(void *ctx, paths *seen, const char *path)
         inspect_as_json(&in);
     else
         inspect_as_text(&in);
-    free(in.totals.by_dtype);
+    free(in.totals.kinds);
     int code = wb_findings_verdict(wb_model_findings(model));
     wb_close(model);
     return code;

@@ -7,16 +7,18 @@
 #include "out.h"
 #include "weighbridge/experimental.h"
 
-typedef struct dtype_total {
-    int32_t dtype;
+/* What is stored alike: dtype and encoding. */
+typedef struct kind_total {
+    int32_t dtype; /* as stored: that of the packed values of a quantized tensor */
+    wb_encoding encoding;
     uint64_t tensors;
     uint64_t parameters;
     uint64_t bytes;
-} dtype_total;
+} kind_total;
 
 typedef struct totals {
-    dtype_total all;
-    dtype_total *by_dtype; /* in the order in which the dtypes are first met */
+    kind_total all;
+    kind_total *kinds; /* in the order in which they are first met */
     size_t count;
 } totals;
 
@@ -31,8 +33,12 @@ typedef struct inspection {
     totals totals; /* of the tensors that the filter lets through */
 } inspection;
 
-/* Stores tensor `index`; false if the filter leaves it out. */
-bool inspection_tensor(const inspection *in, uint64_t index, wb_tensor *tensor);
+/* Stores tensor `index` and how it is encoded; false if the filter leaves it out. */
+bool inspection_tensor(const inspection *in, uint64_t index, wb_tensor *tensor,
+                       wb_encoding *encoding);
+
+/* The dtype, or how it is quantized: "BF16", "affine4:64", "mxfp4". */
+void text_add_kind(text *t, int32_t dtype, const wb_encoding *encoding);
 
 void inspect_as_text(const inspection *in);
 void inspect_as_json(const inspection *in);

@@ -88,6 +88,19 @@ static void print_head(out *o, const inspection *in)
 
 /* ---- files ---- */
 
+/* The file's own name where it lies in the folder that was named, else its path. */
+static void add_file(text *t, const char *path, const char *folder)
+{
+    const char *slash = strrchr(path, '/');
+    size_t n = strlen(folder);
+    while (n > 1 && folder[n - 1] == '/')
+        n--;
+    bool is_inside = slash != NULL && strncmp(path, folder, n) == 0 && path[n] == '/' &&
+                     strspn(path + n, "/") == (size_t)(slash - path) - n + 1;
+    const char *shown = is_inside ? slash + 1 : path;
+    text_add_shown(t, shown, strlen(shown));
+}
+
 static bool file_row(void *ctx, uint64_t index, text cells[TABLE_COLUMNS])
 {
     const inspection *in = ctx;
@@ -95,7 +108,7 @@ static bool file_row(void *ctx, uint64_t index, text cells[TABLE_COLUMNS])
     if (wb_file_at(in->model, index, &file, NULL) != WB_OK)
         return false;
     text_add_count(&cells[0], index);
-    text_add_shown(&cells[1], file.path, strlen(file.path));
+    add_file(&cells[1], file.path, in->label);
     text_add_count(&cells[2], file.tensors);
     text_add_count(&cells[3], file.bytes);
     return true;
@@ -166,11 +179,12 @@ static bool tensor_row(void *ctx, uint64_t index, text cells[TABLE_COLUMNS])
 {
     const inspection *in = ctx;
     wb_tensor tensor;
-    if (!inspection_tensor(in, index, &tensor))
+    wb_encoding encoding;
+    if (!inspection_tensor(in, index, &tensor, &encoding))
         return false;
     text_addf(&cells[0], "%llu", (unsigned long long)index);
     text_add_shown(&cells[1], tensor.name, tensor.name_len);
-    text_adds(&cells[2], wb_dtype_name((int32_t)tensor.dtype));
+    text_add_kind(&cells[2], (int32_t)tensor.dtype, &encoding);
     text_add_shape(&cells[3], tensor.shape, tensor.rank);
     text_add_count(&cells[4], tensor.elements);
     text_add_count(&cells[5], tensor.bytes);
@@ -192,22 +206,18 @@ static void print_tensors(out *o, const inspection *in)
 
 /* ---- totals ---- */
 
-static void add_total(const dtype_total *total, const char *name, text cells[TABLE_COLUMNS])
+static bool total_row(void *ctx, uint64_t index, text cells[TABLE_COLUMNS])
 {
-    text_adds(&cells[0], name);
+    const totals *sum = ctx;
+    const kind_total *total = index < sum->count ? &sum->kinds[index] : &sum->all;
+    if (index < sum->count)
+        text_add_kind(&cells[0], total->dtype, &total->encoding);
+    else
+        text_adds(&cells[0], "all");
     text_add_count(&cells[1], total->tensors);
     text_add_count(&cells[2], total->parameters);
     text_add_count(&cells[3], total->bytes);
     text_add_size(&cells[4], total->bytes);
-}
-
-static bool total_row(void *ctx, uint64_t index, text cells[TABLE_COLUMNS])
-{
-    const totals *sum = ctx;
-    if (index < sum->count)
-        add_total(&sum->by_dtype[index], wb_dtype_name(sum->by_dtype[index].dtype), cells);
-    else
-        add_total(&sum->all, "all", cells);
     return true;
 }
 

@@ -223,10 +223,10 @@ static int check_operands(const arguments *args)
     if (args->count >= row->fewest && args->count <= row->most)
         return 0;
     if (args->count < row->fewest)
-        return report_usage("too little is named: wb %s %s", row->name, row->operands);
+        return report_usage("something is missing: wb %s %s", row->name, row->operands);
     text extra = {0};
     text_add_shown(&extra, args->operands[row->most], strlen(args->operands[row->most]));
-    int code = report_usage("'%.200s' is too much: wb %s %s", extra.ptr, row->name, row->operands);
+    int code = report_usage("'%.200s' is unexpected: wb %s %s", extra.ptr, row->name, row->operands);
     text_free(&extra);
     return code;
 }

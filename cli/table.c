@@ -44,6 +44,8 @@ static void print_line(out *o, layout *l, const char *name)
         size_t pad = width < l->width[c] ? l->width[c] - width : 0;
         bool is_right = l->of->align[c] == 'r';
         bool is_last = c + 1 == l->of->columns;
+        if (is_last && l->cells[c].len == 0)
+            break;
         out_puts(o, "  ");
         if (is_right)
             out_pad(o, pad);
