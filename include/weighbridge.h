@@ -167,6 +167,8 @@ typedef struct wb_open_options {
     const wb_limits *limits;       /* NULL: wb_limits_default */
     const wb_allocator *allocator; /* NULL: malloc, and mmap for large blocks; copied */
     const wb_executor *executor;   /* NULL: serial; copied */
+    const char *store; /* an Ollama store (the folder with manifests and blobs), NULL: that of the
+                          environment, OLLAMA_MODELS or ~/.ollama/models; read during the call */
 } wb_open_options;
 
 /*
@@ -186,8 +188,9 @@ typedef struct wb_source {
 } wb_source;
 
 /*
- * Opens the model that `path` belongs to: a .safetensors file, any shard of a sharded model, or a
- * folder of them. The format is found by content, not by name. Costs time in proportion to the
+ * Opens the model that `path` belongs to: a .safetensors file, any shard of a sharded model, a folder
+ * of them, a manifest of an Ollama store, "ollama://[host/][namespace/]model[:tag]", or, with
+ * wb_open_options.store, a name in that store where there is no such path. The format is found by content, not by name. Costs time in proportion to the
  * headers and nothing in proportion to the weights.
  *
  * path     in the file system, NUL-terminated; symbolic links are followed, and only regular files

@@ -38,6 +38,7 @@ wb_status wb__context_init(wb__context *context, const wb_open_options *options,
             return wb__fail_argument(context, "wb_allocator needs alloc and free");
         context->allocator = *options->allocator;
     }
+    context->store = options->store;
     if (options->executor != NULL)
         context->executor = *options->executor;
     if (options->limits != NULL) {

@@ -50,6 +50,31 @@ wb_status wb__open_path(wb_model *model, wb__context *context, const char *path)
 /* Opens one source, which the model takes over also where this fails, into an empty model. */
 wb_status wb__open_source(wb_model *model, wb__context *context, wb__source *source);
 
+/* Opens one file of several. */
+wb_status wb__open_file(wb_model *model, wb__context *context, const char *path);
+
+/* What the blobs of an Ollama model say of their own packing, one for each file. */
+typedef struct wb__file_hints {
+    const wb_allocator *allocator;
+    wb__packing_hint *list;
+    size_t count;
+    size_t capacity;
+    bool out_of_memory;
+} wb__file_hints;
+
+/* ---- open_ollama.c ---- */
+
+/* Opens the model of a manifest, or a name in a store (NULL: the user's own), into an empty model.
+ */
+wb_status wb__open_manifest(wb_model *model, wb__context *context, const char *path);
+wb_status wb__open_ollama_name(wb_model *model, wb__context *context, const char *store,
+                               const char *name);
+
+/* ---- finish.c ---- */
+
+/* Joins packed tensors with their companions; `hints` may be NULL. */
+wb_status wb__open_join(wb_model *model, wb__context *context, const wb__file_hints *hints);
+
 /*
  * What follows once all files are read: config.json in `folder` (NULL: nowhere), and packed tensors
  * joined with their companions. wb__open_path has done it.
