@@ -87,7 +87,6 @@ static bool ends_with(const char *path, const char *end)
 
 static void choose_format(export_plan *plan, const char *asked)
 {
-    static const char *const names[] = {"npy", "raw", "text"};
     static const struct {
         const char *end;
         export_format format;
@@ -98,8 +97,8 @@ static void choose_format(export_plan *plan, const char *asked)
         if (ends_with(plan->output, ends[i].end))
             plan->format = ends[i].format;
     }
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (asked != NULL && strcmp(asked, names[i]) == 0)
+    for (size_t i = 0; asked != NULL && export_formats[i] != NULL; i++) {
+        if (strcmp(asked, export_formats[i]) == 0)
             plan->format = (export_format)i;
     }
 }
@@ -194,55 +193,6 @@ static int measure(export_plan *plan)
 
 /* ---- all of it ---- */
 
-static void answer(const arguments *args, const export_plan *plan)
-{
-    static const char *const names[] = {"npy", "raw", "text"};
-    const export_content *content = &plan->content;
-    wb_json json = out_json(out_stdout());
-    wb_json_begin(&json, '{');
-    json_text(&json, "path", args->operands[0]);
-    wb_json_key(&json, "tensor", SIZE_MAX);
-    wb_json_string(&json, plan->tensor.name, plan->tensor.name_len);
-    json_text(&json, "output", plan->output);
-    json_text(&json, "format", names[plan->format]);
-    json_text(&json, "dtype", wb_dtype_name(content->dtype));
-    wb_json_key(&json, "shape", SIZE_MAX);
-    wb_json_begin(&json, '[');
-    for (uint32_t i = 0; i < content->rank; i++)
-        wb_json_uint(&json, content->shape[i]);
-    wb_json_end(&json, ']');
-    json_number(&json, "elements", content->elements);
-    wb_json_key(&json, "bytes", SIZE_MAX);
-    if (plan->format == FORMAT_TEXT)
-        wb_json_null(&json);
-    else
-        wb_json_uint(&json, plan->bytes);
-    wb_json_key(&json, "written", SIZE_MAX);
-    wb_json_bool(&json, !args->given[OPTION_DRY_RUN]);
-    wb_json_end(&json, '}');
-    out_json_end(&json);
-}
-
-static void say_plan(const export_plan *plan)
-{
-    static const char *const names[] = {"npy", "raw bytes", "text"};
-    text t = {0};
-    text_adds(&t, "would write ");
-    if (plan->format != FORMAT_TEXT) {
-        text_add_count(&t, plan->bytes);
-        text_adds(&t, " bytes ");
-    }
-    text_adds(&t, "to ");
-    text_add_shown(&t, plan->output, strlen(plan->output));
-    text_addf(&t, ": \"");
-    text_add_shown(&t, plan->tensor.name, plan->tensor.name_len);
-    text_addf(&t, "\" as %s, %s ", names[plan->format], wb_dtype_name(plan->content.dtype));
-    text_add_shape(&t, plan->content.shape, plan->content.rank);
-    text_adds(&t, "\n");
-    out_text(out_stdout(), &t);
-    text_free(&t);
-}
-
 static int export_planned(const arguments *args, export_plan *plan)
 {
     bool is_dry = args->given[OPTION_DRY_RUN];
@@ -252,9 +202,9 @@ static int export_planned(const arguments *args, export_plan *plan)
                             plan->format == FORMAT_NPY ? ".npy" : "raw bytes");
     int code = is_dry ? EXIT_CLEAN : export_write(plan);
     if (code == EXIT_CLEAN && args->given[OPTION_JSON])
-        answer(args, plan);
+        export_answer(plan, args->operands[0], !is_dry);
     else if (is_dry)
-        say_plan(plan);
+        export_say(plan);
     return code;
 }
 

@@ -52,6 +52,14 @@ typedef struct export_plan {
     uint64_t bytes; /* of the whole output; 0: not known before it is written (text) */
 } export_plan;
 
+extern const char *const export_formats[]; /* their names, NULL at the end */
+
+/* The object that --json gives; `path` is the model as it was named. */
+void export_answer(const export_plan *plan, const char *path, bool is_written);
+
+/* The line that --dry-run gives. */
+void export_say(const export_plan *plan);
+
 /* Writes the output, and returns the exit code. */
 int export_write(export_plan *plan);
 
