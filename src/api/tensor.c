@@ -99,8 +99,7 @@ wb_status wb_tensor_names(const wb_model *model, const char **bytes, const uint6
     return WB_OK;
 }
 
-wb_status wb_tensor_data(const wb_model *model, uint64_t index, const void **bytes,
-                         wb_error *error)
+wb_status wb_tensor_data(const wb_model *model, uint64_t index, const void **bytes, wb_error *error)
 {
     wb_error spare;
     wb__context context = wb__context_of(model, wb__error_reset(error, &spare));
@@ -111,6 +110,11 @@ wb_status wb_tensor_data(const wb_model *model, uint64_t index, const void **byt
     size_t file = wb__model_file_of(&model->logical, i);
     wb__source *source = model->sources[file];
     context.file = model->logical.files[file].path;
+    if (model->logical.files[file].big_endian)
+        return wb__fail(&context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
+                        wb__table_name(&model->logical.table, i),
+                        "its bytes are stored the other way round: use wb_tensor_read, which swaps "
+                        "them");
     if (model->access == WB_ACCESS_READ && wb__source_memory(source) == NULL)
         return wb__fail(&context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
                         wb__table_name(&model->logical.table, i),

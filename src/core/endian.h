@@ -27,6 +27,21 @@ static inline uint64_t wb__load_le64(const void *bytes)
     return wb__load_le32(b) | (uint64_t)wb__load_le32(b + 4) << 32;
 }
 
+static inline uint16_t wb__swap16(uint16_t v)
+{
+    return (uint16_t)(v << 8 | v >> 8);
+}
+
+static inline uint32_t wb__swap32(uint32_t v)
+{
+    return v << 24 | (v << 8 & 0xFF0000) | (v >> 8 & 0xFF00) | v >> 24;
+}
+
+static inline uint64_t wb__swap64(uint64_t v)
+{
+    return (uint64_t)wb__swap32((uint32_t)v) << 32 | wb__swap32((uint32_t)(v >> 32));
+}
+
 static inline void wb__store_le16(void *bytes, uint16_t v)
 {
     uint8_t *b = bytes;

@@ -51,7 +51,8 @@ static void *map_large(size_t bytes)
     if (padded > tail)
         (void)munmap(base + tail, padded - tail);
 #ifdef MADV_HUGEPAGE
-    (void)madvise(base + head, whole_pages(bytes), MADV_HUGEPAGE); /* advice only: refused is fine */
+    (void)madvise(base + head, whole_pages(bytes),
+                  MADV_HUGEPAGE); /* advice only: refused is fine */
 #endif
     return base + head;
 }
@@ -145,7 +146,7 @@ static bool arena_reserve(wb__arena *arena, size_t bytes)
 
 void *wb__arena_alloc(wb__arena *arena, size_t bytes)
 {
-    size_t rounded = (bytes + 7) & ~(size_t)7;
+    size_t rounded = bytes == 0 ? 8 : (bytes + 7) & ~(size_t)7; /* NULL is for failure alone */
     if (rounded < bytes || !arena_reserve(arena, rounded))
         return NULL;
     void *block = arena->next;

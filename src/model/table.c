@@ -128,7 +128,10 @@ void wb__kind_measure(wb__kind *kind)
             return;
         }
     }
-    if (!wb__mul(kind->elements, kind->dtype->block_bits, &bits))
+    uint32_t block = kind->dtype->block_size;
+    if (block > 1 && (kind->rank == 0 || kind->shape[kind->rank - 1] % block != 0))
+        kind->fault = WB__KIND_BLOCK;
+    else if (!wb__mul(kind->elements / block, kind->dtype->block_bits, &bits))
         kind->fault = WB__KIND_OVERFLOW;
     else if (bits % 8 != 0)
         kind->fault = WB__KIND_SUB_BYTE;
@@ -209,8 +212,8 @@ static size_t slot_for(const wb__table *table, size_t i)
 }
 
 /*
- * Room for `count` cleared slots: behind the names if nothing was ever in the region but the tensors
- * of this file, whose reserve includes it.
+ * Room for `count` cleared slots: behind the names if nothing was ever in the region but the
+ * tensors of this file, whose reserve includes it.
  */
 static bool place_slots(wb__table *table, size_t count, bool is_first)
 {
@@ -270,8 +273,8 @@ wb_status wb__table_seal(wb__table *table, wb__context *context, size_t from,
         return wb__fail_memory(context);
     for (size_t i = from; i < table->count; i++) {
         if (table->count - i > AHEAD)
-            prefetch(&table->slots[wb__record_at(table, i + AHEAD)->hash &
-                                   (table->slot_count - 1)]);
+            prefetch(
+                &table->slots[wb__record_at(table, i + AHEAD)->hash & (table->slot_count - 1)]);
         size_t slot = slot_for(table, i);
         if (table->slots[slot] != 0) {
             size_t other = table->slots[slot] - 1;

@@ -3,6 +3,7 @@
 static const wb_limits default_limits = {
     .size = sizeof(wb_limits),
     .safetensors_header = 100000000,
+    .gguf_header = (uint64_t)1 << 30,
     .json_bytes = (uint64_t)256 << 20,
     .files = 65536,
     .rank = 65536,
@@ -22,10 +23,8 @@ static wb_status fail_argument(wb__context *context, const char *what)
 
 wb_status wb__context_init(wb__context *context, const wb_open_options *options, wb_error *error)
 {
-    *context = (wb__context){.allocator = wb__default_allocator,
-                             .limits = default_limits,
-                             .file = "",
-                             .error = error};
+    *context = (wb__context){
+        .allocator = wb__default_allocator, .limits = default_limits, .file = "", .error = error};
     if (options == NULL)
         return WB_OK;
     if (options->size != sizeof *options)

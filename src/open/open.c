@@ -45,21 +45,38 @@ static wb_status add_source(wb_model *model, wb__context *context, wb__source *s
     return WB_OK;
 }
 
+/* Headers that are kept are addressed with 32 bits. */
+#define KEPT_MAX (UINT32_MAX - WB__CURSOR_SLACK)
+
+/* Reads a header that stays in memory, as part of the file in hand. */
+static wb_status read_kept(wb_model *model, wb__context *context, wb__window *window,
+                           wb__cursor *cursor, const wb__format *format)
+{
+    uint64_t limit = context->limits.gguf_header;
+    wb_status status = wb__window_keep(window, cursor, limit < KEPT_MAX ? limit : KEPT_MAX);
+    if (status != WB_OK)
+        return status;
+    status = format->read(context, cursor, &model->logical);
+    wb__model_file *file = wb__model_file_in_hand(&model->logical);
+    wb__window_take(window, wb__cursor_at(cursor), &file->header, &file->header_capacity);
+    return status;
+}
+
 static wb_status read_header(wb_model *model, wb__context *context, wb__source *source,
-                             wb__cursor *cursor)
+                             wb__window *window, wb__cursor *cursor)
 {
     const char *path = wb__source_label(source);
     wb__head head = {.bytes = cursor->p, .file_bytes = wb__source_bytes(source)};
-    head.n = wb__cursor_at_hand(cursor) < WB__HEAD_BYTES ? wb__cursor_at_hand(cursor)
-                                                         : WB__HEAD_BYTES;
+    head.n =
+        wb__cursor_at_hand(cursor) < WB__HEAD_BYTES ? wb__cursor_at_hand(cursor) : WB__HEAD_BYTES;
     const wb__format *format = wb__format_by_content(&head);
     bool by_content = format != NULL;
     if (!by_content)
         format = wb__format_by_extension(path);
     if (format == NULL)
         return wb__fail_foreign(context, &head);
-    /* What the file is instead has to be asked while its first bytes are still at hand, though it is
-     * only said if the reader finds fault. */
+    /* What the file is instead has to be asked while its first bytes are still at hand, though it
+     * is only said if the reader finds fault. */
     wb_error instead;
     wb__context ask = *context;
     ask.error = &instead;
@@ -67,7 +84,8 @@ static wb_status read_header(wb_model *model, wb__context *context, wb__source *
     wb_status status =
         wb__model_begin_file(&model->logical, context, path, format->name, head.file_bytes);
     if (status == WB_OK)
-        status = format->read(context, cursor, &model->logical);
+        status = format->keeps_header ? read_kept(model, context, window, cursor, format)
+                                      : format->read(context, cursor, &model->logical);
     if (is_foreign && (status == WB_ERROR_FORMAT || status == WB_ERROR_LIMIT)) {
         *context->error = instead;
         status = instead.status;
@@ -75,7 +93,8 @@ static wb_status read_header(wb_model *model, wb__context *context, wb__source *
     return status;
 }
 
-wb_status wb__open_source(wb_model *model, wb__context *context, wb__source *source)
+/* Reads one file of a model, which takes over its source. */
+static wb_status read_source(wb_model *model, wb__context *context, wb__source *source)
 {
     wb__window window;
     wb__cursor cursor;
@@ -86,10 +105,16 @@ wb_status wb__open_source(wb_model *model, wb__context *context, wb__source *sou
     context->file = wb__source_label(source);
     status = wb__window_open(&window, context, source, WB__WINDOW_BYTES, WB__HEAD_BYTES, &cursor);
     if (status == WB_OK)
-        status = read_header(model, context, source, &cursor);
+        status = read_header(model, context, source, &window, &cursor);
     wb__window_close(&window);
     context->file = file;
     return status;
+}
+
+wb_status wb__open_source(wb_model *model, wb__context *context, wb__source *source)
+{
+    wb_status status = read_source(model, context, source);
+    return status != WB_OK ? status : wb__split_check(context, &model->logical);
 }
 
 /* Opens one file of several. */
@@ -105,7 +130,7 @@ static wb_status open_file(wb_model *model, wb__context *context, const char *pa
                           WB__STR(""), "it is a folder, where a file was expected");
     context->file = file;
     if (status == WB_OK)
-        status = wb__open_source(model, context, source);
+        status = read_source(model, context, source);
     if (status == WB_OK && model->source_count > MAX_OPEN_FILES)
         wb__source_park(source);
     return status;
@@ -118,7 +143,8 @@ static wb_status open_bundle(wb_model *model, wb__context *context, const wb__bu
         if (status != WB_OK)
             return status;
     }
-    return wb__bundle_check(context, bundle, &model->logical);
+    wb_status status = wb__bundle_check(context, bundle, &model->logical);
+    return status != WB_OK ? status : wb__split_check(context, &model->logical);
 }
 
 static wb_status open_folder(wb_model *model, wb__context *context, const char *path)

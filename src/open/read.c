@@ -1,11 +1,14 @@
 /*
- * Reading what a selection selects: runs of elements that lie one behind another in the tensor, in the
- * order of the result. Runs are gathered into a stage of raw elements, which is converted whenever it
- * is full; a run that is large and needs no conversion is read straight into the caller's memory.
+ * Reading what a selection selects: runs of elements that lie one behind another in the tensor, in
+ * the order of the result. Runs are gathered into a stage of raw elements, which is converted
+ * whenever it is full; a run that is large and needs no conversion is read straight into the
+ * caller's memory. All of them are made of whole units (dtype/block.h): single elements as a rule,
+ * blocks of quantized types.
  *
- * A buffer holds the part of the file read last. It reads ahead in the direction the runs go, unless
- * they lie so far apart that most of what is read would be thrown away.
+ * A buffer holds the part of the file read last. It reads ahead in the direction the runs go,
+ * unless they lie so far apart that most of what is read would be thrown away.
  */
+#include "dtype/block.h"
 #include "open/open.h"
 
 #define BUFFER_BYTES ((size_t)1 << 20)
@@ -16,25 +19,27 @@ typedef struct tensor_reader {
     wb__context *context;
     const wb__source *source;
     const wb__selection *selection;
-    uint64_t tensor_at;    /* offset of the tensor in its file */
+    uint64_t tensor_at; /* offset of the tensor in its file */
     uint64_t tensor_bytes;
-    uint8_t *dst;          /* where the next converted element goes */
-    uint8_t *buffer;       /* of tensor bytes buffer_at to buffer_at + buffer_bytes */
+    uint8_t *dst;    /* where the next converted element goes */
+    uint8_t *buffer; /* of tensor bytes buffer_at to buffer_at + buffer_bytes */
     size_t buffer_capacity;
     uint64_t buffer_at;
     size_t buffer_bytes;
     uint8_t *stage;
-    size_t staged; /* bytes */
+    size_t stage_capacity; /* whole units */
+    size_t staged;         /* bytes */
+    bool swap;             /* the file has its numbers most significant byte first */
     /* The runs: `run` elements each; their starts are the positions of an odometer. */
-    uint32_t outer;    /* dimensions that the odometer counts */
-    uint64_t run;      /* elements */
+    uint32_t outer;      /* dimensions that the odometer counts */
+    uint64_t run;        /* elements */
     uint64_t run_stride; /* bytes between the starts of neighbouring runs */
     bool backwards;
 } tensor_reader;
 
 static uint64_t bytes_of(const tensor_reader *reader, uint64_t elements)
 {
-    return elements * reader->selection->kind->dtype->block_bits / 8;
+    return wb__dtype_bytes(reader->selection->kind->dtype, elements);
 }
 
 /* How many elements lie between neighbours in a dimension. */
@@ -46,7 +51,8 @@ static uint64_t stride_of(const wb__kind *kind, uint32_t dimension)
     return stride;
 }
 
-/* Finds the longest runs: the last dimensions as far as they are whole, and one that is contiguous. */
+/* Finds the longest runs: the last dimensions as far as they are whole, and one that is contiguous.
+ */
 static void plan_runs(tensor_reader *reader)
 {
     const wb__selection *selection = reader->selection;
@@ -73,8 +79,8 @@ static void plan_runs(tensor_reader *reader)
         int64_t step = selection->axes[reader->outer - 1].step;
         uint64_t distance = stride_of(kind, reader->outer - 1);
         reader->backwards = step < 0;
-        reader->run_stride = bytes_of(reader, distance * (step < 0 ? 0 - (uint64_t)step
-                                                                   : (uint64_t)step));
+        reader->run_stride =
+            bytes_of(reader, distance * (step < 0 ? 0 - (uint64_t)step : (uint64_t)step));
     }
 }
 
@@ -129,17 +135,26 @@ static wb_status fetch(tensor_reader *reader, uint64_t at, size_t n, const uint8
     return WB_OK;
 }
 
-/* Converts n elements to where the result continues. */
-static void emit(tensor_reader *reader, const uint8_t *elements, uint64_t n)
+static void swap(const tensor_reader *reader, uint8_t *bytes, size_t n)
+{
+    const wb__dtype *dtype = reader->selection->kind->dtype;
+    if (reader->swap)
+        wb__dtype_swap(dtype, bytes, n / wb__dtype_unit_bytes(dtype));
+}
+
+/* Converts whole units to where the result continues. */
+static void emit(tensor_reader *reader, const uint8_t *units, size_t bytes)
 {
     const wb__selection *selection = reader->selection;
-    wb__dtype_convert(selection->kind->dtype, elements, 0, selection->to, reader->dst, (size_t)n);
-    reader->dst += n * selection->to->block_bits / 8;
+    uint64_t n = wb__dtype_elements(selection->kind->dtype, bytes);
+    wb__dtype_convert(selection->kind->dtype, units, 0, selection->to, reader->dst, (size_t)n);
+    reader->dst += wb__dtype_bytes(selection->to, n);
 }
 
 static void flush(tensor_reader *reader)
 {
-    emit(reader, reader->stage, reader->staged * 8 / reader->selection->kind->dtype->block_bits);
+    swap(reader, reader->stage, reader->staged);
+    emit(reader, reader->stage, reader->staged);
     reader->staged = 0;
 }
 
@@ -150,23 +165,25 @@ static wb_status read_run(tensor_reader *reader, uint64_t at, uint64_t n)
     if (direct && n >= BUFFER_BYTES && n <= SIZE_MAX) {
         wb_status status = wb__source_read(reader->source, reader->context, reader->tensor_at + at,
                                            reader->dst, (size_t)n);
+        if (status == WB_OK)
+            swap(reader, reader->dst, (size_t)n);
         reader->dst += n;
         return status;
     }
     while (n > 0) {
         const uint8_t *bytes;
-        size_t piece = STAGE_BYTES - reader->staged;
+        size_t piece = reader->stage_capacity - reader->staged;
         if (piece > n)
             piece = (size_t)n;
         wb_status status = fetch(reader, at, piece, &bytes);
         if (status != WB_OK)
             return status;
-        if (piece == STAGE_BYTES) {
-            emit(reader, bytes, piece * 8 / selection->kind->dtype->block_bits);
+        if (piece == reader->stage_capacity && !reader->swap) {
+            emit(reader, bytes, piece);
         } else {
             memcpy(reader->stage + reader->staged, bytes, piece);
             reader->staged += piece;
-            if (reader->staged == STAGE_BYTES)
+            if (reader->staged == reader->stage_capacity)
                 flush(reader);
         }
         at += piece;
@@ -203,17 +220,20 @@ wb_status wb__read_selection(const wb_model *model, wb__context *context, uint64
                             .selection = selection,
                             .tensor_at = wb__model_offset_of(logical, number),
                             .tensor_bytes = selection->kind->bytes,
+                            .swap = logical->files[wb__model_file_of(logical, number)].big_endian,
                             .dst = dst};
     if (selection->count == 0)
         return WB_OK;
     plan_runs(&reader);
-    reader.buffer_capacity = reader.tensor_bytes < BUFFER_BYTES ? (size_t)reader.tensor_bytes
-                                                                : BUFFER_BYTES;
+    reader.buffer_capacity =
+        reader.tensor_bytes < BUFFER_BYTES ? (size_t)reader.tensor_bytes : BUFFER_BYTES;
     size_t bytes = reader.buffer_capacity + STAGE_BYTES;
     reader.buffer = wb__alloc(&context->allocator, bytes);
     if (reader.buffer == NULL)
         return wb__fail_memory(context);
     reader.stage = reader.buffer + reader.buffer_capacity;
+    reader.stage_capacity =
+        STAGE_BYTES - STAGE_BYTES % wb__dtype_unit_bytes(selection->kind->dtype);
     wb_status status = read_runs(&reader);
     wb__free(&context->allocator, reader.buffer, bytes);
     return status;

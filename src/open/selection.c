@@ -2,6 +2,7 @@
  * Slices: what NumPy's basic indexing selects, as start, count and step for each dimension.
  * https://numpy.org/doc/stable/user/basics.indexing.html
  */
+#include "dtype/block.h"
 #include "open/open.h"
 
 static wb_status fail_slice(wb__context *context, const char *what)
@@ -31,7 +32,8 @@ static bool take(slice_text *text, char c)
     return true;
 }
 
-/* An optional integer; false if it is malformed. Values beyond int64_t are clamped, as a slice does. */
+/* An optional integer; false if it is malformed. Values beyond int64_t are clamped, as a slice
+ * does. */
 static bool take_integer(slice_text *text, bool *present, int64_t *value)
 {
     bool negative = take(text, '-');
@@ -220,14 +222,14 @@ static wb_status check_axes(wb__context *context, const wb_slice *slice, const w
     return WB_OK;
 }
 
-/* Refuses runs that begin or end within a byte: the format packs several elements into one. */
-static wb_status check_bytes(wb__context *context, const wb__selection *selection)
+/* Refuses runs that begin or end within a unit: a byte that several elements share, or a block. */
+static wb_status check_units(wb__context *context, const wb__selection *selection)
 {
-    uint32_t bits = selection->kind->dtype->block_bits;
-    if (bits >= 8)
+    const wb__dtype *dtype = selection->kind->dtype;
+    uint64_t unit = wb__dtype_unit(dtype);
+    if (unit == 1)
         return WB_OK;
-    bool cuts = selection->first * bits % 8 != 0 ||
-                (selection->first + selection->count) * bits % 8 != 0;
+    bool cuts = selection->first % unit != 0 || selection->count % unit != 0;
     uint64_t run = 1;
     if (selection->axes != NULL) {
         for (uint32_t i = selection->kind->rank; i-- > 0;) {
@@ -238,23 +240,26 @@ static wb_status check_bytes(wb__context *context, const wb__selection *selectio
                 continue;
             }
             bool contiguous = axis->step == 1 || axis->count <= 1;
-            cuts |= axis->start % 8 * (run * bits % 8) % 8 != 0 ||
-                    (contiguous ? axis->count % 8 : 1) * (run * bits % 8) % 8 != 0;
+            cuts |= axis->start % unit * (run % unit) % unit != 0 ||
+                    (contiguous ? axis->count % unit : 1) * (run % unit) % unit != 0;
             break;
         }
     }
     if (!cuts)
         return WB_OK;
-    return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
-                    WB__STR(""),
-                    "the slice would cut a byte: %s packs its elements of %lu bits without gaps",
-                    selection->kind->dtype->name, (unsigned long)bits);
+    return wb__fail(
+        context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET, WB__STR(""),
+        dtype->block_size > 1
+            ? "the slice would cut a block: %s stores %lu elements together"
+            : "the slice would cut a byte: %s packs its elements, of which %lu fill bytes",
+        dtype->name, (unsigned long)unit);
 }
 
 static wb_status measure(wb__context *context, wb__selection *selection)
 {
     uint64_t bits;
-    if (!wb__mul(selection->count, selection->to->block_bits, &bits))
+    uint32_t block = selection->to->block_size; /* not 1: then nothing is converted */
+    if (!wb__mul(selection->count / block, selection->to->block_bits, &bits))
         return wb__fail(context, WB_ERROR_LIMIT, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET, WB__STR(""),
                         "the result has more bits than 64 bits can count");
     if (bits % 8 != 0)
@@ -280,8 +285,11 @@ wb_status wb__selection_make(const wb_model *model, wb__context *context, uint64
                         "there is no dtype number %ld", (long)dtype);
     if (!wb__dtype_converts(kind->dtype, selection->to))
         return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
-                        WB__STR(""), "%s does not convert to %s: complex numbers stay as they are",
-                        kind->dtype->name, selection->to->name);
+                        WB__STR(""), "%s does not convert to %s%s", kind->dtype->name,
+                        selection->to->name,
+                        wb__dtype_is_plain(kind->dtype) && wb__dtype_is_plain(selection->to)
+                            ? ": complex numbers stay as they are"
+                            : "");
     if (slice != NULL) {
         if (slice->size != sizeof *slice)
             return fail_slice(context, "wb_slice.size is not sizeof(wb_slice)");
@@ -298,6 +306,6 @@ wb_status wb__selection_make(const wb_model *model, wb__context *context, uint64
         if (slice->count < selection->count)
             selection->count = slice->count;
     }
-    wb_status status = check_bytes(context, selection);
+    wb_status status = check_units(context, selection);
     return status != WB_OK ? status : measure(context, selection);
 }
