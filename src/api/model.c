@@ -115,8 +115,8 @@ wb_status wb_open_memory(const void *bytes, size_t n, const char *label,
     return finish(&call, status, model);
 }
 
-wb_status wb_open_source(const wb_source *caller, const char *label, const wb_open_options *options,
-                         wb_model **model, wb_error *error)
+wb_status wb_open_source(const wb_source *caller, const char *label,
+                         const wb_open_options *options, wb_model **model, wb_error *error)
 {
     open_call call;
     wb__source *source;

@@ -99,7 +99,8 @@ wb_status wb_tensor_names(const wb_model *model, const char **bytes, const uint6
     return WB_OK;
 }
 
-wb_status wb_tensor_data(const wb_model *model, uint64_t index, const void **bytes, wb_error *error)
+wb_status wb_tensor_data(const wb_model *model, uint64_t index, const void **bytes,
+                         wb_error *error)
 {
     wb_error spare;
     wb__context context = wb__context_of(model, wb__error_reset(error, &spare));

@@ -31,9 +31,9 @@ typedef struct folder_listing {
     size_t capacity;
     const char *index_name; /* of the index to prefer */
     char *index;            /* the one there is, or NULL */
-    bool whole;             /* model.safetensors is there */
-    char other[64];         /* a file of weights in another format, for the message */
-    size_t missing;         /* files of the index that are not there */
+    bool whole;         /* model.safetensors is there */
+    char other[64];     /* a file of weights in another format, for the message */
+    size_t missing;     /* files of the index that are not there */
     char first_missing[256];
 } folder_listing;
 
@@ -67,9 +67,9 @@ static wb_status list_name(void *ctx, const char *entry)
         return WB_OK;
     }
     char *copy = wb__arena_copy(&listing->arena, name.ptr, name.len);
-    if (copy == NULL ||
-        !wb__grow(&listing->context->allocator, (void **)&listing->names, &listing->capacity,
-                  sizeof *listing->names, listing->count + 1, SIZE_MAX))
+    if (copy == NULL || !wb__grow(&listing->context->allocator, (void **)&listing->names,
+                                  &listing->capacity, sizeof *listing->names, listing->count + 1,
+                                  SIZE_MAX))
         return wb__fail_memory(listing->context);
     listing->names[listing->count++] = copy;
     listing->whole |= strcmp(entry, WHOLE) == 0;
@@ -102,9 +102,9 @@ static wb_status note_strays(const folder_listing *listing)
         const char *name = listing->names[i];
         if (strncmp(name, "model", 5) != 0 || in_bundle(listing->bundle, name))
             continue;
-        wb_status status =
-            wb__note(listing->context, WB_WARNING, WB__FINDING_SHARD_STRAY, WB_NO_OFFSET,
-                     WB__STR(""), "%s lies in the folder but is not part of the model", name);
+        wb_status status = wb__note(listing->context, WB_WARNING, WB__FINDING_SHARD_STRAY,
+                                    WB_NO_OFFSET, WB__STR(""),
+                                    "%s lies in the folder but is not part of the model", name);
         if (status != WB_OK)
             return status;
     }
@@ -115,7 +115,8 @@ static wb_status fail_missing(const folder_listing *listing)
 {
     return wb__fail(listing->context, WB_ERROR_FORMAT, WB__FINDING_SHARD_MISSING, WB_NO_OFFSET,
                     WB__STR(""), "%zu of the model's files %s missing, the first is %s",
-                    listing->missing, listing->missing == 1 ? "is" : "are", listing->first_missing);
+                    listing->missing, listing->missing == 1 ? "is" : "are",
+                    listing->first_missing);
 }
 
 /* Rules 1 to 3. *done tells whether one of them applied. */

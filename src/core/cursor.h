@@ -36,8 +36,8 @@ struct wb__cursor {
     const uint8_t *end; /* behind the last byte at hand */
     uint64_t end_at;    /* offset of `end` from the start of the source */
     uint64_t limit;     /* offset behind the last byte that may be read */
-    /* Keeps the bytes at hand and puts at least one more behind them; false if it cannot. NULL
-     * where everything up to `limit` is at hand. */
+    /* Keeps the bytes at hand and puts at least one more behind them; false if it cannot. NULL where
+     * everything up to `limit` is at hand. */
     bool (*fill)(wb__cursor *cursor);
     void *fill_ctx;
     uint8_t *kept;  /* NULL: bytes that were consumed are gone */

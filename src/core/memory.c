@@ -51,8 +51,7 @@ static void *map_large(size_t bytes)
     if (padded > tail)
         (void)munmap(base + tail, padded - tail);
 #ifdef MADV_HUGEPAGE
-    (void)madvise(base + head, whole_pages(bytes),
-                  MADV_HUGEPAGE); /* advice only: refused is fine */
+    (void)madvise(base + head, whole_pages(bytes), MADV_HUGEPAGE); /* advice only: refused is fine */
 #endif
     return base + head;
 }

@@ -63,8 +63,8 @@ static inline bool wb__dtype_is_plain(const wb__dtype *dtype)
 }
 
 /*
- * Whether wb__dtype_convert can do it. Complex numbers convert to nothing but themselves: which
- * part to keep is not ours to guess. Blocks of quantized values are decoded by src/quant.
+ * Whether wb__dtype_convert can do it. Complex numbers convert to nothing but themselves: which part
+ * to keep is not ours to guess. Blocks of quantized values are decoded by src/quant.
  */
 static inline bool wb__dtype_converts(const wb__dtype *from, const wb__dtype *to)
 {
@@ -74,8 +74,8 @@ static inline bool wb__dtype_converts(const wb__dtype *from, const wb__dtype *to
 
 /*
  * Converts n elements, the first of which is element `first` of src. For types of whole bytes
- * `first` merely moves src; for smaller ones it says at which bit to begin. dst begins on a byte;
- * if it is of less than eight bits per element, the unused bits of its last byte become 0.
+ * `first` merely moves src; for smaller ones it says at which bit to begin. dst begins on a byte; if
+ * it is of less than eight bits per element, the unused bits of its last byte become 0.
  */
 void wb__dtype_convert(const wb__dtype *from, const void *src, uint64_t first, const wb__dtype *to,
                        void *dst, size_t n);

@@ -52,10 +52,9 @@ const wb__format *wb__format_by_content(const wb__head *head);
 const wb__format *wb__format_by_extension(const char *path);
 
 /*
- * If the first bytes leave no doubt that the file is something else (a web page, a Git LFS
- * pointer), fills context->error with that and returns true. To be shown in place of what a reader
- * finds fault with: of a web page named model.safetensors nobody wants to hear that its header is
- * too large.
+ * If the first bytes leave no doubt that the file is something else (a web page, a Git LFS pointer),
+ * fills context->error with that and returns true. To be shown in place of what a reader finds fault
+ * with: of a web page named model.safetensors nobody wants to hear that its header is too large.
  */
 bool wb__explain_foreign(wb__context *context, const wb__head *head);
 

@@ -12,8 +12,8 @@ static bool fill(wb__cursor *cursor)
     memmove(window->buffer, cursor->p, kept);
     cursor->p = window->buffer;
     cursor->end = window->buffer + kept;
-    if (wb__source_read(window->source, window->context, cursor->end_at, window->buffer + kept,
-                        n) != WB_OK)
+    if (wb__source_read(window->source, window->context, cursor->end_at, window->buffer + kept, n) !=
+        WB_OK)
         return false;
     cursor->end += n;
     cursor->end_at += n;

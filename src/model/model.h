@@ -45,7 +45,7 @@ struct wb__model {
     wb__model_file *files;
     size_t file_count;
     size_t file_capacity;
-    wb__list metas;       /* of wb__meta */
+    wb__list metas; /* of wb__meta */
     uint32_t *meta_slots; /* entry number + 1; 0: free */
     size_t meta_slot_count;
     size_t metas_forgot; /* file before which all entries forgot where they were seen */

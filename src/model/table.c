@@ -212,8 +212,8 @@ static size_t slot_for(const wb__table *table, size_t i)
 }
 
 /*
- * Room for `count` cleared slots: behind the names if nothing was ever in the region but the
- * tensors of this file, whose reserve includes it.
+ * Room for `count` cleared slots: behind the names if nothing was ever in the region but the tensors
+ * of this file, whose reserve includes it.
  */
 static bool place_slots(wb__table *table, size_t count, bool is_first)
 {
@@ -273,8 +273,8 @@ wb_status wb__table_seal(wb__table *table, wb__context *context, size_t from,
         return wb__fail_memory(context);
     for (size_t i = from; i < table->count; i++) {
         if (table->count - i > AHEAD)
-            prefetch(
-                &table->slots[wb__record_at(table, i + AHEAD)->hash & (table->slot_count - 1)]);
+            prefetch(&table->slots[wb__record_at(table, i + AHEAD)->hash &
+                                   (table->slot_count - 1)]);
         size_t slot = slot_for(table, i);
         if (table->slots[slot] != 0) {
             size_t other = table->slots[slot] - 1;

@@ -23,8 +23,10 @@ static wb_status fail_argument(wb__context *context, const char *what)
 
 wb_status wb__context_init(wb__context *context, const wb_open_options *options, wb_error *error)
 {
-    *context = (wb__context){
-        .allocator = wb__default_allocator, .limits = default_limits, .file = "", .error = error};
+    *context = (wb__context){.allocator = wb__default_allocator,
+                             .limits = default_limits,
+                             .file = "",
+                             .error = error};
     if (options == NULL)
         return WB_OK;
     if (options->size != sizeof *options)

@@ -67,16 +67,16 @@ static wb_status read_header(wb_model *model, wb__context *context, wb__source *
 {
     const char *path = wb__source_label(source);
     wb__head head = {.bytes = cursor->p, .file_bytes = wb__source_bytes(source)};
-    head.n =
-        wb__cursor_at_hand(cursor) < WB__HEAD_BYTES ? wb__cursor_at_hand(cursor) : WB__HEAD_BYTES;
+    head.n = wb__cursor_at_hand(cursor) < WB__HEAD_BYTES ? wb__cursor_at_hand(cursor)
+                                                         : WB__HEAD_BYTES;
     const wb__format *format = wb__format_by_content(&head);
     bool by_content = format != NULL;
     if (!by_content)
         format = wb__format_by_extension(path);
     if (format == NULL)
         return wb__fail_foreign(context, &head);
-    /* What the file is instead has to be asked while its first bytes are still at hand, though it
-     * is only said if the reader finds fault. */
+    /* What the file is instead has to be asked while its first bytes are still at hand, though it is
+     * only said if the reader finds fault. */
     wb_error instead;
     wb__context ask = *context;
     ask.error = &instead;

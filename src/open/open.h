@@ -1,9 +1,9 @@
 /*
  * open: puts a model together, and reads what is in it.
  *
- * From a path, a descriptor, memory or a caller's source to a wb_model: find the files (bundles),
- * find the format of each (formats), read its header into the logical model (model), compare the
- * whole with its index. The sources stay open for as long as the model does.
+ * From a path, a descriptor, memory or a caller's source to a wb_model: find the files (bundles), find
+ * the format of each (formats), read its header into the logical model (model), compare the whole with
+ * its index. The sources stay open for as long as the model does.
  */
 #ifndef WB_OPEN_OPEN_H
 #define WB_OPEN_OPEN_H
@@ -46,8 +46,7 @@ wb_status wb__open_source(wb_model *model, wb__context *context, wb__source *sou
 
 /* ---- reading tensors ---- */
 
-/* The extent of what a slice selects and how it lies in the tensor; filled by wb__selection_make.
- */
+/* The extent of what a slice selects and how it lies in the tensor; filled by wb__selection_make. */
 typedef struct wb__selection {
     const wb__kind *kind;
     const wb__dtype *to;
@@ -72,6 +71,7 @@ wb_status wb__verify_padding(const wb_model *model, wb__context *context, size_t
 wb_status wb__verify_texts(const wb_model *model, wb__context *context);
 
 /* Adds to context->findings what the values and the layout of an open model show. */
-wb_status wb__verify(const wb_model *model, wb__context *context, const wb_verify_options *options);
+wb_status wb__verify(const wb_model *model, wb__context *context,
+                     const wb_verify_options *options);
 
 #endif

@@ -32,8 +32,7 @@ static bool take(slice_text *text, char c)
     return true;
 }
 
-/* An optional integer; false if it is malformed. Values beyond int64_t are clamped, as a slice
- * does. */
+/* An optional integer; false if it is malformed. Values beyond int64_t are clamped, as a slice does. */
 static bool take_integer(slice_text *text, bool *present, int64_t *value)
 {
     bool negative = take(text, '-');
