@@ -15,17 +15,18 @@
 
 #include "core/core.h"
 #include "io/io.h"
-#include "json/json.h"
 #include "model/model.h"
+#include "json/json.h"
 
 typedef struct wb__bundle {
     wb_allocator allocator;
     wb__arena arena;
-    char **paths; /* in the order to be read */
+    char *folder;
+    char **names; /* of its files, in the order to be read */
     size_t count;
     size_t capacity;
-    char *index_path;    /* NULL: no index */
-    wb__source *index;   /* its text */
+    char *index_path;  /* NULL: no index */
+    wb__source *index; /* its text */
     const char *index_text;
     size_t index_bytes;
     void *index_copy; /* owned, NULL where index_text lies in the source */
@@ -48,11 +49,12 @@ wb_status wb__split_check(wb__context *context, const wb__model *model);
 
 /* ---- for the files of this room ---- */
 
-/* Appends folder + "/" + name to the files. */
+/* Appends a file. The folder is that of all files of the bundle. */
 wb_status wb__bundle_add(wb__context *context, wb__bundle *bundle, const char *folder,
                          wb__str name);
 
-/* Reads an index into the bundle and calls `each` with every file name in it, once each, in order. */
+/* Reads an index into the bundle and calls `each` with every file name in it, once each, in order.
+ */
 wb_status wb__index_read(wb__context *context, wb__bundle *bundle, const char *path,
                          wb_status (*each)(void *ctx, wb__str file), void *ctx);
 

@@ -36,8 +36,8 @@ struct wb__cursor {
     const uint8_t *end; /* behind the last byte at hand */
     uint64_t end_at;    /* offset of `end` from the start of the source */
     uint64_t limit;     /* offset behind the last byte that may be read */
-    /* Keeps the bytes at hand and puts at least one more behind them; false if it cannot. NULL where
-     * everything up to `limit` is at hand. */
+    /* Keeps the bytes at hand and puts at least one more behind them; false if it cannot. NULL
+     * where everything up to `limit` is at hand. */
     bool (*fill)(wb__cursor *cursor);
     void *fill_ctx;
     uint8_t *kept;  /* NULL: bytes that were consumed are gone */
@@ -75,6 +75,16 @@ static inline uint64_t wb__cursor_at(const wb__cursor *c)
 static inline uint64_t wb__cursor_left(const wb__cursor *c)
 {
     return c->limit - wb__cursor_at(c);
+}
+
+/* Lowers the limit, which the cursor has not passed; bytes at hand behind it are let go. */
+static inline void wb__cursor_set_limit(wb__cursor *c, uint64_t limit)
+{
+    if (c->end_at > limit) {
+        c->end -= (size_t)(c->end_at - limit);
+        c->end_at = limit;
+    }
+    c->limit = limit;
 }
 
 /* Fetches until n bytes are at hand. The slow part of wb__cursor_want. */

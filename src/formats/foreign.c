@@ -48,12 +48,14 @@ static bool is_xml(const wb__head *head)
     return text_starts_with(head, WB__STR("<?xml"));
 }
 
-/* A protocol byte from 2 to 5, and then a frame, a mark, an empty container or a long integer, which
- * is how torch's older files begin (magic number 0x1950a86a20f9469cfc6c). */
+/* A protocol byte from 2 to 5, and then a frame, a mark, an empty container or a long integer,
+ * which is how torch's older files begin (magic number 0x1950a86a20f9469cfc6c). */
 static bool is_pickle(const wb__head *head)
 {
     return head->n >= 3 && head->bytes[0] == 0x80 && head->bytes[1] >= 2 && head->bytes[1] <= 5 &&
-           memchr("\x95(}])\x8a" "cX\x8c", head->bytes[2], 9) != NULL;
+           memchr("\x95(}])\x8a"
+                  "cX\x8c",
+                  head->bytes[2], 9) != NULL;
 }
 
 static bool is_zip(const wb__head *head)
@@ -89,7 +91,8 @@ static bool is_ggml(const wb__head *head)
            STARTS_WITH(head, "ggjt") || STARTS_WITH(head, "ggla");
 }
 
-/* Text whose first token opens an object or array; a safetensors header begins eight bytes later. */
+/* Text whose first token opens an object or array; a safetensors header begins eight bytes later.
+ */
 static bool is_json(const wb__head *head)
 {
     return text_starts_with(head, WB__STR("{\"")) || text_starts_with(head, WB__STR("{ \"")) ||
@@ -146,8 +149,7 @@ static const foreign_row *find(const wb__head *head)
 
 static wb_status fail_as(wb__context *context, const foreign_row *row)
 {
-    return wb__fail(context, WB_ERROR_FORMAT, row->finding, 0, WB__STR(""), "%s",
-                    row->what);
+    return wb__fail(context, WB_ERROR_FORMAT, row->finding, 0, WB__STR(""), "%s", row->what);
 }
 
 bool wb__explain_foreign(wb__context *context, const wb__head *head)

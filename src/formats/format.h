@@ -17,8 +17,9 @@
 #include "core/core.h"
 #include "model/model.h"
 
-#define WB__HEAD_BYTES 4096                 /* what a bid may look at */
-#define WB__WINDOW_BYTES ((size_t)64 << 10) /* what a header passes through: stays in the cache */
+#define WB__HEAD_BYTES 4096                  /* what a bid may look at */
+#define WB__WINDOW_BYTES ((size_t)256 << 10) /* what a header passes through: stays in the cache \
+                                              */
 
 /* The beginning of a file. */
 typedef struct wb__head {
@@ -52,9 +53,10 @@ const wb__format *wb__format_by_content(const wb__head *head);
 const wb__format *wb__format_by_extension(const char *path);
 
 /*
- * If the first bytes leave no doubt that the file is something else (a web page, a Git LFS pointer),
- * fills context->error with that and returns true. To be shown in place of what a reader finds fault
- * with: of a web page named model.safetensors nobody wants to hear that its header is too large.
+ * If the first bytes leave no doubt that the file is something else (a web page, a Git LFS
+ * pointer), fills context->error with that and returns true. To be shown in place of what a reader
+ * finds fault with: of a web page named model.safetensors nobody wants to hear that its header is
+ * too large.
  */
 bool wb__explain_foreign(wb__context *context, const wb__head *head);
 

@@ -177,6 +177,10 @@ wb_status wb__model_add_meta(wb__model *model, wb__context *context, const wb__m
 wb_status wb__model_add_string(wb__model *model, wb__context *context, wb__str key, wb__str value,
                                bool *repeated)
 {
+    *repeated = false;
+    if (model->take_string != NULL &&
+        model->take_string(model->take_ctx, model->file_count - 1, key, value))
+        return WB_OK;
     if (key.len > UINT32_MAX || value.len > UINT32_MAX)
         return wb__fail(context, WB_ERROR_LIMIT, WB__FINDING_HEADERS_LIMIT, WB_NO_OFFSET, key,
                         "metadata of more than 4 GiB");

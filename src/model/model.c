@@ -13,8 +13,7 @@ void wb__model_free(wb__model *model)
 {
     const wb_allocator *a = &model->allocator;
     for (size_t i = 0; i < model->file_count; i++) {
-        if (model->files[i].header_capacity > 0)
-            wb__free(a, model->files[i].header, model->files[i].header_capacity);
+        wb__free(a, model->files[i].header_memory, model->files[i].header_bytes);
     }
     wb__free(a, model->files, model->file_capacity * sizeof *model->files);
     wb__list_free(&model->metas);
@@ -33,14 +32,11 @@ wb_status wb__model_begin_file(wb__model *model, wb__context *context, const cha
                         "the model has more than %llu files",
                         (unsigned long long)context->limits.files);
     char *copy = wb__arena_copy(&model->arena, path, strlen(path));
-    if (copy == NULL ||
-        !wb__grow(&model->allocator, (void **)&model->files, &model->file_capacity,
-                  sizeof *model->files, model->file_count + 1, UINT32_MAX))
+    if (copy == NULL || !wb__grow(&model->allocator, (void **)&model->files, &model->file_capacity,
+                                  sizeof *model->files, model->file_count + 1, UINT32_MAX))
         return wb__fail_memory(context);
-    model->files[model->file_count++] = (wb__model_file){.path = copy,
-                                                         .format = format,
-                                                         .bytes = bytes,
-                                                         .first_tensor = model->table.count};
+    model->files[model->file_count++] = (wb__model_file){
+        .path = copy, .format = format, .bytes = bytes, .first_tensor = model->table.count};
     return WB_OK;
 }
 

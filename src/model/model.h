@@ -34,8 +34,9 @@ typedef struct wb__model_file {
     wb__split split;
     size_t first_tensor;
     size_t tensor_count;
-    uint8_t *header;        /* what metadata lies in, where the format leaves it in place */
-    size_t header_capacity; /* 0: `header` is not ours */
+    uint8_t *header;     /* what metadata lies in, where the format leaves it in place */
+    void *header_memory; /* what `header` is part of, freed with the model; NULL: it is not ours */
+    size_t header_bytes;
 } wb__model_file;
 
 struct wb__model {
@@ -45,10 +46,13 @@ struct wb__model {
     wb__model_file *files;
     size_t file_count;
     size_t file_capacity;
-    wb__list metas; /* of wb__meta */
+    wb__list metas;       /* of wb__meta */
     uint32_t *meta_slots; /* entry number + 1; 0: free */
     size_t meta_slot_count;
     size_t metas_forgot; /* file before which all entries forgot where they were seen */
+    /* Sees the strings of the metadata first; what it takes is not kept. May be NULL. */
+    bool (*take_string)(void *ctx, size_t file, wb__str key, wb__str value);
+    void *take_ctx;
 };
 
 void wb__model_init(wb__model *model, const wb_allocator *allocator, uint32_t cpu_features);

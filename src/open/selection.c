@@ -32,7 +32,8 @@ static bool take(slice_text *text, char c)
     return true;
 }
 
-/* An optional integer; false if it is malformed. Values beyond int64_t are clamped, as a slice does. */
+/* An optional integer; false if it is malformed. Values beyond int64_t are clamped, as a slice
+ * does. */
 static bool take_integer(slice_text *text, bool *present, int64_t *value)
 {
     bool negative = take(text, '-');
@@ -78,6 +79,8 @@ static wb_axis axis_of(bool has_start, int64_t start, bool has_stop, int64_t sto
     return axis;
 }
 
+static const char expected_index[] = "expected an index, start:stop:step or '...'";
+
 static wb_status parse_axis(wb__context *context, slice_text *text, uint64_t dimension,
                             wb_axis *axis)
 {
@@ -90,7 +93,7 @@ static wb_status parse_axis(wb__context *context, slice_text *text, uint64_t dim
         return fail_slice(context, "'-' without a number");
     if (!take(text, ':')) {
         if (!has_start)
-            return fail_slice(context, "expected an index, start:stop:step or '...'");
+            return fail_slice(context, expected_index);
         int64_t index = start < 0 ? start + size : start;
         if (index < 0 || index >= size)
             return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET,
@@ -157,6 +160,8 @@ static wb_status parse_axes(wb__context *context, slice_text text, const uint64_
             ellipsis = true;
             for (; unnamed > 0; unnamed--, axis++)
                 axes[axis] = whole_axis(shape[axis]);
+        } else if (axis == rank) {
+            return fail_slice(context, expected_index); /* of a blank item, which counts for none */
         } else {
             wb_status status = parse_axis(context, &text, shape[axis], &axes[axis]);
             if (status != WB_OK)
@@ -221,37 +226,50 @@ static wb_status check_axes(wb__context *context, const wb_slice *slice, const w
     return WB_OK;
 }
 
-/* Refuses runs that begin or end within a unit: a byte that several elements share, or a block. */
+/*
+ * True if some run of elements begins or ends within a unit (dtype/block.h): a byte that several
+ * elements share, or a block. Runs are those that reading makes (read.c). A unit is a power of two
+ * of elements, so that places and lengths may wrap.
+ */
+static bool cuts_units(const wb__selection *selection, uint64_t unit)
+{
+    uint64_t begin = 0, run = 1, stride = 1;
+    bool is_one_run = true; /* what the dimensions further in select */
+    if (selection->count == 0)
+        return false;
+    if (selection->first % unit != 0 || selection->count % unit != 0)
+        return true;
+    for (uint32_t i = selection->axes == NULL ? 0 : selection->kind->rank; i-- > 0;) {
+        const wb_axis *axis = &selection->axes[i];
+        uint64_t dimension = selection->kind->shape[i];
+        begin += axis->start * stride;
+        if (is_one_run && (axis->step == 1 || axis->count <= 1)) {
+            run *= axis->count;
+            is_one_run = axis->count == dimension;
+        } else if (axis->count > 1) {
+            if (run % unit != 0 || (uint64_t)axis->step * stride % unit != 0)
+                return true;
+            is_one_run = false;
+        }
+        stride *= dimension;
+    }
+    return begin % unit != 0;
+}
+
 static wb_status check_units(wb__context *context, const wb__selection *selection)
 {
     const wb__dtype *dtype = selection->kind->dtype;
-    uint64_t unit = wb__dtype_unit(dtype);
-    if (unit == 1)
+    uint32_t unit = wb__dtype_unit(dtype);
+    if (unit == 1 || !cuts_units(selection, unit))
         return WB_OK;
-    bool cuts = selection->first % unit != 0 || selection->count % unit != 0;
-    uint64_t run = 1;
-    if (selection->axes != NULL) {
-        for (uint32_t i = selection->kind->rank; i-- > 0;) {
-            const wb_axis *axis = &selection->axes[i];
-            uint64_t dimension = selection->kind->shape[i];
-            if (axis->count == dimension && (axis->step == 1 || dimension <= 1)) {
-                run *= dimension;
-                continue;
-            }
-            bool contiguous = axis->step == 1 || axis->count <= 1;
-            cuts |= axis->start % unit * (run % unit) % unit != 0 ||
-                    (contiguous ? axis->count % unit : 1) * (run % unit) % unit != 0;
-            break;
-        }
-    }
-    if (!cuts)
-        return WB_OK;
-    return wb__fail(
-        context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET, WB__STR(""),
-        dtype->block_size > 1
-            ? "the slice would cut a block: %s stores %lu elements together"
-            : "the slice would cut a byte: %s packs its elements, of which %lu fill bytes",
-        dtype->name, (unsigned long)unit);
+    if (!wb__dtype_is_plain(dtype))
+        return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
+                        WB__STR(""), "the slice would cut a block: %s stores %lu elements together",
+                        dtype->name, (unsigned long)unit);
+    return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
+                    WB__STR(""),
+                    "the slice would cut a byte: %s packs its elements of %lu bits without gaps",
+                    dtype->name, (unsigned long)dtype->block_bits);
 }
 
 static wb_status measure(wb__context *context, wb__selection *selection)
@@ -272,11 +290,18 @@ static wb_status measure(wb__context *context, wb__selection *selection)
 wb_status wb__selection_make(const wb_model *model, wb__context *context, uint64_t tensor,
                              const wb_slice *slice, int32_t dtype, wb__selection *selection)
 {
-    if (tensor >= model->logical.table.count)
-        return wb__fail(context, WB_ERROR_NOT_FOUND, WB__FINDING_NOT_FOUND, WB_NO_OFFSET,
-                        WB__STR(""), "there is no tensor number %llu", (unsigned long long)tensor);
-    const wb__kind *kind = wb__table_kind_of(&model->logical.table, (size_t)tensor);
-    *selection = (wb__selection){.kind = kind, .to = kind->dtype, .count = kind->elements};
+    const wb__packed *packed;
+    size_t stored;
+    wb_status found = wb__resolve(model, context, tensor, &stored, &packed);
+    if (found != WB_OK)
+        return found;
+    const wb__kind *kind = wb__table_kind_of(&model->logical.table, stored);
+    if (packed != NULL)
+        return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
+                        wb__table_name(&model->logical.table, stored),
+                        "a tensor of several parts cannot be decoded yet: read its parts");
+    *selection =
+        (wb__selection){.stored = stored, .kind = kind, .to = kind->dtype, .count = kind->elements};
     if (dtype >= 0)
         selection->to = wb__dtype_get(dtype);
     if (selection->to == NULL)

@@ -87,8 +87,8 @@ static wb_status verify_tensor(value_check *check, size_t tensor)
     size_t unit = wb__dtype_unit_bytes(kind->dtype);
     size_t chunk = CHUNK_BYTES - CHUNK_BYTES % unit;
     wb__value_counts counts = {0, 0, 0};
-    /* A tensor is read whole or not at all, so that counts mean something; but the first one always,
-     * as far as the budget goes. */
+    /* A tensor is read whole or not at all, so that counts mean something; but the first one
+     * always, as far as the budget goes. */
     if (left > check->budget && check->done > 0) {
         check->unread += left;
         return WB_OK;
@@ -152,11 +152,12 @@ static wb_status note_unaligned(wb__context *context, const wb__model *logical, 
     if (count == 0)
         return WB_OK;
     context->file = in->path;
-    wb_status status = wb__note(
-        context, WB_INFO, WB__FINDING_ST_UNALIGNED,
-        in->data_begin + wb__record_at(&logical->table, first)->begin, wb__table_name(&logical->table, first),
-        "%llu tensors are not aligned to the size of their elements, this one first",
-        (unsigned long long)count);
+    wb_status status =
+        wb__note(context, WB_INFO, WB__FINDING_ST_UNALIGNED,
+                 in->data_begin + wb__record_at(&logical->table, first)->begin,
+                 wb__table_name(&logical->table, first),
+                 "%llu tensors are not aligned to the size of their elements, this one first",
+                 (unsigned long long)count);
     context->file = "";
     return status;
 }

@@ -1,7 +1,7 @@
 /*
  * The rules that join tensors with one another: in the order of their offsets each begins where the
- * one before it ends, the first at 0 and the last ending with the file. Steps 6 and 7 of the rules in
- * docs/format/safetensors.md; the first tensor in that order that breaks one decides.
+ * one before it ends, the first at 0 and the last ending with the file. Steps 6 and 7 of the rules
+ * in docs/format/safetensors.md; the first tensor in that order that breaks one decides.
  *
  * Files as writers write them are in order already, which decoding has seen. For all others the
  * tensors are sorted.
@@ -87,11 +87,10 @@ wb_status wb__st_verify_layout(wb__st_reader *reader)
                         "%llu bytes at the end of the file belong to no tensor",
                         (unsigned long long)(present - data_bytes));
     if (data_bytes > present)
-        return wb__fail(reader->context, WB_ERROR_FORMAT, WB__FINDING_ST_COVERAGE, file->bytes,
-                        WB__STR(""),
-                        "the file is cut short: it ends after %llu bytes, and %llu more are "
-                        "missing",
-                        (unsigned long long)file->bytes,
-                        (unsigned long long)(data_bytes - present));
+        return wb__fail(
+            reader->context, WB_ERROR_FORMAT, WB__FINDING_ST_COVERAGE, file->bytes, WB__STR(""),
+            "the file is cut short: it ends after %llu bytes, and %llu more are "
+            "missing",
+            (unsigned long long)file->bytes, (unsigned long long)(data_bytes - present));
     return WB_OK;
 }
