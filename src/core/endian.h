@@ -8,6 +8,7 @@
 #define WB_CORE_ENDIAN_H
 
 #include <stdint.h>
+#include <string.h>
 
 static inline uint16_t wb__load_le16(const void *bytes)
 {
@@ -58,9 +59,13 @@ static inline void wb__store_le32(void *bytes, uint32_t v)
 
 static inline void wb__store_le64(void *bytes, uint64_t v)
 {
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    memcpy(bytes, &v, sizeof v); /* gcc 12 does not always join the stores below into one */
+#else
     uint8_t *b = bytes;
     wb__store_le32(b, (uint32_t)v);
     wb__store_le32(b + 4, (uint32_t)(v >> 32));
+#endif
 }
 
 #endif

@@ -76,28 +76,33 @@ static wb_status read_string(wb__gguf_reader *reader)
 }
 
 /*
- * Takes strings as far as they lie whole in the bytes at hand, WB__STRING_STEP of them at most;
- * returns how many. A vocabulary has hundreds of thousands, each of which can be found only when
- * the length of the one before is known: what else is done here hides in the wait for that.
+ * Takes strings as far as they lie whole in the bytes from *at to end, `most` of them at most; returns
+ * how many. A vocabulary has hundreds of thousands, each of which can be found only when the length of
+ * the one before is known: what else is done here hides in the wait for that.
  */
-static uint64_t take_strings(wb__gguf_reader *reader, uint64_t most)
+static inline uint64_t take_from(uint8_t **at, const uint8_t *end, uint64_t most, bool big_endian)
 {
-    wb__cursor *cursor = reader->cursor;
-    bool big_endian = reader->file->big_endian;
-    uint8_t *p = cursor->kept + (size_t)wb__cursor_at(cursor);
-    size_t left = wb__cursor_at_hand(cursor);
+    uint8_t *p = *at;
     uint64_t taken = 0;
-    while (taken < most && left >= WB__STRING_HEAD) {
+    for (; taken < most && end - p >= WB__STRING_HEAD; taken++) {
         uint64_t len = wb__load_le64(p);
         if (big_endian)
             len = wb__swap64(len);
-        if (len > left - WB__STRING_HEAD)
+        if (len > (size_t)(end - p) - WB__STRING_HEAD)
             break;
         wb__store_le64(p, len << 8);
         p += WB__STRING_HEAD + (size_t)len;
-        left -= WB__STRING_HEAD + (size_t)len;
-        taken++;
     }
+    *at = p;
+    return taken;
+}
+
+static uint64_t take_strings(wb__gguf_reader *reader, uint64_t most)
+{
+    wb__cursor *cursor = reader->cursor;
+    uint8_t *p = cursor->kept + (size_t)wb__cursor_at(cursor);
+    uint64_t taken = reader->file->big_endian ? take_from(&p, cursor->end, most, true)
+                                              : take_from(&p, cursor->end, most, false);
     cursor->p = p;
     return taken;
 }
