@@ -204,7 +204,7 @@ static void read_selection(input in, uint32_t rank)
         uint32_t bits;
     } dtypes[] = {{"U8", 8}, {"F32", 32}, {"BF16", 16}, {"F4", 4}, {"C64", 64}, {"F6_E2M3", 6}};
     int shape[RANK_MAX], counts[RANK_MAX], indices[RANK_MAX][DIMENSION_MAX];
-    uint64_t lengths[RANK_MAX], selected = 1;
+    uint64_t lengths[RANK_MAX] = {0}, selected = 1;
     wb_axis axes[RANK_MAX];
     char text[128] = "";
     size_t len = 0, size;
