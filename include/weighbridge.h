@@ -167,6 +167,8 @@ typedef struct wb_open_options {
     const wb_limits *limits;       /* NULL: wb_limits_default */
     const wb_allocator *allocator; /* NULL: malloc, and mmap for large blocks; copied */
     const wb_executor *executor;   /* NULL: serial; copied */
+    const char *store; /* an Ollama store (the folder with manifests and blobs), NULL: that of the
+                          environment, OLLAMA_MODELS or ~/.ollama/models; read during the call */
 } wb_open_options;
 
 /*
@@ -186,8 +188,9 @@ typedef struct wb_source {
 } wb_source;
 
 /*
- * Opens the model that `path` belongs to: a .safetensors file, any shard of a sharded model, or a
- * folder of them. The format is found by content, not by name. Costs time in proportion to the
+ * Opens the model that `path` belongs to: a .safetensors file, any shard of a sharded model, a folder
+ * of them, a manifest of an Ollama store, "ollama://[host/][namespace/]model[:tag]", or, with
+ * wb_open_options.store, a name in that store where there is no such path. The format is found by content, not by name. Costs time in proportion to the
  * headers and nothing in proportion to the weights.
  *
  * path     in the file system, NUL-terminated; symbolic links are followed, and only regular files
@@ -266,9 +269,15 @@ typedef struct wb_tensor {
     uint64_t offset; /* of the first byte, from the start of that file */
 } wb_tensor;
 
+/*
+ * A quantized weight that is stored with scales and biases beside it is one tensor of several parts:
+ * its shape is that of the values, its dtype, file and offset are those of the packed values, its
+ * bytes those of all parts. The parts are not counted here, but can be found by their own names, and
+ * have numbers of their own, from wb_tensor_count on, by which all functions take them.
+ */
 WB_API uint64_t wb_tensor_count(const wb_model *model);
 
-/* Describes the tensor `index` < wb_tensor_count. Tensors stand in the order of the files. */
+/* Describes a tensor, or a part of one. Tensors stand in the order of the files. */
 WB_API wb_status wb_tensor_at(const wb_model *model, uint64_t index, wb_tensor *tensor,
                               wb_error *error) WB_MUST_CHECK;
 
@@ -279,8 +288,41 @@ WB_API wb_status wb_tensor_find(const wb_model *model, const char *name, size_t 
 /* 1 if there is a tensor of that name, else 0. */
 WB_API int wb_tensor_has(const wb_model *model, const char *name, size_t name_len);
 
-/* The dtype of the tensor of that name, or -1 if there is none. */
+/* How the values of a tensor are stored. */
+typedef struct wb_encoding {
+    size_t size;         /* sizeof(wb_encoding) */
+    const char *type;    /* "plain", the name of a ggml type, "affine", "mxfp4", "mxfp8", "nvfp4",
+                            "int4", "int8", "fp8_block", "awq" or "gptq"; static */
+    uint32_t bits;       /* of a value, rounded down for ggml's types */
+    uint32_t group_size; /* values along the last dimension that share a scale; 0 for plain */
+    int32_t dtype;       /* the number engines know it by: a wb_dtype, or 97 to 106 for MLX's types:
+                            affine of 1, 2, 3, 4, 5, 6, 8 bits 97, 98, 99, 100, 103, 102, 101;
+                            mxfp4 104, mxfp8 105, nvfp4 106 */
+    uint32_t parts;      /* 1, or more for a tensor of several parts */
+} wb_encoding;
+
+WB_API wb_status wb_tensor_encoding(const wb_model *model, uint64_t index, wb_encoding *encoding,
+                                    wb_error *error) WB_MUST_CHECK;
+
+/* One of the stored tensors that a tensor consists of. */
+typedef struct wb_part {
+    size_t size;      /* sizeof(wb_part) */
+    const char *role; /* "values", "scales", "biases", "global_scale" or "order"; static */
+    uint64_t index;   /* for wb_tensor_at, wb_tensor_data and wb_tensor_read */
+} wb_part;
+
+/* Describes part `number` < wb_encoding.parts. Part 0 is the packed values. */
+WB_API wb_status wb_tensor_part(const wb_model *model, uint64_t index, uint32_t number,
+                                wb_part *part, wb_error *error) WB_MUST_CHECK;
+
+/* wb_encoding.dtype of the tensor of that name, or -1 if there is none. */
 WB_API int32_t wb_tensor_dtype(const wb_model *model, const char *name, size_t name_len);
+
+/* wb_encoding.bits of a quantized tensor, 0 for a plain one and where there is none of that name. */
+WB_API uint32_t wb_quant_bits(const wb_model *model, const char *name, size_t name_len);
+
+/* wb_encoding.group_size of the tensor of that name, or 0. */
+WB_API uint32_t wb_quant_group_size(const wb_model *model, const char *name, size_t name_len);
 
 /*
  * All names at once: name i is the `offsets[i + 1] - offsets[i] - 1` bytes at bytes + offsets[i],
@@ -292,7 +334,7 @@ WB_API wb_status wb_tensor_names(const wb_model *model, const char **bytes,
 /*
  * The stored bytes of a tensor, without a copy. They begin where the file has them and may be
  * unaligned for their dtype. Borrowed until wb_close. UNSUPPORTED in READ mode and for sources that
- * cannot be mapped: use wb_tensor_read there.
+ * cannot be mapped, where wb_tensor_read does, and for tensors of several parts: ask for the parts.
  */
 WB_API wb_status wb_tensor_data(const wb_model *model, uint64_t index, const void **bytes,
                                 wb_error *error) WB_MUST_CHECK;

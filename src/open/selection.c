@@ -282,11 +282,18 @@ static wb_status measure(wb__context *context, wb__selection *selection)
 wb_status wb__selection_make(const wb_model *model, wb__context *context, uint64_t tensor,
                              const wb_slice *slice, int32_t dtype, wb__selection *selection)
 {
-    if (tensor >= model->logical.table.count)
-        return wb__fail(context, WB_ERROR_NOT_FOUND, WB__FINDING_NOT_FOUND, WB_NO_OFFSET,
-                        WB__STR(""), "there is no tensor number %llu", (unsigned long long)tensor);
-    const wb__kind *kind = wb__table_kind_of(&model->logical.table, (size_t)tensor);
-    *selection = (wb__selection){.kind = kind, .to = kind->dtype, .count = kind->elements};
+    const wb__packed *packed;
+    size_t stored;
+    wb_status found = wb__resolve(model, context, tensor, &stored, &packed);
+    if (found != WB_OK)
+        return found;
+    const wb__kind *kind = wb__table_kind_of(&model->logical.table, stored);
+    if (packed != NULL)
+        return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
+                        wb__table_name(&model->logical.table, stored),
+                        "a tensor of several parts cannot be decoded yet: read its parts");
+    *selection = (wb__selection){
+        .stored = stored, .kind = kind, .to = kind->dtype, .count = kind->elements};
     if (dtype >= 0)
         selection->to = wb__dtype_get(dtype);
     if (selection->to == NULL)

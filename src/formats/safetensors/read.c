@@ -71,12 +71,10 @@ static wb_status read_with(wb__st_reader *reader)
     wb__context *context = reader->context;
     wb__model_file *file = wb__model_file_in_hand(reader->model);
     uint64_t header = reader->cursor->limit - WB__ST_LENGTH_BYTES;
-    uint64_t entry_min =
-        context->compatible ? WB__ST_ENTRY_MIN_COMPATIBLE : WB__ST_ENTRY_MIN;
     file->header_begin = WB__ST_LENGTH_BYTES;
     file->data_begin = WB__ST_LENGTH_BYTES + header;
     wb_status status =
-        wb__table_reserve(reader->table, context, header + 1, header / entry_min + 1);
+        wb__table_reserve(reader->table, context, header + 1, header / WB__ST_ENTRY_MIN + 1);
     if (status == WB_OK)
         status = wb__st_decode(reader);
     if (status == WB_OK)
