@@ -66,7 +66,7 @@ typedef struct wb_json {
     int failed;
     int after_value; /* the library's: a comma is due */
     int after_key;   /* the library's */
-} wb_json;
+} wb_json; /* set size, write and ctx, clear the rest */
 
 WB_API void wb_json_begin(wb_json *json, char bracket); /* '{' or '[' */
 WB_API void wb_json_end(wb_json *json, char bracket);   /* '}' or ']' */

@@ -65,6 +65,13 @@ static wb_status finish(open_call *call, wb_status status, wb_model **out)
     return status;
 }
 
+/* Takes over a source that has nothing beside it. */
+static wb_status open_alone(open_call *call, wb__source *source)
+{
+    wb_status status = wb__open_source(call->model, &call->context, source);
+    return status == WB_OK ? wb__open_finish(call->model, &call->context, NULL) : status;
+}
+
 static wb_status fail_null(open_call *call, const char *what)
 {
     return wb__fail(&call->context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET,
@@ -96,7 +103,7 @@ wb_status wb_open_fd(int fd, const char *label, const wb_open_options *options, 
         status = wb__source_open_fd(&call.context, fd, label, wb__access_of(options), &source);
     }
     if (status == WB_OK)
-        status = wb__open_source(call.model, &call.context, source);
+        status = open_alone(&call, source);
     return finish(&call, status, model);
 }
 
@@ -111,12 +118,12 @@ wb_status wb_open_memory(const void *bytes, size_t n, const char *label,
     if (status == WB_OK)
         status = wb__source_open_memory(&call.context, bytes, n, label, &source);
     if (status == WB_OK)
-        status = wb__open_source(call.model, &call.context, source);
+        status = open_alone(&call, source);
     return finish(&call, status, model);
 }
 
-wb_status wb_open_source(const wb_source *caller, const char *label,
-                         const wb_open_options *options, wb_model **model, wb_error *error)
+wb_status wb_open_source(const wb_source *caller, const char *label, const wb_open_options *options,
+                         wb_model **model, wb_error *error)
 {
     open_call call;
     wb__source *source;
@@ -129,7 +136,7 @@ wb_status wb_open_source(const wb_source *caller, const char *label,
     if (status == WB_OK) {
         status = wb__source_open_caller(&call.context, caller, label, &source);
         if (status == WB_OK)
-            status = wb__open_source(call.model, &call.context, source);
+            status = open_alone(&call, source);
     } else if (caller != NULL && caller->size == sizeof *caller && caller->close != NULL) {
         caller->close(caller->ctx);
     }

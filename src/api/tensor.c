@@ -1,33 +1,26 @@
 #include "open/open.h"
 
-#include <stdatomic.h>
-
 uint64_t wb_tensor_count(const wb_model *model)
 {
-    return model->logical.table.count;
-}
-
-static wb_status fail_number(wb__context *context, uint64_t index)
-{
-    return wb__fail(context, WB_ERROR_NOT_FOUND, WB__FINDING_NOT_FOUND, WB_NO_OFFSET, WB__STR(""),
-                    "there is no tensor number %llu", (unsigned long long)index);
+    return model->tensors.count;
 }
 
 wb_status wb_tensor_at(const wb_model *model, uint64_t index, wb_tensor *out, wb_error *error)
 {
     const wb__table *table = &model->logical.table;
+    const wb__packed *packed;
+    size_t i;
     wb_error spare;
     wb__context context = wb__context_of(model, wb__error_reset(error, &spare));
     size_t size = out->size;
     memset(out, 0, sizeof *out);
     out->size = size;
     if (size != sizeof *out)
-        return wb__fail(&context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET,
-                        WB__STR(""), "wb_tensor.size is not sizeof(wb_tensor)");
-    if (index >= table->count)
-        return fail_number(&context, index);
-    size_t i = (size_t)index;
-    const wb__kind *kind = wb__table_kind_of(table, i);
+        return wb__fail_argument(&context, "wb_tensor.size is not sizeof(wb_tensor)");
+    wb_status status = wb__resolve(model, &context, index, &i, &packed);
+    if (status != WB_OK)
+        return status;
+    const wb__kind *kind = packed != NULL ? &packed->kind : wb__table_kind_of(table, i);
     wb__str name = wb__table_name(table, i);
     out->name = name.ptr;
     out->name_len = name.len;
@@ -41,76 +34,25 @@ wb_status wb_tensor_at(const wb_model *model, uint64_t index, wb_tensor *out, wb
     return WB_OK;
 }
 
-wb_status wb_tensor_find(const wb_model *model, const char *name, size_t name_len, uint64_t *index)
-{
-    uint32_t i = wb__table_find(&model->logical.table, wb__str_from(name, name_len));
-    *index = i == WB__NO_TENSOR ? 0 : i;
-    return i == WB__NO_TENSOR ? WB_ERROR_NOT_FOUND : WB_OK;
-}
+/* ---- bytes and values ---- */
 
-int wb_tensor_has(const wb_model *model, const char *name, size_t name_len)
+wb_status wb_tensor_data(const wb_model *model, uint64_t index, const void **bytes, wb_error *error)
 {
-    uint64_t index;
-    return wb_tensor_find(model, name, name_len, &index) == WB_OK;
-}
-
-int32_t wb_tensor_dtype(const wb_model *model, const char *name, size_t name_len)
-{
-    uint64_t index;
-    if (wb_tensor_find(model, name, name_len, &index) != WB_OK)
-        return -1;
-    return wb__table_kind_of(&model->logical.table, (size_t)index)->dtype->id;
-}
-
-/* The table keeps offsets of 32 bits among other things; these are made when first asked for. */
-static uint64_t *make_name_offsets(const wb_model *model)
-{
-    const wb__table *table = &model->logical.table;
-    uint64_t *offsets = wb__alloc(&model->allocator, (table->count + 1) * sizeof *offsets);
-    if (offsets == NULL)
-        return NULL;
-    for (size_t i = 0; i < table->count; i++)
-        offsets[i] = wb__record_at(table, i)->name;
-    offsets[table->count] = table->names_used;
-    return offsets;
-}
-
-wb_status wb_tensor_names(const wb_model *model, const char **bytes, const uint64_t **offsets,
-                          wb_error *error)
-{
-    wb_error spare;
-    wb__context context = wb__context_of(model, wb__error_reset(error, &spare));
-    /* A cache is no part of what the model is: the cast is for it alone. */
-    _Atomic(uint64_t *) *cache = (_Atomic(uint64_t *) *)&model->name_offsets;
-    uint64_t *known = atomic_load(cache);
-    *bytes = NULL;
-    *offsets = NULL;
-    if (known == NULL) {
-        uint64_t *made = make_name_offsets(model);
-        if (made == NULL)
-            return wb__fail_memory(&context);
-        if (atomic_compare_exchange_strong(cache, &known, made))
-            known = made;
-        else /* another thread was first */
-            wb__free(&model->allocator, made, (model->logical.table.count + 1) * sizeof *made);
-    }
-    *bytes = model->logical.table.names;
-    *offsets = known;
-    return WB_OK;
-}
-
-wb_status wb_tensor_data(const wb_model *model, uint64_t index, const void **bytes,
-                         wb_error *error)
-{
+    const wb__packed *packed;
+    size_t i;
     wb_error spare;
     wb__context context = wb__context_of(model, wb__error_reset(error, &spare));
     *bytes = NULL;
-    if (index >= model->logical.table.count)
-        return fail_number(&context, index);
-    size_t i = (size_t)index;
+    wb_status status = wb__resolve(model, &context, index, &i, &packed);
+    if (status != WB_OK)
+        return status;
     size_t file = wb__model_file_of(&model->logical, i);
     wb__source *source = model->sources[file];
     context.file = model->logical.files[file].path;
+    if (packed != NULL)
+        return wb__fail(&context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
+                        wb__table_name(&model->logical.table, i),
+                        "a tensor of several parts lies in several places: ask for its parts");
     if (model->access == WB_ACCESS_READ && wb__source_memory(source) == NULL)
         return wb__fail(&context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
                         wb__table_name(&model->logical.table, i),
@@ -146,45 +88,11 @@ wb_status wb_tensor_read(const wb_model *model, uint64_t index, const wb_slice *
                           WB__STR(""), "the result takes %llu bytes, and there is room for %llu",
                           (unsigned long long)selection.bytes, (unsigned long long)size);
     if (status == WB_OK) {
-        context.file = model->logical.files[wb__model_file_of(&model->logical, (size_t)index)].path;
-        status = wb__read_selection(model, &context, index, &selection, dst);
+        size_t file = wb__model_file_of(&model->logical, selection.stored);
+        context.file = model->logical.files[file].path;
+        status = wb__read_selection(model, &context, &selection, dst);
     }
     if (status != WB_OK && dst != NULL && size <= SIZE_MAX)
         memset(dst, 0, (size_t)size);
     return status;
-}
-
-/* ---- element types ---- */
-
-const char *wb_dtype_name(int32_t dtype)
-{
-    const wb__dtype *row = wb__dtype_get(dtype);
-    return row == NULL ? NULL : row->name;
-}
-
-int32_t wb_dtype_find(const char *name, size_t name_len)
-{
-    const wb__dtype *row = wb__dtype_named_nocase(wb__str_from(name, name_len));
-    return row == NULL ? -1 : row->id;
-}
-
-wb_status wb_dtype_describe(int32_t dtype, wb_dtype_info *info)
-{
-    const wb__dtype *row = wb__dtype_get(dtype);
-    size_t size = info->size;
-    memset(info, 0, sizeof *info);
-    info->size = size;
-    if (size != sizeof *info)
-        return WB_ERROR_ARGUMENT;
-    if (row == NULL)
-        return WB_ERROR_NOT_FOUND;
-    info->name = row->name;
-    info->block_size = row->block_size;
-    info->block_bits = row->block_bits;
-    info->is_float = wb__dtype_is_float(row);
-    info->is_complex = row->kind == WB__CLASS_COMPLEX;
-    info->is_signed = row->kind == WB__CLASS_INT || row->kind == WB__CLASS_COMPLEX ||
-                      (wb__dtype_is_float(row) && row->kind != WB__CLASS_SCALE);
-    info->description = row->description;
-    return WB_OK;
 }

@@ -20,7 +20,8 @@
 typedef struct wb__bundle {
     wb_allocator allocator;
     wb__arena arena;
-    char **paths; /* in the order to be read */
+    char *folder;
+    char **names; /* of its files, in the order to be read */
     size_t count;
     size_t capacity;
     char *index_path;    /* NULL: no index */
@@ -44,7 +45,7 @@ wb_status wb__bundle_check(wb__context *context, const wb__bundle *bundle, const
 
 /* ---- for the files of this room ---- */
 
-/* Appends folder + "/" + name to the files. */
+/* Appends a file. The folder is that of all files of the bundle. */
 wb_status wb__bundle_add(wb__context *context, wb__bundle *bundle, const char *folder,
                          wb__str name);
 

@@ -30,17 +30,25 @@ typedef struct folder_listing {
     size_t capacity;
     const char *index_name; /* of the index to prefer */
     char *index;            /* the one there is, or NULL */
-    bool whole;         /* model.safetensors is there */
-    char other[64];     /* a file of weights in another format, for the message */
-    size_t missing;     /* files of the index that are not there */
+    bool whole;             /* model.safetensors is there */
+    char other[64];         /* a file of weights in another format, for the message */
+    size_t missing;         /* files of the index that are not there */
     char first_missing[256];
 } folder_listing;
 
+/* Whether a file of that name, which holds no NUL, is there. */
 static bool has_name(const folder_listing *listing, wb__str name)
 {
-    for (size_t i = 0; i < listing->count; i++) {
-        if (wb__str_equal(wb__str_from(listing->names[i], SIZE_MAX), name))
+    size_t low = 0, high = listing->count; /* the names are in byte order */
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = strncmp(listing->names[middle], name.ptr, name.len);
+        if (order == 0 && listing->names[middle][name.len] == '\0')
             return true;
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
     }
     return false;
 }
@@ -66,9 +74,9 @@ static wb_status list_name(void *ctx, const char *entry)
         return WB_OK;
     }
     char *copy = wb__arena_copy(&listing->arena, name.ptr, name.len);
-    if (copy == NULL || !wb__grow(&listing->context->allocator, (void **)&listing->names,
-                                  &listing->capacity, sizeof *listing->names, listing->count + 1,
-                                  SIZE_MAX))
+    if (copy == NULL ||
+        !wb__grow(&listing->context->allocator, (void **)&listing->names, &listing->capacity,
+                  sizeof *listing->names, listing->count + 1, SIZE_MAX))
         return wb__fail_memory(listing->context);
     listing->names[listing->count++] = copy;
     listing->whole |= strcmp(entry, WHOLE) == 0;
@@ -88,8 +96,7 @@ static wb_status add_indexed(void *ctx, wb__str file)
 static bool in_bundle(const wb__bundle *bundle, const char *name)
 {
     for (size_t i = 0; i < bundle->count; i++) {
-        const char *slash = strrchr(bundle->paths[i], '/');
-        if (strcmp(slash == NULL ? bundle->paths[i] : slash + 1, name) == 0)
+        if (strcmp(bundle->names[i], name) == 0)
             return true;
     }
     return false;
@@ -101,9 +108,9 @@ static wb_status note_strays(const folder_listing *listing)
         const char *name = listing->names[i];
         if (strncmp(name, "model", 5) != 0 || in_bundle(listing->bundle, name))
             continue;
-        wb_status status = wb__note(listing->context, WB_WARNING, WB__FINDING_SHARD_STRAY,
-                                    WB_NO_OFFSET, WB__STR(""),
-                                    "%s lies in the folder but is not part of the model", name);
+        wb_status status =
+            wb__note(listing->context, WB_WARNING, WB__FINDING_SHARD_STRAY, WB_NO_OFFSET,
+                     WB__STR(""), "%s lies in the folder but is not part of the model", name);
         if (status != WB_OK)
             return status;
     }
@@ -114,8 +121,20 @@ static wb_status fail_missing(const folder_listing *listing)
 {
     return wb__fail(listing->context, WB_ERROR_FORMAT, WB__FINDING_SHARD_MISSING, WB_NO_OFFSET,
                     WB__STR(""), "%zu of the model's files %s missing, the first is %s",
-                    listing->missing, listing->missing == 1 ? "is" : "are",
-                    listing->first_missing);
+                    listing->missing, listing->missing == 1 ? "is" : "are", listing->first_missing);
+}
+
+/* Adds the files that the index names, and counts those that are not there. */
+static wb_status add_index(folder_listing *listing)
+{
+    wb__context *context = listing->context;
+    char *path =
+        wb__path_join(&context->allocator, listing->folder, wb__str_from(listing->index, SIZE_MAX));
+    if (path == NULL)
+        return wb__fail_memory(context);
+    wb_status status = wb__index_read(context, listing->bundle, path, add_indexed, listing);
+    wb__free(&context->allocator, path, strlen(path) + 1);
+    return status;
 }
 
 /* Rules 1 to 3. *done tells whether one of them applied. */
@@ -125,12 +144,7 @@ static wb_status by_index(folder_listing *listing, bool *done)
     wb__bundle *bundle = listing->bundle;
     *done = true;
     if (listing->index != NULL) {
-        char *path = wb__path_join(&context->allocator, listing->folder,
-                                   wb__str_from(listing->index, SIZE_MAX));
-        if (path == NULL)
-            return wb__fail_memory(context);
-        wb_status status = wb__index_read(context, bundle, path, add_indexed, listing);
-        wb__free(&context->allocator, path, strlen(path) + 1);
+        wb_status status = add_index(listing);
         if (status != WB_OK || listing->missing == 0)
             return status;
         if (!listing->whole || in_bundle(bundle, WHOLE))
@@ -154,7 +168,8 @@ static bool same_set(const wb__shard_name *a, const wb__shard_name *b)
     return a->of == b->of && a->digits == b->digits && wb__str_equal(a->prefix, b->prefix);
 }
 
-/* Adds shards 1 to n of the set; the listing is in byte order, and so the set in that of numbers. */
+/* Adds shards 1 to n of the set; the listing is in byte order, and so the set in that of numbers.
+ */
 static wb_status add_set(folder_listing *listing, const wb__shard_name *set)
 {
     uint32_t next = 1;
@@ -251,23 +266,18 @@ wb_status wb__bundle_of_folder(wb__context *context, const char *folder, wb__bun
 
 /* ---- from one shard ---- */
 
-/* Forgets what an index said, which turned out to be about other files. */
-static void drop_index(folder_listing *listing)
-{
-    listing->missing = 0;
-    listing->bundle->count = 0;
-    listing->bundle->index_text = NULL;
-    (void)wb__error_reset(listing->context->error, listing->context->error);
-}
-
 static wb_status by_shard(folder_listing *listing, const char *name, const wb__shard_name *shard)
 {
     if (listing->index != NULL) {
-        bool done;
-        wb_status status = by_index(listing, &done);
-        if (done && in_bundle(listing->bundle, name))
+        wb_status status = add_index(listing);
+        if (status != WB_OK)
             return status;
-        drop_index(listing);
+        if (in_bundle(listing->bundle, name))
+            return listing->missing == 0 ? WB_OK : fail_missing(listing);
+        /* It turned out to be about other files: forget what it said. */
+        listing->missing = 0;
+        listing->bundle->count = 0;
+        listing->bundle->index_text = NULL;
     }
     return add_set(listing, shard);
 }

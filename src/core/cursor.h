@@ -61,6 +61,16 @@ static inline uint64_t wb__cursor_left(const wb__cursor *c)
     return c->limit - wb__cursor_at(c);
 }
 
+/* Lowers the limit, which the cursor has not passed; bytes at hand behind it are let go. */
+static inline void wb__cursor_set_limit(wb__cursor *c, uint64_t limit)
+{
+    if (c->end_at > limit) {
+        c->end -= (size_t)(c->end_at - limit);
+        c->end_at = limit;
+    }
+    c->limit = limit;
+}
+
 /* Fetches until n bytes are at hand. The slow part of wb__cursor_want. */
 bool wb__cursor_fetch(wb__cursor *c, size_t n);
 

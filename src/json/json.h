@@ -85,12 +85,14 @@ typedef struct wb__json {
     wb_allocator allocator;
     size_t max_string; /* bytes a string may have, SIZE_MAX unless the caller lowers it */
     bool discard;      /* strings are checked but not kept: `text` is empty */
+    bool nonfinite;    /* NaN, Infinity and -Infinity are numbers, as Python's json module has it */
 
     wb__json_token token;
     uint64_t at;  /* offset of the token's first byte, or of the fault */
     wb__str text; /* KEY, STRING: borrowed until the next call; no NUL behind it */
     uint64_t uint;
     wb__decimal decimal; /* UINT and REAL */
+    uint64_t special;    /* REAL: the double's bits where it is not finite, else 0 */
     wb__json_fault fault;
 
     unsigned depth;
@@ -131,6 +133,9 @@ bool wb__json_read_string(wb__json *json);
 
 /* Reads a number, sets token, uint and decimal. False on a fault. */
 bool wb__json_read_number(wb__json *json);
+
+/* Reads NaN, Infinity, or Infinity behind a minus that was consumed; returns the token. */
+wb__json_token wb__json_read_nonfinite(wb__json *json, bool negative);
 
 /* Sets the fault at an offset; always false. */
 bool wb__json_fail(wb__json *json, wb__json_fault fault, uint64_t at);

@@ -29,14 +29,11 @@ wb_status wb__model_begin_file(wb__model *model, wb__context *context, const cha
                         "the model has more than %llu files",
                         (unsigned long long)context->limits.files);
     char *copy = wb__arena_copy(&model->arena, path, strlen(path));
-    if (copy == NULL ||
-        !wb__grow(&model->allocator, (void **)&model->files, &model->file_capacity,
-                  sizeof *model->files, model->file_count + 1, UINT32_MAX))
+    if (copy == NULL || !wb__grow(&model->allocator, (void **)&model->files, &model->file_capacity,
+                                  sizeof *model->files, model->file_count + 1, UINT32_MAX))
         return wb__fail_memory(context);
-    model->files[model->file_count++] = (wb__model_file){.path = copy,
-                                                         .format = format,
-                                                         .bytes = bytes,
-                                                         .first_tensor = model->table.count};
+    model->files[model->file_count++] = (wb__model_file){
+        .path = copy, .format = format, .bytes = bytes, .first_tensor = model->table.count};
     return WB_OK;
 }
 
@@ -149,8 +146,10 @@ wb_status wb__model_add_string(wb__model *model, wb__context *context, wb__str k
                                bool *repeated)
 {
     uint32_t file = (uint32_t)(model->file_count - 1);
-    uint32_t hash = hash_key(model, key);
     *repeated = false;
+    if (model->take_string != NULL && model->take_string(model->take_ctx, file, key, value))
+        return WB_OK;
+    uint32_t hash = hash_key(model, key);
     if (key.len > UINT32_MAX || value.len > UINT32_MAX || model->metas.count >= UINT32_MAX - 1)
         return wb__fail(context, WB_ERROR_LIMIT, WB__FINDING_HEADERS_LIMIT, WB_NO_OFFSET, key,
                         "metadata of more than 4 GiB");

@@ -1,9 +1,9 @@
 /*
  * model: what a set of files says, whatever their format.
  *
- * Readers fill a wb__model file by file: wb__model_begin_file, then tensors into `table` and metadata
- * with wb__model_add_string, then wb__model_end_file. After the last file nothing changes any more,
- * and any number of threads may read.
+ * Readers fill a wb__model file by file: wb__model_begin_file, then tensors into `table` and
+ * metadata with wb__model_add_string, then wb__model_end_file. After the last file nothing changes
+ * any more, and any number of threads may read.
  *
  * Everything is owned by the model: names in the table, all else in its arena.
  */
@@ -23,7 +23,8 @@ typedef struct wb__model_file {
     size_t tensor_count;
 } wb__model_file;
 
-/* A string of the metadata. Kept small, since a hostile header can hold an entry every nine bytes. */
+/* A string of the metadata. Kept small, since a hostile header can hold an entry every nine bytes.
+ */
 typedef struct wb__meta {
     const char *text; /* the key, a NUL, the value, a NUL */
     uint32_t key_len;
@@ -49,9 +50,12 @@ typedef struct wb__model {
     wb__model_file *files;
     size_t file_count;
     size_t file_capacity;
-    wb__list metas; /* of wb__meta */
+    wb__list metas;       /* of wb__meta */
     uint32_t *meta_slots; /* entry number + 1; 0: free */
     size_t meta_slot_count;
+    /* Sees the strings of the metadata first; what it takes is not kept. May be NULL. */
+    bool (*take_string)(void *ctx, size_t file, wb__str key, wb__str value);
+    void *take_ctx;
 } wb__model;
 
 void wb__model_init(wb__model *model, const wb_allocator *allocator, uint32_t cpu_features);
@@ -67,8 +71,9 @@ static inline wb__model_file *wb__model_file_in_hand(wb__model *model)
 }
 
 /*
- * Adds a string to the metadata; key and value are copied. *repeated tells whether this file had the
- * key already, and then the later value is kept. Where an earlier file has it, that one's is kept.
+ * Adds a string to the metadata; key and value are copied. *repeated tells whether this file had
+ * the key already, and then the later value is kept. Where an earlier file has it, that one's is
+ * kept.
  */
 wb_status wb__model_add_string(wb__model *model, wb__context *context, wb__str key, wb__str value,
                                bool *repeated);

@@ -1,7 +1,19 @@
 #include "open/open.h"
 
+#include "bundles/ollama/ollama.h"
+
 /* Files a process may have open are few (1024 as a rule), and not ours alone. */
 #define MAX_OPEN_FILES 64
+
+/* What is set up when a model is new, and again when what was opened first was not it. */
+static void set_up(wb_model *model, wb__context *context)
+{
+    wb__model_init(&model->logical, &context->allocator, wb__cpu_features());
+    wb__tensors_init(&model->tensors, &model->allocator);
+    wb__findings_init(&model->findings, &context->allocator);
+    model->beside.allocator = context->allocator;
+    context->findings = &model->findings;
+}
 
 wb_model *wb__model_new(wb__context *context, wb_access access)
 {
@@ -12,24 +24,36 @@ wb_model *wb__model_new(wb__context *context, wb_access access)
     model->allocator = context->allocator;
     model->executor = context->executor;
     model->access = access;
-    wb__model_init(&model->logical, &context->allocator, wb__cpu_features());
-    wb__findings_init(&model->findings, &context->allocator);
-    context->findings = &model->findings;
+    set_up(model, context);
     return model;
+}
+
+static void clear(wb_model *model)
+{
+    wb__name_list *names = model->names;
+    if (names != NULL)
+        wb__free(&model->allocator, names, names->bytes);
+    wb__beside_free(&model->beside);
+    wb__tensors_free(&model->tensors);
+    for (size_t i = 0; i < model->source_count; i++)
+        wb__source_close(model->sources[i]);
+    model->source_count = 0;
+    wb__model_free(&model->logical);
+    wb__findings_clear(&model->findings);
+}
+
+static void reset(wb_model *model, wb__context *context)
+{
+    clear(model);
+    set_up(model, context);
 }
 
 void wb__model_delete(wb_model *model)
 {
     if (model == NULL)
         return;
-    uint64_t *name_offsets = model->name_offsets;
-    wb__free(&model->allocator, name_offsets,
-             (model->logical.table.count + 1) * sizeof *name_offsets);
-    for (size_t i = 0; i < model->source_count; i++)
-        wb__source_close(model->sources[i]);
+    clear(model);
     wb__free(&model->allocator, model->sources, model->source_capacity * sizeof *model->sources);
-    wb__model_free(&model->logical);
-    wb__findings_clear(&model->findings);
     wb_allocator allocator = model->allocator;
     wb__free(&allocator, model, sizeof *model);
 }
@@ -50,16 +74,16 @@ static wb_status read_header(wb_model *model, wb__context *context, wb__source *
 {
     const char *path = wb__source_label(source);
     wb__head head = {.bytes = cursor->p, .file_bytes = wb__source_bytes(source)};
-    head.n = wb__cursor_at_hand(cursor) < WB__HEAD_BYTES ? wb__cursor_at_hand(cursor)
-                                                         : WB__HEAD_BYTES;
+    head.n =
+        wb__cursor_at_hand(cursor) < WB__HEAD_BYTES ? wb__cursor_at_hand(cursor) : WB__HEAD_BYTES;
     const wb__format *format = wb__format_by_content(&head);
     bool by_content = format != NULL;
     if (!by_content)
         format = wb__format_by_extension(path);
     if (format == NULL)
         return wb__fail_foreign(context, &head);
-    /* What the file is instead has to be asked while its first bytes are still at hand, though it is
-     * only said if the reader finds fault. */
+    /* What the file is instead has to be asked while its first bytes are still at hand, though it
+     * is only said if the reader finds fault. */
     wb_error instead;
     wb__context ask = *context;
     ask.error = &instead;
@@ -92,8 +116,7 @@ wb_status wb__open_source(wb_model *model, wb__context *context, wb__source *sou
     return status;
 }
 
-/* Opens one file of several. */
-static wb_status open_file(wb_model *model, wb__context *context, const char *path)
+wb_status wb__open_file(wb_model *model, wb__context *context, const char *path)
 {
     wb__source *source;
     bool is_folder;
@@ -114,7 +137,13 @@ static wb_status open_file(wb_model *model, wb__context *context, const char *pa
 static wb_status open_bundle(wb_model *model, wb__context *context, const wb__bundle *bundle)
 {
     for (size_t i = 0; i < bundle->count; i++) {
-        wb_status status = open_file(model, context, bundle->paths[i]);
+        const char *name = bundle->names[i];
+        char *path =
+            wb__path_join(&context->allocator, bundle->folder, wb__str_from(name, SIZE_MAX));
+        if (path == NULL)
+            return wb__fail_memory(context);
+        wb_status status = wb__open_file(model, context, path);
+        wb__free(&context->allocator, path, strlen(path) + 1);
         if (status != WB_OK)
             return status;
     }
@@ -151,16 +180,62 @@ static wb_status open_file_or_set(wb_model *model, wb__context *context, const c
     return status;
 }
 
+/* The folder a file lies in. */
+static wb_status finish_beside(wb_model *model, wb__context *context, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    size_t n = slash == NULL ? 1 : slash == path ? 1 : (size_t)(slash - path);
+    char *folder = wb__alloc(&context->allocator, n + 1);
+    if (folder == NULL)
+        return wb__fail_memory(context);
+    memcpy(folder, slash == NULL ? "." : path, n);
+    folder[n] = '\0';
+    wb_status status = wb__open_finish(model, context, folder);
+    wb__free(&context->allocator, folder, n + 1);
+    return status;
+}
+
+/* JSON where weights were expected: it may be a manifest. */
+static bool may_be_manifest(const wb__context *context, wb_status status)
+{
+    return status == WB_ERROR_FORMAT &&
+           strcmp(context->error->code, wb__finding_code(WB__FINDING_FOREIGN_JSON)) == 0;
+}
+
+static wb_status try_manifest(wb_model *model, wb__context *context, const char *path)
+{
+    wb_error first = *context->error;
+    reset(model, context);
+    wb_status status = wb__open_manifest(model, context, path);
+    if (status != WB_OK &&
+        strcmp(context->error->code, wb__finding_code(WB__FINDING_OLLAMA_MANIFEST)) == 0) {
+        *context->error = first;
+        status = first.status;
+    }
+    return status;
+}
+
 wb_status wb__open_path(wb_model *model, wb__context *context, const char *path)
 {
     wb__source *source;
     bool is_folder;
+    if (strncmp(path, WB__OLLAMA_SCHEME, sizeof WB__OLLAMA_SCHEME - 1) == 0)
+        return wb__open_ollama_name(model, context, context->store, path);
     context->file = path;
     wb_status status = wb__source_open(context, path, model->access, &source, &is_folder);
+    if (status == WB_ERROR_NOT_FOUND && context->store != NULL) {
+        context->file = "";
+        return wb__open_ollama_name(model, context, context->store, path);
+    }
     if (status == WB_OK && is_folder)
         status = open_folder(model, context, path);
     else if (status == WB_OK)
         status = open_file_or_set(model, context, path, source);
     context->file = "";
+    if (may_be_manifest(context, status))
+        return try_manifest(model, context, path);
+    if (status == WB_OK)
+        status =
+            is_folder ? wb__open_finish(model, context, path) : finish_beside(model, context, path);
     return status;
 }

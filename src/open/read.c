@@ -1,10 +1,11 @@
 /*
- * Reading what a selection selects: runs of elements that lie one behind another in the tensor, in the
- * order of the result. Runs are gathered into a stage of raw elements, which is converted whenever it
- * is full; a run that is large and needs no conversion is read straight into the caller's memory.
+ * Reading what a selection selects: runs of elements that lie one behind another in the tensor, in
+ * the order of the result. Runs are gathered into a stage of raw elements, which is converted
+ * whenever it is full; a run that is large and needs no conversion is read straight into the
+ * caller's memory.
  *
- * A buffer holds the part of the file read last. It reads ahead in the direction the runs go, unless
- * they lie so far apart that most of what is read would be thrown away.
+ * A buffer holds the part of the file read last. It reads ahead in the direction the runs go,
+ * unless they lie so far apart that most of what is read would be thrown away.
  */
 #include "open/open.h"
 
@@ -16,18 +17,18 @@ typedef struct tensor_reader {
     wb__context *context;
     const wb__source *source;
     const wb__selection *selection;
-    uint64_t tensor_at;    /* offset of the tensor in its file */
+    uint64_t tensor_at; /* offset of the tensor in its file */
     uint64_t tensor_bytes;
-    uint8_t *dst;          /* where the next converted element goes */
-    uint8_t *buffer;       /* of tensor bytes buffer_at to buffer_at + buffer_bytes */
+    uint8_t *dst;    /* where the next converted element goes */
+    uint8_t *buffer; /* of tensor bytes buffer_at to buffer_at + buffer_bytes */
     size_t buffer_capacity;
     uint64_t buffer_at;
     size_t buffer_bytes;
     uint8_t *stage;
     size_t staged; /* bytes */
     /* The runs: `run` elements each; their starts are the positions of an odometer. */
-    uint32_t outer;    /* dimensions that the odometer counts */
-    uint64_t run;      /* elements */
+    uint32_t outer;      /* dimensions that the odometer counts */
+    uint64_t run;        /* elements */
     uint64_t run_stride; /* bytes between the starts of neighbouring runs */
     bool backwards;
 } tensor_reader;
@@ -46,7 +47,8 @@ static uint64_t stride_of(const wb__kind *kind, uint32_t dimension)
     return stride;
 }
 
-/* Finds the longest runs: the last dimensions as far as they are whole, and one that is contiguous. */
+/* Finds the longest runs: the last dimensions as far as they are whole, and one that is contiguous.
+ */
 static void plan_runs(tensor_reader *reader)
 {
     const wb__selection *selection = reader->selection;
@@ -73,8 +75,8 @@ static void plan_runs(tensor_reader *reader)
         int64_t step = selection->axes[reader->outer - 1].step;
         uint64_t distance = stride_of(kind, reader->outer - 1);
         reader->backwards = step < 0;
-        reader->run_stride = bytes_of(reader, distance * (step < 0 ? 0 - (uint64_t)step
-                                                                   : (uint64_t)step));
+        reader->run_stride =
+            bytes_of(reader, distance * (step < 0 ? 0 - (uint64_t)step : (uint64_t)step));
     }
 }
 
@@ -193,10 +195,10 @@ static wb_status read_runs(tensor_reader *reader)
     return WB_OK;
 }
 
-wb_status wb__read_selection(const wb_model *model, wb__context *context, uint64_t tensor,
+wb_status wb__read_selection(const wb_model *model, wb__context *context,
                              const wb__selection *selection, void *dst)
 {
-    size_t number = (size_t)tensor;
+    size_t number = selection->stored;
     const wb__model *logical = &model->logical;
     tensor_reader reader = {.context = context,
                             .source = model->sources[wb__model_file_of(logical, number)],
@@ -207,8 +209,8 @@ wb_status wb__read_selection(const wb_model *model, wb__context *context, uint64
     if (selection->count == 0)
         return WB_OK;
     plan_runs(&reader);
-    reader.buffer_capacity = reader.tensor_bytes < BUFFER_BYTES ? (size_t)reader.tensor_bytes
-                                                                : BUFFER_BYTES;
+    reader.buffer_capacity =
+        reader.tensor_bytes < BUFFER_BYTES ? (size_t)reader.tensor_bytes : BUFFER_BYTES;
     size_t bytes = reader.buffer_capacity + STAGE_BYTES;
     reader.buffer = wb__alloc(&context->allocator, bytes);
     if (reader.buffer == NULL)

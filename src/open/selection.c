@@ -77,6 +77,8 @@ static wb_axis axis_of(bool has_start, int64_t start, bool has_stop, int64_t sto
     return axis;
 }
 
+static const char expected_index[] = "expected an index, start:stop:step or '...'";
+
 static wb_status parse_axis(wb__context *context, slice_text *text, uint64_t dimension,
                             wb_axis *axis)
 {
@@ -89,7 +91,7 @@ static wb_status parse_axis(wb__context *context, slice_text *text, uint64_t dim
         return fail_slice(context, "'-' without a number");
     if (!take(text, ':')) {
         if (!has_start)
-            return fail_slice(context, "expected an index, start:stop:step or '...'");
+            return fail_slice(context, expected_index);
         int64_t index = start < 0 ? start + size : start;
         if (index < 0 || index >= size)
             return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET,
@@ -156,6 +158,8 @@ static wb_status parse_axes(wb__context *context, slice_text text, const uint64_
             ellipsis = true;
             for (; unnamed > 0; unnamed--, axis++)
                 axes[axis] = whole_axis(shape[axis]);
+        } else if (axis == rank) {
+            return fail_slice(context, expected_index); /* of a blank item, which counts for none */
         } else {
             wb_status status = parse_axis(context, &text, shape[axis], &axes[axis]);
             if (status != WB_OK)
@@ -220,30 +224,40 @@ static wb_status check_axes(wb__context *context, const wb_slice *slice, const w
     return WB_OK;
 }
 
-/* Refuses runs that begin or end within a byte: the format packs several elements into one. */
+/*
+ * True if some run of elements begins or ends within a byte: where several elements share one. Runs are
+ * those that reading makes (read.c); places and lengths are counted in bits, and matter modulo 8 only.
+ */
+static bool cuts_bytes(const wb__selection *selection)
+{
+    uint64_t bits = selection->kind->dtype->block_bits;
+    uint64_t begin = 0, run = bits, stride = bits;
+    bool is_one_run = true; /* what the dimensions further in select */
+    if (selection->count == 0)
+        return false;
+    if (selection->first * bits % 8 != 0 || selection->count * bits % 8 != 0)
+        return true;
+    for (uint32_t i = selection->axes == NULL ? 0 : selection->kind->rank; i-- > 0;) {
+        const wb_axis *axis = &selection->axes[i];
+        uint64_t dimension = selection->kind->shape[i];
+        begin += axis->start * stride;
+        if (is_one_run && (axis->step == 1 || axis->count <= 1)) {
+            run *= axis->count;
+            is_one_run = axis->count == dimension;
+        } else if (axis->count > 1) {
+            if (run % 8 != 0 || (uint64_t)axis->step * stride % 8 != 0)
+                return true;
+            is_one_run = false;
+        }
+        stride *= dimension;
+    }
+    return begin % 8 != 0;
+}
+
 static wb_status check_bytes(wb__context *context, const wb__selection *selection)
 {
     uint32_t bits = selection->kind->dtype->block_bits;
-    if (bits >= 8)
-        return WB_OK;
-    bool cuts = selection->first * bits % 8 != 0 ||
-                (selection->first + selection->count) * bits % 8 != 0;
-    uint64_t run = 1;
-    if (selection->axes != NULL) {
-        for (uint32_t i = selection->kind->rank; i-- > 0;) {
-            const wb_axis *axis = &selection->axes[i];
-            uint64_t dimension = selection->kind->shape[i];
-            if (axis->count == dimension && (axis->step == 1 || dimension <= 1)) {
-                run *= dimension;
-                continue;
-            }
-            bool contiguous = axis->step == 1 || axis->count <= 1;
-            cuts |= axis->start % 8 * (run * bits % 8) % 8 != 0 ||
-                    (contiguous ? axis->count % 8 : 1) * (run * bits % 8) % 8 != 0;
-            break;
-        }
-    }
-    if (!cuts)
+    if (bits >= 8 || !cuts_bytes(selection))
         return WB_OK;
     return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
                     WB__STR(""),
@@ -268,11 +282,18 @@ static wb_status measure(wb__context *context, wb__selection *selection)
 wb_status wb__selection_make(const wb_model *model, wb__context *context, uint64_t tensor,
                              const wb_slice *slice, int32_t dtype, wb__selection *selection)
 {
-    if (tensor >= model->logical.table.count)
-        return wb__fail(context, WB_ERROR_NOT_FOUND, WB__FINDING_NOT_FOUND, WB_NO_OFFSET,
-                        WB__STR(""), "there is no tensor number %llu", (unsigned long long)tensor);
-    const wb__kind *kind = wb__table_kind_of(&model->logical.table, (size_t)tensor);
-    *selection = (wb__selection){.kind = kind, .to = kind->dtype, .count = kind->elements};
+    const wb__packed *packed;
+    size_t stored;
+    wb_status found = wb__resolve(model, context, tensor, &stored, &packed);
+    if (found != WB_OK)
+        return found;
+    const wb__kind *kind = wb__table_kind_of(&model->logical.table, stored);
+    if (packed != NULL)
+        return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
+                        wb__table_name(&model->logical.table, stored),
+                        "a tensor of several parts cannot be decoded yet: read its parts");
+    *selection = (wb__selection){
+        .stored = stored, .kind = kind, .to = kind->dtype, .count = kind->elements};
     if (dtype >= 0)
         selection->to = wb__dtype_get(dtype);
     if (selection->to == NULL)

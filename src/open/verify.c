@@ -47,9 +47,9 @@ static wb_status note_counts(value_check *check, size_t tensor, const wb__value_
         status = wb__note(context, WB_SEVERE, WB__FINDING_VALUES_NAN, offset, name,
                           "%llu of %llu values are NaN", (unsigned long long)counts->nan, n);
     if (status == WB_OK && counts->infinite > 0)
-        status = wb__note(context, WB_SEVERE, WB__FINDING_VALUES_INFINITE, offset, name,
-                          "%llu of %llu values are infinite", (unsigned long long)counts->infinite,
-                          n);
+        status =
+            wb__note(context, WB_SEVERE, WB__FINDING_VALUES_INFINITE, offset, name,
+                     "%llu of %llu values are infinite", (unsigned long long)counts->infinite, n);
     if (status == WB_OK && counts->odd_bool > 0)
         status = wb__note(context, WB_INFO, WB__FINDING_VALUES_BOOL, offset, name,
                           "%llu of %llu booleans are neither 0 nor 1",
@@ -65,8 +65,8 @@ static wb_status verify_tensor(value_check *check, size_t tensor)
     uint64_t at = wb__model_offset_of(logical, tensor);
     uint64_t left = kind->bytes;
     wb__value_counts counts = {0, 0, 0};
-    /* A tensor is read whole or not at all, so that counts mean something; but the first one always,
-     * as far as the budget goes. */
+    /* A tensor is read whole or not at all, so that counts mean something; but the first one
+     * always, as far as the budget goes. */
     if (left > check->budget && check->done > 0) {
         check->unread += left;
         return WB_OK;
@@ -130,11 +130,12 @@ static wb_status note_unaligned(wb__context *context, const wb__model *logical, 
     if (count == 0)
         return WB_OK;
     context->file = in->path;
-    wb_status status = wb__note(
-        context, WB_INFO, WB__FINDING_ST_UNALIGNED,
-        in->data_begin + wb__record_at(&logical->table, first)->begin, wb__table_name(&logical->table, first),
-        "%llu tensors are not aligned to the size of their elements, this one first",
-        (unsigned long long)count);
+    wb_status status =
+        wb__note(context, WB_INFO, WB__FINDING_ST_UNALIGNED,
+                 in->data_begin + wb__record_at(&logical->table, first)->begin,
+                 wb__table_name(&logical->table, first),
+                 "%llu tensors are not aligned to the size of their elements, this one first",
+                 (unsigned long long)count);
     context->file = "";
     return status;
 }

@@ -108,7 +108,8 @@ static wb_status check_tensor(wb__st_reader *reader, uint32_t tensor, uint64_t e
         return wb__fail(context, WB_ERROR_FORMAT, WB__FINDING_ST_SUB_BYTE, at, name,
                         "%llu elements of %s do not fill their last byte",
                         (unsigned long long)kind->elements, kind->dtype->name);
-    case WB__KIND_SIZE: break;
+    case WB__KIND_SIZE:
+    case WB__KIND_BLOCK: break;
     }
     return wb__fail(context, WB_ERROR_FORMAT, WB__FINDING_ST_TENSOR_SIZE, at, name,
                     "%llu elements of %s take %llu bytes, but data_offsets [%llu, %llu] span %llu",
