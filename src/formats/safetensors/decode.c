@@ -230,8 +230,9 @@ static wb_status read_entry_array(wb__st_reader *reader, tensor_entry *entry)
 }
 
 /*
- * Entries written as arrays can be more than what was reserved for. Before the next entry there must
- * be room again for as many of the usual length as can follow, which is what the fast reader relies on.
+ * Entries written as arrays can be more than what was reserved for. Before the next entry there
+ * must be room again for as many of the usual length as can follow, which is what the fast reader
+ * relies on.
  */
 static wb_status make_room(wb__st_reader *reader)
 {
@@ -328,8 +329,8 @@ static wb_status read_metadata(wb__st_reader *reader)
 
 /* ---- the whole header ---- */
 
-/* Lets the fast reader take members from `text` on, where the cursor stands; how many bytes it
- * took. */
+/* Lets the fast reader take members from `text` on, which is what the cursor stands at; tells how
+ * many bytes it took. */
 static size_t take_members(wb__st_reader *reader, const uint8_t *text, size_t n)
 {
     uint32_t where = (uint32_t)(wb__cursor_at(reader->cursor) - WB__ST_LENGTH_BYTES);
