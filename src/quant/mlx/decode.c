@@ -46,16 +46,11 @@ static void choose_dtypes(decoder *d, bool native, int32_t asked)
 
 /* ---- scales ---- */
 
-static void widen(const decoder *d, int32_t dtype, const void *src, uint64_t first, size_t n,
+static bool widen(const decoder *d, int32_t dtype, const void *src, uint64_t first, size_t n,
                   float *floats)
 {
     const uint8_t *bytes = (const uint8_t *)src + first * wb__float_size(dtype);
-    if (dtype == WB_DTYPE_F32) {
-        for (size_t i = 0; i < n; i++)
-            floats[i] = wb__float_of_bits(wb__load_le32(bytes + 4 * i));
-    } else {
-        d->fast.widen[format_of(dtype)](bytes, floats, n);
-    }
+    return d->fast.widen[format_of(dtype)](bytes, floats, n);
 }
 
 static void load_e8m0(const decoder *d, const uint8_t *bytes, size_t n, float *scales)
@@ -111,13 +106,13 @@ static void affine_mixed(const decoder *d, const uint8_t *packed, size_t groups,
 
 static void affine(decoder *d, uint64_t first, size_t groups, const uint8_t *packed, uint8_t *dst)
 {
-    widen(d, d->parts->scales_dtype, d->parts->scales, first, groups, d->scales);
-    widen(d, d->parts->biases_dtype, d->parts->biases, first, groups, d->biases);
+    const wb__mlx_parts *parts = d->parts;
+    bool finite = widen(d, parts->scales_dtype, parts->scales, first, groups, d->scales);
+    finite &= widen(d, parts->biases_dtype, parts->biases, first, groups, d->biases);
     if (d->product_dtype != d->dtype) {
         affine_mixed(d, packed, groups, dst);
         return;
     }
-    bool finite = all_finite(d->scales, groups) && all_finite(d->biases, groups);
     const wb__mlx_kernels *kernels = finite ? &d->fast : &d->scalar;
     kernels->affine_decode[d->type->bits][format_of(d->dtype)](packed, d->scales, d->biases,
                                                                d->type->group, groups, dst);

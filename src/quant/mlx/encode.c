@@ -161,16 +161,11 @@ static void scaled(encoder *e, const float *values, uint64_t first, size_t group
 static const float *load(const wb__mlx_kernels *kernels, int32_t dtype, const uint8_t *src, size_t n,
                          float *buffer)
 {
-    if (dtype != WB_DTYPE_F32) {
-        kernels->widen[format_of(dtype)](src, buffer, n);
-        return buffer;
-    }
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    if ((uintptr_t)src % sizeof(float) == 0)
+    if (dtype == WB_DTYPE_F32 && (uintptr_t)src % sizeof(float) == 0)
         return (const float *)(const void *)src;
 #endif
-    for (size_t i = 0; i < n; i++)
-        buffer[i] = wb__float_of_bits(wb__load_le32(src + 4 * i));
+    (void)kernels->widen[format_of(dtype)](src, buffer, n);
     return buffer;
 }
 

@@ -60,8 +60,8 @@ typedef void wb__mlx_scaled_encoder(const float *values, const float *multiplier
 typedef void wb__mlx_divided_encoder(const float *values, const float *divisors, float factor,
                                      size_t group, size_t groups, uint8_t *packed);
 
-/* F16 or BF16 as floats. */
-typedef void wb__mlx_widener(const uint8_t *src, float *dst, size_t n);
+/* n numbers of a format as floats; true if all are finite. */
+typedef bool wb__mlx_widener(const uint8_t *src, float *dst, size_t n);
 
 typedef struct wb__mlx_kernels {
     uint32_t features;        /* WB__CPU_* that the set needs */
@@ -69,7 +69,7 @@ typedef struct wb__mlx_kernels {
     wb__mlx_affine_decoder *affine_decode[WB__MLX_BITS][WB__MLX_FORMATS];
     wb__mlx_scaled_decoder *e2m1_decode[WB__MLX_FORMATS];
     wb__mlx_scaled_decoder *e4m3_decode[WB__MLX_FORMATS];
-    wb__mlx_widener *widen[WB__MLX_FORMATS]; /* not F32 */
+    wb__mlx_widener *widen[WB__MLX_FORMATS];
     wb__mlx_range *range;
     wb__mlx_affine_fitter *affine_fit;
     wb__mlx_affine_encoder *affine_encode[WB__MLX_BITS];
