@@ -72,7 +72,7 @@ static void load_e4m3(const decoder *d, const uint8_t *bytes, size_t n, float *s
     else if (d->parts->global == WB__MLX_GLOBAL_FACTOR)
         factor = g;
     const wb__mlx_kernels *kernels = wb__float_is_finite(factor) ? &d->fast : &d->scalar;
-    size_t even = n / 16 * 16;
+    size_t even = n / 32 * 32;
     kernels->e4m3_decode[WB__MLX_F32](bytes, &one, factor, even, 1, (uint8_t *)scales);
     d->scalar.e4m3_decode[WB__MLX_F32](bytes + even, &one, factor, n - even, 1,
                                        (uint8_t *)(scales + even));

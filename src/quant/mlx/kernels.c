@@ -40,6 +40,7 @@ void wb__mlx_kernels_choose(uint32_t features, wb__mlx_kernels *kernels)
         for (size_t bits = 0; bits < WB__MLX_BITS; bits++)
             TAKE(affine_encode[bits]);
         TAKE(range);
+        TAKE(peak);
         TAKE(affine_fit);
         TAKE(e2m1_encode);
         TAKE(e4m3_encode);

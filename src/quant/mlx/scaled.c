@@ -35,6 +35,18 @@ uint8_t wb__mlx_e2m1_code(float q)
     return nearest;
 }
 
+static void peak(const float *values, size_t group, size_t groups, float *peaks)
+{
+    for (size_t g = 0; g < groups; g++, values += group) {
+        float most = 0;
+        for (size_t i = 0; i < group; i++) {
+            float magnitude = wb__float_magnitude(values[i]);
+            most = magnitude > most ? magnitude : most;
+        }
+        peaks[g] = most;
+    }
+}
+
 static void encode_e2m1(const float *values, const float *multipliers, size_t group, size_t groups,
                         uint8_t *packed)
 {
@@ -145,6 +157,7 @@ const wb__mlx_kernels wb__mlx_kernels_scaled = {
     .e2m1_decode = {decode_e2m1_F32, decode_e2m1_F16, decode_e2m1_BF16},
     .e4m3_decode = {decode_e4m3_F32, decode_e4m3_F16, decode_e4m3_BF16},
     .widen = {widen_F32, widen_F16, widen_BF16},
+    .peak = peak,
     .e2m1_encode = encode_e2m1,
     .e4m3_encode = encode_e4m3,
     .e2m1_divide = {divide_F32, divide_F16, divide_BF16},
