@@ -95,7 +95,18 @@ AVX512 static void fit(const float *least, const float *greatest, unsigned bits,
 
 /* ---- codes ---- */
 
-/* Bytes that are 64 codes, as bits / 8 of these bytes. */
+/* Where the bytes to keep lie when eight codes of b bits are in b of eight bytes. */
+static const uint8_t kept[WB__MLX_BITS][64] = {
+    [3] = {0, 1, 2, 8, 9, 10, 16, 17, 18, 24, 25, 26, 32, 33, 34, 40, 41, 42, 48, 49, 50, 56, 57,
+            58},
+    [5] = {0, 1, 2, 3, 4, 8, 9, 10, 11, 12, 16, 17, 18, 19, 20, 24, 25, 26, 27, 28, 32, 33, 34,
+            35, 36, 40, 41, 42, 43, 44, 48, 49, 50, 51, 52, 56, 57, 58, 59, 60},
+    [6] = {0, 1, 2, 3, 4, 5, 8, 9, 10, 11, 12, 13, 16, 17, 18, 19, 20, 21, 24, 25, 26, 27, 28, 29,
+            32, 33, 34, 35, 36, 37, 40, 41, 42, 43, 44, 45, 48, 49, 50, 51, 52, 53, 56, 57, 58,
+            59, 60, 61},
+};
+
+/* Writes 64 codes, which lie in bytes. */
 AVX512_INLINE void pack_64(__m512i codes, int bits, uint8_t *packed)
 {
     if (bits == 8) {
@@ -118,11 +129,18 @@ AVX512_INLINE void pack_64(__m512i codes, int bits, uint8_t *packed)
     }
     __m512i low = _mm512_and_si512(fours, _mm512_set1_epi64(0xFFFFFFFF));
     __m512i high = _mm512_slli_epi64(_mm512_srli_epi64(fours, 32), (unsigned)(4 * bits));
-    uint8_t eights[64]; /* in each 8 bytes there are `bits` to keep */
-    wb__store512(eights, _mm512_or_si512(low, high));
-    for (int k = 0; k < 7; k++) /* what is written too much is overwritten by the next */
-        memcpy(packed + k * bits, eights + 8 * k, 8);
-    memcpy(packed + 7 * bits, eights + 56, (size_t)bits);
+    __m512i bytes = _mm512_permutexvar_epi8(_mm512_loadu_si512((const void *)kept[bits]),
+                                            _mm512_or_si512(low, high));
+    if (bits == 3) { /* 24 bytes */
+        _mm_storeu_si128((__m128i *)(void *)packed, _mm512_castsi512_si128(bytes));
+        _mm_storel_epi64((__m128i *)(void *)(packed + 16), _mm512_extracti32x4_epi32(bytes, 1));
+        return;
+    }
+    _mm256_storeu_si256((__m256i *)(void *)packed, _mm512_castsi512_si256(bytes));
+    if (bits == 5) /* 40 */
+        _mm_storel_epi64((__m128i *)(void *)(packed + 32), _mm512_extracti32x4_epi32(bytes, 2));
+    else /* 48 */
+        _mm_storeu_si128((__m128i *)(void *)(packed + 32), _mm512_extracti32x4_epi32(bytes, 2));
 }
 
 AVX512_INLINE __m512i code_16(const float *values, float scale, float bias, float last)
