@@ -53,13 +53,14 @@ static bool widen(const decoder *d, int32_t dtype, const void *src, uint64_t fir
     return d->fast.widen[format_of(dtype)](bytes, floats, n);
 }
 
+/* F16 holds the powers from 2^-24 to 2^15, what is smaller becomes 0; the others hold all there are. */
 static void load_e8m0(const decoder *d, const uint8_t *bytes, size_t n, float *scales)
 {
-    for (size_t i = 0; i < n; i++)
-        scales[i] = wb__float_from_e8m0(bytes[i]);
-    if (d->dtype == WB_DTYPE_F16) { /* the others hold every power of two from 2^-127 to 2^127 */
-        for (size_t i = 0; i < n; i++)
-            scales[i] = wb__float_round(WB_DTYPE_F16, scales[i]);
+    bool f16 = d->dtype == WB_DTYPE_F16;
+    unsigned least = f16 ? 127 - 24 : 0, most = f16 ? 127 + 15 : 254;
+    for (size_t i = 0; i < n; i++) {
+        float scale = wb__float_from_e8m0(bytes[i] <= most ? bytes[i] : 255);
+        scales[i] = bytes[i] >= least ? scale : 0;
     }
 }
 

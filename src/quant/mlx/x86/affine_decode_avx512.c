@@ -20,31 +20,47 @@ AVX512_INLINE __m512i first_codes(int bits)
     return _mm512_and_si512(lanes, _mm512_set1_epi32((1 << bits) - 1));
 }
 
+/* 32 codes of eight or six bits in double words. */
+typedef struct codes_32 {
+    __m512i low, high;
+} codes_32;
+
+AVX512_INLINE codes_32 load_32(const uint8_t *packed, int bits, wb__spread low, wb__spread high)
+{
+    if (bits == 8)
+        return (codes_32){
+            _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)packed)),
+            _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)(packed + 16)))};
+    const __m512i mask = _mm512_set1_epi32((1 << bits) - 1);
+    __m512i bytes = wb__load_codes(packed, bits);
+    return (codes_32){_mm512_and_si512(wb__codes_at(bytes, low), mask),
+                      _mm512_and_si512(wb__codes_at(bytes, high), mask)};
+}
+
 /* ---- binary32 ---- */
 
 AVX512_INLINE void decode_f32(const uint8_t *packed, int bits, const float *scales,
                               const float *biases, size_t group, size_t groups, uint8_t *dst)
 {
     const wb__spread low = wb__spread_codes(bits, 0, 32), high = wb__spread_codes(bits, 16, 32);
-    const __m512i mask = _mm512_set1_epi32((1 << bits) - 1);
     const __m512i codes = first_codes(bits), upper = _mm512_add_epi32(codes, _mm512_set1_epi32(16));
     for (size_t g = 0; g < groups; g++) {
         __m512 scale = _mm512_set1_ps(scales[g]), bias = _mm512_set1_ps(biases[g]);
         __m512 table = dequantized(codes, scale, bias, WB__MLX_F32);
         __m512 table2 = dequantized(upper, scale, bias, WB__MLX_F32);
         for (size_t i = 0; i < group; i += 32, packed += 4 * bits, dst += 128) {
-            __m512i bytes = wb__load_codes(packed, bits);
-            __m512i a = wb__codes_at(bytes, low), b = wb__codes_at(bytes, high);
             __m512 x, y;
-            if (bits <= 4) {
-                x = _mm512_permutexvar_ps(a, table);
-                y = _mm512_permutexvar_ps(b, table);
-            } else if (bits == 5) {
-                x = _mm512_permutex2var_ps(table, a, table2);
-                y = _mm512_permutex2var_ps(table, b, table2);
+            if (bits > 5) {
+                codes_32 c = load_32(packed, bits, low, high);
+                x = dequantized(c.low, scale, bias, WB__MLX_F32);
+                y = dequantized(c.high, scale, bias, WB__MLX_F32);
             } else {
-                x = dequantized(_mm512_and_si512(a, mask), scale, bias, WB__MLX_F32);
-                y = dequantized(_mm512_and_si512(b, mask), scale, bias, WB__MLX_F32);
+                __m512i bytes = wb__load_codes(packed, bits);
+                __m512i a = wb__codes_at(bytes, low), b = wb__codes_at(bytes, high);
+                x = bits == 5 ? _mm512_permutex2var_ps(table, a, table2)
+                              : _mm512_permutexvar_ps(a, table);
+                y = bits == 5 ? _mm512_permutex2var_ps(table, b, table2)
+                              : _mm512_permutexvar_ps(b, table);
             }
             _mm512_storeu_ps((void *)dst, x);
             _mm512_storeu_ps((void *)(dst + 64), y);
@@ -108,15 +124,12 @@ AVX512_INLINE void decode_each(const uint8_t *packed, int bits, wb__mlx_format f
                                size_t groups, uint8_t *dst)
 {
     const wb__spread low = wb__spread_codes(bits, 0, 32), high = wb__spread_codes(bits, 16, 32);
-    const __m512i mask = _mm512_set1_epi32((1 << bits) - 1);
     for (size_t g = 0; g < groups; g++) {
         __m512 scale = _mm512_set1_ps(scales[g]), bias = _mm512_set1_ps(biases[g]);
         for (size_t i = 0; i < group; i += 32, packed += 4 * bits, dst += 64) {
-            __m512i bytes = wb__load_codes(packed, bits);
-            __m512i a = _mm512_and_si512(wb__codes_at(bytes, low), mask);
-            __m512i b = _mm512_and_si512(wb__codes_at(bytes, high), mask);
-            wb__store512(dst, wb__to_halves(dequantized(a, scale, bias, format),
-                                            dequantized(b, scale, bias, format), format));
+            codes_32 c = load_32(packed, bits, low, high);
+            wb__store512(dst, wb__to_halves(dequantized(c.low, scale, bias, format),
+                                            dequantized(c.high, scale, bias, format), format));
         }
     }
 }

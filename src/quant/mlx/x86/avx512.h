@@ -98,16 +98,20 @@ AVX512_INLINE __m512 wb__rounded(__m512 x, wb__mlx_format format)
                                     : x;
 }
 
-/* 32 halves of 16 floats and 16 more. */
+/* The upper halves of 16 double words and 16 more. */
+AVX512_INLINE __m512i wb__upper_halves(__m512i low, __m512i high)
+{
+    const __m512i odd = _mm512_set_epi16(63, 61, 59, 57, 55, 53, 51, 49, 47, 45, 43, 41, 39, 37, 35,
+                                         33, 31, 29, 27, 25, 23, 21, 19, 17, 15, 13, 11, 9, 7, 5, 3, 1);
+    return _mm512_permutex2var_epi16(low, odd, high);
+}
+
+/* 16 floats and 16 more as 32 halves. */
 AVX512_INLINE __m512i wb__to_halves(__m512 low, __m512 high, wb__mlx_format format)
 {
-    const __m512i even = _mm512_set_epi16(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0,
-                                          30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
-    const __m512i upper = _mm512_add_epi16(
-        even, _mm512_inserti64x4(_mm512_set1_epi16(1), _mm256_set1_epi16(33), 1));
     if (format == WB__MLX_F16)
         return _mm512_inserti64x4(_mm512_castsi256_si512(wb__to_f16(low)), wb__to_f16(high), 1);
-    return _mm512_permutex2var_epi16(wb__round_bf16_bits(low), upper, wb__round_bf16_bits(high));
+    return wb__upper_halves(wb__round_bf16_bits(low), wb__round_bf16_bits(high));
 }
 
 AVX512_INLINE void wb__store512(uint8_t *dst, __m512i v)

@@ -66,41 +66,83 @@ AVX512_INLINE void decode_e2m1_half(const uint8_t *packed, wb__mlx_format format
 
 /* ---- E4M3 ---- */
 
-/* 16 codes, which lie in words, as floats; lanes of `nan` are NaN. */
-AVX512_INLINE __m512 values_of(__m256i words, __mmask16 nan)
+/* 32 codes as floats, 2^8 times too small; NaN counts as any number and is told in *nan. */
+typedef struct small_32 {
+    __m512 low, high;
+    __mmask32 nan;
+} small_32;
+
+AVX512_INLINE small_32 load_small(const uint8_t *packed)
 {
-    __m256i bits = _mm256_and_si256(_mm256_slli_epi16(words, 7), _mm256_set1_epi16((short)0xBF80));
-    __m512 values = _mm512_mul_ps(_mm512_cvtph_ps(bits), _mm512_set1_ps(256.0f));
-    return _mm512_mask_mov_ps(values, nan, _mm512_castsi512_ps(_mm512_set1_epi32(WB__FLOAT_NAN)));
+    const __m256i magnitude = _mm256_set1_epi8(0x7F);
+    __m256i codes = _mm256_loadu_si256((const __m256i *)(const void *)packed);
+    __m512i bits = _mm512_and_si512(_mm512_slli_epi16(_mm512_cvtepi8_epi16(codes), 7),
+                                    _mm512_set1_epi16((short)0xBF80));
+    return (small_32){
+        _mm512_cvtph_ps(_mm512_castsi512_si256(bits)),
+        _mm512_cvtph_ps(_mm512_extracti64x4_epi64(bits, 1)),
+        _mm256_cmpeq_epi8_mask(_mm256_and_si256(codes, magnitude), magnitude)};
+}
+
+AVX512_INLINE __m512 with_nan(__m512 x, __mmask16 nan)
+{
+    return _mm512_mask_mov_ps(x, nan, _mm512_castsi512_ps(_mm512_set1_epi32(WB__FLOAT_NAN)));
+}
+
+/*
+ * Times a scale s: s * 2^8 takes the missing factor in, unless it might leave the range. If s is a
+ * power of two and nothing gets near the subnormal numbers, the four bits of a value and zeros are all
+ * there is, and a bfloat16 is the upper half of the float.
+ */
+AVX512_INLINE bool can_fold(float scale, float factor, wb__mlx_format format)
+{
+    uint32_t bits = wb__bits_of_float(scale);
+    bool in_range = (bits >> 23 & 0xFF) >= 27 && (bits >> 23 & 0xFF) <= 227;
+    return in_range && factor == 1.0f && (format == WB__MLX_F32 || (bits & 0x7FFFFF) == 0);
+}
+
+AVX512_INLINE void store_scaled(uint8_t *dst, __m512 x, __m512 y, bool exact, wb__mlx_format format)
+{
+    if (format == WB__MLX_F32) {
+        _mm512_storeu_ps((void *)dst, x);
+        _mm512_storeu_ps((void *)(dst + 64), y);
+    } else if (exact && format == WB__MLX_BF16) {
+        wb__store512(dst, wb__upper_halves(_mm512_castps_si512(x), _mm512_castps_si512(y)));
+    } else {
+        wb__store512(dst, wb__to_halves(x, y, format));
+    }
 }
 
 AVX512_INLINE void decode_e4m3(const uint8_t *packed, wb__mlx_format format, const float *scales,
                                float factor, size_t group, size_t groups, uint8_t *dst)
 {
-    const __m256i magnitude = _mm256_set1_epi8(0x7F);
+    const __m512 missing = _mm512_set1_ps(256.0f), last = _mm512_set1_ps(factor);
+    size_t step = format == WB__MLX_F32 ? 128 : 64;
     for (size_t g = 0; g < groups; g++) {
-        __m512 scale = _mm512_set1_ps(scales[g]), last = _mm512_set1_ps(factor);
-        for (size_t i = 0; i < group; i += 32, packed += 32) {
-            __m256i codes = _mm256_loadu_si256((const __m256i *)(const void *)packed);
-            __mmask32 nan =
-                _mm256_cmpeq_epi8_mask(_mm256_and_si256(codes, magnitude), magnitude);
-            __m256i low = _mm256_cvtepi8_epi16(_mm256_castsi256_si128(codes));
-            __m256i high = _mm256_cvtepi8_epi16(_mm256_extracti128_si256(codes, 1));
-            __m512 x = _mm512_mul_ps(values_of(low, (__mmask16)nan), scale);
-            __m512 y = _mm512_mul_ps(values_of(high, (__mmask16)(nan >> 16)), scale);
-            if (format == WB__MLX_F32) {
-                _mm512_storeu_ps((void *)dst, _mm512_mul_ps(x, last));
-                _mm512_storeu_ps((void *)(dst + 64), _mm512_mul_ps(y, last));
-                dst += 128;
-            } else {
-                wb__store512(dst, wb__to_halves(x, y, format));
-                dst += 64;
+        bool fold = can_fold(scales[g], factor, format);
+        __m512 scale = _mm512_set1_ps(fold ? scales[g] * 256.0f : scales[g]);
+        for (size_t i = 0; i < group; i += 32, packed += 32, dst += step) {
+            small_32 small = load_small(packed);
+            __m512 x = small.low, y = small.high;
+            if (!fold) {
+                x = _mm512_mul_ps(x, missing);
+                y = _mm512_mul_ps(y, missing);
             }
+            x = _mm512_mul_ps(x, scale);
+            y = _mm512_mul_ps(y, scale);
+            if (!fold && format == WB__MLX_F32) {
+                x = _mm512_mul_ps(x, last);
+                y = _mm512_mul_ps(y, last);
+            }
+            if (small.nan != 0) {
+                x = with_nan(x, (__mmask16)small.nan);
+                y = with_nan(y, (__mmask16)(small.nan >> 16));
+            }
+            /* Rounding 0x7FC00000 to bfloat16 by its bits keeps it a NaN. */
+            store_scaled(dst, x, y, fold, format);
         }
     }
 }
-
-/* Rounding a NaN to bfloat16 by its bits keeps it one: 0x7FC00000 + 0x7FFF. */
 
 #define DECODERS(format, e2m1)                                                                     \
     AVX512 static void decode_e2m1_##format(const uint8_t *packed, const float *scales,            \
