@@ -113,8 +113,8 @@ static void compare_metadata(const reading *a, const reading *b)
     CHECK(a->model.metas.count == b->model.metas.count);
     for (size_t i = 0; i < a->model.metas.count; i++) {
         const wb__meta *m = wb__list_at(&a->model.metas, i), *n = wb__list_at(&b->model.metas, i);
-        CHECK(wb__str_equal(wb__meta_key(m), wb__meta_key(n)));
-        CHECK(wb__str_equal(wb__meta_value(m), wb__meta_value(n)));
+        CHECK(wb__str_equal(wb__meta_key(&a->model, m), wb__meta_key(&b->model, n)));
+        CHECK(wb__str_equal(wb__meta_text(&a->model, m), wb__meta_text(&b->model, n)));
     }
 }
 

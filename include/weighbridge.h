@@ -126,6 +126,8 @@ typedef struct wb_limits {
     size_t size;                 /* sizeof(wb_limits) */
     uint64_t safetensors_header; /* bytes of one JSON header [100,000,000, as the official library];
                                     2^32 - 1 at most */
+    uint64_t gguf_header;        /* bytes of a GGUF file before its tensors' data [1,073,741,824];
+                                    2^32 - 1 at most */
     uint64_t json_bytes;         /* bytes of a JSON file beside the weights [268,435,456] */
     uint64_t files;              /* files of one model [65,536] */
     uint64_t rank;               /* dimensions of a tensor [65,536] */
@@ -189,8 +191,9 @@ typedef struct wb_source {
 
 /*
  * Opens the model that `path` belongs to: a .safetensors file, any shard of a sharded model, a folder
- * of them, a manifest of an Ollama store, "ollama://[host/][namespace/]model[:tag]", or, with
- * wb_open_options.store, a name in that store where there is no such path. The format is found by content, not by name. Costs time in proportion to the
+ * of them, a GGUF file or any part of a split one, a manifest of an Ollama store,
+ * "ollama://[host/][namespace/]model[:tag]", or, with wb_open_options.store, a name in that store where
+ * there is no such path. The format is found by content, not by name. Costs time in proportion to the
  * headers and nothing in proportion to the weights.
  *
  * path     in the file system, NUL-terminated; symbolic links are followed, and only regular files
@@ -221,6 +224,31 @@ WB_API wb_status wb_open_source(const wb_source *source, const char *label,
                                 const wb_open_options *options, wb_model **model,
                                 wb_error *error) WB_MUST_CHECK;
 
+/* One model of an Ollama store. Strings are borrowed during the call that hands it out. */
+typedef struct wb_store_entry {
+    size_t size;      /* sizeof(wb_store_entry) */
+    const char *name; /* as Ollama writes it, defaults left out: "llama3:8b"; what wb_open takes */
+    const char *path; /* of the manifest, which wb_open takes too */
+    uint64_t bytes;   /* of all its layers, as the manifest says */
+    uint64_t layers;
+    uint64_t tensors;      /* layers of a tensor each; 0 for a model in GGUF */
+    const wb_error *error; /* NULL, or why the manifest could not be read */
+} wb_store_entry;
+
+/*
+ * Calls `each` for every model of an Ollama store, in order of their paths. Reads the manifests and
+ * nothing else.
+ *
+ * store    the folder with manifests and blobs; NULL: that of the environment, as for wb_open
+ * options  allocator and limits; may be NULL
+ * each     a result other than 0 ends the listing with WB_ERROR_CANCELLED
+ *
+ * A manifest that cannot be read is an entry with an error. Fails with NOT_FOUND, IO, MEMORY, CANCELLED.
+ */
+WB_API wb_status wb_store_list(const char *store, const wb_open_options *options,
+                               int (*each)(void *ctx, const wb_store_entry *entry), void *ctx,
+                               wb_error *error) WB_MUST_CHECK;
+
 /* Closes a model and frees all that was borrowed from it. NULL is ignored. */
 WB_API void wb_close(wb_model *model);
 
@@ -236,7 +264,7 @@ WB_API wb_status wb_model_check(const wb_model *model, wb_error *error) WB_MUST_
  */
 WB_API int wb_owns_address(const wb_model *model, const void *address);
 
-/* The name of the container format, "safetensors". Static. */
+/* The name of the container format, "safetensors" or "gguf". Static. */
 WB_API const char *wb_format(const wb_model *model);
 
 typedef struct wb_file {
@@ -246,6 +274,8 @@ typedef struct wb_file {
     uint64_t bytes;       /* length of the file */
     uint64_t data_offset; /* where its tensor bytes begin */
     uint64_t tensors;     /* how many it holds */
+    uint32_t version;     /* of the format, 0 where it has none */
+    uint32_t big_endian;  /* 1: numbers are stored most significant byte first */
 } wb_file;
 
 WB_API uint64_t wb_file_count(const wb_model *model);
@@ -334,7 +364,8 @@ WB_API wb_status wb_tensor_names(const wb_model *model, const char **bytes,
 /*
  * The stored bytes of a tensor, without a copy. They begin where the file has them and may be
  * unaligned for their dtype. Borrowed until wb_close. UNSUPPORTED in READ mode and for sources that
- * cannot be mapped, where wb_tensor_read does, and for tensors of several parts: ask for the parts.
+ * cannot be mapped, and for files that store numbers most significant byte first (wb_file), where
+ * wb_tensor_read does; and for tensors of several parts: ask for the parts.
  */
 WB_API wb_status wb_tensor_data(const wb_model *model, uint64_t index, const void **bytes,
                                 wb_error *error) WB_MUST_CHECK;
@@ -375,7 +406,8 @@ WB_API wb_status wb_tensor_read_size(const wb_model *model, uint64_t index, cons
                                      wb_error *error) WB_MUST_CHECK;
 
 /*
- * Reads a tensor, or a slice of it, into the caller's memory, little-endian, converted to `dtype`.
+ * Reads a tensor, or a slice of it, into the caller's memory, little-endian whatever the file is,
+ * converted to `dtype`. Of types made of blocks (wb_dtype_info.block_size) slices are whole blocks.
  *
  * slice  NULL: the whole tensor
  * dtype  a wb_dtype, or -1 for the stored one. Conversions round to nearest, ties to even; what
@@ -396,7 +428,12 @@ WB_API wb_status wb_tensor_read(const wb_model *model, uint64_t index, const wb_
 
 /* The type of a metadata value. */
 typedef enum wb_meta_type {
-    WB_META_STRING = 1
+    WB_META_STRING = 1,
+    WB_META_INT = 2,   /* an integer with a sign */
+    WB_META_UINT = 3,  /* an integer without */
+    WB_META_FLOAT = 4,
+    WB_META_BOOL = 5,
+    WB_META_ARRAY = 6
 } wb_meta_type;
 
 typedef struct wb_meta {
@@ -404,17 +441,111 @@ typedef struct wb_meta {
     const char *key; /* borrowed until wb_close */
     size_t key_len;
     wb_meta_type type;
-    uint32_t file; /* the file it stands in, for wb_file_at */
+    uint32_t file;        /* the file it stands in, for wb_file_at */
+    wb_meta_type element; /* ARRAY: the type of its elements; 0 for all others */
+    uint32_t bits;        /* that a number, or each number of the array, is stored in; 0 for others */
+    uint64_t count;       /* ARRAY: elements; STRING: bytes; 1 for all others */
 } wb_meta;
 
+/*
+ * An array in the metadata. What it points to is borrowed until wb_close; the struct may be copied.
+ * Any number of threads may use the same one.
+ */
+typedef struct wb_meta_array {
+    size_t size;          /* sizeof(wb_meta_array) */
+    wb_meta_type element; /* the type of the elements, also where there are none */
+    uint32_t bits;        /* that each number is stored in, 0 for strings and arrays */
+    uint64_t count;       /* elements */
+    const void *data;     /* numbers and booleans (a byte each, 0 or 1): as stored, little-endian,
+                             unaligned, without gaps. NULL for strings and arrays */
+    const void *array;    /* the library's */
+    const void *base;     /* the library's */
+} wb_meta_array;
+
+/* The number of entries; a key that stands in several files of a model counts once. */
 WB_API uint64_t wb_meta_count(const wb_model *model);
+
+/*
+ * Describes the entry `index` < wb_meta_count. Entries stand in the order of the files. NOT_FOUND for
+ * other numbers. Thread-safe.
+ */
 WB_API wb_status wb_meta_at(const wb_model *model, uint64_t index, wb_meta *meta,
                             wb_error *error) WB_MUST_CHECK;
 
-/* The string under `key`, borrowed until wb_close. NOT_FOUND if there is none, TYPE if no string. */
+/* Stores the index of the entry under `key`, or returns WB_ERROR_NOT_FOUND. Constant time. */
+WB_API wb_status wb_meta_find(const wb_model *model, const char *key, size_t key_len,
+                              uint64_t *index) WB_MUST_CHECK;
+
+/*
+ * The value under `key`. NOT_FOUND if there is none; TYPE if it is of another type, or a number that
+ * the one asked for cannot hold: nothing is rounded, cut or taken for something else. A caller with a
+ * default uses it for NOT_FOUND, or for both. Constant time, thread-safe.
+ *
+ * string  borrowed until wb_close; from GGUF it may hold any bytes, NUL included
+ * int     INT, and UINT up to 2^63 - 1
+ * uint    UINT, and INT from 0 on
+ * float   FLOAT, and integers of up to 53 bits
+ * bool    BOOL: 0 or 1
+ */
 WB_API wb_status wb_meta_get_string(const wb_model *model, const char *key, size_t key_len,
                                     const char **value, size_t *value_len,
                                     wb_error *error) WB_MUST_CHECK;
+WB_API wb_status wb_meta_get_int(const wb_model *model, const char *key, size_t key_len,
+                                 int64_t *value, wb_error *error) WB_MUST_CHECK;
+WB_API wb_status wb_meta_get_uint(const wb_model *model, const char *key, size_t key_len,
+                                  uint64_t *value, wb_error *error) WB_MUST_CHECK;
+WB_API wb_status wb_meta_get_float(const wb_model *model, const char *key, size_t key_len,
+                                   double *value, wb_error *error) WB_MUST_CHECK;
+WB_API wb_status wb_meta_get_bool(const wb_model *model, const char *key, size_t key_len,
+                                  int *value, wb_error *error) WB_MUST_CHECK;
+
+/*
+ * The array under `key`: of any elements, of strings, of INT or UINT, of FLOAT. `array` has its size
+ * set by the caller. NOT_FOUND if there is none, TYPE if the value is none or its elements are others.
+ * An array without elements is what its file says it would be of. Constant time, thread-safe.
+ */
+WB_API wb_status wb_meta_get_array(const wb_model *model, const char *key, size_t key_len,
+                                   wb_meta_array *array, wb_error *error) WB_MUST_CHECK;
+WB_API wb_status wb_meta_get_string_array(const wb_model *model, const char *key, size_t key_len,
+                                          wb_meta_array *array, wb_error *error) WB_MUST_CHECK;
+WB_API wb_status wb_meta_get_int_array(const wb_model *model, const char *key, size_t key_len,
+                                       wb_meta_array *array, wb_error *error) WB_MUST_CHECK;
+WB_API wb_status wb_meta_get_float_array(const wb_model *model, const char *key, size_t key_len,
+                                         wb_meta_array *array, wb_error *error) WB_MUST_CHECK;
+
+/*
+ * String `index` of an array of strings, borrowed until wb_close. Takes a few steps from one string to
+ * the next; for many of them wb_meta_strings is faster. ARGUMENT if the array has other elements,
+ * NOT_FOUND behind its end. Thread-safe.
+ */
+WB_API wb_status wb_meta_string_at(const wb_meta_array *array, uint64_t index, const char **value,
+                                   size_t *value_len) WB_MUST_CHECK;
+
+/*
+ * Elements `first` to first + count - 1 of an array, into room for `count` of them. ARGUMENT if the
+ * array has other elements, NOT_FOUND where it ends before; TYPE for a number that does not fit, and
+ * then nothing of the result counts. Thread-safe.
+ *
+ * strings  pointers, borrowed until wb_close, and lengths in bytes; either may be NULL
+ * ints     of INT, UINT and BOOL
+ * uints    of INT, UINT and BOOL
+ * floats   of FLOAT
+ */
+WB_API wb_status wb_meta_strings(const wb_meta_array *array, uint64_t first, uint64_t count,
+                                 const char **values, size_t *lens) WB_MUST_CHECK;
+WB_API wb_status wb_meta_ints(const wb_meta_array *array, uint64_t first, uint64_t count,
+                              int64_t *values) WB_MUST_CHECK;
+WB_API wb_status wb_meta_uints(const wb_meta_array *array, uint64_t first, uint64_t count,
+                               uint64_t *values) WB_MUST_CHECK;
+WB_API wb_status wb_meta_floats(const wb_meta_array *array, uint64_t first, uint64_t count,
+                                double *values) WB_MUST_CHECK;
+
+/*
+ * Array `index` of an array of arrays. `element` has its size set by the caller. ARGUMENT if the array
+ * has other elements, NOT_FOUND behind its end. Thread-safe.
+ */
+WB_API wb_status wb_meta_array_at(const wb_meta_array *array, uint64_t index,
+                                  wb_meta_array *element) WB_MUST_CHECK;
 
 /* --------------------------------------------------------------------------------------------- */
 /* Findings: what checking saw                                                                   */

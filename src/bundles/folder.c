@@ -7,7 +7,8 @@
  *   4. one complete set of shards, name-0000i-of-0000n.safetensors: those, and a finding that the
  *      index is missing; an incomplete set is refused, naming the first missing shard;
  *   5. a single .safetensors file: that one;
- *   6. several that do not belong together: refused, since which is meant is not ours to guess.
+ *   6. several that do not belong together: refused, since which is meant is not ours to guess;
+ *   7. no .safetensors file at all, but GGUF files: see splits.c.
  *
  * Further files that loaders which take model*.safetensors would merge in are a finding.
  */
@@ -68,8 +69,8 @@ static wb_status list_name(void *ctx, const char *entry)
         return WB_OK;
     }
     if (!wb__str_ends_with(name, WB__STR(".safetensors"))) {
-        if (wb__str_ends_with(name, WB__STR(".gguf")) || wb__str_ends_with(name, WB__STR(".bin")) ||
-            wb__str_ends_with(name, WB__STR(".pt")) || wb__str_ends_with(name, WB__STR(".pth")))
+        if (wb__str_ends_with(name, WB__STR(".bin")) || wb__str_ends_with(name, WB__STR(".pt")) ||
+            wb__str_ends_with(name, WB__STR(".pth")))
             wb__printable(listing->other, sizeof listing->other, name);
         return WB_OK;
     }
@@ -163,11 +164,6 @@ static wb_status by_index(folder_listing *listing, bool *done)
     return WB_OK;
 }
 
-static bool same_set(const wb__shard_name *a, const wb__shard_name *b)
-{
-    return a->of == b->of && a->digits == b->digits && wb__str_equal(a->prefix, b->prefix);
-}
-
 /* Adds shards 1 to n of the set; the listing is in byte order, and so the set in that of numbers.
  */
 static wb_status add_set(folder_listing *listing, const wb__shard_name *set)
@@ -177,7 +173,7 @@ static wb_status add_set(folder_listing *listing, const wb__shard_name *set)
         wb__shard_name shard;
         bool at_end = i == listing->count;
         if (!at_end && (!wb__shard_parse(wb__str_from(listing->names[i], SIZE_MAX), &shard) ||
-                        !same_set(&shard, set)))
+                        !wb__shard_same_set(&shard, set)))
             continue;
         uint32_t reached = at_end ? set->of + 1 : shard.number;
         if (reached > next) {
@@ -199,7 +195,7 @@ static wb_status add_set(folder_listing *listing, const wb__shard_name *set)
                     WB__STR(""), "%lu shards without an index", (unsigned long)set->of);
 }
 
-/* Rules 4 to 6. */
+/* Rules 4 to 7. */
 static wb_status by_names(folder_listing *listing)
 {
     wb__shard_name set;
@@ -209,7 +205,7 @@ static wb_status by_names(folder_listing *listing)
     for (size_t i = 1; i < listing->count && has_set; i++) {
         wb__shard_name shard;
         mixed |= !wb__shard_parse(wb__str_from(listing->names[i], SIZE_MAX), &shard) ||
-                 !same_set(&shard, &set);
+                 !wb__shard_same_set(&shard, &set);
     }
     if (has_set && !mixed)
         return add_set(listing, &set);
@@ -222,12 +218,16 @@ static wb_status by_names(folder_listing *listing)
                         "the folder holds %zu files of weights that do not make one model, %s and "
                         "%s among them",
                         listing->count, listing->names[0], listing->names[1]);
+    wb_status status =
+        wb__bundle_of_gguf_folder(listing->context, listing->folder, listing->bundle);
+    if (status != WB_OK || listing->bundle->count > 0)
+        return status;
     if (listing->other[0] != '\0')
-        return wb__fail(listing->context, WB_ERROR_FORMAT, WB__FINDING_FOLDER_EMPTY, WB_NO_OFFSET,
-                        WB__STR(""), "the folder holds no .safetensors file, though it has %s",
-                        listing->other);
+        return wb__fail(
+            listing->context, WB_ERROR_FORMAT, WB__FINDING_FOLDER_EMPTY, WB_NO_OFFSET, WB__STR(""),
+            "the folder holds no .safetensors or .gguf file, though it has %s", listing->other);
     return wb__fail(listing->context, WB_ERROR_FORMAT, WB__FINDING_FOLDER_EMPTY, WB_NO_OFFSET,
-                    WB__STR(""), "the folder holds no .safetensors file");
+                    WB__STR(""), "the folder holds no .safetensors or .gguf file");
 }
 
 static wb_status start_listing(folder_listing *listing, wb__context *context, const char *folder,
@@ -289,6 +289,7 @@ wb_status wb__bundle_of_shard(wb__context *context, const char *path, wb__bundle
     wb__shard_name shard;
     if (!wb__shard_parse(wb__str_from(name, SIZE_MAX), &shard))
         return WB_OK;
+    bool is_split = strcmp(shard.extension, ".gguf") == 0;
 
     size_t folder_len = slash == NULL ? 1 : slash == path ? 1 : (size_t)(slash - path);
     wb__arena arena = {.allocator = &context->allocator};
@@ -297,6 +298,8 @@ wb_status wb__bundle_of_shard(wb__context *context, const char *path, wb__bundle
     wb_status status = WB_OK;
     if (folder == NULL || index_name == NULL) {
         status = wb__fail_memory(context);
+    } else if (is_split) {
+        status = wb__bundle_of_split(context, folder, &shard, bundle);
     } else {
         folder_listing listing;
         memcpy(index_name, shard.prefix.ptr, shard.prefix.len);

@@ -180,7 +180,7 @@ static uint8_t *take(wb__arena *arena, size_t bytes, bool at_end)
 
 void *wb__arena_alloc(wb__arena *arena, size_t bytes)
 {
-    size_t rounded = (bytes + 7) & ~(size_t)7;
+    size_t rounded = bytes == 0 ? 8 : (bytes + 7) & ~(size_t)7; /* NULL is for failure alone */
     return rounded < bytes ? NULL : take(arena, rounded, false);
 }
 

@@ -45,9 +45,10 @@ const char *wb__part_name(wb__part part);
 /* What the global scale is. */
 typedef enum wb__global {
     WB__GLOBAL_NONE,
-    WB__GLOBAL_FACTOR,  /* multiplied (Ollama, ModelOpt) */
-    WB__GLOBAL_DIVISOR, /* its reciprocal is (compressed-tensors) */
-    WB__GLOBAL_MAXIMUM  /* the largest magnitude of the tensor, 2688 times the factor (MLX) */
+    WB__GLOBAL_MAXIMUM, /* the largest magnitude of the tensor, 2688 times the factor (MLX) */
+    WB__GLOBAL_LAST,    /* multiplied after the scale of the group (Ollama) */
+    WB__GLOBAL_FACTOR,  /* multiplies the scale of the group (ModelOpt) */
+    WB__GLOBAL_DIVISOR  /* its reciprocal does (compressed-tensors) */
 } wb__global;
 
 typedef struct wb__packed {

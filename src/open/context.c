@@ -3,6 +3,7 @@
 static const wb_limits default_limits = {
     .size = sizeof(wb_limits),
     .safetensors_header = 100000000,
+    .gguf_header = (uint64_t)1 << 30,
     .json_bytes = (uint64_t)256 << 20,
     .files = 65536,
     .rank = 65536,

@@ -12,7 +12,8 @@ typedef struct hint_sources {
 static wb__str meta_text(const wb__model *logical, const char *key)
 {
     const wb__meta *meta = wb__model_find_meta(logical, wb__str_from(key, SIZE_MAX));
-    return meta == NULL ? WB__STR("") : wb__meta_value(meta);
+    return meta == NULL || meta->type != WB_META_STRING ? WB__STR("")
+                                                        : wb__meta_text(logical, meta);
 }
 
 /* "<tensor>.quant_type" and "<tensor>.group_size", as Ollama wrote them for a while. */
@@ -88,9 +89,9 @@ static wb_status read_config(wb_model *model, wb__context *context, const char *
 
 wb_status wb__open_finish(wb_model *model, wb__context *context, const char *folder)
 {
-    wb_status status = WB_OK;
+    wb_status status = wb__split_check(context, &model->logical);
     wb__str text = meta_text(&model->logical, "quantization_config");
-    if (folder != NULL && wb__packed_possible(&model->logical.table))
+    if (status == WB_OK && folder != NULL && wb__packed_possible(&model->logical.table))
         status = read_config(model, context, folder);
     if (status == WB_OK && !model->beside.has_config && text.len > 0)
         status = wb__beside_take(&model->beside, context, model->logical.files[0].path, text);

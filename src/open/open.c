@@ -69,8 +69,28 @@ static wb_status add_source(wb_model *model, wb__context *context, wb__source *s
     return WB_OK;
 }
 
+/* Headers that are kept are addressed with 32 bits. */
+#define KEPT_MAX (UINT32_MAX - WB__CURSOR_SLACK)
+
+/* Reads a header that stays in memory, as part of the file in hand. */
+static wb_status read_kept(wb_model *model, wb__context *context, wb__window *window,
+                           wb__cursor *cursor, const wb__format *format)
+{
+    uint64_t limit = context->limits.gguf_header;
+    wb_status status = wb__window_keep(window, cursor, limit < KEPT_MAX ? limit : KEPT_MAX);
+    if (status != WB_OK)
+        return status;
+    status = format->read(context, cursor, &model->logical);
+    wb__model_file *file = wb__model_file_in_hand(&model->logical);
+    wb__kept kept = wb__window_take(window, cursor);
+    file->header = kept.header;
+    file->header_memory = kept.memory;
+    file->header_bytes = kept.bytes;
+    return status;
+}
+
 static wb_status read_header(wb_model *model, wb__context *context, wb__source *source,
-                             wb__cursor *cursor)
+                             wb__window *window, wb__cursor *cursor)
 {
     const char *path = wb__source_label(source);
     wb__head head = {.bytes = cursor->p, .file_bytes = wb__source_bytes(source)};
@@ -91,7 +111,8 @@ static wb_status read_header(wb_model *model, wb__context *context, wb__source *
     wb_status status =
         wb__model_begin_file(&model->logical, context, path, format->name, head.file_bytes);
     if (status == WB_OK)
-        status = format->read(context, cursor, &model->logical);
+        status = format->keeps_header ? read_kept(model, context, window, cursor, format)
+                                      : format->read(context, cursor, &model->logical);
     if (is_foreign && (status == WB_ERROR_FORMAT || status == WB_ERROR_LIMIT)) {
         *context->error = instead;
         status = instead.status;
@@ -110,7 +131,7 @@ wb_status wb__open_source(wb_model *model, wb__context *context, wb__source *sou
     context->file = wb__source_label(source);
     status = wb__window_open(&window, context, source, WB__WINDOW_BYTES, WB__HEAD_BYTES, &cursor);
     if (status == WB_OK)
-        status = read_header(model, context, source, &cursor);
+        status = read_header(model, context, source, &window, &cursor);
     wb__window_close(&window);
     context->file = file;
     return status;

@@ -117,6 +117,12 @@ wb_status wb__read_selection(const wb_model *model, wb__context *context,
 
 /* ---- verifying ---- */
 
+/* Notes bytes other than 0 in the padding of a file. */
+wb_status wb__verify_padding(const wb_model *model, wb__context *context, size_t file);
+
+/* Notes strings within arrays of the metadata that are no sound text. */
+wb_status wb__verify_texts(const wb_model *model, wb__context *context);
+
 /* Adds to context->findings what the values and the layout of an open model show. */
 wb_status wb__verify(const wb_model *model, wb__context *context, const wb_verify_options *options);
 

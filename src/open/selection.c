@@ -2,6 +2,7 @@
  * Slices: what NumPy's basic indexing selects, as start, count and step for each dimension.
  * https://numpy.org/doc/stable/user/basics.indexing.html
  */
+#include "dtype/block.h"
 #include "open/open.h"
 
 static wb_status fail_slice(wb__context *context, const char *what)
@@ -31,7 +32,8 @@ static bool take(slice_text *text, char c)
     return true;
 }
 
-/* An optional integer; false if it is malformed. Values beyond int64_t are clamped, as a slice does. */
+/* An optional integer; false if it is malformed. Values beyond int64_t are clamped, as a slice
+ * does. */
 static bool take_integer(slice_text *text, bool *present, int64_t *value)
 {
     bool negative = take(text, '-');
@@ -225,17 +227,17 @@ static wb_status check_axes(wb__context *context, const wb_slice *slice, const w
 }
 
 /*
- * True if some run of elements begins or ends within a byte: where several elements share one. Runs are
- * those that reading makes (read.c); places and lengths are counted in bits, and matter modulo 8 only.
+ * True if some run of elements begins or ends within a unit (dtype/block.h): a byte that several
+ * elements share, or a block. Runs are those that reading makes (read.c). A unit is a power of two
+ * of elements, so that places and lengths may wrap.
  */
-static bool cuts_bytes(const wb__selection *selection)
+static bool cuts_units(const wb__selection *selection, uint64_t unit)
 {
-    uint64_t bits = selection->kind->dtype->block_bits;
-    uint64_t begin = 0, run = bits, stride = bits;
+    uint64_t begin = 0, run = 1, stride = 1;
     bool is_one_run = true; /* what the dimensions further in select */
     if (selection->count == 0)
         return false;
-    if (selection->first * bits % 8 != 0 || selection->count * bits % 8 != 0)
+    if (selection->first % unit != 0 || selection->count % unit != 0)
         return true;
     for (uint32_t i = selection->axes == NULL ? 0 : selection->kind->rank; i-- > 0;) {
         const wb_axis *axis = &selection->axes[i];
@@ -245,30 +247,36 @@ static bool cuts_bytes(const wb__selection *selection)
             run *= axis->count;
             is_one_run = axis->count == dimension;
         } else if (axis->count > 1) {
-            if (run % 8 != 0 || (uint64_t)axis->step * stride % 8 != 0)
+            if (run % unit != 0 || (uint64_t)axis->step * stride % unit != 0)
                 return true;
             is_one_run = false;
         }
         stride *= dimension;
     }
-    return begin % 8 != 0;
+    return begin % unit != 0;
 }
 
-static wb_status check_bytes(wb__context *context, const wb__selection *selection)
+static wb_status check_units(wb__context *context, const wb__selection *selection)
 {
-    uint32_t bits = selection->kind->dtype->block_bits;
-    if (bits >= 8 || !cuts_bytes(selection))
+    const wb__dtype *dtype = selection->kind->dtype;
+    uint32_t unit = wb__dtype_unit(dtype);
+    if (unit == 1 || !cuts_units(selection, unit))
         return WB_OK;
+    if (!wb__dtype_is_plain(dtype))
+        return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
+                        WB__STR(""), "the slice would cut a block: %s stores %lu elements together",
+                        dtype->name, (unsigned long)unit);
     return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
                     WB__STR(""),
                     "the slice would cut a byte: %s packs its elements of %lu bits without gaps",
-                    selection->kind->dtype->name, (unsigned long)bits);
+                    dtype->name, (unsigned long)dtype->block_bits);
 }
 
 static wb_status measure(wb__context *context, wb__selection *selection)
 {
     uint64_t bits;
-    if (!wb__mul(selection->count, selection->to->block_bits, &bits))
+    uint32_t block = selection->to->block_size; /* not 1: then nothing is converted */
+    if (!wb__mul(selection->count / block, selection->to->block_bits, &bits))
         return wb__fail(context, WB_ERROR_LIMIT, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET, WB__STR(""),
                         "the result has more bits than 64 bits can count");
     if (bits % 8 != 0)
@@ -292,8 +300,8 @@ wb_status wb__selection_make(const wb_model *model, wb__context *context, uint64
         return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
                         wb__table_name(&model->logical.table, stored),
                         "a tensor of several parts cannot be decoded yet: read its parts");
-    *selection = (wb__selection){
-        .stored = stored, .kind = kind, .to = kind->dtype, .count = kind->elements};
+    *selection =
+        (wb__selection){.stored = stored, .kind = kind, .to = kind->dtype, .count = kind->elements};
     if (dtype >= 0)
         selection->to = wb__dtype_get(dtype);
     if (selection->to == NULL)
@@ -301,8 +309,11 @@ wb_status wb__selection_make(const wb_model *model, wb__context *context, uint64
                         "there is no dtype number %ld", (long)dtype);
     if (!wb__dtype_converts(kind->dtype, selection->to))
         return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
-                        WB__STR(""), "%s does not convert to %s: complex numbers stay as they are",
-                        kind->dtype->name, selection->to->name);
+                        WB__STR(""), "%s does not convert to %s%s", kind->dtype->name,
+                        selection->to->name,
+                        wb__dtype_is_plain(kind->dtype) && wb__dtype_is_plain(selection->to)
+                            ? ": complex numbers stay as they are"
+                            : "");
     if (slice != NULL) {
         if (slice->size != sizeof *slice)
             return fail_slice(context, "wb_slice.size is not sizeof(wb_slice)");
@@ -319,6 +330,6 @@ wb_status wb__selection_make(const wb_model *model, wb__context *context, uint64
         if (slice->count < selection->count)
             selection->count = slice->count;
     }
-    wb_status status = check_bytes(context, selection);
+    wb_status status = check_units(context, selection);
     return status != WB_OK ? status : measure(context, selection);
 }
