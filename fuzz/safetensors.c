@@ -206,7 +206,7 @@ static void check_model(const wb_model *model, const uint8_t *file, size_t size,
     }
     CHECK(sum == size - description.data_offset); /* no gap, no overlap, no byte left over */
     wb_tensor none = {.size = sizeof none};
-    CHECK(wb_tensor_at(model, count, &none, NULL) == WB_ERROR_NOT_FOUND);
+    CHECK(wb_tensor_at(model, UINT64_MAX, &none, NULL) == WB_ERROR_NOT_FOUND);
     CHECK(!wb_tensor_has(model, "no such tensor\xFF", SIZE_MAX));
     CHECK(wb_model_check(model, NULL) == WB_OK);
     check_metadata(model);
