@@ -129,4 +129,7 @@ wb_status wb__verify_texts(const wb_model *model, wb__context *context);
 /* Adds to context->findings what the values and the layout of an open model show. */
 wb_status wb__verify(const wb_model *model, wb__context *context, const wb_verify_options *options);
 
+/* Compares files that are named by the SHA-256 of their bytes with it. */
+wb_status wb__verify_digests(const wb_model *model, wb__context *context);
+
 #endif
