@@ -151,7 +151,8 @@ def compare(library, folder, wb):
             if shape and library.read(model, i, -1, text, shape) != part.tobytes():
                 print(f"{folder} {name}[{text}]: differs")
                 problems += 1
-            if access == 1 and wb and compared % 9 == 0:
+            # (of a packed tensor `export` gives the values, not the words it is stored in)
+            if access == 1 and wb and dtype != "U32" and compared % 9 == 0:
                 problems += compare_exports(wb, folder, name, array, dtype)
         if seen != set(want):
             print(f"{folder}: {sorted(set(want) ^ seen)[:5]} not in both")
