@@ -1,7 +1,9 @@
 #!/bin/sh
 # Time in proportion to the header, hostile or not, counted in instructions so that the answer is the
 # same on every machine and under any load: a header of twice the length costs at most 2.2 times, and a
-# hostile one at most twice an honest one of the same length, number of tensors and spelling.
+# hostile one at most twice an honest one of the same length, number of tensors and spelling. (Spelling
+# here is the text of the entries: whether dtypes and shapes repeat, which makes a header cheaper, or
+# each entry has its own.)
 set -eu
 if ! command -v valgrind >/dev/null; then
     echo "valgrind is not installed: nothing was counted"

@@ -3,7 +3,8 @@
  * wb_open_memory alone.
  *
  *     linearity FAMILY BYTES [compatible]
- *     linearity --list          families, one a line: name, the honest one it is held against or "-"
+ *     linearity --list          families, one a line: name, the honest one it is held against or
+ * "-"
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -29,7 +30,8 @@ static int honest(char *to, unsigned long i, unsigned long n, unsigned long long
 {
     char name[80];
     (void)n;
-    (void)snprintf(name, sizeof name, "model.layers.%03lu.self_attn.proj_%05lu.weight", i / 20 % 1000, i);
+    (void)snprintf(name, sizeof name, "model.layers.%03lu.self_attn.proj_%05lu.weight",
+                   i / 20 % 1000, i);
     *at += 1000000;
     return entry(to, name, 1000, *at - 1000000, *at);
 }
@@ -53,7 +55,8 @@ static int own_kinds(char *to, unsigned long i, unsigned long n, unsigned long l
     char name[80];
     unsigned long rows = 1000 + i;
     (void)n;
-    (void)snprintf(name, sizeof name, "model.layers.%03lu.self_attn.proj_%05lu.weight", i / 20 % 1000, i);
+    (void)snprintf(name, sizeof name, "model.layers.%03lu.self_attn.proj_%05lu.weight",
+                   i / 20 % 1000, i);
     *at += rows * 1000;
     return entry(to, name, rows, *at - rows * 1000, *at);
 }
@@ -73,8 +76,8 @@ static int all_empty(char *to, unsigned long i, unsigned long n, unsigned long l
     char name[80];
     (void)n;
     (void)at;
-    (void)snprintf(name, sizeof name, "model.layers.%03lu.self_attn.proj_%05lu.weight______", i / 20 % 1000,
-                   i);
+    (void)snprintf(name, sizeof name, "model.layers.%03lu.self_attn.proj_%05lu.weight______",
+                   i / 20 % 1000, i);
     return entry(to, name, 0, 0, 0);
 }
 
@@ -83,7 +86,8 @@ static int nested(char *to, unsigned long i, unsigned long n, unsigned long long
 {
     char name[80];
     (void)at;
-    (void)snprintf(name, sizeof name, "model.layers.%03lu.self_attn.proj_%05lu.weight", i / 20 % 1000, i);
+    (void)snprintf(name, sizeof name, "model.layers.%03lu.self_attn.proj_%05lu.weight",
+                   i / 20 % 1000, i);
     return entry(to, name, 1000 + n - i, 0, (1000 + n - i) * 1000ull);
 }
 
@@ -93,10 +97,11 @@ static int alternating_dtypes(char *to, unsigned long i, unsigned long n, unsign
                                          "U8",      "I8",   "F64", "C64",  "U16"};
     (void)n;
     (void)at;
-    return snprintf(to, ENTRY_MAX,
-                    "\"model.layers.%03lu.self_attn.proj_%05lu.weight\":{\"dtype\":\"%s\",\"shape\":[0,%lu],"
-                    "\"data_offsets\":[0,0]}",
-                    i / 20 % 1000, i, dtypes[i % 11], i % 13);
+    return snprintf(
+        to, ENTRY_MAX,
+        "\"model.layers.%03lu.self_attn.proj_%05lu.weight\":{\"dtype\":\"%s\",\"shape\":[0,%lu],"
+        "\"data_offsets\":[0,0]}",
+        i / 20 % 1000, i, dtypes[i % 11], i % 13);
 }
 
 /* ---- the same, spelled in ways the fast reader leaves alone ---- */
@@ -105,10 +110,11 @@ static int spaced(char *to, unsigned long i, unsigned long n, unsigned long long
 {
     (void)n;
     *at += 1000000;
-    return snprintf(to, ENTRY_MAX,
-                    "\"model.layers.%03lu.proj_%05lu.weight\": {\"dtype\": \"U8\", \"shape\": [1000, 1000], "
-                    "\"data_offsets\": [%llu, %llu]}",
-                    i / 20 % 1000, i, *at - 1000000, *at);
+    return snprintf(
+        to, ENTRY_MAX,
+        "\"model.layers.%03lu.proj_%05lu.weight\": {\"dtype\": \"U8\", \"shape\": [1000, 1000], "
+        "\"data_offsets\": [%llu, %llu]}",
+        i / 20 % 1000, i, *at - 1000000, *at);
 }
 
 static int spaced_reversed(char *to, unsigned long i, unsigned long n, unsigned long long *at)
@@ -131,10 +137,11 @@ static int escaped(char *to, unsigned long i, unsigned long n, unsigned long lon
 {
     (void)n;
     *at += 1000000;
-    return snprintf(to, ENTRY_MAX,
-                    "\"model.layers.\\u0061\\u0062%05lu\": {\"dtype\": \"U8\", \"shape\": [1000, 1000], "
-                    "\"data_offsets\": [%llu, %llu]}",
-                    i, *at - 1000000, *at);
+    return snprintf(
+        to, ENTRY_MAX,
+        "\"model.layers.\\u0061\\u0062%05lu\": {\"dtype\": \"U8\", \"shape\": [1000, 1000], "
+        "\"data_offsets\": [%llu, %llu]}",
+        i, *at - 1000000, *at);
 }
 
 /* ---- one long thing, or many small ones that are no tensors ---- */
@@ -226,24 +233,25 @@ static const struct family {
     {"honest", "-", "{", "}", honest, 112, false},
     {"reversed", "honest", "{", "}", reversed, 112, false},
     {"shuffled", "honest", "{", "}", shuffled, 112, false},
-    {"own_kinds", "honest", "{", "}", own_kinds, 112, false},
+    {"own_kinds", "-", "{", "}", own_kinds, 112, false},
     {"like_names", "honest", "{", "}", like_names, 112, false},
     {"all_empty", "honest", "{", "}", all_empty, 112, false},
-    {"nested", "honest", "{", "}", nested, 112, false},
-    {"alternating_dtypes", "honest", "{", "}", alternating_dtypes, 112, false},
+    {"nested", "own_kinds", "{", "}", nested, 112, false},
+    {"alternating_dtypes", "-", "{", "}", alternating_dtypes, 112, false},
     {"spaced", "-", "{", "}", spaced, 112, false},
     {"spaced_reversed", "spaced", "{", "}", spaced_reversed, 112, false},
     {"spaced_field", "spaced", "{", "}", spaced_field, 112, false},
     {"escaped", "spaced", "{", "}", escaped, 112, false},
     {"metadata", "-", "{\"__metadata__\":{", "}}", metadata, 10, false},
-    {"same_metadata", "-", "{\"__metadata__\":{", "}}", same_metadata, 6, false},
+    {"same_metadata", "metadata", "{\"__metadata__\":{", "}}", same_metadata, 6, false},
     {"fields", "-", FIELDS, "}}", field, 9, false},
-    {"same_fields", "-", FIELDS, "}}", same_field, 5, false},
+    {"same_fields", "fields", FIELDS, "}}", same_field, 5, false},
     {"array_entries", "-", "{", "}", array_entry, 25, false},
-    {"same_array_entries", "-", "{", "}", same_array_entry, 20, false},
+    {"same_array_entries", "array_entries", "{", "}", same_array_entry, 20, false},
     {"long_number", "-", FIELDS "\"x\":0.", "}}", digit, 16, true},
     {"nesting", "-", FIELDS, "}}", nest, 46, false},
-    {"long_name", "-", "{\"", "\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[0,0]}}", letters, 16, true},
+    {"long_name", "-", "{\"", "\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[0,0]}}",
+     letters, 16, true},
     {"long_value", "-", "{\"__metadata__\":{\"k\":\"", "\"}}", letters, 16, true},
     {"escapes", "-", "{\"__metadata__\":{\"k\":\"", "\"}}", escapes, 6, true},
     {"never_closed", "-", "{\"__metadata__\":{\"k\":\"", "", letters, 16, true},
@@ -251,7 +259,8 @@ static const struct family {
 
 #define FAMILIES (sizeof families / sizeof families[0])
 
-/* Members without data: enough of it is announced for the last tensor, so that all of it is checked. */
+/* Members without data: enough of it is announced for the last tensor, so that all of it is
+ * checked. */
 static int open_family(const struct family *f, size_t bytes, bool compatible)
 {
     unsigned long n = bytes / f->bytes + 1;
@@ -272,7 +281,8 @@ static int open_family(const struct family *f, size_t bytes, bool compatible)
     for (unsigned i = 0; i < 8; i++)
         text[i] = (char)((unsigned long long)(len - 8) >> 8 * i);
 
-    wb_open_options options = {.size = sizeof options, .flags = compatible ? WB_OPEN_COMPATIBLE : 0};
+    wb_open_options options = {.size = sizeof options,
+                               .flags = compatible ? WB_OPEN_COMPATIBLE : 0};
     wb_model *model;
     wb_error error;
     wb_status status = wb_open_memory(text, len, "x.safetensors", &options, &model, &error);
