@@ -1,17 +1,13 @@
 #include "open/decoder.h"
 
 #include "cpu/cpu.h"
+#include "dtype/block.h"
 
 #define BATCH_ELEMENTS ((uint64_t)64 << 10)
 
 static const wb__kind *stored_kind(const wb_model *model, uint32_t stored)
 {
     return wb__table_kind_of(&model->logical.table, stored);
-}
-
-bool wb__decoder_needed(const wb_model *model, size_t stored, const wb__packed *packed)
-{
-    return packed != NULL || stored_kind(model, (uint32_t)stored)->dtype->block_size > 1;
 }
 
 /* Reads `bytes` at `at` of a stored tensor. */
@@ -32,9 +28,13 @@ static wb_status run_blocks(wb__decoder *decoder, uint64_t first, size_t units, 
     size_t block = decoder->codec.dtype->block_bits / 8;
     wb_status status =
         read_part(decoder, decoder->stored, first * block, decoder->memory, units * block);
-    if (status == WB_OK)
-        decoder->codec.decode(decoder->memory, (float *)(void *)dst, units);
-    return status;
+    if (status != WB_OK)
+        return status;
+    const wb__model *logical = &decoder->model->logical;
+    if (logical->files[wb__model_file_of(logical, decoder->stored)].big_endian)
+        wb__dtype_swap(decoder->codec.dtype, decoder->memory, units);
+    decoder->codec.decode(decoder->memory, (float *)(void *)dst, units);
+    return WB_OK;
 }
 
 static size_t plan_blocks(wb__decoder *decoder)
@@ -230,14 +230,11 @@ static bool is_read_whole(const wb__packed *packed)
     return packed != NULL && packed->scheme >= WB__SCHEME_FP8_BLOCK;
 }
 
-const wb__dtype *wb__decoder_gives(const wb_model *model, size_t stored, const wb__packed *packed,
-                                   const wb__dtype *to)
+const wb__dtype *wb__decoder_gives(const wb__packed *packed, const wb__dtype *to)
 {
     bool rounds_by_itself = packed != NULL && (packed->scheme == WB__SCHEME_MXFP4 ||
                                                packed->scheme == WB__SCHEME_MXFP8 ||
                                                packed->scheme == WB__SCHEME_NVFP4);
-    (void)model;
-    (void)stored;
     if (rounds_by_itself && (to->id == WB_DTYPE_F16 || to->id == WB_DTYPE_BF16))
         return to;
     return wb__dtype_get(WB_DTYPE_F32);
@@ -253,7 +250,7 @@ wb_status wb__decoder_open(wb__decoder *decoder, const wb_model *model, wb__cont
     decoder->packed = packed;
     decoder->features = wb__cpu_features();
     decoder->native = to->id != WB_DTYPE_F32;
-    decoder->to = wb__decoder_gives(model, stored, packed, to);
+    decoder->to = wb__decoder_gives(packed, to);
     const wb__kind *kind = packed != NULL ? &packed->kind : stored_kind(model, (uint32_t)stored);
     size_t bytes_per_unit = 0;
     uint64_t bytes = 0;

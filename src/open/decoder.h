@@ -38,14 +38,8 @@ struct wb__decoder {
     size_t memory_bytes;
 };
 
-/* Whether a tensor needs a decoder. */
-bool wb__decoder_needed(const wb_model *model, size_t stored, const wb__packed *packed);
-
-/*
- * The dtype that a decoder gives for a tensor of which `to` is asked; NULL where there is no codec.
- */
-const wb__dtype *wb__decoder_gives(const wb_model *model, size_t stored, const wb__packed *packed,
-                                   const wb__dtype *to);
+/* The dtype that a decoder gives where `to` is asked. */
+const wb__dtype *wb__decoder_gives(const wb__packed *packed, const wb__dtype *to);
 
 /* Release with wb__decoder_close, also after a failure. */
 wb_status wb__decoder_open(wb__decoder *decoder, const wb_model *model, wb__context *context,

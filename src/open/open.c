@@ -96,10 +96,8 @@ static wb_status read_header(wb_model *model, wb__context *context, wb__source *
     wb__head head = {.bytes = cursor->p, .file_bytes = wb__source_bytes(source)};
     head.n =
         wb__cursor_at_hand(cursor) < WB__HEAD_BYTES ? wb__cursor_at_hand(cursor) : WB__HEAD_BYTES;
-    const wb__format *format = wb__format_by_content(&head);
-    bool by_content = format != NULL;
-    if (!by_content)
-        format = wb__format_by_extension(path);
+    bool by_content;
+    const wb__format *format = wb__format_choose(&head, path, &by_content);
     if (format == NULL)
         return wb__fail_foreign(context, &head);
     /* What the file is instead has to be asked while its first bytes are still at hand, though it
