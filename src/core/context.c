@@ -132,14 +132,14 @@ wb_status wb__fail(wb__context *context, wb_status status, wb__finding_id id, ui
 
 wb_status wb__fail_os(wb__context *context, int os_error, const char *what)
 {
-    wb_status status = os_error == ENOMEM ? WB_ERROR_MEMORY
+    wb_status status = os_error == ENOMEM                          ? WB_ERROR_MEMORY
                        : os_error == ENOENT || os_error == ENOTDIR ? WB_ERROR_NOT_FOUND
                                                                    : WB_ERROR_IO;
     char reason[128];
     if (strerror_r(os_error, reason, sizeof reason) != 0)
         (void)snprintf(reason, sizeof reason, "error %d", os_error);
-    (void)wb__fail(context, status, status == WB_ERROR_NOT_FOUND ? WB__FINDING_NOT_FOUND
-                                                                 : WB__FINDING_IO,
+    (void)wb__fail(context, status,
+                   status == WB_ERROR_NOT_FOUND ? WB__FINDING_NOT_FOUND : WB__FINDING_IO,
                    WB_NO_OFFSET, WB__STR(""), "%s: %s", what, reason);
     context->error->os_error = (uint32_t)os_error;
     return status;

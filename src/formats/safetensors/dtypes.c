@@ -2,10 +2,11 @@
 
 /* In the order of the official library's enum, which its writer sorts by. */
 static const int32_t dtypes[] = {
-    WB_DTYPE_BOOL,    WB_DTYPE_F4,      WB_DTYPE_F6_E2M3, WB_DTYPE_F6_E3M2,     WB_DTYPE_U8,
-    WB_DTYPE_I8,      WB_DTYPE_F8_E5M2, WB_DTYPE_F8_E4M3, WB_DTYPE_F8_E8M0,     WB_DTYPE_F8_E4M3FNUZ,
-    WB_DTYPE_F8_E5M2FNUZ, WB_DTYPE_I16, WB_DTYPE_U16,     WB_DTYPE_F16,         WB_DTYPE_BF16,
-    WB_DTYPE_I32,     WB_DTYPE_U32,     WB_DTYPE_F32,     WB_DTYPE_C64,         WB_DTYPE_F64,
+    WB_DTYPE_BOOL,    WB_DTYPE_F4,          WB_DTYPE_F6_E2M3,     WB_DTYPE_F6_E3M2,
+    WB_DTYPE_U8,      WB_DTYPE_I8,          WB_DTYPE_F8_E5M2,     WB_DTYPE_F8_E4M3,
+    WB_DTYPE_F8_E8M0, WB_DTYPE_F8_E4M3FNUZ, WB_DTYPE_F8_E5M2FNUZ, WB_DTYPE_I16,
+    WB_DTYPE_U16,     WB_DTYPE_F16,         WB_DTYPE_BF16,        WB_DTYPE_I32,
+    WB_DTYPE_U32,     WB_DTYPE_F32,         WB_DTYPE_C64,         WB_DTYPE_F64,
     WB_DTYPE_I64,     WB_DTYPE_U64,
 };
 
