@@ -386,7 +386,7 @@ static void shard_names(void **state)
                 {"model-00000-of-00003.safetensors", 0, 0},
                 {"model-00004-of-00003.safetensors", 0, 0},
                 {"model-1-of-03.safetensors", 0, 0},
-                {"model-00001-of-00003.gguf", 0, 0},
+                {"model-00001-of-00003.gguf", 1, 3},
                 {"model00001-of-00003.safetensors", 0, 0},
                 {"model-00001of-00003.safetensors", 0, 0},
                 {"model--of-.safetensors", 0, 0},
