@@ -42,7 +42,7 @@ static void heap_free(void *ctx, void *memory, size_t bytes)
 typedef struct dribble {
     const uint8_t *bytes;
     size_t size;
-    size_t most;   /* bytes at once */
+    size_t most; /* bytes at once */
     int closed;
 } dribble;
 
@@ -110,8 +110,7 @@ static void check_metadata(const wb_model *model)
         size_t value_len;
         CHECK(wb_meta_at(model, i, &meta, NULL) == WB_OK);
         CHECK(meta.key[meta.key_len] == '\0');
-        CHECK(wb_meta_get_string(model, meta.key, meta.key_len, &value, &value_len, NULL) ==
-              WB_OK);
+        CHECK(wb_meta_get_string(model, meta.key, meta.key_len, &value, &value_len, NULL) == WB_OK);
         CHECK(value[value_len] == '\0');
     }
 }
@@ -140,8 +139,7 @@ static void read_somehow(const wb_model *model, uint64_t index, const wb_tensor 
     slice.first = how / 16 % 3;
     uint64_t elements, bytes;
     wb_error error;
-    wb_status status =
-        wb_tensor_read_size(model, index, &slice, dtype, &elements, &bytes, &error);
+    wb_status status = wb_tensor_read_size(model, index, &slice, dtype, &elements, &bytes, &error);
     if (status != WB_OK) {
         check_error(&error, status, SIZE_MAX);
         return;

@@ -94,13 +94,13 @@ WB_API const char *wb_status_name(wb_status status);
  */
 typedef struct wb_error {
     wb_status status;
-    uint32_t os_error;  /* errno of the failed system call, 0 where none failed */
-    uint64_t offset;    /* in bytes from the start of the file, WB_NO_OFFSET where none applies */
-    const char *code;   /* a stable identifier such as "safetensors-offsets" (docs/findings.md); static */
-    char file[512];     /* the file, empty where none is concerned */
-    char name[256];     /* the tensor or key, empty where none is concerned */
-    char message[512];  /* a sentence that says what is wrong */
-    char advice[256];   /* a sentence that says what to do, empty where there is nothing to say */
+    uint32_t os_error; /* errno of the failed system call, 0 where none failed */
+    uint64_t offset;   /* in bytes from the start of the file, WB_NO_OFFSET where none applies */
+    const char *code;  /* a stable identifier (docs/findings.md); static */
+    char file[512];    /* the file, empty where none is concerned */
+    char name[256];    /* the tensor or key, empty where none is concerned */
+    char message[512]; /* a sentence that says what is wrong */
+    char advice[256];  /* a sentence that says what to do, empty where there is nothing to say */
 } wb_error;
 
 /* --------------------------------------------------------------------------------------------- */
@@ -110,7 +110,7 @@ typedef struct wb_error {
 /* Where memory comes from. Must be thread-safe if the model is used from several threads. */
 typedef struct wb_allocator {
     void *ctx;
-    void *(*alloc)(void *ctx, size_t bytes);           /* aligned as malloc does; NULL: none left */
+    void *(*alloc)(void *ctx, size_t bytes); /* aligned as malloc does; NULL: none left */
     void (*free)(void *ctx, void *memory, size_t bytes); /* `bytes` as given to alloc */
 } wb_allocator;
 
@@ -153,8 +153,9 @@ typedef struct wb_findings wb_findings;
 
 /* How tensor bytes are reached. Headers are always read once, into private memory. */
 typedef enum wb_access {
-    WB_ACCESS_MAP = 0, /* mapped when first asked for: fastest, shared between processes. A file that
-                          another program shortens afterwards raises SIGBUS when it is touched */
+    /* Mapped when first asked for: fastest, shared between processes. A file that another program
+     * shortens afterwards raises SIGBUS when it is touched. */
+    WB_ACCESS_MAP = 0,
     WB_ACCESS_READ = 1,    /* read with pread: cannot fault; wb_tensor_data is not available */
     WB_ACCESS_SNAPSHOT = 2 /* copied into sealed memory when the model is opened: never changes */
 } wb_access;
@@ -163,9 +164,9 @@ typedef enum wb_access {
 #define WB_OPEN_COMPATIBLE 1u
 
 typedef struct wb_open_options {
-    size_t size;      /* sizeof(wb_open_options) */
-    wb_access access; /* default WB_ACCESS_MAP */
-    uint32_t flags;   /* WB_OPEN_* */
+    size_t size;                   /* sizeof(wb_open_options) */
+    wb_access access;              /* default WB_ACCESS_MAP */
+    uint32_t flags;                /* WB_OPEN_* */
     const wb_limits *limits;       /* NULL: wb_limits_default */
     const wb_allocator *allocator; /* NULL: malloc, and mmap for large blocks; copied */
     const wb_executor *executor;   /* NULL: serial; copied */
@@ -287,9 +288,9 @@ WB_API wb_status wb_file_at(const wb_model *model, uint64_t index, wb_file *file
 /* --------------------------------------------------------------------------------------------- */
 
 typedef struct wb_tensor {
-    size_t size;           /* sizeof(wb_tensor) */
-    const char *name;      /* as in the file; borrowed until wb_close */
-    size_t name_len;       /* bytes */
+    size_t size;      /* sizeof(wb_tensor) */
+    const char *name; /* as in the file; borrowed until wb_close */
+    size_t name_len;  /* bytes */
     wb_dtype dtype;
     uint32_t rank;         /* number of dimensions; 0 is a scalar */
     const uint64_t *shape; /* `rank` dimensions, outermost first; borrowed until wb_close */
@@ -430,22 +431,22 @@ WB_API wb_status wb_tensor_read(const wb_model *model, uint64_t index, const wb_
 /* The type of a metadata value. */
 typedef enum wb_meta_type {
     WB_META_STRING = 1,
-    WB_META_INT = 2,   /* an integer with a sign */
-    WB_META_UINT = 3,  /* an integer without */
+    WB_META_INT = 2,  /* an integer with a sign */
+    WB_META_UINT = 3, /* an integer without */
     WB_META_FLOAT = 4,
     WB_META_BOOL = 5,
     WB_META_ARRAY = 6
 } wb_meta_type;
 
 typedef struct wb_meta {
-    size_t size; /* sizeof(wb_meta) */
+    size_t size;     /* sizeof(wb_meta) */
     const char *key; /* borrowed until wb_close */
     size_t key_len;
     wb_meta_type type;
     uint32_t file;        /* the file it stands in, for wb_file_at */
     wb_meta_type element; /* ARRAY: the type of its elements; 0 for all others */
-    uint32_t bits;        /* that a number, or each number of the array, is stored in; 0 for others */
-    uint64_t count;       /* ARRAY: elements; STRING: bytes; 1 for all others */
+    uint32_t bits;  /* that a number, or each number of the array, is stored in; 0 for others */
+    uint64_t count; /* ARRAY: elements; STRING: bytes; 1 for all others */
 } wb_meta;
 
 /*
@@ -628,15 +629,15 @@ typedef enum wb_importance {
 } wb_importance;
 
 typedef struct wb_dtype_info {
-    size_t size;            /* sizeof(wb_dtype_info) */
-    const char *name;       /* static */
-    uint32_t block_size;    /* elements in a block; 1 for plain types */
-    uint32_t block_bits;    /* bits of a block */
-    uint32_t is_float;      /* 1: floating point */
-    uint32_t is_complex;    /* 1: pairs of floats */
-    uint32_t is_signed;     /* 1: has negative values */
-    uint32_t decodes;       /* 1: wb_dequantize takes it */
-    uint32_t encodes;       /* 1: wb_quantize takes it */
+    size_t size;         /* sizeof(wb_dtype_info) */
+    const char *name;    /* static */
+    uint32_t block_size; /* elements in a block; 1 for plain types */
+    uint32_t block_bits; /* bits of a block */
+    uint32_t is_float;   /* 1: floating point */
+    uint32_t is_complex; /* 1: pairs of floats */
+    uint32_t is_signed;  /* 1: has negative values */
+    uint32_t decodes;    /* 1: wb_dequantize takes it */
+    uint32_t encodes;    /* 1: wb_quantize takes it */
     wb_importance importance;
     const char *description; /* a line of text; static */
 } wb_dtype_info;
@@ -742,9 +743,9 @@ typedef struct wb_mlx_sizes {
     size_t size; /* sizeof(wb_mlx_sizes) */
     uint64_t weight_bytes;
     uint64_t scales_bytes;
-    uint64_t biases_bytes;    /* 0 for all but affine */
-    uint32_t weight_columns;  /* elements of U32 in a row of the packed weight */
-    uint32_t groups;          /* in a row: columns of scales and biases */
+    uint64_t biases_bytes;   /* 0 for all but affine */
+    uint32_t weight_columns; /* elements of U32 in a row of the packed weight */
+    uint32_t groups;         /* in a row: columns of scales and biases */
 } wb_mlx_sizes;
 
 /*
@@ -822,15 +823,15 @@ WB_API wb_status wb_mlx_dequantize(const wb_mlx_type *type, const wb_mlx_parts *
 typedef struct wb_fp8_block {
     size_t size; /* sizeof(wb_fp8_block) */
     const void *weight;
-    const void *scales;      /* factors, row after row; the last of a row or column may be for less */
+    const void *scales; /* factors, row after row; the last of a row or column may be for less */
     uint64_t weight_bytes;
     uint64_t scales_bytes;
-    int32_t weight_dtype;    /* F8_E4M3, F8_E5M2 or their FNUZ forms */
-    int32_t scales_dtype;    /* a float */
+    int32_t weight_dtype; /* F8_E4M3, F8_E5M2 or their FNUZ forms */
+    int32_t scales_dtype; /* a float */
     uint64_t rows;
     uint64_t columns;
-    uint32_t block_rows;     /* 0: 128 */
-    uint32_t block_columns;  /* 0: 128 */
+    uint32_t block_rows;    /* 0: 128 */
+    uint32_t block_columns; /* 0: 128 */
 } wb_fp8_block;
 
 /* Decodes to rows * columns binary32 values: weight * scale, rounded once. Thread-safe. */
@@ -847,9 +848,9 @@ typedef struct wb_int4_tensor {
     size_t size; /* sizeof(wb_int4_tensor) */
     wb_int4_packing packing;
     const void *qweight;
-    const void *qzeros;  /* [groups, out / 8] */
-    const void *scales;  /* [groups, out] */
-    const void *g_idx;   /* GPTQ: the group of each input, I32 [in]; NULL: in order */
+    const void *qzeros; /* [groups, out / 8] */
+    const void *scales; /* [groups, out] */
+    const void *g_idx;  /* GPTQ: the group of each input, I32 [in]; NULL: in order */
     uint64_t qweight_bytes;
     uint64_t qzeros_bytes;
     uint64_t scales_bytes;

@@ -6,6 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
+/* What context.h puts in their place for the analyser. */
+#undef wb__fail
+#undef wb__fail_os
+#undef wb__fail_memory
+
 typedef struct finding_text {
     const char *code;
     const char *advice;

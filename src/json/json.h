@@ -68,8 +68,8 @@ typedef enum wb__json_fault {
 /* The sentence of a fault. Static. */
 const char *wb__json_fault_text(wb__json_fault fault);
 
-#define WB__JSON_MAX_DEPTH 127u /* what serde_json accepts, and so the official safetensors reader */
-#define WB__JSON_DIGITS 800     /* more digits than this cannot change how a double is rounded (769) */
+#define WB__JSON_MAX_DEPTH 127u /* as serde_json, and so the official safetensors reader */
+#define WB__JSON_DIGITS 800     /* more than these (769) cannot change how a double is rounded */
 
 /* A decimal number 0.d1 d2 d3 … · 10^exponent, without leading zeros. */
 typedef struct wb__decimal {

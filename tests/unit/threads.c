@@ -16,12 +16,12 @@ typedef struct worker {
     const char *complaint; /* NULL: none */
 } worker;
 
-#define EXPECT(w, condition)             \
-    do {                                 \
-        if (!(condition)) {              \
-            (w)->complaint = #condition; \
-            return NULL;                 \
-        }                                \
+#define EXPECT(w, condition)                                                                       \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            (w)->complaint = #condition;                                                           \
+            return NULL;                                                                           \
+        }                                                                                          \
     } while (0)
 
 static void *work(void *arg)

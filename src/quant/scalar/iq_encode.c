@@ -282,10 +282,10 @@ static void encode_block(const iq_type *type, const float *x, const float *impor
             (uint8_t)wb__clamp(wb__round_even(0.5f * (inverse * scales[g] - 1)), 0, 15);
 }
 
-#define FOR_EACH_BLOCK(type, block_bytes)                                      \
-    iq_block block;                                                            \
-    for (; n > 0; n -= BLOCK, x += BLOCK, out += (block_bytes),                \
-                  importance = importance == NULL ? NULL : importance + BLOCK) \
+#define FOR_EACH_BLOCK(type, block_bytes)                                                          \
+    iq_block block;                                                                                \
+    for (; n > 0; n -= BLOCK, x += BLOCK, out += (block_bytes),                                    \
+                  importance = importance == NULL ? NULL : importance + BLOCK)                     \
         if (encode_block(type, x, importance, &block), wb__store_f16(out, block.d), true)
 
 /* Four times seven signs, and a scale. */
