@@ -60,13 +60,36 @@ static wb_status widen(writer *w, size_t n, size_t bytes)
     return status;
 }
 
+static wb_dtype_info describe(int32_t dtype)
+{
+    wb_dtype_info info = {.size = sizeof info};
+    if (wb_dtype_describe(dtype, &info) != WB_OK) /* cannot be: a tensor is of it */
+        info = (wb_dtype_info){.block_size = 1, .block_bits = 64};
+    return info;
+}
+
+/* Of n elements that end with a byte, and with a block. */
+static size_t bytes_of(int32_t dtype, size_t n)
+{
+    wb_dtype_info info = describe(dtype);
+    return (size_t)((uint64_t)n * info.block_bits / info.block_size / 8);
+}
+
+/* How many fill a chunk. A multiple of eight, so that elements of four and six bits end with a
+ * byte. */
+static size_t chunk_elements(int32_t dtype)
+{
+    wb_dtype_info info = describe(dtype);
+    return CHUNK_BYTES * 8 / info.block_bits * info.block_size / 8 * 8;
+}
+
 static wb_status read_chunk(writer *w, uint64_t first, size_t n, int32_t dtype, size_t *bytes)
 {
     export_plan *plan = w->plan;
     wb_slice slice = plan->slice;
     slice.first = first;
     slice.count = n;
-    *bytes = (size_t)((uint64_t)n * dtype_bits(dtype) / 8);
+    *bytes = bytes_of(dtype, n);
     return wb_tensor_read(plan->model, plan->index, &slice, dtype, w->chunk + WRAPPER_BYTES, *bytes,
                           &w->error);
 }
@@ -104,8 +127,7 @@ static wb_status write_all(writer *w)
     const export_plan *plan = w->plan;
     bool is_text = plan->format == FORMAT_TEXT;
     uint64_t count = plan->content.elements;
-    /* A multiple of eight, so that chunks of elements of four and six bits end with a byte. */
-    size_t most = is_text ? TEXT_CHUNK : CHUNK_BYTES * 8 / dtype_bits(plan->content.dtype) / 8 * 8;
+    size_t most = is_text ? TEXT_CHUNK : chunk_elements(plan->content.dtype);
     wb_status status = wb_sink_write(w->sink, plan->header.ptr, plan->header.len, &w->error);
     uint64_t first = 0;
     while (first < count && status == WB_OK) {

@@ -108,9 +108,9 @@ static bool file_row(void *ctx, uint64_t index, text cells[TABLE_COLUMNS])
     if (wb_file_at(in->model, index, &file, NULL) != WB_OK)
         return false;
     text_add_count(&cells[0], index);
-    add_file(&cells[1], file.path, in->label);
-    text_add_count(&cells[2], file.tensors);
-    text_add_count(&cells[3], file.bytes);
+    text_add_count(&cells[1], file.tensors);
+    text_add_count(&cells[2], file.bytes);
+    add_file(&cells[3], file.path, in->label);
     return true;
 }
 
@@ -120,8 +120,8 @@ static void print_files(out *o, const inspection *in)
         return;
     print_title(o, "Files");
     table_print(o, &(table){.columns = 4,
-                            .titles = {"#", "file", "tensors", "bytes"},
-                            .align = "rlrr",
+                            .titles = {"#", "tensors", "bytes", "file"},
+                            .align = "rrrl",
                             .rows = wb_file_count(in->model),
                             .row = file_row,
                             .ctx = (void *)(uintptr_t)in});

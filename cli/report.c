@@ -130,12 +130,6 @@ const char *severity_name(wb_severity severity)
     return "unknown";
 }
 
-uint32_t dtype_bits(int32_t dtype)
-{
-    wb_dtype_info info = {.size = sizeof info};
-    return wb_dtype_describe(dtype, &info) == WB_OK ? info.block_bits / info.block_size : 0;
-}
-
 void text_add_finding(text *t, const char *path, const wb_finding *finding)
 {
     if (finding->file[0] != '\0')

@@ -36,9 +36,6 @@ void json_findings(wb_json *json, const wb_findings *findings);
 
 const char *severity_name(wb_severity severity);
 
-/* Bits of an element. */
-uint32_t dtype_bits(int32_t dtype);
-
 /* The object that --json gives for a path of which nothing else can be said. */
 void json_failure(const char *path, const wb_error *error);
 

@@ -143,22 +143,23 @@ static void read_all_ways(const uint8_t *text, size_t size, uint64_t file_bytes,
         wb__st_fast *fast;
         uint32_t needs;
         size_t window;
+        bool when_compatible; /* fast readers know no modes: two ways are enough for the other */
     } ways[] = {
-        {NULL, 0, 16},
-        {wb__st_fast_portable, 0, 0},
-        {wb__st_fast_portable, 0, WB__ST_FAST_MARGIN + size % 89},
+        {wb__st_fast_portable, 0, 0, true},
+        {wb__st_fast_portable, 0, WB__ST_FAST_MARGIN + size % 89, false},
 #if WB__X86
-        {wb__st_fast_avx2, WB__CPU_AVX2 | WB__CPU_AES, 0},
-        {wb__st_fast_avx512, WB__CPU_AVX512 | WB__CPU_VAES | WB__CPU_AES, 0},
+        {wb__st_fast_avx2, WB__CPU_AVX2 | WB__CPU_AES, 0, false},
+        {wb__st_fast_avx512, WB__CPU_AVX512 | WB__CPU_VAES | WB__CPU_AES, 0, false},
         {wb__st_fast_avx512, WB__CPU_AVX512 | WB__CPU_VAES | WB__CPU_AES,
-         WB__ST_FAST_MARGIN + size % 131},
+         WB__ST_FAST_MARGIN + size % 131, false},
 #endif
+        {NULL, 0, 16, true},
     };
     uint32_t features = wb__cpu_features();
     reading slow, fast;
     read_header(&slow, text, size, file_bytes, compatible, NULL, 0, 0);
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        if ((features & ways[i].needs) != ways[i].needs)
+        if ((features & ways[i].needs) != ways[i].needs || (compatible && !ways[i].when_compatible))
             continue;
         read_header(&fast, text, size, file_bytes, compatible, ways[i].fast, ways[i].needs,
                     ways[i].window);

@@ -224,6 +224,31 @@ WB_API wb_status wb_open_source(const wb_source *source, const char *label,
                                 const wb_open_options *options, wb_model **model,
                                 wb_error *error) WB_MUST_CHECK;
 
+/* One model of an Ollama store. Strings are borrowed during the call that hands it out. */
+typedef struct wb_store_entry {
+    size_t size;      /* sizeof(wb_store_entry) */
+    const char *name; /* as Ollama writes it, defaults left out: "llama3:8b"; what wb_open takes */
+    const char *path; /* of the manifest, which wb_open takes too */
+    uint64_t bytes;   /* of all its layers, as the manifest says */
+    uint64_t layers;
+    uint64_t tensors;      /* layers of a tensor each; 0 for a model in GGUF */
+    const wb_error *error; /* NULL, or why the manifest could not be read */
+} wb_store_entry;
+
+/*
+ * Calls `each` for every model of an Ollama store, in order of their paths. Reads the manifests and
+ * nothing else.
+ *
+ * store    the folder with manifests and blobs; NULL: that of the environment, as for wb_open
+ * options  allocator and limits; may be NULL
+ * each     a result other than 0 ends the listing with WB_ERROR_CANCELLED
+ *
+ * A manifest that cannot be read is an entry with an error. Fails with NOT_FOUND, IO, MEMORY, CANCELLED.
+ */
+WB_API wb_status wb_store_list(const char *store, const wb_open_options *options,
+                               int (*each)(void *ctx, const wb_store_entry *entry), void *ctx,
+                               wb_error *error) WB_MUST_CHECK;
+
 /* Closes a model and frees all that was borrowed from it. NULL is ignored. */
 WB_API void wb_close(wb_model *model);
 
@@ -387,7 +412,8 @@ WB_API wb_status wb_tensor_read_size(const wb_model *model, uint64_t index, cons
  * slice  NULL: the whole tensor
  * dtype  a wb_dtype, or -1 for the stored one. Conversions round to nearest, ties to even; what
  *        exceeds the range of a float becomes infinity, or NaN where there is none; integers and
- *        booleans saturate, and NaN becomes 0
+ *        booleans saturate, and NaN becomes 0. Quantized values are decoded to F32 first; as stored
+ *        they can only be had in whole blocks (UNSUPPORTED otherwise)
  * dst    `size` bytes, at least what wb_tensor_read_size says; unaligned is fine
  *
  * WB_ERROR_IO names the offset at which a file ended early. Safe on a file that changes, except in

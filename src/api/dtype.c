@@ -33,12 +33,11 @@ wb_status wb_dtype_describe(int32_t dtype, wb_dtype_info *info)
                       (wb__dtype_is_float(row) && row->kind != WB__CLASS_SCALE);
     info->description = row->description;
     wb__codec codec;
-    if (wb__codec_get(dtype, wb__cpu_features(), &codec)) {
-        info->decodes = 1;
-        info->encodes = codec.encode != NULL;
+    bool converts = wb__dtype_is_plain(row) && row->kind != WB__CLASS_COMPLEX;
+    bool has_codec = wb__codec_get(dtype, wb__cpu_features(), &codec);
+    info->decodes = converts || has_codec;
+    info->encodes = converts || (has_codec && codec.encode != NULL);
+    if (has_codec)
         info->importance = codec.importance;
-    } else {
-        info->decodes = info->encodes = wb__dtype_is_plain(row) && row->kind != WB__CLASS_COMPLEX;
-    }
     return WB_OK;
 }

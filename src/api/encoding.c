@@ -69,7 +69,7 @@ wb_status wb_tensor_part(const wb_model *model, uint64_t index, uint32_t number,
         if (of == WB__NO_TENSOR || left-- > 0)
             continue;
         out->role = wb__part_name((wb__part)part);
-        out->index = model->tensors.count + of;
+        out->index = packed == NULL ? index : model->tensors.count + of;
         return WB_OK;
     }
     return wb__fail(&context, WB_ERROR_NOT_FOUND, WB__FINDING_NOT_FOUND, WB_NO_OFFSET,

@@ -130,7 +130,8 @@ wb_status wb_open_source(const wb_source *caller, const char *label, const wb_op
     wb_status status = begin(&call, options, model, error);
     if (status == WB_OK && (label == NULL || caller == NULL))
         status = fail_null(&call, label == NULL ? "the label" : "the source");
-    if (status == WB_OK && (caller->size != sizeof *caller || caller->read == NULL))
+    if (status == WB_OK && caller != NULL &&
+        (caller->size != sizeof *caller || caller->read == NULL))
         status = wb__fail(&call.context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET,
                           WB__STR(""), "wb_source needs its size and a read function");
     if (status == WB_OK) {

@@ -13,6 +13,7 @@ typedef struct index_walk index_walk;
 
 struct index_walk {
     wb__context *context;
+    /* A tensor and its file; the offset is that of the file's name. */
     wb_status (*pair)(index_walk *walk, wb__str tensor, wb__str file, uint64_t at);
     void (*total)(index_walk *walk, uint64_t bytes, uint64_t at);
     /* What the two functions need. */
@@ -48,7 +49,6 @@ static wb_status walk_weight_map(index_walk *walk, wb__json *json)
     if (wb__json_next(json) != WB__JSON_OBJECT)
         return fail_index(walk->context, json, "weight_map is not an object");
     while (status == WB_OK && wb__json_next(json) == WB__JSON_KEY) {
-        uint64_t at = json->at;
         /* The key is gone with the next token: keep it until the pair is complete. */
         wb__str tensor = {wb__arena_copy(&arena, json->text.ptr, json->text.len), json->text.len};
         if (tensor.ptr == NULL)
@@ -56,7 +56,7 @@ static wb_status walk_weight_map(index_walk *walk, wb__json *json)
         else if (wb__json_next(json) != WB__JSON_STRING)
             status = fail_index(walk->context, json, "weight_map has a value that is no string");
         else
-            status = walk->pair(walk, tensor, json->text, at);
+            status = walk->pair(walk, tensor, json->text, json->at);
         wb__arena_free(&arena);
     }
     if (status == WB_OK && json->token != WB__JSON_OBJECT_END)

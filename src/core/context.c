@@ -84,15 +84,20 @@ bool wb__findings_add_error(wb_findings *findings, const wb_error *error, wb_sev
 
 /* ---- errors ---- */
 
-wb_error *wb__error_reset(wb_error *error, wb_error *spare)
+static void clear(wb_error *error)
 {
-    if (error == NULL)
-        error = spare;
     error->status = WB_OK;
     error->os_error = 0;
     error->offset = WB_NO_OFFSET;
     error->code = "";
     error->file[0] = error->name[0] = error->message[0] = error->advice[0] = '\0';
+}
+
+wb_error *wb__error_reset(wb_error *error, wb_error *spare)
+{
+    if (error == NULL)
+        error = spare;
+    clear(error);
     return error;
 }
 
@@ -100,7 +105,7 @@ WB__PRINTF(7, 0)
 static void fill(wb_error *error, const char *file, wb_status status, wb__finding_id id,
                  uint64_t offset, wb__str name, const char *format, va_list arguments)
 {
-    (void)wb__error_reset(error, error);
+    clear(error);
     error->status = status;
     error->offset = offset;
     error->code = wb__finding_code(id);

@@ -17,9 +17,11 @@
 #include "core/core.h"
 #include "model/model.h"
 
-#define WB__HEAD_BYTES 4096                  /* what a bid may look at */
-#define WB__WINDOW_BYTES ((size_t)256 << 10) /* what a header passes through: stays in the cache \
-                                              */
+#define WB__BID_SURE 50     /* a lower bid gives way to the file's extension */
+#define WB__HEAD_BYTES 4096 /* what a bid may look at */
+#define WB__WINDOW_BYTES                                                    \
+    ((size_t)256 << 10) /* what a header passes through: stays in the cache \
+                         */
 
 /* The beginning of a file. */
 typedef struct wb__head {
@@ -46,11 +48,11 @@ typedef struct wb__format {
 extern const wb__format wb__format_safetensors;
 extern const wb__format wb__format_gguf;
 
-/* The format that bids highest; NULL if none bids. */
-const wb__format *wb__format_by_content(const wb__head *head);
-
-/* The format of the file name's extension, whose reader can then explain what is wrong; or NULL. */
-const wb__format *wb__format_by_extension(const char *path);
+/*
+ * The format that bids highest, *by_content; that of the file name's extension, whose reader can
+ * then explain what is wrong, where none bids or the highest bid is below WB__BID_SURE; or NULL.
+ */
+const wb__format *wb__format_choose(const wb__head *head, const char *path, bool *by_content);
 
 /*
  * If the first bytes leave no doubt that the file is something else (a web page, a Git LFS

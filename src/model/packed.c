@@ -58,7 +58,7 @@ static const naming namings[] = {
     {WB_DTYPE_U32,
      TEXT(""),
      {NONE, TEXT(".scale"), TEXT(".bias"), TEXT(".global_scale"), NONE},
-     WB__GLOBAL_FACTOR},
+     WB__GLOBAL_LAST},
     {WB_DTYPE_F8_E4M3,
      TEXT(".weight"),
      {NONE, TEXT(".weight_scale_inv"), NONE, NONE, NONE},

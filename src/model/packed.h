@@ -45,9 +45,10 @@ const char *wb__part_name(wb__part part);
 /* What the global scale is. */
 typedef enum wb__global {
     WB__GLOBAL_NONE,
-    WB__GLOBAL_FACTOR,  /* multiplied (Ollama, ModelOpt) */
-    WB__GLOBAL_DIVISOR, /* its reciprocal is (compressed-tensors) */
-    WB__GLOBAL_MAXIMUM  /* the largest magnitude of the tensor, 2688 times the factor (MLX) */
+    WB__GLOBAL_MAXIMUM, /* the largest magnitude of the tensor, 2688 times the factor (MLX) */
+    WB__GLOBAL_LAST,    /* multiplied after the scale of the group (Ollama) */
+    WB__GLOBAL_FACTOR,  /* multiplies the scale of the group (ModelOpt) */
+    WB__GLOBAL_DIVISOR  /* its reciprocal does (compressed-tensors) */
 } wb__global;
 
 typedef struct wb__packed {
@@ -79,7 +80,7 @@ typedef struct wb__packing_hints {
 
 /*
  * The stored tensors as a caller sees them. Numbers below `count` are tensors as the model has
- * them; count + n is stored tensor n by itself, whatever it is part of.
+ * them; where some have several parts, count + n is stored tensor n by itself.
  */
 typedef struct wb__tensors {
     const wb_allocator *allocator;
@@ -106,7 +107,14 @@ wb_status wb__packed_join(wb__tensors *tensors, wb__context *context, const wb__
 /* Whether a table has anything that could be packed values; most have not. */
 bool wb__packed_possible(const wb__table *table);
 
-/* A number below count + stored_count taken apart: the stored tensor, and the packing if it has
+/* How many numbers there are: parts have some only where a tensor has several. */
+static inline uint64_t wb__tensors_numbers(const wb__tensors *tensors)
+{
+    return tensors->stored == NULL ? tensors->count
+                                   : (uint64_t)tensors->count + tensors->stored_count;
+}
+
+/* A number below wb__tensors_numbers taken apart: the stored tensor, and the packing if it has
  * one. */
 size_t wb__tensors_stored(const wb__tensors *tensors, uint64_t number, const wb__packed **packed);
 

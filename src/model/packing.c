@@ -283,8 +283,10 @@ bool wb__packing_solve(const wb__table *table, wb__packed *packed, const wb__pac
     const wb__kind *global = kind_of(table, packed, WB__PART_GLOBAL_SCALE);
     *doubt = NULL;
     bool fits = values->rank >= 1;
-    if (fits && global != NULL && (global->dtype->id != WB_DTYPE_F32 || global->elements == 0))
-        fits = false;
+    if (fits && global != NULL) /* one for all, or one for each expert */
+        fits =
+            global->dtype->id == WB_DTYPE_F32 &&
+            (global->elements == 1 || (values->rank > 2 && global->elements == values->shape[0]));
     if (fits) {
         switch (values->dtype->id) {
         case WB_DTYPE_U32: return solve_words(table, packed, hint, hints, shape, doubt);

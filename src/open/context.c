@@ -69,7 +69,7 @@ wb_status wb__resolve(const wb_model *model, wb__context *context, uint64_t inde
 {
     *stored = 0;
     *packed = NULL;
-    if (index >= model->tensors.count + model->tensors.stored_count)
+    if (index >= wb__tensors_numbers(&model->tensors))
         return wb__fail(context, WB_ERROR_NOT_FOUND, WB__FINDING_NOT_FOUND, WB_NO_OFFSET,
                         WB__STR(""), "there is no tensor number %llu", (unsigned long long)index);
     *stored = wb__tensors_stored(&model->tensors, index, packed);

@@ -96,17 +96,10 @@ static wb_status read_header(wb_model *model, wb__context *context, wb__source *
     wb__head head = {.bytes = cursor->p, .file_bytes = wb__source_bytes(source)};
     head.n =
         wb__cursor_at_hand(cursor) < WB__HEAD_BYTES ? wb__cursor_at_hand(cursor) : WB__HEAD_BYTES;
-    const wb__format *named = wb__format_by_extension(path);
-    const wb__format *format = wb__format_by_content(&head);
-    bool by_content = format != NULL;
-    if (!by_content)
-        format = named;
+    bool by_content;
+    const wb__format *format = wb__format_choose(&head, path, &by_content);
     if (format == NULL)
         return wb__fail_foreign(context, &head);
-    if (named != NULL && named != format)
-        return wb__fail(context, WB_ERROR_FORMAT, WB__FINDING_FORMAT_NAME, 0, WB__STR(""),
-                        "this is a file of the format %s, but its name ends in %s", format->name,
-                        named->extension);
     /* What the file is instead has to be asked while its first bytes are still at hand, though it
      * is only said if the reader finds fault. */
     wb_error instead;

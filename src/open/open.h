@@ -100,7 +100,10 @@ typedef struct wb__name_list {
 /* The extent of what a slice selects and how it lies in the tensor; filled by wb__selection_make.
  */
 typedef struct wb__selection {
-    size_t stored; /* the number of the stored tensor */
+    size_t stored;            /* the number of the stored tensor */
+    const wb__packed *packed; /* NULL: it is the whole of it */
+    bool decode;              /* the values are not stored as such (decoder.h) */
+    const wb__dtype *from;    /* what elements are before they are converted to `to` */
     const wb__kind *kind;
     const wb__dtype *to;
     const wb_axis *axes; /* NULL: the whole tensor */

@@ -9,6 +9,7 @@
  * unless they lie so far apart that most of what is read would be thrown away.
  */
 #include "dtype/block.h"
+#include "open/decoder.h"
 #include "open/open.h"
 
 #define BUFFER_BYTES ((size_t)1 << 20)
@@ -29,6 +30,7 @@ typedef struct tensor_reader {
     uint8_t *stage;
     size_t stage_capacity; /* whole units */
     size_t staged;         /* bytes */
+    wb__decoder *decoder;  /* NULL: the tensor's bytes are its elements */
     bool swap;             /* the file has its numbers most significant byte first */
     /* The runs: `run` elements each; their starts are the positions of an odometer. */
     uint32_t outer;      /* dimensions that the odometer counts */
@@ -39,7 +41,7 @@ typedef struct tensor_reader {
 
 static uint64_t bytes_of(const tensor_reader *reader, uint64_t elements)
 {
-    return wb__dtype_bytes(reader->selection->kind->dtype, elements);
+    return wb__dtype_bytes(reader->selection->from, elements);
 }
 
 /* How many elements lie between neighbours in a dimension. */
@@ -107,6 +109,29 @@ static uint64_t start_of_run(const tensor_reader *reader, uint64_t index)
     return element;
 }
 
+/* Fills the buffer with the units that the bytes from `from` to `end` of decoded elements lie in.
+ */
+static wb_status decode(tensor_reader *reader, uint64_t from, uint64_t end)
+{
+    wb__decoder *decoder = reader->decoder;
+    uint64_t unit = wb__dtype_bytes(decoder->to, decoder->unit);
+    uint64_t first = from / unit;
+    uint64_t units = end / unit + (end % unit != 0) - first;
+    uint64_t room = reader->buffer_capacity / unit;
+    if (units > room)
+        units = room;
+    reader->buffer_at = first * unit;
+    for (uint64_t done = 0; done < units;) {
+        size_t n = units - done < decoder->batch ? (size_t)(units - done) : decoder->batch;
+        wb_status status = decoder->run(decoder, first + done, n, reader->buffer + done * unit);
+        if (status != WB_OK)
+            return status;
+        done += n;
+    }
+    reader->buffer_bytes = (size_t)(units * unit);
+    return WB_OK;
+}
+
 /* Makes the n tensor bytes at `at` available, n at most the buffer's capacity. */
 static wb_status fetch(tensor_reader *reader, uint64_t at, size_t n, const uint8_t **bytes)
 {
@@ -125,6 +150,11 @@ static wb_status fetch(tensor_reader *reader, uint64_t at, size_t n, const uint8
             amount = (size_t)(reader->tensor_bytes - from);
     }
     reader->buffer_bytes = 0;
+    if (reader->decoder != NULL) {
+        wb_status decoded = decode(reader, from, from + amount);
+        *bytes = reader->buffer + (at - reader->buffer_at);
+        return decoded;
+    }
     wb_status status = wb__source_read(reader->source, reader->context, reader->tensor_at + from,
                                        reader->buffer, amount);
     if (status != WB_OK)
@@ -137,7 +167,7 @@ static wb_status fetch(tensor_reader *reader, uint64_t at, size_t n, const uint8
 
 static void swap(const tensor_reader *reader, uint8_t *bytes, size_t n)
 {
-    const wb__dtype *dtype = reader->selection->kind->dtype;
+    const wb__dtype *dtype = reader->selection->from;
     if (reader->swap)
         wb__dtype_swap(dtype, bytes, n / wb__dtype_unit_bytes(dtype));
 }
@@ -146,8 +176,8 @@ static void swap(const tensor_reader *reader, uint8_t *bytes, size_t n)
 static void emit(tensor_reader *reader, const uint8_t *units, size_t bytes)
 {
     const wb__selection *selection = reader->selection;
-    uint64_t n = wb__dtype_elements(selection->kind->dtype, bytes);
-    wb__dtype_convert(selection->kind->dtype, units, 0, selection->to, reader->dst, (size_t)n);
+    uint64_t n = wb__dtype_elements(selection->from, bytes);
+    wb__dtype_convert(selection->from, units, 0, selection->to, reader->dst, (size_t)n);
     reader->dst += wb__dtype_bytes(selection->to, n);
 }
 
@@ -161,7 +191,8 @@ static void flush(tensor_reader *reader)
 static wb_status read_run(tensor_reader *reader, uint64_t at, uint64_t n)
 {
     const wb__selection *selection = reader->selection;
-    bool direct = selection->to == selection->kind->dtype && reader->staged == 0;
+    bool direct =
+        selection->to == selection->from && reader->staged == 0 && reader->decoder == NULL;
     if (direct && n >= BUFFER_BYTES && n <= SIZE_MAX) {
         wb_status status = wb__source_read(reader->source, reader->context, reader->tensor_at + at,
                                            reader->dst, (size_t)n);
@@ -210,6 +241,27 @@ static wb_status read_runs(tensor_reader *reader)
     return WB_OK;
 }
 
+/* Reads with a buffer that holds `slack` bytes more than what is asked for at once. */
+static wb_status read_into(tensor_reader *reader, uint64_t slack)
+{
+    const wb_allocator *allocator = &reader->context->allocator;
+    uint64_t capacity =
+        (reader->tensor_bytes < BUFFER_BYTES ? reader->tensor_bytes : BUFFER_BYTES) + slack;
+    if (capacity > SIZE_MAX - STAGE_BYTES)
+        return wb__fail_memory(reader->context);
+    reader->buffer_capacity = (size_t)capacity;
+    size_t bytes = reader->buffer_capacity + STAGE_BYTES;
+    reader->buffer = wb__alloc(allocator, bytes);
+    if (reader->buffer == NULL)
+        return wb__fail_memory(reader->context);
+    reader->stage = reader->buffer + reader->buffer_capacity;
+    reader->stage_capacity =
+        STAGE_BYTES - STAGE_BYTES % wb__dtype_unit_bytes(reader->selection->from);
+    wb_status status = read_runs(reader);
+    wb__free(allocator, reader->buffer, bytes);
+    return status;
+}
+
 wb_status wb__read_selection(const wb_model *model, wb__context *context,
                              const wb__selection *selection, void *dst)
 {
@@ -222,19 +274,23 @@ wb_status wb__read_selection(const wb_model *model, wb__context *context,
                             .tensor_bytes = selection->kind->bytes,
                             .swap = logical->files[wb__model_file_of(logical, number)].big_endian,
                             .dst = dst};
+    wb__decoder decoder;
+    uint64_t slack = 0;
+    wb_status status = WB_OK;
     if (selection->count == 0)
         return WB_OK;
     plan_runs(&reader);
-    reader.buffer_capacity =
-        reader.tensor_bytes < BUFFER_BYTES ? (size_t)reader.tensor_bytes : BUFFER_BYTES;
-    size_t bytes = reader.buffer_capacity + STAGE_BYTES;
-    reader.buffer = wb__alloc(&context->allocator, bytes);
-    if (reader.buffer == NULL)
-        return wb__fail_memory(context);
-    reader.stage = reader.buffer + reader.buffer_capacity;
-    reader.stage_capacity =
-        STAGE_BYTES - STAGE_BYTES % wb__dtype_unit_bytes(selection->kind->dtype);
-    wb_status status = read_runs(&reader);
-    wb__free(&context->allocator, reader.buffer, bytes);
+    if (selection->decode) {
+        status =
+            wb__decoder_open(&decoder, model, context, number, selection->packed, selection->to);
+        reader.decoder = &decoder;
+        reader.swap = false;
+        reader.tensor_bytes = wb__dtype_bytes(selection->from, selection->kind->elements);
+        slack = 2 * wb__dtype_bytes(selection->from, decoder.unit); /* units that a piece cuts */
+    }
+    if (status == WB_OK)
+        status = read_into(&reader, slack);
+    if (reader.decoder != NULL)
+        wb__decoder_close(&decoder);
     return status;
 }

@@ -3,6 +3,7 @@
  * https://numpy.org/doc/stable/user/basics.indexing.html
  */
 #include "dtype/block.h"
+#include "open/decoder.h"
 #include "open/open.h"
 
 static wb_status fail_slice(wb__context *context, const char *what)
@@ -258,7 +259,7 @@ static bool cuts_units(const wb__selection *selection, uint64_t unit)
 
 static wb_status check_units(wb__context *context, const wb__selection *selection)
 {
-    const wb__dtype *dtype = selection->kind->dtype;
+    const wb__dtype *dtype = selection->from;
     uint32_t unit = wb__dtype_unit(dtype);
     if (unit == 1 || !cuts_units(selection, unit))
         return WB_OK;
@@ -295,23 +296,30 @@ wb_status wb__selection_make(const wb_model *model, wb__context *context, uint64
     wb_status found = wb__resolve(model, context, tensor, &stored, &packed);
     if (found != WB_OK)
         return found;
-    const wb__kind *kind = wb__table_kind_of(&model->logical.table, stored);
-    if (packed != NULL)
-        return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
-                        wb__table_name(&model->logical.table, stored),
-                        "a tensor of several parts cannot be decoded yet: read its parts");
-    *selection =
-        (wb__selection){.stored = stored, .kind = kind, .to = kind->dtype, .count = kind->elements};
-    if (dtype >= 0)
-        selection->to = wb__dtype_get(dtype);
-    if (selection->to == NULL)
+    const wb__kind *kind =
+        packed != NULL ? &packed->kind : wb__table_kind_of(&model->logical.table, stored);
+    const wb__dtype *to = dtype >= 0 ? wb__dtype_get(dtype) : kind->dtype;
+    if (to == NULL)
         return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET, WB__STR(""),
                         "there is no dtype number %ld", (long)dtype);
-    if (!wb__dtype_converts(kind->dtype, selection->to))
+    if (packed != NULL && dtype < 0)
         return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
-                        WB__STR(""), "%s does not convert to %s%s", kind->dtype->name,
-                        selection->to->name,
-                        wb__dtype_is_plain(kind->dtype) && wb__dtype_is_plain(selection->to)
+                        wb__table_name(&model->logical.table, stored),
+                        "a tensor of several parts is stored in no one dtype: name the dtype to "
+                        "decode it to, or read its parts");
+    *selection = (wb__selection){.stored = stored,
+                                 .packed = packed,
+                                 .kind = kind,
+                                 .from = kind->dtype,
+                                 .to = to,
+                                 .count = kind->elements};
+    selection->decode = packed != NULL || (kind->dtype->block_size > 1 && to != kind->dtype);
+    if (selection->decode)
+        selection->from = wb__decoder_gives(packed, to);
+    if (!wb__dtype_converts(selection->from, to))
+        return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
+                        WB__STR(""), "%s does not convert to %s%s", kind->dtype->name, to->name,
+                        kind->dtype->kind == WB__CLASS_COMPLEX || to->kind == WB__CLASS_COMPLEX
                             ? ": complex numbers stay as they are"
                             : "");
     if (slice != NULL) {

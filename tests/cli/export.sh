@@ -82,6 +82,11 @@ assert open("keep.npy").read() == "old"
 wb("one.safetensors", "weight", "-o", "keep.npy")
 assert npy(open("keep.npy", "rb").read())[0] == "<f4"
 wb("one.safetensors", "weight", "-o", "nowhere/x.npy", code=5)
+model = open("one.safetensors", "rb").read()
+os.symlink("one.safetensors", "link.npy")
+wb("one.safetensors", "weight", "-o", "./one.safetensors", code=4)
+wb("one.safetensors", "weight", "-o", "link.npy", code=4)
+assert open("one.safetensors", "rb").read() == model
 wb("one.safetensors", "weight", "-o", "set", code=5)
 wb("foreign/empty.safetensors", "weight", "-o", "x.npy", code=2)
 wb("nowhere.safetensors", "weight", "-o", "x.npy", code=5)

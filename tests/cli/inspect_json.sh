@@ -56,3 +56,15 @@ import json
 o = json.load(open("out.json"))
 assert "tensors" not in o and "metadata" not in o
 assert o["totals"]["tensors"] == 2 and o["totals"]["parameters"] == 14, o'
+# Patterns mean what Python's fnmatch takes them for.
+python3 - <<'P'
+import fnmatch, json, subprocess
+def names(*args):
+    out = subprocess.run(["wb", "inspect", "--json", *args, "one.safetensors"], capture_output=True, check=True)
+    return [t["name"] for t in json.loads(out.stdout)["tensors"]]
+every = names()
+for pattern in ("*", "", "w*", "?", "??", "*e*", "*e*e*", "[a-f]*", "[!a-f]*", "[]u]", "four", "*t", "*[", "[uz", "*a*r",
+                "s*t*", "**e", "w?[d]e", "[w-]*", "*z*"):
+    want = [n for n in every if fnmatch.fnmatchcase(n, pattern)]
+    assert names("--filter", pattern) == want, (pattern, want, names("--filter", pattern))
+P

@@ -261,9 +261,9 @@ static void open_header(const char *name, const unsigned char *bytes, size_t n, 
 static void headers(void **state)
 {
     (void)state;
-    size_t largest = is_slow() ? (size_t)100 << 10 : (size_t)2 << 20;
+    size_t largest = is_slow() ? (size_t)100 << 10 : (size_t)1 << 20;
     for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) {
-        for (size_t bytes = 1000; bytes <= largest; bytes = bytes * 17 / 10) {
+        for (size_t bytes = 1000; bytes <= largest; bytes = bytes * 5 / 2) {
             size_t n;
             text header = header_of(&families[i], bytes);
             unsigned char *file = st_bytes(header.at, header.len, 0, &n);
@@ -291,7 +291,7 @@ static void announced(void **state)
 static void shards(void **state)
 {
     (void)state;
-    size_t bytes = is_slow() ? (size_t)50 << 10 : (size_t)2 << 20;
+    size_t bytes = is_slow() ? (size_t)50 << 10 : (size_t)1 << 20;
     /* One large file and small ones, in both orders, and many of one size. */
     for (int order = 0; order < 3; order++) {
         char *folder = scratch_make();

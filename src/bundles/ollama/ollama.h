@@ -39,6 +39,23 @@ wb_status wb__ollama_find(wb__context *context, const char *store, wb__str name,
  * known. */
 char *wb__ollama_default_store(const wb_allocator *allocator);
 
+/* ---- what there is ---- */
+
+typedef struct wb__store_entry {
+    const char *path; /* of the manifest */
+    wb__str host, space, model, tag;
+    uint64_t bytes; /* of config and layers, as the manifest says */
+    uint64_t layers;
+    uint64_t tensors;      /* layers that hold one tensor each, or a few */
+    const wb_error *error; /* NULL, or why the manifest could not be read */
+} wb__store_entry;
+
+typedef wb_status wb__store_each(void *ctx, const wb__store_entry *entry);
+
+/* Calls `each` for every model of a store, by name; what it returns other than WB_OK ends the
+ * listing. */
+wb_status wb__ollama_list(wb__context *context, const char *store, wb__store_each *each, void *ctx);
+
 /* ---- manifests ---- */
 
 typedef enum wb__layer_kind {

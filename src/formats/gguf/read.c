@@ -3,12 +3,20 @@
 static const char magic[WB__GGUF_MAGIC_BYTES] = {'G', 'G', 'U', 'F'};
 static const char magic_reversed[WB__GGUF_MAGIC_BYTES] = {'F', 'U', 'G', 'G'};
 
+/* No tensors and no metadata: a few bytes that could be cut from anything. */
+static bool is_empty(const wb__head *head)
+{
+    return head->n >= WB__GGUF_FIXED_BYTES &&
+           wb__load_le64(head->bytes + WB__GGUF_FIXED_BYTES - 16) == 0 &&
+           wb__load_le64(head->bytes + WB__GGUF_FIXED_BYTES - 8) == 0;
+}
+
 static int bid(const wb__head *head)
 {
     if (head->n < WB__GGUF_MAGIC_BYTES)
         return 0;
     if (memcmp(head->bytes, magic, sizeof magic) == 0)
-        return 100;
+        return is_empty(head) ? 10 : 100;
     return memcmp(head->bytes, magic_reversed, sizeof magic) == 0 ? 80 : 0;
 }
 

@@ -1,11 +1,12 @@
 /* The fast reader without vector instructions, eight bytes at a time, and the choice among all. */
-#include "formats/safetensors/reader.h"
+#include "formats/safetensors/fast_types.h"
 
 #define ONES UINT64_C(0x0101010101010101)
 #define HIGHS UINT64_C(0x8080808080808080)
 
-static inline unsigned name_length(const uint8_t *p)
+static inline unsigned name_length(const uint8_t *p, name_lengths *last)
 {
+    (void)last;
     for (unsigned i = 0; i < 256; i += 8) {
         /* The high bit of each byte that is a quote, a backslash, a control character or no ASCII;
          * it may also be set in bytes above such a one, into which a borrow runs, never below. */

@@ -44,8 +44,8 @@ static float dequantized(int code, int zero, float scale)
 void wb__awq_decode(const wb__int4 *tensor, uint64_t first, uint64_t rows, float *values)
 {
     for (uint64_t tile = first; tile < first + rows; tile += 8, values += 8 * tensor->in) {
-        float scales[8];
-        int zeros[8];
+        float scales[8] = {0};
+        int zeros[8] = {0};
         for (uint64_t i = 0; i < tensor->in; i++) {
             if (i % tensor->group == 0)
                 load_group(tensor, i / tensor->group, tile, awq_nibble, scales, zeros);
@@ -67,8 +67,8 @@ static uint64_t group_of(const wb__int4 *tensor, uint64_t i)
 void wb__gptq_decode(const wb__int4 *tensor, uint64_t first, uint64_t rows, float *values)
 {
     for (uint64_t tile = first; tile < first + rows; tile += 8, values += 8 * tensor->in) {
-        float scales[8];
-        int zeros[8];
+        float scales[8] = {0};
+        int zeros[8] = {0};
         uint64_t loaded = UINT64_MAX;
         for (uint64_t i = 0; i < tensor->in; i++) {
             uint64_t group = group_of(tensor, i);

@@ -46,25 +46,21 @@ static void choose_dtypes(decoder *d, bool native, int32_t asked)
 
 /* ---- scales ---- */
 
-static void widen(const decoder *d, int32_t dtype, const void *src, uint64_t first, size_t n,
+static bool widen(const decoder *d, int32_t dtype, const void *src, uint64_t first, size_t n,
                   float *floats)
 {
     const uint8_t *bytes = (const uint8_t *)src + first * wb__float_size(dtype);
-    if (dtype == WB_DTYPE_F32) {
-        for (size_t i = 0; i < n; i++)
-            floats[i] = wb__float_of_bits(wb__load_le32(bytes + 4 * i));
-    } else {
-        d->fast.widen[format_of(dtype)](bytes, floats, n);
-    }
+    return d->fast.widen[format_of(dtype)](bytes, floats, n);
 }
 
+/* F16 holds the powers from 2^-24 to 2^15, what is smaller becomes 0; the others hold all there are. */
 static void load_e8m0(const decoder *d, const uint8_t *bytes, size_t n, float *scales)
 {
-    for (size_t i = 0; i < n; i++)
-        scales[i] = wb__float_from_e8m0(bytes[i]);
-    if (d->dtype == WB_DTYPE_F16) { /* the others hold every power of two from 2^-127 to 2^127 */
-        for (size_t i = 0; i < n; i++)
-            scales[i] = wb__float_round(WB_DTYPE_F16, scales[i]);
+    bool f16 = d->dtype == WB_DTYPE_F16;
+    unsigned least = f16 ? 127 - 24 : 0, most = f16 ? 127 + 15 : 254;
+    for (size_t i = 0; i < n; i++) {
+        float scale = wb__float_from_e8m0(bytes[i] <= most ? bytes[i] : 255);
+        scales[i] = bytes[i] >= least ? scale : 0;
     }
 }
 
@@ -77,7 +73,7 @@ static void load_e4m3(const decoder *d, const uint8_t *bytes, size_t n, float *s
     else if (d->parts->global == WB__MLX_GLOBAL_FACTOR)
         factor = g;
     const wb__mlx_kernels *kernels = wb__float_is_finite(factor) ? &d->fast : &d->scalar;
-    size_t even = n / 16 * 16;
+    size_t even = n / 32 * 32;
     kernels->e4m3_decode[WB__MLX_F32](bytes, &one, factor, even, 1, (uint8_t *)scales);
     d->scalar.e4m3_decode[WB__MLX_F32](bytes + even, &one, factor, n - even, 1,
                                        (uint8_t *)(scales + even));
@@ -111,13 +107,13 @@ static void affine_mixed(const decoder *d, const uint8_t *packed, size_t groups,
 
 static void affine(decoder *d, uint64_t first, size_t groups, const uint8_t *packed, uint8_t *dst)
 {
-    widen(d, d->parts->scales_dtype, d->parts->scales, first, groups, d->scales);
-    widen(d, d->parts->biases_dtype, d->parts->biases, first, groups, d->biases);
+    const wb__mlx_parts *parts = d->parts;
+    bool finite = widen(d, parts->scales_dtype, parts->scales, first, groups, d->scales);
+    finite &= widen(d, parts->biases_dtype, parts->biases, first, groups, d->biases);
     if (d->product_dtype != d->dtype) {
         affine_mixed(d, packed, groups, dst);
         return;
     }
-    bool finite = all_finite(d->scales, groups) && all_finite(d->biases, groups);
     const wb__mlx_kernels *kernels = finite ? &d->fast : &d->scalar;
     kernels->affine_decode[d->type->bits][format_of(d->dtype)](packed, d->scales, d->biases,
                                                                d->type->group, groups, dst);

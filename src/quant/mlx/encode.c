@@ -13,6 +13,7 @@ typedef struct encoder {
     const wb__mlx_encoding *encoding;
     int32_t dtype;
     wb__mlx_kernels kernels;
+    float peaks[CHUNK_GROUPS];
     float least[CHUNK_GROUPS];
     float greatest[CHUNK_GROUPS];
     float scales[CHUNK_GROUPS]; /* or what a value is multiplied with, or divided by */
@@ -65,14 +66,6 @@ static void affine(encoder *e, const float *values, uint64_t first, size_t group
 
 /* ---- scales of one byte ---- */
 
-static float peak_of(float least, float greatest)
-{
-    if (least > greatest) /* all is NaN */
-        return 0;
-    float low = wb__float_magnitude(least), high = wb__float_magnitude(greatest);
-    return low > high ? low : high;
-}
-
 /* log2 of a positive finite float: 2^k * m with m from 3/4 to 3/2, and with t = (m - 1) / (m + 1)
  * log2 m = 2 / ln 2 * (t + t^3 / 3 + t^5 / 5 + ...), where t^27 / 27 is below 2^-68. */
 static double log2_of(float x)
@@ -110,8 +103,8 @@ static int e8m0_exponent(const encoder *e, float s)
 static void e8m0_scales(encoder *e, size_t groups, float largest_value, uint8_t *bytes)
 {
     for (size_t g = 0; g < groups; g++) {
-        float peak = peak_of(e->least[g], e->greatest[g]);
-        int exponent = e8m0_exponent(e, wb__float_round(e->dtype, peak / largest_value));
+        float s = wb__float_round(e->dtype, e->peaks[g] / largest_value);
+        int exponent = e8m0_exponent(e, s);
         exponent = exponent < -127 ? -127 : exponent > 127 ? 127 : exponent;
         bytes[g] = (uint8_t)(exponent + 127);
         e->scales[g] = wb__float_power(-exponent);
@@ -121,8 +114,7 @@ static void e8m0_scales(encoder *e, size_t groups, float largest_value, uint8_t 
 static void e4m3_scales(encoder *e, size_t groups, float factor, uint8_t *bytes)
 {
     for (size_t g = 0; g < groups; g++) {
-        float peak = peak_of(e->least[g], e->greatest[g]);
-        bytes[g] = wb__float_to_e4m3(wb__float_round(e->dtype, peak / 6.0f) * factor);
+        bytes[g] = wb__float_to_e4m3(wb__float_round(e->dtype, e->peaks[g] / 6.0f) * factor);
         float scale = wb__float_from_e4m3(bytes[g]);
         e->scales[g] = scale != 0 ? scale : wb__float_of_bits(WB__FLOAT_INFINITY); /* all codes 0 */
     }
@@ -139,7 +131,7 @@ static void scaled(encoder *e, const float *values, uint64_t first, size_t group
     size_t group = e->type->group;
     uint8_t *packed = (uint8_t *)out->weight + first * wb__mlx_group_bytes(e->type);
     uint8_t *bytes = (uint8_t *)out->scales + first;
-    e->kernels.range(values, group, groups, e->least, e->greatest);
+    e->kernels.peak(values, group, groups, e->peaks);
     if (e->type->mode == WB__MLX_NVFP4) {
         float factor = e->encoding->has_global
                            ? WB__MLX_GLOBAL_RANGE / e->encoding->global_scale
@@ -161,16 +153,11 @@ static void scaled(encoder *e, const float *values, uint64_t first, size_t group
 static const float *load(const wb__mlx_kernels *kernels, int32_t dtype, const uint8_t *src, size_t n,
                          float *buffer)
 {
-    if (dtype != WB_DTYPE_F32) {
-        kernels->widen[format_of(dtype)](src, buffer, n);
-        return buffer;
-    }
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    if ((uintptr_t)src % sizeof(float) == 0)
+    if (dtype == WB_DTYPE_F32 && (uintptr_t)src % sizeof(float) == 0)
         return (const float *)(const void *)src;
 #endif
-    for (size_t i = 0; i < n; i++)
-        buffer[i] = wb__float_of_bits(wb__load_le32(src + 4 * i));
+    (void)kernels->widen[format_of(dtype)](src, buffer, n);
     return buffer;
 }
 
@@ -204,11 +191,10 @@ float wb__mlx_amax(uint32_t features, int32_t dtype, const void *src, uint64_t n
     const uint8_t *from = src;
     float amax = 0;
     while (n > 0) {
-        float buffer[CHUNK], least, greatest;
+        float buffer[CHUNK], peak;
         size_t count = n < CHUNK ? (size_t)n : CHUNK;
         const float *values = load(&kernels, dtype, from, count, buffer);
-        (count == CHUNK ? &kernels : &scalar)->range(values, count, 1, &least, &greatest);
-        float peak = peak_of(least, greatest);
+        (count == CHUNK ? &kernels : &scalar)->peak(values, count, 1, &peak);
         amax = peak > amax ? peak : amax;
         from += count * wb__float_size(dtype);
         n -= count;

@@ -6,19 +6,14 @@
 
 #include "cpu/cpu.h"
 
-extern const wb__mlx_kernels wb__mlx_kernels_affine, wb__mlx_kernels_scaled;
-#define WB__X86_SETS 0
-#if WB__X86_SETS
-extern const wb__mlx_kernels wb__mlx_kernels_avx2, wb__mlx_kernels_avx512;
-#endif
+#define WB__MLX_KERNEL_SET(name) extern const wb__mlx_kernels wb__mlx_kernels_##name;
+#include "quant/mlx/sets.def"
+#undef WB__MLX_KERNEL_SET
 
 static const wb__mlx_kernels *const sets[] = {
-    &wb__mlx_kernels_affine,
-    &wb__mlx_kernels_scaled,
-#if WB__X86_SETS
-    &wb__mlx_kernels_avx2,
-    &wb__mlx_kernels_avx512,
-#endif
+#define WB__MLX_KERNEL_SET(name) &wb__mlx_kernels_##name,
+#include "quant/mlx/sets.def"
+#undef WB__MLX_KERNEL_SET
 };
 
 #define TAKE(entry)                                                                                \
@@ -45,6 +40,7 @@ void wb__mlx_kernels_choose(uint32_t features, wb__mlx_kernels *kernels)
         for (size_t bits = 0; bits < WB__MLX_BITS; bits++)
             TAKE(affine_encode[bits]);
         TAKE(range);
+        TAKE(peak);
         TAKE(affine_fit);
         TAKE(e2m1_encode);
         TAKE(e4m3_encode);

@@ -45,6 +45,9 @@ typedef void wb__mlx_scaled_decoder(const uint8_t *packed, const float *scales, 
 typedef void wb__mlx_range(const float *values, size_t group, size_t groups, float *least,
                            float *greatest);
 
+/* Largest magnitude of a group; 0 where all is NaN. */
+typedef void wb__mlx_peak(const float *values, size_t group, size_t groups, float *peaks);
+
 /* The scale and bias of each group with 2 bits and more, from its range. */
 typedef void wb__mlx_affine_fitter(const float *least, const float *greatest, unsigned bits,
                                    size_t groups, float *scales, float *biases);
@@ -60,8 +63,8 @@ typedef void wb__mlx_scaled_encoder(const float *values, const float *multiplier
 typedef void wb__mlx_divided_encoder(const float *values, const float *divisors, float factor,
                                      size_t group, size_t groups, uint8_t *packed);
 
-/* F16 or BF16 as floats. */
-typedef void wb__mlx_widener(const uint8_t *src, float *dst, size_t n);
+/* n numbers of a format as floats; true if all are finite. */
+typedef bool wb__mlx_widener(const uint8_t *src, float *dst, size_t n);
 
 typedef struct wb__mlx_kernels {
     uint32_t features;        /* WB__CPU_* that the set needs */
@@ -69,8 +72,9 @@ typedef struct wb__mlx_kernels {
     wb__mlx_affine_decoder *affine_decode[WB__MLX_BITS][WB__MLX_FORMATS];
     wb__mlx_scaled_decoder *e2m1_decode[WB__MLX_FORMATS];
     wb__mlx_scaled_decoder *e4m3_decode[WB__MLX_FORMATS];
-    wb__mlx_widener *widen[WB__MLX_FORMATS]; /* not F32 */
+    wb__mlx_widener *widen[WB__MLX_FORMATS];
     wb__mlx_range *range;
+    wb__mlx_peak *peak;
     wb__mlx_affine_fitter *affine_fit;
     wb__mlx_affine_encoder *affine_encode[WB__MLX_BITS];
     wb__mlx_scaled_encoder *e2m1_encode;

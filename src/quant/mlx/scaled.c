@@ -35,6 +35,18 @@ uint8_t wb__mlx_e2m1_code(float q)
     return nearest;
 }
 
+static void peak(const float *values, size_t group, size_t groups, float *peaks)
+{
+    for (size_t g = 0; g < groups; g++, values += group) {
+        float most = 0;
+        for (size_t i = 0; i < group; i++) {
+            float magnitude = wb__float_magnitude(values[i]);
+            most = magnitude > most ? magnitude : most;
+        }
+        peaks[g] = most;
+    }
+}
+
 static void encode_e2m1(const float *values, const float *multipliers, size_t group, size_t groups,
                         uint8_t *packed)
 {
@@ -119,17 +131,24 @@ CODERS(F32)
 CODERS(F16)
 CODERS(BF16)
 
-static void widen_F16(const uint8_t *src, float *dst, size_t n)
+static inline bool widen(const uint8_t *src, int32_t dtype, float *dst, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
-        dst[i] = wb__float_load(WB_DTYPE_F16, src + 2 * i);
+    bool finite = true;
+    for (size_t i = 0; i < n; i++) {
+        dst[i] = wb__float_load(dtype, src + i * wb__float_size(dtype));
+        finite &= wb__float_is_finite(dst[i]);
+    }
+    return finite;
 }
 
-static void widen_BF16(const uint8_t *src, float *dst, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        dst[i] = wb__float_load(WB_DTYPE_BF16, src + 2 * i);
-}
+#define WIDENER(format)                                                                            \
+    static bool widen_##format(const uint8_t *src, float *dst, size_t n)                           \
+    {                                                                                              \
+        return widen(src, WB_DTYPE_##format, dst, n);                                              \
+    }
+WIDENER(F32)
+WIDENER(F16)
+WIDENER(BF16)
 
 WB__CONTRACTION_PROBE()
 
@@ -137,7 +156,8 @@ const wb__mlx_kernels wb__mlx_kernels_scaled = {
     .contracted = contracted,
     .e2m1_decode = {decode_e2m1_F32, decode_e2m1_F16, decode_e2m1_BF16},
     .e4m3_decode = {decode_e4m3_F32, decode_e4m3_F16, decode_e4m3_BF16},
-    .widen = {NULL, widen_F16, widen_BF16},
+    .widen = {widen_F32, widen_F16, widen_BF16},
+    .peak = peak,
     .e2m1_encode = encode_e2m1,
     .e4m3_encode = encode_e4m3,
     .e2m1_divide = {divide_F32, divide_F16, divide_BF16},

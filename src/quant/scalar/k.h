@@ -58,8 +58,8 @@ static inline void wb__k_unpack_6(const uint8_t *low, const uint8_t *high, uint8
 {
     wb__k_unpack_2(high, q);
     for (size_t j = 0; j < WB__K; j++) {
-        unsigned nibble = low[j / 128 * 64 + j % 64] >> j % 128 / 64 * 4 & 0xF;
-        q[j] = (uint8_t)(q[j] << 4 | nibble);
+        unsigned nibble = (unsigned)low[j / 128 * 64 + j % 64] >> j % 128 / 64 * 4 & 0xF;
+        q[j] = (uint8_t)((unsigned)q[j] << 4 | nibble);
     }
 }
 
@@ -78,8 +78,8 @@ static inline void wb__k_pack_6(const uint8_t *q, uint8_t *low, uint8_t *high)
 /* Scale i of the 16 of Q3_K: four bits in the first eight bytes, two in the last four. */
 static inline int wb__k_scale_6(const uint8_t *scales, size_t i)
 {
-    unsigned low = scales[i % 8] >> i / 8 * 4 & 0xF;
-    unsigned high = scales[8 + i % 4] >> i / 4 * 2 & 3;
+    unsigned low = (unsigned)scales[i % 8] >> i / 8 * 4 & 0xF;
+    unsigned high = (unsigned)scales[8 + i % 4] >> i / 4 * 2 & 3;
     return (int)(low | high << 4);
 }
 
