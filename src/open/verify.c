@@ -196,5 +196,7 @@ wb_status wb__verify(const wb_model *model, wb__context *context, const wb_verif
         return wb__fail_memory(context);
     status = verify_values(&check);
     wb__free(&context->allocator, check.chunk, CHUNK_BYTES);
+    if (status == WB_OK && check.unread == 0) /* nothing was too large to be read */
+        status = wb__verify_digests(model, context);
     return status;
 }
