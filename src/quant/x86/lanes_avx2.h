@@ -79,6 +79,11 @@ KERNEL static inline lane_mask f_equal(lanes a, lanes b)
     return _mm256_cmp_ps(a, b, _CMP_EQ_OQ);
 }
 
+KERNEL static inline lane_mask f_differ(lanes a, lanes b)
+{
+    return _mm256_cmp_ps(a, b, _CMP_NEQ_UQ);
+}
+
 KERNEL static inline lane_mask m_and(lane_mask a, lane_mask b)
 {
     return _mm256_and_ps(a, b);
@@ -120,10 +125,12 @@ KERNEL static inline lanes f_quant(lanes v, int low, int high)
 /* Integers of 8 bits, one a lane. */
 KERNEL static inline void f_store_bytes(uint8_t *p, lanes v)
 {
-    const __m256i lowest = _mm256_setr_epi8(0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
-                                            -1, -1, -1, -1, 0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1);
+    const __m256i lowest =
+        _mm256_setr_epi8(0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+                         -1, 0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1);
     __m256i bytes = _mm256_shuffle_epi8(_mm256_cvttps_epi32(v), lowest);
-    __m128i joined = _mm_or_si128(_mm256_castsi256_si128(bytes), _mm256_extracti128_si256(bytes, 1));
+    __m128i joined =
+        _mm_or_si128(_mm256_castsi256_si128(bytes), _mm256_extracti128_si256(bytes, 1));
     _mm_storel_epi64((__m128i *)(void *)p, joined);
 }
 

@@ -79,6 +79,11 @@ KERNEL static inline lane_mask f_equal(lanes a, lanes b)
     return _mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ);
 }
 
+KERNEL static inline lane_mask f_differ(lanes a, lanes b)
+{
+    return _mm512_cmp_ps_mask(a, b, _CMP_NEQ_UQ);
+}
+
 KERNEL static inline lane_mask m_and(lane_mask a, lane_mask b)
 {
     return a & b;
@@ -125,7 +130,8 @@ KERNEL static inline void f_store_bytes(uint8_t *p, lanes v)
 
 KERNEL static inline lanes f_load_bytes(const uint8_t *p)
 {
-    return _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)p)));
+    return _mm512_cvtepi32_ps(
+        _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)p)));
 }
 
 /* out[i] has value i of each of 16 arrays. */
