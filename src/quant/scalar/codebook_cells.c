@@ -94,7 +94,7 @@ static void compute(const cells_job *job)
 /* NEAR is how many neighbours there are in all; unit tests count them. */
 #define CODEBOOK(name, BITS, LEVELS, SHELLS, NEAR)                                                 \
     static uint32_t cells_##name[(BITS) == 2 ? CELLS_2 : CELLS_3];                                 \
-    static uint16_t near_##name[NEAR];                                                             \
+    static uint16_t near_##name[(NEAR) + WB__NEAR_SLACK];                                          \
     static pthread_once_t once_##name = PTHREAD_ONCE_INIT;                                         \
     static void compute_##name(void)                                                               \
     {                                                                                              \
