@@ -338,7 +338,8 @@ WB_API wb_status wb_tensor_read_size(const wb_model *model, uint64_t index, cons
  * slice  NULL: the whole tensor
  * dtype  a wb_dtype, or -1 for the stored one. Conversions round to nearest, ties to even; what
  *        exceeds the range of a float becomes infinity, or NaN where there is none; integers and
- *        booleans saturate, and NaN becomes 0
+ *        booleans saturate, and NaN becomes 0. Quantized values are decoded to F32 first; as stored
+ *        they can only be had in whole blocks (UNSUPPORTED otherwise)
  * dst    `size` bytes, at least what wb_tensor_read_size says; unaligned is fine
  *
  * WB_ERROR_IO names the offset at which a file ended early. Safe on a file that changes, except in

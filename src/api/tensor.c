@@ -189,12 +189,10 @@ wb_status wb_dtype_describe(int32_t dtype, wb_dtype_info *info)
                       (wb__dtype_is_float(row) && row->kind != WB__CLASS_SCALE);
     info->description = row->description;
     wb__codec codec;
-    if (wb__codec_get(dtype, wb__cpu_features(), &codec)) {
-        info->decodes = 1;
-        info->encodes = codec.encode != NULL;
-        info->importance = codec.importance;
-    } else {
-        info->decodes = info->encodes = wb__dtype_is_plain(row) && row->kind != WB__CLASS_COMPLEX;
-    }
+    bool plain = wb__dtype_is_plain(row);
+    bool decodes = wb__codec_get(dtype, wb__cpu_features(), &codec);
+    info->decodes = plain ? row->kind != WB__CLASS_COMPLEX : decodes;
+    info->encodes = plain ? info->decodes : codec.encode != NULL;
+    info->importance = codec.importance;
     return WB_OK;
 }

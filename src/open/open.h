@@ -56,6 +56,12 @@ typedef struct wb__selection {
     uint64_t bytes; /* of the result */
 } wb__selection;
 
+/* Whether the elements are quantized and asked for as numbers. */
+static inline bool wb__selection_decodes(const wb__selection *selection)
+{
+    return !wb__dtype_is_plain(selection->kind->dtype) && selection->to != selection->kind->dtype;
+}
+
 wb_status wb__selection_make(const wb_model *model, wb__context *context, uint64_t tensor,
                              const wb_slice *slice, int32_t dtype, wb__selection *selection);
 

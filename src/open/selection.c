@@ -2,7 +2,9 @@
  * Slices: what NumPy's basic indexing selects, as start, count and step for each dimension.
  * https://numpy.org/doc/stable/user/basics.indexing.html
  */
+#include "cpu/cpu.h"
 #include "open/open.h"
+#include "quant/quant.h"
 
 static wb_status fail_slice(wb__context *context, const char *what)
 {
@@ -31,7 +33,8 @@ static bool take(slice_text *text, char c)
     return true;
 }
 
-/* An optional integer; false if it is malformed. Values beyond int64_t are clamped, as a slice does. */
+/* An optional integer; false if it is malformed. Values beyond int64_t are clamped, as a slice
+ * does. */
 static bool take_integer(slice_text *text, bool *present, int64_t *value)
 {
     bool negative = take(text, '-');
@@ -220,14 +223,34 @@ static wb_status check_axes(wb__context *context, const wb_slice *slice, const w
     return WB_OK;
 }
 
+/* Refuses to cut a block where the blocks themselves are asked for. Rows are whole blocks. */
+static wb_status check_blocks(wb__context *context, const wb__selection *selection)
+{
+    const wb__kind *kind = selection->kind;
+    uint32_t block = kind->dtype->block_size;
+    if (wb__dtype_is_plain(kind->dtype) || selection->to != kind->dtype || selection->count == 0)
+        return WB_OK;
+    bool cuts = selection->first % block != 0 || selection->count % block != 0;
+    if (selection->axes != NULL) {
+        const wb_axis *axis = &selection->axes[kind->rank - 1];
+        cuts |= axis->start % block != 0 || axis->count % block != 0 || axis->step != 1;
+    }
+    if (!cuts)
+        return WB_OK;
+    return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
+                    WB__STR(""),
+                    "the slice would cut a block: %s keeps %lu elements together; ask for F32",
+                    kind->dtype->name, (unsigned long)block);
+}
+
 /* Refuses runs that begin or end within a byte: the format packs several elements into one. */
 static wb_status check_bytes(wb__context *context, const wb__selection *selection)
 {
     uint32_t bits = selection->kind->dtype->block_bits;
     if (bits >= 8)
         return WB_OK;
-    bool cuts = selection->first * bits % 8 != 0 ||
-                (selection->first + selection->count) * bits % 8 != 0;
+    bool cuts =
+        selection->first * bits % 8 != 0 || (selection->first + selection->count) * bits % 8 != 0;
     uint64_t run = 1;
     if (selection->axes != NULL) {
         for (uint32_t i = selection->kind->rank; i-- > 0;) {
@@ -254,7 +277,7 @@ static wb_status check_bytes(wb__context *context, const wb__selection *selectio
 static wb_status measure(wb__context *context, wb__selection *selection)
 {
     uint64_t bits;
-    if (!wb__mul(selection->count, selection->to->block_bits, &bits))
+    if (!wb__mul(selection->count / selection->to->block_size, selection->to->block_bits, &bits))
         return wb__fail(context, WB_ERROR_LIMIT, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET, WB__STR(""),
                         "the result has more bits than 64 bits can count");
     if (bits % 8 != 0)
@@ -262,6 +285,28 @@ static wb_status measure(wb__context *context, wb__selection *selection)
                         WB__STR(""), "%llu elements of %s do not fill their last byte",
                         (unsigned long long)selection->count, selection->to->name);
     selection->bytes = bits / 8;
+    return WB_OK;
+}
+
+static wb_status check_dtypes(wb__context *context, const wb__dtype *from, const wb__dtype *to)
+{
+    wb__codec codec;
+    const wb__dtype *f32 = wb__dtype_get(WB_DTYPE_F32);
+    if (from == to || wb__dtype_converts(from, to))
+        return WB_OK;
+    if (!wb__dtype_is_plain(to))
+        return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
+                        WB__STR(""), "%s is not converted to %s here: read F32, and quantize that",
+                        from->name, to->name);
+    if (wb__dtype_is_plain(from) || !wb__dtype_converts(f32, to))
+        return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
+                        WB__STR(""), "%s does not convert to %s: complex numbers stay as they are",
+                        from->name, to->name);
+    if (!wb__codec_get(from->id, wb__cpu_features(), &codec))
+        return wb__fail(
+            context, WB_ERROR_UNSUPPORTED, WB__FINDING_QUANT_BUILD, WB_NO_OFFSET, WB__STR(""),
+            "this build fuses floating-point operations, which would change values of %s",
+            from->name);
     return WB_OK;
 }
 
@@ -278,15 +323,14 @@ wb_status wb__selection_make(const wb_model *model, wb__context *context, uint64
     if (selection->to == NULL)
         return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET, WB__STR(""),
                         "there is no dtype number %ld", (long)dtype);
-    if (!wb__dtype_converts(kind->dtype, selection->to))
-        return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
-                        WB__STR(""), "%s does not convert to %s: complex numbers stay as they are",
-                        kind->dtype->name, selection->to->name);
+    wb_status status = check_dtypes(context, kind->dtype, selection->to);
+    if (status != WB_OK)
+        return status;
     if (slice != NULL) {
         if (slice->size != sizeof *slice)
             return fail_slice(context, "wb_slice.size is not sizeof(wb_slice)");
         if (slice->rank != 0) {
-            wb_status status = check_axes(context, slice, kind, &selection->count);
+            status = check_axes(context, slice, kind, &selection->count);
             if (status != WB_OK)
                 return status;
             selection->axes = slice->axes;
@@ -298,6 +342,8 @@ wb_status wb__selection_make(const wb_model *model, wb__context *context, uint64
         if (slice->count < selection->count)
             selection->count = slice->count;
     }
-    wb_status status = check_bytes(context, selection);
+    status = check_blocks(context, selection);
+    if (status == WB_OK)
+        status = check_bytes(context, selection);
     return status != WB_OK ? status : measure(context, selection);
 }

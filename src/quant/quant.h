@@ -43,7 +43,11 @@ typedef struct wb__codec {
     wb_importance importance; /* what `encode` does with it */
 } wb__codec;
 
-/* The codec of a dtype for a processor with these features; false where there is none. */
+/*
+ * The codec of a dtype for a processor with these features; false where none decodes. Of the plain
+ * dtypes some have one, because it is faster than wb__dtype_convert; its `decode` or `encode` may
+ * be NULL.
+ */
 bool wb__codec_get(int32_t dtype, uint32_t features, wb__codec *codec);
 
 /* Bytes of n values, a multiple of the block size. */

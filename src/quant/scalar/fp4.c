@@ -2,11 +2,12 @@
  * F4 values (0, 0.5, 1, 1.5, 2, 3, 4, 6, and their negatives) under a scale.
  *
  *   MXFP4   32   e u8   16 bytes             17   scale 2^(e - 127)
- *   NVFP4   64   4 scales u8   4 × 8 bytes   36   a scale for every 16 values: E4M3 without its sign
+ *   NVFP4   64   4 scales u8   4 × 8 bytes   36   a scale for every 16 values: E4M3 without its
+ * sign
  *
- * In each group byte j has value j in its low half and, half a group further on, another in its high
- * half. Everything is counted in halves, so that the values are integers and the scales half as large.
- * Encoding takes, of the values, the first that is nearest.
+ * In each group byte j has value j in its low half and, half a group further on, another in its
+ * high half. Everything is counted in halves, so that the values are integers and the scales half
+ * as large. Encoding takes, of the values, the first that is nearest.
  *
  * Two bytes are not what OCP says: e = 255 is 2^128, not NaN, and a scale of 0x7F is 0.
  */
@@ -63,10 +64,10 @@ static float half_of_e8m0(uint8_t e)
 /*
  * 125 + floor(log2(x)), which puts x into the upper binade that F4 has; below 2^-125 it wraps.
  *
- * The reference takes the floor of a logarithm that was rounded to a binary32, and so of some x just
- * below 2^n takes n. With x = 2^n (1 - j 2^-24) the logarithm is n - j 2^-24 / ln 2 but for terms that do
- * not matter here, and is rounded to n if that is nearer than half the distance of the floats below n:
- * j < ln 2 · 2^p, with 2^p <= |n|, or half of that below a power of two.
+ * The reference takes the floor of a logarithm that was rounded to a binary32, and so of some x
+ * just below 2^n takes n. With x = 2^n (1 - j 2^-24) the logarithm is n - j 2^-24 / ln 2 but for
+ * terms that do not matter here, and is rounded to n if that is nearer than half the distance of
+ * the floats below n: j < ln 2 · 2^p, with 2^p <= |n|, or half of that below a power of two.
  */
 static uint8_t e8m0_for(float x)
 {

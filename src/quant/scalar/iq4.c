@@ -4,8 +4,8 @@
  *   IQ4_NL    32   d f16   16 bytes                                  18   x = d · level
  *   IQ4_XS   256   d f16   scales high u16   low 4 bytes   8 × 16   136   x = d (s - 32) · level
  *
- * Packed as Q4_0. A scale s of IQ4_XS has its low four bits in order in the low bytes, the two above them
- * in order in `high`.
+ * Packed as Q4_0. A scale s of IQ4_XS has its low four bits in order in the low bytes, the two
+ * above them in order in `high`.
  */
 #include "quant/kernel.h"
 #include "quant/scalar/search.h"
@@ -102,8 +102,8 @@ static float search(const float *x, const float *weights)
 static void weigh(const float *x, const float *importance, float variance, float *weights)
 {
     for (size_t j = 0; j < GROUP; j++)
-        weights[j] = importance != NULL ? importance[j] * sqrtf(variance + x[j] * x[j])
-                                        : x[j] * x[j];
+        weights[j] =
+            importance != NULL ? importance[j] * sqrtf(variance + x[j] * x[j]) : x[j] * x[j];
 }
 
 static void pack(const float *x, float inverse, uint8_t *packed)

@@ -1,6 +1,6 @@
 /*
- * Decoding K-quants: blocks of 256 values in groups of 16 or 32, whose scales (and minima) are quantized
- * themselves and share a scale.
+ * Decoding K-quants: blocks of 256 values in groups of 16 or 32, whose scales (and minima) are
+ * quantized themselves and share a scale.
  *
  *   Q2_K   16 scales and minima, 4 bits each   64 bytes   d f16   m f16               84
  *   Q3_K   32 bytes of high bits   64 bytes   12 bytes of scales   d f16             110
@@ -15,11 +15,11 @@
  *   Q6_K   x = (d s) (q - 32)           groups of 16
  *   Q8_K   x = d q
  *
- * Bits of a value are never spread over neighbouring bytes: byte m of 32 holds, from its lowest bits on,
- * parts of the values m, m + 32, m + 64 …; see wb__k_unpack_2 and the others in k.h.
+ * Bits of a value are never spread over neighbouring bytes: byte m of 32 holds, from its lowest
+ * bits on, parts of the values m, m + 32, m + 64 …; see wb__k_unpack_2 and the others in k.h.
  */
-#include "quant/kernel.h"
 #include "quant/scalar/k.h"
+#include "quant/kernel.h"
 
 WB__CONTRACTION_PROBE()
 

@@ -176,9 +176,8 @@ float wb__search_minimum(size_t n, int top, const float *x, const float *weights
 
 /* ---- nothing negative ---- */
 
-static int unsigned_quant(float x, float inverse, int top)
+static int at_most(int l, int top)
 {
-    int l = wb__round_even(inverse * x);
     return l < top ? l : top;
 }
 
@@ -187,7 +186,19 @@ static float unsigned_error(size_t n, int top, const float *x, const float *weig
     float scale = 1 / inverse;
     float error = 0;
     for (size_t i = 0; i < n; i++) {
-        float difference = x[i] - scale * (float)unsigned_quant(x[i], inverse, top);
+        float difference = x[i] - scale * (float)at_most(wb__round_even(inverse * x[i]), top);
+        error += weights[i] * difference * difference;
+    }
+    return error;
+}
+
+/* As above for the first candidate, whose quants the reference has in bytes: -1 is 255 there. */
+static float first_error(size_t n, const float *x, const float *weights, float inverse)
+{
+    float scale = 1 / inverse;
+    float error = 0;
+    for (size_t i = 0; i < n; i++) {
+        float difference = x[i] - scale * (float)(uint8_t)wb__round_even(inverse * x[i]);
         error += weights[i] * difference * difference;
     }
     return error;
@@ -205,7 +216,7 @@ float wb__search_unsigned(size_t n, int top, const float *x, const float *weight
         return 0;
     }
     float chosen = (float)top / max;
-    float best = unsigned_error(n, top, x, weights, chosen);
+    float best = first_error(n, x, weights, chosen);
     for (int i = -4; i <= 4; i++) {
         if (i == 0)
             continue;
@@ -218,8 +229,9 @@ float wb__search_unsigned(size_t n, int top, const float *x, const float *weight
     }
     sums s = {0, 0};
     for (size_t i = 0; i < n; i++) {
-        q[i] = (uint8_t)unsigned_quant(x[i], chosen, top);
-        float l = (float)q[i];
+        int quant = at_most(wb__round_even(chosen * x[i]), top);
+        float l = (float)quant;
+        q[i] = (uint8_t)quant;
         s.lx += weights[i] * x[i] * l;
         s.l2 += weights[i] * l * l;
     }
@@ -231,8 +243,7 @@ float wb__search_unsigned(size_t n, int top, const float *x, const float *weight
             float l2 = s.l2 - w * l * l;
             if (!(lx > 0 && l2 > 0))
                 continue;
-            int better = wb__round_even(x[i] * l2 / lx);
-            better = better < top ? better : top;
+            int better = at_most(wb__round_even(x[i] * l2 / lx), top);
             if (better == q[i])
                 continue;
             l = (float)better;

@@ -58,7 +58,10 @@ typedef struct wb__scale_tries {
 float wb__search_minimum(size_t n, int top, const float *x, const float *weights,
                          const wb__scale_tries *tries, uint8_t *q, float *minimum);
 
-/* For scales and minima themselves: x ≈ scale * q, nothing negative, 0 <= q <= top. */
+/*
+ * For what is hardly ever negative, scales and minima themselves: x ≈ scale * q, q <= top. A q of
+ * -1 has come to be 255.
+ */
 float wb__search_unsigned(size_t n, int top, const float *x, const float *weights, uint8_t *q);
 
 #endif

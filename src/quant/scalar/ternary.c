@@ -7,9 +7,9 @@
  *   TQ1_0  256   48 bytes   4 bytes   d f16   54   x = d (q - 1), q of 0, 1, 2
  *
  * Q1_0 and Q2_0 pack their values in order, lowest bits first. TQ2_0 has in byte m of each half the
- * values m, m + 32, m + 64, m + 96. TQ1_0 packs five values into a byte as the fraction q / 3^5 of 256,
- * rounded up, so that times three the carry is the first of them: bytes 0 to 31 have values m + 32 n,
- * bytes 32 to 47 values 160 + m + 16 n, the last four 240 + m + 4 n with n < 4.
+ * values m, m + 32, m + 64, m + 96. TQ1_0 packs five values into a byte as the fraction q / 3^5 of
+ * 256, rounded up, so that times three the carry is the first of them: bytes 0 to 31 have values m
+ * + 32 n, bytes 32 to 47 values 160 + m + 16 n, the last four 240 + m + 4 n with n < 4.
  */
 #include "quant/kernel.h"
 #include "quant/scalar/search.h"
@@ -84,7 +84,8 @@ static void decode_tq2_0(const uint8_t *blocks, float *values, size_t n)
     }
 }
 
-/* -1, 0 and 1 become 0, 1 and 2. What is none of these has lost its scale to rounding; see rounding.h. */
+/* -1, 0 and 1 become 0, 1 and 2. What is none of these has lost its scale to rounding; see
+ * rounding.h. */
 static unsigned trit(float x, float inverse)
 {
     return (unsigned)wb__round_away(x * inverse) + 1u;
@@ -106,7 +107,8 @@ static void encode_tq2_0(const float *x, const float *importance, uint8_t *out, 
 
 /* ---- five values in a byte ---- */
 
-/* Where the values of TQ1_0 lie: `lanes` bytes, in each of them `depth` values that are `lanes` apart. */
+/* Where the values of TQ1_0 lie: `lanes` bytes, in each of them `depth` values that are `lanes`
+ * apart. */
 static const struct trit_run {
     uint8_t byte, value, lanes, depth;
 } trit_runs[] = {{0, 0, 32, 5}, {32, 160, 16, 5}, {48, 240, 4, 4}};
@@ -139,9 +141,8 @@ static void encode_tq1_0(const float *x, const float *importance, uint8_t *out, 
             for (size_t m = 0; m < run->lanes; m++) {
                 uint8_t q = 0;
                 for (size_t k = 0; k < 5; k++) {
-                    unsigned t = k < run->depth
-                                     ? trit(x[i + run->value + k * run->lanes + m], inverse)
-                                     : 0;
+                    unsigned t =
+                        k < run->depth ? trit(x[i + run->value + k * run->lanes + m], inverse) : 0;
                     q = (uint8_t)(q * 3 + t);
                 }
                 out[run->byte + m] = (uint8_t)((q * 256 + 242) / 243);
