@@ -102,9 +102,9 @@ static void int4_refuses(void **state)
         assert_int_equal(wb_int4_dequantize(&tensor, values, expected.bytes, NULL, NULL), status); \
         assert_true(values[0] == 0 && values[expected.bytes / 4 - 1] == 0);                        \
     } while (0)
-    uint8_t *g_idx = malloc(sound.g_idx_bytes);
+    uint8_t *g_idx = malloc((size_t)sound.g_idx_bytes);
     assert_non_null(g_idx);
-    memcpy(g_idx, sound.g_idx, sound.g_idx_bytes);
+    memcpy(g_idx, sound.g_idx, (size_t)sound.g_idx_bytes);
     g_idx[4 * 7 + 3] = 0x80;
     REFUSED(WB_ERROR_FORMAT, tensor.g_idx = g_idx);
     REFUSED(WB_ERROR_ARGUMENT, tensor.size = 8);

@@ -46,13 +46,13 @@ static input load_input(const wb_model *golden)
     part all = find(inputs, name);
     part rows = find(golden, "rows");
     size_t row_bytes = (size_t)(all.bytes / all.shape[0]);
-    uint64_t count = rows.data != NULL ? rows.shape[0] : all.shape[0];
+    size_t count = (size_t)(rows.data != NULL ? rows.shape[0] : all.shape[0]);
     in.dtype = all.dtype;
     in.elements = count * all.shape[1];
     in.bytes = malloc(row_bytes * count);
     assert_non_null(in.bytes);
-    for (uint64_t i = 0; i < count; i++) {
-        uint64_t row = rows.data != NULL ? wb__load_le32(rows.data + 4 * i) : i;
+    for (size_t i = 0; i < count; i++) {
+        size_t row = rows.data != NULL ? wb__load_le32(rows.data + 4 * i) : i;
         memcpy(in.bytes + i * row_bytes, all.data + row * row_bytes, row_bytes);
     }
     wb_close(inputs);
@@ -90,8 +90,8 @@ static void check_encoder(const char *file, const wb_model *golden, const wb__ml
     assert_true(w != NULL && s != NULL && b != NULL);
     wb__mlx_encode(features, type, &encoding, in->dtype, in->bytes, 0, groups,
                    &(wb__mlx_encoded){w, s, b});
-    uint64_t rows = weight.shape[0];
-    for (uint64_t row = 0; row < rows; row++) {
+    size_t rows = (size_t)weight.shape[0];
+    for (size_t row = 0; row < rows; row++) {
         if (edge_row(golden, type, row))
             continue;
         size_t wn = weight.bytes / rows, sn = scales.bytes / rows;

@@ -20,6 +20,13 @@ typedef struct encoder {
     float values[CHUNK];
 } encoder;
 
+static wb__mlx_format format_of(int32_t dtype)
+{
+    return dtype == WB_DTYPE_F16    ? WB__MLX_F16
+           : dtype == WB_DTYPE_BF16 ? WB__MLX_BF16
+                                    : WB__MLX_F32;
+}
+
 /* ---- affine ---- */
 
 /*
@@ -54,13 +61,10 @@ static void affine(encoder *e, const float *values, uint64_t first, size_t group
     uint8_t *packed = (uint8_t *)out->weight + first * wb__mlx_group_bytes(type);
     e->kernels.affine_encode[type->bits](values, e->scales, e->biases, type->group, groups, packed);
 
-    size_t size = wb__float_size(e->dtype);
-    uint8_t *scales = (uint8_t *)out->scales + first * size;
-    uint8_t *biases = (uint8_t *)out->biases + first * size;
-    for (size_t g = 0; g < groups; g++) {
-        wb__float_store(e->dtype, scales + g * size, e->scales[g]);
-        wb__float_store(e->dtype, biases + g * size, e->biases[g]);
-    }
+    uint64_t at = first * wb__float_size(e->dtype);
+    wb__mlx_narrower *narrow = e->kernels.narrow[format_of(e->dtype)];
+    narrow(e->scales, (uint8_t *)out->scales + at, groups);
+    narrow(e->biases, (uint8_t *)out->biases + at, groups);
 }
 
 /* ---- scales of one byte ---- */
@@ -118,13 +122,6 @@ static void e4m3_scales(encoder *e, size_t groups, float factor, uint8_t *bytes)
         float scale = wb__float_from_e4m3(bytes[g]);
         e->scales[g] = scale != 0 ? scale : wb__float_of_bits(WB__FLOAT_INFINITY); /* all codes 0 */
     }
-}
-
-static wb__mlx_format format_of(int32_t dtype)
-{
-    return dtype == WB_DTYPE_F16    ? WB__MLX_F16
-           : dtype == WB_DTYPE_BF16 ? WB__MLX_BF16
-                                    : WB__MLX_F32;
 }
 
 static void scaled(encoder *e, const float *values, uint64_t first, size_t groups,
