@@ -11,6 +11,7 @@ wb_model *wb__model_new(wb__context *context, wb_access access)
     memset(model, 0, sizeof *model);
     model->allocator = context->allocator;
     model->executor = context->executor;
+    model->limits = context->limits;
     model->access = access;
     wb__model_init(&model->logical, &context->allocator, wb__cpu_features());
     wb__tensors_init(&model->tensors, &model->allocator);
@@ -24,9 +25,12 @@ void wb__model_delete(wb_model *model)
 {
     if (model == NULL)
         return;
-    wb__name_list *names = model->names;
-    if (names != NULL)
-        wb__free(&model->allocator, names, names->bytes);
+    for (size_t i = 0; i < sizeof model->names / sizeof model->names[0]; i++) {
+        wb__name_list *names = model->names[i];
+        if (names != NULL)
+            wb__free(&model->allocator, names, names->bytes);
+    }
+    wb__insight_free(model->insight);
     wb__beside_free(&model->beside);
     wb__tensors_free(&model->tensors);
     for (size_t i = 0; i < model->source_count; i++)
@@ -208,6 +212,11 @@ wb_status wb__open_finish(wb_model *model, wb__context *context, const char *fol
 {
     wb_status status = WB_OK;
     wb__str text = meta_text(&model->logical, "quantization_config");
+    if (folder != NULL) {
+        model->folder = wb__arena_copy(&model->logical.arena, folder, strlen(folder));
+        if (model->folder == NULL)
+            return wb__fail_memory(context);
+    }
     if (folder != NULL && wb__packed_possible(&model->logical.table))
         status = wb__beside_read(&model->beside, context, folder);
     if (status == WB_OK && !model->beside.has_config && text.len > 0)
