@@ -54,13 +54,15 @@ H
 # Element types
 
 Generated from `src/dtype/dtypes.def`. Names are case-insensitive wherever a person writes them. A
-number is a `wb_dtype`; those below 96 are ggml's type numbers. Types of fewer than eight bits are
-packed without gaps, element *i* in bits *i·bits* and up, lowest first.
+number is a `wb_dtype`; those below 96 are ggml's type numbers. Plain types of fewer than eight bits are
+packed without gaps, element *i* in bits *i·bits* and up, lowest first. Of the others a block of so many
+values takes so many bits.
 
-| name | number | bits | what it is |
-|---|---|---|---|
+| name | number | values | bits | what it is |
+|---|---|---|---|---|
 H
-    rows src/dtype/dtypes.def | awk -F'\t' '{ printf "| %s | %s | %s | %s |\n", $1, $2, $4, $9 }'
+    rows src/dtype/dtypes.def |
+        awk -F'\t' '{ printf "| %s | %s | %s | %s | %s |\n", $1, $2, $3, $4, $9 }'
 } >"$out/docs/dtypes.md"
 
 {

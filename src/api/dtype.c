@@ -1,4 +1,6 @@
+#include "cpu/cpu.h"
 #include "open/open.h"
+#include "quant/quant.h"
 
 const char *wb_dtype_name(int32_t dtype)
 {
@@ -30,5 +32,13 @@ wb_status wb_dtype_describe(int32_t dtype, wb_dtype_info *info)
     info->is_signed = row->kind == WB__CLASS_INT || row->kind == WB__CLASS_COMPLEX ||
                       (wb__dtype_is_float(row) && row->kind != WB__CLASS_SCALE);
     info->description = row->description;
+    wb__codec codec;
+    if (wb__codec_get(dtype, wb__cpu_features(), &codec)) {
+        info->decodes = 1;
+        info->encodes = codec.encode != NULL;
+        info->importance = codec.importance;
+    } else {
+        info->decodes = info->encodes = wb__dtype_is_plain(row) && row->kind != WB__CLASS_COMPLEX;
+    }
     return WB_OK;
 }

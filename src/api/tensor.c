@@ -68,6 +68,11 @@ wb_status wb_tensor_data(const wb_model *model, uint64_t index, const void **byt
         return wb__fail(&context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
                         wb__table_name(&model->logical.table, i),
                         "a tensor of several parts lies in several places: ask for its parts");
+    if (model->logical.files[file].big_endian)
+        return wb__fail(&context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
+                        wb__table_name(&model->logical.table, i),
+                        "its bytes are stored the other way round: use wb_tensor_read, which swaps "
+                        "them");
     if (model->access == WB_ACCESS_READ && wb__source_memory(source) == NULL)
         return wb__fail(&context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
                         wb__table_name(&model->logical.table, i),

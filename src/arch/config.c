@@ -59,8 +59,6 @@ static void read_files(const maker *m)
             (m->family == NULL || !(m->family->flags & WB__FAMILY_ENCODER)))
             continue;
         wb__fact fact = wb__fact_by_key(m->facts, m->prefix, row->keys);
-        if (fact.type == WB__FACT_REAL)
-            fact.real = wb__shortest_of_float(fact.real);
         if (fact.type == WB__FACT_NONE)
             fact = wb__fact_by_path(m->facts, row->paths);
         set_fact(m, field, &fact);

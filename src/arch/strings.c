@@ -33,10 +33,11 @@ char *wb__strings_append(wb__strings *strings, size_t n)
 
 wb__str wb__strings_at(const wb__strings *strings, uint64_t i)
 {
-    const char *head = strings->bytes + strings->marks[i / WB__STRINGS_STEP];
+    wb__str text = wb__strings_from(strings->bytes + strings->marks[i / WB__STRINGS_STEP] +
+                                    WB__STRINGS_HEAD);
     for (uint64_t step = i % WB__STRINGS_STEP; step > 0; step--)
-        head += WB__STRINGS_HEAD + (wb__load_le64(head) >> 8);
-    return (wb__str){head + WB__STRINGS_HEAD, (size_t)(wb__load_le64(head) >> 8)};
+        text = wb__strings_after(text);
+    return text;
 }
 
 void wb__strings_free(wb__strings *strings)

@@ -36,6 +36,18 @@ static inline bool wb__strings_add(wb__strings *strings, wb__str text)
     return to != NULL;
 }
 
+/* The text that begins at `text`, of a list. */
+static inline wb__str wb__strings_from(const char *text)
+{
+    return (wb__str){text, (size_t)(wb__load_le64(text - WB__STRINGS_HEAD) >> 8)};
+}
+
+/* The text behind one that is not the last. */
+static inline wb__str wb__strings_after(wb__str text)
+{
+    return wb__strings_from(text.ptr + text.len + WB__STRINGS_HEAD);
+}
+
 /* Text i < count; a NUL follows it. */
 wb__str wb__strings_at(const wb__strings *strings, uint64_t i);
 

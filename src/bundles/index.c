@@ -149,8 +149,7 @@ static wb_status load_index(wb__context *context, wb__bundle *bundle, const char
     bundle->index_path = wb__arena_copy(&bundle->arena, path, strlen(path));
     if (bundle->index_path == NULL)
         return wb__fail_memory(context);
-    wb_status status =
-        wb__source_open(context, path, WB_ACCESS_READ, &bundle->index, &is_folder);
+    wb_status status = wb__source_open(context, path, WB_ACCESS_READ, &bundle->index, &is_folder);
     if (status != WB_OK)
         return status;
     if (is_folder)
@@ -224,7 +223,8 @@ static uint64_t tensor_bytes(const wb__model *model)
 {
     uint64_t sum = 0;
     for (size_t i = 0; i < model->table.count; i++)
-        sum += wb__table_kind_of(&model->table, i)->bytes; /* at most the sum of the files' lengths */
+        sum +=
+            wb__table_kind_of(&model->table, i)->bytes; /* at most the sum of the files' lengths */
     return sum;
 }
 
@@ -258,10 +258,10 @@ wb_status wb__bundle_check(wb__context *context, const wb__bundle *bundle, const
     if (bundle->index_text == NULL)
         return WB_OK;
     index_walk walk = {.context = context,
-                 .pair = compare_tensor,
-                 .total = keep_total,
-                 .bundle = bundle,
-                 .model = model};
+                       .pair = compare_tensor,
+                       .total = keep_total,
+                       .bundle = bundle,
+                       .model = model};
     wb_status status = walk_index(&walk, bundle);
     if (status != WB_OK)
         return status;

@@ -52,6 +52,7 @@ typedef struct wb__context {
     wb_executor executor; /* parallel_for is NULL for serial */
     wb_limits limits;
     bool compatible;       /* WB_OPEN_COMPATIBLE */
+    const char *store;     /* wb_open_options.store */
     const char *file;      /* the file in hand, for messages; "" for none */
     wb_error *error;       /* never NULL */
     wb_findings *findings; /* NULL: findings are not kept */

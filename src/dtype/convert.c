@@ -11,72 +11,23 @@
  *     Melquiond, "Emulation of a FMA and correctly rounded sums", 2008).
  */
 #include "dtype/dtype.h"
+#include "dtype/half.h"
 #include "dtype/minifloat.h"
 
 #define BLOCK 256
 
 /* ---- direct loops ---- */
 
-static inline uint32_t f16_to_f32(uint16_t h)
-{
-    uint32_t sign = (uint32_t)(h & 0x8000) << 16;
-    uint32_t exponent = h >> 10 & 0x1F;
-    uint32_t mantissa = h & 0x3FF;
-    if (exponent == 0x1F)
-        return sign | 0x7F800000 | mantissa << 13 | (mantissa != 0 ? UINT32_C(0x400000) : 0);
-    if (exponent != 0)
-        return sign | (exponent + 112) << 23 | mantissa << 13;
-    if (mantissa == 0)
-        return sign;
-    /* Subnormal: shift the leading one into place. */
-    exponent = 113;
-    while (!(mantissa & 0x400)) {
-        mantissa <<= 1;
-        exponent--;
-    }
-    return sign | exponent << 23 | (mantissa & 0x3FF) << 13;
-}
-
-static inline uint16_t f32_to_f16(uint32_t f)
-{
-    uint32_t sign = f >> 16 & 0x8000;
-    uint32_t magnitude = f & 0x7FFFFFFF;
-    if (magnitude > 0x7F800000)
-        return (uint16_t)(sign | 0x7E00);
-    if (magnitude >= 0x477FF000) /* 65520 and up rounds to infinity */
-        return (uint16_t)(sign | 0x7C00);
-    if (magnitude >= 0x38800000) { /* normal: rebias, and round the 13 bits away */
-        uint32_t rounded = magnitude - (UINT32_C(112) << 23) + 0xFFF + (magnitude >> 13 & 1);
-        return (uint16_t)(sign | rounded >> 13);
-    }
-    if (magnitude < 0x33000000) /* below half of the smallest subnormal */
-        return (uint16_t)sign;
-    uint32_t mantissa = (magnitude & 0x7FFFFF) | 0x800000;
-    uint32_t shift = 126 - (magnitude >> 23);
-    uint32_t rest = mantissa & ((UINT32_C(1) << shift) - 1);
-    uint32_t half = UINT32_C(1) << (shift - 1);
-    uint32_t units = mantissa >> shift;
-    units += rest > half || (rest == half && (units & 1));
-    return (uint16_t)(sign | units);
-}
-
-static inline uint16_t f32_to_bf16(uint32_t f)
-{
-    if ((f & 0x7FFFFFFF) > 0x7F800000)
-        return (uint16_t)(f >> 16 | 0x40);
-    return (uint16_t)((f + 0x7FFF + (f >> 16 & 1)) >> 16);
-}
-
 static void convert_f16_f32(const uint8_t *src, uint8_t *dst, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        wb__store_le32(dst + 4 * i, f16_to_f32(wb__load_le16(src + 2 * i)));
+        wb__store_le32(dst + 4 * i, wb__f16_to_f32(wb__load_le16(src + 2 * i)));
 }
 
 static void convert_f32_f16(const uint8_t *src, uint8_t *dst, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        wb__store_le16(dst + 2 * i, f32_to_f16(wb__load_le32(src + 4 * i)));
+        wb__store_le16(dst + 2 * i, wb__f32_to_f16(wb__load_le32(src + 4 * i)));
 }
 
 static void convert_bf16_f32(const uint8_t *src, uint8_t *dst, size_t n)
@@ -88,19 +39,19 @@ static void convert_bf16_f32(const uint8_t *src, uint8_t *dst, size_t n)
 static void convert_f32_bf16(const uint8_t *src, uint8_t *dst, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        wb__store_le16(dst + 2 * i, f32_to_bf16(wb__load_le32(src + 4 * i)));
+        wb__store_le16(dst + 2 * i, wb__f32_to_bf16(wb__load_le32(src + 4 * i)));
 }
 
 static void convert_bf16_f16(const uint8_t *src, uint8_t *dst, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        wb__store_le16(dst + 2 * i, f32_to_f16((uint32_t)wb__load_le16(src + 2 * i) << 16));
+        wb__store_le16(dst + 2 * i, wb__f32_to_f16((uint32_t)wb__load_le16(src + 2 * i) << 16));
 }
 
 static void convert_f16_bf16(const uint8_t *src, uint8_t *dst, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        wb__store_le16(dst + 2 * i, f32_to_bf16(f16_to_f32(wb__load_le16(src + 2 * i))));
+        wb__store_le16(dst + 2 * i, wb__f32_to_bf16(wb__f16_to_f32(wb__load_le16(src + 2 * i))));
 }
 
 static const struct direct {
@@ -264,7 +215,8 @@ static void from_doubles(const uint64_t *in, const wb__dtype *to, uint8_t *dst, 
 
 static size_t bytes_of(const wb__dtype *dtype, size_t n)
 {
-    return dtype->block_bits >= 8 ? n * (dtype->block_bits / 8) : (n * dtype->block_bits + 7) / 8;
+    return dtype->block_bits >= 8 ? n / dtype->block_size * (dtype->block_bits / 8)
+                                  : (n * dtype->block_bits + 7) / 8;
 }
 
 void wb__dtype_convert(const wb__dtype *from, const void *src_bytes, uint64_t first,
@@ -275,7 +227,7 @@ void wb__dtype_convert(const wb__dtype *from, const void *src_bytes, uint64_t fi
     if (n == 0)
         return;
     if (from->block_bits >= 8) {
-        src += first * (from->block_bits / 8);
+        src += first / from->block_size * (from->block_bits / 8);
         first = 0;
     }
     if (from == to && from->block_bits >= 8) {

@@ -23,6 +23,7 @@ typedef enum wb__dtype_class {
     WB__CLASS_INT,
     WB__CLASS_BOOL,
     WB__CLASS_COMPLEX,
+    WB__CLASS_BLOCK,
     WB__CLASS_IEEE, /* this and those below are floats, in the words of dtypes.def */
     WB__CLASS_FN,
     WB__CLASS_FNUZ,
@@ -56,10 +57,19 @@ static inline bool wb__dtype_is_float(const wb__dtype *dtype)
     return dtype->kind >= WB__CLASS_IEEE;
 }
 
-/* Complex numbers convert to nothing but themselves: which part to keep is not ours to guess. */
+static inline bool wb__dtype_is_plain(const wb__dtype *dtype)
+{
+    return dtype->kind != WB__CLASS_BLOCK;
+}
+
+/*
+ * Whether wb__dtype_convert can do it. Complex numbers convert to nothing but themselves: which part
+ * to keep is not ours to guess. Blocks of quantized values are decoded by src/quant.
+ */
 static inline bool wb__dtype_converts(const wb__dtype *from, const wb__dtype *to)
 {
-    return from == to || (from->kind != WB__CLASS_COMPLEX && to->kind != WB__CLASS_COMPLEX);
+    return from == to || (from->kind != WB__CLASS_COMPLEX && to->kind != WB__CLASS_COMPLEX &&
+                          wb__dtype_is_plain(from) && wb__dtype_is_plain(to));
 }
 
 /*

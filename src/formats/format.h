@@ -17,8 +17,9 @@
 #include "core/core.h"
 #include "model/model.h"
 
-#define WB__HEAD_BYTES 4096                 /* what a bid may look at */
-#define WB__WINDOW_BYTES ((size_t)64 << 10) /* what a header passes through: stays in the cache */
+#define WB__HEAD_BYTES 4096                  /* what a bid may look at */
+#define WB__WINDOW_BYTES ((size_t)256 << 10) /* what a header passes through: stays in the cache \
+                                              */
 
 /* The beginning of a file. */
 typedef struct wb__head {
@@ -32,15 +33,18 @@ typedef struct wb__format {
     const char *extension; /* with its dot; chooses the reader where nobody bids */
     /* How sure the format is that this is one of its files: 0 not at all, 100 beyond doubt. */
     int (*bid)(const wb__head *head);
+    /* The cursor that `read` gets keeps what it reads, which then belongs to the file in hand. */
+    bool keeps_header;
     /*
      * Reads the header of the file in hand of `model` (wb__model_begin_file was called; the reader
      * calls wb__model_end_file). The cursor stands at offset 0 and may be read to the end of the
-     * file.
+     * file, or to the limit for headers of formats that keep them.
      */
     wb_status (*read)(wb__context *context, wb__cursor *cursor, wb__model *model);
 } wb__format;
 
 extern const wb__format wb__format_safetensors;
+extern const wb__format wb__format_gguf;
 
 /* The format that bids highest; NULL if none bids. */
 const wb__format *wb__format_by_content(const wb__head *head);
@@ -49,9 +53,10 @@ const wb__format *wb__format_by_content(const wb__head *head);
 const wb__format *wb__format_by_extension(const char *path);
 
 /*
- * If the first bytes leave no doubt that the file is something else (a web page, a Git LFS pointer),
- * fills context->error with that and returns true. To be shown in place of what a reader finds fault
- * with: of a web page named model.safetensors nobody wants to hear that its header is too large.
+ * If the first bytes leave no doubt that the file is something else (a web page, a Git LFS
+ * pointer), fills context->error with that and returns true. To be shown in place of what a reader
+ * finds fault with: of a web page named model.safetensors nobody wants to hear that its header is
+ * too large.
  */
 bool wb__explain_foreign(wb__context *context, const wb__head *head);
 

@@ -2,6 +2,7 @@
 
 static const wb__format *const formats[] = {
     &wb__format_safetensors,
+    &wb__format_gguf,
 };
 
 #define COUNT (sizeof formats / sizeof formats[0])

@@ -138,13 +138,15 @@ typedef struct joiner {
     const void *ctx;
     char *name; /* of a companion */
     size_t name_capacity;
+    bool *taken; /* for each stored tensor: it is part of one already */
 } joiner;
 
 bool wb__packed_possible(const wb__table *table)
 {
-    for (size_t i = 0; i < table->kind_count; i++) {
+    for (size_t i = 0; i < table->kinds.count; i++) {
         for (size_t n = 0; n < NAMINGS; n++) {
-            if (table->kinds[i].dtype->id == namings[n].dtype)
+            const wb__kind *kind = wb__list_at(&table->kinds, i);
+            if (kind->dtype->id == namings[n].dtype)
                 return true;
         }
     }
@@ -189,11 +191,25 @@ static wb_status note(joiner *join, size_t stored, wb__finding_id id, const char
                     wb__table_name(join->table, stored), "%s", what);
 }
 
+/* Takes all parts, if none is taken. */
+static bool take_parts(joiner *join, const wb__packed *packed)
+{
+    for (int part = 0; part < WB__PARTS; part++) {
+        if (packed->parts[part] != WB__NO_TENSOR && join->taken[packed->parts[part]])
+            return false;
+    }
+    for (int part = 0; part < WB__PARTS; part++) {
+        if (packed->parts[part] != WB__NO_TENSOR)
+            join->taken[packed->parts[part]] = true;
+    }
+    return true;
+}
+
 static wb_status join_one(joiner *join, size_t stored)
 {
     wb__packed packed = {.kind = {0}};
     wb__str module;
-    if (!find_parts(join, stored, &packed, &module))
+    if (join->taken[stored] || !find_parts(join, stored, &packed, &module))
         return WB_OK;
     wb__packing_hint hint = {.scheme = WB__SCHEME_PLAIN};
     if (join->hints->of != NULL)
@@ -209,6 +225,9 @@ static wb_status join_one(joiner *join, size_t stored)
         return wb__fail_memory(join->context);
     if (!wb__packing_solve(join->table, &packed, &hint, join->hints, shape, &doubt))
         return note(join, stored, WB__FINDING_PACKING_UNKNOWN, doubt);
+    if (!take_parts(join, &packed))
+        return note(join, stored, WB__FINDING_PACKING_UNKNOWN,
+                    "its companions are those of another tensor too");
     packed.kind.shape = shape;
     tensors->packed[tensors->packed_count++] = packed;
     return doubt == NULL ? WB_OK : note(join, stored, WB__FINDING_PACKING_DOUBT, doubt);
@@ -256,12 +275,12 @@ wb_status wb__packed_join(wb__tensors *tensors, wb__context *context, const wb__
     if (!wb__packed_possible(table) || table->count > UINT32_MAX / 2)
         return WB_OK;
     join.name = wb__alloc(tensors->allocator, join.name_capacity);
-    if (join.name == NULL)
-        return wb__fail_memory(context);
-    wb_status status = WB_OK;
+    join.taken = wb__alloc_zeroed(tensors->allocator, table->count * sizeof *join.taken);
+    wb_status status = join.name == NULL || join.taken == NULL ? wb__fail_memory(context) : WB_OK;
     for (size_t i = 0; i < table->count && status == WB_OK; i++)
         status = join_one(&join, i);
     wb__free(tensors->allocator, join.name, join.name_capacity);
+    wb__free(tensors->allocator, join.taken, table->count * sizeof *join.taken);
     if (status == WB_OK && tensors->packed_count > 0)
         status = number_anew(&join);
     return status;

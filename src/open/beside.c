@@ -86,23 +86,18 @@ wb_status wb__beside_take(wb__beside *beside, wb__context *context, const char *
     return parse(beside, context, label, copy, text.len);
 }
 
-wb_status wb__beside_read(wb__beside *beside, wb__context *context, const char *folder)
+wb_status wb__beside_read(wb__beside *beside, wb__context *context, const char *path)
 {
     char *text;
     size_t bytes;
-    char *path = wb__path_join(&context->allocator, folder, WB__STR("config.json"));
-    if (path == NULL)
-        return wb__fail_memory(context);
     wb_status status = wb__read_text(context, path, &text, &bytes);
-    if (status == WB_OK && text != NULL)
-        status = parse(beside, context, path, text, bytes);
-    else if (status == WB_ERROR_LIMIT || status == WB_ERROR_FORMAT || status == WB_ERROR_IO) {
-        /* The weights are sound without it. */
-        bool kept = context->findings == NULL ||
-                    wb__findings_add_error(context->findings, context->error, WB_WARNING);
-        (void)wb__error_reset(context->error, context->error);
-        status = kept ? WB_OK : wb__fail_memory(context);
-    }
-    wb__free(&context->allocator, path, strlen(path) + 1);
-    return status;
+    if (status == WB_OK)
+        return text == NULL ? WB_OK : parse(beside, context, path, text, bytes);
+    if (status != WB_ERROR_LIMIT && status != WB_ERROR_FORMAT && status != WB_ERROR_IO)
+        return status;
+    /* The weights are sound without it. */
+    bool kept = context->findings == NULL ||
+                wb__findings_add_error(context->findings, context->error, WB_WARNING);
+    (void)wb__error_reset(context->error, context->error);
+    return kept ? WB_OK : wb__fail_memory(context);
 }

@@ -25,8 +25,8 @@ typedef struct wb__beside {
  */
 wb_status wb__read_text(wb__context *context, const char *path, char **text, size_t *bytes);
 
-/* Reads config.json in `folder`. */
-wb_status wb__beside_read(wb__beside *beside, wb__context *context, const char *folder);
+/* Reads a config from `path`, which may lead to nothing. */
+wb_status wb__beside_read(wb__beside *beside, wb__context *context, const char *path);
 
 /* Takes a copy of a JSON text for the config, from `label`; damaged, it is a finding. */
 wb_status wb__beside_take(wb__beside *beside, wb__context *context, const char *label,

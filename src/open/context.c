@@ -3,6 +3,7 @@
 static const wb_limits default_limits = {
     .size = sizeof(wb_limits),
     .safetensors_header = 100000000,
+    .gguf_header = (uint64_t)1 << 30,
     .json_bytes = (uint64_t)256 << 20,
     .files = 65536,
     .rank = 65536,
@@ -38,6 +39,7 @@ wb_status wb__context_init(wb__context *context, const wb_open_options *options,
             return wb__fail_argument(context, "wb_allocator needs alloc and free");
         context->allocator = *options->allocator;
     }
+    context->store = options->store;
     if (options->executor != NULL)
         context->executor = *options->executor;
     if (options->limits != NULL) {

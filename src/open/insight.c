@@ -2,14 +2,89 @@
 
 #include <stdatomic.h>
 
+/* A number of an array, as wb_meta_uints reads it; 0 for what is no integer from 0 on. */
+static uint64_t number_at(const wb__array *array, const uint8_t *base, uint64_t i)
+{
+    const uint8_t *at = base + array->at + i * (array->bits / 8);
+    uint64_t value = 0;
+    for (unsigned byte = array->bits / 8; byte-- > 0;)
+        value = value << 8 | at[byte];
+    bool negative = array->element == WB_META_INT && value >> (array->bits - 1) != 0;
+    return negative ? 0 : value;
+}
+
+/* Of what differs from layer to layer the largest. */
+static void fact_of_array(const wb__model *logical, const wb__meta *meta, wb__fact *fact)
+{
+    const wb__array *array = meta->value.array;
+    fact->type = WB__FACT_OTHER;
+    if ((array->element != WB_META_INT && array->element != WB_META_UINT) || array->count == 0)
+        return;
+    fact->type = WB__FACT_UINT;
+    for (uint64_t i = 0; i < array->count; i++) {
+        uint64_t number = number_at(array, wb__meta_base(logical, meta), i);
+        if (number > fact->number)
+            fact->number = number;
+    }
+    fact->real = (double)fact->number;
+}
+
+static void fact_of_float(const wb__meta *meta, wb__fact *fact)
+{
+    uint32_t narrow_bits = (uint32_t)meta->value.number;
+    float narrow;
+    memcpy(&narrow, &narrow_bits, sizeof narrow);
+    memcpy(&fact->real, &meta->value.number, sizeof fact->real);
+    fact->type = WB__FACT_REAL;
+    if (meta->bits == 32)
+        fact->real = wb__shortest_of_float(narrow);
+}
+
 static bool key_value(void *ctx, wb__str key, wb__fact *fact)
 {
-    const wb_model *model = ctx;
-    const wb__meta *meta = wb__model_find_meta(&model->logical, key);
+    const wb__model *logical = ctx;
+    const wb__meta *meta = wb__model_find_meta(logical, key);
     if (meta == NULL)
         return false;
-    *fact = (wb__fact){.type = WB__FACT_TEXT, .text = wb__meta_value(meta)};
+    *fact = (wb__fact){.type = WB__FACT_OTHER, .number = meta->value.number};
+    fact->real = (double)fact->number;
+    switch (meta->type) {
+    case WB_META_STRING:
+        fact->type = WB__FACT_TEXT;
+        fact->text = wb__meta_text(logical, meta);
+        break;
+    case WB_META_UINT: fact->type = WB__FACT_UINT; break;
+    case WB_META_INT:
+        fact->type = (int64_t)fact->number < 0 ? WB__FACT_INT : WB__FACT_UINT;
+        fact->real = (double)(int64_t)fact->number;
+        break;
+    case WB_META_BOOL: fact->type = WB__FACT_BOOL; break;
+    case WB_META_FLOAT: fact_of_float(meta, fact); break;
+    case WB_META_ARRAY: fact_of_array(logical, meta, fact); break;
+    default: break;
+    }
     return true;
+}
+
+wb_status wb__beside_text(const wb_model *model, wb__context *context, const char *name,
+                          char **text, size_t *bytes)
+{
+    const wb__named_file *file = model->named_files;
+    *text = NULL;
+    *bytes = 0;
+    while (file != NULL && file->name != NULL && strcmp(file->name, name) != 0)
+        file++;
+    if (file != NULL)
+        return file->name == NULL ? WB_OK : wb__read_text(context, file->path, text, bytes);
+    if (model->folder == NULL)
+        return WB_OK;
+    char *path =
+        wb__path_join(&context->allocator, model->folder, wb__str_from(name, SIZE_MAX));
+    if (path == NULL)
+        return wb__fail_memory(context);
+    wb_status status = wb__read_text(context, path, text, bytes);
+    wb__free(&context->allocator, path, strlen(path) + 1);
+    return status;
 }
 
 static wb_status read_config(wb__insight *insight, const wb_model *model, wb__context *context)
@@ -17,10 +92,16 @@ static wb_status read_config(wb__insight *insight, const wb_model *model, wb__co
     wb_status status = WB_OK;
     const wb__beside *beside = &model->beside;
     if (!beside->has_config && model->folder != NULL) {
-        status = wb__beside_read(&insight->beside, context, model->folder);
+        char *path =
+            wb__path_join(&context->allocator, model->folder, WB__STR("config.json"));
+        if (path == NULL)
+            return wb__fail_memory(context);
+        status = wb__beside_read(&insight->beside, context, path);
+        wb__free(&context->allocator, path, strlen(path) + 1);
         beside = &insight->beside;
     }
-    insight->facts = (wb__facts){.key_value = key_value, .ctx = (void *)(uintptr_t)model};
+    insight->facts =
+        (wb__facts){.key_value = key_value, .ctx = (void *)(uintptr_t)&model->logical};
     if (beside->has_config)
         insight->facts.config = &beside->config;
     return status;

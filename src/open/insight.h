@@ -28,6 +28,13 @@ typedef struct wb__insight {
 /* MEMORY is the only failure. Borrowed until the model is closed. */
 wb_status wb__insight_of(const wb_model *model, wb__context *context, const wb__insight **insight);
 
+/*
+ * Reads a file that lies beside the weights, "tokenizer.json", as wb__read_text does; *text stays
+ * NULL where there is none.
+ */
+wb_status wb__beside_text(const wb_model *model, wb__context *context, const char *name,
+                          char **text, size_t *bytes);
+
 /* The number of a tensor by its canonical name, UINT64_MAX if there is none. */
 uint64_t wb__insight_find(const wb_model *model, const wb__insight *insight, wb__str canonical);
 

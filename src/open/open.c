@@ -1,7 +1,21 @@
 #include "open/open.h"
 
+#include "bundles/ollama/ollama.h"
+
 /* Files a process may have open are few (1024 as a rule), and not ours alone. */
 #define MAX_OPEN_FILES 64
+
+/* What is set up when a model is new, and again when what was opened first was not it. */
+static void set_up(wb_model *model, wb__context *context)
+{
+    wb__model_init(&model->logical, &context->allocator, wb__cpu_features());
+    wb__tensors_init(&model->tensors, &model->allocator);
+    wb__findings_init(&model->findings, &context->allocator);
+    model->beside.allocator = context->allocator;
+    model->folder = NULL;
+    model->named_files = NULL;
+    context->findings = &model->findings;
+}
 
 wb_model *wb__model_new(wb__context *context, wb_access access)
 {
@@ -13,31 +27,40 @@ wb_model *wb__model_new(wb__context *context, wb_access access)
     model->executor = context->executor;
     model->limits = context->limits;
     model->access = access;
-    wb__model_init(&model->logical, &context->allocator, wb__cpu_features());
-    wb__tensors_init(&model->tensors, &model->allocator);
-    model->beside.allocator = context->allocator;
-    wb__findings_init(&model->findings, &context->allocator);
-    context->findings = &model->findings;
+    set_up(model, context);
     return model;
+}
+
+static void clear(wb_model *model)
+{
+    for (size_t i = 0; i < sizeof model->names / sizeof model->names[0]; i++) {
+        wb__name_list *names = model->names[i];
+        if (names != NULL)
+            wb__free(&model->allocator, names, names->bytes);
+    }
+    wb__told_free(model->told);
+    wb__insight_free(model->insight);
+    wb__beside_free(&model->beside);
+    wb__tensors_free(&model->tensors);
+    for (size_t i = 0; i < model->source_count; i++)
+        wb__source_close(model->sources[i]);
+    model->source_count = 0;
+    wb__model_free(&model->logical);
+    wb__findings_clear(&model->findings);
+}
+
+static void reset(wb_model *model, wb__context *context)
+{
+    clear(model);
+    set_up(model, context);
 }
 
 void wb__model_delete(wb_model *model)
 {
     if (model == NULL)
         return;
-    for (size_t i = 0; i < sizeof model->names / sizeof model->names[0]; i++) {
-        wb__name_list *names = model->names[i];
-        if (names != NULL)
-            wb__free(&model->allocator, names, names->bytes);
-    }
-    wb__insight_free(model->insight);
-    wb__beside_free(&model->beside);
-    wb__tensors_free(&model->tensors);
-    for (size_t i = 0; i < model->source_count; i++)
-        wb__source_close(model->sources[i]);
+    clear(model);
     wb__free(&model->allocator, model->sources, model->source_capacity * sizeof *model->sources);
-    wb__model_free(&model->logical);
-    wb__findings_clear(&model->findings);
     wb_allocator allocator = model->allocator;
     wb__free(&allocator, model, sizeof *model);
 }
@@ -53,8 +76,28 @@ static wb_status add_source(wb_model *model, wb__context *context, wb__source *s
     return WB_OK;
 }
 
+/* Headers that are kept are addressed with 32 bits. */
+#define KEPT_MAX (UINT32_MAX - WB__CURSOR_SLACK)
+
+/* Reads a header that stays in memory, as part of the file in hand. */
+static wb_status read_kept(wb_model *model, wb__context *context, wb__window *window,
+                           wb__cursor *cursor, const wb__format *format)
+{
+    uint64_t limit = context->limits.gguf_header;
+    wb_status status = wb__window_keep(window, cursor, limit < KEPT_MAX ? limit : KEPT_MAX);
+    if (status != WB_OK)
+        return status;
+    status = format->read(context, cursor, &model->logical);
+    wb__model_file *file = wb__model_file_in_hand(&model->logical);
+    wb__kept kept = wb__window_take(window, cursor);
+    file->header = kept.header;
+    file->header_memory = kept.memory;
+    file->header_bytes = kept.bytes;
+    return status;
+}
+
 static wb_status read_header(wb_model *model, wb__context *context, wb__source *source,
-                             wb__cursor *cursor)
+                             wb__window *window, wb__cursor *cursor)
 {
     const char *path = wb__source_label(source);
     wb__head head = {.bytes = cursor->p, .file_bytes = wb__source_bytes(source)};
@@ -75,7 +118,8 @@ static wb_status read_header(wb_model *model, wb__context *context, wb__source *
     wb_status status =
         wb__model_begin_file(&model->logical, context, path, format->name, head.file_bytes);
     if (status == WB_OK)
-        status = format->read(context, cursor, &model->logical);
+        status = format->keeps_header ? read_kept(model, context, window, cursor, format)
+                                      : format->read(context, cursor, &model->logical);
     if (is_foreign && (status == WB_ERROR_FORMAT || status == WB_ERROR_LIMIT)) {
         *context->error = instead;
         status = instead.status;
@@ -94,14 +138,13 @@ wb_status wb__open_source(wb_model *model, wb__context *context, wb__source *sou
     context->file = wb__source_label(source);
     status = wb__window_open(&window, context, source, WB__WINDOW_BYTES, WB__HEAD_BYTES, &cursor);
     if (status == WB_OK)
-        status = read_header(model, context, source, &cursor);
+        status = read_header(model, context, source, &window, &cursor);
     wb__window_close(&window);
     context->file = file;
     return status;
 }
 
-/* Opens one file of several. */
-static wb_status open_file(wb_model *model, wb__context *context, const char *path)
+wb_status wb__open_file(wb_model *model, wb__context *context, const char *path)
 {
     wb__source *source;
     bool is_folder;
@@ -122,7 +165,13 @@ static wb_status open_file(wb_model *model, wb__context *context, const char *pa
 static wb_status open_bundle(wb_model *model, wb__context *context, const wb__bundle *bundle)
 {
     for (size_t i = 0; i < bundle->count; i++) {
-        wb_status status = open_file(model, context, bundle->paths[i]);
+        const char *name = bundle->names[i];
+        char *path =
+            wb__path_join(&context->allocator, bundle->folder, wb__str_from(name, SIZE_MAX));
+        if (path == NULL)
+            return wb__fail_memory(context);
+        wb_status status = wb__open_file(model, context, path);
+        wb__free(&context->allocator, path, strlen(path) + 1);
         if (status != WB_OK)
             return status;
     }
@@ -159,71 +208,6 @@ static wb_status open_file_or_set(wb_model *model, wb__context *context, const c
     return status;
 }
 
-/* ---- once all files are read ---- */
-
-typedef struct hint_sources {
-    wb__quantization quantization;
-    wb__packing_hint ollama; /* what __metadata__ says */
-} hint_sources;
-
-static wb__packing_hint hint_of(void *ctx, wb__str module, size_t file)
-{
-    hint_sources *sources = ctx;
-    (void)file;
-    wb__packing_hint hint = wb__quantization_of(&sources->quantization, module);
-    return hint.scheme == WB__SCHEME_PLAIN ? sources->ollama : hint;
-}
-
-static int has_size(void *ctx, uint64_t inputs)
-{
-    hint_sources *sources = ctx;
-    return wb__quantization_has_size(&sources->quantization, inputs);
-}
-
-static size_t file_of(const void *ctx, size_t stored)
-{
-    return wb__model_file_of(ctx, stored);
-}
-
-static wb__str meta_text(const wb__model *logical, const char *key)
-{
-    const wb__meta *meta = wb__model_find_meta(logical, wb__str_from(key, SIZE_MAX));
-    return meta == NULL ? WB__STR("") : wb__meta_value(meta);
-}
-
-static wb_status join(wb_model *model, wb__context *context)
-{
-    hint_sources sources;
-    const wb__tree *config = model->beside.has_config ? &model->beside.config : NULL;
-    const wb__packing_hints hints = {&sources, hint_of, has_size};
-    sources.ollama = wb__quantization_ollama(meta_text(&model->logical, "quant_type"),
-                                             meta_text(&model->logical, "group_size"));
-    wb_status status = WB_OK;
-    if (!wb__quantization_read(&sources.quantization, config, &context->allocator))
-        status = wb__fail_memory(context);
-    if (status == WB_OK)
-        status = wb__packed_join(&model->tensors, context, &model->logical.table, &hints, file_of,
-                                 &model->logical);
-    wb__quantization_free(&sources.quantization);
-    return status;
-}
-
-wb_status wb__open_finish(wb_model *model, wb__context *context, const char *folder)
-{
-    wb_status status = WB_OK;
-    wb__str text = meta_text(&model->logical, "quantization_config");
-    if (folder != NULL) {
-        model->folder = wb__arena_copy(&model->logical.arena, folder, strlen(folder));
-        if (model->folder == NULL)
-            return wb__fail_memory(context);
-    }
-    if (folder != NULL && wb__packed_possible(&model->logical.table))
-        status = wb__beside_read(&model->beside, context, folder);
-    if (status == WB_OK && !model->beside.has_config && text.len > 0)
-        status = wb__beside_take(&model->beside, context, model->logical.files[0].path, text);
-    return status != WB_OK ? status : join(model, context);
-}
-
 /* The folder a file lies in. */
 static wb_status finish_beside(wb_model *model, wb__context *context, const char *path)
 {
@@ -239,17 +223,45 @@ static wb_status finish_beside(wb_model *model, wb__context *context, const char
     return status;
 }
 
+/* JSON where weights were expected: it may be a manifest. */
+static bool may_be_manifest(const wb__context *context, wb_status status)
+{
+    return status == WB_ERROR_FORMAT &&
+           strcmp(context->error->code, wb__finding_code(WB__FINDING_FOREIGN_JSON)) == 0;
+}
+
+static wb_status try_manifest(wb_model *model, wb__context *context, const char *path)
+{
+    wb_error first = *context->error;
+    reset(model, context);
+    wb_status status = wb__open_manifest(model, context, path);
+    if (status != WB_OK &&
+        strcmp(context->error->code, wb__finding_code(WB__FINDING_OLLAMA_MANIFEST)) == 0) {
+        *context->error = first;
+        status = first.status;
+    }
+    return status;
+}
+
 wb_status wb__open_path(wb_model *model, wb__context *context, const char *path)
 {
     wb__source *source;
     bool is_folder;
+    if (strncmp(path, WB__OLLAMA_SCHEME, sizeof WB__OLLAMA_SCHEME - 1) == 0)
+        return wb__open_ollama_name(model, context, context->store, path);
     context->file = path;
     wb_status status = wb__source_open(context, path, model->access, &source, &is_folder);
+    if (status == WB_ERROR_NOT_FOUND && context->store != NULL) {
+        context->file = "";
+        return wb__open_ollama_name(model, context, context->store, path);
+    }
     if (status == WB_OK && is_folder)
         status = open_folder(model, context, path);
     else if (status == WB_OK)
         status = open_file_or_set(model, context, path, source);
     context->file = "";
+    if (may_be_manifest(context, status))
+        return try_manifest(model, context, path);
     if (status == WB_OK)
         status =
             is_folder ? wb__open_finish(model, context, path) : finish_beside(model, context, path);

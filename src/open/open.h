@@ -29,11 +29,20 @@ struct wb_model {
     wb__tensors tensors; /* as callers see them */
     wb__beside beside;
     const char *folder; /* what lies beside the weights lies here; NULL: nothing */
+    const struct wb__named_file *named_files; /* or in these files, under other names */
     _Atomic(struct wb__name_list *) names[2]; /* made by the first wb_tensor_names of a kind */
     _Atomic(struct wb__insight *) insight; /* made by the first question about what weights mean */
+    _Atomic(struct wb__told *) told;       /* made by the first about what lies beside them */
 };
 
+/* A file beside the weights that is called otherwise in its store; the last has no name. */
+typedef struct wb__named_file {
+    const char *name; /* "tokenizer.json" */
+    const char *path;
+} wb__named_file;
+
 void wb__insight_free(struct wb__insight *insight);
+void wb__told_free(struct wb__told *told);
 
 /* Sets up a context from a caller's options. ARGUMENT if they make no sense. */
 wb_status wb__context_init(wb__context *context, const wb_open_options *options, wb_error *error);
@@ -54,6 +63,31 @@ wb_status wb__open_path(wb_model *model, wb__context *context, const char *path)
 
 /* Opens one source, which the model takes over also where this fails, into an empty model. */
 wb_status wb__open_source(wb_model *model, wb__context *context, wb__source *source);
+
+/* Opens one file of several. */
+wb_status wb__open_file(wb_model *model, wb__context *context, const char *path);
+
+/* What the blobs of an Ollama model say of their own packing, one for each file. */
+typedef struct wb__file_hints {
+    const wb_allocator *allocator;
+    wb__packing_hint *list;
+    size_t count;
+    size_t capacity;
+    bool out_of_memory;
+} wb__file_hints;
+
+/* ---- open_ollama.c ---- */
+
+/* Opens the model of a manifest, or a name in a store (NULL: the user's own), into an empty model.
+ */
+wb_status wb__open_manifest(wb_model *model, wb__context *context, const char *path);
+wb_status wb__open_ollama_name(wb_model *model, wb__context *context, const char *store,
+                               const char *name);
+
+/* ---- finish.c ---- */
+
+/* Joins packed tensors with their companions; `hints` may be NULL. */
+wb_status wb__open_join(wb_model *model, wb__context *context, const wb__file_hints *hints);
 
 /*
  * What follows once all files are read: config.json in `folder` (NULL: nowhere), and packed tensors
@@ -96,6 +130,12 @@ wb_status wb__read_selection(const wb_model *model, wb__context *context,
                              const wb__selection *selection, void *dst);
 
 /* ---- verifying ---- */
+
+/* Notes bytes other than 0 in the padding of a file. */
+wb_status wb__verify_padding(const wb_model *model, wb__context *context, size_t file);
+
+/* Notes strings within arrays of the metadata that are no sound text. */
+wb_status wb__verify_texts(const wb_model *model, wb__context *context);
 
 /* Adds to context->findings what the values and the layout of an open model show. */
 wb_status wb__verify(const wb_model *model, wb__context *context, const wb_verify_options *options);

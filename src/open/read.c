@@ -2,11 +2,13 @@
  * Reading what a selection selects: runs of elements that lie one behind another in the tensor, in
  * the order of the result. Runs are gathered into a stage of raw elements, which is converted
  * whenever it is full; a run that is large and needs no conversion is read straight into the
- * caller's memory.
+ * caller's memory. All of them are made of whole units (dtype/block.h): single elements as a rule,
+ * blocks of quantized types.
  *
  * A buffer holds the part of the file read last. It reads ahead in the direction the runs go,
  * unless they lie so far apart that most of what is read would be thrown away.
  */
+#include "dtype/block.h"
 #include "open/open.h"
 
 #define BUFFER_BYTES ((size_t)1 << 20)
@@ -25,7 +27,9 @@ typedef struct tensor_reader {
     uint64_t buffer_at;
     size_t buffer_bytes;
     uint8_t *stage;
-    size_t staged; /* bytes */
+    size_t stage_capacity; /* whole units */
+    size_t staged;         /* bytes */
+    bool swap;             /* the file has its numbers most significant byte first */
     /* The runs: `run` elements each; their starts are the positions of an odometer. */
     uint32_t outer;      /* dimensions that the odometer counts */
     uint64_t run;        /* elements */
@@ -35,7 +39,7 @@ typedef struct tensor_reader {
 
 static uint64_t bytes_of(const tensor_reader *reader, uint64_t elements)
 {
-    return elements * reader->selection->kind->dtype->block_bits / 8;
+    return wb__dtype_bytes(reader->selection->kind->dtype, elements);
 }
 
 /* How many elements lie between neighbours in a dimension. */
@@ -131,17 +135,26 @@ static wb_status fetch(tensor_reader *reader, uint64_t at, size_t n, const uint8
     return WB_OK;
 }
 
-/* Converts n elements to where the result continues. */
-static void emit(tensor_reader *reader, const uint8_t *elements, uint64_t n)
+static void swap(const tensor_reader *reader, uint8_t *bytes, size_t n)
+{
+    const wb__dtype *dtype = reader->selection->kind->dtype;
+    if (reader->swap)
+        wb__dtype_swap(dtype, bytes, n / wb__dtype_unit_bytes(dtype));
+}
+
+/* Converts whole units to where the result continues. */
+static void emit(tensor_reader *reader, const uint8_t *units, size_t bytes)
 {
     const wb__selection *selection = reader->selection;
-    wb__dtype_convert(selection->kind->dtype, elements, 0, selection->to, reader->dst, (size_t)n);
-    reader->dst += n * selection->to->block_bits / 8;
+    uint64_t n = wb__dtype_elements(selection->kind->dtype, bytes);
+    wb__dtype_convert(selection->kind->dtype, units, 0, selection->to, reader->dst, (size_t)n);
+    reader->dst += wb__dtype_bytes(selection->to, n);
 }
 
 static void flush(tensor_reader *reader)
 {
-    emit(reader, reader->stage, reader->staged * 8 / reader->selection->kind->dtype->block_bits);
+    swap(reader, reader->stage, reader->staged);
+    emit(reader, reader->stage, reader->staged);
     reader->staged = 0;
 }
 
@@ -152,23 +165,25 @@ static wb_status read_run(tensor_reader *reader, uint64_t at, uint64_t n)
     if (direct && n >= BUFFER_BYTES && n <= SIZE_MAX) {
         wb_status status = wb__source_read(reader->source, reader->context, reader->tensor_at + at,
                                            reader->dst, (size_t)n);
+        if (status == WB_OK)
+            swap(reader, reader->dst, (size_t)n);
         reader->dst += n;
         return status;
     }
     while (n > 0) {
         const uint8_t *bytes;
-        size_t piece = STAGE_BYTES - reader->staged;
+        size_t piece = reader->stage_capacity - reader->staged;
         if (piece > n)
             piece = (size_t)n;
         wb_status status = fetch(reader, at, piece, &bytes);
         if (status != WB_OK)
             return status;
-        if (piece == STAGE_BYTES) {
-            emit(reader, bytes, piece * 8 / selection->kind->dtype->block_bits);
+        if (piece == reader->stage_capacity && !reader->swap) {
+            emit(reader, bytes, piece);
         } else {
             memcpy(reader->stage + reader->staged, bytes, piece);
             reader->staged += piece;
-            if (reader->staged == STAGE_BYTES)
+            if (reader->staged == reader->stage_capacity)
                 flush(reader);
         }
         at += piece;
@@ -205,6 +220,7 @@ wb_status wb__read_selection(const wb_model *model, wb__context *context,
                             .selection = selection,
                             .tensor_at = wb__model_offset_of(logical, number),
                             .tensor_bytes = selection->kind->bytes,
+                            .swap = logical->files[wb__model_file_of(logical, number)].big_endian,
                             .dst = dst};
     if (selection->count == 0)
         return WB_OK;
@@ -216,6 +232,8 @@ wb_status wb__read_selection(const wb_model *model, wb__context *context,
     if (reader.buffer == NULL)
         return wb__fail_memory(context);
     reader.stage = reader.buffer + reader.buffer_capacity;
+    reader.stage_capacity =
+        STAGE_BYTES - STAGE_BYTES % wb__dtype_unit_bytes(selection->kind->dtype);
     wb_status status = read_runs(&reader);
     wb__free(&context->allocator, reader.buffer, bytes);
     return status;

@@ -2,6 +2,7 @@
  * Slices: what NumPy's basic indexing selects, as start, count and step for each dimension.
  * https://numpy.org/doc/stable/user/basics.indexing.html
  */
+#include "dtype/block.h"
 #include "open/open.h"
 
 static wb_status fail_slice(wb__context *context, const char *what)
@@ -78,6 +79,8 @@ static wb_axis axis_of(bool has_start, int64_t start, bool has_stop, int64_t sto
     return axis;
 }
 
+static const char expected_index[] = "expected an index, start:stop:step or '...'";
+
 static wb_status parse_axis(wb__context *context, slice_text *text, uint64_t dimension,
                             wb_axis *axis)
 {
@@ -90,7 +93,7 @@ static wb_status parse_axis(wb__context *context, slice_text *text, uint64_t dim
         return fail_slice(context, "'-' without a number");
     if (!take(text, ':')) {
         if (!has_start)
-            return fail_slice(context, "expected an index, start:stop:step or '...'");
+            return fail_slice(context, expected_index);
         int64_t index = start < 0 ? start + size : start;
         if (index < 0 || index >= size)
             return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET,
@@ -157,6 +160,8 @@ static wb_status parse_axes(wb__context *context, slice_text text, const uint64_
             ellipsis = true;
             for (; unnamed > 0; unnamed--, axis++)
                 axes[axis] = whole_axis(shape[axis]);
+        } else if (axis == rank) {
+            return fail_slice(context, expected_index); /* of a blank item, which counts for none */
         } else {
             wb_status status = parse_axis(context, &text, shape[axis], &axes[axis]);
             if (status != WB_OK)
@@ -221,41 +226,57 @@ static wb_status check_axes(wb__context *context, const wb_slice *slice, const w
     return WB_OK;
 }
 
-/* Refuses runs that begin or end within a byte: the format packs several elements into one. */
-static wb_status check_bytes(wb__context *context, const wb__selection *selection)
+/*
+ * True if some run of elements begins or ends within a unit (dtype/block.h): a byte that several
+ * elements share, or a block. Runs are those that reading makes (read.c). A unit is a power of two
+ * of elements, so that places and lengths may wrap.
+ */
+static bool cuts_units(const wb__selection *selection, uint64_t unit)
 {
-    uint32_t bits = selection->kind->dtype->block_bits;
-    if (bits >= 8)
-        return WB_OK;
-    bool cuts =
-        selection->first * bits % 8 != 0 || (selection->first + selection->count) * bits % 8 != 0;
-    uint64_t run = 1;
-    if (selection->axes != NULL) {
-        for (uint32_t i = selection->kind->rank; i-- > 0;) {
-            const wb_axis *axis = &selection->axes[i];
-            uint64_t dimension = selection->kind->shape[i];
-            if (axis->count == dimension && (axis->step == 1 || dimension <= 1)) {
-                run *= dimension;
-                continue;
-            }
-            bool contiguous = axis->step == 1 || axis->count <= 1;
-            cuts |= axis->start % 8 * (run * bits % 8) % 8 != 0 ||
-                    (contiguous ? axis->count % 8 : 1) * (run * bits % 8) % 8 != 0;
-            break;
+    uint64_t begin = 0, run = 1, stride = 1;
+    bool is_one_run = true; /* what the dimensions further in select */
+    if (selection->count == 0)
+        return false;
+    if (selection->first % unit != 0 || selection->count % unit != 0)
+        return true;
+    for (uint32_t i = selection->axes == NULL ? 0 : selection->kind->rank; i-- > 0;) {
+        const wb_axis *axis = &selection->axes[i];
+        uint64_t dimension = selection->kind->shape[i];
+        begin += axis->start * stride;
+        if (is_one_run && (axis->step == 1 || axis->count <= 1)) {
+            run *= axis->count;
+            is_one_run = axis->count == dimension;
+        } else if (axis->count > 1) {
+            if (run % unit != 0 || (uint64_t)axis->step * stride % unit != 0)
+                return true;
+            is_one_run = false;
         }
+        stride *= dimension;
     }
-    if (!cuts)
+    return begin % unit != 0;
+}
+
+static wb_status check_units(wb__context *context, const wb__selection *selection)
+{
+    const wb__dtype *dtype = selection->kind->dtype;
+    uint32_t unit = wb__dtype_unit(dtype);
+    if (unit == 1 || !cuts_units(selection, unit))
         return WB_OK;
+    if (!wb__dtype_is_plain(dtype))
+        return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
+                        WB__STR(""), "the slice would cut a block: %s stores %lu elements together",
+                        dtype->name, (unsigned long)unit);
     return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
                     WB__STR(""),
                     "the slice would cut a byte: %s packs its elements of %lu bits without gaps",
-                    selection->kind->dtype->name, (unsigned long)bits);
+                    dtype->name, (unsigned long)dtype->block_bits);
 }
 
 static wb_status measure(wb__context *context, wb__selection *selection)
 {
     uint64_t bits;
-    if (!wb__mul(selection->count, selection->to->block_bits, &bits))
+    uint32_t block = selection->to->block_size; /* not 1: then nothing is converted */
+    if (!wb__mul(selection->count / block, selection->to->block_bits, &bits))
         return wb__fail(context, WB_ERROR_LIMIT, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET, WB__STR(""),
                         "the result has more bits than 64 bits can count");
     if (bits % 8 != 0)
@@ -288,8 +309,11 @@ wb_status wb__selection_make(const wb_model *model, wb__context *context, uint64
                         "there is no dtype number %ld", (long)dtype);
     if (!wb__dtype_converts(kind->dtype, selection->to))
         return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
-                        WB__STR(""), "%s does not convert to %s: complex numbers stay as they are",
-                        kind->dtype->name, selection->to->name);
+                        WB__STR(""), "%s does not convert to %s%s", kind->dtype->name,
+                        selection->to->name,
+                        wb__dtype_is_plain(kind->dtype) && wb__dtype_is_plain(selection->to)
+                            ? ": complex numbers stay as they are"
+                            : "");
     if (slice != NULL) {
         if (slice->size != sizeof *slice)
             return fail_slice(context, "wb_slice.size is not sizeof(wb_slice)");
@@ -306,6 +330,6 @@ wb_status wb__selection_make(const wb_model *model, wb__context *context, uint64
         if (slice->count < selection->count)
             selection->count = slice->count;
     }
-    wb_status status = check_bytes(context, selection);
+    wb_status status = check_units(context, selection);
     return status != WB_OK ? status : measure(context, selection);
 }

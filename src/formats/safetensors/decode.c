@@ -230,6 +230,20 @@ static wb_status read_entry_array(wb__st_reader *reader, tensor_entry *entry)
     return WB_OK;
 }
 
+/*
+ * Entries written as arrays can be more than what was reserved for. Before the next entry there must
+ * be room again for as many of the usual length as can follow, which is what the fast reader relies on.
+ */
+static wb_status make_room(wb__st_reader *reader)
+{
+    const wb__table *table = reader->table;
+    uint64_t left = wb__cursor_left(reader->cursor);
+    if (table->capacity - table->count > left / WB__ST_ENTRY_MIN)
+        return WB_OK;
+    return wb__table_reserve(reader->table, reader->context, left + 1,
+                             left / WB__ST_ENTRY_MIN_COMPATIBLE + 1);
+}
+
 static wb_status add_tensor(wb__st_reader *reader, const tensor_entry *entry)
 {
     wb__kind kind = {.shape = reader->shape, .dtype = entry->dtype, .rank = entry->rank};
@@ -245,7 +259,7 @@ static wb_status add_tensor(wb__st_reader *reader, const tensor_entry *entry)
     wb__table_add(reader->table, entry->name, number, entry->begin, entry->where);
     reader->irregular |= entry->begin != reader->expected || kind.fault != WB__KIND_SOUND;
     reader->expected = entry->end;
-    return WB_OK;
+    return make_room(reader);
 }
 
 /*

@@ -73,7 +73,7 @@ FAST_FUNCTION static inline bool parse_kind(wb__st_reader *reader, const uint8_t
         }
     }
     wb__kind_measure(&kind);
-    return kind.fault == WB__KIND_SOUND && wb__table_kind(reader->table, &kind, number);
+    return kind.rank <= reader->context->limits.rank && kind.fault == WB__KIND_SOUND && wb__table_kind(reader->table, &kind, number);
 }
 
 /* The middle at p, of those kept or else read and kept from now on; NULL if it is none. */
@@ -95,7 +95,7 @@ FAST_FUNCTION static inline const wb__st_middle *find_middle(wb__st_reader *read
     memcpy(middle->text, p, WB__ST_MIDDLE_MAX);
     middle->len = (uint32_t)(end - p);
     middle->kind = kind;
-    middle->bytes = reader->table->kinds[kind].bytes;
+    middle->bytes = ((const wb__kind *)wb__list_at(&reader->table->kinds, kind))->bytes;
     reader->last_middle = i;
     reader->next_middle = (i + 1) % WB__ST_MIDDLES;
     return middle;

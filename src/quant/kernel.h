@@ -1,0 +1,75 @@
+/*
+ * quant/kernel.h: included first by every file of kernels.
+ *
+ * The bits of a result are defined by IEEE 754 operations on binary32, each rounded once. A
+ * compiler that fuses a multiplication with an addition breaks that. The build says
+ * -ffp-contract=off, but who compiles with plain `cc` may not: gcc obeys the pragma below, for
+ * intrinsics too, and not the standard's (it ignores that one as of version 12); clang the other
+ * way round. Nothing may be wider than binary32 either, as the x87 is. The probe finds what gets
+ * through.
+ */
+#ifndef WB_QUANT_KERNEL_H
+#define WB_QUANT_KERNEL_H
+
+#if defined(__clang__)
+#pragma STDC FP_CONTRACT OFF
+#elif defined(__GNUC__)
+#pragma GCC optimize("-ffp-contract=off")
+#endif
+
+#include <float.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "core/endian.h"
+#include "dtype/half.h"
+#include "quant/quant.h"
+
+_Static_assert(FLT_EVAL_METHOD == 0, "binary32 arithmetic must be done in binary32; on 32-bit x86 "
+                                     "compile with -msse2 -mfpmath=sse");
+
+#if defined(__FAST_MATH__)
+#error "the kernels need IEEE 754 arithmetic: compile without -ffast-math"
+#endif
+
+/*
+ * Defines `contracted`, which tells whether the compiler fuses operations in functions of this file
+ * with these attributes: (1 + 2^-12)^2 rounded to a binary32 is 1 + 2^-11; not rounded it is 2^-24
+ * more.
+ */
+#define WB__CONTRACTION_PROBE(attributes)                                     \
+    attributes static bool contracted(void)                                   \
+    {                                                                         \
+        const volatile float factor = 0x1.001p0f, minus_square = -0x1.002p0f; \
+        float a = factor, b = minus_square;                                   \
+        return a * a + b != 0.0f;                                             \
+    }
+
+#define WB__KERNEL_COUNT(kernels) (sizeof(kernels) / sizeof(kernels)[0])
+
+static inline float wb__float_of_bits(uint32_t bits)
+{
+    float f;
+    memcpy(&f, &bits, sizeof f);
+    return f;
+}
+
+static inline uint32_t wb__bits_of_float(float f)
+{
+    uint32_t bits;
+    memcpy(&bits, &f, sizeof bits);
+    return bits;
+}
+
+static inline float wb__load_f16(const uint8_t *bytes)
+{
+    return wb__float_of_bits(wb__f16_to_f32(wb__load_le16(bytes)));
+}
+
+static inline void wb__store_f16(uint8_t *bytes, float f)
+{
+    wb__store_le16(bytes, wb__f32_to_f16(wb__bits_of_float(f)));
+}
+
+#endif

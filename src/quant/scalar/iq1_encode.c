@@ -1,0 +1,333 @@
+/*
+ * Encoding IQ1. iq.c has the layouts.
+ *
+ * The values of a group, 32 for IQ1_S and 16 for IQ1_M, become -1, 0 or 1, all of them (IQ1_M: of
+ * each octet) moved up or down by 1/8. In ascending order they split into three runs at two places:
+ * every pair of places is tried, with every shift. What then is no point of the codebook becomes
+ * the best point near it.
+ *
+ * The order of additions is part of the result. IQ1_S takes differences of running sums. IQ1_M adds
+ * up anew for each pair of places, with four sums for the shifts of its two octets.
+ */
+#include "quant/kernel.h"
+#include "quant/scalar/codebooks.h"
+#include "quant/scalar/iq.h"
+#include "quant/scalar/search.h"
+
+#define BLOCK 256
+
+static const float levels[2][3] = {{-1 + 0.125f, 0.125f, 1 + 0.125f},   /* moved up */
+                                   {-1 - 0.125f, -0.125f, 1 - 0.125f}}; /* moved down */
+
+/* Where the best split is. */
+typedef struct split {
+    float scale;
+    size_t first, second; /* values of rank below `first` are -1, from `second` on 1 */
+    unsigned down;        /* bit o: octet o is moved down */
+} split;
+
+static void weigh(const float *x, const float *importance, float variance, size_t n, float *weights)
+{
+    for (size_t i = 0; i < n; i++)
+        weights[i] =
+            importance != NULL ? importance[i] * sqrtf(variance + x[i] * x[i]) : x[i] * x[i];
+}
+
+static float largest_magnitude(const float *x, size_t n)
+{
+    float most;
+    (void)wb__largest(x, n, &most);
+    return most;
+}
+
+/* Positions of values in ascending order, equals as they stand. */
+static void rank(const float *x, size_t n, uint8_t *order)
+{
+    for (size_t i = 0; i < n; i++) {
+        size_t at = i;
+        for (; at > 0 && x[order[at - 1]] > x[i]; at--)
+            order[at] = order[at - 1];
+        order[at] = (uint8_t)i;
+    }
+}
+
+/* Coordinates for a split. A negative scale turns everything round. Returns the shifts. */
+static void apply(split *best, size_t n, const uint8_t *order, uint8_t *l)
+{
+    bool turn = best->scale < 0;
+    for (size_t k = 0; k < n; k++) {
+        uint8_t v = k < best->first ? 0 : k < best->second ? 1 : 2;
+        l[order[k]] = turn ? 2 - v : v;
+    }
+    if (turn) {
+        best->scale = -best->scale;
+        best->down = ~best->down;
+    }
+}
+
+static unsigned best_near(const wb__codebook *book, uint32_t cell, const float *x,
+                          const float *weights, float scale, const float *values)
+{
+    const uint16_t *near = book->near + WB__CELL_VALUE(cell);
+    unsigned best = near[0];
+    float least = FLT_MAX;
+    for (size_t k = 0; k < WB__CELL_COUNT(cell); k++) {
+        float error = 0;
+        for (size_t i = 0; i < 8; i++) {
+            float difference = scale * values[near[k] >> 2 * i & 3] - x[i];
+            error += weights[i] * difference * difference;
+        }
+        if (error < least) {
+            least = error;
+            best = near[k];
+        }
+    }
+    return best;
+}
+
+/* The points for the coordinates l, as codes. Where one had to move the scale is fitted anew. */
+static void find_points(size_t n, const float *x, const float *weights, const uint8_t *l,
+                        split *best, uint16_t *codes)
+{
+    const wb__codebook *book = wb__codebook_get(WB__CODEBOOK_IQ1);
+    bool moved = false;
+    for (size_t o = 0; o < n / 8; o++) {
+        unsigned code = 0;
+        for (size_t i = 0; i < 8; i++)
+            code |= (unsigned)l[8 * o + i] << 2 * i;
+        uint32_t cell = book->cells[code];
+        if (WB__CELL_COUNT(cell) != 0) {
+            moved = true;
+            code = best_near(book, cell, x + 8 * o, weights + 8 * o, best->scale,
+                             levels[best->down >> o & 1]);
+        }
+        codes[o] = (uint16_t)code;
+    }
+    if (!moved)
+        return;
+    float lx = 0, l2 = 0;
+    for (size_t i = 0; i < n; i++) {
+        float q = levels[best->down >> i / 8 & 1][codes[i / 8] >> 2 * (i % 8) & 3];
+        lx += weights[i] * q * x[i];
+        l2 += weights[i] * q * q;
+    }
+    if (lx > 0 && l2 > 0)
+        best->scale = lx / l2;
+}
+
+static unsigned number_of(unsigned code)
+{
+    return WB__CELL_VALUE(wb__codebook_get(WB__CODEBOOK_IQ1)->cells[code]);
+}
+
+/* ---- IQ1_S ---- */
+
+#define GROUP_S 32
+
+static void search_s(const float *x, const float *weights, const uint8_t *order, split *best)
+{
+    float sum_x[GROUP_S + 1] = {0}, sum_w[GROUP_S + 1] = {0};
+    float score = -FLT_MAX;
+    for (size_t k = 0; k < GROUP_S; k++) {
+        size_t i = order[k];
+        sum_x[k + 1] = sum_x[k] + weights[i] * x[i];
+        sum_w[k + 1] = sum_w[k] + weights[i];
+    }
+    for (size_t first = 0; first <= GROUP_S; first++) {
+        for (size_t second = first; second <= GROUP_S; second++) {
+            float x1 = sum_x[first] - sum_x[0], w1 = sum_w[first] - sum_w[0];
+            float x2 = sum_x[second] - sum_x[first], w2 = sum_w[second] - sum_w[first];
+            float x3 = sum_x[GROUP_S] - sum_x[second], w3 = sum_w[GROUP_S] - sum_w[second];
+            for (unsigned down = 0; down < 2; down++) {
+                const float *v = levels[down];
+                float lx = x1 * v[0] + x2 * v[1] + x3 * v[2];
+                float l2 = w1 * v[0] * v[0] + w2 * v[1] * v[1] + w3 * v[2] * v[2];
+                if (l2 > 0 && lx * lx > score * l2) {
+                    *best = (split){lx / l2, first, second, down != 0 ? ~0u : 0};
+                    score = best->scale * lx;
+                }
+            }
+        }
+    }
+}
+
+/* A group's points; false if it is zero, with points of zeros. */
+static bool encode_group_s(const float *x, const float *weights, split *best, uint16_t *codes)
+{
+    uint8_t order[GROUP_S], l[GROUP_S];
+    *best = (split){0, SIZE_MAX, 0, 0};
+    if (largest_magnitude(x, GROUP_S) < 1e-12f)
+        return false;
+    rank(x, GROUP_S, order);
+    search_s(x, weights, order, best);
+    if (best->first == SIZE_MAX)
+        return false;
+    apply(best, GROUP_S, order, l);
+    find_points(GROUP_S, x, weights, l, best, codes);
+    return true;
+}
+
+static void encode_block_s(const float *x, const float *importance, uint8_t *out)
+{
+    float variance = 2 * wb__sum_of_squares(x, BLOCK) / BLOCK, largest = 0;
+    float weights[GROUP_S];
+    split found[8];
+    memset(out, 0, 50);
+    for (size_t g = 0; g < 8; g++) {
+        const float *values = x + GROUP_S * g;
+        uint16_t codes[4];
+        weigh(values, importance + GROUP_S * g, variance, GROUP_S, weights);
+        if (!encode_group_s(values, weights, &found[g], codes))
+            continue;
+        unsigned high = 0;
+        for (size_t o = 0; o < 4; o++) {
+            unsigned number = number_of(codes[o]);
+            out[2 + 4 * g + o] = (uint8_t)number;
+            high |= number >> 8 << 3 * o;
+        }
+        wb__store_le16(out + 34 + 2 * g, (uint16_t)high);
+        if (found[g].scale > largest)
+            largest = found[g].scale;
+    }
+    if (largest == 0)
+        return;
+    float d = largest / 15, inverse = 1 / d;
+    wb__store_f16(out, d * 1.125f);
+    for (size_t g = 0; g < 8; g++) {
+        unsigned s =
+            (unsigned)wb__clamp(wb__round_even(0.5f * (inverse * found[g].scale - 1)), 0, 7);
+        uint8_t *rest = out + 34 + 2 * g;
+        wb__store_le16(rest,
+                       (uint16_t)(wb__load_le16(rest) | (s | (found[g].down & 1) << 3) << 12));
+    }
+}
+
+void wb__encode_iq1_s(const float *x, const float *importance, uint8_t *out, size_t n)
+{
+    for (size_t i = 0; i < n; i += BLOCK, out += 50)
+        encode_block_s(x + i, importance + i, out);
+}
+
+/* ---- IQ1_M ---- */
+
+#define GROUP_M 16
+
+/* Sums for one shift of one octet are those for two of the four pairs of shifts. */
+static void add_m(float sums[4], size_t i, float up, float down)
+{
+    for (unsigned pair = 0; pair < 4; pair++)
+        sums[pair] += pair >> i / 8 & 1 ? down : up;
+}
+
+static void search_m(const float *x, const float *weights, const uint8_t *order, split *best)
+{
+    /* The reference counts the pairs of shifts with the first octet in the upper bit. */
+    static const unsigned order_of_pairs[4] = {0, 2, 1, 3};
+    float score = -FLT_MAX;
+    for (size_t first = 0; first <= GROUP_M; first++) {
+        for (size_t second = first; second <= GROUP_M; second++) {
+            float lx[4] = {0}, l2[4] = {0};
+            for (size_t k = 0; k < GROUP_M; k++) {
+                size_t i = order[k], run = (k >= first) + (size_t)(k >= second);
+                float up = levels[0][run], down = levels[1][run], w = weights[i];
+                add_m(lx, i, w * up * x[i], w * down * x[i]);
+                add_m(l2, i, w * up * up, w * down * down);
+            }
+            for (size_t k = 0; k < 4; k++) {
+                unsigned pair = order_of_pairs[k];
+                if (l2[pair] > 0 && lx[pair] * lx[pair] > score * l2[pair]) {
+                    *best = (split){lx[pair] / l2[pair], first, second, pair};
+                    score = best->scale * lx[pair];
+                }
+            }
+        }
+    }
+}
+
+static bool encode_group_m(const float *x, const float *weights, split *best, uint16_t *codes)
+{
+    uint8_t order[GROUP_M], l[GROUP_M];
+    *best = (split){0, SIZE_MAX, 0, 0};
+    if (largest_magnitude(x, GROUP_M) < 1e-7f)
+        return false;
+    rank(x, GROUP_M, order);
+    search_m(x, weights, order, best);
+    if (best->first == SIZE_MAX)
+        return false;
+    apply(best, GROUP_M, order, l);
+    find_points(GROUP_M, x, weights, l, best, codes);
+    return true;
+}
+
+/* A group of a block that has been encoded: what to fit the block's scale with. */
+typedef struct group_m {
+    split found;
+    uint16_t codes[2]; /* of zeros in a group that is zero, which is point 0 */
+} group_m;
+
+/* d such that d (2 s + 1) q fits all values best, or d itself. */
+static float fit_block_m(const float *x, const float *importance, float variance,
+                         const group_m *groups, const unsigned *scales, float d)
+{
+    float lx = 0, l2 = 0;
+    for (size_t g = 0; g < 16; g++) {
+        float weights[GROUP_M];
+        const float *values = x + GROUP_M * g;
+        weigh(values, importance == NULL ? NULL : importance + GROUP_M * g, variance, GROUP_M,
+              weights);
+        for (size_t i = 0; i < GROUP_M; i++) {
+            unsigned l = groups[g].codes[i / 8] >> 2 * (i % 8) & 3;
+            float q = levels[groups[g].found.down >> i / 8 & 1][l] * (float)(2 * scales[g] + 1);
+            lx += weights[i] * q * values[i];
+            l2 += weights[i] * q * q;
+        }
+    }
+    return l2 > 0 ? lx / l2 : d;
+}
+
+static void encode_block_m(const float *x, const float *importance, uint8_t *out)
+{
+    float variance = 2 * wb__sum_of_squares(x, BLOCK) / BLOCK, largest = 0;
+    float weights[GROUP_M];
+    group_m groups[16];
+    unsigned scales[16];
+    memset(out, 0, 56);
+    memset(groups, 0, sizeof groups);
+    for (size_t g = 0; g < 16; g++) {
+        const float *values = x + GROUP_M * g;
+        weigh(values, importance == NULL ? NULL : importance + GROUP_M * g, variance, GROUP_M,
+              weights);
+        if (!encode_group_m(values, weights, &groups[g].found, groups[g].codes))
+            continue;
+        for (size_t o = 0; o < 2; o++) {
+            unsigned number = number_of(groups[g].codes[o]);
+            out[2 * g + o] = (uint8_t)number;
+            out[32 + g] = (uint8_t)(out[32 + g] | number >> 8 << 4 * o);
+        }
+        if (groups[g].found.scale > largest)
+            largest = groups[g].found.scale;
+    }
+    if (largest == 0)
+        return;
+    float d = largest / 15, inverse = 1 / d;
+    for (size_t g = 0; g < 16; g++) {
+        unsigned down = groups[g].found.down;
+        uint8_t *word = out + 48 + g / 4 * 2;
+        scales[g] =
+            (unsigned)wb__clamp(wb__round_even(0.5f * (inverse * groups[g].found.scale - 1)), 0, 7);
+        wb__store_le16(word, (uint16_t)(wb__load_le16(word) | scales[g] << g % 4 * 3));
+        out[32 + g] = (uint8_t)(out[32 + g] | (down & 1) << 3 | (down >> 1 & 1) << 7);
+    }
+    d = fit_block_m(x, importance, variance, groups, scales, d) * 1.1125f;
+    unsigned bits = wb__f32_to_f16(wb__bits_of_float(d));
+    for (size_t i = 0; i < 4; i++) {
+        uint8_t *word = out + 48 + 2 * i;
+        wb__store_le16(word, (uint16_t)(wb__load_le16(word) | (bits >> 4 * i & 0xF) << 12));
+    }
+}
+
+void wb__encode_iq1_m(const float *x, const float *importance, uint8_t *out, size_t n)
+{
+    for (size_t i = 0; i < n; i += BLOCK, out += 56)
+        encode_block_m(x + i, importance == NULL ? NULL : importance + i, out);
+}

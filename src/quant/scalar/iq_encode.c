@@ -1,0 +1,390 @@
+/*
+ * Encoding IQ2 and IQ3. iq.c has the layouts.
+ *
+ * A group of 16 or 32 values gets a scale: of a list of candidates each is used to round the values
+ * to coordinates; what is no point of the codebook moves to the best of the points around it; the
+ * scale that the points suggest and the error they leave decide. With the scale chosen some points
+ * are then looked for once more. What differs between the types stands in a table.
+ *
+ * Values count as magnitudes 2 l + 1 of coordinates l here. Where a type stores seven signs of
+ * eight and their number comes out odd, the value that weighs least gets the wrong one, and is
+ * negative below.
+ */
+#include "quant/kernel.h"
+#include "quant/scalar/codebooks.h"
+#include "quant/scalar/iq.h"
+#include "quant/scalar/search.h"
+
+#define BLOCK 256
+#define GROUP_MAX 32
+#define CELLS_MAX 8 /* points in a group */
+
+typedef struct iq_type {
+    wb__codebook_id book;
+    uint8_t group;     /* values that share a scale */
+    uint8_t cell;      /* values of a point: 8 or 4 */
+    uint8_t bits;      /* of a coordinate */
+    uint8_t levels;    /* coordinates are less */
+    uint8_t tries;     /* candidates on each side of the middle one */
+    float step;        /* between candidates */
+    float tiny;        /* a group of nothing larger is zero */
+    bool even_signs;   /* seven of eight are stored */
+    bool search_first; /* the middle candidate comes from a search, not from the largest value */
+    bool again_all;    /* the second look is at all points, not just at those that had to move */
+    float variance_of; /* variance = this · Σx² / 256 */
+    float lift;        /* without importance matrix, weight = this · variance + x² */
+    float d_of;        /* d = this · the largest scale / 31 */
+} iq_type;
+
+static const iq_type iq2_xxs = {
+    WB__CODEBOOK_IQ2_XXS, 32, 8, 2, 3, 6, 0.1f, WB__TINY, true, true, true, 1, 0, 1};
+static const iq_type iq2_xs = {
+    WB__CODEBOOK_IQ2_XS, 16, 8, 2, 3, 9, 0.1f, WB__TINY, true, false, false, 1, 0, 1};
+static const iq_type iq2_s = {
+    WB__CODEBOOK_IQ2_S, 16, 8, 2, 3, 9, 0.1f, 1e-8f, false, false, false, 2, 0.25f, 0.9875f};
+static const iq_type iq3_xxs = {
+    WB__CODEBOOK_IQ3_XXS, 32, 4, 3, 8, 15, 0.2f, 1e-8f, true, false, false, 2, 0, 1.0125f};
+static const iq_type iq3_s = {
+    WB__CODEBOOK_IQ3_S, 32, 4, 3, 8, 9, 0.2f, 0, false, false, true, 2, 0, 1.033f};
+
+/* What is found for a block. */
+typedef struct iq_block {
+    float d;
+    uint16_t points[64]; /* numbers in the codebook */
+    uint8_t signs[32];   /* of octets */
+    uint8_t scales[16];
+    bool zero[16]; /* groups that are, and have no points */
+} iq_block;
+
+/* A group of values at work. */
+typedef struct iq_group {
+    const iq_type *type;
+    const wb__codebook *book;
+    float x[GROUP_MAX];       /* magnitudes */
+    float weights[GROUP_MAX]; /* of squared errors */
+    float roots[GROUP_MAX];   /* their square roots, by which points compete for a place */
+} iq_group;
+
+/* ---- points ---- */
+
+static unsigned coordinates(const iq_type *type, const float *x, float inverse)
+{
+    unsigned code = 0;
+    for (size_t i = 0; i < type->cell; i++) {
+        int l = wb__round_even(0.5f * (inverse * x[i] - 1));
+        code |= (unsigned)wb__clamp(l, 0, type->levels - 1) << type->bits * i;
+    }
+    return code;
+}
+
+/* The magnitude that coordinate i of a code stands for. */
+static float magnitude_of(const iq_type *type, unsigned code, size_t i)
+{
+    return (float)(2 * (code >> type->bits * i & ((1u << type->bits) - 1)) + 1);
+}
+
+/* Of the points around a code the one that is best for the values at x, the first of equals. */
+static unsigned best_near(const iq_group *group, size_t at, uint32_t cell, float scale)
+{
+    const iq_type *type = group->type;
+    const uint16_t *near = group->book->near + WB__CELL_VALUE(cell);
+    unsigned best = near[0];
+    float least = FLT_MAX;
+    for (size_t k = 0; k < WB__CELL_COUNT(cell); k++) {
+        float error = 0;
+        for (size_t i = 0; i < type->cell; i++) {
+            float difference = scale * magnitude_of(type, near[k], i) - group->x[at + i];
+            error += group->roots[at + i] * difference * difference;
+        }
+        if (error < least) {
+            least = error;
+            best = near[k];
+        }
+    }
+    return best;
+}
+
+/* The point for the values at x and a scale; *moved: the nearest code is none. */
+static unsigned point_for(const iq_group *group, size_t at, float inverse, float scale, bool *moved)
+{
+    unsigned code = coordinates(group->type, group->x + at, inverse);
+    uint32_t cell = group->book->cells[code];
+    *moved = WB__CELL_COUNT(cell) != 0;
+    return *moved ? best_near(group, at, cell, scale) : code;
+}
+
+typedef struct fit {
+    float lx, l2;
+} fit;
+
+static fit fit_of(const iq_group *group, const uint16_t *codes)
+{
+    const iq_type *type = group->type;
+    fit f = {0, 0};
+    for (size_t i = 0; i < type->group; i++) {
+        float w = group->weights[i];
+        float q = magnitude_of(type, codes[i / type->cell], i % type->cell);
+        f.lx += w * group->x[i] * q;
+        f.l2 += w * q * q;
+    }
+    return f;
+}
+
+/* ---- groups ---- */
+
+/* Splits values into magnitudes and signs. */
+static void split_signs(iq_group *group, const float *x, uint8_t *signs)
+{
+    for (size_t octet = 0; octet < group->type->group; octet += 8) {
+        unsigned s = 0, count = 0;
+        for (size_t i = octet; i < octet + 8; i++) {
+            bool negative = !(x[i] >= 0);
+            group->x[i] = negative ? -x[i] : x[i];
+            s |= (unsigned)negative << (i - octet);
+            count += negative;
+        }
+        if (group->type->even_signs && count % 2 != 0) {
+            size_t lightest = octet;
+            float least = group->weights[octet] * x[octet] * x[octet];
+            for (size_t i = octet + 1; i < octet + 8; i++) {
+                float weight = group->weights[i] * x[i] * x[i];
+                if (weight < least) {
+                    least = weight;
+                    lightest = i;
+                }
+            }
+            group->x[lightest] = -group->x[lightest];
+            s ^= 1u << (lightest - octet);
+        }
+        signs[octet / 8] = (uint8_t)s;
+    }
+}
+
+/* Looks once more for points, with the scale they suggested. Returns the scale they suggest now. */
+static float look_again(const iq_group *group, float scale, const bool *moved, uint16_t *codes)
+{
+    const iq_type *type = group->type;
+    bool unused;
+    for (size_t k = 0; k < (size_t)(type->group / type->cell); k++) {
+        if (type->again_all || moved[k])
+            codes[k] = (uint16_t)point_for(group, k * type->cell, 1 / scale, scale, &unused);
+    }
+    fit f = fit_of(group, codes);
+    return f.l2 > 0 ? f.lx / f.l2 : scale;
+}
+
+/* Tries the candidates around `middle`. Returns the scale of the best, or the one given. */
+static float try_scales(const iq_group *group, float middle, float scale, uint16_t *codes,
+                        bool *moved)
+{
+    const iq_type *type = group->type;
+    float top = (float)(2 * type->levels - 1), best = 0;
+    for (int try = -type->tries; try <= type->tries; try++) {
+        uint16_t these[CELLS_MAX];
+        bool these_moved[CELLS_MAX];
+        float inverse = (top + (float)try * type->step) / middle;
+        size_t cells = type->group / type->cell;
+        for (size_t k = 0; k < cells; k++)
+            these[k] =
+                (uint16_t)point_for(group, k * type->cell, inverse, 1 / inverse, &these_moved[k]);
+        fit f = fit_of(group, these);
+        if (f.l2 > 0 && f.lx * f.lx > best * f.l2) {
+            scale = f.lx / f.l2;
+            best = scale * f.lx;
+            memcpy(codes, these, cells * sizeof *these);
+            memcpy(moved, these_moved, cells * sizeof *these_moved);
+        }
+    }
+    return scale;
+}
+
+/* The points of a group and their scale; false if it is zero. */
+static bool encode_group(const iq_group *group, uint16_t *codes, float *scale)
+{
+    const iq_type *type = group->type;
+    size_t cells = type->group / type->cell;
+    bool moved[CELLS_MAX];
+    float max = group->x[0];
+    for (size_t i = 1; i < type->group; i++) {
+        if (group->x[i] > max)
+            max = group->x[i];
+    }
+    if (max < type->tiny || max == 0)
+        return false;
+    float middle = max;
+    *scale = max / (float)(2 * type->levels - 1);
+    if (type->search_first) {
+        uint8_t unused[GROUP_MAX];
+        *scale = wb__search_unsigned(type->group, 4, group->x, group->weights, unused);
+        middle = *scale * (float)type->levels;
+        if (middle <= 0)
+            return false;
+    }
+    memset(codes, 0, cells * sizeof *codes);
+    memset(moved, type->again_all, sizeof moved);
+    *scale = try_scales(group, middle, *scale, codes, moved);
+    bool again = type->search_first;
+    for (size_t k = 0; k < cells; k++)
+        again |= moved[k];
+    if (again && *scale > 0)
+        *scale = look_again(group, *scale, moved, codes);
+    return true;
+}
+
+/* ---- blocks ---- */
+
+static void weigh(const iq_type *type, const float *x, const float *importance, float variance,
+                  iq_group *group)
+{
+    for (size_t i = 0; i < type->group; i++) {
+        group->weights[i] = importance != NULL ? importance[i] * sqrtf(variance + x[i] * x[i])
+                                               : type->lift * variance + x[i] * x[i];
+        group->roots[i] = sqrtf(group->weights[i]);
+    }
+}
+
+static void encode_block(const iq_type *type, const float *x, const float *importance,
+                         iq_block *block)
+{
+    iq_group group = {.type = type, .book = wb__codebook_get(type->book)};
+    size_t cells = type->group / type->cell;
+    float scales[16] = {0};
+    float variance = type->variance_of * wb__sum_of_squares(x, BLOCK) / BLOCK;
+    float largest = 0;
+    memset(block, 0, sizeof *block);
+    for (size_t at = 0, g = 0; at < BLOCK; at += type->group, g++) {
+        uint16_t codes[CELLS_MAX];
+        uint8_t signs[GROUP_MAX / 8];
+        weigh(type, x + at, importance == NULL ? NULL : importance + at, variance, &group);
+        split_signs(&group, x + at, signs);
+        block->zero[g] = !encode_group(&group, codes, &scales[g]);
+        if (block->zero[g])
+            continue;
+        /* Scales are stored without sign. */
+        uint8_t flip = scales[g] < 0 ? 0xFF : 0;
+        scales[g] = fabsf(scales[g]);
+        for (size_t k = 0; k < cells; k++)
+            block->points[g * cells + k] = (uint16_t)WB__CELL_VALUE(group.book->cells[codes[k]]);
+        for (size_t o = 0; o < type->group / 8; o++)
+            block->signs[at / 8 + o] = signs[o] ^ flip;
+        if (scales[g] > largest)
+            largest = scales[g];
+    }
+    if (largest == 0) {
+        if (type->even_signs)
+            memset(block, 0, sizeof *block);
+        return;
+    }
+    float d = largest / 31, inverse = 1 / d;
+    block->d = d * type->d_of;
+    for (size_t g = 0; g < BLOCK / type->group; g++)
+        block->scales[g] =
+            (uint8_t)wb__clamp(wb__round_even(0.5f * (inverse * scales[g] - 1)), 0, 15);
+}
+
+#define FOR_EACH_BLOCK(type, block_bytes)                                      \
+    iq_block block;                                                            \
+    for (; n > 0; n -= BLOCK, x += BLOCK, out += (block_bytes),                \
+                  importance = importance == NULL ? NULL : importance + BLOCK) \
+        if (encode_block(type, x, importance, &block), wb__store_f16(out, block.d), true)
+
+/* Four times seven signs, and a scale. */
+static uint32_t signs_and_scale(const iq_block *block, size_t g)
+{
+    uint32_t word = (uint32_t)block->scales[g] << 28;
+    for (size_t o = 0; o < 4; o++)
+        word |= (uint32_t)(block->signs[4 * g + o] & 127) << 7 * o;
+    return word;
+}
+
+/* Two scales a byte. */
+static void store_scales(const iq_block *block, size_t n, uint8_t *out)
+{
+    for (size_t i = 0; i < n; i++)
+        out[i] = (uint8_t)(block->scales[2 * i] | block->scales[2 * i + 1] << 4);
+}
+
+/* The lower eight bits of point numbers in `low`, `bits` more in `high`. */
+static void store_points(const iq_block *block, size_t n, unsigned bits, uint8_t *low,
+                         uint8_t *high)
+{
+    memset(high, 0, n * bits / 8);
+    for (size_t i = 0; i < n; i++) {
+        low[i] = (uint8_t)block->points[i];
+        high[i * bits / 8] = (uint8_t)(high[i * bits / 8] | block->points[i] >> 8 << i * bits % 8);
+    }
+}
+
+void wb__encode_iq2_xxs(const float *x, const float *importance, uint8_t *out, size_t n)
+{
+    FOR_EACH_BLOCK(&iq2_xxs, 66)
+    {
+        for (size_t g = 0; g < 8; g++) {
+            for (size_t o = 0; o < 4; o++)
+                out[2 + 8 * g + o] = (uint8_t)block.points[4 * g + o];
+            wb__store_le32(out + 6 + 8 * g, signs_and_scale(&block, g));
+        }
+    }
+}
+
+void wb__encode_iq2_xs(const float *x, const float *importance, uint8_t *out, size_t n)
+{
+    FOR_EACH_BLOCK(&iq2_xs, 74)
+    {
+        for (size_t o = 0; o < 32; o++)
+            wb__store_le16(out + 2 + 2 * o,
+                           (uint16_t)(block.points[o] | (block.signs[o] & 127) << 9));
+        store_scales(&block, 8, out + 66);
+    }
+}
+
+void wb__encode_iq2_s(const float *x, const float *importance, uint8_t *out, size_t n)
+{
+    FOR_EACH_BLOCK(&iq2_s, 82)
+    {
+        store_points(&block, 32, 2, out + 2, out + 66);
+        memcpy(out + 34, block.signs, 32);
+        store_scales(&block, 8, out + 74);
+    }
+}
+
+void wb__encode_iq3_xxs(const float *x, const float *importance, uint8_t *out, size_t n)
+{
+    FOR_EACH_BLOCK(&iq3_xxs, 98)
+    {
+        for (size_t i = 0; i < 64; i++)
+            out[2 + i] = (uint8_t)block.points[i];
+        for (size_t g = 0; g < 8; g++)
+            wb__store_le32(out + 66 + 4 * g, signs_and_scale(&block, g));
+    }
+}
+
+/*
+ * ggml does not leave room for the points and signs of a group of zeros: those of the groups after
+ * it take its place, while the ninth bits and the scales stay where they belong. What that decodes
+ * to is not what was encoded, but the bytes are what every other program writes.
+ */
+static void close_gaps(const iq_block *block, uint8_t *points, uint8_t *signs)
+{
+    size_t to = 0;
+    for (size_t g = 0; g < 8; g++) {
+        if (block->zero[g])
+            continue;
+        memmove(points + 8 * to, points + 8 * g, 8);
+        memmove(signs + 4 * to, signs + 4 * g, 4);
+        to++;
+    }
+    memset(points + 8 * to, 0, 8 * (8 - to));
+    memset(signs + 4 * to, 0, 4 * (8 - to));
+}
+
+void wb__encode_iq3_s(const float *x, const float *importance, uint8_t *out, size_t n)
+{
+    FOR_EACH_BLOCK(&iq3_s, 110)
+    {
+        store_points(&block, 64, 1, out + 2, out + 66);
+        memcpy(out + 74, block.signs, 32);
+        close_gaps(&block, out + 2, out + 74);
+        store_scales(&block, 4, out + 106);
+    }
+}
