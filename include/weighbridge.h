@@ -571,7 +571,7 @@ typedef struct wb_meta {
     const char *key; /* borrowed until wb_close */
     size_t key_len;
     wb_meta_type type;
-    uint32_t file;        /* the file it stands in, for wb_file_at */
+    uint32_t file;        /* the file it stands in, for wb_file_at; WB_NO_FILE: none of these */
     wb_meta_type element; /* ARRAY: the type of its elements; 0 for all others */
     uint32_t bits;        /* that a number, or each number of the array, is stored in; 0 for others */
     uint64_t count;       /* ARRAY: elements; STRING: bytes; 1 for all others */
@@ -592,12 +592,29 @@ typedef struct wb_meta_array {
     const void *base;     /* the library's */
 } wb_meta_array;
 
+/* The file of an entry that comes from what lies beside the weights, or follows from it. */
+#define WB_NO_FILE UINT32_MAX
+
+/*
+ * There is one view of metadata, whatever the format. First come the entries of the weights' own
+ * files, key-values of GGUF and strings of __metadata__. Behind them are, as far as files say or
+ * imply them and no key-value has the key already:
+ *   - scalars and simple arrays of config.json, generation_config.json and tokenizer_config.json, under
+ *     their names, those within objects as "rope_scaling.factor"
+ *   - what llama.cpp's converter makes of such files, under the keys of GGUF: "llama.block_count",
+ *     "tokenizer.ggml.tokens" from tokenizer.json, tokenizer.model or vocab.txt, chat templates
+ *   - for GGUF the names of config.json: "num_hidden_layers" answers there too
+ * They are worked out by the first question that needs them, once; the answers never change. A
+ * question for a key that no file has is such a question. What is wrong with these files is told by
+ * wb_verify. docs/format/metadata.md lists the keys, and what cannot be known on either side.
+ */
+
 /* The number of entries; a key that stands in several files of a model counts once. */
 WB_API uint64_t wb_meta_count(const wb_model *model);
 
 /*
- * Describes the entry `index` < wb_meta_count. Entries stand in the order of the files. NOT_FOUND for
- * other numbers. Thread-safe.
+ * Describes the entry `index` < wb_meta_count. Entries of files stand in the order of the files.
+ * NOT_FOUND for other numbers. Thread-safe.
  */
 WB_API wb_status wb_meta_at(const wb_model *model, uint64_t index, wb_meta *meta,
                             wb_error *error) WB_MUST_CHECK;

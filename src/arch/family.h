@@ -75,6 +75,7 @@ typedef struct wb__family {
                               in its native spelling */
     const wb__rule *rules[WB__RULE_GROUPS]; /* each ends with a row without names */
     const wb__config_default *defaults;     /* ends with field 0 */
+    const char *activation; /* "hidden_act" of config.json, which GGUF does not say */
     uint32_t flags;
     uint32_t needs; /* the parts of a layer, and of the whole */
 } wb__family;

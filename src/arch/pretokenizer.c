@@ -1,9 +1,10 @@
 #include "arch/pretokenizer.h"
 
 /*
- * Steps are written one after another, each ended by a newline: a Split as its expression, Digits as
- * "#" or, one by one, "#1", Punctuation as "!", ByteLevel as "*" where it splits too, and as nothing
- * where it does not. The names are those of llama.cpp's vocabularies.
+ * Steps are written one after another, each ended by a newline: a Split as its expression, Digits
+ * as
+ * "#" or, one by one, "#1", Punctuation as "!", ByteLevel as "*" where it splits too, and as
+ * nothing where it does not. The names are those of llama.cpp's vocabularies.
  */
 #define CONTRACTIONS "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
 #define SPACES "\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"

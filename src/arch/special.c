@@ -1,8 +1,8 @@
 #include "arch/tokenizer.h"
 
 static const char *const names[WB__SPECIALS] = {
-    [WB__SPECIAL_BOS] = "bos", [WB__SPECIAL_EOS] = "eos", [WB__SPECIAL_UNK] = "unk",
-    [WB__SPECIAL_SEP] = "sep", [WB__SPECIAL_PAD] = "pad", [WB__SPECIAL_CLS] = "cls",
+    [WB__SPECIAL_BOS] = "bos",   [WB__SPECIAL_EOS] = "eos", [WB__SPECIAL_UNK] = "unk",
+    [WB__SPECIAL_SEP] = "sep",   [WB__SPECIAL_PAD] = "pad", [WB__SPECIAL_CLS] = "cls",
     [WB__SPECIAL_MASK] = "mask", [WB__SPECIAL_EOT] = "eot", [WB__SPECIAL_EOM] = "eom",
 };
 
@@ -11,17 +11,16 @@ bool wb__looks_special(wb__str text)
     static const struct {
         wb__str begin, end; /* an empty end: the whole text */
     } looks[] = {
-        {{"<pad>", 5}, {"", 0}},      {{"<mask>", 6}, {"", 0}},
-        {{"<2mass>", 7}, {"", 0}},    {{"[@BOS@]", 7}, {"", 0}},
-        {{"<|", 2}, {"|>", 2}},       {{"<\xEF\xBD\x9C", 4}, {"\xEF\xBD\x9C>", 4}},
+        {{"<pad>", 5}, {"", 0}},    {{"<mask>", 6}, {"", 0}},
+        {{"<2mass>", 7}, {"", 0}},  {{"[@BOS@]", 7}, {"", 0}},
+        {{"<|", 2}, {"|>", 2}},     {{"<\xEF\xBD\x9C", 4}, {"\xEF\xBD\x9C>", 4}},
         {{"<unused", 7}, {">", 1}},
     };
     for (size_t i = 0; i < sizeof looks / sizeof looks[0]; i++) {
         wb__str begin = looks[i].begin;
         if (text.len < begin.len || memcmp(text.ptr, begin.ptr, begin.len) != 0)
             continue;
-        if (looks[i].end.len == 0 ? text.len == begin.len
-                                  : wb__str_ends_with(text, looks[i].end))
+        if (looks[i].end.len == 0 ? text.len == begin.len : wb__str_ends_with(text, looks[i].end))
             return true;
     }
     return false;
@@ -101,8 +100,7 @@ static void read_pair(specials *s, wb__node processor)
         if (inside) {
             wb__str token = wb__tree_string(tree, wb__tree_path(tree, n, "SpecialToken/id"));
             between++;
-            separators +=
-                is_one_of(token, s->text[WB__SPECIAL_SEP], s->text[WB__SPECIAL_EOS]);
+            separators += is_one_of(token, s->text[WB__SPECIAL_SEP], s->text[WB__SPECIAL_EOS]);
         }
         inside |= wb__str_equal(sequence, WB__STR("A"));
     }
@@ -112,8 +110,7 @@ static void read_pair(specials *s, wb__node processor)
 
 static void read_processor(specials *s, wb__node processor)
 {
-    wb__str type =
-        wb__tree_string(&s->json->tree, wb__tree_get(&s->json->tree, processor, "type"));
+    wb__str type = wb__tree_string(&s->json->tree, wb__tree_get(&s->json->tree, processor, "type"));
     if (wb__str_equal(type, WB__STR("RobertaProcessing"))) {
         s->tokenizer->add_bos = s->tokenizer->add_eos = s->tokenizer->add_sep = WB__FLAG_YES;
     } else if (wb__str_equal(type, WB__STR("TemplateProcessing"))) {

@@ -33,8 +33,8 @@ char *wb__strings_append(wb__strings *strings, size_t n)
 
 wb__str wb__strings_at(const wb__strings *strings, uint64_t i)
 {
-    wb__str text = wb__strings_from(strings->bytes + strings->marks[i / WB__STRINGS_STEP] +
-                                    WB__STRINGS_HEAD);
+    wb__str text =
+        wb__strings_from(strings->bytes + strings->marks[i / WB__STRINGS_STEP] + WB__STRINGS_HEAD);
     for (uint64_t step = i % WB__STRINGS_STEP; step > 0; step--)
         text = wb__strings_after(text);
     return text;

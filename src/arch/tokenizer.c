@@ -2,8 +2,8 @@
 
 #include "arch/pretokenizer.h"
 
-#define PAD_SCORE (-10000.0f)  /* of numbers without a token */
-#define ADDED_SCORE (-1000.0f) /* of added tokens, which no merge may make */
+#define PAD_SCORE (-10000.0f)    /* of numbers without a token */
+#define ADDED_SCORE (-1000.0f)   /* of added tokens, which no merge may make */
 #define WORD_MARK "\xE2\x96\x81" /* U+2581, which stands for a space */
 
 typedef struct maker {
@@ -20,8 +20,8 @@ static wb_status note(maker *m, uint64_t at, const char *file, const char *what)
 {
     const char *before = m->context->file;
     m->context->file = file;
-    wb_status status = wb__note(m->context, WB_WARNING, WB__FINDING_TOKENIZER, at, WB__STR(""),
-                                "%s", what);
+    wb_status status =
+        wb__note(m->context, WB_WARNING, WB__FINDING_TOKENIZER, at, WB__STR(""), "%s", what);
     m->context->file = before;
     return status;
 }
@@ -177,8 +177,7 @@ static bool score_by_merges(maker *m)
             slot = (slot + 1) & (slots - 1);
         table[slot] = (uint32_t)i + 1;
         uint32_t type = get_type(tokenizer, i);
-        set_score(tokenizer, i,
-                  type == WB__TOKEN_NORMAL ? -(float)merges->count - 1 : ADDED_SCORE);
+        set_score(tokenizer, i, type == WB__TOKEN_NORMAL ? -(float)merges->count - 1 : ADDED_SCORE);
     }
     wb__str merge = {NULL, 0};
     for (uint64_t rank = 0; made && rank < merges->count; rank++) {
@@ -234,9 +233,9 @@ static bool add_json_token(maker *m, size_t number, wb__str text, uint8_t kind)
     wb__tokenizer *tokenizer = m->tokenizer;
     bool is_bert = strcmp(tokenizer->model, "bert") == 0;
     bool is_llama = strcmp(tokenizer->model, "llama") == 0;
-    uint32_t type = kind != 0                       ? kind
-                    : is_llama && is_byte(text)     ? WB__TOKEN_BYTE
-                                                    : WB__TOKEN_NORMAL;
+    uint32_t type = kind != 0                   ? kind
+                    : is_llama && is_byte(text) ? WB__TOKEN_BYTE
+                                                : WB__TOKEN_NORMAL;
     set_type(tokenizer, number, type);
     set_score(tokenizer, number,
               m->json.scores != NULL && number < m->json.score_capacity && kind == 0
@@ -296,8 +295,8 @@ static wb_status name_pre(maker *m)
     tokenizer->pre = "default";
     if (strcmp(tokenizer->model, "gpt2") != 0)
         return WB_OK;
-    const char *name = wb__pretokenizer_name(
-        &m->json.tree, wb__tree_get(&m->json.tree, 0, "pre_tokenizer"));
+    const char *name =
+        wb__pretokenizer_name(&m->json.tree, wb__tree_get(&m->json.tree, 0, "pre_tokenizer"));
     if (name != NULL) {
         tokenizer->pre = name;
         return WB_OK;
@@ -333,8 +332,7 @@ static wb_status make_from_json(maker *m)
         tokenizer->merges = m->json.merges;
         m->json.merges = (wb__strings){.allocator = m->json.allocator};
     }
-    if (strcmp(tokenizer->model, "bert") == 0 &&
-        !is_true(&m->json.tree, "normalizer/lowercase"))
+    if (strcmp(tokenizer->model, "bert") == 0 && !is_true(&m->json.tree, "normalizer/lowercase"))
         tokenizer->lowercase = WB__FLAG_NO;
     return WB_OK;
 }
@@ -422,8 +420,7 @@ static wb_status make_from_pieces(maker *m)
     tokenizer->model = m->pieces.model_type == 1 ? "t5" : "llama";
     tokenizer->pre = "default";
     size_t have = m->pieces.count;
-    if (m->has_json && m->json.token_count > have &&
-        m->json.token_count - have <= WB__TOKENS_SPARE)
+    if (m->has_json && m->json.token_count > have && m->json.token_count - have <= WB__TOKENS_SPARE)
         have = m->json.token_count;
     size_t count = count_tokens(m, have);
     replacement *list = wb__alloc_zeroed(&tokenizer->allocator, count * sizeof *list);
@@ -528,13 +525,12 @@ static wb_status read_files(maker *m)
     const wb_allocator *allocator = &m->context->allocator;
     wb_status status = WB_OK;
     if (files->json != NULL) {
-        m->has_json =
-            wb__tokenizer_json_read(&m->json, files->json, files->json_bytes, allocator);
+        m->has_json = wb__tokenizer_json_read(&m->json, files->json, files->json_bytes, allocator);
         if (!m->has_json && m->json.fault == WB__JSON_FAULT_MEMORY)
             return wb__fail_memory(m->context);
         if (!m->has_json)
-            status = note(m, m->json.fault_at, "tokenizer.json",
-                          wb__json_fault_text(m->json.fault));
+            status =
+                note(m, m->json.fault_at, "tokenizer.json", wb__json_fault_text(m->json.fault));
     }
     if (status == WB_OK && files->model.len > 0) {
         m->has_pieces =

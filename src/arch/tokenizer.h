@@ -3,13 +3,12 @@
  *
  * The rules are those by which llama.cpp's converter makes a GGUF file of the same folder, so that
  * both answer alike, except where it is known to lose something:
- *   tokenizer.model         model "llama": pieces, scores, types. Added tokens replace what they name
- *   tokenizer.json, BPE     model "gpt2": tokens, types, merges; with byte fallback model "llama",
- *                           where the score of a token is minus the number of the merge that makes
- *                           it (the converter gives all the same score, and so other splits)
- *   WordPiece, vocab.txt    model "bert": "##x" becomes "x", what begins a word gets a U+2581
- *   Unigram                 model "t5"
- * Numbers without a token are "[PADn]", so that there is one for every row of the embedding.
+ *   tokenizer.model         model "llama": pieces, scores, types. Added tokens replace what they
+ * name tokenizer.json, BPE     model "gpt2": tokens, types, merges; with byte fallback model
+ * "llama", where the score of a token is minus the number of the merge that makes it (the converter
+ * gives all the same score, and so other splits) WordPiece, vocab.txt    model "bert": "##x"
+ * becomes "x", what begins a word gets a U+2581 Unigram                 model "t5" Numbers without
+ * a token are "[PADn]", so that there is one for every row of the embedding.
  */
 #ifndef WB_ARCH_TOKENIZER_H
 #define WB_ARCH_TOKENIZER_H
@@ -46,11 +45,11 @@ typedef enum wb__flag { WB__FLAG_UNSAID = 0, WB__FLAG_NO, WB__FLAG_YES } wb__fla
 typedef struct wb__tokenizer_files {
     char *json; /* tokenizer.json; changed */
     size_t json_bytes;
-    wb__str model;                       /* tokenizer.model */
-    wb__str vocab;                       /* vocab.txt */
+    wb__str model; /* tokenizer.model */
+    wb__str vocab; /* vocab.txt */
     const wb__tree *tokenizer_config;
     const wb__tree *config;
-    bool is_phi; /* Phi 3 takes added tokens as they are */
+    bool is_phi;         /* Phi 3 takes added tokens as they are */
     uint64_t vocab_size; /* rows of the embedding, 0: not known */
 } wb__tokenizer_files;
 

@@ -83,6 +83,24 @@ static inline const uint8_t *skip_space(const uint8_t *p, const uint8_t *end)
     return p;
 }
 
+/* Sequences of two bytes, as byte-level tokens have them everywhere, are looked at right here. */
+static inline bool is_utf8(const uint8_t *p, const uint8_t *end)
+{
+    while (p < end) {
+        if (*p < 0x80) {
+            p++;
+        } else if (*p >= 0xC2 && *p <= 0xDF && end - p >= 2 && wb__utf8_is_continuation(p[1])) {
+            p += 2;
+        } else {
+            unsigned n = wb__utf8_sequence(p, (size_t)(end - p));
+            if (n == 0)
+                return false;
+            p += n;
+        }
+    }
+    return true;
+}
+
 /*
  * The string whose opening quote p stands at, if it has no escapes and is valid UTF-8; returns what
  * follows its closing quote, or NULL. A word at a time: the lowest high bit set is that of the
@@ -114,7 +132,7 @@ static inline const uint8_t *take_string(const uint8_t *p, const uint8_t *end, w
     if (p == end || *p != '"')
         return NULL;
     *text = (wb__str){(const char *)begin, (size_t)(p - begin)};
-    if ((beyond_ascii & highs) != 0 && wb__utf8_valid_prefix(begin, text->len) != text->len)
+    if ((beyond_ascii & highs) != 0 && !is_utf8(begin, p))
         return NULL;
     return p + 1;
 }

@@ -78,8 +78,7 @@ wb_status wb__beside_text(const wb_model *model, wb__context *context, const cha
         return file->name == NULL ? WB_OK : wb__read_text(context, file->path, text, bytes);
     if (model->folder == NULL)
         return WB_OK;
-    char *path =
-        wb__path_join(&context->allocator, model->folder, wb__str_from(name, SIZE_MAX));
+    char *path = wb__path_join(&context->allocator, model->folder, wb__str_from(name, SIZE_MAX));
     if (path == NULL)
         return wb__fail_memory(context);
     wb_status status = wb__read_text(context, path, text, bytes);
@@ -91,18 +90,21 @@ static wb_status read_config(wb__insight *insight, const wb_model *model, wb__co
 {
     wb_status status = WB_OK;
     const wb__beside *beside = &model->beside;
+    insight->facts = (wb__facts){.key_value = key_value, .ctx = (void *)(uintptr_t)&model->logical};
+    wb__fact said = wb__fact_by_key(&insight->facts, WB__STR(""), "general.architecture");
+    insight->by_key = said.type == WB__FACT_TEXT;
+    /* What lies beside a file that speaks for itself may be of another model. */
+    if (insight->by_key)
+        return WB_OK;
     if (!beside->has_config && model->folder != NULL) {
-        char *path =
-            wb__path_join(&context->allocator, model->folder, WB__STR("config.json"));
+        char *path = wb__path_join(&context->allocator, model->folder, WB__STR("config.json"));
         if (path == NULL)
             return wb__fail_memory(context);
         status = wb__beside_read(&insight->beside, context, path);
         wb__free(&context->allocator, path, strlen(path) + 1);
         beside = &insight->beside;
     }
-    insight->facts =
-        (wb__facts){.key_value = key_value, .ctx = (void *)(uintptr_t)&model->logical};
-    if (beside->has_config)
+    if (status == WB_OK && beside->has_config)
         insight->facts.config = &beside->config;
     return status;
 }

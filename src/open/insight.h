@@ -18,6 +18,7 @@ typedef struct wb__insight {
     wb__facts facts;
     const wb__family *family; /* of the rules; never NULL */
     bool is_family;           /* the model is of that family, and does not just use its rules */
+    bool by_key;              /* the model says what it is in key-values: GGUF */
     char *architecture;       /* NULL: nobody says */
     size_t architecture_bytes;
     wb__names names;

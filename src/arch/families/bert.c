@@ -41,6 +41,7 @@ const wb__family wb__family_bert = {
     .signature = E "intermediate.dense",
     .rules = {rules},
     .defaults = defaults,
+    .activation = "gelu",
     .flags = WB__FAMILY_NO_ROPE | WB__FAMILY_NO_HEAD,
     .needs = WB__NEEDS_ATTENTION | WB__NEEDS_FFN | WB__NEED_EMBEDDING | WB__NEED_LAST_NORM,
 };

@@ -36,6 +36,7 @@ const wb__family wb__family_gemma = {
     .model_types = "gemma",
     .rules = {wb__rules_decoder, wb__rules_known},
     .defaults = defaults_1,
+    .activation = "gelu_pytorch_tanh",
     .flags = WB__FAMILY_NORM_OFFSET,
     .needs = NEEDS,
 };
@@ -55,6 +56,7 @@ const wb__family wb__family_gemma2 = {
     .model_types = "gemma2",
     .rules = {four_norms, wb__rules_decoder, wb__rules_known},
     .defaults = defaults_2,
+    .activation = "gelu_pytorch_tanh",
     .flags = WB__FAMILY_NORM_OFFSET,
     .needs = NEEDS,
 };
@@ -78,6 +80,7 @@ const wb__family wb__family_gemma3 = {
     .signature = L "pre_feedforward_layernorm",
     .rules = {four_norms, wb__rules_decoder, wb__rules_known},
     .defaults = defaults_3,
+    .activation = "gelu_pytorch_tanh",
     .flags = WB__FAMILY_NORM_OFFSET,
     .needs = NEEDS,
 };

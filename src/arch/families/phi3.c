@@ -25,6 +25,7 @@ const wb__family wb__family_phi3 = {
     .signature = L "mlp.gate_up_proj",
     .rules = {rules, wb__rules_decoder, wb__rules_known},
     .defaults = defaults,
+    .activation = "silu",
     .needs = WB__NEEDS_ATTENTION | WB__NEEDS_FFN | WB__NEED_GATE | WB__NEED_EMBEDDING |
              WB__NEED_HEAD | WB__NEED_LAST_NORM,
 };

@@ -20,6 +20,7 @@ const wb__family wb__family_qwen2 = {
     .model_types = "qwen2",
     .rules = {wb__rules_decoder, wb__rules_known},
     .defaults = defaults,
+    .activation = "silu",
     .needs = NEEDS,
 };
 
@@ -28,6 +29,7 @@ const wb__family wb__family_qwen2moe = {
     .model_types = "qwen2_moe",
     .rules = {wb__rules_decoder, wb__rules_experts, wb__rules_known},
     .defaults = defaults,
+    .activation = "silu",
     .needs = NEEDS,
 };
 
@@ -36,6 +38,7 @@ const wb__family wb__family_qwen3 = {
     .model_types = "qwen3",
     .rules = {wb__rules_decoder, wb__rules_known},
     .defaults = defaults,
+    .activation = "silu",
     .needs = NEEDS,
 };
 
@@ -44,5 +47,6 @@ const wb__family wb__family_qwen3moe = {
     .model_types = "qwen3_moe",
     .rules = {wb__rules_decoder, wb__rules_experts, wb__rules_known},
     .defaults = defaults,
+    .activation = "silu",
     .needs = NEEDS,
 };

@@ -63,6 +63,7 @@ const wb__family wb__family_whisper = {
     .signature = DB "cross_attn.query|" DH "encoder_attn.q_proj",
     .rules = {rules},
     .defaults = defaults,
+    .activation = "gelu",
     .flags = WB__FAMILY_NO_ROPE | WB__FAMILY_ENCODER,
     .needs = WB__NEEDS_ATTENTION | WB__NEEDS_FFN | WB__NEED_CROSS | WB__NEED_EMBEDDING |
              WB__NEED_LAST_NORM,
