@@ -192,7 +192,7 @@ static void check_model(const wb_model *model, const uint8_t *file, size_t size,
     CHECK(wb_file_count(model) == 1);
     CHECK(wb_file_at(model, 0, &description, NULL) == WB_OK);
     CHECK(description.bytes == size && description.tensors == count);
-    CHECK(wb_tensor_names(model, &names, &offsets, NULL) == WB_OK);
+    CHECK(wb_tensor_names(model, WB_NAMES_NATIVE, &names, &offsets, NULL) == WB_OK);
     for (uint64_t i = 0; i < count; i++) {
         wb_tensor tensor = {.size = sizeof tensor};
         CHECK(wb_tensor_at(model, i, &tensor, NULL) == WB_OK);

@@ -312,11 +312,15 @@ WB_API uint64_t wb_tensor_count(const wb_model *model);
 WB_API wb_status wb_tensor_at(const wb_model *model, uint64_t index, wb_tensor *tensor,
                               wb_error *error) WB_MUST_CHECK;
 
-/* Stores the index of the tensor of that name, or returns WB_ERROR_NOT_FOUND. Constant time. */
+/*
+ * Stores the index of the tensor of that name, as the files have it or canonical, or returns
+ * WB_ERROR_NOT_FOUND. Constant time, but for the first name that no file has, which makes canonical
+ * names be worked out and so may fail with MEMORY.
+ */
 WB_API wb_status wb_tensor_find(const wb_model *model, const char *name, size_t name_len,
                                 uint64_t *index) WB_MUST_CHECK;
 
-/* 1 if there is a tensor of that name, else 0. */
+/* 1 if wb_tensor_find finds a tensor of that name, else 0. */
 WB_API int wb_tensor_has(const wb_model *model, const char *name, size_t name_len);
 
 /* How the values of a tensor are stored. */
@@ -338,7 +342,8 @@ WB_API wb_status wb_tensor_encoding(const wb_model *model, uint64_t index, wb_en
 /* One of the stored tensors that a tensor consists of. */
 typedef struct wb_part {
     size_t size;      /* sizeof(wb_part) */
-    const char *role; /* "values", "scales", "biases", "global_scale" or "order"; static */
+    const char *role; /* "values", "scales", "biases", "global_scale" or "order"; "expert" of experts
+                         that are stored one by one; static */
     uint64_t index;   /* for wb_tensor_at, wb_tensor_data and wb_tensor_read */
 } wb_part;
 
@@ -355,11 +360,17 @@ WB_API uint32_t wb_quant_bits(const wb_model *model, const char *name, size_t na
 /* wb_encoding.group_size of the tensor of that name, or 0. */
 WB_API uint32_t wb_quant_group_size(const wb_model *model, const char *name, size_t name_len);
 
+typedef enum wb_names_kind {
+    WB_NAMES_NATIVE = 0,   /* as the files have them */
+    WB_NAMES_CANONICAL = 1 /* empty where a tensor has none; of each expert that of all experts */
+} wb_names_kind;
+
 /*
- * All names at once: name i is the `offsets[i + 1] - offsets[i] - 1` bytes at bytes + offsets[i],
- * followed by a NUL. There are wb_tensor_count + 1 offsets. Borrowed until wb_close.
+ * The names of all tensors at once: name i, of tensor i < wb_tensor_count, is the
+ * `offsets[i + 1] - offsets[i] - 1` bytes at bytes + offsets[i], followed by a NUL. There are
+ * wb_tensor_count + 1 offsets. Borrowed until wb_close.
  */
-WB_API wb_status wb_tensor_names(const wb_model *model, const char **bytes,
+WB_API wb_status wb_tensor_names(const wb_model *model, wb_names_kind kind, const char **bytes,
                                  const uint64_t **offsets, wb_error *error) WB_MUST_CHECK;
 
 /*
@@ -425,6 +436,150 @@ WB_API wb_status wb_tensor_read(const wb_model *model, uint64_t index, const wb_
                                 wb_error *error) WB_MUST_CHECK;
 
 /* --------------------------------------------------------------------------------------------- */
+/* What the weights mean: canonical names and the config                                         */
+/* --------------------------------------------------------------------------------------------- */
+
+/*
+ * A tensor has one canonical name, "layers.0.attention.q.weight", whatever its file calls it; docs
+ * /format/names.md has them all. They are known for the architectures named there, and as far as a
+ * model that does not say what it is calls its tensors what most do.
+ *
+ * Experts that are stored one by one are one canonical tensor [experts, outputs, inputs] that lies in
+ * several places: wb_tensor_find gives it a number behind those of all parts, by which the functions
+ * of tensors take it. Where output and embedding are tied, "output.weight" is the embedding.
+ */
+
+/*
+ * The canonical name of the tensor that the files call `name`, borrowed until wb_close; of an expert
+ * stored by itself that of all experts. NOT_FOUND if there is no such tensor or it has no canonical
+ * name. *canonical_len, which may be NULL, is its length.
+ */
+WB_API wb_status wb_canonical_name(const wb_model *model, const char *name, size_t name_len,
+                                   const char **canonical, size_t *canonical_len,
+                                   wb_error *error) WB_MUST_CHECK;
+
+/*
+ * What the files call the tensor of that canonical name, borrowed until wb_close; of experts stored
+ * one by one what they call the first. NOT_FOUND if there is no such tensor.
+ */
+WB_API wb_status wb_native_name(const wb_model *model, const char *canonical, size_t canonical_len,
+                                const char **name, size_t *name_len, wb_error *error) WB_MUST_CHECK;
+
+/* Where a field of the config comes from. */
+typedef enum wb_origin {
+    WB_ORIGIN_ABSENT = 0,  /* not known: the field is 0 or NULL */
+    WB_ORIGIN_FILE = 1,    /* a file says so */
+    WB_ORIGIN_DEFAULT = 2, /* what the architecture takes where files are silent */
+    WB_ORIGIN_DERIVED = 3  /* follows from other fields, or from the tensors */
+} wb_origin;
+
+/* The fields of wb_config. */
+typedef enum wb_config_field {
+    WB_CONFIG_ARCHITECTURE = 0,
+    WB_CONFIG_DIM = 1,
+    WB_CONFIG_N_LAYERS = 2,
+    WB_CONFIG_N_HEADS = 3,
+    WB_CONFIG_N_KV_HEADS = 4,
+    WB_CONFIG_HEAD_DIM = 5,
+    WB_CONFIG_Q_DIM = 6,
+    WB_CONFIG_KV_DIM = 7,
+    WB_CONFIG_FFN_DIM = 8,
+    WB_CONFIG_VOCAB_SIZE = 9,
+    WB_CONFIG_MAX_SEQ_LEN = 10,
+    WB_CONFIG_NORM_EPS = 11,
+    WB_CONFIG_ROPE_THETA = 12,
+    WB_CONFIG_SLIDING_WINDOW = 13,
+    WB_CONFIG_SLIDING_WINDOW_PATTERN = 14,
+    WB_CONFIG_ROPE_LOCAL_THETA = 15,
+    WB_CONFIG_N_EXPERTS = 16,
+    WB_CONFIG_N_EXPERTS_USED = 17,
+    WB_CONFIG_EXPERT_FFN_DIM = 18,
+    WB_CONFIG_TIE_EMBEDDINGS = 19,
+    WB_CONFIG_ROPE_LAYOUT = 20,
+    WB_CONFIG_NORM_OFFSET = 21,
+    WB_CONFIG_ENC_N_LAYERS = 22,
+    WB_CONFIG_ENC_N_HEADS = 23,
+    WB_CONFIG_ENC_DIM = 24,
+    WB_CONFIG_ENC_FFN_DIM = 25,
+    WB_CONFIG_N_MELS = 26,
+    WB_CONFIG_ENC_MAX_SEQ_LEN = 27,
+    WB_CONFIG_QUANT_BITS = 28,
+    WB_CONFIG_QUANT_GROUP_SIZE = 29
+} wb_config_field;
+
+#define WB_CONFIG_FIELDS 30 /* in this version; later ones have more, at the end */
+
+/* How RoPE pairs the rows of q and k. */
+typedef enum wb_rope_layout {
+    WB_ROPE_NONE = 0,
+    WB_ROPE_HALF = 1,       /* row i with row i + head_dim / 2: Hugging Face and MLX, most GGUF */
+    WB_ROPE_INTERLEAVED = 2 /* row 2 i with row 2 i + 1: GGUF of the Llama family */
+} wb_rope_layout;
+
+/* The facts about a model an engine needs before it loads weights. Counts and sizes are elements. */
+typedef struct wb_config {
+    size_t size;              /* sizeof(wb_config) */
+    const char *architecture; /* as llama.cpp calls it ("llama", "qwen3moe"), or what the files say;
+                                 borrowed until wb_close */
+    uint64_t dim;             /* of a hidden state */
+    uint64_t n_layers;
+    uint64_t n_heads;
+    uint64_t n_kv_heads;
+    uint64_t head_dim;
+    uint64_t q_dim;  /* n_heads * head_dim */
+    uint64_t kv_dim; /* n_kv_heads * head_dim */
+    uint64_t ffn_dim;
+    uint64_t vocab_size;
+    uint64_t max_seq_len;
+    double norm_eps;
+    double rope_theta;
+    uint64_t sliding_window;         /* 0: every layer sees everything */
+    uint64_t sliding_window_pattern; /* every so manieth layer sees everything */
+    double rope_local_theta;         /* of layers with a sliding window, where it differs */
+    uint64_t n_experts;              /* 0: dense */
+    uint64_t n_experts_used;
+    uint64_t expert_ffn_dim;
+    uint32_t tie_embeddings; /* 1: the output is the embedding */
+    wb_rope_layout rope_layout;
+    uint32_t norm_offset; /* 1: the files store the weights of norms minus 1 */
+    uint64_t enc_n_layers; /* of the encoder beside the decoder, Whisper */
+    uint64_t enc_n_heads;
+    uint64_t enc_dim;
+    uint64_t enc_ffn_dim;
+    uint64_t n_mels;
+    uint64_t enc_max_seq_len;
+    uint64_t quant_bits; /* of most quantized values; 0: none are */
+    uint64_t quant_group_size;
+    uint8_t origin[WB_CONFIG_FIELDS]; /* wb_origin of each wb_config_field */
+} wb_config;
+
+/*
+ * The config of a model, from GGUF key-values or config.json ("text_config" included), the same for
+ * the same model whatever its format. Numbers that GGUF has as float32 are given as the shortest
+ * decimal of that float32, so that an epsilon of 1e-5 is 1e-5 everywhere.
+ *
+ * Never fails for what files say: fields nobody knows are absent. The first call reads config.json
+ * where there is one; MEMORY, or ARGUMENT for config->size.
+ */
+WB_API wb_status wb_config_get(const wb_model *model, wb_config *config,
+                               wb_error *error) WB_MUST_CHECK;
+
+/* A field of a config by its number, for those who list them all. */
+typedef struct wb_config_value {
+    size_t size;      /* sizeof(wb_config_value) */
+    const char *name; /* "n_layers"; static */
+    wb_origin origin;
+    uint32_t is_float;
+    uint64_t number;  /* of a count; 0 otherwise */
+    double real;      /* of a float, and of a count as far as a double holds it */
+    const char *text; /* of architecture and rope_layout, else NULL; borrowed as wb_config has it */
+} wb_config_value;
+
+/* Describes field < WB_CONFIG_FIELDS of a config that wb_config_get filled. */
+WB_API wb_status wb_config_at(const wb_config *config, uint32_t field,
+                              wb_config_value *value) WB_MUST_CHECK;
+
+/* --------------------------------------------------------------------------------------------- */
 /* Metadata                                                                                      */
 /* --------------------------------------------------------------------------------------------- */
 
@@ -443,7 +598,7 @@ typedef struct wb_meta {
     const char *key; /* borrowed until wb_close */
     size_t key_len;
     wb_meta_type type;
-    uint32_t file;        /* the file it stands in, for wb_file_at */
+    uint32_t file;        /* the file it stands in, for wb_file_at; WB_NO_FILE: none of these */
     wb_meta_type element; /* ARRAY: the type of its elements; 0 for all others */
     uint32_t bits;  /* that a number, or each number of the array, is stored in; 0 for others */
     uint64_t count; /* ARRAY: elements; STRING: bytes; 1 for all others */
@@ -464,12 +619,29 @@ typedef struct wb_meta_array {
     const void *base;     /* the library's */
 } wb_meta_array;
 
+/* The file of an entry that comes from what lies beside the weights, or follows from it. */
+#define WB_NO_FILE UINT32_MAX
+
+/*
+ * There is one view of metadata, whatever the format. First come the entries of the weights' own
+ * files, key-values of GGUF and strings of __metadata__. Behind them are, as far as files say or
+ * imply them and no key-value has the key already:
+ *   - scalars and simple arrays of config.json, generation_config.json and tokenizer_config.json, under
+ *     their names, those within objects as "rope_scaling.factor"
+ *   - what llama.cpp's converter makes of such files, under the keys of GGUF: "llama.block_count",
+ *     "tokenizer.ggml.tokens" from tokenizer.json, tokenizer.model or vocab.txt, chat templates
+ *   - for GGUF the names of config.json: "num_hidden_layers" answers there too
+ * They are worked out by the first question that needs them, once; the answers never change. A
+ * question for a key that no file has is such a question. What is wrong with these files is told by
+ * wb_verify. docs/format/metadata.md lists the keys, and what cannot be known on either side.
+ */
+
 /* The number of entries; a key that stands in several files of a model counts once. */
 WB_API uint64_t wb_meta_count(const wb_model *model);
 
 /*
- * Describes the entry `index` < wb_meta_count. Entries stand in the order of the files. NOT_FOUND for
- * other numbers. Thread-safe.
+ * Describes the entry `index` < wb_meta_count. Entries of files stand in the order of the files.
+ * NOT_FOUND for other numbers. Thread-safe.
  */
 WB_API wb_status wb_meta_at(const wb_model *model, uint64_t index, wb_meta *meta,
                             wb_error *error) WB_MUST_CHECK;

@@ -123,6 +123,10 @@ bool wb__json_skip(wb__json *json);
 bool wb__json_reach_key(wb__json *json);
 void wb__json_took_members(wb__json *json);
 
+/* The same for an array: the cursor then stands at the first byte of an element. The caller who took
+ * elements says so with wb__json_took_members, too. */
+bool wb__json_reach_element(wb__json *json);
+
 /* The double nearest to the number read last, as its bits. */
 uint64_t wb__json_real_bits(const wb__json *json);
 

@@ -125,7 +125,7 @@ static wb_status use_model(const wb_model *model, uint64_t *digest)
 {
     const char *names;
     const uint64_t *offsets;
-    wb_status status = wb_tensor_names(model, &names, &offsets, NULL);
+    wb_status status = wb_tensor_names(model, WB_NAMES_NATIVE, &names, &offsets, NULL);
     if (status != WB_OK) {
         assert_null(names);
         return status;
