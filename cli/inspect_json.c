@@ -28,7 +28,7 @@ static void json_metadata(wb_json *json, const wb_model *model)
 {
     wb_json_key(json, "metadata", SIZE_MAX);
     wb_json_begin(json, '{');
-    for (uint64_t i = 0; i < wb_meta_count(model); i++) {
+    for (uint64_t i = 0; i < metadata_of_files(model); i++) {
         wb_meta meta = {.size = sizeof meta};
         if (wb_meta_at(model, i, &meta, NULL) != WB_OK)
             continue;

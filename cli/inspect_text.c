@@ -141,13 +141,13 @@ static bool metadata_row(void *ctx, uint64_t index, text cells[TABLE_COLUMNS])
 
 static void print_metadata(out *o, const inspection *in)
 {
-    if (!in->has_metadata || wb_meta_count(in->model) == 0)
+    if (!in->has_metadata || metadata_of_files(in->model) == 0)
         return;
     print_title(o, "Metadata");
     table_print(o, &(table){.columns = 2,
                             .titles = {"key", "value"},
                             .align = "ll",
-                            .rows = wb_meta_count(in->model),
+                            .rows = metadata_of_files(in->model),
                             .row = metadata_row,
                             .ctx = (void *)(uintptr_t)in});
 }

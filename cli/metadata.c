@@ -222,3 +222,18 @@ void json_meta(wb_json *json, const wb_model *model, const wb_meta *meta)
     else
         wb_json_null(json);
 }
+
+uint64_t metadata_of_files(const wb_model *model)
+{
+    /* They stand before what is worked out from them and from the files beside the weights. */
+    uint64_t low = 0, high = wb_meta_count(model);
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        wb_meta meta = {.size = sizeof meta};
+        if (wb_meta_at(model, middle, &meta, NULL) == WB_OK && meta.file != WB_NO_FILE)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}

@@ -16,4 +16,7 @@ void text_add_meta(text *t, const wb_model *model, const wb_meta *meta, bool is_
 /* Writes the value as JSON: numbers that are not finite as null, strings as UTF-8. */
 void json_meta(wb_json *json, const wb_model *model, const wb_meta *meta);
 
+/* How many entries stand in the files of the weights themselves: they are the first. */
+uint64_t metadata_of_files(const wb_model *model);
+
 #endif
