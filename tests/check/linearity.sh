@@ -15,7 +15,7 @@ ${CC:-cc} -std=c11 -O1 -g -Iinclude tests/tools/linearity.c "$BUILD/libweighbrid
 
 # Instructions of opening: count FAMILY BYTES [compatible]
 count() {
-    valgrind --tool=callgrind --callgrind-out-file=/dev/null --toggle-collect=wb_open_memory \
+    valgrind --tool=callgrind --callgrind-out-file=/dev/null --toggle-collect=wb_open_source \
         "$folder/linearity" "$@" 2>"$folder/log" ||
         { cat "$folder/log" >&2; exit 1; }
     sed -n 's/^==[0-9]*== Collected : \([0-9]*\).*/\1/p' "$folder/log"
