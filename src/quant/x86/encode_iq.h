@@ -1,7 +1,7 @@
 /*
- * quant/x86/encode_iq.h: the search for the points of a group of IQ2 or IQ3, with the candidates for its
- * scale in the lanes, and where a code is no point the points around it. scalar/iq_search.c says what is
- * done, and does it in the same order.
+ * quant/x86/encode_iq.h: the search for the points of a group of IQ2 or IQ3, with the candidates
+ * for its scale in the lanes, and where a code is no point the points around it. scalar/iq_search.c
+ * says what is done, and does it in the same order.
  *
  * Included once for each instruction set, after its lanes.
  */
@@ -32,7 +32,8 @@ KERNEL static inline unsigned position_of_least(lanes least, lanes where)
     return best;
 }
 
-/* The best of the points around a cell for the values at x; `table` has magnitudes times the scale. */
+/* The best of the points around a cell for the values at x; `table` has magnitudes times the scale.
+ */
 KERNEL static inline unsigned best_near(const uint16_t *near, unsigned count, const float *x,
                                         const float *weights, size_t cell, int bits, lanes table)
 {
@@ -44,8 +45,7 @@ KERNEL static inline unsigned best_near(const uint16_t *near, unsigned count, co
             lanes difference = f_sub(i_pick(codes, bits * (int)i, table), f_set(x[i]));
             error = f_add(error, f_mul(f_mul(f_set(weights[i]), difference), difference));
         }
-        lane_mask better =
-            m_and(f_less(error, least), f_less(here, f_set((float)count)));
+        lane_mask better = m_and(f_less(error, least), f_less(here, f_set((float)count)));
         least = f_choose(better, error, least);
         where = f_choose(better, here, where);
         here = f_add(here, f_set(LANES));
@@ -66,8 +66,8 @@ KERNEL static inline bool settle(const wb__iq_group *group, size_t at, size_t ce
 }
 
 /* All candidates: codes[k][t] and moved[t], a bit for each cell k, of candidate t. */
-KERNEL static inline void points_of_tries(const wb__iq_group *group, size_t size, size_t cell, int bits,
-                                          float middle, lanes magnitudes,
+KERNEL static inline void points_of_tries(const wb__iq_group *group, size_t size, size_t cell,
+                                          int bits, float middle, lanes magnitudes,
                                           uint16_t (*codes)[TRIES_MAX], uint8_t *moved)
 {
     int tries = group->type->tries, levels = group->type->levels;
@@ -98,9 +98,9 @@ KERNEL static inline void points_of_tries(const wb__iq_group *group, size_t size
     }
 }
 
-KERNEL static inline void fit_of_tries(const wb__iq_group *group, size_t size, size_t cell, int bits,
-                                       lanes magnitudes, const uint16_t (*codes)[TRIES_MAX],
-                                       float *lx, float *l2)
+KERNEL static inline void fit_of_tries(const wb__iq_group *group, size_t size, size_t cell,
+                                       int bits, lanes magnitudes,
+                                       const uint16_t (*codes)[TRIES_MAX], float *lx, float *l2)
 {
     for (int t = 0; t <= 2 * group->type->tries; t += LANES) {
         lanes sum_lx = f_set(0), sum_l2 = f_set(0);
@@ -120,7 +120,8 @@ KERNEL static inline void fit_of_tries(const wb__iq_group *group, size_t size, s
 
 /* The second look, with the scale found. */
 KERNEL static inline float look_again(const wb__iq_group *group, size_t size, size_t cell, int bits,
-                                      lanes magnitudes, float scale, unsigned moved, uint16_t *codes)
+                                      lanes magnitudes, float scale, unsigned moved,
+                                      uint16_t *codes)
 {
     const wb__iq_type *type = group->type;
     lanes table = f_mul(f_set(scale), magnitudes);
@@ -182,10 +183,10 @@ KERNEL static float search_iq_lanes(const wb__iq_group *group, float middle, flo
     return search_iq(group, 32, 8, 2, middle, scale, codes);
 }
 
-#define IQ_ENCODER(name)                                                                           \
-    static void encode_##name(const float *x, const float *importance, uint8_t *out, size_t n)     \
-    {                                                                                              \
-        wb__##name##_with(search_iq_lanes, x, importance, out, n);                                 \
+#define IQ_ENCODER(name)                                                                       \
+    static void encode_##name(const float *x, const float *importance, uint8_t *out, size_t n) \
+    {                                                                                          \
+        wb__##name##_with(search_iq_lanes, x, importance, out, n);                             \
     }
 
 IQ_ENCODER(iq2_xxs)

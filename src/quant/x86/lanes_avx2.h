@@ -184,8 +184,8 @@ KERNEL static inline void f_store_16(uint16_t *p, lanes v)
     _mm_storeu_si128((__m128i *)(void *)p, _mm256_castsi256_si128(packed));
 }
 
-/* Chooses from a table by bits `shift` and up of each lane: three of them count, or two where the table
- * repeats itself. */
+/* Chooses from a table by bits `shift` and up of each lane: three of them count, or two where the
+ * table repeats itself. */
 KERNEL static inline lanes i_pick(int_lanes v, int shift, lanes table)
 {
     return _mm256_permutevar8x32_ps(table, _mm256_srl_epi32(v, _mm_cvtsi32_si128(shift)));

@@ -183,8 +183,8 @@ KERNEL static inline void f_store_16(uint16_t *p, lanes v)
     _mm256_storeu_si256((__m256i *)(void *)p, _mm512_cvtepi32_epi16(_mm512_cvttps_epi32(v)));
 }
 
-/* Chooses from a table by bits `shift` and up of each lane: three of them count, or two where the table
- * repeats itself. */
+/* Chooses from a table by bits `shift` and up of each lane: three of them count, or two where the
+ * table repeats itself. */
 KERNEL static inline lanes i_pick(int_lanes v, int shift, lanes table)
 {
     return _mm512_permutexvar_ps(_mm512_srl_epi32(v, _mm_cvtsi32_si128(shift)), table);
