@@ -160,7 +160,8 @@ static unsigned check_file(const char *file)
         for (size_t i = 0; i < LEVELS && level(i) != NO_LEVEL; i++) {
             if (in.bytes != NULL)
                 check_encoder(file, golden, &type, level(i), &in);
-            (type.mode == WB__MLX_AFFINE ? check_affine : check_scaled)(file, golden, &type, level(i));
+            (type.mode == WB__MLX_AFFINE ? check_affine : check_scaled)(file, golden, &type,
+                                                                        level(i));
         }
         free(in.bytes);
         checked++;
@@ -210,8 +211,13 @@ static void mixed_dtypes(void **state)
     for (size_t i = 0; i < 3; i++) {
         part scales = find(golden, cases[i].scales), biases = find(golden, cases[i].biases);
         part expected = find(golden, cases[i].expected);
-        wb__mlx_parts parts = {weight.data,   scales.data,  biases.data,
-                               scales.dtype,  biases.dtype, WB__MLX_GLOBAL_NONE, 0};
+        wb__mlx_parts parts = {weight.data,
+                               scales.data,
+                               biases.data,
+                               scales.dtype,
+                               biases.dtype,
+                               WB__MLX_GLOBAL_NONE,
+                               0};
         check_decoder(cases[i].expected, &type, 0, &parts, count_groups(&weight, &type), &expected);
     }
     wb_close(golden);
@@ -261,8 +267,8 @@ static void experts(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(golden_files), cmocka_unit_test(mixed_dtypes), cmocka_unit_test(e4m3),
-        cmocka_unit_test(experts)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(golden_files),
+                                       cmocka_unit_test(mixed_dtypes), cmocka_unit_test(e4m3),
+                                       cmocka_unit_test(experts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,6 @@
  */
 #include "quant/mlx/number.h"
 
-
 #define CHUNK 2048 /* elements encoded at a time */
 #define CHUNK_GROUPS (CHUNK / WB__MLX_GROUP_MIN)
 
@@ -23,7 +22,9 @@ typedef struct encoder {
 
 static wb__mlx_format format_of(int32_t dtype)
 {
-    return dtype == WB_DTYPE_F16 ? WB__MLX_F16 : dtype == WB_DTYPE_BF16 ? WB__MLX_BF16 : WB__MLX_F32;
+    return dtype == WB_DTYPE_F16    ? WB__MLX_F16
+           : dtype == WB_DTYPE_BF16 ? WB__MLX_BF16
+                                    : WB__MLX_F32;
 }
 
 /* ---- affine ---- */
@@ -99,7 +100,8 @@ static int e8m0_exponent(const encoder *e, float s)
     if (e->encoding->e8m0 == WB__MLX_E8M0_NEAREST)
         return (int)wb__float_rint(wb__float_round(e->dtype, (float)log2_of(s)));
     uint32_t bits = wb__bits_of_float(s);
-    return (int)((bits + 0x7FFFFF) >> 23) - 127 - (bits <= wb__bits_of_float(wb__float_power(-127)));
+    return (int)((bits + 0x7FFFFF) >> 23) - 127 -
+           (bits <= wb__bits_of_float(wb__float_power(-127)));
 }
 
 static void e8m0_scales(encoder *e, size_t groups, float largest_value, uint8_t *bytes)
@@ -130,11 +132,11 @@ static void scaled(encoder *e, const float *values, uint64_t first, size_t group
     uint8_t *bytes = (uint8_t *)out->scales + first;
     e->kernels.peak(values, group, groups, e->peaks);
     if (e->type->mode == WB__MLX_NVFP4) {
-        float factor = e->encoding->has_global
-                           ? WB__MLX_GLOBAL_RANGE / e->encoding->global_scale
-                           : 1.0f;
+        float factor =
+            e->encoding->has_global ? WB__MLX_GLOBAL_RANGE / e->encoding->global_scale : 1.0f;
         e4m3_scales(e, groups, factor, bytes);
-        e->kernels.e2m1_divide[format_of(e->dtype)](values, e->scales, factor, group, groups, packed);
+        e->kernels.e2m1_divide[format_of(e->dtype)](values, e->scales, factor, group, groups,
+                                                    packed);
     } else if (e->type->mode == WB__MLX_MXFP4) {
         e8m0_scales(e, groups, 6.0f, bytes);
         e->kernels.e2m1_encode(values, e->scales, group, groups, packed);
@@ -147,8 +149,8 @@ static void scaled(encoder *e, const float *values, uint64_t first, size_t group
 /* ---- input ---- */
 
 /* n elements from src on as floats: in place where they are, else in the buffer. */
-static const float *load(const wb__mlx_kernels *kernels, int32_t dtype, const uint8_t *src, size_t n,
-                         float *buffer)
+static const float *load(const wb__mlx_kernels *kernels, int32_t dtype, const uint8_t *src,
+                         size_t n, float *buffer)
 {
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
     if (dtype == WB_DTYPE_F32 && (uintptr_t)src % sizeof(float) == 0)
@@ -158,8 +160,9 @@ static const float *load(const wb__mlx_kernels *kernels, int32_t dtype, const ui
     return buffer;
 }
 
-void wb__mlx_encode(uint32_t features, const wb__mlx_type *type, const wb__mlx_encoding *encoding, int32_t dtype,
-                    const void *src, uint64_t first, size_t groups, const wb__mlx_encoded *out)
+void wb__mlx_encode(uint32_t features, const wb__mlx_type *type, const wb__mlx_encoding *encoding,
+                    int32_t dtype, const void *src, uint64_t first, size_t groups,
+                    const wb__mlx_encoded *out)
 {
     encoder e;
     e.type = type;

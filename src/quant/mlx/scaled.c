@@ -147,7 +147,7 @@ static inline void narrow(const float *floats, int32_t dtype, uint8_t *dst, size
         wb__float_store(dtype, dst + i * wb__float_size(dtype), floats[i]);
 }
 
-#define CONVERTERS(format)                                                                            \
+#define CONVERTERS(format)                                                                         \
     static bool widen_##format(const uint8_t *src, float *dst, size_t n)                           \
     {                                                                                              \
         return widen(src, WB_DTYPE_##format, dst, n);                                              \

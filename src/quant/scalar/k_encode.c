@@ -209,12 +209,14 @@ float wb__k_search_scales_q3(const float *scales, const float *sums, int8_t *qua
 
 void wb__k_store_scales_q3(const int8_t *scales, uint8_t *out)
 {
-    memset(out, 0, 12);
-    for (size_t g = 0; g < 16; g++) {
-        unsigned s = (unsigned)(scales[g] + 32);
-        out[g % 8] = (uint8_t)(out[g % 8] | (s & 0xF) << g / 8 * 4);
-        out[8 + g % 4] = (uint8_t)(out[8 + g % 4] | s >> 4 << g / 4 * 2);
-    }
+    uint8_t s[16];
+    for (size_t g = 0; g < 16; g++)
+        s[g] = (uint8_t)(scales[g] + 32);
+    for (size_t g = 0; g < 8; g++)
+        out[g] = (uint8_t)((s[g] & 0xF) | (s[g + 8] & 0xF) << 4);
+    for (size_t g = 0; g < 4; g++)
+        out[8 + g] =
+            (uint8_t)(s[g] >> 4 | s[g + 4] >> 4 << 2 | s[g + 8] >> 4 << 4 | s[g + 12] >> 4 << 6);
 }
 
 bool wb__k_quantize_scales_q6(const float *scales, int8_t *quantized, float *d)

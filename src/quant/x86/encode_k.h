@@ -1,9 +1,9 @@
 /*
- * quant/x86/encode_k.h: encoding K-quants with a group of values in every lane. scalar/k_encode.c says
- * what is done; encode_search.h has the searches.
+ * quant/x86/encode_k.h: encoding K-quants with a group of values in every lane. scalar/k_encode.c
+ * says what is done; encode_search.h has the searches.
  *
- * Sixteen groups are taken at a time: one block of Q2_K, Q3_K, Q6_K, two of Q4_K and Q5_K; where there is
- * no second one the first is taken twice. Q3_K without importance matrix takes more.
+ * Sixteen groups are taken at a time: one block of Q2_K, Q3_K, Q6_K, two of Q4_K and Q5_K; where
+ * there is no second one the first is taken twice. Q3_K without importance matrix takes more.
  */
 
 #define GROUPS 16
@@ -54,8 +54,8 @@ KERNEL static inline lanes sum_lanes(size_t n, const lanes *v)
 }
 
 /* Variances of two blocks, `factor` times, for the groups of each. */
-KERNEL static inline void variances(const float *first, const float *second, size_t size, float factor,
-                                    float *variance)
+KERNEL static inline void variances(const float *first, const float *second, size_t size,
+                                    float factor, float *variance)
 {
     float a = 0, b = 0;
     for (size_t i = 0; i < 256; i++) {
@@ -78,8 +78,10 @@ KERNEL static inline void store_256(uint8_t *p, __m256i v)
     _mm256_storeu_si256((__m256i *)(void *)p, v);
 }
 
-/* 16 rows of 16 bytes become columns; a column's bytes lie `stride` apart from the next column's. */
-KERNEL static inline void transpose_bytes(const uint8_t (*rows)[GROUPS], uint8_t *out, size_t stride)
+/* 16 rows of 16 bytes become columns; a column's bytes lie `stride` apart from the next column's.
+ */
+KERNEL static inline void transpose_bytes(const uint8_t (*rows)[GROUPS], uint8_t *out,
+                                          size_t stride)
 {
     __m128i a[16], b[16];
     for (size_t i = 0; i < 16; i++)
@@ -97,7 +99,8 @@ KERNEL static inline void transpose_bytes(const uint8_t (*rows)[GROUPS], uint8_t
         b[2 * i + 1] = _mm_unpackhi_epi8(a[i], a[i + 8]);
     }
     for (size_t i = 0; i < 8; i++) {
-        _mm_storeu_si128((__m128i *)(void *)(out + 2 * i * stride), _mm_unpacklo_epi8(b[i], b[i + 8]));
+        _mm_storeu_si128((__m128i *)(void *)(out + 2 * i * stride),
+                         _mm_unpacklo_epi8(b[i], b[i + 8]));
         _mm_storeu_si128((__m128i *)(void *)(out + (2 * i + 1) * stride),
                          _mm_unpackhi_epi8(b[i], b[i + 8]));
     }
@@ -223,9 +226,8 @@ KERNEL static inline void encode_pairs(size_t size, int top, int scale_top, floa
             lanes v = groups.x[part][i];
             lanes q = f_quant(f_div(f_add(v, minimum), scale), 0, top);
             if (m_any(zero))
-                q = f_choose(zero,
-                             f_quant(f_mul(fits[part].inverse, f_sub(v, fits[part].base)), 0, top),
-                             q);
+                q = f_choose(
+                    zero, f_quant(f_mul(fits[part].inverse, f_sub(v, fits[part].base)), 0, top), q);
             f_store_bytes(rows[i] + part * LANES, q);
         }
     }
@@ -417,7 +419,8 @@ KERNEL static void encode_q6_k(const float *x, const float *importance, uint8_t 
             memset(out, 0, 210);
             continue;
         }
-        requantize_signed(32, d, quantized, (const lanes(*)[16])values, (const lanes(*)[16])found, q);
+        requantize_signed(32, d, quantized, (const lanes(*)[16])values, (const lanes(*)[16])found,
+                          q);
         pack_6(q, out, out + 128);
         memcpy(out + 192, quantized, 16);
         wb__store_f16(out + 208, d);

@@ -1,9 +1,9 @@
 /*
  * quant/x86/encode_search.h: the searches of scalar/search.c with a group in every lane.
  *
- * Each lane does what the scalar code does, in the same order, so that it comes to the same bits; where
- * the scalar code branches, a lane keeps what it had. Quants are kept as floats. What cannot matter is
- * left out: of the quants of a candidate only what is needed to find them again.
+ * Each lane does what the scalar code does, in the same order, so that it comes to the same bits;
+ * where the scalar code branches, a lane keeps what it had. Quants are kept as floats. What cannot
+ * matter is left out: of the quants of a candidate only what is needed to find them again.
  *
  * Included once for each instruction set, after its lanes.
  */
@@ -63,63 +63,81 @@ KERNEL static inline lanes search_signed(size_t n, int range, const lanes *x, co
 }
 
 /*
- * wb__search_signed_descent for four sets of lanes at a time: each step waits for the one before it, and
- * the four do not wait for one another. x and q are [set][i].
+ * wb__search_signed_descent for two sets of lanes at a time: each step waits for the one before it,
+ * and the two do not wait for one another. x and q are [set][i]. What a value adds to the sums is
+ * kept, and most steps end where no lane would take another quant.
  */
-#define SETS 4
+#define SETS 2
+
+typedef struct descent {
+    lanes x[16], w[16], part_lx[16], part_l2[16];
+    lanes lx, l2;
+    lane_mask zero;
+} descent;
+
+KERNEL static inline void begin_descent(size_t n, int range, const lanes *x, lanes *q, descent *d)
+{
+    lanes most;
+    lanes largest = largest_of(n, x, &most);
+    lanes inverse = f_div(f_set(-(float)range), largest);
+    d->zero = f_less(most, f_set(SEARCH_TINY));
+    d->lx = d->l2 = f_set(0);
+    for (size_t i = 0; i < n; i++) {
+        q[i] = f_quant(f_mul(inverse, x[i]), -range, range - 1);
+        d->x[i] = f_choose(d->zero, f_set(0), x[i]); /* then no step is taken either */
+        d->w[i] = f_mul(d->x[i], d->x[i]);
+        d->part_lx[i] = f_mul(f_mul(d->w[i], d->x[i]), q[i]);
+        d->part_l2[i] = f_mul(f_mul(d->w[i], q[i]), q[i]);
+        d->lx = f_add(d->lx, d->part_lx[i]);
+        d->l2 = f_add(d->l2, d->part_l2[i]);
+    }
+}
+
+/* Whether any lane took another quant for value i. */
+KERNEL static inline bool descend(int range, size_t i, lanes *q, descent *d)
+{
+    lanes x = d->x[i];
+    lanes lx = f_sub(d->lx, d->part_lx[i]), l2 = f_sub(d->l2, d->part_l2[i]);
+    lanes better = f_quant(f_div(f_mul(x, l2), lx), -range, range - 1);
+    lane_mask other = m_and(f_less(f_set(0), lx), f_differ(better, *q));
+    if (!m_any(other))
+        return false;
+    lanes part_lx = f_mul(f_mul(d->w[i], x), better),
+          part_l2 = f_mul(f_mul(d->w[i], better), better);
+    lx = f_add(lx, part_lx);
+    l2 = f_add(l2, part_l2);
+    other = m_and(other, f_less(f_set(0), l2));
+    other = m_and(other, f_less(f_mul(f_mul(d->lx, d->lx), l2), f_mul(f_mul(lx, lx), d->l2)));
+    *q = f_choose(other, better, *q);
+    d->lx = f_choose(other, lx, d->lx);
+    d->l2 = f_choose(other, l2, d->l2);
+    d->part_lx[i] = f_choose(other, part_lx, d->part_lx[i]);
+    d->part_l2[i] = f_choose(other, part_l2, d->part_l2[i]);
+    return m_any(other);
+}
 
 KERNEL static inline void search_descent(size_t n, int range, const lanes (*x)[16], lanes (*q)[16],
                                          lanes *scale)
 {
-    lanes w[SETS][16], wx[SETS][16], sum_lx[SETS], sum_l2[SETS];
-    lane_mask zero[SETS];
+    descent d[SETS];
+    size_t quiet[SETS]; /* steps since the last change: after n of them there will be no other */
     for (size_t s = 0; s < SETS; s++) {
-        lanes most;
-        lanes largest = largest_of(n, x[s], &most);
-        lanes inverse = f_div(f_set(-(float)range), largest);
-        lanes lx = f_set(0), l2 = f_set(0);
-        zero[s] = f_less(most, f_set(SEARCH_TINY));
-        for (size_t i = 0; i < n; i++) {
-            lanes l = f_quant(f_mul(inverse, x[s][i]), -range, range - 1);
-            w[s][i] = f_mul(x[s][i], x[s][i]);
-            wx[s][i] = f_mul(w[s][i], x[s][i]);
-            lx = f_add(lx, f_mul(wx[s][i], l));
-            l2 = f_add(l2, f_mul(f_mul(w[s][i], l), l));
-            q[s][i] = l;
-        }
-        sum_lx[s] = lx;
-        sum_l2[s] = l2;
+        begin_descent(n, range, x[s], q[s], &d[s]);
+        quiet[s] = 0;
     }
     for (int round = 0; round < 5; round++) {
-        lane_mask changed = f_less(f_set(0), f_set(0));
         for (size_t i = 0; i < n; i++) {
             for (size_t s = 0; s < SETS; s++) {
-                lanes l = q[s][i];
-                lanes lx = f_sub(sum_lx[s], f_mul(wx[s][i], l));
-                lanes l2 = f_sub(sum_l2[s], f_mul(f_mul(w[s][i], l), l));
-                lane_mask possible = f_less(f_set(0), lx);
-                lanes better = f_quant(f_div(f_mul(x[s][i], l2), lx), -range, range - 1);
-                possible = m_and(possible, m_not(f_equal(better, l)));
-                lx = f_add(lx, f_mul(wx[s][i], better));
-                l2 = f_add(l2, f_mul(f_mul(w[s][i], better), better));
-                possible = m_and(possible, f_less(f_set(0), l2));
-                possible = m_and(possible, f_less(f_mul(f_mul(sum_lx[s], sum_lx[s]), l2),
-                                                  f_mul(f_mul(lx, lx), sum_l2[s])));
-                possible = m_and(possible, m_not(zero[s]));
-                q[s][i] = f_choose(possible, better, l);
-                sum_lx[s] = f_choose(possible, lx, sum_lx[s]);
-                sum_l2[s] = f_choose(possible, l2, sum_l2[s]);
-                changed = m_or(changed, possible);
+                if (quiet[s] < n)
+                    quiet[s] = descend(range, i, &q[s][i], &d[s]) ? 0 : quiet[s] + 1;
             }
         }
-        if (!m_any(changed))
-            break;
     }
     for (size_t s = 0; s < SETS; s++) {
-        lane_mask none = m_or(zero[s], m_not(f_less(f_set(0), sum_l2[s])));
-        scale[s] = f_choose(none, f_set(0), f_div(sum_lx[s], sum_l2[s]));
-        for (size_t i = 0; i < n; i++)
-            q[s][i] = f_choose(zero[s], f_set(-(float)range), q[s][i]);
+        lane_mask none = m_or(d[s].zero, m_not(f_less(f_set(0), d[s].l2)));
+        scale[s] = f_choose(none, f_set(0), f_div(d[s].lx, d[s].l2));
+        for (size_t i = 0; m_any(d[s].zero) && i < n; i++)
+            q[s][i] = f_choose(d[s].zero, f_set(-(float)range), q[s][i]);
     }
 }
 
@@ -144,8 +162,9 @@ KERNEL static inline lanes minimum_error(size_t n, const lanes *x, const lanes *
 }
 
 /* wb__search_minimum. */
-KERNEL static inline lane_fit search_minimum(size_t n, int top, const lanes *x, const lanes *weights,
-                                             float first, float step, int last, bool absolute)
+KERNEL static inline lane_fit search_minimum(size_t n, int top, const lanes *x,
+                                             const lanes *weights, float first, float step,
+                                             int last, bool absolute)
 {
     lanes l[32];
     lanes min = x[0], max = x[0], sum_w = weights[0], sum_x = f_mul(weights[0], x[0]);
@@ -175,10 +194,8 @@ KERNEL static inline lane_fit search_minimum(size_t n, int top, const lanes *x, 
         }
         lanes determinant = f_sub(f_mul(sum_w, sum_l2), f_mul(sum_l, sum_l));
         lane_mask better = f_less(f_set(0), determinant);
-        lanes this_scale =
-            f_div(f_sub(f_mul(sum_w, sum_xl), f_mul(sum_x, sum_l)), determinant);
-        lanes this_min =
-            f_div(f_sub(f_mul(sum_l2, sum_x), f_mul(sum_l, sum_xl)), determinant);
+        lanes this_scale = f_div(f_sub(f_mul(sum_w, sum_xl), f_mul(sum_x, sum_l)), determinant);
+        lanes this_min = f_div(f_sub(f_mul(sum_l2, sum_x), f_mul(sum_l, sum_xl)), determinant);
         lane_mask positive = f_less(f_set(0), this_min);
         this_min = f_choose(positive, f_set(0), this_min);
         this_scale = f_choose(positive, f_div(sum_xl, sum_l2), this_scale);

@@ -79,6 +79,11 @@ KERNEL static inline lane_mask f_equal(lanes a, lanes b)
     return _mm256_cmp_ps(a, b, _CMP_EQ_OQ);
 }
 
+KERNEL static inline lane_mask f_differ(lanes a, lanes b)
+{
+    return _mm256_cmp_ps(a, b, _CMP_NEQ_UQ);
+}
+
 KERNEL static inline lane_mask m_and(lane_mask a, lane_mask b)
 {
     return _mm256_and_ps(a, b);
@@ -120,10 +125,12 @@ KERNEL static inline lanes f_quant(lanes v, int low, int high)
 /* Integers of 8 bits, one a lane. */
 KERNEL static inline void f_store_bytes(uint8_t *p, lanes v)
 {
-    const __m256i lowest = _mm256_setr_epi8(0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
-                                            -1, -1, -1, -1, 0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1);
+    const __m256i lowest =
+        _mm256_setr_epi8(0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+                         -1, 0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1);
     __m256i bytes = _mm256_shuffle_epi8(_mm256_cvttps_epi32(v), lowest);
-    __m128i joined = _mm_or_si128(_mm256_castsi256_si128(bytes), _mm256_extracti128_si256(bytes, 1));
+    __m128i joined =
+        _mm_or_si128(_mm256_castsi256_si128(bytes), _mm256_extracti128_si256(bytes, 1));
     _mm_storel_epi64((__m128i *)(void *)p, joined);
 }
 
@@ -153,4 +160,45 @@ KERNEL static inline void f_transpose(const float *const from[LANES], size_t at,
         out[c] = _mm256_permute2f128_ps(a[c], a[4 + c], 0x20);
         out[4 + c] = _mm256_permute2f128_ps(a[c], a[4 + c], 0x31);
     }
+}
+
+/* ---- integers ---- */
+
+typedef __m256i int_lanes;
+
+KERNEL static inline unsigned m_bits(lane_mask m)
+{
+    return (unsigned)_mm256_movemask_ps(m);
+}
+
+KERNEL static inline int_lanes i_load_16(const uint16_t *p)
+{
+    return _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)(const void *)p));
+}
+
+/* Truncates to integers of 16 bits. */
+KERNEL static inline void f_store_16(uint16_t *p, lanes v)
+{
+    __m256i i = _mm256_cvttps_epi32(v);
+    __m256i packed = _mm256_permute4x64_epi64(_mm256_packus_epi32(i, i), 0x08);
+    _mm_storeu_si128((__m128i *)(void *)p, _mm256_castsi256_si128(packed));
+}
+
+/* Chooses from a table by bits `shift` and up of each lane: three of them count, or two where the table
+ * repeats itself. */
+KERNEL static inline lanes i_pick(int_lanes v, int shift, lanes table)
+{
+    return _mm256_permutevar8x32_ps(table, _mm256_srl_epi32(v, _mm_cvtsi32_si128(shift)));
+}
+
+KERNEL static inline lanes f_table(const float *eight)
+{
+    return _mm256_loadu_ps(eight);
+}
+
+KERNEL static inline float f_lowest(lanes v)
+{
+    __m128 m = _mm_min_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
+    m = _mm_min_ps(m, _mm_movehl_ps(m, m));
+    return _mm_cvtss_f32(_mm_min_ss(m, _mm_movehdup_ps(m)));
 }

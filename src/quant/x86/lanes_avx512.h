@@ -79,6 +79,11 @@ KERNEL static inline lane_mask f_equal(lanes a, lanes b)
     return _mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ);
 }
 
+KERNEL static inline lane_mask f_differ(lanes a, lanes b)
+{
+    return _mm512_cmp_ps_mask(a, b, _CMP_NEQ_UQ);
+}
+
 KERNEL static inline lane_mask m_and(lane_mask a, lane_mask b)
 {
     return a & b;
@@ -125,7 +130,8 @@ KERNEL static inline void f_store_bytes(uint8_t *p, lanes v)
 
 KERNEL static inline lanes f_load_bytes(const uint8_t *p)
 {
-    return _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)p)));
+    return _mm512_cvtepi32_ps(
+        _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)p)));
 }
 
 /* out[i] has value i of each of 16 arrays. */
@@ -155,4 +161,42 @@ KERNEL static inline void f_transpose(const float *const from[LANES], size_t at,
         out[8 + c] = _mm512_shuffle_f32x4(high01, high23, 0x88);
         out[12 + c] = _mm512_shuffle_f32x4(high01, high23, 0xDD);
     }
+}
+
+/* ---- integers ---- */
+
+typedef __m512i int_lanes;
+
+KERNEL static inline unsigned m_bits(lane_mask m)
+{
+    return m;
+}
+
+KERNEL static inline int_lanes i_load_16(const uint16_t *p)
+{
+    return _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)(const void *)p));
+}
+
+/* Truncates to integers of 16 bits. */
+KERNEL static inline void f_store_16(uint16_t *p, lanes v)
+{
+    _mm256_storeu_si256((__m256i *)(void *)p, _mm512_cvtepi32_epi16(_mm512_cvttps_epi32(v)));
+}
+
+/* Chooses from a table by bits `shift` and up of each lane: three of them count, or two where the table
+ * repeats itself. */
+KERNEL static inline lanes i_pick(int_lanes v, int shift, lanes table)
+{
+    return _mm512_permutexvar_ps(_mm512_srl_epi32(v, _mm_cvtsi32_si128(shift)), table);
+}
+
+/* Eight values, twice. */
+KERNEL static inline lanes f_table(const float *eight)
+{
+    return _mm512_broadcast_f32x8(_mm256_loadu_ps(eight));
+}
+
+KERNEL static inline float f_lowest(lanes v)
+{
+    return _mm512_reduce_min_ps(v);
 }

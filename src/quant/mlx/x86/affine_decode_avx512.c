@@ -92,8 +92,8 @@ AVX512_INLINE void decode_pairs(const uint8_t *packed, int bits, wb__mlx_format 
     size_t bytes = group * (size_t)bits / 8;
     for (size_t g = 0; g < groups; g += 2, packed += 2 * bytes, dst += 4 * group) {
         size_t other = g + 1 < groups ? g + 1 : g;
-        __m512 first = dequantized(codes, _mm512_set1_ps(scales[g]), _mm512_set1_ps(biases[g]),
-                                   format);
+        __m512 first =
+            dequantized(codes, _mm512_set1_ps(scales[g]), _mm512_set1_ps(biases[g]), format);
         __m512 second = dequantized(codes, _mm512_set1_ps(scales[other]),
                                     _mm512_set1_ps(biases[other]), format);
         __m512i table = wb__to_halves(first, second, format);
