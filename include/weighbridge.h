@@ -609,7 +609,10 @@ typedef struct wb_meta_array {
  * wb_verify. docs/format/metadata.md lists the keys, and what cannot be known on either side.
  */
 
-/* The number of entries; a key that stands in several files of a model counts once. */
+/*
+ * The number of entries; a key that stands in several files of a model counts once. Where memory runs
+ * out it counts those of the weights' own files alone; wb_meta_find then fails with MEMORY.
+ */
 WB_API uint64_t wb_meta_count(const wb_model *model);
 
 /*

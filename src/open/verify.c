@@ -182,6 +182,8 @@ wb_status wb__verify(const wb_model *model, wb__context *context, const wb_verif
             return status;
     }
     wb_status text = wb__verify_texts(model, context);
+    if (text == WB_OK)
+        text = wb__verify_meaning(model, context);
     if (text != WB_OK)
         return text;
     check.budget = options->data_budget == 0 ? DEFAULT_BUDGET : options->data_budget;
