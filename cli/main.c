@@ -1,9 +1,45 @@
-#include <stdio.h>
+/*
+ * weighbridge, short wb: the command. It sees only what include/ shows of the library.
+ */
+#include "exit.h"
+#include "options.h"
+#include "report.h"
+#include "terminal.h"
 
-#include "weighbridge.h"
+static int (*const commands[COMMAND_COUNT])(const arguments *args) = {
+    [COMMAND_INSPECT] = command_inspect, [COMMAND_VERIFY] = command_verify,
+    [COMMAND_DOCTOR] = command_doctor,   [COMMAND_EXPORT] = command_export,
+    [COMMAND_HELP] = command_help,
+};
 
-int main(void)
+static int run(int argc, char **argv)
 {
-    printf("weighbridge %s\n", wb_version());
-    return 0;
+    arguments args;
+    int code = arguments_parse(&args, argc, argv);
+    if (code != 0)
+        return code;
+    if (args.given[OPTION_VERSION]) {
+        out_printf(out_stdout(), "weighbridge %s\n", wb_version());
+        return EXIT_CLEAN;
+    }
+    if (args.given[OPTION_GENERATE])
+        return command_generate(&args);
+    if (args.given[OPTION_HELP_OPTION]) {
+        if (args.command == COMMAND_COUNT)
+            print_overview();
+        else
+            print_command_help(args.command);
+        return EXIT_CLEAN;
+    }
+    if (args.command == COMMAND_COUNT)
+        return report_usage("a command is missing");
+    return commands[args.command](&args);
+}
+
+int main(int argc, char **argv)
+{
+    terminal_start();
+    int code = run(argc, argv);
+    progress_clear();
+    return out_finish(out_stdout(), code);
 }

@@ -94,13 +94,13 @@ WB_API const char *wb_status_name(wb_status status);
  */
 typedef struct wb_error {
     wb_status status;
-    uint32_t os_error;  /* errno of the failed system call, 0 where none failed */
-    uint64_t offset;    /* in bytes from the start of the file, WB_NO_OFFSET where none applies */
-    const char *code;   /* a stable identifier such as "safetensors-offsets" (docs/findings.md); static */
-    char file[512];     /* the file, empty where none is concerned */
-    char name[256];     /* the tensor or key, empty where none is concerned */
-    char message[512];  /* a sentence that says what is wrong */
-    char advice[256];   /* a sentence that says what to do, empty where there is nothing to say */
+    uint32_t os_error; /* errno of the failed system call, 0 where none failed */
+    uint64_t offset;   /* in bytes from the start of the file, WB_NO_OFFSET where none applies */
+    const char *code;  /* a stable identifier (docs/findings.md); static */
+    char file[512];    /* the file, empty where none is concerned */
+    char name[256];    /* the tensor or key, empty where none is concerned */
+    char message[512]; /* a sentence that says what is wrong */
+    char advice[256];  /* a sentence that says what to do, empty where there is nothing to say */
 } wb_error;
 
 /* --------------------------------------------------------------------------------------------- */
@@ -110,7 +110,7 @@ typedef struct wb_error {
 /* Where memory comes from. Must be thread-safe if the model is used from several threads. */
 typedef struct wb_allocator {
     void *ctx;
-    void *(*alloc)(void *ctx, size_t bytes);           /* aligned as malloc does; NULL: none left */
+    void *(*alloc)(void *ctx, size_t bytes); /* aligned as malloc does; NULL: none left */
     void (*free)(void *ctx, void *memory, size_t bytes); /* `bytes` as given to alloc */
 } wb_allocator;
 
@@ -125,6 +125,8 @@ typedef struct wb_executor {
 typedef struct wb_limits {
     size_t size;                 /* sizeof(wb_limits) */
     uint64_t safetensors_header; /* bytes of one JSON header [100,000,000, as the official library];
+                                    2^32 - 1 at most */
+    uint64_t gguf_header;        /* bytes of a GGUF file before its tensors' data [1,073,741,824];
                                     2^32 - 1 at most */
     uint64_t json_bytes;         /* bytes of a JSON file beside the weights [268,435,456] */
     uint64_t files;              /* files of one model [65,536] */
@@ -151,8 +153,9 @@ typedef struct wb_findings wb_findings;
 
 /* How tensor bytes are reached. Headers are always read once, into private memory. */
 typedef enum wb_access {
-    WB_ACCESS_MAP = 0, /* mapped when first asked for: fastest, shared between processes. A file that
-                          another program shortens afterwards raises SIGBUS when it is touched */
+    /* Mapped when first asked for: fastest, shared between processes. A file that another program
+     * shortens afterwards raises SIGBUS when it is touched. */
+    WB_ACCESS_MAP = 0,
     WB_ACCESS_READ = 1,    /* read with pread: cannot fault; wb_tensor_data is not available */
     WB_ACCESS_SNAPSHOT = 2 /* copied into sealed memory when the model is opened: never changes */
 } wb_access;
@@ -161,12 +164,14 @@ typedef enum wb_access {
 #define WB_OPEN_COMPATIBLE 1u
 
 typedef struct wb_open_options {
-    size_t size;      /* sizeof(wb_open_options) */
-    wb_access access; /* default WB_ACCESS_MAP */
-    uint32_t flags;   /* WB_OPEN_* */
+    size_t size;                   /* sizeof(wb_open_options) */
+    wb_access access;              /* default WB_ACCESS_MAP */
+    uint32_t flags;                /* WB_OPEN_* */
     const wb_limits *limits;       /* NULL: wb_limits_default */
     const wb_allocator *allocator; /* NULL: malloc, and mmap for large blocks; copied */
     const wb_executor *executor;   /* NULL: serial; copied */
+    const char *store; /* an Ollama store (the folder with manifests and blobs), NULL: that of the
+                          environment, OLLAMA_MODELS or ~/.ollama/models; read during the call */
 } wb_open_options;
 
 /*
@@ -186,8 +191,10 @@ typedef struct wb_source {
 } wb_source;
 
 /*
- * Opens the model that `path` belongs to: a .safetensors file, any shard of a sharded model, or a
- * folder of them. The format is found by content, not by name. Costs time in proportion to the
+ * Opens the model that `path` belongs to: a .safetensors file, any shard of a sharded model, a folder
+ * of them, a GGUF file or any part of a split one, a manifest of an Ollama store,
+ * "ollama://[host/][namespace/]model[:tag]", or, with wb_open_options.store, a name in that store where
+ * there is no such path. The format is found by content, not by name. Costs time in proportion to the
  * headers and nothing in proportion to the weights.
  *
  * path     in the file system, NUL-terminated; symbolic links are followed, and only regular files
@@ -218,6 +225,31 @@ WB_API wb_status wb_open_source(const wb_source *source, const char *label,
                                 const wb_open_options *options, wb_model **model,
                                 wb_error *error) WB_MUST_CHECK;
 
+/* One model of an Ollama store. Strings are borrowed during the call that hands it out. */
+typedef struct wb_store_entry {
+    size_t size;      /* sizeof(wb_store_entry) */
+    const char *name; /* as Ollama writes it, defaults left out: "llama3:8b"; what wb_open takes */
+    const char *path; /* of the manifest, which wb_open takes too */
+    uint64_t bytes;   /* of all its layers, as the manifest says */
+    uint64_t layers;
+    uint64_t tensors;      /* layers of a tensor each; 0 for a model in GGUF */
+    const wb_error *error; /* NULL, or why the manifest could not be read */
+} wb_store_entry;
+
+/*
+ * Calls `each` for every model of an Ollama store, in order of their paths. Reads the manifests and
+ * nothing else.
+ *
+ * store    the folder with manifests and blobs; NULL: that of the environment, as for wb_open
+ * options  allocator and limits; may be NULL
+ * each     a result other than 0 ends the listing with WB_ERROR_CANCELLED
+ *
+ * A manifest that cannot be read is an entry with an error. Fails with NOT_FOUND, IO, MEMORY, CANCELLED.
+ */
+WB_API wb_status wb_store_list(const char *store, const wb_open_options *options,
+                               int (*each)(void *ctx, const wb_store_entry *entry), void *ctx,
+                               wb_error *error) WB_MUST_CHECK;
+
 /* Closes a model and frees all that was borrowed from it. NULL is ignored. */
 WB_API void wb_close(wb_model *model);
 
@@ -233,7 +265,7 @@ WB_API wb_status wb_model_check(const wb_model *model, wb_error *error) WB_MUST_
  */
 WB_API int wb_owns_address(const wb_model *model, const void *address);
 
-/* The name of the container format, "safetensors". Static. */
+/* The name of the container format, "safetensors" or "gguf". Static. */
 WB_API const char *wb_format(const wb_model *model);
 
 typedef struct wb_file {
@@ -243,6 +275,8 @@ typedef struct wb_file {
     uint64_t bytes;       /* length of the file */
     uint64_t data_offset; /* where its tensor bytes begin */
     uint64_t tensors;     /* how many it holds */
+    uint32_t version;     /* of the format, 0 where it has none */
+    uint32_t big_endian;  /* 1: numbers are stored most significant byte first */
 } wb_file;
 
 WB_API uint64_t wb_file_count(const wb_model *model);
@@ -254,9 +288,9 @@ WB_API wb_status wb_file_at(const wb_model *model, uint64_t index, wb_file *file
 /* --------------------------------------------------------------------------------------------- */
 
 typedef struct wb_tensor {
-    size_t size;           /* sizeof(wb_tensor) */
-    const char *name;      /* as in the file; borrowed until wb_close */
-    size_t name_len;       /* bytes */
+    size_t size;      /* sizeof(wb_tensor) */
+    const char *name; /* as in the file; borrowed until wb_close */
+    size_t name_len;  /* bytes */
     wb_dtype dtype;
     uint32_t rank;         /* number of dimensions; 0 is a scalar */
     const uint64_t *shape; /* `rank` dimensions, outermost first; borrowed until wb_close */
@@ -266,33 +300,84 @@ typedef struct wb_tensor {
     uint64_t offset; /* of the first byte, from the start of that file */
 } wb_tensor;
 
+/*
+ * A quantized weight that is stored with scales and biases beside it is one tensor of several parts:
+ * its shape is that of the values, its dtype, file and offset are those of the packed values, its
+ * bytes those of all parts. The parts are not counted here, but can be found by their own names, and
+ * have numbers of their own, from wb_tensor_count on, by which all functions take them.
+ */
 WB_API uint64_t wb_tensor_count(const wb_model *model);
 
-/* Describes the tensor `index` < wb_tensor_count. Tensors stand in the order of the files. */
+/* Describes a tensor, or a part of one. Tensors stand in the order of the files. */
 WB_API wb_status wb_tensor_at(const wb_model *model, uint64_t index, wb_tensor *tensor,
                               wb_error *error) WB_MUST_CHECK;
 
-/* Stores the index of the tensor of that name, or returns WB_ERROR_NOT_FOUND. Constant time. */
+/*
+ * Stores the index of the tensor of that name, as the files have it or canonical, or returns
+ * WB_ERROR_NOT_FOUND. Constant time, but for the first name that no file has, which makes canonical
+ * names be worked out and so may fail with MEMORY.
+ */
 WB_API wb_status wb_tensor_find(const wb_model *model, const char *name, size_t name_len,
                                 uint64_t *index) WB_MUST_CHECK;
 
-/* 1 if there is a tensor of that name, else 0. */
+/* 1 if wb_tensor_find finds a tensor of that name, else 0. */
 WB_API int wb_tensor_has(const wb_model *model, const char *name, size_t name_len);
 
-/* The dtype of the tensor of that name, or -1 if there is none. */
+/* How the values of a tensor are stored. */
+typedef struct wb_encoding {
+    size_t size;         /* sizeof(wb_encoding) */
+    const char *type;    /* "plain", the name of a ggml type, "affine", "mxfp4", "mxfp8", "nvfp4",
+                            "int4", "int8", "fp8_block", "awq" or "gptq"; static */
+    uint32_t bits;       /* of a value, rounded down for ggml's types */
+    uint32_t group_size; /* values along the last dimension that share a scale; 0 for plain */
+    int32_t dtype;       /* the number engines know it by: a wb_dtype, or 97 to 106 for MLX's types:
+                            affine of 1, 2, 3, 4, 5, 6, 8 bits 97, 98, 99, 100, 103, 102, 101;
+                            mxfp4 104, mxfp8 105, nvfp4 106 */
+    uint32_t parts;      /* 1, or more for a tensor of several parts */
+} wb_encoding;
+
+WB_API wb_status wb_tensor_encoding(const wb_model *model, uint64_t index, wb_encoding *encoding,
+                                    wb_error *error) WB_MUST_CHECK;
+
+/* One of the stored tensors that a tensor consists of. */
+typedef struct wb_part {
+    size_t size;      /* sizeof(wb_part) */
+    const char *role; /* "values", "scales", "biases", "global_scale" or "order"; "expert" of experts
+                         that are stored one by one; static */
+    uint64_t index;   /* for wb_tensor_at, wb_tensor_data and wb_tensor_read */
+} wb_part;
+
+/* Describes part `number` < wb_encoding.parts. Part 0 is the packed values. */
+WB_API wb_status wb_tensor_part(const wb_model *model, uint64_t index, uint32_t number,
+                                wb_part *part, wb_error *error) WB_MUST_CHECK;
+
+/* wb_encoding.dtype of the tensor of that name, or -1 if there is none. */
 WB_API int32_t wb_tensor_dtype(const wb_model *model, const char *name, size_t name_len);
 
+/* wb_encoding.bits of a quantized tensor, 0 for a plain one and where there is none of that name. */
+WB_API uint32_t wb_quant_bits(const wb_model *model, const char *name, size_t name_len);
+
+/* wb_encoding.group_size of the tensor of that name, or 0. */
+WB_API uint32_t wb_quant_group_size(const wb_model *model, const char *name, size_t name_len);
+
+typedef enum wb_names_kind {
+    WB_NAMES_NATIVE = 0,   /* as the files have them */
+    WB_NAMES_CANONICAL = 1 /* empty where a tensor has none; of each expert that of all experts */
+} wb_names_kind;
+
 /*
- * All names at once: name i is the `offsets[i + 1] - offsets[i] - 1` bytes at bytes + offsets[i],
- * followed by a NUL. There are wb_tensor_count + 1 offsets. Borrowed until wb_close.
+ * The names of all tensors at once: name i, of tensor i < wb_tensor_count, is the
+ * `offsets[i + 1] - offsets[i] - 1` bytes at bytes + offsets[i], followed by a NUL. There are
+ * wb_tensor_count + 1 offsets. Borrowed until wb_close.
  */
-WB_API wb_status wb_tensor_names(const wb_model *model, const char **bytes,
+WB_API wb_status wb_tensor_names(const wb_model *model, wb_names_kind kind, const char **bytes,
                                  const uint64_t **offsets, wb_error *error) WB_MUST_CHECK;
 
 /*
  * The stored bytes of a tensor, without a copy. They begin where the file has them and may be
  * unaligned for their dtype. Borrowed until wb_close. UNSUPPORTED in READ mode and for sources that
- * cannot be mapped: use wb_tensor_read there.
+ * cannot be mapped, and for files that store numbers most significant byte first (wb_file), where
+ * wb_tensor_read does; and for tensors of several parts: ask for the parts.
  */
 WB_API wb_status wb_tensor_data(const wb_model *model, uint64_t index, const void **bytes,
                                 wb_error *error) WB_MUST_CHECK;
@@ -333,7 +418,8 @@ WB_API wb_status wb_tensor_read_size(const wb_model *model, uint64_t index, cons
                                      wb_error *error) WB_MUST_CHECK;
 
 /*
- * Reads a tensor, or a slice of it, into the caller's memory, little-endian, converted to `dtype`.
+ * Reads a tensor, or a slice of it, into the caller's memory, little-endian whatever the file is,
+ * converted to `dtype`. Of types made of blocks (wb_dtype_info.block_size) slices are whole blocks.
  *
  * slice  NULL: the whole tensor
  * dtype  a wb_dtype, or -1 for the stored one. Conversions round to nearest, ties to even; what
@@ -350,30 +436,290 @@ WB_API wb_status wb_tensor_read(const wb_model *model, uint64_t index, const wb_
                                 wb_error *error) WB_MUST_CHECK;
 
 /* --------------------------------------------------------------------------------------------- */
+/* What the weights mean: canonical names and the config                                         */
+/* --------------------------------------------------------------------------------------------- */
+
+/*
+ * A tensor has one canonical name, "layers.0.attention.q.weight", whatever its file calls it; docs
+ * /format/names.md has them all. They are known for the architectures named there, and as far as a
+ * model that does not say what it is calls its tensors what most do.
+ *
+ * Experts that are stored one by one are one canonical tensor [experts, outputs, inputs] that lies in
+ * several places: wb_tensor_find gives it a number behind those of all parts, by which the functions
+ * of tensors take it. Where output and embedding are tied, "output.weight" is the embedding.
+ */
+
+/*
+ * The canonical name of the tensor that the files call `name`, borrowed until wb_close; of an expert
+ * stored by itself that of all experts. NOT_FOUND if there is no such tensor or it has no canonical
+ * name. *canonical_len, which may be NULL, is its length.
+ */
+WB_API wb_status wb_canonical_name(const wb_model *model, const char *name, size_t name_len,
+                                   const char **canonical, size_t *canonical_len,
+                                   wb_error *error) WB_MUST_CHECK;
+
+/*
+ * What the files call the tensor of that canonical name, borrowed until wb_close; of experts stored
+ * one by one what they call the first. NOT_FOUND if there is no such tensor.
+ */
+WB_API wb_status wb_native_name(const wb_model *model, const char *canonical, size_t canonical_len,
+                                const char **name, size_t *name_len, wb_error *error) WB_MUST_CHECK;
+
+/* Where a field of the config comes from. */
+typedef enum wb_origin {
+    WB_ORIGIN_ABSENT = 0,  /* not known: the field is 0 or NULL */
+    WB_ORIGIN_FILE = 1,    /* a file says so */
+    WB_ORIGIN_DEFAULT = 2, /* what the architecture takes where files are silent */
+    WB_ORIGIN_DERIVED = 3  /* follows from other fields, or from the tensors */
+} wb_origin;
+
+/* The fields of wb_config. */
+typedef enum wb_config_field {
+    WB_CONFIG_ARCHITECTURE = 0,
+    WB_CONFIG_DIM = 1,
+    WB_CONFIG_N_LAYERS = 2,
+    WB_CONFIG_N_HEADS = 3,
+    WB_CONFIG_N_KV_HEADS = 4,
+    WB_CONFIG_HEAD_DIM = 5,
+    WB_CONFIG_Q_DIM = 6,
+    WB_CONFIG_KV_DIM = 7,
+    WB_CONFIG_FFN_DIM = 8,
+    WB_CONFIG_VOCAB_SIZE = 9,
+    WB_CONFIG_MAX_SEQ_LEN = 10,
+    WB_CONFIG_NORM_EPS = 11,
+    WB_CONFIG_ROPE_THETA = 12,
+    WB_CONFIG_SLIDING_WINDOW = 13,
+    WB_CONFIG_SLIDING_WINDOW_PATTERN = 14,
+    WB_CONFIG_ROPE_LOCAL_THETA = 15,
+    WB_CONFIG_N_EXPERTS = 16,
+    WB_CONFIG_N_EXPERTS_USED = 17,
+    WB_CONFIG_EXPERT_FFN_DIM = 18,
+    WB_CONFIG_TIE_EMBEDDINGS = 19,
+    WB_CONFIG_ROPE_LAYOUT = 20,
+    WB_CONFIG_NORM_OFFSET = 21,
+    WB_CONFIG_ENC_N_LAYERS = 22,
+    WB_CONFIG_ENC_N_HEADS = 23,
+    WB_CONFIG_ENC_DIM = 24,
+    WB_CONFIG_ENC_FFN_DIM = 25,
+    WB_CONFIG_N_MELS = 26,
+    WB_CONFIG_ENC_MAX_SEQ_LEN = 27,
+    WB_CONFIG_QUANT_BITS = 28,
+    WB_CONFIG_QUANT_GROUP_SIZE = 29
+} wb_config_field;
+
+#define WB_CONFIG_FIELDS 30 /* in this version; later ones have more, at the end */
+
+/* How RoPE pairs the rows of q and k. */
+typedef enum wb_rope_layout {
+    WB_ROPE_NONE = 0,
+    WB_ROPE_HALF = 1,       /* row i with row i + head_dim / 2: Hugging Face and MLX, most GGUF */
+    WB_ROPE_INTERLEAVED = 2 /* row 2 i with row 2 i + 1: GGUF of the Llama family */
+} wb_rope_layout;
+
+/* The facts about a model an engine needs before it loads weights. Counts and sizes are elements. */
+typedef struct wb_config {
+    size_t size;              /* sizeof(wb_config) */
+    const char *architecture; /* as llama.cpp calls it ("llama", "qwen3moe"), or what the files say;
+                                 borrowed until wb_close */
+    uint64_t dim;             /* of a hidden state */
+    uint64_t n_layers;
+    uint64_t n_heads;
+    uint64_t n_kv_heads;
+    uint64_t head_dim;
+    uint64_t q_dim;  /* n_heads * head_dim */
+    uint64_t kv_dim; /* n_kv_heads * head_dim */
+    uint64_t ffn_dim;
+    uint64_t vocab_size;
+    uint64_t max_seq_len;
+    double norm_eps;
+    double rope_theta;
+    uint64_t sliding_window;         /* 0: every layer sees everything */
+    uint64_t sliding_window_pattern; /* every so manieth layer sees everything */
+    double rope_local_theta;         /* of layers with a sliding window, where it differs */
+    uint64_t n_experts;              /* 0: dense */
+    uint64_t n_experts_used;
+    uint64_t expert_ffn_dim;
+    uint32_t tie_embeddings; /* 1: the output is the embedding */
+    wb_rope_layout rope_layout;
+    uint32_t norm_offset; /* 1: the files store the weights of norms minus 1 */
+    uint64_t enc_n_layers; /* of the encoder beside the decoder, Whisper */
+    uint64_t enc_n_heads;
+    uint64_t enc_dim;
+    uint64_t enc_ffn_dim;
+    uint64_t n_mels;
+    uint64_t enc_max_seq_len;
+    uint64_t quant_bits; /* of most quantized values; 0: none are */
+    uint64_t quant_group_size;
+    uint8_t origin[WB_CONFIG_FIELDS]; /* wb_origin of each wb_config_field */
+} wb_config;
+
+/*
+ * The config of a model, from GGUF key-values or config.json ("text_config" included), the same for
+ * the same model whatever its format. Numbers that GGUF has as float32 are given as the shortest
+ * decimal of that float32, so that an epsilon of 1e-5 is 1e-5 everywhere.
+ *
+ * Never fails for what files say: fields nobody knows are absent. The first call reads config.json
+ * where there is one; MEMORY, or ARGUMENT for config->size.
+ */
+WB_API wb_status wb_config_get(const wb_model *model, wb_config *config,
+                               wb_error *error) WB_MUST_CHECK;
+
+/* A field of a config by its number, for those who list them all. */
+typedef struct wb_config_value {
+    size_t size;      /* sizeof(wb_config_value) */
+    const char *name; /* "n_layers"; static */
+    wb_origin origin;
+    uint32_t is_float;
+    uint64_t number;  /* of a count; 0 otherwise */
+    double real;      /* of a float, and of a count as far as a double holds it */
+    const char *text; /* of architecture and rope_layout, else NULL; borrowed as wb_config has it */
+} wb_config_value;
+
+/* Describes field < WB_CONFIG_FIELDS of a config that wb_config_get filled. */
+WB_API wb_status wb_config_at(const wb_config *config, uint32_t field,
+                              wb_config_value *value) WB_MUST_CHECK;
+
+/* --------------------------------------------------------------------------------------------- */
 /* Metadata                                                                                      */
 /* --------------------------------------------------------------------------------------------- */
 
 /* The type of a metadata value. */
 typedef enum wb_meta_type {
-    WB_META_STRING = 1
+    WB_META_STRING = 1,
+    WB_META_INT = 2,  /* an integer with a sign */
+    WB_META_UINT = 3, /* an integer without */
+    WB_META_FLOAT = 4,
+    WB_META_BOOL = 5,
+    WB_META_ARRAY = 6
 } wb_meta_type;
 
 typedef struct wb_meta {
-    size_t size; /* sizeof(wb_meta) */
+    size_t size;     /* sizeof(wb_meta) */
     const char *key; /* borrowed until wb_close */
     size_t key_len;
     wb_meta_type type;
-    uint32_t file; /* the file it stands in, for wb_file_at */
+    uint32_t file;        /* the file it stands in, for wb_file_at; WB_NO_FILE: none of these */
+    wb_meta_type element; /* ARRAY: the type of its elements; 0 for all others */
+    uint32_t bits;  /* that a number, or each number of the array, is stored in; 0 for others */
+    uint64_t count; /* ARRAY: elements; STRING: bytes; 1 for all others */
 } wb_meta;
 
+/*
+ * An array in the metadata. What it points to is borrowed until wb_close; the struct may be copied.
+ * Any number of threads may use the same one.
+ */
+typedef struct wb_meta_array {
+    size_t size;          /* sizeof(wb_meta_array) */
+    wb_meta_type element; /* the type of the elements, also where there are none */
+    uint32_t bits;        /* that each number is stored in, 0 for strings and arrays */
+    uint64_t count;       /* elements */
+    const void *data;     /* numbers and booleans (a byte each, 0 or 1): as stored, little-endian,
+                             unaligned, without gaps. NULL for strings and arrays */
+    const void *array;    /* the library's */
+    const void *base;     /* the library's */
+} wb_meta_array;
+
+/* The file of an entry that comes from what lies beside the weights, or follows from it. */
+#define WB_NO_FILE UINT32_MAX
+
+/*
+ * There is one view of metadata, whatever the format. First come the entries of the weights' own
+ * files, key-values of GGUF and strings of __metadata__. Behind them are, as far as files say or
+ * imply them and no key-value has the key already:
+ *   - scalars and simple arrays of config.json, generation_config.json and tokenizer_config.json, under
+ *     their names, those within objects as "rope_scaling.factor"
+ *   - what llama.cpp's converter makes of such files, under the keys of GGUF: "llama.block_count",
+ *     "tokenizer.ggml.tokens" from tokenizer.json, tokenizer.model or vocab.txt, chat templates
+ *   - for GGUF the names of config.json: "num_hidden_layers" answers there too
+ * They are worked out by the first question that needs them, once; the answers never change. A
+ * question for a key that no file has is such a question. What is wrong with these files is told by
+ * wb_verify. docs/format/metadata.md lists the keys, and what cannot be known on either side.
+ */
+
+/* The number of entries; a key that stands in several files of a model counts once. */
 WB_API uint64_t wb_meta_count(const wb_model *model);
+
+/*
+ * Describes the entry `index` < wb_meta_count. Entries of files stand in the order of the files.
+ * NOT_FOUND for other numbers. Thread-safe.
+ */
 WB_API wb_status wb_meta_at(const wb_model *model, uint64_t index, wb_meta *meta,
                             wb_error *error) WB_MUST_CHECK;
 
-/* The string under `key`, borrowed until wb_close. NOT_FOUND if there is none, TYPE if no string. */
+/* Stores the index of the entry under `key`, or returns WB_ERROR_NOT_FOUND. Constant time. */
+WB_API wb_status wb_meta_find(const wb_model *model, const char *key, size_t key_len,
+                              uint64_t *index) WB_MUST_CHECK;
+
+/*
+ * The value under `key`. NOT_FOUND if there is none; TYPE if it is of another type, or a number that
+ * the one asked for cannot hold: nothing is rounded, cut or taken for something else. A caller with a
+ * default uses it for NOT_FOUND, or for both. Constant time, thread-safe.
+ *
+ * string  borrowed until wb_close; from GGUF it may hold any bytes, NUL included
+ * int     INT, and UINT up to 2^63 - 1
+ * uint    UINT, and INT from 0 on
+ * float   FLOAT, and integers of up to 53 bits
+ * bool    BOOL: 0 or 1
+ */
 WB_API wb_status wb_meta_get_string(const wb_model *model, const char *key, size_t key_len,
                                     const char **value, size_t *value_len,
                                     wb_error *error) WB_MUST_CHECK;
+WB_API wb_status wb_meta_get_int(const wb_model *model, const char *key, size_t key_len,
+                                 int64_t *value, wb_error *error) WB_MUST_CHECK;
+WB_API wb_status wb_meta_get_uint(const wb_model *model, const char *key, size_t key_len,
+                                  uint64_t *value, wb_error *error) WB_MUST_CHECK;
+WB_API wb_status wb_meta_get_float(const wb_model *model, const char *key, size_t key_len,
+                                   double *value, wb_error *error) WB_MUST_CHECK;
+WB_API wb_status wb_meta_get_bool(const wb_model *model, const char *key, size_t key_len,
+                                  int *value, wb_error *error) WB_MUST_CHECK;
+
+/*
+ * The array under `key`: of any elements, of strings, of INT or UINT, of FLOAT. `array` has its size
+ * set by the caller. NOT_FOUND if there is none, TYPE if the value is none or its elements are others.
+ * An array without elements is what its file says it would be of. Constant time, thread-safe.
+ */
+WB_API wb_status wb_meta_get_array(const wb_model *model, const char *key, size_t key_len,
+                                   wb_meta_array *array, wb_error *error) WB_MUST_CHECK;
+WB_API wb_status wb_meta_get_string_array(const wb_model *model, const char *key, size_t key_len,
+                                          wb_meta_array *array, wb_error *error) WB_MUST_CHECK;
+WB_API wb_status wb_meta_get_int_array(const wb_model *model, const char *key, size_t key_len,
+                                       wb_meta_array *array, wb_error *error) WB_MUST_CHECK;
+WB_API wb_status wb_meta_get_float_array(const wb_model *model, const char *key, size_t key_len,
+                                         wb_meta_array *array, wb_error *error) WB_MUST_CHECK;
+
+/*
+ * String `index` of an array of strings, borrowed until wb_close. Takes a few steps from one string to
+ * the next; for many of them wb_meta_strings is faster. ARGUMENT if the array has other elements,
+ * NOT_FOUND behind its end. Thread-safe.
+ */
+WB_API wb_status wb_meta_string_at(const wb_meta_array *array, uint64_t index, const char **value,
+                                   size_t *value_len) WB_MUST_CHECK;
+
+/*
+ * Elements `first` to first + count - 1 of an array, into room for `count` of them. ARGUMENT if the
+ * array has other elements, NOT_FOUND where it ends before; TYPE for a number that does not fit, and
+ * then nothing of the result counts. Thread-safe.
+ *
+ * strings  pointers, borrowed until wb_close, and lengths in bytes; either may be NULL
+ * ints     of INT, UINT and BOOL
+ * uints    of INT, UINT and BOOL
+ * floats   of FLOAT
+ */
+WB_API wb_status wb_meta_strings(const wb_meta_array *array, uint64_t first, uint64_t count,
+                                 const char **values, size_t *lens) WB_MUST_CHECK;
+WB_API wb_status wb_meta_ints(const wb_meta_array *array, uint64_t first, uint64_t count,
+                              int64_t *values) WB_MUST_CHECK;
+WB_API wb_status wb_meta_uints(const wb_meta_array *array, uint64_t first, uint64_t count,
+                               uint64_t *values) WB_MUST_CHECK;
+WB_API wb_status wb_meta_floats(const wb_meta_array *array, uint64_t first, uint64_t count,
+                                double *values) WB_MUST_CHECK;
+
+/*
+ * Array `index` of an array of arrays. `element` has its size set by the caller. ARGUMENT if the array
+ * has other elements, NOT_FOUND behind its end. Thread-safe.
+ */
+WB_API wb_status wb_meta_array_at(const wb_meta_array *array, uint64_t index,
+                                  wb_meta_array *element) WB_MUST_CHECK;
 
 /* --------------------------------------------------------------------------------------------- */
 /* Findings: what checking saw                                                                   */
@@ -455,15 +801,15 @@ typedef enum wb_importance {
 } wb_importance;
 
 typedef struct wb_dtype_info {
-    size_t size;            /* sizeof(wb_dtype_info) */
-    const char *name;       /* static */
-    uint32_t block_size;    /* elements in a block; 1 for plain types */
-    uint32_t block_bits;    /* bits of a block */
-    uint32_t is_float;      /* 1: floating point */
-    uint32_t is_complex;    /* 1: pairs of floats */
-    uint32_t is_signed;     /* 1: has negative values */
-    uint32_t decodes;       /* 1: wb_dequantize takes it */
-    uint32_t encodes;       /* 1: wb_quantize takes it */
+    size_t size;         /* sizeof(wb_dtype_info) */
+    const char *name;    /* static */
+    uint32_t block_size; /* elements in a block; 1 for plain types */
+    uint32_t block_bits; /* bits of a block */
+    uint32_t is_float;   /* 1: floating point */
+    uint32_t is_complex; /* 1: pairs of floats */
+    uint32_t is_signed;  /* 1: has negative values */
+    uint32_t decodes;    /* 1: wb_dequantize takes it */
+    uint32_t encodes;    /* 1: wb_quantize takes it */
     wb_importance importance;
     const char *description; /* a line of text; static */
 } wb_dtype_info;
@@ -519,6 +865,181 @@ WB_API wb_status wb_quantize(int32_t dtype, const float *values, uint64_t rows, 
 WB_API wb_status wb_dequantize(int32_t dtype, const void *blocks, uint64_t size, uint64_t rows,
                                uint64_t columns, float *values, const wb_executor *executor,
                                wb_error *error) WB_MUST_CHECK;
+
+/* --------------------------------------------------------------------------------------------- */
+/* Quantized weights of several parts                                                            */
+/* --------------------------------------------------------------------------------------------- */
+
+/*
+ * The quantized modes of MLX, which are Ollama's int4 and int8 (affine of 4 and 8 bits), mxfp4, mxfp8
+ * and nvfp4, too, and the NVFP4 of ModelOpt and compressed-tensors. A weight is packed codes, a scale
+ * for each group of elements in a row, and for affine a bias: value = code * scale + bias.
+ */
+typedef enum wb_mlx_mode {
+    WB_MLX_AFFINE = 1, /* 1 to 6 or 8 bits, groups of 32, 64 or 128; scales and biases floats */
+    WB_MLX_MXFP4 = 2,  /* E2M1, groups of 32, scales E8M0 */
+    WB_MLX_MXFP8 = 3,  /* E4M3, groups of 32, scales E8M0 */
+    WB_MLX_NVFP4 = 4   /* E2M1, groups of 16, scales E4M3 */
+} wb_mlx_mode;
+
+/* How an encoder finds the exponent of an E8M0 scale. */
+typedef enum wb_mlx_e8m0 {
+    WB_MLX_E8M0_UP = 0,     /* MLX from 0.32.2 on: the least power of two that is not smaller */
+    WB_MLX_E8M0_NEAREST = 1 /* MLX to 0.32.1, and Ollama: its logarithm rounded to nearest */
+} wb_mlx_e8m0;
+
+/* What a scale g of the whole tensor means beside the scale s of a group. */
+typedef enum wb_mlx_global {
+    WB_MLX_GLOBAL_NONE = 0,
+    WB_MLX_GLOBAL_AMAX = 1,   /* MLX: value * (s * (g / 2688)), g the largest magnitude of all */
+    WB_MLX_GLOBAL_LAST = 2,   /* Ollama, global_scale: (value * s) * g */
+    WB_MLX_GLOBAL_FACTOR = 3, /* ModelOpt, weight_scale_2: value * (s * g) */
+    WB_MLX_GLOBAL_DIVISOR = 4 /* compressed-tensors, weight_global_scale: value * (s / g) */
+} wb_mlx_global;
+
+/* Decode affine to F32, too, as MLX does (see wb_mlx_dequantize). */
+#define WB_MLX_NATIVE 1u
+
+typedef struct wb_mlx_type {
+    size_t size; /* sizeof(wb_mlx_type) */
+    wb_mlx_mode mode;
+    uint32_t bits;        /* 0: those of the mode, if it has only one choice */
+    uint32_t group_size;  /* elements; 0 likewise */
+    wb_mlx_e8m0 e8m0;     /* for encoding */
+    wb_mlx_global global; /* nvfp4, LAST for all but affine; encoding knows AMAX only */
+    float global_scale;   /* for encoding: wb_mlx_amax of the whole tensor */
+    uint32_t flags;       /* WB_MLX_* */
+} wb_mlx_type;
+
+typedef struct wb_mlx_sizes {
+    size_t size; /* sizeof(wb_mlx_sizes) */
+    uint64_t weight_bytes;
+    uint64_t scales_bytes;
+    uint64_t biases_bytes;   /* 0 for all but affine */
+    uint32_t weight_columns; /* elements of U32 in a row of the packed weight */
+    uint32_t groups;         /* in a row: columns of scales and biases */
+} wb_mlx_sizes;
+
+/*
+ * What the parts of `rows` rows of `columns` elements take, with scales and biases of `dtype` for
+ * affine (F32, F16 or BF16; the others ignore it). Leading dimensions count as rows. ARGUMENT for a
+ * type there is none of and for rows that are no whole number of groups.
+ */
+WB_API wb_status wb_mlx_measure(const wb_mlx_type *type, int32_t dtype, uint64_t rows,
+                                uint64_t columns, wb_mlx_sizes *sizes,
+                                wb_error *error) WB_MUST_CHECK;
+
+/* Where wb_mlx_quantize puts the parts; sizes are the room there is. */
+typedef struct wb_mlx_buffers {
+    size_t size; /* sizeof(wb_mlx_buffers) */
+    void *weight;
+    void *scales;
+    void *biases; /* affine only */
+    uint64_t weight_bytes;
+    uint64_t scales_bytes;
+    uint64_t biases_bytes;
+} wb_mlx_buffers;
+
+/*
+ * Encodes values of `dtype` (F32, F16 or BF16), byte for byte as mlx.core.quantize on CPU (0.32.4);
+ * scales and biases of affine come in the same dtype. Scale bytes that would wrap around in MLX are
+ * clamped. Values that are not finite make their group useless, and do no other harm.
+ *
+ * values    rows * columns of them, row after row; unaligned is fine, here and in `parts`
+ * executor  NULL: in the calling thread. The result does not depend on it
+ *
+ * Thread-safe. Expects the processor's default rounding.
+ */
+WB_API wb_status wb_mlx_quantize(const wb_mlx_type *type, int32_t dtype, const void *values,
+                                 uint64_t rows, uint64_t columns, const wb_mlx_buffers *parts,
+                                 const wb_executor *executor, wb_error *error) WB_MUST_CHECK;
+
+/* The largest magnitude of n values of `dtype` (F32, F16 or BF16), NaNs ignored. */
+WB_API wb_status wb_mlx_amax(int32_t dtype, const void *values, uint64_t n, float *amax,
+                             wb_error *error) WB_MUST_CHECK;
+
+/* The parts of a quantized weight; sizes are those there are. */
+typedef struct wb_mlx_parts {
+    size_t size; /* sizeof(wb_mlx_parts) */
+    const void *weight;
+    const void *scales;
+    const void *biases; /* affine only */
+    uint64_t weight_bytes;
+    uint64_t scales_bytes;
+    uint64_t biases_bytes;
+    int32_t scales_dtype; /* affine: F32, F16 or BF16 */
+    int32_t biases_dtype;
+} wb_mlx_parts;
+
+/*
+ * Decodes to values of `dtype`, any that floats convert to.
+ *
+ * affine  F32: code * scale in binary32, + bias, each rounded once. Other dtypes, and F32 with
+ *         WB_MLX_NATIVE: as mlx.core.dequantize, which rounds the product to the dtype of the scales
+ *         and the sum to that which scales and biases have in common; then converted
+ * others  F32, F16, BF16: as mlx.core.dequantize with this dtype, scale and product each rounded to
+ *         it. Other dtypes, and with a global scale all: in binary32, then converted
+ *
+ * Any bytes decode. NaNs come out as the positive quiet one.
+ *
+ * values  `size` bytes, at least rows * columns of `dtype`; unaligned is fine
+ *
+ * Thread-safe. Expects the processor's default rounding.
+ */
+WB_API wb_status wb_mlx_dequantize(const wb_mlx_type *type, const wb_mlx_parts *parts,
+                                   uint64_t rows, uint64_t columns, int32_t dtype, void *values,
+                                   uint64_t size, const wb_executor *executor,
+                                   wb_error *error) WB_MUST_CHECK;
+
+/* FP8 with a scale for each block, as DeepSeek-V3's weight and weight_scale_inv. */
+typedef struct wb_fp8_block {
+    size_t size; /* sizeof(wb_fp8_block) */
+    const void *weight;
+    const void *scales; /* factors, row after row; the last of a row or column may be for less */
+    uint64_t weight_bytes;
+    uint64_t scales_bytes;
+    int32_t weight_dtype; /* F8_E4M3, F8_E5M2 or their FNUZ forms */
+    int32_t scales_dtype; /* a float */
+    uint64_t rows;
+    uint64_t columns;
+    uint32_t block_rows;    /* 0: 128 */
+    uint32_t block_columns; /* 0: 128 */
+} wb_fp8_block;
+
+/* Decodes to rows * columns binary32 values: weight * scale, rounded once. Thread-safe. */
+WB_API wb_status wb_fp8_dequantize(const wb_fp8_block *tensor, float *values, uint64_t size,
+                                   const wb_executor *executor, wb_error *error) WB_MUST_CHECK;
+
+typedef enum wb_int4_packing {
+    WB_INT4_AWQ = 1, /* qweight [in, out / 8] */
+    WB_INT4_GPTQ = 2 /* qweight [in / 8, out], zero-points stored less one */
+} wb_int4_packing;
+
+/* Four bits as AutoAWQ and AutoGPTQ pack them: qweight, qzeros and scales, all stored transposed. */
+typedef struct wb_int4_tensor {
+    size_t size; /* sizeof(wb_int4_tensor) */
+    wb_int4_packing packing;
+    const void *qweight;
+    const void *qzeros; /* [groups, out / 8] */
+    const void *scales; /* [groups, out] */
+    const void *g_idx;  /* GPTQ: the group of each input, I32 [in]; NULL: in order */
+    uint64_t qweight_bytes;
+    uint64_t qzeros_bytes;
+    uint64_t scales_bytes;
+    uint64_t g_idx_bytes;
+    int32_t scales_dtype; /* a float */
+    uint64_t out;         /* rows of the result, a multiple of 8 */
+    uint64_t in;          /* columns, for GPTQ a multiple of 8 */
+    uint64_t group_size;  /* inputs; 0: all of them */
+    uint32_t plain_zeros; /* 1: zero-points as they are, GPTQ's checkpoint_format gptq_v2 */
+} wb_int4_tensor;
+
+/*
+ * Decodes to binary32 [out, in]: (code - zero) * scale, which is exact for scales of F16 and BF16.
+ * FORMAT for a g_idx that names a group there is none of. Thread-safe.
+ */
+WB_API wb_status wb_int4_dequantize(const wb_int4_tensor *tensor, float *values, uint64_t size,
+                                    const wb_executor *executor, wb_error *error) WB_MUST_CHECK;
 
 #ifdef __cplusplus
 }

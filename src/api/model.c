@@ -65,6 +65,13 @@ static wb_status finish(open_call *call, wb_status status, wb_model **out)
     return status;
 }
 
+/* Takes over a source that has nothing beside it. */
+static wb_status open_alone(open_call *call, wb__source *source)
+{
+    wb_status status = wb__open_source(call->model, &call->context, source);
+    return status == WB_OK ? wb__open_finish(call->model, &call->context, NULL) : status;
+}
+
 static wb_status fail_null(open_call *call, const char *what)
 {
     return wb__fail(&call->context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET,
@@ -96,7 +103,7 @@ wb_status wb_open_fd(int fd, const char *label, const wb_open_options *options, 
         status = wb__source_open_fd(&call.context, fd, label, wb__access_of(options), &source);
     }
     if (status == WB_OK)
-        status = wb__open_source(call.model, &call.context, source);
+        status = open_alone(&call, source);
     return finish(&call, status, model);
 }
 
@@ -111,25 +118,26 @@ wb_status wb_open_memory(const void *bytes, size_t n, const char *label,
     if (status == WB_OK)
         status = wb__source_open_memory(&call.context, bytes, n, label, &source);
     if (status == WB_OK)
-        status = wb__open_source(call.model, &call.context, source);
+        status = open_alone(&call, source);
     return finish(&call, status, model);
 }
 
-wb_status wb_open_source(const wb_source *caller, const char *label,
-                         const wb_open_options *options, wb_model **model, wb_error *error)
+wb_status wb_open_source(const wb_source *caller, const char *label, const wb_open_options *options,
+                         wb_model **model, wb_error *error)
 {
     open_call call;
     wb__source *source;
     wb_status status = begin(&call, options, model, error);
     if (status == WB_OK && (label == NULL || caller == NULL))
         status = fail_null(&call, label == NULL ? "the label" : "the source");
-    if (status == WB_OK && (caller->size != sizeof *caller || caller->read == NULL))
+    if (status == WB_OK && caller != NULL &&
+        (caller->size != sizeof *caller || caller->read == NULL))
         status = wb__fail(&call.context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET,
                           WB__STR(""), "wb_source needs its size and a read function");
     if (status == WB_OK) {
         status = wb__source_open_caller(&call.context, caller, label, &source);
         if (status == WB_OK)
-            status = wb__open_source(call.model, &call.context, source);
+            status = open_alone(&call, source);
     } else if (caller != NULL && caller->size == sizeof *caller && caller->close != NULL) {
         caller->close(caller->ctx);
     }
@@ -193,52 +201,7 @@ wb_status wb_file_at(const wb_model *model, uint64_t index, wb_file *out, wb_err
     out->bytes = file->bytes;
     out->data_offset = file->data_begin;
     out->tensors = file->tensor_count;
-    return WB_OK;
-}
-
-/* ---- metadata ---- */
-
-uint64_t wb_meta_count(const wb_model *model)
-{
-    return model->logical.metas.count;
-}
-
-wb_status wb_meta_at(const wb_model *model, uint64_t index, wb_meta *out, wb_error *error)
-{
-    wb_error spare;
-    wb__context context = wb__context_of(model, wb__error_reset(error, &spare));
-    size_t size = out->size;
-    memset(out, 0, sizeof *out);
-    out->size = size;
-    if (size != sizeof *out)
-        return wb__fail(&context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET,
-                        WB__STR(""), "wb_meta.size is not sizeof(wb_meta)");
-    if (index >= model->logical.metas.count)
-        return wb__fail(&context, WB_ERROR_NOT_FOUND, WB__FINDING_NOT_FOUND, WB_NO_OFFSET,
-                        WB__STR(""), "there is no metadata entry number %llu",
-                        (unsigned long long)index);
-    const wb__meta *meta = wb__list_at(&model->logical.metas, (size_t)index);
-    out->key = meta->text;
-    out->key_len = meta->key_len;
-    out->type = WB_META_STRING;
-    out->file = meta->file;
-    return WB_OK;
-}
-
-wb_status wb_meta_get_string(const wb_model *model, const char *key, size_t key_len,
-                             const char **value, size_t *value_len, wb_error *error)
-{
-    wb_error spare;
-    wb__context context = wb__context_of(model, wb__error_reset(error, &spare));
-    wb__str name = wb__str_from(key, key_len);
-    const wb__meta *meta = wb__model_find_meta(&model->logical, name);
-    *value = NULL;
-    *value_len = 0;
-    if (meta == NULL)
-        return wb__fail(&context, WB_ERROR_NOT_FOUND, WB__FINDING_NOT_FOUND, WB_NO_OFFSET, name,
-                        "the metadata has no such key");
-    wb__str text = wb__meta_value(meta);
-    *value = text.ptr;
-    *value_len = text.len;
+    out->version = file->version;
+    out->big_endian = file->big_endian;
     return WB_OK;
 }

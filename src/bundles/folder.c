@@ -7,7 +7,8 @@
  *   4. one complete set of shards, name-0000i-of-0000n.safetensors: those, and a finding that the
  *      index is missing; an incomplete set is refused, naming the first missing shard;
  *   5. a single .safetensors file: that one;
- *   6. several that do not belong together: refused, since which is meant is not ours to guess.
+ *   6. several that do not belong together: refused, since which is meant is not ours to guess;
+ *   7. no .safetensors file at all, but GGUF files: see splits.c.
  *
  * Further files that loaders which take model*.safetensors would merge in are a finding.
  */
@@ -30,17 +31,25 @@ typedef struct folder_listing {
     size_t capacity;
     const char *index_name; /* of the index to prefer */
     char *index;            /* the one there is, or NULL */
-    bool whole;         /* model.safetensors is there */
-    char other[64];     /* a file of weights in another format, for the message */
-    size_t missing;     /* files of the index that are not there */
+    bool whole;             /* model.safetensors is there */
+    char other[64];         /* a file of weights in another format, for the message */
+    size_t missing;         /* files of the index that are not there */
     char first_missing[256];
 } folder_listing;
 
+/* Whether a file of that name, which holds no NUL, is there. */
 static bool has_name(const folder_listing *listing, wb__str name)
 {
-    for (size_t i = 0; i < listing->count; i++) {
-        if (wb__str_equal(wb__str_from(listing->names[i], SIZE_MAX), name))
+    size_t low = 0, high = listing->count; /* the names are in byte order */
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = strncmp(listing->names[middle], name.ptr, name.len);
+        if (order == 0 && listing->names[middle][name.len] == '\0')
             return true;
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
     }
     return false;
 }
@@ -60,15 +69,15 @@ static wb_status list_name(void *ctx, const char *entry)
         return WB_OK;
     }
     if (!wb__str_ends_with(name, WB__STR(".safetensors"))) {
-        if (wb__str_ends_with(name, WB__STR(".gguf")) || wb__str_ends_with(name, WB__STR(".bin")) ||
-            wb__str_ends_with(name, WB__STR(".pt")) || wb__str_ends_with(name, WB__STR(".pth")))
+        if (wb__str_ends_with(name, WB__STR(".bin")) || wb__str_ends_with(name, WB__STR(".pt")) ||
+            wb__str_ends_with(name, WB__STR(".pth")))
             wb__printable(listing->other, sizeof listing->other, name);
         return WB_OK;
     }
     char *copy = wb__arena_copy(&listing->arena, name.ptr, name.len);
-    if (copy == NULL || !wb__grow(&listing->context->allocator, (void **)&listing->names,
-                                  &listing->capacity, sizeof *listing->names, listing->count + 1,
-                                  SIZE_MAX))
+    if (copy == NULL ||
+        !wb__grow(&listing->context->allocator, (void **)&listing->names, &listing->capacity,
+                  sizeof *listing->names, listing->count + 1, SIZE_MAX))
         return wb__fail_memory(listing->context);
     listing->names[listing->count++] = copy;
     listing->whole |= strcmp(entry, WHOLE) == 0;
@@ -88,8 +97,7 @@ static wb_status add_indexed(void *ctx, wb__str file)
 static bool in_bundle(const wb__bundle *bundle, const char *name)
 {
     for (size_t i = 0; i < bundle->count; i++) {
-        const char *slash = strrchr(bundle->paths[i], '/');
-        if (strcmp(slash == NULL ? bundle->paths[i] : slash + 1, name) == 0)
+        if (strcmp(bundle->names[i], name) == 0)
             return true;
     }
     return false;
@@ -101,9 +109,9 @@ static wb_status note_strays(const folder_listing *listing)
         const char *name = listing->names[i];
         if (strncmp(name, "model", 5) != 0 || in_bundle(listing->bundle, name))
             continue;
-        wb_status status = wb__note(listing->context, WB_WARNING, WB__FINDING_SHARD_STRAY,
-                                    WB_NO_OFFSET, WB__STR(""),
-                                    "%s lies in the folder but is not part of the model", name);
+        wb_status status =
+            wb__note(listing->context, WB_WARNING, WB__FINDING_SHARD_STRAY, WB_NO_OFFSET,
+                     WB__STR(""), "%s lies in the folder but is not part of the model", name);
         if (status != WB_OK)
             return status;
     }
@@ -114,8 +122,20 @@ static wb_status fail_missing(const folder_listing *listing)
 {
     return wb__fail(listing->context, WB_ERROR_FORMAT, WB__FINDING_SHARD_MISSING, WB_NO_OFFSET,
                     WB__STR(""), "%zu of the model's files %s missing, the first is %s",
-                    listing->missing, listing->missing == 1 ? "is" : "are",
-                    listing->first_missing);
+                    listing->missing, listing->missing == 1 ? "is" : "are", listing->first_missing);
+}
+
+/* Adds the files that the index names, and counts those that are not there. */
+static wb_status add_index(folder_listing *listing)
+{
+    wb__context *context = listing->context;
+    char *path =
+        wb__path_join(&context->allocator, listing->folder, wb__str_from(listing->index, SIZE_MAX));
+    if (path == NULL)
+        return wb__fail_memory(context);
+    wb_status status = wb__index_read(context, listing->bundle, path, add_indexed, listing);
+    wb__free(&context->allocator, path, strlen(path) + 1);
+    return status;
 }
 
 /* Rules 1 to 3. *done tells whether one of them applied. */
@@ -125,12 +145,7 @@ static wb_status by_index(folder_listing *listing, bool *done)
     wb__bundle *bundle = listing->bundle;
     *done = true;
     if (listing->index != NULL) {
-        char *path = wb__path_join(&context->allocator, listing->folder,
-                                   wb__str_from(listing->index, SIZE_MAX));
-        if (path == NULL)
-            return wb__fail_memory(context);
-        wb_status status = wb__index_read(context, bundle, path, add_indexed, listing);
-        wb__free(&context->allocator, path, strlen(path) + 1);
+        wb_status status = add_index(listing);
         if (status != WB_OK || listing->missing == 0)
             return status;
         if (!listing->whole || in_bundle(bundle, WHOLE))
@@ -149,12 +164,8 @@ static wb_status by_index(folder_listing *listing, bool *done)
     return WB_OK;
 }
 
-static bool same_set(const wb__shard_name *a, const wb__shard_name *b)
-{
-    return a->of == b->of && a->digits == b->digits && wb__str_equal(a->prefix, b->prefix);
-}
-
-/* Adds shards 1 to n of the set; the listing is in byte order, and so the set in that of numbers. */
+/* Adds shards 1 to n of the set; the listing is in byte order, and so the set in that of numbers.
+ */
 static wb_status add_set(folder_listing *listing, const wb__shard_name *set)
 {
     uint32_t next = 1;
@@ -162,7 +173,7 @@ static wb_status add_set(folder_listing *listing, const wb__shard_name *set)
         wb__shard_name shard;
         bool at_end = i == listing->count;
         if (!at_end && (!wb__shard_parse(wb__str_from(listing->names[i], SIZE_MAX), &shard) ||
-                        !same_set(&shard, set)))
+                        !wb__shard_same_set(&shard, set)))
             continue;
         uint32_t reached = at_end ? set->of + 1 : shard.number;
         if (reached > next) {
@@ -184,7 +195,7 @@ static wb_status add_set(folder_listing *listing, const wb__shard_name *set)
                     WB__STR(""), "%lu shards without an index", (unsigned long)set->of);
 }
 
-/* Rules 4 to 6. */
+/* Rules 4 to 7. */
 static wb_status by_names(folder_listing *listing)
 {
     wb__shard_name set;
@@ -194,7 +205,7 @@ static wb_status by_names(folder_listing *listing)
     for (size_t i = 1; i < listing->count && has_set; i++) {
         wb__shard_name shard;
         mixed |= !wb__shard_parse(wb__str_from(listing->names[i], SIZE_MAX), &shard) ||
-                 !same_set(&shard, &set);
+                 !wb__shard_same_set(&shard, &set);
     }
     if (has_set && !mixed)
         return add_set(listing, &set);
@@ -207,12 +218,16 @@ static wb_status by_names(folder_listing *listing)
                         "the folder holds %zu files of weights that do not make one model, %s and "
                         "%s among them",
                         listing->count, listing->names[0], listing->names[1]);
+    wb_status status =
+        wb__bundle_of_gguf_folder(listing->context, listing->folder, listing->bundle);
+    if (status != WB_OK || listing->bundle->count > 0)
+        return status;
     if (listing->other[0] != '\0')
-        return wb__fail(listing->context, WB_ERROR_FORMAT, WB__FINDING_FOLDER_EMPTY, WB_NO_OFFSET,
-                        WB__STR(""), "the folder holds no .safetensors file, though it has %s",
-                        listing->other);
+        return wb__fail(
+            listing->context, WB_ERROR_FORMAT, WB__FINDING_FOLDER_EMPTY, WB_NO_OFFSET, WB__STR(""),
+            "the folder holds no .safetensors or .gguf file, though it has %s", listing->other);
     return wb__fail(listing->context, WB_ERROR_FORMAT, WB__FINDING_FOLDER_EMPTY, WB_NO_OFFSET,
-                    WB__STR(""), "the folder holds no .safetensors file");
+                    WB__STR(""), "the folder holds no .safetensors or .gguf file");
 }
 
 static wb_status start_listing(folder_listing *listing, wb__context *context, const char *folder,
@@ -251,23 +266,18 @@ wb_status wb__bundle_of_folder(wb__context *context, const char *folder, wb__bun
 
 /* ---- from one shard ---- */
 
-/* Forgets what an index said, which turned out to be about other files. */
-static void drop_index(folder_listing *listing)
-{
-    listing->missing = 0;
-    listing->bundle->count = 0;
-    listing->bundle->index_text = NULL;
-    (void)wb__error_reset(listing->context->error, listing->context->error);
-}
-
 static wb_status by_shard(folder_listing *listing, const char *name, const wb__shard_name *shard)
 {
     if (listing->index != NULL) {
-        bool done;
-        wb_status status = by_index(listing, &done);
-        if (done && in_bundle(listing->bundle, name))
+        wb_status status = add_index(listing);
+        if (status != WB_OK)
             return status;
-        drop_index(listing);
+        if (in_bundle(listing->bundle, name))
+            return listing->missing == 0 ? WB_OK : fail_missing(listing);
+        /* It turned out to be about other files: forget what it said. */
+        listing->missing = 0;
+        listing->bundle->count = 0;
+        listing->bundle->index_text = NULL;
     }
     return add_set(listing, shard);
 }
@@ -279,6 +289,7 @@ wb_status wb__bundle_of_shard(wb__context *context, const char *path, wb__bundle
     wb__shard_name shard;
     if (!wb__shard_parse(wb__str_from(name, SIZE_MAX), &shard))
         return WB_OK;
+    bool is_split = strcmp(shard.extension, ".gguf") == 0;
 
     size_t folder_len = slash == NULL ? 1 : slash == path ? 1 : (size_t)(slash - path);
     wb__arena arena = {.allocator = &context->allocator};
@@ -287,6 +298,8 @@ wb_status wb__bundle_of_shard(wb__context *context, const char *path, wb__bundle
     wb_status status = WB_OK;
     if (folder == NULL || index_name == NULL) {
         status = wb__fail_memory(context);
+    } else if (is_split) {
+        status = wb__bundle_of_split(context, folder, &shard, bundle);
     } else {
         folder_listing listing;
         memcpy(index_name, shard.prefix.ptr, shard.prefix.len);

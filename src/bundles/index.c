@@ -13,6 +13,7 @@ typedef struct index_walk index_walk;
 
 struct index_walk {
     wb__context *context;
+    /* A tensor and its file; the offset is that of the file's name. */
     wb_status (*pair)(index_walk *walk, wb__str tensor, wb__str file, uint64_t at);
     void (*total)(index_walk *walk, uint64_t bytes, uint64_t at);
     /* What the two functions need. */
@@ -48,7 +49,6 @@ static wb_status walk_weight_map(index_walk *walk, wb__json *json)
     if (wb__json_next(json) != WB__JSON_OBJECT)
         return fail_index(walk->context, json, "weight_map is not an object");
     while (status == WB_OK && wb__json_next(json) == WB__JSON_KEY) {
-        uint64_t at = json->at;
         /* The key is gone with the next token: keep it until the pair is complete. */
         wb__str tensor = {wb__arena_copy(&arena, json->text.ptr, json->text.len), json->text.len};
         if (tensor.ptr == NULL)
@@ -56,7 +56,7 @@ static wb_status walk_weight_map(index_walk *walk, wb__json *json)
         else if (wb__json_next(json) != WB__JSON_STRING)
             status = fail_index(walk->context, json, "weight_map has a value that is no string");
         else
-            status = walk->pair(walk, tensor, json->text, at);
+            status = walk->pair(walk, tensor, json->text, json->at);
         wb__arena_free(&arena);
     }
     if (status == WB_OK && json->token != WB__JSON_OBJECT_END)
@@ -149,8 +149,7 @@ static wb_status load_index(wb__context *context, wb__bundle *bundle, const char
     bundle->index_path = wb__arena_copy(&bundle->arena, path, strlen(path));
     if (bundle->index_path == NULL)
         return wb__fail_memory(context);
-    wb_status status =
-        wb__source_open(context, path, WB_ACCESS_READ, &bundle->index, &is_folder);
+    wb_status status = wb__source_open(context, path, WB_ACCESS_READ, &bundle->index, &is_folder);
     if (status != WB_OK)
         return status;
     if (is_folder)
@@ -224,7 +223,8 @@ static uint64_t tensor_bytes(const wb__model *model)
 {
     uint64_t sum = 0;
     for (size_t i = 0; i < model->table.count; i++)
-        sum += wb__table_kind_of(&model->table, i)->bytes; /* at most the sum of the files' lengths */
+        sum +=
+            wb__table_kind_of(&model->table, i)->bytes; /* at most the sum of the files' lengths */
     return sum;
 }
 
@@ -258,10 +258,10 @@ wb_status wb__bundle_check(wb__context *context, const wb__bundle *bundle, const
     if (bundle->index_text == NULL)
         return WB_OK;
     index_walk walk = {.context = context,
-                 .pair = compare_tensor,
-                 .total = keep_total,
-                 .bundle = bundle,
-                 .model = model};
+                       .pair = compare_tensor,
+                       .total = keep_total,
+                       .bundle = bundle,
+                       .model = model};
     wb_status status = walk_index(&walk, bundle);
     if (status != WB_OK)
         return status;

@@ -30,12 +30,23 @@ static bool take_end(const char *text, size_t *len, wb__str end)
     return true;
 }
 
+/* Takes off one of the extensions of files that come as sets; NULL for all others. */
+static const char *take_extension(const char *text, size_t *len)
+{
+    static const char *const extensions[] = {".safetensors", ".gguf"};
+    for (size_t i = 0; i < sizeof extensions / sizeof extensions[0]; i++) {
+        if (take_end(text, len, wb__str_from(extensions[i], SIZE_MAX)))
+            return extensions[i];
+    }
+    return NULL;
+}
+
 bool wb__shard_parse(wb__str name, wb__shard_name *shard)
 {
     size_t len = name.len;
     unsigned digits;
-    if (!take_end(name.ptr, &len, WB__STR(".safetensors")) ||
-        !take_number(name.ptr, &len, &shard->of, &shard->digits) ||
+    shard->extension = take_extension(name.ptr, &len);
+    if (shard->extension == NULL || !take_number(name.ptr, &len, &shard->of, &shard->digits) ||
         !take_end(name.ptr, &len, WB__STR("-of-")) ||
         !take_number(name.ptr, &len, &shard->number, &digits) || digits != shard->digits ||
         !take_end(name.ptr, &len, WB__STR("-")))
@@ -46,6 +57,12 @@ bool wb__shard_parse(wb__str name, wb__shard_name *shard)
 
 void wb__shard_print(const wb__shard_name *shard, uint32_t number, char *out, size_t capacity)
 {
-    (void)snprintf(out, capacity, "%.*s-%0*u-of-%0*u.safetensors", (int)shard->prefix.len,
-                   shard->prefix.ptr, (int)shard->digits, number, (int)shard->digits, shard->of);
+    (void)snprintf(out, capacity, "%.*s-%0*u-of-%0*u%s", (int)shard->prefix.len, shard->prefix.ptr,
+                   (int)shard->digits, number, (int)shard->digits, shard->of, shard->extension);
+}
+
+bool wb__shard_same_set(const wb__shard_name *a, const wb__shard_name *b)
+{
+    return a->of == b->of && a->digits == b->digits && a->extension == b->extension &&
+           wb__str_equal(a->prefix, b->prefix);
 }

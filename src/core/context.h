@@ -52,6 +52,7 @@ typedef struct wb__context {
     wb_executor executor; /* parallel_for is NULL for serial */
     wb_limits limits;
     bool compatible;       /* WB_OPEN_COMPATIBLE */
+    const char *store;     /* wb_open_options.store */
     const char *file;      /* the file in hand, for messages; "" for none */
     wb_error *error;       /* never NULL */
     wb_findings *findings; /* NULL: findings are not kept */
@@ -83,6 +84,13 @@ wb_status wb__note(wb__context *context, wb_severity severity, wb__finding_id id
 /* FORMAT as a rule; in compatible mode an info, and WB_OK. */
 wb_status wb__deviation(wb__context *context, wb__finding_id id, uint64_t offset, wb__str name,
                         const char *format, ...) WB__PRINTF(5, 6);
+
+#ifdef __clang_analyzer__
+/* What the analyser cannot see from one file: a failure is never WB_OK. */
+#define wb__fail(context, status, ...) (wb__fail(context, status, __VA_ARGS__), (status))
+#define wb__fail_os(context, os_error, what) (wb__fail_os(context, os_error, what), WB_ERROR_IO)
+#define wb__fail_memory(context) (wb__fail_memory(context), WB_ERROR_MEMORY)
+#endif
 
 /* A cleared error for callers that pass none, and the error itself otherwise. */
 wb_error *wb__error_reset(wb_error *error, wb_error *spare);

@@ -12,6 +12,11 @@
  *
  * Past the limit reads give zero and `truncated` stays set; a fill that fails sets `failed`, and
  * leaves the reason in the context it was made with. A reader may therefore check once at its end.
+ *
+ * A cursor may keep what it has read: then `kept` is where the byte at offset 0 lies, everything up
+ * to `end` follows, and WB__CURSOR_SLACK bytes more are there to be written. The reader may change
+ * those bytes once it has consumed them. A fetch can move them all, so what points into them is an
+ * offset.
  */
 #ifndef WB_CORE_CURSOR_H
 #define WB_CORE_CURSOR_H
@@ -22,6 +27,8 @@
 
 #include "core/endian.h"
 
+#define WB__CURSOR_SLACK 16
+
 typedef struct wb__cursor wb__cursor;
 
 struct wb__cursor {
@@ -29,10 +36,11 @@ struct wb__cursor {
     const uint8_t *end; /* behind the last byte at hand */
     uint64_t end_at;    /* offset of `end` from the start of the source */
     uint64_t limit;     /* offset behind the last byte that may be read */
-    /* Keeps the bytes at hand and puts at least one more behind them; false if it cannot. NULL where
-     * everything up to `limit` is at hand. */
+    /* Keeps the bytes at hand and puts at least one more behind them; false if it cannot. NULL
+     * where everything up to `limit` is at hand. */
     bool (*fill)(wb__cursor *cursor);
     void *fill_ctx;
+    uint8_t *kept;  /* NULL: bytes that were consumed are gone */
     size_t reach;   /* the most bytes that can be at hand at once */
     bool truncated; /* something wanted bytes past the limit */
     bool failed;    /* a fill failed */
@@ -44,6 +52,14 @@ static inline wb__cursor wb__cursor_over(const void *bytes, size_t n)
     const uint8_t *p = bytes;
     return (wb__cursor){
         .p = p, .end = n == 0 ? p : p + n, .end_at = n, .limit = n, .reach = SIZE_MAX};
+}
+
+/* A cursor that keeps n bytes, which the caller lends with room for WB__CURSOR_SLACK more. */
+static inline wb__cursor wb__cursor_over_kept(uint8_t *bytes, size_t n)
+{
+    wb__cursor cursor = wb__cursor_over(bytes, n);
+    cursor.kept = bytes;
+    return cursor;
 }
 
 static inline size_t wb__cursor_at_hand(const wb__cursor *c)
@@ -59,6 +75,16 @@ static inline uint64_t wb__cursor_at(const wb__cursor *c)
 static inline uint64_t wb__cursor_left(const wb__cursor *c)
 {
     return c->limit - wb__cursor_at(c);
+}
+
+/* Lowers the limit, which the cursor has not passed; bytes at hand behind it are let go. */
+static inline void wb__cursor_set_limit(wb__cursor *c, uint64_t limit)
+{
+    if (c->end_at > limit) {
+        c->end -= (size_t)(c->end_at - limit);
+        c->end_at = limit;
+    }
+    c->limit = limit;
 }
 
 /* Fetches until n bytes are at hand. The slow part of wb__cursor_want. */

@@ -8,6 +8,7 @@
 #define WB_CORE_ENDIAN_H
 
 #include <stdint.h>
+#include <string.h>
 
 static inline uint16_t wb__load_le16(const void *bytes)
 {
@@ -27,6 +28,21 @@ static inline uint64_t wb__load_le64(const void *bytes)
     return wb__load_le32(b) | (uint64_t)wb__load_le32(b + 4) << 32;
 }
 
+static inline uint16_t wb__swap16(uint16_t v)
+{
+    return (uint16_t)(v << 8 | v >> 8);
+}
+
+static inline uint32_t wb__swap32(uint32_t v)
+{
+    return v << 24 | (v << 8 & 0xFF0000) | (v >> 8 & 0xFF00) | v >> 24;
+}
+
+static inline uint64_t wb__swap64(uint64_t v)
+{
+    return (uint64_t)wb__swap32((uint32_t)v) << 32 | wb__swap32((uint32_t)(v >> 32));
+}
+
 static inline void wb__store_le16(void *bytes, uint16_t v)
 {
     uint8_t *b = bytes;
@@ -43,9 +59,13 @@ static inline void wb__store_le32(void *bytes, uint32_t v)
 
 static inline void wb__store_le64(void *bytes, uint64_t v)
 {
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    memcpy(bytes, &v, sizeof v); /* gcc 12 does not always join the stores below into one */
+#else
     uint8_t *b = bytes;
     wb__store_le32(b, (uint32_t)v);
     wb__store_le32(b + 4, (uint32_t)(v >> 32));
+#endif
 }
 
 #endif

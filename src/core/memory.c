@@ -51,7 +51,8 @@ static void *map_large(size_t bytes)
     if (padded > tail)
         (void)munmap(base + tail, padded - tail);
 #ifdef MADV_HUGEPAGE
-    (void)madvise(base + head, whole_pages(bytes), MADV_HUGEPAGE); /* advice only: refused is fine */
+    (void)madvise(base + head, whole_pages(bytes),
+                  MADV_HUGEPAGE); /* advice only: refused is fine */
 #endif
     return base + head;
 }
@@ -120,46 +121,72 @@ struct wb__arena_chunk {
 #define CHUNK_FIRST ((size_t)4096)
 #define CHUNK_LAST ((size_t)1 << 20)
 
-/* Sees to it that the newest chunk has `bytes` left. */
-static bool arena_reserve(wb__arena *arena, size_t bytes)
+/* What is larger than this part of the next chunk gets a chunk of its own size. */
+#define CHUNK_PARTS 4
+
+static struct wb__arena_chunk *new_chunk(wb__arena *arena, size_t bytes)
 {
-    struct wb__arena_chunk *last = arena->chunks;
-    if (bytes <= arena->left)
-        return true;
     if (bytes > SIZE_MAX / 2)
+        return NULL;
+    struct wb__arena_chunk *chunk = wb__alloc(arena->allocator, sizeof *chunk + bytes);
+    if (chunk != NULL)
+        chunk->bytes = sizeof *chunk + bytes;
+    return chunk;
+}
+
+/* A block by itself, behind the newest chunk, whose room stays in use. */
+static uint8_t *take_alone(wb__arena *arena, size_t bytes)
+{
+    struct wb__arena_chunk *chunk = new_chunk(arena, bytes);
+    if (chunk == NULL)
+        return NULL;
+    struct wb__arena_chunk **place = arena->chunks == NULL ? &arena->chunks : &arena->chunks->older;
+    chunk->older = *place;
+    *place = chunk;
+    return (uint8_t *)(chunk + 1);
+}
+
+static bool add_chunk(wb__arena *arena, size_t bytes)
+{
+    struct wb__arena_chunk *chunk = new_chunk(arena, bytes - sizeof *chunk);
+    if (chunk == NULL)
         return false;
-    size_t chunk = last == NULL ? CHUNK_FIRST : last->bytes * 2;
-    if (chunk > CHUNK_LAST)
-        chunk = CHUNK_LAST;
-    if (chunk < bytes + sizeof *last)
-        chunk = bytes + sizeof *last;
-    struct wb__arena_chunk *fresh = wb__alloc(arena->allocator, chunk);
-    if (fresh == NULL)
-        return false;
-    *fresh = (struct wb__arena_chunk){last, chunk};
-    arena->chunks = fresh;
-    arena->next = (uint8_t *)(fresh + 1);
-    arena->left = chunk - sizeof *fresh;
+    chunk->older = arena->chunks;
+    arena->chunks = chunk;
+    arena->next = (uint8_t *)(chunk + 1);
+    arena->left = bytes - sizeof *chunk;
+    arena->chunk_bytes = bytes;
     return true;
+}
+
+/* A block at the end of the newest chunk where `at_end`, else at its beginning. */
+static uint8_t *take(wb__arena *arena, size_t bytes, bool at_end)
+{
+    if (arena->next == NULL || bytes > arena->left) {
+        size_t chunk = arena->chunk_bytes == 0 ? CHUNK_FIRST : arena->chunk_bytes * 2;
+        if (chunk > CHUNK_LAST)
+            chunk = CHUNK_LAST;
+        if (bytes > chunk / CHUNK_PARTS)
+            return take_alone(arena, bytes);
+        if (!add_chunk(arena, chunk))
+            return NULL;
+    }
+    arena->left -= bytes;
+    if (at_end)
+        return arena->next + arena->left;
+    arena->next += bytes;
+    return arena->next - bytes;
 }
 
 void *wb__arena_alloc(wb__arena *arena, size_t bytes)
 {
-    size_t rounded = (bytes + 7) & ~(size_t)7;
-    if (rounded < bytes || !arena_reserve(arena, rounded))
-        return NULL;
-    void *block = arena->next;
-    arena->next += rounded;
-    arena->left -= rounded;
-    return block;
+    size_t rounded = bytes == 0 ? 8 : (bytes + 7) & ~(size_t)7; /* NULL is for failure alone */
+    return rounded < bytes ? NULL : take(arena, rounded, false);
 }
 
 char *wb__arena_text(wb__arena *arena, size_t bytes)
 {
-    if (!arena_reserve(arena, bytes))
-        return NULL;
-    arena->left -= bytes;
-    return (char *)arena->next + arena->left;
+    return (char *)take(arena, bytes, true);
 }
 
 char *wb__arena_copy(wb__arena *arena, const char *text, size_t n)
@@ -183,7 +210,7 @@ void wb__arena_free(wb__arena *arena)
         wb__free(arena->allocator, chunk, chunk->bytes);
     }
     arena->next = NULL;
-    arena->left = 0;
+    arena->left = arena->chunk_bytes = 0;
 }
 
 void *wb__list_append(wb__list *list)

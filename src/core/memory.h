@@ -40,14 +40,16 @@ bool wb__grow(const wb_allocator *a, void **items, size_t *capacity, size_t item
               size_t ceiling);
 
 /*
- * Many small blocks with one lifetime. Chunks double from 4 KiB to 1 MiB, so that an arena takes at
- * most about twice what was asked of it. Zeroed is empty and valid once `allocator` is set.
+ * Many small blocks with one lifetime. Chunks double from 4 KiB to 1 MiB, and what would leave much of
+ * one unused gets its own, so that an arena takes little more than was asked of it, beside the newest
+ * chunk. Zeroed is empty and valid once `allocator` is set.
  */
 typedef struct wb__arena {
     const wb_allocator *allocator;
     struct wb__arena_chunk *chunks;
     uint8_t *next;
     size_t left;
+    size_t chunk_bytes; /* of the newest that is not a single block's */
 } wb__arena;
 
 /* `bytes` aligned to 8, not cleared; NULL when memory is out. */

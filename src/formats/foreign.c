@@ -48,12 +48,14 @@ static bool is_xml(const wb__head *head)
     return text_starts_with(head, WB__STR("<?xml"));
 }
 
-/* A protocol byte from 2 to 5, and then a frame, a mark, an empty container or a long integer, which
- * is how torch's older files begin (magic number 0x1950a86a20f9469cfc6c). */
+/* A protocol byte from 2 to 5, and then a frame, a mark, an empty container or a long integer,
+ * which is how torch's older files begin (magic number 0x1950a86a20f9469cfc6c). */
 static bool is_pickle(const wb__head *head)
 {
     return head->n >= 3 && head->bytes[0] == 0x80 && head->bytes[1] >= 2 && head->bytes[1] <= 5 &&
-           memchr("\x95(}])\x8a" "cX\x8c", head->bytes[2], 9) != NULL;
+           memchr("\x95(}])\x8a"
+                  "cX\x8c",
+                  head->bytes[2], 9) != NULL;
 }
 
 static bool is_zip(const wb__head *head)
@@ -81,17 +83,16 @@ static bool is_hdf5(const wb__head *head)
     return STARTS_WITH(head, "\x89HDF\r\n\x1a\n");
 }
 
-static bool is_gguf(const wb__head *head)
-{
-    return STARTS_WITH(head, "GGUF");
-}
-
+/* The magic numbers 'ggml', 'ggmf', 'ggjt' and 'ggla' (an adapter), lowest byte first or last. */
 static bool is_ggml(const wb__head *head)
 {
-    return STARTS_WITH(head, "lmgg") || STARTS_WITH(head, "fmgg") || STARTS_WITH(head, "tjgg");
+    return STARTS_WITH(head, "lmgg") || STARTS_WITH(head, "fmgg") || STARTS_WITH(head, "tjgg") ||
+           STARTS_WITH(head, "algg") || STARTS_WITH(head, "ggml") || STARTS_WITH(head, "ggmf") ||
+           STARTS_WITH(head, "ggjt") || STARTS_WITH(head, "ggla");
 }
 
-/* Text whose first token opens an object or array; a safetensors header begins eight bytes later. */
+/* Text whose first token opens an object or array; a safetensors header begins eight bytes later.
+ */
 static bool is_json(const wb__head *head)
 {
     return text_starts_with(head, WB__STR("{\"")) || text_starts_with(head, WB__STR("{ \"")) ||
@@ -130,8 +131,8 @@ static const foreign_row rows[] = {
     {WB__FINDING_FOREIGN_ZSTD, is_zstd, "this is compressed with zstd"},
     {WB__FINDING_FOREIGN_TAR, is_tar, "this is a tar archive"},
     {WB__FINDING_FOREIGN_HDF5, is_hdf5, "this is an HDF5 file, as Keras writes them"},
-    {WB__FINDING_FOREIGN_GGUF, is_gguf, "this is a GGUF file"},
-    {WB__FINDING_FOREIGN_GGML, is_ggml, "this is a legacy ggml file"},
+    {WB__FINDING_FOREIGN_GGML, is_ggml,
+     "this is a legacy ggml file (ggml, ggmf, ggjt or ggla), from before GGUF"},
     {WB__FINDING_FOREIGN_JSON, is_json, "this is JSON text, not a file of weights"},
     {WB__FINDING_FOREIGN_ZEROS, is_zeros, "the file begins with nothing but zeros"},
     {WB__FINDING_FOREIGN_TEXT, is_text, "this is plain text, not a file of weights"},
@@ -148,8 +149,7 @@ static const foreign_row *find(const wb__head *head)
 
 static wb_status fail_as(wb__context *context, const foreign_row *row)
 {
-    return wb__fail(context, WB_ERROR_FORMAT, row->finding, 0, WB__STR(""), "%s",
-                    row->what);
+    return wb__fail(context, WB_ERROR_FORMAT, row->finding, 0, WB__STR(""), "%s", row->what);
 }
 
 bool wb__explain_foreign(wb__context *context, const wb__head *head)

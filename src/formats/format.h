@@ -17,8 +17,9 @@
 #include "core/core.h"
 #include "model/model.h"
 
-#define WB__HEAD_BYTES 4096                 /* what a bid may look at */
-#define WB__WINDOW_BYTES ((size_t)64 << 10) /* what a header passes through: stays in the cache */
+#define WB__BID_SURE 50                      /* a lower bid gives way to the file's extension */
+#define WB__HEAD_BYTES 4096                  /* what a bid may look at */
+#define WB__WINDOW_BYTES ((size_t)256 << 10) /* what a header passes through: stays in cache */
 
 /* The beginning of a file. */
 typedef struct wb__head {
@@ -32,26 +33,30 @@ typedef struct wb__format {
     const char *extension; /* with its dot; chooses the reader where nobody bids */
     /* How sure the format is that this is one of its files: 0 not at all, 100 beyond doubt. */
     int (*bid)(const wb__head *head);
+    /* The cursor that `read` gets keeps what it reads, which then belongs to the file in hand. */
+    bool keeps_header;
     /*
      * Reads the header of the file in hand of `model` (wb__model_begin_file was called; the reader
      * calls wb__model_end_file). The cursor stands at offset 0 and may be read to the end of the
-     * file.
+     * file, or to the limit for headers of formats that keep them.
      */
     wb_status (*read)(wb__context *context, wb__cursor *cursor, wb__model *model);
 } wb__format;
 
 extern const wb__format wb__format_safetensors;
-
-/* The format that bids highest; NULL if none bids. */
-const wb__format *wb__format_by_content(const wb__head *head);
-
-/* The format of the file name's extension, whose reader can then explain what is wrong; or NULL. */
-const wb__format *wb__format_by_extension(const char *path);
+extern const wb__format wb__format_gguf;
 
 /*
- * If the first bytes leave no doubt that the file is something else (a web page, a Git LFS pointer),
- * fills context->error with that and returns true. To be shown in place of what a reader finds fault
- * with: of a web page named model.safetensors nobody wants to hear that its header is too large.
+ * The format that bids highest, *by_content; that of the file name's extension, whose reader can
+ * then explain what is wrong, where none bids or the highest bid is below WB__BID_SURE; or NULL.
+ */
+const wb__format *wb__format_choose(const wb__head *head, const char *path, bool *by_content);
+
+/*
+ * If the first bytes leave no doubt that the file is something else (a web page, a Git LFS
+ * pointer), fills context->error with that and returns true. To be shown in place of what a reader
+ * finds fault with: of a web page named model.safetensors nobody wants to hear that its header is
+ * too large.
  */
 bool wb__explain_foreign(wb__context *context, const wb__head *head);
 

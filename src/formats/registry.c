@@ -2,11 +2,22 @@
 
 static const wb__format *const formats[] = {
     &wb__format_safetensors,
+    &wb__format_gguf,
 };
 
 #define COUNT (sizeof formats / sizeof formats[0])
 
-const wb__format *wb__format_by_content(const wb__head *head)
+static const wb__format *by_extension(const char *path)
+{
+    wb__str name = wb__str_from(path, SIZE_MAX);
+    for (size_t i = 0; i < COUNT; i++) {
+        if (wb__str_ends_with(name, wb__str_from(formats[i]->extension, SIZE_MAX)))
+            return formats[i];
+    }
+    return NULL;
+}
+
+const wb__format *wb__format_choose(const wb__head *head, const char *path, bool *by_content)
 {
     const wb__format *best = NULL;
     int best_bid = 0;
@@ -17,15 +28,7 @@ const wb__format *wb__format_by_content(const wb__head *head)
             best_bid = bid;
         }
     }
-    return best;
-}
-
-const wb__format *wb__format_by_extension(const char *path)
-{
-    wb__str name = wb__str_from(path, SIZE_MAX);
-    for (size_t i = 0; i < COUNT; i++) {
-        if (wb__str_ends_with(name, wb__str_from(formats[i]->extension, SIZE_MAX)))
-            return formats[i];
-    }
-    return NULL;
+    const wb__format *named = best_bid < WB__BID_SURE ? by_extension(path) : NULL;
+    *by_content = best != NULL && (named == NULL || named == best);
+    return *by_content ? best : named;
 }

@@ -5,8 +5,9 @@
  *   window   a cursor over a source, for reading a header once from front to back
  *   sink     a file that appears whole or not at all, or a stream (sink.h)
  *
- * A file is opened so that nothing else can be had by its name: without blocking on a FIFO, not to be
- * inherited, and refused unless it is a regular file. What it was when it was opened is remembered.
+ * A file is opened so that nothing else can be had by its name: without blocking on a FIFO, not to
+ * be inherited, and refused unless it is a regular file. What it was when it was opened is
+ * remembered.
  */
 #ifndef WB_IO_IO_H
 #define WB_IO_IO_H
@@ -62,7 +63,8 @@ const char *wb__source_label(const wb__source *source);
 wb_status wb__source_read(const wb__source *source, wb__context *context, uint64_t offset,
                           void *dst, size_t n);
 
-/* The n bytes at `offset`, borrowed until the source is closed. Maps when first asked. Thread-safe. */
+/* The n bytes at `offset`, borrowed until the source is closed. Maps when first asked. Thread-safe.
+ */
 wb_status wb__source_map(wb__source *source, wb__context *context, uint64_t offset, uint64_t n,
                          const void **bytes);
 
@@ -83,18 +85,37 @@ bool wb__source_same(const wb__source *a, const wb__source *b);
 typedef struct wb__window {
     wb__source *source;
     wb__context *context;
-    uint8_t *buffer;
-    size_t capacity;
+    size_t capacity; /* the most it may hold */
+    uint8_t *buffer; /* NULL: the cursor reads memory in place */
+    size_t bytes;    /* that it holds now */
 } wb__window;
 
 /*
- * Makes a cursor at the beginning of a source, with its first bytes, up to `head`, at hand. Reads as
- * much as the window holds, and never past the cursor's limit. The window must outlive the cursor;
- * release with wb__window_close, also after a failure.
+ * Makes a cursor at the beginning of a source, with its first bytes, up to `head`, at hand. Reads
+ * as much as `capacity` allows, and never past the cursor's limit. The window must outlive the
+ * cursor; release with wb__window_close, also after a failure.
  */
 wb_status wb__window_open(wb__window *window, wb__context *context, wb__source *source,
                           size_t capacity, size_t head, wb__cursor *cursor);
 void wb__window_close(wb__window *window);
+
+/*
+ * Makes the cursor, which must still stand at the beginning, keep all that it reads up to `limit`
+ * bytes (see core/cursor.h). Bytes in memory are copied, so that they may be changed.
+ */
+wb_status wb__window_keep(wb__window *window, wb__cursor *cursor, uint64_t limit);
+
+/*
+ * Hands over what the cursor has consumed of what was kept, and a NUL behind it. Owned, release
+ * with wb__free(memory, bytes).
+ */
+typedef struct wb__kept {
+    uint8_t *header; /* the byte at offset 0 */
+    void *memory;
+    size_t bytes;
+} wb__kept;
+
+wb__kept wb__window_take(wb__window *window, wb__cursor *cursor);
 
 /* ---- folders ---- */
 

@@ -1,19 +1,51 @@
 #include "io/io.h"
 
+/*
+ * Bytes lie in the window as they lie in the cache lines of the file, which is to say of the
+ * kernel's copy of it. Where a page of the one is but a few bytes ahead of a page of the other, the
+ * copying instruction of some processors (REP MOVSB; Zen 3 and 4) takes each byte written for one
+ * about to be read, and becomes seven times slower.
+ */
+#define LINE 64
+
+/* Where the window's first byte goes if it is the one at `offset` of the source. */
+static uint8_t *place_for(const wb__window *window, uint64_t offset)
+{
+    return window->buffer + ((offset - (uintptr_t)window->buffer) & (LINE - 1));
+}
+
+static bool make_buffer(wb__window *window, size_t bytes)
+{
+    uint8_t *buffer = wb__alloc(&window->context->allocator, bytes + LINE - 1);
+    if (buffer == NULL)
+        return false;
+    window->buffer = buffer;
+    window->bytes = bytes;
+    return true;
+}
+
+/* The first bytes of a file are enough for a small header; a large one gets what is allowed. */
 static bool fill(wb__cursor *cursor)
 {
     wb__window *window = cursor->fill_ctx;
+    wb__window old = *window;
     size_t kept = wb__cursor_at_hand(cursor);
     uint64_t left = cursor->limit - cursor->end_at;
     size_t room = window->capacity - kept;
     size_t n = left < room ? (size_t)left : room;
     if (n == 0)
         return false;
-    memmove(window->buffer, cursor->p, kept);
-    cursor->p = window->buffer;
-    cursor->end = window->buffer + kept;
-    if (wb__source_read(window->source, window->context, cursor->end_at, window->buffer + kept, n) !=
-        WB_OK)
+    if (kept + n > window->bytes && !make_buffer(window, kept + n)) {
+        (void)wb__fail_memory(window->context);
+        return false;
+    }
+    uint8_t *begin = place_for(window, cursor->end_at - kept);
+    memmove(begin, cursor->p, kept);
+    if (window->buffer != old.buffer)
+        wb__window_close(&old);
+    cursor->p = begin;
+    cursor->end = begin + kept;
+    if (wb__source_read(window->source, window->context, cursor->end_at, begin + kept, n) != WB_OK)
         return false;
     cursor->end += n;
     cursor->end_at += n;
@@ -25,30 +57,130 @@ wb_status wb__window_open(wb__window *window, wb__context *context, wb__source *
 {
     uint64_t bytes = wb__source_bytes(source);
     const void *memory = wb__source_memory(source);
-    *window = (wb__window){source, context, NULL, 0};
+    *window = (wb__window){.source = source, .context = context, .capacity = capacity};
     if (memory != NULL) {
         *cursor = wb__cursor_over(memory, (size_t)bytes);
         return WB_OK;
     }
-    window->buffer = wb__alloc(&context->allocator, capacity);
-    if (window->buffer == NULL)
+    if (!make_buffer(window, head))
         return wb__fail_memory(context);
-    window->capacity = capacity;
-    *cursor = (wb__cursor){.p = window->buffer,
-                           .end = window->buffer,
+    uint8_t *begin = place_for(window, 0);
+    *cursor = (wb__cursor){.p = begin,
+                           .end = begin,
                            .limit = bytes,
                            .fill = fill,
                            .fill_ctx = window,
                            .reach = capacity};
     size_t n = bytes < head ? (size_t)bytes : head;
-    wb_status status = wb__source_read(source, context, 0, window->buffer, n);
+    wb_status status = wb__source_read(source, context, 0, begin, n);
     cursor->end += n;
     cursor->end_at = n;
     return status;
 }
 
+/* ---- keeping ---- */
+
+/*
+ * How long a header is shows only at its end. Most are below KEEP_FIRST or below KEEP_SECOND; what
+ * is not touched of a large block costs address space alone. Chunks are read that stay in the
+ * second level cache until they are parsed.
+ */
+#define KEEP_FIRST ((size_t)64 << 10)
+#define KEEP_SECOND ((size_t)32 << 20)
+#define KEEP_CHUNK ((size_t)256 << 10)
+
+/* Bytes to hold after `held`, with the slack that cursors promise. */
+static size_t next_size(size_t held, uint64_t limit)
+{
+    size_t wanted = held < KEEP_FIRST      ? KEEP_FIRST
+                    : held < KEEP_SECOND   ? KEEP_SECOND
+                    : held <= SIZE_MAX / 8 ? held * 4
+                                           : SIZE_MAX / 2;
+    return limit < wanted - WB__CURSOR_SLACK ? (size_t)limit + WB__CURSOR_SLACK : wanted;
+}
+
+/* Moves the bytes of the file up to the cursor's end into a block of that size. */
+static bool move_kept(wb__window *window, wb__cursor *cursor, const uint8_t *from, size_t size)
+{
+    wb__window old = *window;
+    size_t n = (size_t)cursor->end_at, at = (size_t)wb__cursor_at(cursor);
+    if (!make_buffer(window, size)) {
+        (void)wb__fail_memory(window->context);
+        return false;
+    }
+    cursor->kept = place_for(window, 0);
+    if (n > 0)
+        memcpy(cursor->kept, from, n);
+    wb__window_close(&old);
+    cursor->p = cursor->kept + at;
+    cursor->end = cursor->kept + n;
+    return true;
+}
+
+static bool fill_kept(wb__cursor *cursor)
+{
+    wb__window *window = cursor->fill_ctx;
+    size_t held = (size_t)cursor->end_at;
+    uint64_t left = cursor->limit - cursor->end_at;
+    if (window->bytes - WB__CURSOR_SLACK == held &&
+        !move_kept(window, cursor, cursor->kept, next_size(window->bytes, cursor->limit)))
+        return false;
+    size_t n = window->bytes - WB__CURSOR_SLACK - held;
+    if (n > KEEP_CHUNK)
+        n = KEEP_CHUNK;
+    if (n > left)
+        n = (size_t)left;
+    if (wb__source_read(window->source, window->context, cursor->end_at, cursor->kept + held, n) !=
+        WB_OK)
+        return false;
+    cursor->end += n;
+    cursor->end_at += n;
+    return true;
+}
+
+wb_status wb__window_keep(wb__window *window, wb__cursor *cursor, uint64_t limit)
+{
+    const uint8_t *begin = cursor->p;
+    size_t at_hand = window->buffer == NULL ? 0 : wb__cursor_at_hand(cursor);
+    if (cursor->limit > limit)
+        cursor->limit = limit;
+    if (at_hand > cursor->limit)
+        at_hand = (size_t)cursor->limit;
+    *cursor = (wb__cursor){.end_at = at_hand,
+                           .p = begin,
+                           .end = begin + at_hand,
+                           .limit = cursor->limit,
+                           .fill = fill_kept,
+                           .fill_ctx = window,
+                           .reach = SIZE_MAX};
+    if (!move_kept(window, cursor, begin, next_size(0, cursor->limit)))
+        return WB_ERROR_MEMORY;
+    return WB_OK;
+}
+
+wb__kept wb__window_take(wb__window *window, wb__cursor *cursor)
+{
+    size_t used = (size_t)wb__cursor_at(cursor);
+    if (window->bytes <= KEEP_FIRST && used < window->bytes / 2) {
+        /* A model can have many thousand files with headers of a few hundred bytes. If there is no
+         * memory for a smaller block, this one will do. */
+        wb_error ignored = *window->context->error;
+        cursor->p = cursor->end = cursor->kept + used;
+        cursor->end_at = used;
+        if (!move_kept(window, cursor, cursor->kept, used + WB__CURSOR_SLACK))
+            *window->context->error = ignored;
+        else
+            cursor->kept[used] = 0;
+    }
+    wb__kept kept = {cursor->kept, window->buffer, window->bytes + LINE - 1};
+    window->buffer = NULL;
+    return kept;
+}
+
+/* ---- closing ---- */
+
 void wb__window_close(wb__window *window)
 {
-    wb__free(&window->context->allocator, window->buffer, window->capacity);
+    wb__free(&window->context->allocator, window->buffer, window->bytes + LINE - 1);
     window->buffer = NULL;
 }

@@ -68,8 +68,8 @@ typedef enum wb__json_fault {
 /* The sentence of a fault. Static. */
 const char *wb__json_fault_text(wb__json_fault fault);
 
-#define WB__JSON_MAX_DEPTH 127u /* what serde_json accepts, and so the official safetensors reader */
-#define WB__JSON_DIGITS 800     /* more digits than this cannot change how a double is rounded (769) */
+#define WB__JSON_MAX_DEPTH 127u /* as serde_json, and so the official safetensors reader */
+#define WB__JSON_DIGITS 800     /* more than these (769) cannot change how a double is rounded */
 
 /* A decimal number 0.d1 d2 d3 … · 10^exponent, without leading zeros. */
 typedef struct wb__decimal {
@@ -85,12 +85,14 @@ typedef struct wb__json {
     wb_allocator allocator;
     size_t max_string; /* bytes a string may have, SIZE_MAX unless the caller lowers it */
     bool discard;      /* strings are checked but not kept: `text` is empty */
+    bool nonfinite;    /* NaN, Infinity and -Infinity are numbers, as Python's json module has it */
 
     wb__json_token token;
     uint64_t at;  /* offset of the token's first byte, or of the fault */
     wb__str text; /* KEY, STRING: borrowed until the next call; no NUL behind it */
     uint64_t uint;
     wb__decimal decimal; /* UINT and REAL */
+    uint64_t special;    /* REAL: the double's bits where it is not finite, else 0 */
     wb__json_fault fault;
 
     unsigned depth;
@@ -121,6 +123,10 @@ bool wb__json_skip(wb__json *json);
 bool wb__json_reach_key(wb__json *json);
 void wb__json_took_members(wb__json *json);
 
+/* The same for an array: the cursor then stands at the first byte of an element. The caller who took
+ * elements says so with wb__json_took_members, too. */
+bool wb__json_reach_element(wb__json *json);
+
 /* The double nearest to the number read last, as its bits. */
 uint64_t wb__json_real_bits(const wb__json *json);
 
@@ -131,6 +137,9 @@ bool wb__json_read_string(wb__json *json);
 
 /* Reads a number, sets token, uint and decimal. False on a fault. */
 bool wb__json_read_number(wb__json *json);
+
+/* Reads NaN, Infinity, or Infinity behind a minus that was consumed; returns the token. */
+wb__json_token wb__json_read_nonfinite(wb__json *json, bool negative);
 
 /* Sets the fault at an offset; always false. */
 bool wb__json_fail(wb__json *json, wb__json_fault fault, uint64_t at);

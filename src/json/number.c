@@ -4,7 +4,8 @@
  */
 #include "json/json.h"
 
-#define EXPONENT_BOUND INT64_C(1000000000000) /* beyond this the size of an exponent tells no more */
+#define EXPONENT_BOUND                                                                             \
+    INT64_C(1000000000000) /* beyond this the size of an exponent tells no more */
 
 static bool is_digit(int c)
 {
@@ -36,12 +37,15 @@ bool wb__json_read_number(wb__json *json)
     decimal->more = false;
     decimal->negative = false;
     decimal->exponent = 0;
+    json->special = 0;
 
     int c = wb__cursor_peek(cursor);
     if (c == '-') {
         decimal->negative = true;
         cursor->p++;
         c = wb__cursor_peek(cursor);
+        if (c == 'I' && json->nonfinite)
+            return wb__json_read_nonfinite(json, true) == WB__JSON_REAL;
     }
     if (!is_digit(c))
         return fail_number(json);
@@ -55,8 +59,8 @@ bool wb__json_read_number(wb__json *json)
         uint64_t digit = (uint64_t)(c - '0');
         if (length == 1 && starts_with_zero)
             return fail_number(json);
-        fits = fits && (value < UINT64_MAX / 10 ||
-                        (value == UINT64_MAX / 10 && digit <= UINT64_MAX % 10));
+        fits = fits &&
+               (value < UINT64_MAX / 10 || (value == UINT64_MAX / 10 && digit <= UINT64_MAX % 10));
         value = value * 10 + digit;
         add_digit(decimal, c - '0');
         decimal->exponent += decimal->count != 0;

@@ -5,13 +5,13 @@
 #include "json/json.h"
 
 enum state {
-    EXPECT_VALUE,         /* at the beginning, or after a colon */
-    EXPECT_KEY_OR_END,    /* after '{' */
-    EXPECT_KEY,           /* after a comma in an object */
-    EXPECT_COLON,         /* after a key */
+    EXPECT_VALUE,          /* at the beginning, or after a colon */
+    EXPECT_KEY_OR_END,     /* after '{' */
+    EXPECT_KEY,            /* after a comma in an object */
+    EXPECT_COLON,          /* after a key */
     EXPECT_ELEMENT_OR_END, /* after '[' */
-    EXPECT_ELEMENT,       /* after a comma in an array */
-    EXPECT_COMMA_OR_END,  /* after a value within brackets */
+    EXPECT_ELEMENT,        /* after a comma in an array */
+    EXPECT_COMMA_OR_END,   /* after a value within brackets */
     AT_END,
     AT_FAULT
 };
@@ -33,6 +33,8 @@ void wb__json_start(wb__json *json, wb__cursor *cursor, const wb_allocator *allo
     json->allocator = *allocator;
     json->max_string = SIZE_MAX;
     json->discard = false;
+    json->nonfinite = false;
+    json->special = 0;
     json->token = WB__JSON_FAULT;
     json->at = 0;
     json->text = WB__STR("");
@@ -135,6 +137,15 @@ static wb__json_token read_word(wb__json *json, const char *word, wb__json_token
     return json->token = token;
 }
 
+wb__json_token wb__json_read_nonfinite(wb__json *json, bool negative)
+{
+    bool nan = wb__cursor_peek(json->cursor) == 'N' && !negative;
+    json->special = nan        ? UINT64_C(0x7FF8000000000000)
+                    : negative ? UINT64_C(0xFFF0000000000000)
+                               : UINT64_C(0x7FF0000000000000);
+    return read_word(json, nan ? "NaN" : "Infinity", WB__JSON_REAL);
+}
+
 static wb__json_token read_value(wb__json *json, int c)
 {
     json->at = wb__cursor_at(json->cursor);
@@ -150,6 +161,11 @@ static wb__json_token read_value(wb__json *json, int c)
     case 'f': return read_word(json, "false", WB__JSON_FALSE);
     case 'n': return read_word(json, "null", WB__JSON_NULL);
     case -1: (void)wb__json_fail_at_end(json); return json->token;
+    case 'N':
+    case 'I':
+        if (json->nonfinite)
+            return wb__json_read_nonfinite(json, false);
+        break;
     default: break;
     }
     if (c == '-' || (c >= '0' && c <= '9')) {
@@ -168,8 +184,7 @@ static wb__json_token read_key(wb__json *json, int c)
         if (c < 0)
             (void)wb__json_fail_at_end(json);
         else
-            (void)wb__json_fail(json,
-                                c == '}' ? WB__JSON_FAULT_TRAILING_COMMA : WB__JSON_FAULT_KEY,
+            (void)wb__json_fail(json, c == '}' ? WB__JSON_FAULT_TRAILING_COMMA : WB__JSON_FAULT_KEY,
                                 json->at);
         return json->token;
     }
@@ -272,6 +287,19 @@ bool wb__json_reach_key(wb__json *json)
     return next_byte(json) == '"';
 }
 
+bool wb__json_reach_element(wb__json *json)
+{
+    if (json->state == EXPECT_COMMA_OR_END && !innermost_is_object(json) &&
+        next_byte(json) == ',') {
+        json->cursor->p++;
+        json->state = EXPECT_ELEMENT;
+    }
+    if (json->state != EXPECT_ELEMENT && json->state != EXPECT_ELEMENT_OR_END)
+        return false;
+    int c = next_byte(json);
+    return c >= 0 && c != ']';
+}
+
 void wb__json_took_members(wb__json *json)
 {
     value_is_complete(json);
@@ -279,5 +307,5 @@ void wb__json_took_members(wb__json *json)
 
 uint64_t wb__json_real_bits(const wb__json *json)
 {
-    return wb__decimal_to_double(&json->decimal);
+    return json->special != 0 ? json->special : wb__decimal_to_double(&json->decimal);
 }

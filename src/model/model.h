@@ -1,17 +1,25 @@
 /*
  * model: what a set of files says, whatever their format.
  *
- * Readers fill a wb__model file by file: wb__model_begin_file, then tensors into `table` and metadata
- * with wb__model_add_string, then wb__model_end_file. After the last file nothing changes any more,
+ * Readers fill a wb__model file by file: wb__model_begin_file, then tensors into `table` and
+ * metadata as meta.h says, then wb__model_end_file. After the last file nothing changes any more,
  * and any number of threads may read.
  *
- * Everything is owned by the model: names in the table, all else in its arena.
+ * Everything is owned by the model: names in the table, metadata in the header of its file or, with
+ * all else, in the arena.
  */
 #ifndef WB_MODEL_MODEL_H
 #define WB_MODEL_MODEL_H
 
 #include "core/core.h"
+#include "model/meta.h"
 #include "model/table.h"
+
+/* What one file of a set says of itself. */
+typedef struct wb__split {
+    uint64_t number, count, tensors;          /* this part, from 0; parts; tensors in all of them */
+    uint32_t number_at, count_at, tensors_at; /* where that stands in the file, 0: it does not */
+} wb__split;
 
 typedef struct wb__model_file {
     const char *path; /* for messages */
@@ -19,40 +27,33 @@ typedef struct wb__model_file {
     uint64_t bytes;
     uint64_t header_begin; /* what wb__record.where counts from */
     uint64_t data_begin;   /* what wb__record.begin counts from */
+    uint64_t header_end;   /* where its header ends and padding begins; 0: there is no padding */
+    uint32_t alignment;    /* of each tensor's offset, 0: the format has none */
+    uint32_t version;      /* of the format, 0: it has none */
+    bool big_endian;
+    wb__split split;
     size_t first_tensor;
     size_t tensor_count;
+    uint8_t *header;     /* what metadata lies in, where the format leaves it in place */
+    void *header_memory; /* what `header` is part of, freed with the model; NULL: it is not ours */
+    size_t header_bytes;
 } wb__model_file;
 
-/* A string of the metadata. Kept small, since a hostile header can hold an entry every nine bytes. */
-typedef struct wb__meta {
-    const char *text; /* the key, a NUL, the value, a NUL */
-    uint32_t key_len;
-    uint32_t value_len;
-    uint32_t file;
-    uint32_t hash; /* of the key */
-} wb__meta;
-
-static inline wb__str wb__meta_key(const wb__meta *meta)
-{
-    return (wb__str){meta->text, meta->key_len};
-}
-
-static inline wb__str wb__meta_value(const wb__meta *meta)
-{
-    return (wb__str){meta->text + meta->key_len + 1, meta->value_len};
-}
-
-typedef struct wb__model {
+struct wb__model {
     wb_allocator allocator;
     wb__arena arena;
     wb__table table;
     wb__model_file *files;
     size_t file_count;
     size_t file_capacity;
-    wb__list metas; /* of wb__meta */
+    wb__list metas;       /* of wb__meta */
     uint32_t *meta_slots; /* entry number + 1; 0: free */
     size_t meta_slot_count;
-} wb__model;
+    size_t metas_forgot; /* file before which all entries forgot where they were seen */
+    /* Sees the strings of the metadata first; what it takes is not kept. May be NULL. */
+    bool (*take_string)(void *ctx, size_t file, wb__str key, wb__str value);
+    void *take_ctx;
+};
 
 void wb__model_init(wb__model *model, const wb_allocator *allocator, uint32_t cpu_features);
 void wb__model_free(wb__model *model);
@@ -67,22 +68,12 @@ static inline wb__model_file *wb__model_file_in_hand(wb__model *model)
 }
 
 /*
- * Adds a string to the metadata; key and value are copied. *repeated tells whether this file had the
- * key already, and then the later value is kept. Where an earlier file has it, that one's is kept.
- */
-wb_status wb__model_add_string(wb__model *model, wb__context *context, wb__str key, wb__str value,
-                               bool *repeated);
-
-/*
  * Closes the file in hand: its tensors become findable. `repeated` is called as wb__table_seal does
  * for names that stand twice in this file; a name that an earlier file has is refused here.
  */
 wb_status wb__model_end_file(wb__model *model, wb__context *context,
                              wb_status (*repeated)(void *ctx, size_t first, size_t second),
                              void *ctx);
-
-/* The metadata entry under `key`, or NULL. */
-const wb__meta *wb__model_find_meta(const wb__model *model, wb__str key);
 
 /* The number of the file that holds tensor i. */
 size_t wb__model_file_of(const wb__model *model, size_t tensor);

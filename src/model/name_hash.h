@@ -1,8 +1,8 @@
 /*
  * model/name_hash.h: the keyed hash of tensor names.
  *
- * A model draws a key and picks the fastest function the processor has; both stay with it. The value
- * never leaves the process, so different machines may hash differently.
+ * A model draws a key and picks the fastest function the processor has; both stay with it. The
+ * value never leaves the process, so different machines may hash differently.
  *
  * The AES form takes 64 bytes at a time as four lanes of 16. With the secret round keys k:
  *     s = k0;  for each block b, the last one padded with zeros:  s = round(round(s ^ b, k1), k2)

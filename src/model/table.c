@@ -5,6 +5,7 @@ void wb__table_init(wb__table *table, const wb_allocator *allocator, uint32_t cp
     memset(table, 0, sizeof *table);
     table->allocator = allocator;
     table->shapes.allocator = allocator;
+    table->kinds = (wb__list){.arena = &table->shapes, .item_size = sizeof(wb__kind)};
     wb__name_hasher_draw(&table->hasher, cpu_features);
 }
 
@@ -21,10 +22,9 @@ void wb__table_free(wb__table *table)
 {
     free_slots(table);
     wb__free(table->allocator, table->region, table->region_bytes);
-    wb__free(table->allocator, table->kinds, table->kind_capacity * sizeof *table->kinds);
+    wb__list_free(&table->kinds);
     wb__arena_free(&table->shapes);
     table->region = NULL;
-    table->kinds = NULL;
 }
 
 /* ---- room ---- */
@@ -66,10 +66,9 @@ static bool move_slots_out(wb__table *table)
 static bool enlarge_region(wb__table *table, size_t records, size_t name_bytes)
 {
     bool is_first = table->region == NULL;
-    if (!is_first) { /* further files: at least double, so that all copying together is linear */
-        records = records < 2 * table->capacity ? 2 * table->capacity : records;
-        name_bytes =
-            name_bytes < 2 * table->names_capacity ? 2 * table->names_capacity : name_bytes;
+    if (!is_first) { /* half as much again as is there, so that all copying together is linear */
+        records += table->count / 2;
+        name_bytes += (table->names_used / 2 + 7) & ~(size_t)7;
     }
     size_t middle = middle_of(records, name_bytes);
     size_t bytes = middle + name_bytes + (is_first ? records * SLOT_BYTES_MAX : 0);
@@ -106,10 +105,7 @@ wb_status wb__table_reserve(wb__table *table, wb__context *context, uint64_t nam
                         WB__STR(""), "the headers of the model exceed 4 GiB");
     names = (names + 7) & ~UINT64_C(7); /* what follows them stays aligned */
     bool fits = records <= table->capacity && names <= table->names_capacity;
-    if (!move_slots_out(table) ||
-        (!fits && !enlarge_region(table, (size_t)records, (size_t)names)) ||
-        !wb__grow(table->allocator, (void **)&table->kinds, &table->kind_capacity,
-                  sizeof *table->kinds, table->kind_count + (size_t)tensors, SIZE_MAX))
+    if (!move_slots_out(table) || (!fits && !enlarge_region(table, (size_t)records, (size_t)names)))
         return wb__fail_memory(context);
     return WB_OK;
 }
@@ -152,18 +148,19 @@ bool wb__table_kind(wb__table *table, const wb__kind *kind, uint32_t *number)
     for (uint32_t i = 0; i < kind->rank; i++)
         hash = (hash ^ kind->shape[i]) * UINT64_C(0x9E3779B97F4A7C15);
     uint32_t *cached = &table->kind_cache[hash >> 32 & (WB__KIND_CACHE - 1)];
-    if (*cached != 0 && same_kind(&table->kinds[*cached - 1], kind)) {
+    if (*cached != 0 && same_kind(wb__list_at(&table->kinds, *cached - 1), kind)) {
         *number = *cached - 1;
         return true;
     }
     uint64_t *shape = wb__arena_alloc(&table->shapes, kind->rank * sizeof *shape);
-    if (shape == NULL)
+    wb__kind *copy = shape == NULL ? NULL : wb__list_append(&table->kinds);
+    if (copy == NULL)
         return false;
     if (kind->rank != 0)
         memcpy(shape, kind->shape, kind->rank * sizeof *shape);
-    table->kinds[table->kind_count] = *kind;
-    table->kinds[table->kind_count].shape = shape;
-    *number = (uint32_t)table->kind_count++;
+    *copy = *kind;
+    copy->shape = shape;
+    *number = (uint32_t)(table->kinds.count - 1);
     *cached = *number + 1;
     return true;
 }
@@ -212,8 +209,8 @@ static size_t slot_for(const wb__table *table, size_t i)
 }
 
 /*
- * Room for `count` cleared slots: behind the names if nothing was ever in the region but the tensors
- * of this file, whose reserve includes it.
+ * Room for `count` cleared slots: behind the names if nothing was ever in the region but the
+ * tensors of this file, whose reserve includes it.
  */
 static bool place_slots(wb__table *table, size_t count, bool is_first)
 {
@@ -273,8 +270,8 @@ wb_status wb__table_seal(wb__table *table, wb__context *context, size_t from,
         return wb__fail_memory(context);
     for (size_t i = from; i < table->count; i++) {
         if (table->count - i > AHEAD)
-            prefetch(&table->slots[wb__record_at(table, i + AHEAD)->hash &
-                                   (table->slot_count - 1)]);
+            prefetch(
+                &table->slots[wb__record_at(table, i + AHEAD)->hash & (table->slot_count - 1)]);
         size_t slot = slot_for(table, i);
         if (table->slots[slot] != 0) {
             size_t other = table->slots[slot] - 1;

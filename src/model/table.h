@@ -6,16 +6,18 @@
  *   kinds    what many tensors share: dtype, shape, number of elements and bytes
  *   slots    a hash table of record numbers, made by wb__table_seal
  *
- * The length of a header bounds how many tensors it can name, and how many bytes their names can take,
- * so that a reader reserves once, before it reads, and then only stores: wb__table_reserve. The
- * reserve costs address space, not memory, until it is written. Names, records and slots share it:
+ * The length of a header bounds how many tensors it can name, and how many bytes their names can
+ * take, so that a reader reserves once, before it reads, and then only stores: wb__table_reserve.
+ * (Where entries may be shorter than writers write them it reserves again on the way, if there are
+ * that many.) The reserve costs address space, not memory, until it is written. Names, records and
+ * slots share it:
  *
  *     region                       middle
  *     |            … record 1, record 0 | name 0, name 1, … | slots                        |
  *
- * What is written thus lies in one piece, whatever the number of tensors and the length of their names
- * turn out to be, and takes the fewest pages; for a large header providing these costs as much as
- * parsing it.
+ * What is written thus lies in one piece, whatever the number of tensors and the length of their
+ * names turn out to be, and takes the fewest pages; for a large header providing these costs as
+ * much as parsing it.
  */
 #ifndef WB_MODEL_TABLE_H
 #define WB_MODEL_TABLE_H
@@ -71,9 +73,7 @@ typedef struct wb__table {
     char *names;
     size_t names_used;
     size_t names_capacity;
-    wb__kind *kinds;
-    size_t kind_count;
-    size_t kind_capacity;
+    wb__list kinds;                      /* of wb__kind; in the arena of the shapes */
     uint32_t kind_cache[WB__KIND_CACHE]; /* kind number + 1, by hash of dtype and shape */
     wb__arena shapes;
     uint32_t *slots; /* record number + 1; 0: free */
@@ -89,13 +89,14 @@ static inline wb__record *wb__record_at(const wb__table *table, size_t i)
     return table->records_end - 1 - i;
 }
 
-/* Makes room for `name_bytes` of names (NULs included) and `tensors` more. False: MEMORY or LIMIT. */
+/* Makes room for `name_bytes` of names (NULs included) and `tensors` more. False: MEMORY or LIMIT.
+ */
 wb_status wb__table_reserve(wb__table *table, wb__context *context, uint64_t name_bytes,
                             uint64_t tensors);
 
 /*
- * The number of a kind; it is copied with its shape, unless it is there already. There must be room,
- * as for a tensor. False: memory is out.
+ * The number of a kind; it is copied with its shape, unless it is there already. False: memory is
+ * out.
  */
 bool wb__table_kind(wb__table *table, const wb__kind *kind, uint32_t *number);
 
@@ -115,8 +116,8 @@ static inline void wb__table_add(wb__table *table, wb__str name, uint32_t kind, 
 
 /*
  * Makes the tensors from number `from` on findable; those before are so already. Of two tensors of
- * one name, the second of which is new, `repeated` is told both numbers. If it returns WB_OK the later
- * one replaces the earlier, which must be new too; any other status ends the work.
+ * one name, the second of which is new, `repeated` is told both numbers. If it returns WB_OK the
+ * later one replaces the earlier, which must be new too; any other status ends the work.
  */
 wb_status wb__table_seal(wb__table *table, wb__context *context, size_t from,
                          wb_status (*repeated)(void *ctx, size_t first, size_t second), void *ctx);
@@ -133,7 +134,7 @@ static inline wb__str wb__table_name(const wb__table *table, size_t i)
 
 static inline const wb__kind *wb__table_kind_of(const wb__table *table, size_t i)
 {
-    return &table->kinds[wb__record_at(table, i)->kind];
+    return wb__list_at(&table->kinds, wb__record_at(table, i)->kind);
 }
 
 #endif

@@ -3,6 +3,7 @@
 static const wb_limits default_limits = {
     .size = sizeof(wb_limits),
     .safetensors_header = 100000000,
+    .gguf_header = (uint64_t)1 << 30,
     .json_bytes = (uint64_t)256 << 20,
     .files = 65536,
     .rank = 65536,
@@ -14,7 +15,7 @@ void wb_limits_default(wb_limits *limits)
     *limits = default_limits;
 }
 
-static wb_status fail_argument(wb__context *context, const char *what)
+wb_status wb__fail_argument(wb__context *context, const char *what)
 {
     return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET, WB__STR(""),
                     "%s", what);
@@ -22,29 +23,28 @@ static wb_status fail_argument(wb__context *context, const char *what)
 
 wb_status wb__context_init(wb__context *context, const wb_open_options *options, wb_error *error)
 {
-    *context = (wb__context){.allocator = wb__default_allocator,
-                             .limits = default_limits,
-                             .file = "",
-                             .error = error};
+    *context = (wb__context){
+        .allocator = wb__default_allocator, .limits = default_limits, .file = "", .error = error};
     if (options == NULL)
         return WB_OK;
     if (options->size != sizeof *options)
-        return fail_argument(context, "wb_open_options.size is not sizeof(wb_open_options)");
+        return wb__fail_argument(context, "wb_open_options.size is not sizeof(wb_open_options)");
     if (options->access > WB_ACCESS_SNAPSHOT)
-        return fail_argument(context, "wb_open_options.access is none of WB_ACCESS_*");
+        return wb__fail_argument(context, "wb_open_options.access is none of WB_ACCESS_*");
     if (options->flags & ~WB_OPEN_COMPATIBLE)
-        return fail_argument(context, "wb_open_options.flags has bits that mean nothing");
+        return wb__fail_argument(context, "wb_open_options.flags has bits that mean nothing");
     context->compatible = (options->flags & WB_OPEN_COMPATIBLE) != 0;
     if (options->allocator != NULL) {
         if (options->allocator->alloc == NULL || options->allocator->free == NULL)
-            return fail_argument(context, "wb_allocator needs alloc and free");
+            return wb__fail_argument(context, "wb_allocator needs alloc and free");
         context->allocator = *options->allocator;
     }
+    context->store = options->store;
     if (options->executor != NULL)
         context->executor = *options->executor;
     if (options->limits != NULL) {
         if (options->limits->size != sizeof *options->limits)
-            return fail_argument(context, "wb_limits.size is not sizeof(wb_limits)");
+            return wb__fail_argument(context, "wb_limits.size is not sizeof(wb_limits)");
         context->limits = *options->limits;
     }
     return WB_OK;
@@ -54,7 +54,7 @@ wb__context wb__context_of(const wb_model *model, wb_error *error)
 {
     return (wb__context){.allocator = model->allocator,
                          .executor = model->executor,
-                         .limits = default_limits,
+                         .limits = model->limits,
                          .file = "",
                          .error = error};
 }
@@ -62,4 +62,16 @@ wb__context wb__context_of(const wb_model *model, wb_error *error)
 wb_access wb__access_of(const wb_open_options *options)
 {
     return options == NULL ? WB_ACCESS_MAP : options->access;
+}
+
+wb_status wb__resolve(const wb_model *model, wb__context *context, uint64_t index, size_t *stored,
+                      const wb__packed **packed)
+{
+    *stored = 0;
+    *packed = NULL;
+    if (index >= wb__tensors_numbers(&model->tensors))
+        return wb__fail(context, WB_ERROR_NOT_FOUND, WB__FINDING_NOT_FOUND, WB_NO_OFFSET,
+                        WB__STR(""), "there is no tensor number %llu", (unsigned long long)index);
+    *stored = wb__tensors_stored(&model->tensors, index, packed);
+    return WB_OK;
 }

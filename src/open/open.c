@@ -1,7 +1,21 @@
 #include "open/open.h"
 
+#include "bundles/ollama/ollama.h"
+
 /* Files a process may have open are few (1024 as a rule), and not ours alone. */
 #define MAX_OPEN_FILES 64
+
+/* What is set up when a model is new, and again when what was opened first was not it. */
+static void set_up(wb_model *model, wb__context *context)
+{
+    wb__model_init(&model->logical, &context->allocator, wb__cpu_features());
+    wb__tensors_init(&model->tensors, &model->allocator);
+    wb__findings_init(&model->findings, &context->allocator);
+    model->beside.allocator = context->allocator;
+    model->folder = NULL;
+    model->named_files = NULL;
+    context->findings = &model->findings;
+}
 
 wb_model *wb__model_new(wb__context *context, wb_access access)
 {
@@ -11,25 +25,42 @@ wb_model *wb__model_new(wb__context *context, wb_access access)
     memset(model, 0, sizeof *model);
     model->allocator = context->allocator;
     model->executor = context->executor;
+    model->limits = context->limits;
     model->access = access;
-    wb__model_init(&model->logical, &context->allocator, wb__cpu_features());
-    wb__findings_init(&model->findings, &context->allocator);
-    context->findings = &model->findings;
+    set_up(model, context);
     return model;
+}
+
+static void clear(wb_model *model)
+{
+    for (size_t i = 0; i < sizeof model->names / sizeof model->names[0]; i++) {
+        wb__name_list *names = model->names[i];
+        if (names != NULL)
+            wb__free(&model->allocator, names, names->bytes);
+    }
+    wb__told_free(model->told);
+    wb__insight_free(model->insight);
+    wb__beside_free(&model->beside);
+    wb__tensors_free(&model->tensors);
+    for (size_t i = 0; i < model->source_count; i++)
+        wb__source_close(model->sources[i]);
+    model->source_count = 0;
+    wb__model_free(&model->logical);
+    wb__findings_clear(&model->findings);
+}
+
+static void reset(wb_model *model, wb__context *context)
+{
+    clear(model);
+    set_up(model, context);
 }
 
 void wb__model_delete(wb_model *model)
 {
     if (model == NULL)
         return;
-    uint64_t *name_offsets = model->name_offsets;
-    wb__free(&model->allocator, name_offsets,
-             (model->logical.table.count + 1) * sizeof *name_offsets);
-    for (size_t i = 0; i < model->source_count; i++)
-        wb__source_close(model->sources[i]);
+    clear(model);
     wb__free(&model->allocator, model->sources, model->source_capacity * sizeof *model->sources);
-    wb__model_free(&model->logical);
-    wb__findings_clear(&model->findings);
     wb_allocator allocator = model->allocator;
     wb__free(&allocator, model, sizeof *model);
 }
@@ -45,21 +76,39 @@ static wb_status add_source(wb_model *model, wb__context *context, wb__source *s
     return WB_OK;
 }
 
+/* Headers that are kept are addressed with 32 bits. */
+#define KEPT_MAX (UINT32_MAX - WB__CURSOR_SLACK)
+
+/* Reads a header that stays in memory, as part of the file in hand. */
+static wb_status read_kept(wb_model *model, wb__context *context, wb__window *window,
+                           wb__cursor *cursor, const wb__format *format)
+{
+    uint64_t limit = context->limits.gguf_header;
+    wb_status status = wb__window_keep(window, cursor, limit < KEPT_MAX ? limit : KEPT_MAX);
+    if (status != WB_OK)
+        return status;
+    status = format->read(context, cursor, &model->logical);
+    wb__model_file *file = wb__model_file_in_hand(&model->logical);
+    wb__kept kept = wb__window_take(window, cursor);
+    file->header = kept.header;
+    file->header_memory = kept.memory;
+    file->header_bytes = kept.bytes;
+    return status;
+}
+
 static wb_status read_header(wb_model *model, wb__context *context, wb__source *source,
-                             wb__cursor *cursor)
+                             wb__window *window, wb__cursor *cursor)
 {
     const char *path = wb__source_label(source);
     wb__head head = {.bytes = cursor->p, .file_bytes = wb__source_bytes(source)};
-    head.n = wb__cursor_at_hand(cursor) < WB__HEAD_BYTES ? wb__cursor_at_hand(cursor)
-                                                         : WB__HEAD_BYTES;
-    const wb__format *format = wb__format_by_content(&head);
-    bool by_content = format != NULL;
-    if (!by_content)
-        format = wb__format_by_extension(path);
+    head.n =
+        wb__cursor_at_hand(cursor) < WB__HEAD_BYTES ? wb__cursor_at_hand(cursor) : WB__HEAD_BYTES;
+    bool by_content;
+    const wb__format *format = wb__format_choose(&head, path, &by_content);
     if (format == NULL)
         return wb__fail_foreign(context, &head);
-    /* What the file is instead has to be asked while its first bytes are still at hand, though it is
-     * only said if the reader finds fault. */
+    /* What the file is instead has to be asked while its first bytes are still at hand, though it
+     * is only said if the reader finds fault. */
     wb_error instead;
     wb__context ask = *context;
     ask.error = &instead;
@@ -67,7 +116,8 @@ static wb_status read_header(wb_model *model, wb__context *context, wb__source *
     wb_status status =
         wb__model_begin_file(&model->logical, context, path, format->name, head.file_bytes);
     if (status == WB_OK)
-        status = format->read(context, cursor, &model->logical);
+        status = format->keeps_header ? read_kept(model, context, window, cursor, format)
+                                      : format->read(context, cursor, &model->logical);
     if (is_foreign && (status == WB_ERROR_FORMAT || status == WB_ERROR_LIMIT)) {
         *context->error = instead;
         status = instead.status;
@@ -86,14 +136,13 @@ wb_status wb__open_source(wb_model *model, wb__context *context, wb__source *sou
     context->file = wb__source_label(source);
     status = wb__window_open(&window, context, source, WB__WINDOW_BYTES, WB__HEAD_BYTES, &cursor);
     if (status == WB_OK)
-        status = read_header(model, context, source, &cursor);
+        status = read_header(model, context, source, &window, &cursor);
     wb__window_close(&window);
     context->file = file;
     return status;
 }
 
-/* Opens one file of several. */
-static wb_status open_file(wb_model *model, wb__context *context, const char *path)
+wb_status wb__open_file(wb_model *model, wb__context *context, const char *path)
 {
     wb__source *source;
     bool is_folder;
@@ -114,7 +163,13 @@ static wb_status open_file(wb_model *model, wb__context *context, const char *pa
 static wb_status open_bundle(wb_model *model, wb__context *context, const wb__bundle *bundle)
 {
     for (size_t i = 0; i < bundle->count; i++) {
-        wb_status status = open_file(model, context, bundle->paths[i]);
+        const char *name = bundle->names[i];
+        char *path =
+            wb__path_join(&context->allocator, bundle->folder, wb__str_from(name, SIZE_MAX));
+        if (path == NULL)
+            return wb__fail_memory(context);
+        wb_status status = wb__open_file(model, context, path);
+        wb__free(&context->allocator, path, strlen(path) + 1);
         if (status != WB_OK)
             return status;
     }
@@ -151,16 +206,62 @@ static wb_status open_file_or_set(wb_model *model, wb__context *context, const c
     return status;
 }
 
+/* The folder a file lies in. */
+static wb_status finish_beside(wb_model *model, wb__context *context, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    size_t n = slash == NULL ? 1 : slash == path ? 1 : (size_t)(slash - path);
+    char *folder = wb__alloc(&context->allocator, n + 1);
+    if (folder == NULL)
+        return wb__fail_memory(context);
+    memcpy(folder, slash == NULL ? "." : path, n);
+    folder[n] = '\0';
+    wb_status status = wb__open_finish(model, context, folder);
+    wb__free(&context->allocator, folder, n + 1);
+    return status;
+}
+
+/* JSON where weights were expected: it may be a manifest. */
+static bool may_be_manifest(const wb__context *context, wb_status status)
+{
+    return status == WB_ERROR_FORMAT &&
+           strcmp(context->error->code, wb__finding_code(WB__FINDING_FOREIGN_JSON)) == 0;
+}
+
+static wb_status try_manifest(wb_model *model, wb__context *context, const char *path)
+{
+    wb_error first = *context->error;
+    reset(model, context);
+    wb_status status = wb__open_manifest(model, context, path);
+    if (status != WB_OK &&
+        strcmp(context->error->code, wb__finding_code(WB__FINDING_OLLAMA_MANIFEST)) == 0) {
+        *context->error = first;
+        status = first.status;
+    }
+    return status;
+}
+
 wb_status wb__open_path(wb_model *model, wb__context *context, const char *path)
 {
     wb__source *source;
     bool is_folder;
+    if (strncmp(path, WB__OLLAMA_SCHEME, sizeof WB__OLLAMA_SCHEME - 1) == 0)
+        return wb__open_ollama_name(model, context, context->store, path);
     context->file = path;
     wb_status status = wb__source_open(context, path, model->access, &source, &is_folder);
+    if (status == WB_ERROR_NOT_FOUND && context->store != NULL) {
+        context->file = "";
+        return wb__open_ollama_name(model, context, context->store, path);
+    }
     if (status == WB_OK && is_folder)
         status = open_folder(model, context, path);
     else if (status == WB_OK)
         status = open_file_or_set(model, context, path, source);
     context->file = "";
+    if (may_be_manifest(context, status))
+        return try_manifest(model, context, path);
+    if (status == WB_OK)
+        status =
+            is_folder ? wb__open_finish(model, context, path) : finish_beside(model, context, path);
     return status;
 }

@@ -2,9 +2,9 @@
  * Slices: what NumPy's basic indexing selects, as start, count and step for each dimension.
  * https://numpy.org/doc/stable/user/basics.indexing.html
  */
-#include "cpu/cpu.h"
+#include "dtype/block.h"
+#include "open/decoder.h"
 #include "open/open.h"
-#include "quant/quant.h"
 
 static wb_status fail_slice(wb__context *context, const char *what)
 {
@@ -80,6 +80,8 @@ static wb_axis axis_of(bool has_start, int64_t start, bool has_stop, int64_t sto
     return axis;
 }
 
+static const char expected_index[] = "expected an index, start:stop:step or '...'";
+
 static wb_status parse_axis(wb__context *context, slice_text *text, uint64_t dimension,
                             wb_axis *axis)
 {
@@ -92,7 +94,7 @@ static wb_status parse_axis(wb__context *context, slice_text *text, uint64_t dim
         return fail_slice(context, "'-' without a number");
     if (!take(text, ':')) {
         if (!has_start)
-            return fail_slice(context, "expected an index, start:stop:step or '...'");
+            return fail_slice(context, expected_index);
         int64_t index = start < 0 ? start + size : start;
         if (index < 0 || index >= size)
             return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET,
@@ -159,6 +161,8 @@ static wb_status parse_axes(wb__context *context, slice_text text, const uint64_
             ellipsis = true;
             for (; unnamed > 0; unnamed--, axis++)
                 axes[axis] = whole_axis(shape[axis]);
+        } else if (axis == rank) {
+            return fail_slice(context, expected_index); /* of a blank item, which counts for none */
         } else {
             wb_status status = parse_axis(context, &text, shape[axis], &axes[axis]);
             if (status != WB_OK)
@@ -223,61 +227,57 @@ static wb_status check_axes(wb__context *context, const wb_slice *slice, const w
     return WB_OK;
 }
 
-/* Refuses to cut a block where the blocks themselves are asked for. Rows are whole blocks. */
-static wb_status check_blocks(wb__context *context, const wb__selection *selection)
+/*
+ * True if some run of elements begins or ends within a unit (dtype/block.h): a byte that several
+ * elements share, or a block. Runs are those that reading makes (read.c). A unit is a power of two
+ * of elements, so that places and lengths may wrap.
+ */
+static bool cuts_units(const wb__selection *selection, uint64_t unit)
 {
-    const wb__kind *kind = selection->kind;
-    uint32_t block = kind->dtype->block_size;
-    if (wb__dtype_is_plain(kind->dtype) || selection->to != kind->dtype || selection->count == 0)
-        return WB_OK;
-    bool cuts = selection->first % block != 0 || selection->count % block != 0;
-    if (selection->axes != NULL) {
-        const wb_axis *axis = &selection->axes[kind->rank - 1];
-        cuts |= axis->start % block != 0 || axis->count % block != 0 || axis->step != 1;
+    uint64_t begin = 0, run = 1, stride = 1;
+    bool is_one_run = true; /* what the dimensions further in select */
+    if (selection->count == 0)
+        return false;
+    if (selection->first % unit != 0 || selection->count % unit != 0)
+        return true;
+    for (uint32_t i = selection->axes == NULL ? 0 : selection->kind->rank; i-- > 0;) {
+        const wb_axis *axis = &selection->axes[i];
+        uint64_t dimension = selection->kind->shape[i];
+        begin += axis->start * stride;
+        if (is_one_run && (axis->step == 1 || axis->count <= 1)) {
+            run *= axis->count;
+            is_one_run = axis->count == dimension;
+        } else if (axis->count > 1) {
+            if (run % unit != 0 || (uint64_t)axis->step * stride % unit != 0)
+                return true;
+            is_one_run = false;
+        }
+        stride *= dimension;
     }
-    if (!cuts)
-        return WB_OK;
-    return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
-                    WB__STR(""),
-                    "the slice would cut a block: %s keeps %lu elements together; ask for F32",
-                    kind->dtype->name, (unsigned long)block);
+    return begin % unit != 0;
 }
 
-/* Refuses runs that begin or end within a byte: the format packs several elements into one. */
-static wb_status check_bytes(wb__context *context, const wb__selection *selection)
+static wb_status check_units(wb__context *context, const wb__selection *selection)
 {
-    uint32_t bits = selection->kind->dtype->block_bits;
-    if (bits >= 8)
+    const wb__dtype *dtype = selection->from;
+    uint32_t unit = wb__dtype_unit(dtype);
+    if (unit == 1 || !cuts_units(selection, unit))
         return WB_OK;
-    bool cuts =
-        selection->first * bits % 8 != 0 || (selection->first + selection->count) * bits % 8 != 0;
-    uint64_t run = 1;
-    if (selection->axes != NULL) {
-        for (uint32_t i = selection->kind->rank; i-- > 0;) {
-            const wb_axis *axis = &selection->axes[i];
-            uint64_t dimension = selection->kind->shape[i];
-            if (axis->count == dimension && (axis->step == 1 || dimension <= 1)) {
-                run *= dimension;
-                continue;
-            }
-            bool contiguous = axis->step == 1 || axis->count <= 1;
-            cuts |= axis->start % 8 * (run * bits % 8) % 8 != 0 ||
-                    (contiguous ? axis->count % 8 : 1) * (run * bits % 8) % 8 != 0;
-            break;
-        }
-    }
-    if (!cuts)
-        return WB_OK;
+    if (!wb__dtype_is_plain(dtype))
+        return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
+                        WB__STR(""), "the slice would cut a block: %s stores %lu elements together",
+                        dtype->name, (unsigned long)unit);
     return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
                     WB__STR(""),
                     "the slice would cut a byte: %s packs its elements of %lu bits without gaps",
-                    selection->kind->dtype->name, (unsigned long)bits);
+                    dtype->name, (unsigned long)dtype->block_bits);
 }
 
 static wb_status measure(wb__context *context, wb__selection *selection)
 {
     uint64_t bits;
-    if (!wb__mul(selection->count / selection->to->block_size, selection->to->block_bits, &bits))
+    uint32_t block = selection->to->block_size; /* not 1: then nothing is converted */
+    if (!wb__mul(selection->count / block, selection->to->block_bits, &bits))
         return wb__fail(context, WB_ERROR_LIMIT, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET, WB__STR(""),
                         "the result has more bits than 64 bits can count");
     if (bits % 8 != 0)
@@ -288,49 +288,45 @@ static wb_status measure(wb__context *context, wb__selection *selection)
     return WB_OK;
 }
 
-static wb_status check_dtypes(wb__context *context, const wb__dtype *from, const wb__dtype *to)
-{
-    wb__codec codec;
-    const wb__dtype *f32 = wb__dtype_get(WB_DTYPE_F32);
-    if (from == to || wb__dtype_converts(from, to))
-        return WB_OK;
-    if (!wb__dtype_is_plain(to))
-        return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
-                        WB__STR(""), "%s is not converted to %s here: read F32, and quantize that",
-                        from->name, to->name);
-    if (wb__dtype_is_plain(from) || !wb__dtype_converts(f32, to))
-        return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
-                        WB__STR(""), "%s does not convert to %s: complex numbers stay as they are",
-                        from->name, to->name);
-    if (!wb__codec_get(from->id, wb__cpu_features(), &codec))
-        return wb__fail(
-            context, WB_ERROR_UNSUPPORTED, WB__FINDING_QUANT_BUILD, WB_NO_OFFSET, WB__STR(""),
-            "this build fuses floating-point operations, which would change values of %s",
-            from->name);
-    return WB_OK;
-}
-
 wb_status wb__selection_make(const wb_model *model, wb__context *context, uint64_t tensor,
                              const wb_slice *slice, int32_t dtype, wb__selection *selection)
 {
-    if (tensor >= model->logical.table.count)
-        return wb__fail(context, WB_ERROR_NOT_FOUND, WB__FINDING_NOT_FOUND, WB_NO_OFFSET,
-                        WB__STR(""), "there is no tensor number %llu", (unsigned long long)tensor);
-    const wb__kind *kind = wb__table_kind_of(&model->logical.table, (size_t)tensor);
-    *selection = (wb__selection){.kind = kind, .to = kind->dtype, .count = kind->elements};
-    if (dtype >= 0)
-        selection->to = wb__dtype_get(dtype);
-    if (selection->to == NULL)
+    const wb__packed *packed;
+    size_t stored;
+    wb_status found = wb__resolve(model, context, tensor, &stored, &packed);
+    if (found != WB_OK)
+        return found;
+    const wb__kind *kind =
+        packed != NULL ? &packed->kind : wb__table_kind_of(&model->logical.table, stored);
+    const wb__dtype *to = dtype >= 0 ? wb__dtype_get(dtype) : kind->dtype;
+    if (to == NULL)
         return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET, WB__STR(""),
                         "there is no dtype number %ld", (long)dtype);
-    wb_status status = check_dtypes(context, kind->dtype, selection->to);
-    if (status != WB_OK)
-        return status;
+    if (packed != NULL && dtype < 0)
+        return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
+                        wb__table_name(&model->logical.table, stored),
+                        "a tensor of several parts is stored in no one dtype: name the dtype to "
+                        "decode it to, or read its parts");
+    *selection = (wb__selection){.stored = stored,
+                                 .packed = packed,
+                                 .kind = kind,
+                                 .from = kind->dtype,
+                                 .to = to,
+                                 .count = kind->elements};
+    selection->decode = packed != NULL || (kind->dtype->block_size > 1 && to != kind->dtype);
+    if (selection->decode)
+        selection->from = wb__decoder_gives(packed, to);
+    if (!wb__dtype_converts(selection->from, to))
+        return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
+                        WB__STR(""), "%s does not convert to %s%s", kind->dtype->name, to->name,
+                        kind->dtype->kind == WB__CLASS_COMPLEX || to->kind == WB__CLASS_COMPLEX
+                            ? ": complex numbers stay as they are"
+                            : "");
     if (slice != NULL) {
         if (slice->size != sizeof *slice)
             return fail_slice(context, "wb_slice.size is not sizeof(wb_slice)");
         if (slice->rank != 0) {
-            status = check_axes(context, slice, kind, &selection->count);
+            wb_status status = check_axes(context, slice, kind, &selection->count);
             if (status != WB_OK)
                 return status;
             selection->axes = slice->axes;
@@ -342,8 +338,6 @@ wb_status wb__selection_make(const wb_model *model, wb__context *context, uint64
         if (slice->count < selection->count)
             selection->count = slice->count;
     }
-    status = check_blocks(context, selection);
-    if (status == WB_OK)
-        status = check_bytes(context, selection);
+    wb_status status = check_units(context, selection);
     return status != WB_OK ? status : measure(context, selection);
 }

@@ -2,9 +2,10 @@
  * What an open model shows when its bytes are looked at. Opening has checked the structure already;
  * here the values are read, up to a budget, and counted where they are odd.
  */
+#include "dtype/block.h"
 #include "open/open.h"
 
-#define CHUNK_BYTES ((size_t)1 << 20) /* a multiple of the size of every element */
+#define CHUNK_BYTES ((size_t)1 << 20)
 #define DEFAULT_BUDGET ((uint64_t)64 << 20)
 
 typedef struct value_check {
@@ -21,7 +22,7 @@ typedef struct value_check {
 static bool is_worth_reading(const wb__dtype *dtype)
 {
     return wb__dtype_is_float(dtype) || dtype->kind == WB__CLASS_COMPLEX ||
-           dtype->kind == WB__CLASS_BOOL;
+           dtype->kind == WB__CLASS_BOOL || dtype->kind == WB__CLASS_BLOCK;
 }
 
 static wb_status report_progress(value_check *check)
@@ -34,22 +35,40 @@ static wb_status report_progress(value_check *check)
                     WB__STR(""), "stopped on request");
 }
 
+/* Adds what n units hold that is worth a finding; their bytes may be put into order. */
+static void count_odd(const wb__dtype *dtype, bool big_endian, uint8_t *units, size_t n,
+                      wb__value_counts *counts)
+{
+    if (!is_worth_reading(dtype))
+        return;
+    if (big_endian)
+        wb__dtype_swap(dtype, units, n);
+    if (wb__dtype_is_plain(dtype))
+        wb__dtype_count_odd(dtype, units, n * wb__dtype_unit(dtype), counts);
+    else
+        wb__block_count_odd(dtype, units, n, counts);
+}
+
+/* `n` values were looked at, or blocks. */
 static wb_status note_counts(value_check *check, size_t tensor, const wb__value_counts *counts,
-                             uint64_t elements)
+                             unsigned long long n)
 {
     wb__context *context = check->context;
     const wb__model *logical = &check->model->logical;
     wb__str name = wb__table_name(&logical->table, tensor);
     uint64_t offset = wb__model_offset_of(logical, tensor);
-    unsigned long long n = elements;
+    bool is_plain = wb__dtype_is_plain(wb__table_kind_of(&logical->table, tensor)->dtype);
     wb_status status = WB_OK;
     if (counts->nan > 0)
         status = wb__note(context, WB_SEVERE, WB__FINDING_VALUES_NAN, offset, name,
-                          "%llu of %llu values are NaN", (unsigned long long)counts->nan, n);
+                          is_plain ? "%llu of %llu values are NaN"
+                                   : "%llu of %llu blocks have a scale that is NaN",
+                          (unsigned long long)counts->nan, n);
     if (status == WB_OK && counts->infinite > 0)
         status = wb__note(context, WB_SEVERE, WB__FINDING_VALUES_INFINITE, offset, name,
-                          "%llu of %llu values are infinite", (unsigned long long)counts->infinite,
-                          n);
+                          is_plain ? "%llu of %llu values are infinite"
+                                   : "%llu of %llu blocks have a scale that is infinite",
+                          (unsigned long long)counts->infinite, n);
     if (status == WB_OK && counts->odd_bool > 0)
         status = wb__note(context, WB_INFO, WB__FINDING_VALUES_BOOL, offset, name,
                           "%llu of %llu booleans are neither 0 nor 1",
@@ -62,29 +81,31 @@ static wb_status verify_tensor(value_check *check, size_t tensor)
     const wb__model *logical = &check->model->logical;
     const wb__kind *kind = wb__table_kind_of(&logical->table, tensor);
     const wb__source *source = check->model->sources[wb__model_file_of(logical, tensor)];
+    bool big_endian = logical->files[wb__model_file_of(logical, tensor)].big_endian;
     uint64_t at = wb__model_offset_of(logical, tensor);
     uint64_t left = kind->bytes;
+    size_t unit = wb__dtype_unit_bytes(kind->dtype);
+    size_t chunk = CHUNK_BYTES - CHUNK_BYTES % unit;
     wb__value_counts counts = {0, 0, 0};
-    /* A tensor is read whole or not at all, so that counts mean something; but the first one always,
-     * as far as the budget goes. */
+    /* A tensor is read whole or not at all, so that counts mean something; but the first one
+     * always, as far as the budget goes. */
     if (left > check->budget && check->done > 0) {
         check->unread += left;
         return WB_OK;
     }
     if (left > check->budget) {
         check->unread += left - check->budget;
-        left = check->budget - check->budget % 8;
+        left = check->budget - check->budget % unit;
     }
-    uint64_t elements = left * 8 / kind->dtype->block_bits;
+    uint64_t n_values =
+        wb__dtype_is_plain(kind->dtype) ? wb__dtype_elements(kind->dtype, left) : left / unit;
     check->budget -= left;
     while (left > 0) {
-        size_t n = left < CHUNK_BYTES ? (size_t)left : CHUNK_BYTES;
+        size_t n = left < chunk ? (size_t)left : chunk;
         wb_status status = wb__source_read(source, check->context, at, check->chunk, n);
         if (status != WB_OK)
             return status;
-        if (is_worth_reading(kind->dtype))
-            wb__dtype_count_odd(kind->dtype, check->chunk, n * 8 / kind->dtype->block_bits,
-                                &counts);
+        count_odd(kind->dtype, big_endian, check->chunk, n / unit, &counts);
         at += n;
         left -= n;
         check->done += n;
@@ -92,7 +113,7 @@ static wb_status verify_tensor(value_check *check, size_t tensor)
         if (status != WB_OK)
             return status;
     }
-    return note_counts(check, tensor, &counts, elements);
+    return note_counts(check, tensor, &counts, n_values);
 }
 
 static wb_status verify_values(value_check *check)
@@ -114,27 +135,33 @@ static wb_status verify_values(value_check *check)
     return status;
 }
 
-/* Tensors that do not begin at a multiple of their element's size, one finding a file. */
-static wb_status note_unaligned(wb__context *context, const wb__model *logical, size_t file)
+static bool is_unaligned(const wb__model *logical, const wb__model_file *in, size_t tensor)
 {
-    const wb__model_file *in = &logical->files[file];
+    const wb__dtype *dtype = wb__table_kind_of(&logical->table, tensor)->dtype;
+    uint32_t size = wb__dtype_is_plain(dtype) ? dtype->block_bits / 8 : 1;
+    return size > 1 && (in->data_begin + wb__record_at(&logical->table, tensor)->begin) % size != 0;
+}
+
+/* Tensors that do not begin at a multiple of their element's size: one finding a model. */
+static wb_status note_unaligned(wb__context *context, const wb__model *logical)
+{
     uint64_t count = 0;
     size_t first = 0;
-    for (size_t i = in->first_tensor; i < in->first_tensor + in->tensor_count; i++) {
-        uint32_t size = wb__table_kind_of(&logical->table, i)->dtype->block_bits / 8;
-        if (size > 1 && (in->data_begin + wb__record_at(&logical->table, i)->begin) % size != 0) {
-            if (count++ == 0)
+    for (size_t file = 0; file < logical->file_count; file++) {
+        const wb__model_file *in = &logical->files[file];
+        for (size_t i = in->first_tensor; i < in->first_tensor + in->tensor_count; i++) {
+            if (is_unaligned(logical, in, i) && count++ == 0)
                 first = i;
         }
     }
     if (count == 0)
         return WB_OK;
-    context->file = in->path;
-    wb_status status = wb__note(
-        context, WB_INFO, WB__FINDING_ST_UNALIGNED,
-        in->data_begin + wb__record_at(&logical->table, first)->begin, wb__table_name(&logical->table, first),
-        "%llu tensors are not aligned to the size of their elements, this one first",
-        (unsigned long long)count);
+    context->file = logical->files[wb__model_file_of(logical, first)].path;
+    wb_status status =
+        wb__note(context, WB_INFO, WB__FINDING_ST_UNALIGNED, wb__model_offset_of(logical, first),
+                 wb__table_name(&logical->table, first),
+                 "%llu tensors are not aligned to the size of their elements, this one first",
+                 (unsigned long long)count);
     context->file = "";
     return status;
 }
@@ -151,11 +178,13 @@ wb_status wb__verify(const wb_model *model, wb__context *context, const wb_verif
 {
     const wb__model *logical = &model->logical;
     value_check check = {.model = model, .context = context, .options = options};
-    for (size_t file = 0; file < logical->file_count; file++) {
-        wb_status status = note_unaligned(context, logical, file);
-        if (status != WB_OK)
-            return status;
-    }
+    wb_status status = note_unaligned(context, logical);
+    for (size_t file = 0; file < logical->file_count && status == WB_OK; file++)
+        status = wb__verify_padding(model, context, file);
+    if (status == WB_OK)
+        status = wb__verify_texts(model, context);
+    if (status != WB_OK)
+        return status;
     check.budget = options->data_budget == 0 ? DEFAULT_BUDGET : options->data_budget;
     if (options->flags & WB_VERIFY_DEEP)
         check.budget = UINT64_MAX;
@@ -165,7 +194,9 @@ wb_status wb__verify(const wb_model *model, wb__context *context, const wb_verif
     check.chunk = wb__alloc(&context->allocator, CHUNK_BYTES);
     if (check.chunk == NULL)
         return wb__fail_memory(context);
-    wb_status status = verify_values(&check);
+    status = verify_values(&check);
     wb__free(&context->allocator, check.chunk, CHUNK_BYTES);
+    if (status == WB_OK && check.unread == 0) /* nothing was too large to be read */
+        status = wb__verify_digests(model, context);
     return status;
 }

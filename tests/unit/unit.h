@@ -1,7 +1,7 @@
 /*
  * unit.h: what a unit test includes. cmocka where it is to be had for this compiler and its flags;
- * otherwise (32 bits, MemorySanitizer) the same names for the few things the tests use, so that every
- * test runs everywhere.
+ * otherwise (32 bits, MemorySanitizer) the same names for the few things the tests use, so that
+ * every test runs everywhere.
  */
 #ifndef WB_TESTS_UNIT_H
 #define WB_TESTS_UNIT_H
@@ -37,14 +37,19 @@ struct CMUnitTest {
 #define assert_non_null(p) unit__check((p) != NULL, #p " is not NULL")
 #define assert_int_equal(a, b) unit__check((uintmax_t)(a) == (uintmax_t)(b), #a " == " #b)
 #define assert_int_not_equal(a, b) unit__check((uintmax_t)(a) != (uintmax_t)(b), #a " != " #b)
-#define assert_ptr_equal(a, b)                                                                     \
-    unit__check((const void *)(a) == (const void *)(b), #a " == " #b)
+#define assert_ptr_equal(a, b) unit__check((const void *)(a) == (const void *)(b), #a " == " #b)
 #define assert_string_equal(a, b) unit__check(strcmp(a, b) == 0, #a " equals " #b)
 #define assert_memory_equal(a, b, n) unit__check(memcmp(a, b, n) == 0, #a " equals " #b)
 #define fail_msg(...)                                                                              \
     do {                                                                                           \
         fprintf(stderr, __VA_ARGS__);                                                              \
         unit__check(0, "failed");                                                                  \
+    } while (0)
+/* Ends a test that this machine cannot run. */
+#define skip()                                                                                     \
+    do {                                                                                           \
+        fprintf(stderr, "skipped\n");                                                              \
+        return;                                                                                    \
     } while (0)
 #define cmocka_unit_test(f) {#f, f}
 #define cmocka_run_group_tests(tests, setup, teardown)                                             \

@@ -130,9 +130,8 @@ static wb_status read_shape(wb__st_reader *reader, tensor_entry *entry)
             return wb__fail(reader->context, WB_ERROR_LIMIT, WB__FINDING_RANK_LIMIT, json->at,
                             entry->name, "a shape of more than %llu dimensions",
                             (unsigned long long)ceiling);
-        if (!wb__grow(&reader->context->allocator, (void **)&reader->shape,
-                      &reader->shape_capacity, sizeof *reader->shape, (size_t)entry->rank + 1,
-                      UINT32_MAX))
+        if (!wb__grow(&reader->context->allocator, (void **)&reader->shape, &reader->shape_capacity,
+                      sizeof *reader->shape, (size_t)entry->rank + 1, UINT32_MAX))
             return wb__fail_memory(reader->context);
         reader->shape[entry->rank++] = json->uint;
     }
@@ -175,8 +174,8 @@ static wb_status skip_field(wb__st_reader *reader, const tensor_entry *entry)
     if (!wb__key_set_add(&reader->fields, reader->entry, json->text, &repeated))
         return wb__fail_memory(reader->context);
     if (repeated) {
-        wb_status status = wb__deviation(reader->context, WB__FINDING_ST_DUPLICATE, at,
-                                         entry->name, "an entry has the same field twice");
+        wb_status status = wb__deviation(reader->context, WB__FINDING_ST_DUPLICATE, at, entry->name,
+                                         "an entry has the same field twice");
         if (status != WB_OK)
             return status;
     }
@@ -230,6 +229,21 @@ static wb_status read_entry_array(wb__st_reader *reader, tensor_entry *entry)
     return WB_OK;
 }
 
+/*
+ * Entries written as arrays can be more than what was reserved for. Before the next entry there
+ * must be room again for as many of the usual length as can follow, which is what the fast reader
+ * relies on.
+ */
+static wb_status make_room(wb__st_reader *reader)
+{
+    const wb__table *table = reader->table;
+    uint64_t left = wb__cursor_left(reader->cursor);
+    if (table->capacity - table->count > left / WB__ST_ENTRY_MIN)
+        return WB_OK;
+    return wb__table_reserve(reader->table, reader->context, left + 1,
+                             left / WB__ST_ENTRY_MIN_COMPATIBLE + 1);
+}
+
 static wb_status add_tensor(wb__st_reader *reader, const tensor_entry *entry)
 {
     wb__kind kind = {.shape = reader->shape, .dtype = entry->dtype, .rank = entry->rank};
@@ -245,7 +259,7 @@ static wb_status add_tensor(wb__st_reader *reader, const tensor_entry *entry)
     wb__table_add(reader->table, entry->name, number, entry->begin, entry->where);
     reader->irregular |= entry->begin != reader->expected || kind.fault != WB__KIND_SOUND;
     reader->expected = entry->end;
-    return WB_OK;
+    return make_room(reader);
 }
 
 /*
@@ -263,7 +277,8 @@ static wb__str keep_key(wb__st_reader *reader)
 static wb_status read_entry(wb__st_reader *reader)
 {
     wb__json *json = &reader->json;
-    tensor_entry entry = {.name = keep_key(reader), .where = (uint32_t)(json->at - WB__ST_LENGTH_BYTES)};
+    tensor_entry entry = {.name = keep_key(reader),
+                          .where = (uint32_t)(json->at - WB__ST_LENGTH_BYTES)};
     wb_status status;
     switch (wb__json_next(json)) {
     case WB__JSON_OBJECT: status = read_entry_object(reader, &entry); break;
@@ -314,23 +329,44 @@ static wb_status read_metadata(wb__st_reader *reader)
 
 /* ---- the whole header ---- */
 
+/* Lets the fast reader take members from `text` on, which is what the cursor stands at; tells how
+ * many bytes it took. */
+static size_t take_members(wb__st_reader *reader, const uint8_t *text, size_t n)
+{
+    uint32_t where = (uint32_t)(wb__cursor_at(reader->cursor) - WB__ST_LENGTH_BYTES);
+    size_t taken = (size_t)(reader->fast(reader, text, text + n, where) - text);
+    reader->cursor->p += taken;
+    if (taken != 0)
+        wb__json_took_members(&reader->json);
+    return taken;
+}
+
+/*
+ * The last members, behind which there is less at hand than the fast reader may look at: in a copy
+ * with zeros behind it, which no member can contain.
+ */
+static void take_last(wb__st_reader *reader)
+{
+    uint8_t copy[2 * WB__ST_FAST_MARGIN] = {0};
+    size_t n = (size_t)wb__cursor_left(reader->cursor);
+    if (!wb__cursor_want(reader->cursor, n))
+        return;
+    memcpy(copy, reader->cursor->p, n);
+    (void)take_members(reader, copy, n + WB__ST_FAST_MARGIN);
+}
+
 /* Hands what comes next to the fast reader, for as long as it likes it. */
 static void take_fast(wb__st_reader *reader)
 {
     wb__cursor *cursor = reader->cursor;
     while (wb__json_reach_key(&reader->json)) {
-        /* Only to keep the window full: at the end of the header there is no more to have. */
-        if (wb__cursor_at_hand(cursor) < WB__ST_FAST_MARGIN &&
-            (wb__cursor_left(cursor) < WB__ST_FAST_MARGIN ||
-             !wb__cursor_want(cursor, WB__ST_FAST_MARGIN)))
+        if (wb__cursor_left(cursor) < WB__ST_FAST_MARGIN) {
+            take_last(reader);
             return;
-        const uint8_t *end =
-            reader->fast(reader, cursor->p, cursor->end,
-                         (uint32_t)(wb__cursor_at(cursor) - WB__ST_LENGTH_BYTES));
-        if (end == cursor->p)
+        }
+        if (!wb__cursor_want(cursor, WB__ST_FAST_MARGIN) ||
+            take_members(reader, cursor->p, wb__cursor_at_hand(cursor)) == 0)
             return;
-        cursor->p = end;
-        wb__json_took_members(&reader->json);
     }
 }
 
@@ -343,8 +379,8 @@ static wb_status read_members(wb__st_reader *reader)
             take_fast(reader);
         if (wb__json_next(json) != WB__JSON_KEY)
             break;
-        wb_status status = wb__str_equal(json->text, metadata) ? read_metadata(reader)
-                                                               : read_entry(reader);
+        wb_status status =
+            wb__str_equal(json->text, metadata) ? read_metadata(reader) : read_entry(reader);
         if (status != WB_OK)
             return status;
     }

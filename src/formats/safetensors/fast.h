@@ -23,7 +23,7 @@
  * The text is included once for each instruction set, after these have been defined:
  *     FAST_FUNCTION  attributes of its functions, in front of `static inline`
  *     FAST_NAME      name of the function this makes
- *     name_length(p)               bytes before the first that needs care, at most 255; 256 if more
+ *     name_length(p, &last)        bytes before the first that needs care, at most 255; 256 if more
  *     same_text(p, text, len)      whether len <= WB__ST_MIDDLE_MAX bytes agree
  *     copy_name(to, p, len)        may write WB__NAMES_SLACK bytes more
  *     hash_name(hasher, p, len)    as hasher->hash does
@@ -45,7 +45,8 @@ FAST_FUNCTION static inline bool take_literal(const uint8_t **p, const char *tex
 #define FAST_MAX_RANK 8
 
 /* Reads dtype and shape at `*p`, which stands behind the quote that opens the dtype. */
-FAST_FUNCTION static inline bool parse_kind(wb__st_reader *reader, const uint8_t **p, uint32_t *number)
+FAST_FUNCTION static inline bool parse_kind(wb__st_reader *reader, const uint8_t **p,
+                                            uint32_t *number)
 {
     uint64_t shape[FAST_MAX_RANK];
     wb__kind kind = {.shape = shape};
@@ -73,11 +74,13 @@ FAST_FUNCTION static inline bool parse_kind(wb__st_reader *reader, const uint8_t
         }
     }
     wb__kind_measure(&kind);
-    return kind.fault == WB__KIND_SOUND && wb__table_kind(reader->table, &kind, number);
+    return kind.rank <= reader->context->limits.rank && kind.fault == WB__KIND_SOUND &&
+           wb__table_kind(reader->table, &kind, number);
 }
 
-/* The middle at p, of those kept or else read and kept from now on; NULL if it is none. */
-FAST_FUNCTION static inline const wb__st_middle *find_middle(wb__st_reader *reader, const uint8_t *p)
+/* The middle at p if it is one of those kept, or NULL. */
+FAST_FUNCTION static inline const wb__st_middle *find_middle(wb__st_reader *reader,
+                                                             const uint8_t *p)
 {
     for (unsigned i = 0; i < WB__ST_MIDDLES; i++) {
         if (same_text(p, reader->middles[i].text, reader->middles[i].len)) {
@@ -85,20 +88,26 @@ FAST_FUNCTION static inline const wb__st_middle *find_middle(wb__st_reader *read
             return &reader->middles[i];
         }
     }
+    return NULL;
+}
+
+/* Reads the middle at p and keeps it from now on; false if it is none. */
+FAST_FUNCTION static bool keep_middle(wb__st_reader *reader, const uint8_t *p)
+{
     const uint8_t *end = p;
     uint32_t kind;
     if (!TAKE_LITERAL(&end, "\":{\"dtype\":\"") || !parse_kind(reader, &end, &kind) ||
         !TAKE_LITERAL(&end, "],\"data_offsets\":[") || end - p > WB__ST_MIDDLE_MAX)
-        return NULL;
+        return false;
     unsigned i = reader->next_middle;
     wb__st_middle *middle = &reader->middles[i];
     memcpy(middle->text, p, WB__ST_MIDDLE_MAX);
     middle->len = (uint32_t)(end - p);
     middle->kind = kind;
-    middle->bytes = reader->table->kinds[kind].bytes;
+    middle->bytes = ((const wb__kind *)wb__list_at(&reader->table->kinds, kind))->bytes;
     reader->last_middle = i;
     reader->next_middle = (i + 1) % WB__ST_MIDDLES;
-    return middle;
+    return true;
 }
 
 FAST_FUNCTION static inline bool is_metadata(const uint8_t *name, unsigned len)
@@ -106,30 +115,40 @@ FAST_FUNCTION static inline bool is_metadata(const uint8_t *name, unsigned len)
     return len == 12 && memcmp(name, "__metadata__", 12) == 0;
 }
 
-FAST_FUNCTION const uint8_t *FAST_NAME(wb__st_reader *reader, const uint8_t *p, const uint8_t *end,
-                                       uint32_t where)
+/*
+ * Takes members from *key on until one is different, and leaves *key there. If only its middle is
+ * not among those kept, *unknown says where that is. Returns the end of the last one taken. Calls
+ * nothing and is not inlined, so that the constants of the vector code stay in registers.
+ */
+FAST_FUNCTION FAST_APART static const uint8_t *take_members(wb__st_reader *reader,
+                                                            const uint8_t **key, const uint8_t *end,
+                                                            uint32_t where, const uint8_t **unknown)
 {
     wb__table *table = reader->table;
     const wb__st_middle *middle = &reader->middles[reader->last_middle];
-    const uint8_t *start = p, *taken = p;
+    const uint8_t *p = *key, *start = p, *taken = p;
     char *names = table->names;
     size_t names_used = table->names_used;
     wb__record *record = table->records_end - table->count;
     uint64_t expected = reader->expected;
     bool irregular = false;
+    name_lengths lengths = {{0, 0}, {0, 0}};
     const uint8_t *expected_text = p; /* its digits, where the header had them last */
     unsigned expected_digits = 0;     /* 0: not known */
 
+    *unknown = NULL;
     while ((size_t)(end - p) >= WB__ST_FAST_MARGIN) {
         const uint8_t *name = p + 1;
-        unsigned name_len = name_length(name);
+        unsigned name_len = name_length(name, &lengths);
         const uint8_t *q = name + name_len;
         if (name_len > 255 || *q != '"' || is_metadata(name, name_len))
             break;
         if (!same_text(q, middle->text, middle->len)) {
             const wb__st_middle *other = find_middle(reader, q);
-            if (other == NULL)
+            if (other == NULL) {
+                *unknown = q;
                 break;
+            }
             middle = other;
         }
         q += middle->len;
@@ -151,9 +170,9 @@ FAST_FUNCTION const uint8_t *FAST_NAME(wb__st_reader *reader, const uint8_t *p, 
 
         copy_name(names + names_used, name, name_len);
         names[names_used + name_len] = '\0';
-        *--record = (wb__record){tensor_begin, (uint32_t)names_used, middle->kind,
-                                 where + (uint32_t)(p - start),
-                                 hash_name(&table->hasher, name, name_len)};
+        *--record =
+            (wb__record){tensor_begin, (uint32_t)names_used, middle->kind,
+                         where + (uint32_t)(p - start), hash_name(&table->hasher, name, name_len)};
         names_used += name_len + 1;
         irregular |= tensor_begin != expected;
         expected = tensor_end;
@@ -169,5 +188,19 @@ FAST_FUNCTION const uint8_t *FAST_NAME(wb__st_reader *reader, const uint8_t *p, 
     table->count = (size_t)(table->records_end - record);
     reader->expected = expected;
     reader->irregular |= irregular;
+    *key = p;
+    return taken;
+}
+
+FAST_FUNCTION const uint8_t *FAST_NAME(wb__st_reader *reader, const uint8_t *p, const uint8_t *end,
+                                       uint32_t where)
+{
+    const uint8_t *key = p, *taken = p, *unknown;
+    do {
+        const uint8_t *from = key;
+        const uint8_t *to = take_members(reader, &key, end, where + (uint32_t)(key - p), &unknown);
+        if (to != from)
+            taken = to;
+    } while (unknown != NULL && keep_middle(reader, unknown));
     return taken;
 }

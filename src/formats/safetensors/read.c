@@ -39,7 +39,7 @@ static wb_status peek(wb__context *context, wb__cursor *cursor)
                         "its end",
                         (unsigned long long)header,
                         (unsigned long long)(header - (file_bytes - WB__ST_LENGTH_BYTES)));
-    cursor->limit = WB__ST_LENGTH_BYTES + header;
+    wb__cursor_set_limit(cursor, WB__ST_LENGTH_BYTES + header);
     return WB_OK;
 }
 
@@ -71,12 +71,10 @@ static wb_status read_with(wb__st_reader *reader)
     wb__context *context = reader->context;
     wb__model_file *file = wb__model_file_in_hand(reader->model);
     uint64_t header = reader->cursor->limit - WB__ST_LENGTH_BYTES;
-    uint64_t entry_min =
-        context->compatible ? WB__ST_ENTRY_MIN_COMPATIBLE : WB__ST_ENTRY_MIN;
     file->header_begin = WB__ST_LENGTH_BYTES;
     file->data_begin = WB__ST_LENGTH_BYTES + header;
     wb_status status =
-        wb__table_reserve(reader->table, context, header + 1, header / entry_min + 1);
+        wb__table_reserve(reader->table, context, header + 1, header / WB__ST_ENTRY_MIN + 1);
     if (status == WB_OK)
         status = wb__st_decode(reader);
     if (status == WB_OK)
@@ -86,7 +84,7 @@ static wb_status read_with(wb__st_reader *reader)
     return status;
 }
 
-static wb_status read_safetensors(wb__context *context, wb__cursor *cursor, wb__model *model)
+wb_status wb__st_read(wb__context *context, wb__cursor *cursor, wb__model *model, wb__st_fast *fast)
 {
     wb_status status = peek(context, cursor);
     if (status != WB_OK)
@@ -97,7 +95,7 @@ static wb_status read_safetensors(wb__context *context, wb__cursor *cursor, wb__
     reader.cursor = cursor;
     reader.model = model;
     reader.table = &model->table;
-    reader.fast = wb__st_fast_for(wb__cpu_features());
+    reader.fast = fast;
     reader.last_middle = reader.next_middle = 0;
     for (size_t i = 0; i < WB__ST_MIDDLES; i++) {
         reader.middles[i].len = 1; /* one byte, which is not the quote a middle begins with */
@@ -108,6 +106,11 @@ static wb_status read_safetensors(wb__context *context, wb__cursor *cursor, wb__
     wb__key_set_stop(&reader.fields);
     wb__free(&context->allocator, reader.shape, reader.shape_capacity * sizeof *reader.shape);
     return status;
+}
+
+static wb_status read_safetensors(wb__context *context, wb__cursor *cursor, wb__model *model)
+{
+    return wb__st_read(context, cursor, model, wb__st_fast_for(wb__cpu_features()));
 }
 
 const wb__format wb__format_safetensors = {

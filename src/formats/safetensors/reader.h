@@ -78,6 +78,14 @@ struct wb__st_reader {
 };
 
 /*
+ * Reads a file as wb__format_safetensors.read does, with the fast reader given. NULL takes none, which
+ * is the definition of right. The vector ones hash as wb__name_hash_aes does: the model must have been
+ * set up with that processor feature.
+ */
+wb_status wb__st_read(wb__context *context, wb__cursor *cursor, wb__model *model,
+                      wb__st_fast *fast);
+
+/*
  * Reads the header, which the cursor stands at and is limited to. Layout is left to verify: a tensor
  * whose size contradicts its shape becomes a kind of its own, with the fault in it.
  */

@@ -144,10 +144,10 @@ static void encode_block(const wb__iq_type *type, const float *x, const float *i
             (uint8_t)wb__clamp(wb__round_even(0.5f * (inverse * scales[g] - 1)), 0, 15);
 }
 
-#define FOR_EACH_BLOCK(type, block_bytes)                                      \
-    iq_block block;                                                            \
-    for (; n > 0; n -= BLOCK, x += BLOCK, out += (block_bytes),                \
-                  importance = importance == NULL ? NULL : importance + BLOCK) \
+#define FOR_EACH_BLOCK(type, block_bytes)                                                          \
+    iq_block block;                                                                                \
+    for (; n > 0; n -= BLOCK, x += BLOCK, out += (block_bytes),                                    \
+                  importance = importance == NULL ? NULL : importance + BLOCK)                     \
         if (encode_block(type, x, importance, search, &block), wb__store_f16(out, block.d), true)
 
 /* Four times seven signs, and a scale. */
@@ -258,10 +258,10 @@ void wb__iq3_s_with(wb__iq_search *search, const float *x, const float *importan
 
 /* ---- with the scalar search ---- */
 
-#define ENCODER(name)                                                                       \
-    void wb__encode_##name(const float *x, const float *importance, uint8_t *out, size_t n) \
-    {                                                                                       \
-        wb__##name##_with(wb__iq_search_scalar, x, importance, out, n);                     \
+#define ENCODER(name)                                                                              \
+    void wb__encode_##name(const float *x, const float *importance, uint8_t *out, size_t n)        \
+    {                                                                                              \
+        wb__##name##_with(wb__iq_search_scalar, x, importance, out, n);                            \
     }
 
 ENCODER(iq2_xxs)

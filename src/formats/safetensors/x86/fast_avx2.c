@@ -1,5 +1,5 @@
 /* The fast reader with AVX2 and AES-NI. */
-#include "formats/safetensors/reader.h"
+#include "formats/safetensors/fast_types.h"
 
 #if WB__X86
 
@@ -13,21 +13,23 @@ FAST_FUNCTION static inline __m256i load_256(const void *p)
     return _mm256_loadu_si256((const __m256i *)p);
 }
 
-FAST_FUNCTION static inline unsigned name_length(const uint8_t *p)
+FAST_FUNCTION static inline uint64_t special_half(const uint8_t *p)
 {
-    for (unsigned i = 0; i < 256; i += 32) {
-        __m256i v = load_256(p + i);
-        /* As signed bytes, those past ASCII are less than a space too. */
-        __m256i special = _mm256_or_si256(
-            _mm256_cmpgt_epi8(_mm256_set1_epi8(0x20), v),
-            _mm256_or_si256(_mm256_cmpeq_epi8(v, _mm256_set1_epi8('"')),
-                            _mm256_cmpeq_epi8(v, _mm256_set1_epi8('\\'))));
-        unsigned mask = (unsigned)_mm256_movemask_epi8(special);
-        if (mask != 0)
-            return i + (unsigned)__builtin_ctz(mask);
-    }
-    return 256;
+    __m256i v = load_256(p);
+    /* As signed bytes, those past ASCII are less than a space too. */
+    __m256i special =
+        _mm256_or_si256(_mm256_cmpgt_epi8(_mm256_set1_epi8(0x20), v),
+                        _mm256_or_si256(_mm256_cmpeq_epi8(v, _mm256_set1_epi8('"')),
+                                        _mm256_cmpeq_epi8(v, _mm256_set1_epi8('\\'))));
+    return (uint32_t)_mm256_movemask_epi8(special);
 }
+
+FAST_FUNCTION static inline uint64_t special_bytes(const uint8_t *p)
+{
+    return special_half(p) | special_half(p + 32) << 32;
+}
+
+#include "formats/safetensors/x86/fast_name.h"
 
 FAST_FUNCTION static inline bool same_text(const uint8_t *p, const uint8_t *text, uint32_t len)
 {

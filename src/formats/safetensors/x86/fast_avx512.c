@@ -1,9 +1,10 @@
 /* The fast reader with AVX-512 and its AES. */
-#include "formats/safetensors/reader.h"
+#include "formats/safetensors/fast_types.h"
 
 #if WB__X86
 
-#define FAST_FUNCTION __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,vaes,aes,bmi,bmi2")))
+#define FAST_FUNCTION                                                                              \
+    __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,vaes,aes,bmi,bmi2")))
 #include "formats/safetensors/x86/fast_number.h"
 
 FAST_FUNCTION static inline __m512i load_512(const void *p)
@@ -17,19 +18,16 @@ FAST_FUNCTION static inline __mmask64 first_bytes(unsigned n)
     return n >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << n) - 1;
 }
 
-FAST_FUNCTION static inline unsigned name_length(const uint8_t *p)
+FAST_FUNCTION static inline uint64_t special_bytes(const uint8_t *p)
 {
-    for (unsigned i = 0; i < 256; i += 64) {
-        __m512i v = load_512(p + i);
-        /* As signed bytes, those past ASCII are less than a space too. */
-        uint64_t special = _mm512_cmplt_epi8_mask(v, _mm512_set1_epi8(0x20)) |
-                           _mm512_cmpeq_epi8_mask(v, _mm512_set1_epi8('"')) |
-                           _mm512_cmpeq_epi8_mask(v, _mm512_set1_epi8('\\'));
-        if (special != 0)
-            return i + (unsigned)__builtin_ctzll(special);
-    }
-    return 256;
+    __m512i v = load_512(p);
+    /* As signed bytes, those past ASCII are less than a space too. */
+    return _mm512_cmplt_epi8_mask(v, _mm512_set1_epi8(0x20)) |
+           _mm512_cmpeq_epi8_mask(v, _mm512_set1_epi8('"')) |
+           _mm512_cmpeq_epi8_mask(v, _mm512_set1_epi8('\\'));
 }
+
+#include "formats/safetensors/x86/fast_name.h"
 
 FAST_FUNCTION static inline bool same_text(const uint8_t *p, const uint8_t *text, uint32_t len)
 {

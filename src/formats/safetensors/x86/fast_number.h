@@ -1,5 +1,6 @@
 /*
- * formats/safetensors/x86/fast_number.h: numbers of up to 15 digits with SSE4.1, all digits at once.
+ * formats/safetensors/x86/fast_number.h: numbers of up to 15 digits with SSE4.1, all digits at
+ * once.
  */
 #include <immintrin.h>
 
@@ -13,8 +14,7 @@ FAST_FUNCTION static inline __m128i load_128(const void *p)
     return _mm_loadu_si128((const __m128i *)p);
 }
 
-FAST_FUNCTION static inline unsigned read_number(const uint8_t *p, unsigned guess,
-                                                 uint64_t *value)
+FAST_FUNCTION static inline unsigned read_number(const uint8_t *p, unsigned guess, uint64_t *value)
 {
     __m128i digits = _mm_sub_epi8(load_128(p), _mm_set1_epi8('0'));
     __m128i is_digit = _mm_cmpeq_epi8(_mm_min_epu8(digits, _mm_set1_epi8(9)), digits);

@@ -1,0 +1,49 @@
+# The front door. CMakeLists.txt builds; this only calls it, with what it needs.
+
+.PHONY: help build demo test bench peers fuzz install clean
+.DEFAULT_GOAL := help
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+PREFIX ?= /usr/local
+
+help:
+	@echo "make demo      build the command and weigh a real model with it"
+	@echo "make test      build everything and run every test"
+	@echo "make bench     measure, and write bench/results.json"
+	@echo "make peers     install the programs that the measurements compare with"
+	@echo "make fuzz      fuzz every target for a minute in all (docs/dev/fuzzing.md says more)"
+	@echo "make install   build and install into PREFIX ($(PREFIX)), under DESTDIR if that is set"
+	@echo "make clean     remove what was built"
+	@echo "What is missing is installed with the system's package manager if that is allowed; otherwise"
+	@echo "the line to type is printed."
+
+build:
+	@sh scripts/need.sh build
+	cmake --preset release
+	cmake --build --preset release -j $(JOBS)
+
+demo:
+	@sh scripts/need.sh build
+	@sh scripts/demo.sh
+
+test:
+	@sh scripts/need.sh build test
+	cmake --preset dev
+	cmake --build --preset dev -j $(JOBS)
+	ctest --test-dir build/dev --output-on-failure -j $(JOBS)
+
+bench: peers
+	@sh bench/run.sh
+
+peers:
+	@sh scripts/need.sh build bench
+	@sh bench/peers.sh
+
+fuzz:
+	@sh scripts/need.sh build test
+	@sh scripts/fuzz.sh all 60s
+
+install: build
+	cmake --install build/release --prefix $(PREFIX)
+
+clean:
+	cmake -E rm -rf build

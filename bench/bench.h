@@ -1,0 +1,70 @@
+/*
+ * bench: how fast we are, beside the reference programs and beside the least the machine needs.
+ *
+ *   cases/NAME     what is measured: a few lines of text, see case.c; drop one in
+ *   worker.c       ours and the floor; each operation is a row there and a file in ops/
+ *   peers/NAME/    a reference program that answers as a worker does; install.sh puts it together
+ *   driver.c       runs the workers of a case in turn and writes the table and results.json
+ *
+ * A worker is a process of its own that lives as long as its case. It prints lines
+ *
+ *     name NAME VERSION     of the program
+ *     work TEXT             what it did, such as "92160 tensors": ours and the peer's must agree
+ *     ready
+ *
+ * and then, whenever it reads the line "run", does its work once without looking at the clock, does
+ * it again, and prints the nanoseconds that the second time took.
+ */
+#ifndef WB_BENCH_BENCH_H
+#define WB_BENCH_BENCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+/* ---- cases ---- */
+
+typedef struct bench_case {
+    char name[128];
+    char unit[16];
+    double unit_ns;
+    char prepare[512]; /* makes the input; empty: nothing to make */
+    char ours[512];    /* commands, for the shell */
+    char peer[512];    /* begins with the name of a folder in peers/ */
+    char floor[512];
+} bench_case;
+
+/* Reads folder/name. On failure says on stderr what is wrong with it. */
+bool bench_case_read(const char *folder, const char *name, bench_case *out);
+
+/* ---- workers ---- */
+
+enum bench_side { BENCH_OURS, BENCH_PEER, BENCH_FLOOR, BENCH_SIDES };
+
+typedef struct bench_worker {
+    pid_t pid; /* 0: not running */
+    FILE *to, *from;
+    char name[128];
+    char work[128];
+} bench_worker;
+
+/* Starts the command and waits until it is ready. On failure says why on stderr. */
+bool bench_worker_start(bench_worker *worker, const char *command);
+bool bench_worker_run(bench_worker *worker, double *ns);
+void bench_worker_stop(bench_worker *worker);
+
+/* ---- results ---- */
+
+typedef struct bench_result {
+    const bench_case *what;
+    size_t samples;
+    double *sample[BENCH_SIDES]; /* in the case's unit; NULL for a peer that is missing */
+    double median[BENCH_SIDES];
+    char peer_name[128];
+} bench_result;
+
+/* Writes the case's entry into a file of results; entries of other cases stay as they are. */
+bool bench_result_store(const bench_result *result, const char *path);
+
+#endif

@@ -1,0 +1,88 @@
+/*
+ * A case is a file of lines "key: value"; '#' begins a comment.
+ *
+ *     unit     s, ms, us or ns
+ *     prepare  a command that makes the input, run in the folder of the data
+ *     ours     the command of our worker
+ *     peer     the same of a peer, whose first word is its folder in peers/
+ *     floor    the same of what bounds us
+ *
+ * The commands find our worker and the generators of input in PATH.
+ */
+#include "bench.h"
+
+#include <stddef.h>
+#include <string.h>
+
+static const struct key_row {
+    const char *key;
+    size_t offset, capacity;
+} keys[] = {
+#define ROW(member) {#member, offsetof(bench_case, member), sizeof(((bench_case *)0)->member)}
+    ROW(unit), ROW(prepare), ROW(ours), ROW(peer), ROW(floor),
+#undef ROW
+};
+
+static const struct unit_row {
+    const char *name;
+    double ns;
+} units[] = {{"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}};
+
+static bool take_line(bench_case *out, char *line)
+{
+    line[strcspn(line, "#\n")] = '\0';
+    if (line[strspn(line, " ")] == '\0')
+        return true;
+    char *value = strchr(line, ':');
+    if (value == NULL)
+        return false;
+    *value++ = '\0';
+    value += strspn(value, " ");
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        if (strcmp(keys[i].key, line) != 0)
+            continue;
+        int n = snprintf((char *)out + keys[i].offset, keys[i].capacity, "%s", value);
+        return n >= 0 && (size_t)n < keys[i].capacity;
+    }
+    return false;
+}
+
+static bool read_lines(FILE *file, const char *path, bench_case *out)
+{
+    char line[600];
+    for (int number = 1; fgets(line, sizeof line, file) != NULL; number++) {
+        if (!take_line(out, line)) {
+            fprintf(stderr, "bench: %s:%d: not a line of a case\n", path, number);
+            return false;
+        }
+    }
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+        if (strcmp(units[i].name, out->unit) == 0)
+            out->unit_ns = units[i].ns;
+    }
+    if (out->unit_ns == 0 || out->ours[0] == '\0' || out->floor[0] == '\0') {
+        fprintf(stderr, "bench: %s: a case needs a unit, ours and a floor\n", path);
+        return false;
+    }
+    return true;
+}
+
+bool bench_case_read(const char *folder, const char *name, bench_case *out)
+{
+    char path[4096];
+    memset(out, 0, sizeof *out);
+    int n = snprintf(path, sizeof path, "%s/%s", folder, name);
+    int m = snprintf(out->name, sizeof out->name, "%s", name);
+    if (n < 0 || (size_t)n >= sizeof path || m < 0 || (size_t)m >= sizeof out->name) {
+        fprintf(stderr, "bench: %s: too long a name\n", name);
+        return false;
+    }
+    FILE *file = fopen(path, "r");
+    if (file == NULL) {
+        fprintf(stderr, "bench: there is no case %s in %s\n", name, folder);
+        return false;
+    }
+    bool sound = read_lines(file, path, out);
+    (void)fclose(file);
+    return sound;
+}

@@ -1,0 +1,174 @@
+/*
+ * driver: measures cases and prints a line for each.
+ *
+ *     driver -c CASES -p PEERS [-n SAMPLES] [-o RESULTS] [-w] CASE…
+ *
+ * The workers of a case run in turn, one sample each, and each sample begins with another one of
+ * them, so that what disturbs the machine disturbs all alike. Figures are medians. With -w peers
+ * are left out and the results say so; without it a case whose peer is not installed is shown, but
+ * its entry in the results stays what it was.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "bench.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct driver {
+    const char *cases, *peers, *results;
+    size_t samples;
+    bool without_peers;
+} driver;
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* NaN when memory is out. */
+static double median_of(const double *samples, size_t n)
+{
+    double *sorted = malloc(n * sizeof *sorted);
+    if (sorted == NULL)
+        return 0.0 / 0.0;
+    memcpy(sorted, samples, n * sizeof *sorted);
+    qsort(sorted, n, sizeof *sorted, compare);
+    double median = n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
+    free(sorted);
+    return median;
+}
+
+/* ---- one case ---- */
+
+/* The command of the case's peer, or false if it is not there. */
+static bool peer_command(const driver *d, const bench_case *what, char *command, size_t capacity)
+{
+    char path[4096];
+    int folder = (int)strcspn(what->peer, " ");
+    if (d->without_peers || folder == 0)
+        return false;
+    (void)snprintf(path, sizeof path, "%s/%.*s/run", d->peers, folder, what->peer);
+    if (access(path, X_OK) != 0) {
+        fprintf(stderr, "bench: %.*s is not installed (make peers)\n", folder, what->peer);
+        return false;
+    }
+    int n = snprintf(command, capacity, "%s%s", path, what->peer + folder);
+    return n >= 0 && (size_t)n < capacity;
+}
+
+static bool start_all(const driver *d, const bench_case *what, bench_worker *workers)
+{
+    char peer[5000];
+    if (!bench_worker_start(&workers[BENCH_OURS], what->ours) ||
+        !bench_worker_start(&workers[BENCH_FLOOR], what->floor))
+        return false;
+    if (!peer_command(d, what, peer, sizeof peer))
+        return true;
+    if (!bench_worker_start(&workers[BENCH_PEER], peer))
+        return false;
+    if (strcmp(workers[BENCH_OURS].work, workers[BENCH_PEER].work) == 0)
+        return true;
+    fprintf(stderr, "bench: %s: ours found %s, the peer %s\n", what->name, workers[BENCH_OURS].work,
+            workers[BENCH_PEER].work);
+    return false;
+}
+
+static bool measure(bench_worker *workers, bench_result *result)
+{
+    for (size_t i = 0; i < result->samples; i++) {
+        for (size_t turn = 0; turn < BENCH_SIDES; turn++) {
+            size_t side = (i + turn) % BENCH_SIDES;
+            double ns;
+            if (workers[side].pid == 0)
+                continue;
+            if (!bench_worker_run(&workers[side], &ns))
+                return false;
+            result->sample[side][i] = ns / result->what->unit_ns;
+        }
+    }
+    return true;
+}
+
+static void print_row(const bench_result *result, const bench_worker *workers)
+{
+    const double *median = result->median;
+    printf("%-32s %10.4f", result->what->name, median[BENCH_OURS]);
+    if (workers[BENCH_PEER].pid != 0)
+        printf(" %10.4f %6.1fx", median[BENCH_PEER], median[BENCH_PEER] / median[BENCH_OURS]);
+    else
+        printf(" %10s %7s", "-", "-");
+    printf(" %10.4f %6.2fx  %-2s  %s\n", median[BENCH_FLOOR],
+           median[BENCH_FLOOR] / median[BENCH_OURS], result->what->unit, workers[BENCH_PEER].name);
+    (void)fflush(stdout);
+}
+
+static bool measure_and_report(const driver *d, bench_worker *workers, bench_result *result)
+{
+    for (size_t side = 0; side < BENCH_SIDES; side++) {
+        if (workers[side].pid == 0)
+            continue;
+        result->sample[side] = calloc(d->samples, sizeof(double));
+        if (result->sample[side] == NULL)
+            return false;
+    }
+    if (!measure(workers, result))
+        return false;
+    for (size_t side = 0; side < BENCH_SIDES; side++) {
+        if (result->sample[side] != NULL)
+            result->median[side] = median_of(result->sample[side], result->samples);
+    }
+    (void)snprintf(result->peer_name, sizeof result->peer_name, "%s", workers[BENCH_PEER].name);
+    print_row(result, workers);
+    if (workers[BENCH_PEER].pid == 0 && !d->without_peers)
+        return true;
+    return d->results == NULL || bench_result_store(result, d->results);
+}
+
+static bool run_case(const driver *d, const char *name)
+{
+    bench_case what;
+    bench_worker workers[BENCH_SIDES] = {{0}};
+    if (!bench_case_read(d->cases, name, &what))
+        return false;
+    if (what.prepare[0] != '\0' && system(what.prepare) != 0) {
+        fprintf(stderr, "bench: %s: failed: %s\n", name, what.prepare);
+        return false;
+    }
+    bench_result result = {.what = &what, .samples = d->samples};
+    bool done = start_all(d, &what, workers) && measure_and_report(d, workers, &result);
+    for (size_t side = 0; side < BENCH_SIDES; side++) {
+        bench_worker_stop(&workers[side]);
+        free(result.sample[side]);
+    }
+    return done;
+}
+
+int main(int argc, char **argv)
+{
+    driver d = {.samples = 31};
+    int option;
+    while ((option = getopt(argc, argv, "c:p:n:o:w")) != -1) {
+        switch (option) {
+        case 'c': d.cases = optarg; break;
+        case 'p': d.peers = optarg; break;
+        case 'n': d.samples = (size_t)strtoul(optarg, NULL, 10); break;
+        case 'o': d.results = optarg; break;
+        case 'w': d.without_peers = true; break;
+        default: return 4;
+        }
+    }
+    if (d.cases == NULL || d.samples == 0 || (d.peers == NULL && !d.without_peers)) {
+        fputs("usage: driver -c CASES -p PEERS [-n SAMPLES] [-o RESULTS] [-w] CASE...\n", stderr);
+        return 4;
+    }
+    (void)signal(SIGPIPE, SIG_IGN); /* a worker that died is told of by its worker_run */
+    printf("%-32s %10s %10s %7s %10s %7s  (medians of %zu)\n", "case", "ours", "peer", "ratio",
+           "floor", "ratio", d.samples);
+    bool all = true;
+    for (int i = optind; i < argc; i++)
+        all = run_case(&d, argv[i]) && all;
+    return all ? 0 : 1;
+}

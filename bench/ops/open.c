@@ -1,0 +1,42 @@
+/* From open() to a validated model; closing it is not counted. */
+#define _POSIX_C_SOURCE 200809L
+#include "../worker.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "weighbridge.h"
+
+static const char *path;
+
+static uint64_t open_once(uint64_t *tensors)
+{
+    wb_model *model;
+    wb_error error;
+    uint64_t begin = bench_now();
+    wb_status status = wb_open(path, NULL, &model, &error);
+    uint64_t end = bench_now();
+    if (status != WB_OK)
+        bench_die(path, error.message);
+    *tensors = wb_tensor_count(model);
+    wb_close(model);
+    return end - begin;
+}
+
+static void start(char **arguments)
+{
+    uint64_t tensors;
+    path = arguments[0];
+    (void)open_once(&tensors);
+    printf("name weighbridge %s\nwork %" PRIu64 " tensors\n", wb_version(), tensors);
+}
+
+static uint64_t run(unsigned long times)
+{
+    uint64_t sum = 0, tensors;
+    for (unsigned long i = 0; i < times; i++)
+        sum += open_once(&tensors);
+    return sum;
+}
+
+const bench_operation bench_open = {"open", "FILE", start, run};

@@ -1,0 +1,29 @@
+#!/bin/sh
+# Installs the reference programs that the benchmarks compare with: bench/peers.sh [PEER…], all if none
+# is named. Each is a folder in bench/peers/ whose install.sh is run in that folder with $OUT, an empty
+# folder in build/peers/, where it leaves an executable `run` that answers as bench.h says. What an
+# installed peer was made from is remembered; it is made anew only if its folder has changed.
+set -eu
+cd "$(dirname "$0")/.."
+top=$PWD
+[ $# -gt 0 ] || set -- $(ls bench/peers)
+failed=0
+for peer in "$@"; do
+    source=$top/bench/peers/$peer
+    OUT=$top/build/peers/$peer
+    made_from=$(cd "$source" && find . -type f | LC_ALL=C sort | xargs cksum)
+    if [ -x "$OUT/run" ] && [ "$(cat "$OUT/made-from" 2>/dev/null)" = "$made_from" ]; then
+        echo "$peer: is there"
+        continue
+    fi
+    rm -rf "$OUT"
+    mkdir -p "$OUT"
+    if (cd "$source" && OUT=$OUT sh -eu install.sh) && [ -x "$OUT/run" ]; then
+        echo "$made_from" >"$OUT/made-from"
+        echo "$peer: installed"
+    else
+        echo "$peer: could not be installed" >&2
+        failed=1
+    fi
+done
+exit $failed

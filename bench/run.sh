@@ -1,0 +1,19 @@
+#!/bin/sh
+# Measures: bench/run.sh [-n SAMPLES] [CASE…], all cases if none is named. Prints a table and updates
+# bench/results.json. The peers are those that bench/peers.sh has installed.
+set -eu
+cd "$(dirname "$0")/.."
+top=$PWD
+samples=31
+if [ "${1:-}" = -n ]; then
+    samples=$2
+    shift 2
+fi
+[ $# -gt 0 ] || set -- $(ls bench/cases)
+cmake --preset release -DWEIGHBRIDGE_BENCH=ON >/dev/null
+cmake --build build/release --target bench_driver bench_worker bench_headers >/dev/null
+mkdir -p build/bench
+cd build/bench
+PATH=$top/build/release/bench:$PATH
+unset WB_CPU_DISABLE
+exec driver -c "$top/bench/cases" -p "$top/build/peers" -o "$top/bench/results.json" -n "$samples" "$@"

@@ -1,0 +1,56 @@
+#!/bin/sh
+# Whether the benchmark works: test.sh FOLDER, the one with the programs. Nothing that was timed decides.
+set -eu
+real_cases=$(cd "$(dirname "$0")" && pwd)/cases
+tools=$(cd "$1" && pwd)
+folder=$tools/test
+PATH=$tools:$PATH
+rm -rf "$folder"
+mkdir -p "$folder"
+cd "$folder"
+
+# The case as it is, but for the number of repetitions.
+cases=$folder/cases
+mkdir cases
+sed 's/ 400 / 2 /' "$real_cases/open.safetensors.300" >cases/open.safetensors.300
+
+fail() {
+    echo "$*" >&2
+    exit 1
+}
+
+# The headers are those that the figures published so far were measured with.
+for want in "big 531514140744 11937864 1367977080" "small 16496781640 35144 1888704817"; do
+    set -- $want
+    headers "$1" "$1.safetensors"
+    [ "$(wc -c <"$1.safetensors")" = "$2" ] || fail "$1: not $2 bytes"
+    sum=$(head -c "$3" "$1.safetensors" | cksum)
+    [ "$sum" = "$4 $3" ] || fail "$1: checksum $sum"
+done
+
+# A run of one case leaves the entries of others as they were, to the byte.
+other='{"case": "other", "ours" : 1.50, "samples_ours":[1, 2]}'
+stale='{"case":"open.safetensors.300","ours":-1}'
+echo "[$stale, $other]" >results.json
+driver -w -c "$cases" -n 1 -o results.json open.safetensors.300 >table
+grep -q '^open.safetensors.300 ' table || fail "no line in the table"
+grep -qF "$other" results.json || fail "the entry of another case changed"
+[ "$(grep -c '"case"' results.json)" = 2 ] || fail "not one entry a case"
+grep '"open.safetensors.300"' results.json >entry
+grep -q '"ours":[0-9.e-]*,"peer":null,"ratio":null,"floor":[0-9]' entry || fail "no figures"
+grep -q '"samples_ours":\[[0-9.e-]*\],"samples_peer":\[\]' entry || fail "not one sample"
+
+# A peer that did other work is no peer.
+mkdir -p peers/liar
+sed 's/^peer: [^ ]*/peer: liar/' cases/open.safetensors.300 >cases/lie
+printf '#!/bin/sh\nprintf "work 299 tensors\\nready\\n"; read line && echo 1\n' >peers/liar/run
+chmod +x peers/liar/run
+! driver -c "$cases" -p peers -n 1 lie >table 2>&1 || fail "a peer that did other work was taken"
+grep -q 'the peer 299 tensors' table || fail "it is not told why"
+! driver -w -c "$cases" -n 1 missing >table 2>&1 || fail "a missing case was taken"
+
+# A case whose peer is missing is shown, but keeps its entry.
+cp results.json before.json
+driver -c "$cases" -p nowhere -n 1 -o results.json open.safetensors.300 >table 2>&1
+grep -q 'is not installed' table || fail "a missing peer is not told"
+cmp before.json results.json

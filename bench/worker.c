@@ -1,0 +1,56 @@
+/*
+ * worker OPERATION TIMES ARGUMENTS…: measures one operation of ours, or a floor, as bench.h says.
+ * A sample is the mean of so many times, for what is too short for the clock.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "worker.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const bench_operation *const operations[] = {&bench_open, &bench_copy};
+
+void bench_die(const char *what, const char *why)
+{
+    fprintf(stderr, "worker: %s: %s\n", what, why);
+    exit(1);
+}
+
+static const bench_operation *find(const char *name)
+{
+    for (size_t i = 0; i < sizeof operations / sizeof operations[0]; i++) {
+        if (strcmp(operations[i]->name, name) == 0)
+            return operations[i];
+    }
+    return NULL;
+}
+
+static void serve(const bench_operation *operation, unsigned long times)
+{
+    char line[16];
+    while (fgets(line, sizeof line, stdin) != NULL) {
+        if (strcmp(line, "run\n") != 0)
+            bench_die("expected run", line);
+        (void)operation->run(1);
+        printf("%.1f\n", (double)operation->run(times) / (double)times);
+        (void)fflush(stdout);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const bench_operation *operation = argc < 4 ? NULL : find(argv[1]);
+    unsigned long times = argc < 4 ? 0 : strtoul(argv[2], NULL, 10);
+    if (operation == NULL || times == 0) {
+        for (size_t i = 0; i < sizeof operations / sizeof operations[0]; i++)
+            fprintf(stderr, "usage: worker %s TIMES %s\n", operations[i]->name,
+                    operations[i]->arguments);
+        return 4;
+    }
+    operation->start(argv + 3);
+    puts("ready");
+    (void)fflush(stdout);
+    serve(operation, times);
+    return 0;
+}

@@ -1,0 +1,205 @@
+#include <string.h>
+
+#include "exit.h"
+#include "options.h"
+#include "report.h"
+
+/* ---- what was meant ---- */
+
+static bool is_near(const char *typed, size_t len, const char *name, size_t *best)
+{
+    size_t n = strlen(name);
+    bool is_start = len >= 2 && len < n && memcmp(typed, name, len) == 0;
+    size_t distance = is_start ? 1 : edit_distance(typed, len, name, n, 2);
+    if (distance >= *best || distance >= n)
+        return false;
+    *best = distance;
+    return true;
+}
+
+static int fail_option(const char *typed, size_t len, const char *dashes)
+{
+    const char *meant = NULL;
+    size_t best = 3;
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        if (option_table[i].help != NULL && is_near(typed, len, option_table[i].name, &best))
+            meant = option_table[i].name;
+    }
+    text shown = {0};
+    text_add_shown(&shown, typed, len);
+    int code = meant == NULL ? report_usage("there is no option %s%.200s", dashes, shown.ptr)
+                             : report_usage("there is no option %s%.200s; is --%s meant?", dashes,
+                                            shown.ptr, meant);
+    text_free(&shown);
+    return code;
+}
+
+static int fail_command(const char *typed)
+{
+    const char *meant = NULL;
+    size_t best = 3;
+    for (int i = 0; i < COMMAND_COUNT; i++) {
+        if (is_near(typed, strlen(typed), command_table[i].name, &best))
+            meant = command_table[i].name;
+    }
+    text shown = {0};
+    text_add_shown(&shown, typed, strlen(typed));
+    int code = meant == NULL
+                   ? report_usage("there is no command '%.200s'", shown.ptr)
+                   : report_usage("there is no command '%.200s'; is '%s' meant?", shown.ptr, meant);
+    text_free(&shown);
+    return code;
+}
+
+/* ---- parsing ---- */
+
+typedef struct scan {
+    arguments *args;
+    char **argv;
+    int argc;
+    int next; /* the argument to look at */
+} scan;
+
+static int take_value(scan *s, option_id id, const char *attached)
+{
+    const option_row *row = &option_table[id];
+    s->args->given[id] = true;
+    if (row->argument == NULL) {
+        if (attached != NULL)
+            return report_usage("--%s takes no value", row->name);
+        return 0;
+    }
+    if (attached == NULL) {
+        if (s->next == s->argc)
+            return report_usage("--%s needs a value: --%s %s", row->name, row->name, row->argument);
+        attached = s->argv[s->next++];
+    }
+    s->args->value[id] = attached;
+    return 0;
+}
+
+static int take_long(scan *s, const char *typed)
+{
+    size_t len = strcspn(typed, "=");
+    const char *attached = typed[len] == '=' ? typed + len + 1 : NULL;
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        const char *name = option_table[i].name;
+        if (strlen(name) == len && memcmp(name, typed, len) == 0)
+            return take_value(s, (option_id)i, attached);
+    }
+    return fail_option(typed, len, "--");
+}
+
+/* Letters that take no value may stand together; the rest of the word is the value of one that
+ * does. */
+static int take_letters(scan *s, const char *typed)
+{
+    while (*typed != '\0') {
+        int id = 0;
+        while (id < OPTION_COUNT &&
+               (option_table[id].letter == 0 || option_table[id].letter != *typed))
+            id++;
+        if (id == OPTION_COUNT)
+            return fail_option(typed, strlen(typed), "-");
+        typed++;
+        bool has_rest = option_table[id].argument != NULL && *typed != '\0';
+        int code = take_value(s, (option_id)id, has_rest ? typed : NULL);
+        if (code != 0 || has_rest)
+            return code;
+    }
+    return 0;
+}
+
+static int take_all(scan *s)
+{
+    arguments *args = s->args;
+    bool ended = false;
+    while (s->next < s->argc) {
+        char *word = s->argv[s->next++];
+        int code = 0;
+        if (ended || word[0] != '-' || word[1] == '\0')
+            args->operands[args->count++] = word; /* never in front of s->next */
+        else if (strcmp(word, "--") == 0)
+            ended = true;
+        else
+            code = word[1] == '-' ? take_long(s, word + 2) : take_letters(s, word + 1);
+        if (code != 0)
+            return code;
+    }
+    return 0;
+}
+
+static int check_value(option_id id, const char *value)
+{
+    const char *list = option_table[id].values;
+    const char *word;
+    size_t len;
+    if (list == NULL || id == OPTION_DTYPE)
+        return 0;
+    while ((word = next_word(&list, &len)) != NULL) {
+        if (strlen(value) == len && memcmp(word, value, len) == 0)
+            return 0;
+    }
+    return report_usage("--%s must be one of %s", option_table[id].name, option_table[id].values);
+}
+
+static int check_options(const arguments *args)
+{
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        if (!args->given[i])
+            continue;
+        bool fits = option_is_in((option_id)i, args->command);
+        if (args->command == COMMAND_COUNT)
+            fits = i == OPTION_HELP_OPTION || i == OPTION_VERSION || i == OPTION_GENERATE;
+        if (!fits && args->command == COMMAND_COUNT)
+            return report_usage("a command is missing");
+        if (!fits)
+            return report_usage("'wb %s' has no option --%s", command_table[args->command].name,
+                                option_table[i].name);
+        int code = args->value[i] == NULL ? 0 : check_value((option_id)i, args->value[i]);
+        if (code != 0)
+            return code;
+    }
+    return 0;
+}
+
+static int check_operands(const arguments *args)
+{
+    const command_row *row = &command_table[args->command];
+    if (args->count >= row->fewest && args->count <= row->most)
+        return 0;
+    if (args->count < row->fewest)
+        return report_usage("something is missing: wb %s %s", row->name, row->operands);
+    text extra = {0};
+    text_add_shown(&extra, args->operands[row->most], strlen(args->operands[row->most]));
+    int code =
+        report_usage("'%.200s' is unexpected: wb %s %s", extra.ptr, row->name, row->operands);
+    text_free(&extra);
+    return code;
+}
+
+int arguments_parse(arguments *args, int argc, char **argv)
+{
+    scan s = {.args = args, .argv = argv, .argc = argc, .next = argc > 0 ? 1 : 0};
+    memset(args, 0, sizeof *args);
+    args->command = COMMAND_COUNT;
+    args->operands = argv;
+    int code = take_all(&s);
+    bool is_plain = args->given[OPTION_VERSION] || args->given[OPTION_GENERATE];
+    if (code != 0 || is_plain)
+        return code != 0 ? code : check_options(args);
+    if (args->count > 0) {
+        int id = 0;
+        while (id < COMMAND_COUNT && strcmp(command_table[id].name, args->operands[0]) != 0)
+            id++;
+        if (id == COMMAND_COUNT)
+            return fail_command(args->operands[0]);
+        args->command = (command_id)id;
+        args->operands++;
+        args->count--;
+    }
+    code = check_options(args);
+    if (code != 0 || args->command == COMMAND_COUNT || args->given[OPTION_HELP_OPTION])
+        return code;
+    return check_operands(args);
+}

@@ -1,0 +1,92 @@
+# Completion of wb for bash. Generated from cli/options.def by 'wb --generate bash'; do not edit.
+_wb() {
+    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}
+    local command= first= operands=0 i
+    COMPREPLY=()
+    # Bash takes --name=value apart into three words.
+    if [[ $cur == = ]]; then
+        cur=
+    elif [[ $prev == = ]] && ((COMP_CWORD >= 2)); then
+        prev=${COMP_WORDS[COMP_CWORD-2]}
+    fi
+    for ((i = 1; i < COMP_CWORD; i++)); do
+        case ${COMP_WORDS[i]} in
+        =) ((i++)) ;;
+        --filter|--names|--dtype|--slice|--format|--output|-o|--max-header)
+            [[ ${COMP_WORDS[i+1]} == = ]] || ((i++)) ;;
+        -?*) ;;
+        *)
+            if [[ -z $command ]]; then
+                command=${COMP_WORDS[i]}
+            else
+                [[ $operands == 0 ]] && first=${COMP_WORDS[i]}
+                ((operands++))
+            fi
+            ;;
+        esac
+    done
+    case $prev in
+    --filter)
+        compopt +o default +o bashdefault 2>/dev/null
+        return
+        ;;
+    --names)
+        COMPREPLY=($(compgen -W 'native canonical both' -- "$cur"))
+        return
+        ;;
+    --dtype)
+        COMPREPLY=($(compgen -W 'f64 f32 f16 bf16 f8_e4m3 f8_e5m2 f8_e8m0 f8_e4m3fnuz f8_e5m2fnuz f6_e2m3 f6_e3m2 f4 i8 i16 i32 i64 u8 u16 u32 u64 bool c64' -- "$cur"))
+        return
+        ;;
+    --slice)
+        compopt +o default +o bashdefault 2>/dev/null
+        return
+        ;;
+    --format)
+        COMPREPLY=($(compgen -W 'npy raw text' -- "$cur"))
+        return
+        ;;
+    --output|-o)
+        return
+        ;;
+    --max-header)
+        compopt +o default +o bashdefault 2>/dev/null
+        return
+        ;;
+    esac
+    case $command in
+    '')
+        COMPREPLY=($(compgen -W 'inspect verify doctor export help --help --version' -- "$cur"))
+        ;;
+    inspect)
+        if [[ $cur == -* ]]; then
+            COMPREPLY=($(compgen -W ' --json --no-tensors --metadata --no-metadata --filter --names --compatible --max-header --help' -- "$cur"))
+        fi
+        ;;
+    verify)
+        if [[ $cur == -* ]]; then
+            COMPREPLY=($(compgen -W ' --json --deep --quiet --compatible --max-header --help' -- "$cur"))
+        fi
+        ;;
+    doctor)
+        if [[ $cur == -* ]]; then
+            COMPREPLY=($(compgen -W ' --json --deep --compatible --max-header --help' -- "$cur"))
+        fi
+        ;;
+    export)
+        if [[ $cur == -* ]]; then
+            COMPREPLY=($(compgen -W ' --json --dtype --slice --format --output --dry-run --compatible --max-header --help' -- "$cur"))
+        elif [[ $operands == 1 ]]; then
+            COMPREPLY=($(compgen -W "$(wb --generate tensors "${first/#\~/$HOME}" 2>/dev/null)" -- "$cur"))
+        fi
+        ;;
+    help)
+        if [[ $cur == -* ]]; then
+            COMPREPLY=($(compgen -W ' --help' -- "$cur"))
+        else
+            COMPREPLY=($(compgen -W 'inspect verify doctor export help' -- "$cur"))
+        fi
+        ;;
+    esac
+}
+complete -o default -o bashdefault -F _wb wb weighbridge

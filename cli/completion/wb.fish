@@ -1,0 +1,41 @@
+# Completion of wb for fish. Generated from cli/options.def by 'wb --generate fish'; do not edit.
+function __wb_first_operand
+    set -l words (commandline -poc)
+    for word in $words[3..-1]
+        if not string match -q -- '-*' $word
+            echo $word
+            return
+        end
+    end
+    return 1
+end
+function __wb_tensors
+    set -l path (__wb_first_operand); or return
+    wb --generate tensors (string replace -r '^~' $HOME -- $path) 2>/dev/null
+end
+complete -c wb -n __fish_use_subcommand -f -a inspect -d 'show what a model is made of'
+complete -c wb -n __fish_use_subcommand -f -a verify -d 'prove a model sound, or say what is wrong'
+complete -c wb -n __fish_use_subcommand -f -a doctor -d 'say why a model does not load, and what to do'
+complete -c wb -n __fish_use_subcommand -f -a export -d 'write a tensor as .npy, raw bytes or text'
+complete -c wb -n __fish_use_subcommand -f -a help -d 'explain a command'
+complete -c wb -n __fish_use_subcommand -l version -d 'print the version'
+complete -c wb -n __fish_use_subcommand -l help -s h -d 'explain a command'
+complete -c wb -n '__fish_seen_subcommand_from help' -f -a 'inspect verify doctor export help'
+complete -c wb -n '__fish_seen_subcommand_from export; and __wb_first_operand >/dev/null' -a '(__wb_tensors)' -d tensor
+complete -c wb -n '__fish_seen_subcommand_from inspect verify doctor export' -l json -d 'answer in JSON, one object a path on a line of its own'
+complete -c wb -n '__fish_seen_subcommand_from inspect' -l no-tensors -d 'leave the table of tensors out'
+complete -c wb -n '__fish_seen_subcommand_from inspect' -l metadata -d 'show long values of metadata whole'
+complete -c wb -n '__fish_seen_subcommand_from inspect' -l no-metadata -d 'leave the metadata out'
+complete -c wb -n '__fish_seen_subcommand_from inspect' -l filter -x -d 'only tensors whose name matches, in table and totals: *, ?, [a-z]'
+complete -c wb -n '__fish_seen_subcommand_from inspect' -l names -x -a 'native canonical both' -d 'names as the file has them, or as weighbridge calls them in every format; this version has only native ones'
+complete -c wb -n '__fish_seen_subcommand_from verify doctor' -l deep -d 'read all tensor data'
+complete -c wb -n '__fish_seen_subcommand_from verify' -l quiet -s q -d 'say nothing about what is sound'
+complete -c wb -n '__fish_seen_subcommand_from export' -l dtype -x -a 'f64 f32 f16 bf16 f8_e4m3 f8_e5m2 f8_e8m0 f8_e4m3fnuz f8_e5m2fnuz f6_e2m3 f6_e3m2 f4 i8 i16 i32 i64 u8 u16 u32 u64 bool c64' -d 'convert to this dtype, in any case'
+complete -c wb -n '__fish_seen_subcommand_from export' -l slice -x -d 'what NumPy selects with it: \'0:4, :, ::2\', \'-1\', \'..., 3\''
+complete -c wb -n '__fish_seen_subcommand_from export' -l format -x -a 'npy raw text' -d 'how to write it'
+complete -c wb -n '__fish_seen_subcommand_from export' -l output -s o -r -F -d 'where to write; - is standard output'
+complete -c wb -n '__fish_seen_subcommand_from export' -l dry-run -d 'say what would be written, and write nothing'
+complete -c wb -n '__fish_seen_subcommand_from inspect verify doctor export' -l compatible -d 'accept what the official safetensors library accepts against its specification'
+complete -c wb -n '__fish_seen_subcommand_from inspect verify doctor export' -l max-header -x -d 'the longest header to read, with K, M or G for powers of 1024 [100000000]'
+complete -c wb -n '__fish_seen_subcommand_from inspect verify doctor export help' -l help -s h -d 'explain the command'
+complete -c weighbridge -w wb

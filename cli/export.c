@@ -1,0 +1,276 @@
+/*
+ * wb export, the plan: which tensor, which part of it, as what, where to.
+ */
+#define _POSIX_C_SOURCE 200809L
+#define _FILE_OFFSET_BITS 64
+#include "export.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "exit.h"
+#include "options.h"
+#include "paths.h"
+#include "report.h"
+
+/* ---- the tensor ---- */
+
+/* "@12" where no tensor is called that. */
+static bool find_by_number(const wb_model *model, const char *typed, uint64_t *index)
+{
+    uint64_t value = 0;
+    if (typed[0] != '@' || typed[1] == '\0' || strlen(typed) > 19)
+        return false;
+    for (const char *p = typed + 1; *p != '\0'; p++) {
+        if (*p < '0' || *p > '9')
+            return false;
+        value = value * 10 + (uint64_t)(*p - '0');
+    }
+    /* The parts of quantized tensors have numbers too, behind those of tensors. */
+    wb_tensor tensor = {.size = sizeof tensor};
+    *index = value;
+    return wb_tensor_at(model, value, &tensor, NULL) == WB_OK;
+}
+
+static int fail_tensor(const export_plan *plan, const char *typed)
+{
+    uint64_t count = wb_tensor_count(plan->model);
+    size_t len = strlen(typed);
+    size_t best = len / 3 + 1;
+    wb_tensor nearest = {.size = sizeof nearest};
+    for (uint64_t i = 0; i < count; i++) {
+        wb_tensor tensor = {.size = sizeof tensor};
+        if (wb_tensor_at(plan->model, i, &tensor, NULL) != WB_OK)
+            continue;
+        size_t distance = edit_distance(typed, len, tensor.name, tensor.name_len, best - 1);
+        if (distance < best) {
+            best = distance;
+            nearest = tensor;
+        }
+    }
+    text line = {0};
+    text_add_shown(&line, plan->path, strlen(plan->path));
+    text_adds(&line, ": there is no tensor \"");
+    text_add_shown(&line, typed, len);
+    text_adds(&line, "\"");
+    if (nearest.name != NULL) {
+        text_adds(&line, "; is \"");
+        text_add_shown(&line, nearest.name, nearest.name_len);
+        text_adds(&line, "\" meant?");
+    }
+    report_line("%.900s\n    'wb inspect' lists the tensors.", line.ptr);
+    text_free(&line);
+    return EXIT_USAGE;
+}
+
+static int find_tensor(export_plan *plan, const char *typed)
+{
+    if (wb_tensor_find(plan->model, typed, SIZE_MAX, &plan->index) != WB_OK &&
+        !find_by_number(plan->model, typed, &plan->index))
+        return fail_tensor(plan, typed);
+    wb_error error;
+    plan->tensor.size = sizeof plan->tensor;
+    wb_status status = wb_tensor_at(plan->model, plan->index, &plan->tensor, &error);
+    if (status != WB_OK)
+        report_error(plan->path, &error);
+    return exit_code_of(status);
+}
+
+/* ---- as what ---- */
+
+static bool ends_with(const char *path, const char *end)
+{
+    size_t n = strlen(path), m = strlen(end);
+    return n > m && strcasecmp(path + n - m, end) == 0;
+}
+
+static void choose_format(export_plan *plan, const char *asked)
+{
+    static const struct {
+        const char *end;
+        export_format format;
+    } ends[] = {
+        {".npy", FORMAT_NPY}, {".raw", FORMAT_RAW}, {".bin", FORMAT_RAW}, {".txt", FORMAT_TEXT}};
+    plan->format = FORMAT_NPY;
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        if (ends_with(plan->output, ends[i].end))
+            plan->format = ends[i].format;
+    }
+    for (size_t i = 0; asked != NULL && export_formats[i] != NULL; i++) {
+        if (strcmp(asked, export_formats[i]) == 0)
+            plan->format = (export_format)i;
+    }
+}
+
+static bool is_quantized(const export_plan *plan)
+{
+    wb_encoding encoding = {.size = sizeof encoding};
+    return wb_tensor_encoding(plan->model, plan->index, &encoding, NULL) == WB_OK &&
+           encoding.group_size != 0;
+}
+
+static int fail_dtype(const char *asked)
+{
+    text shown = {0};
+    text_add_shown(&shown, asked, strlen(asked));
+    int code = report_usage("there is no dtype '%.200s'", shown.ptr);
+    text_free(&shown);
+    return code;
+}
+
+static int choose_dtype(export_plan *plan, const char *asked)
+{
+    int32_t stored = (int32_t)plan->tensor.dtype;
+    plan->content.dtype = stored;
+    if (asked != NULL) {
+        plan->content.dtype = wb_dtype_find(asked, SIZE_MAX);
+        if (plan->content.dtype < 0)
+            return fail_dtype(asked);
+    } else if ((plan->format != FORMAT_RAW && is_quantized(plan)) ||
+               (plan->format == FORMAT_NPY && !npy_has(stored))) {
+        plan->content.dtype = WB_DTYPE_F32;
+    }
+    if (plan->format != FORMAT_NPY || npy_descr(plan->content.dtype) != NULL)
+        return 0;
+    report_line("%s does not fill bytes, and .npy has nothing smaller: use --format raw",
+                wb_dtype_name(plan->content.dtype));
+    return EXIT_UNSUPPORTED;
+}
+
+/* ---- which part ---- */
+
+/* Reads the slice into axes and shape, which have room for the tensor's rank. */
+static int choose_slice(export_plan *plan, const char *asked, wb_axis *axes, uint64_t *shape)
+{
+    wb_error error;
+    const wb_tensor *tensor = &plan->tensor;
+    plan->slice = (wb_slice){.size = sizeof plan->slice, .count = UINT64_MAX};
+    if (asked == NULL) {
+        plan->content.shape = tensor->shape;
+        plan->content.rank = tensor->rank;
+        return 0;
+    }
+    wb_status status = wb_slice_parse(asked, SIZE_MAX, tensor->shape, tensor->rank, axes, &error);
+    if (status != WB_OK) {
+        report_error(plan->path, &error);
+        return exit_code_of(status);
+    }
+    plan->slice.rank = tensor->rank;
+    plan->slice.axes = axes;
+    plan->content.shape = shape;
+    for (uint32_t i = 0; i < tensor->rank; i++) {
+        if (!axes[i].drop)
+            shape[plan->content.rank++] = axes[i].count;
+    }
+    return 0;
+}
+
+static int measure(export_plan *plan)
+{
+    wb_error error;
+    uint64_t bytes;
+    wb_status status =
+        wb_tensor_read_size(plan->model, plan->index, &plan->slice, plan->content.dtype,
+                            &plan->content.elements, &bytes, &error);
+    if (status != WB_OK) {
+        report_error(plan->path, &error);
+        return exit_code_of(status);
+    }
+    plan->content.tensor = &plan->tensor;
+    if (plan->format == FORMAT_TEXT) {
+        values_header(&plan->header, &plan->content);
+        return 0;
+    }
+    if (plan->format == FORMAT_NPY && !npy_header(&plan->header, &plan->content)) {
+        report_line("the shape is too long for .npy: use --format raw");
+        return EXIT_UNSUPPORTED;
+    }
+    plan->bytes = plan->header.len + bytes;
+    return 0;
+}
+
+/* ---- all of it ---- */
+
+/* Whether the output would take the place of a file that the tensor is read from. */
+static bool replaces_model(const export_plan *plan)
+{
+    struct stat output, input;
+    if (stat(plan->output, &output) != 0)
+        return false;
+    for (uint64_t i = 0; i < wb_file_count(plan->model); i++) {
+        wb_file file = {.size = sizeof file};
+        if (wb_file_at(plan->model, i, &file, NULL) == WB_OK && stat(file.path, &input) == 0 &&
+            input.st_dev == output.st_dev && input.st_ino == output.st_ino)
+            return true;
+    }
+    return false;
+}
+
+static int export_planned(const arguments *args, export_plan *plan)
+{
+    bool is_dry = args->given[OPTION_DRY_RUN];
+    bool is_stdout = strcmp(plan->output, "-") == 0;
+    if (is_stdout && !is_dry && plan->format != FORMAT_TEXT && isatty(STDOUT_FILENO))
+        return report_usage("a terminal shows no %s: give -o FILE, or --format text",
+                            plan->format == FORMAT_NPY ? ".npy" : "raw bytes");
+    if (!is_stdout && replaces_model(plan))
+        return report_usage("the output would take the place of the model");
+    int code = is_dry ? EXIT_CLEAN : export_write(plan);
+    if (code == EXIT_CLEAN && args->given[OPTION_JSON])
+        export_answer(plan, args->operands[0], !is_dry);
+    else if (is_dry)
+        export_say(plan);
+    return code;
+}
+
+static int export_from(const arguments *args, const wb_model *model)
+{
+    export_plan plan = {.path = path_label(args->operands[0]),
+                        .output = args->value[OPTION_OUTPUT],
+                        .model = model};
+    choose_format(&plan, args->value[OPTION_FORMAT]);
+    int code = find_tensor(&plan, args->operands[1]);
+    if (code != 0)
+        return code;
+    code = choose_dtype(&plan, args->value[OPTION_DTYPE]);
+    if (code != 0)
+        return code;
+    wb_axis *axes = need_memory(NULL, plan.tensor.rank, sizeof *axes);
+    uint64_t *shape = need_memory(NULL, plan.tensor.rank, sizeof *shape);
+    code = choose_slice(&plan, args->value[OPTION_SLICE], axes, shape);
+    if (code == 0)
+        code = measure(&plan);
+    if (code == 0)
+        code = export_planned(args, &plan);
+    text_free(&plan.header);
+    free(axes);
+    free(shape);
+    return code;
+}
+
+int command_export(const arguments *args)
+{
+    wb_open_options options;
+    wb_limits limits;
+    wb_model *model;
+    wb_error error;
+    int code = open_options_of(args, &options, &limits);
+    if (code != 0)
+        return code;
+    if (!args->given[OPTION_OUTPUT] || args->value[OPTION_OUTPUT][0] == '\0')
+        return report_usage("-o is missing: -o FILE, or -o - for standard output");
+    if (args->given[OPTION_JSON] && !args->given[OPTION_DRY_RUN] &&
+        strcmp(args->value[OPTION_OUTPUT], "-") == 0)
+        return report_usage("--json and -o - cannot both have standard output");
+    wb_status status = open_path(args->operands[0], &options, &model, &error);
+    if (status != WB_OK) {
+        report_error(path_label(args->operands[0]), &error);
+        return exit_code_of_opening(status);
+    }
+    code = export_from(args, model);
+    wb_close(model);
+    return code;
+}

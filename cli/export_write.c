@@ -1,0 +1,185 @@
+/*
+ * wb export, the writing: chunk by chunk through the sink, so that memory is bounded whatever the
+ * tensor's size.
+ */
+#define _POSIX_C_SOURCE 200809L
+#define _FILE_OFFSET_BITS 64
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "exit.h"
+#include "export.h"
+#include "paths.h"
+#include "report.h"
+#include "terminal.h"
+
+#define CHUNK_BYTES ((size_t)1 << 20)
+#define TEXT_CHUNK ((size_t)1 << 15) /* elements */
+#define WRAPPER_BYTES 256
+
+typedef struct writer {
+    export_plan *plan;
+    wb_sink *sink;
+    wb_error error;
+    uint8_t *chunk; /* with WRAPPER_BYTES in front */
+    float *floats;  /* of values that have to be rounded before they are written as text */
+    text lines;
+} writer;
+
+/*
+ * Text of a dtype that is asked for and is neither the stored one nor one that is written directly,
+ * as
+ * --dtype f16 of an F32 tensor: the values have to be rounded to it first. The library converts
+ * what lies in a model, so the rounded chunk is made one.
+ */
+static wb_status widen(writer *w, size_t n, size_t bytes)
+{
+    char header[WRAPPER_BYTES];
+    int32_t dtype = w->plan->content.dtype;
+    size_t length = sizeof header - 8;
+    wb_model *model;
+    memset(header, ' ', sizeof header);
+    memset(header, 0, 8);
+    header[0] = (char)length;
+    int used = snprintf(header + 8, length,
+                        "{\"\":{\"dtype\":\"%s\",\"shape\":[%llu],"
+                        "\"data_offsets\":[0,%llu]}}",
+                        wb_dtype_name(dtype), (unsigned long long)n, (unsigned long long)bytes);
+    header[8 + used] = ' '; /* in place of the NUL */
+    memcpy(w->chunk, header, sizeof header);
+    wb_status status =
+        wb_open_memory(w->chunk, sizeof header + bytes, "rounded values", NULL, &model, &w->error);
+    if (status == WB_OK)
+        status = wb_tensor_read(model, 0, NULL, WB_DTYPE_F32, w->floats, n * sizeof *w->floats,
+                                &w->error);
+    wb_close(model);
+    return status;
+}
+
+static wb_dtype_info describe(int32_t dtype)
+{
+    wb_dtype_info info = {.size = sizeof info};
+    if (wb_dtype_describe(dtype, &info) != WB_OK) /* cannot be: a tensor is of it */
+        info = (wb_dtype_info){.block_size = 1, .block_bits = 64};
+    return info;
+}
+
+/* Of n elements that end with a byte, and with a block. */
+static size_t bytes_of(int32_t dtype, size_t n)
+{
+    wb_dtype_info info = describe(dtype);
+    return (size_t)((uint64_t)n * info.block_bits / info.block_size / 8);
+}
+
+/* How many fill a chunk. A multiple of eight, so that elements of four and six bits end with a
+ * byte. */
+static size_t chunk_elements(int32_t dtype)
+{
+    wb_dtype_info info = describe(dtype);
+    return CHUNK_BYTES * 8 / info.block_bits * info.block_size / 8 * 8;
+}
+
+static wb_status read_chunk(writer *w, uint64_t first, size_t n, int32_t dtype, size_t *bytes)
+{
+    export_plan *plan = w->plan;
+    wb_slice slice = plan->slice;
+    slice.first = first;
+    slice.count = n;
+    *bytes = bytes_of(dtype, n);
+    return wb_tensor_read(plan->model, plan->index, &slice, dtype, w->chunk + WRAPPER_BYTES, *bytes,
+                          &w->error);
+}
+
+static wb_status write_values(writer *w, uint64_t first, size_t n)
+{
+    const export_content *content = &w->plan->content;
+    int32_t shown = values_dtype(content->dtype);
+    bool is_rounded = shown != content->dtype && content->dtype != (int32_t)w->plan->tensor.dtype;
+    const uint8_t *elements = w->chunk + WRAPPER_BYTES;
+    size_t bytes;
+    wb_status status = read_chunk(w, first, n, is_rounded ? content->dtype : shown, &bytes);
+    if (status == WB_OK && is_rounded) {
+        status = widen(w, n, bytes);
+        elements = (const uint8_t *)w->floats;
+    }
+    if (status != WB_OK)
+        return status;
+    text_clear(&w->lines);
+    values_add(&w->lines, content, first, elements, n);
+    return wb_sink_write(w->sink, w->lines.ptr, w->lines.len, &w->error);
+}
+
+static wb_status write_elements(writer *w, uint64_t first, size_t n)
+{
+    size_t bytes;
+    wb_status status = read_chunk(w, first, n, w->plan->content.dtype, &bytes);
+    if (status != WB_OK)
+        return status;
+    return wb_sink_write(w->sink, w->chunk + WRAPPER_BYTES, bytes, &w->error);
+}
+
+static wb_status write_all(writer *w)
+{
+    const export_plan *plan = w->plan;
+    bool is_text = plan->format == FORMAT_TEXT;
+    uint64_t count = plan->content.elements;
+    size_t most = is_text ? TEXT_CHUNK : chunk_elements(plan->content.dtype);
+    wb_status status = wb_sink_write(w->sink, plan->header.ptr, plan->header.len, &w->error);
+    uint64_t first = 0;
+    while (first < count && status == WB_OK) {
+        size_t n = count - first < most ? (size_t)(count - first) : most;
+        status = is_text ? write_values(w, first, n) : write_elements(w, first, n);
+        first += n;
+        progress_show(plan->output, first, count);
+        if (interrupted())
+            return WB_ERROR_CANCELLED;
+    }
+    return status == WB_OK ? wb_model_check(plan->model, &w->error) : status;
+}
+
+static bool is_regular(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) != 0 || S_ISREG(st.st_mode);
+}
+
+static int fail(const export_plan *plan, wb_status status, const wb_error *error)
+{
+    progress_clear();
+    if (status == WB_ERROR_CANCELLED)
+        return EXIT_INTERRUPTED;
+    /* Only the output can be a pipe that nobody reads. */
+    if (strcmp(plan->output, "-") == 0 && error->os_error == EPIPE)
+        return EXIT_CLEAN;
+    report_error(plan->path, error);
+    return exit_code_of(status);
+}
+
+int export_write(export_plan *plan)
+{
+    writer w = {.plan = plan};
+    bool is_stdout = strcmp(plan->output, "-") == 0;
+    wb_status status =
+        is_stdout ? wb_sink_open_fd(STDOUT_FILENO, "standard output", NULL, &w.sink, &w.error)
+                  : wb_sink_open(plan->output, plan->bytes, NULL, &w.sink, &w.error);
+    if (status != WB_OK)
+        return fail(plan, status, &w.error);
+    interrupt_defer(!is_stdout && is_regular(plan->output));
+    w.chunk = need_memory(NULL, WRAPPER_BYTES + CHUNK_BYTES, 1);
+    w.floats = need_memory(NULL, TEXT_CHUNK, sizeof *w.floats);
+    status = write_all(&w);
+    if (status == WB_OK)
+        status = wb_sink_commit(w.sink, &w.error);
+    else
+        wb_sink_discard(w.sink);
+    interrupt_defer(false);
+    progress_clear();
+    free(w.chunk);
+    free(w.floats);
+    text_free(&w.lines);
+    return status == WB_OK ? EXIT_CLEAN : fail(plan, status, &w.error);
+}

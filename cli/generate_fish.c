@@ -1,0 +1,83 @@
+/*
+ * Completion for fish, as complete(1) of fish describes it.
+ */
+#include <string.h>
+
+#include "generate.h"
+
+/* Adds text between single quotes. */
+static void put(out *o, const char *s)
+{
+    for (; *s != '\0'; s++) {
+        if (*s == '\'' || *s == '\\')
+            out_puts(o, "\\");
+        out_write(o, s, 1);
+    }
+}
+
+static void put_option(out *o, const option_row *row)
+{
+    out_puts(o, "complete -c wb -n '__fish_seen_subcommand_from");
+    for (int i = 0; i < COMMAND_COUNT; i++) {
+        if (option_is_in((option_id)(row - option_table), (command_id)i))
+            out_printf(o, " %s", command_table[i].name);
+    }
+    out_printf(o, "' -l %s", row->name);
+    if (row->letter != 0)
+        out_printf(o, " -s %c", row->letter);
+    if (row->values != NULL) {
+        const char *list = row->values;
+        const char *word;
+        size_t n;
+        out_puts(o, " -x -a '");
+        while ((word = next_word(&list, &n)) != NULL) {
+            out_write(o, word, n);
+            out_puts(o, list == NULL ? "'" : " ");
+        }
+    } else if (row->argument != NULL) {
+        out_puts(o, strcmp(row->argument, "FILE") == 0 ? " -r -F" : " -x");
+    }
+    out_puts(o, " -d '");
+    put(o, row->help);
+    out_puts(o, "'\n");
+}
+
+void generate_fish(out *o)
+{
+    out_puts(o,
+             "# Completion of wb for fish. Generated from cli/options.def by 'wb --generate fish'; "
+             "do not edit.\n"
+             "function __wb_first_operand\n"
+             "    set -l words (commandline -poc)\n"
+             "    for word in $words[3..-1]\n"
+             "        if not string match -q -- '-*' $word\n"
+             "            echo $word\n"
+             "            return\n"
+             "        end\n"
+             "    end\n"
+             "    return 1\n"
+             "end\n"
+             "function __wb_tensors\n"
+             "    set -l path (__wb_first_operand); or return\n"
+             "    wb --generate tensors (string replace -r '^~' $HOME -- $path) 2>/dev/null\n"
+             "end\n");
+    for (int i = 0; i < COMMAND_COUNT; i++) {
+        out_printf(o, "complete -c wb -n __fish_use_subcommand -f -a %s -d '",
+                   command_table[i].name);
+        put(o, command_table[i].summary);
+        out_puts(o, "'\n");
+    }
+    out_puts(o, "complete -c wb -n __fish_use_subcommand -l version -d 'print the version'\n"
+                "complete -c wb -n __fish_use_subcommand -l help -s h -d 'explain a command'\n"
+                "complete -c wb -n '__fish_seen_subcommand_from help' -f -a '");
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        out_printf(o, "%s%s", i == 0 ? "" : " ", command_table[i].name);
+    out_puts(o, "'\n"
+                "complete -c wb -n '__fish_seen_subcommand_from export; and __wb_first_operand "
+                ">/dev/null' -a '(__wb_tensors)' -d tensor\n");
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        if (option_table[i].help != NULL && option_table[i].commands != 0)
+            put_option(o, &option_table[i]);
+    }
+    out_puts(o, "complete -c weighbridge -w wb\n");
+}

@@ -1,0 +1,123 @@
+/*
+ * wb inspect: what a model is made of.
+ */
+#include "inspect.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "exit.h"
+#include "options.h"
+#include "paths.h"
+#include "report.h"
+
+typedef struct request {
+    const arguments *args;
+    wb_open_options options;
+    wb_limits limits;
+} request;
+
+bool inspection_tensor(const inspection *in, uint64_t index, wb_tensor *tensor,
+                       wb_encoding *encoding)
+{
+    *tensor = (wb_tensor){.size = sizeof *tensor};
+    *encoding = (wb_encoding){.size = sizeof *encoding};
+    return wb_tensor_at(in->model, index, tensor, NULL) == WB_OK &&
+           wb_tensor_encoding(in->model, index, encoding, NULL) == WB_OK &&
+           (in->filter == NULL || glob_matches(in->filter, tensor->name, tensor->name_len));
+}
+
+void text_add_kind(text *t, int32_t dtype, const wb_encoding *encoding)
+{
+    bool has_bits = strcmp(encoding->type, "affine") == 0;
+    if (encoding->parts == 1) {
+        text_adds(t, wb_dtype_name(dtype));
+        return;
+    }
+    text_adds(t, encoding->type);
+    if (has_bits)
+        text_addf(t, "%u", encoding->bits);
+    if (encoding->group_size != 0)
+        text_addf(t, ":%u", encoding->group_size);
+}
+
+static bool is_kind(const kind_total *kind, int32_t dtype, const wb_encoding *encoding)
+{
+    return kind->dtype == dtype && strcmp(kind->encoding.type, encoding->type) == 0 &&
+           kind->encoding.bits == encoding->bits &&
+           kind->encoding.group_size == encoding->group_size;
+}
+
+static void add_to(kind_total *total, const wb_tensor *tensor)
+{
+    total->tensors++;
+    total->parameters += tensor->elements;
+    total->bytes += tensor->bytes;
+}
+
+static void add_up(inspection *in)
+{
+    totals *sum = &in->totals;
+    uint64_t count = wb_tensor_count(in->model);
+    for (uint64_t i = 0; i < count; i++) {
+        wb_tensor tensor;
+        wb_encoding encoding;
+        if (!inspection_tensor(in, i, &tensor, &encoding))
+            continue;
+        size_t row = 0;
+        while (row < sum->count && !is_kind(&sum->kinds[row], (int32_t)tensor.dtype, &encoding))
+            row++;
+        if (row == sum->count) {
+            sum->kinds = need_memory(sum->kinds, row + 1, sizeof *sum->kinds);
+            sum->kinds[sum->count++] =
+                (kind_total){.dtype = (int32_t)tensor.dtype, .encoding = encoding};
+        }
+        add_to(&sum->kinds[row], &tensor);
+        add_to(&sum->all, &tensor);
+    }
+}
+
+static int inspect(void *ctx, paths *seen, const char *path)
+{
+    const request *r = ctx;
+    const arguments *args = r->args;
+    wb_model *model;
+    wb_error error;
+    wb_status status = open_path(path, &r->options, &model, &error);
+    if (status != WB_OK) {
+        report_error(path_label(path), &error);
+        if (args->given[OPTION_JSON])
+            json_failure(path, &error);
+        return exit_code_of_opening(status);
+    }
+    paths_cover(seen, model);
+    inspection in = {.path = path,
+                     .label = path_label(path),
+                     .model = model,
+                     .filter = args->value[OPTION_FILTER],
+                     .has_tensors = !args->given[OPTION_TENSORS_OFF],
+                     .has_metadata = !args->given[OPTION_METADATA_OFF],
+                     .is_whole = args->given[OPTION_METADATA]};
+    add_up(&in);
+    if (args->given[OPTION_JSON])
+        inspect_as_json(&in);
+    else
+        inspect_as_text(&in);
+    free(in.totals.kinds);
+    int code = wb_findings_verdict(wb_model_findings(model));
+    wb_close(model);
+    return code;
+}
+
+int command_inspect(const arguments *args)
+{
+    request r = {.args = args};
+    int code = open_options_of(args, &r.options, &r.limits);
+    if (code != 0)
+        return code;
+    if (args->given[OPTION_NAMES] && strcmp(args->value[OPTION_NAMES], "native") != 0) {
+        report_line("--names %s: this version knows no canonical names", args->value[OPTION_NAMES]);
+        return EXIT_UNSUPPORTED;
+    }
+    return paths_each(args, inspect, &r);
+}

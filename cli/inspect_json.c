@@ -1,0 +1,180 @@
+/*
+ * wb inspect --json: an object a model, on a line of its own. docs/man/wb-inspect.1 describes it.
+ */
+#include "inspect.h"
+#include "metadata.h"
+#include "report.h"
+
+static void json_files(wb_json *json, const wb_model *model)
+{
+    wb_json_key(json, "files", SIZE_MAX);
+    wb_json_begin(json, '[');
+    for (uint64_t i = 0; i < wb_file_count(model); i++) {
+        wb_file file = {.size = sizeof file};
+        if (wb_file_at(model, i, &file, NULL) != WB_OK)
+            continue;
+        wb_json_begin(json, '{');
+        json_text(json, "path", file.path);
+        json_text(json, "format", file.format);
+        json_number(json, "bytes", file.bytes);
+        json_number(json, "data_offset", file.data_offset);
+        json_number(json, "tensors", file.tensors);
+        wb_json_end(json, '}');
+    }
+    wb_json_end(json, ']');
+}
+
+static void json_metadata(wb_json *json, const wb_model *model)
+{
+    wb_json_key(json, "metadata", SIZE_MAX);
+    wb_json_begin(json, '{');
+    for (uint64_t i = 0; i < metadata_of_files(model); i++) {
+        wb_meta meta = {.size = sizeof meta};
+        if (wb_meta_at(model, i, &meta, NULL) != WB_OK)
+            continue;
+        wb_json_key(json, meta.key, meta.key_len);
+        json_meta(json, model, &meta);
+    }
+    wb_json_end(json, '}');
+}
+
+static void json_shape(wb_json *json, const wb_tensor *tensor)
+{
+    wb_json_key(json, "shape", SIZE_MAX);
+    wb_json_begin(json, '[');
+    for (uint32_t i = 0; i < tensor->rank; i++)
+        wb_json_uint(json, tensor->shape[i]);
+    wb_json_end(json, ']');
+}
+
+/* Where it lies, and how much of it. */
+static void json_place(wb_json *json, const wb_tensor *tensor)
+{
+    json_number(json, "file", tensor->file);
+    json_number(json, "offset", tensor->offset);
+    json_number(json, "bytes", tensor->bytes);
+}
+
+static void json_name(wb_json *json, const wb_tensor *tensor)
+{
+    wb_json_key(json, "name", SIZE_MAX);
+    wb_json_string(json, tensor->name, tensor->name_len);
+    json_text(json, "dtype", wb_dtype_name((int32_t)tensor->dtype));
+}
+
+static void json_parts(wb_json *json, const wb_model *model, uint64_t index, uint32_t parts)
+{
+    wb_json_key(json, "parts", SIZE_MAX);
+    wb_json_begin(json, '[');
+    for (uint32_t i = 0; i < parts; i++) {
+        wb_part part = {.size = sizeof part};
+        wb_tensor tensor = {.size = sizeof tensor};
+        if (wb_tensor_part(model, index, i, &part, NULL) != WB_OK ||
+            wb_tensor_at(model, part.index, &tensor, NULL) != WB_OK)
+            continue;
+        wb_json_begin(json, '{');
+        json_text(json, "role", part.role);
+        json_name(json, &tensor);
+        json_shape(json, &tensor);
+        json_place(json, &tensor);
+        wb_json_end(json, '}');
+    }
+    wb_json_end(json, ']');
+}
+
+static void json_encoding(wb_json *json, const wb_encoding *encoding)
+{
+    wb_json_key(json, "encoding", SIZE_MAX);
+    wb_json_begin(json, '{');
+    json_text(json, "type", encoding->type);
+    json_number(json, "bits", encoding->bits);
+    if (encoding->group_size != 0)
+        json_number(json, "group_size", encoding->group_size);
+    wb_json_end(json, '}');
+}
+
+static void json_tensors(wb_json *json, const inspection *in)
+{
+    uint64_t count = wb_tensor_count(in->model);
+    wb_json_key(json, "tensors", SIZE_MAX);
+    wb_json_begin(json, '[');
+    for (uint64_t i = 0; i < count && !json->failed; i++) {
+        wb_tensor tensor;
+        wb_encoding encoding;
+        if (!inspection_tensor(in, i, &tensor, &encoding))
+            continue;
+        wb_json_begin(json, '{');
+        json_number(json, "index", i);
+        json_name(json, &tensor);
+        json_shape(json, &tensor);
+        json_number(json, "elements", tensor.elements);
+        json_place(json, &tensor);
+        json_encoding(json, &encoding);
+        if (encoding.parts > 1)
+            json_parts(json, in->model, i, encoding.parts);
+        wb_json_end(json, '}');
+    }
+    wb_json_end(json, ']');
+}
+
+static void json_total(wb_json *json, const kind_total *total)
+{
+    json_number(json, "tensors", total->tensors);
+    json_number(json, "parameters", total->parameters);
+    json_number(json, "bytes", total->bytes);
+}
+
+/* The totals of the kinds from `first` on that are stored in its dtype; false if an earlier one
+ * was. */
+static bool sum_dtype(const totals *sum, size_t first, kind_total *total)
+{
+    *total = (kind_total){.dtype = sum->kinds[first].dtype};
+    for (size_t i = 0; i < sum->count; i++) {
+        const kind_total *kind = &sum->kinds[i];
+        if (kind->dtype != total->dtype)
+            continue;
+        if (i < first)
+            return false;
+        total->tensors += kind->tensors;
+        total->parameters += kind->parameters;
+        total->bytes += kind->bytes;
+    }
+    return true;
+}
+
+static void json_totals(wb_json *json, const totals *sum)
+{
+    wb_json_key(json, "totals", SIZE_MAX);
+    wb_json_begin(json, '{');
+    json_total(json, &sum->all);
+    wb_json_key(json, "by_dtype", SIZE_MAX);
+    wb_json_begin(json, '{');
+    for (size_t i = 0; i < sum->count; i++) {
+        kind_total total;
+        if (!sum_dtype(sum, i, &total))
+            continue;
+        wb_json_key(json, wb_dtype_name(total.dtype), SIZE_MAX);
+        wb_json_begin(json, '{');
+        json_total(json, &total);
+        wb_json_end(json, '}');
+    }
+    wb_json_end(json, '}');
+    wb_json_end(json, '}');
+}
+
+void inspect_as_json(const inspection *in)
+{
+    wb_json json = out_json(out_stdout());
+    wb_json_begin(&json, '{');
+    json_text(&json, "path", in->path);
+    json_text(&json, "format", wb_format(in->model));
+    json_files(&json, in->model);
+    if (in->has_metadata)
+        json_metadata(&json, in->model);
+    if (in->has_tensors)
+        json_tensors(&json, in);
+    json_totals(&json, &in->totals);
+    json_findings(&json, wb_model_findings(in->model));
+    wb_json_end(&json, '}');
+    out_json_end(&json);
+}

@@ -1,0 +1,132 @@
+#define _POSIX_C_SOURCE 200809L
+#define _FILE_OFFSET_BITS 64
+#include "paths.h"
+
+#include <errno.h>
+#include <glob.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "exit.h"
+#include "report.h"
+
+typedef struct file_id {
+    dev_t dev;
+    ino_t ino;
+} file_id;
+
+struct paths {
+    int (*one)(void *ctx, paths *seen, const char *path);
+    void *ctx;
+    int code;
+    file_id *covered; /* sorted */
+    size_t count;
+};
+
+/* ---- shards seen already ---- */
+
+static int compare_ids(const void *a, const void *b)
+{
+    const file_id *x = a, *y = b;
+    if (x->dev != y->dev)
+        return x->dev < y->dev ? -1 : 1;
+    return x->ino < y->ino ? -1 : x->ino > y->ino;
+}
+
+static bool id_of(const char *path, file_id *id)
+{
+    struct stat st;
+    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
+        return false;
+    *id = (file_id){st.st_dev, st.st_ino};
+    return true;
+}
+
+void paths_cover(paths *seen, const wb_model *model)
+{
+    uint64_t files = wb_file_count(model);
+    if (files < 2) /* the same file named twice is looked at twice, as was asked */
+        return;
+    seen->covered = need_memory(seen->covered, seen->count + (size_t)files, sizeof *seen->covered);
+    for (uint64_t i = 0; i < files; i++) {
+        wb_file file = {.size = sizeof file};
+        if (wb_file_at(model, i, &file, NULL) == WB_OK &&
+            id_of(file.path, &seen->covered[seen->count]))
+            seen->count++;
+    }
+    qsort(seen->covered, seen->count, sizeof *seen->covered, compare_ids);
+}
+
+static bool is_covered(const paths *seen, const char *path)
+{
+    file_id id;
+    return seen->count > 0 && id_of(path, &id) &&
+           bsearch(&id, seen->covered, seen->count, sizeof id, compare_ids) != NULL;
+}
+
+/* ---- expanding ---- */
+
+static void visit(paths *seen, const char *path)
+{
+    if (strcmp(path, STDIN_PATH) != 0 && is_covered(seen, path))
+        return;
+    seen->code = worse(seen->code, seen->one(seen->ctx, seen, path));
+    out_flush(out_stdout());
+}
+
+/* Whether to match the path against files. Those that exist are taken as they are. */
+static bool is_pattern(const char *path)
+{
+    struct stat st;
+    return strpbrk(path, "*?[") != NULL && lstat(path, &st) != 0 && errno == ENOENT;
+}
+
+static void visit_matches(paths *seen, const char *pattern)
+{
+    glob_t found;
+    memset(&found, 0, sizeof found);
+    int result = glob(pattern, 0, NULL, &found);
+    if (result == GLOB_NOSPACE)
+        die_of_memory();
+    if (result != 0) {
+        text shown = {0};
+        text_add_shown(&shown, pattern, strlen(pattern));
+        report_line("%.900s: no file matches", shown.ptr);
+        text_free(&shown);
+        seen->code = worse(seen->code, EXIT_IO);
+    }
+    for (size_t i = 0; result == 0 && i < found.gl_pathc && !out_closed(out_stdout()); i++)
+        visit(seen, found.gl_pathv[i]);
+    globfree(&found);
+}
+
+int paths_each(const arguments *args, int (*one)(void *ctx, paths *seen, const char *path),
+               void *ctx)
+{
+    paths seen = {.one = one, .ctx = ctx};
+    for (size_t i = 0; i < args->count && !out_closed(out_stdout()); i++) {
+        if (is_pattern(args->operands[i]))
+            visit_matches(&seen, args->operands[i]);
+        else
+            visit(&seen, args->operands[i]);
+    }
+    free(seen.covered);
+    return seen.code;
+}
+
+/* ---- opening ---- */
+
+const char *path_label(const char *path)
+{
+    return strcmp(path, STDIN_PATH) == 0 ? STDIN_LABEL : path;
+}
+
+wb_status open_path(const char *path, const wb_open_options *options, wb_model **model,
+                    wb_error *error)
+{
+    if (strcmp(path, STDIN_PATH) == 0)
+        return wb_open_fd(STDIN_FILENO, STDIN_LABEL, options, model, error);
+    return wb_open(path, options, model, error);
+}

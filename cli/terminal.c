@@ -1,0 +1,157 @@
+#define _POSIX_C_SOURCE 200809L
+#include "terminal.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "exit.h"
+#include "text.h"
+
+#define BAR_CELLS 24
+#define FIRST_AFTER_MS 300 /* nothing is shown of what is done before that */
+#define EVERY_MS 100
+
+static bool has_colors;
+static bool has_progress;
+static uint64_t started_ms, shown_ms;
+static volatile sig_atomic_t is_deferred, is_interrupted, bar_is_shown;
+
+/* ---- SIGINT ---- */
+
+static void on_interrupt(int signal_number)
+{
+    static const char clear[] = "\r\033[K";
+    (void)signal_number;
+    if (is_deferred && !is_interrupted) {
+        is_interrupted = 1;
+        return;
+    }
+    if (bar_is_shown) {
+        ssize_t ignored = write(STDERR_FILENO, clear, sizeof clear - 1);
+        (void)ignored;
+    }
+    _exit(EXIT_INTERRUPTED);
+}
+
+void interrupt_defer(bool defer)
+{
+    is_deferred = defer;
+}
+
+bool interrupted(void)
+{
+    return is_interrupted != 0;
+}
+
+/* ---- start ---- */
+
+/* A descriptor that is closed would be given to the next file opened, and what is printed would be
+ * written into that: fill the gap with one that refuses. */
+static void fill_descriptors(void)
+{
+    static const int refusing[] = {O_WRONLY, O_RDONLY, O_RDONLY};
+    for (int fd = 0; fd < 3; fd++) {
+        if (fcntl(fd, F_GETFD) < 0)
+            (void)open("/dev/null", refusing[fd]); /* the lowest free descriptor is this one */
+    }
+}
+
+static bool is_set(const char *variable)
+{
+    const char *value = getenv(variable);
+    return value != NULL && value[0] != '\0';
+}
+
+void terminal_start(void)
+{
+    struct sigaction action, old;
+    const char *term = getenv("TERM");
+    bool is_dumb = term != NULL && strcmp(term, "dumb") == 0;
+    fill_descriptors();
+    has_colors = isatty(STDOUT_FILENO) && !is_dumb && !is_set("NO_COLOR");
+    has_progress = isatty(STDERR_FILENO) && !is_dumb;
+    memset(&action, 0, sizeof action);
+    (void)sigemptyset(&action.sa_mask);
+    action.sa_handler = SIG_IGN;
+    (void)sigaction(SIGPIPE, &action, NULL);
+    /* A shell makes its background jobs ignore SIGINT, and they should go on doing so. */
+    if (sigaction(SIGINT, NULL, &old) == 0 && old.sa_handler != SIG_IGN) {
+        action.sa_handler = on_interrupt;
+        (void)sigaction(SIGINT, &action, NULL);
+    }
+}
+
+const char *style(const char *name)
+{
+    return has_colors ? name : "";
+}
+
+/* ---- progress ---- */
+
+static uint64_t now_ms(void)
+{
+    struct timespec now;
+    if (clock_gettime(CLOCK_MONOTONIC, &now) != 0)
+        return 0;
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static void write_bar(const char *bytes, size_t n)
+{
+    ssize_t ignored = write(STDERR_FILENO, bytes, n);
+    (void)ignored;
+}
+
+void progress_show(const char *what, uint64_t done, uint64_t total)
+{
+    if (!has_progress || total == 0)
+        return;
+    uint64_t now = now_ms();
+    if (started_ms == 0)
+        started_ms = now;
+    if (now - started_ms < FIRST_AFTER_MS || now - shown_ms < EVERY_MS)
+        return;
+    shown_ms = now;
+    double part = done > total ? 1 : (double)done / (double)total;
+    unsigned filled = (unsigned)(part * BAR_CELLS);
+    text line = {0};
+    text_adds(&line, "\r[");
+    for (unsigned i = 0; i < BAR_CELLS; i++)
+        text_adds(&line, i < filled ? "#" : ".");
+    text_addf(&line, "] %3u%%  ", (unsigned)(part * 100));
+    text_add_size(&line, done);
+    text_adds(&line, " of ");
+    text_add_size(&line, total);
+    text_adds(&line, "  ");
+    const char *slash = strrchr(what, '/');
+    const char *name = slash == NULL || slash[1] == '\0' ? what : slash + 1;
+    text_add_shown(&line, name, strlen(name) < 30 ? strlen(name) : 30);
+    text_adds(&line, "\033[K");
+    bar_is_shown = true;
+    write_bar(line.ptr, line.len);
+    text_free(&line);
+}
+
+void progress_clear(void)
+{
+    if (bar_is_shown)
+        write_bar("\r\033[K", 4);
+    bar_is_shown = false;
+    started_ms = 0;
+}
+
+static int report_progress(void *ctx, uint64_t done, uint64_t total)
+{
+    progress_show(ctx, done, total);
+    return 0;
+}
+
+wb_progress progress_of(const char *what)
+{
+    return (wb_progress){.ctx = (void *)(uintptr_t)what, .report = report_progress};
+}

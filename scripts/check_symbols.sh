@@ -1,0 +1,50 @@
+#!/bin/sh
+# Checks what the library is made of, as it was built: check_symbols.sh BUILD
+#   - writable globals are those of scripts/globals.allow
+#   - every external symbol of the static library begins with wb_ or wb__
+#   - the shared library shows what weighbridge.h declares as WB_API, and nothing else
+#   - it needs libc and libm alone
+set -eu
+cd "$(dirname "$0")/.."
+build=$1
+static=$build/libweighbridge.a
+shared=$build/libweighbridge.so
+status=0
+
+complain() { # WHAT LINES
+    [ -z "$2" ] || { printf '%s:\n%s\n' "$1" "$2" >&2; status=1; }
+}
+
+# Data that is only written by the dynamic linker lies in .data.rel.ro.
+globals=$(nm --format=sysv -A "$static" | awk -F'|' '
+    { gsub(/ /, "", $1); gsub(/ /, "", $4); gsub(/ /, "", $7) }
+    $7 ~ /^(\.data|\.bss|\.tdata|\.tbss|COM|\*COM\*)/ && $7 !~ /^\.data\.rel\.ro/ && $4 !~ /SECTION/ {
+        n = split($1, part, ":")
+        sub(/\.[0-9]+$/, "", part[n])
+        print part[n - 1], part[n]
+    }' | LC_ALL=C sort -u)
+allowed=$(sed '/^#/d' scripts/globals.allow | awk 'NF { print $1, $2 }' | LC_ALL=C sort -u)
+[ -n "$globals" ] || complain "no globals were found, not even those allowed" "$static"
+complain "writable globals that scripts/globals.allow does not have" \
+    "$(echo "$globals" | while read -r line; do echo "$allowed" | grep -qxF "$line" || echo "$line"; done)"
+complain "scripts/globals.allow has globals that are not there any more" \
+    "$(echo "$allowed" | while read -r line; do echo "$globals" | grep -qxF "$line" || echo "$line"; done)"
+
+externals=$(nm -g --defined-only "$static" | awk 'NF == 3 { print $3 }')
+[ -n "$externals" ] || complain "no external symbols were found" "$static"
+complain "external symbols without the prefix wb_" "$(echo "$externals" | grep -v '^wb_' || true)"
+
+shown=$(nm -D --defined-only "$shared" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' |
+    LC_ALL=C sort)
+declared=$(sed -n 's/^WB_API .*[ *]\(wb_[a-z0-9_]*\)(.*/\1/p' include/weighbridge.h | LC_ALL=C sort)
+[ -n "$shown" ] || complain "no symbols are shown" "$shared"
+if [ "$shown" != "$declared" ]; then
+    complain "the shared library does not show exactly what weighbridge.h declares" \
+        "$(printf '%s\n' "$shown" "$declared" | LC_ALL=C sort | uniq -u)"
+fi
+[ "$(grep -c '^WB_API' include/weighbridge.h)" -eq "$(echo "$declared" | wc -l)" ] ||
+    complain "weighbridge.h" "a WB_API declaration does not begin with WB_API, type and name in a line"
+
+complain "needs more than libc and libm" "$(readelf -d "$shared" |
+    sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep -vE '^(libc|libm|ld-linux.*)\.so' || true)"
+exit $status

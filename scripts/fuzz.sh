@@ -1,0 +1,51 @@
+#!/bin/sh
+# Fuzzes with libFuzzer, AddressSanitizer and UBSan: fuzz.sh TARGET|all [SECONDSs|RUNS]
+#
+#   scripts/fuzz.sh json            a minute
+#   scripts/fuzz.sh json 600s       ten minutes
+#   scripts/fuzz.sh json 10000000   ten million executions
+#   scripts/fuzz.sh all 60s         a minute in all, shared by the targets
+#
+# What is found lands in build/fuzz/found, the corpus that grows in build/fuzz/corpus/TARGET. FUZZ_PRESET
+# names another preset. See docs/dev/fuzzing.md.
+set -eu
+cd "$(dirname "$0")/.."
+[ $# -ge 1 ] || { sed -n '2,11s/^# \{0,1\}//p' "$0" >&2; exit 4; }
+preset=${FUZZ_PRESET:-fuzz}
+amount=${2:-60s}
+all=$(for source in fuzz/*.c; do basename "$source" .c; done)
+if [ "$1" = all ]; then
+    targets=$all
+else
+    targets=$1
+    [ -f "fuzz/$1.c" ] || { echo "there is no fuzz/$1.c; there are:" $all >&2; exit 4; }
+fi
+set -- $targets
+case $amount in
+*s) limit=-max_total_time=$((${amount%s} / $# + (${amount%s} < $#))) ;;
+*) limit=-runs=$amount ;;
+esac
+
+cmake --preset "$preset" >/dev/null
+cmake --build --preset "$preset" -j "$(nproc)" >"build/$preset/build.log" 2>&1 ||
+    { cat "build/$preset/build.log" >&2; exit 1; }
+mkdir -p "build/$preset/found"
+export ASAN_OPTIONS="quarantine_size_mb=16:malloc_context_size=5:${ASAN_OPTIONS:-}"
+status=0
+for target; do
+    # A target without a dictionary of its own uses that of the name in front of its first "_".
+    dict=fuzz/$target.dict
+    [ -f "$dict" ] || dict=fuzz/${target%%_*}.dict
+    [ -f "$dict" ] && dict=-dict=$dict || dict=
+    mkdir -p "build/$preset/corpus/$target"
+    echo "fuzzing $target ($limit)"
+    if "build/$preset/fuzz/fuzz_$target" $limit $dict -max_len=2048 -timeout=10 \
+        -print_final_stats=1 -artifact_prefix="build/$preset/found/$target-" \
+        "build/$preset/corpus/$target" "fuzz/seeds/$target" >"build/$preset/$target.log" 2>&1; then
+        grep -E 'number_of_executed_units|average_exec_per_sec' "build/$preset/$target.log"
+    else
+        status=1
+        tail -n 60 "build/$preset/$target.log"
+    fi
+done
+exit $status

@@ -1,0 +1,72 @@
+#!/bin/sh
+# Sees to it that the packages of a set are there: need.sh SET...
+#
+# A row: the set, the package as Debian 12 calls it, and how to tell that it is there already, whoever
+# installed it: a command in PATH, or a file. What is missing is installed where that needs no question
+# (root, or sudo without a password); otherwise the line to type is printed, and the exit code is 1.
+set -eu
+
+packages='
+build  cmake               cmake
+build  make                make
+build  gcc                 gcc
+build  libc6-dev           /usr/include/stdio.h
+test   g++                 g++
+test   clang-19            clang++-19
+test   llvm-19             llvm-symbolizer-19
+test   libclang-rt-19-dev  /usr/lib/llvm-19/lib/clang/19/lib/linux/libclang_rt.fuzzer-x86_64.a
+test   clang-format-19     clang-format-19
+test   clang-tidy-19       clang-tidy-19
+test   lib32gcc-12-dev     /usr/lib/gcc/x86_64-linux-gnu/12/32/libasan.so
+test   libc6-dev-i386      /usr/lib32/crt1.o
+test   libcmocka-dev       /usr/include/cmocka.h
+test   valgrind            valgrind
+test   strace              strace
+test   pkg-config          pkg-config
+test   python3             python3
+test   procps              ps
+test   bash                bash
+test   zsh                 zsh
+test   fish                fish
+test   groff-base          groff
+bench  cargo-web           cargo
+bench  rustc-web           rustc
+fuzz   afl++               afl-fuzz
+'
+
+is_there() {
+    case $1 in
+    /*) [ -e "$1" ] ;;
+    *) command -v "$1" >/dev/null 2>&1 ;;
+    esac
+}
+
+[ $# -gt 0 ] || { sed -n '2,6s/^# \{0,1\}//p' "$0" >&2; exit 4; }
+missing=$(for set; do
+    echo "$packages" | while read -r of package proof; do
+        [ "$of" != "$set" ] || is_there "$proof" || echo "$package"
+    done
+done)
+[ -n "$missing" ] || exit 0
+missing=$(echo $missing)
+
+as_root=
+if [ "$(id -u)" != 0 ]; then
+    as_root=sudo
+    sudo -n true 2>/dev/null || as_root=ask
+fi
+if ! command -v apt-get >/dev/null 2>&1; then
+    echo "To go on, install what Debian calls: $missing" >&2
+    exit 1
+fi
+if [ "$as_root" = ask ]; then
+    echo "To go on, type: sudo apt-get install --no-install-recommends $missing" >&2
+    exit 1
+fi
+echo "installing $missing" >&2
+install() {
+    $as_root env DEBIAN_FRONTEND=noninteractive \
+        apt-get install -y -q --no-install-recommends $missing >&2
+}
+# Lists of packages that are missing or old make the first attempt fail.
+install || { $as_root apt-get update -q >&2 && install; }

@@ -1,0 +1,121 @@
+#include "open/insight.h"
+
+/* The numbers engines know MLX's types by. */
+static int32_t effective_dtype(const wb__packed *packed)
+{
+    static const int32_t affine[] = {
+        [1] = 97, [2] = 98, [3] = 99, [4] = 100, [5] = 103, [6] = 102, [8] = 101};
+    switch (packed->scheme) {
+    case WB__SCHEME_AFFINE:
+    case WB__SCHEME_INT4:
+    case WB__SCHEME_INT8: return affine[packed->bits];
+    case WB__SCHEME_MXFP4: return 104;
+    case WB__SCHEME_MXFP8: return 105;
+    case WB__SCHEME_NVFP4: return 106;
+    default: return packed->kind.dtype->id;
+    }
+}
+
+wb_status wb_tensor_encoding(const wb_model *model, uint64_t index, wb_encoding *out,
+                             wb_error *error)
+{
+    const wb__packed *packed;
+    size_t stored;
+    wb_error spare;
+    wb__context context = wb__context_of(model, wb__error_reset(error, &spare));
+    size_t size = out->size;
+    memset(out, 0, sizeof *out);
+    out->size = size;
+    if (size != sizeof *out)
+        return wb__fail_argument(&context, "wb_encoding.size is not sizeof(wb_encoding)");
+    const wb__view *view;
+    wb_status status = wb__view_of(model, &context, index, &view);
+    if (status == WB_OK)
+        status =
+            wb__resolve(model, &context, view != NULL ? view->parts[0] : index, &stored, &packed);
+    if (status != WB_OK)
+        return status;
+    const wb__dtype *dtype = wb__table_kind_of(&model->logical.table, stored)->dtype;
+    out->type = dtype->block_size > 1 ? dtype->name : wb__scheme_name(WB__SCHEME_PLAIN);
+    out->bits = dtype->block_bits / dtype->block_size;
+    out->group_size = dtype->block_size > 1 ? dtype->block_size : 0;
+    out->dtype = dtype->id;
+    out->parts = view != NULL ? view->count : 1;
+    if (packed == NULL)
+        return WB_OK;
+    out->type = wb__scheme_name(packed->scheme);
+    out->bits = packed->bits;
+    out->group_size = packed->group;
+    out->dtype = effective_dtype(packed);
+    for (int part = WB__PART_SCALES; part < WB__PARTS && view == NULL; part++)
+        out->parts += packed->parts[part] != WB__NO_TENSOR;
+    return WB_OK;
+}
+
+wb_status wb_tensor_part(const wb_model *model, uint64_t index, uint32_t number, wb_part *out,
+                         wb_error *error)
+{
+    const wb__packed *packed;
+    size_t stored;
+    wb_error spare;
+    wb__context context = wb__context_of(model, wb__error_reset(error, &spare));
+    size_t size = out->size;
+    memset(out, 0, sizeof *out);
+    out->size = size;
+    if (size != sizeof *out)
+        return wb__fail_argument(&context, "wb_part.size is not sizeof(wb_part)");
+    const wb__view *view;
+    wb_status status = wb__view_of(model, &context, index, &view);
+    if (status == WB_OK && view != NULL && number < view->count) {
+        out->role = "expert";
+        out->index = view->parts[number];
+        return WB_OK;
+    }
+    if (status == WB_OK && view != NULL)
+        index = view->parts[0]; /* to say that there is no such part */
+    if (status == WB_OK)
+        status = wb__resolve(model, &context, index, &stored, &packed);
+    if (status != WB_OK)
+        return status;
+    uint32_t left = number;
+    for (int part = 0; view == NULL && part < (packed == NULL ? 1 : WB__PARTS); part++) {
+        uint32_t of = packed == NULL ? (uint32_t)stored : packed->parts[part];
+        if (of == WB__NO_TENSOR || left-- > 0)
+            continue;
+        out->role = wb__part_name((wb__part)part);
+        out->index = packed == NULL ? index : model->tensors.count + of;
+        return WB_OK;
+    }
+    return wb__fail(&context, WB_ERROR_NOT_FOUND, WB__FINDING_NOT_FOUND, WB_NO_OFFSET,
+                    wb__table_name(&model->logical.table, stored), "it has no part number %lu",
+                    (unsigned long)number);
+}
+
+/* The encoding of the tensor of that name; false if there is none. */
+static bool encoding_of(const wb_model *model, const char *name, size_t name_len,
+                        wb_encoding *encoding)
+{
+    uint64_t index;
+    encoding->size = sizeof *encoding;
+    return wb_tensor_find(model, name, name_len, &index) == WB_OK &&
+           wb_tensor_encoding(model, index, encoding, NULL) == WB_OK;
+}
+
+int32_t wb_tensor_dtype(const wb_model *model, const char *name, size_t name_len)
+{
+    wb_encoding encoding;
+    return encoding_of(model, name, name_len, &encoding) ? encoding.dtype : -1;
+}
+
+uint32_t wb_quant_bits(const wb_model *model, const char *name, size_t name_len)
+{
+    wb_encoding encoding;
+    return encoding_of(model, name, name_len, &encoding) && encoding.group_size != 0 ? encoding.bits
+                                                                                     : 0;
+}
+
+uint32_t wb_quant_group_size(const wb_model *model, const char *name, size_t name_len)
+{
+    wb_encoding encoding;
+    return encoding_of(model, name, name_len, &encoding) ? encoding.group_size : 0;
+}

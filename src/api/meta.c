@@ -1,0 +1,423 @@
+#include "open/told.h"
+
+/* ---- entries ---- */
+
+/* What is told beyond the key-values, NULL where memory does not suffice. */
+static const wb__told *told_of(const wb_model *model)
+{
+    wb_error spare;
+    const wb__told *told;
+    wb__context context = wb__context_of(model, wb__error_reset(NULL, &spare));
+    return wb__told_of(model, &context, &told) == WB_OK ? told : NULL;
+}
+
+uint64_t wb_meta_count(const wb_model *model)
+{
+    const wb__told *told = told_of(model);
+    return model->logical.metas.count + (told == NULL ? 0 : told->model.metas.count);
+}
+
+static wb_status fail_size(wb__context *context, const char *what)
+{
+    return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET, WB__STR(""),
+                    "%s", what);
+}
+
+wb_status wb_meta_at(const wb_model *model, uint64_t index, wb_meta *out, wb_error *error)
+{
+    wb_error spare;
+    wb__context context = wb__context_of(model, wb__error_reset(error, &spare));
+    size_t size = out->size;
+    memset(out, 0, sizeof *out);
+    out->size = size;
+    if (size != sizeof *out)
+        return fail_size(&context, "wb_meta.size is not sizeof(wb_meta)");
+    const wb__model *in = &model->logical;
+    bool is_told = index >= in->metas.count;
+    if (is_told) {
+        const wb__told *told;
+        wb_status status = wb__told_of(model, &context, &told);
+        if (status != WB_OK)
+            return status;
+        index -= in->metas.count;
+        in = &told->model;
+    }
+    if (index >= in->metas.count)
+        return wb__fail(&context, WB_ERROR_NOT_FOUND, WB__FINDING_NOT_FOUND, WB_NO_OFFSET,
+                        WB__STR(""), "there is no metadata entry number %llu",
+                        (unsigned long long)(index + (is_told ? model->logical.metas.count : 0)));
+    const wb__meta *meta = wb__list_at(&in->metas, (size_t)index);
+    wb__str key = wb__meta_key(in, meta);
+    out->key = key.ptr;
+    out->key_len = key.len;
+    out->type = (wb_meta_type)meta->type;
+    out->file = is_told ? WB_NO_FILE : meta->file;
+    out->bits = meta->bits;
+    out->count = 1;
+    if (meta->type == WB_META_STRING) {
+        out->count = meta->value.len;
+    } else if (meta->type == WB_META_ARRAY) {
+        const wb__array *array = meta->value.array;
+        out->element = (wb_meta_type)array->element;
+        out->bits = array->bits;
+        out->count = array->count;
+    }
+    return WB_OK;
+}
+
+wb_status wb_meta_find(const wb_model *model, const char *key, size_t key_len, uint64_t *index)
+{
+    wb_error spare;
+    const wb__told *told;
+    wb__str name = wb__str_from(key, key_len);
+    uint32_t entry = wb__model_find_entry(&model->logical, name);
+    *index = entry == WB__NO_META ? 0 : entry;
+    if (entry != WB__NO_META)
+        return WB_OK;
+    wb__context context = wb__context_of(model, wb__error_reset(NULL, &spare));
+    wb_status status = wb__told_of(model, &context, &told);
+    if (status != WB_OK)
+        return status;
+    entry = wb__model_find_entry(&told->model, name);
+    if (entry == WB__NO_META)
+        return WB_ERROR_NOT_FOUND;
+    *index = model->logical.metas.count + entry;
+    return WB_OK;
+}
+
+/* ---- single values ---- */
+
+typedef struct lookup {
+    wb__context context;
+    wb_error spare;
+    wb__str key;
+    const wb__model *in; /* what has it */
+    const wb__meta *meta;
+} lookup;
+
+/* Finds the entry; NOT_FOUND if there is none. */
+static wb_status look_up(lookup *call, const wb_model *model, const char *key, size_t key_len,
+                         wb_error *error)
+{
+    call->context = wb__context_of(model, wb__error_reset(error, &call->spare));
+    call->key = wb__str_from(key, key_len);
+    call->in = &model->logical;
+    call->meta = wb__model_find_meta(call->in, call->key);
+    if (call->meta != NULL)
+        return WB_OK;
+    const wb__told *told;
+    wb_status status = wb__told_of(model, &call->context, &told);
+    if (status != WB_OK)
+        return status;
+    call->in = &told->model;
+    call->meta = wb__model_find_meta(call->in, call->key);
+    if (call->meta != NULL)
+        return WB_OK;
+    return wb__fail(&call->context, WB_ERROR_NOT_FOUND, WB__FINDING_NOT_FOUND, WB_NO_OFFSET,
+                    call->key, "the metadata has no such key");
+}
+
+static const char *type_name(unsigned type)
+{
+    static const char *const names[] = {"nothing", "a string",  "an integer", "an integer",
+                                        "a float", "a boolean", "an array"};
+    return type < sizeof names / sizeof names[0] ? names[type] : names[0];
+}
+
+static wb_status fail_type(lookup *call, const char *asked)
+{
+    const wb__meta *meta = call->meta;
+    if (meta->type == WB_META_ARRAY)
+        return wb__fail(&call->context, WB_ERROR_TYPE, WB__FINDING_META_TYPE, WB_NO_OFFSET,
+                        call->key, "the value is an array, each element %s; asked for was %s",
+                        type_name(meta->value.array->element), asked);
+    return wb__fail(&call->context, WB_ERROR_TYPE, WB__FINDING_META_TYPE, WB_NO_OFFSET, call->key,
+                    "the value is %s; asked for was %s", type_name(meta->type), asked);
+}
+
+static wb_status fail_range(lookup *call, const char *asked)
+{
+    return wb__fail(&call->context, WB_ERROR_TYPE, WB__FINDING_META_TYPE, WB_NO_OFFSET, call->key,
+                    "the value is an integer that %s cannot hold", asked);
+}
+
+static bool is_integer(unsigned type)
+{
+    return type == WB_META_INT || type == WB_META_UINT;
+}
+
+wb_status wb_meta_get_string(const wb_model *model, const char *key, size_t key_len,
+                             const char **value, size_t *value_len, wb_error *error)
+{
+    lookup call;
+    wb_status status = look_up(&call, model, key, key_len, error);
+    *value = NULL;
+    *value_len = 0;
+    if (status != WB_OK)
+        return status;
+    if (call.meta->type != WB_META_STRING)
+        return fail_type(&call, "a string");
+    wb__str text = wb__meta_text(call.in, call.meta);
+    *value = text.ptr;
+    *value_len = text.len;
+    return WB_OK;
+}
+
+wb_status wb_meta_get_int(const wb_model *model, const char *key, size_t key_len, int64_t *value,
+                          wb_error *error)
+{
+    lookup call;
+    wb_status status = look_up(&call, model, key, key_len, error);
+    *value = 0;
+    if (status != WB_OK)
+        return status;
+    if (!is_integer(call.meta->type))
+        return fail_type(&call, "an integer");
+    if (call.meta->type == WB_META_UINT && call.meta->value.number > INT64_MAX)
+        return fail_range(&call, "an integer with a sign");
+    *value = (int64_t)call.meta->value.number;
+    return WB_OK;
+}
+
+wb_status wb_meta_get_uint(const wb_model *model, const char *key, size_t key_len, uint64_t *value,
+                           wb_error *error)
+{
+    lookup call;
+    wb_status status = look_up(&call, model, key, key_len, error);
+    *value = 0;
+    if (status != WB_OK)
+        return status;
+    if (!is_integer(call.meta->type))
+        return fail_type(&call, "an integer");
+    if (call.meta->type == WB_META_INT && (int64_t)call.meta->value.number < 0)
+        return fail_range(&call, "an integer without a sign");
+    *value = call.meta->value.number;
+    return WB_OK;
+}
+
+static double float_of(uint64_t number, unsigned bits)
+{
+    uint32_t half = (uint32_t)number;
+    float narrow;
+    double wide;
+    if (bits == 32) {
+        memcpy(&narrow, &half, sizeof narrow);
+        return narrow;
+    }
+    memcpy(&wide, &number, sizeof wide);
+    return wide;
+}
+
+wb_status wb_meta_get_float(const wb_model *model, const char *key, size_t key_len, double *value,
+                            wb_error *error)
+{
+    lookup call;
+    wb_status status = look_up(&call, model, key, key_len, error);
+    *value = 0;
+    if (status != WB_OK)
+        return status;
+    uint64_t number = call.meta->value.number;
+    if (call.meta->type == WB_META_FLOAT) {
+        *value = float_of(number, call.meta->bits);
+        return WB_OK;
+    }
+    if (!is_integer(call.meta->type))
+        return fail_type(&call, "a float");
+    bool negative = call.meta->type == WB_META_INT && (int64_t)number < 0;
+    uint64_t magnitude = negative ? 0 - number : number;
+    if (magnitude > UINT64_C(1) << 53)
+        return fail_range(&call, "a float");
+    *value = negative ? -(double)magnitude : (double)magnitude;
+    return WB_OK;
+}
+
+wb_status wb_meta_get_bool(const wb_model *model, const char *key, size_t key_len, int *value,
+                           wb_error *error)
+{
+    lookup call;
+    wb_status status = look_up(&call, model, key, key_len, error);
+    *value = 0;
+    if (status != WB_OK)
+        return status;
+    if (call.meta->type != WB_META_BOOL)
+        return fail_type(&call, "a boolean");
+    *value = call.meta->value.number != 0;
+    return WB_OK;
+}
+
+/* ---- arrays ---- */
+
+/* False, and all zero, if the caller's struct is of another size. */
+static bool clear_array(wb_meta_array *out)
+{
+    size_t size = out->size;
+    memset(out, 0, sizeof *out);
+    out->size = size;
+    return size == sizeof *out;
+}
+
+static void describe_array(const wb__array *array, const uint8_t *base, wb_meta_array *out)
+{
+    out->element = (wb_meta_type)array->element;
+    out->bits = array->bits;
+    out->count = array->count;
+    out->data = array->bits > 0 ? base + array->at : NULL;
+    out->array = array;
+    out->base = base;
+}
+
+static bool takes_all(unsigned element)
+{
+    return element != 0;
+}
+
+static bool takes_strings(unsigned element)
+{
+    return element == WB_META_STRING;
+}
+
+static bool takes_floats(unsigned element)
+{
+    return element == WB_META_FLOAT;
+}
+
+static wb_status get_array(const wb_model *model, const char *key, size_t key_len,
+                           bool (*takes)(unsigned element), const char *asked, wb_meta_array *array,
+                           wb_error *error)
+{
+    lookup call;
+    wb_status status = look_up(&call, model, key, key_len, error);
+    if (!clear_array(array))
+        return fail_size(&call.context, "wb_meta_array.size is not sizeof(wb_meta_array)");
+    if (status != WB_OK)
+        return status;
+    if (call.meta->type != WB_META_ARRAY || !takes(call.meta->value.array->element))
+        return fail_type(&call, asked);
+    describe_array(call.meta->value.array, wb__meta_base(call.in, call.meta), array);
+    return WB_OK;
+}
+
+wb_status wb_meta_get_array(const wb_model *model, const char *key, size_t key_len,
+                            wb_meta_array *array, wb_error *error)
+{
+    return get_array(model, key, key_len, takes_all, "an array", array, error);
+}
+
+wb_status wb_meta_get_string_array(const wb_model *model, const char *key, size_t key_len,
+                                   wb_meta_array *array, wb_error *error)
+{
+    return get_array(model, key, key_len, takes_strings, "an array of strings", array, error);
+}
+
+wb_status wb_meta_get_int_array(const wb_model *model, const char *key, size_t key_len,
+                                wb_meta_array *array, wb_error *error)
+{
+    return get_array(model, key, key_len, is_integer, "an array of integers", array, error);
+}
+
+wb_status wb_meta_get_float_array(const wb_model *model, const char *key, size_t key_len,
+                                  wb_meta_array *array, wb_error *error)
+{
+    return get_array(model, key, key_len, takes_floats, "an array of floats", array, error);
+}
+
+/* ---- elements ---- */
+
+static wb_status check_elements(const wb_meta_array *array, uint64_t first, uint64_t count,
+                                bool fits)
+{
+    if (array == NULL || array->size != sizeof *array || array->array == NULL || !fits)
+        return WB_ERROR_ARGUMENT;
+    return wb__in_range(first, count, array->count) ? WB_OK : WB_ERROR_NOT_FOUND;
+}
+
+wb_status wb_meta_strings(const wb_meta_array *array, uint64_t first, uint64_t count,
+                          const char **values, size_t *lens)
+{
+    wb_status status =
+        check_elements(array, first, count, array != NULL && array->element == WB_META_STRING);
+    wb__str string = {NULL, 0};
+    if (status != WB_OK)
+        return status;
+    for (uint64_t i = 0; i < count; i++) {
+        string = i == 0 ? wb__array_string(array->array, array->base, first)
+                        : wb__array_next_string(string);
+        if (values != NULL)
+            values[i] = string.ptr;
+        if (lens != NULL)
+            lens[i] = string.len;
+    }
+    return WB_OK;
+}
+
+wb_status wb_meta_string_at(const wb_meta_array *array, uint64_t index, const char **value,
+                            size_t *value_len)
+{
+    *value = NULL;
+    *value_len = 0;
+    return wb_meta_strings(array, index, 1, value, value_len);
+}
+
+/* Number `i` of an array, with its sign. */
+static uint64_t integer_at(const wb_meta_array *array, uint64_t i)
+{
+    const uint8_t *p = (const uint8_t *)array->data + (size_t)i * (array->bits / 8);
+    bool is_signed = array->element == WB_META_INT;
+    switch (array->bits) {
+    case 8: return is_signed ? (uint64_t)(int8_t)p[0] : p[0];
+    case 16: return is_signed ? (uint64_t)(int16_t)wb__load_le16(p) : wb__load_le16(p);
+    case 32: return is_signed ? (uint64_t)(int32_t)wb__load_le32(p) : wb__load_le32(p);
+    default: return wb__load_le64(p);
+    }
+}
+
+static bool has_integers(const wb_meta_array *array)
+{
+    return array != NULL && (is_integer(array->element) || array->element == WB_META_BOOL);
+}
+
+wb_status wb_meta_ints(const wb_meta_array *array, uint64_t first, uint64_t count, int64_t *values)
+{
+    wb_status status = check_elements(array, first, count, has_integers(array));
+    for (uint64_t i = 0; status == WB_OK && i < count; i++) {
+        uint64_t number = integer_at(array, first + i);
+        if (array->element == WB_META_UINT && number > INT64_MAX)
+            status = WB_ERROR_TYPE;
+        values[i] = (int64_t)number;
+    }
+    return status;
+}
+
+wb_status wb_meta_uints(const wb_meta_array *array, uint64_t first, uint64_t count,
+                        uint64_t *values)
+{
+    wb_status status = check_elements(array, first, count, has_integers(array));
+    for (uint64_t i = 0; status == WB_OK && i < count; i++) {
+        values[i] = integer_at(array, first + i);
+        if (array->element == WB_META_INT && (int64_t)values[i] < 0)
+            status = WB_ERROR_TYPE;
+    }
+    return status;
+}
+
+wb_status wb_meta_floats(const wb_meta_array *array, uint64_t first, uint64_t count, double *values)
+{
+    wb_status status =
+        check_elements(array, first, count, array != NULL && array->element == WB_META_FLOAT);
+    for (uint64_t i = 0; status == WB_OK && i < count; i++)
+        values[i] = float_of(integer_at(array, first + i), array->bits);
+    return status;
+}
+
+wb_status wb_meta_array_at(const wb_meta_array *array, uint64_t index, wb_meta_array *element)
+{
+    if (!clear_array(element))
+        return WB_ERROR_ARGUMENT;
+    wb_status status =
+        check_elements(array, index, 1, array != NULL && array->element == WB_META_ARRAY);
+    if (status != WB_OK)
+        return status;
+    const wb__array *outer = array->array;
+    describe_array(&outer->of.elements[index], array->base, element);
+    return WB_OK;
+}

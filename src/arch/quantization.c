@@ -1,0 +1,242 @@
+#include "arch/quantization.h"
+
+#include <stdlib.h>
+
+typedef struct mode_row {
+    const char *name;
+    wb__scheme scheme;
+    uint32_t bits; /* where the entry does not say */
+    uint32_t group;
+} mode_row;
+
+static const mode_row modes[] = {
+    {"affine", WB__SCHEME_AFFINE, 4, 64},  {"mxfp4", WB__SCHEME_MXFP4, 4, 32},
+    {"mxfp8", WB__SCHEME_MXFP8, 8, 32},    {"nvfp4", WB__SCHEME_NVFP4, 4, 16},
+    {"int4", WB__SCHEME_INT4, 4, 0},       {"int8", WB__SCHEME_INT8, 8, 64},
+    {"awq", WB__SCHEME_AWQ, 4, 0},         {"gptq", WB__SCHEME_GPTQ, 4, 0},
+    {"fp8", WB__SCHEME_FP8_BLOCK, 8, 128},
+};
+
+static const mode_row *find_mode(wb__str name)
+{
+    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
+        if (wb__str_equal_nocase(name, wb__str_from(modes[i].name, SIZE_MAX)))
+            return &modes[i];
+    }
+    return NULL;
+}
+
+static uint32_t small_number(const wb__tree *config, wb__node node)
+{
+    uint64_t value;
+    return wb__tree_uint(config, node, &value) && value <= 65536 ? (uint32_t)value : 0;
+}
+
+/* An entry as MLX reads it, or what Transformers says with quant_method. */
+static wb__packing_hint read_entry(const wb__tree *config, wb__node entry)
+{
+    wb__packing_hint hint = {.scheme = WB__SCHEME_PLAIN};
+    wb__node mode = wb__tree_get(config, entry, "mode");
+    wb__node method = wb__tree_get(config, entry, "quant_method");
+    wb__str name = WB__STR("affine");
+    if (mode != WB__NO_NODE && wb__tree_type(config, mode) == WB__JSON_STRING)
+        name = wb__tree_string(config, mode);
+    else if (method != WB__NO_NODE)
+        name = wb__tree_string(config, method);
+    const mode_row *row = find_mode(name);
+    if (row == NULL)
+        return hint;
+    hint.scheme = row->scheme;
+    hint.bits = small_number(config, wb__tree_get(config, entry, "bits"));
+    hint.group = small_number(config, wb__tree_get(config, entry, "group_size"));
+    /* A group size alone, or bits alone, leaves the other to the shapes where they contradict. */
+    if (hint.bits == 0)
+        hint.bits = row->bits;
+    if (hint.group == 0 && wb__tree_get(config, entry, "bits") == WB__NO_NODE)
+        hint.group = row->group;
+    return hint;
+}
+
+static wb__node find_object(const wb__tree *config)
+{
+    static const char *const places[] = {
+        "quantization",
+        "quantization_config",
+        "text_config/quantization",
+        "text_config/quantization_config",
+    };
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        wb__node node = wb__tree_path(config, 0, places[i]);
+        if (node != WB__NO_NODE && wb__tree_type(config, node) == WB__JSON_OBJECT)
+            return node;
+    }
+    /* The object by itself, as __metadata__ may carry it. */
+    bool alone = wb__tree_get(config, 0, "bits") != WB__NO_NODE ||
+                 wb__tree_get(config, 0, "quant_method") != WB__NO_NODE;
+    return alone ? 0 : WB__NO_NODE;
+}
+
+/* ---- the modules it names ---- */
+
+static uint32_t hash_of(const wb__quantization *quantization, wb__str module)
+{
+    return (uint32_t)wb__siphash(&quantization->key, module.ptr, module.len);
+}
+
+static bool names_module(const wb__tree *config, wb__node value)
+{
+    wb__json_token type = wb__tree_type(config, value);
+    return type == WB__JSON_OBJECT || type == WB__JSON_FALSE;
+}
+
+/* The slot of a module, or the free one where it belongs; of a key that stands twice the last
+ * counts. */
+static uint64_t *find_slot(const wb__quantization *quantization, wb__str module, uint32_t hash)
+{
+    size_t mask = quantization->slot_count - 1;
+    size_t slot = hash & mask;
+    for (; quantization->slots[slot] != 0; slot = (slot + 1) & mask) {
+        uint64_t entry = quantization->slots[slot];
+        if (entry >> 32 == hash &&
+            wb__str_equal(wb__tree_string(quantization->config, (wb__node)entry), module))
+            break;
+    }
+    return &quantization->slots[slot];
+}
+
+/* A slot holds the hash in its upper half and the key's node, which is never 0, in its lower. */
+static bool index_modules(wb__quantization *quantization)
+{
+    const wb__tree *config = quantization->config;
+    size_t members = wb__tree_count(config, quantization->object);
+    size_t slots = 16;
+    while (slots < members * 2)
+        slots *= 2;
+    quantization->slots =
+        wb__alloc_zeroed(&quantization->allocator, slots * sizeof *quantization->slots);
+    if (quantization->slots == NULL)
+        return false;
+    quantization->slot_count = slots;
+    quantization->key = wb__hash_key_draw();
+    for (wb__node key = wb__tree_first(config, quantization->object); key != WB__NO_NODE;
+         key = wb__tree_next(config, quantization->object, key + 1)) {
+        if (!names_module(config, key + 1))
+            continue;
+        uint32_t hash = hash_of(quantization, wb__tree_string(config, key));
+        *find_slot(quantization, wb__tree_string(config, key), hash) = (uint64_t)hash << 32 | key;
+    }
+    return true;
+}
+
+wb__packing_hint wb__quantization_of(const wb__quantization *quantization, wb__str module)
+{
+    if (quantization->slots == NULL)
+        return quantization->all;
+    uint64_t entry = *find_slot(quantization, module, hash_of(quantization, module));
+    if (entry == 0)
+        return quantization->all;
+    wb__packing_hint hint = read_entry(quantization->config, (wb__node)entry + 1);
+    hint.named = hint.scheme != WB__SCHEME_PLAIN;
+    return hint;
+}
+
+/* ---- the sizes of layers ---- */
+
+static int compare_sizes(const void *a, const void *b)
+{
+    const uint64_t *x = a;
+    const uint64_t *y = b;
+    return *x < *y ? -1 : *x > *y;
+}
+
+static bool add_size(wb__quantization *quantization, uint64_t size)
+{
+    if (size == 0)
+        return true;
+    if (!wb__grow(&quantization->allocator, (void **)&quantization->sizes,
+                  &quantization->size_capacity, sizeof size, quantization->size_count + 1, 4096))
+        return quantization->size_count >=
+               4096; /* more sizes than any model has: enough are known */
+    quantization->sizes[quantization->size_count++] = size;
+    return true;
+}
+
+static bool is_size(wb__str key)
+{
+    return wb__str_ends_with(key, WB__STR("_size")) || wb__str_ends_with(key, WB__STR("_dim")) ||
+           wb__str_ends_with(key, WB__STR("_rank")) || wb__str_equal(key, WB__STR("d_model")) ||
+           wb__str_equal(key, WB__STR("dim"));
+}
+
+/* Every *_size and *_dim of an object, and the heads times their size. */
+static bool collect_sizes(wb__quantization *quantization, wb__node object)
+{
+    const wb__tree *config = quantization->config;
+    uint64_t heads = 0, hidden = 0, head = 0, size;
+    for (wb__node key = wb__tree_first(config, object); key != WB__NO_NODE;
+         key = wb__tree_next(config, object, key + 1)) {
+        wb__str name = wb__tree_string(config, key);
+        if (!wb__str_equal(name, WB__STR("vocab_size")) && is_size(name) &&
+            wb__tree_uint(config, key + 1, &size) && !add_size(quantization, size))
+            return false;
+    }
+    (void)wb__tree_uint(config, wb__tree_get(config, object, "num_attention_heads"), &heads);
+    (void)wb__tree_uint(config, wb__tree_get(config, object, "hidden_size"), &hidden);
+    if (!wb__tree_uint(config, wb__tree_get(config, object, "head_dim"), &head) && heads != 0)
+        head = hidden / heads;
+    return !wb__mul(heads, head, &size) || add_size(quantization, size);
+}
+
+int wb__quantization_has_size(const wb__quantization *quantization, uint64_t inputs)
+{
+    return quantization->size_count > 0 &&
+           bsearch(&inputs, quantization->sizes, quantization->size_count, sizeof inputs,
+                   compare_sizes) != NULL;
+}
+
+bool wb__quantization_read(wb__quantization *quantization, const wb__tree *config,
+                           const wb_allocator *allocator)
+{
+    *quantization = (wb__quantization){.allocator = *allocator, .config = config};
+    quantization->object = WB__NO_NODE;
+    if (config == NULL)
+        return true;
+    if (!collect_sizes(quantization, 0) ||
+        !collect_sizes(quantization, wb__tree_get(config, 0, "text_config")))
+        return false;
+    if (quantization->size_count > 1)
+        qsort(quantization->sizes, quantization->size_count, sizeof *quantization->sizes,
+              compare_sizes);
+    quantization->object = find_object(config);
+    if (quantization->object == WB__NO_NODE)
+        return true;
+    quantization->all = read_entry(config, quantization->object);
+    return index_modules(quantization);
+}
+
+void wb__quantization_free(wb__quantization *quantization)
+{
+    wb__free(&quantization->allocator, quantization->slots,
+             quantization->slot_count * sizeof *quantization->slots);
+    wb__free(&quantization->allocator, quantization->sizes,
+             quantization->size_capacity * sizeof *quantization->sizes);
+    quantization->slots = NULL;
+    quantization->sizes = NULL;
+}
+
+wb__packing_hint wb__quantization_ollama(wb__str type, wb__str group)
+{
+    wb__packing_hint hint = {.scheme = WB__SCHEME_PLAIN};
+    const mode_row *row = type.len == 0 ? NULL : find_mode(type);
+    if (row == NULL)
+        return hint;
+    hint.scheme = row->scheme;
+    hint.bits = row->bits;
+    hint.named = true;
+    for (size_t i = 0; i < group.len && i < 5; i++) {
+        if (group.ptr[i] < '0' || group.ptr[i] > '9')
+            return hint;
+        hint.group = hint.group * 10 + (uint32_t)(group.ptr[i] - '0');
+    }
+    return hint;
+}

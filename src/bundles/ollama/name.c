@@ -1,0 +1,161 @@
+#define _POSIX_C_SOURCE 200809L
+#include "bundles/ollama/ollama.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "io/io.h"
+
+#define DEFAULT_HOST WB__STR("registry.ollama.ai")
+#define DEFAULT_SPACE WB__STR("library")
+#define DEFAULT_TAG WB__STR("latest")
+#define PART_MAX 80
+#define HOST_MAX 350
+
+static bool is_word(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/* Begins with a letter, digit or underscore, and goes on with those and what `also` has. */
+static bool is_part(wb__str part, size_t max, const char *also)
+{
+    if (part.len == 0 || part.len > max || !is_word(part.ptr[0]))
+        return false;
+    for (size_t i = 1; i < part.len; i++) {
+        if (!is_word(part.ptr[i]) && (part.ptr[i] == '\0' || strchr(also, part.ptr[i]) == NULL))
+            return false;
+    }
+    return true;
+}
+
+/* Cuts off what follows the last `separator`; false if there is none. */
+static bool cut_last(wb__str *text, char separator, wb__str *rest)
+{
+    for (size_t i = text->len; i-- > 0;) {
+        if (text->ptr[i] == separator) {
+            *rest = (wb__str){text->ptr + i + 1, text->len - i - 1};
+            text->len = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool wb__ollama_name_parse(wb__str text, wb__ollama_name *name)
+{
+    const size_t scheme = sizeof WB__OLLAMA_SCHEME - 1;
+    *name = (wb__ollama_name){DEFAULT_HOST, DEFAULT_SPACE, {NULL, 0}, DEFAULT_TAG};
+    if (text.len >= scheme && memcmp(text.ptr, WB__OLLAMA_SCHEME, scheme) == 0)
+        text = (wb__str){text.ptr + scheme, text.len - scheme};
+    wb__str model;
+    wb__str parents = text;
+    if (cut_last(&parents, '/', &model)) {
+        wb__str space;
+        if (cut_last(&parents, '/', &space)) {
+            name->host = parents;
+            name->space = space;
+        } else {
+            name->space = parents;
+        }
+    } else {
+        model = text;
+    }
+    (void)cut_last(&model, ':', &name->tag);
+    name->model = model;
+    return is_part(name->host, HOST_MAX, "-.:") && is_part(name->space, PART_MAX, "-") &&
+           is_part(name->model, PART_MAX, "-.") && is_part(name->tag, PART_MAX, "-.");
+}
+
+static char *copy_path(const wb_allocator *allocator, const char *path)
+{
+    size_t n = strlen(path) + 1;
+    char *copy = wb__alloc(allocator, n);
+    return copy == NULL ? NULL : memcpy(copy, path, n);
+}
+
+char *wb__ollama_default_store(const wb_allocator *allocator)
+{
+    const char *models = getenv("OLLAMA_MODELS");
+    if (models != NULL && models[0] != '\0')
+        return copy_path(allocator, models);
+    const char *home = getenv("HOME");
+    return home == NULL ? NULL : wb__path_join(allocator, home, WB__STR(".ollama/models"));
+}
+
+/* ---- finding a manifest ---- */
+
+typedef struct case_search {
+    const wb_allocator *allocator;
+    wb__str wanted;
+    char *found;
+} case_search;
+
+static wb_status compare_entry(void *ctx, const char *entry)
+{
+    case_search *search = ctx;
+    wb__str name = wb__str_from(entry, SIZE_MAX);
+    if (search->found == NULL && wb__str_equal_nocase(name, search->wanted)) {
+        search->found = wb__alloc(search->allocator, name.len + 1);
+        if (search->found == NULL)
+            return WB_ERROR_MEMORY;
+        memcpy(search->found, entry, name.len + 1);
+    }
+    return WB_OK;
+}
+
+/* Replaces *path by the path of its entry `name`, in whatever case that is written. */
+static wb_status descend(wb__context *context, char **path, wb__str name)
+{
+    const wb_allocator *allocator = &context->allocator;
+    char *exact = wb__path_join(allocator, *path, name);
+    if (exact == NULL)
+        return wb__fail_memory(context);
+    if (access(exact, F_OK) != 0) {
+        case_search search = {.allocator = allocator, .wanted = name};
+        wb_status status = wb__folder_list(context, *path, compare_entry, &search);
+        wb__free(allocator, exact, strlen(exact) + 1);
+        exact = NULL;
+        if (search.found != NULL) {
+            exact = wb__path_join(allocator, *path, wb__str_from(search.found, SIZE_MAX));
+            wb__free(allocator, search.found, strlen(search.found) + 1);
+        }
+        if (status != WB_OK || exact == NULL) {
+            wb__free(allocator, exact, exact == NULL ? 0 : strlen(exact) + 1);
+            return status == WB_ERROR_MEMORY || (status == WB_OK && search.found != NULL)
+                       ? wb__fail_memory(context)
+                       : WB_ERROR_NOT_FOUND;
+        }
+    }
+    wb__free(allocator, *path, strlen(*path) + 1);
+    *path = exact;
+    return WB_OK;
+}
+
+wb_status wb__ollama_find(wb__context *context, const char *store, wb__str text, char **out)
+{
+    wb__ollama_name name;
+    *out = NULL;
+    if (!wb__ollama_name_parse(text, &name))
+        return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_OLLAMA_NAME, WB_NO_OFFSET, text,
+                        "this is not the name of a model");
+    const wb__str parts[] = {WB__STR("manifests"), name.host, name.space, name.model, name.tag};
+    char *path = copy_path(&context->allocator, store);
+    wb_status status = path == NULL ? wb__fail_memory(context) : WB_OK;
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0] && status == WB_OK; i++)
+        status = descend(context, &path, parts[i]);
+    if (status == WB_OK) {
+        *out = path;
+        return WB_OK;
+    }
+    if (path != NULL)
+        wb__free(&context->allocator, path, strlen(path) + 1);
+    if (status != WB_ERROR_NOT_FOUND)
+        return status;
+    const char *file = context->file;
+    context->file = store;
+    status = wb__fail(context, WB_ERROR_NOT_FOUND, WB__FINDING_OLLAMA_NO_MODEL, WB_NO_OFFSET, text,
+                      "the store has no such model");
+    context->file = file;
+    return status;
+}

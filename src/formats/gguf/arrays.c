@@ -1,0 +1,238 @@
+/*
+ * Arrays of metadata. Numbers stay as they are, strings get their lengths rewritten and a mark
+ * every WB__STRING_STEP of them, arrays of arrays become a tree.
+ *
+ * A count is believed only as far as the bytes that are left can hold so many elements, of the
+ * array and of all that it lies in (reader->owed), before memory is taken for it. A tree thus takes
+ * at most sizeof(wb__array) for every WB__GGUF_ARRAY_MIN bytes of the file, however it is nested.
+ */
+#include "formats/gguf/reader.h"
+
+static const wb__gguf_type types[] = {
+    {WB_META_UINT, 1},   {WB_META_INT, 1},   {WB_META_UINT, 2},  {WB_META_INT, 2},
+    {WB_META_UINT, 4},   {WB_META_INT, 4},   {WB_META_FLOAT, 4}, {WB_META_BOOL, 1},
+    {WB_META_STRING, 0}, {WB_META_ARRAY, 0}, {WB_META_UINT, 8},  {WB_META_INT, 8},
+    {WB_META_FLOAT, 8},
+};
+
+const wb__gguf_type *wb__gguf_type_of(uint32_t number)
+{
+    return number < sizeof types / sizeof types[0] ? &types[number] : NULL;
+}
+
+void wb__gguf_swap(wb__gguf_reader *reader, size_t at, uint64_t count, unsigned bytes)
+{
+    uint8_t *p = reader->cursor->kept + at;
+    for (uint64_t i = 0; i < count; i++, p += bytes) {
+        switch (bytes) {
+        case 2: wb__store_le16(p, wb__swap16(wb__load_le16(p))); break;
+        case 4: wb__store_le32(p, wb__swap32(wb__load_le32(p))); break;
+        case 8: wb__store_le64(p, wb__swap64(wb__load_le64(p))); break;
+        default: return;
+        }
+    }
+}
+
+wb_status wb__gguf_check_bools(wb__gguf_reader *reader, size_t at, size_t n)
+{
+    const uint8_t *bytes = reader->cursor->kept + at;
+    for (size_t i = 0; i < n; i++) {
+        if (bytes[i] > 1)
+            return wb__fail(reader->context, WB_ERROR_FORMAT, WB__FINDING_GGUF_BOOL, at + i,
+                            wb__gguf_text(reader), "a boolean is %u, which is neither 0 nor 1",
+                            bytes[i]);
+    }
+    return WB_OK;
+}
+
+/* ---- numbers ---- */
+
+static wb_status read_numbers(wb__gguf_reader *reader, wb__array *array)
+{
+    unsigned bytes = array->bits / 8u;
+    size_t size = (size_t)array->count * bytes; /* at most what is left of the header */
+    wb_status status = wb__gguf_want(reader, size, "an array");
+    if (status != WB_OK)
+        return status;
+    size_t at = wb__gguf_skip(reader, size);
+    array->at = (uint32_t)at;
+    if (reader->file->big_endian)
+        wb__gguf_swap(reader, at, array->count, bytes);
+    return array->element == WB_META_BOOL ? wb__gguf_check_bools(reader, at, size) : WB_OK;
+}
+
+/* ---- strings ---- */
+
+/* Takes one string, which may have to be fetched first. */
+static wb_status read_string(wb__gguf_reader *reader)
+{
+    size_t at = (size_t)wb__cursor_at(reader->cursor), len;
+    wb_status status = wb__gguf_take_length(reader, "a string of an array", &len);
+    if (status != WB_OK)
+        return status;
+    wb__store_le64(reader->cursor->kept + at, (uint64_t)len << 8);
+    (void)wb__gguf_skip(reader, len);
+    return WB_OK;
+}
+
+/*
+ * Takes strings as far as they lie whole in the bytes from *at to end, `most` of them at most; returns
+ * how many. A vocabulary has hundreds of thousands, each of which can be found only when the length of
+ * the one before is known: what else is done here hides in the wait for that.
+ */
+static inline uint64_t take_from(uint8_t **at, const uint8_t *end, uint64_t most, bool big_endian)
+{
+    uint8_t *p = *at;
+    uint64_t taken = 0;
+    for (; taken < most && end - p >= WB__STRING_HEAD; taken++) {
+        uint64_t len = wb__load_le64(p);
+        if (big_endian)
+            len = wb__swap64(len);
+        if (len > (size_t)(end - p) - WB__STRING_HEAD)
+            break;
+        wb__store_le64(p, len << 8);
+        p += WB__STRING_HEAD + (size_t)len;
+    }
+    *at = p;
+    return taken;
+}
+
+static uint64_t take_strings(wb__gguf_reader *reader, uint64_t most)
+{
+    wb__cursor *cursor = reader->cursor;
+    uint8_t *p = cursor->kept + (size_t)wb__cursor_at(cursor);
+    uint64_t taken = reader->file->big_endian ? take_from(&p, cursor->end, most, true)
+                                              : take_from(&p, cursor->end, most, false);
+    cursor->p = p;
+    return taken;
+}
+
+static wb_status read_strings(wb__gguf_reader *reader, wb__array *array)
+{
+    size_t marks = (size_t)((array->count + WB__STRING_STEP - 1) / WB__STRING_STEP);
+    array->at = (uint32_t)wb__cursor_at(reader->cursor);
+    array->of.marks = wb__arena_alloc(&reader->model->arena, marks * sizeof *array->of.marks);
+    if (array->of.marks == NULL)
+        return wb__fail_memory(reader->context);
+    for (size_t i = 0; i < marks; i++) {
+        uint64_t left = array->count - (uint64_t)i * WB__STRING_STEP;
+        if (left > WB__STRING_STEP)
+            left = WB__STRING_STEP;
+        array->of.marks[i] = (uint32_t)wb__cursor_at(reader->cursor);
+        for (left -= take_strings(reader, left); left > 0;
+             left -= 1 + take_strings(reader, left - 1)) {
+            wb_status status = read_string(reader);
+            if (status != WB_OK)
+                return status;
+        }
+    }
+    return WB_OK;
+}
+
+/* ---- arrays of arrays ---- */
+
+static wb_status fail_count(wb__gguf_reader *reader, uint64_t at, uint64_t count)
+{
+    if (reader->cursor->limit < reader->file_bytes)
+        return wb__gguf_fail_end(reader, at, "an array");
+    return wb__fail(reader->context, WB_ERROR_FORMAT, WB__FINDING_GGUF_LENGTH, at,
+                    wb__gguf_text(reader),
+                    "an array of %llu elements is announced, but the file has only %llu more bytes",
+                    (unsigned long long)count, (unsigned long long)wb__cursor_left(reader->cursor));
+}
+
+/* The type and the number of elements of an array. */
+static wb_status read_head(wb__gguf_reader *reader, wb__array *array)
+{
+    uint64_t at = wb__cursor_at(reader->cursor), owed, all;
+    uint32_t number;
+    wb_status status = wb__gguf_take_u32(reader, "the type of an array", &number);
+    if (status != WB_OK)
+        return status;
+    const wb__gguf_type *type = wb__gguf_type_of(number);
+    if (type == NULL)
+        return wb__fail(reader->context, WB_ERROR_FORMAT, WB__FINDING_GGUF_VALUE_TYPE, at,
+                        wb__gguf_text(reader),
+                        "the format has no type number %lu for the elements of an array",
+                        (unsigned long)number);
+    status = wb__gguf_take_u64(reader, "the length of an array", &array->count);
+    if (status != WB_OK)
+        return status;
+    array->element = (uint8_t)type->type;
+    array->bits = (uint8_t)(type->bytes * 8);
+    uint64_t min = type->bytes > 0                ? type->bytes
+                   : type->type == WB_META_STRING ? WB__GGUF_STRING_MIN
+                                                  : WB__GGUF_ARRAY_MIN;
+    if (!wb__mul(array->count, min, &owed) || !wb__add(owed, reader->owed, &all) ||
+        all > wb__cursor_left(reader->cursor))
+        return fail_count(reader, at + 4, array->count);
+    if (type->type == WB_META_ARRAY)
+        reader->owed = all;
+    return WB_OK;
+}
+
+/* Makes room for the elements of an array of arrays. */
+static wb_status open_array(wb__gguf_reader *reader, wb__array *array)
+{
+    size_t bytes;
+    if (!wb__to_size(array->count, &bytes) || bytes > SIZE_MAX / sizeof *array)
+        return wb__fail_memory(reader->context);
+    array->of.elements = wb__arena_alloc(&reader->model->arena, bytes * sizeof *array);
+    return array->of.elements != NULL ? WB_OK : wb__fail_memory(reader->context);
+}
+
+/* The array that comes after a finished one, or NULL after the outermost. */
+static wb__array *after(wb__array *array)
+{
+    for (wb__array *parent = array->parent; parent != NULL;
+         array = parent, parent = parent->parent) {
+        if (array + 1 < parent->of.elements + parent->count) {
+            array[1].parent = parent;
+            return array + 1;
+        }
+    }
+    return NULL;
+}
+
+/* Reads what an array begins with, or all of it if it holds no arrays; *next is the one to read
+ * next. */
+static wb_status read_one(wb__gguf_reader *reader, wb__array *array, wb__array **next)
+{
+    if (array->parent != NULL)
+        reader->owed -= WB__GGUF_ARRAY_MIN;
+    wb_status status = read_head(reader, array);
+    if (status != WB_OK)
+        return status;
+    if (array->element == WB_META_ARRAY && array->count > 0) {
+        status = open_array(reader, array);
+        *next = array->of.elements;
+        if (status == WB_OK)
+            array->of.elements->parent = array;
+        return status;
+    }
+    if (array->element == WB_META_STRING)
+        status = read_strings(reader, array);
+    else if (array->element != WB_META_ARRAY)
+        status = read_numbers(reader, array);
+    *next = after(array);
+    return status;
+}
+
+wb_status wb__gguf_read_array(wb__gguf_reader *reader, wb__array **array)
+{
+    uint64_t at = wb__cursor_at(reader->cursor);
+    wb__array *next = wb__arena_alloc(&reader->model->arena, sizeof *next);
+    *array = next;
+    if (next == NULL)
+        return wb__fail_memory(reader->context);
+    next->parent = NULL;
+    while (next != NULL) {
+        wb_status status = read_one(reader, next, &next);
+        if (status != WB_OK)
+            return status;
+    }
+    if ((*array)->element != WB_META_ARRAY)
+        return WB_OK;
+    return wb__note(reader->context, WB_WARNING, WB__FINDING_GGUF_NESTED, at, wb__gguf_text(reader),
+                    "the value is an array of arrays");
+}

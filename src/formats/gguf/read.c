@@ -1,0 +1,223 @@
+#include "formats/gguf/reader.h"
+
+static const char magic[WB__GGUF_MAGIC_BYTES] = {'G', 'G', 'U', 'F'};
+static const char magic_reversed[WB__GGUF_MAGIC_BYTES] = {'F', 'U', 'G', 'G'};
+
+/* No tensors and no metadata: a few bytes that could be cut from anything. */
+static bool is_empty(const wb__head *head)
+{
+    return head->n >= WB__GGUF_FIXED_BYTES &&
+           wb__load_le64(head->bytes + WB__GGUF_FIXED_BYTES - 16) == 0 &&
+           wb__load_le64(head->bytes + WB__GGUF_FIXED_BYTES - 8) == 0;
+}
+
+static int bid(const wb__head *head)
+{
+    if (head->n < WB__GGUF_MAGIC_BYTES)
+        return 0;
+    if (memcmp(head->bytes, magic, sizeof magic) == 0)
+        return is_empty(head) ? 10 : 100;
+    return memcmp(head->bytes, magic_reversed, sizeof magic) == 0 ? 80 : 0;
+}
+
+/* ---- numbers ---- */
+
+wb_status wb__gguf_fail_end(wb__gguf_reader *reader, uint64_t at, const char *what)
+{
+    const wb__cursor *cursor = reader->cursor;
+    if (cursor->failed)
+        return reader->context->error->status; /* said by who read */
+    if (cursor->limit < reader->file_bytes)
+        return wb__fail(reader->context, WB_ERROR_LIMIT, WB__FINDING_GGUF_HEADER_LIMIT, at,
+                        WB__STR(""), "the header has more than %llu bytes, which is the limit",
+                        (unsigned long long)cursor->limit);
+    return wb__fail(reader->context, WB_ERROR_FORMAT, WB__FINDING_GGUF_TRUNCATED, at, WB__STR(""),
+                    "the file ends after %llu bytes, inside %s",
+                    (unsigned long long)reader->file_bytes, what);
+}
+
+wb_status wb__gguf_want(wb__gguf_reader *reader, uint64_t n, const char *what)
+{
+    wb__cursor *cursor = reader->cursor;
+    size_t size;
+    if (wb__to_size(n, &size) && wb__cursor_want(cursor, size)) {
+        reader->file->header = cursor->kept; /* fetching may have moved it */
+        return WB_OK;
+    }
+    return wb__gguf_fail_end(reader, wb__cursor_at(cursor), what);
+}
+
+/* The number's first byte is free now: it becomes the NUL of a text that ends before it. */
+static uint8_t *consume(wb__gguf_reader *reader, size_t n)
+{
+    return reader->cursor->kept + wb__gguf_skip(reader, n);
+}
+
+wb_status wb__gguf_take_u32(wb__gguf_reader *reader, const char *what, uint32_t *value)
+{
+    wb_status status = wb__gguf_want(reader, 4, what);
+    *value = 0;
+    if (status != WB_OK)
+        return status;
+    uint8_t *bytes = consume(reader, 4);
+    uint32_t v = wb__load_le32(bytes);
+    *value = reader->file->big_endian ? wb__swap32(v) : v;
+    bytes[0] = 0;
+    return WB_OK;
+}
+
+wb_status wb__gguf_take_u64(wb__gguf_reader *reader, const char *what, uint64_t *value)
+{
+    wb_status status = wb__gguf_want(reader, 8, what);
+    *value = 0;
+    if (status != WB_OK)
+        return status;
+    uint8_t *bytes = consume(reader, 8);
+    uint64_t v = wb__load_le64(bytes);
+    *value = reader->file->big_endian ? wb__swap64(v) : v;
+    bytes[0] = 0;
+    return WB_OK;
+}
+
+wb_status wb__gguf_take_length(wb__gguf_reader *reader, const char *what, size_t *len)
+{
+    uint64_t at = wb__cursor_at(reader->cursor), n;
+    *len = 0;
+    wb_status status = wb__gguf_take_u64(reader, what, &n);
+    if (status != WB_OK)
+        return status;
+    uint64_t left = wb__cursor_left(reader->cursor);
+    if (n > left) {
+        if (reader->cursor->limit < reader->file_bytes)
+            return wb__gguf_fail_end(reader, at, what);
+        return wb__fail(reader->context, WB_ERROR_FORMAT, WB__FINDING_GGUF_LENGTH, at,
+                        wb__gguf_text(reader),
+                        "%s is announced with %llu bytes, but the file has only %llu more", what,
+                        (unsigned long long)n, (unsigned long long)left);
+    }
+    *len = (size_t)n;
+    return wb__gguf_want(reader, n, what);
+}
+
+/* ---- the fixed part ---- */
+
+static wb_status fail_magic(wb__gguf_reader *reader)
+{
+    if (wb__cursor_at_hand(reader->cursor) >= sizeof magic &&
+        memcmp(reader->cursor->p, magic_reversed, sizeof magic) == 0)
+        return wb__fail(reader->context, WB_ERROR_FORMAT, WB__FINDING_GGUF_BYTE_ORDER, 0,
+                        WB__STR(""),
+                        "the file begins with \"FUGG\": its bytes are reversed in groups of four");
+    return wb__fail(reader->context, WB_ERROR_FORMAT, WB__FINDING_GGUF_MAGIC, 0, WB__STR(""),
+                    "the file does not begin with \"GGUF\"");
+}
+
+static wb_status read_version(wb__gguf_reader *reader)
+{
+    uint32_t version;
+    wb_status status = wb__gguf_take_u32(reader, "the version", &version);
+    if (status != WB_OK)
+        return status;
+    /* Versions are small, so that a lower half of zeros means that the bytes stand the other way.
+     */
+    bool big_endian = version != 0 && (version & 0xFFFF) == 0;
+    if (big_endian)
+        version = wb__swap32(version);
+    reader->file->version = version;
+    if (version == 1)
+        return wb__fail(reader->context, WB_ERROR_FORMAT, WB__FINDING_GGUF_VERSION,
+                        WB__GGUF_MAGIC_BYTES, WB__STR(""),
+                        "the file is of version 1, which llama.cpp gave up in 2023");
+    if (version != 2 && version != 3)
+        return wb__fail(reader->context, WB_ERROR_FORMAT, WB__FINDING_GGUF_VERSION,
+                        WB__GGUF_MAGIC_BYTES, WB__STR(""), "the format has no version %lu%s",
+                        (unsigned long)version,
+                        big_endian ? " (read most significant byte first)" : "");
+    reader->file->big_endian = big_endian;
+    if (!big_endian)
+        return WB_OK;
+    return wb__note(reader->context, WB_WARNING, WB__FINDING_GGUF_BIG_ENDIAN, WB__GGUF_MAGIC_BYTES,
+                    WB__STR(""), "numbers are stored most significant byte first");
+}
+
+/*
+ * Refuses counts that no header within the limit can hold. Smaller ones that are wrong show where
+ * the file ends: a damaged count and a file cut short look the same.
+ */
+static wb_status check_count(wb__gguf_reader *reader, uint64_t at, uint64_t count, uint64_t min,
+                             const char *what)
+{
+    uint64_t most = reader->context->limits.gguf_header / min;
+    if (count <= most)
+        return WB_OK;
+    if (wb__swap64(count) <= reader->file_bytes / min)
+        return wb__fail(
+            reader->context, WB_ERROR_FORMAT, WB__FINDING_GGUF_BYTE_ORDER, at, WB__STR(""),
+            "the version is written %s byte first, the number of %s the other way round",
+            reader->file->big_endian ? "most significant" : "least significant", what);
+    if (count <= reader->file_bytes / min)
+        return wb__gguf_fail_end(reader, at, what);
+    return wb__fail(reader->context, WB_ERROR_FORMAT, WB__FINDING_GGUF_COUNT, at, WB__STR(""),
+                    "%llu %s are announced, for which the file is too short",
+                    (unsigned long long)count, what);
+}
+
+static wb_status peek(wb__gguf_reader *reader)
+{
+    wb_status status = wb__gguf_want(reader, sizeof magic, "the magic number");
+    if (status != WB_OK)
+        return status;
+    if (memcmp(reader->cursor->p, magic, sizeof magic) != 0)
+        return fail_magic(reader);
+    (void)wb__gguf_skip(reader, sizeof magic);
+    status = read_version(reader);
+    if (status == WB_OK)
+        status = wb__gguf_take_u64(reader, "the number of tensors", &reader->tensors);
+    if (status == WB_OK)
+        status = check_count(reader, 8, reader->tensors, WB__GGUF_TENSOR_MIN, "tensors");
+    if (status == WB_OK)
+        status = wb__gguf_take_u64(reader, "the number of metadata entries", &reader->entries);
+    if (status == WB_OK)
+        status = check_count(reader, 16, reader->entries, WB__GGUF_ENTRY_MIN, "metadata entries");
+    return status;
+}
+
+/* ---- the whole ---- */
+
+static wb_status note_quantization(wb__gguf_reader *reader)
+{
+    if (!reader->has_blocks || reader->has_quantization || reader->model->file_count > 1)
+        return WB_OK;
+    return wb__note(reader->context, WB_INFO, WB__FINDING_GGUF_QUANT_VERSION, WB_NO_OFFSET,
+                    WB__STR("general.quantization_version"),
+                    "tensors are quantized, and general.quantization_version is not given");
+}
+
+static wb_status read_gguf(wb__context *context, wb__cursor *cursor, wb__model *model)
+{
+    wb__gguf_reader reader = {.context = context,
+                              .cursor = cursor,
+                              .model = model,
+                              .file = wb__model_file_in_hand(model),
+                              .alignment = WB__GGUF_DEFAULT_ALIGNMENT};
+    reader.file_bytes = reader.file->bytes;
+    reader.file->header = cursor->kept;
+    wb_status status = peek(&reader);
+    if (status == WB_OK)
+        status = wb__gguf_read_entries(&reader);
+    if (status == WB_OK)
+        status = wb__gguf_read_tensors(&reader);
+    if (status == WB_OK)
+        status = wb__gguf_verify_layout(&reader);
+    if (status == WB_OK)
+        status = note_quantization(&reader);
+    return status;
+}
+
+const wb__format wb__format_gguf = {
+    .name = "gguf",
+    .extension = ".gguf",
+    .bid = bid,
+    .keeps_header = true,
+    .read = read_gguf,
+};

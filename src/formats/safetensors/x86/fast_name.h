@@ -1,0 +1,32 @@
+/*
+ * formats/safetensors/x86/fast_name.h: the length of a name, from special_bytes(p), which has a bit
+ * for each of 64 bytes that ends a name or needs care.
+ *
+ * Where the next member begins depends on this length; if it were computed, each member would wait
+ * for the one before it. Names take turns with few lengths ("gate_proj", "up_proj", "down_proj"),
+ * so the last two are tried: a branch, which the processor predicts, in place of a result to wait
+ * for.
+ */
+FAST_FUNCTION static inline unsigned name_length(const uint8_t *p, name_lengths *last)
+{
+    uint64_t special = special_bytes(p);
+    uint64_t up_to_first = special ^ (special - 1);
+    if (up_to_first == last->up_to_first[0])
+        return last->length[0];
+    if (up_to_first == last->up_to_first[1])
+        return last->length[1];
+    for (unsigned i = 0; i < 256; i += 64) {
+        special = special_bytes(p + i);
+        if (special == 0)
+            continue;
+        unsigned length = i + (unsigned)__builtin_ctzll(special);
+        if (i == 0 && length < 63) { /* all 64 bits set would also be those of no special byte */
+            last->up_to_first[1] = last->up_to_first[0];
+            last->length[1] = last->length[0];
+            last->up_to_first[0] = up_to_first;
+            last->length[0] = length;
+        }
+        return length;
+    }
+    return 256;
+}

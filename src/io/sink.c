@@ -1,0 +1,325 @@
+#define _GNU_SOURCE /* O_TMPFILE */
+#define _FILE_OFFSET_BITS 64
+#include "io/sink.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LINKS_MAX 40 /* symbolic links on the way to a file, as Linux has it */
+#define TRIES 100    /* at a temporary name that is free */
+#define NAME_BYTES 40
+
+struct wb_sink {
+    wb_allocator allocator;
+    char *label;
+    char *path; /* of the file to be; NULL: a stream */
+    int fd;
+    int folder; /* of `path`, -1 for streams */
+    bool owned; /* fd is ours to close */
+    bool named; /* the temporary file has the name `temporary` */
+    bool existing;
+    mode_t mode; /* of the existing file, as its owner and group */
+    uid_t uid;
+    gid_t gid;
+    int failure; /* errno of the first failure */
+    uint64_t written;
+    char temporary[NAME_BYTES];
+};
+
+static const char *base_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash == NULL ? path : slash + 1;
+}
+
+static char *copy_text(const wb_allocator *allocator, const char *text)
+{
+    size_t n = strlen(text) + 1;
+    char *copy = wb__alloc(allocator, n);
+    return copy == NULL ? NULL : memcpy(copy, text, n);
+}
+
+static void free_text(const wb_allocator *allocator, char *text)
+{
+    if (text != NULL)
+        wb__free(allocator, text, strlen(text) + 1);
+}
+
+void wb__sink_discard(wb_sink *sink)
+{
+    if (sink == NULL)
+        return;
+    if (sink->named && sink->folder >= 0)
+        (void)unlinkat(sink->folder, sink->temporary, 0);
+    if (sink->owned && sink->fd >= 0)
+        (void)close(sink->fd);
+    if (sink->folder >= 0)
+        (void)close(sink->folder);
+    wb_allocator allocator = sink->allocator;
+    free_text(&allocator, sink->label);
+    free_text(&allocator, sink->path);
+    wb__free(&allocator, sink, sizeof *sink);
+}
+
+static wb_status make(wb__context *context, const char *label, wb_sink **out)
+{
+    wb_sink *sink = wb__alloc_zeroed(&context->allocator, sizeof *sink);
+    if (sink == NULL)
+        return wb__fail_memory(context);
+    sink->allocator = context->allocator;
+    sink->fd = sink->folder = -1;
+    sink->label = copy_text(&context->allocator, label);
+    if (sink->label == NULL) {
+        wb__sink_discard(sink);
+        return wb__fail_memory(context);
+    }
+    *out = sink;
+    return WB_OK;
+}
+
+/* Fails with what the sink remembers from now on. */
+static wb_status fail(wb__context *context, wb_sink *sink, int os_error, const char *what)
+{
+    const char *file = context->file;
+    sink->failure = os_error;
+    context->file = sink->label;
+    wb_status status = wb__fail_os(context, os_error, what);
+    context->file = file;
+    return status;
+}
+
+/*
+ * Follows the symbolic links at the end of `path`, also where the last one leads to nothing yet, so
+ * that the file they mean is replaced and not the link. NULL with *os_error on failure.
+ */
+static char *follow(const wb_allocator *allocator, const char *path, int *os_error)
+{
+    char target[PATH_MAX];
+    char *at = copy_text(allocator, path);
+    for (int links = 0; at != NULL; links++) {
+        ssize_t n = readlink(at, target, sizeof target - 1);
+        if (n < 0)
+            return at; /* no link; what else may be wrong shows when the file is opened */
+        target[n] = '\0';
+        size_t folder = target[0] == '/' ? 0 : (size_t)(base_of(at) - at);
+        size_t bytes = folder + (size_t)n + 1;
+        char *next = links < LINKS_MAX ? wb__alloc(allocator, bytes) : NULL;
+        if (next != NULL) {
+            memcpy(next, at, folder);
+            memcpy(next + folder, target, (size_t)n + 1);
+        } else if (links >= LINKS_MAX) {
+            *os_error = ELOOP;
+        }
+        free_text(allocator, at);
+        at = next;
+        if (links >= LINKS_MAX)
+            return NULL;
+    }
+    *os_error = ENOMEM;
+    return NULL;
+}
+
+static int open_folder(const wb_allocator *allocator, const char *path)
+{
+    size_t n = (size_t)(base_of(path) - path);
+    if (n == 0)
+        return open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    char *folder = wb__alloc(allocator, n + 1);
+    if (folder == NULL) {
+        errno = ENOMEM;
+        return -1;
+    }
+    memcpy(folder, path, n);
+    folder[n] = '\0';
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int kept = errno;
+    wb__free(allocator, folder, n + 1);
+    errno = kept;
+    return fd;
+}
+
+static void draw_name(wb_sink *sink)
+{
+    wb__hash_key key = wb__hash_key_draw();
+    (void)snprintf(sink->temporary, sizeof sink->temporary, ".wb-%016llx.tmp",
+                   (unsigned long long)(key.word[0] ^ key.word[1]));
+}
+
+/* A file to write into, without a name if that works here. 0, or errno. */
+static int open_temporary(wb_sink *sink)
+{
+#ifdef O_TMPFILE
+    /* Without /proc an unnamed file could not be given its name later. */
+    if (access("/proc/self/fd", X_OK) == 0) {
+        sink->fd = openat(sink->folder, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+        if (sink->fd >= 0)
+            return 0;
+    }
+#endif
+    for (int i = 0; i < TRIES; i++) {
+        draw_name(sink);
+        sink->fd = openat(sink->folder, sink->temporary,
+                          O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+        sink->named = sink->fd >= 0;
+        if (sink->named || errno != EEXIST)
+            break;
+    }
+    return sink->named ? 0 : errno;
+}
+
+/* 0, or errno. */
+static int begin_file(wb_sink *sink, uint64_t expected)
+{
+    struct stat st;
+    if (stat(sink->path, &st) == 0) {
+        if (S_ISDIR(st.st_mode))
+            return EISDIR;
+        if (!S_ISREG(st.st_mode)) { /* a device or a named pipe: there is nothing to replace */
+            sink->fd = open(sink->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+            sink->owned = sink->fd >= 0;
+            free_text(&sink->allocator, sink->path);
+            sink->path = NULL;
+            return sink->owned ? 0 : errno;
+        }
+        /* Renaming over a file needs no right to write it, but its owner took that away for a
+         * reason. */
+        if (faccessat(AT_FDCWD, sink->path, W_OK, AT_EACCESS) != 0)
+            return errno;
+        sink->existing = true;
+        sink->mode = st.st_mode & 07777;
+        sink->uid = st.st_uid;
+        sink->gid = st.st_gid;
+    } else if (errno != ENOENT) {
+        return errno;
+    }
+    if (*base_of(sink->path) == '\0')
+        return EISDIR;
+    sink->folder = open_folder(&sink->allocator, sink->path);
+    if (sink->folder < 0)
+        return errno;
+    int os_error = open_temporary(sink);
+    sink->owned = os_error == 0;
+    return os_error != 0 ? os_error : wb__write_reserve(sink->fd, expected);
+}
+
+wb_status wb__sink_open(wb__context *context, const char *path, uint64_t expected, wb_sink **out)
+{
+    int os_error = 0;
+    *out = NULL;
+    wb_sink *sink = NULL;
+    wb_status status = make(context, path, &sink);
+    if (sink == NULL)
+        return status;
+    sink->path = follow(&context->allocator, path, &os_error);
+    if (sink->path != NULL)
+        os_error = begin_file(sink, expected);
+    if (os_error != 0) {
+        status = fail(context, sink, os_error, "cannot write the file");
+        wb__sink_discard(sink);
+        return status;
+    }
+    *out = sink;
+    return WB_OK;
+}
+
+wb_status wb__sink_open_fd(wb__context *context, int fd, const char *label, wb_sink **out)
+{
+    *out = NULL;
+    wb_status status = make(context, label, out);
+    if (*out != NULL)
+        (*out)->fd = fd;
+    return status;
+}
+
+wb_status wb__sink_write(wb__context *context, wb_sink *sink, const void *bytes, size_t n)
+{
+    if (sink->failure == 0)
+        sink->failure = wb__write_all(sink->fd, bytes, n);
+    if (sink->failure != 0)
+        return fail(context, sink, sink->failure, "cannot write the file");
+    sink->written += n;
+    return WB_OK;
+}
+
+/* Gives an unnamed file a temporary name. 0, or errno. */
+static int give_name(wb_sink *sink)
+{
+    char self[32];
+    (void)snprintf(self, sizeof self, "/proc/self/fd/%d", sink->fd);
+    for (int i = 0; i < TRIES && !sink->named; i++) {
+        draw_name(sink);
+        sink->named = linkat(AT_FDCWD, self, sink->folder, sink->temporary, AT_SYMLINK_FOLLOW) == 0;
+        if (!sink->named && errno != EEXIST)
+            break;
+    }
+    return sink->named ? 0 : errno;
+}
+
+static int sync_file(int fd)
+{
+    while (fsync(fd) != 0) {
+        if (errno != EINTR)
+            return errno;
+    }
+    return 0;
+}
+
+/* Closes for good; a file system on a network may only now tell what went wrong. 0, or errno. */
+static int close_file(wb_sink *sink)
+{
+    int fd = sink->fd;
+    sink->fd = -1;
+    return close(fd) == 0 || errno == EINTR ? 0 : errno;
+}
+
+/*
+ * The order is what makes it safe: the bytes are on the disk before the name is, and the name
+ * before the caller hears of success.
+ */
+static int publish(wb_sink *sink)
+{
+    int os_error = 0;
+    if (sink->existing) {
+        struct stat st;
+        if (fstat(sink->fd, &st) != 0)
+            return errno;
+        /* Only root may give a file away; anyone else then owns the new one, as cp would have it.
+         */
+        mode_t mode = sink->mode;
+        if ((st.st_uid != sink->uid || st.st_gid != sink->gid) &&
+            fchown(sink->fd, sink->uid, sink->gid) != 0)
+            mode &= 0777;
+        if (fchmod(sink->fd, mode) != 0)
+            return errno;
+    }
+    if (ftruncate(sink->fd, (off_t)sink->written) != 0) /* returns what was reserved too much */
+        return errno;
+    if ((os_error = sync_file(sink->fd)) != 0)
+        return os_error;
+    if (!sink->named && (os_error = give_name(sink)) != 0)
+        return os_error;
+    if ((os_error = close_file(sink)) != 0)
+        return os_error;
+    if (renameat(sink->folder, sink->temporary, sink->folder, base_of(sink->path)) != 0)
+        return errno;
+    sink->named = false;
+    os_error = sync_file(sink->folder);
+    return os_error == EINVAL ? 0 : os_error; /* a file system that has no such thing for folders */
+}
+
+wb_status wb__sink_commit(wb__context *context, wb_sink *sink)
+{
+    int os_error = sink->failure;
+    if (os_error == 0 && sink->path != NULL)
+        os_error = publish(sink);
+    else if (os_error == 0 && sink->owned)
+        os_error = close_file(sink);
+    wb_status status =
+        os_error == 0 ? WB_OK : fail(context, sink, os_error, "cannot write the file");
+    wb__sink_discard(sink);
+    return status;
+}

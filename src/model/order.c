@@ -1,0 +1,87 @@
+#include "model/order.h"
+
+typedef struct wb__place {
+    uint64_t key; /* what is sorted by */
+    uint32_t tensor;
+} wb__place;
+
+#define DIGIT_BITS 11
+#define DIGITS (1u << DIGIT_BITS)
+
+/* One pass of a stable radix sort, by DIGIT_BITS bits of the key. */
+static void sort_pass(const wb__place *from, wb__place *to, size_t n, unsigned shift)
+{
+    size_t starts[DIGITS] = {0};
+    size_t sum = 0;
+    for (size_t i = 0; i < n; i++)
+        starts[from[i].key >> shift & (DIGITS - 1)]++;
+    for (size_t digit = 0; digit < DIGITS; digit++) {
+        size_t count = starts[digit];
+        starts[digit] = sum;
+        sum += count;
+    }
+    for (size_t i = 0; i < n; i++)
+        to[starts[from[i].key >> shift & (DIGITS - 1)]++] = from[i];
+}
+
+/* Sorts *places by begin or end; *spare is room for as many, and the two may change roles. */
+static void sort_by(const wb__table *table,
+                    uint64_t (*key_of)(const wb__table *table, size_t tensor), wb__place **places,
+                    wb__place **spare, size_t n)
+{
+    uint64_t bits = 0;
+    for (size_t i = 0; i < n; i++)
+        bits |= (*places)[i].key = key_of(table, (*places)[i].tensor);
+    for (unsigned shift = 0; shift < 64; shift += DIGIT_BITS) {
+        if ((bits >> shift & (DIGITS - 1)) == 0)
+            continue;
+        sort_pass(*places, *spare, n, shift);
+        wb__place *swapped = *places;
+        *places = *spare;
+        *spare = swapped;
+    }
+}
+
+/* True if of two places that begin together the first one never ends later. */
+static bool ends_ascend(const wb__table *table, const wb__place *places, size_t n)
+{
+    for (size_t i = 1; i < n; i++) {
+        if (places[i].key == places[i - 1].key &&
+            wb__tensor_end(table, places[i].tensor) < wb__tensor_end(table, places[i - 1].tensor))
+            return false;
+    }
+    return true;
+}
+
+wb_status wb__order_make(wb__order *order, wb__context *context, const wb__table *table,
+                         const wb__model_file *file)
+{
+    size_t n = file->tensor_count;
+    *order = (wb__order){.allocator = &context->allocator, .count = n};
+    if (n > SIZE_MAX / 2 / sizeof *order->memory)
+        return wb__fail_memory(context);
+    order->memory = wb__alloc(order->allocator, 2 * n * sizeof *order->memory);
+    if (order->memory == NULL)
+        return wb__fail_memory(context);
+    wb__place *places = order->memory, *spare = places + n;
+    for (size_t i = 0; i < n; i++)
+        places[i].tensor = (uint32_t)(file->first_tensor + i);
+    sort_by(table, wb__tensor_begin, &places, &spare, n);
+    if (!ends_ascend(table, places, n)) { /* possible with empty tensors, and in bad files */
+        sort_by(table, wb__tensor_end, &places, &spare, n);
+        sort_by(table, wb__tensor_begin, &places, &spare, n);
+    }
+    order->places = places;
+    return WB_OK;
+}
+
+void wb__order_free(wb__order *order)
+{
+    wb__free(order->allocator, order->memory, 2 * order->count * sizeof *order->memory);
+    order->memory = NULL;
+}
+
+size_t wb__order_at(const wb__order *order, size_t i)
+{
+    return order->places[i].tensor;
+}

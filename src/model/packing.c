@@ -1,0 +1,301 @@
+/*
+ * From shapes to bits and group size.
+ *
+ * The shapes alone say little: a row of w packed words and s scales has in = s · group = w · 32 /
+ * bits inputs, so that they fix bits · group = 32 · w / s and nothing more. 256 may be 4 bits in
+ * groups of 64, 8 in groups of 32 or 2 in groups of 128. What decides, in this order: what is said
+ * of this very tensor; what is said of all, if it fits and the inputs are a size the model has;
+ * what alone gives a size the model has; the usual group size, with a doubt.
+ */
+#include "model/packed.h"
+
+typedef struct affine_choice {
+    uint32_t bits;
+    uint32_t group;
+} affine_choice;
+
+static const uint32_t affine_bits[] = {4, 8, 6, 5, 3, 2, 1}; /* the usual ones first */
+static const uint32_t affine_groups[] = {64, 32, 128};
+
+static const wb__kind *kind_of(const wb__table *table, const wb__packed *packed, wb__part part)
+{
+    return packed->parts[part] == WB__NO_TENSOR ? NULL
+                                                : wb__table_kind_of(table, packed->parts[part]);
+}
+
+static uint64_t last_of(const wb__kind *kind)
+{
+    return kind->rank == 0 ? 1 : kind->shape[kind->rank - 1];
+}
+
+/* All dimensions but the last are the same. */
+static bool same_rows(const wb__kind *a, const wb__kind *b)
+{
+    return a->rank == b->rank && a->rank >= 1 &&
+           memcmp(a->shape, b->shape, (a->rank - 1) * sizeof *a->shape) == 0;
+}
+
+static bool is_plain_float(const wb__kind *kind)
+{
+    int32_t id = kind->dtype->id;
+    return id == WB_DTYPE_F32 || id == WB_DTYPE_F16 || id == WB_DTYPE_BF16;
+}
+
+/* Sums the bytes of all parts and counts the elements of the shape. */
+static bool measure(const wb__table *table, wb__packed *packed, const uint64_t *shape,
+                    uint32_t rank)
+{
+    wb__kind *kind = &packed->kind;
+    kind->dtype = kind_of(table, packed, WB__PART_VALUES)->dtype;
+    kind->rank = rank;
+    kind->elements = 1;
+    kind->bytes = 0;
+    for (uint32_t i = 0; i < rank; i++) {
+        if (!wb__mul(kind->elements, shape[i], &kind->elements))
+            return false;
+    }
+    for (int part = 0; part < WB__PARTS; part++) {
+        const wb__kind *of = kind_of(table, packed, (wb__part)part);
+        if (of != NULL && !wb__add(kind->bytes, of->bytes, &kind->bytes))
+            return false;
+    }
+    return true;
+}
+
+/* The shape of the values with another last dimension. */
+static bool widen(const wb__table *table, wb__packed *packed, uint64_t inputs, uint64_t *shape)
+{
+    const wb__kind *values = kind_of(table, packed, WB__PART_VALUES);
+    memcpy(shape, values->shape, values->rank * sizeof *shape);
+    shape[values->rank - 1] = inputs;
+    return measure(table, packed, shape, values->rank);
+}
+
+/* ---- U32 words with scales beside them: MLX and Ollama ---- */
+
+static bool solve_float(wb__packed *packed, uint64_t bits_per_scale)
+{
+    static const wb__scheme schemes[] = {WB__SCHEME_NVFP4, WB__SCHEME_MXFP4, WB__SCHEME_MXFP8};
+    for (size_t i = 0; i < sizeof schemes / sizeof schemes[0]; i++) {
+        uint32_t bits = wb__scheme_bits(schemes[i]);
+        uint32_t group = wb__scheme_group(schemes[i]);
+        if ((uint64_t)bits * group == bits_per_scale) {
+            packed->scheme = schemes[i];
+            packed->bits = bits;
+            packed->group = group;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_known_size(const wb__packing_hints *hints, uint64_t inputs)
+{
+    return hints->has_size != NULL && hints->has_size(hints->ctx, inputs) != 0;
+}
+
+/* What is said, if the shapes bear it out. */
+static bool take_hint(const wb__packing_hint *hint, uint64_t bits_per_scale, affine_choice *choice)
+{
+    bool affine = hint->scheme == WB__SCHEME_AFFINE || hint->scheme == WB__SCHEME_INT4 ||
+                  hint->scheme == WB__SCHEME_INT8;
+    if (!affine || hint->bits == 0)
+        return false;
+    uint64_t group = hint->group != 0 ? hint->group : bits_per_scale / hint->bits;
+    if (group > UINT32_MAX || hint->bits * group != bits_per_scale)
+        return false;
+    *choice = (affine_choice){hint->bits, (uint32_t)group};
+    return true;
+}
+
+/* How many ways there are to read the shapes; the best of them goes to *choice. */
+static int choose(const wb__packing_hints *hints, uint64_t bits_per_scale, uint64_t scales,
+                  bool known_only, affine_choice *choice)
+{
+    int ways = 0;
+    for (size_t g = 0; g < sizeof affine_groups / sizeof affine_groups[0]; g++) {
+        for (size_t b = 0; b < sizeof affine_bits / sizeof affine_bits[0]; b++) {
+            uint64_t inputs;
+            if ((uint64_t)affine_bits[b] * affine_groups[g] != bits_per_scale ||
+                !wb__mul(scales, affine_groups[g], &inputs) ||
+                (known_only && !is_known_size(hints, inputs)))
+                continue;
+            if (ways++ == 0)
+                *choice = (affine_choice){affine_bits[b], affine_groups[g]};
+        }
+    }
+    return ways;
+}
+
+static bool solve_affine(wb__packed *packed, const wb__packing_hint *hint,
+                         const wb__packing_hints *hints, uint64_t bits_per_scale, uint64_t scales,
+                         const char **doubt)
+{
+    affine_choice choice = {0, 0};
+    affine_choice known = {0, 0};
+    bool hinted = take_hint(hint, bits_per_scale, &choice);
+    if (!hinted || !hint->named) {
+        int ways = choose(hints, bits_per_scale, scales, true, &known);
+        uint64_t inputs = 0;
+        bool fits = hinted && wb__mul(scales, choice.group, &inputs);
+        if (!hinted || (fits && ways == 1 && !is_known_size(hints, inputs))) {
+            if (ways == 1) {
+                if (hinted)
+                    *doubt = "the packing said of all tensors gives this one a size the model does "
+                             "not have; another is taken, which gives a size it has";
+                choice = known;
+            } else if (!hinted) {
+                ways = choose(hints, bits_per_scale, scales, false, &choice);
+                if (ways == 0)
+                    return false;
+                if (ways > 1)
+                    *doubt = "nothing says how many bits the values have; the usual group size is "
+                             "taken";
+            }
+        }
+    }
+    packed->bits = choice.bits;
+    packed->group = choice.group;
+    packed->scheme = WB__SCHEME_AFFINE;
+    if (hint->scheme == WB__SCHEME_INT4 || hint->scheme == WB__SCHEME_INT8)
+        packed->scheme = choice.bits == 4   ? WB__SCHEME_INT4
+                         : choice.bits == 8 ? WB__SCHEME_INT8
+                                            : WB__SCHEME_AFFINE;
+    return true;
+}
+
+static bool solve_words(const wb__table *table, wb__packed *packed, const wb__packing_hint *hint,
+                        const wb__packing_hints *hints, uint64_t *shape, const char **doubt)
+{
+    const wb__kind *values = kind_of(table, packed, WB__PART_VALUES);
+    const wb__kind *scales = kind_of(table, packed, WB__PART_SCALES);
+    const wb__kind *biases = kind_of(table, packed, WB__PART_BIASES);
+    uint64_t per_row, bits, inputs;
+    *doubt = "the scales do not fit the packed values";
+    if (!same_rows(values, scales) || last_of(scales) == 0 ||
+        !wb__mul(last_of(values), 32, &per_row) || per_row % last_of(scales) != 0)
+        return false;
+    bits = per_row / last_of(scales);
+    if (scales->dtype->id == WB_DTYPE_U8) {
+        if (!solve_float(packed, bits))
+            return false;
+        *doubt = NULL;
+    } else {
+        if (!is_plain_float(scales))
+            return false;
+        if (biases == NULL || !same_rows(biases, values) || last_of(biases) != last_of(scales) ||
+            !is_plain_float(biases)) {
+            *doubt = "the biases are missing or do not fit the packed values";
+            return false;
+        }
+        const char *uncertain = NULL;
+        if (!solve_affine(packed, hint, hints, bits, last_of(scales), &uncertain))
+            return false;
+        *doubt = uncertain;
+    }
+    return wb__mul(last_of(scales), packed->group, &inputs) && widen(table, packed, inputs, shape);
+}
+
+/* ---- bytes with scales beside them ---- */
+
+static bool solve_nvfp4(const wb__table *table, wb__packed *packed, uint64_t *shape)
+{
+    const wb__kind *values = kind_of(table, packed, WB__PART_VALUES);
+    const wb__kind *scales = kind_of(table, packed, WB__PART_SCALES);
+    uint64_t inputs;
+    packed->scheme = WB__SCHEME_NVFP4;
+    packed->bits = 4;
+    packed->group = 16;
+    return same_rows(values, scales) && scales->dtype->id == WB_DTYPE_F8_E4M3 &&
+           wb__mul(last_of(values), 2, &inputs) && inputs % 16 == 0 &&
+           last_of(scales) == inputs / 16 && widen(table, packed, inputs, shape);
+}
+
+static uint64_t squares(uint64_t n)
+{
+    return n / 128 + (n % 128 != 0);
+}
+
+static bool solve_fp8_block(const wb__table *table, wb__packed *packed, uint64_t *shape)
+{
+    const wb__kind *values = kind_of(table, packed, WB__PART_VALUES);
+    const wb__kind *scales = kind_of(table, packed, WB__PART_SCALES);
+    uint32_t rank = values->rank;
+    packed->scheme = WB__SCHEME_FP8_BLOCK;
+    packed->bits = 8;
+    packed->group = 128;
+    if (rank < 2 || scales->rank != rank || !is_plain_float(scales))
+        return false;
+    for (uint32_t i = 0; i < rank; i++) {
+        uint64_t expected = i + 2 < rank ? values->shape[i] : squares(values->shape[i]);
+        if (scales->shape[i] != expected)
+            return false;
+    }
+    return widen(table, packed, last_of(values), shape);
+}
+
+/* ---- AWQ and GPTQ ---- */
+
+/*
+ * AWQ packs eight outputs into a word, [in, out / 8]; GPTQ 32 / bits inputs, [in · bits / 32, out].
+ * Scales are [in / group, out] in both, and the tensor that results is [out, in].
+ */
+static bool solve_words_across(const wb__table *table, wb__packed *packed,
+                               const wb__packing_hint *hint, uint64_t *shape)
+{
+    const wb__kind *values = kind_of(table, packed, WB__PART_VALUES);
+    const wb__kind *scales = kind_of(table, packed, WB__PART_SCALES);
+    const wb__kind *zeros = kind_of(table, packed, WB__PART_BIASES);
+    if (values->rank != 2 || scales->rank != 2 || scales->shape[0] == 0 ||
+        !is_plain_float(scales) || zeros == NULL || zeros->rank != 2 ||
+        zeros->shape[0] != scales->shape[0])
+        return false;
+    uint32_t bits = hint->bits == 0 ? 4 : hint->bits;
+    uint64_t outputs = scales->shape[1];
+    uint64_t inputs, packed_outputs;
+    if (bits != 2 && bits != 4 && bits != 8)
+        return false;
+    packed->bits = bits;
+    if (!wb__mul(values->shape[1], 32 / bits, &packed_outputs))
+        return false;
+    if (packed_outputs == outputs && hint->scheme != WB__SCHEME_GPTQ) {
+        packed->scheme = WB__SCHEME_AWQ;
+        inputs = values->shape[0];
+    } else if (values->shape[1] == outputs) {
+        packed->scheme = WB__SCHEME_GPTQ;
+        if (!wb__mul(values->shape[0], 32 / bits, &inputs))
+            return false;
+    } else {
+        return false;
+    }
+    if (inputs % scales->shape[0] != 0 || inputs / scales->shape[0] > UINT32_MAX)
+        return false;
+    packed->group = (uint32_t)(inputs / scales->shape[0]);
+    shape[0] = outputs;
+    shape[1] = inputs;
+    return measure(table, packed, shape, 2);
+}
+
+bool wb__packing_solve(const wb__table *table, wb__packed *packed, const wb__packing_hint *hint,
+                       const wb__packing_hints *hints, uint64_t *shape, const char **doubt)
+{
+    const wb__kind *values = kind_of(table, packed, WB__PART_VALUES);
+    const wb__kind *global = kind_of(table, packed, WB__PART_GLOBAL_SCALE);
+    *doubt = NULL;
+    bool fits = values->rank >= 1;
+    if (fits && global != NULL) /* one for all, or one for each expert */
+        fits =
+            global->dtype->id == WB_DTYPE_F32 &&
+            (global->elements == 1 || (values->rank > 2 && global->elements == values->shape[0]));
+    if (fits) {
+        switch (values->dtype->id) {
+        case WB_DTYPE_U32: return solve_words(table, packed, hint, hints, shape, doubt);
+        case WB_DTYPE_U8: fits = solve_nvfp4(table, packed, shape); break;
+        case WB_DTYPE_F8_E4M3: fits = solve_fp8_block(table, packed, shape); break;
+        default: fits = solve_words_across(table, packed, hint, shape); break;
+        }
+    }
+    if (!fits)
+        *doubt = "the companions do not fit the packed values";
+    return fits;
+}

@@ -1,0 +1,37 @@
+/*
+ * open/beside.h: what lies beside the weights, and what it makes of the tensors.
+ *
+ * config.json is read when the model is opened, since it says how tensors are packed. A config that
+ * is missing is none; one that is damaged is a finding, and the model opens without it.
+ */
+#ifndef WB_OPEN_BESIDE_H
+#define WB_OPEN_BESIDE_H
+
+#include "arch/quantization.h"
+#include "core/core.h"
+#include "json/tree.h"
+
+typedef struct wb__beside {
+    wb_allocator allocator;
+    char *text; /* of config.json; the tree points into it */
+    size_t text_bytes;
+    wb__tree config;
+    bool has_config;
+} wb__beside;
+
+/*
+ * Reads a whole file of at most limits.json_bytes into memory of the context's allocator, `*bytes`
+ * of it and a NUL; *text stays NULL where the file does not exist. Free with *bytes + 1.
+ */
+wb_status wb__read_text(wb__context *context, const char *path, char **text, size_t *bytes);
+
+/* Reads a config from `path`, which may lead to nothing. */
+wb_status wb__beside_read(wb__beside *beside, wb__context *context, const char *path);
+
+/* Takes a copy of a JSON text for the config, from `label`; damaged, it is a finding. */
+wb_status wb__beside_take(wb__beside *beside, wb__context *context, const char *label,
+                          wb__str text);
+
+void wb__beside_free(wb__beside *beside);
+
+#endif

@@ -1,0 +1,294 @@
+#include "open/decoder.h"
+
+#include "cpu/cpu.h"
+#include "dtype/block.h"
+
+#define BATCH_ELEMENTS ((uint64_t)64 << 10)
+
+static const wb__kind *stored_kind(const wb_model *model, uint32_t stored)
+{
+    return wb__table_kind_of(&model->logical.table, stored);
+}
+
+/* Reads `bytes` at `at` of a stored tensor. */
+static wb_status read_part(const wb__decoder *decoder, uint32_t stored, uint64_t at, void *dst,
+                           size_t bytes)
+{
+    const wb__model *logical = &decoder->model->logical;
+    size_t file = wb__model_file_of(logical, stored);
+    decoder->context->file = logical->files[file].path;
+    return wb__source_read(decoder->model->sources[file], decoder->context,
+                           wb__model_offset_of(logical, stored) + at, dst, bytes);
+}
+
+/* ---- blocks of ggml's types ---- */
+
+static wb_status run_blocks(wb__decoder *decoder, uint64_t first, size_t units, uint8_t *dst)
+{
+    size_t block = decoder->codec.dtype->block_bits / 8;
+    wb_status status =
+        read_part(decoder, decoder->stored, first * block, decoder->memory, units * block);
+    if (status != WB_OK)
+        return status;
+    const wb__model *logical = &decoder->model->logical;
+    if (logical->files[wb__model_file_of(logical, decoder->stored)].big_endian)
+        wb__dtype_swap(decoder->codec.dtype, decoder->memory, units);
+    decoder->codec.decode(decoder->memory, (float *)(void *)dst, units);
+    return WB_OK;
+}
+
+static size_t plan_blocks(wb__decoder *decoder)
+{
+    const wb__dtype *dtype = stored_kind(decoder->model, decoder->stored)->dtype;
+    if (!wb__codec_get(dtype->id, decoder->features, &decoder->codec))
+        return 0;
+    decoder->unit = dtype->block_size;
+    decoder->run = run_blocks;
+    return dtype->block_bits / 8;
+}
+
+/* ---- groups of MLX's modes ---- */
+
+static uint64_t scale_bytes(const wb__decoder *decoder, wb__part part)
+{
+    uint32_t of = decoder->packed->parts[part];
+    return of == WB__NO_TENSOR ? 0 : stored_kind(decoder->model, of)->dtype->block_bits / 8;
+}
+
+static wb_status run_groups(wb__decoder *decoder, uint64_t first, size_t units, uint8_t *dst)
+{
+    const wb__packed *packed = decoder->packed;
+    size_t sizes[WB__PARTS] = {wb__mlx_group_bytes(&decoder->type),
+                               (size_t)scale_bytes(decoder, WB__PART_SCALES),
+                               (size_t)scale_bytes(decoder, WB__PART_BIASES), 0, 0};
+    while (units > 0) {
+        uint64_t global = first / decoder->units_per_global;
+        uint64_t left = (global + 1) * decoder->units_per_global - first;
+        size_t n = left < units ? (size_t)left : units;
+        const uint8_t *read[WB__PARTS] = {NULL};
+        uint8_t *to = decoder->memory;
+        for (int part = WB__PART_VALUES; part <= WB__PART_BIASES; part++) {
+            if (packed->parts[part] == WB__NO_TENSOR)
+                continue;
+            wb_status status =
+                read_part(decoder, packed->parts[part], first * sizes[part], to, n * sizes[part]);
+            if (status != WB_OK)
+                return status;
+            read[part] = to;
+            to += n * sizes[part];
+        }
+        wb__mlx_parts parts = {.weight = read[WB__PART_VALUES],
+                               .scales = read[WB__PART_SCALES],
+                               .biases = read[WB__PART_BIASES]};
+        parts.scales_dtype = stored_kind(decoder->model, packed->parts[WB__PART_SCALES])->dtype->id;
+        if (read[WB__PART_BIASES] != NULL)
+            parts.biases_dtype =
+                stored_kind(decoder->model, packed->parts[WB__PART_BIASES])->dtype->id;
+        if (decoder->globals != NULL) {
+            parts.global = (wb__mlx_global)packed->global;
+            parts.global_scale = decoder->globals[global];
+        }
+        wb__mlx_decode(decoder->features, &decoder->type, &parts, decoder->native, 0, n,
+                       decoder->to->id, dst);
+        dst += n * decoder->unit * decoder->to->block_bits / 8;
+        first += n;
+        units -= n;
+    }
+    return WB_OK;
+}
+
+static wb__mlx_mode mode_of(wb__scheme scheme)
+{
+    switch (scheme) {
+    case WB__SCHEME_MXFP4: return WB__MLX_MXFP4;
+    case WB__SCHEME_MXFP8: return WB__MLX_MXFP8;
+    case WB__SCHEME_NVFP4: return WB__MLX_NVFP4;
+    default: return WB__MLX_AFFINE;
+    }
+}
+
+_Static_assert((int)WB__GLOBAL_MAXIMUM == (int)WB__MLX_GLOBAL_AMAX &&
+                   (int)WB__GLOBAL_LAST == (int)WB__MLX_GLOBAL_LAST &&
+                   (int)WB__GLOBAL_FACTOR == (int)WB__MLX_GLOBAL_FACTOR &&
+                   (int)WB__GLOBAL_DIVISOR == (int)WB__MLX_GLOBAL_DIVISOR,
+               "the two rooms say the same of a global scale");
+
+/* Global scales go in front of the memory for a batch. */
+static wb_status plan_globals(wb__decoder *decoder)
+{
+    uint32_t global = decoder->packed->parts[WB__PART_GLOBAL_SCALE];
+    decoder->units_per_global = UINT64_MAX;
+    if (global == WB__NO_TENSOR)
+        return WB_OK;
+    const wb__kind *kind = stored_kind(decoder->model, global);
+    if (kind->elements > 1)
+        decoder->units_per_global = decoder->units / kind->elements;
+    if (decoder->units_per_global == 0) /* no values at all */
+        decoder->units_per_global = UINT64_MAX;
+    decoder->globals = (const float *)(const void *)decoder->memory;
+    wb_status status = read_part(decoder, global, 0, decoder->memory, (size_t)kind->bytes);
+    decoder->memory += kind->bytes;
+    return status;
+}
+
+static size_t plan_groups(wb__decoder *decoder)
+{
+    const wb__packed *packed = decoder->packed;
+    decoder->type = (wb__mlx_type){mode_of(packed->scheme), packed->bits, packed->group};
+    if (wb__mlx_type_check(decoder->context, &decoder->type) != WB_OK)
+        return 0;
+    decoder->unit = packed->group;
+    decoder->run = run_groups;
+    return wb__mlx_group_bytes(&decoder->type) + (size_t)scale_bytes(decoder, WB__PART_SCALES) +
+           (size_t)scale_bytes(decoder, WB__PART_BIASES);
+}
+
+/* ---- what is read whole ---- */
+
+static wb_status run_fp8_rows(wb__decoder *decoder, uint64_t first, size_t units, uint8_t *dst)
+{
+    const wb__kind *kind = &decoder->packed->kind;
+    uint64_t rows = kind->shape[kind->rank - 2];
+    uint64_t columns = kind->shape[kind->rank - 1];
+    const wb__kind *scales = stored_kind(decoder->model, decoder->packed->parts[WB__PART_SCALES]);
+    uint64_t scale_rows = scales->shape[scales->rank - 2];
+    uint64_t scale_size =
+        scale_rows * scales->shape[scales->rank - 1] * (scales->dtype->block_bits / 8);
+    float *values = (float *)(void *)dst;
+    while (units > 0) { /* one matrix of a stack at a time */
+        uint64_t matrix = first / rows;
+        uint64_t row = first % rows;
+        size_t n = rows - row < units ? (size_t)(rows - row) : units;
+        wb__fp8_block tensor = {.weight = decoder->parts[WB__PART_VALUES] + matrix * rows * columns,
+                                .scales = decoder->parts[WB__PART_SCALES] + matrix * scale_size,
+                                .weight_dtype = WB_DTYPE_F8_E4M3,
+                                .scales_dtype = scales->dtype->id,
+                                .out = rows,
+                                .in = columns,
+                                .block_rows = 128,
+                                .block_columns = 128};
+        wb__fp8_block_decode(decoder->features, &tensor, row, n, values);
+        values += n * columns;
+        first += n;
+        units -= n;
+    }
+    return WB_OK;
+}
+
+static wb_status run_int4_rows(wb__decoder *decoder, uint64_t first, size_t units, uint8_t *dst)
+{
+    const wb__packed *packed = decoder->packed;
+    wb__int4 tensor = {.qweight = decoder->parts[WB__PART_VALUES],
+                       .qzeros = decoder->parts[WB__PART_BIASES],
+                       .scales = decoder->parts[WB__PART_SCALES],
+                       .g_idx = decoder->parts[WB__PART_ORDER],
+                       .scales_dtype =
+                           stored_kind(decoder->model, packed->parts[WB__PART_SCALES])->dtype->id,
+                       .out = packed->kind.shape[0],
+                       .in = packed->kind.shape[1],
+                       .group = packed->group,
+                       .zero_offset = 1};
+    float *values = (float *)(void *)dst;
+    if (packed->scheme == WB__SCHEME_AWQ)
+        wb__awq_decode(&tensor, first * 8, (uint64_t)units * 8, values);
+    else
+        wb__gptq_decode(&tensor, first * 8, (uint64_t)units * 8, values);
+    return WB_OK;
+}
+
+static wb_status read_whole(wb__decoder *decoder)
+{
+    uint8_t *to = decoder->memory;
+    for (int part = 0; part < WB__PARTS; part++) {
+        uint32_t of = decoder->packed->parts[part];
+        if (of == WB__NO_TENSOR)
+            continue;
+        const wb__kind *kind = stored_kind(decoder->model, of);
+        wb_status status = read_part(decoder, of, 0, to, (size_t)kind->bytes);
+        if (status != WB_OK)
+            return status;
+        decoder->parts[part] = to;
+        to += kind->bytes;
+    }
+    return WB_OK;
+}
+
+static wb_status fail_unsupported(wb__decoder *decoder)
+{
+    const wb__packed *packed = decoder->packed;
+    return wb__fail(decoder->context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
+                    wb__table_name(&decoder->model->logical.table, decoder->stored),
+                    "%s of %lu bits in groups of %lu cannot be decoded",
+                    packed == NULL ? stored_kind(decoder->model, decoder->stored)->dtype->name
+                                   : wb__scheme_name(packed->scheme),
+                    (unsigned long)(packed == NULL ? 0 : packed->bits),
+                    (unsigned long)(packed == NULL ? 0 : packed->group));
+}
+
+static bool is_read_whole(const wb__packed *packed)
+{
+    return packed != NULL && packed->scheme >= WB__SCHEME_FP8_BLOCK;
+}
+
+const wb__dtype *wb__decoder_gives(const wb__packed *packed, const wb__dtype *to)
+{
+    bool rounds_by_itself = packed != NULL && (packed->scheme == WB__SCHEME_MXFP4 ||
+                                               packed->scheme == WB__SCHEME_MXFP8 ||
+                                               packed->scheme == WB__SCHEME_NVFP4);
+    if (rounds_by_itself && (to->id == WB_DTYPE_F16 || to->id == WB_DTYPE_BF16))
+        return to;
+    return wb__dtype_get(WB_DTYPE_F32);
+}
+
+wb_status wb__decoder_open(wb__decoder *decoder, const wb_model *model, wb__context *context,
+                           size_t stored, const wb__packed *packed, const wb__dtype *to)
+{
+    memset(decoder, 0, sizeof *decoder);
+    decoder->model = model;
+    decoder->context = context;
+    decoder->stored = (uint32_t)stored;
+    decoder->packed = packed;
+    decoder->features = wb__cpu_features();
+    decoder->native = to->id != WB_DTYPE_F32;
+    decoder->to = wb__decoder_gives(packed, to);
+    const wb__kind *kind = packed != NULL ? &packed->kind : stored_kind(model, (uint32_t)stored);
+    size_t bytes_per_unit = 0;
+    uint64_t bytes = 0;
+    if (is_read_whole(packed)) {
+        bool rows_of_8 = packed->scheme != WB__SCHEME_FP8_BLOCK;
+        if (rows_of_8 && (packed->bits != 4 || kind->shape[0] % 8 != 0))
+            return fail_unsupported(decoder);
+        decoder->unit = kind->shape[kind->rank - 1] * (rows_of_8 ? 8 : 1);
+        decoder->run = rows_of_8 ? run_int4_rows : run_fp8_rows;
+        bytes = kind->bytes;
+    } else {
+        bytes_per_unit = packed == NULL ? plan_blocks(decoder) : plan_groups(decoder);
+        if (bytes_per_unit == 0)
+            return fail_unsupported(decoder);
+    }
+    decoder->units = decoder->unit == 0 ? 0 : kind->elements / decoder->unit;
+    uint64_t batch = decoder->unit == 0 ? 0 : BATCH_ELEMENTS / decoder->unit;
+    decoder->batch = batch == 0 ? 1 : (size_t)batch;
+    uint32_t global = packed == NULL ? WB__NO_TENSOR : packed->parts[WB__PART_GLOBAL_SCALE];
+    if (!is_read_whole(packed))
+        bytes = (uint64_t)decoder->batch * bytes_per_unit +
+                (global == WB__NO_TENSOR ? 0 : stored_kind(model, global)->bytes);
+    if (bytes > SIZE_MAX)
+        return wb__fail_memory(context);
+    decoder->memory_bytes = (size_t)bytes;
+    decoder->memory = wb__alloc(&context->allocator, decoder->memory_bytes);
+    if (decoder->memory == NULL)
+        return wb__fail_memory(context);
+    if (is_read_whole(packed))
+        return read_whole(decoder);
+    return packed == NULL ? WB_OK : plan_globals(decoder);
+}
+
+void wb__decoder_close(wb__decoder *decoder)
+{
+    /* Global scales moved the beginning along. */
+    uint8_t *memory =
+        decoder->globals != NULL ? (uint8_t *)(uintptr_t)decoder->globals : decoder->memory;
+    wb__free(&decoder->context->allocator, memory, decoder->memory_bytes);
+    decoder->memory = NULL;
+}

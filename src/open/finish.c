@@ -1,0 +1,104 @@
+#include "open/open.h"
+
+#include <stdio.h>
+
+typedef struct hint_sources {
+    wb__quantization quantization;
+    wb__packing_hint metadata; /* what __metadata__ says */
+    const wb__file_hints *files;
+    const wb__model *logical;
+} hint_sources;
+
+static wb__str meta_text(const wb__model *logical, const char *key)
+{
+    const wb__meta *meta = wb__model_find_meta(logical, wb__str_from(key, SIZE_MAX));
+    return meta == NULL || meta->type != WB_META_STRING ? WB__STR("")
+                                                        : wb__meta_text(logical, meta);
+}
+
+/* "<tensor>.quant_type" and "<tensor>.group_size", as Ollama wrote them for a while. */
+static wb__packing_hint named_hint(const wb__model *logical, wb__str module)
+{
+    char key[1024];
+    wb__str said[2];
+    static const char *const endings[] = {".quant_type", ".group_size"};
+    for (size_t i = 0; i < 2; i++) {
+        int n = module.len > sizeof key / 2
+                    ? 0
+                    : snprintf(key, sizeof key, "%.*s%s", (int)module.len, module.ptr, endings[i]);
+        said[i] = n == 0 ? WB__STR("") : meta_text(logical, key);
+    }
+    return wb__quantization_ollama(said[0], said[1]);
+}
+
+/* What is nearest to the tensor counts: its own metadata, its file's, the config's word, all else.
+ */
+static wb__packing_hint hint_of(void *ctx, wb__str module, size_t file)
+{
+    hint_sources *sources = ctx;
+    wb__packing_hint hint = {.scheme = WB__SCHEME_PLAIN};
+    if (sources->logical->metas.count > 0)
+        hint = named_hint(sources->logical, module);
+    if (hint.scheme == WB__SCHEME_PLAIN && sources->files != NULL && file < sources->files->count)
+        hint = sources->files->list[file];
+    if (hint.scheme == WB__SCHEME_PLAIN)
+        hint = sources->metadata;
+    return hint.scheme == WB__SCHEME_PLAIN ? wb__quantization_of(&sources->quantization, module)
+                                           : hint;
+}
+
+static int has_size(void *ctx, uint64_t inputs)
+{
+    hint_sources *sources = ctx;
+    return wb__quantization_has_size(&sources->quantization, inputs);
+}
+
+static size_t file_of(const void *ctx, size_t stored)
+{
+    return wb__model_file_of(ctx, stored);
+}
+
+wb_status wb__open_join(wb_model *model, wb__context *context, const wb__file_hints *files)
+{
+    hint_sources sources;
+    const wb__tree *config = model->beside.has_config ? &model->beside.config : NULL;
+    const wb__packing_hints hints = {&sources, hint_of, has_size};
+    sources.files = files;
+    sources.logical = &model->logical;
+    sources.metadata = wb__quantization_ollama(meta_text(&model->logical, "quant_type"),
+                                               meta_text(&model->logical, "group_size"));
+    wb_status status = WB_OK;
+    if (!wb__quantization_read(&sources.quantization, config, &context->allocator))
+        status = wb__fail_memory(context);
+    if (status == WB_OK)
+        status = wb__packed_join(&model->tensors, context, &model->logical.table, &hints, file_of,
+                                 &model->logical);
+    wb__quantization_free(&sources.quantization);
+    return status;
+}
+
+static wb_status read_config(wb_model *model, wb__context *context, const char *folder)
+{
+    char *path = wb__path_join(&context->allocator, folder, WB__STR("config.json"));
+    if (path == NULL)
+        return wb__fail_memory(context);
+    wb_status status = wb__beside_read(&model->beside, context, path);
+    wb__free(&context->allocator, path, strlen(path) + 1);
+    return status;
+}
+
+wb_status wb__open_finish(wb_model *model, wb__context *context, const char *folder)
+{
+    wb_status status = wb__split_check(context, &model->logical);
+    wb__str text = meta_text(&model->logical, "quantization_config");
+    if (status == WB_OK && folder != NULL) {
+        model->folder = wb__arena_copy(&model->logical.arena, folder, strlen(folder));
+        if (model->folder == NULL)
+            status = wb__fail_memory(context);
+    }
+    if (status == WB_OK && folder != NULL && wb__packed_possible(&model->logical.table))
+        status = read_config(model, context, folder);
+    if (status == WB_OK && !model->beside.has_config && text.len > 0)
+        status = wb__beside_take(&model->beside, context, model->logical.files[0].path, text);
+    return status != WB_OK ? status : wb__open_join(model, context, NULL);
+}

@@ -1,0 +1,270 @@
+/*
+ * A model of an Ollama store: the manifest says which blobs, each blob is a file of its own.
+ *
+ * The tensors of all blobs make one model. Each safetensors blob says in its own __metadata__ how
+ * its tensor is packed, and no two need agree, so that these two keys are kept a file each and do
+ * not become metadata of the model.
+ */
+#include "bundles/ollama/ollama.h"
+#include "open/open.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+static bool take_packing(void *ctx, size_t file, wb__str key, wb__str value)
+{
+    wb__file_hints *hints = ctx;
+    bool is_type = wb__str_equal(key, WB__STR("quant_type"));
+    if (!is_type && !wb__str_equal(key, WB__STR("group_size")))
+        return false;
+    if (!wb__grow(hints->allocator, (void **)&hints->list, &hints->capacity, sizeof *hints->list,
+                  file + 1, UINT32_MAX)) {
+        hints->out_of_memory = true;
+        return true;
+    }
+    while (hints->count <= file)
+        hints->list[hints->count++] = (wb__packing_hint){.scheme = WB__SCHEME_PLAIN};
+    wb__packing_hint *hint = &hints->list[file];
+    wb__packing_hint said = is_type ? wb__quantization_ollama(value, WB__STR(""))
+                                    : wb__quantization_ollama(WB__STR("int4"), value);
+    if (is_type) {
+        hint->scheme = said.scheme;
+        hint->bits = said.bits;
+        hint->named = said.named;
+    } else {
+        hint->group = said.group;
+    }
+    return true;
+}
+
+static wb_status fail_blob(wb__context *context, const wb__ollama_layer *layer, const char *path,
+                           wb__finding_id id, const char *what)
+{
+    context->file = path;
+    return wb__fail(context, WB_ERROR_FORMAT, id, WB_NO_OFFSET, layer->name,
+                    "the blob of a %s layer %s", wb__layer_kind_name(layer->kind), what);
+}
+
+/* Whether a layer's name is the key of a tensor of the last file opened, or what a group of them
+ * begins with. */
+static bool names_a_tensor(const wb__model *logical, wb__str name)
+{
+    const wb__model_file *file = &logical->files[logical->file_count - 1];
+    for (size_t i = file->first_tensor; i < file->first_tensor + file->tensor_count; i++) {
+        wb__str key = wb__table_name(&logical->table, i);
+        if (key.len >= name.len && memcmp(key.ptr, name.ptr, name.len) == 0 &&
+            (key.len == name.len || key.ptr[name.len] == '.'))
+            return true;
+    }
+    return false;
+}
+
+static wb_status open_blob(wb_model *model, wb__context *context, wb__ollama *ollama,
+                           const wb__ollama_layer *layer)
+{
+    char *path = wb__ollama_blob(ollama, layer);
+    if (path == NULL)
+        return wb__fail_memory(context);
+    wb_status status = wb__open_file(model, context, path);
+    if (status == WB_ERROR_NOT_FOUND)
+        return fail_blob(context, layer, path, WB__FINDING_OLLAMA_BLOB_MISSING, "is missing");
+    uint64_t bytes =
+        model->source_count == 0 ? 0 : wb__source_bytes(model->sources[model->source_count - 1]);
+    if (bytes != layer->bytes && (status == WB_OK || status == WB_ERROR_FORMAT) &&
+        model->source_count > 0)
+        return fail_blob(context, layer, path, WB__FINDING_OLLAMA_BLOB_SIZE,
+                         bytes < layer->bytes ? "is shorter than the manifest says"
+                                              : "is longer than the manifest says");
+    if (status == WB_OK && layer->kind == WB__LAYER_TENSOR && layer->name.len > 0 &&
+        !names_a_tensor(&model->logical, layer->name)) {
+        context->file = ollama->path;
+        status = wb__note(context, WB_WARNING, WB__FINDING_OLLAMA_LAYER_NAME,
+                          wb__tree_at(&ollama->manifest, layer->node)->at, layer->name,
+                          "the layer's name is that of no tensor in its blob");
+        context->file = "";
+    }
+    return status;
+}
+
+/* The blob of a layer may be listed more than once. */
+static wb_status open_blobs(wb_model *model, wb__context *context, wb__ollama *ollama)
+{
+    wb__key_set seen;
+    wb_status status = WB_OK;
+    wb__key_set_start(&seen, &context->allocator);
+    for (size_t i = 0; i < ollama->count && status == WB_OK; i++) {
+        const wb__ollama_layer *layer = &ollama->layers[i];
+        bool repeated;
+        if (layer->kind != WB__LAYER_TENSOR && layer->kind != WB__LAYER_MODEL)
+            continue;
+        if (!wb__key_set_add(&seen, 0, layer->digest, &repeated))
+            status = wb__fail_memory(context);
+        else if (!repeated)
+            status = open_blob(model, context, ollama, layer);
+    }
+    wb__key_set_stop(&seen);
+    if (status == WB_OK && model->source_count == 0) {
+        context->file = ollama->path;
+        status = wb__fail(context, WB_ERROR_FORMAT, WB__FINDING_OLLAMA_NO_WEIGHTS, WB_NO_OFFSET,
+                          WB__STR(""), "the manifest has no layer with weights");
+    }
+    return status;
+}
+
+/* ---- what is not weights ---- */
+
+static wb_status add_text(wb_model *model, wb__context *context, wb__ollama *ollama,
+                          const wb__ollama_layer *layer)
+{
+    char key[64];
+    char *text;
+    size_t bytes;
+    bool repeated;
+    char *path = wb__ollama_blob(ollama, layer);
+    if (path == NULL)
+        return wb__fail_memory(context);
+    wb_status status = wb__read_text(context, path, &text, &bytes);
+    if (status != WB_OK)
+        return status;
+    if (text == NULL) {
+        context->file = path;
+        status = wb__note(context, WB_WARNING, WB__FINDING_OLLAMA_BLOB_MISSING, WB_NO_OFFSET,
+                          layer->name, "the blob of a %s layer is missing",
+                          wb__layer_kind_name(layer->kind));
+        context->file = "";
+        return status;
+    }
+    (void)snprintf(key, sizeof key, "ollama.%s", wb__layer_kind_name(layer->kind));
+    status = wb__model_add_string(&model->logical, context, wb__str_from(key, SIZE_MAX),
+                                  (wb__str){text, bytes}, &repeated);
+    wb__free(&context->allocator, text, bytes + 1);
+    return status;
+}
+
+static wb_status note_beside(wb__context *context, wb__ollama *ollama,
+                             const wb__ollama_layer *layer)
+{
+    context->file = wb__ollama_blob(ollama, layer);
+    if (context->file == NULL)
+        return wb__fail_memory(context);
+    wb_status status =
+        wb__note(context, WB_INFO, WB__FINDING_OLLAMA_OTHER_MODEL, WB_NO_OFFSET, layer->name,
+                 "the model has a %s in a file by itself", wb__layer_kind_name(layer->kind));
+    context->file = "";
+    return status;
+}
+
+static wb_status add_rest(wb_model *model, wb__context *context, wb__ollama *ollama)
+{
+    wb_status status = WB_OK;
+    for (size_t i = 0; i < ollama->count && status == WB_OK; i++) {
+        const wb__ollama_layer *layer = &ollama->layers[i];
+        switch (layer->kind) {
+        case WB__LAYER_TEMPLATE:
+        case WB__LAYER_SYSTEM:
+        case WB__LAYER_PARAMS:
+        case WB__LAYER_MESSAGES:
+        case WB__LAYER_LICENSE: status = add_text(model, context, ollama, layer); break;
+        case WB__LAYER_DRAFT:
+        case WB__LAYER_ADAPTER:
+        case WB__LAYER_PROJECTOR: status = note_beside(context, ollama, layer); break;
+        default: break;
+        }
+    }
+    return status;
+}
+
+static wb_status read_config(wb_model *model, wb__context *context, wb__ollama *ollama)
+{
+    const wb__ollama_layer *layer = wb__ollama_layer_of(ollama, WB__LAYER_JSON, "config.json");
+    if (layer == NULL)
+        return WB_OK;
+    char *path = wb__ollama_blob(ollama, layer);
+    return path == NULL ? wb__fail_memory(context) : wb__beside_read(&model->beside, context, path);
+}
+
+/* The paths of the files that would lie beside the weights in a folder. */
+static wb_status keep_names(wb_model *model, wb__context *context, wb__ollama *ollama)
+{
+    wb__arena *arena = &model->logical.arena;
+    wb__named_file *files = wb__arena_alloc(arena, (ollama->count + 1) * sizeof *files);
+    size_t count = 0;
+    if (files == NULL)
+        return wb__fail_memory(context);
+    for (size_t i = 0; i < ollama->count; i++) {
+        const wb__ollama_layer *layer = &ollama->layers[i];
+        if (layer->kind != WB__LAYER_JSON || layer->name.len == 0)
+            continue;
+        const char *path = wb__ollama_blob(ollama, layer);
+        if (path == NULL)
+            return wb__fail_memory(context);
+        files[count].name = wb__arena_copy(arena, layer->name.ptr, layer->name.len);
+        files[count].path = wb__arena_copy(arena, path, strlen(path));
+        if (files[count].name == NULL || files[count].path == NULL)
+            return wb__fail_memory(context);
+        count++;
+    }
+    files[count] = (wb__named_file){NULL, NULL};
+    model->named_files = files;
+    return WB_OK;
+}
+
+static wb_status open_manifest(wb_model *model, wb__context *context, wb__ollama *ollama)
+{
+    wb__file_hints hints = {.allocator = &context->allocator};
+    model->logical.take_string = take_packing;
+    model->logical.take_ctx = &hints;
+    wb_status status = open_blobs(model, context, ollama);
+    model->logical.take_string = NULL;
+    if (status == WB_OK && hints.out_of_memory)
+        status = wb__fail_memory(context);
+    if (status == WB_OK)
+        status = add_rest(model, context, ollama);
+    if (status == WB_OK)
+        status = keep_names(model, context, ollama);
+    if (status == WB_OK)
+        status = read_config(model, context, ollama);
+    if (status == WB_OK)
+        status = wb__open_join(model, context, &hints);
+    wb__free(&context->allocator, hints.list, hints.capacity * sizeof *hints.list);
+    return status;
+}
+
+wb_status wb__open_manifest(wb_model *model, wb__context *context, const char *path)
+{
+    wb__ollama ollama;
+    char *text;
+    size_t bytes;
+    wb_status status = wb__read_text(context, path, &text, &bytes);
+    if (status == WB_OK && text == NULL)
+        status = wb__fail_os(context, ENOENT, "cannot open the manifest");
+    if (status != WB_OK)
+        return status;
+    wb__ollama_init(&ollama, &context->allocator);
+    context->file = path;
+    status = wb__ollama_parse(&ollama, context, path, text, bytes);
+    context->file = "";
+    if (status == WB_OK)
+        status = open_manifest(model, context, &ollama);
+    wb__ollama_free(&ollama);
+    return status;
+}
+
+wb_status wb__open_ollama_name(wb_model *model, wb__context *context, const char *store,
+                               const char *name)
+{
+    char *path = NULL;
+    char *own = store == NULL ? wb__ollama_default_store(&context->allocator) : NULL;
+    if (store == NULL && own == NULL)
+        return wb__fail(context, WB_ERROR_NOT_FOUND, WB__FINDING_OLLAMA_NO_MODEL, WB_NO_OFFSET,
+                        WB__STR(""), "neither OLLAMA_MODELS nor HOME says where the store is");
+    wb_status status =
+        wb__ollama_find(context, store == NULL ? own : store, wb__str_from(name, SIZE_MAX), &path);
+    if (status == WB_OK)
+        status = wb__open_manifest(model, context, path);
+    if (path != NULL)
+        wb__free(&context->allocator, path, strlen(path) + 1);
+    if (own != NULL)
+        wb__free(&context->allocator, own, strlen(own) + 1);
+    return status;
+}

@@ -1,0 +1,203 @@
+/*
+ * Encoding groups of all modes: the range of each group, the scale that follows from it, then a loop
+ * of kernels.h for the codes.
+ */
+#include "quant/mlx/number.h"
+
+#define CHUNK 2048 /* elements encoded at a time */
+#define CHUNK_GROUPS (CHUNK / WB__MLX_GROUP_MIN)
+
+typedef struct encoder {
+    const wb__mlx_type *type;
+    const wb__mlx_encoding *encoding;
+    int32_t dtype;
+    wb__mlx_kernels kernels;
+    float peaks[CHUNK_GROUPS];
+    float least[CHUNK_GROUPS];
+    float greatest[CHUNK_GROUPS];
+    float scales[CHUNK_GROUPS]; /* or what a value is multiplied with, or divided by */
+    float biases[CHUNK_GROUPS];
+    float values[CHUNK];
+} encoder;
+
+static wb__mlx_format format_of(int32_t dtype)
+{
+    return dtype == WB_DTYPE_F16    ? WB__MLX_F16
+           : dtype == WB_DTYPE_BF16 ? WB__MLX_BF16
+                                    : WB__MLX_F32;
+}
+
+/* ---- affine ---- */
+
+/*
+ * One bit has no room for a grid through zero: its codes stand for the least and the greatest. MLX's
+ * least is the first of equals, which shows where zeros of both signs are the least.
+ */
+static void fit_one_bit(encoder *e, const float *values, size_t groups)
+{
+    for (size_t g = 0; g < groups; g++, values += e->type->group) {
+        float span = e->greatest[g] - e->least[g];
+        e->scales[g] = span > WB__MLX_AFFINE_SCALE_MIN ? span : WB__MLX_AFFINE_SCALE_MIN;
+        e->biases[g] = e->least[g];
+        for (size_t i = 0; e->least[g] == 0 && i < e->type->group; i++) {
+            if (values[i] == 0) {
+                e->biases[g] = values[i];
+                break;
+            }
+        }
+    }
+}
+
+/* The codes belong to the scale and bias before these are rounded to the dtype. */
+static void affine(encoder *e, const float *values, uint64_t first, size_t groups,
+                   const wb__mlx_encoded *out)
+{
+    const wb__mlx_type *type = e->type;
+    e->kernels.range(values, type->group, groups, e->least, e->greatest);
+    if (type->bits == 1)
+        fit_one_bit(e, values, groups);
+    else
+        e->kernels.affine_fit(e->least, e->greatest, type->bits, groups, e->scales, e->biases);
+    uint8_t *packed = (uint8_t *)out->weight + first * wb__mlx_group_bytes(type);
+    e->kernels.affine_encode[type->bits](values, e->scales, e->biases, type->group, groups, packed);
+
+    uint64_t at = first * wb__float_size(e->dtype);
+    wb__mlx_narrower *narrow = e->kernels.narrow[format_of(e->dtype)];
+    narrow(e->scales, (uint8_t *)out->scales + at, groups);
+    narrow(e->biases, (uint8_t *)out->biases + at, groups);
+}
+
+/* ---- scales of one byte ---- */
+
+/* log2 of a positive finite float: 2^k * m with m from 3/4 to 3/2, and with t = (m - 1) / (m + 1)
+ * log2 m = 2 / ln 2 * (t + t^3 / 3 + t^5 / 5 + ...), where t^27 / 27 is below 2^-68. */
+static double log2_of(float x)
+{
+    int exponent = 0;
+    double m = (double)x;
+    uint64_t bits;
+    memcpy(&bits, &m, sizeof bits); /* as a double x is normal */
+    exponent = (int)(bits >> 52) - 1023;
+    bits = (bits & ((UINT64_C(1) << 52) - 1)) | UINT64_C(1023) << 52;
+    memcpy(&m, &bits, sizeof m);
+    if (m > 1.5) {
+        m /= 2;
+        exponent++;
+    }
+    double t = (m - 1) / (m + 1), sum = 0;
+    for (int k = 25; k >= 1; k -= 2)
+        sum = sum * (t * t) + 1.0 / k;
+    return exponent + 2.8853900817779268 * (t * sum);
+}
+
+/* The exponent of a group whose scale should be s. */
+static int e8m0_exponent(const encoder *e, float s)
+{
+    if (s == 0)
+        return 0;
+    if (!wb__float_is_finite(s))
+        return 127;
+    if (e->encoding->e8m0 == WB__MLX_E8M0_NEAREST)
+        return (int)wb__float_rint(wb__float_round(e->dtype, (float)log2_of(s)));
+    uint32_t bits = wb__bits_of_float(s);
+    return (int)((bits + 0x7FFFFF) >> 23) - 127 -
+           (bits <= wb__bits_of_float(wb__float_power(-127)));
+}
+
+static void e8m0_scales(encoder *e, size_t groups, float largest_value, uint8_t *bytes)
+{
+    for (size_t g = 0; g < groups; g++) {
+        float s = wb__float_round(e->dtype, e->peaks[g] / largest_value);
+        int exponent = e8m0_exponent(e, s);
+        exponent = exponent < -127 ? -127 : exponent > 127 ? 127 : exponent;
+        bytes[g] = (uint8_t)(exponent + 127);
+        e->scales[g] = wb__float_power(-exponent);
+    }
+}
+
+static void e4m3_scales(encoder *e, size_t groups, float factor, uint8_t *bytes)
+{
+    for (size_t g = 0; g < groups; g++) {
+        bytes[g] = wb__float_to_e4m3(wb__float_round(e->dtype, e->peaks[g] / 6.0f) * factor);
+        float scale = wb__float_from_e4m3(bytes[g]);
+        e->scales[g] = scale != 0 ? scale : wb__float_of_bits(WB__FLOAT_INFINITY); /* all codes 0 */
+    }
+}
+
+static void scaled(encoder *e, const float *values, uint64_t first, size_t groups,
+                   const wb__mlx_encoded *out)
+{
+    size_t group = e->type->group;
+    uint8_t *packed = (uint8_t *)out->weight + first * wb__mlx_group_bytes(e->type);
+    uint8_t *bytes = (uint8_t *)out->scales + first;
+    e->kernels.peak(values, group, groups, e->peaks);
+    if (e->type->mode == WB__MLX_NVFP4) {
+        float factor =
+            e->encoding->has_global ? WB__MLX_GLOBAL_RANGE / e->encoding->global_scale : 1.0f;
+        e4m3_scales(e, groups, factor, bytes);
+        e->kernels.e2m1_divide[format_of(e->dtype)](values, e->scales, factor, group, groups,
+                                                    packed);
+    } else if (e->type->mode == WB__MLX_MXFP4) {
+        e8m0_scales(e, groups, 6.0f, bytes);
+        e->kernels.e2m1_encode(values, e->scales, group, groups, packed);
+    } else {
+        e8m0_scales(e, groups, 448.0f, bytes);
+        e->kernels.e4m3_encode(values, e->scales, group, groups, packed);
+    }
+}
+
+/* ---- input ---- */
+
+/* n elements from src on as floats: in place where they are, else in the buffer. */
+static const float *load(const wb__mlx_kernels *kernels, int32_t dtype, const uint8_t *src,
+                         size_t n, float *buffer)
+{
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    if (dtype == WB_DTYPE_F32 && (uintptr_t)src % sizeof(float) == 0)
+        return (const float *)(const void *)src;
+#endif
+    (void)kernels->widen[format_of(dtype)](src, buffer, n);
+    return buffer;
+}
+
+void wb__mlx_encode(uint32_t features, const wb__mlx_type *type, const wb__mlx_encoding *encoding,
+                    int32_t dtype, const void *src, uint64_t first, size_t groups,
+                    const wb__mlx_encoded *out)
+{
+    encoder e;
+    e.type = type;
+    e.encoding = encoding;
+    e.dtype = dtype;
+    wb__mlx_kernels_choose(features, &e.kernels);
+    size_t group = type->group;
+    const uint8_t *from = (const uint8_t *)src + first * group * wb__float_size(dtype);
+    size_t chunk = CHUNK / group;
+    for (size_t done = 0; done < groups; done += chunk) {
+        size_t count = groups - done < chunk ? groups - done : chunk;
+        const float *values = load(&e.kernels, dtype, from, count * group, e.values);
+        if (type->mode == WB__MLX_AFFINE)
+            affine(&e, values, first + done, count, out);
+        else
+            scaled(&e, values, first + done, count, out);
+        from += count * group * wb__float_size(dtype);
+    }
+}
+
+float wb__mlx_amax(uint32_t features, int32_t dtype, const void *src, uint64_t n)
+{
+    wb__mlx_kernels kernels, scalar;
+    wb__mlx_kernels_choose(features, &kernels);
+    wb__mlx_kernels_choose(0, &scalar);
+    const uint8_t *from = src;
+    float amax = 0;
+    while (n > 0) {
+        float buffer[CHUNK], peak;
+        size_t count = n < CHUNK ? (size_t)n : CHUNK;
+        const float *values = load(&kernels, dtype, from, count, buffer);
+        (count == CHUNK ? &kernels : &scalar)->peak(values, count, 1, &peak);
+        amax = peak > amax ? peak : amax;
+        from += count * wb__float_size(dtype);
+        n -= count;
+    }
+    return amax;
+}

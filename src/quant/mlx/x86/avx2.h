@@ -1,0 +1,146 @@
+/*
+ * quant/mlx/x86/avx2.h: codes in and out of their stream of bits, 32 at a time, and the roundings.
+ *
+ * Eight codes of b bits fill b bytes. A load of 8 bytes that holds them is copied to all quadwords, a
+ * byte shuffle brings to each double word the bytes its code lies in, and a shift by a count of its
+ * own and a mask leave the code. The last loads of 32 codes begin early, so as not to reach behind.
+ */
+#ifndef WB_QUANT_MLX_X86_AVX2_H
+#define WB_QUANT_MLX_X86_AVX2_H
+
+#include "quant/mlx/number.h"
+
+#include "cpu/cpu.h"
+
+#if WB__X86
+
+#include <immintrin.h>
+
+#define AVX2_TARGET "avx2,f16c,bmi,bmi2"
+#define AVX2 __attribute__((target(AVX2_TARGET)))
+#define AVX2_INLINE __attribute__((target(AVX2_TARGET), always_inline)) static inline
+
+/* How to bring eight codes to the eight double words. */
+typedef struct wb__spread8 {
+    int offset; /* of the 8 bytes to load */
+    __m256i bytes;
+    __m256i shifts;
+} wb__spread8;
+
+/* The codes 8 k to 8 k + 7 of 32. */
+AVX2_INLINE wb__spread8 wb__spread_8(int bits, int k)
+{
+    const __m256i lane = _mm256_set_epi32(7, 6, 5, 4, 3, 2, 1, 0);
+    int first = k * bits, latest = 4 * bits - (bits == 1 ? 4 : 8);
+    int offset = first < latest ? first : latest;
+    __m256i at = _mm256_add_epi32(_mm256_mullo_epi32(lane, _mm256_set1_epi32(bits)),
+                                  _mm256_set1_epi32(8 * (first - offset)));
+    __m256i byte = _mm256_mullo_epi32(_mm256_srli_epi32(at, 3), _mm256_set1_epi32(0x01010101));
+    /* Bytes past the eighth are the first ones again, and masked away. */
+    return (wb__spread8){offset, _mm256_add_epi8(byte, _mm256_set1_epi32(0x03020100)),
+                         _mm256_and_si256(at, _mm256_set1_epi32(7))};
+}
+
+AVX2_INLINE __m256i wb__codes_8(const uint8_t *packed, int bits, const wb__spread8 *spread)
+{
+    if (bits == 8)
+        return _mm256_cvtepu8_epi32(
+            _mm_loadl_epi64((const __m128i *)(const void *)(packed + spread->offset)));
+    __m256i all = bits == 1 ? _mm256_set1_epi32((int)wb__load_le32(packed + spread->offset))
+                            : _mm256_set1_epi64x((int64_t)wb__load_le64(packed + spread->offset));
+    all = _mm256_srlv_epi32(_mm256_shuffle_epi8(all, spread->bytes), spread->shifts);
+    return _mm256_and_si256(all, _mm256_set1_epi32((1 << bits) - 1));
+}
+
+/*
+ * Four registers of eight numbers, saturated to bytes. What comes out has the numbers 0 to 7, 16 to
+ * 23, 8 to 15, 24 to 31: interleaving the halves of two such registers gives words in order.
+ */
+AVX2_INLINE __m256i wb__bytes_of(__m256i a, __m256i b, __m256i c, __m256i d)
+{
+    const __m256i order = _mm256_set_epi32(7, 3, 5, 1, 6, 2, 4, 0);
+    __m256i bytes = _mm256_packs_epi16(_mm256_packs_epi32(a, b), _mm256_packs_epi32(c, d));
+    return _mm256_permutevar8x32_epi32(bytes, order);
+}
+
+/* The same for 0 to 255, in order. */
+AVX2_INLINE __m256i wb__codes_of(__m256i a, __m256i b, __m256i c, __m256i d)
+{
+    const __m256i order = _mm256_set_epi32(7, 3, 6, 2, 5, 1, 4, 0);
+    __m256i bytes = _mm256_packus_epi16(_mm256_packs_epi32(a, b), _mm256_packs_epi32(c, d));
+    return _mm256_permutevar8x32_epi32(bytes, order);
+}
+
+/* ---- roundings, of what is not NaN ---- */
+
+AVX2_INLINE __m256i wb__round8_bf16_bits(__m256 x)
+{
+    __m256i bits = _mm256_castps_si256(x);
+    __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
+    return _mm256_add_epi32(_mm256_add_epi32(bits, _mm256_set1_epi32(0x7FFF)), odd);
+}
+
+AVX2_INLINE __m256 wb__rounded8(__m256 x, wb__mlx_format format)
+{
+    if (format == WB__MLX_F16)
+        return _mm256_cvtph_ps(_mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+    if (format == WB__MLX_BF16)
+        return _mm256_castsi256_ps(
+            _mm256_and_si256(wb__round8_bf16_bits(x), _mm256_set1_epi32((int)0xFFFF0000)));
+    return x;
+}
+
+/* Eight halves. */
+AVX2_INLINE __m128i wb__halves8(__m256 x, wb__mlx_format format)
+{
+    if (format == WB__MLX_F16)
+        return _mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    __m256i bits = _mm256_srli_epi32(wb__round8_bf16_bits(x), 16);
+    return _mm_packus_epi32(_mm256_castsi256_si128(bits), _mm256_extracti128_si256(bits, 1));
+}
+
+AVX2_INLINE void wb__store8(uint8_t *dst, __m256 x, wb__mlx_format format)
+{
+    if (format == WB__MLX_F32)
+        _mm256_storeu_ps((void *)dst, x);
+    else
+        _mm_storeu_si128((__m128i *)(void *)dst, wb__halves8(x, format));
+}
+
+/* ---- sixteen halves as a table, one for the low bytes and one for the high ones ---- */
+
+typedef struct wb__table16 {
+    __m256i low, high;
+} wb__table16;
+
+AVX2_INLINE wb__table16 wb__table_of(__m256 first, __m256 second, wb__mlx_format format)
+{
+    const __m128i low_bytes = _mm_set1_epi16(0xFF);
+    __m128i a = wb__halves8(first, format), b = wb__halves8(second, format);
+    __m128i low = _mm_packus_epi16(_mm_and_si128(a, low_bytes), _mm_and_si128(b, low_bytes));
+    __m128i high = _mm_packus_epi16(_mm_srli_epi16(a, 8), _mm_srli_epi16(b, 8));
+    return (wb__table16){_mm256_broadcastsi128_si256(low), _mm256_broadcastsi128_si256(high)};
+}
+
+/* Looks 32 codes up that lie in the order of wb__bytes_of. */
+AVX2_INLINE void wb__look_up(wb__table16 table, __m256i codes, uint8_t *dst)
+{
+    __m256i low = _mm256_shuffle_epi8(table.low, codes);
+    __m256i high = _mm256_shuffle_epi8(table.high, codes);
+    _mm256_storeu_si256((__m256i *)(void *)dst, _mm256_unpacklo_epi8(low, high));
+    _mm256_storeu_si256((__m256i *)(void *)(dst + 32), _mm256_unpackhi_epi8(low, high));
+}
+
+/* The 32 codes of 4 bits at p, in that order. */
+AVX2_INLINE __m256i wb__nibbles(const uint8_t *packed)
+{
+    __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)packed);
+    const __m128i mask = _mm_set1_epi8(15);
+    __m128i low = _mm_and_si128(bytes, mask);
+    __m128i high = _mm_and_si128(_mm_srli_epi16(bytes, 4), mask);
+    __m256i codes = _mm256_set_m128i(_mm_unpackhi_epi8(low, high), _mm_unpacklo_epi8(low, high));
+    return _mm256_permute4x64_epi64(codes, 0xD8);
+}
+
+#endif
+#endif

@@ -1,0 +1,2 @@
+# Every C source is as clang-format leaves it.
+exec sh scripts/format.sh --check

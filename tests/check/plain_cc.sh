@@ -1,0 +1,37 @@
+# The library builds with the compiler alone: cc -std=c11 -O2 -Iinclude -Isrc $(find src -name '*.c'), with
+# gcc and clang and in 32 bits, and what comes out opens a model.
+set -eu
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cat >"$scratch/one.c" <<'C'
+#include <stdio.h>
+#include "weighbridge.h"
+
+int main(void)
+{
+    static const char file[] = "\x38\0\0\0\0\0\0\0{\"t\":{\"dtype\":\"F32\",\"shape\":[2],"
+                               "\"data_offsets\":[0,8]}}  \0\0\x80\x3F\0\0\0\xC0";
+    wb_model *model;
+    wb_error error;
+    float values[2];
+    if (wb_open_memory(file, sizeof file - 1, "memory", NULL, &model, &error) != WB_OK ||
+        wb_tensor_read(model, 0, NULL, WB_DTYPE_F32, values, sizeof values, &error) != WB_OK) {
+        fprintf(stderr, "%s\n", error.message);
+        return 1;
+    }
+    printf("%g %g\n", values[0], values[1]);
+    wb_close(model);
+    return 0;
+}
+C
+build() { # COMPILER AND FLAGS
+    $@ -std=c11 -O2 -Iinclude -Isrc $(find src -name '*.c') "$scratch/one.c" -lm -o "$scratch/one"
+    result=$("$scratch/one")
+    if [ "$result" != "1 -2" ]; then
+        echo "$*: $result" >&2
+        exit 1
+    fi
+}
+build cc
+build clang-19
+build gcc -m32 -msse2 -mfpmath=sse -idirafter /usr/include/x86_64-linux-gnu

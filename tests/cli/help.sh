@@ -1,0 +1,9 @@
+# golden: help, all of it from the table of options
+wb help
+for command in inspect verify doctor export help; do
+    wb help $command >help.txt
+    cat help.txt
+    wb $command --help | cmp - help.txt
+    wb -h $command | cmp - help.txt
+done
+wb --version

@@ -1,0 +1,50 @@
+# Several paths, quoted patterns, standard input; shards of a model that was seen are passed over.
+python3 -B "$SOURCE/tests/cli/zoo.py"
+check() { # expected code, number of lines, arguments
+    want=$1
+    lines=$2
+    shift 2
+    code=0
+    wb "$@" >out 2>err || code=$?
+    [ $code = "$want" ] && [ "$(wc -l <out)" = "$lines" ] || {
+        echo "wb $*: code $code, expected $want; $(wc -l <out) lines, expected $lines"
+        cat out err
+        exit 1
+    }
+}
+check 0 1 verify --json 'set/*.safetensors'
+check 0 1 verify --json set/model-00001-of-00002.safetensors set/model-00002-of-00002.safetensors
+check 0 1 verify --json set set/model-00002-of-00002.safetensors
+check 0 2 verify --json one.safetensors one.safetensors
+check 1 2 inspect --json one.safetensors stray
+check 2 3 inspect --json stray foreign/lfs.safetensors one.safetensors
+check 5 4 verify --json stray foreign/lfs.safetensors nowhere one.safetensors
+check 5 0 verify 'nothing*here'
+grep -q 'nothing\*here: no file matches' err
+check 2 2 verify --json 'set/*' # the index is no model, and the second shard was seen
+mkdir folder
+cp one.safetensors 'folder/a[1].safetensors'
+check 0 1 verify --json 'folder/a[1].safetensors' # a file before it is a pattern
+ln -s ../one.safetensors folder/link.safetensors
+check 0 1 verify --json folder/link.safetensors
+
+check 0 1 inspect --json - <one.safetensors
+grep -q '"path":"-"' out
+cat one.safetensors | check 0 1 verify --json -
+head -c 200 one.safetensors | check 2 1 verify --json -
+check 2 1 verify --json - </dev/null
+grep -q file-empty out
+wb inspect - <one.safetensors | head -1 | grep -qx 'standard input'
+check 5 0 verify --quiet - <&-
+# A header longer than the limit, and with the limit raised.
+check 2 1 verify --json --max-header 64 one.safetensors
+check 0 1 verify --json --max-header 4K one.safetensors
+# Against the specification, but accepted by the official library.
+python3 - <<'P'
+text = b'{"t":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"t":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}}'
+open("twice.safetensors", "wb").write(len(text).to_bytes(8, "little") + text + b"x")
+P
+check 2 1 verify --json twice.safetensors
+check 0 1 verify --json --compatible twice.safetensors
+check 2 0 export twice.safetensors t --format raw -o -
+check 0 0 export --compatible twice.safetensors t --format raw -o -

@@ -1,0 +1,324 @@
+/*
+ * GGUF headers made to cost memory or time: many small things of each kind, and counts that lie.
+ * Live memory stays below 8 times the bytes present plus 1 MiB; twice the bytes take about twice
+ * the time.
+ */
+#include "support.h"
+
+#include <time.h>
+
+#include "gguf_build.h"
+
+/* Keys and names that differ, as short as can be. */
+static void put_name(gguf *g, uint64_t i)
+{
+    static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz_";
+    char text[16];
+    size_t n = 0;
+    do {
+        text[n++] = digits[i % (sizeof digits - 1)];
+        i /= sizeof digits - 1;
+    } while (i > 0);
+    gguf_text(g, text, n);
+}
+
+typedef struct family {
+    const char *name;
+    bool tensors;                       /* what is many */
+    void (*begin)(gguf *g, uint64_t n); /* a file for n of them, up to the first; NULL: plainly */
+    void (*each)(gguf *g, uint64_t i);
+    bool refused;
+} family;
+
+static void one_byte(gguf *g, uint64_t i)
+{
+    put_name(g, i);
+    gguf_uint(g, U8, 4);
+    gguf_uint(g, 1, 1);
+}
+
+static void one_string(gguf *g, uint64_t i)
+{
+    put_name(g, i);
+    gguf_uint(g, STR, 4);
+    gguf_text(g, "", 0);
+}
+
+static void one_empty_array(gguf *g, uint64_t i)
+{
+    put_name(g, i);
+    gguf_uint(g, ARR, 4);
+    gguf_array(g, i % 2 == 0 ? STR : ARR, 0);
+}
+
+static void one_string_array(gguf *g, uint64_t i)
+{
+    put_name(g, i);
+    gguf_uint(g, ARR, 4);
+    gguf_array(g, STR, 1);
+    gguf_text(g, "", 0);
+}
+
+static void one_odd_key(gguf *g, uint64_t i)
+{
+    char text[24];
+    (void)snprintf(text, sizeof text, "A%llu", (unsigned long long)i);
+    gguf_key(g, text, BOOL);
+    gguf_uint(g, 0, 1);
+}
+
+static void same_key(gguf *g, uint64_t i)
+{
+    (void)i;
+    one_byte(g, 1);
+}
+
+static void scalar_tensor(gguf *g, uint64_t i)
+{
+    put_name(g, i);
+    gguf_uint(g, 0, 4);
+    gguf_uint(g, 24, 4); /* I8 */
+    gguf_uint(g, 32 * i, 8);
+}
+
+static void empty_tensor(gguf *g, uint64_t i)
+{
+    put_name(g, i);
+    gguf_uint(g, 1, 4);
+    gguf_uint(g, 0, 8);
+    gguf_uint(g, 0, 4);
+    gguf_uint(g, 0, 8);
+}
+
+/* Each of a shape of its own, in reverse order. */
+static void shaped_tensor(gguf *g, uint64_t i)
+{
+    put_name(g, i);
+    gguf_uint(g, 4, 4);
+    gguf_uint(g, 0, 8);
+    gguf_uint(g, i, 8);
+    gguf_uint(g, i + 1, 8);
+    gguf_uint(g, 1, 8);
+    gguf_uint(g, 0, 4);
+    gguf_uint(g, 0, 8);
+}
+
+static void same_tensor(gguf *g, uint64_t i)
+{
+    (void)i;
+    empty_tensor(g, 1);
+}
+
+/* An array of n, within an entry. */
+static void begin_array(gguf *g, uint32_t type, uint64_t n)
+{
+    gguf_start(g, false, 0, 1);
+    gguf_key(g, "a", ARR);
+    gguf_array(g, type, n);
+}
+
+static void begin_strings(gguf *g, uint64_t n)
+{
+    begin_array(g, STR, n);
+}
+
+static void empty_element(gguf *g, uint64_t i)
+{
+    (void)i;
+    gguf_text(g, "", 0);
+}
+
+static void begin_arrays(gguf *g, uint64_t n)
+{
+    begin_array(g, ARR, n);
+}
+
+static void empty_array_element(gguf *g, uint64_t i)
+{
+    gguf_array(g, i % 3 == 0 ? STR : i % 3 == 1 ? ARR : U8, 0);
+}
+
+/* Arrays of one array, n deep. */
+static void begin_nest(gguf *g, uint64_t n)
+{
+    (void)n;
+    begin_array(g, ARR, 1);
+}
+
+static void nest_element(gguf *g, uint64_t i)
+{
+    (void)i;
+    gguf_array(g, ARR, 1);
+}
+
+/* Each array claims what is left of the file for its elements. */
+static void greedy_element(gguf *g, uint64_t i)
+{
+    gguf_array(g, ARR, i < 4 ? 1 : 1000);
+}
+
+static void begin_greedy(gguf *g, uint64_t n)
+{
+    begin_array(g, ARR, n / 2);
+}
+
+static void begin_bools(gguf *g, uint64_t n)
+{
+    begin_array(g, BOOL, n);
+}
+
+static void one_bool(gguf *g, uint64_t i)
+{
+    gguf_uint(g, i & 1, 1);
+}
+
+static const family families[] = {
+    {"entries of a byte", false, NULL, one_byte, false},
+    {"entries of an empty string", false, NULL, one_string, false},
+    {"entries of an empty array", false, NULL, one_empty_array, false},
+    {"entries of an array of a string", false, NULL, one_string_array, false},
+    {"keys that earn a finding", false, NULL, one_odd_key, false},
+    {"one key", false, NULL, same_key, true},
+    {"scalars", true, NULL, scalar_tensor, true},
+    {"empty tensors", true, NULL, empty_tensor, false},
+    {"tensors of many shapes", true, NULL, shaped_tensor, false},
+    {"one tensor", true, NULL, same_tensor, true},
+    {"an array of empty strings", false, begin_strings, empty_element, false},
+    {"an array of empty arrays", false, begin_arrays, empty_array_element, false},
+    {"arrays in arrays", false, begin_nest, nest_element, false},
+    {"arrays that claim the rest", false, begin_greedy, greedy_element, true},
+    {"booleans", false, begin_bools, one_bool, false},
+};
+
+#define FAMILIES (sizeof families / sizeof families[0])
+
+/* About `bytes`. */
+static gguf make_file(const family *f, size_t bytes)
+{
+    gguf g;
+    uint64_t n = 0;
+    gguf_start(&g, false, 0, 0);
+    while (g.n < bytes) /* how many are needed */
+        f->each(&g, n++);
+    gguf_free(&g);
+    if (f->begin != NULL)
+        f->begin(&g, n);
+    else
+        gguf_start(&g, false, f->tensors ? n : 0, f->tensors ? 0 : n);
+    for (uint64_t i = 0; i < n; i++)
+        f->each(&g, i);
+    gguf_array(&g, U8, 0); /* the innermost of arrays in arrays */
+    gguf_pad(&g, 32);
+    return g;
+}
+
+/* Opens with every allocation counted. */
+static wb_status open_counted(const gguf *g, counter *count)
+{
+    *count = (counter){0};
+    wb_allocator allocator = counter_allocator(count);
+    wb_open_options options = {.size = sizeof options, .allocator = &allocator};
+    wb_model *model;
+    wb_error error;
+    wb_status status = wb_open_memory(g->bytes, g->n, "test.gguf", &options, &model, &error);
+    wb_close(model);
+    assert_clean(count);
+    return status;
+}
+
+static void memory(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {1000, 40000, 130000, 1000000, 5000000};
+    for (size_t k = 0; k < FAMILIES; k++) {
+        const family *f = &families[k];
+        for (size_t i = 0; i < sizeof sizes / sizeof sizes[0] && !(is_slow() && i > 2); i++) {
+            counter count;
+            gguf g = make_file(f, sizes[i]);
+            wb_status status = open_counted(&g, &count);
+            if (getenv("WB_TEST_TRACE") != NULL)
+                printf("%s: %zu bytes, %zu live, %.2f\n", f->name, g.n, count.peak,
+                       (double)count.peak / (double)g.n);
+            if ((status != WB_OK) != f->refused)
+                fail_msg("%s: status %d\n", f->name, (int)status);
+            if (count.peak > 8 * g.n + (1 << 20))
+                fail_msg("%s: %zu bytes take %zu\n", f->name, g.n, count.peak);
+            gguf_free(&g);
+        }
+    }
+}
+
+/* Counts that lie are refused before memory is taken for them. */
+static void lying_counts(void **state)
+{
+    (void)state;
+    static const uint64_t counts[] = {
+        1000,      100000,    UINT64_C(1) << 31, UINT64_C(1) << 32, UINT64_C(1) << 61,
+        INT64_MAX, UINT64_MAX};
+    static const uint32_t types[] = {U8, U16, F32, F64, BOOL, STR, ARR};
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        counter count;
+        gguf g;
+        for (size_t k = 0; k < sizeof types / sizeof types[0]; k++) {
+            begin_array(&g, types[k], counts[i]);
+            gguf_raw(&g, "", 1);
+            assert_int_equal(open_counted(&g, &count), WB_ERROR_FORMAT);
+            assert_true(count.peak < 100000);
+            gguf_free(&g);
+        }
+        for (int which = 0; which < 2; which++) {
+            gguf_start(&g, false, which ? counts[i] : 0, which ? 0 : counts[i]);
+            gguf_pad(&g, 64);
+            assert_int_equal(open_counted(&g, &count), WB_ERROR_FORMAT);
+            assert_true(count.peak < 100000);
+            gguf_free(&g);
+        }
+    }
+}
+
+static double seconds_to_open(const gguf *g)
+{
+    double best = 1e9;
+    for (int i = 0; i < 5; i++) {
+        struct timespec from, to;
+        wb_model *model;
+        (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &from);
+        (void)!wb_open_memory(g->bytes, g->n, "test.gguf", NULL, &model, NULL);
+        wb_close(model);
+        (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &to);
+        double s = (double)(to.tv_sec - from.tv_sec) + 1e-9 * (double)(to.tv_nsec - from.tv_nsec);
+        best = s < best ? s : best;
+    }
+    return best;
+}
+
+/* Generous, since the machine may be busy: what is quadratic gives sixteen, not four. */
+static void time_is_linear(void **state)
+{
+    (void)state;
+    size_t bytes = is_slow() ? 20000 : 400000;
+    for (size_t k = 0; k < FAMILIES; k++) {
+        const family *f = &families[k];
+        gguf small = make_file(f, bytes), large = make_file(f, 4 * bytes);
+        double ratio = 0;
+        for (int attempt = 0; attempt < 4; attempt++) {
+            ratio = seconds_to_open(&large) / (seconds_to_open(&small) + 1e-5);
+            if (ratio < 8)
+                break;
+        }
+        if (ratio >= 8)
+            fail_msg("%s: four times the bytes take %.1f times the time\n", f->name, ratio);
+        gguf_free(&small);
+        gguf_free(&large);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(memory),
+        cmocka_unit_test(lying_counts),
+        cmocka_unit_test(time_is_linear),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
