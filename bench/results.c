@@ -21,8 +21,9 @@ static bool put(void *ctx, const char *text, size_t n)
 /* Four digits say more than the clock knows. */
 static double rounded(double value)
 {
-    double scale = value == 0 ? 1 : pow(10, 3 - floor(log10(fabs(value))));
-    return round(value * scale) / scale;
+    char text[32];
+    (void)snprintf(text, sizeof text, "%.4g", value);
+    return strtod(text, NULL);
 }
 
 static void write_number(wb__json_writer *json, const char *key, double value)

@@ -1,13 +1,18 @@
 #!/bin/sh
 # Whether the benchmark works: test.sh FOLDER, the one with the programs. Nothing that was timed decides.
 set -eu
-cases=$(cd "$(dirname "$0")" && pwd)/cases
+real_cases=$(cd "$(dirname "$0")" && pwd)/cases
 tools=$(cd "$1" && pwd)
 folder=$tools/test
 PATH=$tools:$PATH
 rm -rf "$folder"
 mkdir -p "$folder"
 cd "$folder"
+
+# The case as it is, but for the number of repetitions.
+cases=$folder/cases
+mkdir cases
+sed 's/ 400 / 2 /' "$real_cases/open.safetensors.300" >cases/open.safetensors.300
 
 fail() {
     echo "$*" >&2
@@ -36,13 +41,13 @@ grep -q '"ours":[0-9.e-]*,"peer":null,"ratio":null,"floor":[0-9]' entry || fail 
 grep -q '"samples_ours":\[[0-9.e-]*\],"samples_peer":\[\]' entry || fail "not one sample"
 
 # A peer that did other work is no peer.
-mkdir -p cases peers/liar
-sed 's/^peer: [^ ]*/peer: liar/' "$cases/open.safetensors.300" >cases/lie
+mkdir -p peers/liar
+sed 's/^peer: [^ ]*/peer: liar/' cases/open.safetensors.300 >cases/lie
 printf '#!/bin/sh\nprintf "work 299 tensors\\nready\\n"; read line && echo 1\n' >peers/liar/run
 chmod +x peers/liar/run
-! driver -c cases -p peers -n 1 lie >table 2>&1 || fail "a peer that did other work was taken"
+! driver -c "$cases" -p peers -n 1 lie >table 2>&1 || fail "a peer that did other work was taken"
 grep -q 'the peer 299 tensors' table || fail "it is not told why"
-! driver -w -c cases -n 1 missing >table 2>&1 || fail "a missing case was taken"
+! driver -w -c "$cases" -n 1 missing >table 2>&1 || fail "a missing case was taken"
 
 # A case whose peer is missing is shown, but keeps its entry.
 cp results.json before.json

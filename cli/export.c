@@ -129,9 +129,8 @@ static int choose_dtype(export_plan *plan, const char *asked)
         plan->content.dtype = wb_dtype_find(asked, SIZE_MAX);
         if (plan->content.dtype < 0)
             return fail_dtype(asked);
-    } else if (plan->format != FORMAT_RAW && is_quantized(plan)) {
-        plan->content.dtype = WB_DTYPE_F32;
-    } else if (plan->format == FORMAT_NPY && !npy_has(stored)) {
+    } else if ((plan->format != FORMAT_RAW && is_quantized(plan)) ||
+               (plan->format == FORMAT_NPY && !npy_has(stored))) {
         plan->content.dtype = WB_DTYPE_F32;
     }
     if (plan->format != FORMAT_NPY || npy_descr(plan->content.dtype) != NULL)

@@ -67,7 +67,7 @@ static int list_tensors(const char *path)
     wb_open_options options = {.size = sizeof options, .access = WB_ACCESS_READ};
     wb_status status = open_path(path, &options, &model, &error);
     if (status == WB_OK)
-        status = wb_tensor_names(model, &names, &offsets, &error);
+        status = wb_tensor_names(model, WB_NAMES_NATIVE, &names, &offsets, &error);
     if (status != WB_OK) {
         report_error(path, &error);
         wb_close(model);

@@ -2,6 +2,7 @@
  * wb inspect --json: an object a model, on a line of its own. docs/man/wb-inspect.1 describes it.
  */
 #include "inspect.h"
+#include "metadata.h"
 #include "report.h"
 
 static void json_files(wb_json *json, const wb_model *model)
@@ -27,15 +28,12 @@ static void json_metadata(wb_json *json, const wb_model *model)
 {
     wb_json_key(json, "metadata", SIZE_MAX);
     wb_json_begin(json, '{');
-    for (uint64_t i = 0; i < wb_meta_count(model); i++) {
+    for (uint64_t i = 0; i < metadata_of_files(model); i++) {
         wb_meta meta = {.size = sizeof meta};
-        const char *value;
-        size_t n;
-        if (wb_meta_at(model, i, &meta, NULL) != WB_OK ||
-            wb_meta_get_string(model, meta.key, meta.key_len, &value, &n, NULL) != WB_OK)
+        if (wb_meta_at(model, i, &meta, NULL) != WB_OK)
             continue;
         wb_json_key(json, meta.key, meta.key_len);
-        wb_json_string(json, value, n);
+        json_meta(json, model, &meta);
     }
     wb_json_end(json, '}');
 }

@@ -4,11 +4,10 @@
 #include <string.h>
 
 #include "inspect.h"
+#include "metadata.h"
 #include "report.h"
 #include "table.h"
 #include "terminal.h"
-
-#define VALUE_BYTES 160 /* of a metadata value are shown unless --metadata asks for all */
 
 static void print_title(out *o, const char *title)
 {
@@ -129,46 +128,26 @@ static void print_files(out *o, const inspection *in)
 
 /* ---- metadata ---- */
 
-/* The bytes to show of a long value, cut between two characters. */
-static size_t cut(const char *value, size_t n)
-{
-    if (n <= VALUE_BYTES)
-        return n;
-    n = VALUE_BYTES;
-    while (n > 0 && ((unsigned char)value[n] & 0xC0) == 0x80)
-        n--;
-    return n;
-}
-
 static bool metadata_row(void *ctx, uint64_t index, text cells[TABLE_COLUMNS])
 {
     const inspection *in = ctx;
     wb_meta meta = {.size = sizeof meta};
-    const char *value;
-    size_t n;
-    if (wb_meta_at(in->model, index, &meta, NULL) != WB_OK ||
-        wb_meta_get_string(in->model, meta.key, meta.key_len, &value, &n, NULL) != WB_OK)
+    if (wb_meta_at(in->model, index, &meta, NULL) != WB_OK)
         return false;
     text_add_shown(&cells[0], meta.key, meta.key_len);
-    size_t shown = in->is_whole ? n : cut(value, n);
-    text_add_shown(&cells[1], value, shown);
-    if (shown < n) {
-        text_adds(&cells[1], "... (");
-        text_add_size(&cells[1], n);
-        text_adds(&cells[1], ")");
-    }
+    text_add_meta(&cells[1], in->model, &meta, in->is_whole);
     return true;
 }
 
 static void print_metadata(out *o, const inspection *in)
 {
-    if (!in->has_metadata || wb_meta_count(in->model) == 0)
+    if (!in->has_metadata || metadata_of_files(in->model) == 0)
         return;
     print_title(o, "Metadata");
     table_print(o, &(table){.columns = 2,
                             .titles = {"key", "value"},
                             .align = "ll",
-                            .rows = wb_meta_count(in->model),
+                            .rows = metadata_of_files(in->model),
                             .row = metadata_row,
                             .ctx = (void *)(uintptr_t)in});
 }

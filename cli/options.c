@@ -12,8 +12,8 @@
 #define IN_NONE 0u
 
 /* For completion; any name that wb_dtype_find knows is taken. */
-#define DTYPES                                                                             \
-    "f64|f32|f16|bf16|f8_e4m3|f8_e5m2|f8_e8m0|f8_e4m3fnuz|f8_e5m2fnuz|f6_e2m3|f6_e3m2|f4|" \
+#define DTYPES                                                                                     \
+    "f64|f32|f16|bf16|f8_e4m3|f8_e5m2|f8_e8m0|f8_e4m3fnuz|f8_e5m2fnuz|f6_e2m3|f6_e3m2|f4|"         \
     "i8|i16|i32|i64|u8|u16|u32|u64|bool|c64"
 
 const command_row command_table[COMMAND_COUNT] = {

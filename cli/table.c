@@ -38,20 +38,19 @@ static void make_room(layout *l)
 
 static void print_line(out *o, layout *l, const char *name)
 {
+    size_t blanks = 0; /* written once something follows, so that no line ends with them */
     out_puts(o, style(name));
     for (size_t c = 0; c < l->of->columns; c++) {
         size_t width = width_of(&l->cells[c]);
         size_t pad = width < l->width[c] ? l->width[c] - width : 0;
         bool is_right = l->of->align[c] == 'r';
-        bool is_last = c + 1 == l->of->columns;
-        if (is_last && l->cells[c].len == 0)
-            break;
-        out_puts(o, "  ");
-        if (is_right)
-            out_pad(o, pad);
-        out_text(o, &l->cells[c]);
-        if (!is_right && !is_last)
-            out_pad(o, pad);
+        blanks += 2 + (is_right ? pad : 0);
+        if (width > 0) {
+            out_pad(o, blanks);
+            out_text(o, &l->cells[c]);
+            blanks = 0;
+        }
+        blanks += is_right ? 0 : pad;
     }
     out_puts(o, *name == '\0' ? "" : style(STYLE_END));
     out_puts(o, "\n");

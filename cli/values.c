@@ -3,13 +3,15 @@
  * value, NaN and infinity as nan, inf and -inf, complex numbers as 1+2j. Python's float() and
  * complex() and numpy.loadtxt read them.
  */
-#include "export.h"
+#include "values.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "export.h"
 
 /* ---- floats ---- */
 
@@ -19,7 +21,7 @@
  * that trying fewer would not find a shorter one: %g drops trailing zeros. Subnormal ones have less
  * precision and start at one digit.
  */
-static void add_f32(text *t, float value)
+void text_add_f32(text *t, float value)
 {
     char digits[48];
     bool is_normal = value == 0 || fabsf(value) >= FLT_MIN;
@@ -35,7 +37,7 @@ static void add_f32(text *t, float value)
     text_adds(t, digits);
 }
 
-static void add_f64(text *t, double value)
+void text_add_f64(text *t, double value)
 {
     char digits[48];
     bool is_normal = value == 0 || fabs(value) >= DBL_MIN;
@@ -72,7 +74,7 @@ static float load_f32(const uint8_t *at)
 static void value_f32(text *t, const uint8_t *at, unsigned bytes)
 {
     (void)bytes;
-    add_f32(t, load_f32(at));
+    text_add_f32(t, load_f32(at));
 }
 
 static void value_f64(text *t, const uint8_t *at, unsigned bytes)
@@ -80,15 +82,15 @@ static void value_f64(text *t, const uint8_t *at, unsigned bytes)
     uint64_t bits = load(at, bytes);
     double value;
     memcpy(&value, &bits, sizeof value);
-    add_f64(t, value);
+    text_add_f64(t, value);
 }
 
 static void value_c64(text *t, const uint8_t *at, unsigned bytes)
 {
     (void)bytes;
-    add_f32(t, load_f32(at));
+    text_add_f32(t, load_f32(at));
     size_t sign_at = t->len;
-    add_f32(t, load_f32(at + 4));
+    text_add_f32(t, load_f32(at + 4));
     if (t->ptr[sign_at] != '-') {
         text imaginary = {0};
         text_adds(&imaginary, t->ptr + sign_at);

@@ -7,10 +7,14 @@
 #include <string>
 #include <weighbridge.h>
 
-namespace {
+namespace
+{
 
 struct Close {
-    void operator()(wb_model *model) const noexcept { wb_close(model); }
+    void operator()(wb_model *model) const noexcept
+    {
+        wb_close(model);
+    }
 };
 using Model = std::unique_ptr<wb_model, Close>;
 

@@ -5,8 +5,8 @@
  */
 #include <float.h>
 
-#include "json/json.h"
 #include "support/fuzz.h"
+#include "json/json.h"
 
 /* ---- a window of a few bytes ---- */
 

@@ -15,8 +15,7 @@ static void check_metadata(const wb_model *model)
         size_t value_len;
         CHECK(wb_meta_at(model, i, &meta, NULL) == WB_OK);
         CHECK(meta.key[meta.key_len] == '\0');
-        CHECK(wb_meta_get_string(model, meta.key, meta.key_len, &value, &value_len, NULL) ==
-              WB_OK);
+        CHECK(wb_meta_get_string(model, meta.key, meta.key_len, &value, &value_len, NULL) == WB_OK);
         CHECK(value[value_len] == '\0');
     }
 }
@@ -45,8 +44,7 @@ static void read_somehow(const wb_model *model, uint64_t index, const wb_tensor 
     slice.first = how / 16 % 3;
     uint64_t elements, bytes;
     wb_error error;
-    wb_status status =
-        wb_tensor_read_size(model, index, &slice, dtype, &elements, &bytes, &error);
+    wb_status status = wb_tensor_read_size(model, index, &slice, dtype, &elements, &bytes, &error);
     if (status != WB_OK) {
         check_error(&error, status, SIZE_MAX);
         return;
@@ -99,7 +97,7 @@ static void check_model(const wb_model *model, const uint8_t *file, size_t size,
     CHECK(wb_file_count(model) == 1);
     CHECK(wb_file_at(model, 0, &description, NULL) == WB_OK);
     CHECK(description.bytes == size && description.tensors == count);
-    CHECK(wb_tensor_names(model, &names, &offsets, NULL) == WB_OK);
+    CHECK(wb_tensor_names(model, WB_NAMES_NATIVE, &names, &offsets, NULL) == WB_OK);
     for (uint64_t i = 0; i < count; i++) {
         wb_tensor tensor = {.size = sizeof tensor};
         CHECK(wb_tensor_at(model, i, &tensor, NULL) == WB_OK);

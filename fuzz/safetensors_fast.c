@@ -77,8 +77,7 @@ static void read_header(reading *r, const uint8_t *text, size_t size, uint64_t f
     wb_limits_default(&r->context.limits);
     (void)wb__error_reset(&r->error, &r->error);
     wb__model_init(&r->model, &r->allocator, features);
-    r->status =
-        wb__model_begin_file(&r->model, &r->context, "x", "safetensors", file_bytes);
+    r->status = wb__model_begin_file(&r->model, &r->context, "x", "safetensors", file_bytes);
     if (r->status == WB_OK)
         r->status = wb__st_read(&r->context, &cursor, &r->model, fast);
     free(small.buffer);

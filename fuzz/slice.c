@@ -160,9 +160,9 @@ static uint8_t *make_file(const char *dtype, uint32_t bits, const int *shape, ui
     if (elements * bits % 8 != 0)
         return NULL;
     size_t bytes = elements * bits / 8;
-    size_t n = (size_t)snprintf(header, sizeof header,
-                                "{\"t\":{\"dtype\":\"%s\",\"shape\":[%s],\"data_offsets\":[0,%zu]}}",
-                                dtype, text, bytes);
+    size_t n = (size_t)snprintf(
+        header, sizeof header, "{\"t\":{\"dtype\":\"%s\",\"shape\":[%s],\"data_offsets\":[0,%zu]}}",
+        dtype, text, bytes);
     *size = 8 + n + bytes;
     uint8_t *file = malloc(*size);
     CHECK(file != NULL);
@@ -249,14 +249,14 @@ static void read_selection(input in, uint32_t rank)
         wb_tensor tensor = {.size = sizeof tensor};
         uint8_t *got = malloc(bytes == 0 ? 1 : (size_t)bytes);
         CHECK(got != NULL);
-        CHECK(elements == (selected - slice.first < slice.count ? selected - slice.first
-                                                                 : slice.count) ||
+        CHECK(elements ==
+                  (selected - slice.first < slice.count ? selected - slice.first : slice.count) ||
               rank == 0);
         CHECK(bytes == elements * dtypes[kind].bits / 8);
         CHECK(wb_tensor_at(model, 0, &tensor, NULL) == WB_OK);
         CHECK(wb_tensor_read(model, 0, &slice, -1, got, bytes, &error) == WB_OK);
-        check_elements(got, elements, file + tensor.offset, dtypes[kind].bits, shape, rank,
-                       indices, counts, slice.first);
+        check_elements(got, elements, file + tensor.offset, dtypes[kind].bits, shape, rank, indices,
+                       counts, slice.first);
         free(got);
     }
     wb_close(model);

@@ -94,13 +94,13 @@ WB_API const char *wb_status_name(wb_status status);
  */
 typedef struct wb_error {
     wb_status status;
-    uint32_t os_error;  /* errno of the failed system call, 0 where none failed */
-    uint64_t offset;    /* in bytes from the start of the file, WB_NO_OFFSET where none applies */
-    const char *code;   /* a stable identifier such as "safetensors-offsets" (docs/findings.md); static */
-    char file[512];     /* the file, empty where none is concerned */
-    char name[256];     /* the tensor or key, empty where none is concerned */
-    char message[512];  /* a sentence that says what is wrong */
-    char advice[256];   /* a sentence that says what to do, empty where there is nothing to say */
+    uint32_t os_error; /* errno of the failed system call, 0 where none failed */
+    uint64_t offset;   /* in bytes from the start of the file, WB_NO_OFFSET where none applies */
+    const char *code;  /* a stable identifier (docs/findings.md); static */
+    char file[512];    /* the file, empty where none is concerned */
+    char name[256];    /* the tensor or key, empty where none is concerned */
+    char message[512]; /* a sentence that says what is wrong */
+    char advice[256];  /* a sentence that says what to do, empty where there is nothing to say */
 } wb_error;
 
 /* --------------------------------------------------------------------------------------------- */
@@ -110,7 +110,7 @@ typedef struct wb_error {
 /* Where memory comes from. Must be thread-safe if the model is used from several threads. */
 typedef struct wb_allocator {
     void *ctx;
-    void *(*alloc)(void *ctx, size_t bytes);           /* aligned as malloc does; NULL: none left */
+    void *(*alloc)(void *ctx, size_t bytes); /* aligned as malloc does; NULL: none left */
     void (*free)(void *ctx, void *memory, size_t bytes); /* `bytes` as given to alloc */
 } wb_allocator;
 
@@ -153,8 +153,9 @@ typedef struct wb_findings wb_findings;
 
 /* How tensor bytes are reached. Headers are always read once, into private memory. */
 typedef enum wb_access {
-    WB_ACCESS_MAP = 0, /* mapped when first asked for: fastest, shared between processes. A file that
-                          another program shortens afterwards raises SIGBUS when it is touched */
+    /* Mapped when first asked for: fastest, shared between processes. A file that another program
+     * shortens afterwards raises SIGBUS when it is touched. */
+    WB_ACCESS_MAP = 0,
     WB_ACCESS_READ = 1,    /* read with pread: cannot fault; wb_tensor_data is not available */
     WB_ACCESS_SNAPSHOT = 2 /* copied into sealed memory when the model is opened: never changes */
 } wb_access;
@@ -163,9 +164,9 @@ typedef enum wb_access {
 #define WB_OPEN_COMPATIBLE 1u
 
 typedef struct wb_open_options {
-    size_t size;      /* sizeof(wb_open_options) */
-    wb_access access; /* default WB_ACCESS_MAP */
-    uint32_t flags;   /* WB_OPEN_* */
+    size_t size;                   /* sizeof(wb_open_options) */
+    wb_access access;              /* default WB_ACCESS_MAP */
+    uint32_t flags;                /* WB_OPEN_* */
     const wb_limits *limits;       /* NULL: wb_limits_default */
     const wb_allocator *allocator; /* NULL: malloc, and mmap for large blocks; copied */
     const wb_executor *executor;   /* NULL: serial; copied */
@@ -287,9 +288,9 @@ WB_API wb_status wb_file_at(const wb_model *model, uint64_t index, wb_file *file
 /* --------------------------------------------------------------------------------------------- */
 
 typedef struct wb_tensor {
-    size_t size;           /* sizeof(wb_tensor) */
-    const char *name;      /* as in the file; borrowed until wb_close */
-    size_t name_len;       /* bytes */
+    size_t size;      /* sizeof(wb_tensor) */
+    const char *name; /* as in the file; borrowed until wb_close */
+    size_t name_len;  /* bytes */
     wb_dtype dtype;
     uint32_t rank;         /* number of dimensions; 0 is a scalar */
     const uint64_t *shape; /* `rank` dimensions, outermost first; borrowed until wb_close */
@@ -311,11 +312,15 @@ WB_API uint64_t wb_tensor_count(const wb_model *model);
 WB_API wb_status wb_tensor_at(const wb_model *model, uint64_t index, wb_tensor *tensor,
                               wb_error *error) WB_MUST_CHECK;
 
-/* Stores the index of the tensor of that name, or returns WB_ERROR_NOT_FOUND. Constant time. */
+/*
+ * Stores the index of the tensor of that name, as the files have it or canonical, or returns
+ * WB_ERROR_NOT_FOUND. Constant time, but for the first name that no file has, which makes canonical
+ * names be worked out and so may fail with MEMORY.
+ */
 WB_API wb_status wb_tensor_find(const wb_model *model, const char *name, size_t name_len,
                                 uint64_t *index) WB_MUST_CHECK;
 
-/* 1 if there is a tensor of that name, else 0. */
+/* 1 if wb_tensor_find finds a tensor of that name, else 0. */
 WB_API int wb_tensor_has(const wb_model *model, const char *name, size_t name_len);
 
 /* How the values of a tensor are stored. */
@@ -337,7 +342,8 @@ WB_API wb_status wb_tensor_encoding(const wb_model *model, uint64_t index, wb_en
 /* One of the stored tensors that a tensor consists of. */
 typedef struct wb_part {
     size_t size;      /* sizeof(wb_part) */
-    const char *role; /* "values", "scales", "biases", "global_scale" or "order"; static */
+    const char *role; /* "values", "scales", "biases", "global_scale" or "order"; "expert" of experts
+                         that are stored one by one; static */
     uint64_t index;   /* for wb_tensor_at, wb_tensor_data and wb_tensor_read */
 } wb_part;
 
@@ -354,11 +360,17 @@ WB_API uint32_t wb_quant_bits(const wb_model *model, const char *name, size_t na
 /* wb_encoding.group_size of the tensor of that name, or 0. */
 WB_API uint32_t wb_quant_group_size(const wb_model *model, const char *name, size_t name_len);
 
+typedef enum wb_names_kind {
+    WB_NAMES_NATIVE = 0,   /* as the files have them */
+    WB_NAMES_CANONICAL = 1 /* empty where a tensor has none; of each expert that of all experts */
+} wb_names_kind;
+
 /*
- * All names at once: name i is the `offsets[i + 1] - offsets[i] - 1` bytes at bytes + offsets[i],
- * followed by a NUL. There are wb_tensor_count + 1 offsets. Borrowed until wb_close.
+ * The names of all tensors at once: name i, of tensor i < wb_tensor_count, is the
+ * `offsets[i + 1] - offsets[i] - 1` bytes at bytes + offsets[i], followed by a NUL. There are
+ * wb_tensor_count + 1 offsets. Borrowed until wb_close.
  */
-WB_API wb_status wb_tensor_names(const wb_model *model, const char **bytes,
+WB_API wb_status wb_tensor_names(const wb_model *model, wb_names_kind kind, const char **bytes,
                                  const uint64_t **offsets, wb_error *error) WB_MUST_CHECK;
 
 /*
@@ -424,28 +436,172 @@ WB_API wb_status wb_tensor_read(const wb_model *model, uint64_t index, const wb_
                                 wb_error *error) WB_MUST_CHECK;
 
 /* --------------------------------------------------------------------------------------------- */
+/* What the weights mean: canonical names and the config                                         */
+/* --------------------------------------------------------------------------------------------- */
+
+/*
+ * A tensor has one canonical name, "layers.0.attention.q.weight", whatever its file calls it; docs
+ * /format/names.md has them all. They are known for the architectures named there, and as far as a
+ * model that does not say what it is calls its tensors what most do.
+ *
+ * Experts that are stored one by one are one canonical tensor [experts, outputs, inputs] that lies in
+ * several places: wb_tensor_find gives it a number behind those of all parts, by which the functions
+ * of tensors take it. Where output and embedding are tied, "output.weight" is the embedding.
+ */
+
+/*
+ * The canonical name of the tensor that the files call `name`, borrowed until wb_close; of an expert
+ * stored by itself that of all experts. NOT_FOUND if there is no such tensor or it has no canonical
+ * name. *canonical_len, which may be NULL, is its length.
+ */
+WB_API wb_status wb_canonical_name(const wb_model *model, const char *name, size_t name_len,
+                                   const char **canonical, size_t *canonical_len,
+                                   wb_error *error) WB_MUST_CHECK;
+
+/*
+ * What the files call the tensor of that canonical name, borrowed until wb_close; of experts stored
+ * one by one what they call the first. NOT_FOUND if there is no such tensor.
+ */
+WB_API wb_status wb_native_name(const wb_model *model, const char *canonical, size_t canonical_len,
+                                const char **name, size_t *name_len, wb_error *error) WB_MUST_CHECK;
+
+/* Where a field of the config comes from. */
+typedef enum wb_origin {
+    WB_ORIGIN_ABSENT = 0,  /* not known: the field is 0 or NULL */
+    WB_ORIGIN_FILE = 1,    /* a file says so */
+    WB_ORIGIN_DEFAULT = 2, /* what the architecture takes where files are silent */
+    WB_ORIGIN_DERIVED = 3  /* follows from other fields, or from the tensors */
+} wb_origin;
+
+/* The fields of wb_config. */
+typedef enum wb_config_field {
+    WB_CONFIG_ARCHITECTURE = 0,
+    WB_CONFIG_DIM = 1,
+    WB_CONFIG_N_LAYERS = 2,
+    WB_CONFIG_N_HEADS = 3,
+    WB_CONFIG_N_KV_HEADS = 4,
+    WB_CONFIG_HEAD_DIM = 5,
+    WB_CONFIG_Q_DIM = 6,
+    WB_CONFIG_KV_DIM = 7,
+    WB_CONFIG_FFN_DIM = 8,
+    WB_CONFIG_VOCAB_SIZE = 9,
+    WB_CONFIG_MAX_SEQ_LEN = 10,
+    WB_CONFIG_NORM_EPS = 11,
+    WB_CONFIG_ROPE_THETA = 12,
+    WB_CONFIG_SLIDING_WINDOW = 13,
+    WB_CONFIG_SLIDING_WINDOW_PATTERN = 14,
+    WB_CONFIG_ROPE_LOCAL_THETA = 15,
+    WB_CONFIG_N_EXPERTS = 16,
+    WB_CONFIG_N_EXPERTS_USED = 17,
+    WB_CONFIG_EXPERT_FFN_DIM = 18,
+    WB_CONFIG_TIE_EMBEDDINGS = 19,
+    WB_CONFIG_ROPE_LAYOUT = 20,
+    WB_CONFIG_NORM_OFFSET = 21,
+    WB_CONFIG_ENC_N_LAYERS = 22,
+    WB_CONFIG_ENC_N_HEADS = 23,
+    WB_CONFIG_ENC_DIM = 24,
+    WB_CONFIG_ENC_FFN_DIM = 25,
+    WB_CONFIG_N_MELS = 26,
+    WB_CONFIG_ENC_MAX_SEQ_LEN = 27,
+    WB_CONFIG_QUANT_BITS = 28,
+    WB_CONFIG_QUANT_GROUP_SIZE = 29
+} wb_config_field;
+
+#define WB_CONFIG_FIELDS 30 /* in this version; later ones have more, at the end */
+
+/* How RoPE pairs the rows of q and k. */
+typedef enum wb_rope_layout {
+    WB_ROPE_NONE = 0,
+    WB_ROPE_HALF = 1,       /* row i with row i + head_dim / 2: Hugging Face and MLX, most GGUF */
+    WB_ROPE_INTERLEAVED = 2 /* row 2 i with row 2 i + 1: GGUF of the Llama family */
+} wb_rope_layout;
+
+/* The facts about a model an engine needs before it loads weights. Counts and sizes are elements. */
+typedef struct wb_config {
+    size_t size;              /* sizeof(wb_config) */
+    const char *architecture; /* as llama.cpp calls it ("llama", "qwen3moe"), or what the files say;
+                                 borrowed until wb_close */
+    uint64_t dim;             /* of a hidden state */
+    uint64_t n_layers;
+    uint64_t n_heads;
+    uint64_t n_kv_heads;
+    uint64_t head_dim;
+    uint64_t q_dim;  /* n_heads * head_dim */
+    uint64_t kv_dim; /* n_kv_heads * head_dim */
+    uint64_t ffn_dim;
+    uint64_t vocab_size;
+    uint64_t max_seq_len;
+    double norm_eps;
+    double rope_theta;
+    uint64_t sliding_window;         /* 0: every layer sees everything */
+    uint64_t sliding_window_pattern; /* every so manieth layer sees everything */
+    double rope_local_theta;         /* of layers with a sliding window, where it differs */
+    uint64_t n_experts;              /* 0: dense */
+    uint64_t n_experts_used;
+    uint64_t expert_ffn_dim;
+    uint32_t tie_embeddings; /* 1: the output is the embedding */
+    wb_rope_layout rope_layout;
+    uint32_t norm_offset; /* 1: the files store the weights of norms minus 1 */
+    uint64_t enc_n_layers; /* of the encoder beside the decoder, Whisper */
+    uint64_t enc_n_heads;
+    uint64_t enc_dim;
+    uint64_t enc_ffn_dim;
+    uint64_t n_mels;
+    uint64_t enc_max_seq_len;
+    uint64_t quant_bits; /* of most quantized values; 0: none are */
+    uint64_t quant_group_size;
+    uint8_t origin[WB_CONFIG_FIELDS]; /* wb_origin of each wb_config_field */
+} wb_config;
+
+/*
+ * The config of a model, from GGUF key-values or config.json ("text_config" included), the same for
+ * the same model whatever its format. Numbers that GGUF has as float32 are given as the shortest
+ * decimal of that float32, so that an epsilon of 1e-5 is 1e-5 everywhere.
+ *
+ * Never fails for what files say: fields nobody knows are absent. The first call reads config.json
+ * where there is one; MEMORY, or ARGUMENT for config->size.
+ */
+WB_API wb_status wb_config_get(const wb_model *model, wb_config *config,
+                               wb_error *error) WB_MUST_CHECK;
+
+/* A field of a config by its number, for those who list them all. */
+typedef struct wb_config_value {
+    size_t size;      /* sizeof(wb_config_value) */
+    const char *name; /* "n_layers"; static */
+    wb_origin origin;
+    uint32_t is_float;
+    uint64_t number;  /* of a count; 0 otherwise */
+    double real;      /* of a float, and of a count as far as a double holds it */
+    const char *text; /* of architecture and rope_layout, else NULL; borrowed as wb_config has it */
+} wb_config_value;
+
+/* Describes field < WB_CONFIG_FIELDS of a config that wb_config_get filled. */
+WB_API wb_status wb_config_at(const wb_config *config, uint32_t field,
+                              wb_config_value *value) WB_MUST_CHECK;
+
+/* --------------------------------------------------------------------------------------------- */
 /* Metadata                                                                                      */
 /* --------------------------------------------------------------------------------------------- */
 
 /* The type of a metadata value. */
 typedef enum wb_meta_type {
     WB_META_STRING = 1,
-    WB_META_INT = 2,   /* an integer with a sign */
-    WB_META_UINT = 3,  /* an integer without */
+    WB_META_INT = 2,  /* an integer with a sign */
+    WB_META_UINT = 3, /* an integer without */
     WB_META_FLOAT = 4,
     WB_META_BOOL = 5,
     WB_META_ARRAY = 6
 } wb_meta_type;
 
 typedef struct wb_meta {
-    size_t size; /* sizeof(wb_meta) */
+    size_t size;     /* sizeof(wb_meta) */
     const char *key; /* borrowed until wb_close */
     size_t key_len;
     wb_meta_type type;
-    uint32_t file;        /* the file it stands in, for wb_file_at */
+    uint32_t file;        /* the file it stands in, for wb_file_at; WB_NO_FILE: none of these */
     wb_meta_type element; /* ARRAY: the type of its elements; 0 for all others */
-    uint32_t bits;        /* that a number, or each number of the array, is stored in; 0 for others */
-    uint64_t count;       /* ARRAY: elements; STRING: bytes; 1 for all others */
+    uint32_t bits;  /* that a number, or each number of the array, is stored in; 0 for others */
+    uint64_t count; /* ARRAY: elements; STRING: bytes; 1 for all others */
 } wb_meta;
 
 /*
@@ -463,12 +619,29 @@ typedef struct wb_meta_array {
     const void *base;     /* the library's */
 } wb_meta_array;
 
+/* The file of an entry that comes from what lies beside the weights, or follows from it. */
+#define WB_NO_FILE UINT32_MAX
+
+/*
+ * There is one view of metadata, whatever the format. First come the entries of the weights' own
+ * files, key-values of GGUF and strings of __metadata__. Behind them are, as far as files say or
+ * imply them and no key-value has the key already:
+ *   - scalars and simple arrays of config.json, generation_config.json and tokenizer_config.json, under
+ *     their names, those within objects as "rope_scaling.factor"
+ *   - what llama.cpp's converter makes of such files, under the keys of GGUF: "llama.block_count",
+ *     "tokenizer.ggml.tokens" from tokenizer.json, tokenizer.model or vocab.txt, chat templates
+ *   - for GGUF the names of config.json: "num_hidden_layers" answers there too
+ * They are worked out by the first question that needs them, once; the answers never change. A
+ * question for a key that no file has is such a question. What is wrong with these files is told by
+ * wb_verify. docs/format/metadata.md lists the keys, and what cannot be known on either side.
+ */
+
 /* The number of entries; a key that stands in several files of a model counts once. */
 WB_API uint64_t wb_meta_count(const wb_model *model);
 
 /*
- * Describes the entry `index` < wb_meta_count. Entries stand in the order of the files. NOT_FOUND for
- * other numbers. Thread-safe.
+ * Describes the entry `index` < wb_meta_count. Entries of files stand in the order of the files.
+ * NOT_FOUND for other numbers. Thread-safe.
  */
 WB_API wb_status wb_meta_at(const wb_model *model, uint64_t index, wb_meta *meta,
                             wb_error *error) WB_MUST_CHECK;
@@ -628,15 +801,15 @@ typedef enum wb_importance {
 } wb_importance;
 
 typedef struct wb_dtype_info {
-    size_t size;            /* sizeof(wb_dtype_info) */
-    const char *name;       /* static */
-    uint32_t block_size;    /* elements in a block; 1 for plain types */
-    uint32_t block_bits;    /* bits of a block */
-    uint32_t is_float;      /* 1: floating point */
-    uint32_t is_complex;    /* 1: pairs of floats */
-    uint32_t is_signed;     /* 1: has negative values */
-    uint32_t decodes;       /* 1: wb_dequantize takes it */
-    uint32_t encodes;       /* 1: wb_quantize takes it */
+    size_t size;         /* sizeof(wb_dtype_info) */
+    const char *name;    /* static */
+    uint32_t block_size; /* elements in a block; 1 for plain types */
+    uint32_t block_bits; /* bits of a block */
+    uint32_t is_float;   /* 1: floating point */
+    uint32_t is_complex; /* 1: pairs of floats */
+    uint32_t is_signed;  /* 1: has negative values */
+    uint32_t decodes;    /* 1: wb_dequantize takes it */
+    uint32_t encodes;    /* 1: wb_quantize takes it */
     wb_importance importance;
     const char *description; /* a line of text; static */
 } wb_dtype_info;
@@ -742,9 +915,9 @@ typedef struct wb_mlx_sizes {
     size_t size; /* sizeof(wb_mlx_sizes) */
     uint64_t weight_bytes;
     uint64_t scales_bytes;
-    uint64_t biases_bytes;    /* 0 for all but affine */
-    uint32_t weight_columns;  /* elements of U32 in a row of the packed weight */
-    uint32_t groups;          /* in a row: columns of scales and biases */
+    uint64_t biases_bytes;   /* 0 for all but affine */
+    uint32_t weight_columns; /* elements of U32 in a row of the packed weight */
+    uint32_t groups;         /* in a row: columns of scales and biases */
 } wb_mlx_sizes;
 
 /*
@@ -822,15 +995,15 @@ WB_API wb_status wb_mlx_dequantize(const wb_mlx_type *type, const wb_mlx_parts *
 typedef struct wb_fp8_block {
     size_t size; /* sizeof(wb_fp8_block) */
     const void *weight;
-    const void *scales;      /* factors, row after row; the last of a row or column may be for less */
+    const void *scales; /* factors, row after row; the last of a row or column may be for less */
     uint64_t weight_bytes;
     uint64_t scales_bytes;
-    int32_t weight_dtype;    /* F8_E4M3, F8_E5M2 or their FNUZ forms */
-    int32_t scales_dtype;    /* a float */
+    int32_t weight_dtype; /* F8_E4M3, F8_E5M2 or their FNUZ forms */
+    int32_t scales_dtype; /* a float */
     uint64_t rows;
     uint64_t columns;
-    uint32_t block_rows;     /* 0: 128 */
-    uint32_t block_columns;  /* 0: 128 */
+    uint32_t block_rows;    /* 0: 128 */
+    uint32_t block_columns; /* 0: 128 */
 } wb_fp8_block;
 
 /* Decodes to rows * columns binary32 values: weight * scale, rounded once. Thread-safe. */
@@ -847,9 +1020,9 @@ typedef struct wb_int4_tensor {
     size_t size; /* sizeof(wb_int4_tensor) */
     wb_int4_packing packing;
     const void *qweight;
-    const void *qzeros;  /* [groups, out / 8] */
-    const void *scales;  /* [groups, out] */
-    const void *g_idx;   /* GPTQ: the group of each input, I32 [in]; NULL: in order */
+    const void *qzeros; /* [groups, out / 8] */
+    const void *scales; /* [groups, out] */
+    const void *g_idx;  /* GPTQ: the group of each input, I32 [in]; NULL: in order */
     uint64_t qweight_bytes;
     uint64_t qzeros_bytes;
     uint64_t scales_bytes;

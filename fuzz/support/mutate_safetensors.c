@@ -129,10 +129,9 @@ static void add_tensor(mutation *m)
         const char *name;
         size_t bits;
     } dtypes[] = {
-        {"F32", 32},    {"F16", 16},    {"BF16", 16}, {"F64", 64},    {"U8", 8},
-        {"I8", 8},      {"I64", 64},    {"BOOL", 8},  {"C64", 64},    {"F4", 4},
-        {"F6_E2M3", 6}, {"F6_E3M2", 6}, {"U16", 16},  {"F8_E4M3", 8}, {"F8_E8M0", 8},
-        {"F8_E5M2", 8}, {"XX", 8},
+        {"F32", 32}, {"F16", 16},    {"BF16", 16},   {"F64", 64},    {"U8", 8},      {"I8", 8},
+        {"I64", 64}, {"BOOL", 8},    {"C64", 64},    {"F4", 4},      {"F6_E2M3", 6}, {"F6_E3M2", 6},
+        {"U16", 16}, {"F8_E4M3", 8}, {"F8_E8M0", 8}, {"F8_E5M2", 8}, {"XX", 8},
     };
     char text[400], name[64];
     size_t end = m->header_size;
@@ -163,10 +162,13 @@ static void add_tensor(mutation *m)
 
 static void change_number(mutation *m)
 {
+    /* clang-format off */
     static const char *const numbers[] = {
         "0", "1", "2", "8", "16", "255", "4294967295", "4294967296", "9223372036854775807",
         "9223372036854775808", "18446744073709551615", "18446744073709551616", "-0", "1.0", "1e1",
-        "01", "999999999999999", "1000000000000000", "\"1\"", "null", "[]"};
+        "01", "999999999999999", "1000000000000000", "\"1\"", "null", "[]"
+    };
+    /* clang-format on */
     size_t at = find_any(m, "0123456789");
     size_t end = at;
     while (end < m->header_size && m->header[end] >= '0' && m->header[end] <= '9')

@@ -60,13 +60,13 @@ WB_API void wb_sink_discard(wb_sink *sink);
  * everything after it ignored.
  */
 typedef struct wb_json {
-    size_t size; /* sizeof(wb_json) */
+    size_t size;                                         /* sizeof(wb_json) */
     int (*write)(void *ctx, const char *text, size_t n); /* 0: done */
     void *ctx;
     int failed;
     int after_value; /* the library's: a comma is due */
     int after_key;   /* the library's */
-} wb_json; /* set size, write and ctx, clear the rest */
+} wb_json;           /* set size, write and ctx, clear the rest */
 
 WB_API void wb_json_begin(wb_json *json, char bracket); /* '{' or '[' */
 WB_API void wb_json_end(wb_json *json, char bracket);   /* '}' or ']' */

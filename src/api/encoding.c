@@ -1,4 +1,4 @@
-#include "open/open.h"
+#include "open/insight.h"
 
 /* The numbers engines know MLX's types by. */
 static int32_t effective_dtype(const wb__packed *packed)
@@ -28,7 +28,11 @@ wb_status wb_tensor_encoding(const wb_model *model, uint64_t index, wb_encoding 
     out->size = size;
     if (size != sizeof *out)
         return wb__fail_argument(&context, "wb_encoding.size is not sizeof(wb_encoding)");
-    wb_status status = wb__resolve(model, &context, index, &stored, &packed);
+    const wb__view *view;
+    wb_status status = wb__view_of(model, &context, index, &view);
+    if (status == WB_OK)
+        status =
+            wb__resolve(model, &context, view != NULL ? view->parts[0] : index, &stored, &packed);
     if (status != WB_OK)
         return status;
     const wb__dtype *dtype = wb__table_kind_of(&model->logical.table, stored)->dtype;
@@ -36,14 +40,14 @@ wb_status wb_tensor_encoding(const wb_model *model, uint64_t index, wb_encoding 
     out->bits = dtype->block_bits / dtype->block_size;
     out->group_size = dtype->block_size > 1 ? dtype->block_size : 0;
     out->dtype = dtype->id;
-    out->parts = 1;
+    out->parts = view != NULL ? view->count : 1;
     if (packed == NULL)
         return WB_OK;
     out->type = wb__scheme_name(packed->scheme);
     out->bits = packed->bits;
     out->group_size = packed->group;
     out->dtype = effective_dtype(packed);
-    for (int part = WB__PART_SCALES; part < WB__PARTS; part++)
+    for (int part = WB__PART_SCALES; part < WB__PARTS && view == NULL; part++)
         out->parts += packed->parts[part] != WB__NO_TENSOR;
     return WB_OK;
 }
@@ -60,11 +64,21 @@ wb_status wb_tensor_part(const wb_model *model, uint64_t index, uint32_t number,
     out->size = size;
     if (size != sizeof *out)
         return wb__fail_argument(&context, "wb_part.size is not sizeof(wb_part)");
-    wb_status status = wb__resolve(model, &context, index, &stored, &packed);
+    const wb__view *view;
+    wb_status status = wb__view_of(model, &context, index, &view);
+    if (status == WB_OK && view != NULL && number < view->count) {
+        out->role = "expert";
+        out->index = view->parts[number];
+        return WB_OK;
+    }
+    if (status == WB_OK && view != NULL)
+        index = view->parts[0]; /* to say that there is no such part */
+    if (status == WB_OK)
+        status = wb__resolve(model, &context, index, &stored, &packed);
     if (status != WB_OK)
         return status;
     uint32_t left = number;
-    for (int part = 0; part < (packed == NULL ? 1 : WB__PARTS); part++) {
+    for (int part = 0; view == NULL && part < (packed == NULL ? 1 : WB__PARTS); part++) {
         uint32_t of = packed == NULL ? (uint32_t)stored : packed->parts[part];
         if (of == WB__NO_TENSOR || left-- > 0)
             continue;

@@ -78,11 +78,11 @@ static void keep(wb_json *json, const wb__json_writer *writer)
     json->after_key = writer->after_key;
 }
 
-#define FORWARD(call)                             \
-    do {                                          \
-        wb__json_writer writer = writer_of(json); \
-        call;                                     \
-        keep(json, &writer);                      \
+#define FORWARD(call)                                                                              \
+    do {                                                                                           \
+        wb__json_writer writer = writer_of(json);                                                  \
+        call;                                                                                      \
+        keep(json, &writer);                                                                       \
     } while (0)
 
 void wb_json_begin(wb_json *json, char bracket)

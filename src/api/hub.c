@@ -1,7 +1,7 @@
+#include "quant/hub/hub.h"
 #include "cpu/cpu.h"
 #include "dtype/dtype.h"
 #include "open/open.h"
-#include "quant/hub/hub.h"
 #include "quant/tasks.h"
 
 #define TASK_ELEMENTS ((uint64_t)1 << 16)
@@ -155,8 +155,15 @@ static wb_status int4(wb__context *context, const wb_int4_tensor *in, int4_job *
     if (status != WB_OK)
         return status;
     job->decode = gptq ? wb__gptq_decode : wb__awq_decode;
-    job->tensor = (wb__int4){in->qweight, in->qzeros, in->scales, in->g_idx, in->scales_dtype,
-                             in->out,     in->in,     group,      gptq && in->plain_zeros == 0};
+    job->tensor = (wb__int4){in->qweight,
+                             in->qzeros,
+                             in->scales,
+                             in->g_idx,
+                             in->scales_dtype,
+                             in->out,
+                             in->in,
+                             group,
+                             gptq && in->plain_zeros == 0};
     wb__tasks_run(context, in->out, rows_of_task(in->in), int4_rows, job);
     return WB_OK;
 }

@@ -1,10 +1,20 @@
-#include "open/open.h"
+#include "open/told.h"
 
 /* ---- entries ---- */
 
+/* What is told beyond the key-values, NULL where memory does not suffice. */
+static const wb__told *told_of(const wb_model *model)
+{
+    wb_error spare;
+    const wb__told *told;
+    wb__context context = wb__context_of(model, wb__error_reset(NULL, &spare));
+    return wb__told_of(model, &context, &told) == WB_OK ? told : NULL;
+}
+
 uint64_t wb_meta_count(const wb_model *model)
 {
-    return model->logical.metas.count;
+    const wb__told *told = told_of(model);
+    return model->logical.metas.count + (told == NULL ? 0 : told->model.metas.count);
 }
 
 static wb_status fail_size(wb__context *context, const char *what)
@@ -22,16 +32,26 @@ wb_status wb_meta_at(const wb_model *model, uint64_t index, wb_meta *out, wb_err
     out->size = size;
     if (size != sizeof *out)
         return fail_size(&context, "wb_meta.size is not sizeof(wb_meta)");
-    if (index >= model->logical.metas.count)
+    const wb__model *in = &model->logical;
+    bool is_told = index >= in->metas.count;
+    if (is_told) {
+        const wb__told *told;
+        wb_status status = wb__told_of(model, &context, &told);
+        if (status != WB_OK)
+            return status;
+        index -= in->metas.count;
+        in = &told->model;
+    }
+    if (index >= in->metas.count)
         return wb__fail(&context, WB_ERROR_NOT_FOUND, WB__FINDING_NOT_FOUND, WB_NO_OFFSET,
                         WB__STR(""), "there is no metadata entry number %llu",
-                        (unsigned long long)index);
-    const wb__meta *meta = wb__list_at(&model->logical.metas, (size_t)index);
-    wb__str key = wb__meta_key(&model->logical, meta);
+                        (unsigned long long)(index + (is_told ? model->logical.metas.count : 0)));
+    const wb__meta *meta = wb__list_at(&in->metas, (size_t)index);
+    wb__str key = wb__meta_key(in, meta);
     out->key = key.ptr;
     out->key_len = key.len;
     out->type = (wb_meta_type)meta->type;
-    out->file = meta->file;
+    out->file = is_told ? WB_NO_FILE : meta->file;
     out->bits = meta->bits;
     out->count = 1;
     if (meta->type == WB_META_STRING) {
@@ -47,9 +67,22 @@ wb_status wb_meta_at(const wb_model *model, uint64_t index, wb_meta *out, wb_err
 
 wb_status wb_meta_find(const wb_model *model, const char *key, size_t key_len, uint64_t *index)
 {
-    uint32_t entry = wb__model_find_entry(&model->logical, wb__str_from(key, key_len));
+    wb_error spare;
+    const wb__told *told;
+    wb__str name = wb__str_from(key, key_len);
+    uint32_t entry = wb__model_find_entry(&model->logical, name);
     *index = entry == WB__NO_META ? 0 : entry;
-    return entry == WB__NO_META ? WB_ERROR_NOT_FOUND : WB_OK;
+    if (entry != WB__NO_META)
+        return WB_OK;
+    wb__context context = wb__context_of(model, wb__error_reset(NULL, &spare));
+    wb_status status = wb__told_of(model, &context, &told);
+    if (status != WB_OK)
+        return status;
+    entry = wb__model_find_entry(&told->model, name);
+    if (entry == WB__NO_META)
+        return WB_ERROR_NOT_FOUND;
+    *index = model->logical.metas.count + entry;
+    return WB_OK;
 }
 
 /* ---- single values ---- */
@@ -58,6 +91,7 @@ typedef struct lookup {
     wb__context context;
     wb_error spare;
     wb__str key;
+    const wb__model *in; /* what has it */
     const wb__meta *meta;
 } lookup;
 
@@ -67,7 +101,16 @@ static wb_status look_up(lookup *call, const wb_model *model, const char *key, s
 {
     call->context = wb__context_of(model, wb__error_reset(error, &call->spare));
     call->key = wb__str_from(key, key_len);
-    call->meta = wb__model_find_meta(&model->logical, call->key);
+    call->in = &model->logical;
+    call->meta = wb__model_find_meta(call->in, call->key);
+    if (call->meta != NULL)
+        return WB_OK;
+    const wb__told *told;
+    wb_status status = wb__told_of(model, &call->context, &told);
+    if (status != WB_OK)
+        return status;
+    call->in = &told->model;
+    call->meta = wb__model_find_meta(call->in, call->key);
     if (call->meta != NULL)
         return WB_OK;
     return wb__fail(&call->context, WB_ERROR_NOT_FOUND, WB__FINDING_NOT_FOUND, WB_NO_OFFSET,
@@ -114,7 +157,7 @@ wb_status wb_meta_get_string(const wb_model *model, const char *key, size_t key_
         return status;
     if (call.meta->type != WB_META_STRING)
         return fail_type(&call, "a string");
-    wb__str text = wb__meta_text(&model->logical, call.meta);
+    wb__str text = wb__meta_text(call.in, call.meta);
     *value = text.ptr;
     *value_len = text.len;
     return WB_OK;
@@ -250,7 +293,7 @@ static wb_status get_array(const wb_model *model, const char *key, size_t key_le
         return status;
     if (call.meta->type != WB_META_ARRAY || !takes(call.meta->value.array->element))
         return fail_type(&call, asked);
-    describe_array(call.meta->value.array, wb__meta_base(&model->logical, call.meta), array);
+    describe_array(call.meta->value.array, wb__meta_base(call.in, call.meta), array);
     return WB_OK;
 }
 

@@ -1,6 +1,6 @@
+#include "quant/mlx/mlx.h"
 #include "cpu/cpu.h"
 #include "open/open.h"
-#include "quant/mlx/mlx.h"
 #include "quant/tasks.h"
 
 #define TASK_ELEMENTS ((uint64_t)1 << 16)
@@ -126,7 +126,8 @@ static wb_status quantize(wb__context *context, const wb_mlx_type *type, encode_
     job->encoding.has_global = type->global == WB_MLX_GLOBAL_AMAX;
     job->encoding.global_scale = type->global_scale;
     job->out = (wb__mlx_encoded){parts->weight, parts->scales, parts->biases};
-    wb__tasks_run(context, rows * sizes.groups, TASK_ELEMENTS / job->type.group, encode_groups, job);
+    wb__tasks_run(context, rows * sizes.groups, TASK_ELEMENTS / job->type.group, encode_groups,
+                  job);
     return WB_OK;
 }
 
@@ -209,11 +210,12 @@ static wb_status dequantize(wb__context *context, const wb_mlx_type *type, decod
     if (!wb__mul(rows * sizes.groups, bits / 8, &bits) || size < bits)
         return fail(context, "there is less room than the values take");
     job->native = job->dtype->id != WB_DTYPE_F32 || (type->flags & WB_MLX_NATIVE) != 0;
-    job->parts = (wb__mlx_parts){parts->weight,       parts->scales,
-                                 parts->biases,       parts->scales_dtype,
-                                 parts->biases_dtype, (wb__mlx_global)type->global,
-                                 type->global_scale};
-    wb__tasks_run(context, rows * sizes.groups, TASK_ELEMENTS / job->type.group, decode_groups, job);
+    job->parts =
+        (wb__mlx_parts){parts->weight,       parts->scales,       parts->biases,
+                        parts->scales_dtype, parts->biases_dtype, (wb__mlx_global)type->global,
+                        type->global_scale};
+    wb__tasks_run(context, rows * sizes.groups, TASK_ELEMENTS / job->type.group, decode_groups,
+                  job);
     return WB_OK;
 }
 

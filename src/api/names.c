@@ -1,4 +1,4 @@
-#include "open/open.h"
+#include "open/insight.h"
 
 #include <stdatomic.h>
 
@@ -30,14 +30,33 @@ static uint32_t find_companion(const wb_model *model, wb__str name)
     return WB__NO_TENSOR;
 }
 
+/* By its name in the files, which costs no look at what they mean. */
+static uint64_t find_native(const wb_model *model, wb__str name)
+{
+    uint32_t i = wb__table_find(&model->logical.table, name);
+    if (i == WB__NO_TENSOR && model->tensors.packed_count > 0)
+        i = find_companion(model, name);
+    return i == WB__NO_TENSOR ? UINT64_MAX : wb__tensors_number(&model->tensors, i);
+}
+
 wb_status wb_tensor_find(const wb_model *model, const char *name, size_t name_len, uint64_t *index)
 {
+    wb_error spare;
+    const wb__insight *insight;
     wb__str wanted = wb__str_from(name, name_len);
-    uint32_t i = wb__table_find(&model->logical.table, wanted);
-    if (i == WB__NO_TENSOR && model->tensors.packed_count > 0)
-        i = find_companion(model, wanted);
-    *index = i == WB__NO_TENSOR ? 0 : wb__tensors_number(&model->tensors, i);
-    return i == WB__NO_TENSOR ? WB_ERROR_NOT_FOUND : WB_OK;
+    uint64_t found = find_native(model, wanted);
+    *index = 0;
+    if (found == UINT64_MAX) {
+        wb__context context = wb__context_of(model, wb__error_reset(NULL, &spare));
+        wb_status status = wb__insight_of(model, &context, &insight);
+        if (status != WB_OK)
+            return status;
+        found = wb__insight_find(model, insight, wanted);
+    }
+    if (found == UINT64_MAX)
+        return WB_ERROR_NOT_FOUND;
+    *index = found;
+    return WB_OK;
 }
 
 int wb_tensor_has(const wb_model *model, const char *name, size_t name_len)
@@ -46,22 +65,97 @@ int wb_tensor_has(const wb_model *model, const char *name, size_t name_len)
     return wb_tensor_find(model, name, name_len, &index) == WB_OK;
 }
 
-/* Offsets of all names, and the names themselves where those of the table have companions between.
- */
-static wb__name_list *make_names(const wb_model *model)
+/* ---- canonical names ---- */
+
+static wb_status fail_unknown(wb__context *context, wb__str name, const char *what)
+{
+    return wb__fail(context, WB_ERROR_NOT_FOUND, WB__FINDING_NOT_FOUND, WB_NO_OFFSET, name, "%s",
+                    what);
+}
+
+static void hand_out(wb__str text, const char **ptr, size_t *len)
+{
+    *ptr = text.ptr;
+    if (len != NULL)
+        *len = text.len;
+}
+
+wb_status wb_canonical_name(const wb_model *model, const char *name, size_t name_len,
+                            const char **canonical, size_t *canonical_len, wb_error *error)
+{
+    wb_error spare;
+    const wb__insight *insight;
+    wb__context context = wb__context_of(model, wb__error_reset(error, &spare));
+    wb__str wanted = wb__str_from(name, name_len);
+    hand_out((wb__str){NULL, 0}, canonical, canonical_len);
+    wb_status status = wb__insight_of(model, &context, &insight);
+    if (status != WB_OK)
+        return status;
+    uint64_t number = find_native(model, wanted);
+    if (number == UINT64_MAX)
+        return fail_unknown(&context, wanted, "no tensor has this name in the files");
+    const wb__name_entry *entry =
+        number < model->tensors.count ? wb__names_of(&insight->names, number) : NULL;
+    if (entry == NULL)
+        return fail_unknown(&context, wanted, "the tensor has no canonical name");
+    hand_out((wb__str){entry->text, entry->len}, canonical, canonical_len);
+    return WB_OK;
+}
+
+wb_status wb_native_name(const wb_model *model, const char *canonical, size_t canonical_len,
+                         const char **name, size_t *name_len, wb_error *error)
+{
+    wb_error spare;
+    const wb__insight *insight;
+    const wb__view *view;
+    const wb__packed *packed;
+    size_t stored;
+    wb__context context = wb__context_of(model, wb__error_reset(error, &spare));
+    wb__str wanted = wb__str_from(canonical, canonical_len);
+    hand_out((wb__str){NULL, 0}, name, name_len);
+    wb_status status = wb__insight_of(model, &context, &insight);
+    if (status != WB_OK)
+        return status;
+    uint64_t number = wb__insight_find(model, insight, wanted);
+    if (number == UINT64_MAX)
+        return fail_unknown(&context, wanted, "no tensor has this canonical name");
+    status = wb__view_of(model, &context, number, &view);
+    if (status == WB_OK)
+        status =
+            wb__resolve(model, &context, view != NULL ? view->parts[0] : number, &stored, &packed);
+    if (status == WB_OK)
+        hand_out(wb__table_name(&model->logical.table, stored), name, name_len);
+    return status;
+}
+
+/* ---- all names at once ---- */
+
+/* The name of tensor i, of one kind; where it has none, the empty one. */
+static wb__str name_at(const wb_model *model, const wb__insight *insight, size_t i)
+{
+    const wb__packed *packed;
+    if (insight == NULL)
+        return wb__table_name(&model->logical.table,
+                              wb__tensors_stored(&model->tensors, i, &packed));
+    const wb__name_entry *entry = wb__names_of(&insight->names, i);
+    return entry == NULL ? WB__STR("") : (wb__str){entry->text, entry->len};
+}
+
+/* `insight` for canonical names, NULL for those of the files, which the table may have as asked. */
+static wb__name_list *make_names(const wb_model *model, const wb__insight *insight)
 {
     const wb__table *table = &model->logical.table;
-    const wb__packed *packed;
     size_t count = model->tensors.count;
     size_t texts = 0;
-    for (size_t i = 0; i < count && model->tensors.stored != NULL; i++)
-        texts += wb__table_name(table, wb__tensors_stored(&model->tensors, i, &packed)).len + 1;
+    bool in_table = insight == NULL && model->tensors.stored == NULL;
+    for (size_t i = 0; i < count && !in_table; i++)
+        texts += name_at(model, insight, i).len + 1;
     size_t bytes = sizeof(wb__name_list) + (count + 1) * sizeof(uint64_t) + texts;
     wb__name_list *names = wb__alloc(&model->allocator, bytes);
     if (names == NULL)
         return NULL;
     names->bytes = bytes;
-    if (model->tensors.stored == NULL) {
+    if (in_table) {
         names->texts = table->names;
         for (size_t i = 0; i < count; i++)
             names->offsets[i] = wb__record_at(table, i)->name;
@@ -72,25 +166,33 @@ static wb__name_list *make_names(const wb_model *model)
     names->texts = copy;
     names->offsets[0] = 0;
     for (size_t i = 0; i < count; i++) {
-        wb__str name = wb__table_name(table, wb__tensors_stored(&model->tensors, i, &packed));
-        memcpy(copy + names->offsets[i], name.ptr, name.len + 1);
+        wb__str name = name_at(model, insight, i);
+        memcpy(copy + names->offsets[i], name.ptr, name.len);
+        copy[names->offsets[i] + name.len] = '\0';
         names->offsets[i + 1] = names->offsets[i] + name.len + 1;
     }
     return names;
 }
 
-wb_status wb_tensor_names(const wb_model *model, const char **bytes, const uint64_t **offsets,
-                          wb_error *error)
+wb_status wb_tensor_names(const wb_model *model, wb_names_kind kind, const char **bytes,
+                          const uint64_t **offsets, wb_error *error)
 {
     wb_error spare;
+    const wb__insight *insight = NULL;
     wb__context context = wb__context_of(model, wb__error_reset(error, &spare));
-    /* A cache is no part of what the model is: the cast is for it alone. */
-    _Atomic(wb__name_list *) *cache = (_Atomic(wb__name_list *) *)&model->names;
-    wb__name_list *known = atomic_load(cache);
     *bytes = NULL;
     *offsets = NULL;
+    if (kind > WB_NAMES_CANONICAL)
+        return wb__fail_argument(&context, "the kind of names is none of WB_NAMES_*");
+    /* A cache is no part of what the model is: the cast is for it alone. */
+    _Atomic(wb__name_list *) *cache = (_Atomic(wb__name_list *) *)(uintptr_t)&model->names[kind];
+    wb__name_list *known = atomic_load(cache);
     if (known == NULL) {
-        wb__name_list *made = make_names(model);
+        wb_status status =
+            kind == WB_NAMES_CANONICAL ? wb__insight_of(model, &context, &insight) : WB_OK;
+        if (status != WB_OK)
+            return status;
+        wb__name_list *made = make_names(model, insight);
         if (made == NULL)
             return wb__fail_memory(&context);
         if (atomic_compare_exchange_strong(cache, &known, made))

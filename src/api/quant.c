@@ -67,11 +67,12 @@ static wb_status encode(wb__context *context, const wb__dtype *dtype, const floa
 {
     const wb__dtype *f32 = wb__dtype_get(WB_DTYPE_F32);
     wb__codec codec;
-    if (wb__dtype_converts(f32, dtype)) {
+    (void)wb__codec_get(dtype->id, wb__cpu_features(), &codec);
+    if (wb__dtype_converts(f32, dtype) && codec.encode == NULL) {
         wb__dtype_convert(f32, values, 0, dtype, blocks, (size_t)(rows * columns));
         return WB_OK;
     }
-    if (wb__dtype_is_plain(dtype))
+    if (wb__dtype_is_plain(dtype) && codec.encode == NULL)
         return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_QUANT_ENCODER, WB_NO_OFFSET,
                         WB__STR(""), "real numbers are not written as %s", dtype->name);
     wb_status status = find_codec(context, dtype, &codec);

@@ -1,4 +1,4 @@
-#include "open/open.h"
+#include "open/insight.h"
 
 uint64_t wb_tensor_count(const wb_model *model)
 {
@@ -17,11 +17,18 @@ wb_status wb_tensor_at(const wb_model *model, uint64_t index, wb_tensor *out, wb
     out->size = size;
     if (size != sizeof *out)
         return wb__fail_argument(&context, "wb_tensor.size is not sizeof(wb_tensor)");
-    wb_status status = wb__resolve(model, &context, index, &i, &packed);
+    const wb__view *view;
+    wb_status status = wb__view_of(model, &context, index, &view);
+    if (status == WB_OK)
+        status = wb__resolve(model, &context, view != NULL ? view->parts[0] : index, &i, &packed);
     if (status != WB_OK)
         return status;
     const wb__kind *kind = packed != NULL ? &packed->kind : wb__table_kind_of(table, i);
     wb__str name = wb__table_name(table, i);
+    if (view != NULL) {
+        kind = &view->kind;
+        name = (wb__str){view->name, view->name_len};
+    }
     out->name = name.ptr;
     out->name_len = name.len;
     out->dtype = (wb_dtype)kind->dtype->id;
@@ -43,7 +50,15 @@ wb_status wb_tensor_data(const wb_model *model, uint64_t index, const void **byt
     wb_error spare;
     wb__context context = wb__context_of(model, wb__error_reset(error, &spare));
     *bytes = NULL;
-    wb_status status = wb__resolve(model, &context, index, &i, &packed);
+    const wb__view *view;
+    wb_status status = wb__view_of(model, &context, index, &view);
+    if (status == WB_OK && view != NULL)
+        return wb__fail(&context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
+                        (wb__str){view->name, view->name_len},
+                        "experts that are stored one by one lie in several places: ask for them "
+                        "by their own names, or use wb_tensor_read");
+    if (status == WB_OK)
+        status = wb__resolve(model, &context, index, &i, &packed);
     if (status != WB_OK)
         return status;
     size_t file = wb__model_file_of(&model->logical, i);
@@ -73,7 +88,12 @@ wb_status wb_tensor_read_size(const wb_model *model, uint64_t index, const wb_sl
     wb__context context = wb__context_of(model, wb__error_reset(error, &spare));
     wb__selection selection;
     *elements = *bytes = 0;
-    wb_status status = wb__selection_make(model, &context, index, slice, dtype, &selection);
+    const wb__view *view;
+    wb_status status = wb__view_of(model, &context, index, &view);
+    if (status == WB_OK && view != NULL)
+        return wb__view_size(model, &context, view, slice, dtype, elements, bytes);
+    if (status == WB_OK)
+        status = wb__selection_make(model, &context, index, slice, dtype, &selection);
     if (status == WB_OK) {
         *elements = selection.count;
         *bytes = selection.bytes;
@@ -87,12 +107,22 @@ wb_status wb_tensor_read(const wb_model *model, uint64_t index, const wb_slice *
     wb_error spare;
     wb__context context = wb__context_of(model, wb__error_reset(error, &spare));
     wb__selection selection;
-    wb_status status = wb__selection_make(model, &context, index, slice, dtype, &selection);
-    if (status == WB_OK && selection.bytes > size)
+    const wb__view *view;
+    uint64_t bytes = 0, elements;
+    wb_status status = wb__view_of(model, &context, index, &view);
+    if (status == WB_OK && view != NULL)
+        status = wb__view_size(model, &context, view, slice, dtype, &elements, &bytes);
+    else if (status == WB_OK)
+        status = wb__selection_make(model, &context, index, slice, dtype, &selection);
+    if (status == WB_OK && view == NULL)
+        bytes = selection.bytes;
+    if (status == WB_OK && bytes > size)
         status = wb__fail(&context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET,
                           WB__STR(""), "the result takes %llu bytes, and there is room for %llu",
-                          (unsigned long long)selection.bytes, (unsigned long long)size);
-    if (status == WB_OK) {
+                          (unsigned long long)bytes, (unsigned long long)size);
+    if (status == WB_OK && view != NULL) {
+        status = wb__view_read(model, &context, view, slice, dtype, dst);
+    } else if (status == WB_OK) {
         size_t file = wb__model_file_of(&model->logical, selection.stored);
         context.file = model->logical.files[file].path;
         status = wb__read_selection(model, &context, &selection, dst);

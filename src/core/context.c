@@ -6,6 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
+/* What context.h puts in their place for the analyser. */
+#undef wb__fail
+#undef wb__fail_os
+#undef wb__fail_memory
+
 typedef struct finding_text {
     const char *code;
     const char *advice;
@@ -50,9 +55,14 @@ void wb__findings_clear(wb_findings *findings)
  */
 #define FINDINGS_CEILING ((size_t)1000)
 
+static bool is_left_out(const wb_findings *findings, wb_severity severity)
+{
+    return findings->count >= FINDINGS_CEILING && severity < WB_FATAL;
+}
+
 bool wb__findings_add(wb_findings *findings, const wb_finding *finding)
 {
-    if (findings->count == FINDINGS_CEILING && finding->severity < WB_FATAL)
+    if (is_left_out(findings, finding->severity))
         return true;
     if (!wb__grow(&findings->allocator, (void **)&findings->list, &findings->capacity,
                   sizeof *findings->list, findings->count + 1, FINDINGS_CEILING + 1))
@@ -127,14 +137,14 @@ wb_status wb__fail(wb__context *context, wb_status status, wb__finding_id id, ui
 
 wb_status wb__fail_os(wb__context *context, int os_error, const char *what)
 {
-    wb_status status = os_error == ENOMEM ? WB_ERROR_MEMORY
+    wb_status status = os_error == ENOMEM                          ? WB_ERROR_MEMORY
                        : os_error == ENOENT || os_error == ENOTDIR ? WB_ERROR_NOT_FOUND
                                                                    : WB_ERROR_IO;
     char reason[128];
     if (strerror_r(os_error, reason, sizeof reason) != 0)
         (void)snprintf(reason, sizeof reason, "error %d", os_error);
-    (void)wb__fail(context, status, status == WB_ERROR_NOT_FOUND ? WB__FINDING_NOT_FOUND
-                                                                 : WB__FINDING_IO,
+    (void)wb__fail(context, status,
+                   status == WB_ERROR_NOT_FOUND ? WB__FINDING_NOT_FOUND : WB__FINDING_IO,
                    WB_NO_OFFSET, WB__STR(""), "%s: %s", what, reason);
     context->error->os_error = (uint32_t)os_error;
     return status;
@@ -150,7 +160,8 @@ WB__PRINTF(6, 0)
 static wb_status note(wb__context *context, wb_severity severity, wb__finding_id id,
                       uint64_t offset, wb__str name, const char *format, va_list arguments)
 {
-    if (context->findings == NULL)
+    /* What nobody will see is not put into words: that costs more than the entry it is about. */
+    if (context->findings == NULL || is_left_out(context->findings, severity))
         return WB_OK;
     wb_error as_error;
     fill(&as_error, context->file, WB_OK, id, offset, name, format, arguments);

@@ -85,6 +85,13 @@ wb_status wb__note(wb__context *context, wb_severity severity, wb__finding_id id
 wb_status wb__deviation(wb__context *context, wb__finding_id id, uint64_t offset, wb__str name,
                         const char *format, ...) WB__PRINTF(5, 6);
 
+#ifdef __clang_analyzer__
+/* What the analyser cannot see from one file: a failure is never WB_OK. */
+#define wb__fail(context, status, ...) (wb__fail(context, status, __VA_ARGS__), (status))
+#define wb__fail_os(context, os_error, what) (wb__fail_os(context, os_error, what), WB_ERROR_IO)
+#define wb__fail_memory(context) (wb__fail_memory(context), WB_ERROR_MEMORY)
+#endif
+
 /* A cleared error for callers that pass none, and the error itself otherwise. */
 wb_error *wb__error_reset(wb_error *error, wb_error *spare);
 

@@ -58,9 +58,12 @@ static const struct direct {
     int32_t from, to;
     void (*loop)(const uint8_t *src, uint8_t *dst, size_t n);
 } direct[] = {
-    {WB_DTYPE_F16, WB_DTYPE_F32, convert_f16_f32},   {WB_DTYPE_F32, WB_DTYPE_F16, convert_f32_f16},
-    {WB_DTYPE_BF16, WB_DTYPE_F32, convert_bf16_f32}, {WB_DTYPE_F32, WB_DTYPE_BF16, convert_f32_bf16},
-    {WB_DTYPE_BF16, WB_DTYPE_F16, convert_bf16_f16}, {WB_DTYPE_F16, WB_DTYPE_BF16, convert_f16_bf16},
+    {WB_DTYPE_F16, WB_DTYPE_F32, convert_f16_f32},
+    {WB_DTYPE_F32, WB_DTYPE_F16, convert_f32_f16},
+    {WB_DTYPE_BF16, WB_DTYPE_F32, convert_bf16_f32},
+    {WB_DTYPE_F32, WB_DTYPE_BF16, convert_f32_bf16},
+    {WB_DTYPE_BF16, WB_DTYPE_F16, convert_bf16_f16},
+    {WB_DTYPE_F16, WB_DTYPE_BF16, convert_f16_bf16},
 };
 
 /* ---- elements as raw bits ---- */
@@ -114,7 +117,7 @@ static integer get_integer(const wb__dtype *dtype, uint64_t bits)
         return (integer){bits != 0, false};
     uint64_t sign = UINT64_C(1) << (dtype->block_bits - 1);
     if (dtype->kind == WB__CLASS_INT && (bits & sign))
-        return (integer){(sign << 1) - bits, true}; /* for 64 bits sign << 1 is 0, and this still -v */
+        return (integer){(sign << 1) - bits, true}; /* sign << 1 is 0 for 64 bits: still -v */
     return (integer){bits, false};
 }
 
@@ -249,7 +252,8 @@ void wb__dtype_convert(const wb__dtype *from, const void *src_bytes, uint64_t fi
     }
     if (!wb__dtype_is_float(from) && !wb__dtype_is_float(to)) {
         for (size_t i = 0; i < n; i++)
-            put_bits(to, dst, i, put_integer(to, get_integer(from, get_bits(from, src, first + i))));
+            put_bits(to, dst, i,
+                     put_integer(to, get_integer(from, get_bits(from, src, first + i))));
         return;
     }
     uint64_t doubles[BLOCK];
@@ -283,9 +287,7 @@ void wb__dtype_count_odd(const wb__dtype *dtype, const void *src, size_t n,
     case WB_DTYPE_F16: COUNT_SPECIAL(16, wb__load_le16, 0x7FFFu, 0x7C00u); return;
     case WB_DTYPE_BF16: COUNT_SPECIAL(16, wb__load_le16, 0x7FFFu, 0x7F80u); return;
     case WB_DTYPE_F32: COUNT_SPECIAL(32, wb__load_le32, 0x7FFFFFFFu, 0x7F800000u); return;
-    case WB_DTYPE_F64:
-        COUNT_SPECIAL(64, wb__load_le64, ~DOUBLE_SIGN, DOUBLE_INFINITY);
-        return;
+    case WB_DTYPE_F64: COUNT_SPECIAL(64, wb__load_le64, ~DOUBLE_SIGN, DOUBLE_INFINITY); return;
     case WB_DTYPE_C64:
         n *= 2;
         COUNT_SPECIAL(32, wb__load_le32, 0x7FFFFFFFu, 0x7F800000u);

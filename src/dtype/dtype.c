@@ -1,6 +1,6 @@
 #include "dtype/dtype.h"
 
-#define WB__DTYPE(name, number, block_size, block_bits, class, exponent, mantissa, bias, text)      \
+#define WB__DTYPE(name, number, block_size, block_bits, class, exponent, mantissa, bias, text)     \
     [number] = {#name,    text,     number, block_size, block_bits, WB__CLASS_##class,             \
                 exponent, mantissa, bias},
 static const wb__dtype dtypes[] = {
@@ -10,7 +10,7 @@ static const wb__dtype dtypes[] = {
 
 /* A block is a whole number of bytes, or one element that packs with its neighbours into bytes; a
  * float is made of a sign, an exponent and a mantissa; the numbers are those of the public enum. */
-#define WB__DTYPE(name, number, block_size, block_bits, class, exponent, mantissa, bias, text)      \
+#define WB__DTYPE(name, number, block_size, block_bits, class, exponent, mantissa, bias, text)     \
     _Static_assert(WB_DTYPE_##name == (number), #name);                                            \
     _Static_assert((block_size) >= 1 && ((block_bits) % 8 == 0 || (block_size) == 1), #name);      \
     _Static_assert(WB__CLASS_##class < WB__CLASS_IEEE || WB__CLASS_##class == WB__CLASS_SCALE ||   \

@@ -46,7 +46,8 @@ uint64_t wb__minifloat_decode(const wb__dtype *dtype, uint64_t bits)
         if (negative && exponent == 0 && mantissa == 0)
             return DOUBLE_NAN;
         break;
-    case WB__CLASS_SCALE: return all_ones ? DOUBLE_NAN : double_from(1, (int)exponent - dtype->bias);
+    case WB__CLASS_SCALE:
+        return all_ones ? DOUBLE_NAN : double_from(1, (int)exponent - dtype->bias);
     default: break;
     }
     if (exponent == 0) {

@@ -17,11 +17,9 @@
 #include "core/core.h"
 #include "model/model.h"
 
-#define WB__BID_SURE 50     /* a lower bid gives way to the file's extension */
-#define WB__HEAD_BYTES 4096 /* what a bid may look at */
-#define WB__WINDOW_BYTES                                                    \
-    ((size_t)256 << 10) /* what a header passes through: stays in the cache \
-                         */
+#define WB__BID_SURE 50                      /* a lower bid gives way to the file's extension */
+#define WB__HEAD_BYTES 4096                  /* what a bid may look at */
+#define WB__WINDOW_BYTES ((size_t)256 << 10) /* what a header passes through: stays in cache */
 
 /* The beginning of a file. */
 typedef struct wb__head {

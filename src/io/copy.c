@@ -56,7 +56,8 @@ typedef struct spool_file {
 } spool_file;
 
 /* Appends what is in `chunk`, moving from memory to disk where it gets too much for memory. */
-static wb_status spool_append(wb__context *context, spool_file *spool, const uint8_t *chunk, size_t n)
+static wb_status spool_append(wb__context *context, spool_file *spool, const uint8_t *chunk,
+                              size_t n)
 {
     if (spool->in_memory && spool->bytes + n > context->limits.spool_memory) {
         int disk = open_anonymous(false);

@@ -37,8 +37,7 @@ static wb_status map_part(wb__source *source, wb__context *context, int fd, uint
     mapped_part *part = wb__alloc(&source->allocator, sizeof *part);
     if (part == NULL)
         return wb__fail_memory(context);
-    part->base =
-        mmap(NULL, length, PROT_READ, MAP_PRIVATE | MAP_NORESERVE, fd, (off_t)start);
+    part->base = mmap(NULL, length, PROT_READ, MAP_PRIVATE | MAP_NORESERVE, fd, (off_t)start);
     if (part->base == MAP_FAILED) {
         wb__free(&source->allocator, part, sizeof *part);
         return fail_map(context, errno);

@@ -72,8 +72,8 @@ void wb__source_close(wb__source *source)
 
 wb__identity wb__identity_of(const struct stat *st)
 {
-    return (wb__identity){(uint64_t)st->st_dev,       (uint64_t)st->st_ino,
-                          (uint64_t)st->st_size,      (int64_t)st->st_mtim.tv_sec,
+    return (wb__identity){(uint64_t)st->st_dev,         (uint64_t)st->st_ino,
+                          (uint64_t)st->st_size,        (int64_t)st->st_mtim.tv_sec,
                           (int64_t)st->st_mtim.tv_nsec, (int64_t)st->st_ctim.tv_sec,
                           (int64_t)st->st_ctim.tv_nsec};
 }

@@ -22,10 +22,10 @@ struct wb__source {
     char *label;
     size_t label_bytes;
     uint64_t bytes;
-    int fd;             /* of a file, or of a sealed copy; -1 for none, or while parked */
-    bool from_path;     /* the label is the path it was opened by */
-    bool parked;        /* the file is opened anew for each use */
-    bool sealed;        /* fd is a copy that nobody can change */
+    int fd;         /* of a file, or of a sealed copy; -1 for none, or while parked */
+    bool from_path; /* the label is the path it was opened by */
+    bool parked;    /* the file is opened anew for each use */
+    bool sealed;    /* fd is a copy that nobody can change */
     wb__identity identity;
     const uint8_t *memory; /* all bytes, in memory for good */
     wb_source caller;      /* read is NULL for none */

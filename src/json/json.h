@@ -68,8 +68,8 @@ typedef enum wb__json_fault {
 /* The sentence of a fault. Static. */
 const char *wb__json_fault_text(wb__json_fault fault);
 
-#define WB__JSON_MAX_DEPTH 127u /* what serde_json accepts, and so the official safetensors reader */
-#define WB__JSON_DIGITS 800     /* more digits than this cannot change how a double is rounded (769) */
+#define WB__JSON_MAX_DEPTH 127u /* as serde_json, and so the official safetensors reader */
+#define WB__JSON_DIGITS 800     /* more than these (769) cannot change how a double is rounded */
 
 /* A decimal number 0.d1 d2 d3 … · 10^exponent, without leading zeros. */
 typedef struct wb__decimal {
@@ -122,6 +122,10 @@ bool wb__json_skip(wb__json *json);
  */
 bool wb__json_reach_key(wb__json *json);
 void wb__json_took_members(wb__json *json);
+
+/* The same for an array: the cursor then stands at the first byte of an element. The caller who took
+ * elements says so with wb__json_took_members, too. */
+bool wb__json_reach_element(wb__json *json);
 
 /* The double nearest to the number read last, as its bits. */
 uint64_t wb__json_real_bits(const wb__json *json);

@@ -46,8 +46,8 @@ bool wb__key_set_add(wb__key_set *set, uint64_t object, wb__str key, bool *repea
         set->key = wb__hash_key_draw();
     if (set->count >= set->capacity / 4 * 3 && !enlarge(set))
         return false;
-    wb__hash_key own = {{set->key.word[0] ^ object * UINT64_C(0x9E3779B97F4A7C15),
-                         set->key.word[1]}};
+    wb__hash_key own = {
+        {set->key.word[0] ^ object * UINT64_C(0x9E3779B97F4A7C15), set->key.word[1]}};
     uint64_t hash = wb__siphash(&own, key.ptr, key.len);
     uint64_t *slot = slot_of(set->slots, set->capacity, hash == 0 ? 1 : hash);
     *repeated = *slot != 0;

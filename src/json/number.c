@@ -4,7 +4,7 @@
  */
 #include "json/json.h"
 
-#define EXPONENT_BOUND \
+#define EXPONENT_BOUND                                                                             \
     INT64_C(1000000000000) /* beyond this the size of an exponent tells no more */
 
 static bool is_digit(int c)

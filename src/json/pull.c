@@ -287,6 +287,19 @@ bool wb__json_reach_key(wb__json *json)
     return next_byte(json) == '"';
 }
 
+bool wb__json_reach_element(wb__json *json)
+{
+    if (json->state == EXPECT_COMMA_OR_END && !innermost_is_object(json) &&
+        next_byte(json) == ',') {
+        json->cursor->p++;
+        json->state = EXPECT_ELEMENT;
+    }
+    if (json->state != EXPECT_ELEMENT && json->state != EXPECT_ELEMENT_OR_END)
+        return false;
+    int c = next_byte(json);
+    return c >= 0 && c != ']';
+}
+
 void wb__json_took_members(wb__json *json)
 {
     value_is_complete(json);

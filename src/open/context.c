@@ -54,7 +54,7 @@ wb__context wb__context_of(const wb_model *model, wb_error *error)
 {
     return (wb__context){.allocator = model->allocator,
                          .executor = model->executor,
-                         .limits = default_limits,
+                         .limits = model->limits,
                          .file = "",
                          .error = error};
 }

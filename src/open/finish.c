@@ -91,6 +91,11 @@ wb_status wb__open_finish(wb_model *model, wb__context *context, const char *fol
 {
     wb_status status = wb__split_check(context, &model->logical);
     wb__str text = meta_text(&model->logical, "quantization_config");
+    if (status == WB_OK && folder != NULL) {
+        model->folder = wb__arena_copy(&model->logical.arena, folder, strlen(folder));
+        if (model->folder == NULL)
+            status = wb__fail_memory(context);
+    }
     if (status == WB_OK && folder != NULL && wb__packed_possible(&model->logical.table))
         status = read_config(model, context, folder);
     if (status == WB_OK && !model->beside.has_config && text.len > 0)

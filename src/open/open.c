@@ -12,6 +12,8 @@ static void set_up(wb_model *model, wb__context *context)
     wb__tensors_init(&model->tensors, &model->allocator);
     wb__findings_init(&model->findings, &context->allocator);
     model->beside.allocator = context->allocator;
+    model->folder = NULL;
+    model->named_files = NULL;
     context->findings = &model->findings;
 }
 
@@ -23,6 +25,7 @@ wb_model *wb__model_new(wb__context *context, wb_access access)
     memset(model, 0, sizeof *model);
     model->allocator = context->allocator;
     model->executor = context->executor;
+    model->limits = context->limits;
     model->access = access;
     set_up(model, context);
     return model;
@@ -30,9 +33,13 @@ wb_model *wb__model_new(wb__context *context, wb_access access)
 
 static void clear(wb_model *model)
 {
-    wb__name_list *names = model->names;
-    if (names != NULL)
-        wb__free(&model->allocator, names, names->bytes);
+    for (size_t i = 0; i < sizeof model->names / sizeof model->names[0]; i++) {
+        wb__name_list *names = model->names[i];
+        if (names != NULL)
+            wb__free(&model->allocator, names, names->bytes);
+    }
+    wb__told_free(model->told);
+    wb__insight_free(model->insight);
     wb__beside_free(&model->beside);
     wb__tensors_free(&model->tensors);
     for (size_t i = 0; i < model->source_count; i++)

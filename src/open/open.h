@@ -19,6 +19,7 @@
 struct wb_model {
     wb_allocator allocator;
     wb_executor executor;
+    wb_limits limits;
     wb_access access;
     wb__model logical;
     wb__source **sources; /* one for each file of the logical model */
@@ -27,8 +28,21 @@ struct wb_model {
     wb_findings findings;
     wb__tensors tensors; /* as callers see them */
     wb__beside beside;
-    _Atomic(struct wb__name_list *) names; /* made by the first wb_tensor_names */
+    const char *folder; /* what lies beside the weights lies here; NULL: nothing */
+    const struct wb__named_file *named_files; /* or in these files, under other names */
+    _Atomic(struct wb__name_list *) names[2]; /* made by the first wb_tensor_names of a kind */
+    _Atomic(struct wb__insight *) insight; /* made by the first question about what weights mean */
+    _Atomic(struct wb__told *) told;       /* made by the first about what lies beside them */
 };
+
+/* A file beside the weights that is called otherwise in its store; the last has no name. */
+typedef struct wb__named_file {
+    const char *name; /* "tokenizer.json" */
+    const char *path;
+} wb__named_file;
+
+void wb__insight_free(struct wb__insight *insight);
+void wb__told_free(struct wb__told *told);
 
 /* Sets up a context from a caller's options. ARGUMENT if they make no sense. */
 wb_status wb__context_init(wb__context *context, const wb_open_options *options, wb_error *error);
@@ -128,5 +142,8 @@ wb_status wb__verify_texts(const wb_model *model, wb__context *context);
 
 /* Adds to context->findings what the values and the layout of an open model show. */
 wb_status wb__verify(const wb_model *model, wb__context *context, const wb_verify_options *options);
+
+/* Compares files that are named by the SHA-256 of their bytes with it. */
+wb_status wb__verify_digests(const wb_model *model, wb__context *context);
 
 #endif

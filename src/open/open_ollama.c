@@ -183,6 +183,32 @@ static wb_status read_config(wb_model *model, wb__context *context, wb__ollama *
     return path == NULL ? wb__fail_memory(context) : wb__beside_read(&model->beside, context, path);
 }
 
+/* The paths of the files that would lie beside the weights in a folder. */
+static wb_status keep_names(wb_model *model, wb__context *context, wb__ollama *ollama)
+{
+    wb__arena *arena = &model->logical.arena;
+    wb__named_file *files = wb__arena_alloc(arena, (ollama->count + 1) * sizeof *files);
+    size_t count = 0;
+    if (files == NULL)
+        return wb__fail_memory(context);
+    for (size_t i = 0; i < ollama->count; i++) {
+        const wb__ollama_layer *layer = &ollama->layers[i];
+        if (layer->kind != WB__LAYER_JSON || layer->name.len == 0)
+            continue;
+        const char *path = wb__ollama_blob(ollama, layer);
+        if (path == NULL)
+            return wb__fail_memory(context);
+        files[count].name = wb__arena_copy(arena, layer->name.ptr, layer->name.len);
+        files[count].path = wb__arena_copy(arena, path, strlen(path));
+        if (files[count].name == NULL || files[count].path == NULL)
+            return wb__fail_memory(context);
+        count++;
+    }
+    files[count] = (wb__named_file){NULL, NULL};
+    model->named_files = files;
+    return WB_OK;
+}
+
 static wb_status open_manifest(wb_model *model, wb__context *context, wb__ollama *ollama)
 {
     wb__file_hints hints = {.allocator = &context->allocator};
@@ -194,6 +220,8 @@ static wb_status open_manifest(wb_model *model, wb__context *context, wb__ollama
         status = wb__fail_memory(context);
     if (status == WB_OK)
         status = add_rest(model, context, ollama);
+    if (status == WB_OK)
+        status = keep_names(model, context, ollama);
     if (status == WB_OK)
         status = read_config(model, context, ollama);
     if (status == WB_OK)

@@ -135,26 +135,30 @@ static wb_status verify_values(value_check *check)
     return status;
 }
 
-/* Tensors that do not begin at a multiple of their element's size, one finding a file. */
-static wb_status note_unaligned(wb__context *context, const wb__model *logical, size_t file)
+static bool is_unaligned(const wb__model *logical, const wb__model_file *in, size_t tensor)
 {
-    const wb__model_file *in = &logical->files[file];
+    const wb__dtype *dtype = wb__table_kind_of(&logical->table, tensor)->dtype;
+    uint32_t size = wb__dtype_is_plain(dtype) ? dtype->block_bits / 8 : 1;
+    return size > 1 && (in->data_begin + wb__record_at(&logical->table, tensor)->begin) % size != 0;
+}
+
+/* Tensors that do not begin at a multiple of their element's size: one finding a model. */
+static wb_status note_unaligned(wb__context *context, const wb__model *logical)
+{
     uint64_t count = 0;
     size_t first = 0;
-    for (size_t i = in->first_tensor; i < in->first_tensor + in->tensor_count; i++) {
-        const wb__dtype *dtype = wb__table_kind_of(&logical->table, i)->dtype;
-        uint32_t size = wb__dtype_is_plain(dtype) ? dtype->block_bits / 8 : 1;
-        if (size > 1 && (in->data_begin + wb__record_at(&logical->table, i)->begin) % size != 0) {
-            if (count++ == 0)
+    for (size_t file = 0; file < logical->file_count; file++) {
+        const wb__model_file *in = &logical->files[file];
+        for (size_t i = in->first_tensor; i < in->first_tensor + in->tensor_count; i++) {
+            if (is_unaligned(logical, in, i) && count++ == 0)
                 first = i;
         }
     }
     if (count == 0)
         return WB_OK;
-    context->file = in->path;
+    context->file = logical->files[wb__model_file_of(logical, first)].path;
     wb_status status =
-        wb__note(context, WB_INFO, WB__FINDING_ST_UNALIGNED,
-                 in->data_begin + wb__record_at(&logical->table, first)->begin,
+        wb__note(context, WB_INFO, WB__FINDING_ST_UNALIGNED, wb__model_offset_of(logical, first),
                  wb__table_name(&logical->table, first),
                  "%llu tensors are not aligned to the size of their elements, this one first",
                  (unsigned long long)count);
@@ -174,16 +178,13 @@ wb_status wb__verify(const wb_model *model, wb__context *context, const wb_verif
 {
     const wb__model *logical = &model->logical;
     value_check check = {.model = model, .context = context, .options = options};
-    for (size_t file = 0; file < logical->file_count; file++) {
-        wb_status status = note_unaligned(context, logical, file);
-        if (status == WB_OK)
-            status = wb__verify_padding(model, context, file);
-        if (status != WB_OK)
-            return status;
-    }
-    wb_status text = wb__verify_texts(model, context);
-    if (text != WB_OK)
-        return text;
+    wb_status status = note_unaligned(context, logical);
+    for (size_t file = 0; file < logical->file_count && status == WB_OK; file++)
+        status = wb__verify_padding(model, context, file);
+    if (status == WB_OK)
+        status = wb__verify_texts(model, context);
+    if (status != WB_OK)
+        return status;
     check.budget = options->data_budget == 0 ? DEFAULT_BUDGET : options->data_budget;
     if (options->flags & WB_VERIFY_DEEP)
         check.budget = UINT64_MAX;
@@ -193,7 +194,9 @@ wb_status wb__verify(const wb_model *model, wb__context *context, const wb_verif
     check.chunk = wb__alloc(&context->allocator, CHUNK_BYTES);
     if (check.chunk == NULL)
         return wb__fail_memory(context);
-    wb_status status = verify_values(&check);
+    status = verify_values(&check);
     wb__free(&context->allocator, check.chunk, CHUNK_BYTES);
+    if (status == WB_OK && check.unread == 0) /* nothing was too large to be read */
+        status = wb__verify_digests(model, context);
     return status;
 }

@@ -38,12 +38,12 @@ _Static_assert(FLT_EVAL_METHOD == 0, "binary32 arithmetic must be done in binary
  * with these attributes: (1 + 2^-12)^2 rounded to a binary32 is 1 + 2^-11; not rounded it is 2^-24
  * more.
  */
-#define WB__CONTRACTION_PROBE(attributes)                                     \
-    attributes static bool contracted(void)                                   \
-    {                                                                         \
-        const volatile float factor = 0x1.001p0f, minus_square = -0x1.002p0f; \
-        float a = factor, b = minus_square;                                   \
-        return a * a + b != 0.0f;                                             \
+#define WB__CONTRACTION_PROBE(attributes)                                                          \
+    attributes static bool contracted(void)                                                        \
+    {                                                                                              \
+        const volatile float factor = 0x1.001p0f, minus_square = -0x1.002p0f;                      \
+        float a = factor, b = minus_square;                                                        \
+        return a * a + b != 0.0f;                                                                  \
     }
 
 #define WB__KERNEL_COUNT(kernels) (sizeof(kernels) / sizeof(kernels)[0])

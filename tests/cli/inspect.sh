@@ -12,3 +12,6 @@ wb inspect odd.safetensors empty-model.safetensors
 echo "code $?"
 wb inspect foreign/short-data.safetensors nowhere.safetensors set/model.safetensors.index.json
 echo "code $?"
+wb inspect meta.gguf
+echo "code $?"
+wb inspect meta.gguf --metadata | grep -c 'w599.x0a'

@@ -56,6 +56,19 @@ import json
 o = json.load(open("out.json"))
 assert "tensors" not in o and "metadata" not in o
 assert o["totals"]["tensors"] == 2 and o["totals"]["parameters"] == 14, o'
+# Metadata keeps its types.
+wb inspect --json meta.gguf >meta.json || [ $? = 1 ]
+python3 - <<'P'
+import json, struct
+f = lambda x: struct.unpack("<f", struct.pack("<f", x))[0]
+meta = json.load(open("meta.json"))["metadata"]
+want = {"general.architecture": "llama", "empty": "", "u8": 255, "i8": -1, "u16": 65535, "i16": -2, "u32": 2**32 - 1,
+        "i32": -70000, "f32": f(0.1), "bool": True, "u64": 2**64 - 1, "i64": -(2**63), "f64": 0.1, "nan": None,
+        "bools": [False, True], "none": [], "ints": list(range(-300, 300)), "reals": [0.5, f(0.1), f(1e-5)],
+        "words": ["w%d\n" % i for i in range(600)]}
+assert meta == want, {k: (meta.get(k), want[k]) for k in want if meta.get(k) != want[k]}
+assert [type(meta[k]) for k in ("bool", "u8", "f64")] == [bool, int, float]
+P
 # Patterns mean what Python's fnmatch takes them for.
 python3 - <<'P'
 import fnmatch, json, subprocess

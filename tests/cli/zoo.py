@@ -4,6 +4,7 @@ one.safetensors     plain tensors of many dtypes, and metadata
 odd.safetensors     names and metadata that a terminal must not be given as they are
 nan.safetensors     values that are NaN and infinite
 empty-model.safetensors  no tensors
+meta.gguf           metadata of every type
 set/                a model in two shards with an index
 lost/               the same with a shard missing
 stray/              one file, and one beside it that does not belong
@@ -32,6 +33,35 @@ def floats(*values):
     return struct.pack("<%df" % len(values), *values)
 
 
+def string(text):
+    data = text.encode()
+    return struct.pack("<Q", len(data)) + data
+
+
+def array(kind, values):
+    return struct.pack("<IQ", kind, len(values)) + b"".join(values)
+
+
+# key, type, bytes
+META = [
+    ("general.architecture", 8, string("llama")), ("empty", 8, string("")), ("u8", 0, b"\xff"), ("i8", 1, b"\xff"),
+    ("u16", 2, b"\xff\xff"), ("i16", 3, b"\xfe\xff"), ("u32", 4, b"\xff" * 4), ("i32", 5, struct.pack("<i", -70000)),
+    ("f32", 6, floats(0.1)), ("bool", 7, b"\1"), ("u64", 10, b"\xff" * 8), ("i64", 11, struct.pack("<q", -(2**63))),
+    ("f64", 12, struct.pack("<d", 0.1)), ("nan", 6, floats(float("nan"))),
+    ("bools", 9, array(7, [b"\0", b"\1"])), ("none", 9, array(5, [])),
+    ("ints", 9, array(5, [struct.pack("<i", i) for i in range(-300, 300)])),
+    ("reals", 9, array(6, [floats(x) for x in (0.5, 0.1, 1e-5)])),
+    ("words", 9, array(8, [string("w%d\n" % i) for i in range(600)])),
+]
+
+
+def save_gguf(path, metadata):
+    with open(path, "wb") as f:
+        f.write(b"GGUF" + struct.pack("<IQQ", 3, 0, len(metadata)))
+        for key, kind, data in metadata:
+            f.write(string(key) + struct.pack("<I", kind) + data)
+
+
 ONE = [
     ("wide", "F64", [2], struct.pack("<2d", 0.1, -1e300)),
     ("count", "I64", [], struct.pack("<q", -(2**63))),
@@ -53,6 +83,7 @@ ONE = [
 
 def main():
     save("one.safetensors", ONE, {"format": "pt", "note": "x" * 300})
+    save_gguf("meta.gguf", META)
     save("empty-model.safetensors", [])
     save("odd.safetensors",
          [("bell\a\u001b[31m", "U8", [1], b"a"), ("back\\slash", "U8", [1], b"b"),

@@ -225,8 +225,7 @@ static void minds_no_rounding_mode(void **state)
     (void)state;
     const wb__dtype *f64 = wb__dtype_get(WB_DTYPE_F64), *f32 = wb__dtype_get(WB_DTYPE_F32);
     unsigned char in[8], out[4];
-    put_length(in,
-               UINT64_C(0x3FF0000030000000)); /* 1 and 3 halves of an ulp: a tie */
+    put_length(in, UINT64_C(0x3FF0000030000000)); /* 1 and 3 halves of an ulp: a tie */
     (void)fesetround(FE_DOWNWARD);
     wb__dtype_convert(f64, in, 0, f32, out, 1);
     (void)fesetround(FE_TONEAREST);

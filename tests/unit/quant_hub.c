@@ -78,7 +78,8 @@ static void int4(void **state)
         wb_int4_tensor tensor = int4_of(model, cases[i].packing, cases[i].plain);
         float *values = malloc(expected.bytes);
         assert_non_null(values);
-        assert_int_equal(wb_int4_dequantize(&tensor, values, expected.bytes, &executor, NULL), WB_OK);
+        assert_int_equal(wb_int4_dequantize(&tensor, values, expected.bytes, &executor, NULL),
+                         WB_OK);
         check_values(cases[i].path, values, &expected);
         free(values);
         wb_close(model);
@@ -101,9 +102,9 @@ static void int4_refuses(void **state)
         assert_int_equal(wb_int4_dequantize(&tensor, values, expected.bytes, NULL, NULL), status); \
         assert_true(values[0] == 0 && values[expected.bytes / 4 - 1] == 0);                        \
     } while (0)
-    uint8_t *g_idx = malloc(sound.g_idx_bytes);
+    uint8_t *g_idx = malloc((size_t)sound.g_idx_bytes);
     assert_non_null(g_idx);
-    memcpy(g_idx, sound.g_idx, sound.g_idx_bytes);
+    memcpy(g_idx, sound.g_idx, (size_t)sound.g_idx_bytes);
     g_idx[4 * 7 + 3] = 0x80;
     REFUSED(WB_ERROR_FORMAT, tensor.g_idx = g_idx);
     REFUSED(WB_ERROR_ARGUMENT, tensor.size = 8);
@@ -138,12 +139,13 @@ static void fp8(void **state)
         wb_model *model = open_file(cases[i].path);
         part weight = find(model, "weight"), scales = find(model, "weight_scale_inv");
         part expected = find(model, "values");
-        wb_fp8_block tensor = {sizeof tensor,   weight.data,     scales.data,   weight.bytes,
-                               scales.bytes,    weight.dtype,    scales.dtype,  weight.shape[0],
-                               weight.shape[1], cases[i].block,  cases[i].block};
+        wb_fp8_block tensor = {sizeof tensor,   weight.data,    scales.data,   weight.bytes,
+                               scales.bytes,    weight.dtype,   scales.dtype,  weight.shape[0],
+                               weight.shape[1], cases[i].block, cases[i].block};
         float *values = malloc(expected.bytes);
         assert_non_null(values);
-        assert_int_equal(wb_fp8_dequantize(&tensor, values, expected.bytes, &executor, NULL), WB_OK);
+        assert_int_equal(wb_fp8_dequantize(&tensor, values, expected.bytes, &executor, NULL),
+                         WB_OK);
         check_values(cases[i].path, values, &expected);
         tensor.scales_bytes--;
         assert_int_equal(wb_fp8_dequantize(&tensor, values, expected.bytes, NULL, NULL),
@@ -156,8 +158,12 @@ static void fp8(void **state)
         assert_int_equal(wb_fp8_dequantize(&tensor, values, expected.bytes, NULL, NULL),
                          WB_ERROR_ARGUMENT);
         for (size_t k = 0; k < LEVELS && level(k) != NO_LEVEL; k++) {
-            wb__fp8_block inner = {weight.data,     scales.data,     weight.dtype,
-                                   scales.dtype,    weight.shape[0], weight.shape[1],
+            wb__fp8_block inner = {weight.data,
+                                   scales.data,
+                                   weight.dtype,
+                                   scales.dtype,
+                                   weight.shape[0],
+                                   weight.shape[1],
                                    tensor.block_rows ? tensor.block_rows : 128,
                                    tensor.block_columns ? tensor.block_columns : 128};
             wb__fp8_block_decode(level(k), &inner, 0, inner.out, values);

@@ -121,7 +121,7 @@ static float value_of(size_t kind, size_t i)
     case 5: return v * ldexpf(1, (int)(i / 32 * 7 % 60) - 30);
     case 6: return v * 1e-38f;
     case 7: return 1e-41f * v;
-    case 8: return i % 64 < 32 ? -0.0f : 0.5f;
+    case 8: return i % 96 < 32 ? (random_bits() & 1 ? -0.0f : 0.0f) : i % 96 < 64 ? -0.0f : 0.5f;
     case 9: return random_bits() % 50 ? v : v * 1e4f;
     default: break;
     }

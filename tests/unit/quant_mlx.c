@@ -46,13 +46,13 @@ static input load_input(const wb_model *golden)
     part all = find(inputs, name);
     part rows = find(golden, "rows");
     size_t row_bytes = (size_t)(all.bytes / all.shape[0]);
-    uint64_t count = rows.data != NULL ? rows.shape[0] : all.shape[0];
+    size_t count = (size_t)(rows.data != NULL ? rows.shape[0] : all.shape[0]);
     in.dtype = all.dtype;
     in.elements = count * all.shape[1];
     in.bytes = malloc(row_bytes * count);
     assert_non_null(in.bytes);
-    for (uint64_t i = 0; i < count; i++) {
-        uint64_t row = rows.data != NULL ? wb__load_le32(rows.data + 4 * i) : i;
+    for (size_t i = 0; i < count; i++) {
+        size_t row = rows.data != NULL ? wb__load_le32(rows.data + 4 * i) : i;
         memcpy(in.bytes + i * row_bytes, all.data + row * row_bytes, row_bytes);
     }
     wb_close(inputs);
@@ -90,8 +90,8 @@ static void check_encoder(const char *file, const wb_model *golden, const wb__ml
     assert_true(w != NULL && s != NULL && b != NULL);
     wb__mlx_encode(features, type, &encoding, in->dtype, in->bytes, 0, groups,
                    &(wb__mlx_encoded){w, s, b});
-    uint64_t rows = weight.shape[0];
-    for (uint64_t row = 0; row < rows; row++) {
+    size_t rows = (size_t)weight.shape[0];
+    for (size_t row = 0; row < rows; row++) {
         if (edge_row(golden, type, row))
             continue;
         size_t wn = weight.bytes / rows, sn = scales.bytes / rows;
@@ -160,7 +160,8 @@ static unsigned check_file(const char *file)
         for (size_t i = 0; i < LEVELS && level(i) != NO_LEVEL; i++) {
             if (in.bytes != NULL)
                 check_encoder(file, golden, &type, level(i), &in);
-            (type.mode == WB__MLX_AFFINE ? check_affine : check_scaled)(file, golden, &type, level(i));
+            (type.mode == WB__MLX_AFFINE ? check_affine : check_scaled)(file, golden, &type,
+                                                                        level(i));
         }
         free(in.bytes);
         checked++;
@@ -210,8 +211,13 @@ static void mixed_dtypes(void **state)
     for (size_t i = 0; i < 3; i++) {
         part scales = find(golden, cases[i].scales), biases = find(golden, cases[i].biases);
         part expected = find(golden, cases[i].expected);
-        wb__mlx_parts parts = {weight.data,   scales.data,  biases.data,
-                               scales.dtype,  biases.dtype, WB__MLX_GLOBAL_NONE, 0};
+        wb__mlx_parts parts = {weight.data,
+                               scales.data,
+                               biases.data,
+                               scales.dtype,
+                               biases.dtype,
+                               WB__MLX_GLOBAL_NONE,
+                               0};
         check_decoder(cases[i].expected, &type, 0, &parts, count_groups(&weight, &type), &expected);
     }
     wb_close(golden);
@@ -261,8 +267,8 @@ static void experts(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(golden_files), cmocka_unit_test(mixed_dtypes), cmocka_unit_test(e4m3),
-        cmocka_unit_test(experts)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(golden_files),
+                                       cmocka_unit_test(mixed_dtypes), cmocka_unit_test(e4m3),
+                                       cmocka_unit_test(experts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

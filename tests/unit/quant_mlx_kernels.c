@@ -22,8 +22,7 @@ static guarded guard(size_t bytes)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     guarded g = {.bytes = (bytes + page - 1) / page * page + page};
-    void *memory =
-        mmap(NULL, g.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *memory = mmap(NULL, g.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED || mprotect((uint8_t *)memory + g.bytes - page, page, PROT_NONE) != 0)
         fail_msg("no pages");
     g.pages = memory;
@@ -76,14 +75,14 @@ static void random_values(kind k, int32_t dtype, uint8_t *values, size_t n)
 /* ---- types ---- */
 
 static const wb__mlx_type types[] = {
-    {WB__MLX_AFFINE, 1, 32},  {WB__MLX_AFFINE, 1, 64},  {WB__MLX_AFFINE, 1, 128},
-    {WB__MLX_AFFINE, 2, 32},  {WB__MLX_AFFINE, 2, 64},  {WB__MLX_AFFINE, 2, 128},
-    {WB__MLX_AFFINE, 3, 32},  {WB__MLX_AFFINE, 3, 64},  {WB__MLX_AFFINE, 3, 128},
-    {WB__MLX_AFFINE, 4, 32},  {WB__MLX_AFFINE, 4, 64},  {WB__MLX_AFFINE, 4, 128},
-    {WB__MLX_AFFINE, 5, 32},  {WB__MLX_AFFINE, 5, 64},  {WB__MLX_AFFINE, 5, 128},
-    {WB__MLX_AFFINE, 6, 32},  {WB__MLX_AFFINE, 6, 64},  {WB__MLX_AFFINE, 6, 128},
-    {WB__MLX_AFFINE, 8, 32},  {WB__MLX_AFFINE, 8, 64},  {WB__MLX_AFFINE, 8, 128},
-    {WB__MLX_MXFP4, 4, 32},   {WB__MLX_MXFP8, 8, 32},   {WB__MLX_NVFP4, 4, 16},
+    {WB__MLX_AFFINE, 1, 32}, {WB__MLX_AFFINE, 1, 64}, {WB__MLX_AFFINE, 1, 128},
+    {WB__MLX_AFFINE, 2, 32}, {WB__MLX_AFFINE, 2, 64}, {WB__MLX_AFFINE, 2, 128},
+    {WB__MLX_AFFINE, 3, 32}, {WB__MLX_AFFINE, 3, 64}, {WB__MLX_AFFINE, 3, 128},
+    {WB__MLX_AFFINE, 4, 32}, {WB__MLX_AFFINE, 4, 64}, {WB__MLX_AFFINE, 4, 128},
+    {WB__MLX_AFFINE, 5, 32}, {WB__MLX_AFFINE, 5, 64}, {WB__MLX_AFFINE, 5, 128},
+    {WB__MLX_AFFINE, 6, 32}, {WB__MLX_AFFINE, 6, 64}, {WB__MLX_AFFINE, 6, 128},
+    {WB__MLX_AFFINE, 8, 32}, {WB__MLX_AFFINE, 8, 64}, {WB__MLX_AFFINE, 8, 128},
+    {WB__MLX_MXFP4, 4, 32},  {WB__MLX_MXFP8, 8, 32},  {WB__MLX_NVFP4, 4, 16},
 };
 static const int32_t dtypes[] = {WB_DTYPE_F32, WB_DTYPE_F16, WB_DTYPE_BF16};
 
@@ -268,6 +267,7 @@ static void parts_of_the_whole(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(decoders), cmocka_unit_test(encoders),
-                                       cmocka_unit_test(amax), cmocka_unit_test(parts_of_the_whole)};
+                                       cmocka_unit_test(amax),
+                                       cmocka_unit_test(parts_of_the_whole)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,7 +13,8 @@ static wb_status open_with(const char *header, uint64_t announced, const char *d
     wb__store_le64(file, announced);
     memcpy(file + 8, header, n);
     memcpy(file + 8 + n, data, data_len);
-    wb_status status = wb_open_memory(file, 8 + n + data_len, "test.safetensors", &options, &model, error);
+    wb_status status =
+        wb_open_memory(file, 8 + n + data_len, "test.safetensors", &options, &model, error);
     if (status == WB_OK) {
         assert_int_equal(wb_tensor_count(model), 1);
         wb_close(model);

@@ -16,12 +16,12 @@ typedef struct worker {
     const char *complaint; /* NULL: none */
 } worker;
 
-#define EXPECT(w, condition)             \
-    do {                                 \
-        if (!(condition)) {              \
-            (w)->complaint = #condition; \
-            return NULL;                 \
-        }                                \
+#define EXPECT(w, condition)                                                                       \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            (w)->complaint = #condition;                                                           \
+            return NULL;                                                                           \
+        }                                                                                          \
     } while (0)
 
 static void *work(void *arg)
@@ -40,7 +40,7 @@ static void *work(void *arg)
         (void)snprintf(name, sizeof name, "tensor.%u", i);
         EXPECT(w, wb_tensor_find(w->model, name, SIZE_MAX, &index) == WB_OK && index == i);
         EXPECT(w, wb_tensor_at(w->model, index, &tensor, &error) == WB_OK);
-        EXPECT(w, wb_tensor_names(w->model, &names, &offsets, &error) == WB_OK);
+        EXPECT(w, wb_tensor_names(w->model, WB_NAMES_NATIVE, &names, &offsets, &error) == WB_OK);
         EXPECT(w, strcmp(names + offsets[i], name) == 0);
         EXPECT(w, wb_tensor_read(w->model, index, NULL, WB_DTYPE_F32, values, sizeof values,
                                  &error) == WB_OK);

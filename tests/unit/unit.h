@@ -23,12 +23,12 @@ struct CMUnitTest {
     void (*run)(void **state);
 };
 
-#define unit__check(condition, text)                                  \
-    do {                                                              \
-        if (!(condition)) {                                           \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, text); \
-            exit(1);                                                  \
-        }                                                             \
+#define unit__check(condition, text)                                                               \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, text);                              \
+            exit(1);                                                                               \
+        }                                                                                          \
     } while (0)
 
 #define assert_true(c) unit__check(c, #c)
@@ -40,19 +40,19 @@ struct CMUnitTest {
 #define assert_ptr_equal(a, b) unit__check((const void *)(a) == (const void *)(b), #a " == " #b)
 #define assert_string_equal(a, b) unit__check(strcmp(a, b) == 0, #a " equals " #b)
 #define assert_memory_equal(a, b, n) unit__check(memcmp(a, b, n) == 0, #a " equals " #b)
-#define fail_msg(...)                 \
-    do {                              \
-        fprintf(stderr, __VA_ARGS__); \
-        unit__check(0, "failed");     \
+#define fail_msg(...)                                                                              \
+    do {                                                                                           \
+        fprintf(stderr, __VA_ARGS__);                                                              \
+        unit__check(0, "failed");                                                                  \
     } while (0)
 /* Ends a test that this machine cannot run. */
-#define skip()                        \
-    do {                              \
-        fprintf(stderr, "skipped\n"); \
-        return;                       \
+#define skip()                                                                                     \
+    do {                                                                                           \
+        fprintf(stderr, "skipped\n");                                                              \
+        return;                                                                                    \
     } while (0)
 #define cmocka_unit_test(f) {#f, f}
-#define cmocka_run_group_tests(tests, setup, teardown) \
+#define cmocka_run_group_tests(tests, setup, teardown)                                             \
     unit__run(tests, sizeof(tests) / sizeof((tests)[0]))
 
 static inline int unit__run(const struct CMUnitTest *tests, size_t n)

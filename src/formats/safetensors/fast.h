@@ -45,7 +45,8 @@ FAST_FUNCTION static inline bool take_literal(const uint8_t **p, const char *tex
 #define FAST_MAX_RANK 8
 
 /* Reads dtype and shape at `*p`, which stands behind the quote that opens the dtype. */
-FAST_FUNCTION static inline bool parse_kind(wb__st_reader *reader, const uint8_t **p, uint32_t *number)
+FAST_FUNCTION static inline bool parse_kind(wb__st_reader *reader, const uint8_t **p,
+                                            uint32_t *number)
 {
     uint64_t shape[FAST_MAX_RANK];
     wb__kind kind = {.shape = shape};
@@ -73,7 +74,8 @@ FAST_FUNCTION static inline bool parse_kind(wb__st_reader *reader, const uint8_t
         }
     }
     wb__kind_measure(&kind);
-    return kind.rank <= reader->context->limits.rank && kind.fault == WB__KIND_SOUND && wb__table_kind(reader->table, &kind, number);
+    return kind.rank <= reader->context->limits.rank && kind.fault == WB__KIND_SOUND &&
+           wb__table_kind(reader->table, &kind, number);
 }
 
 /* The middle at p if it is one of those kept, or NULL. */
@@ -114,14 +116,13 @@ FAST_FUNCTION static inline bool is_metadata(const uint8_t *name, unsigned len)
 }
 
 /*
- * Takes members from *key on until one is different, and leaves *key there. If only its middle is not
- * among those kept, *unknown says where that is. Returns the end of the last one taken. Calls nothing
- * and is not inlined, so that the constants of the vector code stay in registers.
+ * Takes members from *key on until one is different, and leaves *key there. If only its middle is
+ * not among those kept, *unknown says where that is. Returns the end of the last one taken. Calls
+ * nothing and is not inlined, so that the constants of the vector code stay in registers.
  */
 FAST_FUNCTION FAST_APART static const uint8_t *take_members(wb__st_reader *reader,
-                                                            const uint8_t **key,
-                                                            const uint8_t *end, uint32_t where,
-                                                            const uint8_t **unknown)
+                                                            const uint8_t **key, const uint8_t *end,
+                                                            uint32_t where, const uint8_t **unknown)
 {
     wb__table *table = reader->table;
     const wb__st_middle *middle = &reader->middles[reader->last_middle];
@@ -169,9 +170,9 @@ FAST_FUNCTION FAST_APART static const uint8_t *take_members(wb__st_reader *reade
 
         copy_name(names + names_used, name, name_len);
         names[names_used + name_len] = '\0';
-        *--record = (wb__record){tensor_begin, (uint32_t)names_used, middle->kind,
-                                 where + (uint32_t)(p - start),
-                                 hash_name(&table->hasher, name, name_len)};
+        *--record =
+            (wb__record){tensor_begin, (uint32_t)names_used, middle->kind,
+                         where + (uint32_t)(p - start), hash_name(&table->hasher, name, name_len)};
         names_used += name_len + 1;
         irregular |= tensor_begin != expected;
         expected = tensor_end;

@@ -4,6 +4,19 @@
 #define ONES UINT64_C(0x0101010101010101)
 #define HIGHS UINT64_C(0x8080808080808080)
 
+/* The number of the lowest byte whose high bit is set; there is one. */
+static inline unsigned first_high(uint64_t word)
+{
+#if defined(__GNUC__)
+    return (unsigned)__builtin_ctzll(word) / 8;
+#else
+    unsigned i = 0;
+    for (; !(word & 0x80); word >>= 8)
+        i++;
+    return i;
+#endif
+}
+
 static inline unsigned name_length(const uint8_t *p, name_lengths *last)
 {
     (void)last;
@@ -14,13 +27,8 @@ static inline unsigned name_length(const uint8_t *p, name_lengths *last)
         uint64_t special = (((word ^ ONES * '"') - ONES) | ((word ^ ONES * '\\') - ONES) |
                             (word - ONES * 0x20) | word) &
                            HIGHS;
-        if (special == 0)
-            continue;
-        while (!(special & 0x80)) {
-            special >>= 8;
-            i++;
-        }
-        return i;
+        if (special != 0)
+            return i + first_high(special);
     }
     return 256;
 }
@@ -40,11 +48,32 @@ static inline uint32_t hash_name(const wb__name_hasher *hasher, const uint8_t *n
     return hasher->hash(hasher, (const char *)name, len);
 }
 
+/* Digits are 0x30 to 0x39: those bytes whose upper half is 3, and still is when 6 is added. */
+static inline bool eight_digits(uint64_t word)
+{
+    return (word & ONES * 0xF0) == ONES * 0x30 && ((word + ONES * 6) & ONES * 0xF0) == ONES * 0x30;
+}
+
+/* Their value, the first digit in the lowest byte: joined to pairs, pairs to fours, fours to eight.
+ */
+static inline uint64_t eight_digits_value(uint64_t word)
+{
+    word -= ONES * '0';
+    word = (word * 10 + (word >> 8)) & UINT64_C(0x00FF00FF00FF00FF);
+    word = (word * 100 + (word >> 16)) & UINT64_C(0x0000FFFF0000FFFF);
+    return (word * 10000 + (word >> 32)) & UINT32_MAX;
+}
+
 static inline unsigned read_number(const uint8_t *p, unsigned guess, uint64_t *value)
 {
     (void)guess;
     unsigned digits = 0;
     *value = 0;
+    uint64_t word = wb__load_le64(p);
+    if (eight_digits(word)) {
+        *value = eight_digits_value(word);
+        digits = 8;
+    }
     while (p[digits] >= '0' && p[digits] <= '9') {
         if (digits == 15)
             return 0;

@@ -84,8 +84,7 @@ static wb_status read_with(wb__st_reader *reader)
     return status;
 }
 
-wb_status wb__st_read(wb__context *context, wb__cursor *cursor, wb__model *model,
-                      wb__st_fast *fast)
+wb_status wb__st_read(wb__context *context, wb__cursor *cursor, wb__model *model, wb__st_fast *fast)
 {
     wb_status status = peek(context, cursor);
     if (status != WB_OK)

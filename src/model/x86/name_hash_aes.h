@@ -45,8 +45,8 @@ WB__AES_INLINE wb__aes_lanes wb__aes_absorb(const wb__name_hasher *hasher, wb__a
 
 WB__AES_INLINE uint32_t wb__aes_finish(const wb__name_hasher *hasher, wb__aes_lanes s, size_t len)
 {
-    __m128i x = _mm_xor_si128(_mm_xor_si128(s.lane[0], s.lane[1]),
-                              _mm_xor_si128(s.lane[2], s.lane[3]));
+    __m128i x =
+        _mm_xor_si128(_mm_xor_si128(s.lane[0], s.lane[1]), _mm_xor_si128(s.lane[2], s.lane[3]));
     x = _mm_xor_si128(x, _mm_cvtsi64_si128((long long)len));
     x = _mm_aesenc_si128(x, wb__aes_key(hasher, 0, 0));
     x = _mm_aesenc_si128(x, wb__aes_key(hasher, 1, 0));

@@ -42,8 +42,9 @@ typedef struct wb__int4 {
     const void *g_idx;    /* gptq: the group of each input; NULL: input / group */
     int32_t scales_dtype; /* a float */
     uint64_t out, in;
-    uint64_t group;       /* inputs that share a scale; `in` for one group */
-    uint32_t zero_offset; /* gptq: added to stored zero-points, 1; 0 for checkpoint_format gptq_v2 */
+    uint64_t group; /* inputs that share a scale; `in` for one group */
+    uint32_t
+        zero_offset; /* gptq: added to stored zero-points, 1; 0 for checkpoint_format gptq_v2 */
 } wb__int4;
 
 /* Decodes `rows` of the `out` rows from `first` on; both are multiples of 8. */

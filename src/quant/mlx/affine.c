@@ -10,7 +10,7 @@
 #include "quant/mlx/number.h"
 
 void wb__mlx_affine_group(const uint8_t *packed, unsigned bits, float scale, float bias,
-                             int32_t product_dtype, int32_t sum_dtype, size_t group, float *values)
+                          int32_t product_dtype, int32_t sum_dtype, size_t group, float *values)
 {
     uint8_t codes[WB__MLX_GROUP_MAX];
     wb__bits_unpack(packed, bits, codes, group);

@@ -6,7 +6,7 @@
 
 #include "dtype/dtype.h"
 
-#define CHUNK 2048                                     /* elements decoded at a time */
+#define CHUNK 2048 /* elements decoded at a time */
 #define CHUNK_GROUPS (CHUNK / WB__MLX_GROUP_MIN)
 
 typedef struct decoder {
@@ -27,7 +27,9 @@ static bool is_format(int32_t dtype)
 
 static wb__mlx_format format_of(int32_t dtype)
 {
-    return dtype == WB_DTYPE_F16 ? WB__MLX_F16 : dtype == WB_DTYPE_BF16 ? WB__MLX_BF16 : WB__MLX_F32;
+    return dtype == WB_DTYPE_F16    ? WB__MLX_F16
+           : dtype == WB_DTYPE_BF16 ? WB__MLX_BF16
+                                    : WB__MLX_F32;
 }
 
 static void choose_dtypes(decoder *d, bool native, int32_t asked)
@@ -134,8 +136,8 @@ static void scaled(decoder *d, uint64_t first, size_t groups, const uint8_t *pac
     loops[format_of(d->dtype)](packed, d->scales, factor, d->type->group, groups, dst);
 }
 
-void wb__mlx_decode(uint32_t features, const wb__mlx_type *type, const wb__mlx_parts *parts, bool native,
-                    uint64_t first, size_t groups, int32_t dtype, void *dst_bytes)
+void wb__mlx_decode(uint32_t features, const wb__mlx_type *type, const wb__mlx_parts *parts,
+                    bool native, uint64_t first, size_t groups, int32_t dtype, void *dst_bytes)
 {
     decoder d = {.type = type, .parts = parts};
     wb__mlx_kernels_choose(features, &d.fast);

@@ -4,7 +4,6 @@
  */
 #include "quant/mlx/number.h"
 
-
 #define CHUNK 2048 /* elements encoded at a time */
 #define CHUNK_GROUPS (CHUNK / WB__MLX_GROUP_MIN)
 
@@ -20,6 +19,13 @@ typedef struct encoder {
     float biases[CHUNK_GROUPS];
     float values[CHUNK];
 } encoder;
+
+static wb__mlx_format format_of(int32_t dtype)
+{
+    return dtype == WB_DTYPE_F16    ? WB__MLX_F16
+           : dtype == WB_DTYPE_BF16 ? WB__MLX_BF16
+                                    : WB__MLX_F32;
+}
 
 /* ---- affine ---- */
 
@@ -55,13 +61,10 @@ static void affine(encoder *e, const float *values, uint64_t first, size_t group
     uint8_t *packed = (uint8_t *)out->weight + first * wb__mlx_group_bytes(type);
     e->kernels.affine_encode[type->bits](values, e->scales, e->biases, type->group, groups, packed);
 
-    size_t size = wb__float_size(e->dtype);
-    uint8_t *scales = (uint8_t *)out->scales + first * size;
-    uint8_t *biases = (uint8_t *)out->biases + first * size;
-    for (size_t g = 0; g < groups; g++) {
-        wb__float_store(e->dtype, scales + g * size, e->scales[g]);
-        wb__float_store(e->dtype, biases + g * size, e->biases[g]);
-    }
+    uint64_t at = first * wb__float_size(e->dtype);
+    wb__mlx_narrower *narrow = e->kernels.narrow[format_of(e->dtype)];
+    narrow(e->scales, (uint8_t *)out->scales + at, groups);
+    narrow(e->biases, (uint8_t *)out->biases + at, groups);
 }
 
 /* ---- scales of one byte ---- */
@@ -97,7 +100,8 @@ static int e8m0_exponent(const encoder *e, float s)
     if (e->encoding->e8m0 == WB__MLX_E8M0_NEAREST)
         return (int)wb__float_rint(wb__float_round(e->dtype, (float)log2_of(s)));
     uint32_t bits = wb__bits_of_float(s);
-    return (int)((bits + 0x7FFFFF) >> 23) - 127 - (bits <= wb__bits_of_float(wb__float_power(-127)));
+    return (int)((bits + 0x7FFFFF) >> 23) - 127 -
+           (bits <= wb__bits_of_float(wb__float_power(-127)));
 }
 
 static void e8m0_scales(encoder *e, size_t groups, float largest_value, uint8_t *bytes)
@@ -120,11 +124,6 @@ static void e4m3_scales(encoder *e, size_t groups, float factor, uint8_t *bytes)
     }
 }
 
-static wb__mlx_format format_of(int32_t dtype)
-{
-    return dtype == WB_DTYPE_F16 ? WB__MLX_F16 : dtype == WB_DTYPE_BF16 ? WB__MLX_BF16 : WB__MLX_F32;
-}
-
 static void scaled(encoder *e, const float *values, uint64_t first, size_t groups,
                    const wb__mlx_encoded *out)
 {
@@ -133,11 +132,11 @@ static void scaled(encoder *e, const float *values, uint64_t first, size_t group
     uint8_t *bytes = (uint8_t *)out->scales + first;
     e->kernels.peak(values, group, groups, e->peaks);
     if (e->type->mode == WB__MLX_NVFP4) {
-        float factor = e->encoding->has_global
-                           ? WB__MLX_GLOBAL_RANGE / e->encoding->global_scale
-                           : 1.0f;
+        float factor =
+            e->encoding->has_global ? WB__MLX_GLOBAL_RANGE / e->encoding->global_scale : 1.0f;
         e4m3_scales(e, groups, factor, bytes);
-        e->kernels.e2m1_divide[format_of(e->dtype)](values, e->scales, factor, group, groups, packed);
+        e->kernels.e2m1_divide[format_of(e->dtype)](values, e->scales, factor, group, groups,
+                                                    packed);
     } else if (e->type->mode == WB__MLX_MXFP4) {
         e8m0_scales(e, groups, 6.0f, bytes);
         e->kernels.e2m1_encode(values, e->scales, group, groups, packed);
@@ -150,8 +149,8 @@ static void scaled(encoder *e, const float *values, uint64_t first, size_t group
 /* ---- input ---- */
 
 /* n elements from src on as floats: in place where they are, else in the buffer. */
-static const float *load(const wb__mlx_kernels *kernels, int32_t dtype, const uint8_t *src, size_t n,
-                         float *buffer)
+static const float *load(const wb__mlx_kernels *kernels, int32_t dtype, const uint8_t *src,
+                         size_t n, float *buffer)
 {
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
     if (dtype == WB_DTYPE_F32 && (uintptr_t)src % sizeof(float) == 0)
@@ -161,8 +160,9 @@ static const float *load(const wb__mlx_kernels *kernels, int32_t dtype, const ui
     return buffer;
 }
 
-void wb__mlx_encode(uint32_t features, const wb__mlx_type *type, const wb__mlx_encoding *encoding, int32_t dtype,
-                    const void *src, uint64_t first, size_t groups, const wb__mlx_encoded *out)
+void wb__mlx_encode(uint32_t features, const wb__mlx_type *type, const wb__mlx_encoding *encoding,
+                    int32_t dtype, const void *src, uint64_t first, size_t groups,
+                    const wb__mlx_encoded *out)
 {
     encoder e;
     e.type = type;

@@ -36,6 +36,7 @@ void wb__mlx_kernels_choose(uint32_t features, wb__mlx_kernels *kernels)
             TAKE(e4m3_decode[format]);
             TAKE(e2m1_divide[format]);
             TAKE(widen[format]);
+            TAKE(narrow[format]);
         }
         for (size_t bits = 0; bits < WB__MLX_BITS; bits++)
             TAKE(affine_encode[bits]);

@@ -52,6 +52,7 @@ typedef void wb__mlx_peak(const float *values, size_t group, size_t groups, floa
 typedef void wb__mlx_affine_fitter(const float *least, const float *greatest, unsigned bits,
                                    size_t groups, float *scales, float *biases);
 
+/* With scales and biases that come from the range of the values. */
 typedef void wb__mlx_affine_encoder(const float *values, const float *scales, const float *biases,
                                     size_t group, size_t groups, uint8_t *packed);
 
@@ -66,6 +67,9 @@ typedef void wb__mlx_divided_encoder(const float *values, const float *divisors,
 /* n numbers of a format as floats; true if all are finite. */
 typedef bool wb__mlx_widener(const uint8_t *src, float *dst, size_t n);
 
+/* n floats as numbers of a format. */
+typedef void wb__mlx_narrower(const float *floats, uint8_t *dst, size_t n);
+
 typedef struct wb__mlx_kernels {
     uint32_t features;        /* WB__CPU_* that the set needs */
     bool (*contracted)(void); /* whether the compiler fused operations: then it is not used */
@@ -73,6 +77,7 @@ typedef struct wb__mlx_kernels {
     wb__mlx_scaled_decoder *e2m1_decode[WB__MLX_FORMATS];
     wb__mlx_scaled_decoder *e4m3_decode[WB__MLX_FORMATS];
     wb__mlx_widener *widen[WB__MLX_FORMATS];
+    wb__mlx_narrower *narrow[WB__MLX_FORMATS];
     wb__mlx_range *range;
     wb__mlx_peak *peak;
     wb__mlx_affine_fitter *affine_fit;

@@ -47,16 +47,17 @@ typedef struct wb__mlx_type {
 /* What a scale of the whole tensor means. s is the scale of a group, g the global one. */
 typedef enum wb__mlx_global {
     WB__MLX_GLOBAL_NONE = 0,
-    WB__MLX_GLOBAL_AMAX = 1,    /* MLX: value * (s * (g / 2688)), g the largest magnitude of all */
-    WB__MLX_GLOBAL_LAST = 2,    /* Ollama: (value * s) * g */
-    WB__MLX_GLOBAL_FACTOR = 3,  /* ModelOpt, weight_scale_2: value * (s * g) */
-    WB__MLX_GLOBAL_DIVISOR = 4  /* compressed-tensors, weight_global_scale: value * (s / g) */
+    WB__MLX_GLOBAL_AMAX = 1,   /* MLX: value * (s * (g / 2688)), g the largest magnitude of all */
+    WB__MLX_GLOBAL_LAST = 2,   /* Ollama: (value * s) * g */
+    WB__MLX_GLOBAL_FACTOR = 3, /* ModelOpt, weight_scale_2: value * (s * g) */
+    WB__MLX_GLOBAL_DIVISOR = 4 /* compressed-tensors, weight_global_scale: value * (s / g) */
 } wb__mlx_global;
 
 /* How the exponent of an E8M0 scale is found. */
 typedef enum wb__mlx_e8m0 {
-    WB__MLX_E8M0_UP = 0,     /* MLX from 0.32.2: the least power of two that is not smaller */
-    WB__MLX_E8M0_NEAREST = 1 /* MLX to 0.32.1, Ollama: log2 in the input's dtype, rounded to nearest */
+    WB__MLX_E8M0_UP = 0, /* MLX from 0.32.2: the least power of two that is not smaller */
+    WB__MLX_E8M0_NEAREST =
+        1 /* MLX to 0.32.1, Ollama: log2 in the input's dtype, rounded to nearest */
 } wb__mlx_e8m0;
 
 /* Fills in bits and group where they are 0 and the mode leaves no choice; ARGUMENT for no such type. */
@@ -98,8 +99,8 @@ typedef struct wb__mlx_parts {
  * others  scale and product each rounded to `dtype` where that is F32, F16 or BF16; computed in
  *         float32 for other dtypes and with a global scale; then converted. `native` changes nothing
  */
-void wb__mlx_decode(uint32_t features, const wb__mlx_type *type, const wb__mlx_parts *parts, bool native,
-                    uint64_t first, size_t groups, int32_t dtype, void *dst);
+void wb__mlx_decode(uint32_t features, const wb__mlx_type *type, const wb__mlx_parts *parts,
+                    bool native, uint64_t first, size_t groups, int32_t dtype, void *dst);
 
 typedef struct wb__mlx_encoded {
     void *weight;
@@ -117,8 +118,9 @@ typedef struct wb__mlx_encoding {
  * Encodes `groups` groups of elements of `dtype` (WB_DTYPE_F32, F16 or BF16), from group `first` of
  * the input on, into the same groups of the output.
  */
-void wb__mlx_encode(uint32_t features, const wb__mlx_type *type, const wb__mlx_encoding *encoding, int32_t dtype,
-                    const void *src, uint64_t first, size_t groups, const wb__mlx_encoded *out);
+void wb__mlx_encode(uint32_t features, const wb__mlx_type *type, const wb__mlx_encoding *encoding,
+                    int32_t dtype, const void *src, uint64_t first, size_t groups,
+                    const wb__mlx_encoded *out);
 
 /* The largest magnitude of n elements, NaNs ignored: the global scale that MLX wants. */
 float wb__mlx_amax(uint32_t features, int32_t dtype, const void *src, uint64_t n);

@@ -141,14 +141,24 @@ static inline bool widen(const uint8_t *src, int32_t dtype, float *dst, size_t n
     return finite;
 }
 
-#define WIDENER(format)                                                                            \
+static inline void narrow(const float *floats, int32_t dtype, uint8_t *dst, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        wb__float_store(dtype, dst + i * wb__float_size(dtype), floats[i]);
+}
+
+#define CONVERTERS(format)                                                                         \
     static bool widen_##format(const uint8_t *src, float *dst, size_t n)                           \
     {                                                                                              \
         return widen(src, WB_DTYPE_##format, dst, n);                                              \
+    }                                                                                              \
+    static void narrow_##format(const float *floats, uint8_t *dst, size_t n)                       \
+    {                                                                                              \
+        narrow(floats, WB_DTYPE_##format, dst, n);                                                 \
     }
-WIDENER(F32)
-WIDENER(F16)
-WIDENER(BF16)
+CONVERTERS(F32)
+CONVERTERS(F16)
+CONVERTERS(BF16)
 
 WB__CONTRACTION_PROBE()
 
@@ -157,6 +167,7 @@ const wb__mlx_kernels wb__mlx_kernels_scaled = {
     .e2m1_decode = {decode_e2m1_F32, decode_e2m1_F16, decode_e2m1_BF16},
     .e4m3_decode = {decode_e4m3_F32, decode_e4m3_F16, decode_e4m3_BF16},
     .widen = {widen_F32, widen_F16, widen_BF16},
+    .narrow = {narrow_F32, narrow_F16, narrow_BF16},
     .peak = peak,
     .e2m1_encode = encode_e2m1,
     .e4m3_encode = encode_e4m3,

@@ -92,15 +92,15 @@ static void compute(const cells_job *job)
 }
 
 /* NEAR is how many neighbours there are in all; unit tests count them. */
-#define CODEBOOK(name, BITS, LEVELS, SHELLS, NEAR)                                             \
-    static uint32_t cells_##name[(BITS) == 2 ? CELLS_2 : CELLS_3];                             \
-    static uint16_t near_##name[NEAR];                                                         \
-    static pthread_once_t once_##name = PTHREAD_ONCE_INIT;                                     \
-    static void compute_##name(void)                                                           \
-    {                                                                                          \
-        compute(&(const cells_job){wb__codes_##name,                                           \
-                                   sizeof wb__codes_##name / sizeof wb__codes_##name[0], BITS, \
-                                   LEVELS, SHELLS, cells_##name, near_##name});                \
+#define CODEBOOK(name, BITS, LEVELS, SHELLS, NEAR)                                                 \
+    static uint32_t cells_##name[(BITS) == 2 ? CELLS_2 : CELLS_3];                                 \
+    static uint16_t near_##name[(NEAR) + WB__NEAR_SLACK];                                          \
+    static pthread_once_t once_##name = PTHREAD_ONCE_INIT;                                         \
+    static void compute_##name(void)                                                               \
+    {                                                                                              \
+        compute(&(const cells_job){wb__codes_##name,                                               \
+                                   sizeof wb__codes_##name / sizeof wb__codes_##name[0], BITS,     \
+                                   LEVELS, SHELLS, cells_##name, near_##name});                    \
     }
 
 CODEBOOK(iq2_xxs, 2, 3, 2, 113157)

@@ -49,6 +49,8 @@ typedef struct wb__codebook {
     const uint16_t *near;  /* codes of points */
 } wb__codebook;
 
+#define WB__NEAR_SLACK 16 /* codes behind `near` that may be read */
+
 #define WB__CELL_COUNT(cell) ((cell) >> 20) /* how many points around it; 0: it is one itself */
 #define WB__CELL_VALUE(cell) ((cell) & 0xFFFFFu) /* the first of them in `near`, or its number */
 

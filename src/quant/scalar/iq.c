@@ -85,7 +85,7 @@ static void decode_iq2_s(const uint8_t *blocks, float *values, size_t n)
     for (; n > 0; n--, blocks += 82) {
         float d = wb__load_f16(blocks);
         for (size_t o = 0; o < 32; o++, values += 8) {
-            unsigned high = blocks[66 + o / 4] >> o % 4 * 2 & 3;
+            unsigned high = (unsigned)blocks[66 + o / 4] >> o % 4 * 2 & 3;
             octet_iq2(wb__codes_iq2_s[blocks[2 + o] | high << 8], blocks[34 + o],
                       scale_of_pair(blocks + 74, o, d), values);
         }
@@ -114,7 +114,7 @@ static void decode_iq3_s(const uint8_t *blocks, float *values, size_t n)
         float d = wb__load_f16(blocks);
         for (size_t o = 0; o < 32; o++, values += 8) {
             const uint8_t *numbers = blocks + 2 + 2 * o;
-            unsigned high = blocks[66 + o / 4] >> o % 4 * 2;
+            unsigned high = (unsigned)blocks[66 + o / 4] >> o % 4 * 2;
             float scale = d * (float)(1 + 2 * (blocks[106 + o / 8] >> o % 8 / 4 * 4 & 0xF));
             octet_iq3(magnitudes_iq3_s,
                       (const uint16_t[2]){wb__codes_iq3_s[numbers[0] | (high & 1) << 8],
@@ -151,7 +151,7 @@ static void decode_iq1_m(const uint8_t *blocks, float *values, size_t n)
             bits |= (unsigned)(wb__load_le16(blocks + 48 + 2 * i) >> 12) << 4 * i;
         float d = wb__float_of_bits(wb__f16_to_f32((uint16_t)bits));
         for (size_t o = 0; o < 32; o++, values += 8) {
-            unsigned rest = blocks[32 + o / 2] >> o % 2 * 4;
+            unsigned rest = (unsigned)blocks[32 + o / 2] >> o % 2 * 4;
             unsigned scale = wb__load_le16(blocks + 48 + o / 8 * 2) >> o % 8 / 2 * 3 & 7;
             octet_iq1(blocks[o] | (rest & 7) << 8, rest & 8, d * (float)(2 * scale + 1), values);
         }

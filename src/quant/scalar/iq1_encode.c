@@ -12,19 +12,13 @@
 #include "quant/kernel.h"
 #include "quant/scalar/codebooks.h"
 #include "quant/scalar/iq.h"
+#include "quant/scalar/iq1_search.h"
 #include "quant/scalar/search.h"
 
 #define BLOCK 256
 
-static const float levels[2][3] = {{-1 + 0.125f, 0.125f, 1 + 0.125f},   /* moved up */
-                                   {-1 - 0.125f, -0.125f, 1 - 0.125f}}; /* moved down */
-
-/* Where the best split is. */
-typedef struct split {
-    float scale;
-    size_t first, second; /* values of rank below `first` are -1, from `second` on 1 */
-    unsigned down;        /* bit o: octet o is moved down */
-} split;
+const float wb__iq1_levels[2][8] = {{-0.875f, 0.125f, 1.125f, 0, -0.875f, 0.125f, 1.125f, 0},
+                                    {-1.125f, -0.125f, 0.875f, 0, -1.125f, -0.125f, 0.875f, 0}};
 
 static void weigh(const float *x, const float *importance, float variance, size_t n, float *weights)
 {
@@ -52,7 +46,7 @@ static void rank(const float *x, size_t n, uint8_t *order)
 }
 
 /* Coordinates for a split. A negative scale turns everything round. Returns the shifts. */
-static void apply(split *best, size_t n, const uint8_t *order, uint8_t *l)
+static void apply(wb__iq1_split *best, size_t n, const uint8_t *order, uint8_t *l)
 {
     bool turn = best->scale < 0;
     for (size_t k = 0; k < n; k++) {
@@ -65,13 +59,12 @@ static void apply(split *best, size_t n, const uint8_t *order, uint8_t *l)
     }
 }
 
-static unsigned best_near(const wb__codebook *book, uint32_t cell, const float *x,
+static unsigned best_near(const uint16_t *near, unsigned count, const float *x,
                           const float *weights, float scale, const float *values)
 {
-    const uint16_t *near = book->near + WB__CELL_VALUE(cell);
     unsigned best = near[0];
     float least = FLT_MAX;
-    for (size_t k = 0; k < WB__CELL_COUNT(cell); k++) {
+    for (size_t k = 0; k < count; k++) {
         float error = 0;
         for (size_t i = 0; i < 8; i++) {
             float difference = scale * values[near[k] >> 2 * i & 3] - x[i];
@@ -86,8 +79,9 @@ static unsigned best_near(const wb__codebook *book, uint32_t cell, const float *
 }
 
 /* The points for the coordinates l, as codes. Where one had to move the scale is fitted anew. */
-static void find_points(size_t n, const float *x, const float *weights, const uint8_t *l,
-                        split *best, uint16_t *codes)
+static void find_points(const wb__iq1_search *search, size_t n, const float *x,
+                        const float *weights, const uint8_t *l, wb__iq1_split *best,
+                        uint16_t *codes)
 {
     const wb__codebook *book = wb__codebook_get(WB__CODEBOOK_IQ1);
     bool moved = false;
@@ -98,8 +92,9 @@ static void find_points(size_t n, const float *x, const float *weights, const ui
         uint32_t cell = book->cells[code];
         if (WB__CELL_COUNT(cell) != 0) {
             moved = true;
-            code = best_near(book, cell, x + 8 * o, weights + 8 * o, best->scale,
-                             levels[best->down >> o & 1]);
+            code =
+                search->nearest(book->near + WB__CELL_VALUE(cell), WB__CELL_COUNT(cell), x + 8 * o,
+                                weights + 8 * o, best->scale, wb__iq1_levels[best->down >> o & 1]);
         }
         codes[o] = (uint16_t)code;
     }
@@ -107,7 +102,7 @@ static void find_points(size_t n, const float *x, const float *weights, const ui
         return;
     float lx = 0, l2 = 0;
     for (size_t i = 0; i < n; i++) {
-        float q = levels[best->down >> i / 8 & 1][codes[i / 8] >> 2 * (i % 8) & 3];
+        float q = wb__iq1_levels[best->down >> i / 8 & 1][codes[i / 8] >> 2 * (i % 8) & 3];
         lx += weights[i] * q * x[i];
         l2 += weights[i] * q * q;
     }
@@ -122,28 +117,28 @@ static unsigned number_of(unsigned code)
 
 /* ---- IQ1_S ---- */
 
-#define GROUP_S 32
-
-static void search_s(const float *x, const float *weights, const uint8_t *order, split *best)
+static void search_s(const float *x, const float *weights, const uint8_t *order,
+                     wb__iq1_split *best)
 {
-    float sum_x[GROUP_S + 1] = {0}, sum_w[GROUP_S + 1] = {0};
+    float sum_x[WB__IQ1_GROUP_S + 1] = {0}, sum_w[WB__IQ1_GROUP_S + 1] = {0};
     float score = -FLT_MAX;
-    for (size_t k = 0; k < GROUP_S; k++) {
+    for (size_t k = 0; k < WB__IQ1_GROUP_S; k++) {
         size_t i = order[k];
         sum_x[k + 1] = sum_x[k] + weights[i] * x[i];
         sum_w[k + 1] = sum_w[k] + weights[i];
     }
-    for (size_t first = 0; first <= GROUP_S; first++) {
-        for (size_t second = first; second <= GROUP_S; second++) {
+    for (size_t first = 0; first <= WB__IQ1_GROUP_S; first++) {
+        for (size_t second = first; second <= WB__IQ1_GROUP_S; second++) {
             float x1 = sum_x[first] - sum_x[0], w1 = sum_w[first] - sum_w[0];
             float x2 = sum_x[second] - sum_x[first], w2 = sum_w[second] - sum_w[first];
-            float x3 = sum_x[GROUP_S] - sum_x[second], w3 = sum_w[GROUP_S] - sum_w[second];
+            float x3 = sum_x[WB__IQ1_GROUP_S] - sum_x[second],
+                  w3 = sum_w[WB__IQ1_GROUP_S] - sum_w[second];
             for (unsigned down = 0; down < 2; down++) {
-                const float *v = levels[down];
+                const float *v = wb__iq1_levels[down];
                 float lx = x1 * v[0] + x2 * v[1] + x3 * v[2];
                 float l2 = w1 * v[0] * v[0] + w2 * v[1] * v[1] + w3 * v[2] * v[2];
                 if (l2 > 0 && lx * lx > score * l2) {
-                    *best = (split){lx / l2, first, second, down != 0 ? ~0u : 0};
+                    *best = (wb__iq1_split){lx / l2, first, second, down != 0 ? ~0u : 0};
                     score = best->scale * lx;
                 }
             }
@@ -152,32 +147,34 @@ static void search_s(const float *x, const float *weights, const uint8_t *order,
 }
 
 /* A group's points; false if it is zero, with points of zeros. */
-static bool encode_group_s(const float *x, const float *weights, split *best, uint16_t *codes)
+static bool encode_group_s(const wb__iq1_search *search, const float *x, const float *weights,
+                           wb__iq1_split *best, uint16_t *codes)
 {
-    uint8_t order[GROUP_S], l[GROUP_S];
-    *best = (split){0, SIZE_MAX, 0, 0};
-    if (largest_magnitude(x, GROUP_S) < 1e-12f)
+    uint8_t order[WB__IQ1_GROUP_S], l[WB__IQ1_GROUP_S];
+    *best = (wb__iq1_split){0, SIZE_MAX, 0, 0};
+    if (largest_magnitude(x, WB__IQ1_GROUP_S) < 1e-12f)
         return false;
-    rank(x, GROUP_S, order);
-    search_s(x, weights, order, best);
+    rank(x, WB__IQ1_GROUP_S, order);
+    search->split_s(x, weights, order, best);
     if (best->first == SIZE_MAX)
         return false;
-    apply(best, GROUP_S, order, l);
-    find_points(GROUP_S, x, weights, l, best, codes);
+    apply(best, WB__IQ1_GROUP_S, order, l);
+    find_points(search, WB__IQ1_GROUP_S, x, weights, l, best, codes);
     return true;
 }
 
-static void encode_block_s(const float *x, const float *importance, uint8_t *out)
+static void encode_block_s(const wb__iq1_search *search, const float *x, const float *importance,
+                           uint8_t *out)
 {
     float variance = 2 * wb__sum_of_squares(x, BLOCK) / BLOCK, largest = 0;
-    float weights[GROUP_S];
-    split found[8];
+    float weights[WB__IQ1_GROUP_S];
+    wb__iq1_split found[8];
     memset(out, 0, 50);
     for (size_t g = 0; g < 8; g++) {
-        const float *values = x + GROUP_S * g;
+        const float *values = x + WB__IQ1_GROUP_S * g;
         uint16_t codes[4];
-        weigh(values, importance + GROUP_S * g, variance, GROUP_S, weights);
-        if (!encode_group_s(values, weights, &found[g], codes))
+        weigh(values, importance + WB__IQ1_GROUP_S * g, variance, WB__IQ1_GROUP_S, weights);
+        if (!encode_group_s(search, values, weights, &found[g], codes))
             continue;
         unsigned high = 0;
         for (size_t o = 0; o < 4; o++) {
@@ -202,15 +199,14 @@ static void encode_block_s(const float *x, const float *importance, uint8_t *out
     }
 }
 
-void wb__encode_iq1_s(const float *x, const float *importance, uint8_t *out, size_t n)
+void wb__iq1_s_with(const wb__iq1_search *search, const float *x, const float *importance,
+                    uint8_t *out, size_t n)
 {
     for (size_t i = 0; i < n; i += BLOCK, out += 50)
-        encode_block_s(x + i, importance + i, out);
+        encode_block_s(search, x + i, importance + i, out);
 }
 
 /* ---- IQ1_M ---- */
-
-#define GROUP_M 16
 
 /* Sums for one shift of one octet are those for two of the four pairs of shifts. */
 static void add_m(float sums[4], size_t i, float up, float down)
@@ -219,24 +215,25 @@ static void add_m(float sums[4], size_t i, float up, float down)
         sums[pair] += pair >> i / 8 & 1 ? down : up;
 }
 
-static void search_m(const float *x, const float *weights, const uint8_t *order, split *best)
+static void search_m(const float *x, const float *weights, const uint8_t *order,
+                     wb__iq1_split *best)
 {
     /* The reference counts the pairs of shifts with the first octet in the upper bit. */
     static const unsigned order_of_pairs[4] = {0, 2, 1, 3};
     float score = -FLT_MAX;
-    for (size_t first = 0; first <= GROUP_M; first++) {
-        for (size_t second = first; second <= GROUP_M; second++) {
+    for (size_t first = 0; first <= WB__IQ1_GROUP_M; first++) {
+        for (size_t second = first; second <= WB__IQ1_GROUP_M; second++) {
             float lx[4] = {0}, l2[4] = {0};
-            for (size_t k = 0; k < GROUP_M; k++) {
+            for (size_t k = 0; k < WB__IQ1_GROUP_M; k++) {
                 size_t i = order[k], run = (k >= first) + (size_t)(k >= second);
-                float up = levels[0][run], down = levels[1][run], w = weights[i];
+                float up = wb__iq1_levels[0][run], down = wb__iq1_levels[1][run], w = weights[i];
                 add_m(lx, i, w * up * x[i], w * down * x[i]);
                 add_m(l2, i, w * up * up, w * down * down);
             }
             for (size_t k = 0; k < 4; k++) {
                 unsigned pair = order_of_pairs[k];
                 if (l2[pair] > 0 && lx[pair] * lx[pair] > score * l2[pair]) {
-                    *best = (split){lx[pair] / l2[pair], first, second, pair};
+                    *best = (wb__iq1_split){lx[pair] / l2[pair], first, second, pair};
                     score = best->scale * lx[pair];
                 }
             }
@@ -244,24 +241,25 @@ static void search_m(const float *x, const float *weights, const uint8_t *order,
     }
 }
 
-static bool encode_group_m(const float *x, const float *weights, split *best, uint16_t *codes)
+static bool encode_group_m(const wb__iq1_search *search, const float *x, const float *weights,
+                           wb__iq1_split *best, uint16_t *codes)
 {
-    uint8_t order[GROUP_M], l[GROUP_M];
-    *best = (split){0, SIZE_MAX, 0, 0};
-    if (largest_magnitude(x, GROUP_M) < 1e-7f)
+    uint8_t order[WB__IQ1_GROUP_M], l[WB__IQ1_GROUP_M];
+    *best = (wb__iq1_split){0, SIZE_MAX, 0, 0};
+    if (largest_magnitude(x, WB__IQ1_GROUP_M) < 1e-7f)
         return false;
-    rank(x, GROUP_M, order);
-    search_m(x, weights, order, best);
+    rank(x, WB__IQ1_GROUP_M, order);
+    search->split_m(x, weights, order, best);
     if (best->first == SIZE_MAX)
         return false;
-    apply(best, GROUP_M, order, l);
-    find_points(GROUP_M, x, weights, l, best, codes);
+    apply(best, WB__IQ1_GROUP_M, order, l);
+    find_points(search, WB__IQ1_GROUP_M, x, weights, l, best, codes);
     return true;
 }
 
 /* A group of a block that has been encoded: what to fit the block's scale with. */
 typedef struct group_m {
-    split found;
+    wb__iq1_split found;
     uint16_t codes[2]; /* of zeros in a group that is zero, which is point 0 */
 } group_m;
 
@@ -271,13 +269,14 @@ static float fit_block_m(const float *x, const float *importance, float variance
 {
     float lx = 0, l2 = 0;
     for (size_t g = 0; g < 16; g++) {
-        float weights[GROUP_M];
-        const float *values = x + GROUP_M * g;
-        weigh(values, importance == NULL ? NULL : importance + GROUP_M * g, variance, GROUP_M,
-              weights);
-        for (size_t i = 0; i < GROUP_M; i++) {
+        float weights[WB__IQ1_GROUP_M];
+        const float *values = x + WB__IQ1_GROUP_M * g;
+        weigh(values, importance == NULL ? NULL : importance + WB__IQ1_GROUP_M * g, variance,
+              WB__IQ1_GROUP_M, weights);
+        for (size_t i = 0; i < WB__IQ1_GROUP_M; i++) {
             unsigned l = groups[g].codes[i / 8] >> 2 * (i % 8) & 3;
-            float q = levels[groups[g].found.down >> i / 8 & 1][l] * (float)(2 * scales[g] + 1);
+            float q =
+                wb__iq1_levels[groups[g].found.down >> i / 8 & 1][l] * (float)(2 * scales[g] + 1);
             lx += weights[i] * q * values[i];
             l2 += weights[i] * q * q;
         }
@@ -285,19 +284,20 @@ static float fit_block_m(const float *x, const float *importance, float variance
     return l2 > 0 ? lx / l2 : d;
 }
 
-static void encode_block_m(const float *x, const float *importance, uint8_t *out)
+static void encode_block_m(const wb__iq1_search *search, const float *x, const float *importance,
+                           uint8_t *out)
 {
     float variance = 2 * wb__sum_of_squares(x, BLOCK) / BLOCK, largest = 0;
-    float weights[GROUP_M];
+    float weights[WB__IQ1_GROUP_M];
     group_m groups[16];
     unsigned scales[16];
     memset(out, 0, 56);
     memset(groups, 0, sizeof groups);
     for (size_t g = 0; g < 16; g++) {
-        const float *values = x + GROUP_M * g;
-        weigh(values, importance == NULL ? NULL : importance + GROUP_M * g, variance, GROUP_M,
-              weights);
-        if (!encode_group_m(values, weights, &groups[g].found, groups[g].codes))
+        const float *values = x + WB__IQ1_GROUP_M * g;
+        weigh(values, importance == NULL ? NULL : importance + WB__IQ1_GROUP_M * g, variance,
+              WB__IQ1_GROUP_M, weights);
+        if (!encode_group_m(search, values, weights, &groups[g].found, groups[g].codes))
             continue;
         for (size_t o = 0; o < 2; o++) {
             unsigned number = number_of(groups[g].codes[o]);
@@ -326,8 +326,23 @@ static void encode_block_m(const float *x, const float *importance, uint8_t *out
     }
 }
 
-void wb__encode_iq1_m(const float *x, const float *importance, uint8_t *out, size_t n)
+void wb__iq1_m_with(const wb__iq1_search *search, const float *x, const float *importance,
+                    uint8_t *out, size_t n)
 {
     for (size_t i = 0; i < n; i += BLOCK, out += 56)
-        encode_block_m(x + i, importance == NULL ? NULL : importance + i, out);
+        encode_block_m(search, x + i, importance == NULL ? NULL : importance + i, out);
+}
+
+/* ---- with the scalar search ---- */
+
+static const wb__iq1_search scalar = {search_s, search_m, best_near};
+
+void wb__encode_iq1_s(const float *x, const float *importance, uint8_t *out, size_t n)
+{
+    wb__iq1_s_with(&scalar, x, importance, out, n);
+}
+
+void wb__encode_iq1_m(const float *x, const float *importance, uint8_t *out, size_t n)
+{
+    wb__iq1_m_with(&scalar, x, importance, out, n);
 }

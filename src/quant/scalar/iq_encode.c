@@ -13,38 +13,20 @@
 #include "quant/kernel.h"
 #include "quant/scalar/codebooks.h"
 #include "quant/scalar/iq.h"
+#include "quant/scalar/iq_search.h"
 #include "quant/scalar/search.h"
 
 #define BLOCK 256
-#define GROUP_MAX 32
-#define CELLS_MAX 8 /* points in a group */
 
-typedef struct iq_type {
-    wb__codebook_id book;
-    uint8_t group;     /* values that share a scale */
-    uint8_t cell;      /* values of a point: 8 or 4 */
-    uint8_t bits;      /* of a coordinate */
-    uint8_t levels;    /* coordinates are less */
-    uint8_t tries;     /* candidates on each side of the middle one */
-    float step;        /* between candidates */
-    float tiny;        /* a group of nothing larger is zero */
-    bool even_signs;   /* seven of eight are stored */
-    bool search_first; /* the middle candidate comes from a search, not from the largest value */
-    bool again_all;    /* the second look is at all points, not just at those that had to move */
-    float variance_of; /* variance = this · Σx² / 256 */
-    float lift;        /* without importance matrix, weight = this · variance + x² */
-    float d_of;        /* d = this · the largest scale / 31 */
-} iq_type;
-
-static const iq_type iq2_xxs = {
+static const wb__iq_type iq2_xxs = {
     WB__CODEBOOK_IQ2_XXS, 32, 8, 2, 3, 6, 0.1f, WB__TINY, true, true, true, 1, 0, 1};
-static const iq_type iq2_xs = {
+static const wb__iq_type iq2_xs = {
     WB__CODEBOOK_IQ2_XS, 16, 8, 2, 3, 9, 0.1f, WB__TINY, true, false, false, 1, 0, 1};
-static const iq_type iq2_s = {
+static const wb__iq_type iq2_s = {
     WB__CODEBOOK_IQ2_S, 16, 8, 2, 3, 9, 0.1f, 1e-8f, false, false, false, 2, 0.25f, 0.9875f};
-static const iq_type iq3_xxs = {
+static const wb__iq_type iq3_xxs = {
     WB__CODEBOOK_IQ3_XXS, 32, 4, 3, 8, 15, 0.2f, 1e-8f, true, false, false, 2, 0, 1.0125f};
-static const iq_type iq3_s = {
+static const wb__iq_type iq3_s = {
     WB__CODEBOOK_IQ3_S, 32, 4, 3, 8, 9, 0.2f, 0, false, false, true, 2, 0, 1.033f};
 
 /* What is found for a block. */
@@ -56,84 +38,10 @@ typedef struct iq_block {
     bool zero[16]; /* groups that are, and have no points */
 } iq_block;
 
-/* A group of values at work. */
-typedef struct iq_group {
-    const iq_type *type;
-    const wb__codebook *book;
-    float x[GROUP_MAX];       /* magnitudes */
-    float weights[GROUP_MAX]; /* of squared errors */
-    float roots[GROUP_MAX];   /* their square roots, by which points compete for a place */
-} iq_group;
-
-/* ---- points ---- */
-
-static unsigned coordinates(const iq_type *type, const float *x, float inverse)
-{
-    unsigned code = 0;
-    for (size_t i = 0; i < type->cell; i++) {
-        int l = wb__round_even(0.5f * (inverse * x[i] - 1));
-        code |= (unsigned)wb__clamp(l, 0, type->levels - 1) << type->bits * i;
-    }
-    return code;
-}
-
-/* The magnitude that coordinate i of a code stands for. */
-static float magnitude_of(const iq_type *type, unsigned code, size_t i)
-{
-    return (float)(2 * (code >> type->bits * i & ((1u << type->bits) - 1)) + 1);
-}
-
-/* Of the points around a code the one that is best for the values at x, the first of equals. */
-static unsigned best_near(const iq_group *group, size_t at, uint32_t cell, float scale)
-{
-    const iq_type *type = group->type;
-    const uint16_t *near = group->book->near + WB__CELL_VALUE(cell);
-    unsigned best = near[0];
-    float least = FLT_MAX;
-    for (size_t k = 0; k < WB__CELL_COUNT(cell); k++) {
-        float error = 0;
-        for (size_t i = 0; i < type->cell; i++) {
-            float difference = scale * magnitude_of(type, near[k], i) - group->x[at + i];
-            error += group->roots[at + i] * difference * difference;
-        }
-        if (error < least) {
-            least = error;
-            best = near[k];
-        }
-    }
-    return best;
-}
-
-/* The point for the values at x and a scale; *moved: the nearest code is none. */
-static unsigned point_for(const iq_group *group, size_t at, float inverse, float scale, bool *moved)
-{
-    unsigned code = coordinates(group->type, group->x + at, inverse);
-    uint32_t cell = group->book->cells[code];
-    *moved = WB__CELL_COUNT(cell) != 0;
-    return *moved ? best_near(group, at, cell, scale) : code;
-}
-
-typedef struct fit {
-    float lx, l2;
-} fit;
-
-static fit fit_of(const iq_group *group, const uint16_t *codes)
-{
-    const iq_type *type = group->type;
-    fit f = {0, 0};
-    for (size_t i = 0; i < type->group; i++) {
-        float w = group->weights[i];
-        float q = magnitude_of(type, codes[i / type->cell], i % type->cell);
-        f.lx += w * group->x[i] * q;
-        f.l2 += w * q * q;
-    }
-    return f;
-}
-
 /* ---- groups ---- */
 
 /* Splits values into magnitudes and signs. */
-static void split_signs(iq_group *group, const float *x, uint8_t *signs)
+static void split_signs(wb__iq_group *group, const float *x, uint8_t *signs)
 {
     for (size_t octet = 0; octet < group->type->group; octet += 8) {
         unsigned s = 0, count = 0;
@@ -160,50 +68,11 @@ static void split_signs(iq_group *group, const float *x, uint8_t *signs)
     }
 }
 
-/* Looks once more for points, with the scale they suggested. Returns the scale they suggest now. */
-static float look_again(const iq_group *group, float scale, const bool *moved, uint16_t *codes)
-{
-    const iq_type *type = group->type;
-    bool unused;
-    for (size_t k = 0; k < (size_t)(type->group / type->cell); k++) {
-        if (type->again_all || moved[k])
-            codes[k] = (uint16_t)point_for(group, k * type->cell, 1 / scale, scale, &unused);
-    }
-    fit f = fit_of(group, codes);
-    return f.l2 > 0 ? f.lx / f.l2 : scale;
-}
-
-/* Tries the candidates around `middle`. Returns the scale of the best, or the one given. */
-static float try_scales(const iq_group *group, float middle, float scale, uint16_t *codes,
-                        bool *moved)
-{
-    const iq_type *type = group->type;
-    float top = (float)(2 * type->levels - 1), best = 0;
-    for (int try = -type->tries; try <= type->tries; try++) {
-        uint16_t these[CELLS_MAX];
-        bool these_moved[CELLS_MAX];
-        float inverse = (top + (float)try * type->step) / middle;
-        size_t cells = type->group / type->cell;
-        for (size_t k = 0; k < cells; k++)
-            these[k] =
-                (uint16_t)point_for(group, k * type->cell, inverse, 1 / inverse, &these_moved[k]);
-        fit f = fit_of(group, these);
-        if (f.l2 > 0 && f.lx * f.lx > best * f.l2) {
-            scale = f.lx / f.l2;
-            best = scale * f.lx;
-            memcpy(codes, these, cells * sizeof *these);
-            memcpy(moved, these_moved, cells * sizeof *these_moved);
-        }
-    }
-    return scale;
-}
-
 /* The points of a group and their scale; false if it is zero. */
-static bool encode_group(const iq_group *group, uint16_t *codes, float *scale)
+static bool encode_group(const wb__iq_group *group, wb__iq_search *search, uint16_t *codes,
+                         float *scale)
 {
-    const iq_type *type = group->type;
-    size_t cells = type->group / type->cell;
-    bool moved[CELLS_MAX];
+    const wb__iq_type *type = group->type;
     float max = group->x[0];
     for (size_t i = 1; i < type->group; i++) {
         if (group->x[i] > max)
@@ -214,27 +83,20 @@ static bool encode_group(const iq_group *group, uint16_t *codes, float *scale)
     float middle = max;
     *scale = max / (float)(2 * type->levels - 1);
     if (type->search_first) {
-        uint8_t unused[GROUP_MAX];
+        uint8_t unused[WB__IQ_GROUP_MAX];
         *scale = wb__search_unsigned(type->group, 4, group->x, group->weights, unused);
         middle = *scale * (float)type->levels;
         if (middle <= 0)
             return false;
     }
-    memset(codes, 0, cells * sizeof *codes);
-    memset(moved, type->again_all, sizeof moved);
-    *scale = try_scales(group, middle, *scale, codes, moved);
-    bool again = type->search_first;
-    for (size_t k = 0; k < cells; k++)
-        again |= moved[k];
-    if (again && *scale > 0)
-        *scale = look_again(group, *scale, moved, codes);
+    *scale = search(group, middle, *scale, codes);
     return true;
 }
 
 /* ---- blocks ---- */
 
-static void weigh(const iq_type *type, const float *x, const float *importance, float variance,
-                  iq_group *group)
+static void weigh(const wb__iq_type *type, const float *x, const float *importance, float variance,
+                  wb__iq_group *group)
 {
     for (size_t i = 0; i < type->group; i++) {
         group->weights[i] = importance != NULL ? importance[i] * sqrtf(variance + x[i] * x[i])
@@ -243,21 +105,21 @@ static void weigh(const iq_type *type, const float *x, const float *importance, 
     }
 }
 
-static void encode_block(const iq_type *type, const float *x, const float *importance,
-                         iq_block *block)
+static void encode_block(const wb__iq_type *type, const float *x, const float *importance,
+                         wb__iq_search *search, iq_block *block)
 {
-    iq_group group = {.type = type, .book = wb__codebook_get(type->book)};
+    wb__iq_group group = {.type = type, .book = wb__codebook_get(type->book)};
     size_t cells = type->group / type->cell;
     float scales[16] = {0};
     float variance = type->variance_of * wb__sum_of_squares(x, BLOCK) / BLOCK;
     float largest = 0;
     memset(block, 0, sizeof *block);
     for (size_t at = 0, g = 0; at < BLOCK; at += type->group, g++) {
-        uint16_t codes[CELLS_MAX];
-        uint8_t signs[GROUP_MAX / 8];
+        uint16_t codes[WB__IQ_CELLS_MAX];
+        uint8_t signs[WB__IQ_GROUP_MAX / 8];
         weigh(type, x + at, importance == NULL ? NULL : importance + at, variance, &group);
         split_signs(&group, x + at, signs);
-        block->zero[g] = !encode_group(&group, codes, &scales[g]);
+        block->zero[g] = !encode_group(&group, search, codes, &scales[g]);
         if (block->zero[g])
             continue;
         /* Scales are stored without sign. */
@@ -282,11 +144,11 @@ static void encode_block(const iq_type *type, const float *x, const float *impor
             (uint8_t)wb__clamp(wb__round_even(0.5f * (inverse * scales[g] - 1)), 0, 15);
 }
 
-#define FOR_EACH_BLOCK(type, block_bytes)                                      \
-    iq_block block;                                                            \
-    for (; n > 0; n -= BLOCK, x += BLOCK, out += (block_bytes),                \
-                  importance = importance == NULL ? NULL : importance + BLOCK) \
-        if (encode_block(type, x, importance, &block), wb__store_f16(out, block.d), true)
+#define FOR_EACH_BLOCK(type, block_bytes)                                                          \
+    iq_block block;                                                                                \
+    for (; n > 0; n -= BLOCK, x += BLOCK, out += (block_bytes),                                    \
+                  importance = importance == NULL ? NULL : importance + BLOCK)                     \
+        if (encode_block(type, x, importance, search, &block), wb__store_f16(out, block.d), true)
 
 /* Four times seven signs, and a scale. */
 static uint32_t signs_and_scale(const iq_block *block, size_t g)
@@ -315,7 +177,8 @@ static void store_points(const iq_block *block, size_t n, unsigned bits, uint8_t
     }
 }
 
-void wb__encode_iq2_xxs(const float *x, const float *importance, uint8_t *out, size_t n)
+void wb__iq2_xxs_with(wb__iq_search *search, const float *x, const float *importance, uint8_t *out,
+                      size_t n)
 {
     FOR_EACH_BLOCK(&iq2_xxs, 66)
     {
@@ -327,7 +190,8 @@ void wb__encode_iq2_xxs(const float *x, const float *importance, uint8_t *out, s
     }
 }
 
-void wb__encode_iq2_xs(const float *x, const float *importance, uint8_t *out, size_t n)
+void wb__iq2_xs_with(wb__iq_search *search, const float *x, const float *importance, uint8_t *out,
+                     size_t n)
 {
     FOR_EACH_BLOCK(&iq2_xs, 74)
     {
@@ -338,7 +202,8 @@ void wb__encode_iq2_xs(const float *x, const float *importance, uint8_t *out, si
     }
 }
 
-void wb__encode_iq2_s(const float *x, const float *importance, uint8_t *out, size_t n)
+void wb__iq2_s_with(wb__iq_search *search, const float *x, const float *importance, uint8_t *out,
+                    size_t n)
 {
     FOR_EACH_BLOCK(&iq2_s, 82)
     {
@@ -348,7 +213,8 @@ void wb__encode_iq2_s(const float *x, const float *importance, uint8_t *out, siz
     }
 }
 
-void wb__encode_iq3_xxs(const float *x, const float *importance, uint8_t *out, size_t n)
+void wb__iq3_xxs_with(wb__iq_search *search, const float *x, const float *importance, uint8_t *out,
+                      size_t n)
 {
     FOR_EACH_BLOCK(&iq3_xxs, 98)
     {
@@ -378,7 +244,8 @@ static void close_gaps(const iq_block *block, uint8_t *points, uint8_t *signs)
     memset(signs + 4 * to, 0, 4 * (8 - to));
 }
 
-void wb__encode_iq3_s(const float *x, const float *importance, uint8_t *out, size_t n)
+void wb__iq3_s_with(wb__iq_search *search, const float *x, const float *importance, uint8_t *out,
+                    size_t n)
 {
     FOR_EACH_BLOCK(&iq3_s, 110)
     {
@@ -388,3 +255,17 @@ void wb__encode_iq3_s(const float *x, const float *importance, uint8_t *out, siz
         store_scales(&block, 4, out + 106);
     }
 }
+
+/* ---- with the scalar search ---- */
+
+#define ENCODER(name)                                                                              \
+    void wb__encode_##name(const float *x, const float *importance, uint8_t *out, size_t n)        \
+    {                                                                                              \
+        wb__##name##_with(wb__iq_search_scalar, x, importance, out, n);                            \
+    }
+
+ENCODER(iq2_xxs)
+ENCODER(iq2_xs)
+ENCODER(iq2_s)
+ENCODER(iq3_xxs)
+ENCODER(iq3_s)

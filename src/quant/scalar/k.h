@@ -11,6 +11,34 @@
 wb__encode wb__encode_q2_k, wb__encode_q3_k, wb__encode_q4_k, wb__encode_q5_k, wb__encode_q6_k,
     wb__encode_q8_k;
 
+/* ---- what all encoders do once the groups have their scales ---- */
+
+/* What an encoder of Q2_K, Q4_K or Q5_K finds for a block. */
+typedef struct wb__k_pairs {
+    float d, m;
+    uint8_t scales[16], minima[16];
+    uint8_t q[WB__K];
+} wb__k_pairs;
+
+/* Scales and minima as multiples, up to `top`, of d and m. `sums` of the groups' weights are there
+ * if there is an importance matrix. */
+void wb__k_quantize_pairs(size_t groups, int top, const float *scales, const float *minima,
+                          const float *sums, wb__k_pairs *block);
+
+/* What Q4_K and Q5_K begin with. */
+void wb__k_store_pairs(const wb__k_pairs *block, uint8_t *out);
+
+/* Q3_K: scales as multiples, -32 to 31, of the d they return, with and without importance matrix.
+ */
+float wb__k_quantize_scales_q3(const float *scales, int8_t *quantized);
+float wb__k_search_scales_q3(const float *scales, const float *sums, int8_t *quantized);
+void wb__k_store_scales_q3(const int8_t *scales, uint8_t *out);
+
+/* Q6_K: likewise, -128 to 127; false if all are zero. */
+bool wb__k_quantize_scales_q6(const float *scales, int8_t *quantized, float *d);
+
+/* ---- packing ---- */
+
 /* Two bits: byte m of 32 has values m, m + 32, m + 64, m + 96 of its half of the block. */
 static inline void wb__k_unpack_2(const uint8_t *packed, uint8_t *q)
 {

@@ -44,13 +44,6 @@ static const pair_type q2 = {16, 3, 15, 1, {-0.5f, 0.1f, 15, true}};
 static const pair_type q4 = {32, 15, 63, 2, {-1.0f, 0.1f, 20, false}};
 static const pair_type q5 = {32, 31, 63, 2, {-0.5f, 0.1f, 15, false}};
 
-/* What an encoder with minima finds for a block. */
-typedef struct pair_block {
-    float d, m;
-    uint8_t scales[GROUPS_MAX], minima[GROUPS_MAX];
-    uint8_t q[WB__K];
-} pair_block;
-
 /* Without a matrix: the magnitude, for groups of 32 lifted by their root mean square. */
 static void weigh_by_magnitude(const float *x, size_t n, float *weights)
 {
@@ -81,7 +74,7 @@ static float through_f16(float x)
 }
 
 /* The quants again, for the scales as they will be read. */
-static void requantize_pairs(const pair_type *type, const float *x, pair_block *block)
+static void requantize_pairs(const pair_type *type, const float *x, wb__k_pairs *block)
 {
     float d = through_f16(block->d), m = through_f16(block->m);
     for (size_t j = 0; j < WB__K; j++) {
@@ -94,8 +87,20 @@ static void requantize_pairs(const pair_type *type, const float *x, pair_block *
     }
 }
 
+void wb__k_quantize_pairs(size_t groups, int top, const float *scales, const float *minima,
+                          const float *sums, wb__k_pairs *block)
+{
+    if (sums != NULL) {
+        block->d = wb__search_unsigned(groups, top, scales, sums, block->scales);
+        block->m = wb__search_unsigned(groups, top, minima, sums, block->minima);
+    } else {
+        block->d = quantize_in_proportion(scales, groups, top, block->scales);
+        block->m = quantize_in_proportion(minima, groups, top, block->minima);
+    }
+}
+
 static void encode_pairs(const pair_type *type, const float *x, const float *importance,
-                         pair_block *block)
+                         wb__k_pairs *block)
 {
     size_t groups = WB__K / type->group;
     float scales[GROUPS_MAX], minima[GROUPS_MAX], sums[GROUPS_MAX];
@@ -114,19 +119,14 @@ static void encode_pairs(const pair_type *type, const float *x, const float *imp
                                        importance != NULL ? &tries_with_importance : &type->tries,
                                        block->q + at, &minima[g]);
     }
-    if (importance != NULL) {
-        block->d = wb__search_unsigned(groups, type->scale_top, scales, sums, block->scales);
-        block->m = wb__search_unsigned(groups, type->scale_top, minima, sums, block->minima);
-    } else {
-        block->d = quantize_in_proportion(scales, groups, type->scale_top, block->scales);
-        block->m = quantize_in_proportion(minima, groups, type->scale_top, block->minima);
-    }
+    wb__k_quantize_pairs(groups, type->scale_top, scales, minima, importance == NULL ? NULL : sums,
+                         block);
     requantize_pairs(type, x, block);
 }
 
 void wb__encode_q2_k(const float *x, const float *importance, uint8_t *out, size_t n)
 {
-    pair_block block;
+    wb__k_pairs block;
     for (size_t i = 0; i < n; i += WB__K, out += 84) {
         encode_pairs(&q2, x + i, importance == NULL ? NULL : importance + i, &block);
         for (size_t g = 0; g < 16; g++)
@@ -137,8 +137,7 @@ void wb__encode_q2_k(const float *x, const float *importance, uint8_t *out, size
     }
 }
 
-/* What Q4_K and Q5_K begin with. */
-static void store_pairs(const pair_block *block, uint8_t *out)
+void wb__k_store_pairs(const wb__k_pairs *block, uint8_t *out)
 {
     wb__store_f16(out, block->d);
     wb__store_f16(out + 2, block->m);
@@ -152,20 +151,20 @@ static void store_pairs(const pair_block *block, uint8_t *out)
 
 void wb__encode_q4_k(const float *x, const float *importance, uint8_t *out, size_t n)
 {
-    pair_block block;
+    wb__k_pairs block;
     for (size_t i = 0; i < n; i += WB__K, out += 144) {
         encode_pairs(&q4, x + i, importance == NULL ? NULL : importance + i, &block);
-        store_pairs(&block, out);
+        wb__k_store_pairs(&block, out);
         wb__k_pack_4(block.q, out + 16);
     }
 }
 
 void wb__encode_q5_k(const float *x, const float *importance, uint8_t *out, size_t n)
 {
-    pair_block block;
+    wb__k_pairs block;
     for (size_t i = 0; i < n; i += WB__K, out += 176) {
         encode_pairs(&q5, x + i, importance == NULL ? NULL : importance + i, &block);
-        store_pairs(&block, out);
+        wb__k_store_pairs(&block, out);
         wb__k_pack_1(block.q, 4, out + 16);
         wb__k_pack_4(block.q, out + 48);
     }
@@ -183,10 +182,9 @@ static void requantize_signed(const float *x, float d, const int8_t *scales, int
     }
 }
 
-/* Scales so that the one of largest magnitude becomes -range. Returns what they are multiples of.
- */
-static float quantize_scales(const float *scales, int range, int8_t *quantized)
+float wb__k_quantize_scales_q3(const float *scales, int8_t *quantized)
 {
+    const int range = 32;
     float most;
     float largest = wb__largest(scales, 16, &most);
     if (largest == 0) {
@@ -200,14 +198,49 @@ static float quantize_scales(const float *scales, int range, int8_t *quantized)
     return 1 / inverse;
 }
 
+float wb__k_search_scales_q3(const float *scales, const float *sums, int8_t *quantized)
+{
+    uint8_t lifted[16];
+    float d = wb__search_signed(16, 32, scales, sums, lifted);
+    for (size_t g = 0; g < 16; g++)
+        quantized[g] = (int8_t)(lifted[g] - 32);
+    return d;
+}
+
+void wb__k_store_scales_q3(const int8_t *scales, uint8_t *out)
+{
+    uint8_t s[16];
+    for (size_t g = 0; g < 16; g++)
+        s[g] = (uint8_t)(scales[g] + 32);
+    for (size_t g = 0; g < 8; g++)
+        out[g] = (uint8_t)((s[g] & 0xF) | (s[g + 8] & 0xF) << 4);
+    for (size_t g = 0; g < 4; g++)
+        out[8 + g] =
+            (uint8_t)(s[g] >> 4 | s[g + 4] >> 4 << 2 | s[g + 8] >> 4 << 4 | s[g + 12] >> 4 << 6);
+}
+
+bool wb__k_quantize_scales_q6(const float *scales, int8_t *quantized, float *d)
+{
+    float most;
+    float largest = wb__largest(scales, 16, &most);
+    if (most < WB__TINY)
+        return false;
+    float inverse = -128.0f / largest;
+    for (size_t g = 0; g < 16; g++) {
+        int32_t s = wb__round_even(inverse * scales[g]);
+        quantized[g] = (int8_t)(uint8_t)(s < 127 ? s : 127);
+    }
+    *d = 1 / inverse;
+    return true;
+}
+
 static float encode_q3(const float *x, const float *importance, int8_t *scales, uint8_t *q)
 {
     float found[16], weights[16], sums[16];
-    uint8_t lifted[16];
     if (importance == NULL) {
         for (size_t g = 0; g < 16; g++)
             found[g] = wb__search_signed_descent(16, 4, x + 16 * g, q + 16 * g);
-        return quantize_scales(found, 32, scales);
+        return wb__k_quantize_scales_q3(found, scales);
     }
     float variance = 2 * wb__sum_of_squares(x, WB__K) / WB__K;
     for (size_t g = 0; g < 16; g++) {
@@ -215,10 +248,7 @@ static float encode_q3(const float *x, const float *importance, int8_t *scales, 
         sums[g] = sum_of(weights, 16);
         found[g] = wb__search_signed(16, 4, x + 16 * g, weights, q + 16 * g);
     }
-    float d = wb__search_signed(16, 32, found, sums, lifted);
-    for (size_t g = 0; g < 16; g++)
-        scales[g] = (int8_t)(lifted[g] - 32);
-    return d;
+    return wb__k_search_scales_q3(found, sums, scales);
 }
 
 void wb__encode_q3_k(const float *x, const float *importance, uint8_t *out, size_t n)
@@ -230,12 +260,7 @@ void wb__encode_q3_k(const float *x, const float *importance, uint8_t *out, size
         requantize_signed(x + i, d, scales, 4, q);
         wb__k_pack_1(q, 2, out);
         wb__k_pack_2(q, out + 32);
-        memset(out + 96, 0, 12);
-        for (size_t g = 0; g < 16; g++) {
-            unsigned s = (unsigned)(scales[g] + 32);
-            out[96 + g % 8] = (uint8_t)(out[96 + g % 8] | (s & 0xF) << g / 8 * 4);
-            out[104 + g % 4] = (uint8_t)(out[104 + g % 4] | s >> 4 << g / 4 * 2);
-        }
+        wb__k_store_scales_q3(scales, out + 96);
         wb__store_f16(out + 108, d);
     }
 }
@@ -250,17 +275,10 @@ void wb__encode_q6_k(const float *x, const float *importance, uint8_t *out, size
             found[g] =
                 wb__search_signed(16, 32, x + i + 16 * g,
                                   importance == NULL ? NULL : importance + i + 16 * g, q + 16 * g);
-        float most;
-        float largest = wb__largest(found, 16, &most);
-        if (most < WB__TINY) {
+        float d;
+        if (!wb__k_quantize_scales_q6(found, scales, &d)) {
             memset(out, 0, 210);
             continue;
-        }
-        float inverse = -128.0f / largest;
-        float d = 1 / inverse;
-        for (size_t g = 0; g < 16; g++) {
-            int32_t s = wb__round_even(inverse * found[g]);
-            scales[g] = (int8_t)(uint8_t)(s < 127 ? s : 127);
         }
         requantize_signed(x + i, d, scales, 32, q);
         wb__k_pack_6(q, out, out + 128);

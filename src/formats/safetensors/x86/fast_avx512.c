@@ -3,7 +3,7 @@
 
 #if WB__X86
 
-#define FAST_FUNCTION \
+#define FAST_FUNCTION                                                                              \
     __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,vaes,aes,bmi,bmi2")))
 #include "formats/safetensors/x86/fast_number.h"
 

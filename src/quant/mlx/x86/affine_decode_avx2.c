@@ -77,47 +77,6 @@ DECODERS(5, decode_each)
 DECODERS(6, decode_each)
 DECODERS(8, decode_each)
 
-/* ---- scales and biases ---- */
-
-AVX2_INLINE __m256 load_8(const uint8_t *src, wb__mlx_format format)
-{
-    if (format == WB__MLX_F32)
-        return _mm256_loadu_ps((const void *)src);
-    __m128i halves = _mm_loadu_si128((const __m128i *)(const void *)src);
-    if (format == WB__MLX_F16)
-        return _mm256_cvtph_ps(halves);
-    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(halves), 16));
-}
-
-AVX2_INLINE bool widen(const uint8_t *src, wb__mlx_format format, float *dst, size_t n)
-{
-    static const int32_t dtypes[] = {WB_DTYPE_F32, WB_DTYPE_F16, WB_DTYPE_BF16};
-    const __m256i exponent = _mm256_set1_epi32((int)WB__FLOAT_INFINITY);
-    __m256i special = _mm256_setzero_si256();
-    size_t i = 0, size = format == WB__MLX_F32 ? 4 : 2;
-    for (; i + 8 <= n; i += 8) {
-        __m256 floats = load_8(src + i * size, format);
-        __m256i bits = _mm256_and_si256(_mm256_castps_si256(floats), exponent);
-        special = _mm256_or_si256(special, _mm256_cmpeq_epi32(bits, exponent));
-        _mm256_storeu_ps(dst + i, floats);
-    }
-    bool finite = _mm256_movemask_epi8(special) == 0;
-    for (; i < n; i++) {
-        dst[i] = wb__float_load(dtypes[format], src + i * size);
-        finite &= wb__float_is_finite(dst[i]);
-    }
-    return finite;
-}
-
-#define WIDENER(format)                                                                            \
-    AVX2 static bool widen_##format(const uint8_t *src, float *dst, size_t n)                      \
-    {                                                                                              \
-        return widen(src, WB__MLX_##format, dst, n);                                               \
-    }
-WIDENER(F32)
-WIDENER(F16)
-WIDENER(BF16)
-
 WB__CONTRACTION_PROBE(AVX2)
 
 #define LISTED(bits) [bits] = {decode_##bits##_F32, decode_##bits##_F16, decode_##bits##_BF16}
@@ -126,7 +85,6 @@ const wb__mlx_kernels wb__mlx_kernels_affine_decode_avx2 = {
     .features = WB__CPU_AVX2,
     .contracted = contracted,
     .affine_decode = {LISTED(1), LISTED(2), LISTED(3), LISTED(4), LISTED(5), LISTED(6), LISTED(8)},
-    .widen = {widen_F32, widen_F16, widen_BF16},
 };
 
 #endif

@@ -92,8 +92,8 @@ AVX512_INLINE void decode_pairs(const uint8_t *packed, int bits, wb__mlx_format 
     size_t bytes = group * (size_t)bits / 8;
     for (size_t g = 0; g < groups; g += 2, packed += 2 * bytes, dst += 4 * group) {
         size_t other = g + 1 < groups ? g + 1 : g;
-        __m512 first = dequantized(codes, _mm512_set1_ps(scales[g]), _mm512_set1_ps(biases[g]),
-                                   format);
+        __m512 first =
+            dequantized(codes, _mm512_set1_ps(scales[g]), _mm512_set1_ps(biases[g]), format);
         __m512 second = dequantized(codes, _mm512_set1_ps(scales[other]),
                                     _mm512_set1_ps(biases[other]), format);
         __m512i table = wb__to_halves(first, second, format);
@@ -158,41 +158,6 @@ DECODERS(5, decode_32)
 DECODERS(6, decode_each)
 DECODERS(8, decode_each)
 
-/* ---- scales and biases ---- */
-
-AVX512_INLINE __m512 load_16(const uint8_t *src, wb__mlx_format format, __mmask16 lanes)
-{
-    if (format == WB__MLX_F32)
-        return _mm512_maskz_loadu_ps(lanes, src);
-    __m256i halves = _mm256_maskz_loadu_epi16(lanes, src);
-    if (format == WB__MLX_F16)
-        return _mm512_cvtph_ps(halves);
-    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(halves), 16));
-}
-
-AVX512_INLINE bool widen(const uint8_t *src, wb__mlx_format format, float *dst, size_t n)
-{
-    const __m512i exponent = _mm512_set1_epi32((int)WB__FLOAT_INFINITY);
-    __mmask16 special = 0;
-    for (size_t i = 0; i < n; i += 16, src += format == WB__MLX_F32 ? 64 : 32) {
-        __mmask16 lanes = n - i >= 16 ? 0xFFFF : (__mmask16)((1u << (n - i)) - 1);
-        __m512 floats = load_16(src, format, lanes);
-        __m512i bits = _mm512_and_si512(_mm512_castps_si512(floats), exponent);
-        special |= _mm512_cmpeq_epi32_mask(bits, exponent);
-        _mm512_mask_storeu_ps(dst + i, lanes, floats);
-    }
-    return special == 0;
-}
-
-#define WIDENER(format)                                                                            \
-    AVX512 static bool widen_##format(const uint8_t *src, float *dst, size_t n)                    \
-    {                                                                                              \
-        return widen(src, WB__MLX_##format, dst, n);                                               \
-    }
-WIDENER(F32)
-WIDENER(F16)
-WIDENER(BF16)
-
 WB__CONTRACTION_PROBE(AVX512)
 
 #define LISTED(bits) [bits] = {decode_##bits##_F32, decode_##bits##_F16, decode_##bits##_BF16}
@@ -201,7 +166,6 @@ const wb__mlx_kernels wb__mlx_kernels_affine_decode_avx512 = {
     .features = WB__CPU_AVX512,
     .contracted = contracted,
     .affine_decode = {LISTED(1), LISTED(2), LISTED(3), LISTED(4), LISTED(5), LISTED(6), LISTED(8)},
-    .widen = {widen_F32, widen_F16, widen_BF16},
 };
 
 #endif

@@ -48,8 +48,8 @@ AVX2 static void fit(const float *least, const float *greatest, unsigned bits, s
     size_t g = 0;
     for (; g + 8 <= groups; g += 8) {
         __m256 low = _mm256_loadu_ps(least + g), high = _mm256_loadu_ps(greatest + g);
-        __m256 low_is_edge = _mm256_cmp_ps(_mm256_andnot_ps(sign, low),
-                                           _mm256_andnot_ps(sign, high), _CMP_GT_OQ);
+        __m256 low_is_edge =
+            _mm256_cmp_ps(_mm256_andnot_ps(sign, low), _mm256_andnot_ps(sign, high), _CMP_GT_OQ);
         __m256 edge = _mm256_blendv_ps(high, low, low_is_edge);
         __m256 scale = _mm256_div_ps(_mm256_sub_ps(high, low), steps);
         scale = _mm256_max_ps(scale, smallest);
@@ -80,15 +80,15 @@ AVX2_INLINE void pack_32(__m256i codes, int bits, uint8_t *packed)
     }
     __m256i pairs = _mm256_maddubs_epi16(codes, _mm256_set1_epi16((short)(1 | 1 << (8 + bits))));
     if (bits == 4) {
-        _mm_storeu_si128((__m128i *)(void *)packed,
-                         _mm_packus_epi16(_mm256_castsi256_si128(pairs),
-                                          _mm256_extracti128_si256(pairs, 1)));
+        _mm_storeu_si128(
+            (__m128i *)(void *)packed,
+            _mm_packus_epi16(_mm256_castsi256_si128(pairs), _mm256_extracti128_si256(pairs, 1)));
         return;
     }
     __m256i fours = _mm256_madd_epi16(pairs, _mm256_set1_epi32(1 | 1 << (16 + 2 * bits)));
     if (bits == 2) {
-        __m128i words = _mm_packus_epi32(_mm256_castsi256_si128(fours),
-                                         _mm256_extracti128_si256(fours, 1));
+        __m128i words =
+            _mm_packus_epi32(_mm256_castsi256_si128(fours), _mm256_extracti128_si256(fours, 1));
         _mm_storel_epi64((__m128i *)(void *)packed, _mm_packus_epi16(words, words));
         return;
     }

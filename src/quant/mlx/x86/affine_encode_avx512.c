@@ -97,13 +97,13 @@ AVX512 static void fit(const float *least, const float *greatest, unsigned bits,
 
 /* Where the bytes to keep lie when eight codes of b bits are in b of eight bytes. */
 static const uint8_t kept[WB__MLX_BITS][64] = {
-    [3] = {0, 1, 2, 8, 9, 10, 16, 17, 18, 24, 25, 26, 32, 33, 34, 40, 41, 42, 48, 49, 50, 56, 57,
-            58},
-    [5] = {0, 1, 2, 3, 4, 8, 9, 10, 11, 12, 16, 17, 18, 19, 20, 24, 25, 26, 27, 28, 32, 33, 34,
-            35, 36, 40, 41, 42, 43, 44, 48, 49, 50, 51, 52, 56, 57, 58, 59, 60},
-    [6] = {0, 1, 2, 3, 4, 5, 8, 9, 10, 11, 12, 13, 16, 17, 18, 19, 20, 21, 24, 25, 26, 27, 28, 29,
-            32, 33, 34, 35, 36, 37, 40, 41, 42, 43, 44, 45, 48, 49, 50, 51, 52, 53, 56, 57, 58,
-            59, 60, 61},
+    [3] = {0,  1,  2,  8,  9,  10, 16, 17, 18, 24, 25, 26,
+           32, 33, 34, 40, 41, 42, 48, 49, 50, 56, 57, 58},
+    [5] = {0,  1,  2,  3,  4,  8,  9,  10, 11, 12, 16, 17, 18, 19, 20, 24, 25, 26, 27, 28,
+           32, 33, 34, 35, 36, 40, 41, 42, 43, 44, 48, 49, 50, 51, 52, 56, 57, 58, 59, 60},
+    [6] = {0,  1,  2,  3,  4,  5,  8,  9,  10, 11, 12, 13, 16, 17, 18, 19,
+           20, 21, 24, 25, 26, 27, 28, 29, 32, 33, 34, 35, 36, 37, 40, 41,
+           42, 43, 44, 45, 48, 49, 50, 51, 52, 53, 56, 57, 58, 59, 60, 61},
 };
 
 /* Writes 64 codes, which lie in bytes. */
@@ -143,34 +143,104 @@ AVX512_INLINE void pack_64(__m512i codes, int bits, uint8_t *packed)
         _mm_storeu_si128((__m128i *)(void *)(packed + 32), _mm512_extracti32x4_epi32(bytes, 2));
 }
 
-AVX512_INLINE __m512i code_16(const float *values, float scale, float bias, float last)
+/*
+ * The code is the integer nearest to q = (w - b) / s, rounded at the subtraction and the division. As
+ * dividing takes longer than all the rest, w is multiplied with r, 1 / s rounded, instead. The grid was
+ * laid so that b is an integer k times s; one fused operation computes w r - k and, by adding 1.5 * 2^23,
+ * rounds it to the code in its lowest bits. With n = 2^bits - 1:
+ *   - |k| <= 2 n + 2 and |k - b r| <= (n + 1) 2^-21 are asked of a group, or else it is divided;
+ *   - r, the two roundings in q, and the one in b r are off by 2^-24 of numbers of up to 4 n;
+ * so w r - k and q differ by less than (n + 1) 2^-19 as long as q is not past the last code. Unless
+ * w r - k is that close to halfway between integers, both are nearest to the same one. Where it is for
+ * any of 64 values, or one is NaN, these are divided.
+ */
+#define BIG 12582912.0f
+#define SCALE_MOST 0x1p100f /* or else r may be subnormal */
+
+/* Codes in the lowest halves of double words. What is none saturates later; NaN becomes 0. */
+AVX512_INLINE __m512i divided(const float *values, float scale, float bias)
 {
-    __m512 q = _mm512_div_ps(_mm512_sub_ps(_mm512_loadu_ps(values), _mm512_set1_ps(bias)),
-                             _mm512_set1_ps(scale));
-    q = _mm512_max_ps(q, _mm512_setzero_ps()); /* 0 for NaN */
-    q = _mm512_min_ps(q, _mm512_set1_ps(last));
-    return _mm512_cvtps_epi32(q);
+    __m512 x = _mm512_sub_ps(_mm512_loadu_ps(values), _mm512_set1_ps(bias));
+    x = _mm512_max_ps(_mm512_div_ps(x, _mm512_set1_ps(scale)), _mm512_setzero_ps());
+    return _mm512_cvtps_epi32(_mm512_min_ps(x, _mm512_set1_ps(255.0f)));
+}
+
+AVX512_INLINE __m512i multiplied(const float *values, float inverse, float offset, float halfway,
+                                 __mmask16 *doubtful)
+{
+    __m512 w = _mm512_loadu_ps(values), r = _mm512_set1_ps(inverse), o = _mm512_set1_ps(offset);
+    __m512 rounded = _mm512_fmadd_ps(w, r, o);
+    __m512 rest = _mm512_abs_ps(_mm512_fmsub_ps(w, r, _mm512_sub_ps(rounded, o)));
+    *doubtful |= _mm512_cmp_ps_mask(rest, _mm512_set1_ps(halfway), _CMP_NLT_UQ);
+    return _mm512_castps_si512(rounded);
+}
+
+/* What encoding needs of 16 groups. */
+typedef struct groups_16 {
+    float inverses[16];
+    float offsets[16]; /* 1.5 * 2^23 - k; NaN where groups must be divided */
+} groups_16;
+
+AVX512_INLINE groups_16 prepare(const float *scales, const float *biases, size_t n, int bits)
+{
+    const float codes = (float)(1 << bits);
+    __mmask16 lanes = n >= 16 ? 0xFFFF : (__mmask16)((1u << n) - 1);
+    __m512 scale = _mm512_maskz_loadu_ps(lanes, scales);
+    __m512 inverse = _mm512_div_ps(_mm512_set1_ps(1.0f), scale);
+    __m512 steps = _mm512_mul_ps(_mm512_maskz_loadu_ps(lanes, biases), inverse);
+    __m512 k = _mm512_roundscale_ps(steps, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    __m512 error = _mm512_abs_ps(_mm512_sub_ps(steps, k));
+    __mmask16 usable =
+        _mm512_cmp_ps_mask(_mm512_abs_ps(scale), _mm512_set1_ps(SCALE_MOST), _CMP_LE_OQ) &
+        _mm512_cmp_ps_mask(_mm512_abs_ps(k), _mm512_set1_ps(2 * codes), _CMP_LE_OQ) &
+        _mm512_cmp_ps_mask(error, _mm512_set1_ps(codes * 0x1p-21f), _CMP_LE_OQ);
+    __m512 offset = _mm512_castsi512_ps(_mm512_set1_epi32(WB__FLOAT_NAN));
+    offset = _mm512_mask_sub_ps(offset, usable, _mm512_set1_ps(BIG), k);
+    groups_16 g;
+    _mm512_storeu_ps(g.inverses, inverse);
+    _mm512_storeu_ps(g.offsets, offset);
+    return g;
+}
+
+/* The lowest halves of double words of two registers, in order. */
+AVX512_INLINE __m512i low_halves(__m512i low, __m512i high)
+{
+    const __m512i even =
+        _mm512_set_epi16(62, 60, 58, 56, 54, 52, 50, 48, 46, 44, 42, 40, 38, 36, 34, 32, 30, 28, 26,
+                         24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
+    return _mm512_permutex2var_epi16(low, even, high);
 }
 
 AVX512_INLINE void encode(const float *values, int bits, const float *scales, const float *biases,
                           size_t group, size_t groups, uint8_t *packed)
 {
-    /* Packing four registers leaves quarter j of register k as double word 4 j + k. */
-    const __m512i order = _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
-    const float last = (float)((1 << bits) - 1);
-    size_t n = group * groups;
-    for (size_t i = 0; i + 64 <= n; i += 64, values += 64, packed += 8 * bits) {
-        size_t g = i / group, h = (i + 32) / group;
-        __m512i a = code_16(values, scales[g], biases[g], last);
-        __m512i b = code_16(values + 16, scales[g], biases[g], last);
-        __m512i c = code_16(values + 32, scales[h], biases[h], last);
-        __m512i d = code_16(values + 48, scales[h], biases[h], last);
-        __m512i bytes = _mm512_packus_epi16(_mm512_packs_epi32(a, b), _mm512_packs_epi32(c, d));
-        pack_64(_mm512_permutexvar_epi32(order, bytes), bits, packed);
+    const __m512i order = _mm512_set_epi64(7, 5, 3, 1, 6, 4, 2, 0);
+    const __m512i last = _mm512_set1_epi8((char)((1 << bits) - 1));
+    const float halfway = 0.5f - (float)(1 << bits) * 0x1p-19f;
+    for (size_t g = 0; g < groups; g += 16, scales += 16, biases += 16) {
+        size_t n = (groups - g < 16 ? groups - g : 16) * group;
+        groups_16 in = prepare(scales, biases, groups - g, bits);
+        for (size_t i = 0; i + 64 <= n; i += 64, values += 64, packed += 8 * bits) {
+            size_t k = i / group, m = (i + 32) / group;
+            __mmask16 doubtful = 0;
+            __m512i a = multiplied(values, in.inverses[k], in.offsets[k], halfway, &doubtful);
+            __m512i b = multiplied(values + 16, in.inverses[k], in.offsets[k], halfway, &doubtful);
+            __m512i c = multiplied(values + 32, in.inverses[m], in.offsets[m], halfway, &doubtful);
+            __m512i d = multiplied(values + 48, in.inverses[m], in.offsets[m], halfway, &doubtful);
+            if (doubtful != 0) {
+                a = divided(values, scales[k], biases[k]);
+                b = divided(values + 16, scales[k], biases[k]);
+                c = divided(values + 32, scales[m], biases[m]);
+                d = divided(values + 48, scales[m], biases[m]);
+            }
+            __m512i codes = _mm512_packus_epi16(low_halves(a, b), low_halves(c, d));
+            codes = _mm512_min_epu8(_mm512_permutexvar_epi64(order, codes), last);
+            pack_64(codes, bits, packed);
+        }
+        if (n % 64 != 0)
+            wb__mlx_kernels_affine.affine_encode[bits](values, scales + n / group - 1,
+                                                       biases + n / group - 1, group, 1, packed);
     }
-    if (n % 64 != 0)
-        wb__mlx_kernels_affine.affine_encode[bits](values, scales + groups - 1, biases + groups - 1,
-                                                   group, 1, packed);
 }
 
 #define ENCODER(bits)                                                                              \

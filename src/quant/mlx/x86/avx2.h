@@ -46,9 +46,8 @@ AVX2_INLINE __m256i wb__codes_8(const uint8_t *packed, int bits, const wb__sprea
     if (bits == 8)
         return _mm256_cvtepu8_epi32(
             _mm_loadl_epi64((const __m128i *)(const void *)(packed + spread->offset)));
-    __m256i all = bits == 1
-                      ? _mm256_set1_epi32((int)wb__load_le32(packed + spread->offset))
-                      : _mm256_set1_epi64x((int64_t)wb__load_le64(packed + spread->offset));
+    __m256i all = bits == 1 ? _mm256_set1_epi32((int)wb__load_le32(packed + spread->offset))
+                            : _mm256_set1_epi64x((int64_t)wb__load_le64(packed + spread->offset));
     all = _mm256_srlv_epi32(_mm256_shuffle_epi8(all, spread->bytes), spread->shifts);
     return _mm256_and_si256(all, _mm256_set1_epi32((1 << bits) - 1));
 }

@@ -39,11 +39,10 @@ AVX512_INLINE wb__spread wb__spread_codes(int bits, int first, int lane_bits)
     uint64_t shifts = 0; /* of each lane's lowest byte */
     for (int lane = 0; lane < 64 / lane_bits; lane++)
         shifts |= (uint64_t)(unsigned)(lane * bits) << lane * lane_bits;
-    return (wb__spread){
-        _mm512_add_epi64(_mm512_mullo_epi64(byte, _mm512_set1_epi64(every)),
-                         _mm512_set1_epi64(INT64_C(0x0706050403020100))),
-        _mm512_add_epi64(_mm512_mullo_epi64(bit, _mm512_set1_epi64(every)),
-                         _mm512_set1_epi64((int64_t)shifts))};
+    return (wb__spread){_mm512_add_epi64(_mm512_mullo_epi64(byte, _mm512_set1_epi64(every)),
+                                         _mm512_set1_epi64(INT64_C(0x0706050403020100))),
+                        _mm512_add_epi64(_mm512_mullo_epi64(bit, _mm512_set1_epi64(every)),
+                                         _mm512_set1_epi64((int64_t)shifts))};
 }
 
 /* The bytes of 32 codes and no more. */
@@ -101,8 +100,9 @@ AVX512_INLINE __m512 wb__rounded(__m512 x, wb__mlx_format format)
 /* The upper halves of 16 double words and 16 more. */
 AVX512_INLINE __m512i wb__upper_halves(__m512i low, __m512i high)
 {
-    const __m512i odd = _mm512_set_epi16(63, 61, 59, 57, 55, 53, 51, 49, 47, 45, 43, 41, 39, 37, 35,
-                                         33, 31, 29, 27, 25, 23, 21, 19, 17, 15, 13, 11, 9, 7, 5, 3, 1);
+    const __m512i odd =
+        _mm512_set_epi16(63, 61, 59, 57, 55, 53, 51, 49, 47, 45, 43, 41, 39, 37, 35, 33, 31, 29, 27,
+                         25, 23, 21, 19, 17, 15, 13, 11, 9, 7, 5, 3, 1);
     return _mm512_permutex2var_epi16(low, odd, high);
 }
 

@@ -114,8 +114,7 @@ AVX2_INLINE bool holds_nan(const uint8_t *codes, size_t n)
 
 AVX2_INLINE __m256 values_8(const uint8_t *codes)
 {
-    __m128i words =
-        _mm_cvtepi8_epi16(_mm_loadl_epi64((const __m128i *)(const void *)codes));
+    __m128i words = _mm_cvtepi8_epi16(_mm_loadl_epi64((const __m128i *)(const void *)codes));
     __m128i bits = _mm_and_si128(_mm_slli_epi16(words, 7), _mm_set1_epi16((short)0xBF80));
     return _mm256_mul_ps(_mm256_cvtph_ps(bits), _mm256_set1_ps(256.0f));
 }

@@ -78,10 +78,9 @@ AVX512_INLINE small_32 load_small(const uint8_t *packed)
     __m256i codes = _mm256_loadu_si256((const __m256i *)(const void *)packed);
     __m512i bits = _mm512_and_si512(_mm512_slli_epi16(_mm512_cvtepi8_epi16(codes), 7),
                                     _mm512_set1_epi16((short)0xBF80));
-    return (small_32){
-        _mm512_cvtph_ps(_mm512_castsi512_si256(bits)),
-        _mm512_cvtph_ps(_mm512_extracti64x4_epi64(bits, 1)),
-        _mm256_cmpeq_epi8_mask(_mm256_and_si256(codes, magnitude), magnitude)};
+    return (small_32){_mm512_cvtph_ps(_mm512_castsi512_si256(bits)),
+                      _mm512_cvtph_ps(_mm512_extracti64x4_epi64(bits, 1)),
+                      _mm256_cmpeq_epi8_mask(_mm256_and_si256(codes, magnitude), magnitude)};
 }
 
 AVX512_INLINE __m512 with_nan(__m512 x, __mmask16 nan)

@@ -43,13 +43,13 @@ AVX2_INLINE __m256i index_of(__m256 q)
 /* Writes the 16 bytes of 32 codes; false if there is something large among them. */
 AVX2_INLINE bool store_32(const __m256 q[4], uint8_t *packed)
 {
-    const __m256i code_of = _mm256_broadcastsi128_si256(
-        _mm_set_epi8(5, 5, 4, 4, 3, 3, 2, 2, 2, 1, 1, 1, 1, 1, 1, 0));
+    const __m256i code_of =
+        _mm256_broadcastsi128_si256(_mm_set_epi8(5, 5, 4, 4, 3, 3, 2, 2, 2, 1, 1, 1, 1, 1, 1, 0));
     __m256i at = wb__bytes_of(index_of(q[0]), index_of(q[1]), index_of(q[2]), index_of(q[3]));
     if (_mm256_movemask_epi8(_mm256_cmpgt_epi8(at, _mm256_set1_epi8(LARGE))) != 0)
         return false;
-    __m256i low = _mm256_min_epi8(_mm256_max_epi8(at, _mm256_setzero_si256()),
-                                  _mm256_set1_epi8(15));
+    __m256i low =
+        _mm256_min_epi8(_mm256_max_epi8(at, _mm256_setzero_si256()), _mm256_set1_epi8(15));
     __m256i codes = _mm256_shuffle_epi8(code_of, low);
     codes = _mm256_sub_epi8(codes, _mm256_cmpgt_epi8(at, _mm256_set1_epi8(15)));
     codes = _mm256_sub_epi8(codes, _mm256_cmpgt_epi8(at, _mm256_set1_epi8(17)));

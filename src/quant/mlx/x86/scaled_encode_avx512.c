@@ -84,9 +84,9 @@ AVX512_INLINE bool store_64(const __m512 q[4], __m512i table, uint8_t *packed)
     at = _mm512_min_epi8(_mm512_max_epi8(at, _mm512_setzero_si512()), _mm512_set1_epi8(63));
     __m512i codes = _mm512_permutexvar_epi8(at, table);
     /* Saturation keeps signs. */
-    __mmask64 negative = _mm512_movepi8_mask(
-        pack_bytes(_mm512_castps_si512(q[0]), _mm512_castps_si512(q[1]),
-                   _mm512_castps_si512(q[2]), _mm512_castps_si512(q[3])));
+    __mmask64 negative =
+        _mm512_movepi8_mask(pack_bytes(_mm512_castps_si512(q[0]), _mm512_castps_si512(q[1]),
+                                       _mm512_castps_si512(q[2]), _mm512_castps_si512(q[3])));
     __mmask64 zero = _mm512_testn_epi8_mask(codes, codes);
     if (_mm512_movepi8_mask(codes) != 0)
         return false;
@@ -159,8 +159,8 @@ AVX512_INLINE __m128i e4m3_of(__m512 x)
     __mmask16 subnormal = _mm512_cmplt_epi32_mask(u, _mm512_set1_epi32(0x3C800000));
     code = _mm512_mask_mov_epi32(code, subnormal, small);
     code = _mm512_min_epu32(code, _mm512_set1_epi32(0x7E));
-    __m512i sign = _mm512_and_si512(_mm512_srli_epi32(_mm512_castps_si512(x), 24),
-                                    _mm512_set1_epi32(0x80));
+    __m512i sign =
+        _mm512_and_si512(_mm512_srli_epi32(_mm512_castps_si512(x), 24), _mm512_set1_epi32(0x80));
     return _mm512_cvtepi32_epi8(_mm512_or_si512(code, sign));
 }
 

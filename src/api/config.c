@@ -1,0 +1,49 @@
+#include "open/insight.h"
+
+wb_status wb_config_get(const wb_model *model, wb_config *out, wb_error *error)
+{
+    wb_error spare;
+    const wb__insight *insight;
+    wb__context context = wb__context_of(model, wb__error_reset(error, &spare));
+    size_t size = out->size;
+    memset(out, 0, sizeof *out);
+    out->size = size;
+    if (size != sizeof *out)
+        return wb__fail_argument(&context, "wb_config.size is not sizeof(wb_config)");
+    wb_status status = wb__insight_of(model, &context, &insight);
+    if (status == WB_OK)
+        *out = insight->config;
+    return status;
+}
+
+wb_status wb_config_at(const wb_config *config, uint32_t field, wb_config_value *out)
+{
+    static const char *const layouts[] = {"none", "half", "interleaved"};
+    size_t size = out->size;
+    memset(out, 0, sizeof *out);
+    out->size = size;
+    if (size != sizeof *out || config->size != sizeof *config)
+        return WB_ERROR_ARGUMENT;
+    if (field >= WB_CONFIG_FIELDS)
+        return WB_ERROR_NOT_FOUND;
+    const wb__config_row *row = &wb__config_rows[field];
+    const char *member = (const char *)config + row->offset;
+    out->name = row->name;
+    out->origin = (wb_origin)config->origin[field];
+    switch (row->kind) {
+    case WB__CONFIG_KIND_TEXT: out->text = *(const char *const *)member; break;
+    case WB__CONFIG_KIND_COUNT: out->number = *(const uint64_t *)member; break;
+    case WB__CONFIG_KIND_FLAG: out->number = *(const uint32_t *)member; break;
+    case WB__CONFIG_KIND_LAYOUT:
+        if (config->rope_layout <= WB_ROPE_INTERLEAVED)
+            out->text = layouts[config->rope_layout];
+        break;
+    case WB__CONFIG_KIND_REAL:
+        out->is_float = 1;
+        out->real = *(const double *)member;
+        break;
+    }
+    if (out->number != 0)
+        out->real = (double)out->number;
+    return WB_OK;
+}

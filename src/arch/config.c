@@ -1,0 +1,350 @@
+#include "arch/config.h"
+
+#define WB__CONFIG(FIELD, member, KIND, keys, paths) \
+    [WB_CONFIG_##                                    \
+        FIELD] = {#member, WB__CONFIG_KIND_##KIND, offsetof(wb_config, member), keys, paths},
+const wb__config_row wb__config_rows[WB_CONFIG_FIELDS] = {
+#include "arch/config.def"
+};
+#undef WB__CONFIG
+
+typedef struct maker {
+    wb_config *config;
+    const wb__facts *facts;
+    const wb__family *family;
+    wb__str prefix;
+    const wb__names *names;
+    bool by_key; /* the model speaks in key-values */
+} maker;
+
+/* ---- fields ---- */
+
+static void *member(const maker *m, int field)
+{
+    return (char *)m->config + wb__config_rows[field].offset;
+}
+
+static bool is_known(const maker *m, int field)
+{
+    return m->config->origin[field] != WB_ORIGIN_ABSENT;
+}
+
+static void set_count(const maker *m, int field, uint64_t value, wb_origin origin)
+{
+    *(uint64_t *)member(m, field) = value;
+    m->config->origin[field] = (uint8_t)origin;
+}
+
+/* Takes a number that is of the field's kind; what is not counts as not said. */
+static void set_fact(const maker *m, int field, const wb__fact *fact)
+{
+    const wb__config_row *row = &wb__config_rows[field];
+    bool is_number = fact->type == WB__FACT_UINT || fact->type == WB__FACT_REAL;
+    if (row->kind == WB__CONFIG_KIND_FLAG && fact->type == WB__FACT_BOOL)
+        *(uint32_t *)member(m, field) = (uint32_t)fact->number;
+    else if (row->kind == WB__CONFIG_KIND_COUNT && fact->type == WB__FACT_UINT)
+        *(uint64_t *)member(m, field) = fact->number;
+    else if (row->kind == WB__CONFIG_KIND_REAL && is_number)
+        *(double *)member(m, field) = fact->real;
+    else
+        return;
+    m->config->origin[field] = WB_ORIGIN_FILE;
+}
+
+static void read_files(const maker *m)
+{
+    for (int field = 0; field < WB_CONFIG_FIELDS; field++) {
+        const wb__config_row *row = &wb__config_rows[field];
+        if (field >= WB_CONFIG_ENC_N_LAYERS && field <= WB_CONFIG_ENC_MAX_SEQ_LEN &&
+            (m->family == NULL || !(m->family->flags & WB__FAMILY_ENCODER)))
+            continue;
+        wb__fact fact = wb__fact_by_key(m->facts, m->prefix, row->keys);
+        if (fact.type == WB__FACT_NONE)
+            fact = wb__fact_by_path(m->facts, row->paths);
+        set_fact(m, field, &fact);
+    }
+}
+
+/* ---- sliding windows, which files have several ways to talk about ---- */
+
+/* Where the first layer that sees everything stands among those that do not. */
+static uint64_t pattern_of_layer_types(const wb__facts *facts)
+{
+    const wb__tree *tree = facts->config;
+    wb__node list = WB__NO_NODE;
+    if (tree != NULL)
+        list = wb__tree_path(tree, 0, "text_config/layer_types");
+    if (tree != NULL && list == WB__NO_NODE)
+        list = wb__tree_get(tree, 0, "layer_types");
+    if (list == WB__NO_NODE)
+        return 0;
+    uint64_t number = 1;
+    for (wb__node n = wb__tree_first(tree, list); n != WB__NO_NODE;
+         n = wb__tree_next(tree, list, n), number++) {
+        if (wb__str_equal(wb__tree_string(tree, n), WB__STR("full_attention")))
+            return number > 1 ? number : 0;
+    }
+    return 0;
+}
+
+static void read_window(const maker *m)
+{
+    wb__fact used = wb__fact_by_path(m->facts, "use_sliding_window");
+    wb__fact window = wb__fact_by_path(m->facts, "sliding_window");
+    bool off = used.type == WB__FACT_BOOL && used.number == 0;
+    /* A window of null is said to be none, which is not the same as saying nothing. */
+    if (!m->by_key && (off || window.type == WB__FACT_NULL))
+        set_count(m, WB_CONFIG_SLIDING_WINDOW, 0, WB_ORIGIN_FILE);
+    uint64_t pattern = pattern_of_layer_types(m->facts);
+    if (!is_known(m, WB_CONFIG_SLIDING_WINDOW_PATTERN) && pattern != 0)
+        set_count(m, WB_CONFIG_SLIDING_WINDOW_PATTERN, pattern, WB_ORIGIN_DERIVED);
+}
+
+/* ---- defaults ---- */
+
+static bool needs_window(int field)
+{
+    return field == WB_CONFIG_SLIDING_WINDOW_PATTERN || field == WB_CONFIG_ROPE_LOCAL_THETA;
+}
+
+static void set_default(const maker *m, const wb__config_default *row)
+{
+    wb_config *config = m->config;
+    if (is_known(m, row->field) || (m->by_key && !row->everywhere) ||
+        (needs_window(row->field) && config->sliding_window == 0))
+        return;
+    switch (wb__config_rows[row->field].kind) {
+    case WB__CONFIG_KIND_COUNT: *(uint64_t *)member(m, row->field) = (uint64_t)row->value; break;
+    case WB__CONFIG_KIND_REAL: *(double *)member(m, row->field) = row->value; break;
+    case WB__CONFIG_KIND_FLAG: *(uint32_t *)member(m, row->field) = (uint32_t)row->value; break;
+    default: return;
+    }
+    config->origin[row->field] = WB_ORIGIN_DEFAULT;
+}
+
+static void set_defaults(const maker *m)
+{
+    /* Without a file that names the architecture its defaults would be a guess upon a guess. */
+    if (m->config->origin[WB_CONFIG_ARCHITECTURE] != WB_ORIGIN_FILE || m->family == NULL)
+        return;
+    for (const wb__config_default *row = m->family->defaults; row != NULL && row->field != 0; row++)
+        set_default(m, row);
+    if (m->by_key && !(m->family->flags & WB__FAMILY_NO_ROPE)) {
+        const wb__config_default theta = {WB_CONFIG_ROPE_THETA, true, 10000}; /* llama.cpp's */
+        set_default(m, &theta);
+    }
+}
+
+/* ---- what follows ---- */
+
+static const wb__kind *kind_of(const maker *m, const char *canonical)
+{
+    if (m->names == NULL)
+        return NULL;
+    const wb__name_entry *entry = wb__names_find(m->names, wb__str_from(canonical, SIZE_MAX));
+    if (entry == NULL)
+        return NULL;
+    return entry->view != WB__NO_ENTRY ? &m->names->views[entry->view].kind
+                                       : wb__names_kind(m->names, entry->first);
+}
+
+/* A dimension of a tensor, where the field is not known yet. */
+static void derive_size(const maker *m, int field, const char *canonical, uint32_t axis,
+                        uint32_t rank)
+{
+    const wb__kind *kind = is_known(m, field) ? NULL : kind_of(m, canonical);
+    if (kind != NULL && kind->rank == rank)
+        set_count(m, field, kind->shape[axis], WB_ORIGIN_DERIVED);
+}
+
+static void derive_product(const maker *m, int field, uint64_t a, uint64_t b)
+{
+    uint64_t product;
+    if (a != 0 && b != 0 && wb__mul(a, b, &product))
+        set_count(m, field, product, WB_ORIGIN_DERIVED);
+}
+
+static void derive_from_tensors(const maker *m)
+{
+    static const char *const embeddings[] = {"token_embedding.weight", "token_embd.weight"};
+    static const struct {
+        int field;
+        const char *canonical;
+        uint32_t axis, rank;
+    } sizes[] = {
+        {WB_CONFIG_FFN_DIM, "layers.0.ffn.down.weight", 1, 2},
+        {WB_CONFIG_FFN_DIM, "blk.0.ffn_down.weight", 1, 2},
+        {WB_CONFIG_ENC_DIM, "enc.output_norm.weight", 0, 1},
+        {WB_CONFIG_ENC_FFN_DIM, "enc.layers.0.ffn.up.weight", 0, 2},
+    };
+    for (size_t i = 0; i < sizeof embeddings / sizeof embeddings[0]; i++) {
+        derive_size(m, WB_CONFIG_VOCAB_SIZE, embeddings[i], 0, 2);
+        derive_size(m, WB_CONFIG_DIM, embeddings[i], 1, 2);
+    }
+    if (m->family != NULL) {
+        for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+            derive_size(m, sizes[i].field, sizes[i].canonical, sizes[i].axis, sizes[i].rank);
+    }
+    if (m->names != NULL && !is_known(m, WB_CONFIG_N_LAYERS) && m->names->layers > 0)
+        set_count(m, WB_CONFIG_N_LAYERS, m->names->layers, WB_ORIGIN_DERIVED);
+    if (m->names != NULL && !is_known(m, WB_CONFIG_ENC_N_LAYERS) && m->names->enc_layers > 0)
+        set_count(m, WB_CONFIG_ENC_N_LAYERS, m->names->enc_layers, WB_ORIGIN_DERIVED);
+}
+
+/* The first layer with experts is not always layer 0. */
+static void derive_experts(const maker *m)
+{
+    if (m->names == NULL)
+        return;
+    for (size_t i = 0; i < m->names->entries.count; i++) {
+        const wb__name_entry *entry = wb__names_at(m->names, i);
+        if (entry->suffix != WB__SUFFIX_WEIGHT ||
+            strcmp(entry->rule->canonical, "layers.{n}.ffn.experts.gate") != 0)
+            continue;
+        const char *name = entry->text;
+        derive_size(m, WB_CONFIG_N_EXPERTS, name, 0, 3);
+        derive_size(m, WB_CONFIG_EXPERT_FFN_DIM, name, 1, 3);
+        return;
+    }
+    if (m->config->n_experts != 0 && !is_known(m, WB_CONFIG_EXPERT_FFN_DIM) &&
+        is_known(m, WB_CONFIG_FFN_DIM))
+        set_count(m, WB_CONFIG_EXPERT_FFN_DIM, m->config->ffn_dim, WB_ORIGIN_DERIVED);
+}
+
+static void derive_heads(const maker *m)
+{
+    wb_config *config = m->config;
+    if (!is_known(m, WB_CONFIG_N_KV_HEADS) && is_known(m, WB_CONFIG_N_HEADS))
+        set_count(m, WB_CONFIG_N_KV_HEADS, config->n_heads, WB_ORIGIN_DERIVED);
+    if (!is_known(m, WB_CONFIG_HEAD_DIM) && config->n_heads != 0 && is_known(m, WB_CONFIG_DIM))
+        set_count(m, WB_CONFIG_HEAD_DIM, config->dim / config->n_heads, WB_ORIGIN_DERIVED);
+    derive_product(m, WB_CONFIG_Q_DIM, config->n_heads, config->head_dim);
+    derive_product(m, WB_CONFIG_KV_DIM, config->n_kv_heads, config->head_dim);
+}
+
+/* GGUF says that output and embedding are tied by leaving the output out. */
+static void derive_tie(const maker *m)
+{
+    bool has_head = m->family != NULL && !(m->family->flags & WB__FAMILY_NO_HEAD);
+    if (is_known(m, WB_CONFIG_TIE_EMBEDDINGS) || m->names == NULL || !has_head ||
+        kind_of(m, "token_embedding.weight") == NULL)
+        return;
+    m->config->tie_embeddings = kind_of(m, "output.weight") == NULL;
+    m->config->origin[WB_CONFIG_TIE_EMBEDDINGS] = WB_ORIGIN_DERIVED;
+}
+
+/* How the rows and norms lie is nowhere said: it follows from who wrote the names. */
+static void derive_layout(const maker *m)
+{
+    wb_config *config = m->config;
+    bool gguf = m->by_key;
+    if (m->names != NULL && m->names->entries.count > 0)
+        gguf = m->names->gguf_names > m->names->entries.count / 2;
+    if (m->family == NULL)
+        return;
+    config->rope_layout = m->family->flags & WB__FAMILY_NO_ROPE               ? WB_ROPE_NONE
+                          : gguf && m->family->flags & WB__FAMILY_INTERLEAVED ? WB_ROPE_INTERLEAVED
+                                                                              : WB_ROPE_HALF;
+    config->origin[WB_CONFIG_ROPE_LAYOUT] = WB_ORIGIN_DERIVED;
+    config->norm_offset = !gguf && m->family->flags & WB__FAMILY_NORM_OFFSET;
+    config->origin[WB_CONFIG_NORM_OFFSET] = WB_ORIGIN_DERIVED;
+}
+
+/* ---- quantization ---- */
+
+typedef struct packing_count {
+    uint32_t bits, group;
+    uint64_t elements;
+} packing_count;
+
+static void count_packing(packing_count *counts, size_t n, uint32_t bits, uint32_t group,
+                          uint64_t elements)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (counts[i].elements != 0 && (counts[i].bits != bits || counts[i].group != group))
+            continue;
+        counts[i].bits = bits;
+        counts[i].group = group;
+        uint64_t sum;
+        counts[i].elements = wb__add(counts[i].elements, elements, &sum) ? sum : UINT64_MAX;
+        return;
+    }
+}
+
+/* Bits and group size of the most values, where files do not say. */
+static void derive_packing(const maker *m)
+{
+    packing_count counts[32] = {{0}};
+    const size_t n = sizeof counts / sizeof counts[0];
+    size_t most = 0;
+    if (m->names == NULL || is_known(m, WB_CONFIG_QUANT_BITS))
+        return;
+    for (size_t i = 0; i < m->names->tensors->count; i++) {
+        const wb__packed *packed;
+        size_t stored = wb__tensors_stored(m->names->tensors, i, &packed);
+        const wb__kind *kind = wb__table_kind_of(m->names->table, stored);
+        if (packed != NULL)
+            count_packing(counts, n, packed->bits, packed->group, packed->kind.elements);
+        else if (kind->dtype->block_size > 1)
+            count_packing(counts, n, kind->dtype->block_bits / kind->dtype->block_size,
+                          kind->dtype->block_size, kind->elements);
+    }
+    for (size_t i = 1; i < n; i++) {
+        if (counts[i].elements > counts[most].elements)
+            most = i;
+    }
+    if (counts[most].elements == 0)
+        return;
+    set_count(m, WB_CONFIG_QUANT_BITS, counts[most].bits, WB_ORIGIN_DERIVED);
+    set_count(m, WB_CONFIG_QUANT_GROUP_SIZE, counts[most].group, WB_ORIGIN_DERIVED);
+}
+
+/* ---- all of it ---- */
+
+wb__str wb__config_architecture(const wb__facts *facts, const wb__family **family)
+{
+    wb__fact fact = wb__fact_by_key(facts, WB__STR(""), "general.architecture");
+    *family = NULL;
+    if (fact.type == WB__FACT_TEXT && fact.text.len > 0) {
+        *family = wb__family_by_name(fact.text);
+        return fact.text;
+    }
+    if (facts->config == NULL)
+        return WB__STR("");
+    /* Of a model that sees and speaks the part that speaks. */
+    static const char *const paths[] = {"text_config/model_type", "model_type"};
+    wb__str said = WB__STR("");
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+        wb__str type = wb__tree_string(facts->config, wb__tree_path(facts->config, 0, paths[i]));
+        *family = wb__family_by_model_type(type);
+        if (*family != NULL)
+            return wb__str_from((*family)->name, SIZE_MAX);
+        if (type.len > 0)
+            said = type;
+    }
+    return said;
+}
+
+void wb__config_make(wb_config *config, const wb__facts *facts, const wb__family *family,
+                     const char *architecture, const wb__names *names)
+{
+    maker m = {config, facts, family, wb__str_from(architecture, SIZE_MAX), names, false};
+    const wb__family *said;
+    wb__fact by_key = wb__fact_by_key(facts, WB__STR(""), "general.architecture");
+    memset(config, 0, sizeof *config);
+    config->size = sizeof *config;
+    config->architecture = architecture;
+    m.by_key = by_key.type == WB__FACT_TEXT;
+    if (architecture != NULL)
+        config->origin[WB_CONFIG_ARCHITECTURE] =
+            wb__config_architecture(facts, &said).len > 0 ? WB_ORIGIN_FILE : WB_ORIGIN_DERIVED;
+    read_files(&m);
+    read_window(&m);
+    set_defaults(&m);
+    derive_from_tensors(&m);
+    derive_experts(&m);
+    derive_heads(&m);
+    derive_tie(&m);
+    derive_layout(&m);
+    derive_packing(&m);
+}

@@ -1,0 +1,86 @@
+/*
+ * Gemma 1 to 3. Embedding and output are always tied; norms are stored as w - 1, but as w in GGUF.
+ * Gemma 2 and 3 have norms before and after both halves of a layer, so that the norm Hugging Face
+ * calls post_attention_layernorm is another one than everywhere else.
+ *
+ * Defaults: transformers' GemmaConfig, Gemma2Config and Gemma3TextConfig, which the published
+ * config.json of Gemma 3 relies on; heads 8 and 4, and a context of 131072, are what llama.cpp's
+ * converter takes for it.
+ */
+#include "arch/family.h"
+#include "weighbridge.h"
+
+#define L "layers.{n}."
+#define B "blk.{n}."
+
+#define NEEDS \
+    (WB__NEEDS_ATTENTION | WB__NEEDS_FFN | WB__NEED_GATE | WB__NEED_EMBEDDING | WB__NEED_LAST_NORM)
+
+static const wb__rule four_norms[] = {
+    {L "post_attention_norm", B "post_attention_norm", L "post_attention_layernorm", "d", 0},
+    {L "ffn_norm", B "ffn_norm", L "pre_feedforward_layernorm", "d", WB__NEED_FFN_NORM},
+    {L "post_ffn_norm", B "post_ffw_norm", L "post_feedforward_layernorm", "d", 0},
+    {0},
+};
+
+static const wb__config_default defaults_1[] = {
+    {WB_CONFIG_HEAD_DIM, false, 256},
+    {WB_CONFIG_ROPE_THETA, false, 10000},
+    {WB_CONFIG_NORM_EPS, false, 1e-6},
+    {WB_CONFIG_TIE_EMBEDDINGS, false, 1},
+    {0},
+};
+
+const wb__family wb__family_gemma = {
+    .name = "gemma",
+    .model_types = "gemma",
+    .rules = {wb__rules_decoder, wb__rules_known},
+    .defaults = defaults_1,
+    .activation = "gelu_pytorch_tanh",
+    .flags = WB__FAMILY_NORM_OFFSET,
+    .needs = NEEDS,
+};
+
+static const wb__config_default defaults_2[] = {
+    {WB_CONFIG_HEAD_DIM, false, 256},
+    {WB_CONFIG_ROPE_THETA, false, 10000},
+    {WB_CONFIG_NORM_EPS, false, 1e-6},
+    {WB_CONFIG_TIE_EMBEDDINGS, false, 1},
+    {WB_CONFIG_SLIDING_WINDOW, true, 4096},
+    {WB_CONFIG_SLIDING_WINDOW_PATTERN, true, 2},
+    {0},
+};
+
+const wb__family wb__family_gemma2 = {
+    .name = "gemma2",
+    .model_types = "gemma2",
+    .rules = {four_norms, wb__rules_decoder, wb__rules_known},
+    .defaults = defaults_2,
+    .activation = "gelu_pytorch_tanh",
+    .flags = WB__FAMILY_NORM_OFFSET,
+    .needs = NEEDS,
+};
+
+static const wb__config_default defaults_3[] = {
+    {WB_CONFIG_N_HEADS, false, 8},
+    {WB_CONFIG_N_KV_HEADS, false, 4},
+    {WB_CONFIG_HEAD_DIM, false, 256},
+    {WB_CONFIG_MAX_SEQ_LEN, false, 131072},
+    {WB_CONFIG_ROPE_THETA, false, 1000000},
+    {WB_CONFIG_NORM_EPS, false, 1e-6},
+    {WB_CONFIG_TIE_EMBEDDINGS, false, 1},
+    {WB_CONFIG_SLIDING_WINDOW_PATTERN, true, 6},
+    {WB_CONFIG_ROPE_LOCAL_THETA, true, 10000},
+    {0},
+};
+
+const wb__family wb__family_gemma3 = {
+    .name = "gemma3",
+    .model_types = "gemma3_text|gemma3",
+    .signature = L "pre_feedforward_layernorm",
+    .rules = {four_norms, wb__rules_decoder, wb__rules_known},
+    .defaults = defaults_3,
+    .activation = "gelu_pytorch_tanh",
+    .flags = WB__FAMILY_NORM_OFFSET,
+    .needs = NEEDS,
+};

@@ -1,0 +1,23 @@
+/*
+ * Llama 1 to 3, Mistral, Mixtral: one architecture for llama.cpp.
+ * Defaults: transformers' LlamaConfig, MistralConfig and MixtralConfig where they agree.
+ */
+#include "arch/family.h"
+#include "weighbridge.h"
+
+static const wb__config_default defaults[] = {
+    {WB_CONFIG_ROPE_THETA, false, 10000},
+    {WB_CONFIG_NORM_EPS, false, 1e-6},
+    {0},
+};
+
+const wb__family wb__family_llama = {
+    .name = "llama",
+    .model_types = "llama|mistral|mixtral",
+    .rules = {wb__rules_decoder, wb__rules_experts, wb__rules_known},
+    .defaults = defaults,
+    .activation = "silu",
+    .flags = WB__FAMILY_INTERLEAVED,
+    .needs = WB__NEEDS_ATTENTION | WB__NEEDS_FFN | WB__NEED_GATE | WB__NEED_EMBEDDING |
+             WB__NEED_HEAD | WB__NEED_LAST_NORM,
+};

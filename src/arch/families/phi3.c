@@ -1,0 +1,31 @@
+/*
+ * Phi 3 and 4: q, k and v are one tensor, gate and up are another, gate first, which GGUF calls up.
+ * Defaults: transformers' Phi3Config.
+ */
+#include "arch/family.h"
+#include "weighbridge.h"
+
+#define L "layers.{n}."
+#define B "blk.{n}."
+
+static const wb__rule rules[] = {
+    {L "ffn.gate_up", B "ffn_up", L "mlp.gate_up_proj", "gd", WB__NEED_GATE | WB__NEED_UP},
+    {0},
+};
+
+static const wb__config_default defaults[] = {
+    {WB_CONFIG_ROPE_THETA, false, 10000},
+    {WB_CONFIG_NORM_EPS, false, 1e-5},
+    {0},
+};
+
+const wb__family wb__family_phi3 = {
+    .name = "phi3",
+    .model_types = "phi3",
+    .signature = L "mlp.gate_up_proj",
+    .rules = {rules, wb__rules_decoder, wb__rules_known},
+    .defaults = defaults,
+    .activation = "silu",
+    .needs = WB__NEEDS_ATTENTION | WB__NEEDS_FFN | WB__NEED_GATE | WB__NEED_EMBEDDING |
+             WB__NEED_HEAD | WB__NEED_LAST_NORM,
+};

@@ -1,0 +1,254 @@
+#include "arch/names.h"
+
+/* Where the experts of stacks are, while tensors are gone through. */
+typedef struct stacking {
+    uint32_t *next;   /* the part met before in the same stack, WB__NO_TENSOR at the end */
+    uint32_t *expert; /* its number */
+    size_t count;     /* tensors */
+    size_t stacks;
+    size_t parts;
+} stacking;
+
+const wb__kind *wb__names_kind(const wb__names *names, uint64_t number)
+{
+    const wb__packed *packed;
+    size_t stored = wb__tensors_stored(names->tensors, number, &packed);
+    return packed != NULL ? &packed->kind : wb__table_kind_of(names->table, stored);
+}
+
+static wb__str name_of(const wb__names *names, size_t number)
+{
+    const wb__packed *packed;
+    return wb__table_name(names->table, wb__tensors_stored(names->tensors, number, &packed));
+}
+
+/* ---- finding ---- */
+
+static uint32_t hash_of(const wb__names *names, wb__str text)
+{
+    const wb__name_hasher *hasher = &names->table->hasher;
+    return hasher->hash(hasher, text.ptr, text.len);
+}
+
+static size_t find_slot(const wb__names *names, wb__str text, uint32_t hash)
+{
+    size_t mask = names->slot_count - 1;
+    size_t slot = hash & mask;
+    for (; names->slots[slot] != 0; slot = (slot + 1) & mask) {
+        const wb__name_entry *entry = wb__names_at(names, names->slots[slot] - 1);
+        if (entry->hash == hash && wb__str_equal((wb__str){entry->text, entry->len}, text))
+            break;
+    }
+    return slot;
+}
+
+const wb__name_entry *wb__names_find(const wb__names *names, wb__str canonical)
+{
+    if (names->slot_count == 0)
+        return NULL;
+    uint32_t entry = names->slots[find_slot(names, canonical, hash_of(names, canonical))];
+    return entry == 0 ? NULL : wb__names_at(names, entry - 1);
+}
+
+/* ---- making ---- */
+
+static bool start_stacking(wb__names *names, stacking *stack)
+{
+    if (stack->next != NULL)
+        return true;
+    stack->count = names->tensors->count;
+    stack->next = wb__alloc(&names->allocator, stack->count * 2 * sizeof *stack->next);
+    if (stack->next != NULL)
+        stack->expert = stack->next + stack->count;
+    return stack->next != NULL;
+}
+
+static bool add_part(wb__names *names, stacking *stack, wb__name_entry *entry, uint32_t tensor,
+                     uint32_t expert)
+{
+    if (!start_stacking(names, stack))
+        return false;
+    /* The list of a stack hangs on its first part: first -> last -> … -> second. */
+    stack->expert[tensor] = expert;
+    stack->next[tensor] = WB__NO_TENSOR;
+    if (entry->first != tensor) {
+        stack->next[tensor] = stack->next[entry->first];
+        stack->next[entry->first] = tensor;
+    } else {
+        stack->stacks++;
+    }
+    stack->parts++;
+    entry->experts++;
+    return true;
+}
+
+static bool add_tensor(wb__names *names, stacking *stack, uint32_t tensor,
+                       const wb__matched *matched)
+{
+    char buffer[WB__STEM_MAX * 2];
+    wb__str text = {buffer, wb__canonical_write(matched, buffer, sizeof buffer)};
+    uint32_t hash = hash_of(names, text);
+    size_t slot = find_slot(names, text, hash);
+    wb__name_entry *entry = NULL;
+    if (names->slots[slot] != 0) {
+        entry = wb__list_at(&names->entries, names->slots[slot] - 1);
+        if (!matched->has_expert || entry->experts == 0) {
+            names->repeated++;
+            return true;
+        }
+    } else {
+        char *copy = wb__arena_text(&names->arena, text.len + 1);
+        entry = copy == NULL ? NULL : wb__list_append(&names->entries);
+        if (entry == NULL)
+            return false;
+        memcpy(copy, text.ptr, text.len);
+        copy[text.len] = '\0';
+        *entry = (wb__name_entry){.text = copy,
+                                  .rule = matched->rule,
+                                  .len = (uint32_t)text.len,
+                                  .hash = hash,
+                                  .first = tensor,
+                                  .view = WB__NO_ENTRY,
+                                  .layer = (uint16_t)matched->layer,
+                                  .suffix = (uint8_t)matched->suffix,
+                                  .spelt = (uint8_t)matched->spelt};
+        names->slots[slot] = (uint32_t)names->entries.count;
+    }
+    names->of[tensor] = names->slots[slot] - 1;
+    names->gguf_names += matched->spelt == WB__SPELT_GGUF;
+    if (strstr(matched->rule->canonical, "layers.{n}.") != NULL ||
+        strncmp(matched->rule->canonical, "blk.{n}.", 8) == 0) {
+        uint32_t *layers =
+            strncmp(matched->rule->canonical, "enc.", 4) == 0 ? &names->enc_layers : &names->layers;
+        if (matched->layer >= *layers)
+            *layers = matched->layer + 1;
+    }
+    return !matched->has_expert || add_part(names, stack, entry, tensor, matched->expert);
+}
+
+static bool map_tensors(wb__names *names, stacking *stack)
+{
+    wb__matched matched;
+    for (size_t i = 0; i < names->tensors->count; i++) {
+        names->of[i] = WB__NO_ENTRY;
+        if (!wb__rule_match(&names->rules, name_of(names, i), &matched))
+            names->unmapped++;
+        else if (matched.rule->canonical == NULL)
+            names->known++;
+        else if (!add_tensor(names, stack, (uint32_t)i, &matched))
+            return false;
+    }
+    return true;
+}
+
+/* ---- views ---- */
+
+static const wb__packed *packed_of(const wb__names *names, uint32_t number)
+{
+    const wb__packed *packed;
+    (void)wb__tensors_stored(names->tensors, number, &packed);
+    return packed;
+}
+
+static bool are_alike(const wb__names *names, uint32_t a, uint32_t b)
+{
+    const wb__kind *x = wb__names_kind(names, a);
+    const wb__kind *y = wb__names_kind(names, b);
+    const wb__packed *p = packed_of(names, a);
+    const wb__packed *q = packed_of(names, b);
+    if ((p == NULL) != (q == NULL) ||
+        (p != NULL && (p->scheme != q->scheme || p->bits != q->bits || p->group != q->group)))
+        return false;
+    return x == y || (x->dtype == y->dtype && x->rank == y->rank && x->bytes == y->bytes &&
+                      memcmp(x->shape, y->shape, x->rank * sizeof *x->shape) == 0);
+}
+
+/* Shape, elements and bytes of `count` times a kind. */
+static bool stack_kind(wb__names *names, const wb__kind *of, uint32_t count, wb__kind *kind)
+{
+    *kind = *of;
+    uint64_t *shape = wb__arena_alloc(&names->arena, (of->rank + 1) * sizeof *shape);
+    if (shape == NULL)
+        return false;
+    shape[0] = count;
+    memcpy(shape + 1, of->shape, of->rank * sizeof *shape);
+    kind->shape = shape;
+    kind->rank = of->rank + 1;
+    if (!wb__mul(of->elements, count, &kind->elements) || !wb__mul(of->bytes, count, &kind->bytes))
+        kind->fault = WB__KIND_OVERFLOW;
+    return true;
+}
+
+/* Puts the parts of a stack in their order; false if one is missing, there twice or different. */
+static bool order_parts(const wb__names *names, const stacking *stack, const wb__name_entry *entry,
+                        uint32_t *parts)
+{
+    for (uint32_t i = 0; i < entry->experts; i++)
+        parts[i] = WB__NO_TENSOR;
+    for (uint32_t part = entry->first; part != WB__NO_TENSOR; part = stack->next[part]) {
+        uint32_t expert = stack->expert[part];
+        if (expert >= entry->experts || parts[expert] != WB__NO_TENSOR ||
+            !are_alike(names, entry->first, part))
+            return false;
+        parts[expert] = part;
+    }
+    return true;
+}
+
+static bool make_views(wb__names *names, const stacking *stack)
+{
+    if (stack->stacks == 0)
+        return true;
+    uint32_t *parts = wb__arena_alloc(&names->arena, stack->parts * sizeof *parts);
+    names->views = wb__arena_alloc(&names->arena, stack->stacks * sizeof *names->views);
+    if (parts == NULL || names->views == NULL)
+        return false;
+    for (size_t i = 0; i < names->entries.count; i++) {
+        wb__name_entry *entry = wb__list_at(&names->entries, i);
+        if (entry->experts == 0 || !order_parts(names, stack, entry, parts))
+            continue;
+        wb__view *view = &names->views[names->view_count];
+        *view = (wb__view){
+            .name = entry->text, .name_len = entry->len, .count = entry->experts, .parts = parts};
+        if (!stack_kind(names, wb__names_kind(names, entry->first), entry->experts, &view->kind))
+            return false;
+        if (view->kind.fault != WB__KIND_SOUND)
+            continue;
+        entry->view = (uint32_t)names->view_count++;
+        parts += entry->experts;
+    }
+    return true;
+}
+
+wb_status wb__names_make(wb__names *names, wb__context *context, const wb__family *family,
+                         const wb__table *table, const wb__tensors *tensors)
+{
+    stacking stack = {0};
+    memset(names, 0, sizeof *names);
+    names->allocator = context->allocator;
+    names->arena.allocator = &names->allocator;
+    names->entries = (wb__list){.arena = &names->arena, .item_size = sizeof(wb__name_entry)};
+    names->table = table;
+    names->tensors = tensors;
+    wb__rule_table_make(&names->rules, family);
+    names->slot_count = 16;
+    while (names->slot_count / 2 < tensors->count)
+        names->slot_count *= 2;
+    names->of = wb__alloc(&names->allocator, tensors->count * sizeof *names->of);
+    names->slots = wb__alloc_zeroed(&names->allocator, names->slot_count * sizeof *names->slots);
+    bool made = names->of != NULL && names->slots != NULL && map_tensors(names, &stack) &&
+                make_views(names, &stack);
+    wb__free(&names->allocator, stack.next, stack.count * 2 * sizeof *stack.next);
+    return made ? WB_OK : wb__fail_memory(context);
+}
+
+void wb__names_free(wb__names *names)
+{
+    if (names->arena.allocator == NULL)
+        return;
+    wb__free(&names->allocator, names->of, names->tensors->count * sizeof *names->of);
+    wb__free(&names->allocator, names->slots, names->slot_count * sizeof *names->slots);
+    wb__list_free(&names->entries);
+    wb__arena_free(&names->arena);
+    names->arena.allocator = NULL;
+}

@@ -1,0 +1,86 @@
+#include "io/sha256.h"
+
+#include <dlfcn.h>
+
+/* What is used of OpenSSL 1.1 and 3: its types are opaque, and these have not changed. */
+struct wb__sha256 {
+    wb_allocator allocator;
+    void *library;
+    void *state; /* EVP_MD_CTX */
+    void *(*state_new)(void);
+    void (*state_free)(void *state);
+    const void *(*sha256)(void);
+    int (*init)(void *state, const void *type, void *engine);
+    int (*update)(void *state, const void *bytes, size_t n);
+    int (*final)(void *state, unsigned char *digest, unsigned int *n);
+};
+
+/* ISO C has no conversion from an object's pointer to a function's; POSIX promises that it works.
+ */
+static bool find(void *library, const char *name, void *function)
+{
+    void *found = dlsym(library, name);
+    memcpy(function, &found, sizeof found);
+    return found != NULL;
+}
+
+static void *open_library(void)
+{
+    static const char *const names[] = {"libcrypto.so.3", "libcrypto.so.1.1", "libcrypto.3.dylib"};
+    void *library = NULL;
+    for (size_t i = 0; i < sizeof names / sizeof names[0] && library == NULL; i++)
+        library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+    return library;
+}
+
+void wb__sha256_free(wb__sha256 *hash)
+{
+    if (hash == NULL)
+        return;
+    if (hash->state != NULL)
+        hash->state_free(hash->state);
+    /* The library stays: it may have left something to be done at exit. */
+    wb_allocator allocator = hash->allocator;
+    wb__free(&allocator, hash, sizeof *hash);
+}
+
+wb_status wb__sha256_new(wb__context *context, wb__sha256 **out)
+{
+    *out = NULL;
+    wb__sha256 *hash = wb__alloc_zeroed(&context->allocator, sizeof *hash);
+    if (hash == NULL)
+        return wb__fail_memory(context);
+    hash->allocator = context->allocator;
+    hash->library = open_library();
+    bool found = hash->library != NULL && find(hash->library, "EVP_MD_CTX_new", &hash->state_new) &&
+                 find(hash->library, "EVP_MD_CTX_free", &hash->state_free) &&
+                 find(hash->library, "EVP_sha256", &hash->sha256) &&
+                 find(hash->library, "EVP_DigestInit_ex", &hash->init) &&
+                 find(hash->library, "EVP_DigestUpdate", &hash->update) &&
+                 find(hash->library, "EVP_DigestFinal_ex", &hash->final);
+    if (!found) {
+        wb__sha256_free(hash);
+        return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_NO_LIBCRYPTO, WB_NO_OFFSET,
+                        WB__STR(""), "OpenSSL's libcrypto is not to be found");
+    }
+    hash->state = hash->state_new();
+    if (hash->state == NULL || hash->init(hash->state, hash->sha256(), NULL) != 1) {
+        wb__sha256_free(hash);
+        return wb__fail_memory(context);
+    }
+    *out = hash;
+    return WB_OK;
+}
+
+bool wb__sha256_add(wb__sha256 *hash, const void *bytes, size_t n)
+{
+    return hash->update(hash->state, bytes, n) == 1;
+}
+
+bool wb__sha256_finish(wb__sha256 *hash, uint8_t digest[WB__SHA256_BYTES])
+{
+    unsigned int n = 0;
+    memset(digest, 0, WB__SHA256_BYTES);
+    return hash->final(hash->state, digest, &n) == 1 &&
+           hash->init(hash->state, hash->sha256(), NULL) == 1;
+}

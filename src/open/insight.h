@@ -1,0 +1,54 @@
+/*
+ * open/insight.h: what the weights of a model mean, found out when it is first asked.
+ *
+ * Opening reads headers and nothing else, so that those who know what they want do not pay for what
+ * they do not ask. The first question about canonical names or the config makes an insight, which
+ * then never changes. Threads that ask at the same time may each make one; the first to be done
+ * leaves its own with the model, and the others drop theirs.
+ */
+#ifndef WB_OPEN_INSIGHT_H
+#define WB_OPEN_INSIGHT_H
+
+#include "arch/config.h"
+#include "open/open.h"
+
+typedef struct wb__insight {
+    wb_allocator allocator;
+    wb__beside beside; /* config.json, where opening had no need of it */
+    wb__facts facts;
+    const wb__family *family; /* of the rules; never NULL */
+    bool is_family;           /* the model is of that family, and does not just use its rules */
+    bool by_key;              /* the model says what it is in key-values: GGUF */
+    char *architecture;       /* NULL: nobody says */
+    size_t architecture_bytes;
+    wb__names names;
+    wb_config config;
+    wb_findings findings; /* made on the way */
+} wb__insight;
+
+/* MEMORY is the only failure. Borrowed until the model is closed. */
+wb_status wb__insight_of(const wb_model *model, wb__context *context, const wb__insight **insight);
+
+/*
+ * Reads a file that lies beside the weights, "tokenizer.json", as wb__read_text does; *text stays
+ * NULL where there is none.
+ */
+wb_status wb__beside_text(const wb_model *model, wb__context *context, const char *name,
+                          char **text, size_t *bytes);
+
+/* The number of a tensor by its canonical name, UINT64_MAX if there is none. */
+uint64_t wb__insight_find(const wb_model *model, const wb__insight *insight, wb__str canonical);
+
+/* ---- experts stored one by one, as one tensor (view.c) ---- */
+
+/* The view that has a number; *view is NULL for other tensors. */
+wb_status wb__view_of(const wb_model *model, wb__context *context, uint64_t number,
+                      const wb__view **view);
+
+/* As wb_tensor_read_size and wb_tensor_read. */
+wb_status wb__view_size(const wb_model *model, wb__context *context, const wb__view *view,
+                        const wb_slice *slice, int32_t dtype, uint64_t *elements, uint64_t *bytes);
+wb_status wb__view_read(const wb_model *model, wb__context *context, const wb__view *view,
+                        const wb_slice *slice, int32_t dtype, void *dst);
+
+#endif

@@ -1,0 +1,220 @@
+#include "open/told.h"
+
+#include <stdatomic.h>
+
+/* The files beside the weights, while they are looked through. */
+typedef struct files {
+    const wb_model *model;
+    wb__context *context;
+    struct text {
+        char *text;
+        size_t bytes;
+    } json, pieces, vocab, tokenizer_config, generation, template, pooling;
+    wb__tree tokenizer_config_tree, generation_tree, pooling_tree;
+} files;
+
+/* What cannot be read is a finding, and counts as not there. */
+static wb_status read_text(files *f, const char *name, struct text *text)
+{
+    wb_status status = wb__beside_text(f->model, f->context, name, &text->text, &text->bytes);
+    if (status != WB_ERROR_LIMIT && status != WB_ERROR_FORMAT && status != WB_ERROR_IO)
+        return status;
+    bool kept = wb__findings_add_error(f->context->findings, f->context->error, WB_WARNING);
+    (void)wb__error_reset(f->context->error, f->context->error);
+    return kept ? WB_OK : wb__fail_memory(f->context);
+}
+
+static wb_status read_tree(files *f, const char *name, struct text *text, wb__tree *tree)
+{
+    wb_status status = read_text(f, name, text);
+    if (status != WB_OK || text->text == NULL)
+        return status;
+    if (wb__tree_parse(tree, text->text, text->bytes, &f->context->allocator))
+        return WB_OK;
+    wb__json_fault fault = tree->fault;
+    uint64_t at = tree->fault_at;
+    wb__tree_free(tree);
+    *tree = (wb__tree){0};
+    if (fault == WB__JSON_FAULT_MEMORY)
+        return wb__fail_memory(f->context);
+    const char *file = f->context->file;
+    f->context->file = name;
+    status = wb__note(f->context, WB_WARNING, WB__FINDING_TOKENIZER, at, WB__STR(""), "%s",
+                      wb__json_fault_text(fault));
+    f->context->file = file;
+    return status;
+}
+
+static wb_status read_files(files *f)
+{
+    struct {
+        const char *name;
+        struct text *text;
+        wb__tree *tree; /* NULL: not a small JSON file */
+    } list[] = {
+        {"tokenizer.json", &f->json, NULL},
+        {"tokenizer.model", &f->pieces, NULL},
+        {"vocab.txt", &f->vocab, NULL},
+        {"chat_template.jinja", &f->template, NULL},
+        {"tokenizer_config.json", &f->tokenizer_config, &f->tokenizer_config_tree},
+        {"generation_config.json", &f->generation, &f->generation_tree},
+        {"1_Pooling/config.json", &f->pooling, &f->pooling_tree},
+    };
+    wb_status status = WB_OK;
+    for (size_t i = 0; i < sizeof list / sizeof list[0] && status == WB_OK; i++)
+        status = list[i].tree == NULL ? read_text(f, list[i].name, list[i].text)
+                                      : read_tree(f, list[i].name, list[i].text, list[i].tree);
+    return status;
+}
+
+static void free_files(files *f)
+{
+    const struct text texts[] = {f->json,       f->pieces,   f->vocab,  f->tokenizer_config,
+                                 f->generation, f->template, f->pooling};
+    wb__tree_free(&f->tokenizer_config_tree);
+    wb__tree_free(&f->generation_tree);
+    wb__tree_free(&f->pooling_tree);
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        wb__free(&f->context->allocator, texts[i].text, texts[i].bytes + 1);
+}
+
+static const wb__tree *tree_or_null(const wb__tree *tree)
+{
+    return tree->text == NULL ? NULL : tree;
+}
+
+static wb_status make_tokenizer(wb__told *told, files *f, const wb__insight *insight)
+{
+    bool is_phi = insight->is_family && strcmp(insight->family->name, "phi3") == 0;
+    wb__tokenizer_files input = {
+        .json = f->json.text,
+        .json_bytes = f->json.bytes,
+        .model = {f->pieces.text, f->pieces.bytes},
+        .vocab = {f->vocab.text, f->vocab.bytes},
+        .tokenizer_config = tree_or_null(&f->tokenizer_config_tree),
+        .config = insight->facts.config,
+        .is_phi = is_phi,
+        .vocab_size = insight->config.vocab_size,
+    };
+    return wb__tokenizer_make(&told->tokenizer, f->context, &input);
+}
+
+/* sentence-transformers: how the vectors of the tokens become one. */
+static void tell_pooling(wb__teller *teller, const wb__tree *pooling)
+{
+    static const struct {
+        const char *key;
+        uint32_t type;
+    } modes[] = {{"pooling_mode_mean_tokens", 1},
+                 {"pooling_mode_cls_token", 2},
+                 {"pooling_mode_lasttoken", 3}};
+    if (teller->family == NULL || strcmp(teller->family->name, "bert") != 0)
+        return;
+    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
+        bool on;
+        wb__node node = wb__tree_get(pooling, 0, modes[i].key);
+        if (node != WB__NO_NODE && wb__tree_bool(pooling, node, &on) && on)
+            wb__tell_uint(teller, "bert.pooling_type", modes[i].type);
+    }
+}
+
+static wb_status tell_all(wb__told *told, files *f, const wb__insight *insight)
+{
+    wb__teller teller = {
+        .into = &told->model,
+        .context = f->context,
+        .known = &f->model->logical,
+        .facts = &insight->facts,
+        .config = &insight->config,
+        .family = insight->is_family ? insight->family : NULL,
+        .names = &insight->names,
+        .by_key = insight->by_key,
+        .status = wb__model_begin_file(&told->model, f->context, "config.json", "", 0),
+    };
+    const wb__tree *tokenizer_config = tree_or_null(&f->tokenizer_config_tree);
+    const wb__tree *generation = tree_or_null(&f->generation_tree);
+    if (insight->facts.config != NULL)
+        wb__tell_json(&teller, insight->facts.config);
+    wb__tell_config(&teller);
+    if (generation != NULL) {
+        wb__tell_json(&teller, generation);
+        wb__tell_generation(&teller, generation);
+    }
+    if (tokenizer_config != NULL)
+        wb__tell_json(&teller, tokenizer_config);
+    if (tree_or_null(&f->pooling_tree) != NULL)
+        tell_pooling(&teller, &f->pooling_tree);
+    if (insight->by_key)
+        wb__tell_special_names(&teller);
+    else
+        wb__tell_tokenizer(&teller, &told->tokenizer);
+    wb__tell_templates(&teller, tokenizer_config, (wb__str){f->template.text, f->template.bytes});
+    return teller.status;
+}
+
+void wb__told_free(wb__told *told)
+{
+    if (told == NULL)
+        return;
+    wb_allocator allocator = told->allocator;
+    if (told->has_model)
+        wb__model_free(&told->model);
+    wb__tokenizer_free(&told->tokenizer);
+    wb__findings_clear(&told->findings);
+    wb__free(&allocator, told, sizeof *told);
+}
+
+static wb_status fill(wb__told *told, const wb_model *model, wb__context *context)
+{
+    const wb__insight *insight;
+    files f = {.model = model, .context = context};
+    wb__model_init(&told->model, &told->allocator, wb__cpu_features());
+    told->has_model = true;
+    wb_status status = wb__insight_of(model, context, &insight);
+    /* A GGUF file has its tokenizer in itself, and what lies beside it may be of another model. */
+    if (status == WB_OK && !insight->by_key)
+        status = read_files(&f);
+    if (status == WB_OK)
+        status = make_tokenizer(told, &f, insight);
+    if (status == WB_OK)
+        status = tell_all(told, &f, insight);
+    free_files(&f);
+    return status;
+}
+
+static wb_status make(const wb_model *model, wb__context *context, wb__told **made)
+{
+    wb__context own = *context; /* what is found here belongs to what is told */
+    wb__told *told = wb__alloc(&model->allocator, sizeof *told);
+    *made = told;
+    if (told == NULL)
+        return wb__fail_memory(context);
+    memset(told, 0, sizeof *told);
+    told->allocator = model->allocator;
+    wb__findings_init(&told->findings, &told->allocator);
+    own.allocator = model->allocator;
+    own.findings = &told->findings;
+    return fill(told, model, &own);
+}
+
+wb_status wb__told_of(const wb_model *model, wb__context *context, const wb__told **told)
+{
+    /* A cache is no part of what the model is: the cast is for it alone. */
+    _Atomic(wb__told *) *cache = (_Atomic(wb__told *) *)(uintptr_t)&model->told;
+    wb__told *known = atomic_load(cache);
+    *told = known;
+    if (known != NULL)
+        return WB_OK;
+    wb__told *made;
+    wb_status status = make(model, context, &made);
+    if (status != WB_OK) {
+        wb__told_free(made);
+        return status;
+    }
+    if (atomic_compare_exchange_strong(cache, &known, made))
+        known = made;
+    else /* another thread was first */
+        wb__told_free(made);
+    *told = known;
+    return WB_OK;
+}

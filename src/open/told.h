@@ -1,0 +1,24 @@
+/*
+ * open/told.h: metadata beyond what the files of the weights have themselves.
+ *
+ * The first question for a key that the key-values do not have makes it, out of the files beside
+ * the weights; it never changes then. Threads that ask at the same time: see insight.h.
+ */
+#ifndef WB_OPEN_TOLD_H
+#define WB_OPEN_TOLD_H
+
+#include "arch/tell.h"
+#include "open/insight.h"
+
+typedef struct wb__told {
+    wb_allocator allocator;
+    wb__model model; /* of it the metadata; the files are where arrays lie */
+    bool has_model;
+    wb__tokenizer tokenizer;
+    wb_findings findings; /* made on the way */
+} wb__told;
+
+/* MEMORY is the only failure. Borrowed until the model is closed. */
+wb_status wb__told_of(const wb_model *model, wb__context *context, const wb__told **told);
+
+#endif

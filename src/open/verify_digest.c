@@ -1,0 +1,99 @@
+/*
+ * A blob of an Ollama store has the digest of its bytes for a name, "sha256-" and 64 hexadecimal
+ * digits; so whatever file is called that can be checked by its name alone.
+ */
+#include "io/sha256.h"
+#include "open/open.h"
+
+#define CHUNK_BYTES ((size_t)1 << 20)
+
+static int digit_of(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/* The digest a file is named by; false if it is not. */
+static bool digest_of_name(const char *path, uint8_t digest[WB__SHA256_BYTES])
+{
+    static const char prefix[] = "sha256-";
+    const char *slash = strrchr(path, '/');
+    const char *name = slash == NULL ? path : slash + 1;
+    if (strlen(name) != sizeof prefix - 1 + (size_t)2 * WB__SHA256_BYTES ||
+        memcmp(name, prefix, sizeof prefix - 1) != 0)
+        return false;
+    name += sizeof prefix - 1;
+    for (size_t i = 0; i < WB__SHA256_BYTES; i++) {
+        int high = digit_of(name[2 * i]);
+        int low = digit_of(name[2 * i + 1]);
+        if (high < 0 || low < 0)
+            return false;
+        digest[i] = (uint8_t)(high << 4 | low);
+    }
+    return true;
+}
+
+static wb_status hash_file(wb__context *context, const wb__source *source, wb__sha256 *hash,
+                           uint8_t *chunk, uint8_t digest[WB__SHA256_BYTES])
+{
+    uint64_t bytes = wb__source_bytes(source);
+    bool good = true;
+    for (uint64_t at = 0; at < bytes && good;) {
+        size_t n = bytes - at < CHUNK_BYTES ? (size_t)(bytes - at) : CHUNK_BYTES;
+        wb_status status = wb__source_read(source, context, at, chunk, n);
+        if (status != WB_OK)
+            return status;
+        good = wb__sha256_add(hash, chunk, n);
+        at += n;
+    }
+    return good && wb__sha256_finish(hash, digest) ? WB_OK : wb__fail_memory(context);
+}
+
+static wb_status check_files(const wb_model *model, wb__context *context, wb__sha256 *hash,
+                             uint8_t *chunk)
+{
+    wb_status status = WB_OK;
+    for (size_t i = 0; i < model->source_count && status == WB_OK; i++) {
+        uint8_t expected[WB__SHA256_BYTES];
+        uint8_t found[WB__SHA256_BYTES];
+        const char *path = model->logical.files[i].path;
+        if (!digest_of_name(path, expected))
+            continue;
+        context->file = path;
+        status = hash_file(context, model->sources[i], hash, chunk, found);
+        if (status == WB_OK && memcmp(expected, found, sizeof found) != 0)
+            status = wb__note(context, WB_SEVERE, WB__FINDING_OLLAMA_BLOB_DIGEST, WB_NO_OFFSET,
+                              WB__STR(""), "its bytes do not have the digest it is named by");
+        context->file = "";
+    }
+    return status;
+}
+
+wb_status wb__verify_digests(const wb_model *model, wb__context *context)
+{
+    uint8_t unused[WB__SHA256_BYTES];
+    wb__sha256 *hash;
+    bool any = false;
+    for (size_t i = 0; i < model->source_count; i++)
+        any |= digest_of_name(model->logical.files[i].path, unused);
+    if (!any)
+        return WB_OK;
+    wb_status status = wb__sha256_new(context, &hash);
+    if (status == WB_ERROR_UNSUPPORTED) {
+        wb_error error = *context->error;
+        (void)wb__error_reset(context->error, context->error);
+        return wb__findings_add_error(context->findings, &error, WB_INFO)
+                   ? WB_OK
+                   : wb__fail_memory(context);
+    }
+    if (status != WB_OK)
+        return status;
+    uint8_t *chunk = wb__alloc(&context->allocator, CHUNK_BYTES);
+    status = chunk == NULL ? wb__fail_memory(context) : check_files(model, context, hash, chunk);
+    wb__free(&context->allocator, chunk, CHUNK_BYTES);
+    wb__sha256_free(hash);
+    return status;
+}

@@ -1,0 +1,88 @@
+/* Encoding with AVX2: a group of values in every lane. */
+#include "quant/kernel.h"
+
+#include "cpu/cpu.h"
+#include "quant/scalar/fp4.h"
+#include "quant/scalar/k.h"
+#include "quant/scalar/rounding.h"
+
+#if WB__X86
+
+#include <immintrin.h>
+#include <math.h>
+
+#include "quant/x86/lanes_avx2.h"
+
+WB__CONTRACTION_PROBE(KERNEL)
+
+#include "quant/x86/encode_search.h"
+
+#include "quant/x86/encode_k.h"
+
+#include "quant/x86/encode_blocks.h"
+
+/* Three of four bits of the index of the nearest level of IQ4, and a mask that is the last. */
+KERNEL static inline __m256i iq4_halving(lanes x, __m256 *last)
+{
+    const __m256 quarters = _mm256_setr_ps(-93.5f, -28.5f, 19, 79, 0, 0, 0, 0);
+    const __m256 eighths = _mm256_setr_ps(-115.5f, -74, -42, -16, 7, 31.5f, 61, 101);
+    __m256 above = _mm256_cmp_ps(x, _mm256_set1_ps(-4.5f), _CMP_NLT_UQ);
+    __m256i index = _mm256_srli_epi32(_mm256_castps_si256(above), 31);
+    __m256 middle = _mm256_blendv_ps(_mm256_set1_ps(-57), _mm256_set1_ps(45.5f), above);
+    above = _mm256_cmp_ps(x, middle, _CMP_NLT_UQ);
+    index = _mm256_sub_epi32(_mm256_add_epi32(index, index), _mm256_castps_si256(above));
+    above = _mm256_cmp_ps(x, _mm256_permutevar8x32_ps(quarters, index), _CMP_NLT_UQ);
+    index = _mm256_sub_epi32(_mm256_add_epi32(index, index), _mm256_castps_si256(above));
+    *last = _mm256_cmp_ps(x, _mm256_permutevar8x32_ps(eighths, index), _CMP_NLT_UQ);
+    return index;
+}
+
+KERNEL static inline lanes iq4_level(lanes x)
+{
+    const __m256 even = _mm256_setr_ps(-127, -83, -49, -22, 1, 25, 53, 89);
+    const __m256 odd = _mm256_setr_ps(-104, -65, -35, -10, 13, 38, 69, 113);
+    __m256 last;
+    __m256i index = iq4_halving(x, &last);
+    return _mm256_blendv_ps(_mm256_permutevar8x32_ps(even, index),
+                            _mm256_permutevar8x32_ps(odd, index), last);
+}
+
+KERNEL static inline lanes iq4_index(lanes x)
+{
+    __m256 last;
+    __m256i index = iq4_halving(x, &last);
+    index = _mm256_sub_epi32(_mm256_add_epi32(index, index), _mm256_castps_si256(last));
+    return _mm256_cvtepi32_ps(index);
+}
+
+#include "quant/x86/encode_iq4.h"
+
+static const wb__kernel kernels[] = {
+    {.dtype = WB_DTYPE_Q2_K, .encode = encode_q2_k},
+    {.dtype = WB_DTYPE_Q3_K, .encode = encode_q3_k},
+    {.dtype = WB_DTYPE_Q4_K, .encode = encode_q4_k},
+    {.dtype = WB_DTYPE_Q5_K, .encode = encode_q5_k},
+    {.dtype = WB_DTYPE_Q6_K, .encode = encode_q6_k},
+    {.dtype = WB_DTYPE_Q4_0, .encode = encode_q4_0},
+    {.dtype = WB_DTYPE_Q4_1, .encode = encode_q4_1},
+    {.dtype = WB_DTYPE_Q5_0, .encode = encode_q5_0},
+    {.dtype = WB_DTYPE_Q5_1, .encode = encode_q5_1},
+    {.dtype = WB_DTYPE_Q8_0, .encode = encode_q8_0},
+    {.dtype = WB_DTYPE_MXFP4, .encode = encode_mxfp4},
+    {.dtype = WB_DTYPE_NVFP4, .encode = encode_nvfp4},
+    {.dtype = WB_DTYPE_IQ4_NL, .encode = encode_iq4_nl},
+    {.dtype = WB_DTYPE_IQ4_XS, .encode = encode_iq4_xs},
+    {.dtype = WB_DTYPE_F16, .encode = encode_f16},
+    {.dtype = WB_DTYPE_BF16, .encode = encode_bf16},
+};
+
+const wb__kernel_set wb__kernels_encode_avx2 = {WB__CPU_AVX2, contracted, kernels,
+                                                WB__KERNEL_COUNT(kernels)};
+
+#else
+static bool never(void)
+{
+    return true;
+}
+const wb__kernel_set wb__kernels_encode_avx2 = {0, never, NULL, 0};
+#endif

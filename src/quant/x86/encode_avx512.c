@@ -1,0 +1,81 @@
+/* Encoding with AVX512: a group of values in every lane. */
+#include "quant/kernel.h"
+
+#include "cpu/cpu.h"
+#include "quant/scalar/fp4.h"
+#include "quant/scalar/k.h"
+#include "quant/scalar/rounding.h"
+
+#if WB__X86
+
+#include <immintrin.h>
+#include <math.h>
+
+#include "quant/x86/lanes_avx512.h"
+
+WB__CONTRACTION_PROBE(KERNEL)
+
+#include "quant/x86/encode_search.h"
+
+#include "quant/x86/encode_k.h"
+
+#include "quant/x86/encode_blocks.h"
+
+/* Midpoints between the levels of IQ4, in the order in which halving comes to them. */
+KERNEL static inline __m512i iq4_halving(lanes x)
+{
+    const __m512 midpoints = _mm512_setr_ps(-115.5f, -93.5f, -74, -57, -42, -28.5f, -16, -4.5f, 7,
+                                            19, 31.5f, 45.5f, 61, 79, 101, 0);
+    __m512i index = _mm512_setzero_si512();
+    for (int step = 8; step > 0; step /= 2) {
+        __m512i at = _mm512_add_epi32(index, _mm512_set1_epi32(step - 1));
+        __m512 middle = _mm512_permutexvar_ps(at, midpoints);
+        __mmask16 above = _mm512_cmp_ps_mask(x, middle, _CMP_NLT_UQ);
+        index = _mm512_mask_add_epi32(index, above, index, _mm512_set1_epi32(step));
+    }
+    return index;
+}
+
+KERNEL static inline lanes iq4_level(lanes x)
+{
+    const __m512 levels =
+        _mm512_setr_ps(-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113);
+    return _mm512_permutexvar_ps(iq4_halving(x), levels);
+}
+
+KERNEL static inline lanes iq4_index(lanes x)
+{
+    return _mm512_cvtepi32_ps(iq4_halving(x));
+}
+
+#include "quant/x86/encode_iq4.h"
+
+static const wb__kernel kernels[] = {
+    {.dtype = WB_DTYPE_Q2_K, .encode = encode_q2_k},
+    {.dtype = WB_DTYPE_Q3_K, .encode = encode_q3_k},
+    {.dtype = WB_DTYPE_Q4_K, .encode = encode_q4_k},
+    {.dtype = WB_DTYPE_Q5_K, .encode = encode_q5_k},
+    {.dtype = WB_DTYPE_Q6_K, .encode = encode_q6_k},
+    {.dtype = WB_DTYPE_Q4_0, .encode = encode_q4_0},
+    {.dtype = WB_DTYPE_Q4_1, .encode = encode_q4_1},
+    {.dtype = WB_DTYPE_Q5_0, .encode = encode_q5_0},
+    {.dtype = WB_DTYPE_Q5_1, .encode = encode_q5_1},
+    {.dtype = WB_DTYPE_Q8_0, .encode = encode_q8_0},
+    {.dtype = WB_DTYPE_MXFP4, .encode = encode_mxfp4},
+    {.dtype = WB_DTYPE_NVFP4, .encode = encode_nvfp4},
+    {.dtype = WB_DTYPE_IQ4_NL, .encode = encode_iq4_nl},
+    {.dtype = WB_DTYPE_IQ4_XS, .encode = encode_iq4_xs},
+    {.dtype = WB_DTYPE_F16, .encode = encode_f16},
+    {.dtype = WB_DTYPE_BF16, .encode = encode_bf16},
+};
+
+const wb__kernel_set wb__kernels_encode_avx512 = {WB__CPU_AVX512, contracted, kernels,
+                                                  WB__KERNEL_COUNT(kernels)};
+
+#else
+static bool never(void)
+{
+    return true;
+}
+const wb__kernel_set wb__kernels_encode_avx512 = {0, never, NULL, 0};
+#endif

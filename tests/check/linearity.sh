@@ -1,0 +1,49 @@
+#!/bin/sh
+# Time in proportion to the header, hostile or not, counted in instructions so that the answer is the
+# same on every machine and under any load: a header of twice the length costs at most 2.2 times, and a
+# hostile one at most twice an honest one of the same length, number of tensors and spelling. (Spelling
+# here is the text of the entries: whether dtypes and shapes repeat, which makes a header cheaper, or
+# each entry has its own.)
+set -eu
+if ! command -v valgrind >/dev/null; then
+    echo "valgrind is not installed: nothing was counted"
+    exit 0
+fi
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+${CC:-cc} -std=c11 -O1 -g -Iinclude tests/tools/linearity.c "$BUILD/libweighbridge.a" -lm -ldl -lpthread -o "$folder/linearity"
+
+# callgrind counts each byte that "rep movsb" copies, which glibc uses from some length on: let it copy
+# with vectors at every length.
+GLIBC_TUNABLES=glibc.cpu.x86_rep_movsb_threshold=1000000000
+export GLIBC_TUNABLES
+
+# Instructions of opening: count FAMILY BYTES [compatible]
+count() {
+    valgrind --tool=callgrind --callgrind-out-file=/dev/null --toggle-collect=wb_open_source \
+        "$folder/linearity" "$@" 2>"$folder/log" ||
+        { cat "$folder/log" >&2; exit 1; }
+    sed -n 's/^==[0-9]*== Collected : \([0-9]*\).*/\1/p' "$folder/log"
+}
+
+small=200000
+status=0
+"$folder/linearity" --list >"$folder/families"
+while read -r family honest; do
+    for mode in "" compatible; do
+        one=$(count "$family" $small $mode)
+        two=$(count "$family" $((2 * small)) $mode)
+        eval "cost_${family}_$mode=$two"
+        awk -v name="$family $mode" -v one="$one" -v two="$two" 'BEGIN {
+            printf "%-32s %10d  twice the length %.2f times", name, two, two / one
+            exit !(one > 0 && two / one <= 2.2) }' || { printf ' (too much)'; status=1; }
+        if [ "$honest" != - ]; then
+            eval "base=\$cost_${honest}_$mode"
+            awk -v base="$base" -v two="$two" 'BEGIN {
+                printf ", %.2f times an honest one", two / base
+                exit !(base > 0 && two / base <= 2) }' || { printf ' (too much)'; status=1; }
+        fi
+        echo
+    done
+done <"$folder/families"
+exit $status
