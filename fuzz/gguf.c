@@ -178,7 +178,7 @@ static answer ask(const uint8_t *data, size_t size, dribble *source)
         a.entries = wb_meta_count(model);
         a.findings = wb_findings_count(wb_model_findings(model));
         check_model(model, data, size, source == NULL);
-        if (source == NULL)
+        if (source == NULL && size % 8 == 0) /* it takes a megabyte, which sanitizers are slow at */
             verify(model, size);
     }
     wb_close(model);
