@@ -54,7 +54,7 @@ static void put_arguments(out *o)
             out_puts(o, "        COMPREPLY=($(compgen -W '");
             put_words(o, row->values);
             out_puts(o, "' -- \"$cur\"))\n");
-        } else if (strcmp(row->argument, "FILE") != 0) {
+        } else if (!option_takes_path(row)) {
             out_puts(o, "        compopt +o default +o bashdefault 2>/dev/null\n");
         }
         out_puts(o, "        return\n        ;;\n");

@@ -35,7 +35,7 @@ static void put_option(out *o, const option_row *row)
             out_puts(o, list == NULL ? "'" : " ");
         }
     } else if (row->argument != NULL) {
-        out_puts(o, strcmp(row->argument, "FILE") == 0 ? " -r -F" : " -x");
+        out_puts(o, option_takes_path(row) ? " -r -F" : " -x");
     }
     out_puts(o, " -d '");
     put(o, row->help);

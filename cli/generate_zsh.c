@@ -39,7 +39,7 @@ static void put_option(out *o, const option_row *row)
                 put(o, word, n);
                 out_puts(o, list == NULL ? ")" : " ");
             }
-        } else if (strcmp(row->argument, "FILE") == 0) {
+        } else if (option_takes_path(row)) {
             out_puts(o, "_files");
         } else {
             out_puts(o, " ");
@@ -53,6 +53,7 @@ static void put_operands(out *o, int command)
     out_puts(o, "                ");
     switch (command) {
     case COMMAND_EXPORT: out_puts(o, "'1:PATH:_files' '2:TENSOR:_wb_tensors'\n"); break;
+    case COMMAND_LIST: out_puts(o, "\n"); break;
     case COMMAND_HELP: out_puts(o, "'1:COMMAND:_wb_commands'\n"); break;
     default: out_puts(o, "'*:PATH:_files'\n"); break;
     }
