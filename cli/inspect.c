@@ -48,17 +48,33 @@ static bool is_kind(const kind_total *kind, int32_t dtype, const wb_encoding *en
            kind->encoding.group_size == encoding->group_size;
 }
 
-static void add_to(kind_total *total, const wb_tensor *tensor)
+static void add_to(kind_total *total, const wb_tensor *tensor, bool is_tied)
 {
     total->tensors++;
-    total->parameters += tensor->elements;
+    total->parameters += is_tied ? 0 : tensor->elements;
     total->bytes += tensor->bytes;
+}
+
+/* The tensor whose values are those of the embedding although they are stored again. */
+static uint64_t find_tied(const wb_model *model)
+{
+    wb_config config = {.size = sizeof config};
+    wb_tensor output = {.size = sizeof output}, embedding = {.size = sizeof embedding};
+    uint64_t first, second;
+    if (wb_config_get(model, &config, NULL) != WB_OK || config.tie_embeddings == 0 ||
+        wb_tensor_find(model, "token_embedding.weight", SIZE_MAX, &first) != WB_OK ||
+        wb_tensor_find(model, "output.weight", SIZE_MAX, &second) != WB_OK ||
+        wb_tensor_at(model, first, &embedding, NULL) != WB_OK ||
+        wb_tensor_at(model, second, &output, NULL) != WB_OK)
+        return UINT64_MAX;
+    return first != second && output.elements == embedding.elements ? second : UINT64_MAX;
 }
 
 static void add_up(inspection *in)
 {
     totals *sum = &in->totals;
     uint64_t count = wb_tensor_count(in->model);
+    uint64_t tied = find_tied(in->model);
     for (uint64_t i = 0; i < count; i++) {
         wb_tensor tensor;
         wb_encoding encoding;
@@ -72,8 +88,8 @@ static void add_up(inspection *in)
             sum->kinds[sum->count++] =
                 (kind_total){.dtype = (int32_t)tensor.dtype, .encoding = encoding};
         }
-        add_to(&sum->kinds[row], &tensor);
-        add_to(&sum->all, &tensor);
+        add_to(&sum->kinds[row], &tensor, i == tied);
+        add_to(&sum->all, &tensor, i == tied);
     }
 }
 
