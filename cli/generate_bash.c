@@ -33,7 +33,7 @@ static void put_options_with_argument(out *o)
 {
     bool is_first = true;
     for (int i = 0; i < OPTION_COUNT; i++) {
-        if (!is_shown(i) || option_table[i].argument == NULL)
+        if (!is_shown(i) || !option_needs_argument(&option_table[i]))
             continue;
         out_puts(o, is_first ? "" : "|");
         put_pattern(o, &option_table[i]);
@@ -45,7 +45,7 @@ static void put_arguments(out *o)
 {
     for (int i = 0; i < OPTION_COUNT; i++) {
         const option_row *row = &option_table[i];
-        if (!is_shown(i) || row->argument == NULL)
+        if (!is_shown(i) || !option_needs_argument(row))
             continue;
         out_puts(o, "    ");
         put_pattern(o, row);

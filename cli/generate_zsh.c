@@ -23,12 +23,13 @@ static void put_option(out *o, const option_row *row)
     out_puts(o, "                ");
     if (row->letter != 0)
         out_printf(o, "'(-%c --%s)'{-%c%s,--%s%s}'[", row->letter, row->name, row->letter,
-                   row->argument == NULL ? "" : "+", row->name, row->argument == NULL ? "" : "=");
+                   option_needs_argument(row) ? "+" : "", row->name,
+                   option_needs_argument(row) ? "=" : "");
     else
-        out_printf(o, "'--%s%s[", row->name, row->argument == NULL ? "" : "=");
+        out_printf(o, "'--%s%s[", row->name, option_needs_argument(row) ? "=" : "");
     put(o, row->help, strlen(row->help));
     out_puts(o, "]");
-    if (row->argument != NULL) {
+    if (option_needs_argument(row)) {
         out_printf(o, ":%s:", row->argument);
         if (row->values != NULL) {
             const char *list = row->values;

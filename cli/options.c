@@ -48,6 +48,11 @@ bool option_is_in(option_id option, command_id command)
     return (option_table[option].commands >> command & 1) != 0;
 }
 
+bool option_needs_argument(const option_row *row)
+{
+    return row->argument != NULL && row->argument[0] != '[';
+}
+
 bool option_takes_path(const option_row *row)
 {
     return row->argument != NULL &&

@@ -40,7 +40,7 @@ typedef struct command_row {
 typedef struct option_row {
     const char *name;
     char letter;
-    const char *argument; /* NULL: none */
+    const char *argument; /* NULL: none; "[KEY]": may be left out */
     const char *values;   /* NULL: anything */
     unsigned commands;    /* bits 1 << command_id */
     const char *help;     /* NULL: not shown */
@@ -77,6 +77,9 @@ int open_options_of(const arguments *args, wb_open_options *options, wb_limits *
 
 /* The names of an option: "--output FILE, -o" */
 void text_add_option(text *t, option_id option);
+
+/* Whether a word behind the option is its argument, whatever it looks like. */
+bool option_needs_argument(const option_row *row);
 
 /* Whether the argument is a path, which shells complete. */
 bool option_takes_path(const option_row *row);

@@ -63,7 +63,7 @@ _wb() {
         ;;
     inspect)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --no-tensors --metadata --no-metadata --filter --names --compatible --max-header --store --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --no-tensors --metadata --config --layers --tokens --template --modelfile --no-metadata --filter --names --compatible --max-header --store --help' -- "$cur"))
         fi
         ;;
     verify)
