@@ -440,9 +440,9 @@ WB_API wb_status wb_tensor_read(const wb_model *model, uint64_t index, const wb_
 /* --------------------------------------------------------------------------------------------- */
 
 /*
- * A tensor has one canonical name, "layers.0.attention.q.weight", whatever its file calls it; docs
- * /format/names.md has them all. They are known for the architectures named there, and as far as a
- * model that does not say what it is calls its tensors what most do.
+ * A tensor has one canonical name, "layers.0.attention.q.weight", whatever its file calls it;
+ * docs/format/names.md has them all. They are known for the architectures named there, and for a
+ * model that does not say what it is as far as it calls its tensors what most do.
  *
  * Experts that are stored one by one are one canonical tensor [experts, outputs, inputs] that lies in
  * several places: wb_tensor_find gives it a number behind those of all parts, by which the functions
@@ -636,7 +636,10 @@ typedef struct wb_meta_array {
  * wb_verify. docs/format/metadata.md lists the keys, and what cannot be known on either side.
  */
 
-/* The number of entries; a key that stands in several files of a model counts once. */
+/*
+ * The number of entries; a key that stands in several files of a model counts once. Where memory runs
+ * out it counts those of the weights' own files alone; wb_meta_find then fails with MEMORY.
+ */
 WB_API uint64_t wb_meta_count(const wb_model *model);
 
 /*

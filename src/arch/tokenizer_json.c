@@ -236,28 +236,42 @@ static bool keep_score(wb__tokenizer_json *file, size_t number, uint64_t bits)
     return true;
 }
 
+/* Reads an entry `["text", score]`. False on a fault; *good tells whether it was one. */
+static bool read_scored(reader *r, uint32_t *at, uint32_t *len, uint64_t *score, bool *good)
+{
+    wb__json *json = &r->json;
+    size_t element = 0;
+    bool text = false, number = false;
+    if (json->token != WB__JSON_ARRAY)
+        return wb__json_skip(json) || fail(r);
+    for (; wb__json_next(json) != WB__JSON_ARRAY_END; element++) {
+        if (element == 0 && json->token == WB__JSON_STRING) {
+            *at = keep_string(r);
+            *len = (uint32_t)json->text.len;
+            text = true;
+        } else if (element == 1 && (json->token == WB__JSON_UINT || json->token == WB__JSON_REAL)) {
+            *score = wb__json_real_bits(json);
+            number = true;
+        }
+        if (!wb__json_skip(json))
+            return fail(r);
+    }
+    *good = text && number;
+    return true;
+}
+
 static bool read_vocab_array(reader *r)
 {
     wb__json *json = &r->json;
     for (size_t number = 0; wb__json_next(json) != WB__JSON_ARRAY_END; number++) {
         uint64_t score = 0;
         uint32_t at = 0, len = 0;
-        size_t element = 0;
-        if (json->token == WB__JSON_ARRAY) {
-            for (; wb__json_next(json) != WB__JSON_ARRAY_END; element++) {
-                if (element == 0 && json->token == WB__JSON_STRING) {
-                    at = keep_string(r);
-                    len = (uint32_t)json->text.len;
-                } else if (json->token == WB__JSON_UINT || json->token == WB__JSON_REAL) {
-                    score = wb__json_real_bits(json);
-                }
-                if (!wb__json_skip(json))
-                    return fail(r);
-            }
-        } else if (!wb__json_skip(json)) {
-            return fail(r);
-        }
-        if (!add_token(r->file, number, at, len) || !keep_score(r->file, number, score))
+        bool good = false;
+        if (!read_scored(r, &at, &len, &score, &good))
+            return false;
+        r->file->bad_vocab |= !good;
+        if (!r->file->bad_vocab &&
+            (!add_token(r->file, number, at, len) || !keep_score(r->file, number, score)))
             return fail_memory(r);
     }
     return true;
