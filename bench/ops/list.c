@@ -55,29 +55,28 @@ static uint64_t read_file(int folder, const char *name)
     int fd = openat(folder, name, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         bench_die(name, "cannot open it");
-    while (read(fd, text, sizeof text) > 0)
-        continue;
+    if (read(fd, text, sizeof text) <= 0)
+        bench_die(name, "cannot read it");
     (void)close(fd);
     return 1;
 }
 
-static uint64_t read_folder(int fd)
+static uint64_t read_folder(const char *path)
 {
+    char inner[4096];
     uint64_t files = 0;
-    DIR *folder = fdopendir(fd);
+    DIR *folder = opendir(path);
     const struct dirent *entry;
     if (folder == NULL)
-        bench_die(store, "cannot list it");
+        bench_die(path, "cannot list it");
     while ((entry = readdir(folder)) != NULL) {
         if (entry->d_name[0] == '.')
             continue;
         if (entry->d_type == DT_DIR) {
-            int inner = openat(fd, entry->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-            if (inner < 0)
-                bench_die(entry->d_name, "cannot open it");
+            (void)snprintf(inner, sizeof inner, "%s/%s", path, entry->d_name);
             files += read_folder(inner);
         } else {
-            files += read_file(fd, entry->d_name);
+            files += read_file(dirfd(folder), entry->d_name);
         }
     }
     (void)closedir(folder);
@@ -88,10 +87,7 @@ static uint64_t read_store(void)
 {
     char path[4096];
     (void)snprintf(path, sizeof path, "%s/manifests", store);
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        bench_die(path, "cannot open it");
-    return read_folder(fd);
+    return read_folder(path);
 }
 
 static void start_read(char **arguments)
