@@ -92,7 +92,7 @@ static void threads_change_nothing(void **state)
                                            way ? &executor : NULL, &error),
                              WB_OK);
         }
-        assert_memory_equal(blocks[0], blocks[1], bytes);
+        assert_memory_equal(blocks[0], blocks[1], (size_t)bytes);
         assert_memory_equal(back[0], back[1], sizeof back[0]);
         assert_true(dtypes[k] == WB_DTYPE_F16 || tasks >= before + 4);
         for (size_t i = 0; i < ROWS * COLUMNS; i++)

@@ -91,7 +91,7 @@ static void check_decode(int32_t dtype, const char *type, const char *suffix, ui
     assert_int_equal(columns * sizeof(float), want.n);
     if (wb_dequantize(dtype, blocks.data, blocks.n, 1, columns, got, NULL, &error) != WB_OK)
         fail_msg("%s%s: %s", type, suffix, error.message);
-    expect_same(type, with_suffix, (const uint8_t *)got, want, block_size * sizeof(float));
+    expect_same(type, with_suffix, (const uint8_t *)got, want, (size_t)block_size * sizeof(float));
     decoded++;
     free(got);
     free(blocks.data);
@@ -111,7 +111,7 @@ static void golden(void **state)
         if (wb_dtype_describe(dtype, &info) != WB_OK ||
             (info.block_size == 1 && dtype != WB_DTYPE_F16 && dtype != WB_DTYPE_BF16))
             continue;
-        uint64_t block_bytes = info.block_bits / 8;
+        size_t block_bytes = info.block_bits / 8;
         types++;
         check_decode(dtype, info.name, ".q", info.block_size, block_bytes);
         check_decode(dtype, info.name, ".qi", info.block_size, block_bytes);
