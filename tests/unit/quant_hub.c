@@ -38,9 +38,9 @@ static void check_values(const char *what, const float *values, const part *expe
 
 static wb_int4_tensor int4_of(const wb_model *model, wb_int4_packing packing, bool plain)
 {
-    part qweight = find(model, "qweight"), qzeros = find(model, "qzeros");
-    part scales = find(model, "scales"), g_idx = find(model, "g_idx");
-    part values = find(model, "values");
+    part qweight = need(model, "qweight"), qzeros = need(model, "qzeros");
+    part scales = need(model, "scales"), g_idx = find(model, "g_idx");
+    part values = need(model, "values");
     return (wb_int4_tensor){.size = sizeof(wb_int4_tensor),
                             .packing = packing,
                             .qweight = qweight.data,
@@ -74,7 +74,7 @@ static void int4(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         wb_model *model = open_file(cases[i].path);
-        part expected = find(model, "values");
+        part expected = need(model, "values");
         wb_int4_tensor tensor = int4_of(model, cases[i].packing, cases[i].plain);
         float *values = malloc(expected.bytes);
         assert_non_null(values);
@@ -90,7 +90,7 @@ static void int4_refuses(void **state)
 {
     (void)state;
     wb_model *model = open_file(HUB "gptq_act_order.safetensors");
-    part expected = find(model, "values");
+    part expected = need(model, "values");
     const wb_int4_tensor sound = int4_of(model, WB_INT4_GPTQ, false);
     float *values = malloc(expected.bytes);
     assert_non_null(values);
@@ -137,8 +137,8 @@ static void fp8(void **state)
     } cases[] = {{HUB "fp8_128.safetensors", 0}, {HUB "fp8_e5m2_32.safetensors", 32}};
     for (size_t i = 0; i < 2; i++) {
         wb_model *model = open_file(cases[i].path);
-        part weight = find(model, "weight"), scales = find(model, "weight_scale_inv");
-        part expected = find(model, "values");
+        part weight = need(model, "weight"), scales = need(model, "weight_scale_inv");
+        part expected = need(model, "values");
         wb_fp8_block tensor = {sizeof tensor,   weight.data,    scales.data,   weight.bytes,
                                scales.bytes,    weight.dtype,   scales.dtype,  weight.shape[0],
                                weight.shape[1], cases[i].block, cases[i].block};
@@ -186,10 +186,10 @@ static void nvfp4(void **state)
                  {"weight_global_scale", "compressed_tensors", WB_MLX_GLOBAL_DIVISOR},
                  {"weight_scale_2", "ollama", WB_MLX_GLOBAL_LAST}};
     wb_model *model = open_file(HUB "nvfp4.safetensors");
-    part weight = find(model, "weight"), scales = find(model, "weight_scale");
+    part weight = need(model, "weight"), scales = need(model, "weight_scale");
     for (size_t i = 0; i < 3; i++) {
-        part expected = find(model, cases[i].values);
-        uint32_t bits = wb__load_le32(find(model, cases[i].scale).data);
+        part expected = need(model, cases[i].values);
+        uint32_t bits = wb__load_le32(need(model, cases[i].scale).data);
         wb_mlx_type type = {.size = sizeof type, .mode = WB_MLX_NVFP4, .global = cases[i].global};
         memcpy(&type.global_scale, &bits, 4);
         wb_mlx_parts parts = {.size = sizeof parts,

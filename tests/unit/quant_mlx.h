@@ -33,16 +33,31 @@ typedef struct part {
     const uint64_t *shape;
 } part;
 
+/* A stored tensor, also where it is the packed part of a logical one. */
 static inline part find(const wb_model *model, const char *name)
 {
     uint64_t index;
     wb_tensor tensor = {.size = sizeof tensor};
+    wb_encoding encoding = {.size = sizeof encoding};
+    wb_part packed = {.size = sizeof packed};
     const void *data;
-    if (wb_tensor_find(model, name, SIZE_MAX, &index) != WB_OK ||
-        wb_tensor_at(model, index, &tensor, NULL) != WB_OK ||
-        wb_tensor_data(model, index, &data, NULL) != WB_OK)
+    if (wb_tensor_find(model, name, SIZE_MAX, &index) != WB_OK)
         return (part){0};
+    if (wb_tensor_encoding(model, index, &encoding, NULL) == WB_OK && encoding.parts > 1 &&
+        wb_tensor_part(model, index, 0, &packed, NULL) == WB_OK)
+        index = packed.index;
+    if (wb_tensor_at(model, index, &tensor, NULL) != WB_OK ||
+        wb_tensor_data(model, index, &data, NULL) != WB_OK)
+        fail_msg("%s cannot be had", name);
     return (part){data, (size_t)tensor.bytes, (int32_t)tensor.dtype, tensor.shape};
+}
+
+static inline part need(const wb_model *model, const char *name)
+{
+    part found = find(model, name);
+    if (found.data == NULL || found.bytes == 0)
+        fail_msg("there is no %s", name);
+    return found;
 }
 
 static inline bool meta(const wb_model *model, const char *key, char *value, size_t size)
