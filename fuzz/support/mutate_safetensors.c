@@ -65,6 +65,8 @@ static size_t own_bytes(mutation *m, uint8_t *p, size_t size, size_t max)
 
 static size_t mutate_bytes(mutation *m, uint8_t *p, size_t size, size_t max)
 {
+    if (max == 0)
+        return 0; /* LLVMFuzzerMutate would put a byte there */
     return m->bytes != NULL && below(m, 8) != 0 ? m->bytes(p, size, max)
                                                 : own_bytes(m, p, size, max);
 }
