@@ -176,6 +176,8 @@ static bool collect_sizes(wb__quantization *quantization, wb__node object)
 {
     const wb__tree *config = quantization->config;
     uint64_t heads = 0, hidden = 0, head = 0, size;
+    if (object == WB__NO_NODE || wb__tree_type(config, object) != WB__JSON_OBJECT)
+        return true;
     for (wb__node key = wb__tree_first(config, object); key != WB__NO_NODE;
          key = wb__tree_next(config, object, key + 1)) {
         wb__str name = wb__tree_string(config, key);
