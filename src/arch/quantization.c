@@ -109,7 +109,7 @@ static bool index_modules(wb__quantization *quantization)
 {
     const wb__tree *config = quantization->config;
     size_t modules = 0, slots = 16;
-    for (wb__node key = wb__tree_first(config, quantization->object); key != WB__NO_NODE;
+    for (wb__node key = wb__tree_first_key(config, quantization->object); key != WB__NO_NODE;
          key = wb__tree_next(config, quantization->object, key + 1))
         modules += names_module(config, key + 1);
     /* At most three quarters are taken, so that there are at most 22 bytes for each `"":{},`. */
@@ -121,7 +121,7 @@ static bool index_modules(wb__quantization *quantization)
         return false;
     quantization->slot_count = slots;
     quantization->key = wb__hash_key_draw();
-    for (wb__node key = wb__tree_first(config, quantization->object); key != WB__NO_NODE;
+    for (wb__node key = wb__tree_first_key(config, quantization->object); key != WB__NO_NODE;
          key = wb__tree_next(config, quantization->object, key + 1)) {
         if (!names_module(config, key + 1))
             continue;
@@ -176,7 +176,7 @@ static bool collect_sizes(wb__quantization *quantization, wb__node object)
 {
     const wb__tree *config = quantization->config;
     uint64_t heads = 0, hidden = 0, head = 0, size;
-    for (wb__node key = wb__tree_first(config, object); key != WB__NO_NODE;
+    for (wb__node key = wb__tree_first_key(config, object); key != WB__NO_NODE;
          key = wb__tree_next(config, object, key + 1)) {
         wb__str name = wb__tree_string(config, key);
         if (!wb__str_equal(name, WB__STR("vocab_size")) && is_size(name) &&

@@ -192,7 +192,7 @@ static void tell_json_array(wb__teller *teller, const char *key, const wb__tree 
 static void tell_members(wb__teller *teller, const wb__tree *tree, wb__node object, char *key,
                          size_t n, unsigned nesting)
 {
-    for (wb__node name = wb__tree_first(tree, object); name != WB__NO_NODE;
+    for (wb__node name = wb__tree_first_key(tree, object); name != WB__NO_NODE;
          name = wb__tree_next(tree, object, name + 1)) {
         wb__str text = wb__tree_string(tree, name);
         if (teller->status != WB_OK || teller->scalars >= MAX_SCALARS)

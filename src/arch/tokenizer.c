@@ -376,7 +376,7 @@ static void replace_from_config(const maker *m, replacement *list, size_t count)
     wb__node object = tree == NULL ? WB__NO_NODE : wb__tree_get(tree, 0, "added_tokens_decoder");
     if (object == WB__NO_NODE)
         return;
-    for (wb__node key = wb__tree_first(tree, object); key != WB__NO_NODE;
+    for (wb__node key = wb__tree_first_key(tree, object); key != WB__NO_NODE;
          key = wb__tree_next(tree, object, key + 1)) {
         wb__str digits = wb__tree_string(tree, key);
         wb__str text = wb__tree_string(tree, wb__tree_get(tree, key + 1, "content"));

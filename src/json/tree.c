@@ -115,6 +115,11 @@ wb__node wb__tree_first(const wb__tree *tree, wb__node parent)
     return parent + 1 < wb__tree_at(tree, parent)->extent ? parent + 1 : WB__NO_NODE;
 }
 
+wb__node wb__tree_first_key(const wb__tree *tree, wb__node object)
+{
+    return is_type(tree, object, WB__JSON_OBJECT) ? wb__tree_first(tree, object) : WB__NO_NODE;
+}
+
 wb__node wb__tree_next(const wb__tree *tree, wb__node parent, wb__node value)
 {
     wb__node next = behind(tree, value);

@@ -61,6 +61,7 @@ wb__node wb__tree_path(const wb__tree *tree, wb__node object, const char *path);
  * behind it.
  */
 wb__node wb__tree_first(const wb__tree *tree, wb__node parent);
+wb__node wb__tree_first_key(const wb__tree *tree, wb__node object); /* and not of an array */
 wb__node wb__tree_next(const wb__tree *tree, wb__node parent, wb__node value);
 size_t wb__tree_count(const wb__tree *tree, wb__node array); /* elements, or members */
 

@@ -94,7 +94,15 @@ static bool is_known_size(const wb__packing_hints *hints, uint64_t inputs)
     return hints->has_size != NULL && hints->has_size(hints->ctx, inputs) != 0;
 }
 
-/* What is said, if the shapes bear it out. */
+static bool is_among(uint64_t value, const uint32_t *list, size_t n)
+{
+    size_t i = 0;
+    while (i < n && list[i] != value)
+        i++;
+    return i < n;
+}
+
+/* What is said, if there is such a packing and the shapes bear it out. */
 static bool take_hint(const wb__packing_hint *hint, uint64_t bits_per_scale, affine_choice *choice)
 {
     bool affine = hint->scheme == WB__SCHEME_AFFINE || hint->scheme == WB__SCHEME_INT4 ||
@@ -102,7 +110,9 @@ static bool take_hint(const wb__packing_hint *hint, uint64_t bits_per_scale, aff
     if (!affine || hint->bits == 0)
         return false;
     uint64_t group = hint->group != 0 ? hint->group : bits_per_scale / hint->bits;
-    if (group > UINT32_MAX || hint->bits * group != bits_per_scale)
+    if (!is_among(hint->bits, affine_bits, sizeof affine_bits / sizeof affine_bits[0]) ||
+        !is_among(group, affine_groups, sizeof affine_groups / sizeof affine_groups[0]) ||
+        hint->bits * group != bits_per_scale)
         return false;
     *choice = (affine_choice){hint->bits, (uint32_t)group};
     return true;

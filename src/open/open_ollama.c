@@ -115,14 +115,11 @@ static wb_status open_blobs(wb_model *model, wb__context *context, wb__ollama *o
 
 /* "ollama.license"; of further layers of the same kind "ollama.license.2", … */
 static wb_status add_value(wb_model *model, wb__context *context, const wb__ollama *ollama,
-                           const wb__ollama_layer *layer, wb__str value)
+                           const wb__ollama_layer *layer, unsigned number, wb__str value)
 {
     char key[64];
     bool repeated;
-    unsigned number = 1;
     bool is_config = layer == &ollama->config;
-    for (const wb__ollama_layer *before = ollama->layers; !is_config && before != layer; before++)
-        number += before->kind == layer->kind;
     int n = snprintf(key, sizeof key, "ollama.%s",
                      is_config ? "config" : wb__layer_kind_name(layer->kind));
     if (number > 1)
@@ -132,7 +129,7 @@ static wb_status add_value(wb_model *model, wb__context *context, const wb__olla
 }
 
 static wb_status add_text(wb_model *model, wb__context *context, wb__ollama *ollama,
-                          const wb__ollama_layer *layer)
+                          const wb__ollama_layer *layer, unsigned number)
 {
     char *text;
     size_t bytes;
@@ -150,14 +147,14 @@ static wb_status add_text(wb_model *model, wb__context *context, wb__ollama *oll
         context->file = "";
         return status;
     }
-    status = add_value(model, context, ollama, layer, (wb__str){text, bytes});
+    status = add_value(model, context, ollama, layer, number, (wb__str){text, bytes});
     wb__free(&context->allocator, text, bytes + 1);
     return status;
 }
 
 /* Of what is a model by itself the path is told. */
 static wb_status note_beside(wb_model *model, wb__context *context, wb__ollama *ollama,
-                             const wb__ollama_layer *layer)
+                             const wb__ollama_layer *layer, unsigned number)
 {
     context->file = wb__ollama_blob(ollama, layer);
     if (context->file == NULL)
@@ -166,7 +163,8 @@ static wb_status note_beside(wb_model *model, wb__context *context, wb__ollama *
         wb__note(context, WB_INFO, WB__FINDING_OLLAMA_OTHER_MODEL, WB_NO_OFFSET, layer->name,
                  "the model has a %s in a file by itself", wb__layer_kind_name(layer->kind));
     if (status == WB_OK)
-        status = add_value(model, context, ollama, layer, wb__str_from(context->file, SIZE_MAX));
+        status =
+            add_value(model, context, ollama, layer, number, wb__str_from(context->file, SIZE_MAX));
     context->file = "";
     return status;
 }
@@ -175,11 +173,13 @@ static wb_status note_beside(wb_model *model, wb__context *context, wb__ollama *
 static wb_status add_rest(wb_model *model, wb__context *context, wb__ollama *ollama)
 {
     wb__key_set seen;
+    unsigned numbers[WB__LAYER_OTHER + 1] = {0}; /* of layers of each kind */
     wb_status status = WB_OK;
     wb__key_set_start(&seen, &context->allocator);
     for (size_t i = 0; i < ollama->count && status == WB_OK; i++) {
         const wb__ollama_layer *layer = &ollama->layers[i];
-        wb_status (*add)(wb_model *, wb__context *, wb__ollama *, const wb__ollama_layer *) = NULL;
+        wb_status (*add)(wb_model *, wb__context *, wb__ollama *, const wb__ollama_layer *,
+                         unsigned) = NULL;
         bool repeated = false;
         switch (layer->kind) {
         case WB__LAYER_TEMPLATE:
@@ -195,11 +195,11 @@ static wb_status add_rest(wb_model *model, wb__context *context, wb__ollama *oll
         if (add != NULL && !wb__key_set_add(&seen, layer->kind, layer->digest, &repeated))
             status = wb__fail_memory(context);
         else if (add != NULL && !repeated)
-            status = add(model, context, ollama, layer);
+            status = add(model, context, ollama, layer, ++numbers[layer->kind]);
     }
-    if (status == WB_OK && ollama->has_config)
-        status = add_text(model, context, ollama, &ollama->config);
     wb__key_set_stop(&seen);
+    if (status == WB_OK && ollama->has_config)
+        status = add_text(model, context, ollama, &ollama->config, 1);
     return status;
 }
 
