@@ -164,7 +164,7 @@ static wb_status note_beside(wb_model *model, wb__context *context, wb__ollama *
         return wb__fail_memory(context);
     wb_status status =
         wb__note(context, WB_INFO, WB__FINDING_OLLAMA_OTHER_MODEL, WB_NO_OFFSET, layer->name,
-                 "the model has a %s in a file by itself", wb__layer_kind_name(layer->kind));
+                 "the model's %s is a file by itself", wb__layer_kind_name(layer->kind));
     if (status == WB_OK)
         status = add_value(model, context, ollama, layer, wb__str_from(context->file, SIZE_MAX));
     context->file = "";
