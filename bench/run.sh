@@ -11,7 +11,7 @@ if [ "${1:-}" = -n ]; then
 fi
 [ $# -gt 0 ] || set -- $(ls bench/cases)
 cmake --preset release -DWEIGHBRIDGE_BENCH=ON >/dev/null
-cmake --build build/release --target bench_driver bench_worker bench_headers >/dev/null
+cmake --build build/release --target bench_driver bench_worker bench_headers bench_vocabulary >/dev/null
 mkdir -p build/bench
 cd build/bench
 PATH=$top/build/release/bench:$PATH

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const bench_operation *const operations[] = {&bench_open, &bench_copy};
+static const bench_operation *const operations[] = {&bench_open, &bench_copy, &bench_walk_gguf};
 
 void bench_die(const char *what, const char *why)
 {

@@ -17,7 +17,7 @@ typedef struct bench_operation {
     uint64_t (*run)(unsigned long times);
 } bench_operation;
 
-extern const bench_operation bench_open, bench_copy;
+extern const bench_operation bench_open, bench_copy, bench_walk_gguf;
 
 static inline uint64_t bench_now(void)
 {

@@ -341,10 +341,11 @@ WB_API wb_status wb_tensor_encoding(const wb_model *model, uint64_t index, wb_en
 
 /* One of the stored tensors that a tensor consists of. */
 typedef struct wb_part {
-    size_t size;      /* sizeof(wb_part) */
-    const char *role; /* "values", "scales", "biases", "global_scale" or "order"; "expert" of experts
+    size_t size; /* sizeof(wb_part) */
+    const char
+        *role;      /* "values", "scales", "biases", "global_scale" or "order"; "expert" of experts
                          that are stored one by one; static */
-    uint64_t index;   /* for wb_tensor_at, wb_tensor_data and wb_tensor_read */
+    uint64_t index; /* for wb_tensor_at, wb_tensor_data and wb_tensor_read */
 } wb_part;
 
 /* Describes part `number` < wb_encoding.parts. Part 0 is the packed values. */
@@ -440,9 +441,9 @@ WB_API wb_status wb_tensor_read(const wb_model *model, uint64_t index, const wb_
 /* --------------------------------------------------------------------------------------------- */
 
 /*
- * A tensor has one canonical name, "layers.0.attention.q.weight", whatever its file calls it; docs
- * /format/names.md has them all. They are known for the architectures named there, and as far as a
- * model that does not say what it is calls its tensors what most do.
+ * A tensor has one canonical name, "layers.0.attention.q.weight", whatever its file calls it;
+ * docs/format/names.md has them all. They are known for the architectures named there, and for a
+ * model that does not say what it is as far as it calls its tensors what most do.
  *
  * Experts that are stored one by one are one canonical tensor [experts, outputs, inputs] that lies in
  * several places: wb_tensor_find gives it a number behind those of all parts, by which the functions
@@ -541,7 +542,7 @@ typedef struct wb_config {
     uint64_t expert_ffn_dim;
     uint32_t tie_embeddings; /* 1: the output is the embedding */
     wb_rope_layout rope_layout;
-    uint32_t norm_offset; /* 1: the files store the weights of norms minus 1 */
+    uint32_t norm_offset;  /* 1: the files store the weights of norms minus 1 */
     uint64_t enc_n_layers; /* of the encoder beside the decoder, Whisper */
     uint64_t enc_n_heads;
     uint64_t enc_dim;
@@ -636,7 +637,10 @@ typedef struct wb_meta_array {
  * wb_verify. docs/format/metadata.md lists the keys, and what cannot be known on either side.
  */
 
-/* The number of entries; a key that stands in several files of a model counts once. */
+/*
+ * The number of entries; a key that stands in several files of a model counts once. Where memory runs
+ * out it counts those of the weights' own files alone; wb_meta_find then fails with MEMORY.
+ */
 WB_API uint64_t wb_meta_count(const wb_model *model);
 
 /*

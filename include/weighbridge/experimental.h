@@ -95,7 +95,8 @@ typedef enum wb_json_kind {
 typedef struct wb_json_item {
     size_t size; /* sizeof(wb_json_item) */
     wb_json_kind kind;
-    const char *text; /* KEY, STRING: without escapes, in UTF-8, no NUL behind it; borrowed during the
+    const char
+        *text; /* KEY, STRING: without escapes, in UTF-8, no NUL behind it; borrowed during the
                          call */
     size_t len;
     uint64_t number; /* UINT; BOOL: 0 or 1 */

@@ -1,7 +1,7 @@
 #include "arch/config.h"
 
-#define WB__CONFIG(FIELD, member, KIND, keys, paths) \
-    [WB_CONFIG_##                                    \
+#define WB__CONFIG(FIELD, member, KIND, keys, paths)                                               \
+    [WB_CONFIG_##                                                                                  \
         FIELD] = {#member, WB__CONFIG_KIND_##KIND, offsetof(wb_config, member), keys, paths},
 const wb__config_row wb__config_rows[WB_CONFIG_FIELDS] = {
 #include "arch/config.def"
@@ -192,19 +192,23 @@ static void derive_from_tensors(const maker *m)
 }
 
 /* The first layer with experts is not always layer 0. */
+static const char *find_experts(const wb__names *names)
+{
+    for (size_t i = 0; names != NULL && i < names->entries.count; i++) {
+        const wb__name_entry *entry = wb__names_at(names, i);
+        if (entry->suffix == WB__SUFFIX_WEIGHT &&
+            strcmp(entry->rule->canonical, "layers.{n}.ffn.experts.gate") == 0)
+            return entry->text;
+    }
+    return NULL;
+}
+
 static void derive_experts(const maker *m)
 {
-    if (m->names == NULL)
-        return;
-    for (size_t i = 0; i < m->names->entries.count; i++) {
-        const wb__name_entry *entry = wb__names_at(m->names, i);
-        if (entry->suffix != WB__SUFFIX_WEIGHT ||
-            strcmp(entry->rule->canonical, "layers.{n}.ffn.experts.gate") != 0)
-            continue;
-        const char *name = entry->text;
+    const char *name = find_experts(m->names);
+    if (name != NULL) {
         derive_size(m, WB_CONFIG_N_EXPERTS, name, 0, 3);
         derive_size(m, WB_CONFIG_EXPERT_FFN_DIM, name, 1, 3);
-        return;
     }
     if (m->config->n_experts != 0 && !is_known(m, WB_CONFIG_EXPERT_FFN_DIM) &&
         is_known(m, WB_CONFIG_FFN_DIM))

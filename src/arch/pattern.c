@@ -68,7 +68,9 @@ static bool take_apart(wb__str name, parts *p)
         }
     }
     p->stem = name;
-    if (name.len == 0 || name.len > WB__STEM_MAX - 2 * MAX_NUMBERS)
+    /* A brace would be taken for the mark of a number. */
+    if (name.len == 0 || name.len > WB__STEM_MAX - 2 * MAX_NUMBERS ||
+        memchr(name.ptr, '{', name.len) != NULL)
         return false;
     for (size_t from = 0; from < name.len && p->numbers < MAX_NUMBERS;) {
         const char *dot = memchr(name.ptr + from, '.', name.len - from);

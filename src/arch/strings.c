@@ -13,6 +13,19 @@ static bool grow(wb__strings *strings, size_t n)
                     strings->used + n + 2 * WB__STRINGS_HEAD, ceiling);
 }
 
+bool wb__strings_reserve(wb__strings *strings, size_t bytes, size_t count)
+{
+    uint64_t all;
+    if (!wb__mul(count, WB__STRINGS_HEAD, &all) || !wb__add(all, bytes, &all) ||
+        !wb__add(all, strings->used + 2 * WB__STRINGS_HEAD, &all) || all > UINT32_MAX)
+        return true; /* appending says so when it comes to it */
+    return wb__grow(&strings->allocator, (void **)&strings->bytes, &strings->capacity, 1,
+                    (size_t)all, UINT32_MAX) &&
+           wb__grow(&strings->allocator, (void **)&strings->marks, &strings->mark_capacity,
+                    sizeof *strings->marks, ((size_t)strings->count + count) / WB__STRINGS_STEP + 1,
+                    SIZE_MAX);
+}
+
 char *wb__strings_append(wb__strings *strings, size_t n)
 {
     /* The text, its head, and the zeros behind it, which the next head overwrites. */

@@ -25,6 +25,10 @@ typedef struct wb__strings {
     uint64_t count;
 } wb__strings;
 
+/* Room for `count` texts of `bytes` in all, so that they need not be moved; a hint. False: memory.
+ */
+bool wb__strings_reserve(wb__strings *strings, size_t bytes, size_t count);
+
 /* Room for a text of n bytes at the end, to be filled by the caller; NULL when memory is out. */
 char *wb__strings_append(wb__strings *strings, size_t n);
 

@@ -202,8 +202,8 @@ static void tell_members(wb__teller *teller, const wb__tree *tree, wb__node obje
         memcpy(key + n, text.ptr, text.len);
         key[n + text.len] = '\0';
         switch (wb__tree_type(tree, name + 1)) {
-        case WB__JSON_OBJECT:
-            if (nesting < MAX_NESTING) {
+        case WB__JSON_OBJECT: /* the tokens are told as such */
+            if (nesting < MAX_NESTING && !wb__str_equal(text, WB__STR("added_tokens_decoder"))) {
                 key[n + text.len] = '.';
                 tell_members(teller, tree, name + 1, key, n + text.len + 1, nesting + 1);
             }

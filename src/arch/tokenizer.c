@@ -248,6 +248,20 @@ static bool add_json_token(maker *m, size_t number, wb__str text, uint8_t kind)
     return wb__strings_add(&tokenizer->tokens, text);
 }
 
+/* At least what the texts of all tokens take together. */
+static size_t bytes_of_tokens(const maker *m, size_t count)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < count; i++) {
+        bool is_token = false;
+        size_t n = 0;
+        if (i < m->json.token_count)
+            n = wb__tokenizer_json_token(&m->json, i, &is_token).len + 3;
+        bytes += is_token ? n : sizeof "[PAD4294967295]";
+    }
+    return bytes;
+}
+
 static bool add_json_tokens(maker *m)
 {
     wb__tokenizer *tokenizer = m->tokenizer;
@@ -255,7 +269,8 @@ static bool add_json_tokens(maker *m)
     bool made = add_added(m, &extra);
     size_t count = count_tokens(m, m->json.token_count);
     bool scores = strcmp(tokenizer->model, "llama") == 0 || strcmp(tokenizer->model, "t5") == 0;
-    made = made && reserve(tokenizer, count, scores);
+    made = made && reserve(tokenizer, count, scores) &&
+           wb__strings_reserve(&tokenizer->tokens, bytes_of_tokens(m, count), count);
     for (size_t i = 0; made && i < count; i++) {
         bool is_token = false;
         wb__str text = WB__STR("");
@@ -304,7 +319,7 @@ static wb_status name_pre(maker *m)
     const char *before = m->context->file;
     m->context->file = "tokenizer.json";
     wb_status status =
-        wb__note(m->context, WB_WARNING, WB__FINDING_PRE_TOKENIZER, WB_NO_OFFSET, WB__STR(""),
+        wb__note(m->context, WB_INFO, WB__FINDING_PRE_TOKENIZER, WB_NO_OFFSET, WB__STR(""),
                  "the way it splits text is none that llama.cpp has a name for");
     m->context->file = before;
     return status;
@@ -320,6 +335,9 @@ static wb_status make_from_json(maker *m)
     if (status == WB_OK && m->json.scattered > 0)
         status = note(m, WB_NO_OFFSET, "tokenizer.json",
                       "numbers of tokens lie far apart: those far away are left out");
+    if (status == WB_OK && m->json.bad_vocab)
+        status = note(m, WB_NO_OFFSET, "tokenizer.json",
+                      "the vocabulary has an entry that is not a text and a score: it ends there");
     if (status == WB_OK && m->json.bad_merges > 0)
         status = note(m, WB_NO_OFFSET, "tokenizer.json", "merges that are not two texts");
     if (status != WB_OK)

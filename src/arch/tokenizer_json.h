@@ -40,6 +40,7 @@ typedef struct wb__tokenizer_json {
     float *scores;    /* Unigram: by number; NULL otherwise */
     size_t score_capacity;
     wb__strings merges; /* "a b" each */
+    bool bad_vocab;     /* of Unigram: an entry is not a text and a score */
     size_t bad_merges;  /* left out: not two texts */
     char *rest;         /* the file without vocabulary and merges */
     size_t rest_bytes;

@@ -134,6 +134,9 @@ wb_status wb__read_selection(const wb_model *model, wb__context *context,
 
 /* ---- verifying ---- */
 
+/* Adds what the config and the files beside the weights show (verify_meaning.c). */
+wb_status wb__verify_meaning(const wb_model *model, wb__context *context);
+
 /* Notes bytes other than 0 in the padding of a file. */
 wb_status wb__verify_padding(const wb_model *model, wb__context *context, size_t file);
 

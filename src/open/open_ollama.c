@@ -155,10 +155,14 @@ static wb_status add_text(wb_model *model, wb__context *context, wb__ollama *oll
     return status;
 }
 
+<<<<<<< HEAD
+=======
 /* Of what is a model by itself the path is told. */
+>>>>>>> refs/heads/cli2
 static wb_status note_beside(wb_model *model, wb__context *context, wb__ollama *ollama,
                              const wb__ollama_layer *layer)
 {
+    (void)model;
     context->file = wb__ollama_blob(ollama, layer);
     if (context->file == NULL)
         return wb__fail_memory(context);
@@ -171,25 +175,42 @@ static wb_status note_beside(wb_model *model, wb__context *context, wb__ollama *
     return status;
 }
 
+/* A blob is read once for each kind of layer, however often a manifest lists it. */
 static wb_status add_rest(wb_model *model, wb__context *context, wb__ollama *ollama)
 {
+    wb__key_set seen;
     wb_status status = WB_OK;
+    wb__key_set_start(&seen, &context->allocator);
     for (size_t i = 0; i < ollama->count && status == WB_OK; i++) {
         const wb__ollama_layer *layer = &ollama->layers[i];
+        wb_status (*add)(wb_model *, wb__context *, wb__ollama *, const wb__ollama_layer *) = NULL;
+        bool repeated = false;
         switch (layer->kind) {
         case WB__LAYER_TEMPLATE:
         case WB__LAYER_SYSTEM:
         case WB__LAYER_PARAMS:
         case WB__LAYER_MESSAGES:
-        case WB__LAYER_LICENSE: status = add_text(model, context, ollama, layer); break;
+        case WB__LAYER_LICENSE: add = add_text; break;
         case WB__LAYER_DRAFT:
         case WB__LAYER_ADAPTER:
+<<<<<<< HEAD
+        case WB__LAYER_PROJECTOR: add = note_beside; break;
+=======
         case WB__LAYER_PROJECTOR: status = note_beside(model, context, ollama, layer); break;
+>>>>>>> refs/heads/cli2
         default: break;
         }
+        if (add != NULL && !wb__key_set_add(&seen, layer->kind, layer->digest, &repeated))
+            status = wb__fail_memory(context);
+        else if (add != NULL && !repeated)
+            status = add(model, context, ollama, layer);
     }
+<<<<<<< HEAD
+    wb__key_set_stop(&seen);
+=======
     if (status == WB_OK && ollama->has_config)
         status = add_text(model, context, ollama, &ollama->config);
+>>>>>>> refs/heads/cli2
     return status;
 }
 

@@ -183,6 +183,8 @@ wb_status wb__verify(const wb_model *model, wb__context *context, const wb_verif
         status = wb__verify_padding(model, context, file);
     if (status == WB_OK)
         status = wb__verify_texts(model, context);
+    if (status == WB_OK)
+        status = wb__verify_meaning(model, context);
     if (status != WB_OK)
         return status;
     check.budget = options->data_budget == 0 ? DEFAULT_BUDGET : options->data_budget;

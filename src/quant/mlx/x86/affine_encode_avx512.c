@@ -54,11 +54,27 @@ AVX512_INLINE extremes range_of_16(const float *values, size_t group, size_t las
     return MERGE(a, b, _mm512_shuffle_ps, 0x88, 0xDD);
 }
 
+/* Constants for the usual sizes make for straight code. */
+AVX512_INLINE extremes range_of_all(const float *values, size_t group)
+{
+    switch (group) {
+    case 32: return range_of_16(values, 32, 15);
+    case 64: return range_of_16(values, 64, 15);
+    default: return range_of_16(values, group, 15);
+    }
+}
+
 AVX512 static void range(const float *values, size_t group, size_t groups, float *least,
                          float *greatest)
 {
-    for (size_t g = 0; g < groups; g += 16, values += 16 * group) {
-        size_t last = groups - g < 16 ? groups - g - 1 : 15;
+    size_t g = 0;
+    for (; g + 16 <= groups; g += 16, values += 16 * group) {
+        extremes e = range_of_all(values, group);
+        _mm512_storeu_ps(least + g, e.low);
+        _mm512_storeu_ps(greatest + g, e.high);
+    }
+    if (g < groups) {
+        size_t last = groups - g - 1;
         __mmask16 lanes = (__mmask16)((2u << last) - 1);
         extremes e = range_of_16(values, group, last);
         _mm512_mask_storeu_ps(least + g, lanes, e.low);
@@ -222,11 +238,14 @@ AVX512_INLINE void encode(const float *values, int bits, const float *scales, co
         groups_16 in = prepare(scales, biases, groups - g, bits);
         for (size_t i = 0; i + 64 <= n; i += 64, values += 64, packed += 8 * bits) {
             size_t k = i / group, m = (i + 32) / group;
-            __mmask16 doubtful = 0;
-            __m512i a = multiplied(values, in.inverses[k], in.offsets[k], halfway, &doubtful);
-            __m512i b = multiplied(values + 16, in.inverses[k], in.offsets[k], halfway, &doubtful);
-            __m512i c = multiplied(values + 32, in.inverses[m], in.offsets[m], halfway, &doubtful);
-            __m512i d = multiplied(values + 48, in.inverses[m], in.offsets[m], halfway, &doubtful);
+            __mmask16 doubtful = bits == 1; /* whose bias is no multiple of the scale */
+            __m512i a, b, c, d;
+            if (bits > 1) {
+                a = multiplied(values, in.inverses[k], in.offsets[k], halfway, &doubtful);
+                b = multiplied(values + 16, in.inverses[k], in.offsets[k], halfway, &doubtful);
+                c = multiplied(values + 32, in.inverses[m], in.offsets[m], halfway, &doubtful);
+                d = multiplied(values + 48, in.inverses[m], in.offsets[m], halfway, &doubtful);
+            }
             if (doubtful != 0) {
                 a = divided(values, scales[k], biases[k]);
                 b = divided(values + 16, scales[k], biases[k]);

@@ -16,6 +16,11 @@
 
 #include <immintrin.h>
 
+#if !defined(__clang__) && !defined(__OPTIMIZE__)
+/* Without optimisation gcc's intrinsics with constant operands are macros that convert -1. */
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+#endif
+
 #define AVX512_TARGET "avx2,f16c,bmi,bmi2,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi"
 #define AVX512 __attribute__((target(AVX512_TARGET)))
 #define AVX512_INLINE __attribute__((target(AVX512_TARGET), always_inline)) static inline

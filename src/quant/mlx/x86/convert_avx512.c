@@ -13,15 +13,26 @@ AVX512_INLINE __m512 load_16(const uint8_t *src, wb__mlx_format format, __mmask1
     return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(halves), 16));
 }
 
-AVX512_INLINE bool widen(const uint8_t *src, wb__mlx_format format, float *dst, size_t n)
+AVX512_INLINE __mmask16 specials(__m512 floats)
 {
     const __m512i exponent = _mm512_set1_epi32((int)WB__FLOAT_INFINITY);
+    __m512i bits = _mm512_and_si512(_mm512_castps_si512(floats), exponent);
+    return _mm512_cmpeq_epi32_mask(bits, exponent);
+}
+
+AVX512_INLINE bool widen(const uint8_t *src, wb__mlx_format format, float *dst, size_t n)
+{
     __mmask16 special = 0;
-    for (size_t i = 0; i < n; i += 16, src += format == WB__MLX_F32 ? 64 : 32) {
-        __mmask16 lanes = n - i >= 16 ? 0xFFFF : (__mmask16)((1u << (n - i)) - 1);
-        __m512 floats = load_16(src, format, lanes);
-        __m512i bits = _mm512_and_si512(_mm512_castps_si512(floats), exponent);
-        special |= _mm512_cmpeq_epi32_mask(bits, exponent);
+    size_t i = 0, size = format == WB__MLX_F32 ? 4 : 2;
+    for (; i + 16 <= n; i += 16) {
+        __m512 floats = load_16(src + i * size, format, 0xFFFF);
+        special |= specials(floats);
+        _mm512_storeu_ps(dst + i, floats);
+    }
+    if (i < n) {
+        __mmask16 lanes = (__mmask16)((1u << (n - i)) - 1);
+        __m512 floats = load_16(src + i * size, format, lanes);
+        special |= specials(floats);
         _mm512_mask_storeu_ps(dst + i, lanes, floats);
     }
     return special == 0;

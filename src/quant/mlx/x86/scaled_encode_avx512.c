@@ -43,10 +43,23 @@ AVX512_INLINE __m512 peak_of_16(const float *values, size_t group, size_t last)
     return MERGE(a, b, _mm512_shuffle_ps, 0x88, 0xDD);
 }
 
+/* Constants for the usual sizes make for straight code. */
+AVX512_INLINE __m512 peak_of_all(const float *values, size_t group)
+{
+    switch (group) {
+    case 16: return peak_of_16(values, 16, 15);
+    case 32: return peak_of_16(values, 32, 15);
+    default: return peak_of_16(values, group, 15);
+    }
+}
+
 AVX512 static void peak(const float *values, size_t group, size_t groups, float *peaks)
 {
-    for (size_t g = 0; g < groups; g += 16, values += 16 * group) {
-        size_t last = groups - g < 16 ? groups - g - 1 : 15;
+    size_t g = 0;
+    for (; g + 16 <= groups; g += 16, values += 16 * group)
+        _mm512_storeu_ps(peaks + g, peak_of_all(values, group));
+    if (g < groups) {
+        size_t last = groups - g - 1;
         __mmask16 lanes = (__mmask16)((2u << last) - 1);
         _mm512_mask_storeu_ps(peaks + g, lanes, peak_of_16(values, group, last));
     }

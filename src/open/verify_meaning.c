@@ -1,0 +1,366 @@
+/*
+ * What the tensors are, against what the config says they should be, in both directions: tensors that
+ * are missing, tensors that nobody will load, tensors of another shape. Loaders drop such tensors
+ * without a word, or make up what is missing.
+ *
+ * A config that is silent about its size judges nothing, and an architecture nobody here knows does
+ * not either: those are infos. One finding stands for many of its kind.
+ */
+#include "open/told.h"
+
+typedef struct check {
+    const wb_model *model;
+    wb__context *context;
+    const wb__insight *insight;
+    const wb_config *config;
+    const wb__names *names;
+    const wb__family *family;
+    uint32_t *parts; /* of each layer of the decoder, then of the encoder */
+    uint32_t whole;  /* of what is no layer */
+} check;
+
+static wb_status note(check *c, wb_severity severity, wb__finding_id id, const char *name,
+                      const char *text)
+{
+    return wb__note(c->context, severity, id, WB_NO_OFFSET, wb__str_from(name, SIZE_MAX), "%s",
+                    text);
+}
+
+static wb_status add_findings(check *c, const wb_findings *findings)
+{
+    for (size_t i = 0; i < findings->count; i++) {
+        if (!wb__findings_add(c->context->findings, &findings->list[i]))
+            return wb__fail_memory(c->context);
+    }
+    return WB_OK;
+}
+
+/* ---- what the config leaves open ---- */
+
+static bool is_said(const check *c, int field)
+{
+    return c->config->origin[field] == WB_ORIGIN_FILE;
+}
+
+static wb_status note_config(check *c, bool *complete)
+{
+    static const int needed[] = {WB_CONFIG_DIM, WB_CONFIG_N_LAYERS, WB_CONFIG_N_HEADS,
+                                 WB_CONFIG_FFN_DIM};
+    *complete = false;
+    if (!is_said(c, WB_CONFIG_ARCHITECTURE))
+        return c->names->entries.count == 0
+                   ? WB_OK
+                   : note(c, WB_INFO, WB__FINDING_CONFIG_ABSENT, "",
+                          "no config says what the model is");
+    if (!c->insight->is_family)
+        return note(c, WB_INFO, WB__FINDING_ARCHITECTURE_UNKNOWN, c->config->architecture,
+                    "an architecture whose tensors are not known here");
+    for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
+        if (!is_said(c, needed[i]))
+            return note(c, WB_INFO, WB__FINDING_CONFIG_PARTIAL, wb__config_rows[needed[i]].name,
+                        "the config does not say this, so that tensors are not held against it");
+    }
+    *complete = true;
+    return WB_OK;
+}
+
+/* ---- tensors nobody will load ---- */
+
+/* Parts of larger models that are read by other programs than the one for text. */
+static bool is_of_another_part(wb__str name)
+{
+    static const wb__str beginnings[] = {
+        {"vision", 6},       {"visual", 6}, {"multi_modal", 11}, {"audio", 5},
+        {"mm.", 3},          {"v.", 2},     {"a.", 2},           {"draft.", 6},
+        {"model.vision", 12}, {"model.visual", 12}, {"model.audio", 11},
+        {"model.multi_modal", 17}, {"mtp.", 4},
+    };
+    for (size_t i = 0; i < sizeof beginnings / sizeof beginnings[0]; i++) {
+        if (name.len > beginnings[i].len &&
+            memcmp(name.ptr, beginnings[i].ptr, beginnings[i].len) == 0)
+            return true;
+    }
+    return false;
+}
+
+static wb_status note_unmapped(check *c)
+{
+    uint64_t count[2] = {0, 0};
+    wb__str first[2] = {{"", 0}, {"", 0}};
+    wb__matched matched;
+    for (size_t i = 0; i < c->model->tensors.count; i++) {
+        const wb__packed *packed;
+        wb__str name = wb__table_name(&c->model->logical.table,
+                                      wb__tensors_stored(&c->model->tensors, i, &packed));
+        if (wb__names_of(c->names, i) != NULL || wb__rule_match(&c->names->rules, name, &matched))
+            continue; /* mapped, known, or a name that stands twice */
+        int other = is_of_another_part(name);
+        if (count[other]++ == 0)
+            first[other] = name;
+    }
+    wb_status status = WB_OK;
+    for (int other = 0; other < 2 && status == WB_OK; other++) {
+        if (count[other] > 0)
+            status = wb__note(c->context, other ? WB_INFO : WB_WARNING,
+                              WB__FINDING_TENSOR_UNMAPPED, WB_NO_OFFSET, first[other],
+                              "%llu tensors are none that %s has, this one first",
+                              (unsigned long long)count[other], c->config->architecture);
+    }
+    if (status == WB_OK && c->names->repeated > 0)
+        status = wb__note(c->context, WB_WARNING, WB__FINDING_TENSOR_AGAIN, WB_NO_OFFSET,
+                          WB__STR(""), "%lu tensors are others by another name",
+                          (unsigned long)c->names->repeated);
+    return status;
+}
+
+/* ---- tensors that are missing ---- */
+
+static bool is_encoder(const wb__rule *rule)
+{
+    return strncmp(rule->canonical, "enc.", 4) == 0;
+}
+
+static void collect_parts(check *c)
+{
+    for (size_t i = 0; i < c->names->entries.count; i++) {
+        const wb__name_entry *entry = wb__names_at(c->names, i);
+        uint32_t layers = c->names->layers;
+        if (entry->suffix == WB__SUFFIX_BIAS)
+            continue;
+        if (strstr(entry->rule->canonical, "{n}") == NULL)
+            c->whole |= entry->rule->provides;
+        else if (is_encoder(entry->rule))
+            c->parts[layers + entry->layer] |= entry->rule->provides;
+        else
+            c->parts[entry->layer] |= entry->rule->provides;
+    }
+}
+
+/* The canonical name of what a layer, or the whole, lacks. */
+static void name_of_part(const check *c, uint32_t part, bool encoder, uint32_t layer, char *out,
+                         size_t capacity)
+{
+    size_t n = 0;
+    for (size_t group = 0; group < WB__RULE_GROUPS && c->family->rules[group] != NULL && n == 0;
+         group++) {
+        for (const wb__rule *rule = c->family->rules[group]; rule->gguf != NULL && n == 0; rule++) {
+            if (rule->canonical != NULL && (rule->provides & part) != 0 &&
+                is_encoder(rule) == encoder)
+                n = wb__pattern_expand(wb__str_from(rule->canonical, SIZE_MAX), layer, 0,
+                                       WB__SUFFIX_WEIGHT, out, capacity - 1);
+        }
+    }
+    out[n] = '\0';
+}
+
+static wb_status note_missing(check *c, uint32_t missing, bool encoder, uint32_t layer)
+{
+    char name[WB__STEM_MAX * 2];
+    wb_status status = WB_OK;
+    for (uint32_t part = 1; part != 0 && part <= missing && status == WB_OK; part <<= 1) {
+        if ((missing & part) == 0)
+            continue;
+        name_of_part(c, part, encoder, layer, name, sizeof name);
+        status = note(c, WB_WARNING, WB__FINDING_TENSOR_MISSING, name,
+                      "the architecture needs this tensor, and no file has it");
+    }
+    return status;
+}
+
+/* One stack of layers: `have` of them met, `want` of them said. */
+static wb_status check_layers(check *c, bool encoder, uint32_t have, uint64_t want)
+{
+    const uint32_t *parts = c->parts + (encoder ? c->names->layers : 0);
+    uint32_t needs = c->family->needs & 0xFFFF;
+    unsigned told = 0;
+    wb_status status = WB_OK;
+    if (encoder)
+        needs &= ~(uint32_t)WB__NEED_CROSS;
+    for (uint32_t layer = 0; layer < have && layer < want && status == WB_OK; layer++) {
+        uint32_t missing = needs & ~parts[layer];
+        if (missing != 0 && told++ < 8)
+            status = note_missing(c, missing, encoder, layer);
+    }
+    if (status == WB_OK && told > 8)
+        status = wb__note(c->context, WB_WARNING, WB__FINDING_TENSOR_MISSING, WB_NO_OFFSET,
+                          WB__STR(""), "%u more layers lack tensors", told - 8);
+    if (status == WB_OK && have < want)
+        status = wb__note(c->context, WB_WARNING, WB__FINDING_TENSOR_MISSING, WB_NO_OFFSET,
+                          WB__STR(""), "the config says %llu layers%s, and no file has any of %lu on",
+                          (unsigned long long)want, encoder ? " of the encoder" : "",
+                          (unsigned long)have);
+    if (status == WB_OK && have > want)
+        status = wb__note(c->context, WB_WARNING, WB__FINDING_LAYERS_BEYOND, WB_NO_OFFSET,
+                          WB__STR(""), "the config says %llu layers%s, and files have layer %lu",
+                          (unsigned long long)want, encoder ? " of the encoder" : "",
+                          (unsigned long)have - 1);
+    return status;
+}
+
+/* Biases and norms are in all layers or in none. */
+static wb_status check_uniform(check *c, const wb__name_entry *entry)
+{
+    char text[WB__STEM_MAX * 2];
+    const char *canonical = entry->rule->canonical;
+    bool optional = entry->suffix == WB__SUFFIX_BIAS ||
+                    (entry->rule->provides == 0 && strstr(canonical, "norm") != NULL);
+    if (entry->layer != 0 || !optional || strstr(canonical, "{n}") == NULL ||
+        strstr(canonical, ".ffn.") != NULL)
+        return WB_OK;
+    uint32_t layers = is_encoder(entry->rule) ? c->names->enc_layers : c->names->layers;
+    for (uint32_t layer = 1; layer < layers; layer++) {
+        wb__matched matched = {
+            .rule = entry->rule, .suffix = (wb__suffix)entry->suffix, .layer = layer};
+        wb__str name = {text, wb__canonical_write(&matched, text, sizeof text - 1)};
+        text[name.len] = '\0';
+        if (wb__names_find(c->names, name) == NULL)
+            return note(c, WB_WARNING, WB__FINDING_TENSOR_MISSING, text,
+                        "layer 0 has this tensor, and this layer has not");
+    }
+    return WB_OK;
+}
+
+static wb_status check_missing(check *c)
+{
+    collect_parts(c);
+    wb_status status = check_layers(c, false, c->names->layers, c->config->n_layers);
+    if (status == WB_OK && c->family->flags & WB__FAMILY_ENCODER)
+        status = check_layers(c, true, c->names->enc_layers, c->config->enc_n_layers);
+    uint32_t needs = c->family->needs & ~UINT32_C(0xFFFF);
+    if (c->config->tie_embeddings != 0)
+        needs &= ~(uint32_t)WB__NEED_HEAD;
+    if (status == WB_OK)
+        status = note_missing(c, needs & ~c->whole, false, 0);
+    for (size_t i = 0; i < c->names->entries.count && status == WB_OK; i++)
+        status = check_uniform(c, wb__names_at(c->names, i));
+    return status;
+}
+
+/* ---- shapes ---- */
+
+/* The size a letter of wb__rule.shape stands for, 0 if it is not known. */
+static uint64_t size_of(const wb_config *config, char letter)
+{
+    switch (letter) {
+    case 'd': return config->dim;
+    case 'q': return config->q_dim;
+    case 'k': return config->kv_dim;
+    case 's': return config->q_dim + 2 * config->kv_dim;
+    case 'h': return config->head_dim;
+    case 'f': return config->ffn_dim;
+    case 'g': return 2 * config->ffn_dim;
+    case 'v': return config->vocab_size;
+    case 'e': return config->n_experts;
+    case 'x': return config->expert_ffn_dim;
+    case 'l': return config->max_seq_len;
+    case 'D': return config->enc_dim;
+    case 'F': return config->enc_ffn_dim;
+    case 'L': return config->enc_max_seq_len;
+    case 'm': return config->n_mels;
+    default: return 0;
+    }
+}
+
+/* Types whose shapes are those of the values; packed integers that were not understood are not. */
+static bool shape_counts(const check *c, const wb__name_entry *entry, const wb__kind *kind)
+{
+    const wb__packed *packed;
+    (void)wb__tensors_stored(&c->model->tensors, entry->first, &packed);
+    return packed != NULL || kind->dtype->block_size > 1 || wb__dtype_is_float(kind->dtype);
+}
+
+static wb_status check_shape(check *c, const wb__name_entry *entry)
+{
+    const char *shape = entry->rule->shape;
+    const wb__kind *kind = entry->view != WB__NO_ENTRY ? &c->names->views[entry->view].kind
+                                                       : wb__names_kind(c->names, entry->first);
+    if (shape == NULL || (entry->experts != 0 && entry->view == WB__NO_ENTRY) ||
+        !shape_counts(c, entry, kind))
+        return WB_OK;
+    size_t rank = entry->suffix == WB__SUFFIX_BIAS ? 1 : strlen(shape);
+    if (entry->suffix == WB__SUFFIX_BIAS && strlen(shape) == 3)
+        return WB_OK;
+    if (kind->rank != rank)
+        return wb__note(c->context, WB_WARNING, WB__FINDING_TENSOR_CONFIG_SHAPE, WB_NO_OFFSET,
+                        (wb__str){entry->text, entry->len}, "it has %lu dimensions in place of %zu",
+                        (unsigned long)kind->rank, rank);
+    for (size_t i = 0; i < rank; i++) {
+        uint64_t size = size_of(c->config, shape[i]);
+        if (size != 0 && kind->shape[i] != size)
+            return wb__note(c->context, WB_WARNING, WB__FINDING_TENSOR_CONFIG_SHAPE, WB_NO_OFFSET,
+                            (wb__str){entry->text, entry->len},
+                            "dimension %zu is %llu, and by the config %llu", i,
+                            (unsigned long long)kind->shape[i], (unsigned long long)size);
+    }
+    return WB_OK;
+}
+
+#define MAX_TOLD 32
+
+static wb_status check_shapes(check *c)
+{
+    const wb__rule *told[MAX_TOLD];
+    size_t count = 0;
+    wb_status status = WB_OK;
+    for (size_t i = 0; i < c->names->entries.count && status == WB_OK && count < MAX_TOLD; i++) {
+        const wb__name_entry *entry = wb__names_at(c->names, i);
+        size_t before = c->context->findings->count;
+        bool known = false;
+        for (size_t t = 0; t < count; t++)
+            known |= told[t] == entry->rule;
+        if (known)
+            continue;
+        status = check_shape(c, entry);
+        if (c->context->findings->count > before)
+            told[count++] = entry->rule;
+        if (status == WB_OK && entry->experts != 0 &&
+            (entry->view == WB__NO_ENTRY ||
+             (is_said(c, WB_CONFIG_N_EXPERTS) && entry->experts != c->config->n_experts))) {
+            status = wb__note(c->context, WB_WARNING, WB__FINDING_EXPERTS_INCOMPLETE, WB_NO_OFFSET,
+                              (wb__str){entry->text, entry->len},
+                              "%lu experts are there, and not all of them alike and without gaps",
+                              (unsigned long)entry->experts);
+            if (!known && count < MAX_TOLD)
+                told[count++] = entry->rule;
+        }
+    }
+    return status;
+}
+
+/* ---- all of it ---- */
+
+static wb_status check_tensors(check *c)
+{
+    size_t layers = (size_t)c->names->layers + c->names->enc_layers;
+    c->family = c->insight->family;
+    c->parts = wb__alloc_zeroed(&c->context->allocator, layers * sizeof *c->parts);
+    if (c->parts == NULL)
+        return wb__fail_memory(c->context);
+    wb_status status = note_unmapped(c);
+    if (status == WB_OK)
+        status = check_missing(c);
+    if (status == WB_OK)
+        status = check_shapes(c);
+    wb__free(&c->context->allocator, c->parts, layers * sizeof *c->parts);
+    return status;
+}
+
+wb_status wb__verify_meaning(const wb_model *model, wb__context *context)
+{
+    check c = {.model = model, .context = context};
+    const wb__told *told;
+    bool complete;
+    wb_status status = wb__insight_of(model, context, &c.insight);
+    if (status == WB_OK)
+        status = wb__told_of(model, context, &told);
+    if (status != WB_OK)
+        return status;
+    c.config = &c.insight->config;
+    c.names = &c.insight->names;
+    status = add_findings(&c, &c.insight->findings);
+    if (status == WB_OK)
+        status = add_findings(&c, &told->findings);
+    if (status == WB_OK)
+        status = note_config(&c, &complete);
+    return status == WB_OK && complete ? check_tensors(&c) : status;
+}

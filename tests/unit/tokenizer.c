@@ -1,0 +1,419 @@
+/* arch/tokenizer.h: tokenizer files, sound, odd and hostile. */
+#include "support.h"
+
+#include "arch/pretokenizer.h"
+#include "arch/tokenizer.h"
+
+typedef struct made {
+    counter memory;
+    wb_allocator allocator;
+    wb_error error;
+    wb_findings findings;
+    wb__context context;
+    wb__tokenizer tokenizer;
+    char *text;
+    wb_status status;
+} made;
+
+static void prepare(made *m)
+{
+    memset(m, 0, sizeof *m);
+    m->allocator = counter_allocator(&m->memory);
+    wb__findings_init(&m->findings, &wb__default_allocator);
+    m->context = (wb__context){
+        .allocator = m->allocator, .file = "", .error = &m->error, .findings = &m->findings};
+}
+
+static void make_from(made *m, const char *json, wb__str pieces, wb__str vocab, uint64_t rows)
+{
+    wb__tokenizer_files files = {.model = pieces, .vocab = vocab, .vocab_size = rows};
+    if (json != NULL) {
+        m->text = text_of("%s", json);
+        files.json = m->text;
+        files.json_bytes = strlen(json);
+    }
+    m->status = wb__tokenizer_make(&m->tokenizer, &m->context, &files);
+}
+
+static void release(made *m)
+{
+    wb__tokenizer_free(&m->tokenizer);
+    wb__findings_clear(&m->findings);
+    free(m->text);
+    assert_clean(&m->memory);
+}
+
+static const wb__str none = {"", 0};
+
+static void is_token(const made *m, uint64_t number, const char *text, int32_t type)
+{
+    wb__str token = wb__strings_at(&m->tokenizer.tokens, number);
+    if (token.len != strlen(text) || memcmp(token.ptr, text, token.len) != 0)
+        fail_msg("token %d is '%.*s', not '%s'\n", (int)number, (int)token.len, token.ptr, text);
+    assert_int_equal(token.ptr[token.len], 0);
+    assert_int_equal((int32_t)wb__load_le32(&m->tokenizer.types[number]), type);
+}
+
+static void is_merge(const made *m, uint64_t number, const char *text)
+{
+    wb__str merge = wb__strings_at(&m->tokenizer.merges, number);
+    assert_int_equal(merge.len, strlen(text));
+    assert_memory_equal(merge.ptr, text, merge.len);
+}
+
+/* Escapes, pairs, texts, spaces in pairs, gaps, added tokens, in whatever order. */
+static void byte_pairs(void **state)
+{
+    (void)state;
+    made m;
+    prepare(&m);
+    make_from(
+        &m,
+        "{\"model\":{\"merges\":[\"a b\",[\"c\",\"d\"],[ \"e f\" , \"\\u0067\"],\"\\\"h i\",7,"
+        "[\"x\"],[\"j\",\"k\"]],\"type\":\"BPE\",\"vocab\":{\"a\":2,\"b\" : 0 ,\"\\n\\\"\":1,"
+        "\"\\u00e9\\ud83d\\ude00\":3,\"\xC4\xA0z\":4}},"
+        "\"added_tokens\":[{\"id\":7,\"content\":\"<|x|>\",\"special\":false},"
+        "{\"id\":6,\"content\":\"y\xE2\x96\x81z\",\"special\":false},"
+        "{\"id\":2,\"content\":\"A\",\"special\":true}],\"pre_tokenizer\":{\"type\":\"ByteLevel\"}"
+        "}",
+        none, none, 9);
+    assert_int_equal(m.status, WB_OK);
+    assert_string_equal(m.tokenizer.model, "gpt2");
+    assert_string_equal(m.tokenizer.pre, "gpt-2");
+    assert_int_equal(m.tokenizer.tokens.count, 9);
+    is_token(&m, 0, "b", WB__TOKEN_NORMAL);
+    is_token(&m, 1, "\n\"", WB__TOKEN_NORMAL);
+    is_token(&m, 2, "A", WB__TOKEN_CONTROL);
+    is_token(&m, 3, "\xC3\xA9\xF0\x9F\x98\x80", WB__TOKEN_NORMAL);
+    is_token(&m, 4, "\xC4\xA0z", WB__TOKEN_NORMAL);
+    is_token(&m, 5, "[PAD5]", WB__TOKEN_UNUSED);
+    is_token(&m, 6, "y z", WB__TOKEN_USER);
+    is_token(&m, 7, "<|x|>", WB__TOKEN_CONTROL);
+    is_token(&m, 8, "[PAD8]", WB__TOKEN_UNUSED);
+    assert_int_equal(m.tokenizer.merges.count, 5);
+    is_merge(&m, 0, "a b");
+    is_merge(&m, 1, "c d");
+    is_merge(&m, 2,
+             "e\xC4\xA0"
+             "f g");
+    is_merge(&m, 3, "\"h i");
+    is_merge(&m, 4, "j k");
+    assert_int_equal(m.findings.count, 1); /* two entries are no merges */
+    assert_null(m.tokenizer.scores);
+    release(&m);
+}
+
+static float score_of(const made *m, size_t number)
+{
+    uint32_t bits = wb__load_le32(&m->tokenizer.scores[number]);
+    float score;
+    memcpy(&score, &bits, sizeof score);
+    return score;
+}
+
+/* With byte fallback the scores are the ranks of the merges. */
+static void ranks_as_scores(void **state)
+{
+    (void)state;
+    made m;
+    prepare(&m);
+    make_from(
+        &m,
+        "{\"added_tokens\":[{\"id\":0,\"content\":\"<s>\",\"special\":true}],\"model\":{"
+        "\"type\":\"BPE\",\"byte_fallback\":true,\"unk_token\":\"<0x0A>\",\"vocab\":{\"<s>\":0,"
+        "\"<0x0A>\":1,\"a\":2,\"b\":3,\"ab\":4,\"abb\":5,\"zz\":6},"
+        "\"merges\":[\"a b\",\"ab b\",\"a bb\"]}}",
+        none, none, 0);
+    assert_int_equal(m.status, WB_OK);
+    assert_string_equal(m.tokenizer.model, "llama");
+    is_token(&m, 1, "<0x0A>", WB__TOKEN_BYTE);
+    assert_true(score_of(&m, 4) > -0.5F);
+    assert_true(score_of(&m, 5) < -0.5F && score_of(&m, 5) > -1.5F); /* its first merge */
+    assert_true(score_of(&m, 6) < -3.5F); /* no merge makes it: after all others */
+    assert_int_equal(m.tokenizer.merges.count, 0);
+    assert_int_equal(m.tokenizer.special[WB__SPECIAL_UNK], 1);
+    release(&m);
+}
+
+static void unigrams(void **state)
+{
+    (void)state;
+    made m;
+    prepare(&m);
+    make_from(&m,
+              "{\"model\":{\"type\":\"Unigram\",\"vocab\":[[\"<unk>\",0.0],[\"\\u2581a\",-2.5],"
+              "[\"b\",-1e2]]}}",
+              none, none, 0);
+    assert_int_equal(m.status, WB_OK);
+    assert_string_equal(m.tokenizer.model, "t5");
+    is_token(&m, 1,
+             "\xE2\x96\x81"
+             "a",
+             WB__TOKEN_NORMAL);
+    assert_true(score_of(&m, 1) < -2.4F && score_of(&m, 1) > -2.6F);
+    assert_true(score_of(&m, 2) < -99 && score_of(&m, 2) > -101);
+    release(&m);
+}
+
+/* The quick way to read scores gives what the exact way gives. */
+static void scores_are_exact(void **state)
+{
+    (void)state;
+    static const char *const scores[] = {"-3.4635426998138428",
+                                         "0",
+                                         "-0.0",
+                                         "-12.125",
+                                         "16777217.0",
+                                         "16777217.0000001",
+                                         "1.00000005960464477540",
+                                         "1.0000000596046447754",
+                                         "1.000000059604644776",
+                                         "1.00000005960464477",
+                                         "8589973000.5",
+                                         "-9.9999999999999999",
+                                         "0.000000000000000001",
+                                         "1234567890123456789",
+                                         "1e3",
+                                         "-1.5E-7",
+                                         "0.1",
+                                         "340282350000000000.1"};
+    for (size_t i = 0; i < sizeof scores / sizeof scores[0]; i++) {
+        made m;
+        prepare(&m);
+        char *json =
+            text_of("{\"model\":{\"type\":\"Unigram\",\"vocab\":[[\"a\",%s],[ \"b\" , %s ]]}}",
+                    scores[i], scores[i]);
+        make_from(&m, json, none, none, 0);
+        float exact = (float)strtod(scores[i], NULL);
+        float a = score_of(&m, 0), b = score_of(&m, 1);
+        if (memcmp(&a, &exact, sizeof a) != 0 || memcmp(&b, &exact, sizeof b) != 0)
+            fail_msg("%s: %.9g and %.9g, not %.9g\n", scores[i], (double)a, (double)b,
+                     (double)exact);
+        release(&m);
+        free(json);
+    }
+}
+
+static void word_pieces(void **state)
+{
+    (void)state;
+    made m;
+    prepare(&m);
+    make_from(&m, NULL, none, WB__STR("[PAD]\r\n[CLS]\nthe\n##s\n##\n\nlast"), 0);
+    assert_int_equal(m.status, WB_OK);
+    assert_string_equal(m.tokenizer.model, "bert");
+    assert_int_equal(m.tokenizer.tokens.count, 7);
+    is_token(&m, 0, "[PAD]", WB__TOKEN_CONTROL);
+    is_token(&m, 2, "\xE2\x96\x81the", WB__TOKEN_NORMAL);
+    is_token(&m, 3, "s", WB__TOKEN_NORMAL);
+    is_token(&m, 4, "", WB__TOKEN_NORMAL);
+    is_token(&m, 6, "\xE2\x96\x81last", WB__TOKEN_NORMAL);
+    release(&m);
+}
+
+/* ---- tokenizer.model ---- */
+
+static void sentence_pieces(void **state)
+{
+    (void)state;
+    /* <unk>, unknown; a normal piece with a score; a byte; unknown fields; a normalizer. */
+    static const char sound[] = "\x0A\x0E\x0A\x05<unk>\x15\x00\x00\x00\x00\x18\x02"
+                                "\x0A\x09\x0A\x02"
+                                "ab\x15\x00\x00\x20\xC0"
+                                "\x0A\x0A\x0A\x06<0x41>\x18\x06"
+                                "\x3D\x01\x02\x03\x04\x39\x01\x02\x03\x04\x05\x06\x07\x08"
+                                "\x12\x05\x18\x02\xC0\x02\x01"
+                                "\x1A\x02\x18\x00";
+    made m;
+    prepare(&m);
+    make_from(&m, NULL, (wb__str){sound, sizeof sound - 1}, none, 5);
+    assert_int_equal(m.status, WB_OK);
+    assert_int_equal(m.findings.count, 0);
+    assert_string_equal(m.tokenizer.model, "llama");
+    assert_int_equal(m.tokenizer.tokens.count, 5);
+    is_token(&m, 0, "<unk>", WB__TOKEN_UNKNOWN);
+    is_token(&m, 1, "ab", WB__TOKEN_NORMAL);
+    is_token(&m, 2, "<0x41>", WB__TOKEN_BYTE);
+    is_token(&m, 3, "[PAD3]", WB__TOKEN_UNUSED);
+    assert_true(score_of(&m, 1) < -2.4F && score_of(&m, 1) > -2.6F);
+    assert_int_equal(m.tokenizer.special[WB__SPECIAL_UNK], 1); /* field 40 says 1 */
+    assert_int_equal(m.tokenizer.add_space_prefix, WB__FLAG_NO);
+    release(&m);
+
+    /* Cut anywhere it is refused with a finding, or is a file of fewer fields. */
+    for (size_t n = 0; n < sizeof sound - 1; n++) {
+        char *cut = malloc(n + 1); /* a sanitizer sees what is read beyond */
+        memcpy(cut, sound, n);
+        prepare(&m);
+        char *exact = realloc(cut, n == 0 ? 1 : n);
+        assert_non_null(exact);
+        make_from(&m, NULL, (wb__str){exact, n}, none, 0);
+        assert_int_equal(m.status, WB_OK);
+        assert_true(m.findings.count == 1 || m.tokenizer.tokens.count > 0 || n == 0);
+        release(&m);
+        free(exact);
+    }
+}
+
+static void hostile_pieces(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *bytes;
+        size_t n;
+    } bad[] = {
+        {"\x0A\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x01", 11}, /* a length of 2^64 - 1 */
+        {"\x0A\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x02", 11}, /* and beyond */
+        {"\x0A\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01", 12},
+        {"\x0B\x0C", 2},          /* a group */
+        {"\x00\x01", 2},          /* field 0 */
+        {"\x0A\x03\x0A\x05x", 5}, /* longer than what holds it */
+        {"{\"model\":1}", 11},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        made m;
+        prepare(&m);
+        make_from(&m, NULL, (wb__str){bad[i].bytes, bad[i].n}, none, 0);
+        assert_int_equal(m.status, WB_OK);
+        assert_int_equal(m.findings.count, 1);
+        assert_null(m.tokenizer.model);
+        release(&m);
+    }
+}
+
+/* ---- bounds ---- */
+
+static void faults_are_findings(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {
+        "",
+        "{",
+        "[]x",
+        "{\"model\":{\"vocab\":{\"a\":1",
+        "{\"model\":{\"vocab\":{\"a\":1,}}}",
+        "{\"model\":{\"vocab\":{\"\xFF\":1}}}",
+        "{\"model\":{\"merges\":[\"a b\",]}}",
+        "{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0}},\"added_tokens\":[}",
+        "{\"model\":{\"merges\":[[\"a\",\"b\"}}}",
+        "{\"model\":{\"vocab\":{\"a\" 1}}}",
+        "{\"model\":{\"vocab\":{\"a\":01}}}"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        made m;
+        prepare(&m);
+        make_from(&m, bad[i], none, none, 0);
+        assert_int_equal(m.status, WB_OK);
+        assert_null(m.tokenizer.model);
+        if (m.findings.count != 1)
+            fail_msg("%s: %d findings\n", bad[i], (int)m.findings.count);
+        release(&m);
+    }
+    /* Sound JSON of another kind has no tokenizer in it, whatever it has. */
+    static const char *const odd[] = {
+        "[]",
+        "7",
+        "{}",
+        "{\"model\":[]}",
+        "{\"model\":{\"vocab\":3,\"merges\":{}}}",
+        "{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":18446744073709551615,\"b\":-1,\"c\":[],"
+        "\"d\":{\"e\":1},\"f\":1.5,\"g\":4000000000}}}",
+        "{\"model\":{\"type\":\"BPE\",\"vocab\":{}},\"model\":{\"type\":\"BPE\",\"vocab\":{}}}",
+        "{\"added_tokens\":[{\"id\":99999999,\"content\":\"x\"},{\"id\":\"y\"},7,{\"content\":1}],"
+        "\"model\":{\"type\":\"BPE\",\"vocab\":{}}}"};
+    for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++) {
+        made m;
+        prepare(&m);
+        make_from(&m, odd[i], none, none, UINT64_MAX);
+        assert_int_equal(m.status, WB_OK);
+        assert_true(m.tokenizer.tokens.count <= 1);
+        release(&m);
+    }
+}
+
+/* Every allocation that fails gives MEMORY, and leaves nothing behind. */
+static void allocations(void **state)
+{
+    (void)state;
+    static const char json[] =
+        "{\"added_tokens\":[{\"id\":3,\"content\":\"<s>\",\"special\":true}],\"model\":{\"type\":"
+        "\"BPE\",\"byte_fallback\":true,\"vocab\":{\"a\":0,\"\\u0062\":1,\"ab\":2},"
+        "\"merges\":[[\"a\",\"b\"]]}}";
+    static const char pieces[] = "\x0A\x04\x0A\x02"
+                                 "ab";
+    for (int way = 0; way < 2; way++) {
+        made m;
+        prepare(&m);
+        make_from(&m, json, way == 0 ? none : (wb__str){pieces, sizeof pieces - 1}, none, 0);
+        size_t calls = m.memory.calls;
+        assert_int_equal(m.status, WB_OK);
+        assert_true(calls > 5);
+        release(&m);
+        for (size_t k = 1; k <= calls; k++) {
+            prepare(&m);
+            m.memory.fail_at = k;
+            make_from(&m, json, way == 0 ? none : (wb__str){pieces, sizeof pieces - 1}, none, 0);
+            assert_int_equal(m.status, WB_ERROR_MEMORY);
+            release(&m);
+        }
+    }
+}
+
+/* Live memory, the text's own included, is at most 8 times its bytes and 1 MiB. */
+static void memory_is_bounded(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *begin, *repeat, *end;
+    } shapes[] = {
+        {"{\"model\":{\"type\":\"BPE\",\"vocab\":{", "\"%x\":%u,", "\"\":0}}}"},
+        {"{\"model\":{\"type\":\"BPE\",\"vocab\":{", "\"\":%u,", "\"\":0}}}"},
+        {"{\"model\":{\"type\":\"BPE\",\"byte_fallback\":true,\"vocab\":{", "\"%x\":%u,",
+         "\"\":0},\"merges\":[\"1 2\"]}}"},
+        {"{\"model\":{\"type\":\"BPE\",\"vocab\":{},\"merges\":[", "\"\",", "\"\"]}}"},
+        {"{\"model\":{\"type\":\"BPE\",\"vocab\":{},\"merges\":[", "[\"\",\"\"],", "\"\"]}}"},
+        {"{\"model\":{\"type\":\"Unigram\",\"vocab\":[", "[],", "[]]}}"},
+        {"{\"model\":{\"type\":\"Unigram\",\"vocab\":[", "[\"\",0],", "[]]}}"},
+        {"{\"model\":{\"type\":\"BPE\",\"byte_fallback\":true,\"vocab\":{", " ",
+         "\"\":187000},\"merges\":[\"1 2\"]}}"},
+        {"{\"model\":{\"type\":\"BPE\",\"vocab\":{}},\"x\":[", "0,", "0]}"},
+        {"{\"model\":{\"type\":\"BPE\",\"vocab\":{}},\"added_tokens\":[",
+         "{\"id\":%2$u,\"content\":\"\"},", "0]}"},
+    };
+    const size_t bytes = getenv("WB_TEST_SLOW") != NULL ? 100000 : 1500000;
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+        char *text = malloc(bytes + 200);
+        size_t n = (size_t)sprintf(text, "%s", shapes[i].begin);
+        for (unsigned k = 0; n < bytes; k++) {
+            if (strstr(shapes[i].repeat, "%2$u") != NULL)
+                n += (size_t)sprintf(text + n, "{\"id\":%u,\"content\":\"\"},", k);
+            else if (strstr(shapes[i].repeat, "%x") != NULL)
+                n += (size_t)sprintf(text + n, "\"%x\":%u,", k, k);
+            else if (strstr(shapes[i].repeat, "%u") != NULL)
+                n += (size_t)sprintf(text + n, "\"\":%u,", k);
+            else
+                n += (size_t)sprintf(text + n, "%s", shapes[i].repeat);
+        }
+        n += (size_t)sprintf(text + n, "%s", shapes[i].end);
+        made m;
+        prepare(&m);
+        make_from(&m, text, none, none, 0);
+        assert_int_equal(m.status, WB_OK);
+        if (m.memory.peak + n > 8 * n + (1 << 20))
+            fail_msg("%s: %.2f times the file\n", shapes[i].repeat,
+                     (double)(m.memory.peak + n) / (double)n);
+        release(&m);
+        free(text);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(byte_pairs),       cmocka_unit_test(ranks_as_scores),
+        cmocka_unit_test(unigrams),         cmocka_unit_test(word_pieces),
+        cmocka_unit_test(scores_are_exact), cmocka_unit_test(sentence_pieces),
+        cmocka_unit_test(hostile_pieces),   cmocka_unit_test(faults_are_findings),
+        cmocka_unit_test(allocations),      cmocka_unit_test(memory_is_bounded),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
