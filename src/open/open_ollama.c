@@ -114,19 +114,17 @@ static wb_status open_blobs(wb_model *model, wb__context *context, wb__ollama *o
 /* ---- what is not weights ---- */
 
 /* "ollama.license"; of further layers of the same kind "ollama.license.2", … */
-static wb_status add_value(wb_model *model, wb__context *context, const wb__ollama *ollama,
+static wb_status add_value(wb_model *model, wb__context *context, wb__ollama *ollama,
                            const wb__ollama_layer *layer, wb__str value)
 {
     char key[64];
     bool repeated;
-    unsigned number = 1;
     bool is_config = layer == &ollama->config;
-    for (const wb__ollama_layer *before = ollama->layers; !is_config && before != layer; before++)
-        number += before->kind == layer->kind;
     int n = snprintf(key, sizeof key, "ollama.%s",
                      is_config ? "config" : wb__layer_kind_name(layer->kind));
-    if (number > 1)
-        (void)snprintf(key + n, sizeof key - (size_t)n, ".%u", number);
+    if (!is_config && ++ollama->told[layer->kind] > 1)
+        (void)snprintf(key + n, sizeof key - (size_t)n, ".%lu",
+                       (unsigned long)ollama->told[layer->kind]);
     return wb__model_add_string(&model->logical, context, wb__str_from(key, SIZE_MAX), value,
                                 &repeated);
 }
@@ -155,14 +153,10 @@ static wb_status add_text(wb_model *model, wb__context *context, wb__ollama *oll
     return status;
 }
 
-<<<<<<< HEAD
-=======
 /* Of what is a model by itself the path is told. */
->>>>>>> refs/heads/cli2
 static wb_status note_beside(wb_model *model, wb__context *context, wb__ollama *ollama,
                              const wb__ollama_layer *layer)
 {
-    (void)model;
     context->file = wb__ollama_blob(ollama, layer);
     if (context->file == NULL)
         return wb__fail_memory(context);
@@ -193,11 +187,7 @@ static wb_status add_rest(wb_model *model, wb__context *context, wb__ollama *oll
         case WB__LAYER_LICENSE: add = add_text; break;
         case WB__LAYER_DRAFT:
         case WB__LAYER_ADAPTER:
-<<<<<<< HEAD
         case WB__LAYER_PROJECTOR: add = note_beside; break;
-=======
-        case WB__LAYER_PROJECTOR: status = note_beside(model, context, ollama, layer); break;
->>>>>>> refs/heads/cli2
         default: break;
         }
         if (add != NULL && !wb__key_set_add(&seen, layer->kind, layer->digest, &repeated))
@@ -205,12 +195,9 @@ static wb_status add_rest(wb_model *model, wb__context *context, wb__ollama *oll
         else if (add != NULL && !repeated)
             status = add(model, context, ollama, layer);
     }
-<<<<<<< HEAD
     wb__key_set_stop(&seen);
-=======
     if (status == WB_OK && ollama->has_config)
         status = add_text(model, context, ollama, &ollama->config);
->>>>>>> refs/heads/cli2
     return status;
 }
 
