@@ -31,8 +31,9 @@ typedef struct bench_case {
     double unit_ns;
     char prepare[512]; /* makes the input; empty: nothing to make */
     char ours[512];    /* commands, for the shell */
-    char peer[512];    /* begins with the name of a folder in peers/ */
+    char peer[512];    /* begins with the name of a folder in peers/; empty: there is none */
     char floor[512];
+    char each[512]; /* of a file that stands for many cases: what they are called, see case.c */
 } bench_case;
 
 /* Reads folder/name. On failure says on stderr what is wrong with it. */

@@ -6,8 +6,11 @@
  *     ours     the command of our worker
  *     peer     the same of a peer, whose first word is its folder in peers/
  *     floor    the same of what bounds us
+ *     each     in a file whose name ends in ".@": the words that its cases end in instead, which take
+ *              the place of every '@' in its commands
  *
- * The commands find our worker and the generators of input in PATH.
+ * The commands find our worker and the generators of input in PATH. A case that has a file of its own
+ * is not what a file with '@' says of it.
  */
 #include "bench.h"
 
@@ -19,7 +22,7 @@ static const struct key_row {
     size_t offset, capacity;
 } keys[] = {
 #define ROW(member) {#member, offsetof(bench_case, member), sizeof(((bench_case *)0)->member)}
-    ROW(unit), ROW(prepare), ROW(ours), ROW(peer), ROW(floor),
+    ROW(unit), ROW(prepare), ROW(ours), ROW(peer), ROW(floor), ROW(each),
 #undef ROW
 };
 
@@ -28,8 +31,24 @@ static const struct unit_row {
     double ns;
 } units[] = {{"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}};
 
+/* Copies a value; where it has an '@', the last word of the case's name. */
+static bool put_value(char *out, size_t capacity, const char *value, const char *word)
+{
+    size_t at = 0;
+    for (; *value != '\0'; value++) {
+        size_t n = *value == '@' ? strlen(word) : 1;
+        if (capacity - at <= n)
+            return false;
+        memcpy(out + at, *value == '@' ? word : value, n);
+        at += n;
+    }
+    out[at] = '\0';
+    return true;
+}
+
 static bool take_line(bench_case *out, char *line)
 {
+    const char *dot = strrchr(out->name, '.');
     line[strcspn(line, "#\n")] = '\0';
     if (line[strspn(line, " ")] == '\0')
         return true;
@@ -41,8 +60,8 @@ static bool take_line(bench_case *out, char *line)
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         if (strcmp(keys[i].key, line) != 0)
             continue;
-        int n = snprintf((char *)out + keys[i].offset, keys[i].capacity, "%s", value);
-        return n >= 0 && (size_t)n < keys[i].capacity;
+        return put_value((char *)out + keys[i].offset, keys[i].capacity, value,
+                         dot == NULL ? "" : dot + 1);
     }
     return false;
 }
@@ -67,17 +86,29 @@ static bool read_lines(FILE *file, const char *path, bench_case *out)
     return true;
 }
 
+/* The file of a case, or the one whose name has '@' for the last word of it. */
+static FILE *open_case(const char *folder, const char *name, char *path, size_t capacity)
+{
+    const char *dot = strrchr(name, '.');
+    int stem = dot == NULL ? 0 : (int)(dot - name);
+    int n = snprintf(path, capacity, "%s/%s", folder, name);
+    FILE *file = n < 0 || (size_t)n >= capacity ? NULL : fopen(path, "r");
+    if (file != NULL || dot == NULL)
+        return file;
+    n = snprintf(path, capacity, "%s/%.*s.@", folder, stem, name);
+    return n < 0 || (size_t)n >= capacity ? NULL : fopen(path, "r");
+}
+
 bool bench_case_read(const char *folder, const char *name, bench_case *out)
 {
     char path[4096];
     memset(out, 0, sizeof *out);
-    int n = snprintf(path, sizeof path, "%s/%s", folder, name);
-    int m = snprintf(out->name, sizeof out->name, "%s", name);
-    if (n < 0 || (size_t)n >= sizeof path || m < 0 || (size_t)m >= sizeof out->name) {
+    int n = snprintf(out->name, sizeof out->name, "%s", name);
+    if (n < 0 || (size_t)n >= sizeof out->name) {
         fprintf(stderr, "bench: %s: too long a name\n", name);
         return false;
     }
-    FILE *file = fopen(path, "r");
+    FILE *file = open_case(folder, name, path, sizeof path);
     if (file == NULL) {
         fprintf(stderr, "bench: there is no case %s in %s\n", name, folder);
         return false;

@@ -122,7 +122,7 @@ static bool measure_and_report(const driver *d, bench_worker *workers, bench_res
     }
     (void)snprintf(result->peer_name, sizeof result->peer_name, "%s", workers[BENCH_PEER].name);
     print_row(result, workers);
-    if (workers[BENCH_PEER].pid == 0 && !d->without_peers)
+    if (workers[BENCH_PEER].pid == 0 && result->what->peer[0] != '\0' && !d->without_peers)
         return true;
     return d->results == NULL || bench_result_store(result, d->results);
 }

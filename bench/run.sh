@@ -9,9 +9,21 @@ if [ "${1:-}" = -n ]; then
     samples=$2
     shift 2
 fi
-[ $# -gt 0 ] || set -- $(ls bench/cases)
+# A file whose name ends in ".@" stands for the cases that its line "each:" names.
+all_cases() {
+    (
+        cd bench/cases
+        for case in *; do
+            case $case in
+            *.@) for word in $(sed -n 's/^each: *//p' "$case"); do echo "${case%@}$word"; done ;;
+            *) echo "$case" ;;
+            esac
+        done | sort -u
+    )
+}
+[ $# -gt 0 ] || set -- $(all_cases)
 cmake --preset release -DWEIGHBRIDGE_BENCH=ON >/dev/null
-cmake --build build/release --target bench_driver bench_worker bench_headers bench_vocabulary >/dev/null
+cmake --build build/release --target bench_driver bench_worker bench_headers bench_store bench_tensor >/dev/null
 mkdir -p build/bench
 cd build/bench
 PATH=$top/build/release/bench:$PATH

@@ -115,15 +115,6 @@ static void e8m0_scales(encoder *e, size_t groups, float largest_value, uint8_t 
     }
 }
 
-static void e4m3_scales(encoder *e, size_t groups, float factor, uint8_t *bytes)
-{
-    for (size_t g = 0; g < groups; g++) {
-        bytes[g] = wb__float_to_e4m3(wb__float_round(e->dtype, e->peaks[g] / 6.0f) * factor);
-        float scale = wb__float_from_e4m3(bytes[g]);
-        e->scales[g] = scale != 0 ? scale : wb__float_of_bits(WB__FLOAT_INFINITY); /* all codes 0 */
-    }
-}
-
 static void scaled(encoder *e, const float *values, uint64_t first, size_t groups,
                    const wb__mlx_encoded *out)
 {
@@ -134,9 +125,9 @@ static void scaled(encoder *e, const float *values, uint64_t first, size_t group
     if (e->type->mode == WB__MLX_NVFP4) {
         float factor =
             e->encoding->has_global ? WB__MLX_GLOBAL_RANGE / e->encoding->global_scale : 1.0f;
-        e4m3_scales(e, groups, factor, bytes);
-        e->kernels.e2m1_divide[format_of(e->dtype)](values, e->scales, factor, group, groups,
-                                                    packed);
+        wb__mlx_format format = format_of(e->dtype);
+        e->kernels.e4m3_fit[format](e->peaks, factor, groups, bytes, e->scales);
+        e->kernels.e2m1_divide[format](values, e->scales, factor, group, groups, packed);
     } else if (e->type->mode == WB__MLX_MXFP4) {
         e8m0_scales(e, groups, 6.0f, bytes);
         e->kernels.e2m1_encode(values, e->scales, group, groups, packed);

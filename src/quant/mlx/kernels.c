@@ -34,6 +34,7 @@ void wb__mlx_kernels_choose(uint32_t features, wb__mlx_kernels *kernels)
                 TAKE(affine_decode[bits][format]);
             TAKE(e2m1_decode[format]);
             TAKE(e4m3_decode[format]);
+            TAKE(e4m3_fit[format]);
             TAKE(e2m1_divide[format]);
             TAKE(widen[format]);
             TAKE(narrow[format]);

@@ -60,6 +60,13 @@ typedef void wb__mlx_affine_encoder(const float *values, const float *scales, co
 typedef void wb__mlx_scaled_encoder(const float *values, const float *multipliers, size_t group,
                                     size_t groups, uint8_t *packed);
 
+/*
+ * Scales in E4M3: the codes of (peak / 6, rounded to the format) * factor, and what they stand for, but
+ * infinity for zero, which makes all codes of the group 0.
+ */
+typedef void wb__mlx_e4m3_fitter(const float *peaks, float factor, size_t groups, uint8_t *codes,
+                                 float *scales);
+
 /* The codes of (value / divisor, rounded to the format) * factor. Divisors are not zero. */
 typedef void wb__mlx_divided_encoder(const float *values, const float *divisors, float factor,
                                      size_t group, size_t groups, uint8_t *packed);
@@ -82,6 +89,7 @@ typedef struct wb__mlx_kernels {
     wb__mlx_peak *peak;
     wb__mlx_affine_fitter *affine_fit;
     wb__mlx_affine_encoder *affine_encode[WB__MLX_BITS];
+    wb__mlx_e4m3_fitter *e4m3_fit[WB__MLX_FORMATS];
     wb__mlx_scaled_encoder *e2m1_encode;
     wb__mlx_scaled_encoder *e4m3_encode;
     wb__mlx_divided_encoder *e2m1_divide[WB__MLX_FORMATS];

@@ -67,6 +67,16 @@ static void encode_e4m3(const float *values, const float *multipliers, size_t gr
     }
 }
 
+static inline void fit_e4m3(const float *peaks, float factor, int32_t dtype, size_t groups,
+                            uint8_t *codes, float *scales)
+{
+    for (size_t g = 0; g < groups; g++) {
+        codes[g] = wb__float_to_e4m3(wb__float_round(dtype, peaks[g] / 6.0f) * factor);
+        float scale = wb__float_from_e4m3(codes[g]);
+        scales[g] = scale != 0 ? scale : wb__float_of_bits(WB__FLOAT_INFINITY);
+    }
+}
+
 static inline void divide(const float *values, const float *divisors, float factor, int32_t dtype,
                           size_t group, size_t groups, uint8_t *packed)
 {
@@ -122,6 +132,11 @@ static inline void decode_e4m3(const uint8_t *packed, int32_t dtype, const float
     {                                                                                              \
         decode_e4m3(packed, WB_DTYPE_##format, scales, factor, group, groups, dst);                \
     }                                                                                              \
+    static void fit_e4m3_##format(const float *peaks, float factor, size_t groups, uint8_t *codes, \
+                                  float *scales)                                                   \
+    {                                                                                              \
+        fit_e4m3(peaks, factor, WB_DTYPE_##format, groups, codes, scales);                         \
+    }                                                                                              \
     static void divide_##format(const float *values, const float *divisors, float factor,          \
                                 size_t group, size_t groups, uint8_t *packed)                      \
     {                                                                                              \
@@ -171,5 +186,6 @@ const wb__mlx_kernels wb__mlx_kernels_scaled = {
     .peak = peak,
     .e2m1_encode = encode_e2m1,
     .e4m3_encode = encode_e4m3,
+    .e4m3_fit = {fit_e4m3_F32, fit_e4m3_F16, fit_e4m3_BF16},
     .e2m1_divide = {divide_F32, divide_F16, divide_BF16},
 };

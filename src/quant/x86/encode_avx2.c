@@ -68,6 +68,8 @@ static const wb__kernel kernels[] = {
     {.dtype = WB_DTYPE_Q5_0, .encode = encode_q5_0},
     {.dtype = WB_DTYPE_Q5_1, .encode = encode_q5_1},
     {.dtype = WB_DTYPE_Q8_0, .encode = encode_q8_0},
+    {.dtype = WB_DTYPE_Q8_1, .encode = encode_q8_1},
+    {.dtype = WB_DTYPE_Q8_K, .encode = encode_q8_k},
     {.dtype = WB_DTYPE_MXFP4, .encode = encode_mxfp4},
     {.dtype = WB_DTYPE_NVFP4, .encode = encode_nvfp4},
     {.dtype = WB_DTYPE_IQ4_NL, .encode = encode_iq4_nl},

@@ -233,22 +233,110 @@ KERNEL static void encode_q5_1(const float *x, const float *importance, uint8_t 
     encode_legacy(x, importance, out, n, 31, true, true);
 }
 
+/* Quants of a byte. Returns the scale. */
+KERNEL static inline float quantize_bytes(const float *x, __m256i *bytes)
+{
+    block_32 b = load_block_32(x);
+    float d = largest_magnitude(&b) / 127;
+    __m256 inverse = _mm256_set1_ps(reciprocal(d));
+    __m256i q[4];
+    for (size_t k = 0; k < 4; k++) {
+        __m256 v = _mm256_mul_ps(b.x[k], inverse);
+        __m256 half =
+            _mm256_or_ps(_mm256_and_ps(v, _mm256_set1_ps(-0.0f)), _mm256_set1_ps(0x1.fffffep-2f));
+        q[k] = _mm256_cvttps_epi32(_mm256_add_ps(v, half));
+    }
+    *bytes = bytes_of_32(q);
+    return d;
+}
+
+/* The sums of the lower and the upper 16 signed bytes. */
+KERNEL static inline void sum_halves(__m256i bytes, int *low, int *high)
+{
+    __m256i pairs = _mm256_maddubs_epi16(_mm256_set1_epi8(1), bytes);
+    __m256i sums = _mm256_madd_epi16(pairs, _mm256_set1_epi16(1));
+    sums = _mm256_hadd_epi32(sums, sums);
+    sums = _mm256_hadd_epi32(sums, sums);
+    *low = _mm_cvtsi128_si32(_mm256_castsi256_si128(sums));
+    *high = _mm_cvtsi128_si32(_mm256_extracti128_si256(sums, 1));
+}
+
 KERNEL static void encode_q8_0(const float *x, const float *importance, uint8_t *out, size_t n)
 {
     (void)importance;
     for (size_t i = 0; i < n; i += 32, out += 34) {
-        block_32 b = load_block_32(x + i);
-        float d = largest_magnitude(&b) / 127;
-        __m256 inverse = _mm256_set1_ps(reciprocal(d));
-        __m256i q[4];
-        for (size_t k = 0; k < 4; k++) {
-            __m256 v = _mm256_mul_ps(b.x[k], inverse);
-            __m256 half = _mm256_or_ps(_mm256_and_ps(v, _mm256_set1_ps(-0.0f)),
-                                       _mm256_set1_ps(0x1.fffffep-2f));
-            q[k] = _mm256_cvttps_epi32(_mm256_add_ps(v, half));
-        }
+        __m256i bytes;
+        wb__store_f16(out, quantize_bytes(x + i, &bytes));
+        store_256(out + 2, bytes);
+    }
+}
+
+KERNEL static void encode_q8_1(const float *x, const float *importance, uint8_t *out, size_t n)
+{
+    (void)importance;
+    for (size_t i = 0; i < n; i += 32, out += 36) {
+        __m256i bytes;
+        int low, high;
+        float d = quantize_bytes(x + i, &bytes);
+        sum_halves(bytes, &low, &high);
         wb__store_f16(out, d);
-        store_256(out + 2, bytes_of_32(q));
+        wb__store_f16(out + 2, (float)(low + high) * d);
+        store_256(out + 4, bytes);
+    }
+}
+
+/* ---- 256 values of a byte ---- */
+
+/* The first value of largest magnitude, which is *most; NaNs take no part. */
+KERNEL static inline float largest_of_256(const float *x, float *most)
+{
+    __m256 greatest = _mm256_setzero_ps();
+    for (size_t i = 0; i < WB__K; i += 8) /* the second operand is taken where one is NaN */
+        greatest = _mm256_max_ps(abs_256(_mm256_loadu_ps(x + i)), greatest);
+    *most = greatest_of(greatest);
+    for (size_t i = 0; i < WB__K; i += 8) {
+        __m256 same =
+            _mm256_cmp_ps(abs_256(_mm256_loadu_ps(x + i)), _mm256_set1_ps(*most), _CMP_EQ_OQ);
+        unsigned where = (unsigned)_mm256_movemask_ps(same);
+        if (where != 0)
+            return x[i + (size_t)__builtin_ctz(where)];
+    }
+    return 0;
+}
+
+/* As wb__round_even, for whatever comes. */
+KERNEL static inline __m256i round_even_256(__m256 x)
+{
+    __m256i bits = _mm256_castps_si256(_mm256_add_ps(x, _mm256_set1_ps(12582912.0f)));
+    bits = _mm256_and_si256(bits, _mm256_set1_epi32(0x7FFFFF));
+    return _mm256_sub_epi32(bits, _mm256_set1_epi32(0x400000));
+}
+
+KERNEL static void encode_q8_k(const float *x, const float *importance, uint8_t *out, size_t n)
+{
+    (void)importance;
+    for (size_t i = 0; i < n; i += WB__K, out += 292) {
+        float most, largest = largest_of_256(x + i, &most);
+        if (most == 0) {
+            memset(out, 0, 292);
+            continue;
+        }
+        float inverse = -127.0f / largest;
+        wb__store_le32(out, wb__bits_of_float(1 / inverse));
+        for (size_t j = 0; j < WB__K; j += 32) {
+            block_32 b = load_block_32(x + i + j);
+            __m256i q[4];
+            for (size_t k = 0; k < 4; k++) {
+                q[k] = round_even_256(_mm256_mul_ps(_mm256_set1_ps(inverse), b.x[k]));
+                q[k] = _mm256_min_epi32(q[k], _mm256_set1_epi32(127));
+            }
+            __m256i bytes = bytes_of_32(q);
+            int low, high;
+            sum_halves(bytes, &low, &high);
+            store_256(out + 4 + j, bytes);
+            wb__store_le16(out + 260 + j / 8, (uint16_t)low);
+            wb__store_le16(out + 262 + j / 8, (uint16_t)high);
+        }
     }
 }
 

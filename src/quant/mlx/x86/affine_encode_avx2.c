@@ -74,10 +74,6 @@ AVX2_INLINE void pack_32(__m256i codes, int bits, uint8_t *packed)
         _mm256_storeu_si256((__m256i *)(void *)packed, codes);
         return;
     }
-    if (bits == 1) {
-        wb__store_le32(packed, (uint32_t)_mm256_movemask_epi8(_mm256_slli_epi16(codes, 7)));
-        return;
-    }
     __m256i pairs = _mm256_maddubs_epi16(codes, _mm256_set1_epi16((short)(1 | 1 << (8 + bits))));
     if (bits == 4) {
         _mm_storeu_si128(
@@ -124,13 +120,25 @@ AVX2_INLINE void encode(const float *values, int bits, const float *scales, cons
     }
 }
 
+/* A comparison tells the code, see affine_encode_avx512.c. */
+AVX2 static void encode_1(const float *values, const float *scales, const float *biases,
+                          size_t group, size_t groups, uint8_t *packed)
+{
+    for (size_t g = 0; g < groups; g++) {
+        __m256 half = _mm256_set1_ps(scales[g] * 0.5f), bias = _mm256_set1_ps(biases[g]);
+        for (size_t i = 0; i < group; i += 8, values += 8, packed++) {
+            __m256 t = _mm256_sub_ps(_mm256_loadu_ps(values), bias);
+            *packed = (uint8_t)_mm256_movemask_ps(_mm256_cmp_ps(t, half, _CMP_GT_OQ));
+        }
+    }
+}
+
 #define ENCODER(bits)                                                                              \
     AVX2 static void encode_##bits(const float *values, const float *scales, const float *biases,  \
                                    size_t group, size_t groups, uint8_t *packed)                   \
     {                                                                                              \
         encode(values, bits, scales, biases, group, groups, packed);                               \
     }
-ENCODER(1)
 ENCODER(2)
 ENCODER(3)
 ENCODER(4)

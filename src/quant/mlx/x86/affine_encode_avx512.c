@@ -129,10 +129,6 @@ AVX512_INLINE void pack_64(__m512i codes, int bits, uint8_t *packed)
         wb__store512(packed, codes);
         return;
     }
-    if (bits == 1) {
-        wb__store_le64(packed, _mm512_test_epi8_mask(codes, _mm512_set1_epi8(1)));
-        return;
-    }
     __m512i pairs = _mm512_maddubs_epi16(codes, _mm512_set1_epi16((short)(1 | 1 << (8 + bits))));
     if (bits == 4) {
         _mm256_storeu_si256((__m256i *)(void *)packed, _mm512_cvtepi16_epi8(pairs));
@@ -238,14 +234,11 @@ AVX512_INLINE void encode(const float *values, int bits, const float *scales, co
         groups_16 in = prepare(scales, biases, groups - g, bits);
         for (size_t i = 0; i + 64 <= n; i += 64, values += 64, packed += 8 * bits) {
             size_t k = i / group, m = (i + 32) / group;
-            __mmask16 doubtful = bits == 1; /* whose bias is no multiple of the scale */
-            __m512i a, b, c, d;
-            if (bits > 1) {
-                a = multiplied(values, in.inverses[k], in.offsets[k], halfway, &doubtful);
-                b = multiplied(values + 16, in.inverses[k], in.offsets[k], halfway, &doubtful);
-                c = multiplied(values + 32, in.inverses[m], in.offsets[m], halfway, &doubtful);
-                d = multiplied(values + 48, in.inverses[m], in.offsets[m], halfway, &doubtful);
-            }
+            __mmask16 doubtful = 0;
+            __m512i a = multiplied(values, in.inverses[k], in.offsets[k], halfway, &doubtful);
+            __m512i b = multiplied(values + 16, in.inverses[k], in.offsets[k], halfway, &doubtful);
+            __m512i c = multiplied(values + 32, in.inverses[m], in.offsets[m], halfway, &doubtful);
+            __m512i d = multiplied(values + 48, in.inverses[m], in.offsets[m], halfway, &doubtful);
             if (doubtful != 0) {
                 a = divided(values, scales[k], biases[k]);
                 b = divided(values + 16, scales[k], biases[k]);
@@ -262,6 +255,23 @@ AVX512_INLINE void encode(const float *values, int bits, const float *scales, co
     }
 }
 
+/*
+ * With one bit the code is 1 where (w - b) / s, rounded, is above 1/2. Halfway between 1/2 and the next
+ * float rounds down, so that is where t = w - b, rounded, is above h + s 2^-25 with h = s / 2, which is
+ * a float. As s 2^-25 is less than an ulp of h, the floats above are those above h.
+ */
+AVX512 static void encode_1(const float *values, const float *scales, const float *biases,
+                            size_t group, size_t groups, uint8_t *packed)
+{
+    for (size_t g = 0; g < groups; g++) {
+        __m512 half = _mm512_set1_ps(scales[g] * 0.5f), bias = _mm512_set1_ps(biases[g]);
+        for (size_t i = 0; i < group; i += 16, values += 16, packed += 2) {
+            __m512 t = _mm512_sub_ps(_mm512_loadu_ps(values), bias);
+            wb__store_le16(packed, (uint16_t)_mm512_cmp_ps_mask(t, half, _CMP_GT_OQ));
+        }
+    }
+}
+
 #define ENCODER(bits)                                                                              \
     AVX512 static void encode_##bits(const float *values, const float *scales,                     \
                                      const float *biases, size_t group, size_t groups,             \
@@ -269,7 +279,6 @@ AVX512_INLINE void encode(const float *values, int bits, const float *scales, co
     {                                                                                              \
         encode(values, bits, scales, biases, group, groups, packed);                               \
     }
-ENCODER(1)
 ENCODER(2)
 ENCODER(3)
 ENCODER(4)

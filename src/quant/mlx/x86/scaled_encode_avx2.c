@@ -146,6 +146,40 @@ AVX2 static void encode_e4m3(const float *values, const float *multipliers, size
     }
 }
 
+/* See scaled_encode_avx512.c. */
+AVX2_INLINE void fit(const float *peaks, float factor, wb__mlx_format format, size_t groups,
+                     uint8_t *codes, float *scales)
+{
+    const __m256 infinity = _mm256_castsi256_ps(_mm256_set1_epi32((int)WB__FLOAT_INFINITY));
+    size_t g = 0;
+    for (; g + 8 <= groups; g += 8) {
+        __m256 s = _mm256_div_ps(_mm256_loadu_ps(peaks + g), _mm256_set1_ps(6.0f));
+        __m256i code = e4m3_of(_mm256_mul_ps(wb__rounded8(s, format), _mm256_set1_ps(factor)));
+        __m256i rest = _mm256_and_si256(code, _mm256_set1_epi32(0x7F));
+        __m256i sign = _mm256_slli_epi32(_mm256_and_si256(code, _mm256_set1_epi32(0x80)), 24);
+        __m256i bits = _mm256_or_si256(_mm256_slli_epi32(rest, 20), sign);
+        __m256 scale = _mm256_mul_ps(_mm256_castsi256_ps(bits), _mm256_set1_ps(0x1p120f));
+        __m256i zero = _mm256_cmpeq_epi32(rest, _mm256_setzero_si256());
+        scale = _mm256_blendv_ps(scale, infinity, _mm256_castsi256_ps(zero));
+        _mm256_storeu_ps(scales + g, scale);
+        uint32_t eight[8];
+        _mm256_storeu_si256((__m256i *)(void *)eight, code);
+        for (size_t i = 0; i < 8; i++)
+            codes[g + i] = (uint8_t)eight[i];
+    }
+    wb__mlx_kernels_scaled.e4m3_fit[format](peaks + g, factor, groups - g, codes + g, scales + g);
+}
+
+#define FITTER(format)                                                                             \
+    AVX2 static void fit_##format(const float *peaks, float factor, size_t groups, uint8_t *codes, \
+                                  float *scales)                                                   \
+    {                                                                                              \
+        fit(peaks, factor, WB__MLX_##format, groups, codes, scales);                               \
+    }
+FITTER(F32)
+FITTER(F16)
+FITTER(BF16)
+
 WB__CONTRACTION_PROBE(AVX2)
 
 const wb__mlx_kernels wb__mlx_kernels_scaled_encode_avx2 = {
@@ -154,6 +188,7 @@ const wb__mlx_kernels wb__mlx_kernels_scaled_encode_avx2 = {
     .peak = peak,
     .e2m1_encode = encode_e2m1,
     .e4m3_encode = encode_e4m3,
+    .e4m3_fit = {fit_F32, fit_F16, fit_BF16},
     .e2m1_divide = {divide_F32, divide_F16, divide_BF16},
 };
 

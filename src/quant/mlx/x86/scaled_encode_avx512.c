@@ -188,6 +188,38 @@ AVX512 static void encode_e4m3(const float *values, const float *multipliers, si
     }
 }
 
+/*
+ * The scales of groups, 16 at a time. A code's exponent and fraction, moved to where a float has them, are 2^120 times too small, subnormals too.
+ */
+AVX512_INLINE void fit(const float *peaks, float factor, wb__mlx_format format, size_t groups,
+                       uint8_t *codes, float *scales)
+{
+    for (size_t g = 0; g < groups; g += 16) {
+        __mmask16 lanes = groups - g >= 16 ? 0xFFFF : (__mmask16)((1u << (groups - g)) - 1);
+        __m512 s = _mm512_div_ps(_mm512_maskz_loadu_ps(lanes, peaks + g), _mm512_set1_ps(6.0f));
+        __m128i code = e4m3_of(_mm512_mul_ps(wb__rounded(s, format), _mm512_set1_ps(factor)));
+        __m512i wide = _mm512_cvtepi8_epi32(code); /* the sign goes to the highest bit */
+        __m512i bits = _mm512_and_si512(_mm512_slli_epi32(wide, 20), _mm512_set1_epi32(0x07F00000));
+        bits = _mm512_or_si512(bits, _mm512_and_si512(wide, _mm512_set1_epi32(INT32_MIN)));
+        __m512 scale = _mm512_mul_ps(_mm512_castsi512_ps(bits), _mm512_set1_ps(0x1p120f));
+        __mmask16 zero = _mm512_testn_epi32_mask(wide, _mm512_set1_epi32(0x7F));
+        scale = _mm512_mask_mov_ps(scale, zero,
+                                   _mm512_castsi512_ps(_mm512_set1_epi32((int)WB__FLOAT_INFINITY)));
+        _mm_mask_storeu_epi8(codes + g, lanes, code);
+        _mm512_mask_storeu_ps(scales + g, lanes, scale);
+    }
+}
+
+#define FITTER(format)                                                                             \
+    AVX512 static void fit_##format(const float *peaks, float factor, size_t groups,               \
+                                    uint8_t *codes, float *scales)                                 \
+    {                                                                                              \
+        fit(peaks, factor, WB__MLX_##format, groups, codes, scales);                               \
+    }
+FITTER(F32)
+FITTER(F16)
+FITTER(BF16)
+
 WB__CONTRACTION_PROBE(AVX512)
 
 const wb__mlx_kernels wb__mlx_kernels_scaled_encode_avx512 = {
@@ -196,6 +228,7 @@ const wb__mlx_kernels wb__mlx_kernels_scaled_encode_avx512 = {
     .peak = peak,
     .e2m1_encode = encode_e2m1,
     .e4m3_encode = encode_e4m3,
+    .e4m3_fit = {fit_F32, fit_F16, fit_BF16},
     .e2m1_divide = {divide_F32, divide_F16, divide_BF16},
 };
 

@@ -1,0 +1,30 @@
+/* The floor of a codec: as many bytes as it writes, copied from one buffer into another; both were
+ * touched and, if they are small enough, are in the cache. */
+#define _POSIX_C_SOURCE 200809L
+#include "file.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void *from, *to;
+static size_t bytes;
+
+/* Behind a pointer that the compiler must not look through, the copy cannot be optimised away. */
+static void *(*volatile copy)(void *, const void *, size_t) = memcpy;
+
+static void start(char **arguments)
+{
+    from = bench_read(arguments[0], &bytes);
+    to = bench_room(bytes);
+    printf("name memcpy\nwork %zu bytes\n", bytes);
+}
+
+static uint64_t run(unsigned long times)
+{
+    uint64_t begin = bench_now();
+    for (unsigned long i = 0; i < times; i++)
+        (void)copy(to, from, bytes);
+    return bench_now() - begin;
+}
+
+const bench_operation bench_buffer = {"buffer", "FILE", start, run};

@@ -1,0 +1,20 @@
+/* CRC-32 as zlib has it: how workers say that their bytes are the same. */
+#ifndef WB_BENCH_CRC_H
+#define WB_BENCH_CRC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+static inline uint32_t bench_crc(uint32_t crc, const void *bytes, size_t n)
+{
+    const uint8_t *at = bytes;
+    crc = ~crc;
+    for (size_t i = 0; i < n; i++) {
+        crc ^= at[i];
+        for (int bit = 0; bit < 8; bit++)
+            crc = crc >> 1 ^ (crc & 1 ? 0xEDB88320u : 0);
+    }
+    return ~crc;
+}
+
+#endif
