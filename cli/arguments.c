@@ -69,7 +69,7 @@ typedef struct scan {
  */
 static bool is_key(const scan *s)
 {
-    if (s->next == s->argc || s->argv[s->next][0] == '-' ||
+    if (s->args->count == 0 || s->next == s->argc || s->argv[s->next][0] == '-' ||
         strncmp(s->argv[s->next], "ollama://", 9) == 0 || access(s->argv[s->next], F_OK) == 0)
         return false;
     for (int i = s->next + 1; i < s->argc; i++) {

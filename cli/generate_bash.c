@@ -121,6 +121,9 @@ void generate_bash(out *o)
             out_puts(o, "        elif [[ $operands == 1 ]]; then\n"
                         "            COMPREPLY=($(compgen -W \"$(wb --generate tensors "
                         "\"${first/#\\~/$HOME}\" 2>/dev/null)\" -- \"$cur\"))\n");
+        if (i == COMMAND_CODEC)
+            out_puts(o, "        elif [[ $operands == 0 ]]; then\n"
+                        "            COMPREPLY=($(compgen -W 'list encode decode' -- \"$cur\"))\n");
         if (i == COMMAND_HELP) {
             out_puts(o, "        else\n            COMPREPLY=($(compgen -W '");
             for (int k = 0; k < COMMAND_COUNT; k++)

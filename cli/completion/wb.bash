@@ -12,7 +12,7 @@ _wb() {
     for ((i = 1; i < COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
         =) ((i++)) ;;
-        --filter|--names|--dtype|--slice|--format|--output|-o|--max-header|--store)
+        --filter|--names|--dtype|--slice|--format|--output|-o|--type|--cols|--imatrix|--e8m0|--max-header|--store)
             [[ ${COMP_WORDS[i+1]} == = ]] || ((i++)) ;;
         -?*) ;;
         *)
@@ -49,6 +49,21 @@ _wb() {
     --output|-o)
         return
         ;;
+    --type)
+        compopt +o default +o bashdefault 2>/dev/null
+        return
+        ;;
+    --cols)
+        compopt +o default +o bashdefault 2>/dev/null
+        return
+        ;;
+    --imatrix)
+        return
+        ;;
+    --e8m0)
+        COMPREPLY=($(compgen -W 'up nearest' -- "$cur"))
+        return
+        ;;
     --max-header)
         compopt +o default +o bashdefault 2>/dev/null
         return
@@ -59,7 +74,7 @@ _wb() {
     esac
     case $command in
     '')
-        COMPREPLY=($(compgen -W 'inspect verify doctor export list help --help --version' -- "$cur"))
+        COMPREPLY=($(compgen -W 'inspect verify doctor export codec list help --help --version' -- "$cur"))
         ;;
     inspect)
         if [[ $cur == -* ]]; then
@@ -83,6 +98,13 @@ _wb() {
             COMPREPLY=($(compgen -W "$(wb --generate tensors "${first/#\~/$HOME}" 2>/dev/null)" -- "$cur"))
         fi
         ;;
+    codec)
+        if [[ $cur == -* ]]; then
+            COMPREPLY=($(compgen -W ' --json --type --cols --imatrix --e8m0 --dry-run --help' -- "$cur"))
+        elif [[ $operands == 0 ]]; then
+            COMPREPLY=($(compgen -W 'list encode decode' -- "$cur"))
+        fi
+        ;;
     list)
         if [[ $cur == -* ]]; then
             COMPREPLY=($(compgen -W ' --json --store --help' -- "$cur"))
@@ -92,7 +114,7 @@ _wb() {
         if [[ $cur == -* ]]; then
             COMPREPLY=($(compgen -W ' --help' -- "$cur"))
         else
-            COMPREPLY=($(compgen -W 'inspect verify doctor export list help' -- "$cur"))
+            COMPREPLY=($(compgen -W 'inspect verify doctor export codec list help' -- "$cur"))
         fi
         ;;
     esac

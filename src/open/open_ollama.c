@@ -122,8 +122,9 @@ static wb_status add_value(wb_model *model, wb__context *context, const wb__olla
     bool is_config = layer == &ollama->config;
     int n = snprintf(key, sizeof key, "ollama.%s",
                      is_config ? "config" : wb__layer_kind_name(layer->kind));
-    if (number > 1)
-        (void)snprintf(key + n, sizeof key - (size_t)n, ".%u", number);
+    if (!is_config && ++ollama->told[layer->kind] > 1)
+        (void)snprintf(key + n, sizeof key - (size_t)n, ".%lu",
+                       (unsigned long)ollama->told[layer->kind]);
     return wb__model_add_string(&model->logical, context, wb__str_from(key, SIZE_MAX), value,
                                 &repeated);
 }
@@ -161,7 +162,7 @@ static wb_status note_beside(wb_model *model, wb__context *context, wb__ollama *
         return wb__fail_memory(context);
     wb_status status =
         wb__note(context, WB_INFO, WB__FINDING_OLLAMA_OTHER_MODEL, WB_NO_OFFSET, layer->name,
-                 "the model has a %s in a file by itself", wb__layer_kind_name(layer->kind));
+                 "the model's %s is a file by itself", wb__layer_kind_name(layer->kind));
     if (status == WB_OK)
         status =
             add_value(model, context, ollama, layer, number, wb__str_from(context->file, SIZE_MAX));

@@ -15,17 +15,22 @@ mkdir -p .ollama
 mv store .ollama/models
 wb list | head -2
 mv .ollama/models store
+# Without libcrypto digests are not checked, which is said.
+run() {
+    wb "$@" >said 2>&1
+    code=$?
+    sed '/libcrypto/,+1d' said
+    echo "code $code"
+}
 # A model by its name, as the store has it, as ollama:// and by its manifest.
 for path in plain ollama://plain ollama://someone/plain:latest ollama://registry.ollama.ai/library/PLAIN; do
-    wb verify --store store $path
-    echo "code $?"
+    run verify --store store $path
 done
-wb verify store/manifests/registry.ollama.ai/library/plain/latest
-OLLAMA_MODELS=$PWD/store wb verify ollama://plain
-wb verify ollama://plain
-echo "code $?"
-wb verify --store store ollama://plian 'ollama://../x'
-echo "code $?"
+run verify store/manifests/registry.ollama.ai/library/plain/latest
+OLLAMA_MODELS=$PWD/store run verify ollama://plain
+unset OLLAMA_MODELS
+run verify ollama://plain
+run verify --store store ollama://plian 'ollama://../x'
 wb export --store store plain model.norm.weight --format text -o -
-wb doctor --store store plain
+run doctor --store store plain
 wb list extra

@@ -101,7 +101,7 @@ def main():
     os.makedirs("store/manifests/registry.ollama.ai/library/hurt")
     with open("store/manifests/registry.ollama.ai/library/hurt/latest", "w") as f:
         f.write('{"schemaVersion":2,"layers":[')
-    for name, change in (("lost", os.unlink), ("short", lambda p: os.truncate(p, 100)), ("wrong", flip)):
+    for name, change in (("lost", os.unlink), ("short", lambda p: os.truncate(p, 60)), ("wrong", flip)):
         entry = tensor("model.norm.weight", "U8", [6], name.encode().ljust(6))
         manifest(name, [entry])
         change(path_of(entry))

@@ -16,6 +16,8 @@ try inspect --json=yes one.safetensors
 try inspect --filter
 try inspect --names=short one.safetensors
 try inspect --metadata nothing one.safetensors
+try inspect --metadata nowhere.safetensors
+try --metadata inspect one.safetensors --no-tensors --filter none
 try inspect --max-header 12x one.safetensors
 try inspect --max-header 4G one.safetensors
 try inspect --max-header 99999999999999999999 one.safetensors

@@ -1,0 +1,9 @@
+# A blob whose bytes are not those it is named by, where there is a libcrypto to tell.
+PYTHONPATH=$SOURCE/tests/cli python3 -B "$SOURCE/tests/cli/stores.py"
+wb verify --store store plain >out
+got=0
+wb verify --store store wrong >out || got=$?
+grep -q no-libcrypto out || { [ $got = 1 ] && grep -q 'ollama-blob-digest' out; }
+got=0
+wb doctor --store store --json wrong >out || got=$?
+grep -q no-libcrypto out || { [ $got = 1 ] && grep -q '"verdict":"flawed"' out; }
