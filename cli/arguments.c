@@ -1,4 +1,6 @@
+#define _POSIX_C_SOURCE 200809L
 #include <string.h>
+#include <unistd.h>
 
 #include "exit.h"
 #include "options.h"
@@ -60,6 +62,23 @@ typedef struct scan {
     int next; /* the argument to look at */
 } scan;
 
+/*
+ * Whether the next word is what an option takes that may do without. It is no option and no file, and
+ * there is another word to be the path: `wb inspect model.gguf --metadata general.name` means a key,
+ * `wb inspect --metadata model.gguf` a path.
+ */
+static bool is_key(const scan *s)
+{
+    if (s->next == s->argc || s->argv[s->next][0] == '-' ||
+        strncmp(s->argv[s->next], "ollama://", 9) == 0 || access(s->argv[s->next], F_OK) == 0)
+        return false;
+    for (int i = s->next + 1; i < s->argc; i++) {
+        if (s->argv[i][0] != '-' || s->argv[i][1] == '\0')
+            return true;
+    }
+    return s->args->count > 1; /* the command is one */
+}
+
 static int take_value(scan *s, option_id id, const char *attached)
 {
     const option_row *row = &option_table[id];
@@ -67,6 +86,11 @@ static int take_value(scan *s, option_id id, const char *attached)
     if (row->argument == NULL) {
         if (attached != NULL)
             return report_usage("--%s takes no value", row->name);
+        return 0;
+    }
+    if (attached == NULL && !option_needs_argument(row)) {
+        if (is_key(s))
+            s->args->value[id] = s->argv[s->next++];
         return 0;
     }
     if (attached == NULL) {

@@ -105,11 +105,33 @@ static void choose_format(export_plan *plan, const char *asked)
     }
 }
 
-static bool is_quantized(const export_plan *plan)
+static wb_encoding encoding_of(const export_plan *plan)
 {
     wb_encoding encoding = {.size = sizeof encoding};
-    return wb_tensor_encoding(plan->model, plan->index, &encoding, NULL) == WB_OK &&
-           encoding.group_size != 0;
+    if (wb_tensor_encoding(plan->model, plan->index, &encoding, NULL) != WB_OK)
+        encoding = (wb_encoding){.type = "plain"};
+    return encoding;
+}
+
+/* Packed values mean nothing without their scales: there are no stored bytes of the tensor. */
+static int fail_parts(const export_plan *plan, const wb_encoding *encoding)
+{
+    text line = {0};
+    text_addf(&line, "the tensor is stored in %u parts (%s): give --dtype f32 or another for its ",
+              encoding->parts, encoding->type);
+    text_adds(&line, "values, or name a part:");
+    for (uint32_t i = 0; i < encoding->parts && i < 4; i++) {
+        wb_part part = {.size = sizeof part};
+        wb_tensor tensor = {.size = sizeof tensor};
+        if (wb_tensor_part(plan->model, plan->index, i, &part, NULL) != WB_OK ||
+            wb_tensor_at(plan->model, part.index, &tensor, NULL) != WB_OK)
+            continue;
+        text_addf(&line, " @%llu ", (unsigned long long)part.index);
+        text_add_shown(&line, tensor.name, tensor.name_len);
+    }
+    int code = report_usage("%.900s", line.ptr);
+    text_free(&line);
+    return code;
 }
 
 static int fail_dtype(const char *asked)
@@ -121,21 +143,40 @@ static int fail_dtype(const char *asked)
     return code;
 }
 
+static bool is_plain(int32_t dtype)
+{
+    wb_dtype_info info = {.size = sizeof info};
+    return wb_dtype_describe(dtype, &info) == WB_OK && info.block_size == 1;
+}
+
+static int fail_npy(const export_plan *plan)
+{
+    report_line("%s does not fill bytes, and .npy has nothing smaller: use --format raw",
+                wb_dtype_name(plan->content.dtype));
+    return EXIT_UNSUPPORTED;
+}
+
 static int choose_dtype(export_plan *plan, const char *asked)
 {
     int32_t stored = (int32_t)plan->tensor.dtype;
+    wb_encoding encoding = encoding_of(plan);
+    bool is_quantized = encoding.group_size != 0;
     plan->content.dtype = stored;
     if (asked != NULL) {
         plan->content.dtype = wb_dtype_find(asked, SIZE_MAX);
         if (plan->content.dtype < 0)
             return fail_dtype(asked);
-    } else if ((plan->format != FORMAT_RAW && is_quantized(plan)) ||
+    } else if (plan->format == FORMAT_RAW && is_quantized && encoding.parts > 1) {
+        return fail_parts(plan, &encoding);
+    } else if ((plan->format != FORMAT_RAW && is_quantized) ||
                (plan->format == FORMAT_NPY && !npy_has(stored))) {
         plan->content.dtype = WB_DTYPE_F32;
     }
-    if (plan->format != FORMAT_NPY || npy_descr(plan->content.dtype) != NULL)
-        return 0;
-    report_line("%s does not fill bytes, and .npy has nothing smaller: use --format raw",
+    if (plan->format == FORMAT_RAW || is_plain(plan->content.dtype))
+        return plan->format != FORMAT_NPY || npy_descr(plan->content.dtype) != NULL
+                   ? 0
+                   : fail_npy(plan);
+    report_line("%s is made of blocks, which are no single values: use --format raw",
                 wb_dtype_name(plan->content.dtype));
     return EXIT_UNSUPPORTED;
 }

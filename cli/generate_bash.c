@@ -33,7 +33,7 @@ static void put_options_with_argument(out *o)
 {
     bool is_first = true;
     for (int i = 0; i < OPTION_COUNT; i++) {
-        if (!is_shown(i) || option_table[i].argument == NULL)
+        if (!is_shown(i) || !option_needs_argument(&option_table[i]))
             continue;
         out_puts(o, is_first ? "" : "|");
         put_pattern(o, &option_table[i]);
@@ -45,7 +45,7 @@ static void put_arguments(out *o)
 {
     for (int i = 0; i < OPTION_COUNT; i++) {
         const option_row *row = &option_table[i];
-        if (!is_shown(i) || row->argument == NULL)
+        if (!is_shown(i) || !option_needs_argument(row))
             continue;
         out_puts(o, "    ");
         put_pattern(o, row);
@@ -54,7 +54,7 @@ static void put_arguments(out *o)
             out_puts(o, "        COMPREPLY=($(compgen -W '");
             put_words(o, row->values);
             out_puts(o, "' -- \"$cur\"))\n");
-        } else if (strcmp(row->argument, "FILE") != 0) {
+        } else if (!option_takes_path(row)) {
             out_puts(o, "        compopt +o default +o bashdefault 2>/dev/null\n");
         }
         out_puts(o, "        return\n        ;;\n");

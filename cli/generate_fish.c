@@ -34,8 +34,8 @@ static void put_option(out *o, const option_row *row)
             out_write(o, word, n);
             out_puts(o, list == NULL ? "'" : " ");
         }
-    } else if (row->argument != NULL) {
-        out_puts(o, strcmp(row->argument, "FILE") == 0 ? " -r -F" : " -x");
+    } else if (option_needs_argument(row)) {
+        out_puts(o, option_takes_path(row) ? " -r -F" : " -x");
     }
     out_puts(o, " -d '");
     put(o, row->help);

@@ -23,12 +23,13 @@ static void put_option(out *o, const option_row *row)
     out_puts(o, "                ");
     if (row->letter != 0)
         out_printf(o, "'(-%c --%s)'{-%c%s,--%s%s}'[", row->letter, row->name, row->letter,
-                   row->argument == NULL ? "" : "+", row->name, row->argument == NULL ? "" : "=");
+                   option_needs_argument(row) ? "+" : "", row->name,
+                   option_needs_argument(row) ? "=" : "");
     else
-        out_printf(o, "'--%s%s[", row->name, row->argument == NULL ? "" : "=");
+        out_printf(o, "'--%s%s[", row->name, option_needs_argument(row) ? "=" : "");
     put(o, row->help, strlen(row->help));
     out_puts(o, "]");
-    if (row->argument != NULL) {
+    if (option_needs_argument(row)) {
         out_printf(o, ":%s:", row->argument);
         if (row->values != NULL) {
             const char *list = row->values;
@@ -39,7 +40,7 @@ static void put_option(out *o, const option_row *row)
                 put(o, word, n);
                 out_puts(o, list == NULL ? ")" : " ");
             }
-        } else if (strcmp(row->argument, "FILE") == 0) {
+        } else if (option_takes_path(row)) {
             out_puts(o, "_files");
         } else {
             out_puts(o, " ");
@@ -53,6 +54,7 @@ static void put_operands(out *o, int command)
     out_puts(o, "                ");
     switch (command) {
     case COMMAND_EXPORT: out_puts(o, "'1:PATH:_files' '2:TENSOR:_wb_tensors'\n"); break;
+    case COMMAND_LIST: out_puts(o, "\n"); break;
     case COMMAND_HELP: out_puts(o, "'1:COMMAND:_wb_commands'\n"); break;
     default: out_puts(o, "'*:PATH:_files'\n"); break;
     }

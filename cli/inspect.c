@@ -17,6 +17,24 @@ typedef struct request {
     wb_limits limits;
 } request;
 
+const char *inspection_canonical(const inspection *in, uint64_t index, size_t *len)
+{
+    *len = 0;
+    if (in->canonical == NULL || index >= wb_tensor_count(in->model))
+        return "";
+    *len = (size_t)(in->canonical_at[index + 1] - in->canonical_at[index] - 1);
+    return in->canonical + in->canonical_at[index];
+}
+
+static bool is_chosen(const inspection *in, uint64_t index, const wb_tensor *tensor)
+{
+    size_t len;
+    if (in->filter == NULL || glob_matches(in->filter, tensor->name, tensor->name_len))
+        return true;
+    const char *canonical = inspection_canonical(in, index, &len);
+    return len > 0 && glob_matches(in->filter, canonical, len);
+}
+
 bool inspection_tensor(const inspection *in, uint64_t index, wb_tensor *tensor,
                        wb_encoding *encoding)
 {
@@ -24,7 +42,7 @@ bool inspection_tensor(const inspection *in, uint64_t index, wb_tensor *tensor,
     *encoding = (wb_encoding){.size = sizeof *encoding};
     return wb_tensor_at(in->model, index, tensor, NULL) == WB_OK &&
            wb_tensor_encoding(in->model, index, encoding, NULL) == WB_OK &&
-           (in->filter == NULL || glob_matches(in->filter, tensor->name, tensor->name_len));
+           is_chosen(in, index, tensor);
 }
 
 void text_add_kind(text *t, int32_t dtype, const wb_encoding *encoding)
@@ -48,17 +66,33 @@ static bool is_kind(const kind_total *kind, int32_t dtype, const wb_encoding *en
            kind->encoding.group_size == encoding->group_size;
 }
 
-static void add_to(kind_total *total, const wb_tensor *tensor)
+static void add_to(kind_total *total, const wb_tensor *tensor, bool is_tied)
 {
     total->tensors++;
-    total->parameters += tensor->elements;
+    total->parameters += is_tied ? 0 : tensor->elements;
     total->bytes += tensor->bytes;
+}
+
+/* The tensor whose values are those of the embedding although they are stored again. */
+static uint64_t find_tied(const wb_model *model)
+{
+    wb_config config = {.size = sizeof config};
+    wb_tensor output = {.size = sizeof output}, embedding = {.size = sizeof embedding};
+    uint64_t first, second;
+    if (wb_config_get(model, &config, NULL) != WB_OK || config.tie_embeddings == 0 ||
+        wb_tensor_find(model, "token_embedding.weight", SIZE_MAX, &first) != WB_OK ||
+        wb_tensor_find(model, "output.weight", SIZE_MAX, &second) != WB_OK ||
+        wb_tensor_at(model, first, &embedding, NULL) != WB_OK ||
+        wb_tensor_at(model, second, &output, NULL) != WB_OK)
+        return UINT64_MAX;
+    return first != second && output.elements == embedding.elements ? second : UINT64_MAX;
 }
 
 static void add_up(inspection *in)
 {
     totals *sum = &in->totals;
     uint64_t count = wb_tensor_count(in->model);
+    uint64_t tied = find_tied(in->model);
     for (uint64_t i = 0; i < count; i++) {
         wb_tensor tensor;
         wb_encoding encoding;
@@ -72,9 +106,61 @@ static void add_up(inspection *in)
             sum->kinds[sum->count++] =
                 (kind_total){.dtype = (int32_t)tensor.dtype, .encoding = encoding};
         }
-        add_to(&sum->kinds[row], &tensor);
-        add_to(&sum->all, &tensor);
+        add_to(&sum->kinds[row], &tensor, i == tied);
+        add_to(&sum->all, &tensor, i == tied);
     }
+}
+
+/* What is shown where nothing is asked for by name. */
+#define USUAL (SECTION_FILES | SECTION_CONFIG | SECTION_METADATA | SECTION_TENSORS | SECTION_TOTALS)
+
+static void choose(inspection *in, const arguments *args)
+{
+    static const struct {
+        option_id option;
+        section section;
+    } choices[] = {{OPTION_CONFIG, SECTION_CONFIG},     {OPTION_METADATA, SECTION_METADATA},
+                   {OPTION_LAYERS, SECTION_LAYERS},     {OPTION_TOKENS, SECTION_TOKENS},
+                   {OPTION_TEMPLATE, SECTION_TEMPLATE}, {OPTION_MODELFILE, SECTION_MODELFILE}};
+    unsigned chosen = 0;
+    for (size_t i = 0; i < sizeof choices / sizeof choices[0]; i++)
+        chosen |= args->given[choices[i].option] ? choices[i].section : 0;
+    in->is_chosen = chosen != 0;
+    /* Programs can pick by themselves: for them what was asked for comes in addition. */
+    in->sections = chosen == 0 || args->given[OPTION_JSON] ? chosen | USUAL : chosen;
+    if (args->given[OPTION_TENSORS_OFF])
+        in->sections &= ~(unsigned)SECTION_TENSORS;
+    if (args->given[OPTION_METADATA_OFF])
+        in->sections &= ~(unsigned)SECTION_METADATA;
+    in->is_whole = args->given[OPTION_METADATA];
+    in->key = args->value[OPTION_METADATA];
+}
+
+static wb_status choose_names(inspection *in, const arguments *args, wb_error *error)
+{
+    const char *asked = args->value[OPTION_NAMES];
+    if (asked == NULL || strcmp(asked, "native") == 0)
+        return WB_OK;
+    in->names = strcmp(asked, "both") == 0 ? NAMES_BOTH : NAMES_CANONICAL;
+    return wb_tensor_names(in->model, WB_NAMES_CANONICAL, &in->canonical, &in->canonical_at, error);
+}
+
+static int present(inspection *in, bool is_json)
+{
+    int code = EXIT_CLEAN;
+    bool is_text = in->key != NULL || in->sections == SECTION_TEMPLATE ||
+                   in->sections == SECTION_MODELFILE ||
+                   in->sections == (SECTION_TEMPLATE | SECTION_MODELFILE);
+    if (is_json) {
+        inspect_as_json(in);
+    } else if (is_text) {
+        return print_texts(in);
+    } else {
+        inspect_as_text(in);
+        if (in->sections & (SECTION_TEMPLATE | SECTION_MODELFILE))
+            code = print_texts(in);
+    }
+    return worse(code, wb_findings_verdict(wb_model_findings(in->model)));
 }
 
 static int inspect(void *ctx, paths *seen, const char *path)
@@ -94,17 +180,17 @@ static int inspect(void *ctx, paths *seen, const char *path)
     inspection in = {.path = path,
                      .label = path_label(path),
                      .model = model,
-                     .filter = args->value[OPTION_FILTER],
-                     .has_tensors = !args->given[OPTION_TENSORS_OFF],
-                     .has_metadata = !args->given[OPTION_METADATA_OFF],
-                     .is_whole = args->given[OPTION_METADATA]};
-    add_up(&in);
-    if (args->given[OPTION_JSON])
-        inspect_as_json(&in);
-    else
-        inspect_as_text(&in);
+                     .filter = args->value[OPTION_FILTER]};
+    choose(&in, args);
+    status = choose_names(&in, args, &error);
+    int code = exit_code_of(status);
+    if (status == WB_OK) {
+        add_up(&in);
+        code = present(&in, args->given[OPTION_JSON]);
+    } else {
+        report_error(in.label, &error);
+    }
     free(in.totals.kinds);
-    int code = wb_findings_verdict(wb_model_findings(model));
     wb_close(model);
     return code;
 }
@@ -115,9 +201,5 @@ int command_inspect(const arguments *args)
     int code = open_options_of(args, &r.options, &r.limits);
     if (code != 0)
         return code;
-    if (args->given[OPTION_NAMES] && strcmp(args->value[OPTION_NAMES], "native") != 0) {
-        report_line("--names %s: this version knows no canonical names", args->value[OPTION_NAMES]);
-        return EXIT_UNSUPPORTED;
-    }
     return paths_each(args, inspect, &r);
 }

@@ -3,6 +3,7 @@
  */
 #include "inspect.h"
 #include "metadata.h"
+#include "modelfile.h"
 #include "report.h"
 
 static void json_files(wb_json *json, const wb_model *model)
@@ -24,11 +25,18 @@ static void json_files(wb_json *json, const wb_model *model)
     wb_json_end(json, ']');
 }
 
-static void json_metadata(wb_json *json, const wb_model *model)
+static void json_metadata(wb_json *json, const inspection *in)
 {
+    const wb_model *model = in->model;
+    uint64_t count = in->is_whole ? wb_meta_count(model) : metadata_of_files(model);
+    uint64_t first = 0;
+    if (in->key != NULL) {
+        bool is_there = wb_meta_find(model, in->key, SIZE_MAX, &first) == WB_OK;
+        count = is_there ? first + 1 : 0;
+    }
     wb_json_key(json, "metadata", SIZE_MAX);
     wb_json_begin(json, '{');
-    for (uint64_t i = 0; i < metadata_of_files(model); i++) {
+    for (uint64_t i = first; i < count; i++) {
         wb_meta meta = {.size = sizeof meta};
         if (wb_meta_at(model, i, &meta, NULL) != WB_OK)
             continue;
@@ -93,6 +101,14 @@ static void json_encoding(wb_json *json, const wb_encoding *encoding)
     wb_json_end(json, '}');
 }
 
+static void json_canonical(wb_json *json, const inspection *in, uint64_t index)
+{
+    size_t len;
+    const char *name = inspection_canonical(in, index, &len);
+    if (in->canonical != NULL)
+        json_optional(json, "canonical", len == 0 ? "" : name);
+}
+
 static void json_tensors(wb_json *json, const inspection *in)
 {
     uint64_t count = wb_tensor_count(in->model);
@@ -106,6 +122,7 @@ static void json_tensors(wb_json *json, const inspection *in)
         wb_json_begin(json, '{');
         json_number(json, "index", i);
         json_name(json, &tensor);
+        json_canonical(json, in, i);
         json_shape(json, &tensor);
         json_number(json, "elements", tensor.elements);
         json_place(json, &tensor);
@@ -162,6 +179,24 @@ static void json_totals(wb_json *json, const totals *sum)
     wb_json_end(json, '}');
 }
 
+static void json_texts(wb_json *json, const inspection *in)
+{
+    const char *string;
+    size_t n;
+    text t = {0};
+    if (in->sections & SECTION_TEMPLATE) {
+        bool is_there = find_template(in->model, &string, &n);
+        wb_json_key(json, "template", SIZE_MAX);
+        if (is_there)
+            wb_json_string(json, string, n);
+        else
+            wb_json_null(json);
+    }
+    if (in->sections & SECTION_MODELFILE)
+        json_optional(json, "modelfile", text_add_modelfile(&t, in->model, in->path) ? t.ptr : "");
+    text_free(&t);
+}
+
 void inspect_as_json(const inspection *in)
 {
     wb_json json = out_json(out_stdout());
@@ -169,10 +204,16 @@ void inspect_as_json(const inspection *in)
     json_text(&json, "path", in->path);
     json_text(&json, "format", wb_format(in->model));
     json_files(&json, in->model);
-    if (in->has_metadata)
-        json_metadata(&json, in->model);
-    if (in->has_tensors)
+    json_config(&json, in);
+    if (in->sections & SECTION_METADATA)
+        json_metadata(&json, in);
+    if (in->sections & SECTION_TENSORS)
         json_tensors(&json, in);
+    if (in->sections & SECTION_LAYERS)
+        json_layers(&json, in);
+    if (in->sections & SECTION_TOKENS)
+        json_tokens(&json, in);
+    json_texts(&json, in);
     json_totals(&json, &in->totals);
     json_findings(&json, wb_model_findings(in->model));
     wb_json_end(&json, '}');

@@ -9,7 +9,7 @@
 #include "table.h"
 #include "terminal.h"
 
-static void print_title(out *o, const char *title)
+void print_title(out *o, const char *title)
 {
     out_printf(o, "\n%s%s%s\n", style(STYLE_BOLD), title, style(STYLE_END));
 }
@@ -115,7 +115,7 @@ static bool file_row(void *ctx, uint64_t index, text cells[TABLE_COLUMNS])
 
 static void print_files(out *o, const inspection *in)
 {
-    if (wb_file_count(in->model) < 2)
+    if (!(in->sections & SECTION_FILES) || wb_file_count(in->model) < 2)
         return;
     print_title(o, "Files");
     table_print(o, &(table){.columns = 4,
@@ -141,18 +141,36 @@ static bool metadata_row(void *ctx, uint64_t index, text cells[TABLE_COLUMNS])
 
 static void print_metadata(out *o, const inspection *in)
 {
-    if (!in->has_metadata || metadata_of_files(in->model) == 0)
+    uint64_t count = in->is_whole ? wb_meta_count(in->model) : metadata_of_files(in->model);
+    if (!(in->sections & SECTION_METADATA) || count == 0)
         return;
     print_title(o, "Metadata");
     table_print(o, &(table){.columns = 2,
                             .titles = {"key", "value"},
                             .align = "ll",
-                            .rows = metadata_of_files(in->model),
+                            .rows = count,
                             .row = metadata_row,
                             .ctx = (void *)(uintptr_t)in});
 }
 
 /* ---- tensors ---- */
+
+/* Native names in parentheses stand for canonical ones that are not there. */
+static text *add_names(text *cell, const inspection *in, uint64_t index, const wb_tensor *tensor)
+{
+    size_t len;
+    const char *canonical = inspection_canonical(in, index, &len);
+    bool is_missing = in->names == NAMES_CANONICAL && len == 0;
+    if (in->names != NAMES_CANONICAL || is_missing) {
+        text_adds(cell, is_missing ? "(" : "");
+        text_add_shown(cell, tensor->name, tensor->name_len);
+        text_adds(cell, is_missing ? ")" : "");
+        cell++;
+    }
+    if (in->names == NAMES_BOTH || (in->names == NAMES_CANONICAL && !is_missing))
+        text_add_shown(cell++, canonical, len);
+    return cell;
+}
 
 static bool tensor_row(void *ctx, uint64_t index, text cells[TABLE_COLUMNS])
 {
@@ -162,25 +180,33 @@ static bool tensor_row(void *ctx, uint64_t index, text cells[TABLE_COLUMNS])
     if (!inspection_tensor(in, index, &tensor, &encoding))
         return false;
     text_addf(&cells[0], "%llu", (unsigned long long)index);
-    text_add_shown(&cells[1], tensor.name, tensor.name_len);
-    text_add_kind(&cells[2], (int32_t)tensor.dtype, &encoding);
-    text_add_shape(&cells[3], tensor.shape, tensor.rank);
-    text_add_count(&cells[4], tensor.elements);
-    text_add_count(&cells[5], tensor.bytes);
+    text *cell = add_names(&cells[1], in, index, &tensor);
+    text_add_kind(cell++, (int32_t)tensor.dtype, &encoding);
+    text_add_shape(cell++, tensor.shape, tensor.rank);
+    text_add_count(cell++, tensor.elements);
+    text_add_count(cell, tensor.bytes);
     return true;
 }
 
 static void print_tensors(out *o, const inspection *in)
 {
-    if (!in->has_tensors || in->totals.all.tensors == 0)
+    if (!(in->sections & SECTION_TENSORS) || in->totals.all.tensors == 0)
         return;
     print_title(o, "Tensors");
-    table_print(o, &(table){.columns = 6,
-                            .titles = {"#", "name", "dtype", "shape", "elements", "bytes"},
-                            .align = "rllrrr",
-                            .rows = wb_tensor_count(in->model),
-                            .row = tensor_row,
-                            .ctx = (void *)(uintptr_t)in});
+    table t = {.columns = 6,
+               .titles = {"#", "name", "dtype", "shape", "elements", "bytes"},
+               .align = "rllrrr",
+               .rows = wb_tensor_count(in->model),
+               .row = tensor_row,
+               .ctx = (void *)(uintptr_t)in};
+    table both = t;
+    if (in->names == NAMES_BOTH) {
+        both.columns = 7;
+        both.align = "rlllrrr";
+        both.titles[2] = "canonical name";
+        memcpy(both.titles + 3, t.titles + 2, 4 * sizeof *t.titles);
+    }
+    table_print(o, &both);
 }
 
 /* ---- totals ---- */
@@ -236,8 +262,15 @@ void inspect_as_text(const inspection *in)
     is_later = true;
     print_head(o, in);
     print_files(o, in);
+    if (in->sections & SECTION_CONFIG)
+        print_config(o, in);
     print_metadata(o, in);
     print_tensors(o, in);
-    print_totals(o, &in->totals);
+    if (in->sections & SECTION_LAYERS)
+        print_layers(o, in);
+    if (in->sections & SECTION_TOKENS)
+        print_tokens(o, in);
+    if (in->sections & SECTION_TOTALS)
+        print_totals(o, &in->totals);
     print_findings(o, in);
 }

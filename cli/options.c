@@ -48,6 +48,17 @@ bool option_is_in(option_id option, command_id command)
     return (option_table[option].commands >> command & 1) != 0;
 }
 
+bool option_needs_argument(const option_row *row)
+{
+    return row->argument != NULL && row->argument[0] != '[';
+}
+
+bool option_takes_path(const option_row *row)
+{
+    return row->argument != NULL &&
+           (strcmp(row->argument, "FILE") == 0 || strcmp(row->argument, "DIR") == 0);
+}
+
 const char *next_word(const char **list, size_t *len)
 {
     const char *word = *list;
@@ -92,6 +103,7 @@ int open_options_of(const arguments *args, wb_open_options *options, wb_limits *
     wb_limits_default(limits);
     *options =
         (wb_open_options){.size = sizeof *options, .access = WB_ACCESS_READ, .limits = limits};
+    options->store = args->value[OPTION_STORE]; /* NULL: that of the environment */
     if (args->given[OPTION_COMPATIBLE])
         options->flags |= WB_OPEN_COMPATIBLE;
     if (args->given[OPTION_MAX_HEADER] &&

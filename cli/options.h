@@ -40,7 +40,7 @@ typedef struct command_row {
 typedef struct option_row {
     const char *name;
     char letter;
-    const char *argument; /* NULL: none */
+    const char *argument; /* NULL: none; "[KEY]": may be left out */
     const char *values;   /* NULL: anything */
     unsigned commands;    /* bits 1 << command_id */
     const char *help;     /* NULL: not shown */
@@ -78,6 +78,12 @@ int open_options_of(const arguments *args, wb_open_options *options, wb_limits *
 /* The names of an option: "--output FILE, -o" */
 void text_add_option(text *t, option_id option);
 
+/* Whether a word behind the option is its argument, whatever it looks like. */
+bool option_needs_argument(const option_row *row);
+
+/* Whether the argument is a path, which shells complete. */
+bool option_takes_path(const option_row *row);
+
 /* Splits "a|b|c": the next word and its length, NULL at the end. */
 const char *next_word(const char **list, size_t *len);
 
@@ -86,6 +92,7 @@ int command_inspect(const arguments *args);
 int command_verify(const arguments *args);
 int command_doctor(const arguments *args);
 int command_export(const arguments *args);
+int command_list(const arguments *args);
 int command_help(const arguments *args);
 int command_generate(const arguments *args);
 

@@ -95,6 +95,24 @@ void out_text(out *o, const text *t)
     out_write(o, t->ptr, t->len);
 }
 
+void out_content(out *o, const char *bytes, size_t n)
+{
+    if (o->sink != NULL || !isatty(STDOUT_FILENO)) {
+        out_write(o, bytes, n);
+        return;
+    }
+    text shown = {0};
+    for (size_t at = 0; at < n;) {
+        const char *newline = memchr(bytes + at, '\n', n - at);
+        size_t end = newline == NULL ? n : (size_t)(newline - bytes);
+        text_add_shown(&shown, bytes + at, end - at);
+        text_adds(&shown, newline == NULL ? "" : "\n");
+        at = newline == NULL ? n : end + 1;
+    }
+    out_text(o, &shown);
+    text_free(&shown);
+}
+
 void out_printf(out *o, const char *format, ...)
 {
     char small[512];

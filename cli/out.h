@@ -27,6 +27,9 @@ void out_write(out *o, const char *bytes, size_t n);
 void out_puts(out *o, const char *string);
 void out_printf(out *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void out_text(out *o, const text *t);
+
+/* Text out of a file as it is; for a terminal with its lines, and else as text_add_shown has it. */
+void out_content(out *o, const char *bytes, size_t n);
 void out_pad(out *o, size_t spaces);
 
 /* Writes compact JSON to o; end each value with out_json_end. */

@@ -144,18 +144,21 @@ void text_add_finding(text *t, const char *path, const wb_finding *finding)
     text_adds(t, finding->message);
 }
 
-void print_finding(out *o, const char *path, const wb_finding *finding)
+void text_add_finding_line(text *t, const char *path, const wb_finding *finding)
 {
     static const char *const colors[] = {STYLE_NONE, STYLE_YELLOW, STYLE_RED, STYLE_RED};
-    text line = {0};
-    out_puts(o, style(colors[finding->severity & 3]));
-    out_puts(o, severity_name(finding->severity));
-    out_puts(o, style(STYLE_END));
-    text_adds(&line, ": ");
-    text_add_finding(&line, path, finding);
-    text_addf(&line, " [%s]\n", finding->code);
+    text_addf(t, "%s%s%s: ", style(colors[finding->severity & 3]), severity_name(finding->severity),
+              style(STYLE_END));
+    text_add_finding(t, path, finding);
+    text_addf(t, " [%s]\n", finding->code);
     if (finding->advice[0] != '\0')
-        text_addf(&line, "    %s\n", finding->advice);
+        text_addf(t, "    %s\n", finding->advice);
+}
+
+void print_finding(out *o, const char *path, const wb_finding *finding)
+{
+    text line = {0};
+    text_add_finding_line(&line, path, finding);
     out_text(o, &line);
     text_free(&line);
 }

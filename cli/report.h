@@ -29,6 +29,7 @@ wb_finding finding_of(const wb_error *error);
 void text_add_finding(text *t, const char *path, const wb_finding *finding);
 
 /* A finding as a line with its severity and code, and the advice below. */
+void text_add_finding_line(text *t, const char *path, const wb_finding *finding);
 void print_finding(out *o, const char *path, const wb_finding *finding);
 
 void json_finding(wb_json *json, const wb_finding *finding);

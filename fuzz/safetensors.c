@@ -5,20 +5,9 @@
  * must get the same answer, or the answer that the modes' difference allows. What an open model says
  * must fit together and with the bytes; memory must stay below what the documentation promises.
  */
-#include "support/harness.h"
-
-static void check_metadata(const wb_model *model)
-{
-    for (uint64_t i = 0; i < wb_meta_count(model); i++) {
-        wb_meta meta = {.size = sizeof meta};
-        const char *value;
-        size_t value_len;
-        CHECK(wb_meta_at(model, i, &meta, NULL) == WB_OK);
-        CHECK(meta.key[meta.key_len] == '\0');
-        CHECK(wb_meta_get_string(model, meta.key, meta.key_len, &value, &value_len, NULL) == WB_OK);
-        CHECK(value[value_len] == '\0');
-    }
-}
+#include "support/fuzz.h"
+#include "support/model.h"
+#include "weighbridge.h"
 
 #define READ_MAX 4096 /* elements read of one tensor */
 
@@ -46,7 +35,7 @@ static void read_somehow(const wb_model *model, uint64_t index, const wb_tensor 
     wb_error error;
     wb_status status = wb_tensor_read_size(model, index, &slice, dtype, &elements, &bytes, &error);
     if (status != WB_OK) {
-        check_error(&error, status, SIZE_MAX);
+        fuzz_check_error(&error, status, SIZE_MAX);
         return;
     }
     if (elements > READ_MAX)
@@ -112,8 +101,8 @@ static void check_model(const wb_model *model, const uint8_t *file, size_t size,
     CHECK(wb_tensor_at(model, UINT64_MAX, &none, NULL) == WB_ERROR_NOT_FOUND);
     CHECK(!wb_tensor_has(model, "no such tensor\xFF", SIZE_MAX));
     CHECK(wb_model_check(model, NULL) == WB_OK);
-    check_metadata(model);
-    check_findings(wb_model_findings(model), size);
+    fuzz_check_metadata(model);
+    fuzz_check_findings(wb_model_findings(model), size);
 }
 
 static void verify(const wb_model *model, size_t size)
@@ -124,7 +113,7 @@ static void verify(const wb_model *model, size_t size)
     if (size % 2 == 0)
         options.flags = WB_VERIFY_DEEP;
     CHECK(wb_verify_model(model, &options, &findings, &error) == WB_OK);
-    check_findings(findings, size);
+    fuzz_check_findings(findings, size);
     wb_findings_free(findings);
 }
 
@@ -138,19 +127,15 @@ typedef struct answer {
     uint64_t findings;
 } answer;
 
-static answer ask(const uint8_t *data, size_t size, uint32_t flags, dribble *source)
+static answer ask(const uint8_t *data, size_t size, uint32_t flags, fuzz_dribble *source)
 {
-    heap h = {0, 0};
-    wb_allocator allocator = {&h, heap_alloc, heap_free};
+    fuzz_heap h = {0, 0};
+    wb_allocator allocator = fuzz_allocator(&h);
     wb_open_options options = {.size = sizeof options, .flags = flags, .allocator = &allocator};
     answer a = {.status = WB_OK};
     wb_model *model;
     if (source != NULL) {
-        wb_source described = {.size = sizeof described,
-                               .ctx = source,
-                               .bytes = size,
-                               .read = dribble_read,
-                               .close = dribble_close};
+        wb_source described = fuzz_dribble_source(source);
         a.status = wb_open_source(&described, "x.safetensors", &options, &model, &a.error);
     } else {
         a.status = wb_open_memory(data, size, "x.safetensors", &options, &model, &a.error);
@@ -158,7 +143,7 @@ static answer ask(const uint8_t *data, size_t size, uint32_t flags, dribble *sou
     CHECK((a.status == WB_OK) == (model != NULL));
     CHECK(h.peak <= 8 * size + (1u << 20));
     if (a.status != WB_OK) {
-        check_error(&a.error, a.status, size);
+        fuzz_check_error(&a.error, a.status, size);
         CHECK(a.status == WB_ERROR_FORMAT || a.status == WB_ERROR_LIMIT ||
               a.status == WB_ERROR_UNSUPPORTED);
     } else {
@@ -179,7 +164,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     answer strict = ask(data, size, 0, NULL);
     answer compatible = ask(data, size, WB_OPEN_COMPATIBLE, NULL);
-    dribble source = {.bytes = data, .size = size, .most = 1 + size % 97};
+    fuzz_dribble source = {.bytes = data, .size = size, .most = 1 + size % 97};
     answer windowed = ask(data, size, 0, &source);
 
     CHECK(strict.status != WB_OK || compatible.status == WB_OK);
@@ -187,10 +172,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         CHECK(strict.tensors == compatible.tensors && strict.findings == compatible.findings);
     CHECK(strict.status == windowed.status);
     if (strict.status != WB_OK)
-        CHECK(strict.error.code == windowed.error.code &&
-              strict.error.offset == windowed.error.offset &&
-              strcmp(strict.error.name, windowed.error.name) == 0 &&
-              strcmp(strict.error.message, windowed.error.message) == 0);
+        fuzz_check_same_error(&strict.error, &windowed.error);
     CHECK(strict.tensors == windowed.tensors && strict.metadata == windowed.metadata &&
           strict.findings == windowed.findings);
     return 0;

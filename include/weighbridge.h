@@ -341,10 +341,11 @@ WB_API wb_status wb_tensor_encoding(const wb_model *model, uint64_t index, wb_en
 
 /* One of the stored tensors that a tensor consists of. */
 typedef struct wb_part {
-    size_t size;      /* sizeof(wb_part) */
-    const char *role; /* "values", "scales", "biases", "global_scale" or "order"; "expert" of experts
+    size_t size; /* sizeof(wb_part) */
+    const char
+        *role;      /* "values", "scales", "biases", "global_scale" or "order"; "expert" of experts
                          that are stored one by one; static */
-    uint64_t index;   /* for wb_tensor_at, wb_tensor_data and wb_tensor_read */
+    uint64_t index; /* for wb_tensor_at, wb_tensor_data and wb_tensor_read */
 } wb_part;
 
 /* Describes part `number` < wb_encoding.parts. Part 0 is the packed values. */
@@ -541,7 +542,7 @@ typedef struct wb_config {
     uint64_t expert_ffn_dim;
     uint32_t tie_embeddings; /* 1: the output is the embedding */
     wb_rope_layout rope_layout;
-    uint32_t norm_offset; /* 1: the files store the weights of norms minus 1 */
+    uint32_t norm_offset;  /* 1: the files store the weights of norms minus 1 */
     uint64_t enc_n_layers; /* of the encoder beside the decoder, Whisper */
     uint64_t enc_n_heads;
     uint64_t enc_dim;

@@ -23,12 +23,25 @@ globals=$(nm --format=sysv -A "$static" | awk -F'|' '
         sub(/\.[0-9]+$/, "", part[n])
         print part[n - 1], part[n]
     }' | LC_ALL=C sort -u)
-allowed=$(sed '/^#/d' scripts/globals.allow | awk 'NF { print $1, $2 }' | LC_ALL=C sort -u)
+allowed=$(awk '!/^#/ && NF { print $1, $2 }' scripts/globals.allow)
 [ -n "$globals" ] || complain "no globals were found, not even those allowed" "$static"
-complain "writable globals that scripts/globals.allow does not have" \
-    "$(echo "$globals" | while read -r line; do echo "$allowed" | grep -qxF "$line" || echo "$line"; done)"
-complain "scripts/globals.allow has globals that are not there any more" \
-    "$(echo "$allowed" | while read -r line; do echo "$globals" | grep -qxF "$line" || echo "$line"; done)"
+
+unmatched() {
+    echo "$1" | while read -r line; do
+        echo "$allowed" | (while read -r pattern; do
+            case $line in $pattern) exit 0 ;; esac
+        done; exit 1) || echo "$line"
+    done
+}
+unused() {
+    echo "$allowed" | while read -r pattern; do
+        echo "$globals" | (while read -r line; do
+            case $line in $pattern) exit 0 ;; esac
+        done; exit 1) || echo "$pattern"
+    done
+}
+complain "writable globals that scripts/globals.allow does not have" "$(unmatched "$globals")"
+complain "scripts/globals.allow has globals that are not there any more" "$(unused)"
 
 externals=$(nm -g --defined-only "$static" | awk 'NF == 3 { print $3 }')
 [ -n "$externals" ] || complain "no external symbols were found" "$static"

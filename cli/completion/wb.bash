@@ -12,7 +12,7 @@ _wb() {
     for ((i = 1; i < COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
         =) ((i++)) ;;
-        --filter|--names|--dtype|--slice|--format|--output|-o|--max-header)
+        --filter|--names|--dtype|--slice|--format|--output|-o|--max-header|--store)
             [[ ${COMP_WORDS[i+1]} == = ]] || ((i++)) ;;
         -?*) ;;
         *)
@@ -53,38 +53,46 @@ _wb() {
         compopt +o default +o bashdefault 2>/dev/null
         return
         ;;
+    --store)
+        return
+        ;;
     esac
     case $command in
     '')
-        COMPREPLY=($(compgen -W 'inspect verify doctor export help --help --version' -- "$cur"))
+        COMPREPLY=($(compgen -W 'inspect verify doctor export list help --help --version' -- "$cur"))
         ;;
     inspect)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --no-tensors --metadata --no-metadata --filter --names --compatible --max-header --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --no-tensors --metadata --config --layers --tokens --template --modelfile --no-metadata --filter --names --compatible --max-header --store --help' -- "$cur"))
         fi
         ;;
     verify)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --deep --quiet --compatible --max-header --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --deep --quiet --compatible --max-header --store --help' -- "$cur"))
         fi
         ;;
     doctor)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --deep --compatible --max-header --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --deep --compatible --max-header --store --help' -- "$cur"))
         fi
         ;;
     export)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --dtype --slice --format --output --dry-run --compatible --max-header --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --dtype --slice --format --output --dry-run --compatible --max-header --store --help' -- "$cur"))
         elif [[ $operands == 1 ]]; then
             COMPREPLY=($(compgen -W "$(wb --generate tensors "${first/#\~/$HOME}" 2>/dev/null)" -- "$cur"))
+        fi
+        ;;
+    list)
+        if [[ $cur == -* ]]; then
+            COMPREPLY=($(compgen -W ' --json --store --help' -- "$cur"))
         fi
         ;;
     help)
         if [[ $cur == -* ]]; then
             COMPREPLY=($(compgen -W ' --help' -- "$cur"))
         else
-            COMPREPLY=($(compgen -W 'inspect verify doctor export help' -- "$cur"))
+            COMPREPLY=($(compgen -W 'inspect verify doctor export list help' -- "$cur"))
         fi
         ;;
     esac

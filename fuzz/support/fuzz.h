@@ -9,6 +9,7 @@
 #ifndef WB_FUZZ_FUZZ_H
 #define WB_FUZZ_FUZZ_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -33,5 +34,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 typedef size_t fuzz_mutate(uint8_t *data, size_t size, size_t max);
 size_t fuzz_mutate_safetensors(uint8_t *data, size_t size, size_t max, uint32_t seed,
                                fuzz_mutate *bytes);
+
+/* The same for a GGUF file: counts and lengths mostly follow what they count. */
+size_t fuzz_mutate_gguf(uint8_t *data, size_t size, size_t max, uint32_t seed, fuzz_mutate *bytes);
 
 #endif

@@ -78,6 +78,40 @@ WB_API void wb_json_double(wb_json *json, double value); /* null where not finit
 WB_API void wb_json_bool(wb_json *json, int value);
 WB_API void wb_json_null(wb_json *json);
 
+typedef enum wb_json_kind {
+    WB_JSON_OBJECT = 1,
+    WB_JSON_OBJECT_END = 2,
+    WB_JSON_ARRAY = 3,
+    WB_JSON_ARRAY_END = 4,
+    WB_JSON_KEY = 5,
+    WB_JSON_STRING = 6,
+    WB_JSON_UINT = 7,   /* digits alone, below 2^64 */
+    WB_JSON_NUMBER = 8, /* all others */
+    WB_JSON_BOOL = 9,
+    WB_JSON_NULL = 10
+} wb_json_kind;
+
+/* A step through a JSON text. */
+typedef struct wb_json_item {
+    size_t size; /* sizeof(wb_json_item) */
+    wb_json_kind kind;
+    const char
+        *text; /* KEY, STRING: without escapes, in UTF-8, no NUL behind it; borrowed during the
+                         call */
+    size_t len;
+    uint64_t number; /* UINT; BOOL: 0 or 1 */
+    double real;     /* UINT, NUMBER */
+} wb_json_item;
+
+/*
+ * Reads one JSON value, strictly and without recursion, and calls `each` for all that it is made of,
+ * in the order of the text; a result other than 0 ends it with CANCELLED. FORMAT, with the offset,
+ * for what is no JSON.
+ */
+WB_API wb_status wb_json_walk(const char *text, size_t n,
+                              int (*each)(void *ctx, const wb_json_item *item), void *ctx,
+                              wb_error *error) WB_MUST_CHECK;
+
 #ifdef __cplusplus
 }
 #endif

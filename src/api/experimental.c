@@ -129,3 +129,58 @@ void wb_json_null(wb_json *json)
 {
     FORWARD(wb__json_write_null(&writer));
 }
+
+static bool describe(const wb__json *json, wb_json_item *item)
+{
+    static const wb_json_kind kinds[] = {
+        [WB__JSON_OBJECT] = WB_JSON_OBJECT, [WB__JSON_OBJECT_END] = WB_JSON_OBJECT_END,
+        [WB__JSON_ARRAY] = WB_JSON_ARRAY,   [WB__JSON_ARRAY_END] = WB_JSON_ARRAY_END,
+        [WB__JSON_KEY] = WB_JSON_KEY,       [WB__JSON_STRING] = WB_JSON_STRING,
+        [WB__JSON_UINT] = WB_JSON_UINT,     [WB__JSON_REAL] = WB_JSON_NUMBER,
+        [WB__JSON_TRUE] = WB_JSON_BOOL,     [WB__JSON_FALSE] = WB_JSON_BOOL,
+        [WB__JSON_NULL] = WB_JSON_NULL};
+    *item = (wb_json_item){.size = sizeof *item, .kind = kinds[json->token]};
+    switch (json->token) {
+    case WB__JSON_KEY:
+    case WB__JSON_STRING:
+        item->text = json->text.ptr;
+        item->len = json->text.len;
+        break;
+    case WB__JSON_UINT:
+    case WB__JSON_REAL: {
+        uint64_t bits = wb__json_real_bits(json);
+        memcpy(&item->real, &bits, sizeof bits);
+        item->number = json->token == WB__JSON_UINT ? json->uint : 0;
+        break;
+    }
+    case WB__JSON_TRUE: item->number = 1; break;
+    default: break;
+    }
+    return item->kind != 0;
+}
+
+wb_status wb_json_walk(const char *text, size_t n, int (*each)(void *ctx, const wb_json_item *item),
+                       void *ctx, wb_error *error)
+{
+    wb_error spare;
+    wb__context context;
+    wb_status status = begin(&context, NULL, wb__error_reset(error, &spare));
+    if (status != WB_OK)
+        return status;
+    wb__cursor cursor = wb__cursor_over(text, n);
+    wb__json json;
+    wb__json_start(&json, &cursor, &context.allocator);
+    while (status == WB_OK && wb__json_next(&json) > WB__JSON_END) {
+        wb_json_item item;
+        if (describe(&json, &item) && each(ctx, &item) != 0)
+            status = wb__fail(&context, WB_ERROR_CANCELLED, WB__FINDING_CANCELLED, WB_NO_OFFSET,
+                              WB__STR(""), "stopped on request");
+    }
+    if (status == WB_OK && json.token == WB__JSON_FAULT)
+        status = json.fault == WB__JSON_FAULT_MEMORY
+                     ? wb__fail_memory(&context)
+                     : wb__fail(&context, WB_ERROR_FORMAT, WB__FINDING_CONFIG_JSON, json.at,
+                                WB__STR(""), "%s", wb__json_fault_text(json.fault));
+    wb__json_stop(&json);
+    return status;
+}

@@ -1,7 +1,7 @@
 #include "arch/config.h"
 
-#define WB__CONFIG(FIELD, member, KIND, keys, paths) \
-    [WB_CONFIG_##                                    \
+#define WB__CONFIG(FIELD, member, KIND, keys, paths)                                               \
+    [WB_CONFIG_##                                                                                  \
         FIELD] = {#member, WB__CONFIG_KIND_##KIND, offsetof(wb_config, member), keys, paths},
 const wb__config_row wb__config_rows[WB_CONFIG_FIELDS] = {
 #include "arch/config.def"

@@ -108,9 +108,12 @@ static uint64_t *find_slot(const wb__quantization *quantization, wb__str module,
 static bool index_modules(wb__quantization *quantization)
 {
     const wb__tree *config = quantization->config;
-    size_t members = wb__tree_count(config, quantization->object);
-    size_t slots = 16;
-    while (slots < members * 2)
+    size_t modules = 0, slots = 16;
+    for (wb__node key = wb__tree_first(config, quantization->object); key != WB__NO_NODE;
+         key = wb__tree_next(config, quantization->object, key + 1))
+        modules += names_module(config, key + 1);
+    /* At most three quarters are taken, so that there are at most 22 bytes for each `"":{},`. */
+    while (slots / 4 * 3 < modules)
         slots *= 2;
     quantization->slots =
         wb__alloc_zeroed(&quantization->allocator, slots * sizeof *quantization->slots);

@@ -225,14 +225,13 @@ static bool read_vocab_object(reader *r)
 
 /* ---- the vocabulary of Unigram: a list of texts and scores ---- */
 
-static bool keep_score(wb__tokenizer_json *file, size_t number, uint64_t bits)
+static inline bool keep_score(wb__tokenizer_json *file, size_t number, float score)
 {
-    double score;
-    memcpy(&score, &bits, sizeof score);
-    if (!wb__grow(&file->allocator, (void **)&file->scores, &file->score_capacity,
+    if (number >= file->score_capacity &&
+        !wb__grow(&file->allocator, (void **)&file->scores, &file->score_capacity,
                   sizeof *file->scores, number + 1, SIZE_MAX))
         return false;
-    file->scores[number] = (float)score;
+    file->scores[number] = score;
     return true;
 }
 
@@ -260,21 +259,104 @@ static bool read_scored(reader *r, uint32_t *at, uint32_t *len, uint64_t *score,
     return true;
 }
 
+/*
+ * A score of up to 19 digits without exponent, as float32; returns what follows, or NULL. Digits and
+ * power of ten are rounded once each to double, and so the quotient is off by less than two units in
+ * its last place: that matters where it lies so close to the middle of two float32, and nowhere else.
+ */
+static inline const uint8_t *take_score(const uint8_t *p, const uint8_t *end, float *score)
+{
+    static const double tens[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,
+                                  1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19};
+    bool negative = p < end && *p == '-';
+    const uint8_t *begin = p += negative;
+    const uint8_t *point = NULL;
+    uint64_t value = 0;
+    for (; p < end && p - begin < 20; p++) {
+        if (*p >= '0' && *p <= '9')
+            value = value * 10 + (uint64_t)(*p - '0');
+        else if (*p == '.' && point == NULL && p > begin)
+            point = p;
+        else
+            break;
+    }
+    ptrdiff_t whole = (point == NULL ? p : point) - begin;
+    ptrdiff_t decimals = point == NULL ? 0 : p - point - 1;
+    if (whole == 0 || whole + decimals > 19 || (*begin == '0' && whole > 1) ||
+        (point != NULL && decimals == 0) || p == end || (*p != ']' && *p != '\n' && *p != ' '))
+        return NULL;
+    double quotient = (double)value / tens[decimals];
+    uint64_t bits;
+    memcpy(&bits, &quotient, sizeof bits);
+    uint64_t below = bits & ((UINT64_C(1) << 29) - 1); /* what float32 has no room for */
+    if (below - ((UINT64_C(1) << 28) - 2) <= 4)
+        return NULL;
+    *score = (float)(negative ? -quotient : quotient);
+    return p;
+}
+
+/* An element `["text", score]`; returns what follows, or NULL. */
+static inline const uint8_t *take_scored(const uint8_t *p, const uint8_t *end, wb__str *text,
+                                         float *score)
+{
+    p = skip_space(p + 1, end);
+    if (p == end || *p != '"' || (p = take_string(p, end, text)) == NULL)
+        return NULL;
+    p = skip_space(p, end);
+    if (p == end || *p != ',' || (p = take_score(skip_space(p + 1, end), end, score)) == NULL)
+        return NULL;
+    p = skip_space(p, end);
+    return p < end && *p == ']' ? p + 1 : NULL;
+}
+
+/* Takes elements for as long as they are plain; the cursor stands at one. False: memory. */
+static bool take_scored_list(reader *r, size_t *number)
+{
+    const uint8_t *p = r->cursor.p;
+    const uint8_t *end = r->cursor.end;
+    bool took = false;
+    if (*p != '[' || r->file->bad_vocab)
+        return true;
+    while (p != NULL) {
+        wb__str text;
+        float score;
+        const uint8_t *after = take_scored(p, end, &text, &score);
+        if (after == NULL)
+            break;
+        if (!add_token(r->file, *number, (uint32_t)(text.ptr - r->file->text),
+                       (uint32_t)text.len) ||
+            !keep_score(r->file, *number, score))
+            return fail_memory(r);
+        took = true;
+        ++*number;
+        r->cursor.p = after;
+        p = next_item(after, end, '[');
+    }
+    if (took)
+        wb__json_took_members(&r->json);
+    return true;
+}
+
 static bool read_vocab_array(reader *r)
 {
     wb__json *json = &r->json;
-    for (size_t number = 0; wb__json_next(json) != WB__JSON_ARRAY_END; number++) {
-        uint64_t score = 0;
+    for (size_t number = 0;; number++) {
+        if (wb__json_reach_element(json) && !take_scored_list(r, &number))
+            return false;
+        if (wb__json_next(json) == WB__JSON_ARRAY_END)
+            return true;
+        uint64_t bits = 0;
         uint32_t at = 0, len = 0;
         bool good = false;
-        if (!read_scored(r, &at, &len, &score, &good))
+        if (!read_scored(r, &at, &len, &bits, &good))
             return false;
         r->file->bad_vocab |= !good;
-        if (!r->file->bad_vocab &&
-            (!add_token(r->file, number, at, len) || !keep_score(r->file, number, score)))
+        double score;
+        memcpy(&score, &bits, sizeof score);
+        if (good && !r->file->bad_vocab &&
+            (!add_token(r->file, number, at, len) || !keep_score(r->file, number, (float)score)))
             return fail_memory(r);
     }
-    return true;
 }
 
 /* ---- merges ---- */

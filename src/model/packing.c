@@ -240,23 +240,30 @@ static bool solve_fp8_block(const wb__table *table, wb__packed *packed, uint64_t
  * AWQ packs eight outputs into a word, [in, out / 8]; GPTQ 32 / bits inputs, [in · bits / 32, out].
  * Scales are [in / group, out] in both, and the tensor that results is [out, in].
  */
+static bool is_words(const wb__kind *kind)
+{
+    return kind->dtype->id == WB_DTYPE_I32 || kind->dtype->id == WB_DTYPE_U32;
+}
+
 static bool solve_words_across(const wb__table *table, wb__packed *packed,
                                const wb__packing_hint *hint, uint64_t *shape)
 {
     const wb__kind *values = kind_of(table, packed, WB__PART_VALUES);
     const wb__kind *scales = kind_of(table, packed, WB__PART_SCALES);
     const wb__kind *zeros = kind_of(table, packed, WB__PART_BIASES);
-    if (values->rank != 2 || scales->rank != 2 || scales->shape[0] == 0 ||
-        !is_plain_float(scales) || zeros == NULL || zeros->rank != 2 ||
+    const wb__kind *order = kind_of(table, packed, WB__PART_ORDER);
+    if (values->rank != 2 || !is_words(values) || scales->rank != 2 || scales->shape[0] == 0 ||
+        !is_plain_float(scales) || zeros == NULL || zeros->rank != 2 || !is_words(zeros) ||
         zeros->shape[0] != scales->shape[0])
         return false;
     uint32_t bits = hint->bits == 0 ? 4 : hint->bits;
     uint64_t outputs = scales->shape[1];
-    uint64_t inputs, packed_outputs;
+    uint64_t inputs, packed_outputs, packed_zeros;
     if (bits != 2 && bits != 4 && bits != 8)
         return false;
     packed->bits = bits;
-    if (!wb__mul(values->shape[1], 32 / bits, &packed_outputs))
+    if (!wb__mul(values->shape[1], 32 / bits, &packed_outputs) ||
+        !wb__mul(zeros->shape[1], 32 / bits, &packed_zeros) || packed_zeros != outputs)
         return false;
     if (packed_outputs == outputs && hint->scheme != WB__SCHEME_GPTQ) {
         packed->scheme = WB__SCHEME_AWQ;
@@ -268,6 +275,8 @@ static bool solve_words_across(const wb__table *table, wb__packed *packed,
     } else {
         return false;
     }
+    if (order != NULL && (order->rank != 1 || !is_words(order) || order->shape[0] != inputs))
+        return false;
     if (inputs % scales->shape[0] != 0 || inputs / scales->shape[0] > UINT32_MAX)
         return false;
     packed->group = (uint32_t)(inputs / scales->shape[0]);

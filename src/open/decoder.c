@@ -187,7 +187,7 @@ static wb_status run_int4_rows(wb__decoder *decoder, uint64_t first, size_t unit
                        .out = packed->kind.shape[0],
                        .in = packed->kind.shape[1],
                        .group = packed->group,
-                       .zero_offset = 1};
+                       .zero_offset = packed->scheme == WB__SCHEME_GPTQ};
     float *values = (float *)(void *)dst;
     if (packed->scheme == WB__SCHEME_AWQ)
         wb__awq_decode(&tensor, first * 8, (uint64_t)units * 8, values);

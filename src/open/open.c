@@ -184,6 +184,10 @@ static wb_status open_folder(wb_model *model, wb__context *context, const char *
     if (status == WB_OK)
         status = open_bundle(model, context, &bundle);
     wb__bundle_free(&bundle);
+    if (status == WB_ERROR_FORMAT && model->source_count == 0 &&
+        wb__ollama_is_store(&context->allocator, path))
+        status = wb__fail(context, WB_ERROR_FORMAT, WB__FINDING_OLLAMA_STORE, WB_NO_OFFSET,
+                          WB__STR(""), "this is a store of models, not a model");
     return status;
 }
 

@@ -113,13 +113,29 @@ static wb_status open_blobs(wb_model *model, wb__context *context, wb__ollama *o
 
 /* ---- what is not weights ---- */
 
+/* "ollama.license"; of further layers of the same kind "ollama.license.2", … */
+static wb_status add_value(wb_model *model, wb__context *context, const wb__ollama *ollama,
+                           const wb__ollama_layer *layer, wb__str value)
+{
+    char key[64];
+    bool repeated;
+    unsigned number = 1;
+    bool is_config = layer == &ollama->config;
+    for (const wb__ollama_layer *before = ollama->layers; !is_config && before != layer; before++)
+        number += before->kind == layer->kind;
+    int n = snprintf(key, sizeof key, "ollama.%s",
+                     is_config ? "config" : wb__layer_kind_name(layer->kind));
+    if (number > 1)
+        (void)snprintf(key + n, sizeof key - (size_t)n, ".%u", number);
+    return wb__model_add_string(&model->logical, context, wb__str_from(key, SIZE_MAX), value,
+                                &repeated);
+}
+
 static wb_status add_text(wb_model *model, wb__context *context, wb__ollama *ollama,
                           const wb__ollama_layer *layer)
 {
-    char key[64];
     char *text;
     size_t bytes;
-    bool repeated;
     char *path = wb__ollama_blob(ollama, layer);
     if (path == NULL)
         return wb__fail_memory(context);
@@ -130,47 +146,71 @@ static wb_status add_text(wb_model *model, wb__context *context, wb__ollama *oll
         context->file = path;
         status = wb__note(context, WB_WARNING, WB__FINDING_OLLAMA_BLOB_MISSING, WB_NO_OFFSET,
                           layer->name, "the blob of a %s layer is missing",
-                          wb__layer_kind_name(layer->kind));
+                          layer == &ollama->config ? "config" : wb__layer_kind_name(layer->kind));
         context->file = "";
         return status;
     }
-    (void)snprintf(key, sizeof key, "ollama.%s", wb__layer_kind_name(layer->kind));
-    status = wb__model_add_string(&model->logical, context, wb__str_from(key, SIZE_MAX),
-                                  (wb__str){text, bytes}, &repeated);
+    status = add_value(model, context, ollama, layer, (wb__str){text, bytes});
     wb__free(&context->allocator, text, bytes + 1);
     return status;
 }
 
-static wb_status note_beside(wb__context *context, wb__ollama *ollama,
+<<<<<<< HEAD
+=======
+/* Of what is a model by itself the path is told. */
+>>>>>>> refs/heads/cli2
+static wb_status note_beside(wb_model *model, wb__context *context, wb__ollama *ollama,
                              const wb__ollama_layer *layer)
 {
+    (void)model;
     context->file = wb__ollama_blob(ollama, layer);
     if (context->file == NULL)
         return wb__fail_memory(context);
     wb_status status =
         wb__note(context, WB_INFO, WB__FINDING_OLLAMA_OTHER_MODEL, WB_NO_OFFSET, layer->name,
                  "the model has a %s in a file by itself", wb__layer_kind_name(layer->kind));
+    if (status == WB_OK)
+        status = add_value(model, context, ollama, layer, wb__str_from(context->file, SIZE_MAX));
     context->file = "";
     return status;
 }
 
+/* A blob is read once for each kind of layer, however often a manifest lists it. */
 static wb_status add_rest(wb_model *model, wb__context *context, wb__ollama *ollama)
 {
+    wb__key_set seen;
     wb_status status = WB_OK;
+    wb__key_set_start(&seen, &context->allocator);
     for (size_t i = 0; i < ollama->count && status == WB_OK; i++) {
         const wb__ollama_layer *layer = &ollama->layers[i];
+        wb_status (*add)(wb_model *, wb__context *, wb__ollama *, const wb__ollama_layer *) = NULL;
+        bool repeated = false;
         switch (layer->kind) {
         case WB__LAYER_TEMPLATE:
         case WB__LAYER_SYSTEM:
         case WB__LAYER_PARAMS:
         case WB__LAYER_MESSAGES:
-        case WB__LAYER_LICENSE: status = add_text(model, context, ollama, layer); break;
+        case WB__LAYER_LICENSE: add = add_text; break;
         case WB__LAYER_DRAFT:
         case WB__LAYER_ADAPTER:
-        case WB__LAYER_PROJECTOR: status = note_beside(context, ollama, layer); break;
+<<<<<<< HEAD
+        case WB__LAYER_PROJECTOR: add = note_beside; break;
+=======
+        case WB__LAYER_PROJECTOR: status = note_beside(model, context, ollama, layer); break;
+>>>>>>> refs/heads/cli2
         default: break;
         }
+        if (add != NULL && !wb__key_set_add(&seen, layer->kind, layer->digest, &repeated))
+            status = wb__fail_memory(context);
+        else if (add != NULL && !repeated)
+            status = add(model, context, ollama, layer);
     }
+<<<<<<< HEAD
+    wb__key_set_stop(&seen);
+=======
+    if (status == WB_OK && ollama->has_config)
+        status = add_text(model, context, ollama, &ollama->config);
+>>>>>>> refs/heads/cli2
     return status;
 }
 

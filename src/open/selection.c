@@ -261,7 +261,7 @@ static wb_status check_units(wb__context *context, const wb__selection *selectio
 {
     const wb__dtype *dtype = selection->from;
     uint32_t unit = wb__dtype_unit(dtype);
-    if (unit == 1 || !cuts_units(selection, unit))
+    if (unit <= 1 || !cuts_units(selection, unit))
         return WB_OK;
     if (!wb__dtype_is_plain(dtype))
         return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,

@@ -11,8 +11,9 @@
  * Each operation on floats is therefore rounded by itself, in the order of the scalar code: kernel
  * files include quant/kernel.h, which switches contraction off, and a set that was contracted
  * nevertheless (the probe of kernel.h tells) is not used. Three things are left open: which NaN is
- * a NaN, what a block holds that was encoded from values that are not finite, and all of it where
- * the application rounds otherwise than to nearest or flushes subnormals.
+ * a NaN; what a block holds that was encoded from values, or with weights, that are not finite or so
+ * large (2^31 and more) that sums of squares may overflow; and all of it where the application
+ * rounds otherwise than to nearest or flushes subnormals.
  *
  * Decoding assumes nothing of the blocks: any bits have a value. Nothing here allocates. Blocks
  * need no alignment.

@@ -15,10 +15,10 @@ expect() {
     got=$(ask "$@")
     [[ $got == "$want" ]] || { echo "wb $*: '$got', expected '$want'"; exit 1; }
 }
-expect 'inspect verify doctor export help --help --version' wb ''
+expect 'inspect verify doctor export list help --help --version' wb ''
 expect 'verify --version' wb ve || true
 expect 'inspect' wb ins
-expect '--json --no-tensors --metadata --no-metadata --filter --names --compatible --max-header --help' wb inspect --
+expect '--json --no-tensors --metadata --config --layers --tokens --template --modelfile --no-metadata --filter --names --compatible --max-header --store --help' wb inspect --
 expect '--deep' wb verify one.safetensors --de
 expect 'native canonical both' wb inspect --names ''
 expect 'npy' wb export --format = n

@@ -15,7 +15,7 @@ try --json
 try inspect --json=yes one.safetensors
 try inspect --filter
 try inspect --names=short one.safetensors
-try inspect --names both one.safetensors
+try inspect --metadata nothing one.safetensors
 try inspect --max-header 12x one.safetensors
 try inspect --max-header 4G one.safetensors
 try inspect --max-header 99999999999999999999 one.safetensors

@@ -33,9 +33,9 @@ def floats(*values):
     return struct.pack("<%df" % len(values), *values)
 
 
-def string(text):
+def string(text, order="<"):
     data = text.encode()
-    return struct.pack("<Q", len(data)) + data
+    return struct.pack(order + "Q", len(data)) + data
 
 
 def array(kind, values):
@@ -55,11 +55,20 @@ META = [
 ]
 
 
-def save_gguf(path, metadata):
+def save_gguf(path, metadata, tensors=(), order="<"):
+    """tensors: (name, type, shape with the innermost dimension first, bytes)."""
+    infos, data = b"", b""
+    for name, kind, shape, content in tensors:
+        data += b"\0" * (-len(data) % 32)
+        infos += string(name, order) + struct.pack(order + "I%dQIQ" % len(shape), len(shape), *shape, kind, len(data))
+        data += content
     with open(path, "wb") as f:
-        f.write(b"GGUF" + struct.pack("<IQQ", 3, 0, len(metadata)))
-        for key, kind, data in metadata:
-            f.write(string(key) + struct.pack("<I", kind) + data)
+        f.write(b"GGUF" + struct.pack(order + "IQQ", 3, len(tensors), len(metadata)))
+        for key, kind, value in metadata:
+            f.write(string(key, order) + struct.pack(order + "I", kind) + value)
+        f.write(infos)
+        if tensors:
+            f.write(b"\0" * (-f.tell() % 32) + data + b"\0" * (-len(data) % 32))
 
 
 ONE = [

@@ -229,7 +229,7 @@ static wb_status open_counted(const gguf *g, counter *count)
 static void memory(void **state)
 {
     (void)state;
-    static const size_t sizes[] = {1000, 40000, 130000, 1000000, 5000000};
+    static const size_t sizes[] = {1000, 40000, 130000, 1500000};
     for (size_t k = 0; k < FAMILIES; k++) {
         const family *f = &families[k];
         for (size_t i = 0; i < sizeof sizes / sizeof sizes[0] && !(is_slow() && i > 2); i++) {

@@ -177,6 +177,38 @@ static void every_type(void **state)
     }
 }
 
+/* Values decoded from either order of bytes are the same, where the type can be decoded. */
+static void decodes_alike(void **state)
+{
+    (void)state;
+    unsigned decoded = 0;
+    for (size_t i = 0; i < TYPES; i++) {
+        const struct type_row *type = &types[i];
+        size_t bytes = 6u * type->bytes, n = 6u * type->elements;
+        uint8_t *little = random_bytes(bytes, i + 99);
+        float *values[2];
+        wb_status status = WB_OK;
+        for (int big = 0; big < 2; big++) {
+            gguf g = make_file(type, 2u * type->elements, big != 0, little, bytes);
+            wb_model *model = open_bytes(&g);
+            values[big] = calloc(n, sizeof(float));
+            status =
+                wb_tensor_read(model, 0, NULL, WB_DTYPE_F32, values[big], n * sizeof(float), NULL);
+            wb_close(model);
+            gguf_free(&g);
+        }
+        if (status == WB_OK)
+            assert_memory_equal(values[0], values[1], n * sizeof(float));
+        else
+            assert_int_equal(status, WB_ERROR_UNSUPPORTED);
+        decoded += status == WB_OK;
+        free(values[0]);
+        free(values[1]);
+        free(little);
+    }
+    assert_true(decoded >= 33);
+}
+
 /* More than the buffers of reading hold, and not a multiple of them. */
 static void large_tensors(void **state)
 {
@@ -364,13 +396,10 @@ static void alignment(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_type),
-        cmocka_unit_test(large_tensors),
-        cmocka_unit_test(converts_big_endian),
-        cmocka_unit_test(odd_scales),
-        cmocka_unit_test(odd_scales_elsewhere),
-        cmocka_unit_test(plain_values),
-        cmocka_unit_test(alignment),
+        cmocka_unit_test(every_type),    cmocka_unit_test(decodes_alike),
+        cmocka_unit_test(large_tensors), cmocka_unit_test(converts_big_endian),
+        cmocka_unit_test(odd_scales),    cmocka_unit_test(odd_scales_elsewhere),
+        cmocka_unit_test(plain_values),  cmocka_unit_test(alignment),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

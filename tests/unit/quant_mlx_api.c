@@ -17,24 +17,27 @@ static void fill(void)
 
 static wb_mlx_type type_of(wb_mlx_mode mode, uint32_t bits, uint32_t group)
 {
-    return (wb_mlx_type){.size = sizeof(wb_mlx_type), .mode = mode, .bits = bits,
-                         .group_size = group};
+    return (wb_mlx_type){
+        .size = sizeof(wb_mlx_type), .mode = mode, .bits = bits, .group_size = group};
 }
 
 static wb_mlx_buffers buffers_for(const wb_mlx_sizes *sizes)
 {
-    return (wb_mlx_buffers){sizeof(wb_mlx_buffers), weight,
-                            scales,                 biases,
-                            sizes->weight_bytes,    sizes->scales_bytes,
-                            sizes->biases_bytes};
+    return (wb_mlx_buffers){
+        sizeof(wb_mlx_buffers), weight, scales, biases, sizes->weight_bytes, sizes->scales_bytes,
+        sizes->biases_bytes};
 }
 
 static wb_mlx_parts parts_for(const wb_mlx_sizes *sizes)
 {
-    return (wb_mlx_parts){sizeof(wb_mlx_parts), weight,
-                          scales,               biases,
-                          sizes->weight_bytes,  sizes->scales_bytes,
-                          sizes->biases_bytes,  WB_DTYPE_F32,
+    return (wb_mlx_parts){sizeof(wb_mlx_parts),
+                          weight,
+                          scales,
+                          biases,
+                          sizes->weight_bytes,
+                          sizes->scales_bytes,
+                          sizes->biases_bytes,
+                          WB_DTYPE_F32,
                           WB_DTYPE_F32};
 }
 
@@ -67,12 +70,18 @@ static void refuses_types(void **state)
         uint64_t rows, columns;
         int32_t dtype;
     } cases[] = {
-        {WB_MLX_AFFINE, 7, 64, 1, 64, WB_DTYPE_F32},   {WB_MLX_AFFINE, 0, 64, 1, 64, WB_DTYPE_F32},
-        {WB_MLX_AFFINE, 9, 64, 1, 64, WB_DTYPE_F32},   {WB_MLX_AFFINE, 4, 16, 1, 64, WB_DTYPE_F32},
-        {WB_MLX_AFFINE, 4, 0, 1, 64, WB_DTYPE_F32},    {WB_MLX_AFFINE, 4, 64, 1, 96, WB_DTYPE_F32},
-        {WB_MLX_AFFINE, 4, 64, 1, 64, WB_DTYPE_F64},   {WB_MLX_MXFP4, 8, 32, 1, 64, WB_DTYPE_F32},
-        {WB_MLX_MXFP8, 8, 64, 1, 64, WB_DTYPE_F32},    {WB_MLX_NVFP4, 4, 32, 1, 64, WB_DTYPE_F32},
-        {WB_MLX_NVFP4, 4, 16, 1, 40, WB_DTYPE_F32},    {(wb_mlx_mode)0, 4, 16, 1, 64, WB_DTYPE_F32},
+        {WB_MLX_AFFINE, 7, 64, 1, 64, WB_DTYPE_F32},
+        {WB_MLX_AFFINE, 0, 64, 1, 64, WB_DTYPE_F32},
+        {WB_MLX_AFFINE, 9, 64, 1, 64, WB_DTYPE_F32},
+        {WB_MLX_AFFINE, 4, 16, 1, 64, WB_DTYPE_F32},
+        {WB_MLX_AFFINE, 4, 0, 1, 64, WB_DTYPE_F32},
+        {WB_MLX_AFFINE, 4, 64, 1, 96, WB_DTYPE_F32},
+        {WB_MLX_AFFINE, 4, 64, 1, 64, WB_DTYPE_F64},
+        {WB_MLX_MXFP4, 8, 32, 1, 64, WB_DTYPE_F32},
+        {WB_MLX_MXFP8, 8, 64, 1, 64, WB_DTYPE_F32},
+        {WB_MLX_NVFP4, 4, 32, 1, 64, WB_DTYPE_F32},
+        {WB_MLX_NVFP4, 4, 16, 1, 40, WB_DTYPE_F32},
+        {(wb_mlx_mode)0, 4, 16, 1, 64, WB_DTYPE_F32},
         {(wb_mlx_mode)5, 4, 16, 1, 64, WB_DTYPE_F32},
         {WB_MLX_AFFINE, 8, 32, UINT64_MAX / 64, 64, WB_DTYPE_F32},
         {WB_MLX_AFFINE, 8, 32, 1, UINT64_MAX / 32 * 32, WB_DTYPE_F32},
@@ -81,9 +90,9 @@ static void refuses_types(void **state)
         wb_mlx_type type = type_of(cases[i].mode, cases[i].bits, cases[i].group);
         wb_mlx_sizes sizes = {.size = sizeof sizes, .weight_bytes = 7};
         wb_error error;
-        assert_int_equal(wb_mlx_measure(&type, cases[i].dtype, cases[i].rows, cases[i].columns,
-                                        &sizes, &error),
-                         WB_ERROR_ARGUMENT);
+        assert_int_equal(
+            wb_mlx_measure(&type, cases[i].dtype, cases[i].rows, cases[i].columns, &sizes, &error),
+            WB_ERROR_ARGUMENT);
         assert_true(error.message[0] != '\0');
         assert_int_equal(sizes.weight_bytes, 0);
     }
@@ -110,9 +119,8 @@ static void refuses_buffers(void **state)
                              WB_ERROR_ARGUMENT);                                                   \
             assert_true(weight[0] == 0 || out.size != sizeof out);                                 \
         }                                                                                          \
-        assert_int_equal(                                                                          \
-            wb_mlx_dequantize(&t, &in, 4, 128, dtype, decoded, room, NULL, NULL),                  \
-            WB_ERROR_ARGUMENT);                                                                    \
+        assert_int_equal(wb_mlx_dequantize(&t, &in, 4, 128, dtype, decoded, room, NULL, NULL),     \
+                         WB_ERROR_ARGUMENT);                                                       \
         assert_true(decoded[0] == 0);                                                              \
     } while (0)
     REFUSED(t.size--);
@@ -200,16 +208,16 @@ static void two_decodings(void **state)
     wb_mlx_parts parts = {sizeof parts, codes, scale, bias, 32, 2, 2, WB_DTYPE_BF16, WB_DTYPE_BF16};
     float plain[32], as_mlx[32];
     uint8_t halves[64];
-    assert_int_equal(wb_mlx_dequantize(&type, &parts, 1, 32, WB_DTYPE_F32, plain, sizeof plain,
-                                       NULL, NULL),
-                     WB_OK);
-    assert_int_equal(wb_mlx_dequantize(&type, &parts, 1, 32, WB_DTYPE_BF16, halves, sizeof halves,
-                                       NULL, NULL),
-                     WB_OK);
+    assert_int_equal(
+        wb_mlx_dequantize(&type, &parts, 1, 32, WB_DTYPE_F32, plain, sizeof plain, NULL, NULL),
+        WB_OK);
+    assert_int_equal(
+        wb_mlx_dequantize(&type, &parts, 1, 32, WB_DTYPE_BF16, halves, sizeof halves, NULL, NULL),
+        WB_OK);
     type.flags = WB_MLX_NATIVE;
-    assert_int_equal(wb_mlx_dequantize(&type, &parts, 1, 32, WB_DTYPE_F32, as_mlx, sizeof as_mlx,
-                                       NULL, NULL),
-                     WB_OK);
+    assert_int_equal(
+        wb_mlx_dequantize(&type, &parts, 1, 32, WB_DTYPE_F32, as_mlx, sizeof as_mlx, NULL, NULL),
+        WB_OK);
     float s = wb__float_load(WB_DTYPE_BF16, scale), b = wb__float_load(WB_DTYPE_BF16, bias);
     for (size_t i = 0; i < 32; i++) {
         float product = (float)codes[i] * s;

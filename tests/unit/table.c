@@ -263,8 +263,9 @@ static void keeps_metadata(void **state)
         wb__model_add_string(&f.model, &f.context, WB__STR("key7"), (wb__str){"x\0y", 3}, &twice),
         WB_OK);
     assert_true(twice); /* the later value is kept */
-    assert_true(wb__str_equal(wb__meta_text(&f.model, wb__model_find_meta(&f.model, WB__STR("key7"))),
-                              (wb__str){"x\0y", 3}));
+    assert_true(
+        wb__str_equal(wb__meta_text(&f.model, wb__model_find_meta(&f.model, WB__STR("key7"))),
+                      (wb__str){"x\0y", 3}));
     assert_int_equal(f.model.metas.count, 1000);
     assert_int_equal(end_file(&f), WB_OK);
     begin_file(&f, "b", 0, 0);
@@ -277,8 +278,8 @@ static void keeps_metadata(void **state)
     assert_int_equal(
         wb__model_add_string(&f.model, &f.context, WB__STR("key9"), WB__STR("9"), &twice), WB_OK);
     assert_int_equal(f.findings.count, 1); /* the same value is no conflict */
-    assert_true(wb__str_equal(wb__meta_text(&f.model, wb__model_find_meta(&f.model, WB__STR("key8"))),
-                              WB__STR("8")));
+    assert_true(wb__str_equal(
+        wb__meta_text(&f.model, wb__model_find_meta(&f.model, WB__STR("key8"))), WB__STR("8")));
     assert_null(wb__model_find_meta(&f.model, WB__STR("key1000")));
     end(&f);
 }

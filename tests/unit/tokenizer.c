@@ -155,6 +155,45 @@ static void unigrams(void **state)
     release(&m);
 }
 
+/* The quick way to read scores gives what the exact way gives. */
+static void scores_are_exact(void **state)
+{
+    (void)state;
+    static const char *const scores[] = {"-3.4635426998138428",
+                                         "0",
+                                         "-0.0",
+                                         "-12.125",
+                                         "16777217.0",
+                                         "16777217.0000001",
+                                         "1.00000005960464477540",
+                                         "1.0000000596046447754",
+                                         "1.000000059604644776",
+                                         "1.00000005960464477",
+                                         "8589973000.5",
+                                         "-9.9999999999999999",
+                                         "0.000000000000000001",
+                                         "1234567890123456789",
+                                         "1e3",
+                                         "-1.5E-7",
+                                         "0.1",
+                                         "340282350000000000.1"};
+    for (size_t i = 0; i < sizeof scores / sizeof scores[0]; i++) {
+        made m;
+        prepare(&m);
+        char *json =
+            text_of("{\"model\":{\"type\":\"Unigram\",\"vocab\":[[\"a\",%s],[ \"b\" , %s ]]}}",
+                    scores[i], scores[i]);
+        make_from(&m, json, none, none, 0);
+        float exact = (float)strtod(scores[i], NULL);
+        float a = score_of(&m, 0), b = score_of(&m, 1);
+        if (memcmp(&a, &exact, sizeof a) != 0 || memcmp(&b, &exact, sizeof b) != 0)
+            fail_msg("%s: %.9g and %.9g, not %.9g\n", scores[i], (double)a, (double)b,
+                     (double)exact);
+        release(&m);
+        free(json);
+    }
+}
+
 static void word_pieces(void **state)
 {
     (void)state;
@@ -370,15 +409,11 @@ static void memory_is_bounded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(byte_pairs),
-        cmocka_unit_test(ranks_as_scores),
-        cmocka_unit_test(unigrams),
-        cmocka_unit_test(word_pieces),
-        cmocka_unit_test(sentence_pieces),
-        cmocka_unit_test(hostile_pieces),
-        cmocka_unit_test(faults_are_findings),
-        cmocka_unit_test(allocations),
-        cmocka_unit_test(memory_is_bounded),
+        cmocka_unit_test(byte_pairs),       cmocka_unit_test(ranks_as_scores),
+        cmocka_unit_test(unigrams),         cmocka_unit_test(word_pieces),
+        cmocka_unit_test(scores_are_exact), cmocka_unit_test(sentence_pieces),
+        cmocka_unit_test(hostile_pieces),   cmocka_unit_test(faults_are_findings),
+        cmocka_unit_test(allocations),      cmocka_unit_test(memory_is_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

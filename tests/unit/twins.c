@@ -59,7 +59,7 @@ static void compare_names(const wb_model *folder, const wb_model *file, const ch
     assert_int_equal(wb_tensor_names(file, WB_NAMES_CANONICAL, &texts, &offsets, NULL), WB_OK);
     for (uint64_t i = 0; i < wb_tensor_count(file); i++) {
         wb_tensor a = {.size = sizeof a}, b = {.size = sizeof b};
-        uint64_t at, back;
+        uint64_t at = 0, back = 0;
         const char *name = texts + offsets[i];
         const char *native;
         if (*name == '\0' || wb_tensor_find(folder, name, SIZE_MAX, &at) != WB_OK)
@@ -96,7 +96,7 @@ static int same_array(const wb_model *folder, const wb_model *file, const char *
         return a.bits == b.bits && memcmp(a.data, b.data, (size_t)a.count * a.bits / 8) == 0;
     for (uint64_t i = 0; i < a.count; i++) {
         const char *x, *y;
-        size_t m, n;
+        size_t m = 0, n = 0;
         if (wb_meta_string_at(&a, i, &x, &m) != WB_OK ||
             wb_meta_string_at(&b, i, &y, &n) != WB_OK || m != n || memcmp(x, y, n) != 0) {
             fprintf(stderr, "%s[%d]: '%.*s' and '%.*s'\n", key, (int)i, (int)m, x, (int)n, y);

@@ -13,7 +13,7 @@
 #define L "layers.{n}."
 #define B "blk.{n}."
 
-#define NEEDS \
+#define NEEDS                                                                                      \
     (WB__NEEDS_ATTENTION | WB__NEEDS_FFN | WB__NEED_GATE | WB__NEED_EMBEDDING | WB__NEED_LAST_NORM)
 
 static const wb__rule four_norms[] = {

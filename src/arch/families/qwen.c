@@ -5,8 +5,8 @@
 #include "arch/family.h"
 #include "weighbridge.h"
 
-#define NEEDS                                                                                   \
-    (WB__NEEDS_ATTENTION | WB__NEEDS_FFN | WB__NEED_GATE | WB__NEED_EMBEDDING | WB__NEED_HEAD | \
+#define NEEDS                                                                                      \
+    (WB__NEEDS_ATTENTION | WB__NEEDS_FFN | WB__NEED_GATE | WB__NEED_EMBEDDING | WB__NEED_HEAD |    \
      WB__NEED_LAST_NORM)
 
 static const wb__config_default defaults[] = {

@@ -83,6 +83,21 @@ char *wb__ollama_default_store(const wb_allocator *allocator)
     return home == NULL ? NULL : wb__path_join(allocator, home, WB__STR(".ollama/models"));
 }
 
+static bool has_folder(const wb_allocator *allocator, const char *folder, wb__str name)
+{
+    char *path = wb__path_join(allocator, folder, name);
+    bool has = path != NULL && access(path, X_OK) == 0;
+    if (path != NULL)
+        wb__free(allocator, path, strlen(path) + 1);
+    return has;
+}
+
+bool wb__ollama_is_store(const wb_allocator *allocator, const char *folder)
+{
+    return has_folder(allocator, folder, WB__STR("manifests")) &&
+           has_folder(allocator, folder, WB__STR("blobs"));
+}
+
 /* ---- finding a manifest ---- */
 
 typedef struct case_search {

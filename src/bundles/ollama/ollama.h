@@ -39,6 +39,9 @@ wb_status wb__ollama_find(wb__context *context, const char *store, wb__str name,
  * known. */
 char *wb__ollama_default_store(const wb_allocator *allocator);
 
+/* Whether a folder looks like a store: it has manifests and blobs. */
+bool wb__ollama_is_store(const wb_allocator *allocator, const char *folder);
+
 /* ---- what there is ---- */
 
 typedef struct wb__store_entry {

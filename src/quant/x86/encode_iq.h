@@ -183,10 +183,10 @@ KERNEL static float search_iq_lanes(const wb__iq_group *group, float middle, flo
     return search_iq(group, 32, 8, 2, middle, scale, codes);
 }
 
-#define IQ_ENCODER(name)                                                                       \
-    static void encode_##name(const float *x, const float *importance, uint8_t *out, size_t n) \
-    {                                                                                          \
-        wb__##name##_with(search_iq_lanes, x, importance, out, n);                             \
+#define IQ_ENCODER(name)                                                                           \
+    static void encode_##name(const float *x, const float *importance, uint8_t *out, size_t n)     \
+    {                                                                                              \
+        wb__##name##_with(search_iq_lanes, x, importance, out, n);                                 \
     }
 
 IQ_ENCODER(iq2_xxs)

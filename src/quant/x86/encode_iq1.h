@@ -9,57 +9,52 @@
  * Included once for each instruction set, after encode_iq.h.
  */
 
-/* Splits in the lanes with `ways` shifts each. A split is looked at with all its shifts, in order.
- */
+/* Splits in the lanes, with up to four shifts each, in the order in which these are looked at. */
 typedef struct lane_scores {
-    lanes lx[4], l2[4], square[4];
+    lanes lx[4], l2[4];
 } lane_scores;
 
-/*
- * The first of the splits and shifts from *position on (a lane times `ways` plus a shift) that
- * beats `score`, or false. Of the lanes the first `valid` count.
- */
-KERNEL static inline bool next_better(const lane_scores *s, unsigned ways, unsigned valid,
-                                      float score, unsigned *position)
+/* The lanes in which any of the shifts beats the score. */
+KERNEL static inline unsigned find_better(const lane_scores *s, const lanes *square, unsigned ways,
+                                          float score)
 {
-    unsigned best = UINT32_MAX;
-    for (unsigned way = 0; way < ways; way++) {
-        lane_mask better = m_and(f_less(f_set(0), s->l2[way]),
-                                 f_less(f_mul(f_set(score), s->l2[way]), s->square[way]));
-        /* Lanes whose position is not behind us yet. */
-        unsigned from = *position > way ? (*position - way + ways - 1) / ways : 0;
-        unsigned bits = m_bits(better) & ((1u << valid) - 1);
-        bits = from < 32 ? bits >> from << from : 0;
-        if (bits != 0) {
-            unsigned here = (unsigned)__builtin_ctz(bits) * ways + way;
-            best = here < best ? here : best;
-        }
-    }
-    *position = best;
-    return best != UINT32_MAX;
+    lane_mask better = f_less(f_set(0), f_set(0));
+    for (unsigned way = 0; way < ways; way++)
+        better = m_or(better, m_and(f_less(f_set(0), s->l2[way]),
+                                    f_less(f_mul(f_set(score), s->l2[way]), square[way])));
+    return m_bits(better);
 }
 
-/* Goes through lanes that hold the splits (first, second), (first, second + 1) … */
-KERNEL static inline void take_best(lane_scores *s, unsigned ways, const unsigned *downs,
+/* Goes through the first `valid` lanes, which hold the splits (first, second), (first, second + 1)
+ * … */
+KERNEL static inline void take_best(const lane_scores *s, unsigned ways, const unsigned *downs,
                                     size_t first, size_t second, unsigned valid, float *score,
                                     wb__iq1_split *best)
 {
     float lx[4][LANES], l2[4][LANES];
-    unsigned position = 0;
-    bool stored = false;
+    lanes square[4];
     for (unsigned way = 0; way < ways; way++)
-        s->square[way] = f_mul(s->lx[way], s->lx[way]);
-    while (next_better(s, ways, valid, *score, &position)) {
-        unsigned lane = position / ways, way = position % ways;
-        for (unsigned w = 0; !stored && w < ways; w++) {
-            f_store(lx[w], s->lx[w]);
-            f_store(l2[w], s->l2[w]);
-        }
-        stored = true;
-        *best = (wb__iq1_split){lx[way][lane] / l2[way][lane], first, second + lane, downs[way]};
-        *score = best->scale * lx[way][lane];
-        position++;
+        square[way] = f_mul(s->lx[way], s->lx[way]);
+    unsigned left = (1u << valid) - 1;
+    unsigned better = find_better(s, square, ways, *score) & left;
+    if (better == 0)
+        return;
+    for (unsigned way = 0; way < ways; way++) {
+        f_store(lx[way], s->lx[way]);
+        f_store(l2[way], s->l2[way]);
     }
+    do {
+        unsigned lane = (unsigned)__builtin_ctz(better);
+        for (unsigned way = 0; way < ways; way++) {
+            float x = lx[way][lane], w = l2[way][lane];
+            if (w > 0 && x * x > *score * w) {
+                *best = (wb__iq1_split){x / w, first, second + lane, downs[way]};
+                *score = best->scale * x;
+            }
+        }
+        left &= ~1u << lane;
+        better = find_better(s, square, ways, *score) & left;
+    } while (better != 0);
 }
 
 KERNEL static void split_iq1_s(const float *x, const float *weights, const uint8_t *order,
@@ -99,15 +94,19 @@ typedef struct rank_terms {
     float lx[3][2], l2[3][2];
 } rank_terms;
 
-KERNEL static inline void add_terms(lane_scores *s, size_t octet, const lanes lx[2],
-                                    const lanes l2[2])
+/* The pairs of shifts in the order they are looked at: the first octet's, then the second's. */
+KERNEL static inline void add_terms(lane_scores *s, size_t octet, lanes lx_up, lanes lx_down,
+                                    lanes l2_up, lanes l2_down)
 {
-    /* The pairs of shifts in the order they are looked at: bit 0 is of the second octet there. */
-    for (size_t pair = 0; pair < 4; pair++) {
-        size_t down = octet == 0 ? pair >> 1 : pair & 1;
-        s->lx[pair] = f_add(s->lx[pair], lx[down]);
-        s->l2[pair] = f_add(s->l2[pair], l2[down]);
-    }
+    bool first = octet == 0;
+    s->lx[0] = f_add(s->lx[0], lx_up);
+    s->l2[0] = f_add(s->l2[0], l2_up);
+    s->lx[1] = f_add(s->lx[1], first ? lx_up : lx_down);
+    s->l2[1] = f_add(s->l2[1], first ? l2_up : l2_down);
+    s->lx[2] = f_add(s->lx[2], first ? lx_down : lx_up);
+    s->l2[2] = f_add(s->l2[2], first ? l2_down : l2_up);
+    s->lx[3] = f_add(s->lx[3], lx_down);
+    s->l2[3] = f_add(s->l2[3], l2_down);
 }
 
 KERNEL static void split_iq1_m(const float *x, const float *weights, const uint8_t *order,
@@ -137,22 +136,19 @@ KERNEL static void split_iq1_m(const float *x, const float *weights, const uint8
             for (size_t k = first; k < N; k++) {
                 /* Lanes whose second place is not behind k have it in their last run. */
                 lane_mask last = f_less(place, f_set((float)k + 0.5f));
-                lanes lx[2], l2[2];
-                for (size_t down = 0; down < 2; down++) {
-                    lx[down] =
-                        f_choose(last, f_set(terms[k].lx[2][down]), f_set(terms[k].lx[1][down]));
-                    l2[down] =
-                        f_choose(last, f_set(terms[k].l2[2][down]), f_set(terms[k].l2[1][down]));
-                }
-                add_terms(&s, order[k] / 8, lx, l2);
+                const rank_terms *t = &terms[k];
+                add_terms(&s, order[k] / 8, f_choose(last, f_set(t->lx[2][0]), f_set(t->lx[1][0])),
+                          f_choose(last, f_set(t->lx[2][1]), f_set(t->lx[1][1])),
+                          f_choose(last, f_set(t->l2[2][0]), f_set(t->l2[1][0])),
+                          f_choose(last, f_set(t->l2[2][1]), f_set(t->l2[1][1])));
             }
             unsigned valid = N + 1 - second < LANES ? (unsigned)(N + 1 - second) : LANES;
             take_best(&s, 4, downs, first, second, valid, &score, best);
         }
         if (first < N) {
-            lanes lx[2] = {f_set(terms[first].lx[0][0]), f_set(terms[first].lx[0][1])};
-            lanes l2[2] = {f_set(terms[first].l2[0][0]), f_set(terms[first].l2[0][1])};
-            add_terms(&start, order[first] / 8, lx, l2);
+            const rank_terms *t = &terms[first];
+            add_terms(&start, order[first] / 8, f_set(t->lx[0][0]), f_set(t->lx[0][1]),
+                      f_set(t->l2[0][0]), f_set(t->l2[0][1]));
         }
     }
 }

@@ -248,11 +248,12 @@ KERNEL static void encode_q2_k(const float *x, const float *importance, uint8_t 
     wb__k_pairs pairs[1];
     for (size_t i = 0; i < n; i += 256, out += 84) {
         const float *const values[2] = {x + i, x + i};
-        const float *const weights[2] = {importance + i, importance + i};
-        if (importance != NULL)
+        if (importance != NULL) {
+            const float *const weights[2] = {importance + i, importance + i};
             encode_pairs(16, 3, 15, 0, 0, 0, 1, values, weights, pairs);
-        else
+        } else {
             encode_pairs(16, 3, 15, -0.5f, 0.1f, 15, 1, values, NULL, pairs);
+        }
         __m128i scales = _mm_loadu_si128((const __m128i *)(const void *)pairs->scales);
         __m128i minima = _mm_loadu_si128((const __m128i *)(const void *)pairs->minima);
         _mm_storeu_si128((__m128i *)(void *)out, _mm_or_si128(scales, _mm_slli_epi16(minima, 4)));

@@ -1,0 +1,313 @@
+/*
+ * wb inspect, layer by layer: layers that are made alike are one.
+ *
+ * The first component of a name that is a number is that of its layer, "{n}"; numbers behind it count
+ * experts, "{e}". Tensors of a layer that differ in nothing else are one row, and so are consecutive
+ * layers all of whose rows are the same. The columns add up to the totals.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "inspect.h"
+#include "report.h"
+#include "table.h"
+
+#define NO_LAYER UINT64_MAX
+
+typedef struct entry {
+    const char *name;
+    size_t len;
+    size_t stem;     /* bytes in front of the layer's number; all of the name without one */
+    size_t rest;     /* where the name goes on behind the number */
+    uint64_t number; /* of the layer, or NO_LAYER */
+    wb_tensor tensor;
+    wb_encoding encoding;
+} entry;
+
+typedef struct row {
+    const entry *like; /* any of them */
+    uint64_t tensors, parameters, bytes;
+    uint64_t first, last; /* layers */
+} row;
+
+typedef struct folded {
+    row *rows;
+    size_t count;
+} folded;
+
+/* ---- names ---- */
+
+/* Bytes of the number that is the whole component at name + at, 0 if that is none. */
+static size_t number_at(const char *name, size_t len, size_t at)
+{
+    size_t n = 0;
+    if (at > 0 && name[at - 1] != '.')
+        return 0;
+    while (at + n < len && name[at + n] >= '0' && name[at + n] <= '9')
+        n++;
+    return n > 18 || (at + n < len && name[at + n] != '.') ? 0 : n;
+}
+
+static void find_layer(entry *e)
+{
+    e->number = NO_LAYER;
+    e->stem = e->rest = e->len;
+    for (size_t at = 0; at < e->len; at++) {
+        size_t n = number_at(e->name, e->len, at);
+        if (n == 0)
+            continue;
+        e->number = 0;
+        for (size_t i = 0; i < n; i++)
+            e->number = e->number * 10 + (uint64_t)(e->name[at + i] - '0');
+        e->stem = at;
+        e->rest = at + n;
+        return;
+    }
+}
+
+#define SYMBOL_NUMBER 256
+#define SYMBOL_END (-1)
+
+/* The next byte behind the layer's number, or SYMBOL_NUMBER for a whole number. */
+static int next_symbol(const entry *e, size_t *at)
+{
+    if (*at >= e->len)
+        return SYMBOL_END;
+    size_t n = number_at(e->name, e->len, *at);
+    *at += n == 0 ? 1 : n;
+    return n == 0 ? (unsigned char)e->name[*at - 1] : SYMBOL_NUMBER;
+}
+
+static int compare_rests(const entry *a, const entry *b)
+{
+    size_t i = a->rest, j = b->rest;
+    for (;;) {
+        int x = next_symbol(a, &i), y = next_symbol(b, &j);
+        if (x != y)
+            return x < y ? -1 : 1;
+        if (x == SYMBOL_END)
+            return 0;
+    }
+}
+
+static void add_name(text *t, const entry *e)
+{
+    text_add_shown(t, e->name, e->stem);
+    if (e->number == NO_LAYER)
+        return;
+    text_adds(t, "{n}");
+    for (size_t at = e->rest; at < e->len;) {
+        size_t from = at, end = at;
+        while (end < e->len && next_symbol(e, &at) != SYMBOL_NUMBER)
+            end = at;
+        text_add_shown(t, e->name + from, end - from);
+        if (end < e->len)
+            text_adds(t, "{e}");
+    }
+}
+
+/* ---- folding ---- */
+
+static int compare_numbers(uint64_t a, uint64_t b)
+{
+    return a < b ? -1 : a > b;
+}
+
+static int compare_stems(const entry *a, const entry *b)
+{
+    size_t n = a->stem < b->stem ? a->stem : b->stem;
+    int order = n == 0 ? 0 : memcmp(a->name, b->name, n);
+    return order != 0 ? order : compare_numbers(a->stem, b->stem);
+}
+
+static int compare_kinds(const entry *a, const entry *b)
+{
+    int order = compare_numbers((uint64_t)a->tensor.dtype, (uint64_t)b->tensor.dtype);
+    if (order == 0)
+        order = strcmp(a->encoding.type, b->encoding.type);
+    if (order == 0)
+        order = compare_numbers(a->encoding.bits, b->encoding.bits);
+    if (order == 0)
+        order = compare_numbers(a->encoding.group_size, b->encoding.group_size);
+    if (order == 0)
+        order = compare_numbers(a->tensor.rank, b->tensor.rank);
+    for (uint32_t i = 0; order == 0 && i < a->tensor.rank; i++)
+        order = compare_numbers(a->tensor.shape[i], b->tensor.shape[i]);
+    return order;
+}
+
+static int compare_entries(const void *left, const void *right)
+{
+    const entry *a = left, *b = right;
+    int order = compare_stems(a, b);
+    if (order == 0)
+        order = compare_numbers(a->number, b->number);
+    if (order == 0)
+        order = compare_rests(a, b);
+    return order != 0 ? order : compare_kinds(a, b);
+}
+
+static bool is_same_layer(const row *a, const entry *b)
+{
+    return compare_stems(a->like, b) == 0 && a->last == b->number;
+}
+
+static bool is_alike(const row *a, const row *b)
+{
+    return compare_rests(a->like, b->like) == 0 && compare_kinds(a->like, b->like) == 0 &&
+           a->parameters * (b->last - b->first + 1) == b->parameters * (a->last - a->first + 1) &&
+           a->tensors * (b->last - b->first + 1) == b->tensors * (a->last - a->first + 1);
+}
+
+/* The rows from `layer` on are the last layer; those from `before` to there the layers before it. */
+static bool fold(folded *f, size_t before, size_t layer)
+{
+    size_t n = layer - before;
+    const row *a = f->rows + before, *b = f->rows + layer;
+    if (n == 0 || f->count - layer != n || a->last == NO_LAYER || b->first != a->last + 1 ||
+        compare_stems(a->like, b->like) != 0)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        if (!is_alike(a + i, b + i))
+            return false;
+    }
+    for (size_t i = 0; i < n; i++) {
+        row *to = f->rows + before + i;
+        to->last = b[i].last;
+        to->tensors += b[i].tensors;
+        to->parameters += b[i].parameters;
+        to->bytes += b[i].bytes;
+    }
+    f->count = layer;
+    return true;
+}
+
+static void add_entry(folded *f, size_t layer, const entry *e)
+{
+    row *last = f->count > layer ? &f->rows[f->count - 1] : NULL;
+    if (last == NULL || compare_rests(last->like, e) != 0 || compare_kinds(last->like, e) != 0) {
+        last = &f->rows[f->count++];
+        *last = (row){.like = e, .first = e->number, .last = e->number};
+    }
+    last->tensors++;
+    last->parameters += e->tensor.elements;
+    last->bytes += e->tensor.bytes;
+}
+
+static folded fold_all(const entry *entries, size_t count)
+{
+    folded f = {.rows = need_memory(NULL, count, sizeof(row))};
+    size_t before = 0, layer = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (f.count > layer && !is_same_layer(&f.rows[f.count - 1], &entries[i])) {
+            if (!fold(&f, before, layer))
+                before = layer;
+            layer = f.count;
+        }
+        add_entry(&f, layer, &entries[i]);
+    }
+    (void)fold(&f, before, layer);
+    return f;
+}
+
+static entry *get_entries(const inspection *in, size_t *count)
+{
+    entry *entries = need_memory(NULL, (size_t)in->totals.all.tensors, sizeof *entries);
+    *count = 0;
+    for (uint64_t i = 0; i < wb_tensor_count(in->model); i++) {
+        entry *e = &entries[*count];
+        if (!inspection_tensor(in, i, &e->tensor, &e->encoding))
+            continue;
+        e->name = inspection_canonical(in, i, &e->len);
+        if (e->len == 0 || in->names != NAMES_CANONICAL) {
+            e->name = e->tensor.name;
+            e->len = e->tensor.name_len;
+        }
+        find_layer(e);
+        ++*count;
+    }
+    if (*count > 0)
+        qsort(entries, *count, sizeof *entries, compare_entries);
+    return entries;
+}
+
+/* ---- showing ---- */
+
+static bool layer_row(void *ctx, uint64_t index, text cells[TABLE_COLUMNS])
+{
+    const folded *f = ctx;
+    const row *r = &f->rows[index];
+    if (r->first != NO_LAYER) {
+        text_addf(&cells[0], "%llu", (unsigned long long)r->first);
+        if (r->last != r->first)
+            text_addf(&cells[0], "-%llu", (unsigned long long)r->last);
+    }
+    add_name(&cells[1], r->like);
+    text_add_kind(&cells[2], (int32_t)r->like->tensor.dtype, &r->like->encoding);
+    text_add_shape(&cells[3], r->like->tensor.shape, r->like->tensor.rank);
+    text_add_count(&cells[4], r->tensors);
+    text_add_count(&cells[5], r->parameters);
+    text_add_count(&cells[6], r->bytes);
+    return true;
+}
+
+void print_layers(out *o, const inspection *in)
+{
+    size_t count;
+    entry *entries = get_entries(in, &count);
+    folded f = fold_all(entries, count);
+    print_title(o, "Layers");
+    table_print(o, &(table){.columns = 7,
+                            .titles = {"layers", "name", "dtype", "shape", "tensors", "parameters",
+                                       "bytes"},
+                            .align = "lllrrrr",
+                            .rows = f.count,
+                            .row = layer_row,
+                            .ctx = &f});
+    free(f.rows);
+    free(entries);
+}
+
+static void json_layer(wb_json *json, const char *key, uint64_t layer)
+{
+    wb_json_key(json, key, SIZE_MAX);
+    if (layer == NO_LAYER)
+        wb_json_null(json);
+    else
+        wb_json_uint(json, layer);
+}
+
+void json_layers(wb_json *json, const inspection *in)
+{
+    size_t count;
+    entry *entries = get_entries(in, &count);
+    folded f = fold_all(entries, count);
+    text t = {0};
+    wb_json_key(json, "layers", SIZE_MAX);
+    wb_json_begin(json, '[');
+    for (size_t i = 0; i < f.count && !json->failed; i++) {
+        const row *r = &f.rows[i];
+        wb_json_begin(json, '{');
+        json_layer(json, "first", r->first);
+        json_layer(json, "last", r->last);
+        text_clear(&t);
+        add_name(&t, r->like);
+        json_text(json, "name", t.ptr);
+        text_clear(&t);
+        text_add_kind(&t, (int32_t)r->like->tensor.dtype, &r->like->encoding);
+        json_text(json, "kind", t.ptr);
+        wb_json_key(json, "shape", SIZE_MAX);
+        wb_json_begin(json, '[');
+        for (uint32_t d = 0; d < r->like->tensor.rank; d++)
+            wb_json_uint(json, r->like->tensor.shape[d]);
+        wb_json_end(json, ']');
+        json_number(json, "tensors", r->tensors);
+        json_number(json, "parameters", r->parameters);
+        json_number(json, "bytes", r->bytes);
+        wb_json_end(json, '}');
+    }
+    wb_json_end(json, ']');
+    text_free(&t);
+    free(f.rows);
+    free(entries);
+}

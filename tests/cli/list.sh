@@ -1,0 +1,31 @@
+# golden: the models of a store, and opening them by name
+PYTHONPATH=$SOURCE/tests/cli python3 -B "$SOURCE/tests/cli/stores.py"
+HOME=$PWD
+export HOME
+unset OLLAMA_MODELS
+wb list --store store
+echo "code $?"
+wb list --store store --json | sed 's/"path":"[^"]*"/"path":…/'
+wb list
+echo "code $?"
+wb list --store nowhere
+echo "code $?"
+OLLAMA_MODELS=$PWD/store wb list | head -3
+mkdir -p .ollama
+mv store .ollama/models
+wb list | head -2
+mv .ollama/models store
+# A model by its name, as the store has it, as ollama:// and by its manifest.
+for path in plain ollama://plain ollama://someone/plain:latest ollama://registry.ollama.ai/library/PLAIN; do
+    wb verify --store store $path
+    echo "code $?"
+done
+wb verify store/manifests/registry.ollama.ai/library/plain/latest
+OLLAMA_MODELS=$PWD/store wb verify ollama://plain
+wb verify ollama://plain
+echo "code $?"
+wb verify --store store ollama://plian 'ollama://../x'
+echo "code $?"
+wb export --store store plain model.norm.weight --format text -o -
+wb doctor --store store plain
+wb list extra
