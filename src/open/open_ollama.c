@@ -155,14 +155,10 @@ static wb_status add_text(wb_model *model, wb__context *context, wb__ollama *oll
     return status;
 }
 
-<<<<<<< HEAD
-=======
 /* Of what is a model by itself the path is told. */
->>>>>>> refs/heads/cli2
 static wb_status note_beside(wb_model *model, wb__context *context, wb__ollama *ollama,
                              const wb__ollama_layer *layer)
 {
-    (void)model;
     context->file = wb__ollama_blob(ollama, layer);
     if (context->file == NULL)
         return wb__fail_memory(context);
@@ -193,11 +189,7 @@ static wb_status add_rest(wb_model *model, wb__context *context, wb__ollama *oll
         case WB__LAYER_LICENSE: add = add_text; break;
         case WB__LAYER_DRAFT:
         case WB__LAYER_ADAPTER:
-<<<<<<< HEAD
         case WB__LAYER_PROJECTOR: add = note_beside; break;
-=======
-        case WB__LAYER_PROJECTOR: status = note_beside(model, context, ollama, layer); break;
->>>>>>> refs/heads/cli2
         default: break;
         }
         if (add != NULL && !wb__key_set_add(&seen, layer->kind, layer->digest, &repeated))
@@ -205,12 +197,9 @@ static wb_status add_rest(wb_model *model, wb__context *context, wb__ollama *oll
         else if (add != NULL && !repeated)
             status = add(model, context, ollama, layer);
     }
-<<<<<<< HEAD
-    wb__key_set_stop(&seen);
-=======
     if (status == WB_OK && ollama->has_config)
         status = add_text(model, context, ollama, &ollama->config);
->>>>>>> refs/heads/cli2
+    wb__key_set_stop(&seen);
     return status;
 }
 
