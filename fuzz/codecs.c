@@ -318,7 +318,7 @@ static void decode_fp8(input *in, uint8_t type, uint8_t how)
                            .scales = scales,
                            .weight_bytes = rows * columns,
                            .scales_bytes =
-                               blocks * float_bytes(dtype) - take(in) % 2 * (blocks > 0),
+                               blocks * float_bytes(dtype) - (take(in) % 2 != 0 && blocks > 0),
                            .weight_dtype = weights[type / 25 % 5],
                            .scales_dtype = dtype,
                            .rows = rows,
@@ -338,8 +338,8 @@ static void decode_fp8(input *in, uint8_t type, uint8_t how)
 static void decode_int4(input *in, uint8_t type, uint8_t how)
 {
     bool awq = type % 2 == 0;
-    size_t out = 8 * (1 + how % 4), inputs = 8 * (1 + how / 4 % 4);
-    size_t group = how & 16 ? 8 : how & 32 ? inputs : 1 + take(in) % 32;
+    size_t out = 8 * (1 + how % 4u), inputs = 8 * (1 + how / 4 % 4u);
+    size_t group = how & 16 ? 8u : how & 32 ? inputs : 1 + take(in) % 32u;
     size_t groups = (inputs + group - 1) / group, words = out * inputs / 8;
     int32_t dtype = floats[take(in) % 3];
     uint8_t *weight = take_bytes(in, words * 4);

@@ -172,7 +172,7 @@ static bool score_by_merges(maker *m)
         wb__str token = i == 0 ? wb__strings_at(&tokenizer->tokens, 0)
                                : wb__strings_after(wb__strings_from(where[i - 1]));
         where[i] = token.ptr;
-        size_t slot = wb__siphash(&key, token.ptr, token.len) & (slots - 1);
+        size_t slot = (size_t)wb__siphash(&key, token.ptr, token.len) & (slots - 1);
         while (table[slot] != 0)
             slot = (slot + 1) & (slots - 1);
         table[slot] = (uint32_t)i + 1;
@@ -189,7 +189,7 @@ static bool score_by_merges(maker *m)
         memcpy(text, merge.ptr, left);
         memcpy(text + left, space + 1, merge.len - left - 1);
         wb__str whole = {text, merge.len - 1};
-        size_t slot = wb__siphash(&key, whole.ptr, whole.len) & (slots - 1);
+        size_t slot = (size_t)wb__siphash(&key, whole.ptr, whole.len) & (slots - 1);
         for (; table[slot] != 0; slot = (slot + 1) & (slots - 1)) {
             size_t i = table[slot] - 1;
             if (!wb__str_equal(wb__strings_from(where[i]), whole))

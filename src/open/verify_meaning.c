@@ -48,10 +48,9 @@ static wb_status note_config(check *c, bool *complete)
                                  WB_CONFIG_FFN_DIM};
     *complete = false;
     if (!is_said(c, WB_CONFIG_ARCHITECTURE))
-        return c->names->entries.count == 0
-                   ? WB_OK
-                   : note(c, WB_INFO, WB__FINDING_CONFIG_ABSENT, "",
-                          "no config says what the model is");
+        return c->names->entries.count == 0 ? WB_OK
+                                            : note(c, WB_INFO, WB__FINDING_CONFIG_ABSENT, "",
+                                                   "no config says what the model is");
     if (!c->insight->is_family)
         return note(c, WB_INFO, WB__FINDING_ARCHITECTURE_UNKNOWN, c->config->architecture,
                     "an architecture whose tensors are not known here");
@@ -70,10 +69,19 @@ static wb_status note_config(check *c, bool *complete)
 static bool is_of_another_part(wb__str name)
 {
     static const wb__str beginnings[] = {
-        {"vision", 6},       {"visual", 6}, {"multi_modal", 11}, {"audio", 5},
-        {"mm.", 3},          {"v.", 2},     {"a.", 2},           {"draft.", 6},
-        {"model.vision", 12}, {"model.visual", 12}, {"model.audio", 11},
-        {"model.multi_modal", 17}, {"mtp.", 4},
+        {"vision", 6},
+        {"visual", 6},
+        {"multi_modal", 11},
+        {"audio", 5},
+        {"mm.", 3},
+        {"v.", 2},
+        {"a.", 2},
+        {"draft.", 6},
+        {"model.vision", 12},
+        {"model.visual", 12},
+        {"model.audio", 11},
+        {"model.multi_modal", 17},
+        {"mtp.", 4},
     };
     for (size_t i = 0; i < sizeof beginnings / sizeof beginnings[0]; i++) {
         if (name.len > beginnings[i].len &&
@@ -101,15 +109,15 @@ static wb_status note_unmapped(check *c)
     wb_status status = WB_OK;
     for (int other = 0; other < 2 && status == WB_OK; other++) {
         if (count[other] > 0)
-            status = wb__note(c->context, other ? WB_INFO : WB_WARNING,
-                              WB__FINDING_TENSOR_UNMAPPED, WB_NO_OFFSET, first[other],
+            status = wb__note(c->context, other ? WB_INFO : WB_WARNING, WB__FINDING_TENSOR_UNMAPPED,
+                              WB_NO_OFFSET, first[other],
                               "%llu tensors are none that %s has, this one first",
                               (unsigned long long)count[other], c->config->architecture);
     }
     if (status == WB_OK && c->names->repeated > 0)
-        status = wb__note(c->context, WB_WARNING, WB__FINDING_TENSOR_AGAIN, WB_NO_OFFSET,
-                          WB__STR(""), "%lu tensors are others by another name",
-                          (unsigned long)c->names->repeated);
+        status =
+            wb__note(c->context, WB_WARNING, WB__FINDING_TENSOR_AGAIN, WB_NO_OFFSET, WB__STR(""),
+                     "%lu tensors are others by another name", (unsigned long)c->names->repeated);
     return status;
 }
 
@@ -185,10 +193,10 @@ static wb_status check_layers(check *c, bool encoder, uint32_t have, uint64_t wa
         status = wb__note(c->context, WB_WARNING, WB__FINDING_TENSOR_MISSING, WB_NO_OFFSET,
                           WB__STR(""), "%u more layers lack tensors", told - 8);
     if (status == WB_OK && have < want)
-        status = wb__note(c->context, WB_WARNING, WB__FINDING_TENSOR_MISSING, WB_NO_OFFSET,
-                          WB__STR(""), "the config says %llu layers%s, and no file has any of %lu on",
-                          (unsigned long long)want, encoder ? " of the encoder" : "",
-                          (unsigned long)have);
+        status = wb__note(
+            c->context, WB_WARNING, WB__FINDING_TENSOR_MISSING, WB_NO_OFFSET, WB__STR(""),
+            "the config says %llu layers%s, and no file has any of %lu on",
+            (unsigned long long)want, encoder ? " of the encoder" : "", (unsigned long)have);
     if (status == WB_OK && have > want)
         status = wb__note(c->context, WB_WARNING, WB__FINDING_LAYERS_BEYOND, WB_NO_OFFSET,
                           WB__STR(""), "the config says %llu layers%s, and files have layer %lu",

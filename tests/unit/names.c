@@ -281,13 +281,13 @@ static const char llama[] =
     "embeddings\""
     ":16,\"rms_norm_eps\":1e-5,\"tie_word_embeddings\":false%s}";
 
-#define SOUND                                                                                    \
-    "model.embed_tokens.weight:5,8", "lm_head.weight:5,8", "model.norm.weight:8",                \
-        "model.layers.0.input_layernorm.weight:8", "model.layers.0.self_attn.q_proj.weight:8,8", \
-        "model.layers.0.self_attn.k_proj.weight:4,8",                                            \
-        "model.layers.0.self_attn.v_proj.weight:4,8",                                            \
-        "model.layers.0.self_attn.o_proj.weight:8,8",                                            \
-        "model.layers.0.post_attention_layernorm.weight:8",                                      \
+#define SOUND                                                                                      \
+    "model.embed_tokens.weight:5,8", "lm_head.weight:5,8", "model.norm.weight:8",                  \
+        "model.layers.0.input_layernorm.weight:8", "model.layers.0.self_attn.q_proj.weight:8,8",   \
+        "model.layers.0.self_attn.k_proj.weight:4,8",                                              \
+        "model.layers.0.self_attn.v_proj.weight:4,8",                                              \
+        "model.layers.0.self_attn.o_proj.weight:8,8",                                              \
+        "model.layers.0.post_attention_layernorm.weight:8",                                        \
         "model.layers.0.mlp.gate_proj.weight:12,8", "model.layers.0.mlp.up_proj.weight:12,8"
 
 static const struct {

@@ -374,12 +374,12 @@ static void memory_is_bounded(void **state)
         {"{\"model\":{\"type\":\"Unigram\",\"vocab\":[", "[],", "[]]}}"},
         {"{\"model\":{\"type\":\"Unigram\",\"vocab\":[", "[\"\",0],", "[]]}}"},
         {"{\"model\":{\"type\":\"BPE\",\"byte_fallback\":true,\"vocab\":{", " ",
-         "\"\":187000},\"merges\":[\"1 2\"]}}"},
+         "\"\":99990},\"merges\":[\"1 2\"]}}"},
         {"{\"model\":{\"type\":\"BPE\",\"vocab\":{}},\"x\":[", "0,", "0]}"},
         {"{\"model\":{\"type\":\"BPE\",\"vocab\":{}},\"added_tokens\":[",
          "{\"id\":%2$u,\"content\":\"\"},", "0]}"},
     };
-    const size_t bytes = getenv("WB_TEST_SLOW") != NULL ? 100000 : 1500000;
+    const size_t bytes = getenv("WB_TEST_SLOW") != NULL ? 100000 : 800000;
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
         char *text = malloc(bytes + 200);
         size_t n = (size_t)sprintf(text, "%s", shapes[i].begin);
