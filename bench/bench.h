@@ -33,6 +33,7 @@ typedef struct bench_case {
     char ours[512];    /* commands, for the shell */
     char peer[512];    /* begins with the name of a folder in peers/; empty: there is none */
     char floor[512];
+    char samples[16];
     char each[512]; /* of a file that stands for many cases: what they are called, see case.c */
 } bench_case;
 

@@ -6,6 +6,7 @@
  *     ours     the command of our worker
  *     peer     the same of a peer, whose first word is its folder in peers/
  *     floor    the same of what bounds us
+ *     samples  how many are taken unless the driver is told
  *     each     in a file whose name ends in ".@": the words that its cases end in instead, which take
  *              the place of every '@' in its commands
  *
@@ -22,7 +23,7 @@ static const struct key_row {
     size_t offset, capacity;
 } keys[] = {
 #define ROW(member) {#member, offsetof(bench_case, member), sizeof(((bench_case *)0)->member)}
-    ROW(unit), ROW(prepare), ROW(ours), ROW(peer), ROW(floor), ROW(each),
+    ROW(unit), ROW(prepare), ROW(ours), ROW(peer), ROW(floor), ROW(samples), ROW(each),
 #undef ROW
 };
 

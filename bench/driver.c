@@ -4,7 +4,8 @@
  *     driver -c CASES -p PEERS [-n SAMPLES] [-o RESULTS] [-w] CASE…
  *
  * The workers of a case run in turn, one sample each, and each sample begins with another one of
- * them, so that what disturbs the machine disturbs all alike. Figures are medians. With -w peers
+ * them, so that what disturbs the machine disturbs all alike. Figures are medians of as many as -n or
+ * the case says. With -w peers
  * are left out and the results say so; without it a case whose peer is not installed is shown, but
  * its entry in the results stays what it was.
  */
@@ -16,9 +17,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#define SAMPLES 31 /* unless -n or the case says otherwise */
+
 typedef struct driver {
     const char *cases, *peers, *results;
-    size_t samples;
+    size_t samples; /* 0: as the case says */
     bool without_peers;
 } driver;
 
@@ -110,7 +113,7 @@ static bool measure_and_report(const driver *d, bench_worker *workers, bench_res
     for (size_t side = 0; side < BENCH_SIDES; side++) {
         if (workers[side].pid == 0)
             continue;
-        result->sample[side] = calloc(d->samples, sizeof(double));
+        result->sample[side] = calloc(result->samples, sizeof(double));
         if (result->sample[side] == NULL)
             return false;
     }
@@ -137,7 +140,10 @@ static bool run_case(const driver *d, const char *name)
         fprintf(stderr, "bench: %s: failed: %s\n", name, what.prepare);
         return false;
     }
-    bench_result result = {.what = &what, .samples = d->samples};
+    size_t samples = (size_t)strtoul(what.samples, NULL, 10);
+    if (d->samples != 0)
+        samples = d->samples;
+    bench_result result = {.what = &what, .samples = samples != 0 ? samples : SAMPLES};
     bool done = start_all(d, &what, workers) && measure_and_report(d, workers, &result);
     for (size_t side = 0; side < BENCH_SIDES; side++) {
         bench_worker_stop(&workers[side]);
@@ -148,7 +154,7 @@ static bool run_case(const driver *d, const char *name)
 
 int main(int argc, char **argv)
 {
-    driver d = {.samples = 31};
+    driver d = {0};
     int option;
     while ((option = getopt(argc, argv, "c:p:n:o:w")) != -1) {
         switch (option) {
@@ -160,13 +166,13 @@ int main(int argc, char **argv)
         default: return 4;
         }
     }
-    if (d.cases == NULL || d.samples == 0 || (d.peers == NULL && !d.without_peers)) {
+    if (d.cases == NULL || (d.peers == NULL && !d.without_peers)) {
         fputs("usage: driver -c CASES -p PEERS [-n SAMPLES] [-o RESULTS] [-w] CASE...\n", stderr);
         return 4;
     }
     (void)signal(SIGPIPE, SIG_IGN); /* a worker that died is told of by its worker_run */
-    printf("%-32s %10s %10s %7s %10s %7s  (medians of %zu)\n", "case", "ours", "peer", "ratio",
-           "floor", "ratio", d.samples);
+    printf("%-32s %10s %10s %7s %10s %7s  (medians)\n", "case", "ours", "peer", "ratio", "floor",
+           "ratio");
     bool all = true;
     for (int i = optind; i < argc; i++)
         all = run_case(&d, argv[i]) && all;

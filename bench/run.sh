@@ -4,9 +4,9 @@
 set -eu
 cd "$(dirname "$0")/.."
 top=$PWD
-samples=31
+samples=
 if [ "${1:-}" = -n ]; then
-    samples=$2
+    samples="-n $2"
     shift 2
 fi
 # A file whose name ends in ".@" stands for the cases that its line "each:" names.
@@ -28,4 +28,4 @@ mkdir -p build/bench
 cd build/bench
 PATH=$top/build/release/bench:$PATH
 unset WB_CPU_DISABLE
-exec driver -c "$top/bench/cases" -p "$top/build/peers" -o "$top/bench/results.json" -n "$samples" "$@"
+exec driver -c "$top/bench/cases" -p "$top/build/peers" -o "$top/bench/results.json" $samples "$@"

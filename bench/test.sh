@@ -49,6 +49,29 @@ chmod +x peers/liar/run
 grep -q 'the peer 299 tensors' table || fail "it is not told why"
 ! driver -w -c "$cases" -n 1 missing >table 2>&1 || fail "a missing case was taken"
 
+# A file with '@' stands for many cases. One that names no peer is recorded without.
+cat >cases/many.@ <<'CASE'
+unit: us
+each: Q8_0 MXFP4
+prepare: tensor F32 2 two.f32 && tensor @ 2 @.blocks
+ours: worker decode 1 @ @.blocks
+floor: worker buffer 1 two.f32
+CASE
+driver -c "$cases" -p nowhere -n 1 -o many.json many.Q8_0 many.MXFP4 >table
+[ "$(grep -c '^many' table)" = 2 ] || fail "not a line for each case of a file"
+grep -q '"case":"many.MXFP4"' many.json || fail "a case without a peer is not recorded"
+[ "$(wc -c <Q8_0.blocks)" = $((2 * 4096 / 32 * 34)) ] || fail "not the blocks of Q8_0"
+! driver -c "$cases" -p nowhere -n 1 many.Q9_9 >table 2>&1 || fail "a type that is none was taken"
+
+# Every operation does its work.
+tensor F32 16 16.f32
+store 3 three
+for line in 'list 1 three:3 models' 'manifests 1 three:3 models' 'encode 1 Q8_K 16.f32:65536 values' \
+    'mlx-encode 1 nvfp4 16.f32:65536 values' 'mlx-decode 1 affine1 16.f32:65536 values'; do
+    echo run | worker ${line%:*} >lines || fail "failed: worker ${line%:*}"
+    grep -q "^work ${line#*:}" lines || fail "other work than ${line#*:}: worker ${line%:*}"
+done
+
 # A case whose peer is missing is shown, but keeps its entry.
 cp results.json before.json
 driver -c "$cases" -p nowhere -n 1 -o results.json open.safetensors.300 >table 2>&1

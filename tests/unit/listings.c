@@ -95,7 +95,7 @@ static void compare(const wb_model *model, char *line)
     for (uint32_t i = 0; i < tensor.rank; i++)
         (void)snprintf(shape + strlen(shape), sizeof shape - strlen(shape), "%s%" PRIu64,
                        i == 0 ? "" : ",", tensor.shape[i]);
-    assert_string_equal(wb_dtype_name(tensor.dtype), field[2]);
+    assert_string_equal(wb_dtype_name((int32_t)tensor.dtype), field[2]);
     assert_string_equal(shape, field[3]);
     assert_string_equal(encoding.type, field[4]);
     assert_int_equal(encoding.bits, strtoull(field[5], NULL, 10));

@@ -34,8 +34,8 @@ static float largest_magnitude(const float *x, size_t n)
     return most;
 }
 
-/* Positions of values in ascending order, equals as they stand. */
-static void rank(const float *x, size_t n, uint8_t *order)
+/* By insertion, which has an order for NaN, too. */
+static void rank_anything(const float *x, size_t n, uint8_t *order)
 {
     for (size_t i = 0; i < n; i++) {
         size_t at = i;
@@ -43,6 +43,24 @@ static void rank(const float *x, size_t n, uint8_t *order)
             order[at] = order[at - 1];
         order[at] = (uint8_t)i;
     }
+}
+
+/*
+ * Positions of values in ascending order, equals as they stand. A value's place is the number of those
+ * before it: counting them takes no branch that cannot be predicted, and vectors can do it.
+ */
+static inline void rank(const float *x, size_t n, uint8_t *order)
+{
+    bool unordered = false;
+    for (size_t i = 0; i < n; i++) {
+        int32_t place = 0;
+        for (size_t j = 0; j < n; j++)
+            place += (x[j] < x[i]) | ((x[j] == x[i]) & ((int32_t)j < (int32_t)i));
+        unordered |= x[i] != x[i];
+        order[place] = (uint8_t)i;
+    }
+    if (unordered)
+        rank_anything(x, n, order);
 }
 
 /* Coordinates for a split. A negative scale turns everything round. Returns the shifts. */
