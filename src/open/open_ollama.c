@@ -122,9 +122,8 @@ static wb_status add_value(wb_model *model, wb__context *context, const wb__olla
     bool is_config = layer == &ollama->config;
     int n = snprintf(key, sizeof key, "ollama.%s",
                      is_config ? "config" : wb__layer_kind_name(layer->kind));
-    if (!is_config && ++ollama->told[layer->kind] > 1)
-        (void)snprintf(key + n, sizeof key - (size_t)n, ".%lu",
-                       (unsigned long)ollama->told[layer->kind]);
+    if (number > 1)
+        (void)snprintf(key + n, sizeof key - (size_t)n, ".%u", number);
     return wb__model_add_string(&model->logical, context, wb__str_from(key, SIZE_MAX), value,
                                 &repeated);
 }

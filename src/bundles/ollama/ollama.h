@@ -100,7 +100,6 @@ typedef struct wb__ollama {
     size_t capacity;
     wb__ollama_layer config;
     bool has_config;
-    uint32_t told[WB__LAYER_OTHER + 1]; /* layers of each kind that became metadata */
 } wb__ollama;
 
 /* Sets up an empty one, so that wb__ollama_free may be called. */
