@@ -25,15 +25,20 @@ static bool ends_with(const char *path, const char *end)
 static bool parse_affine(const char *typed, wb_mlx_type *type)
 {
     static const char word[] = "affine";
-    char end;
-    unsigned bits, group = 64;
     if (strncasecmp(typed, word, strlen(word)) != 0)
         return false;
-    int found = sscanf(typed + strlen(word), "%1u:%3u%c", &bits, &group, &end);
-    if (found != 2 && (found != 1 || typed[strlen(word) + 1] != '\0'))
+    const char *bits = typed + strlen(word);
+    if (bits[0] < '1' || bits[0] > '8' || (bits[1] != ':' && bits[1] != '\0'))
         return false;
-    type->bits = bits;
-    type->group_size = group;
+    type->bits = (uint32_t)(bits[0] - '0');
+    type->group_size = 64;
+    if (bits[1] == '\0')
+        return true;
+    const char *group = bits + 2;
+    size_t digits = strspn(group, "0123456789");
+    if (digits == 0 || digits > 3 || group[digits] != '\0')
+        return false;
+    type->group_size = (uint32_t)strtoul(group, NULL, 10);
     return true;
 }
 

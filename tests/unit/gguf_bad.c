@@ -194,7 +194,7 @@ static void survives_every_changed_byte(void **state)
                 wb_allocator allocator = counter_allocator(&count);
                 wb_open_options options = {.size = sizeof options, .allocator = &allocator};
                 wb_model *model;
-                changed[at] = how < 8 ? (uint8_t)(r->bytes[at] ^ 1 << how) : how == 8 ? 0 : 255;
+                changed[at] = (uint8_t)(how < 8 ? r->bytes[at] ^ 1 << how : how == 8 ? 0 : 255);
                 (void)!wb_open_memory(changed, r->n, r->path, &options, &model, NULL);
                 wb_close(model);
                 assert_true(count.peak <= 8 * r->n + (1 << 20));

@@ -40,7 +40,7 @@ static inline part find(const wb_model *model, const char *name)
     wb_tensor tensor = {.size = sizeof tensor};
     wb_encoding encoding = {.size = sizeof encoding};
     wb_part packed = {.size = sizeof packed};
-    const void *data;
+    const void *data = NULL;
     if (wb_tensor_find(model, name, SIZE_MAX, &index) != WB_OK)
         return (part){0};
     if (wb_tensor_encoding(model, index, &encoding, NULL) == WB_OK && encoding.parts > 1 &&
