@@ -30,7 +30,7 @@ static void write_text(char digit, const char *text, size_t data)
     memset(blob, ' ', sizeof blob);
     CHECK(strlen(text) <= header);
     for (size_t i = 0; i < at; i++)
-        blob[i] = (uint8_t)(header >> 8 * i);
+        blob[i] = (uint8_t)((uint64_t)header >> 8 * i);
     memcpy(blob + at, text, strlen(text));
     for (size_t i = at + header; i < BLOB_BYTES; i++)
         blob[i] = (uint8_t)(i * 37);
