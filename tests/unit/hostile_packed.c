@@ -170,7 +170,7 @@ static void configs(void **state)
         {"{\"architectures\":[", "\"%zu\"", "]}"},
         {"{", "\"rope_scaling\":{\"factor\":%zu}", "}"},
     };
-    size_t n = is_slow() ? 300 : 30000;
+    size_t n = is_slow() ? 300 : 10000;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         (void)open_config(rows[i].before, rows[i].member, rows[i].after, 10);
         double once = open_config(rows[i].before, rows[i].member, rows[i].after, n);
@@ -186,7 +186,7 @@ static void million(void **state)
 {
     (void)state;
     static const char *const members[] = {"\"%zu\":{}", "\"\":{}", "\"\":0"};
-    for (size_t i = 0; i < 3 && !is_slow(); i++)
+    for (size_t i = 0; i < 3 && !is_slow() && sizeof(size_t) == 8; i++)
         (void)open_config("{\"quantization\":{\"bits\":4,\"group_size\":64,", members[i], "}}",
                           1100000);
 }
