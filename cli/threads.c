@@ -1,0 +1,58 @@
+/*
+ * Every thread takes the next number until there are none left, so that bodies of unequal length
+ * keep all of them busy. A thread that cannot be started is done without: the caller works as well.
+ */
+#define _GNU_SOURCE /* sched_getaffinity */
+#include "threads.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+
+enum { THREADS_MAX = 256 };
+
+typedef struct crew {
+    atomic_size_t next;
+    size_t n;
+    void (*body)(void *arg, size_t i);
+    void *arg;
+} crew;
+
+static void *work(void *arg)
+{
+    crew *all = arg;
+    size_t i = 0;
+    while ((i = atomic_fetch_add_explicit(&all->next, 1, memory_order_relaxed)) < all->n)
+        all->body(all->arg, i);
+    return NULL;
+}
+
+unsigned threads_count(void)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) != 0)
+        return 1;
+    int count = CPU_COUNT(&set);
+    return count < 1 ? 1 : count > THREADS_MAX ? THREADS_MAX : (unsigned)count;
+}
+
+static void parallel_for(void *ctx, size_t n, void (*body)(void *arg, size_t i), void *arg)
+{
+    (void)ctx;
+    crew all = {.n = n, .body = body, .arg = arg};
+    pthread_t threads[THREADS_MAX];
+    unsigned wanted = threads_count();
+    unsigned started = 0;
+    while (started + 1 < wanted && started + 1 < n &&
+           pthread_create(&threads[started], NULL, work, &all) == 0)
+        started++;
+    work(&all);
+    for (unsigned i = 0; i < started; i++)
+        (void)pthread_join(threads[i], NULL);
+}
+
+const wb_executor *threads_executor(void)
+{
+    static const wb_executor executor = {.parallel_for = parallel_for};
+    return &executor;
+}
