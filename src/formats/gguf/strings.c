@@ -13,7 +13,7 @@
  */
 #include "formats/gguf/reader.h"
 
-#define LANES 4
+#define LANES 4 /* as walk() has them */
 #define LANE_BYTES 4096
 #define GUESS_BYTES 128 /* a lane begins within so many */
 #define BLOCK_BYTES (LANES * LANE_BYTES)
@@ -60,32 +60,28 @@ static inline bool guess(lanes *l, const uint8_t *block, bool big_endian)
     return true;
 }
 
-static inline bool all_within(const lanes *l, const size_t at[LANES])
-{
-    bool within = true;
-    for (size_t k = 0; k < LANES; k++)
-        within &= at[k] < l->begin[k + 1];
-    return within;
-}
-
 static inline void walk(lanes *l, const uint8_t *block, bool big_endian)
 {
-    size_t at[LANES], n = 0;
-    memcpy(at, l->begin, sizeof at);
-    for (; all_within(l, at); n++) {
-        for (size_t k = 0; k < LANES; k++) {
-            l->at[k][n] = (uint16_t)at[k];
-            at[k] = after(block, at[k], big_endian);
-        }
+    size_t a = l->begin[0], b = l->begin[1], c = l->begin[2], d = l->begin[3], n = 0;
+    for (; a < l->begin[1] && b < l->begin[2] && c < l->begin[3] && d < l->begin[4]; n++) {
+        l->at[0][n] = (uint16_t)a;
+        l->at[1][n] = (uint16_t)b;
+        l->at[2][n] = (uint16_t)c;
+        l->at[3][n] = (uint16_t)d;
+        a = after(block, a, big_endian);
+        b = after(block, b, big_endian);
+        c = after(block, c, big_endian);
+        d = after(block, d, big_endian);
     }
+    const size_t reached[LANES] = {a, b, c, d};
     for (size_t k = 0; k < LANES; k++) {
-        size_t count = n;
-        for (; at[k] < l->begin[k + 1]; count++) {
-            l->at[k][count] = (uint16_t)at[k];
-            at[k] = after(block, at[k], big_endian);
+        size_t count = n, at = reached[k];
+        for (; at < l->begin[k + 1]; count++) {
+            l->at[k][count] = (uint16_t)at;
+            at = after(block, at, big_endian);
         }
         l->count[k] = count;
-        l->end[k] = at[k];
+        l->end[k] = at;
     }
 }
 
