@@ -46,10 +46,10 @@ static void print_token(const wb_meta_array *texts, int byte_level, uint64_t tok
         putchar((int)byte);
     else
         for (size_t i = 0; i < len; i++) {
-            unsigned char c = (unsigned char)text[i],
-                          next = i + 1 < len ? (unsigned char)text[i + 1] : 0;
-            int two = c >= 0xC2 && c <= 0xC5 && (next & 0xC0) == 0x80;
-            int decoded = byte_level && two ? byte_of((c & 31u) << 6 | (next & 63u)) : -1;
+            unsigned char c = (unsigned char)text[i];
+            int decoded = -1;
+            if (byte_level && c >= 0xC2 && c <= 0xC5 && i + 1 < len)
+                decoded = byte_of((c & 31u) << 6 | ((unsigned char)text[i + 1] & 63u));
             if (decoded >= 0) {
                 putchar(decoded);
                 i++;
