@@ -41,6 +41,10 @@ typedef struct wb__format {
      * file, or to the limit for headers of formats that keep them.
      */
     wb_status (*read)(wb__context *context, wb__cursor *cursor, wb__model *model);
+    /* In the place of `read` for a format that has to be read from its end. */
+    wb_status (*read_anywhere)(wb__context *context, const wb__bytes *bytes, wb__model *model);
+    /* A file of the format can be the weights of a folder that has no better ones. */
+    bool is_weights;
 } wb__format;
 
 extern const wb__format wb__format_safetensors;
@@ -51,6 +55,9 @@ extern const wb__format wb__format_gguf;
  * then explain what is wrong, where none bids or the highest bid is below WB__BID_SURE; or NULL.
  */
 const wb__format *wb__format_choose(const wb__head *head, const char *path, bool *by_content);
+
+/* The format whose extension the name has, or NULL. */
+const wb__format *wb__format_named(wb__str name);
 
 /*
  * If the first bytes leave no doubt that the file is something else (a web page, a Git LFS
