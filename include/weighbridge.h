@@ -128,10 +128,15 @@ typedef struct wb_limits {
                                     2^32 - 1 at most */
     uint64_t gguf_header;        /* bytes of a GGUF file before its tensors' data [1,073,741,824];
                                     2^32 - 1 at most */
-    uint64_t json_bytes;         /* bytes of a JSON file beside the weights [268,435,456] */
-    uint64_t files;              /* files of one model [65,536] */
-    uint64_t rank;               /* dimensions of a tensor [65,536] */
-    uint64_t spool_memory;       /* bytes of a stream kept in memory before a temporary file is used
+    uint64_t npy_header;    /* bytes of the header of a .npy file or member [65,536]; 131,072 at
+                                    most */
+    uint64_t npz_directory; /* bytes of the central directory of a .npz file [268,435,456] */
+    uint64_t inflated;      /* bytes that the compressed tensors of a file unpack to
+                                    [68,719,476,736] */
+    uint64_t json_bytes;    /* bytes of a JSON file beside the weights [268,435,456] */
+    uint64_t files;         /* files of one model [65,536] */
+    uint64_t rank;          /* dimensions of a tensor [65,536] */
+    uint64_t spool_memory;  /* bytes of a stream kept in memory before a temporary file is used
                                     [67,108,864] */
 } wb_limits;
 
@@ -192,7 +197,7 @@ typedef struct wb_source {
 
 /*
  * Opens the model that `path` belongs to: a .safetensors file, any shard of a sharded model, a folder
- * of them, a GGUF file or any part of a split one, a manifest of an Ollama store,
+ * of them, a GGUF file or any part of a split one, a .npy or .npz file, a manifest of an Ollama store,
  * "ollama://[host/][namespace/]model[:tag]", or, with wb_open_options.store, a name in that store where
  * there is no such path. The format is found by content, not by name. Costs time in proportion to the
  * headers and nothing in proportion to the weights.
@@ -265,7 +270,7 @@ WB_API wb_status wb_model_check(const wb_model *model, wb_error *error) WB_MUST_
  */
 WB_API int wb_owns_address(const wb_model *model, const void *address);
 
-/* The name of the container format, "safetensors" or "gguf". Static. */
+/* The name of the container format: "safetensors", "gguf", "npy" or "npz". Static. */
 WB_API const char *wb_format(const wb_model *model);
 
 typedef struct wb_file {
@@ -287,6 +292,11 @@ WB_API wb_status wb_file_at(const wb_model *model, uint64_t index, wb_file *file
 /* Tensors                                                                                       */
 /* --------------------------------------------------------------------------------------------- */
 
+/* What is different about the bytes of a tensor in its file. */
+#define WB_STORED_BIG_ENDIAN 1u /* numbers are stored most significant byte first */
+#define WB_STORED_COLUMNS 2u    /* column-major: the first index runs fastest */
+#define WB_STORED_DEFLATED 4u   /* compressed; `offset` is where the compressed bytes begin */
+
 typedef struct wb_tensor {
     size_t size;      /* sizeof(wb_tensor) */
     const char *name; /* as in the file; borrowed until wb_close */
@@ -295,9 +305,10 @@ typedef struct wb_tensor {
     uint32_t rank;         /* number of dimensions; 0 is a scalar */
     const uint64_t *shape; /* `rank` dimensions, outermost first; borrowed until wb_close */
     uint64_t elements;
-    uint64_t bytes;  /* stored size */
-    uint64_t file;   /* index for wb_file_at */
-    uint64_t offset; /* of the first byte, from the start of that file */
+    uint64_t bytes;   /* stored size; of compressed ones the unpacked size */
+    uint64_t file;    /* index for wb_file_at */
+    uint64_t offset;  /* of the first byte, from the start of that file */
+    uint32_t storing; /* WB_STORED_*; 0: the elements lie at `offset`, row-major, little-endian */
 } wb_tensor;
 
 /*
@@ -377,8 +388,8 @@ WB_API wb_status wb_tensor_names(const wb_model *model, wb_names_kind kind, cons
 /*
  * The stored bytes of a tensor, without a copy. They begin where the file has them and may be
  * unaligned for their dtype. Borrowed until wb_close. UNSUPPORTED in READ mode and for sources that
- * cannot be mapped, and for files that store numbers most significant byte first (wb_file), where
- * wb_tensor_read does; and for tensors of several parts: ask for the parts.
+ * cannot be mapped, and for tensors whose `storing` is not 0, where wb_tensor_read does; and for
+ * tensors of several parts: ask for the parts.
  */
 WB_API wb_status wb_tensor_data(const wb_model *model, uint64_t index, const void **bytes,
                                 wb_error *error) WB_MUST_CHECK;
@@ -430,7 +441,9 @@ WB_API wb_status wb_tensor_read_size(const wb_model *model, uint64_t index, cons
  * dst    `size` bytes, at least what wb_tensor_read_size says; unaligned is fine
  *
  * WB_ERROR_IO names the offset at which a file ended early. Safe on a file that changes, except in
- * MAP mode. Uses at most 2 MiB beside dst.
+ * MAP mode. Uses at most 2 MiB beside dst, but the size of the tensor for one that is stored by columns,
+ * or compressed and read backwards. What is compressed is unpacked from its beginning by every call, and
+ * its checksum compared when its end is reached; damage is a WB_ERROR_FORMAT.
  */
 WB_API wb_status wb_tensor_read(const wb_model *model, uint64_t index, const wb_slice *slice,
                                 int32_t dtype, void *dst, uint64_t size,
