@@ -1,5 +1,5 @@
 /*
- * quant/x86/encode_iq4.h: encoding IQ4_NL and IQ4_XS with 16 groups of 32 in the lanes.
+ * quant/lanes/encode_iq4.h: encoding IQ4_NL and IQ4_XS with 16 groups of 32 in the lanes.
  * scalar/iq4.c says what is done.
  *
  * The nearest level is found by halving: of the 15 midpoints between levels the eighth, then the
@@ -66,7 +66,7 @@ KERNEL static inline void pack_iq4(const lane_groups *groups, const float *inver
     }
     join_groups(32, (const uint8_t(*)[GROUPS])rows, q);
     for (size_t g = 0; g < GROUPS; g++)
-        store_nibbles(packed + 16 * g, load_256(q + 32 * g));
+        store_nibbles(packed + 16 * g, b_load(q + 32 * g));
 }
 
 KERNEL static void encode_iq4_nl(const float *x, const float *importance, uint8_t *out, size_t n)

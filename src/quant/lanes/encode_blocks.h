@@ -1,5 +1,5 @@
 /*
- * quant/x86/encode_blocks.h: encoding the types that need no search, a block at a time, and with an
+ * quant/lanes/encode_blocks.h: encoding the types that need no search, a block at a time, and with an
  * importance matrix the older ones, with 16 blocks in the lanes. The scalar code has the layouts.
  *
  * Included once for each instruction set, after encode_k.h.
@@ -8,68 +8,42 @@
 /* ---- 32 values ---- */
 
 typedef struct block_32 {
-    __m256 x[4];
+    eight x[4];
 } block_32;
 
 KERNEL static inline block_32 load_block_32(const float *x)
 {
-    return (block_32){{_mm256_loadu_ps(x), _mm256_loadu_ps(x + 8), _mm256_loadu_ps(x + 16),
-                       _mm256_loadu_ps(x + 24)}};
-}
-
-KERNEL static inline __m256 abs_256(__m256 x)
-{
-    return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), x);
-}
-
-KERNEL static inline float greatest_of(__m256 x)
-{
-    __m128 v = _mm_max_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
-    v = _mm_max_ps(v, _mm_movehl_ps(v, v));
-    return _mm_cvtss_f32(_mm_max_ss(v, _mm_movehdup_ps(v)));
+    return (block_32){{e_load(x), e_load(x + 8), e_load(x + 16), e_load(x + 24)}};
 }
 
 KERNEL static inline float largest_magnitude(const block_32 *b)
 {
-    __m256 low = _mm256_max_ps(abs_256(b->x[0]), abs_256(b->x[1]));
-    return greatest_of(_mm256_max_ps(low, _mm256_max_ps(abs_256(b->x[2]), abs_256(b->x[3]))));
+    eight low = e_max(e_abs(b->x[0]), e_abs(b->x[1]));
+    return e_greatest(e_max(low, e_max(e_abs(b->x[2]), e_abs(b->x[3]))));
 }
 
 /* The first value of largest magnitude; 0 where all are zeros. */
 KERNEL static inline float largest_value(const float *x, const block_32 *b)
 {
     float most = largest_magnitude(b);
-    __m256 magnitude = _mm256_set1_ps(most);
+    eight magnitude = e_set(most);
     uint32_t where = 0;
-    for (unsigned i = 0; i < 4; i++) {
-        __m256 same = _mm256_cmp_ps(abs_256(b->x[i]), magnitude, _CMP_EQ_OQ);
-        where |= (uint32_t)_mm256_movemask_ps(same) << 8 * i;
-    }
+    for (unsigned i = 0; i < 4; i++)
+        where |= e_where_equal(e_abs(b->x[i]), magnitude) << 8 * i;
     return most > 0 && where != 0 ? x[__builtin_ctz(where)] : 0.0f;
 }
 
-/* The lowest bytes of 32 integers, in order. */
-KERNEL static inline __m256i bytes_of_32(const __m256i v[4])
-{
-    const __m256i byte = _mm256_set1_epi32(0xFF);
-    __m256i low = _mm256_packus_epi32(_mm256_and_si256(v[0], byte), _mm256_and_si256(v[1], byte));
-    __m256i high = _mm256_packus_epi32(_mm256_and_si256(v[2], byte), _mm256_and_si256(v[3], byte));
-    return _mm256_permutevar8x32_epi32(_mm256_packus_epi16(low, high),
-                                       _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
-}
-
 /* Value j in the low half of byte j, value j + 16 in its high half. */
-KERNEL static inline void store_nibbles(uint8_t *out, __m256i q)
+KERNEL static inline void store_nibbles(uint8_t *out, bytes_32 q)
 {
-    __m128i low = _mm256_castsi256_si128(q), high = _mm256_extracti128_si256(q, 1);
-    _mm_storeu_si128((__m128i *)(void *)out, _mm_or_si128(low, _mm_slli_epi16(high, 4)));
+    h_store(out, h_or(b_low(q), h_left(b_high(q), 4)));
 }
 
 /* Five bits: the fifth ones in four bytes of their own, in front. */
-KERNEL static inline void store_fives(uint8_t *out, __m256i q)
+KERNEL static inline void store_fives(uint8_t *out, bytes_32 q)
 {
-    wb__store_le32(out, (uint32_t)_mm256_movemask_epi8(_mm256_slli_epi16(q, 3)));
-    store_nibbles(out + 4, _mm256_and_si256(q, _mm256_set1_epi8(0xF)));
+    wb__store_le32(out, b_tops(b_left(q, 3)));
+    store_nibbles(out + 4, b_and(q, b_set(0xF)));
 }
 
 KERNEL static inline float reciprocal(float d)
@@ -78,20 +52,19 @@ KERNEL static inline float reciprocal(float d)
 }
 
 /* (x - min) · inverse + shift, cut to an integer of a byte, at most `top`. */
-KERNEL static inline __m256i cut_32(const block_32 *b, float min, float inverse, float shift,
-                                    int top)
+KERNEL static inline bytes_32 cut_32(const block_32 *b, float min, float inverse, float shift,
+                                     int top)
 {
-    __m256i q[4];
+    eight_integers q[4];
     for (size_t i = 0; i < 4; i++) {
-        __m256 v =
-            _mm256_mul_ps(_mm256_sub_ps(b->x[i], _mm256_set1_ps(min)), _mm256_set1_ps(inverse));
-        q[i] = _mm256_cvttps_epi32(_mm256_add_ps(v, _mm256_set1_ps(shift)));
+        eight v = e_mul(e_sub(b->x[i], e_set(min)), e_set(inverse));
+        q[i] = e_truncate(e_add(v, e_set(shift)));
     }
-    return _mm256_min_epu8(bytes_of_32(q), _mm256_set1_epi8((char)top));
+    return b_min(b_of_integers(q), b_set(top));
 }
 
 /* Quants around `range`. Returns the scale. */
-KERNEL static inline float quantize_signed(const float *x, int range, __m256i *q)
+KERNEL static inline float quantize_signed(const float *x, int range, bytes_32 *q)
 {
     block_32 b = load_block_32(x);
     float d = largest_value(x, &b) / (float)-range;
@@ -100,16 +73,16 @@ KERNEL static inline float quantize_signed(const float *x, int range, __m256i *q
 }
 
 /* Quants from the least value on, which is *min. Returns the scale. */
-KERNEL static inline float quantize_range(const float *x, int top, float *min, __m256i *q)
+KERNEL static inline float quantize_range(const float *x, int top, float *min, bytes_32 *q)
 {
     block_32 b = load_block_32(x);
-    __m256 least = b.x[0], greatest = b.x[0];
+    eight least = b.x[0], greatest = b.x[0];
     for (size_t i = 1; i < 4; i++) {
-        least = _mm256_min_ps(least, b.x[i]);
-        greatest = _mm256_max_ps(greatest, b.x[i]);
+        least = e_min(least, b.x[i]);
+        greatest = e_max(greatest, b.x[i]);
     }
-    float max = greatest_of(greatest);
-    float lowest = -greatest_of(_mm256_xor_ps(least, _mm256_set1_ps(-0.0f)));
+    float max = e_greatest(greatest);
+    float lowest = -e_greatest(e_negate(least));
     if (lowest == 0) { /* the first of the zeros decides about the sign */
         size_t i = 0;
         while (i < 31 && x[i] != 0)
@@ -192,13 +165,13 @@ KERNEL static inline void encode_legacy(const float *x, const float *importance,
     for (size_t i = 0; i < n; i += 32, out += bytes) {
         size_t g = i / 32 % GROUPS;
         float d, min = 0;
-        __m256i q;
+        bytes_32 q;
         if (importance != NULL) {
             if (g == 0)
                 encode_weighted(x + i, importance + i, n - i, variance, range, has_minimum, &found);
             d = found.d[g];
             min = found.min[g];
-            q = load_256(found.q + 32 * g);
+            q = b_load(found.q + 32 * g);
         } else {
             d = has_minimum ? quantize_range(x + i, range, &min, &q)
                             : quantize_signed(x + i, range, &q);
@@ -234,40 +207,27 @@ KERNEL static void encode_q5_1(const float *x, const float *importance, uint8_t 
 }
 
 /* Quants of a byte. Returns the scale. */
-KERNEL static inline float quantize_bytes(const float *x, __m256i *bytes)
+KERNEL static inline float quantize_bytes(const float *x, bytes_32 *bytes)
 {
     block_32 b = load_block_32(x);
     float d = largest_magnitude(&b) / 127;
-    __m256 inverse = _mm256_set1_ps(reciprocal(d));
-    __m256i q[4];
+    eight inverse = e_set(reciprocal(d));
+    eight_integers q[4];
     for (size_t k = 0; k < 4; k++) {
-        __m256 v = _mm256_mul_ps(b.x[k], inverse);
-        __m256 half =
-            _mm256_or_ps(_mm256_and_ps(v, _mm256_set1_ps(-0.0f)), _mm256_set1_ps(0x1.fffffep-2f));
-        q[k] = _mm256_cvttps_epi32(_mm256_add_ps(v, half));
+        eight v = e_mul(b.x[k], inverse);
+        q[k] = e_truncate(e_add(v, e_with_sign(e_set(0x1.fffffep-2f), v)));
     }
-    *bytes = bytes_of_32(q);
+    *bytes = b_of_integers(q);
     return d;
-}
-
-/* The sums of the lower and the upper 16 signed bytes. */
-KERNEL static inline void sum_halves(__m256i bytes, int *low, int *high)
-{
-    __m256i pairs = _mm256_maddubs_epi16(_mm256_set1_epi8(1), bytes);
-    __m256i sums = _mm256_madd_epi16(pairs, _mm256_set1_epi16(1));
-    sums = _mm256_hadd_epi32(sums, sums);
-    sums = _mm256_hadd_epi32(sums, sums);
-    *low = _mm_cvtsi128_si32(_mm256_castsi256_si128(sums));
-    *high = _mm_cvtsi128_si32(_mm256_extracti128_si256(sums, 1));
 }
 
 KERNEL static void encode_q8_0(const float *x, const float *importance, uint8_t *out, size_t n)
 {
     (void)importance;
     for (size_t i = 0; i < n; i += 32, out += 34) {
-        __m256i bytes;
+        bytes_32 bytes;
         wb__store_f16(out, quantize_bytes(x + i, &bytes));
-        store_256(out + 2, bytes);
+        b_store(out + 2, bytes);
     }
 }
 
@@ -275,13 +235,13 @@ KERNEL static void encode_q8_1(const float *x, const float *importance, uint8_t 
 {
     (void)importance;
     for (size_t i = 0; i < n; i += 32, out += 36) {
-        __m256i bytes;
+        bytes_32 bytes;
         int low, high;
         float d = quantize_bytes(x + i, &bytes);
-        sum_halves(bytes, &low, &high);
+        b_sums(bytes, &low, &high);
         wb__store_f16(out, d);
         wb__store_f16(out + 2, (float)(low + high) * d);
-        store_256(out + 4, bytes);
+        b_store(out + 4, bytes);
     }
 }
 
@@ -290,26 +250,16 @@ KERNEL static void encode_q8_1(const float *x, const float *importance, uint8_t 
 /* The first value of largest magnitude, which is *most; NaNs take no part. */
 KERNEL static inline float largest_of_256(const float *x, float *most)
 {
-    __m256 greatest = _mm256_setzero_ps();
+    eight greatest = e_set(0);
     for (size_t i = 0; i < WB__K; i += 8) /* the second operand is taken where one is NaN */
-        greatest = _mm256_max_ps(abs_256(_mm256_loadu_ps(x + i)), greatest);
-    *most = greatest_of(greatest);
+        greatest = e_max(e_abs(e_load(x + i)), greatest);
+    *most = e_greatest(greatest);
     for (size_t i = 0; i < WB__K; i += 8) {
-        __m256 same =
-            _mm256_cmp_ps(abs_256(_mm256_loadu_ps(x + i)), _mm256_set1_ps(*most), _CMP_EQ_OQ);
-        unsigned where = (unsigned)_mm256_movemask_ps(same);
+        uint32_t where = e_where_equal(e_abs(e_load(x + i)), e_set(*most));
         if (where != 0)
             return x[i + (size_t)__builtin_ctz(where)];
     }
     return 0;
-}
-
-/* As wb__round_even, for whatever comes. */
-KERNEL static inline __m256i round_even_256(__m256 x)
-{
-    __m256i bits = _mm256_castps_si256(_mm256_add_ps(x, _mm256_set1_ps(12582912.0f)));
-    bits = _mm256_and_si256(bits, _mm256_set1_epi32(0x7FFFFF));
-    return _mm256_sub_epi32(bits, _mm256_set1_epi32(0x400000));
 }
 
 KERNEL static void encode_q8_k(const float *x, const float *importance, uint8_t *out, size_t n)
@@ -325,15 +275,13 @@ KERNEL static void encode_q8_k(const float *x, const float *importance, uint8_t 
         wb__store_le32(out, wb__bits_of_float(1 / inverse));
         for (size_t j = 0; j < WB__K; j += 32) {
             block_32 b = load_block_32(x + i + j);
-            __m256i q[4];
-            for (size_t k = 0; k < 4; k++) {
-                q[k] = round_even_256(_mm256_mul_ps(_mm256_set1_ps(inverse), b.x[k]));
-                q[k] = _mm256_min_epi32(q[k], _mm256_set1_epi32(127));
-            }
-            __m256i bytes = bytes_of_32(q);
+            eight_integers q[4];
+            for (size_t k = 0; k < 4; k++)
+                q[k] = e_round_even(e_mul(e_set(inverse), b.x[k]), 127);
+            bytes_32 bytes = b_of_integers(q);
             int low, high;
-            sum_halves(bytes, &low, &high);
-            store_256(out + 4 + j, bytes);
+            b_sums(bytes, &low, &high);
+            b_store(out + 4 + j, bytes);
             wb__store_le16(out + 260 + j / 8, (uint16_t)low);
             wb__store_le16(out + 262 + j / 8, (uint16_t)high);
         }
@@ -343,20 +291,13 @@ KERNEL static void encode_q8_k(const float *x, const float *importance, uint8_t 
 /* ---- F4 ---- */
 
 /* The first of the values nearest to x / d: between two it is the smaller one that wins a tie. */
-KERNEL static inline __m256i nearest_f4(__m256 x, float d)
+KERNEL static inline eight_integers nearest_f4(eight x, float d)
 {
     static const float between[7] = {0.5f, 1.5f, 2.5f, 3.5f, 5, 7, 10};
-    __m256 magnitude = abs_256(x);
-    __m256i q = _mm256_setzero_si256();
-    for (size_t i = 0; i < 7; i++) {
-        __m256 more = _mm256_cmp_ps(magnitude, _mm256_set1_ps(between[i] * d), _CMP_GT_OQ);
-        q = _mm256_sub_epi32(q, _mm256_castps_si256(more));
-    }
-    __m256i sign =
-        _mm256_and_si256(_mm256_srli_epi32(_mm256_castps_si256(x), 28), _mm256_set1_epi32(8));
-    __m256i zero = _mm256_cmpeq_epi32(q, _mm256_setzero_si256());
-    q = _mm256_or_si256(q, _mm256_andnot_si256(zero, sign));
-    return d > 0 ? q : _mm256_setzero_si256();
+    float bounds[7];
+    for (size_t i = 0; i < 7; i++)
+        bounds[i] = between[i] * (d > 0 ? d : INFINITY);
+    return e_f4_of(x, bounds);
 }
 
 KERNEL static void encode_mxfp4(const float *x, const float *importance, uint8_t *out, size_t n)
@@ -364,12 +305,12 @@ KERNEL static void encode_mxfp4(const float *x, const float *importance, uint8_t
     (void)importance;
     for (size_t i = 0; i < n; i += 32, out += 17) {
         block_32 b = load_block_32(x + i);
-        __m256i q[4];
+        eight_integers q[4];
         out[0] = wb__e8m0_for(largest_magnitude(&b));
         float d = wb__half_of_e8m0(out[0]);
         for (size_t k = 0; k < 4; k++)
             q[k] = nearest_f4(b.x[k], d);
-        store_nibbles(out + 1, bytes_of_32(q));
+        store_nibbles(out + 1, b_of_integers(q));
     }
 }
 
@@ -379,16 +320,16 @@ KERNEL static void encode_nvfp4(const float *x, const float *importance, uint8_t
     for (size_t i = 0; i < n; i += 32, out += i % 64 == 0 ? 36 : 0) {
         size_t pair = i % 64 / 32;
         block_32 b = load_block_32(x + i);
-        __m256i q[4];
+        eight_integers q[4];
         for (size_t g = 0; g < 2; g++) {
-            __m256 most = _mm256_max_ps(abs_256(b.x[2 * g]), abs_256(b.x[2 * g + 1]));
-            uint8_t e = wb__e4m3_for(greatest_of(most) / 6);
+            eight most = e_max(e_abs(b.x[2 * g]), e_abs(b.x[2 * g + 1]));
+            uint8_t e = wb__e4m3_for(e_greatest(most) / 6);
             out[2 * pair + g] = e;
             /* Low halves first, so that store_nibbles makes two groups of eight bytes. */
             q[g] = nearest_f4(b.x[2 * g], wb__half_of_e4m3(e));
             q[g + 2] = nearest_f4(b.x[2 * g + 1], wb__half_of_e4m3(e));
         }
-        store_nibbles(out + 4 + 16 * pair, bytes_of_32(q));
+        store_nibbles(out + 4 + 16 * pair, b_of_integers(q));
     }
 }
 
@@ -397,11 +338,8 @@ KERNEL static void encode_nvfp4(const float *x, const float *importance, uint8_t
 KERNEL static void encode_f16(const float *x, const float *importance, uint8_t *out, size_t n)
 {
     (void)importance;
-    for (; n >= 8; n -= 8, x += 8, out += 16) {
-        __m256 v = _mm256_loadu_ps(x);
-        __m128i h = _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-        _mm_storeu_si128((__m128i *)(void *)out, h);
-    }
+    for (; n >= 8; n -= 8, x += 8, out += 16)
+        e_store_f16(out, e_load(x));
     for (; n > 0; n--, x++, out += 2)
         wb__store_f16(out, *x);
 }
@@ -409,20 +347,8 @@ KERNEL static void encode_f16(const float *x, const float *importance, uint8_t *
 KERNEL static void encode_bf16(const float *x, const float *importance, uint8_t *out, size_t n)
 {
     (void)importance;
-    for (; n >= 16; n -= 16, x += 16, out += 32) {
-        __m256i half[2];
-        for (size_t k = 0; k < 2; k++) {
-            __m256 v = _mm256_loadu_ps(x + 8 * k);
-            __m256i bits = _mm256_castps_si256(v);
-            __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
-            __m256i up = _mm256_add_epi32(bits, _mm256_add_epi32(odd, _mm256_set1_epi32(0x7FFF)));
-            __m256i quiet = _mm256_or_si256(bits, _mm256_set1_epi32(0x400000));
-            __m256 nan = _mm256_cmp_ps(v, v, _CMP_UNORD_Q);
-            half[k] =
-                _mm256_srli_epi32(_mm256_blendv_epi8(up, quiet, _mm256_castps_si256(nan)), 16);
-        }
-        store_256(out, _mm256_permute4x64_epi64(_mm256_packus_epi32(half[0], half[1]), 0xD8));
-    }
+    for (; n >= 16; n -= 16, x += 16, out += 32)
+        b_store(out, e_bf16_of(e_load(x), e_load(x + 8)));
     for (; n > 0; n--, x++, out += 2)
         wb__store_le16(out, wb__f32_to_bf16(wb__bits_of_float(*x)));
 }

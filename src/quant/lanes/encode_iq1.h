@@ -1,5 +1,5 @@
 /*
- * quant/x86/encode_iq1.h: what the encoders of IQ1 spend their time on, with the second place of a
+ * quant/lanes/encode_iq1.h: what the encoders of IQ1 spend their time on, with the second place of a
  * split in the lanes. scalar/iq1_encode.c says what is done.
  *
  * Which split wins depends on the order in which they are looked at, because the score to beat is

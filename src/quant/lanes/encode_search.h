@@ -1,5 +1,5 @@
 /*
- * quant/x86/encode_search.h: the searches of scalar/search.c with a group in every lane.
+ * quant/lanes/encode_search.h: the searches of scalar/search.c with a group in every lane.
  *
  * Each lane does what the scalar code does, in the same order, so that it comes to the same bits;
  * where the scalar code branches, a lane keeps what it had. Quants are kept as floats. What cannot

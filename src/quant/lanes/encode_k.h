@@ -1,5 +1,5 @@
 /*
- * quant/x86/encode_k.h: encoding K-quants with a group of values in every lane. scalar/k_encode.c
+ * quant/lanes/encode_k.h: encoding K-quants with a group of values in every lane. scalar/k_encode.c
  * says what is done; encode_search.h has the searches.
  *
  * Sixteen groups are taken at a time: one block of Q2_K, Q3_K, Q6_K, two of Q4_K and Q5_K; where
@@ -68,41 +68,24 @@ KERNEL static inline void variances(const float *first, const float *second, siz
 
 /* ---- bytes of quants ---- */
 
-KERNEL static inline __m256i load_256(const uint8_t *p)
-{
-    return _mm256_loadu_si256((const __m256i *)(const void *)p);
-}
-
-KERNEL static inline void store_256(uint8_t *p, __m256i v)
-{
-    _mm256_storeu_si256((__m256i *)(void *)p, v);
-}
-
 /* 16 rows of 16 bytes become columns; a column's bytes lie `stride` apart from the next column's.
  */
 KERNEL static inline void transpose_bytes(const uint8_t (*rows)[GROUPS], uint8_t *out,
                                           size_t stride)
 {
-    __m128i a[16], b[16];
+    bytes_16 a[16], b[16];
     for (size_t i = 0; i < 16; i++)
-        a[i] = _mm_loadu_si128((const __m128i *)(const void *)rows[i]);
-    for (size_t i = 0; i < 8; i++) {
-        b[2 * i] = _mm_unpacklo_epi8(a[i], a[i + 8]);
-        b[2 * i + 1] = _mm_unpackhi_epi8(a[i], a[i + 8]);
+        a[i] = h_load(rows[i]);
+    for (size_t round = 0; round < 3; round++) {
+        for (size_t i = 0; i < 8; i++) {
+            b[2 * i] = h_zip_low(a[i], a[i + 8]);
+            b[2 * i + 1] = h_zip_high(a[i], a[i + 8]);
+        }
+        memcpy(a, b, sizeof a);
     }
     for (size_t i = 0; i < 8; i++) {
-        a[2 * i] = _mm_unpacklo_epi8(b[i], b[i + 8]);
-        a[2 * i + 1] = _mm_unpackhi_epi8(b[i], b[i + 8]);
-    }
-    for (size_t i = 0; i < 8; i++) {
-        b[2 * i] = _mm_unpacklo_epi8(a[i], a[i + 8]);
-        b[2 * i + 1] = _mm_unpackhi_epi8(a[i], a[i + 8]);
-    }
-    for (size_t i = 0; i < 8; i++) {
-        _mm_storeu_si128((__m128i *)(void *)(out + 2 * i * stride),
-                         _mm_unpacklo_epi8(b[i], b[i + 8]));
-        _mm_storeu_si128((__m128i *)(void *)(out + (2 * i + 1) * stride),
-                         _mm_unpackhi_epi8(b[i], b[i + 8]));
+        h_store(out + 2 * i * stride, h_zip_low(b[i], b[i + 8]));
+        h_store(out + (2 * i + 1) * stride, h_zip_high(b[i], b[i + 8]));
     }
 }
 
@@ -113,54 +96,53 @@ KERNEL static inline void join_groups(size_t size, const uint8_t (*rows)[GROUPS]
         transpose_bytes(rows + at, q + at, size);
 }
 
-KERNEL static inline __m256i shifted(const uint8_t *q, int shift)
+KERNEL static inline bytes_32 shifted(const uint8_t *q, int shift)
 {
-    return _mm256_sll_epi16(load_256(q), _mm_cvtsi32_si128(shift));
+    return b_left(b_load(q), shift);
 }
 
 /* The packings of scalar/k.h, of quants without bits above those that are packed. */
 KERNEL static inline void pack_2(const uint8_t *q, uint8_t *out)
 {
     for (size_t half = 0; half < 2; half++, q += 128, out += 32) {
-        __m256i low = _mm256_or_si256(load_256(q), shifted(q + 32, 2));
-        __m256i high = _mm256_or_si256(shifted(q + 64, 4), shifted(q + 96, 6));
-        store_256(out, _mm256_or_si256(low, high));
+        bytes_32 low = b_or(b_load(q), shifted(q + 32, 2));
+        bytes_32 high = b_or(shifted(q + 64, 4), shifted(q + 96, 6));
+        b_store(out, b_or(low, high));
     }
 }
 
 KERNEL static inline void pack_4(const uint8_t *q, uint8_t *out)
 {
     for (size_t quarter = 0; quarter < 4; quarter++, q += 64, out += 32)
-        store_256(out, _mm256_or_si256(load_256(q), shifted(q + 32, 4)));
+        b_store(out, b_or(b_load(q), shifted(q + 32, 4)));
 }
 
 /* Takes bit `shift` off the quants. */
 KERNEL static inline void pack_1(uint8_t *q, int shift, uint8_t *out)
 {
-    const __m256i bit = _mm256_set1_epi8((char)(1 << shift));
-    __m256i bits = _mm256_setzero_si256();
+    const bytes_32 bit = b_set(1 << shift);
+    bytes_32 bits = b_set(0);
     for (int i = 0; i < 8; i++, q += 32) {
-        __m256i v = load_256(q);
-        __m256i set = _mm256_cmpeq_epi8(_mm256_and_si256(v, bit), bit);
-        bits = _mm256_or_si256(bits, _mm256_and_si256(set, _mm256_set1_epi8((char)(1 << i))));
-        store_256(q, _mm256_andnot_si256(bit, v));
+        bytes_32 v = b_load(q);
+        bytes_32 set = b_equal(b_and(v, bit), bit);
+        bits = b_or(bits, b_and(set, b_set(1 << i)));
+        b_store(q, b_without(v, bit));
     }
-    store_256(out, bits);
+    b_store(out, bits);
 }
 
 KERNEL static inline void pack_6(uint8_t *q, uint8_t *low, uint8_t *high)
 {
     uint8_t upper[256];
-    const __m256i nibble = _mm256_set1_epi8(0xF);
     for (size_t i = 0; i < 256; i += 32) {
-        __m256i v = load_256(q + i);
-        store_256(upper + i, _mm256_and_si256(_mm256_srli_epi16(v, 4), nibble));
-        store_256(q + i, _mm256_and_si256(v, nibble));
+        bytes_32 v = b_load(q + i);
+        b_store(upper + i, b_field(v, 4, 0xF));
+        b_store(q + i, b_field(v, 0, 0xF));
     }
     pack_2(upper, high);
     for (size_t i = 0; i < 128; i += 32) {
         const uint8_t *from = q + i / 64 * 128 + i % 64;
-        store_256(low + i, _mm256_or_si256(load_256(from), shifted(from + 64, 4)));
+        b_store(low + i, b_or(b_load(from), shifted(from + 64, 4)));
     }
 }
 
@@ -254,9 +236,7 @@ KERNEL static void encode_q2_k(const float *x, const float *importance, uint8_t 
         } else {
             encode_pairs(16, 3, 15, -0.5f, 0.1f, 15, 1, values, NULL, pairs);
         }
-        __m128i scales = _mm_loadu_si128((const __m128i *)(const void *)pairs->scales);
-        __m128i minima = _mm_loadu_si128((const __m128i *)(const void *)pairs->minima);
-        _mm_storeu_si128((__m128i *)(void *)out, _mm_or_si128(scales, _mm_slli_epi16(minima, 4)));
+        h_store(out, h_or(h_load(pairs->scales), h_left(h_load(pairs->minima), 4)));
         pack_2(pairs->q, out + 16);
         wb__store_f16(out + 80, pairs->d);
         wb__store_f16(out + 82, pairs->m);

@@ -1,5 +1,5 @@
 /*
- * quant/x86/encode_iq.h: the search for the points of a group of IQ2 or IQ3, with the candidates
+ * quant/lanes/encode_iq.h: the search for the points of a group of IQ2 or IQ3, with the candidates
  * for its scale in the lanes, and where a code is no point the points around it. scalar/iq_search.c
  * says what is done, and does it in the same order.
  *
