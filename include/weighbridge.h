@@ -1053,6 +1053,162 @@ WB_API wb_status wb_int4_dequantize(const wb_int4_tensor *tensor, float *values,
 /* Writing models                                                                                */
 /* --------------------------------------------------------------------------------------------- */
 
+/*
+ * A writer is told of all metadata and tensors; then it works out every file to its last byte; then
+ * it looks whether there is room and begins; and then it takes the tensors' bytes, in any order and
+ * from any threads. wb_writer_commit makes the result appear, whole. Whatever fails or ends before,
+ * a crash included, leaves what was there as it was.
+ *
+ *     wb_writer_options options = {.size = sizeof options, .format = "gguf"};
+ *     wb_writer_create(&options, &writer, &error);
+ *     wb_writer_set_string(writer, "general.architecture", SIZE_MAX, "llama", SIZE_MAX, &error);
+ *     wb_writer_add(writer, "output.weight", SIZE_MAX, WB_DTYPE_F16, shape, 2, &i, &error);
+ *     wb_writer_plan(writer, "model.gguf", &error);
+ *     wb_writer_begin(writer, &error);
+ *     wb_writer_put(writer, i, 0, bytes, n, &error);
+ *     wb_writer_commit(writer, &error);
+ *     wb_writer_free(writer);
+ */
+typedef struct wb_writer wb_writer;
+
+/* Replace a folder that is there, or a model that a store has. Files are replaced in any case. */
+#define WB_WRITE_FORCE 1u
+/* GGUF: numbers most significant byte first, the tensors' too. Bytes are given as ever. */
+#define WB_WRITE_BIG_ENDIAN 2u
+/* safetensors: every tensor begins at a multiple of `alignment`. The format has no gaps: what lies
+ * between are tensors "__padding__.N" of U8. */
+#define WB_WRITE_ALIGN_TENSORS 4u
+/* safetensors: the path is that of a folder that does not exist yet. */
+#define WB_WRITE_FOLDER 8u
+
+typedef struct wb_writer_options {
+    size_t size;        /* sizeof(wb_writer_options) */
+    const char *format; /* "safetensors" or "gguf" */
+    uint32_t flags;     /* WB_WRITE_* */
+    uint64_t
+        alignment; /* bytes, a power of two from 8 on. safetensors: of the data [8]; GGUF: of each
+                           tensor [general.alignment, or 32] */
+    uint64_t max_file_bytes;   /* tensors' bytes in a file, unless one alone has more; 0: no end */
+    uint64_t max_file_tensors; /* 0: no end */
+    const wb_model
+        *source; /* its files are not written into, and must be what they were at the end;
+                               borrowed until wb_writer_free; NULL: none */
+    const wb_limits *limits;       /* of headers; NULL: wb_limits_default */
+    const wb_allocator *allocator; /* NULL: as for wb_open; copied */
+} wb_writer_options;
+
+/* writer: owned, release with wb_writer_free */
+WB_API wb_status wb_writer_create(const wb_writer_options *options, wb_writer **writer,
+                                  wb_error *error) WB_MUST_CHECK;
+
+/* Releases a writer, and drops what was not committed. NULL is ignored. */
+WB_API void wb_writer_free(wb_writer *writer);
+
+/* A value for metadata. */
+typedef struct wb_value {
+    size_t size; /* sizeof(wb_value) */
+    wb_meta_type type;
+    uint32_t
+        bits; /* of a number, or of each of an array: 8, 16, 32 or 64; of FLOAT 32 or 64; 0: 64 */
+    wb_meta_type element; /* ARRAY: the type of its elements */
+    uint32_t reserved;
+    uint64_t number;  /* UINT; INT in two's complement; BOOL 0 or 1 */
+    double real;      /* FLOAT */
+    const char *text; /* STRING */
+    size_t text_len;
+    uint64_t count; /* ARRAY: elements */
+    const void
+        *items; /* of numbers: as memory has them; BOOL a byte each; STRING: const char *each;
+                          ARRAY: a wb_value each */
+    const size_t *lens; /* of STRINGs; NULL: strlen */
+} wb_value;
+
+/*
+ * Sets a metadata entry; one that is there keeps its place. Entries are written in the order in which
+ * they came. safetensors has strings only. The keys that a split of GGUF needs, and index files, come
+ * by themselves. Copies everything. ARGUMENT for a value that is none, and after wb_writer_plan.
+ */
+WB_API wb_status wb_writer_set(wb_writer *writer, const char *key, size_t key_len,
+                               const wb_value *value, wb_error *error) WB_MUST_CHECK;
+WB_API wb_status wb_writer_set_string(wb_writer *writer, const char *key, size_t key_len,
+                                      const char *value, size_t value_len,
+                                      wb_error *error) WB_MUST_CHECK;
+
+/* As wb_writer_set with entry `index` of a model, under its key, exactly as that has it. */
+WB_API wb_status wb_writer_copy_meta(wb_writer *writer, const wb_model *model, uint64_t index,
+                                     wb_error *error) WB_MUST_CHECK;
+
+/*
+ * Declares a tensor.
+ *
+ * shape   `rank` dimensions, outermost first
+ * index   of the tensor, counted from 0, for the functions below; may be NULL
+ *
+ * ARGUMENT for a name that was given before, or a shape the dtype cannot have.
+ */
+WB_API wb_status wb_writer_add(wb_writer *writer, const char *name, size_t name_len, int32_t dtype,
+                               const uint64_t *shape, uint32_t rank, uint64_t *index,
+                               wb_error *error) WB_MUST_CHECK;
+
+/*
+ * Works out all files, without touching the disk. Nothing can be declared afterwards.
+ *
+ * path  of the file to be, NULL for wb_writer_begin_fd. Where it takes several files, the names are
+ *       those that Hugging Face and gguf-split give them: NAME-00001-of-00003.safetensors with
+ *       NAME.safetensors.index.json, NAME-00001-of-00003.gguf, in the folder of the path
+ *
+ * UNSUPPORTED for what the format cannot hold, LIMIT for a header that is too large.
+ */
+WB_API wb_status wb_writer_plan(wb_writer *writer, const char *path, wb_error *error) WB_MUST_CHECK;
+
+/* What was planned. Strings are borrowed until wb_writer_free. */
+WB_API uint64_t wb_writer_file_count(const wb_writer *writer);
+WB_API wb_status wb_writer_file_at(const wb_writer *writer, uint64_t index, wb_file *file,
+                                   wb_error *error) WB_MUST_CHECK;
+WB_API wb_status wb_writer_tensor_at(const wb_writer *writer, uint64_t index, wb_tensor *tensor,
+                                     wb_error *error) WB_MUST_CHECK;
+
+/* The tensor at a position in the order of the files and of the bytes in them. */
+WB_API wb_status wb_writer_order(const wb_writer *writer, uint64_t position, uint64_t *index,
+                                 wb_error *error) WB_MUST_CHECK;
+
+/*
+ * Begins to write what was planned: looks whether there is room for all of it and whether it may be
+ * written there, and makes temporary files. An existing file keeps its permissions and of a symbolic
+ * link the target is replaced; a pipe or a device is written straight away, as wb_writer_begin_fd
+ * does. Several files never replace others. ARGUMENT where an output is a file of `source`.
+ */
+WB_API wb_status wb_writer_begin(wb_writer *writer, wb_error *error) WB_MUST_CHECK;
+
+/*
+ * The same for a descriptor, which stays the caller's: bytes are then taken in the order of
+ * wb_writer_order only. `label` names it in messages. One file; plans it if that was not done.
+ */
+WB_API wb_status wb_writer_begin_fd(wb_writer *writer, int fd, const char *label,
+                                    wb_error *error) WB_MUST_CHECK;
+
+/*
+ * Writes n bytes of a tensor, little-endian, from byte `offset` of it on. Thread-safe. Where numbers
+ * are to be stored the other way these are whole elements or blocks. ARGUMENT for bytes that were
+ * given before or that leave the tensor. Any other failure is final.
+ */
+WB_API wb_status wb_writer_put(wb_writer *writer, uint64_t index, uint64_t offset,
+                               const void *bytes, size_t n, wb_error *error) WB_MUST_CHECK;
+
+/*
+ * Writes all of a tensor as another model stores it, by copying the bytes of its file, within the file
+ * system where that can. dtype and size must be the same; of a tensor of several parts each is copied
+ * by itself. Thread-safe.
+ */
+WB_API wb_status wb_writer_copy(wb_writer *writer, uint64_t index, const wb_model *model,
+                                uint64_t tensor, wb_error *error) WB_MUST_CHECK;
+
+/*
+ * Makes everything durable, and then visible. ARGUMENT, and nothing happens, while bytes are missing.
+ * After another failure what was there before is still there.
+ */
+WB_API wb_status wb_writer_commit(wb_writer *writer, wb_error *error) WB_MUST_CHECK;
+
 /* --------------------------------------------------------------------------------------------- */
 /* Hashes                                                                                        */
 /* --------------------------------------------------------------------------------------------- */

@@ -32,3 +32,12 @@ const wb__format *wb__format_choose(const wb__head *head, const char *path, bool
     *by_content = best != NULL && (named == NULL || named == best);
     return *by_content ? best : named;
 }
+
+const wb__format *wb__format_named(wb__str name)
+{
+    for (size_t i = 0; i < COUNT; i++) {
+        if (wb__str_equal(name, wb__str_from(formats[i]->name, SIZE_MAX)))
+            return formats[i];
+    }
+    return NULL;
+}
