@@ -307,8 +307,7 @@ static void add_object(const wb_conversion *plan, wb__buffer *to, const char *na
 static wb_status from_keys(wb__delivery *out, wb__buffer *to)
 {
     const wb_conversion *plan = out->plan;
-    uint64_t first;
-    (void)wb_meta_find(plan->model, "wb.view", SIZE_MAX, &first);
+    wb__deliver_all_keys(plan->model);
     wb__buffer_text(to, "{");
     add_architecture(plan, to);
     for (uint64_t i = 0; i < wb_meta_count(plan->model); i++) {

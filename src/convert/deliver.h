@@ -22,6 +22,9 @@ wb_status wb__deliver_tensors(wb__delivery *out);
 
 /* ---- keys.c ---- */
 
+/* Has the model tell all metadata, not just that of the files of its weights. */
+void wb__deliver_all_keys(const wb_model *model);
+
 /* Sets the key-values of a GGUF file. */
 wb_status wb__deliver_keys(wb__delivery *out);
 

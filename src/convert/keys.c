@@ -28,6 +28,14 @@ static bool is_own(const wb_conversion *plan, wb__str key, const char *rest)
            key.ptr[prefix.len] == '.' && memcmp(key.ptr + prefix.len + 1, rest, n) == 0;
 }
 
+/* The first question for a key that no file has makes the whole view. */
+void wb__deliver_all_keys(const wb_model *model)
+{
+    uint64_t index;
+    wb_status status = wb_meta_find(model, "weighbridge.view", SIZE_MAX, &index);
+    (void)status;
+}
+
 /* ---- setting ---- */
 
 static wb_status set(wb__delivery *out, const char *key, const wb_value *value)
@@ -190,9 +198,7 @@ static wb_status tell_all(wb__delivery *out)
 wb_status wb__deliver_keys(wb__delivery *out)
 {
     const wb__insight *insight = out->plan->insight;
-    uint64_t first;
-    /* The first question for a key that no file has makes the whole view. */
-    (void)wb_meta_find(out->plan->model, "wb.view", SIZE_MAX, &first);
+    wb__deliver_all_keys(out->plan->model);
     if (insight->by_key)
         return copy_all(out);
     if (insight->config.architecture == NULL || !insight->is_family)

@@ -17,9 +17,10 @@ wb__form wb__plan_form_of(const wb_conversion *plan, uint64_t source, bool *by_v
 {
     const wb__tensors *tensors = &plan->model->tensors;
     const wb__packed *packed = NULL;
-    *by_view = source >= wb__tensors_numbers(tensors);
+    uint64_t first_view = (uint64_t)tensors->count + tensors->stored_count;
+    *by_view = source >= first_view;
     if (*by_view)
-        source = plan->insight->names.views[source - wb__tensors_numbers(tensors)].parts[0];
+        source = plan->insight->names.views[source - first_view].parts[0];
     size_t stored = wb__tensors_stored(tensors, source, &packed);
     const wb__table *table = &plan->model->logical.table;
     wb__form form = {.dtype = wb__table_kind_of(table, stored)->dtype->id};
