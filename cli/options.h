@@ -61,6 +61,8 @@ typedef struct arguments {
     command_id command; /* COMMAND_COUNT: none was named */
     bool given[OPTION_COUNT];
     const char *value[OPTION_COUNT]; /* NULL where the option takes none */
+    const char **rules;              /* of every --rule */
+    size_t rule_count;
     char **operands;
     size_t count;
 } arguments;
@@ -74,6 +76,9 @@ bool option_is_in(option_id option, command_id command);
 /* Fills in what the options say about opening; `limits` must live as long as `options`. 0 or an
  * exit code. */
 int open_options_of(const arguments *args, wb_open_options *options, wb_limits *limits);
+
+/* Reads a number of bytes, with K, M or G behind it for powers of 1024. 0, or the exit code. */
+int size_of_option(const arguments *args, option_id option, uint64_t *bytes);
 
 /* The names of an option: "--output FILE, -o" */
 void text_add_option(text *t, option_id option);
@@ -94,6 +99,7 @@ int command_doctor(const arguments *args);
 int command_export(const arguments *args);
 int command_codec(const arguments *args);
 int command_list(const arguments *args);
+int command_convert(const arguments *args);
 int command_help(const arguments *args);
 int command_generate(const arguments *args);
 
