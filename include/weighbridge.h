@@ -1318,6 +1318,119 @@ WB_API wb_status wb_hash_manifest(const wb_hashes *hashes,
 /* Converting                                                                                    */
 /* --------------------------------------------------------------------------------------------- */
 
+/*
+ * From any model to files of another kind: planned first, from headers alone, then streamed tensor by
+ * tensor within the memory allowed.
+ *
+ *     wb_policy policy = {.size = sizeof policy, .quant = "Q4_K_M"};
+ *     wb_convert_plan(model, WB_TARGET_GGUF, &policy, &conversion, &error);
+ *     wb_convert(conversion, "model.gguf", NULL, &error);
+ *     for (i = 0; i < wb_conversion_count(conversion); i++)
+ *         wb_conversion_at(conversion, i, &row, &error);    what became of each tensor
+ *     wb_conversion_free(conversion);
+ */
+typedef struct wb_conversion wb_conversion;
+
+typedef enum wb_target {
+    WB_TARGET_GGUF = 1,        /* a file, or several, as llama.cpp reads them */
+    WB_TARGET_SAFETENSORS = 2, /* a folder as Hugging Face has them; of an unknown model a file */
+    WB_TARGET_MLX = 3          /* a folder as mlx-lm has them */
+} wb_target;
+
+/* A type for the tensors whose names match; in blocks only where tensors of the kind ever are. */
+typedef struct wb_convert_rule {
+    const char *pattern; /* a POSIX extended regular expression, for the name in the result or in the
+                            model; anywhere in it, unless it says ^ and $ */
+    const char *type;    /* as wb_policy.quant, but no recipe */
+} wb_convert_rule;
+
+/* Fail where a type does not fit a tensor, rather than to fall back on another. */
+#define WB_CONVERT_STRICT 1u
+/* Write over a folder that is there. */
+#define WB_CONVERT_FORCE 2u
+
+typedef struct wb_policy {
+    size_t size; /* sizeof(wb_policy) */
+    /*
+     * What weights are quantized to, in any case. NULL: as they are, packed ones without loss where
+     * the target has such blocks, and as F16 or BF16 otherwise.
+     *   F32, F16, BF16      all of them
+     *   a llama.cpp file type, "Q4_K_M": to GGUF, each tensor as llama-quantize has it
+     *   a GGML type, "Q4_K": to GGUF, for all tensors that llama-quantize quantizes
+     *   "affine4:64" (bits and group), "mxfp4", "mxfp8", "nvfp4": to MLX; mxfp4, nvfp4 to GGUF, too
+     *   "mixed_3_6", "mixed_2_6", "mixed_3_4", "mixed_4_6": to MLX, mlx-lm's recipes
+     */
+    const char *quant;
+    const wb_convert_rule *rules; /* stand above `quant`; of several that match the last counts */
+    uint64_t rule_count;
+    const char *importance;      /* path of an importance matrix, llama.cpp's .dat or GGUF; NULL */
+    uint64_t max_memory;         /* bytes for tensors on their way, 0: 256 MiB */
+    uint64_t max_file_bytes;     /* of tensors in one file, 0: no end */
+    uint32_t flags;              /* WB_CONVERT_* */
+    const wb_executor *executor; /* NULL: that of the model; copied */
+} wb_policy;
+
+/*
+ * Plans a conversion. Reads headers and the files beside the weights, and nothing else.
+ *
+ * model       borrowed until wb_conversion_free; READ access is safest
+ * policy      NULL: as it is; read during the call
+ * conversion  owned, release with wb_conversion_free
+ *
+ * ARGUMENT for a policy that makes no sense; UNSUPPORTED for a tensor that the target has no place or
+ * no type for, and for what WB_CONVERT_STRICT forbids. One thread at a time may use a conversion.
+ */
+WB_API wb_status wb_convert_plan(const wb_model *model, wb_target target, const wb_policy *policy,
+                                 wb_conversion **conversion, wb_error *error) WB_MUST_CHECK;
+
+/*
+ * Does what was planned. The result appears whole or not at all, and does not depend on the executor.
+ *
+ * path      of a file (GGUF), or of a folder that does not exist yet, unless WB_CONVERT_FORCE says so
+ * progress  bytes of the result; NULL: none
+ *
+ * CHANGED where a file of the model is no longer what it was.
+ */
+WB_API wb_status wb_convert(wb_conversion *conversion, const char *path,
+                            const wb_progress *progress, wb_error *error) WB_MUST_CHECK;
+
+/* What becomes of the values of a tensor. */
+typedef enum wb_fidelity {
+    WB_FIDELITY_UNKNOWN = 0,  /* encoded, which only wb_convert tells how well */
+    WB_FIDELITY_EXACT = 1,    /* the same values */
+    WB_FIDELITY_REPACKED = 2, /* the same values in other blocks */
+    WB_FIDELITY_LOSSY = 3
+} wb_fidelity;
+
+/* A tensor of the result. Strings and shape are borrowed until wb_conversion_free. */
+typedef struct wb_converted {
+    size_t size; /* sizeof(wb_converted) */
+    const char *name;
+    const char *source; /* what the model calls it; empty for a tensor that is computed */
+    uint32_t rank;
+    const uint64_t *shape; /* of the values */
+    uint64_t bytes;        /* of all parts */
+    char from[32];         /* how the values are stored in the model: "BF16", "affine4:64" … */
+    char to[32];           /* … and in the result */
+    char wanted[32];       /* what `to` is in place of, since that does not fit; else empty */
+    wb_fidelity fidelity;
+    double nmse;         /* sum of squared errors over sum of squares */
+    double max_error;    /* the largest error */
+    double cosine;       /* of both, taken as vectors; 1 where nothing was lost */
+    uint64_t overflowed; /* values that left the range of their type */
+} wb_converted;
+
+/* The tensors of the result, in its order. */
+WB_API uint64_t wb_conversion_count(const wb_conversion *conversion);
+WB_API wb_status wb_conversion_at(const wb_conversion *conversion, uint64_t index,
+                                  wb_converted *converted, wb_error *error) WB_MUST_CHECK;
+
+/* What has no place in the result, and what is doubtful. Borrowed until wb_conversion_free. */
+WB_API const wb_findings *wb_conversion_findings(const wb_conversion *conversion);
+
+/* NULL is ignored. */
+WB_API void wb_conversion_free(wb_conversion *conversion);
+
 #ifdef __cplusplus
 }
 #endif
