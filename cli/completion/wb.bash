@@ -101,17 +101,17 @@ _wb() {
         ;;
     inspect)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --no-tensors --metadata --config --layers --tokens --template --modelfile --no-metadata --filter --names --compatible --max-header --store --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --no-tensors --metadata --config --layers --tokens --template --modelfile --no-metadata --filter --names --compatible --max-header --store --sandbox --help' -- "$cur"))
         fi
         ;;
     verify)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --deep --quiet --manifest --compatible --max-header --store --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --deep --quiet --manifest --compatible --max-header --store --sandbox --help' -- "$cur"))
         fi
         ;;
     doctor)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --deep --compatible --max-header --store --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --deep --compatible --max-header --store --sandbox --help' -- "$cur"))
         fi
         ;;
     export)
@@ -130,12 +130,12 @@ _wb() {
         ;;
     hash)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --no-tensors --files --manifest --compatible --max-header --store --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --no-tensors --files --manifest --compatible --max-header --store --sandbox --help' -- "$cur"))
         fi
         ;;
     list)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --store --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --store --sandbox --help' -- "$cur"))
         fi
         ;;
     convert)
