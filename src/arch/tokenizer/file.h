@@ -1,5 +1,5 @@
 /*
- * arch/tokenizer_json.h: the file tokenizer.json, as the tokenizers library writes it.
+ * arch/tokenizer/file.h: the file tokenizer.json, as the tokenizers library writes it.
  *
  * Nearly all of such a file is the vocabulary and the merges, up to hundreds of thousands of
  * entries that look alike. They are read in one pass, without a node for each; the rest, where the
@@ -12,8 +12,8 @@
  *
  * https://github.com/huggingface/tokenizers has no specification but its source.
  */
-#ifndef WB_ARCH_TOKENIZER_JSON_H
-#define WB_ARCH_TOKENIZER_JSON_H
+#ifndef WB_ARCH_TOKENIZER_FILE_H
+#define WB_ARCH_TOKENIZER_FILE_H
 
 #include "arch/strings.h"
 #include "json/tree.h"

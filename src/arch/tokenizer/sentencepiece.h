@@ -1,5 +1,5 @@
 /*
- * arch/sentencepiece.h: the file tokenizer.model, a protocol buffer of SentencePiece.
+ * arch/tokenizer/sentencepiece.h: the file tokenizer.model, a protocol buffer of SentencePiece.
  *
  * A message is a row of fields: a number times 8 plus a wire type as a varint, then the value.
  * Types 0 (varint), 1 (8 bytes), 2 (length and bytes) and 5 (4 bytes) exist; groups (3, 4) do not

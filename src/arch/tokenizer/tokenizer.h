@@ -1,5 +1,5 @@
 /*
- * arch/tokenizer.h: what the tokenizer files say, in the terms of GGUF.
+ * arch/tokenizer/tokenizer.h: what the tokenizer files say, in the terms of GGUF.
  *
  * The rules are those by which llama.cpp's converter makes a GGUF file of the same folder, so that
  * both answer alike, except where it is known to lose something:
@@ -13,8 +13,8 @@
 #ifndef WB_ARCH_TOKENIZER_H
 #define WB_ARCH_TOKENIZER_H
 
-#include "arch/sentencepiece.h"
-#include "arch/tokenizer_json.h"
+#include "arch/tokenizer/file.h"
+#include "arch/tokenizer/sentencepiece.h"
 
 /* Token types, as GGUF has them. */
 enum {

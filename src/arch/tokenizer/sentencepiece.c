@@ -1,4 +1,4 @@
-#include "arch/sentencepiece.h"
+#include "arch/tokenizer/sentencepiece.h"
 
 typedef struct wire {
     const uint8_t *begin; /* of the file, for offsets */

@@ -1,5 +1,5 @@
 /*
- * arch/pretokenizer.h: by which rule a tokenizer splits text before it merges.
+ * arch/tokenizer/pretokenizer.h: by which rule a tokenizer splits text before it merges.
  *
  * llama.cpp calls the rules by name ("llama-bpe"), tokenizer.json spells them out. A rule is
  * recognised by its steps and their expressions, letter for letter: two expressions that look alike

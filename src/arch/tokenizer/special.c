@@ -1,4 +1,4 @@
-#include "arch/tokenizer.h"
+#include "arch/tokenizer/tokenizer.h"
 
 static const char *const names[WB__SPECIALS] = {
     [WB__SPECIAL_BOS] = "bos",   [WB__SPECIAL_EOS] = "eos", [WB__SPECIAL_UNK] = "unk",

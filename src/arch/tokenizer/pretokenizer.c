@@ -1,4 +1,4 @@
-#include "arch/pretokenizer.h"
+#include "arch/tokenizer/pretokenizer.h"
 
 /*
  * Steps are written one after another, each ended by a newline: a Split as its expression, Digits
