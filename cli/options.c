@@ -17,7 +17,7 @@
     "i8|i16|i32|i64|u8|u16|u32|u64|bool|c64"
 
 const command_row command_table[COMMAND_COUNT] = {
-#define COMMAND(id, ...) [COMMAND_##id] = {__VA_ARGS__},
+#define COMMAND(id, name, ...) [COMMAND_##id] = {command_##name, #name, __VA_ARGS__},
 #include "options.def"
 };
 
@@ -111,4 +111,11 @@ int open_options_of(const arguments *args, wb_open_options *options, wb_limits *
          limits->safetensors_header > UINT32_MAX))
         return report_usage("--max-header must be a number of bytes below 4G, such as 512M");
     return 0;
+}
+
+int size_of_option(const arguments *args, option_id option, uint64_t *bytes)
+{
+    if (!args->given[option] || (parse_bytes(args->value[option], bytes) && *bytes > 0))
+        return 0;
+    return report_usage("--%s must be a number of bytes, such as 512M", option_table[option].name);
 }

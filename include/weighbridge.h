@@ -782,6 +782,8 @@ typedef struct wb_verify_options {
     uint32_t flags;              /* WB_VERIFY_* */
     uint64_t data_budget;        /* bytes of tensor data to read, 0: 64 MiB */
     const wb_progress *progress; /* NULL: none */
+    const char *manifest; /* path of a manifest (wb_hash_manifest) to check the files against,
+                                    all of their bytes; NULL: none */
 } wb_verify_options;
 
 /*
@@ -1066,9 +1068,247 @@ WB_API wb_status wb_int4_dequantize(const wb_int4_tensor *tensor, float *values,
 /* Writing models                                                                                */
 /* --------------------------------------------------------------------------------------------- */
 
+/*
+ * A writer is told of all metadata and tensors; then it works out every file to its last byte; then
+ * it looks whether there is room and begins; and then it takes the tensors' bytes, in any order and
+ * from any threads. wb_writer_commit makes the result appear, whole. Whatever fails or ends before,
+ * a crash included, leaves what was there as it was.
+ *
+ *     wb_writer_options options = {.size = sizeof options, .format = "gguf"};
+ *     wb_writer_create(&options, &writer, &error);
+ *     wb_writer_set_string(writer, "general.architecture", SIZE_MAX, "llama", SIZE_MAX, &error);
+ *     wb_writer_add(writer, "output.weight", SIZE_MAX, WB_DTYPE_F16, shape, 2, &i, &error);
+ *     wb_writer_plan(writer, "model.gguf", &error);
+ *     wb_writer_begin(writer, &error);
+ *     wb_writer_put(writer, i, 0, bytes, n, &error);
+ *     wb_writer_commit(writer, &error);
+ *     wb_writer_free(writer);
+ */
+typedef struct wb_writer wb_writer;
+
+/* Replace a folder that is there, or a model that a store has. Files are replaced in any case. */
+#define WB_WRITE_FORCE 1u
+/* GGUF: numbers most significant byte first, the tensors' too. Bytes are given as ever. */
+#define WB_WRITE_BIG_ENDIAN 2u
+/* safetensors: every tensor begins at a multiple of `alignment`. The format has no gaps: what lies
+ * between are tensors "__padding__.N" of U8. */
+#define WB_WRITE_ALIGN_TENSORS 4u
+/* safetensors: the path is that of a folder that does not exist yet. */
+#define WB_WRITE_FOLDER 8u
+
+typedef struct wb_writer_options {
+    size_t size;        /* sizeof(wb_writer_options) */
+    const char *format; /* "safetensors" or "gguf" */
+    uint32_t flags;     /* WB_WRITE_* */
+    uint64_t
+        alignment; /* bytes, a power of two from 8 on. safetensors: of the data [8]; GGUF: of each
+                           tensor [general.alignment, or 32] */
+    uint64_t max_file_bytes;   /* tensors' bytes in a file, unless one alone has more; 0: no end */
+    uint64_t max_file_tensors; /* 0: no end */
+    const wb_model
+        *source; /* its files are not written into, and must be what they were at the end;
+                               borrowed until wb_writer_free; NULL: none */
+    const wb_limits *limits;       /* of headers; NULL: wb_limits_default */
+    const wb_allocator *allocator; /* NULL: as for wb_open; copied */
+} wb_writer_options;
+
+/* writer: owned, release with wb_writer_free */
+WB_API wb_status wb_writer_create(const wb_writer_options *options, wb_writer **writer,
+                                  wb_error *error) WB_MUST_CHECK;
+
+/* Releases a writer, and drops what was not committed. NULL is ignored. */
+WB_API void wb_writer_free(wb_writer *writer);
+
+/* A value for metadata. */
+typedef struct wb_value {
+    size_t size; /* sizeof(wb_value) */
+    wb_meta_type type;
+    uint32_t
+        bits; /* of a number, or of each of an array: 8, 16, 32 or 64; of FLOAT 32 or 64; 0: 64 */
+    wb_meta_type element; /* ARRAY: the type of its elements */
+    uint32_t reserved;
+    uint64_t number;  /* UINT; INT in two's complement; BOOL 0 or 1 */
+    double real;      /* FLOAT */
+    const char *text; /* STRING */
+    size_t text_len;
+    uint64_t count; /* ARRAY: elements */
+    const void
+        *items; /* of numbers: as memory has them; BOOL a byte each; STRING: const char *each;
+                          ARRAY: a wb_value each */
+    const size_t *lens; /* of STRINGs; NULL: strlen */
+} wb_value;
+
+/*
+ * Sets a metadata entry; one that is there keeps its place. Entries are written in the order in which
+ * they came. safetensors has strings only. The keys that a split of GGUF needs, and index files, come
+ * by themselves. Copies everything. ARGUMENT for a value that is none, and after wb_writer_plan.
+ */
+WB_API wb_status wb_writer_set(wb_writer *writer, const char *key, size_t key_len,
+                               const wb_value *value, wb_error *error) WB_MUST_CHECK;
+WB_API wb_status wb_writer_set_string(wb_writer *writer, const char *key, size_t key_len,
+                                      const char *value, size_t value_len,
+                                      wb_error *error) WB_MUST_CHECK;
+
+/* As wb_writer_set with entry `index` of a model, under its key, exactly as that has it. */
+WB_API wb_status wb_writer_copy_meta(wb_writer *writer, const wb_model *model, uint64_t index,
+                                     wb_error *error) WB_MUST_CHECK;
+
+/*
+ * Declares a tensor.
+ *
+ * shape   `rank` dimensions, outermost first
+ * index   of the tensor, counted from 0, for the functions below; may be NULL
+ *
+ * ARGUMENT for a name that was given before, or a shape the dtype cannot have.
+ */
+WB_API wb_status wb_writer_add(wb_writer *writer, const char *name, size_t name_len, int32_t dtype,
+                               const uint64_t *shape, uint32_t rank, uint64_t *index,
+                               wb_error *error) WB_MUST_CHECK;
+
+/*
+ * Works out all files, without touching the disk. Nothing can be declared afterwards.
+ *
+ * path  of the file to be, NULL for wb_writer_begin_fd. Where it takes several files, the names are
+ *       those that Hugging Face and gguf-split give them: NAME-00001-of-00003.safetensors with
+ *       NAME.safetensors.index.json, NAME-00001-of-00003.gguf, in the folder of the path
+ *
+ * UNSUPPORTED for what the format cannot hold, LIMIT for a header that is too large.
+ */
+WB_API wb_status wb_writer_plan(wb_writer *writer, const char *path, wb_error *error) WB_MUST_CHECK;
+
+/* What was planned. Strings are borrowed until wb_writer_free. */
+WB_API uint64_t wb_writer_file_count(const wb_writer *writer);
+WB_API wb_status wb_writer_file_at(const wb_writer *writer, uint64_t index, wb_file *file,
+                                   wb_error *error) WB_MUST_CHECK;
+WB_API wb_status wb_writer_tensor_at(const wb_writer *writer, uint64_t index, wb_tensor *tensor,
+                                     wb_error *error) WB_MUST_CHECK;
+
+/* The tensor at a position in the order of the files and of the bytes in them. */
+WB_API wb_status wb_writer_order(const wb_writer *writer, uint64_t position, uint64_t *index,
+                                 wb_error *error) WB_MUST_CHECK;
+
+/*
+ * Begins to write what was planned: looks whether there is room for all of it and whether it may be
+ * written there, and makes temporary files. An existing file keeps its permissions and of a symbolic
+ * link the target is replaced; a pipe or a device is written straight away, as wb_writer_begin_fd
+ * does. Several files never replace others. ARGUMENT where an output is a file of `source`.
+ */
+WB_API wb_status wb_writer_begin(wb_writer *writer, wb_error *error) WB_MUST_CHECK;
+
+/*
+ * The same for a descriptor, which stays the caller's: bytes are then taken in the order of
+ * wb_writer_order only. `label` names it in messages. One file; plans it if that was not done.
+ */
+WB_API wb_status wb_writer_begin_fd(wb_writer *writer, int fd, const char *label,
+                                    wb_error *error) WB_MUST_CHECK;
+
+/*
+ * Writes n bytes of a tensor, little-endian, from byte `offset` of it on. Thread-safe. Where numbers
+ * are to be stored the other way these are whole elements or blocks. ARGUMENT for bytes that were
+ * given before or that leave the tensor. Any other failure is final.
+ */
+WB_API wb_status wb_writer_put(wb_writer *writer, uint64_t index, uint64_t offset,
+                               const void *bytes, size_t n, wb_error *error) WB_MUST_CHECK;
+
+/*
+ * Writes all of a tensor as another model stores it, by copying the bytes of its file, within the file
+ * system where that can. dtype and size must be the same; of a tensor of several parts each is copied
+ * by itself. Thread-safe.
+ */
+WB_API wb_status wb_writer_copy(wb_writer *writer, uint64_t index, const wb_model *model,
+                                uint64_t tensor, wb_error *error) WB_MUST_CHECK;
+
+/*
+ * Makes everything durable, and then visible. ARGUMENT, and nothing happens, while bytes are missing.
+ * After another failure what was there before is still there.
+ */
+WB_API wb_status wb_writer_commit(wb_writer *writer, wb_error *error) WB_MUST_CHECK;
+
 /* --------------------------------------------------------------------------------------------- */
 /* Hashes                                                                                        */
 /* --------------------------------------------------------------------------------------------- */
+
+/* SHA-256 of something, as bytes. */
+#define WB_DIGEST_BYTES 32
+
+/*
+ * There are two kinds of digests. That of a file is of its bytes, what sha256sum prints. That of a
+ * tensor is of its values: SHA-256 of its rank and dimensions, a 64-bit integer each, and then of its
+ * values as binary32, all of them little-endian, rows in the order Hugging Face has them. It is the
+ * same for whatever holds the same values: another format, another dtype that has room for them, one
+ * file or many, experts one by one or stacked. docs/hash.md has it to the letter.
+ */
+#define WB_HASH_FILES 1u
+#define WB_HASH_VALUES 2u
+#define WB_HASH_CHUNKS 4u /* of each MiB of the files, too, which makes a manifest; with FILES */
+
+typedef struct wb_hash_options {
+    size_t size;                 /* sizeof(wb_hash_options) */
+    uint32_t flags;              /* WB_HASH_*; 0: FILES and VALUES */
+    const wb_executor *executor; /* NULL: that the model was opened with */
+    const wb_progress *progress; /* NULL: none */
+} wb_hash_options;
+
+typedef struct wb_hashes wb_hashes;
+
+/*
+ * Computes digests of an open model. Files and tensors are read once for each kind, several at a time
+ * where there is an executor; the result does not depend on it. Takes some MiB for each of its
+ * threads, and what a row of a tensor takes where that is more.
+ *
+ * options  NULL: defaults
+ * hashes   owned, release with wb_hashes_free, before the model is closed
+ *
+ * Fails with IO, MEMORY, CANCELLED, ARGUMENT, with UNSUPPORTED for a tensor that cannot be decoded,
+ * and with CHANGED if a file did meanwhile. Thread-safe.
+ */
+WB_API wb_status wb_hash_model(const wb_model *model, const wb_hash_options *options,
+                               wb_hashes **hashes, wb_error *error) WB_MUST_CHECK;
+
+/* NULL is ignored. */
+WB_API void wb_hashes_free(wb_hashes *hashes);
+
+typedef struct wb_tensor_hash {
+    size_t size;      /* sizeof(wb_tensor_hash) */
+    const char *name; /* canonical where there is such a name, else as the files have it; borrowed
+                         until wb_close */
+    size_t name_len;
+    uint64_t tensor;       /* index for wb_tensor_at */
+    uint64_t nan;          /* how many values are NaN */
+    uint64_t infinite;     /* and infinite */
+    uint32_t is_canonical; /* 1: the name is */
+    uint32_t counts;       /* 1: it is part of the digest of the whole model */
+    uint8_t digest[WB_DIGEST_BYTES];
+} wb_tensor_hash;
+
+/* The number of digests of tensors; 0 without WB_HASH_VALUES. */
+WB_API uint64_t wb_hash_tensor_count(const wb_hashes *hashes);
+
+/* Digest `index` < wb_hash_tensor_count, in byte order of the names; NOT_FOUND for other numbers. */
+WB_API wb_status wb_hash_tensor_at(const wb_hashes *hashes, uint64_t index,
+                                   wb_tensor_hash *hash) WB_MUST_CHECK;
+
+/*
+ * The digest of all values: SHA-256 over the tensors in byte order of their names, of each the length
+ * of the name as a 64-bit integer, little-endian, the name, and the digest. Left out are tensors
+ * that converters leave out, since no engine needs them (tables that follow from the config, such as
+ * rope_freqs.weight, and BERT's pooler), and an output.weight that equals token_embedding.weight. NOT_FOUND without WB_HASH_VALUES.
+ */
+WB_API wb_status wb_hash_values(const wb_hashes *hashes,
+                                uint8_t digest[WB_DIGEST_BYTES]) WB_MUST_CHECK;
+
+/* The digest of file `index` < wb_file_count. NOT_FOUND without WB_HASH_FILES. */
+WB_API wb_status wb_hash_file(const wb_hashes *hashes, uint64_t index,
+                              uint8_t digest[WB_DIGEST_BYTES]) WB_MUST_CHECK;
+
+/*
+ * Writes a manifest, JSON, through `write`, which returns 0 as long as all is well: what
+ * wb_verify_options.manifest takes. Needs WB_HASH_CHUNKS (ARGUMENT otherwise). docs/hash.md has the
+ * format. IO where `write` failed.
+ */
+WB_API wb_status wb_hash_manifest(const wb_hashes *hashes,
+                                  int (*write)(void *ctx, const char *text, size_t n), void *ctx,
+                                  wb_error *error) WB_MUST_CHECK;
 
 /* --------------------------------------------------------------------------------------------- */
 /* Differences                                                                                   */
@@ -1077,6 +1317,120 @@ WB_API wb_status wb_int4_dequantize(const wb_int4_tensor *tensor, float *values,
 /* --------------------------------------------------------------------------------------------- */
 /* Converting                                                                                    */
 /* --------------------------------------------------------------------------------------------- */
+
+/*
+ * From any model to files of another kind: planned first, from headers alone, then streamed tensor by
+ * tensor within the memory allowed.
+ *
+ *     wb_policy policy = {.size = sizeof policy, .quant = "Q4_K_M"};
+ *     wb_convert_plan(model, WB_TARGET_GGUF, &policy, &conversion, &error);
+ *     wb_convert(conversion, "model.gguf", NULL, &error);
+ *     for (i = 0; i < wb_conversion_count(conversion); i++)
+ *         wb_conversion_at(conversion, i, &row, &error);    what became of each tensor
+ *     wb_conversion_free(conversion);
+ */
+typedef struct wb_conversion wb_conversion;
+
+typedef enum wb_target {
+    WB_TARGET_GGUF = 1,        /* a file, or several, as llama.cpp reads them */
+    WB_TARGET_SAFETENSORS = 2, /* a folder as Hugging Face has them; of an unknown model a file */
+    WB_TARGET_MLX = 3          /* a folder as mlx-lm has them */
+} wb_target;
+
+/* A type for the tensors whose names match; in blocks only where tensors of the kind ever are. */
+typedef struct wb_convert_rule {
+    const char
+        *pattern;     /* a POSIX extended regular expression, for the name in the result or in the
+                            model; anywhere in it, unless it says ^ and $ */
+    const char *type; /* as wb_policy.quant, but no recipe */
+} wb_convert_rule;
+
+/* Fail where a type does not fit a tensor, rather than to fall back on another. */
+#define WB_CONVERT_STRICT 1u
+/* Write over a folder that is there. */
+#define WB_CONVERT_FORCE 2u
+
+typedef struct wb_policy {
+    size_t size; /* sizeof(wb_policy) */
+    /*
+     * What weights are quantized to, in any case. NULL: as they are, packed ones without loss where
+     * the target has such blocks, and as F16 or BF16 otherwise.
+     *   F32, F16, BF16      all of them
+     *   a llama.cpp file type, "Q4_K_M": to GGUF, each tensor as llama-quantize has it
+     *   a GGML type, "Q4_K": to GGUF, for all tensors that llama-quantize quantizes
+     *   "affine4:64" (bits and group), "mxfp4", "mxfp8", "nvfp4": to MLX; mxfp4, nvfp4 to GGUF, too
+     *   "mixed_3_6", "mixed_2_6", "mixed_3_4", "mixed_4_6": to MLX, mlx-lm's recipes
+     */
+    const char *quant;
+    const wb_convert_rule *rules; /* stand above `quant`; of several that match the last counts */
+    uint64_t rule_count;
+    const char *importance;      /* path of an importance matrix, llama.cpp's .dat or GGUF; NULL */
+    uint64_t max_memory;         /* bytes for tensors on their way, 0: 256 MiB */
+    uint64_t max_file_bytes;     /* of tensors in one file, 0: no end */
+    uint32_t flags;              /* WB_CONVERT_* */
+    const wb_executor *executor; /* NULL: that of the model; copied */
+} wb_policy;
+
+/*
+ * Plans a conversion. Reads headers and the files beside the weights, and nothing else.
+ *
+ * model       borrowed until wb_conversion_free; READ access is safest
+ * policy      NULL: as it is; read during the call
+ * conversion  owned, release with wb_conversion_free
+ *
+ * ARGUMENT for a policy that makes no sense; UNSUPPORTED for a tensor that the target has no place or
+ * no type for, and for what WB_CONVERT_STRICT forbids. One thread at a time may use a conversion.
+ */
+WB_API wb_status wb_convert_plan(const wb_model *model, wb_target target, const wb_policy *policy,
+                                 wb_conversion **conversion, wb_error *error) WB_MUST_CHECK;
+
+/*
+ * Does what was planned. The result appears whole or not at all, and does not depend on the executor.
+ *
+ * path      of a file (GGUF), or of a folder that does not exist yet, unless WB_CONVERT_FORCE says so
+ * progress  bytes of the result; NULL: none
+ *
+ * CHANGED where a file of the model is no longer what it was.
+ */
+WB_API wb_status wb_convert(wb_conversion *conversion, const char *path,
+                            const wb_progress *progress, wb_error *error) WB_MUST_CHECK;
+
+/* What becomes of the values of a tensor. */
+typedef enum wb_fidelity {
+    WB_FIDELITY_UNKNOWN = 0,  /* encoded, which only wb_convert tells how well */
+    WB_FIDELITY_EXACT = 1,    /* the same values */
+    WB_FIDELITY_REPACKED = 2, /* the same values in other blocks */
+    WB_FIDELITY_LOSSY = 3
+} wb_fidelity;
+
+/* A tensor of the result. Strings and shape are borrowed until wb_conversion_free. */
+typedef struct wb_converted {
+    size_t size; /* sizeof(wb_converted) */
+    const char *name;
+    const char *source; /* what the model calls it; empty for a tensor that is computed */
+    uint32_t rank;
+    const uint64_t *shape; /* of the values */
+    uint64_t bytes;        /* of all parts */
+    char from[32];         /* how the values are stored in the model: "BF16", "affine4:64" … */
+    char to[32];           /* … and in the result */
+    char wanted[32];       /* what `to` is in place of, since that does not fit; else empty */
+    wb_fidelity fidelity;
+    double nmse;         /* sum of squared errors over sum of squares */
+    double max_error;    /* the largest error */
+    double cosine;       /* of both, taken as vectors; 1 where nothing was lost */
+    uint64_t overflowed; /* values that left the range of their type */
+} wb_converted;
+
+/* The tensors of the result, in its order. */
+WB_API uint64_t wb_conversion_count(const wb_conversion *conversion);
+WB_API wb_status wb_conversion_at(const wb_conversion *conversion, uint64_t index,
+                                  wb_converted *converted, wb_error *error) WB_MUST_CHECK;
+
+/* What has no place in the result, and what is doubtful. Borrowed until wb_conversion_free. */
+WB_API const wb_findings *wb_conversion_findings(const wb_conversion *conversion);
+
+/* NULL is ignored. */
+WB_API void wb_conversion_free(wb_conversion *conversion);
 
 #ifdef __cplusplus
 }

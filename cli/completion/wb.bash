@@ -12,7 +12,7 @@ _wb() {
     for ((i = 1; i < COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
         =) ((i++)) ;;
-        --filter|--names|--dtype|--slice|--format|--output|-o|--type|--cols|--imatrix|--e8m0|--max-header|--store)
+        --filter|--names|--manifest|--dtype|--slice|--format|--output|-o|--type|--cols|--to|--quant|--rule|--imatrix|--max-memory|--max-shard-size|--e8m0|--max-header|--store)
             [[ ${COMP_WORDS[i+1]} == = ]] || ((i++)) ;;
         -?*) ;;
         *)
@@ -32,6 +32,9 @@ _wb() {
         ;;
     --names)
         COMPREPLY=($(compgen -W 'native canonical both' -- "$cur"))
+        return
+        ;;
+    --manifest)
         return
         ;;
     --dtype)
@@ -57,7 +60,27 @@ _wb() {
         compopt +o default +o bashdefault 2>/dev/null
         return
         ;;
+    --to)
+        COMPREPLY=($(compgen -W 'gguf safetensors mlx' -- "$cur"))
+        return
+        ;;
+    --quant)
+        compopt +o default +o bashdefault 2>/dev/null
+        return
+        ;;
+    --rule)
+        compopt +o default +o bashdefault 2>/dev/null
+        return
+        ;;
     --imatrix)
+        return
+        ;;
+    --max-memory)
+        compopt +o default +o bashdefault 2>/dev/null
+        return
+        ;;
+    --max-shard-size)
+        compopt +o default +o bashdefault 2>/dev/null
         return
         ;;
     --e8m0)
@@ -74,7 +97,7 @@ _wb() {
     esac
     case $command in
     '')
-        COMPREPLY=($(compgen -W 'inspect verify doctor export codec list help --help --version' -- "$cur"))
+        COMPREPLY=($(compgen -W 'inspect verify doctor export codec hash list convert help --help --version' -- "$cur"))
         ;;
     inspect)
         if [[ $cur == -* ]]; then
@@ -83,7 +106,7 @@ _wb() {
         ;;
     verify)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --deep --quiet --compatible --max-header --store --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --deep --quiet --manifest --compatible --max-header --store --help' -- "$cur"))
         fi
         ;;
     doctor)
@@ -105,16 +128,26 @@ _wb() {
             COMPREPLY=($(compgen -W 'list encode decode' -- "$cur"))
         fi
         ;;
+    hash)
+        if [[ $cur == -* ]]; then
+            COMPREPLY=($(compgen -W ' --json --no-tensors --files --manifest --compatible --max-header --store --help' -- "$cur"))
+        fi
+        ;;
     list)
         if [[ $cur == -* ]]; then
             COMPREPLY=($(compgen -W ' --json --store --help' -- "$cur"))
+        fi
+        ;;
+    convert)
+        if [[ $cur == -* ]]; then
+            COMPREPLY=($(compgen -W ' --json --to --quant --rule --imatrix --strict --max-memory --max-shard-size --force --dry-run --compatible --max-header --store --help' -- "$cur"))
         fi
         ;;
     help)
         if [[ $cur == -* ]]; then
             COMPREPLY=($(compgen -W ' --help' -- "$cur"))
         else
-            COMPREPLY=($(compgen -W 'inspect verify doctor export codec list help' -- "$cur"))
+            COMPREPLY=($(compgen -W 'inspect verify doctor export codec hash list convert help' -- "$cur"))
         fi
         ;;
     esac

@@ -61,7 +61,7 @@ static bool has_name(const folder_listing *listing, wb__str name)
 /* Whatever is neither an index nor a .safetensors file. */
 static wb_status list_other(folder_listing *listing, wb__str name)
 {
-    const wb__format *format = wb__format_named(name);
+    const wb__format *format = wb__format_of_extension(name);
     if (format != NULL && format->is_weights && listing->lone_count++ == 0) {
         listing->lone = wb__arena_copy(&listing->arena, name.ptr, name.len);
         if (listing->lone == NULL)
