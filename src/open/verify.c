@@ -179,7 +179,9 @@ static bool is_unaligned(const wb__model *logical, const wb__model_file *in, siz
 {
     const wb__dtype *dtype = wb__table_kind_of(&logical->table, tensor)->dtype;
     uint32_t size = wb__dtype_is_plain(dtype) ? dtype->block_bits / 8 : 1;
-    return size > 1 && (in->data_begin + wb__record_at(&logical->table, tensor)->begin) % size != 0;
+    const wb__storing *storing = wb__model_storing_of(logical, tensor);
+    return size > 1 && (storing == NULL || !storing->deflated) &&
+           (in->data_begin + wb__record_at(&logical->table, tensor)->begin) % size != 0;
 }
 
 /* Tensors that do not begin at a multiple of their element's size: one finding a model. */
