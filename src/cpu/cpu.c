@@ -48,7 +48,7 @@ static uint32_t detect(void)
 #else
 static uint32_t detect(void)
 {
-    return 0;
+    return WB__ARM64 ? WB__CPU_NEON : 0;
 }
 #endif
 
@@ -76,6 +76,8 @@ static uint32_t without_disabled(uint32_t features)
         features &= ~WB__CPU_VAES;
     if (listed(list, "aes"))
         features &= ~(WB__CPU_AES | WB__CPU_VAES);
+    if (listed(list, "neon"))
+        features &= ~WB__CPU_NEON;
     return features;
 }
 
