@@ -128,10 +128,15 @@ typedef struct wb_limits {
                                     2^32 - 1 at most */
     uint64_t gguf_header;        /* bytes of a GGUF file before its tensors' data [1,073,741,824];
                                     2^32 - 1 at most */
-    uint64_t json_bytes;         /* bytes of a JSON file beside the weights [268,435,456] */
-    uint64_t files;              /* files of one model [65,536] */
-    uint64_t rank;               /* dimensions of a tensor [65,536] */
-    uint64_t spool_memory;       /* bytes of a stream kept in memory before a temporary file is used
+    uint64_t npy_header;    /* bytes of the header of a .npy file or member [65,536]; 131,072 at
+                                    most */
+    uint64_t npz_directory; /* bytes of the central directory of a .npz file [268,435,456] */
+    uint64_t inflated;      /* bytes that the compressed tensors of a file unpack to
+                                    [68,719,476,736] */
+    uint64_t json_bytes;    /* bytes of a JSON file beside the weights [268,435,456] */
+    uint64_t files;         /* files of one model [65,536] */
+    uint64_t rank;          /* dimensions of a tensor [65,536] */
+    uint64_t spool_memory;  /* bytes of a stream kept in memory before a temporary file is used
                                     [67,108,864] */
 } wb_limits;
 
@@ -192,7 +197,7 @@ typedef struct wb_source {
 
 /*
  * Opens the model that `path` belongs to: a .safetensors file, any shard of a sharded model, a folder
- * of them, a GGUF file or any part of a split one, a manifest of an Ollama store,
+ * of them, a GGUF file or any part of a split one, a .npy or .npz file, a manifest of an Ollama store,
  * "ollama://[host/][namespace/]model[:tag]", or, with wb_open_options.store, a name in that store where
  * there is no such path. The format is found by content, not by name. Costs time in proportion to the
  * headers and nothing in proportion to the weights.
@@ -265,7 +270,7 @@ WB_API wb_status wb_model_check(const wb_model *model, wb_error *error) WB_MUST_
  */
 WB_API int wb_owns_address(const wb_model *model, const void *address);
 
-/* The name of the container format, "safetensors" or "gguf". Static. */
+/* The name of the container format: "safetensors", "gguf", "npy" or "npz". Static. */
 WB_API const char *wb_format(const wb_model *model);
 
 typedef struct wb_file {
@@ -287,6 +292,11 @@ WB_API wb_status wb_file_at(const wb_model *model, uint64_t index, wb_file *file
 /* Tensors                                                                                       */
 /* --------------------------------------------------------------------------------------------- */
 
+/* What is different about the bytes of a tensor in its file. */
+#define WB_STORED_BIG_ENDIAN 1u /* numbers are stored most significant byte first */
+#define WB_STORED_COLUMNS 2u    /* column-major: the first index runs fastest */
+#define WB_STORED_DEFLATED 4u   /* compressed; `offset` is where the compressed bytes begin */
+
 typedef struct wb_tensor {
     size_t size;      /* sizeof(wb_tensor) */
     const char *name; /* as in the file; borrowed until wb_close */
@@ -295,9 +305,10 @@ typedef struct wb_tensor {
     uint32_t rank;         /* number of dimensions; 0 is a scalar */
     const uint64_t *shape; /* `rank` dimensions, outermost first; borrowed until wb_close */
     uint64_t elements;
-    uint64_t bytes;  /* stored size */
-    uint64_t file;   /* index for wb_file_at */
-    uint64_t offset; /* of the first byte, from the start of that file */
+    uint64_t bytes;   /* stored size; of compressed ones the unpacked size */
+    uint64_t file;    /* index for wb_file_at */
+    uint64_t offset;  /* of the first byte, from the start of that file */
+    uint32_t storing; /* WB_STORED_*; 0: the elements lie at `offset`, row-major, little-endian */
 } wb_tensor;
 
 /*
@@ -377,8 +388,8 @@ WB_API wb_status wb_tensor_names(const wb_model *model, wb_names_kind kind, cons
 /*
  * The stored bytes of a tensor, without a copy. They begin where the file has them and may be
  * unaligned for their dtype. Borrowed until wb_close. UNSUPPORTED in READ mode and for sources that
- * cannot be mapped, and for files that store numbers most significant byte first (wb_file), where
- * wb_tensor_read does; and for tensors of several parts: ask for the parts.
+ * cannot be mapped, and for tensors whose `storing` is not 0, where wb_tensor_read does; and for
+ * tensors of several parts: ask for the parts.
  */
 WB_API wb_status wb_tensor_data(const wb_model *model, uint64_t index, const void **bytes,
                                 wb_error *error) WB_MUST_CHECK;
@@ -430,7 +441,9 @@ WB_API wb_status wb_tensor_read_size(const wb_model *model, uint64_t index, cons
  * dst    `size` bytes, at least what wb_tensor_read_size says; unaligned is fine
  *
  * WB_ERROR_IO names the offset at which a file ended early. Safe on a file that changes, except in
- * MAP mode. Uses at most 2 MiB beside dst.
+ * MAP mode. Uses at most 2 MiB beside dst, but the size of the tensor for one that is stored by columns,
+ * or compressed and read backwards. What is compressed is unpacked from its beginning by every call, and
+ * its checksum compared when its end is reached; damage is a WB_ERROR_FORMAT.
  */
 WB_API wb_status wb_tensor_read(const wb_model *model, uint64_t index, const wb_slice *slice,
                                 int32_t dtype, void *dst, uint64_t size,
@@ -769,6 +782,8 @@ typedef struct wb_verify_options {
     uint32_t flags;              /* WB_VERIFY_* */
     uint64_t data_budget;        /* bytes of tensor data to read, 0: 64 MiB */
     const wb_progress *progress; /* NULL: none */
+    const char *manifest; /* path of a manifest (wb_hash_manifest) to check the files against,
+                                    all of their bytes; NULL: none */
 } wb_verify_options;
 
 /*
@@ -1150,9 +1165,247 @@ WB_API wb_status wb_file_cached(const wb_model *model, uint64_t file, uint64_t *
 /* Writing models                                                                                */
 /* --------------------------------------------------------------------------------------------- */
 
+/*
+ * A writer is told of all metadata and tensors; then it works out every file to its last byte; then
+ * it looks whether there is room and begins; and then it takes the tensors' bytes, in any order and
+ * from any threads. wb_writer_commit makes the result appear, whole. Whatever fails or ends before,
+ * a crash included, leaves what was there as it was.
+ *
+ *     wb_writer_options options = {.size = sizeof options, .format = "gguf"};
+ *     wb_writer_create(&options, &writer, &error);
+ *     wb_writer_set_string(writer, "general.architecture", SIZE_MAX, "llama", SIZE_MAX, &error);
+ *     wb_writer_add(writer, "output.weight", SIZE_MAX, WB_DTYPE_F16, shape, 2, &i, &error);
+ *     wb_writer_plan(writer, "model.gguf", &error);
+ *     wb_writer_begin(writer, &error);
+ *     wb_writer_put(writer, i, 0, bytes, n, &error);
+ *     wb_writer_commit(writer, &error);
+ *     wb_writer_free(writer);
+ */
+typedef struct wb_writer wb_writer;
+
+/* Replace a folder that is there, or a model that a store has. Files are replaced in any case. */
+#define WB_WRITE_FORCE 1u
+/* GGUF: numbers most significant byte first, the tensors' too. Bytes are given as ever. */
+#define WB_WRITE_BIG_ENDIAN 2u
+/* safetensors: every tensor begins at a multiple of `alignment`. The format has no gaps: what lies
+ * between are tensors "__padding__.N" of U8. */
+#define WB_WRITE_ALIGN_TENSORS 4u
+/* safetensors: the path is that of a folder that does not exist yet. */
+#define WB_WRITE_FOLDER 8u
+
+typedef struct wb_writer_options {
+    size_t size;        /* sizeof(wb_writer_options) */
+    const char *format; /* "safetensors" or "gguf" */
+    uint32_t flags;     /* WB_WRITE_* */
+    uint64_t
+        alignment; /* bytes, a power of two from 8 on. safetensors: of the data [8]; GGUF: of each
+                           tensor [general.alignment, or 32] */
+    uint64_t max_file_bytes;   /* tensors' bytes in a file, unless one alone has more; 0: no end */
+    uint64_t max_file_tensors; /* 0: no end */
+    const wb_model
+        *source; /* its files are not written into, and must be what they were at the end;
+                               borrowed until wb_writer_free; NULL: none */
+    const wb_limits *limits;       /* of headers; NULL: wb_limits_default */
+    const wb_allocator *allocator; /* NULL: as for wb_open; copied */
+} wb_writer_options;
+
+/* writer: owned, release with wb_writer_free */
+WB_API wb_status wb_writer_create(const wb_writer_options *options, wb_writer **writer,
+                                  wb_error *error) WB_MUST_CHECK;
+
+/* Releases a writer, and drops what was not committed. NULL is ignored. */
+WB_API void wb_writer_free(wb_writer *writer);
+
+/* A value for metadata. */
+typedef struct wb_value {
+    size_t size; /* sizeof(wb_value) */
+    wb_meta_type type;
+    uint32_t
+        bits; /* of a number, or of each of an array: 8, 16, 32 or 64; of FLOAT 32 or 64; 0: 64 */
+    wb_meta_type element; /* ARRAY: the type of its elements */
+    uint32_t reserved;
+    uint64_t number;  /* UINT; INT in two's complement; BOOL 0 or 1 */
+    double real;      /* FLOAT */
+    const char *text; /* STRING */
+    size_t text_len;
+    uint64_t count; /* ARRAY: elements */
+    const void
+        *items; /* of numbers: as memory has them; BOOL a byte each; STRING: const char *each;
+                          ARRAY: a wb_value each */
+    const size_t *lens; /* of STRINGs; NULL: strlen */
+} wb_value;
+
+/*
+ * Sets a metadata entry; one that is there keeps its place. Entries are written in the order in which
+ * they came. safetensors has strings only. The keys that a split of GGUF needs, and index files, come
+ * by themselves. Copies everything. ARGUMENT for a value that is none, and after wb_writer_plan.
+ */
+WB_API wb_status wb_writer_set(wb_writer *writer, const char *key, size_t key_len,
+                               const wb_value *value, wb_error *error) WB_MUST_CHECK;
+WB_API wb_status wb_writer_set_string(wb_writer *writer, const char *key, size_t key_len,
+                                      const char *value, size_t value_len,
+                                      wb_error *error) WB_MUST_CHECK;
+
+/* As wb_writer_set with entry `index` of a model, under its key, exactly as that has it. */
+WB_API wb_status wb_writer_copy_meta(wb_writer *writer, const wb_model *model, uint64_t index,
+                                     wb_error *error) WB_MUST_CHECK;
+
+/*
+ * Declares a tensor.
+ *
+ * shape   `rank` dimensions, outermost first
+ * index   of the tensor, counted from 0, for the functions below; may be NULL
+ *
+ * ARGUMENT for a name that was given before, or a shape the dtype cannot have.
+ */
+WB_API wb_status wb_writer_add(wb_writer *writer, const char *name, size_t name_len, int32_t dtype,
+                               const uint64_t *shape, uint32_t rank, uint64_t *index,
+                               wb_error *error) WB_MUST_CHECK;
+
+/*
+ * Works out all files, without touching the disk. Nothing can be declared afterwards.
+ *
+ * path  of the file to be, NULL for wb_writer_begin_fd. Where it takes several files, the names are
+ *       those that Hugging Face and gguf-split give them: NAME-00001-of-00003.safetensors with
+ *       NAME.safetensors.index.json, NAME-00001-of-00003.gguf, in the folder of the path
+ *
+ * UNSUPPORTED for what the format cannot hold, LIMIT for a header that is too large.
+ */
+WB_API wb_status wb_writer_plan(wb_writer *writer, const char *path, wb_error *error) WB_MUST_CHECK;
+
+/* What was planned. Strings are borrowed until wb_writer_free. */
+WB_API uint64_t wb_writer_file_count(const wb_writer *writer);
+WB_API wb_status wb_writer_file_at(const wb_writer *writer, uint64_t index, wb_file *file,
+                                   wb_error *error) WB_MUST_CHECK;
+WB_API wb_status wb_writer_tensor_at(const wb_writer *writer, uint64_t index, wb_tensor *tensor,
+                                     wb_error *error) WB_MUST_CHECK;
+
+/* The tensor at a position in the order of the files and of the bytes in them. */
+WB_API wb_status wb_writer_order(const wb_writer *writer, uint64_t position, uint64_t *index,
+                                 wb_error *error) WB_MUST_CHECK;
+
+/*
+ * Begins to write what was planned: looks whether there is room for all of it and whether it may be
+ * written there, and makes temporary files. An existing file keeps its permissions and of a symbolic
+ * link the target is replaced; a pipe or a device is written straight away, as wb_writer_begin_fd
+ * does. Several files never replace others. ARGUMENT where an output is a file of `source`.
+ */
+WB_API wb_status wb_writer_begin(wb_writer *writer, wb_error *error) WB_MUST_CHECK;
+
+/*
+ * The same for a descriptor, which stays the caller's: bytes are then taken in the order of
+ * wb_writer_order only. `label` names it in messages. One file; plans it if that was not done.
+ */
+WB_API wb_status wb_writer_begin_fd(wb_writer *writer, int fd, const char *label,
+                                    wb_error *error) WB_MUST_CHECK;
+
+/*
+ * Writes n bytes of a tensor, little-endian, from byte `offset` of it on. Thread-safe. Where numbers
+ * are to be stored the other way these are whole elements or blocks. ARGUMENT for bytes that were
+ * given before or that leave the tensor. Any other failure is final.
+ */
+WB_API wb_status wb_writer_put(wb_writer *writer, uint64_t index, uint64_t offset,
+                               const void *bytes, size_t n, wb_error *error) WB_MUST_CHECK;
+
+/*
+ * Writes all of a tensor as another model stores it, by copying the bytes of its file, within the file
+ * system where that can. dtype and size must be the same; of a tensor of several parts each is copied
+ * by itself. Thread-safe.
+ */
+WB_API wb_status wb_writer_copy(wb_writer *writer, uint64_t index, const wb_model *model,
+                                uint64_t tensor, wb_error *error) WB_MUST_CHECK;
+
+/*
+ * Makes everything durable, and then visible. ARGUMENT, and nothing happens, while bytes are missing.
+ * After another failure what was there before is still there.
+ */
+WB_API wb_status wb_writer_commit(wb_writer *writer, wb_error *error) WB_MUST_CHECK;
+
 /* --------------------------------------------------------------------------------------------- */
 /* Hashes                                                                                        */
 /* --------------------------------------------------------------------------------------------- */
+
+/* SHA-256 of something, as bytes. */
+#define WB_DIGEST_BYTES 32
+
+/*
+ * There are two kinds of digests. That of a file is of its bytes, what sha256sum prints. That of a
+ * tensor is of its values: SHA-256 of its rank and dimensions, a 64-bit integer each, and then of its
+ * values as binary32, all of them little-endian, rows in the order Hugging Face has them. It is the
+ * same for whatever holds the same values: another format, another dtype that has room for them, one
+ * file or many, experts one by one or stacked. docs/hash.md has it to the letter.
+ */
+#define WB_HASH_FILES 1u
+#define WB_HASH_VALUES 2u
+#define WB_HASH_CHUNKS 4u /* of each MiB of the files, too, which makes a manifest; with FILES */
+
+typedef struct wb_hash_options {
+    size_t size;                 /* sizeof(wb_hash_options) */
+    uint32_t flags;              /* WB_HASH_*; 0: FILES and VALUES */
+    const wb_executor *executor; /* NULL: that the model was opened with */
+    const wb_progress *progress; /* NULL: none */
+} wb_hash_options;
+
+typedef struct wb_hashes wb_hashes;
+
+/*
+ * Computes digests of an open model. Files and tensors are read once for each kind, several at a time
+ * where there is an executor; the result does not depend on it. Takes some MiB for each of its
+ * threads, and what a row of a tensor takes where that is more.
+ *
+ * options  NULL: defaults
+ * hashes   owned, release with wb_hashes_free, before the model is closed
+ *
+ * Fails with IO, MEMORY, CANCELLED, ARGUMENT, with UNSUPPORTED for a tensor that cannot be decoded,
+ * and with CHANGED if a file did meanwhile. Thread-safe.
+ */
+WB_API wb_status wb_hash_model(const wb_model *model, const wb_hash_options *options,
+                               wb_hashes **hashes, wb_error *error) WB_MUST_CHECK;
+
+/* NULL is ignored. */
+WB_API void wb_hashes_free(wb_hashes *hashes);
+
+typedef struct wb_tensor_hash {
+    size_t size;      /* sizeof(wb_tensor_hash) */
+    const char *name; /* canonical where there is such a name, else as the files have it; borrowed
+                         until wb_close */
+    size_t name_len;
+    uint64_t tensor;       /* index for wb_tensor_at */
+    uint64_t nan;          /* how many values are NaN */
+    uint64_t infinite;     /* and infinite */
+    uint32_t is_canonical; /* 1: the name is */
+    uint32_t counts;       /* 1: it is part of the digest of the whole model */
+    uint8_t digest[WB_DIGEST_BYTES];
+} wb_tensor_hash;
+
+/* The number of digests of tensors; 0 without WB_HASH_VALUES. */
+WB_API uint64_t wb_hash_tensor_count(const wb_hashes *hashes);
+
+/* Digest `index` < wb_hash_tensor_count, in byte order of the names; NOT_FOUND for other numbers. */
+WB_API wb_status wb_hash_tensor_at(const wb_hashes *hashes, uint64_t index,
+                                   wb_tensor_hash *hash) WB_MUST_CHECK;
+
+/*
+ * The digest of all values: SHA-256 over the tensors in byte order of their names, of each the length
+ * of the name as a 64-bit integer, little-endian, the name, and the digest. Left out are tensors
+ * that converters leave out, since no engine needs them (tables that follow from the config, such as
+ * rope_freqs.weight, and BERT's pooler), and an output.weight that equals token_embedding.weight. NOT_FOUND without WB_HASH_VALUES.
+ */
+WB_API wb_status wb_hash_values(const wb_hashes *hashes,
+                                uint8_t digest[WB_DIGEST_BYTES]) WB_MUST_CHECK;
+
+/* The digest of file `index` < wb_file_count. NOT_FOUND without WB_HASH_FILES. */
+WB_API wb_status wb_hash_file(const wb_hashes *hashes, uint64_t index,
+                              uint8_t digest[WB_DIGEST_BYTES]) WB_MUST_CHECK;
+
+/*
+ * Writes a manifest, JSON, through `write`, which returns 0 as long as all is well: what
+ * wb_verify_options.manifest takes. Needs WB_HASH_CHUNKS (ARGUMENT otherwise). docs/hash.md has the
+ * format. IO where `write` failed.
+ */
+WB_API wb_status wb_hash_manifest(const wb_hashes *hashes,
+                                  int (*write)(void *ctx, const char *text, size_t n), void *ctx,
+                                  wb_error *error) WB_MUST_CHECK;
 
 /* --------------------------------------------------------------------------------------------- */
 /* Differences                                                                                   */
