@@ -10,7 +10,7 @@ static int (*const commands[COMMAND_COUNT])(const arguments *args) = {
     [COMMAND_INSPECT] = command_inspect, [COMMAND_VERIFY] = command_verify,
     [COMMAND_DOCTOR] = command_doctor,   [COMMAND_EXPORT] = command_export,
     [COMMAND_CODEC] = command_codec,     [COMMAND_LIST] = command_list,
-    [COMMAND_HELP] = command_help,
+    [COMMAND_CONVERT] = command_convert, [COMMAND_HELP] = command_help,
 };
 
 static int run(int argc, char **argv)
