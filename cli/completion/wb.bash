@@ -12,7 +12,7 @@ _wb() {
     for ((i = 1; i < COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
         =) ((i++)) ;;
-        --filter|--names|--dtype|--slice|--format|--output|-o|--type|--cols|--imatrix|--e8m0|--max-header|--store)
+        --filter|--names|--dtype|--slice|--format|--output|-o|--type|--cols|--imatrix|--e8m0|--to|--quant|--rule|--max-memory|--max-shard-size|--max-shard-tensors|--alignment|--max-header|--store)
             [[ ${COMP_WORDS[i+1]} == = ]] || ((i++)) ;;
         -?*) ;;
         *)
@@ -64,6 +64,34 @@ _wb() {
         COMPREPLY=($(compgen -W 'up nearest' -- "$cur"))
         return
         ;;
+    --to)
+        COMPREPLY=($(compgen -W 'safetensors gguf mlx' -- "$cur"))
+        return
+        ;;
+    --quant)
+        compopt +o default +o bashdefault 2>/dev/null
+        return
+        ;;
+    --rule)
+        compopt +o default +o bashdefault 2>/dev/null
+        return
+        ;;
+    --max-memory)
+        compopt +o default +o bashdefault 2>/dev/null
+        return
+        ;;
+    --max-shard-size)
+        compopt +o default +o bashdefault 2>/dev/null
+        return
+        ;;
+    --max-shard-tensors)
+        compopt +o default +o bashdefault 2>/dev/null
+        return
+        ;;
+    --alignment)
+        compopt +o default +o bashdefault 2>/dev/null
+        return
+        ;;
     --max-header)
         compopt +o default +o bashdefault 2>/dev/null
         return
@@ -74,7 +102,7 @@ _wb() {
     esac
     case $command in
     '')
-        COMPREPLY=($(compgen -W 'inspect verify doctor export codec list help --help --version' -- "$cur"))
+        COMPREPLY=($(compgen -W 'inspect verify doctor export codec list convert help --help --version' -- "$cur"))
         ;;
     inspect)
         if [[ $cur == -* ]]; then
@@ -110,11 +138,16 @@ _wb() {
             COMPREPLY=($(compgen -W ' --json --store --help' -- "$cur"))
         fi
         ;;
+    convert)
+        if [[ $cur == -* ]]; then
+            COMPREPLY=($(compgen -W ' --json --imatrix --to --quant --rule --strict --max-memory --max-shard-size --max-shard-tensors --alignment --align-tensors --force --dry-run --compatible --max-header --store --help' -- "$cur"))
+        fi
+        ;;
     help)
         if [[ $cur == -* ]]; then
             COMPREPLY=($(compgen -W ' --help' -- "$cur"))
         else
-            COMPREPLY=($(compgen -W 'inspect verify doctor export codec list help' -- "$cur"))
+            COMPREPLY=($(compgen -W 'inspect verify doctor export codec list convert help' -- "$cur"))
         fi
         ;;
     esac

@@ -324,6 +324,8 @@ static wb_status write_all(wb__delivery *out, runner *r, const wb_progress *prog
     wb_status status = create(out);
     if (status == WB_OK)
         status = wb__deliver_tensors(out);
+    if (status == WB_OK && out->folder)
+        status = wb__deliver_beside(out);
     if (status == WB_OK)
         status = wb_writer_plan(out->writer, out->path, out->context->error);
     if (status == WB_OK)
@@ -332,9 +334,7 @@ static wb_status write_all(wb__delivery *out, runner *r, const wb_progress *prog
         status = make_workers(r);
     if (status == WB_OK)
         status = do_all(r, progress);
-    if (status == WB_OK)
-        status = wb_writer_commit(out->writer, out->context->error);
-    return status == WB_OK && out->folder ? wb__deliver_beside(out) : status;
+    return status == WB_OK ? wb_writer_commit(out->writer, out->context->error) : status;
 }
 
 wb_status wb__plan_run(wb_conversion *plan, wb__context *context, const char *path,
