@@ -1252,9 +1252,10 @@ typedef enum wb_target {
 
 /* A type for the tensors whose names match; in blocks only where tensors of the kind ever are. */
 typedef struct wb_convert_rule {
-    const char *pattern; /* a POSIX extended regular expression, for the name in the result or in the
+    const char
+        *pattern;     /* a POSIX extended regular expression, for the name in the result or in the
                             model; anywhere in it, unless it says ^ and $ */
-    const char *type;    /* as wb_policy.quant, but no recipe */
+    const char *type; /* as wb_policy.quant, but no recipe */
 } wb_convert_rule;
 
 /* Fail where a type does not fit a tensor, rather than to fall back on another. */
