@@ -128,10 +128,15 @@ typedef struct wb_limits {
                                     2^32 - 1 at most */
     uint64_t gguf_header;        /* bytes of a GGUF file before its tensors' data [1,073,741,824];
                                     2^32 - 1 at most */
-    uint64_t json_bytes;         /* bytes of a JSON file beside the weights [268,435,456] */
-    uint64_t files;              /* files of one model [65,536] */
-    uint64_t rank;               /* dimensions of a tensor [65,536] */
-    uint64_t spool_memory;       /* bytes of a stream kept in memory before a temporary file is used
+    uint64_t npy_header;    /* bytes of the header of a .npy file or member [65,536]; 131,072 at
+                                    most */
+    uint64_t npz_directory; /* bytes of the central directory of a .npz file [268,435,456] */
+    uint64_t inflated;      /* bytes that the compressed tensors of a file unpack to
+                                    [68,719,476,736] */
+    uint64_t json_bytes;    /* bytes of a JSON file beside the weights [268,435,456] */
+    uint64_t files;         /* files of one model [65,536] */
+    uint64_t rank;          /* dimensions of a tensor [65,536] */
+    uint64_t spool_memory;  /* bytes of a stream kept in memory before a temporary file is used
                                     [67,108,864] */
 } wb_limits;
 
@@ -192,7 +197,7 @@ typedef struct wb_source {
 
 /*
  * Opens the model that `path` belongs to: a .safetensors file, any shard of a sharded model, a folder
- * of them, a GGUF file or any part of a split one, a manifest of an Ollama store,
+ * of them, a GGUF file or any part of a split one, a .npy or .npz file, a manifest of an Ollama store,
  * "ollama://[host/][namespace/]model[:tag]", or, with wb_open_options.store, a name in that store where
  * there is no such path. The format is found by content, not by name. Costs time in proportion to the
  * headers and nothing in proportion to the weights.
@@ -265,7 +270,7 @@ WB_API wb_status wb_model_check(const wb_model *model, wb_error *error) WB_MUST_
  */
 WB_API int wb_owns_address(const wb_model *model, const void *address);
 
-/* The name of the container format, "safetensors" or "gguf". Static. */
+/* The name of the container format: "safetensors", "gguf", "npy" or "npz". Static. */
 WB_API const char *wb_format(const wb_model *model);
 
 typedef struct wb_file {
@@ -287,6 +292,11 @@ WB_API wb_status wb_file_at(const wb_model *model, uint64_t index, wb_file *file
 /* Tensors                                                                                       */
 /* --------------------------------------------------------------------------------------------- */
 
+/* What is different about the bytes of a tensor in its file. */
+#define WB_STORED_BIG_ENDIAN 1u /* numbers are stored most significant byte first */
+#define WB_STORED_COLUMNS 2u    /* column-major: the first index runs fastest */
+#define WB_STORED_DEFLATED 4u   /* compressed; `offset` is where the compressed bytes begin */
+
 typedef struct wb_tensor {
     size_t size;      /* sizeof(wb_tensor) */
     const char *name; /* as in the file; borrowed until wb_close */
@@ -295,9 +305,10 @@ typedef struct wb_tensor {
     uint32_t rank;         /* number of dimensions; 0 is a scalar */
     const uint64_t *shape; /* `rank` dimensions, outermost first; borrowed until wb_close */
     uint64_t elements;
-    uint64_t bytes;  /* stored size */
-    uint64_t file;   /* index for wb_file_at */
-    uint64_t offset; /* of the first byte, from the start of that file */
+    uint64_t bytes;   /* stored size; of compressed ones the unpacked size */
+    uint64_t file;    /* index for wb_file_at */
+    uint64_t offset;  /* of the first byte, from the start of that file */
+    uint32_t storing; /* WB_STORED_*; 0: the elements lie at `offset`, row-major, little-endian */
 } wb_tensor;
 
 /*
@@ -377,8 +388,8 @@ WB_API wb_status wb_tensor_names(const wb_model *model, wb_names_kind kind, cons
 /*
  * The stored bytes of a tensor, without a copy. They begin where the file has them and may be
  * unaligned for their dtype. Borrowed until wb_close. UNSUPPORTED in READ mode and for sources that
- * cannot be mapped, and for files that store numbers most significant byte first (wb_file), where
- * wb_tensor_read does; and for tensors of several parts: ask for the parts.
+ * cannot be mapped, and for tensors whose `storing` is not 0, where wb_tensor_read does; and for
+ * tensors of several parts: ask for the parts.
  */
 WB_API wb_status wb_tensor_data(const wb_model *model, uint64_t index, const void **bytes,
                                 wb_error *error) WB_MUST_CHECK;
@@ -430,7 +441,9 @@ WB_API wb_status wb_tensor_read_size(const wb_model *model, uint64_t index, cons
  * dst    `size` bytes, at least what wb_tensor_read_size says; unaligned is fine
  *
  * WB_ERROR_IO names the offset at which a file ended early. Safe on a file that changes, except in
- * MAP mode. Uses at most 2 MiB beside dst.
+ * MAP mode. Uses at most 2 MiB beside dst, but the size of the tensor for one that is stored by columns,
+ * or compressed and read backwards. What is compressed is unpacked from its beginning by every call, and
+ * its checksum compared when its end is reached; damage is a WB_ERROR_FORMAT.
  */
 WB_API wb_status wb_tensor_read(const wb_model *model, uint64_t index, const wb_slice *slice,
                                 int32_t dtype, void *dst, uint64_t size,
@@ -769,6 +782,8 @@ typedef struct wb_verify_options {
     uint32_t flags;              /* WB_VERIFY_* */
     uint64_t data_budget;        /* bytes of tensor data to read, 0: 64 MiB */
     const wb_progress *progress; /* NULL: none */
+    const char *manifest; /* path of a manifest (wb_hash_manifest) to check the files against,
+                                    all of their bytes; NULL: none */
 } wb_verify_options;
 
 /*
@@ -1222,6 +1237,88 @@ WB_API wb_status wb_writer_commit(wb_writer *writer, wb_error *error) WB_MUST_CH
 /* --------------------------------------------------------------------------------------------- */
 /* Hashes                                                                                        */
 /* --------------------------------------------------------------------------------------------- */
+
+/* SHA-256 of something, as bytes. */
+#define WB_DIGEST_BYTES 32
+
+/*
+ * There are two kinds of digests. That of a file is of its bytes, what sha256sum prints. That of a
+ * tensor is of its values: SHA-256 of its rank and dimensions, a 64-bit integer each, and then of its
+ * values as binary32, all of them little-endian, rows in the order Hugging Face has them. It is the
+ * same for whatever holds the same values: another format, another dtype that has room for them, one
+ * file or many, experts one by one or stacked. docs/hash.md has it to the letter.
+ */
+#define WB_HASH_FILES 1u
+#define WB_HASH_VALUES 2u
+#define WB_HASH_CHUNKS 4u /* of each MiB of the files, too, which makes a manifest; with FILES */
+
+typedef struct wb_hash_options {
+    size_t size;                 /* sizeof(wb_hash_options) */
+    uint32_t flags;              /* WB_HASH_*; 0: FILES and VALUES */
+    const wb_executor *executor; /* NULL: that the model was opened with */
+    const wb_progress *progress; /* NULL: none */
+} wb_hash_options;
+
+typedef struct wb_hashes wb_hashes;
+
+/*
+ * Computes digests of an open model. Files and tensors are read once for each kind, several at a time
+ * where there is an executor; the result does not depend on it. Takes some MiB for each of its
+ * threads, and what a row of a tensor takes where that is more.
+ *
+ * options  NULL: defaults
+ * hashes   owned, release with wb_hashes_free, before the model is closed
+ *
+ * Fails with IO, MEMORY, CANCELLED, ARGUMENT, with UNSUPPORTED for a tensor that cannot be decoded,
+ * and with CHANGED if a file did meanwhile. Thread-safe.
+ */
+WB_API wb_status wb_hash_model(const wb_model *model, const wb_hash_options *options,
+                               wb_hashes **hashes, wb_error *error) WB_MUST_CHECK;
+
+/* NULL is ignored. */
+WB_API void wb_hashes_free(wb_hashes *hashes);
+
+typedef struct wb_tensor_hash {
+    size_t size;      /* sizeof(wb_tensor_hash) */
+    const char *name; /* canonical where there is such a name, else as the files have it; borrowed
+                         until wb_close */
+    size_t name_len;
+    uint64_t tensor;       /* index for wb_tensor_at */
+    uint64_t nan;          /* how many values are NaN */
+    uint64_t infinite;     /* and infinite */
+    uint32_t is_canonical; /* 1: the name is */
+    uint32_t counts;       /* 1: it is part of the digest of the whole model */
+    uint8_t digest[WB_DIGEST_BYTES];
+} wb_tensor_hash;
+
+/* The number of digests of tensors; 0 without WB_HASH_VALUES. */
+WB_API uint64_t wb_hash_tensor_count(const wb_hashes *hashes);
+
+/* Digest `index` < wb_hash_tensor_count, in byte order of the names; NOT_FOUND for other numbers. */
+WB_API wb_status wb_hash_tensor_at(const wb_hashes *hashes, uint64_t index,
+                                   wb_tensor_hash *hash) WB_MUST_CHECK;
+
+/*
+ * The digest of all values: SHA-256 over the tensors in byte order of their names, of each the length
+ * of the name as a 64-bit integer, little-endian, the name, and the digest. Left out are tensors
+ * that converters leave out, since no engine needs them (tables that follow from the config, such as
+ * rope_freqs.weight, and BERT's pooler), and an output.weight that equals token_embedding.weight. NOT_FOUND without WB_HASH_VALUES.
+ */
+WB_API wb_status wb_hash_values(const wb_hashes *hashes,
+                                uint8_t digest[WB_DIGEST_BYTES]) WB_MUST_CHECK;
+
+/* The digest of file `index` < wb_file_count. NOT_FOUND without WB_HASH_FILES. */
+WB_API wb_status wb_hash_file(const wb_hashes *hashes, uint64_t index,
+                              uint8_t digest[WB_DIGEST_BYTES]) WB_MUST_CHECK;
+
+/*
+ * Writes a manifest, JSON, through `write`, which returns 0 as long as all is well: what
+ * wb_verify_options.manifest takes. Needs WB_HASH_CHUNKS (ARGUMENT otherwise). docs/hash.md has the
+ * format. IO where `write` failed.
+ */
+WB_API wb_status wb_hash_manifest(const wb_hashes *hashes,
+                                  int (*write)(void *ctx, const char *text, size_t n), void *ctx,
+                                  wb_error *error) WB_MUST_CHECK;
 
 /* --------------------------------------------------------------------------------------------- */
 /* Differences                                                                                   */
