@@ -1263,6 +1263,16 @@ WB_API wb_status wb_writer_add(wb_writer *writer, const char *name, size_t name_
                                wb_error *error) WB_MUST_CHECK;
 
 /*
+ * A file that lies beside the weights, config.json for one, in a folder that is made
+ * (WB_WRITE_FOLDER): n bytes, which are copied now, or the file at `path`, which is read when the rest
+ * is written. ARGUMENT for a name that is not that of a file, or was given before.
+ */
+WB_API wb_status wb_writer_add_bytes(wb_writer *writer, const char *name, const void *bytes,
+                                     size_t n, wb_error *error) WB_MUST_CHECK;
+WB_API wb_status wb_writer_add_file(wb_writer *writer, const char *name, const char *path,
+                                    wb_error *error) WB_MUST_CHECK;
+
+/*
  * Works out all files, without touching the disk. Nothing can be declared afterwards.
  *
  * path  of the file to be, NULL for wb_writer_begin_fd. Where it takes several files, the names are

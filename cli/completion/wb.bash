@@ -12,7 +12,7 @@ _wb() {
     for ((i = 1; i < COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
         =) ((i++)) ;;
-        --filter|--names|--manifest|--dtype|--slice|--format|--output|-o|--type|--cols|--to|--quant|--rule|--imatrix|--max-memory|--max-shard-size|--e8m0|--max-header|--store)
+        --filter|--names|--manifest|--dtype|--slice|--format|--output|-o|--type|--cols|--imatrix|--e8m0|--to|--quant|--rule|--max-memory|--max-shard-size|--max-shard-tensors|--alignment|--max-header|--store)
             [[ ${COMP_WORDS[i+1]} == = ]] || ((i++)) ;;
         -?*) ;;
         *)
@@ -60,8 +60,15 @@ _wb() {
         compopt +o default +o bashdefault 2>/dev/null
         return
         ;;
+    --imatrix)
+        return
+        ;;
+    --e8m0)
+        COMPREPLY=($(compgen -W 'up nearest' -- "$cur"))
+        return
+        ;;
     --to)
-        COMPREPLY=($(compgen -W 'gguf safetensors mlx' -- "$cur"))
+        COMPREPLY=($(compgen -W 'safetensors gguf mlx' -- "$cur"))
         return
         ;;
     --quant)
@@ -72,9 +79,6 @@ _wb() {
         compopt +o default +o bashdefault 2>/dev/null
         return
         ;;
-    --imatrix)
-        return
-        ;;
     --max-memory)
         compopt +o default +o bashdefault 2>/dev/null
         return
@@ -83,8 +87,12 @@ _wb() {
         compopt +o default +o bashdefault 2>/dev/null
         return
         ;;
-    --e8m0)
-        COMPREPLY=($(compgen -W 'up nearest' -- "$cur"))
+    --max-shard-tensors)
+        compopt +o default +o bashdefault 2>/dev/null
+        return
+        ;;
+    --alignment)
+        compopt +o default +o bashdefault 2>/dev/null
         return
         ;;
     --max-header)
@@ -140,7 +148,7 @@ _wb() {
         ;;
     convert)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --to --quant --rule --imatrix --strict --max-memory --max-shard-size --force --dry-run --compatible --max-header --store --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --imatrix --to --quant --rule --strict --max-memory --max-shard-size --max-shard-tensors --alignment --align-tensors --force --dry-run --compatible --max-header --store --help' -- "$cur"))
         fi
         ;;
     help)
