@@ -40,13 +40,29 @@ static bool config_row(void *ctx, uint64_t field, text cells[TABLE_COLUMNS])
     return true;
 }
 
+#define ENTRY_BYTES 48 /* shown of a value */
+
+/* Cuts a text that is too wide for a column, between two characters. */
+static void clip(text *t)
+{
+    size_t n = ENTRY_BYTES;
+    if (t->len <= ENTRY_BYTES + 3)
+        return;
+    while (n > 0 && ((unsigned char)t->ptr[n] & 0xC0) == 0x80)
+        n--;
+    t->len = n;
+    text_adds(t, "...");
+}
+
 static void add_entry(text *t, const wb_model *model, uint64_t index)
 {
     wb_meta meta = {.size = sizeof meta};
-    if (index != UINT64_MAX && wb_meta_at(model, index, &meta, NULL) == WB_OK)
+    if (index != UINT64_MAX && wb_meta_at(model, index, &meta, NULL) == WB_OK) {
         text_add_meta(t, model, &meta, false);
-    else
+        clip(t);
+    } else {
         text_adds(t, "-");
+    }
 }
 
 static bool meta_row(void *ctx, uint64_t index, text cells[TABLE_COLUMNS])

@@ -3,6 +3,7 @@
  * each has things to say that the other has no place for.
  */
 #include "diff/diff.h"
+#include "open/told.h"
 
 #define NESTED_MAX 8 /* arrays within arrays; deeper ones are taken to differ */
 #define STRIDE 64    /* elements looked at together */
@@ -200,10 +201,13 @@ static wb_status add_meta(wb_diff *diff, wb__context *context, uint64_t a, uint6
 
 static wb_status compare_metadata(wb_diff *diff, wb__context *context, bool one_format)
 {
-    wb_status status = WB_OK;
     wb_meta x = {.size = sizeof x}, y = {.size = sizeof y};
+    const wb__told *told; /* asked for here, since what follows does without where memory is out */
     uint64_t other;
-    for (uint64_t i = 0; wb_meta_at(diff->a, i, &x, NULL) == WB_OK && status == WB_OK; i++) {
+    wb_status status = wb__told_of(diff->a, context, &told);
+    if (status == WB_OK)
+        status = wb__told_of(diff->b, context, &told);
+    for (uint64_t i = 0; status == WB_OK && wb_meta_at(diff->a, i, &x, NULL) == WB_OK; i++) {
         wb_status found = wb_meta_find(diff->b, x.key, x.key_len, &other);
         if (found == WB_ERROR_MEMORY)
             return wb__fail_memory(context);
@@ -211,7 +215,7 @@ static wb_status compare_metadata(wb_diff *diff, wb__context *context, bool one_
         if (both ? !same_meta(diff, &x, &y) : one_format)
             status = add_meta(diff, context, i, both ? other : UINT64_MAX);
     }
-    for (uint64_t i = 0; one_format && wb_meta_at(diff->b, i, &y, NULL) == WB_OK && status == WB_OK;
+    for (uint64_t i = 0; status == WB_OK && one_format && wb_meta_at(diff->b, i, &y, NULL) == WB_OK;
          i++) {
         wb_status found = wb_meta_find(diff->a, y.key, y.key_len, &other);
         if (found == WB_ERROR_MEMORY)
