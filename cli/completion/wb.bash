@@ -12,7 +12,7 @@ _wb() {
     for ((i = 1; i < COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
         =) ((i++)) ;;
-        --filter|--names|--manifest|--dtype|--slice|--format|--output|-o|--type|--cols|--imatrix|--e8m0|--max-header|--store)
+        --filter|--names|--manifest|--only|--dtype|--slice|--format|--output|-o|--type|--cols|--imatrix|--e8m0|--max-header|--store)
             [[ ${COMP_WORDS[i+1]} == = ]] || ((i++)) ;;
         -?*) ;;
         *)
@@ -35,6 +35,10 @@ _wb() {
         return
         ;;
     --manifest)
+        return
+        ;;
+    --only)
+        compopt +o default +o bashdefault 2>/dev/null
         return
         ;;
     --dtype)
@@ -77,7 +81,7 @@ _wb() {
     esac
     case $command in
     '')
-        COMPREPLY=($(compgen -W 'inspect verify doctor export codec hash list help --help --version' -- "$cur"))
+        COMPREPLY=($(compgen -W 'inspect verify doctor export codec hash diff list help --help --version' -- "$cur"))
         ;;
     inspect)
         if [[ $cur == -* ]]; then
@@ -113,6 +117,11 @@ _wb() {
             COMPREPLY=($(compgen -W ' --json --no-tensors --files --manifest --compatible --max-header --store --help' -- "$cur"))
         fi
         ;;
+    diff)
+        if [[ $cur == -* ]]; then
+            COMPREPLY=($(compgen -W ' --json --only --compatible --max-header --store --help' -- "$cur"))
+        fi
+        ;;
     list)
         if [[ $cur == -* ]]; then
             COMPREPLY=($(compgen -W ' --json --store --help' -- "$cur"))
@@ -122,7 +131,7 @@ _wb() {
         if [[ $cur == -* ]]; then
             COMPREPLY=($(compgen -W ' --help' -- "$cur"))
         else
-            COMPREPLY=($(compgen -W 'inspect verify doctor export codec hash list help' -- "$cur"))
+            COMPREPLY=($(compgen -W 'inspect verify doctor export codec hash diff list help' -- "$cur"))
         fi
         ;;
     esac

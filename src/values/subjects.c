@@ -33,7 +33,7 @@ static wb__subject subject_of(const wb_model *model, const wb__insight *insight,
         wb__matched matched;
         subject.name = wb__table_name(&model->logical.table, stored);
         subject.is_spare = wb__rule_match(&names->rules, subject.name, &matched) &&
-                              matched.rule->canonical == NULL;
+                           matched.rule->canonical == NULL;
     } else {
         subject.name = (wb__str){entry->text, entry->len};
         subject.is_canonical = true;
