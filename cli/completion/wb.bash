@@ -12,7 +12,7 @@ _wb() {
     for ((i = 1; i < COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
         =) ((i++)) ;;
-        --filter|--names|--manifest|--dtype|--slice|--format|--output|-o|--type|--cols|--imatrix|--e8m0|--to|--quant|--rule|--max-memory|--max-shard-size|--max-shard-tensors|--alignment|--max-header|--store)
+        --filter|--names|--manifest|--only|--dtype|--slice|--format|--output|-o|--type|--cols|--imatrix|--e8m0|--max-header|--store)
             [[ ${COMP_WORDS[i+1]} == = ]] || ((i++)) ;;
         -?*) ;;
         *)
@@ -35,6 +35,10 @@ _wb() {
         return
         ;;
     --manifest)
+        return
+        ;;
+    --only)
+        compopt +o default +o bashdefault 2>/dev/null
         return
         ;;
     --dtype)
@@ -67,34 +71,6 @@ _wb() {
         COMPREPLY=($(compgen -W 'up nearest' -- "$cur"))
         return
         ;;
-    --to)
-        COMPREPLY=($(compgen -W 'safetensors gguf mlx' -- "$cur"))
-        return
-        ;;
-    --quant)
-        compopt +o default +o bashdefault 2>/dev/null
-        return
-        ;;
-    --rule)
-        compopt +o default +o bashdefault 2>/dev/null
-        return
-        ;;
-    --max-memory)
-        compopt +o default +o bashdefault 2>/dev/null
-        return
-        ;;
-    --max-shard-size)
-        compopt +o default +o bashdefault 2>/dev/null
-        return
-        ;;
-    --max-shard-tensors)
-        compopt +o default +o bashdefault 2>/dev/null
-        return
-        ;;
-    --alignment)
-        compopt +o default +o bashdefault 2>/dev/null
-        return
-        ;;
     --max-header)
         compopt +o default +o bashdefault 2>/dev/null
         return
@@ -105,21 +81,21 @@ _wb() {
     esac
     case $command in
     '')
-        COMPREPLY=($(compgen -W 'inspect verify doctor export codec hash list convert help --help --version' -- "$cur"))
+        COMPREPLY=($(compgen -W 'inspect verify doctor export codec hash diff list help --help --version' -- "$cur"))
         ;;
     inspect)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --no-tensors --metadata --config --layers --tokens --template --modelfile --no-metadata --filter --names --compatible --max-header --store --sandbox --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --no-tensors --metadata --config --layers --tokens --template --modelfile --no-metadata --filter --names --compatible --max-header --store --help' -- "$cur"))
         fi
         ;;
     verify)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --deep --quiet --manifest --compatible --max-header --store --sandbox --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --deep --quiet --manifest --compatible --max-header --store --help' -- "$cur"))
         fi
         ;;
     doctor)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --deep --compatible --max-header --store --sandbox --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --deep --compatible --max-header --store --help' -- "$cur"))
         fi
         ;;
     export)
@@ -138,24 +114,24 @@ _wb() {
         ;;
     hash)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --no-tensors --files --manifest --compatible --max-header --store --sandbox --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --no-tensors --files --manifest --compatible --max-header --store --help' -- "$cur"))
+        fi
+        ;;
+    diff)
+        if [[ $cur == -* ]]; then
+            COMPREPLY=($(compgen -W ' --json --only --compatible --max-header --store --help' -- "$cur"))
         fi
         ;;
     list)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --store --sandbox --help' -- "$cur"))
-        fi
-        ;;
-    convert)
-        if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --imatrix --to --quant --rule --strict --max-memory --max-shard-size --max-shard-tensors --alignment --align-tensors --force --dry-run --compatible --max-header --store --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --store --help' -- "$cur"))
         fi
         ;;
     help)
         if [[ $cur == -* ]]; then
             COMPREPLY=($(compgen -W ' --help' -- "$cur"))
         else
-            COMPREPLY=($(compgen -W 'inspect verify doctor export codec hash list convert help' -- "$cur"))
+            COMPREPLY=($(compgen -W 'inspect verify doctor export codec hash diff list help' -- "$cur"))
         fi
         ;;
     esac

@@ -15,7 +15,7 @@ expect() {
     got=$(ask "$@")
     [[ $got == "$want" ]] || { echo "wb $*: '$got', expected '$want'"; exit 1; }
 }
-expect 'inspect verify doctor export codec hash list convert help --help --version' wb ''
+expect 'inspect verify doctor export codec hash diff list convert help --help --version' wb ''
 expect 'verify --version' wb ve || true
 expect 'inspect' wb ins
 expect '--json --no-tensors --metadata --config --layers --tokens --template --modelfile --no-metadata --filter --names --compatible --max-header --store --help' wb inspect --
@@ -27,7 +27,7 @@ expect '' wb export ''
 expect 'weight' wb export one.safetensors we
 expect 'weight' wb --filter x export --dtype f32 one.safetensors we
 expect 'layers.0.weight layers.1.weight' wb export set l
-expect 'doctor' wb help d
+expect 'doctor diff' wb help d
 expect 'list encode decode' wb codec ''
 expect 'up nearest' wb codec encode --e8m0 ''
 expect '' wb inspect one
