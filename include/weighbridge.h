@@ -1121,7 +1121,7 @@ typedef struct wb_host_options {
  * device   filled in; release with wb_device_close, after the providers that use it
  *
  * Mapped bytes serve as they are if their address is aligned for their dtype. Fails with ARGUMENT,
- * MEMORY; for a segment also with IO, LIMIT and FORMAT (it is no segment).
+ * MEMORY; for a segment also with NOT_FOUND, IO, LIMIT and FORMAT (it is no segment).
  */
 WB_API wb_status wb_device_host(const wb_host_options *options, wb_device *device,
                                 wb_error *error) WB_MUST_CHECK;
