@@ -92,6 +92,7 @@ int command_inspect(const arguments *args);
 int command_verify(const arguments *args);
 int command_doctor(const arguments *args);
 int command_export(const arguments *args);
+int command_get(const arguments *args);
 int command_codec(const arguments *args);
 int command_list(const arguments *args);
 int command_help(const arguments *args);

@@ -12,7 +12,7 @@ _wb() {
     for ((i = 1; i < COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
         =) ((i++)) ;;
-        --filter|--names|--dtype|--slice|--format|--output|-o|--type|--cols|--imatrix|--e8m0|--max-header|--store)
+        --filter|--names|--dtype|--slice|--format|--part|--policy|--output|-o|--type|--cols|--imatrix|--e8m0|--max-header|--store)
             [[ ${COMP_WORDS[i+1]} == = ]] || ((i++)) ;;
         -?*) ;;
         *)
@@ -46,6 +46,14 @@ _wb() {
         COMPREPLY=($(compgen -W 'npy raw text' -- "$cur"))
         return
         ;;
+    --part)
+        compopt +o default +o bashdefault 2>/dev/null
+        return
+        ;;
+    --policy)
+        COMPREPLY=($(compgen -W 'f16 keep f32 bf16' -- "$cur"))
+        return
+        ;;
     --output|-o)
         return
         ;;
@@ -74,7 +82,7 @@ _wb() {
     esac
     case $command in
     '')
-        COMPREPLY=($(compgen -W 'inspect verify doctor export codec list help --help --version' -- "$cur"))
+        COMPREPLY=($(compgen -W 'inspect verify doctor export get codec list help --help --version' -- "$cur"))
         ;;
     inspect)
         if [[ $cur == -* ]]; then
@@ -93,8 +101,15 @@ _wb() {
         ;;
     export)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --dtype --slice --format --output --dry-run --compatible --max-header --store --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --dtype --slice --format --part --output --dry-run --compatible --max-header --store --help' -- "$cur"))
         elif [[ $operands == 1 ]]; then
+            COMPREPLY=($(compgen -W "$(wb --generate tensors "${first/#\~/$HOME}" 2>/dev/null)" -- "$cur"))
+        fi
+        ;;
+    get)
+        if [[ $cur == -* ]]; then
+            COMPREPLY=($(compgen -W ' --json --part --policy --output --dry-run --compatible --max-header --store --help' -- "$cur"))
+        elif [[ $operands != 0 ]]; then
             COMPREPLY=($(compgen -W "$(wb --generate tensors "${first/#\~/$HOME}" 2>/dev/null)" -- "$cur"))
         fi
         ;;
@@ -114,7 +129,7 @@ _wb() {
         if [[ $cur == -* ]]; then
             COMPREPLY=($(compgen -W ' --help' -- "$cur"))
         else
-            COMPREPLY=($(compgen -W 'inspect verify doctor export codec list help' -- "$cur"))
+            COMPREPLY=($(compgen -W 'inspect verify doctor export get codec list help' -- "$cur"))
         fi
         ;;
     esac
