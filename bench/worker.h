@@ -18,7 +18,8 @@ typedef struct bench_operation {
 } bench_operation;
 
 extern const bench_operation bench_open, bench_copy, bench_walk, bench_list, bench_manifests,
-    bench_decode, bench_encode, bench_buffer, bench_mlx_encode, bench_mlx_decode;
+    bench_decode, bench_encode, bench_buffer, bench_mlx_encode, bench_mlx_decode, bench_get,
+    bench_look;
 
 static inline uint64_t bench_now(void)
 {
