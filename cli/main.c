@@ -7,14 +7,6 @@
 #include "sandbox.h"
 #include "terminal.h"
 
-static int (*const commands[COMMAND_COUNT])(const arguments *args) = {
-    [COMMAND_INSPECT] = command_inspect, [COMMAND_VERIFY] = command_verify,
-    [COMMAND_DOCTOR] = command_doctor,   [COMMAND_EXPORT] = command_export,
-    [COMMAND_CODEC] = command_codec,     [COMMAND_HASH] = command_hash,
-    [COMMAND_DIFF] = command_diff,       [COMMAND_LIST] = command_list,
-    [COMMAND_HELP] = command_help,
-};
-
 static int run(int argc, char **argv)
 {
     arguments args;
