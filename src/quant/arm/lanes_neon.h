@@ -146,8 +146,7 @@ static inline lanes f_quant(lanes v, int low, int high)
 
 static inline uint16x8_t words_of(lanes v)
 {
-    int16x8_t words =
-        vcombine_s16(vmovn_s32(vcvtq_s32_f32(v.a)), vmovn_s32(vcvtq_s32_f32(v.b)));
+    int16x8_t words = vcombine_s16(vmovn_s32(vcvtq_s32_f32(v.a)), vmovn_s32(vcvtq_s32_f32(v.b)));
     return vreinterpretq_u16_s16(words);
 }
 
