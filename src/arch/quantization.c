@@ -10,10 +10,10 @@ typedef struct mode_row {
 } mode_row;
 
 static const mode_row modes[] = {
-    {"affine", WB__SCHEME_AFFINE, 4, 64},  {"mxfp4", WB__SCHEME_MXFP4, 4, 32},
-    {"mxfp8", WB__SCHEME_MXFP8, 8, 32},    {"nvfp4", WB__SCHEME_NVFP4, 4, 16},
-    {"int4", WB__SCHEME_INT4, 4, 0},       {"int8", WB__SCHEME_INT8, 8, 64},
-    {"awq", WB__SCHEME_AWQ, 4, 0},         {"gptq", WB__SCHEME_GPTQ, 4, 0},
+    {"affine", WB__SCHEME_AFFINE, 4, 64}, {"mxfp4", WB__SCHEME_MXFP4, 4, 32},
+    {"mxfp8", WB__SCHEME_MXFP8, 8, 32},   {"nvfp4", WB__SCHEME_NVFP4, 4, 16},
+    {"int4", WB__SCHEME_INT4, 4, 0},      {"int8", WB__SCHEME_INT8, 8, 64},
+    {"awq", WB__SCHEME_AWQ, 4, 0},        {"gptq", WB__SCHEME_GPTQ, 4, 0},
     {"fp8", WB__SCHEME_FP8_BLOCK, 8, 0},
 };
 

@@ -43,8 +43,8 @@ static void includes_what_it_says(void **state)
         assert_true(features & WB__CPU_AVX2);
     if (features & WB__CPU_VAES)
         assert_true(features & WB__CPU_AVX512);
-    uint32_t known = WB__ARM64 ? WB__CPU_NEON
-                               : WB__CPU_AVX2 | WB__CPU_AES | WB__CPU_AVX512 | WB__CPU_VAES;
+    uint32_t known =
+        WB__ARM64 ? WB__CPU_NEON : WB__CPU_AVX2 | WB__CPU_AES | WB__CPU_AVX512 | WB__CPU_VAES;
     assert_int_equal(features & ~known, 0);
     if (WB__ARM64)
         assert_int_equal(features, WB__CPU_NEON);

@@ -146,7 +146,8 @@ static inline bytes_32 b_left(bytes_32 v, int shift)
 
 static inline bytes_32 b_field(bytes_32 v, int shift, int mask)
 {
-    return b_and(b_left(v, -shift), b_set(mask)); /* NEON shifts to the right by less than nothing */
+    return b_and(b_left(v, -shift),
+                 b_set(mask)); /* NEON shifts to the right by less than nothing */
 }
 
 static inline bytes_32 b_nibbles(const uint8_t *p)

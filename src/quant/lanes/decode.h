@@ -119,9 +119,9 @@ KERNEL static inline bytes_16 scales_q3_k(const uint8_t *p)
 {
     uint32_t a = wb__load_le32(p), b = wb__load_le32(p + 4), high = wb__load_le32(p + 8);
     const uint32_t low4 = 0x0F0F0F0F, high2 = 0x30303030;
-    bytes_16 scales = h_words((a & low4) | (high << 4 & high2), (b & low4) | (high << 2 & high2),
-                              (a >> 4 & low4) | (high & high2),
-                              (b >> 4 & low4) | (high >> 2 & high2));
+    bytes_16 scales =
+        h_words((a & low4) | (high << 4 & high2), (b & low4) | (high << 2 & high2),
+                (a >> 4 & low4) | (high & high2), (b >> 4 & low4) | (high >> 2 & high2));
     return h_sub(scales, h_set(32));
 }
 
@@ -135,8 +135,7 @@ KERNEL static void decode_q3_k(const uint8_t *p, float *out, size_t n)
             bytes_32 packed = b_load(p + 32 + 32 * half);
             for (int shift = 0; shift < 8; shift += 2, g += 2, out += 32) {
                 bytes_32 bit = b_and(high, b_set(1 << g / 2));
-                bytes_32 missing =
-                    b_and(b_equal(bit, b_set(0)), b_set(4));
+                bytes_32 missing = b_and(b_equal(bit, b_set(0)), b_set(4));
                 put_halves(out, b_sub(b_field(packed, shift, 3), missing), scales + g);
             }
         }
@@ -178,8 +177,7 @@ KERNEL static void decode_q5_k(const uint8_t *p, float *out, size_t n)
             bytes_32 low = b_left(b_and(bits, b_set(1)), 4);
             bytes_32 upper = b_left(b_and(bits, b_set(2)), 3);
             put_32_plus(out, b_or(b_field(packed, 0, 0xF), low), s[g], s[g + 8]);
-            put_32_plus(out + 32, b_or(b_field(packed, 4, 0xF), upper), s[g + 1],
-                        s[g + 9]);
+            put_32_plus(out + 32, b_or(b_field(packed, 4, 0xF), upper), s[g + 1], s[g + 9]);
         }
     }
 }

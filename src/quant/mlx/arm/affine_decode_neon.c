@@ -16,9 +16,7 @@ NEON_INLINE wb__floats8 dequantized(uint16x8_t codes, float scale, float bias,
 }
 
 #define SPREADS(bits)                                                                              \
-    {                                                                                              \
-        wb__spread_8(bits, 0), wb__spread_8(bits, 1), wb__spread_8(bits, 2), wb__spread_8(bits, 3) \
-    }
+    {wb__spread_8(bits, 0), wb__spread_8(bits, 1), wb__spread_8(bits, 2), wb__spread_8(bits, 3)}
 
 NEON_INLINE void decode_each(const uint8_t *packed, int bits, wb__mlx_format format,
                              const float *scales, const float *biases, size_t group, size_t groups,
@@ -43,8 +41,7 @@ typedef struct table_16 {
 
 NEON_INLINE table_16 table_of(float scale, float bias, wb__mlx_format format)
 {
-    static const uint16_t counting[16] = {0, 1, 2,  3,  4,  5,  6,  7,
-                                          8, 9, 10, 11, 12, 13, 14, 15};
+    static const uint16_t counting[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
     uint16x8_t first = wb__halves8(dequantized(vld1q_u16(counting), scale, bias, format), format);
     uint16x8_t second =
         wb__halves8(dequantized(vld1q_u16(counting + 8), scale, bias, format), format);

@@ -105,8 +105,8 @@ NEON_INLINE uint16x4_t code_4(const float *values, float scale, float bias, floa
 
 NEON_INLINE uint8x8_t code_8(const float *values, float scale, float bias, float last)
 {
-    return vmovn_u16(vcombine_u16(code_4(values, scale, bias, last),
-                                  code_4(values + 4, scale, bias, last)));
+    return vmovn_u16(
+        vcombine_u16(code_4(values, scale, bias, last), code_4(values + 4, scale, bias, last)));
 }
 
 NEON_INLINE void encode(const float *values, int bits, const float *scales, const float *biases,

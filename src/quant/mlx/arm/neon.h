@@ -33,8 +33,8 @@ NEON_INLINE wb__spread8 wb__spread_8(int bits, int k)
     static const uint16_t counting[8] = {0, 1, 2, 3, 4, 5, 6, 7};
     int first = k * bits, latest = 4 * bits - (bits == 1 ? 4 : 8);
     int offset = first < latest ? first : latest;
-    uint16x8_t at = vmlaq_n_u16(vdupq_n_u16((uint16_t)(8 * (first - offset))),
-                                vld1q_u16(counting), (uint16_t)bits);
+    uint16x8_t at = vmlaq_n_u16(vdupq_n_u16((uint16_t)(8 * (first - offset))), vld1q_u16(counting),
+                                (uint16_t)bits);
     uint16x8_t byte = vmulq_n_u16(vshrq_n_u16(at, 3), 0x0101);
     /* A byte past the eighth is 0, and masked away. */
     uint8x16_t bytes = vreinterpretq_u8_u16(vaddq_u16(byte, vdupq_n_u16(0x0100)));
@@ -46,8 +46,8 @@ NEON_INLINE uint16x8_t wb__codes_8(const uint8_t *packed, int bits, const wb__sp
 {
     if (bits == 8)
         return vmovl_u8(vld1_u8(packed + spread->offset));
-    uint64_t eight = bits == 1 ? wb__load_le32(packed + spread->offset)
-                               : wb__load_le64(packed + spread->offset);
+    uint64_t eight =
+        bits == 1 ? wb__load_le32(packed + spread->offset) : wb__load_le64(packed + spread->offset);
     uint8x16_t all = vreinterpretq_u8_u64(vcombine_u64(vcreate_u64(eight), vcreate_u64(0)));
     uint16x8_t words = vreinterpretq_u16_u8(vqtbl1q_u8(all, spread->bytes));
     return vandq_u16(vshlq_u16(words, spread->shifts), vdupq_n_u16((uint16_t)((1 << bits) - 1)));
@@ -102,8 +102,7 @@ NEON_INLINE float32x4_t wb__rounded4(float32x4_t x, wb__mlx_format format)
     if (format == WB__MLX_F16)
         return vcvt_f32_f16(vcvt_f16_f32(x));
     if (format == WB__MLX_BF16)
-        return vreinterpretq_f32_u32(
-            vandq_u32(wb__round4_bf16_bits(x), vdupq_n_u32(0xFFFF0000)));
+        return vreinterpretq_f32_u32(vandq_u32(wb__round4_bf16_bits(x), vdupq_n_u32(0xFFFF0000)));
     return x;
 }
 
