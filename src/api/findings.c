@@ -1,4 +1,4 @@
-#include "open/open.h"
+#include "hash/hash.h"
 
 const wb_findings *wb_model_findings(const wb_model *model)
 {
@@ -94,6 +94,8 @@ wb_status wb_verify_model(const wb_model *model, const wb_verify_options *option
     }
     if (status == WB_OK)
         status = wb__verify(model, &context, options);
+    if (status == WB_OK && options->manifest != NULL)
+        status = wb__manifest_check(model, &context, options->manifest, NULL, options->progress);
     if (status != WB_OK) {
         wb_findings_free(findings);
         return status;
@@ -103,19 +105,31 @@ wb_status wb_verify_model(const wb_model *model, const wb_verify_options *option
 }
 
 /* What opening saw before it failed, and why it did. */
-static wb_status refused(wb__context *context, wb_findings *seen, wb_findings **out)
+static wb_status refused(const wb_model *model, wb__context *context, const char *path,
+                         const wb_verify_options *options, wb_findings **out)
 {
+    const wb_findings *seen = &model->findings;
     wb_findings *findings = new_findings(&context->allocator);
     bool added = findings != NULL;
     for (size_t i = 0; i < seen->count && added; i++)
         added = wb__findings_add(findings, &seen->list[i]);
-    if (!added || !wb__findings_add_error(findings, context->error, WB_FATAL)) {
+    context->findings = findings;
+    wb_status status = added ? wb__verify_refused(model, context, options) : WB_OK;
+    if (!added || status == WB_ERROR_MEMORY ||
+        !wb__findings_add_error(findings, context->error, WB_FATAL)) {
         wb_findings_free(findings);
         return wb__fail_memory(context);
     }
     (void)wb__error_reset(context->error, context->error);
-    *out = findings;
-    return WB_OK;
+    context->file = "";
+    status = WB_OK;
+    if (options->manifest != NULL)
+        status = wb__manifest_check(NULL, context, options->manifest, path, options->progress);
+    if (status == WB_OK)
+        *out = findings;
+    else
+        wb_findings_free(findings);
+    return status;
 }
 
 wb_status wb_verify(const char *path, const wb_verify_options *options, wb_findings **out,
@@ -139,7 +153,7 @@ wb_status wb_verify(const char *path, const wb_verify_options *options, wb_findi
     if (status == WB_OK)
         status = wb_verify_model(model, options, out, error);
     else if (is_verdict(status))
-        status = refused(&context, &model->findings, out);
+        status = refused(model, &context, path, options, out);
     wb__model_delete(model);
     return status;
 }
