@@ -54,8 +54,9 @@ typedef struct wb__reader {
     uint32_t per_element; /* floats */
     bool decodes;
     wb__decoder decoder;
-    uint8_t *raw;  /* stored bytes, before they are converted */
-    float *window; /* values of the part, in the order they are stored */
+    wb__stored bytes; /* of the part in hand, unless it is decoded */
+    uint8_t *raw;     /* stored bytes, before they are converted */
+    float *window;    /* values of the part, in the order they are stored */
     size_t window_capacity;
     uint64_t window_at;
     size_t window_count;
