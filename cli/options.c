@@ -112,10 +112,3 @@ int open_options_of(const arguments *args, wb_open_options *options, wb_limits *
         return report_usage("--max-header must be a number of bytes below 4G, such as 512M");
     return 0;
 }
-
-int size_of_option(const arguments *args, option_id option, uint64_t *bytes)
-{
-    if (!args->given[option] || (parse_bytes(args->value[option], bytes) && *bytes > 0))
-        return 0;
-    return report_usage("--%s must be a number of bytes, such as 512M", option_table[option].name);
-}

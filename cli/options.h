@@ -80,9 +80,6 @@ bool option_is_in(option_id option, command_id command);
  * exit code. */
 int open_options_of(const arguments *args, wb_open_options *options, wb_limits *limits);
 
-/* Reads a number of bytes, with K, M or G behind it for powers of 1024. 0, or the exit code. */
-int size_of_option(const arguments *args, option_id option, uint64_t *bytes);
-
 /* The names of an option: "--output FILE, -o" */
 void text_add_option(text *t, option_id option);
 

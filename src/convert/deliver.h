@@ -13,6 +13,7 @@ typedef struct wb__delivery {
     wb_writer *writer;
     uint64_t (*indices)[WB__PARTS]; /* of each row's parts in the writer */
     const char *path;
+    bool folder; /* it is that of a folder */
 } wb__delivery;
 
 /* ---- run.c ---- */

@@ -2,10 +2,7 @@
  * What lies beside the weights of a folder. Of a folder its files go over as they are, but for
  * config.json; of a GGUF file they are made of its key-values.
  */
-#include <stdio.h>
-
 #include "convert/deliver.h"
-#include "io/sink.h"
 
 #define FILE_MAX ((size_t)256 << 20)
 
@@ -31,22 +28,7 @@ void wb__deliver_json_text(wb__buffer *to, wb__str text)
 
 static wb_status write_file(wb__delivery *out, const char *name, const void *bytes, size_t n)
 {
-    wb_sink *sink = NULL;
-    wb__context *context = out->context;
-    char *path = wb__path_join(&context->allocator, out->path, wb__str_from(name, SIZE_MAX));
-    if (path == NULL)
-        return wb__fail_memory(context);
-    context->file = path;
-    wb_status status = wb__sink_open(context, path, n, &sink);
-    if (status == WB_OK)
-        status = wb__sink_write(context, sink, bytes, n);
-    if (status == WB_OK)
-        status = wb__sink_commit(context, sink);
-    else
-        wb__sink_discard(sink);
-    context->file = "";
-    wb__free(&context->allocator, path, strlen(path) + 1);
-    return status;
+    return wb_writer_add_bytes(out->writer, name, bytes, n, out->context->error);
 }
 
 static wb_status make_file(wb__delivery *out, const char *name,

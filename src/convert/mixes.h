@@ -24,6 +24,8 @@ typedef struct wb__file_type {
     int32_t dtype; /* wb_dtype */
 } wb__file_type;
 
+#define WB__FILE_TYPES 42 /* their numbers are below */
+
 /* The file type of that name, in any case; NULL if there is none. */
 const wb__file_type *wb__file_type_named(wb__str name);
 

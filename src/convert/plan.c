@@ -154,6 +154,24 @@ static bool is_left_out(const wb_conversion *plan, const wb__matched *matched)
            plan->target != WB_TARGET_SAFETENSORS;
 }
 
+/* The name a tensor has already; packed weights of Hugging Face's are called otherwise than plain ones.
+ */
+static wb__str own_name(wb_conversion *plan, wb__str name)
+{
+    static const wb__str packed[] = {{"qweight", 7}, {"weight_packed", 13}};
+    char text[512];
+    for (size_t i = 0; i < sizeof packed / sizeof packed[0]; i++) {
+        size_t stem = name.len - packed[i].len;
+        if (!wb__str_ends_with(name, packed[i]) || (stem > 0 && name.ptr[stem - 1] != '.') ||
+            stem + 6 > sizeof text)
+            continue;
+        memcpy(text, name.ptr, stem);
+        memcpy(text + stem, "weight", 6);
+        return wb__plan_text(plan, (wb__str){text, stem + 6});
+    }
+    return name;
+}
+
 static wb_status add_unknown(wb_conversion *plan, wb__context *context, wb__planned *row)
 {
     bool crosses = plan->insight->by_key != (plan->target == WB_TARGET_GGUF);
@@ -162,7 +180,7 @@ static wb_status add_unknown(wb_conversion *plan, wb__context *context, wb__plan
                         row->source_name,
                         "%s has no name for this tensor, and would not load a file that has it",
                         plan->insight->config.architecture);
-    row->name = row->source_name;
+    row->name = own_name(plan, row->source_name);
     return append(plan, context, row);
 }
 
@@ -182,7 +200,7 @@ static wb_status add_known(wb_conversion *plan, wb__context *context, wb__planne
     row->name = renames && !matched->has_expert
                     ? wb__plan_name(plan, row->rule, row->layer, 0, row->suffix)
                 : renames ? wb__plan_name(plan, row->rule, row->layer, matched->expert, row->suffix)
-                          : row->source_name;
+                          : own_name(plan, row->source_name);
     return add_row(plan, context, row);
 }
 

@@ -96,6 +96,15 @@ static wb__form as_plain(const wb_conversion *plan, const wb__form *from)
 
 /* ---- GGUF ---- */
 
+/* What is F32 in a GGUF file for its own sake, while the model has another dtype: norms, routers. */
+static bool is_widened(const wb_conversion *plan, const wb__planned *row)
+{
+    const wb__mix_tensor tensor = {
+        .name = row->source_name, .rank = row->rank, .columns = row->columns, .stack = 1};
+    return plan->insight->by_key && row->from.scheme == WB__SCHEME_PLAIN &&
+           row->from.dtype == WB_DTYPE_F32 && !wb__mix_takes(&tensor);
+}
+
 static wb__mix_tensor mix_tensor(const wb__planned *row)
 {
     return (wb__mix_tensor){.name = row->name,
@@ -139,26 +148,21 @@ static void to_gguf(wb_conversion *plan, wb__mix *mix, wb__planned *row)
     row->wanted = choice.wanted == choice.dtype ? -1 : choice.wanted;
 }
 
-/* What general.file_type says where no recipe was asked for: the type most matrices have. */
+/* What general.file_type says where no recipe was asked for: the type most elements of matrices have.
+ */
 static uint32_t guess_file_type(const wb_conversion *plan)
 {
-    double best = 0;
-    uint32_t number = 0;
+    double elements[WB__FILE_TYPES] = {0};
+    uint32_t best = 0;
     for (size_t i = 0; i < plan->tensors.count; i++) {
-        double elements = 0;
-        const wb__file_type *type = wb__file_type_of(plan->order[i]->to.dtype);
-        for (size_t j = 0; j < plan->tensors.count && type != NULL && plan->order[i]->rank > 1; j++)
-            elements += plan->order[j]->to.dtype == plan->order[i]->to.dtype
-                            ? (double)plan->order[j]->rows * (double)plan->order[j]->columns
-                            : 0;
-        if (elements > best) {
-            best = elements;
-            number = type->number;
-        }
-        if (i > 64) /* enough to know */
-            break;
+        const wb__planned *row = plan->order[i];
+        const wb__file_type *type = wb__file_type_of(row->to.dtype);
+        if (type == NULL || row->rank < 2)
+            continue;
+        elements[type->number] += (double)row->rows * (double)row->columns;
+        best = elements[type->number] > elements[best] ? type->number : best;
     }
-    return number;
+    return best;
 }
 
 /* ---- MLX ---- */
@@ -202,7 +206,7 @@ static void to_mlx(wb_conversion *plan, wb__mix *mix, wb__planned *row)
     (void)mix;
     wb__form asked = plan->quant.form, packed;
     row->to = is_other(&row->from) ? row->from : as_plain(plan, &row->from);
-    if (plan->insight->by_key && row->rank < 2 && is_plain_float(&row->from))
+    if (is_widened(plan, row))
         row->to = plain(plan->common);
     if (plan->quant.kind == WB__QUANT_NONE) {
         wb__mlx_type type;
@@ -242,8 +246,7 @@ static void to_safetensors(wb_conversion *plan, wb__mix *mix, wb__planned *row)
     } else if (plan->quant.kind == WB__QUANT_FORM) {
         row->to = plan->quant.form;
     } else if (is_plain_float(&row->from)) {
-        bool norm = plan->insight->by_key && row->rank < 2 && is_half_or_single(row->from.dtype);
-        row->to = norm ? plain(plan->common) : row->from;
+        row->to = is_widened(plan, row) ? plain(plan->common) : row->from;
     } else {
         row->to = as_plain(plan, &row->from);
     }

@@ -298,10 +298,12 @@ static wb_status create(wb__delivery *out)
 {
     const wb_conversion *plan = out->plan;
     bool gguf = plan->target == WB_TARGET_GGUF;
+    out->folder =
+        !gguf && !wb__str_ends_with(wb__str_from(out->path, SIZE_MAX), WB__STR(".safetensors"));
     const wb_writer_options options = {
         .size = sizeof options,
         .format = gguf ? "gguf" : "safetensors",
-        .flags = (gguf ? 0 : WB_WRITE_FOLDER) | (plan->replace ? WB_WRITE_FORCE : 0),
+        .flags = (out->folder ? WB_WRITE_FOLDER : 0) | (plan->replace ? WB_WRITE_FORCE : 0),
         .max_file_bytes = plan->max_shard,
         .source = plan->model,
         .limits = &out->context->limits,
@@ -322,6 +324,8 @@ static wb_status write_all(wb__delivery *out, runner *r, const wb_progress *prog
     wb_status status = create(out);
     if (status == WB_OK)
         status = wb__deliver_tensors(out);
+    if (status == WB_OK && out->folder)
+        status = wb__deliver_beside(out);
     if (status == WB_OK)
         status = wb_writer_plan(out->writer, out->path, out->context->error);
     if (status == WB_OK)
@@ -330,10 +334,7 @@ static wb_status write_all(wb__delivery *out, runner *r, const wb_progress *prog
         status = make_workers(r);
     if (status == WB_OK)
         status = do_all(r, progress);
-    if (status == WB_OK)
-        status = wb_writer_commit(out->writer, out->context->error);
-    return status == WB_OK && out->plan->target != WB_TARGET_GGUF ? wb__deliver_beside(out)
-                                                                  : status;
+    return status == WB_OK ? wb_writer_commit(out->writer, out->context->error) : status;
 }
 
 wb_status wb__plan_run(wb_conversion *plan, wb__context *context, const char *path,

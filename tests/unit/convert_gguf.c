@@ -3,63 +3,10 @@
  * another program made by llama.cpp's rules (tools/make_twins.py): every tensor byte for byte, and
  * every key-value.
  */
-#include "support.h"
+#include "convert.h"
 
 static const char *const families[] = {"llama", "mistral", "mixtral", "qwen2", "qwen3", "qwen3moe",
                                        "gemma", "gemma2",  "gemma3",  "phi3",  "bert"};
-
-static wb_model *open_model(const char *path)
-{
-    wb_model *model;
-    wb_error error;
-    const wb_open_options options = {.size = sizeof options, .access = WB_ACCESS_READ};
-    if (wb_open(path, &options, &model, &error) != WB_OK)
-        fail_msg("%s: %s\n", path, error.message);
-    return model;
-}
-
-static void convert(const char *from, const char *to, const wb_policy *policy)
-{
-    wb_model *model = open_model(from);
-    wb_conversion *conversion;
-    wb_error error;
-    if (wb_convert_plan(model, WB_TARGET_GGUF, policy, &conversion, &error) != WB_OK ||
-        wb_convert(conversion, to, NULL, &error) != WB_OK)
-        fail_msg("%s: %s: %s\n", from, error.name, error.message);
-    wb_conversion_free(conversion);
-    wb_close(model);
-}
-
-static void *bytes_of(const wb_model *model, uint64_t index, uint64_t *bytes)
-{
-    uint64_t elements;
-    assert_int_equal(wb_tensor_read_size(model, index, NULL, -1, &elements, bytes, NULL), WB_OK);
-    void *read = malloc((size_t)*bytes + 1);
-    assert_int_equal(wb_tensor_read(model, index, NULL, -1, read, *bytes, NULL), WB_OK);
-    return read;
-}
-
-static void compare_tensors(const wb_model *made, const wb_model *twin, const char *family)
-{
-    assert_int_equal(wb_tensor_count(made), wb_tensor_count(twin));
-    for (uint64_t i = 0; i < wb_tensor_count(twin); i++) {
-        wb_tensor a = {.size = sizeof a}, b = {.size = sizeof b};
-        uint64_t at = 0, n, m;
-        assert_int_equal(wb_tensor_at(twin, i, &b, NULL), WB_OK);
-        if (wb_tensor_find(made, b.name, b.name_len, &at) != WB_OK)
-            fail_msg("%s has no %s\n", family, b.name);
-        assert_int_equal(wb_tensor_at(made, at, &a, NULL), WB_OK);
-        assert_int_equal(a.dtype, b.dtype);
-        assert_int_equal(a.rank, b.rank);
-        assert_memory_equal(a.shape, b.shape, a.rank * sizeof *a.shape);
-        void *x = bytes_of(made, at, &n), *y = bytes_of(twin, i, &m);
-        assert_int_equal(n, m);
-        if (memcmp(x, y, (size_t)n) != 0)
-            fail_msg("%s: %s has other values\n", family, b.name);
-        free(x);
-        free(y);
-    }
-}
 
 static void compare_arrays(const wb_model *made, const wb_model *twin, const wb_meta *meta)
 {
@@ -133,12 +80,12 @@ static void twins(void **state)
 {
     (void)state;
     char *scratch = scratch_make();
-    const wb_policy policy = {.size = sizeof policy, .quant = "F32"};
+    const wb_convert_policy policy = {.size = sizeof policy, .quant = "F32"};
     for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) {
         char *from = text_of("%s/twins/%s", TEST_DATA, families[i]);
         char *twin = text_of("%s/twins/%s.gguf", TEST_DATA, families[i]);
         char *to = text_of("%s/%s.gguf", scratch, families[i]);
-        convert(from, to, &policy);
+        convert(from, WB_TARGET_GGUF, &policy, to);
         wb_model *a = open_model(to), *b = open_model(twin);
         compare_tensors(a, b, families[i]);
         compare_keys(a, b, families[i]);

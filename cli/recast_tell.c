@@ -1,5 +1,5 @@
 /*
- * wb convert: what became of the tensors, in two forms.
+ * wb convert to another format: what became of the tensors, in two forms.
  */
 #include "convert.h"
 
@@ -19,18 +19,18 @@ typedef struct totals {
 
 static const char *const words[] = {"", "exact", "repacked", "lossy"};
 
-static bool row_at(const convert_job *job, uint64_t index, wb_converted *row)
+static bool row_at(const wb_conversion *conversion, uint64_t index, wb_converted *row)
 {
     *row = (wb_converted){.size = sizeof *row};
-    return wb_conversion_at(job->conversion, index, row, NULL) == WB_OK;
+    return wb_conversion_at(conversion, index, row, NULL) == WB_OK;
 }
 
-static void count(const convert_job *job, totals *all)
+static void count(const wb_conversion *conversion, totals *all)
 {
     wb_converted row;
     *all = (totals){.bytes = 0};
-    for (uint64_t i = 0; i < wb_conversion_count(job->conversion); i++) {
-        if (!row_at(job, i, &row))
+    for (uint64_t i = 0; i < wb_conversion_count(conversion); i++) {
+        if (!row_at(conversion, i, &row))
             continue;
         all->bytes += row.bytes;
         all->count[row.fidelity]++;
@@ -45,9 +45,9 @@ static void count(const convert_job *job, totals *all)
 
 static bool table_row(void *ctx, uint64_t index, text cells[TABLE_COLUMNS])
 {
-    const convert_job *job = ctx;
+    const wb_conversion *conversion = ctx;
     wb_converted row;
-    if (!row_at(job, index, &row))
+    if (!row_at(conversion, index, &row))
         return false;
     text_add_shown(&cells[0], row.name, strlen(row.name));
     text_add_shape(&cells[1], row.shape, row.rank);
@@ -59,14 +59,14 @@ static bool table_row(void *ctx, uint64_t index, text cells[TABLE_COLUMNS])
     return true;
 }
 
-static void print_rows(const convert_job *job)
+static void print_rows(const wb_conversion *conversion)
 {
     const table t = {.columns = 6,
                      .titles = {"tensor", "shape", "from", "to", "bytes", ""},
                      .align = "llllrl",
-                     .rows = wb_conversion_count(job->conversion),
+                     .rows = wb_conversion_count(conversion),
                      .row = table_row,
-                     .ctx = (void *)(uintptr_t)job};
+                     .ctx = (void *)(uintptr_t)conversion};
     table_print(out_stdout(), &t);
 }
 
@@ -108,20 +108,20 @@ static void print_losses(const totals *all)
     text_free(&line);
 }
 
-void convert_tell(const convert_job *job)
+void recast_tell(const convert_job *job, const wb_conversion *conversion)
 {
     totals all;
     text line = {0};
-    const wb_findings *findings = wb_conversion_findings(job->conversion);
-    count(job, &all);
-    if (job->planned_only)
-        print_rows(job);
-    text_add_shown(&line, job->output, strlen(job->output));
-    text_addf(&line, ": %s, ", convert_target_name(job->target));
-    text_add_count(&line, wb_conversion_count(job->conversion));
+    const wb_findings *findings = wb_conversion_findings(conversion);
+    count(conversion, &all);
+    if (job->args->given[OPTION_DRY_RUN])
+        print_rows(conversion);
+    text_add_shown(&line, job->out, strlen(job->out));
+    text_addf(&line, ": %s, ", job->to);
+    text_add_count(&line, wb_conversion_count(conversion));
     text_adds(&line, " tensors, ");
     text_add_size(&line, all.bytes);
-    if (job->planned_only) {
+    if (job->args->given[OPTION_DRY_RUN]) {
         text_adds(&line, ", nothing written\n");
     } else {
         text_adds(&line, ": ");
@@ -134,7 +134,7 @@ void convert_tell(const convert_job *job)
     for (uint64_t i = 0; i < wb_findings_count(findings); i++) {
         wb_finding finding = {.size = sizeof finding};
         if (wb_findings_at(findings, i, &finding) == WB_OK && finding.severity > WB_INFO)
-            print_finding(out_stdout(), job->input, &finding);
+            print_finding(out_stdout(), job->in, &finding);
     }
 }
 
@@ -161,7 +161,7 @@ static void json_row(wb_json *json, const convert_job *job, const wb_converted *
     json_optional(json, "in_place_of", row->wanted);
     json_number(json, "bytes", row->bytes);
     json_optional(json, "fidelity", words[row->fidelity]);
-    if (!job->planned_only) {
+    if (!job->args->given[OPTION_DRY_RUN]) {
         json_real(json, "nmse", row->nmse);
         json_real(json, "max_error", row->max_error);
         json_real(json, "cosine", row->cosine);
@@ -170,13 +170,13 @@ static void json_row(wb_json *json, const convert_job *job, const wb_converted *
     wb_json_end(json, '}');
 }
 
-static void json_totals(wb_json *json, const convert_job *job)
+static void json_totals(wb_json *json, const wb_conversion *conversion)
 {
     totals all;
-    count(job, &all);
+    count(conversion, &all);
     wb_json_key(json, "totals", SIZE_MAX);
     wb_json_begin(json, '{');
-    json_number(json, "tensors", wb_conversion_count(job->conversion));
+    json_number(json, "tensors", wb_conversion_count(conversion));
     json_number(json, "bytes", all.bytes);
     for (size_t i = 1; i < 4; i++)
         json_number(json, words[i], all.count[i]);
@@ -186,26 +186,27 @@ static void json_totals(wb_json *json, const convert_job *job)
     wb_json_end(json, '}');
 }
 
-void convert_tell_json(const convert_job *job)
+void recast_tell_json(const convert_job *job, const wb_conversion *conversion)
 {
     wb_json json = out_json(out_stdout());
+    const char *quant = job->args->value[OPTION_QUANT];
     wb_converted row;
     wb_json_begin(&json, '{');
-    json_text(&json, "path", job->input);
-    json_text(&json, "output", job->output);
-    json_text(&json, "to", convert_target_name(job->target));
-    json_optional(&json, "quant", job->policy.quant == NULL ? "" : job->policy.quant);
+    json_text(&json, "path", job->in);
+    json_text(&json, "output", job->out);
+    json_text(&json, "to", job->to);
+    json_optional(&json, "quant", quant == NULL ? "" : quant);
     wb_json_key(&json, "written", SIZE_MAX);
-    wb_json_bool(&json, !job->planned_only);
+    wb_json_bool(&json, !job->args->given[OPTION_DRY_RUN]);
     wb_json_key(&json, "tensors", SIZE_MAX);
     wb_json_begin(&json, '[');
-    for (uint64_t i = 0; i < wb_conversion_count(job->conversion); i++) {
-        if (row_at(job, i, &row))
+    for (uint64_t i = 0; i < wb_conversion_count(conversion); i++) {
+        if (row_at(conversion, i, &row))
             json_row(&json, job, &row);
     }
     wb_json_end(&json, ']');
-    json_totals(&json, job);
-    json_findings(&json, wb_conversion_findings(job->conversion));
+    json_totals(&json, conversion);
+    json_findings(&json, wb_conversion_findings(conversion));
     wb_json_end(&json, '}');
     out_json_end(&json);
 }
