@@ -442,9 +442,10 @@ WB_API wb_status wb_tensor_read_size(const wb_model *model, uint64_t index, cons
  * dst    `size` bytes, at least what wb_tensor_read_size says; unaligned is fine
  *
  * WB_ERROR_IO names the offset at which a file ended early. Safe on a file that changes, except in
- * MAP mode. Uses at most 2 MiB beside dst, but the size of the tensor for one that is stored by columns,
- * or compressed and read backwards. What is compressed is unpacked from its beginning by every call, and
- * its checksum compared when its end is reached; damage is a WB_ERROR_FORMAT.
+ * MAP mode. Uses at most 3 MiB beside dst; but a tensor that is stored by columns, or compressed and
+ * read backwards, is read into memory whole, and stays there until another is or the model is closed.
+ * What is compressed is unpacked from front to back, going on where an earlier call has come to, and
+ * its checksum compared at its end; damage is a WB_ERROR_FORMAT.
  */
 WB_API wb_status wb_tensor_read(const wb_model *model, uint64_t index, const wb_slice *slice,
                                 int32_t dtype, void *dst, uint64_t size,

@@ -22,21 +22,19 @@ static const wb__dtype *plain_dtype(const wb__reader *reader)
 static wb_status read_plain(wb__reader *reader, uint64_t first, size_t n, float *dst)
 {
     const wb__model *logical = &reader->model->logical;
-    size_t file = wb__model_file_of(logical, reader->stored);
-    const wb__source *source = reader->model->sources[file];
     const wb__dtype *dtype = plain_dtype(reader);
     const wb__dtype *to = wb__dtype_get(WB_DTYPE_F32);
-    bool swap = logical->files[file].big_endian;
-    uint64_t at = wb__model_offset_of(logical, reader->stored) + wb__dtype_bytes(dtype, first);
-    reader->context->file = logical->files[file].path;
+    bool swap = wb__model_is_swapped(logical, reader->stored);
+    uint64_t at = wb__dtype_bytes(dtype, first);
+    reader->context->file = logical->files[wb__model_file_of(logical, reader->stored)].path;
     if (dtype == to && !swap)
-        return wb__source_read(source, reader->context, at, dst, n * sizeof *dst);
+        return wb__stored_read(&reader->bytes, at, dst, n * sizeof *dst);
     size_t unit = wb__dtype_unit_bytes(dtype);
     size_t room = (size_t)wb__dtype_elements(dtype, RAW_BYTES - RAW_BYTES % unit);
     while (n > 0) {
         size_t piece = n < room ? n : room;
         size_t bytes = (size_t)wb__dtype_bytes(dtype, piece);
-        wb_status status = wb__source_read(source, reader->context, at, reader->raw, bytes);
+        wb_status status = wb__stored_read(&reader->bytes, at, reader->raw, bytes);
         if (status != WB_OK)
             return status;
         if (swap)
@@ -181,6 +179,8 @@ static void drop_part(wb__reader *reader)
 {
     if (reader->decodes)
         wb__decoder_close(&reader->decoder);
+    else if (reader->part != UINT64_MAX)
+        wb__stored_close(&reader->bytes);
     reader->decodes = false;
     reader->part = UINT64_MAX;
     reader->window_count = 0;
@@ -218,6 +218,8 @@ static wb_status take_part(wb__reader *reader, uint64_t part)
         if (reader->raw == NULL)
             return wb__fail_memory(reader->context);
     }
+    if (!reader->decodes)
+        wb__stored_open(&reader->bytes, reader->model, reader->context, reader->stored);
     reader->part = part;
     return is_direct(reader) ? WB_OK : grow_window(reader);
 }

@@ -56,8 +56,9 @@ typedef struct wb__reader {
     bool decodes;
     wb__decode *widen; /* to floats, faster than wb__dtype_convert; NULL: there is no such thing */
     wb__decoder decoder;
-    uint8_t *raw;  /* stored bytes, before they are converted */
-    float *window; /* values of the part, in the order they are stored */
+    wb__stored bytes; /* of the part in hand, unless it is decoded */
+    uint8_t *raw;     /* stored bytes, before they are converted */
+    float *window;    /* values of the part, in the order they are stored */
     size_t window_capacity;
     uint64_t window_at;
     size_t window_count;

@@ -73,11 +73,12 @@ wb_status wb__writer_copy(wb__context *context, wb_writer *writer, uint64_t inde
                         "it was declared as %llu bytes of %s, and the other is %llu bytes of %s",
                         (unsigned long long)tensor->out.bytes, tensor->out.dtype->name,
                         (unsigned long long)kind->bytes, kind->dtype->name);
-    const wb__model_file *file = &model->logical.files[wb__model_file_of(&model->logical, stored)];
+    const wb__storing *storing = wb__model_storing_of(&model->logical, stored);
+    bool moved = storing != NULL && (storing->deflated || storing->columns);
     bool swap = (writer->flags & WB_WRITE_BIG_ENDIAN) != 0;
     bool is_stream = writer->outputs != NULL && writer->outputs[0].sink != NULL &&
                      !wb__sink_is_file(writer->outputs[0].sink);
-    return file->big_endian != swap || is_stream
+    return wb__model_is_swapped(&model->logical, stored) != swap || moved || is_stream
                ? copy_pieces(context, writer, index, model, number)
                : copy_bytes(context, writer, index, model, stored);
 }
