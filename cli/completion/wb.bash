@@ -12,7 +12,7 @@ _wb() {
     for ((i = 1; i < COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
         =) ((i++)) ;;
-        --filter|--names|--manifest|--only|--dtype|--slice|--format|--output|-o|--type|--cols|--imatrix|--e8m0|--max-header|--store)
+        --filter|--names|--manifest|--only|--dtype|--slice|--format|--part|--policy|--output|-o|--type|--cols|--imatrix|--e8m0|--to|--quant|--rule|--max-memory|--max-shard-size|--max-shard-tensors|--alignment|--max-header|--store)
             [[ ${COMP_WORDS[i+1]} == = ]] || ((i++)) ;;
         -?*) ;;
         *)
@@ -53,6 +53,14 @@ _wb() {
         COMPREPLY=($(compgen -W 'npy raw text' -- "$cur"))
         return
         ;;
+    --part)
+        compopt +o default +o bashdefault 2>/dev/null
+        return
+        ;;
+    --policy)
+        COMPREPLY=($(compgen -W 'f16 keep f32 bf16' -- "$cur"))
+        return
+        ;;
     --output|-o)
         return
         ;;
@@ -71,6 +79,34 @@ _wb() {
         COMPREPLY=($(compgen -W 'up nearest' -- "$cur"))
         return
         ;;
+    --to)
+        COMPREPLY=($(compgen -W 'safetensors gguf mlx' -- "$cur"))
+        return
+        ;;
+    --quant)
+        compopt +o default +o bashdefault 2>/dev/null
+        return
+        ;;
+    --rule)
+        compopt +o default +o bashdefault 2>/dev/null
+        return
+        ;;
+    --max-memory)
+        compopt +o default +o bashdefault 2>/dev/null
+        return
+        ;;
+    --max-shard-size)
+        compopt +o default +o bashdefault 2>/dev/null
+        return
+        ;;
+    --max-shard-tensors)
+        compopt +o default +o bashdefault 2>/dev/null
+        return
+        ;;
+    --alignment)
+        compopt +o default +o bashdefault 2>/dev/null
+        return
+        ;;
     --max-header)
         compopt +o default +o bashdefault 2>/dev/null
         return
@@ -81,27 +117,34 @@ _wb() {
     esac
     case $command in
     '')
-        COMPREPLY=($(compgen -W 'inspect verify doctor export codec hash diff list help --help --version' -- "$cur"))
+        COMPREPLY=($(compgen -W 'inspect verify doctor export get codec hash diff list convert help --help --version' -- "$cur"))
         ;;
     inspect)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --no-tensors --metadata --config --layers --tokens --template --modelfile --no-metadata --filter --names --compatible --max-header --store --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --no-tensors --metadata --config --layers --tokens --template --modelfile --no-metadata --filter --names --compatible --max-header --store --sandbox --help' -- "$cur"))
         fi
         ;;
     verify)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --deep --quiet --manifest --compatible --max-header --store --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --deep --quiet --manifest --compatible --max-header --store --sandbox --help' -- "$cur"))
         fi
         ;;
     doctor)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --deep --compatible --max-header --store --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --deep --compatible --max-header --store --sandbox --help' -- "$cur"))
         fi
         ;;
     export)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --dtype --slice --format --output --dry-run --compatible --max-header --store --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --dtype --slice --format --part --output --dry-run --compatible --max-header --store --help' -- "$cur"))
         elif [[ $operands == 1 ]]; then
+            COMPREPLY=($(compgen -W "$(wb --generate tensors "${first/#\~/$HOME}" 2>/dev/null)" -- "$cur"))
+        fi
+        ;;
+    get)
+        if [[ $cur == -* ]]; then
+            COMPREPLY=($(compgen -W ' --json --part --policy --output --dry-run --compatible --max-header --store --help' -- "$cur"))
+        elif [[ $operands != 0 ]]; then
             COMPREPLY=($(compgen -W "$(wb --generate tensors "${first/#\~/$HOME}" 2>/dev/null)" -- "$cur"))
         fi
         ;;
@@ -114,7 +157,7 @@ _wb() {
         ;;
     hash)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --no-tensors --files --manifest --compatible --max-header --store --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --no-tensors --files --manifest --compatible --max-header --store --sandbox --help' -- "$cur"))
         fi
         ;;
     diff)
@@ -124,14 +167,19 @@ _wb() {
         ;;
     list)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --store --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --store --sandbox --help' -- "$cur"))
+        fi
+        ;;
+    convert)
+        if [[ $cur == -* ]]; then
+            COMPREPLY=($(compgen -W ' --json --imatrix --to --quant --rule --strict --max-memory --max-shard-size --max-shard-tensors --alignment --align-tensors --force --dry-run --compatible --max-header --store --help' -- "$cur"))
         fi
         ;;
     help)
         if [[ $cur == -* ]]; then
             COMPREPLY=($(compgen -W ' --help' -- "$cur"))
         else
-            COMPREPLY=($(compgen -W 'inspect verify doctor export codec hash diff list help' -- "$cur"))
+            COMPREPLY=($(compgen -W 'inspect verify doctor export get codec hash diff list convert help' -- "$cur"))
         fi
         ;;
     esac

@@ -7,7 +7,8 @@
  *   decode   the header, once, from front to back, checking its grammar as it goes
  *   verify   what the parts of the header say of one another and of the length of the file
  * A format shows one function for all three, `read`, since what decode hands to verify is its own
- * affair.
+ * affair. Writing is the way back: tensors and metadata in, the bytes of the header and the place of
+ * every tensor out; whoever asked puts them into a file.
  *
  * To add a format: a folder with a reader, a row in registry.c, tests, a page in docs/format.
  */
@@ -15,6 +16,7 @@
 #define WB_FORMATS_FORMAT_H
 
 #include "core/core.h"
+#include "formats/out.h"
 #include "model/model.h"
 
 #define WB__BID_SURE 50                      /* a lower bid gives way to the file's extension */
@@ -41,16 +43,30 @@ typedef struct wb__format {
      * file, or to the limit for headers of formats that keep them.
      */
     wb_status (*read)(wb__context *context, wb__cursor *cursor, wb__model *model);
+    /* In the place of `read` for a format that has to be read from its end. */
+    wb_status (*read_anywhere)(wb__context *context, const wb__bytes *bytes, wb__model *model);
+    /* A file of the format can be the weights of a folder that has no better ones. */
+    bool is_weights;
+    /* Lays out one file; NULL: the format is only read. */
+    wb_status (*write)(wb__context *context, wb__out_file *file);
 } wb__format;
 
 extern const wb__format wb__format_safetensors;
 extern const wb__format wb__format_gguf;
+extern const wb__format wb__format_npy;
+extern const wb__format wb__format_npz;
 
 /*
  * The format that bids highest, *by_content; that of the file name's extension, whose reader can
  * then explain what is wrong, where none bids or the highest bid is below WB__BID_SURE; or NULL.
  */
 const wb__format *wb__format_choose(const wb__head *head, const char *path, bool *by_content);
+
+/* The format whose extension the name has, or NULL. */
+const wb__format *wb__format_of_extension(wb__str name);
+
+/* The format of that name, or NULL. */
+const wb__format *wb__format_named(wb__str name);
 
 /*
  * If the first bytes leave no doubt that the file is something else (a web page, a Git LFS

@@ -80,6 +80,12 @@ bool wb__source_owns(const wb__source *source, const void *address);
 /* True if both are the same file. */
 bool wb__source_same(const wb__source *a, const wb__source *b);
 
+/* True if `path` leads to the file of the source. */
+bool wb__source_is_at(const wb__source *source, const char *path);
+
+/* True if the source was opened by a path, and the file lies in that folder. */
+bool wb__source_is_in(const wb__source *source, wb__context *context, const char *folder);
+
 /* ---- window ---- */
 
 typedef struct wb__window {

@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "io/source_private.h"
+
 #define LINKS_MAX 40 /* symbolic links on the way to a file, as Linux has it */
 #define TRIES 100    /* at a temporary name that is free */
 #define NAME_BYTES 40
@@ -22,6 +24,8 @@ struct wb_sink {
     bool owned; /* fd is ours to close */
     bool named; /* the temporary file has the name `temporary` */
     bool existing;
+    bool keeps_others; /* wb__sink_keep_others */
+    bool published;
     mode_t mode; /* of the existing file, as its owner and group */
     uid_t uid;
     gid_t gid;
@@ -276,50 +280,156 @@ static int close_file(wb_sink *sink)
     return close(fd) == 0 || errno == EINTR ? 0 : errno;
 }
 
+/* Puts an existing file's owner and permissions on the one that replaces it. 0, or errno. */
+static int dress(const wb_sink *sink)
+{
+    struct stat st;
+    if (!sink->existing)
+        return 0;
+    if (fstat(sink->fd, &st) != 0)
+        return errno;
+    /* Only root may give a file away; anyone else then owns the new one, as cp would have it. */
+    mode_t mode = sink->mode;
+    if ((st.st_uid != sink->uid || st.st_gid != sink->gid) &&
+        fchown(sink->fd, sink->uid, sink->gid) != 0)
+        mode &= 0777;
+    return fchmod(sink->fd, mode) == 0 ? 0 : errno;
+}
+
 /*
  * The order is what makes it safe: the bytes are on the disk before the name is, and the name
  * before the caller hears of success.
  */
-static int publish(wb_sink *sink)
+static int finish(wb_sink *sink)
 {
-    int os_error = 0;
-    if (sink->existing) {
-        struct stat st;
-        if (fstat(sink->fd, &st) != 0)
-            return errno;
-        /* Only root may give a file away; anyone else then owns the new one, as cp would have it.
-         */
-        mode_t mode = sink->mode;
-        if ((st.st_uid != sink->uid || st.st_gid != sink->gid) &&
-            fchown(sink->fd, sink->uid, sink->gid) != 0)
-            mode &= 0777;
-        if (fchmod(sink->fd, mode) != 0)
-            return errno;
-    }
+    int os_error = dress(sink);
+    if (os_error != 0)
+        return os_error;
     if (ftruncate(sink->fd, (off_t)sink->written) != 0) /* returns what was reserved too much */
         return errno;
     if ((os_error = sync_file(sink->fd)) != 0)
         return os_error;
     if (!sink->named && (os_error = give_name(sink)) != 0)
         return os_error;
-    if ((os_error = close_file(sink)) != 0)
-        return os_error;
-    if (renameat(sink->folder, sink->temporary, sink->folder, base_of(sink->path)) != 0)
+    return close_file(sink);
+}
+
+/* Where nothing may be replaced a second name is given and the first taken away: link never replaces
+ * anything, on any file system that has it. */
+static int rename_file(const wb_sink *sink)
+{
+    const char *base = base_of(sink->path);
+    if (!sink->keeps_others)
+        return renameat(sink->folder, sink->temporary, sink->folder, base);
+    if (linkat(sink->folder, sink->temporary, sink->folder, base, 0) != 0)
+        return -1;
+    (void)unlinkat(sink->folder, sink->temporary, 0);
+    return 0;
+}
+
+static int publish(wb_sink *sink)
+{
+    if (rename_file(sink) != 0)
         return errno;
     sink->named = false;
-    os_error = sync_file(sink->folder);
+    sink->published = true;
+    int os_error = sync_file(sink->folder);
     return os_error == EINVAL ? 0 : os_error; /* a file system that has no such thing for folders */
+}
+
+wb_status wb__sink_finish(wb__context *context, wb_sink *sink, uint64_t length)
+{
+    sink->written = length;
+    if (sink->failure == 0 && sink->path != NULL)
+        sink->failure = finish(sink);
+    else if (sink->failure == 0 && sink->owned)
+        sink->failure = close_file(sink);
+    return sink->failure == 0 ? WB_OK : fail(context, sink, sink->failure, "cannot write the file");
+}
+
+wb_status wb__sink_publish(wb__context *context, wb_sink *sink)
+{
+    if (sink->failure == 0 && sink->path != NULL)
+        sink->failure = publish(sink);
+    return sink->failure == 0
+               ? WB_OK
+               : fail(context, sink, sink->failure, "cannot put the file into its place");
+}
+
+void wb__sink_keep_others(wb_sink *sink)
+{
+    sink->keeps_others = true;
+}
+
+void wb__sink_withdraw(wb_sink *sink)
+{
+    if (sink->published)
+        (void)unlinkat(sink->folder, base_of(sink->path), 0);
+    sink->published = false;
 }
 
 wb_status wb__sink_commit(wb__context *context, wb_sink *sink)
 {
-    int os_error = sink->failure;
-    if (os_error == 0 && sink->path != NULL)
-        os_error = publish(sink);
-    else if (os_error == 0 && sink->owned)
-        os_error = close_file(sink);
-    wb_status status =
-        os_error == 0 ? WB_OK : fail(context, sink, os_error, "cannot write the file");
+    wb_status status = wb__sink_finish(context, sink, sink->written);
+    if (status == WB_OK)
+        status = wb__sink_publish(context, sink);
     wb__sink_discard(sink);
+    return status;
+}
+
+/* ---- bytes that do not come in order ---- */
+
+bool wb__sink_is_file(const wb_sink *sink)
+{
+    return sink->path != NULL;
+}
+
+int wb__sink_place(const wb_sink *sink, uint64_t offset, const void *bytes, size_t n)
+{
+    return wb__write_at(sink->fd, offset, bytes, n);
+}
+
+#define COPY_BYTES ((size_t)1 << 20)
+
+/* Through memory. */
+static wb_status copy_through(wb__context *context, const wb_sink *sink, uint64_t offset,
+                              const wb__source *source, uint64_t from, uint64_t n)
+{
+    size_t capacity = n < COPY_BYTES ? (size_t)n : COPY_BYTES;
+    uint8_t *bytes = wb__alloc(&context->allocator, capacity);
+    wb_status status = WB_OK;
+    if (bytes == NULL)
+        return wb__fail_memory(context);
+    for (uint64_t done = 0; done < n && status == WB_OK;) {
+        size_t piece = n - done < capacity ? (size_t)(n - done) : capacity;
+        status = wb__source_read(source, context, from + done, bytes, piece);
+        int os_error = status == WB_OK ? wb__sink_place(sink, offset + done, bytes, piece) : 0;
+        if (os_error != 0)
+            status = wb__fail_os(context, os_error, "cannot write the file");
+        done += piece;
+    }
+    wb__free(&context->allocator, bytes, capacity);
+    return status;
+}
+
+wb_status wb__sink_copy(wb__context *context, const wb_sink *sink, uint64_t offset,
+                        const wb__source *source, uint64_t from, uint64_t n)
+{
+    const char *file = context->file;
+    uint64_t done = 0;
+    wb_status status = WB_OK;
+    context->file = sink->label;
+    if (n != 0 && wb__source_is_file(source)) {
+        int fd = wb__source_borrow_fd(source, context);
+        if (fd < 0)
+            return context->error->status;
+        int os_error = wb__write_range(sink->fd, offset, fd, from, n, &done);
+        wb__source_return_fd(source, fd);
+        if (os_error != 0)
+            status = wb__fail_os(context, os_error, "cannot copy to the file");
+    }
+    if (status == WB_OK && done < n) /* says where the source ends, if it does */
+        status = copy_through(context, sink, offset + done, source, from + done, n - done);
+    context->file = file;
     return status;
 }

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -49,13 +50,18 @@ static void quiet_end(quiet *q)
     errno = kept;
 }
 
-static int write_loop(int fd, const uint8_t *bytes, size_t n)
+#define IN_ORDER UINT64_MAX /* as an offset: where the descriptor stands */
+
+static int write_loop(int fd, uint64_t offset, const uint8_t *bytes, size_t n)
 {
     while (n > 0) {
-        ssize_t done = write(fd, bytes, n < WRITE_MAX ? n : WRITE_MAX);
+        size_t piece = n < WRITE_MAX ? n : WRITE_MAX;
+        ssize_t done =
+            offset == IN_ORDER ? write(fd, bytes, piece) : pwrite(fd, bytes, piece, (off_t)offset);
         if (done > 0) {
             bytes += done;
             n -= (size_t)done;
+            offset += offset == IN_ORDER ? 0 : (uint64_t)done;
         } else if (done == 0) {
             return EIO; /* POSIX leaves it open what that means; going on could last for ever */
         } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
@@ -73,9 +79,71 @@ int wb__write_all(int fd, const void *bytes, size_t n)
 {
     quiet q;
     quiet_begin(&q);
-    int os_error = write_loop(fd, bytes, n);
+    int os_error = write_loop(fd, IN_ORDER, bytes, n);
     quiet_end(&q);
     return os_error;
+}
+
+int wb__write_at(int fd, uint64_t offset, const void *bytes, size_t n)
+{
+    quiet q;
+    if (offset > INT64_MAX)
+        return EFBIG;
+    quiet_begin(&q);
+    int os_error = write_loop(fd, offset, bytes, n);
+    quiet_end(&q);
+    return os_error;
+}
+
+#ifdef __linux__
+/* What means that these two files have to be copied some other way. */
+static bool is_no_way(int os_error)
+{
+    return os_error == EXDEV || os_error == ENOSYS || os_error == EOPNOTSUPP ||
+           os_error == EINVAL || os_error == EPERM || os_error == EBADF || os_error == ETXTBSY;
+}
+#endif
+
+int wb__write_range(int to, uint64_t at, int from, uint64_t offset, uint64_t n, uint64_t *done)
+{
+    int os_error = 0;
+    *done = 0;
+#ifdef __linux__
+    quiet q;
+    if (at > INT64_MAX || offset > INT64_MAX)
+        return EFBIG;
+    quiet_begin(&q);
+    while (*done < n && os_error == 0) {
+        off_t in = (off_t)(offset + *done), out = (off_t)(at + *done);
+        uint64_t left = n - *done;
+        ssize_t got =
+            copy_file_range(from, &in, to, &out, left < WRITE_MAX ? (size_t)left : WRITE_MAX, 0);
+        if (got > 0)
+            *done += (uint64_t)got;
+        else if (got == 0) /* the end of the file, or one of those of /proc that seem empty */
+            break;
+        else if (errno != EINTR)
+            os_error = errno;
+    }
+    quiet_end(&q);
+    return is_no_way(os_error) ? 0 : os_error;
+#else
+    (void)to;
+    (void)at;
+    (void)from;
+    (void)offset;
+    (void)n;
+    return os_error;
+#endif
+}
+
+uint64_t wb__write_room(const char *path)
+{
+    struct statvfs fs;
+    uint64_t bytes;
+    if (statvfs(path, &fs) != 0 || !wb__mul(fs.f_bavail, fs.f_frsize, &bytes))
+        return UINT64_MAX;
+    return bytes;
 }
 
 int wb__write_reserve(int fd, uint64_t bytes)

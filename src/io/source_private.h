@@ -44,6 +44,12 @@ wb__identity wb__identity_of(const struct stat *st);
 /* What is different, in words, or NULL. */
 const char *wb__identity_difference(const wb__identity *then, const wb__identity *now);
 
+/* True if its bytes are those of a file that has a descriptor. */
+static inline bool wb__source_is_file(const wb__source *source)
+{
+    return source->fd >= 0 || source->parked;
+}
+
 /* The descriptor of the file, opened anew if it is parked; -1 after a failure. */
 int wb__source_borrow_fd(const wb__source *source, wb__context *context);
 void wb__source_return_fd(const wb__source *source, int fd);

@@ -220,4 +220,5 @@ const wb__format wb__format_gguf = {
     .bid = bid,
     .keeps_header = true,
     .read = read_gguf,
+    .write = wb__gguf_write,
 };

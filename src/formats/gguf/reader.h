@@ -38,6 +38,9 @@
 #define WB__GGUF_NAME_MAX 64
 #define WB__GGUF_RANK_MAX 4
 #define WB__GGUF_DEFAULT_ALIGNMENT 32
+#define WB__GGUF_ALIGNMENT_MIN 8
+#define WB__GGUF_ALIGNMENT_MAX ((uint64_t)1 << 30) /* that we write */
+#define WB__GGUF_TYPES 43 /* numbers below it are ggml's, and a wb_dtype's too */
 
 /* The fewest bytes that one takes. */
 #define WB__GGUF_ENTRY_MIN (8 + 1 + 4 + 1)
@@ -124,5 +127,8 @@ wb_status wb__gguf_verify_layout(wb__gguf_reader *reader);
 
 /* Where the offset of a tensor stands in the file. */
 uint64_t wb__gguf_offset_field(const wb__gguf_reader *reader, size_t tensor);
+
+/* write.c */
+wb_status wb__gguf_write(wb__context *context, wb__out_file *file);
 
 #endif

@@ -24,3 +24,12 @@ const wb__dtype *wb__st_dtype(wb__str name)
     }
     return NULL;
 }
+
+int wb__st_dtype_rank(int32_t dtype)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (rows[i].id == dtype)
+            return (int)i;
+    }
+    return -1;
+}

@@ -118,4 +118,5 @@ const wb__format wb__format_safetensors = {
     .extension = ".safetensors",
     .bid = bid,
     .read = read_safetensors,
+    .write = wb__st_write,
 };

@@ -97,6 +97,13 @@ wb_status wb__st_verify_layout(wb__st_reader *reader);
 /* The dtype the format has under that name, or NULL. */
 const wb__dtype *wb__st_dtype(wb__str name);
 
+/* Its place in the official library's enum, -1 for a dtype the format does not have. */
+int wb__st_dtype_rank(int32_t dtype);
+
+/* write.c */
+#define WB__ST_FILLER "__padding__."
+wb_status wb__st_write(wb__context *context, wb__out_file *file);
+
 /* The fastest one this processor has. */
 wb__st_fast *wb__st_fast_for(uint32_t cpu_features);
 

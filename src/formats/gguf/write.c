@@ -1,0 +1,227 @@
+/*
+ * The way back: version 3, tensors one behind another in the order given, each padded to the
+ * alignment, the last one too, as ggml does (gguf_write_to_file).
+ *
+ * general.alignment follows from `alignment`: it is written where that is not the default, and
+ * corrected where it stands among the entries.
+ */
+#include "formats/gguf/reader.h"
+
+typedef struct gguf_writer {
+    wb__context *context;
+    wb__out_file *file;
+    wb__buffer *out;
+    bool swap;
+} gguf_writer;
+
+static const char alignment_key[] = "general.alignment";
+
+/* ---- numbers ---- */
+
+static void put_reversed(wb__buffer *out, const uint8_t *bytes, size_t n)
+{
+    uint8_t *at = wb__buffer_extend(out, n);
+    for (size_t i = 0; at != NULL && i < n; i++)
+        at[i] = bytes[n - 1 - i];
+}
+
+/* n bytes of a number, little-endian, in the order of the file. */
+static void put_number(const gguf_writer *writer, const uint8_t *bytes, size_t n)
+{
+    if (writer->swap)
+        put_reversed(writer->out, bytes, n);
+    else
+        wb__buffer_add(writer->out, bytes, n);
+}
+
+static void put_u32(const gguf_writer *writer, uint32_t value)
+{
+    uint8_t bytes[4];
+    wb__store_le32(bytes, value);
+    put_number(writer, bytes, sizeof bytes);
+}
+
+static void put_u64(const gguf_writer *writer, uint64_t value)
+{
+    uint8_t bytes[8];
+    wb__store_le64(bytes, value);
+    put_number(writer, bytes, sizeof bytes);
+}
+
+static void put_string(const gguf_writer *writer, wb__str text)
+{
+    put_u64(writer, text.len);
+    wb__buffer_add(writer->out, text.ptr, text.len);
+}
+
+/* ---- entries ---- */
+
+/*
+ * Values are ours, and so are sound; what has to be walked through here is where their numbers lie.
+ * `left` counts, for each open array, the elements still to come.
+ */
+static void put_swapped(const gguf_writer *writer, uint32_t tag, const uint8_t *p)
+{
+    uint64_t left[WB__VALUE_DEPTH + 1] = {1};
+    uint32_t tags[WB__VALUE_DEPTH + 1] = {tag};
+    size_t depth = 0;
+    for (;;) {
+        if (left[depth] == 0) {
+            if (depth == 0)
+                return;
+            depth--;
+            continue;
+        }
+        left[depth]--;
+        if (tags[depth] == WB__TAG_STRING) {
+            uint64_t n = wb__load_le64(p);
+            put_string(writer, (wb__str){(const char *)p + 8, (size_t)n});
+            p += 8 + n;
+        } else if (tags[depth] == WB__TAG_ARRAY) {
+            put_number(writer, p, 4);
+            put_number(writer, p + 4, 8);
+            depth++;
+            tags[depth] = wb__load_le32(p);
+            left[depth] = wb__load_le64(p + 4);
+            p += 12;
+        } else {
+            unsigned width = wb__tag_width(tags[depth]);
+            put_number(writer, p, width);
+            p += width;
+        }
+    }
+}
+
+static void put_entry(const gguf_writer *writer, const wb__out_meta *meta)
+{
+    put_string(writer, meta->key);
+    put_u32(writer, meta->tag);
+    if (writer->swap)
+        put_swapped(writer, meta->tag, meta->value);
+    else
+        wb__buffer_add(writer->out, meta->value, meta->bytes);
+}
+
+static bool is_alignment(const wb__out_meta *meta)
+{
+    return wb__str_equal(meta->key, WB__STR("general.alignment"));
+}
+
+static wb_status put_entries(const gguf_writer *writer)
+{
+    const wb__out_file *file = writer->file;
+    uint8_t alignment[4];
+    wb__store_le32(alignment, (uint32_t)file->alignment);
+    const wb__out_meta ours = {.key = {alignment_key, sizeof alignment_key - 1},
+                               .tag = WB__TAG_U32,
+                               .value = alignment,
+                               .bytes = sizeof alignment};
+    bool said = file->alignment == WB__GGUF_DEFAULT_ALIGNMENT;
+    for (size_t i = 0; i < file->meta_count; i++) {
+        const wb__out_meta *meta = file->metas[i];
+        if (meta->key.len == 0 || meta->key.len > WB__GGUF_KEY_MAX ||
+            memchr(meta->key.ptr, 0, meta->key.len) != NULL)
+            return wb__fail(writer->context, WB_ERROR_UNSUPPORTED, WB__FINDING_WRITE_META,
+                            WB_NO_OFFSET, meta->key,
+                            "a key of GGUF has 1 to %d bytes and no NUL; this one has %zu",
+                            WB__GGUF_KEY_MAX, meta->key.len);
+        said = said || is_alignment(meta);
+        put_entry(writer, is_alignment(meta) ? &ours : meta);
+    }
+    if (!said)
+        put_entry(writer, &ours);
+    return WB_OK;
+}
+
+static uint64_t entry_count(const wb__out_file *file)
+{
+    bool said = file->alignment == WB__GGUF_DEFAULT_ALIGNMENT;
+    for (size_t i = 0; i < file->meta_count && !said; i++)
+        said = is_alignment(file->metas[i]);
+    return file->meta_count + (said ? 0 : 1);
+}
+
+/* ---- tensors ---- */
+
+static wb_status check_tensor(wb__context *context, const wb__out_tensor *tensor)
+{
+    /* One less than the specification has it: ggml keeps a NUL in its 64. */
+    if (tensor->name.len >= WB__GGUF_NAME_MAX ||
+        (tensor->name.len != 0 && memchr(tensor->name.ptr, 0, tensor->name.len) != NULL))
+        return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_WRITE_NAME, WB_NO_OFFSET,
+                        tensor->name,
+                        "a tensor of GGUF has a name of at most %d bytes without NUL; this one "
+                        "has %zu",
+                        WB__GGUF_NAME_MAX - 1, tensor->name.len);
+    if (tensor->rank > WB__GGUF_RANK_MAX)
+        return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_GGUF_RANK, WB_NO_OFFSET,
+                        tensor->name, "a tensor of GGUF has at most %d dimensions; this one has %u",
+                        WB__GGUF_RANK_MAX, tensor->rank);
+    if (tensor->dtype->id >= WB__GGUF_TYPES)
+        return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_WRITE_DTYPE, WB_NO_OFFSET,
+                        tensor->name, "GGUF has no type %s", tensor->dtype->name);
+    return WB_OK;
+}
+
+static void put_tensor(const gguf_writer *writer, const wb__out_tensor *tensor)
+{
+    put_string(writer, tensor->name);
+    put_u32(writer, tensor->rank);
+    for (uint32_t i = tensor->rank; i > 0; i--)
+        put_u64(writer, tensor->shape[i - 1]);
+    put_u32(writer, (uint32_t)tensor->dtype->id);
+    put_u64(writer, tensor->begin);
+}
+
+static wb_status put_tensors(const gguf_writer *writer)
+{
+    wb__out_file *file = writer->file;
+    uint64_t at = 0;
+    for (size_t i = 0; i < file->tensor_count; i++) {
+        wb__out_tensor *tensor = file->tensors[i];
+        wb_status status = check_tensor(writer->context, tensor);
+        if (status != WB_OK)
+            return status;
+        tensor->begin = at;
+        put_tensor(writer, tensor);
+        if (!wb__add(at, tensor->bytes, &at) || !wb__align_up(at, file->alignment, &at))
+            return wb__fail(writer->context, WB_ERROR_LIMIT, WB__FINDING_GGUF_OVERFLOW,
+                            WB_NO_OFFSET, tensor->name, "no file can hold all these tensors");
+    }
+    file->bytes = at;
+    return WB_OK;
+}
+
+/* ---- the file ---- */
+
+wb_status wb__gguf_write(wb__context *context, wb__out_file *file)
+{
+    gguf_writer writer = {context, file, &file->header, file->big_endian};
+    uint64_t limit = context->limits.gguf_header;
+    if (!wb__to_size(limit < UINT32_MAX ? limit : UINT32_MAX, &file->header.ceiling))
+        file->header.ceiling = SIZE_MAX;
+    if (file->alignment < WB__GGUF_ALIGNMENT_MIN || file->alignment > WB__GGUF_ALIGNMENT_MAX)
+        return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_GGUF_ALIGNMENT, WB_NO_OFFSET,
+                        WB__STR("general.alignment"),
+                        "an alignment of %llu bytes: GGUF takes powers of two from %d on",
+                        (unsigned long long)file->alignment, WB__GGUF_ALIGNMENT_MIN);
+    wb__buffer_text(writer.out, "GGUF");
+    put_u32(&writer, 3);
+    put_u64(&writer, file->tensor_count);
+    put_u64(&writer, entry_count(file));
+    wb_status status = put_entries(&writer);
+    if (status == WB_OK)
+        status = put_tensors(&writer);
+    if (status == WB_OK)
+        status = wb__out_check(context, file);
+    if (status != WB_OK)
+        return status;
+    size_t past = file->header.n % (size_t)file->alignment;
+    wb__buffer_fill(writer.out, 0, past == 0 ? 0 : (size_t)file->alignment - past);
+    for (size_t i = 0; i < file->tensor_count; i++)
+        file->tensors[i]->begin += file->header.n;
+    if (!wb__add(file->bytes, file->header.n, &file->bytes))
+        return wb__fail(context, WB_ERROR_LIMIT, WB__FINDING_GGUF_OVERFLOW, WB_NO_OFFSET,
+                        WB__STR(""), "no file can hold all these tensors");
+    return wb__out_check(context, file);
+}

@@ -1,0 +1,208 @@
+/*
+ * The way back: a header, byte for byte as the official library's writer has it (safetensors 0.8.0,
+ * serialize): tensors by dtype, the later in its enum first, and then by name; JSON without spaces,
+ * keys as they are in {"dtype", "shape", "data_offsets"}; spaces up to a multiple of eight bytes, or of
+ * what is asked for.
+ *
+ * The format allows no gaps. Where tensors are to be aligned beyond what that order gives, what lies
+ * between is a tensor of its own, of bytes, "__padding__.N".
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "formats/safetensors/reader.h"
+
+/* As serde_json writes it: bytes above 0x7E as they are. */
+static void put_string(wb__buffer *out, wb__str text)
+{
+    static const char hex[] = "0123456789abcdef";
+    static const char short_form[] = "btn\0fr"; /* of 8 to 13 */
+    size_t plain = 0;
+    wb__buffer_text(out, "\"");
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char c = (unsigned char)text.ptr[i];
+        char escape[6] = {'\\', 'u', '0', '0', 0, 0};
+        size_t n = 0;
+        if (c == '"' || c == '\\') {
+            escape[1] = (char)c;
+            n = 2;
+        } else if (c >= 8 && c <= 13 && short_form[c - 8] != '\0') {
+            escape[1] = short_form[c - 8];
+            n = 2;
+        } else if (c < 0x20) {
+            escape[4] = hex[c >> 4];
+            escape[5] = hex[c & 15];
+            n = 6;
+        }
+        if (n != 0) {
+            wb__buffer_add(out, text.ptr + plain, i - plain);
+            wb__buffer_add(out, escape, n);
+            plain = i + 1;
+        }
+    }
+    wb__buffer_add(out, text.ptr + plain, text.len - plain);
+    wb__buffer_text(out, "\"");
+}
+
+static wb_status check_text(wb__context *context, wb__str text, const char *what)
+{
+    if (wb__utf8_valid_prefix((const unsigned char *)text.ptr, text.len) != text.len)
+        return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_WRITE_TEXT, WB_NO_OFFSET, text,
+                        "safetensors holds text in UTF-8, which %s is not", what);
+    return WB_OK;
+}
+
+static wb_status put_metadata(wb__context *context, wb__out_file *file)
+{
+    wb__buffer *out = &file->header;
+    for (size_t i = 0; i < file->meta_count; i++) {
+        const wb__out_meta *meta = file->metas[i];
+        wb__str value = {(const char *)meta->value + 8, meta->bytes - 8};
+        if (meta->tag != WB__TAG_STRING)
+            return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_WRITE_META, WB_NO_OFFSET,
+                            meta->key, "__metadata__ of safetensors holds nothing but strings");
+        wb_status status = check_text(context, meta->key, "this key");
+        if (status == WB_OK)
+            status = check_text(context, value, "the value under this key");
+        if (status != WB_OK)
+            return status;
+        wb__buffer_text(out, i == 0 ? "\"__metadata__\":{" : ",");
+        put_string(out, meta->key);
+        wb__buffer_text(out, ":");
+        put_string(out, value);
+    }
+    if (file->meta_count != 0)
+        wb__buffer_text(out, "}");
+    return WB_OK;
+}
+
+static void put_tensor(wb__buffer *out, const wb__out_tensor *tensor, bool first)
+{
+    if (!first)
+        wb__buffer_text(out, ",");
+    put_string(out, tensor->name);
+    wb__buffer_text(out, ":{\"dtype\":\"");
+    wb__buffer_text(out, tensor->dtype->name);
+    wb__buffer_text(out, "\",\"shape\":[");
+    for (uint32_t i = 0; i < tensor->rank; i++) {
+        if (i != 0)
+            wb__buffer_text(out, ",");
+        wb__buffer_uint(out, tensor->shape[i]);
+    }
+    wb__buffer_text(out, "],\"data_offsets\":[");
+    wb__buffer_uint(out, tensor->begin);
+    wb__buffer_text(out, ",");
+    wb__buffer_uint(out, tensor->begin + tensor->bytes);
+    wb__buffer_text(out, "]}");
+}
+
+static int compare(const void *left, const void *right)
+{
+    const wb__out_tensor *a = *(wb__out_tensor *const *)left;
+    const wb__out_tensor *b = *(wb__out_tensor *const *)right;
+    int rank_a = wb__st_dtype_rank(a->dtype->id);
+    int rank_b = wb__st_dtype_rank(b->dtype->id);
+    if (rank_a != rank_b)
+        return rank_a > rank_b ? -1 : 1;
+    size_t n = a->name.len < b->name.len ? a->name.len : b->name.len;
+    int order = n == 0 ? 0 : memcmp(a->name.ptr, b->name.ptr, n);
+    return order != 0 ? order : (a->name.len > b->name.len) - (a->name.len < b->name.len);
+}
+
+static wb_status check_tensor(wb__context *context, const wb__out_tensor *tensor)
+{
+    if (wb__st_dtype_rank(tensor->dtype->id) < 0)
+        return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_ST_DTYPE, WB_NO_OFFSET,
+                        tensor->name, "safetensors has no dtype %s", tensor->dtype->name);
+    if (wb__str_equal(tensor->name, WB__STR("__metadata__")))
+        return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_WRITE_NAME, WB_NO_OFFSET,
+                        tensor->name, "safetensors has no room for a tensor of this name");
+    return check_text(context, tensor->name, "this name");
+}
+
+/* What lies before a tensor that has to be aligned; NULL: memory is out. */
+static wb__out_tensor *make_filler(wb__out_file *file, size_t number, uint64_t bytes)
+{
+    char name[40];
+    wb__out_tensor *filler = wb__arena_alloc(file->arena, sizeof *filler + sizeof(uint64_t));
+    if (filler == NULL)
+        return NULL;
+    size_t len = (size_t)snprintf(name, sizeof name, WB__ST_FILLER "%zu", number);
+    uint64_t *shape = (uint64_t *)(filler + 1);
+    *shape = bytes;
+    *filler = (wb__out_tensor){.name = {wb__arena_copy(file->arena, name, len), len},
+                               .dtype = wb__dtype_get(WB_DTYPE_U8),
+                               .rank = 1,
+                               .shape = shape,
+                               .bytes = bytes};
+    return filler->name.ptr == NULL ? NULL : filler;
+}
+
+/* Places the tensors, from the beginning of the data, and writes of each what the header says. */
+static wb_status put_tensors(wb__context *context, wb__out_file *file)
+{
+    uint64_t at = 0;
+    size_t fillers = 0;
+    bool first = file->meta_count == 0;
+    for (size_t i = 0; i < file->tensor_count; i++) {
+        wb__out_tensor *tensor = file->tensors[i];
+        uint64_t begin = at;
+        if (file->align_tensors && tensor->bytes != 0 && !wb__align_up(at, file->alignment, &begin))
+            begin = UINT64_MAX;
+        if (begin != at) {
+            wb__out_tensor *filler = make_filler(file, fillers++, begin - at);
+            if (filler == NULL)
+                return wb__fail_memory(context);
+            filler->begin = at;
+            put_tensor(&file->header, filler, first);
+            first = false;
+        }
+        tensor->begin = begin;
+        if (!wb__add(begin, tensor->bytes, &at))
+            return wb__fail(context, WB_ERROR_LIMIT, WB__FINDING_ST_OVERFLOW, WB_NO_OFFSET,
+                            tensor->name, "no file can hold all these tensors");
+        put_tensor(&file->header, tensor, first);
+        first = false;
+    }
+    file->bytes = at;
+    return WB_OK;
+}
+
+wb_status wb__st_write(wb__context *context, wb__out_file *file)
+{
+    wb__buffer *out = &file->header;
+    uint64_t limit = context->limits.safetensors_header;
+    if (!wb__to_size(limit, &out->ceiling) || out->ceiling > WB__ST_HEADER_MAX)
+        out->ceiling = WB__ST_HEADER_MAX;
+    out->ceiling += WB__ST_LENGTH_BYTES;
+    wb_status status = WB_OK;
+    for (size_t i = 0; i < file->tensor_count && status == WB_OK; i++)
+        status = check_tensor(context, file->tensors[i]);
+    if (status != WB_OK)
+        return status;
+    if (file->tensor_count != 0)
+        qsort(file->tensors, file->tensor_count, sizeof *file->tensors, compare);
+    wb__buffer_fill(out, 0, WB__ST_LENGTH_BYTES);
+    wb__buffer_text(out, "{");
+    status = put_metadata(context, file);
+    if (status == WB_OK)
+        status = put_tensors(context, file);
+    wb__buffer_text(out, "}");
+    if (status == WB_OK)
+        status = wb__out_check(context, file);
+    if (status != WB_OK)
+        return status;
+    uint64_t data_begin = 0;
+    size_t padded;
+    if (!wb__align_up(out->n, file->alignment, &data_begin) || !wb__to_size(data_begin, &padded))
+        padded = SIZE_MAX; /* beyond any ceiling */
+    wb__buffer_fill(out, ' ', padded - out->n);
+    for (size_t i = 0; i < file->tensor_count; i++)
+        file->tensors[i]->begin += data_begin;
+    if (!wb__add(file->bytes, data_begin, &file->bytes))
+        return wb__fail(context, WB_ERROR_LIMIT, WB__FINDING_ST_OVERFLOW, WB_NO_OFFSET, WB__STR(""),
+                        "no file can hold all these tensors");
+    if (!wb__buffer_failed(out))
+        wb__store_le64(out->bytes, data_begin - WB__ST_LENGTH_BYTES);
+    return wb__out_check(context, file);
+}

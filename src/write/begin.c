@@ -1,0 +1,221 @@
+/*
+ * What is looked at before a byte is written, and the making of files.
+ */
+#define _POSIX_C_SOURCE 200809L
+#define _FILE_OFFSET_BITS 64
+#include <errno.h>
+#include <sys/stat.h>
+
+#include "write/write.h"
+
+static wb_status fail_target(wb__context *context, const char *path, wb__finding_id id,
+                             const char *what)
+{
+    context->file = path;
+    wb_status status =
+        wb__fail(context, WB_ERROR_ARGUMENT, id, WB_NO_OFFSET, WB__STR(""), "%s", what);
+    context->file = "";
+    return status;
+}
+
+static bool is_source(const wb_writer *writer, const char *path)
+{
+    const wb_model *source = writer->source;
+    for (size_t i = 0; source != NULL && i < source->source_count; i++) {
+        if (wb__source_is_at(source->sources[i], path))
+            return true;
+    }
+    return false;
+}
+
+static wb_status check_file(wb__context *context, const wb_writer *writer, const char *path)
+{
+    struct stat st;
+    if (is_source(writer, path))
+        return fail_target(context, path, WB__FINDING_WRITE_SOURCE,
+                           "the output is a file that is read");
+    if (wb__writer_is_set(writer) && lstat(path, &st) == 0)
+        return fail_target(context, path, WB__FINDING_WRITE_EXISTS,
+                           "the file is there already, and several files cannot replace others at "
+                           "one stroke");
+    return WB_OK;
+}
+
+/* ---- a folder ---- */
+
+typedef struct content {
+    wb__context *context;
+    const char *folder;
+} content;
+
+/* A folder is replaced with all that is in it, so that what has folders of its own is not. */
+static wb_status check_content(void *ctx, const char *name)
+{
+    content *c = ctx;
+    struct stat st;
+    char *path = wb__path_join(&c->context->allocator, c->folder, wb__str_from(name, SIZE_MAX));
+    if (path == NULL)
+        return wb__fail_memory(c->context);
+    bool is_folder = lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
+    wb_status status =
+        is_folder ? fail_target(c->context, path, WB__FINDING_WRITE_EXISTS,
+                                "the folder to be replaced holds a folder; remove it by hand if "
+                                "that is what is wanted")
+                  : WB_OK;
+    wb__free(&c->context->allocator, path, strlen(path) + 1);
+    return status;
+}
+
+static wb_status check_folder(wb__context *context, wb_writer *writer)
+{
+    struct stat st;
+    const char *path = writer->folder;
+    const wb_model *source = writer->source;
+    if (lstat(path, &st) != 0)
+        return errno == ENOENT ? WB_OK : wb__fail_os(context, errno, "cannot look at the output");
+    if (!(writer->flags & WB_WRITE_FORCE) || !S_ISDIR(st.st_mode))
+        return fail_target(context, path, WB__FINDING_WRITE_EXISTS,
+                           S_ISDIR(st.st_mode) ? "the folder is there already"
+                                               : "something else than a folder is there already");
+    for (size_t i = 0; source != NULL && i < source->source_count; i++) {
+        if (wb__source_is_in(source->sources[i], context, path))
+            return fail_target(context, path, WB__FINDING_WRITE_SOURCE,
+                               "the output is the folder of a file that is read");
+    }
+    content c = {context, path};
+    writer->replaces_folder = true;
+    return wb__folder_list(context, path, check_content, &c);
+}
+
+/* ---- room ---- */
+
+static wb_status check_room(wb__context *context, const wb_writer *writer)
+{
+    const char *target = writer->folder != NULL ? writer->folder : writer->outputs[0].path;
+    wb__str parent = wb__path_folder(target);
+    uint64_t need = writer->index_len;
+    struct stat st;
+    if (stat(target, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+        return WB_OK; /* a pipe has no room to run out of */
+    for (size_t i = 0; i < writer->output_count; i++) {
+        if (!wb__add(need, writer->outputs[i].layout.bytes, &need))
+            need = UINT64_MAX - 1;
+    }
+    wb_status status = wb__extras_measure(context, writer, &need);
+    if (status != WB_OK)
+        return status;
+    char *folder = wb__path_join(&context->allocator, "", parent);
+    if (folder == NULL)
+        return wb__fail_memory(context);
+    uint64_t room = wb__write_room(folder);
+    wb__free(&context->allocator, folder, strlen(folder) + 1);
+    if (room >= need)
+        return WB_OK;
+    context->file = target;
+    status = wb__fail(context, WB_ERROR_IO, WB__FINDING_WRITE_ROOM, WB_NO_OFFSET, WB__STR(""),
+                      "%llu bytes are to be written where %llu are free", (unsigned long long)need,
+                      (unsigned long long)room);
+    context->error->os_error = ENOSPC;
+    context->file = "";
+    return status;
+}
+
+/* ---- files ---- */
+
+static wb_status write_header(wb__context *context, wb_writer *writer, wb__output *output)
+{
+    const wb__buffer *header = &output->layout.header;
+    if (wb__sink_is_file(output->sink)) {
+        int os_error = wb__sink_place(output->sink, 0, header->bytes, header->n);
+        return os_error == 0 ? WB_OK : wb__fail_os(context, os_error, "cannot write the file");
+    }
+    writer->stream_at = header->n;
+    return wb__sink_write(context, output->sink, header->bytes, header->n);
+}
+
+wb_status wb__output_open(wb__context *context, wb_writer *writer, wb__output *output)
+{
+    const char *path = output->path;
+    char *inside = NULL;
+    if (writer->folder_at != NULL) {
+        const char *base = strrchr(path, '/') + 1;
+        inside =
+            wb__path_join(&context->allocator, writer->folder_at, wb__str_from(base, SIZE_MAX));
+        path = inside;
+    }
+    if (path == NULL)
+        return wb__fail_memory(context);
+    wb_status status = wb__sink_open(context, path, output->layout.bytes, &output->sink);
+    wb__free(&context->allocator, inside, inside == NULL ? 0 : strlen(inside) + 1);
+    if (status != WB_OK)
+        return status;
+    if (wb__writer_is_set(writer))
+        wb__sink_keep_others(output->sink);
+    context->file = output->path;
+    status = write_header(context, writer, output);
+    context->file = "";
+    return status;
+}
+
+wb_status wb__output_finish(wb__context *context, wb_writer *writer, wb__output *output)
+{
+    wb_status status = WB_OK;
+    if (output->finished)
+        return WB_OK;
+    if (output->sink == NULL)
+        status = wb__output_open(context, writer, output);
+    if (status == WB_OK && !wb__sink_is_file(output->sink))
+        status = wb__put_padding(context, writer, output, output->layout.bytes);
+    if (status == WB_OK)
+        status = wb__sink_finish(context, output->sink, output->layout.bytes);
+    output->finished = status == WB_OK;
+    return status;
+}
+
+static wb_status check_planned(wb__context *context, const wb_writer *writer)
+{
+    if (atomic_load(&writer->state) != WB__PLANNED)
+        return wb__fail_argument(context, "only what was planned, and not begun, can begin");
+    return WB_OK;
+}
+
+wb_status wb__writer_begin(wb__context *context, wb_writer *writer)
+{
+    wb_status status = check_planned(context, writer);
+    if (status == WB_OK && !writer->has_paths)
+        status = wb__fail_argument(context, "the files were planned without a path");
+    if (status == WB_OK && writer->folder != NULL)
+        status = check_folder(context, writer);
+    for (size_t i = 0; writer->folder == NULL && i < writer->output_count && status == WB_OK; i++)
+        status = check_file(context, writer, writer->outputs[i].path);
+    if (status == WB_OK && writer->index_path != NULL && writer->folder == NULL)
+        status = check_file(context, writer, writer->index_path);
+    if (status == WB_OK)
+        status = check_room(context, writer);
+    if (status == WB_OK && writer->folder != NULL)
+        status = wb__folder_make(context, &writer->arena, writer->folder, &writer->folder_at);
+    if (status == WB_OK)
+        status = wb__output_open(context, writer, &writer->outputs[0]);
+    if (status == WB_OK)
+        atomic_store(&writer->state, WB__WRITING);
+    return status;
+}
+
+wb_status wb__writer_begin_fd(wb__context *context, wb_writer *writer, int fd, const char *label)
+{
+    wb_status status = atomic_load(&writer->state) == WB__DECLARING
+                           ? wb__writer_plan(context, writer, NULL)
+                           : check_planned(context, writer);
+    if (status == WB_OK && writer->output_count > 1)
+        status = wb__fail_argument(context, "several files do not go into one descriptor");
+    if (status != WB_OK)
+        return status;
+    wb__output *output = &writer->outputs[0];
+    output->path = NULL;
+    status = wb__sink_open_fd(context, fd, label, &output->sink);
+    if (status == WB_OK)
+        status = write_header(context, writer, output);
+    if (status == WB_OK)
+        atomic_store(&writer->state, WB__WRITING);
+    return status;
+}

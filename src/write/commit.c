@@ -1,0 +1,110 @@
+/*
+ * All files durable, then all in their places. Of several the one that makes sense of the others comes
+ * last: the index of shards, the first part of a split, without which neither is a model.
+ */
+#include "write/write.h"
+
+static wb_status check_complete(wb__context *context, const wb_writer *writer)
+{
+    for (size_t i = 0; i < writer->tensors.count; i++) {
+        const wb__outgoing *tensor = wb__writer_tensor(writer, i);
+        if (tensor->done != tensor->out.bytes)
+            return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_WRITE_MISSING, WB_NO_OFFSET,
+                            tensor->out.name, "byte %llu of the tensor was never given",
+                            (unsigned long long)tensor->done);
+    }
+    return WB_OK;
+}
+
+/* What was read must be what was opened, or the result is of two models. */
+static wb_status check_source(wb__context *context, const wb_writer *writer)
+{
+    const wb_model *source = writer->source;
+    wb_status status = WB_OK;
+    for (size_t i = 0; source != NULL && i < source->source_count && status == WB_OK; i++)
+        status = wb__source_check(source->sources[i], context);
+    return status;
+}
+
+static wb_status write_index(wb__context *context, wb_writer *writer, wb_sink **sink)
+{
+    const char *path = writer->index_path;
+    char *inside = NULL;
+    if (writer->folder_at != NULL) {
+        const char *base = strrchr(path, '/') + 1;
+        path = inside =
+            wb__path_join(&context->allocator, writer->folder_at, wb__str_from(base, SIZE_MAX));
+        if (inside == NULL)
+            return wb__fail_memory(context);
+    }
+    wb_status status = wb__sink_open(context, path, writer->index_len, sink);
+    wb__free(&context->allocator, inside, inside == NULL ? 0 : strlen(inside) + 1);
+    if (status == WB_OK && writer->folder == NULL)
+        wb__sink_keep_others(*sink);
+    if (status == WB_OK)
+        status = wb__sink_write(context, *sink, writer->index, writer->index_len);
+    if (status == WB_OK)
+        status = wb__sink_finish(context, *sink, writer->index_len);
+    return status;
+}
+
+static wb_status publish(wb__context *context, wb_writer *writer, wb_sink *index)
+{
+    wb_status status = WB_OK;
+    for (size_t i = writer->output_count; i > 0 && status == WB_OK; i--)
+        status = wb__sink_publish(context, writer->outputs[i - 1].sink);
+    if (status == WB_OK && index != NULL)
+        status = wb__sink_publish(context, index);
+    if (status == WB_OK && writer->folder != NULL) {
+        context->file = writer->folder;
+        status =
+            wb__folder_publish(context, writer->folder_at, writer->folder, writer->replaces_folder);
+        if (status == WB_OK)
+            writer->folder_at = NULL;
+        return status;
+    }
+    if (status != WB_OK && wb__writer_is_set(writer)) {
+        for (size_t i = 0; i < writer->output_count; i++)
+            wb__sink_withdraw(writer->outputs[i].sink);
+        if (index != NULL)
+            wb__sink_withdraw(index);
+    }
+    return status;
+}
+
+static wb_status commit(wb__context *context, wb_writer *writer)
+{
+    wb_sink *index = NULL;
+    wb_status status = WB_OK;
+    for (size_t i = 0; i < writer->output_count && status == WB_OK; i++)
+        status = wb__output_finish(context, writer, &writer->outputs[i]);
+    if (status == WB_OK)
+        status = check_source(context, writer);
+    if (status == WB_OK && writer->index_path != NULL)
+        status = write_index(context, writer, &index);
+    if (status == WB_OK)
+        status = wb__extras_write(context, writer);
+    if (status == WB_OK)
+        status = publish(context, writer, index);
+    wb__sink_discard(index);
+    return status;
+}
+
+wb_status wb__writer_commit(wb__context *context, wb_writer *writer)
+{
+    if (atomic_load(&writer->state) != WB__WRITING)
+        return wb__fail_argument(context, "only what was begun can be committed, and once");
+    if (writer->failure.status != WB_OK) {
+        *context->error = writer->failure;
+        return writer->failure.status;
+    }
+    wb_status status = check_complete(context, writer);
+    if (status != WB_OK)
+        return status;
+    status = commit(context, writer);
+    if (status != WB_OK)
+        writer->failure = *context->error;
+    else
+        atomic_store(&writer->state, WB__COMMITTED);
+    return status;
+}

@@ -1,0 +1,225 @@
+#include "write/write.h"
+
+#define FLAGS (WB_WRITE_FORCE | WB_WRITE_BIG_ENDIAN | WB_WRITE_ALIGN_TENSORS | WB_WRITE_FOLDER)
+
+wb__context wb__writer_context(const wb_writer *writer, wb_error *error)
+{
+    return (wb__context){
+        .allocator = writer->allocator, .limits = writer->limits, .file = "", .error = error};
+}
+
+static wb_status fail(wb__context *context, wb__str name, const char *what)
+{
+    return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET, name, "%s",
+                    what);
+}
+
+static wb_status check_options(wb__context *context, const wb_writer_options *options)
+{
+    wb__str none = WB__STR("");
+    const wb__format *format = wb__format_named(wb__str_from(options->format, SIZE_MAX));
+    uint64_t alignment = options->alignment;
+    if (format == NULL || format->write == NULL)
+        return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET, none,
+                        "models are written as safetensors and gguf, not as '%s'",
+                        options->format == NULL ? "" : options->format);
+    if (options->flags & ~FLAGS)
+        return fail(context, none, "wb_writer_options.flags has bits that mean nothing");
+    if (alignment != 0 && (alignment < 8 || (alignment & (alignment - 1)) != 0))
+        return fail(context, none, "the alignment is not a power of two from 8 on");
+    return WB_OK;
+}
+
+wb_status wb__writer_make(wb__context *context, const wb_writer_options *options, wb_writer **out)
+{
+    wb_status status = check_options(context, options);
+    *out = NULL;
+    if (status != WB_OK)
+        return status;
+    wb_writer *writer = wb__alloc_zeroed(&context->allocator, sizeof *writer);
+    if (writer == NULL)
+        return wb__fail_memory(context);
+    if (pthread_mutex_init(&writer->lock, NULL) != 0) {
+        wb__free(&context->allocator, writer, sizeof *writer);
+        return wb__fail_memory(context);
+    }
+    writer->allocator = context->allocator;
+    writer->limits = context->limits;
+    writer->format = wb__format_named(wb__str_from(options->format, SIZE_MAX));
+    writer->flags = options->flags;
+    writer->alignment = options->alignment;
+    writer->max_file_bytes = options->max_file_bytes;
+    writer->max_file_tensors = options->max_file_tensors;
+    writer->source = options->source;
+    writer->arena.allocator = &writer->allocator;
+    writer->metas = (wb__list){.arena = &writer->arena, .item_size = sizeof(wb__out_meta)};
+    writer->tensors = (wb__list){.arena = &writer->arena, .item_size = sizeof(wb__outgoing)};
+    writer->extras = (wb__list){.arena = &writer->arena, .item_size = sizeof(wb__extra)};
+    wb__name_map_start(&writer->meta_names, &writer->allocator, &writer->metas);
+    wb__name_map_start(&writer->tensor_names, &writer->allocator, &writer->tensors);
+    *out = writer;
+    return WB_OK;
+}
+
+static void delete_outputs(wb_writer *writer)
+{
+    for (size_t i = 0; i < writer->output_count; i++) {
+        wb__sink_discard(writer->outputs[i].sink);
+        wb__buffer_free(&writer->outputs[i].layout.header);
+    }
+    for (size_t i = 0; i < writer->extras.count; i++) {
+        wb__extra *extra = wb__list_at(&writer->extras, i);
+        wb__sink_discard(extra->sink);
+    }
+    if (writer->folder_at != NULL)
+        wb__folder_remove(&writer->allocator, writer->folder_at);
+}
+
+void wb__writer_delete(wb_writer *writer)
+{
+    wb_allocator allocator = writer->allocator;
+    delete_outputs(writer);
+    for (size_t i = 0; i < writer->tensors.count; i++) {
+        wb__outgoing *tensor = wb__writer_tensor(writer, i);
+        wb__free(&allocator, tensor->pieces, tensor->piece_capacity * sizeof *tensor->pieces);
+    }
+    wb__free(&allocator, writer->index, writer->index_bytes);
+    wb__name_map_stop(&writer->meta_names);
+    wb__name_map_stop(&writer->tensor_names);
+    wb__list_free(&writer->metas);
+    wb__list_free(&writer->extras);
+    wb__list_free(&writer->tensors);
+    wb__arena_free(&writer->arena);
+    (void)pthread_mutex_destroy(&writer->lock);
+    wb__free(&allocator, writer, sizeof *writer);
+}
+
+wb_status wb__writer_check_declaring(wb__context *context, const wb_writer *writer, wb__str name)
+{
+    if (atomic_load(&writer->state) == WB__DECLARING)
+        return WB_OK;
+    return fail(context, name, "nothing can be declared once the files are planned");
+}
+
+/* ---- metadata ---- */
+
+/* What the parts of a split say of themselves is for the plan to know. */
+static bool is_split_key(const wb_writer *writer, wb__str key)
+{
+    return writer->format == &wb__format_gguf &&
+           (wb__str_equal(key, WB__STR("split.no")) || wb__str_equal(key, WB__STR("split.count")) ||
+            wb__str_equal(key, WB__STR("split.tensors.count")));
+}
+
+/* Moves what was put together into the arena, under the key. */
+static wb_status keep(wb__context *context, wb_writer *writer, wb__str key, uint32_t tag,
+                      const wb__buffer *value)
+{
+    wb__out_meta meta = {.key = key, .tag = tag, .bytes = value->n};
+    uint8_t *bytes = wb__arena_alloc(&writer->arena, value->n);
+    if (bytes == NULL)
+        return wb__fail_memory(context);
+    memcpy(bytes, value->bytes, value->n);
+    meta.value = bytes;
+    uint32_t known = wb__name_map_find(&writer->meta_names, key);
+    if (known != UINT32_MAX) {
+        wb__out_meta *entry = wb__list_at(&writer->metas, known);
+        meta.key = entry->key;
+        *entry = meta;
+        return WB_OK;
+    }
+    meta.key.ptr = wb__arena_copy(&writer->arena, key.ptr, key.len);
+    wb__out_meta *entry = meta.key.ptr == NULL ? NULL : wb__list_append(&writer->metas);
+    if (entry == NULL)
+        return wb__fail_memory(context);
+    *entry = meta;
+    if (!wb__name_map_add(&writer->meta_names)) {
+        writer->metas.count--;
+        return wb__fail_memory(context);
+    }
+    return WB_OK;
+}
+
+wb_status wb__writer_set(wb__context *context, wb_writer *writer, wb__str key,
+                         const wb_value *value)
+{
+    wb__buffer bytes = {.allocator = &context->allocator, .ceiling = SIZE_MAX / 2};
+    uint32_t tag;
+    wb_status status = wb__writer_check_declaring(context, writer, key);
+    if (status != WB_OK || is_split_key(writer, key))
+        return status;
+    status = wb__value_put(context, &bytes, key, value, &tag);
+    if (status == WB_OK)
+        status = keep(context, writer, key, tag, &bytes);
+    wb__buffer_free(&bytes);
+    return status;
+}
+
+wb_status wb__writer_copy_meta(wb__context *context, wb_writer *writer, const wb__model *model,
+                               const wb__meta *meta)
+{
+    wb__buffer bytes = {.allocator = &context->allocator, .ceiling = SIZE_MAX / 2};
+    wb__str key = wb__meta_key(model, meta);
+    uint32_t tag;
+    wb_status status = wb__writer_check_declaring(context, writer, key);
+    if (status != WB_OK || is_split_key(writer, key))
+        return status;
+    status = wb__value_put_meta(context, &bytes, model, meta, &tag);
+    if (status == WB_OK)
+        status = keep(context, writer, key, tag, &bytes);
+    wb__buffer_free(&bytes);
+    return status;
+}
+
+/* ---- tensors ---- */
+
+static wb_status measure(wb__context *context, wb__str name, wb__kind *kind)
+{
+    wb__kind_measure(kind);
+    switch (kind->fault) {
+    case WB__KIND_SOUND: return WB_OK;
+    case WB__KIND_OVERFLOW: return fail(context, name, "no file can hold a tensor of this shape");
+    case WB__KIND_BLOCK:
+        return fail(context, name, "the rows of the tensor are no whole number of blocks");
+    default: return fail(context, name, "the tensor would not fill its last byte");
+    }
+}
+
+wb_status wb__writer_add(wb__context *context, wb_writer *writer, wb__str name, int32_t dtype,
+                         const uint64_t *shape, uint32_t rank, uint64_t *index)
+{
+    wb__kind kind = {.shape = shape, .rank = rank, .dtype = wb__dtype_get(dtype)};
+    wb_status status = wb__writer_check_declaring(context, writer, name);
+    if (status != WB_OK)
+        return status;
+    if (kind.dtype == NULL)
+        return fail(context, name, "there is no such dtype");
+    if (rank > context->limits.rank)
+        return wb__fail(context, WB_ERROR_LIMIT, WB__FINDING_RANK_LIMIT, WB_NO_OFFSET, name,
+                        "the tensor has %lu dimensions", (unsigned long)rank);
+    if (wb__name_map_find(&writer->tensor_names, name) != UINT32_MAX)
+        return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_WRITE_TWICE, WB_NO_OFFSET, name,
+                        "there is a tensor of this name already");
+    status = measure(context, name, &kind);
+    if (status != WB_OK)
+        return status;
+    uint64_t *dims = wb__arena_alloc(&writer->arena, rank * sizeof *dims);
+    char *text = wb__arena_copy(&writer->arena, name.ptr, name.len);
+    wb__outgoing *tensor = dims == NULL || text == NULL ? NULL : wb__list_append(&writer->tensors);
+    if (tensor == NULL)
+        return wb__fail_memory(context);
+    if (rank != 0)
+        memcpy(dims, shape, rank * sizeof *dims);
+    *tensor = (wb__outgoing){.out = {.name = {text, name.len},
+                                     .dtype = kind.dtype,
+                                     .rank = rank,
+                                     .shape = dims,
+                                     .bytes = kind.bytes},
+                             .number = (uint32_t)writer->tensors.count - 1};
+    if (!wb__name_map_add(&writer->tensor_names)) {
+        writer->tensors.count--;
+        return wb__fail_memory(context);
+    }
+    *index = writer->tensors.count - 1;
+    return WB_OK;
+}

@@ -1,0 +1,178 @@
+/*
+ * Which tensor goes into which file. Tensors are taken in the order in which they were declared; a new
+ * file begins where the next one would make the last too large, as gguf-split and Hugging Face's
+ * tools have it.
+ */
+#include "write/write.h"
+
+/* What counts of a tensor towards the size of its file: gguf-split counts padding too. */
+static uint64_t weight_of(const wb_writer *writer, const wb__outgoing *tensor, uint64_t alignment)
+{
+    uint64_t bytes = tensor->out.bytes;
+    if (writer->format == &wb__format_gguf && !wb__align_up(bytes, alignment, &bytes))
+        bytes = UINT64_MAX;
+    return bytes;
+}
+
+/* Numbers the files; *count is how many there are. */
+static wb_status assign(wb__context *context, wb_writer *writer, uint64_t alignment, size_t *count)
+{
+    uint64_t bytes = 0, tensors = 0, sum;
+    uint32_t file = 0;
+    uint64_t max_bytes = writer->max_file_bytes == 0 ? UINT64_MAX : writer->max_file_bytes;
+    uint64_t max_tensors = writer->max_file_tensors == 0 ? UINT64_MAX : writer->max_file_tensors;
+    for (size_t i = 0; i < writer->tensors.count; i++) {
+        wb__outgoing *tensor = wb__writer_tensor(writer, i);
+        uint64_t weight = weight_of(writer, tensor, alignment);
+        if (!wb__add(bytes, weight, &sum))
+            sum = UINT64_MAX;
+        bool fits = sum <= max_bytes && tensors < max_tensors;
+        if (!fits && tensors != 0) {
+            file++;
+            tensors = 0;
+            sum = weight;
+        }
+        bytes = sum;
+        tensors++;
+        tensor->file = file;
+    }
+    *count = (size_t)file + 1;
+    if (*count > context->limits.files || *count > UINT16_MAX) /* split.count is a u16 */
+        return wb__fail(context, WB_ERROR_LIMIT, WB__FINDING_WRITE_SPLIT, WB_NO_OFFSET, WB__STR(""),
+                        "this would make %zu files", *count);
+    return WB_OK;
+}
+
+/* ---- metadata of the files ---- */
+
+static wb__out_meta *make_number(wb__arena *arena, const char *key, uint32_t tag, uint64_t value)
+{
+    wb__out_meta *meta = wb__arena_alloc(arena, sizeof *meta + 8);
+    if (meta == NULL)
+        return NULL;
+    uint8_t *bytes = (uint8_t *)(meta + 1);
+    wb__store_le64(bytes, value);
+    *meta = (wb__out_meta){.key = wb__str_from(key, SIZE_MAX),
+                           .tag = tag,
+                           .value = bytes,
+                           .bytes = wb__tag_width(tag)};
+    return meta;
+}
+
+#define SPLIT_KEYS 3
+
+/*
+ * All entries stand in the first part of a split, and what the parts say of themselves in each, in the
+ * order in which gguf-split leaves them. Files of safetensors each have everything.
+ */
+static wb_status give_metas(wb__context *context, wb_writer *writer, size_t number)
+{
+    wb__out_file *layout = &writer->outputs[number].layout;
+    bool is_split = writer->format == &wb__format_gguf && writer->output_count > 1;
+    size_t own = is_split && number != 0 ? 0 : writer->metas.count;
+    const wb__out_meta **list = wb__arena_alloc(&writer->arena, (own + SPLIT_KEYS) * sizeof(*list));
+    if (list == NULL)
+        return wb__fail_memory(context);
+    for (size_t i = 0; i < own; i++)
+        list[i] = wb__list_at(&writer->metas, i);
+    layout->metas = list;
+    layout->meta_count = own;
+    if (!is_split)
+        return WB_OK;
+    list[own] = make_number(&writer->arena, "split.no", WB__TAG_U16, number);
+    list[own + 1] =
+        make_number(&writer->arena, "split.tensors.count", WB__TAG_I32, writer->tensors.count);
+    list[own + 2] = make_number(&writer->arena, "split.count", WB__TAG_U16, writer->output_count);
+    layout->meta_count += SPLIT_KEYS;
+    for (size_t i = own; i < layout->meta_count; i++) {
+        if (list[i] == NULL)
+            return wb__fail_memory(context);
+    }
+    return WB_OK;
+}
+
+/* ---- layout ---- */
+
+static wb_status find_alignment(wb__context *context, const wb_writer *writer, uint64_t *alignment)
+{
+    bool is_gguf = writer->format == &wb__format_gguf;
+    uint32_t number = wb__name_map_find(&writer->meta_names, WB__STR("general.alignment"));
+    *alignment = writer->alignment;
+    if (writer->alignment != 0)
+        return WB_OK;
+    *alignment = is_gguf ? 32 : 8;
+    if (!is_gguf || number == UINT32_MAX)
+        return WB_OK;
+    const wb__out_meta *meta = wb__list_at(&writer->metas, number);
+    if (meta->tag == WB__TAG_U32)
+        *alignment = wb__load_le32(meta->value);
+    if (meta->tag != WB__TAG_U32 || *alignment == 0 || (*alignment & (*alignment - 1)) != 0)
+        return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_GGUF_ALIGNMENT, WB_NO_OFFSET,
+                        meta->key, "this is not an alignment");
+    return WB_OK;
+}
+
+static wb_status lay_out(wb__context *context, wb_writer *writer, size_t number, uint64_t alignment)
+{
+    wb__output *output = &writer->outputs[number];
+    wb__out_file *layout = &output->layout;
+    layout->tensors = writer->order + output->first;
+    layout->alignment = alignment;
+    layout->align_tensors = (writer->flags & WB_WRITE_ALIGN_TENSORS) != 0;
+    layout->big_endian = (writer->flags & WB_WRITE_BIG_ENDIAN) != 0;
+    layout->arena = &writer->arena;
+    wb_status status = give_metas(context, writer, number);
+    if (status == WB_OK)
+        status = writer->format->write(context, layout);
+    if (status == WB_OK && layout->bytes > INT64_MAX)
+        status =
+            wb__fail(context, WB_ERROR_LIMIT, WB__FINDING_WRITE_SPLIT, WB_NO_OFFSET, WB__STR(""),
+                     "no file system has files of %llu bytes", (unsigned long long)layout->bytes);
+    return status;
+}
+
+static wb_status make_outputs(wb__context *context, wb_writer *writer, size_t count)
+{
+    size_t tensors = writer->tensors.count;
+    wb__output *outputs = wb__arena_alloc(&writer->arena, count * sizeof *outputs);
+    writer->order = wb__arena_alloc(&writer->arena, tensors * sizeof *writer->order);
+    if (outputs == NULL || writer->order == NULL)
+        return wb__fail_memory(context);
+    memset(outputs, 0, count * sizeof *outputs);
+    for (size_t i = 0; i < count; i++)
+        outputs[i].layout.header.allocator = &writer->allocator;
+    writer->outputs = outputs;
+    writer->output_count = count;
+    for (size_t i = 0; i < tensors; i++) {
+        wb__outgoing *tensor = wb__writer_tensor(writer, i);
+        wb__output *output = &outputs[tensor->file];
+        if (output->layout.tensor_count++ == 0)
+            output->first = i;
+        output->left += tensor->out.bytes; /* the layout has checked the sum before it is used */
+        writer->order[i] = &tensor->out;
+    }
+    return WB_OK;
+}
+
+wb_status wb__writer_plan(wb__context *context, wb_writer *writer, const char *path)
+{
+    uint64_t alignment;
+    size_t count = 1;
+    if (atomic_load(&writer->state) != WB__DECLARING)
+        return wb__fail_argument(context, "the files are planned already");
+    if (writer->extras.count != 0 && !(writer->flags & WB_WRITE_FOLDER))
+        return wb__fail_argument(context, "files beside the weights need a folder to be in");
+    wb_status status = find_alignment(context, writer, &alignment);
+    if (status == WB_OK)
+        status = assign(context, writer, alignment, &count);
+    if (status == WB_OK)
+        status = make_outputs(context, writer, count);
+    for (size_t i = 0; i < count && status == WB_OK; i++)
+        status = lay_out(context, writer, i, alignment);
+    writer->has_paths = path != NULL;
+    if (status == WB_OK && path != NULL)
+        status = wb__writer_name_outputs(context, writer, path);
+    if (status == WB_OK)
+        atomic_store(&writer->state, WB__PLANNED);
+    return status;
+}

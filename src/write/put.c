@@ -1,0 +1,235 @@
+/*
+ * Bytes to their places. What is written is known to the byte, so that nothing is written twice and
+ * nothing that was not written can pass for a tensor.
+ */
+#include "dtype/block.h"
+#include "write/write.h"
+
+#define STAGE_BYTES ((size_t)16 << 10)
+
+/* ---- what is there ---- */
+
+static wb_status fail_twice(wb__context *context, const wb__outgoing *tensor, uint64_t at)
+{
+    return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_WRITE_TWICE, WB_NO_OFFSET,
+                    tensor->out.name, "byte %llu of the tensor was given before",
+                    (unsigned long long)at);
+}
+
+/* The front of the tensor grows by what lies right behind it. */
+static void absorb(wb__outgoing *tensor)
+{
+    size_t taken = 0;
+    while (taken < tensor->piece_count && tensor->pieces[taken].begin == tensor->done)
+        tensor->done = tensor->pieces[taken++].end;
+    tensor->piece_count -= taken;
+    if (taken != 0)
+        memmove(tensor->pieces, tensor->pieces + taken,
+                tensor->piece_count * sizeof *tensor->pieces);
+}
+
+static wb_status insert(wb__context *context, const wb_allocator *allocator, wb__outgoing *tensor,
+                        uint64_t begin, uint64_t end)
+{
+    wb__stretch *pieces = tensor->pieces;
+    size_t at = tensor->piece_count;
+    while (at > 0 && pieces[at - 1].begin >= begin) /* most come behind all others */
+        at--;
+    if (at > 0 && pieces[at - 1].end > begin)
+        return fail_twice(context, tensor, begin);
+    if (at < tensor->piece_count && pieces[at].begin < end)
+        return fail_twice(context, tensor, pieces[at].begin);
+    if (at > 0 && pieces[at - 1].end == begin) {
+        pieces[at - 1].end = end;
+    } else {
+        if (!wb__grow(allocator, (void **)&tensor->pieces, &tensor->piece_capacity, sizeof *pieces,
+                      tensor->piece_count + 1, SIZE_MAX / sizeof *pieces))
+            return wb__fail_memory(context);
+        pieces = tensor->pieces;
+        memmove(pieces + at + 1, pieces + at, (tensor->piece_count++ - at) * sizeof *pieces);
+        pieces[at++] = (wb__stretch){begin, end};
+    }
+    if (at < tensor->piece_count && pieces[at].begin == end) {
+        pieces[at - 1].end = pieces[at].end;
+        memmove(pieces + at, pieces + at + 1, (--tensor->piece_count - at) * sizeof *pieces);
+    }
+    return WB_OK;
+}
+
+static wb_status take(wb__context *context, wb_writer *writer, wb__outgoing *tensor, uint64_t begin,
+                      uint64_t end)
+{
+    if (begin < tensor->done)
+        return fail_twice(context, tensor, begin);
+    if (begin > tensor->done)
+        return insert(context, &writer->allocator, tensor, begin, end);
+    if (tensor->piece_count != 0 && tensor->pieces[0].begin < end)
+        return fail_twice(context, tensor, tensor->pieces[0].begin);
+    tensor->done = end;
+    absorb(tensor);
+    return WB_OK;
+}
+
+/* ---- streams ---- */
+
+wb_status wb__put_padding(wb__context *context, wb_writer *writer, wb__output *output, uint64_t to)
+{
+    static const uint8_t zeros[4096];
+    wb_status status = WB_OK;
+    while (writer->stream_at < to && status == WB_OK) {
+        uint64_t left = to - writer->stream_at;
+        size_t n = left < sizeof zeros ? (size_t)left : sizeof zeros;
+        status = wb__sink_write(context, output->sink, zeros, n);
+        writer->stream_at += n;
+    }
+    return status;
+}
+
+/* Lets through what comes next, and nothing else. */
+static wb_status check_order(wb__context *context, wb_writer *writer, const wb__place_in *place,
+                             uint64_t offset)
+{
+    const wb__outgoing *next = NULL;
+    while (writer->stream_next < writer->tensors.count) {
+        next = (const wb__outgoing *)writer->order[writer->stream_next]; /* which it begins with */
+        if (next->done < next->out.bytes)
+            break;
+        writer->stream_next++;
+    }
+    if (next == place->tensor && offset == next->done)
+        return WB_OK;
+    return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_WRITE_ORDER, WB_NO_OFFSET,
+                    place->tensor->out.name, "a stream cannot take these bytes now");
+}
+
+/* ---- putting ---- */
+
+/* The lock is held. */
+static wb_status admit(wb__context *context, wb_writer *writer, wb__place_in *place,
+                       uint64_t offset, uint64_t n)
+{
+    wb__output *output = place->output;
+    wb_status status = WB_OK;
+    if (writer->failure.status != WB_OK) {
+        *context->error = writer->failure;
+        return writer->failure.status;
+    }
+    bool is_open = output->sink != NULL;
+    if (is_open && !wb__sink_is_file(output->sink))
+        status = check_order(context, writer, place, offset);
+    if (status == WB_OK)
+        status = take(context, writer, place->tensor, offset, offset + n);
+    if (status != WB_OK)
+        return status;
+    if (!is_open)
+        status = wb__output_open(context, writer, output);
+    else if (!wb__sink_is_file(output->sink))
+        status = wb__put_padding(context, writer, output, place->at);
+    if (status != WB_OK)
+        writer->failure = *context->error;
+    return status;
+}
+
+wb_status wb__put_begin(wb__context *context, wb_writer *writer, uint64_t index, uint64_t offset,
+                        uint64_t n, wb__place_in *place)
+{
+    if (atomic_load(&writer->state) != WB__WRITING)
+        return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET, WB__STR(""),
+                        "bytes are taken between wb_writer_begin and commit");
+    if (index >= writer->tensors.count)
+        return wb__fail(context, WB_ERROR_NOT_FOUND, WB__FINDING_NOT_FOUND, WB_NO_OFFSET,
+                        WB__STR(""), "there is no tensor number %llu", (unsigned long long)index);
+    place->tensor = wb__writer_tensor(writer, index);
+    place->output = &writer->outputs[place->tensor->file];
+    place->at = place->tensor->out.begin + offset;
+    if (!wb__in_range(offset, n, place->tensor->out.bytes))
+        return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET,
+                        place->tensor->out.name, "the tensor has only %llu bytes",
+                        (unsigned long long)place->tensor->out.bytes);
+    (void)pthread_mutex_lock(&writer->lock);
+    wb_status status = admit(context, writer, place, offset, n);
+    if (status != WB_OK || wb__sink_is_file(place->output->sink))
+        (void)pthread_mutex_unlock(&writer->lock);
+    return status;
+}
+
+wb_status wb__put_end(wb__context *context, wb_writer *writer, const wb__place_in *place,
+                      uint64_t n, wb_status status)
+{
+    wb__output *output = place->output;
+    bool is_file = wb__sink_is_file(output->sink);
+    if (is_file)
+        (void)pthread_mutex_lock(&writer->lock);
+    if (status != WB_OK && writer->failure.status == WB_OK)
+        writer->failure = *context->error;
+    output->left -= n;
+    bool is_last = status == WB_OK && output->left == 0 && writer->output_count > 1;
+    (void)pthread_mutex_unlock(&writer->lock);
+    if (!is_last)
+        return status;
+    /* Nobody else has anything to do with this file any more; others are still written. */
+    status = wb__output_finish(context, writer, output);
+    if (status != WB_OK) {
+        (void)pthread_mutex_lock(&writer->lock);
+        if (writer->failure.status == WB_OK)
+            writer->failure = *context->error;
+        (void)pthread_mutex_unlock(&writer->lock);
+    }
+    return status;
+}
+
+static wb_status write_bytes(wb__context *context, wb_writer *writer, const wb__place_in *place,
+                             uint64_t at, const void *bytes, size_t n)
+{
+    const wb__output *output = place->output;
+    if (!wb__sink_is_file(output->sink)) {
+        writer->stream_at += n;
+        return wb__sink_write(context, output->sink, bytes, n);
+    }
+    int os_error = wb__sink_place(output->sink, at, bytes, n);
+    if (os_error == 0)
+        return WB_OK;
+    context->file = output->path;
+    return wb__fail_os(context, os_error, "cannot write the file");
+}
+
+static wb_status write_swapped(wb__context *context, wb_writer *writer, const wb__place_in *place,
+                               const uint8_t *bytes, size_t n)
+{
+    uint8_t stage[STAGE_BYTES];
+    const wb__dtype *dtype = place->tensor->out.dtype;
+    size_t unit = wb__dtype_unit_bytes(dtype);
+    size_t most = sizeof stage / unit * unit;
+    wb_status status = WB_OK;
+    for (size_t done = 0; done < n && status == WB_OK;) {
+        size_t piece = n - done < most ? n - done : most;
+        memcpy(stage, bytes + done, piece);
+        wb__dtype_swap(dtype, stage, piece / unit);
+        status = write_bytes(context, writer, place, place->at + done, stage, piece);
+        done += piece;
+    }
+    return status;
+}
+
+wb_status wb__writer_put(wb__context *context, wb_writer *writer, uint64_t index, uint64_t offset,
+                         const void *bytes, size_t n)
+{
+    wb__place_in place;
+    bool swap = (writer->flags & WB_WRITE_BIG_ENDIAN) != 0;
+    if (n == 0)
+        return WB_OK;
+    if (swap && index < writer->tensors.count) {
+        const wb__outgoing *tensor = wb__writer_tensor(writer, index);
+        size_t unit = wb__dtype_unit_bytes(tensor->out.dtype);
+        if (offset % unit != 0 || n % unit != 0)
+            return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET,
+                            tensor->out.name,
+                            "to turn numbers around takes whole ones, %zu bytes each", unit);
+    }
+    wb_status status = wb__put_begin(context, writer, index, offset, n, &place);
+    if (status != WB_OK)
+        return status;
+    status = swap ? write_swapped(context, writer, &place, bytes, n)
+                  : write_bytes(context, writer, &place, place.at, bytes, n);
+    return wb__put_end(context, writer, &place, n, status);
+}

@@ -1,0 +1,222 @@
+/*
+ * write: models into files.
+ *
+ *   declare    metadata (value.c) and tensors, kept in memory (declare.c)
+ *   plan       which tensor goes into which file, every header final, every length known (plan.c),
+ *              names of files and what lies beside them (outputs.c)
+ *   begin      room looked for, targets checked, then each file as it is needed (begin.c)
+ *   put, copy  bytes to their places, from any threads; which are there is known exactly (put.c,
+ *              copy.c)
+ *   commit     all files durable under temporary names, then all renamed, the one that makes sense of
+ *              the others last (commit.c)
+ *
+ * The first failure of a write is final and is remembered: see io/sink.h.
+ */
+#ifndef WB_WRITE_WRITE_H
+#define WB_WRITE_WRITE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "core/core.h"
+#include "formats/format.h"
+#include "io/io.h"
+#include "io/sink.h"
+#include "open/open.h"
+#include "json/json.h"
+
+/* ---- names.c ---- */
+
+/* Finds items of a list by the wb__str that each begins with. */
+typedef struct wb__name_map {
+    const wb_allocator *allocator;
+    wb__hash_key key;
+    wb__list *items;
+    uint32_t *slots; /* item number + 1; 0: free */
+    size_t slot_count;
+} wb__name_map;
+
+void wb__name_map_start(wb__name_map *map, const wb_allocator *allocator, wb__list *items);
+void wb__name_map_stop(wb__name_map *map);
+
+/* The number of the item of that name, or UINT32_MAX. */
+uint32_t wb__name_map_find(const wb__name_map *map, wb__str name);
+
+/* Enters the last item of the list. False: memory is out, and the item is to be taken back. */
+bool wb__name_map_add(wb__name_map *map);
+
+/* ---- the writer ---- */
+
+typedef struct wb__stretch {
+    uint64_t begin, end;
+} wb__stretch;
+
+/* A tensor, and which of its bytes are written. */
+typedef struct wb__outgoing {
+    wb__out_tensor out; /* begins with the name */
+    uint32_t number;    /* as the caller knows it */
+    uint32_t file;
+    uint64_t done;       /* bytes from the front that are there */
+    wb__stretch *pieces; /* and what is there behind them: in order, no two touching */
+    size_t piece_count;
+    size_t piece_capacity;
+} wb__outgoing;
+
+/* A file that is to be. */
+typedef struct wb__output {
+    wb__out_file layout;
+    const char *path; /* NULL: a descriptor of the caller's */
+    wb_sink *sink;    /* NULL: not begun */
+    size_t first;     /* position of its first tensor in wb_writer.order */
+    uint64_t left;    /* bytes of tensors that are still to come */
+    bool finished;    /* durable, under a temporary name */
+} wb__output;
+
+/* A file beside the weights. */
+typedef struct wb__extra {
+    wb__str name;
+    const char *path; /* what is copied; NULL: the bytes */
+    const uint8_t *bytes;
+    size_t n;
+    wb_sink *sink; /* finished; NULL: not yet */
+} wb__extra;
+
+typedef enum wb__writer_state {
+    WB__DECLARING = 0,
+    WB__PLANNED,
+    WB__WRITING,
+    WB__COMMITTED
+} wb__writer_state;
+
+struct wb_writer {
+    wb_allocator allocator;
+    wb_limits limits;
+    const wb__format *format;
+    uint32_t flags;
+    uint64_t alignment; /* 0: what the metadata says, or the format's own */
+    uint64_t max_file_bytes;
+    uint64_t max_file_tensors;
+    const wb_model *source;
+    wb__arena arena;
+    wb__list metas;   /* of wb__out_meta */
+    wb__list tensors; /* of wb__outgoing */
+    wb__list extras;  /* of wb__extra */
+    wb__name_map meta_names;
+    wb__name_map tensor_names;
+
+    _Atomic(wb__writer_state) state;
+    wb__output *outputs;
+    size_t output_count;
+    bool has_paths;         /* planned for files, not for a descriptor */
+    wb__out_tensor **order; /* the tensors as they lie in the files */
+    const wb__out_meta **meta_order;
+    size_t meta_order_count;
+    char *index;        /* the file that says which tensor is where; NULL: none */
+    size_t index_bytes; /* of the block */
+    size_t index_len;
+    const char *index_path;
+    const char *folder;    /* that is made, NULL: the files go where others are */
+    const char *folder_at; /* its temporary name, NULL: there is none (any more) */
+    bool replaces_folder;
+
+    pthread_mutex_t lock; /* of all below, and of what is written where */
+    wb_error failure;     /* status WB_OK: none */
+    uint64_t stream_at;   /* bytes that went into a stream */
+    size_t stream_next;   /* position in `order` of the tensor it takes now */
+};
+
+/* True if the files take the place of nothing: a set of files cannot replace another at once. */
+static inline bool wb__writer_is_set(const wb_writer *writer)
+{
+    return writer->output_count > 1 && writer->folder == NULL;
+}
+
+static inline wb__outgoing *wb__writer_tensor(const wb_writer *writer, uint64_t index)
+{
+    return wb__list_at(&writer->tensors, (size_t)index);
+}
+
+wb__context wb__writer_context(const wb_writer *writer, wb_error *error);
+
+/* ---- declare.c ---- */
+
+wb_status wb__writer_make(wb__context *context, const wb_writer_options *options,
+                          wb_writer **writer);
+void wb__writer_delete(wb_writer *writer);
+wb_status wb__writer_set(wb__context *context, wb_writer *writer, wb__str key,
+                         const wb_value *value);
+wb_status wb__writer_copy_meta(wb__context *context, wb_writer *writer, const wb__model *model,
+                               const wb__meta *meta);
+wb_status wb__writer_add(wb__context *context, wb_writer *writer, wb__str name, int32_t dtype,
+                         const uint64_t *shape, uint32_t rank, uint64_t *index);
+
+wb_status wb__writer_add_extra(wb__context *context, wb_writer *writer, wb__extra extra);
+wb_status wb__writer_check_declaring(wb__context *context, const wb_writer *writer, wb__str name);
+
+/* ---- beside.c ---- */
+
+/* Adds up what lies beside the weights. */
+wb_status wb__extras_measure(wb__context *context, const wb_writer *writer, uint64_t *bytes);
+
+/* Writes it into the folder that is made, durably. */
+wb_status wb__extras_write(wb__context *context, wb_writer *writer);
+
+/* ---- value.c ---- */
+
+/* Appends the value, in the form of formats/out.h, and stores its tag. */
+wb_status wb__value_put(wb__context *context, wb__buffer *out, wb__str key, const wb_value *value,
+                        uint32_t *tag);
+wb_status wb__value_put_meta(wb__context *context, wb__buffer *out, const wb__model *model,
+                             const wb__meta *meta, uint32_t *tag);
+
+/* ---- plan.c, outputs.c ---- */
+
+wb_status wb__writer_plan(wb__context *context, wb_writer *writer, const char *path);
+
+/* Gives the outputs their paths. */
+wb_status wb__writer_name_outputs(wb__context *context, wb_writer *writer, const char *path);
+
+/* Makes what the index file of shards holds. */
+wb_status wb__writer_make_index(wb__context *context, wb_writer *writer);
+
+/* ---- begin.c ---- */
+
+wb_status wb__writer_begin(wb__context *context, wb_writer *writer);
+wb_status wb__writer_begin_fd(wb__context *context, wb_writer *writer, int fd, const char *label);
+
+/* Makes the temporary file of an output and writes its header. The lock is held. */
+wb_status wb__output_open(wb__context *context, wb_writer *writer, wb__output *output);
+
+/* Makes an output that is complete durable. The lock is held. */
+wb_status wb__output_finish(wb__context *context, wb_writer *writer, wb__output *output);
+
+/* ---- put.c, copy.c, commit.c ---- */
+
+/* Where bytes of a tensor go, once wb__put_begin has let them through. */
+typedef struct wb__place_in {
+    wb__outgoing *tensor;
+    wb__output *output;
+    uint64_t at; /* from the start of the file */
+} wb__place_in;
+
+/*
+ * Takes note that bytes of a tensor are about to be written, and has its file open; with a stream
+ * the lock is held until wb__put_end. ARGUMENT for bytes that were there already.
+ */
+wb_status wb__put_begin(wb__context *context, wb_writer *writer, uint64_t index, uint64_t offset,
+                        uint64_t n, wb__place_in *place);
+
+/* Ends what wb__put_begin began, n bytes having been written or `status` being why not. */
+wb_status wb__put_end(wb__context *context, wb_writer *writer, const wb__place_in *place,
+                      uint64_t n, wb_status status);
+
+/* Writes zeros into a stream up to an offset. The lock is held. */
+wb_status wb__put_padding(wb__context *context, wb_writer *writer, wb__output *output, uint64_t to);
+
+wb_status wb__writer_put(wb__context *context, wb_writer *writer, uint64_t index, uint64_t offset,
+                         const void *bytes, size_t n);
+wb_status wb__writer_copy(wb__context *context, wb_writer *writer, uint64_t index,
+                          const wb_model *model, uint64_t tensor);
+wb_status wb__writer_commit(wb__context *context, wb_writer *writer);
+
+#endif
