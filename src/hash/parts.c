@@ -27,7 +27,10 @@ static void cut(wb__file_hash *file, const wb__model *logical, const place *plac
     const wb__str nothing = {NULL, 0};
     uint64_t at = 0;
     for (size_t i = 0; i < n; i++) {
-        uint64_t length = wb__table_kind_of(&logical->table, places[i].tensor)->bytes;
+        const wb__storing *storing = wb__model_storing_of(logical, places[i].tensor);
+        uint64_t length = storing != NULL && storing->deflated
+                              ? storing->packed_bytes
+                              : wb__table_kind_of(&logical->table, places[i].tensor)->bytes;
         if (places[i].offset < at || !wb__in_range(places[i].offset, length, bytes))
             continue; /* no reader lets tensors overlap; were there one, the bytes count once */
         add_part(file, places[i].offset - at, nothing);
