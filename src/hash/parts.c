@@ -59,10 +59,12 @@ wb_status wb__file_parts_make(wb__file_hash *file, const wb_model *model, wb__co
     }
     bool made = places != NULL && file->parts != NULL;
     wb__free(allocator, places, n * sizeof *places);
+    if (!made)
+        return wb__fail_memory(context);
     uint64_t chunks = 0;
     for (size_t p = 0; p < file->part_count; p++)
         chunks += wb__chunks_of(file->parts[p].bytes);
-    if (made && chunks <= SIZE_MAX / sizeof *file->chunks)
+    if (chunks <= SIZE_MAX / sizeof *file->chunks)
         file->chunks = wb__alloc(allocator, (size_t)chunks * sizeof *file->chunks);
     if (file->chunks == NULL)
         return wb__fail_memory(context);
