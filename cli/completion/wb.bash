@@ -162,7 +162,7 @@ _wb() {
         ;;
     diff)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --only --compatible --max-header --store --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --only --compatible --max-header --store --sandbox --help' -- "$cur"))
         fi
         ;;
     list)

@@ -68,6 +68,6 @@ complete -c wb -n '__fish_seen_subcommand_from export get codec convert' -l dry-
 complete -c wb -n '__fish_seen_subcommand_from inspect verify doctor export get hash diff convert' -l compatible -d 'accept what the official safetensors library accepts against its specification'
 complete -c wb -n '__fish_seen_subcommand_from inspect verify doctor export get hash diff convert' -l max-header -x -d 'the longest header to read, with K, M or G for powers of 1024 [100000000]'
 complete -c wb -n '__fish_seen_subcommand_from inspect verify doctor export get hash diff list convert' -l store -r -F -d 'an Ollama store; a PATH that is none may then be the name of a model in it [OLLAMA_MODELS, or ~/.ollama/models]'
-complete -c wb -n '__fish_seen_subcommand_from inspect verify doctor hash list' -l sandbox -d 'for files from strangers: give up, before any of them is opened, all that reading does not need; no program is started, nothing is written or sent'
+complete -c wb -n '__fish_seen_subcommand_from inspect verify doctor hash diff list' -l sandbox -d 'for files from strangers: give up, before any of them is opened, all that reading does not need; no program is started, nothing is written or sent'
 complete -c wb -n '__fish_seen_subcommand_from inspect verify doctor export get codec hash diff list convert help' -l help -s h -d 'explain the command'
 complete -c weighbridge -w wb
