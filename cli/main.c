@@ -10,7 +10,8 @@ static int (*const commands[COMMAND_COUNT])(const arguments *args) = {
     [COMMAND_INSPECT] = command_inspect, [COMMAND_VERIFY] = command_verify,
     [COMMAND_DOCTOR] = command_doctor,   [COMMAND_EXPORT] = command_export,
     [COMMAND_CODEC] = command_codec,     [COMMAND_HASH] = command_hash,
-    [COMMAND_LIST] = command_list,       [COMMAND_HELP] = command_help,
+    [COMMAND_LOAD] = command_load,       [COMMAND_LIST] = command_list,
+    [COMMAND_HELP] = command_help,
 };
 
 static int run(int argc, char **argv)

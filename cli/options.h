@@ -94,6 +94,7 @@ int command_doctor(const arguments *args);
 int command_export(const arguments *args);
 int command_codec(const arguments *args);
 int command_hash(const arguments *args);
+int command_load(const arguments *args);
 int command_list(const arguments *args);
 int command_help(const arguments *args);
 int command_generate(const arguments *args);

@@ -12,7 +12,7 @@ _wb() {
     for ((i = 1; i < COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
         =) ((i++)) ;;
-        --filter|--names|--manifest|--dtype|--slice|--format|--output|-o|--type|--cols|--imatrix|--e8m0|--max-header|--store)
+        --filter|--names|--io|--device|--manifest|--dtype|--slice|--format|--output|-o|--type|--cols|--imatrix|--e8m0|--max-header|--store)
             [[ ${COMP_WORDS[i+1]} == = ]] || ((i++)) ;;
         -?*) ;;
         *)
@@ -32,6 +32,14 @@ _wb() {
         ;;
     --names)
         COMPREPLY=($(compgen -W 'native canonical both' -- "$cur"))
+        return
+        ;;
+    --io)
+        COMPREPLY=($(compgen -W 'auto map read direct' -- "$cur"))
+        return
+        ;;
+    --device)
+        COMPREPLY=($(compgen -W 'host' -- "$cur"))
         return
         ;;
     --manifest)
@@ -77,7 +85,7 @@ _wb() {
     esac
     case $command in
     '')
-        COMPREPLY=($(compgen -W 'inspect verify doctor export codec hash list help --help --version' -- "$cur"))
+        COMPREPLY=($(compgen -W 'inspect verify doctor export codec hash load list help --help --version' -- "$cur"))
         ;;
     inspect)
         if [[ $cur == -* ]]; then
@@ -113,6 +121,11 @@ _wb() {
             COMPREPLY=($(compgen -W ' --json --no-tensors --files --manifest --compatible --max-header --store --help' -- "$cur"))
         fi
         ;;
+    load)
+        if [[ $cur == -* ]]; then
+            COMPREPLY=($(compgen -W ' --json --io --cold --warm --verify --device --dtype --compatible --max-header --store --help' -- "$cur"))
+        fi
+        ;;
     list)
         if [[ $cur == -* ]]; then
             COMPREPLY=($(compgen -W ' --json --store --help' -- "$cur"))
@@ -122,7 +135,7 @@ _wb() {
         if [[ $cur == -* ]]; then
             COMPREPLY=($(compgen -W ' --help' -- "$cur"))
         else
-            COMPREPLY=($(compgen -W 'inspect verify doctor export codec hash list help' -- "$cur"))
+            COMPREPLY=($(compgen -W 'inspect verify doctor export codec hash load list help' -- "$cur"))
         fi
         ;;
     esac
