@@ -4,15 +4,8 @@
 #include "exit.h"
 #include "options.h"
 #include "report.h"
+#include "sandbox.h"
 #include "terminal.h"
-
-static int (*const commands[COMMAND_COUNT])(const arguments *args) = {
-    [COMMAND_INSPECT] = command_inspect, [COMMAND_VERIFY] = command_verify,
-    [COMMAND_DOCTOR] = command_doctor,   [COMMAND_EXPORT] = command_export,
-    [COMMAND_CODEC] = command_codec,     [COMMAND_HASH] = command_hash,
-    [COMMAND_LOAD] = command_load,       [COMMAND_LIST] = command_list,
-    [COMMAND_HELP] = command_help,
-};
 
 static int run(int argc, char **argv)
 {
@@ -35,7 +28,9 @@ static int run(int argc, char **argv)
     }
     if (args.command == COMMAND_COUNT)
         return report_usage("a command is missing");
-    return commands[args.command](&args);
+    if (args.given[OPTION_SANDBOX] && (code = sandbox_enter()) != EXIT_CLEAN)
+        return code;
+    return command_table[args.command].run(&args);
 }
 
 int main(int argc, char **argv)

@@ -77,6 +77,23 @@ wb_status wb_writer_add(wb_writer *writer, const char *name, size_t name_len, in
     return status;
 }
 
+wb_status wb_writer_add_bytes(wb_writer *writer, const char *name, const void *bytes, size_t n,
+                              wb_error *error)
+{
+    wb_error spare;
+    wb__context context = wb__writer_context(writer, wb__error_reset(error, &spare));
+    const wb__extra extra = {.name = wb__str_from(name, SIZE_MAX), .bytes = bytes, .n = n};
+    return wb__writer_add_extra(&context, writer, extra);
+}
+
+wb_status wb_writer_add_file(wb_writer *writer, const char *name, const char *path, wb_error *error)
+{
+    wb_error spare;
+    wb__context context = wb__writer_context(writer, wb__error_reset(error, &spare));
+    const wb__extra extra = {.name = wb__str_from(name, SIZE_MAX), .path = path};
+    return wb__writer_add_extra(&context, writer, extra);
+}
+
 wb_status wb_writer_plan(wb_writer *writer, const char *path, wb_error *error)
 {
     wb_error spare;

@@ -29,9 +29,10 @@ typedef enum wb__tag {
     WB__TAG_ARRAY = 9,
     WB__TAG_U64 = 10,
     WB__TAG_I64 = 11,
-    WB__TAG_F64 = 12,
-    WB__TAG_COUNT
+    WB__TAG_F64 = 12
 } wb__tag;
+
+#define WB__TAG_COUNT 13
 
 /* Bytes of a number, 0 for strings and arrays. */
 static inline unsigned wb__tag_width(uint32_t tag)

@@ -101,6 +101,9 @@ static wb_status check_room(wb__context *context, const wb_writer *writer)
         if (!wb__add(need, writer->outputs[i].layout.bytes, &need))
             need = UINT64_MAX - 1;
     }
+    wb_status status = wb__extras_measure(context, writer, &need);
+    if (status != WB_OK)
+        return status;
     char *folder = wb__path_join(&context->allocator, "", parent);
     if (folder == NULL)
         return wb__fail_memory(context);
@@ -109,9 +112,9 @@ static wb_status check_room(wb__context *context, const wb_writer *writer)
     if (room >= need)
         return WB_OK;
     context->file = target;
-    wb_status status = wb__fail(context, WB_ERROR_IO, WB__FINDING_WRITE_ROOM, WB_NO_OFFSET,
-                                WB__STR(""), "%llu bytes are to be written where %llu are free",
-                                (unsigned long long)need, (unsigned long long)room);
+    status = wb__fail(context, WB_ERROR_IO, WB__FINDING_WRITE_ROOM, WB_NO_OFFSET, WB__STR(""),
+                      "%llu bytes are to be written where %llu are free", (unsigned long long)need,
+                      (unsigned long long)room);
     context->error->os_error = ENOSPC;
     context->file = "";
     return status;
@@ -179,7 +182,7 @@ static wb_status check_planned(wb__context *context, const wb_writer *writer)
 wb_status wb__writer_begin(wb__context *context, wb_writer *writer)
 {
     wb_status status = check_planned(context, writer);
-    if (status == WB_OK && writer->outputs[0].path == NULL)
+    if (status == WB_OK && !writer->has_paths)
         status = wb__fail_argument(context, "the files were planned without a path");
     if (status == WB_OK && writer->folder != NULL)
         status = check_folder(context, writer);

@@ -83,6 +83,8 @@ static wb_status commit(wb__context *context, wb_writer *writer)
     if (status == WB_OK && writer->index_path != NULL)
         status = write_index(context, writer, &index);
     if (status == WB_OK)
+        status = wb__extras_write(context, writer);
+    if (status == WB_OK)
         status = publish(context, writer, index);
     wb__sink_discard(index);
     return status;

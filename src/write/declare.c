@@ -54,6 +54,7 @@ wb_status wb__writer_make(wb__context *context, const wb_writer_options *options
     writer->arena.allocator = &writer->allocator;
     writer->metas = (wb__list){.arena = &writer->arena, .item_size = sizeof(wb__out_meta)};
     writer->tensors = (wb__list){.arena = &writer->arena, .item_size = sizeof(wb__outgoing)};
+    writer->extras = (wb__list){.arena = &writer->arena, .item_size = sizeof(wb__extra)};
     wb__name_map_start(&writer->meta_names, &writer->allocator, &writer->metas);
     wb__name_map_start(&writer->tensor_names, &writer->allocator, &writer->tensors);
     *out = writer;
@@ -65,6 +66,10 @@ static void delete_outputs(wb_writer *writer)
     for (size_t i = 0; i < writer->output_count; i++) {
         wb__sink_discard(writer->outputs[i].sink);
         wb__buffer_free(&writer->outputs[i].layout.header);
+    }
+    for (size_t i = 0; i < writer->extras.count; i++) {
+        wb__extra *extra = wb__list_at(&writer->extras, i);
+        wb__sink_discard(extra->sink);
     }
     if (writer->folder_at != NULL)
         wb__folder_remove(&writer->allocator, writer->folder_at);
@@ -82,13 +87,14 @@ void wb__writer_delete(wb_writer *writer)
     wb__name_map_stop(&writer->meta_names);
     wb__name_map_stop(&writer->tensor_names);
     wb__list_free(&writer->metas);
+    wb__list_free(&writer->extras);
     wb__list_free(&writer->tensors);
     wb__arena_free(&writer->arena);
     (void)pthread_mutex_destroy(&writer->lock);
     wb__free(&allocator, writer, sizeof *writer);
 }
 
-static wb_status check_declaring(wb__context *context, wb_writer *writer, wb__str name)
+wb_status wb__writer_check_declaring(wb__context *context, const wb_writer *writer, wb__str name)
 {
     if (atomic_load(&writer->state) == WB__DECLARING)
         return WB_OK;
@@ -139,7 +145,7 @@ wb_status wb__writer_set(wb__context *context, wb_writer *writer, wb__str key,
 {
     wb__buffer bytes = {.allocator = &context->allocator, .ceiling = SIZE_MAX / 2};
     uint32_t tag;
-    wb_status status = check_declaring(context, writer, key);
+    wb_status status = wb__writer_check_declaring(context, writer, key);
     if (status != WB_OK || is_split_key(writer, key))
         return status;
     status = wb__value_put(context, &bytes, key, value, &tag);
@@ -155,7 +161,7 @@ wb_status wb__writer_copy_meta(wb__context *context, wb_writer *writer, const wb
     wb__buffer bytes = {.allocator = &context->allocator, .ceiling = SIZE_MAX / 2};
     wb__str key = wb__meta_key(model, meta);
     uint32_t tag;
-    wb_status status = check_declaring(context, writer, key);
+    wb_status status = wb__writer_check_declaring(context, writer, key);
     if (status != WB_OK || is_split_key(writer, key))
         return status;
     status = wb__value_put_meta(context, &bytes, model, meta, &tag);
@@ -183,7 +189,7 @@ wb_status wb__writer_add(wb__context *context, wb_writer *writer, wb__str name, 
                          const uint64_t *shape, uint32_t rank, uint64_t *index)
 {
     wb__kind kind = {.shape = shape, .rank = rank, .dtype = wb__dtype_get(dtype)};
-    wb_status status = check_declaring(context, writer, name);
+    wb_status status = wb__writer_check_declaring(context, writer, name);
     if (status != WB_OK)
         return status;
     if (kind.dtype == NULL)

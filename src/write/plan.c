@@ -160,6 +160,8 @@ wb_status wb__writer_plan(wb__context *context, wb_writer *writer, const char *p
     size_t count = 1;
     if (atomic_load(&writer->state) != WB__DECLARING)
         return wb__fail_argument(context, "the files are planned already");
+    if (writer->extras.count != 0 && !(writer->flags & WB_WRITE_FOLDER))
+        return wb__fail_argument(context, "files beside the weights need a folder to be in");
     wb_status status = find_alignment(context, writer, &alignment);
     if (status == WB_OK)
         status = assign(context, writer, alignment, &count);
@@ -167,6 +169,7 @@ wb_status wb__writer_plan(wb__context *context, wb_writer *writer, const char *p
         status = make_outputs(context, writer, count);
     for (size_t i = 0; i < count && status == WB_OK; i++)
         status = lay_out(context, writer, i, alignment);
+    writer->has_paths = path != NULL;
     if (status == WB_OK && path != NULL)
         status = wb__writer_name_outputs(context, writer, path);
     if (status == WB_OK)

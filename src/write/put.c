@@ -134,7 +134,8 @@ wb_status wb__put_begin(wb__context *context, wb_writer *writer, uint64_t index,
                         uint64_t n, wb__place_in *place)
 {
     if (atomic_load(&writer->state) != WB__WRITING)
-        return wb__fail_argument(context, "bytes are taken between wb_writer_begin and commit");
+        return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET, WB__STR(""),
+                        "bytes are taken between wb_writer_begin and commit");
     if (index >= writer->tensors.count)
         return wb__fail(context, WB_ERROR_NOT_FOUND, WB__FINDING_NOT_FOUND, WB_NO_OFFSET,
                         WB__STR(""), "there is no tensor number %llu", (unsigned long long)index);

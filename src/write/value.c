@@ -67,7 +67,7 @@ static wb_status fail_value(wb__context *context, wb__str key, const char *what)
 static bool fits(const wb_value *value, unsigned width)
 {
     unsigned bits = 8 * width;
-    if (bits == 64 || value->type == WB_META_FLOAT)
+    if (bits == 0 || bits >= 64 || value->type == WB_META_FLOAT)
         return true;
     if (value->type == WB_META_BOOL)
         return value->number <= 1;

@@ -72,6 +72,15 @@ typedef struct wb__output {
     bool finished;    /* durable, under a temporary name */
 } wb__output;
 
+/* A file beside the weights. */
+typedef struct wb__extra {
+    wb__str name;
+    const char *path; /* what is copied; NULL: the bytes */
+    const uint8_t *bytes;
+    size_t n;
+    wb_sink *sink; /* finished; NULL: not yet */
+} wb__extra;
+
 typedef enum wb__writer_state {
     WB__DECLARING = 0,
     WB__PLANNED,
@@ -91,12 +100,14 @@ struct wb_writer {
     wb__arena arena;
     wb__list metas;   /* of wb__out_meta */
     wb__list tensors; /* of wb__outgoing */
+    wb__list extras;  /* of wb__extra */
     wb__name_map meta_names;
     wb__name_map tensor_names;
 
     _Atomic(wb__writer_state) state;
     wb__output *outputs;
     size_t output_count;
+    bool has_paths;         /* planned for files, not for a descriptor */
     wb__out_tensor **order; /* the tensors as they lie in the files */
     const wb__out_meta **meta_order;
     size_t meta_order_count;
@@ -138,6 +149,17 @@ wb_status wb__writer_copy_meta(wb__context *context, wb_writer *writer, const wb
                                const wb__meta *meta);
 wb_status wb__writer_add(wb__context *context, wb_writer *writer, wb__str name, int32_t dtype,
                          const uint64_t *shape, uint32_t rank, uint64_t *index);
+
+wb_status wb__writer_add_extra(wb__context *context, wb_writer *writer, wb__extra extra);
+wb_status wb__writer_check_declaring(wb__context *context, const wb_writer *writer, wb__str name);
+
+/* ---- beside.c ---- */
+
+/* Adds up what lies beside the weights. */
+wb_status wb__extras_measure(wb__context *context, const wb_writer *writer, uint64_t *bytes);
+
+/* Writes it into the folder that is made, durably. */
+wb_status wb__extras_write(wb__context *context, wb_writer *writer);
 
 /* ---- value.c ---- */
 

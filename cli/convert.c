@@ -1,0 +1,271 @@
+/*
+ * wb convert: the command line, and what is common to all ways of writing a model.
+ */
+#define _POSIX_C_SOURCE 200809L
+#define _FILE_OFFSET_BITS 64
+#include "convert.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "exit.h"
+#include "paths.h"
+#include "report.h"
+#include "terminal.h"
+
+int convert_size_of(option_id option, const char *typed, uint64_t *size)
+{
+    static const struct {
+        const char *end;
+        uint64_t factor;
+    } ends[] = {
+        {"", 1},
+        {"K", 1000},
+        {"KB", 1000},
+        {"KiB", 1024},
+        {"M", 1000000},
+        {"MB", 1000000},
+        {"MiB", 1 << 20},
+        {"G", 1000000000},
+        {"GB", 1000000000},
+        {"GiB", 1 << 30},
+        {"T", 1000000000000},
+        {"TB", 1000000000000},
+        {"TiB", (uint64_t)1 << 40},
+    };
+    char *end;
+    errno = 0;
+    unsigned long long number = strtoull(typed, &end, 10);
+    bool is_number = typed[0] >= '0' && typed[0] <= '9' && errno == 0 && number != 0;
+    for (size_t i = 0; is_number && i < sizeof ends / sizeof ends[0]; i++) {
+        if (strcasecmp(end, ends[i].end) == 0 && number <= UINT64_MAX / ends[i].factor) {
+            *size = number * ends[i].factor;
+            return 0;
+        }
+    }
+    return report_usage("--%s takes a number of bytes such as 500M or 5GB",
+                        option_table[option].name);
+}
+
+static bool ends_with(const char *path, const char *end)
+{
+    size_t n = strlen(path), m = strlen(end);
+    return n > m && strcmp(path + n - m, end) == 0;
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* A file or a folder? What is there decides, or else the name. */
+static bool means_folder(const char *path, const char *format)
+{
+    struct stat st;
+    if (strcmp(format, "gguf") == 0 || ends_with(path, ".safetensors"))
+        return false;
+    return stat(path, &st) != 0 || S_ISDIR(st.st_mode);
+}
+
+static int read_options(convert_job *job)
+{
+    const arguments *args = job->args;
+    wb_writer_options *options = &job->options;
+    const struct {
+        option_id option;
+        uint64_t *value;
+    } numbers[] = {{OPTION_MAX_SHARD_SIZE, &options->max_file_bytes},
+                   {OPTION_MAX_SHARD_TENSORS, &options->max_file_tensors},
+                   {OPTION_ALIGNMENT, &options->alignment}};
+    *options = (wb_writer_options){.size = sizeof *options, .format = job->to};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        const char *typed = args->value[numbers[i].option];
+        int code = typed == NULL ? 0 : convert_size_of(numbers[i].option, typed, numbers[i].value);
+        if (code != 0)
+            return code;
+    }
+    options->flags = (args->given[OPTION_FORCE] ? WB_WRITE_FORCE : 0) |
+                     (args->given[OPTION_ALIGN_TENSORS] ? WB_WRITE_ALIGN_TENSORS : 0) |
+                     (job->out_is_folder ? WB_WRITE_FOLDER : 0);
+    return 0;
+}
+
+/* ---- what lies beside the weights ---- */
+
+static bool is_weights(const char *name)
+{
+    static const char *const ends[] = {".safetensors", ".gguf", ".index.json", ".bin", ".pt",
+                                       ".pth",         ".h5",   ".msgpack",    ".onnx"};
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        if (ends_with(name, ends[i]))
+            return true;
+    }
+    return false;
+}
+
+static wb_status add_beside(const convert_job *job, wb_writer *writer, const char *name,
+                            wb_error *error)
+{
+    struct stat st;
+    text path = {0};
+    text_adds(&path, job->in);
+    text_adds(&path, "/");
+    text_adds(&path, name);
+    wb_status status = WB_OK;
+    if (stat(path.ptr, &st) == 0 && S_ISREG(st.st_mode))
+        status = wb_writer_add_file(writer, name, path.ptr, error);
+    text_free(&path);
+    return status;
+}
+
+int convert_add_beside(const convert_job *job, wb_writer *writer)
+{
+    wb_error error;
+    wb_status status = WB_OK;
+    const struct dirent *entry;
+    if (!job->in_is_folder || !job->out_is_folder)
+        return 0;
+    DIR *folder = opendir(job->in);
+    if (folder == NULL) {
+        report_line("%s: %s", job->in, strerror(errno));
+        return EXIT_IO;
+    }
+    while (status == WB_OK && (entry = readdir(folder)) != NULL) {
+        if (entry->d_name[0] != '.' && !is_weights(entry->d_name))
+            status = add_beside(job, writer, entry->d_name, &error);
+    }
+    (void)closedir(folder);
+    return status == WB_OK ? 0 : convert_fail(job, status, &error);
+}
+
+/* ---- answers ---- */
+
+int convert_fail(const convert_job *job, wb_status status, const wb_error *error)
+{
+    progress_clear();
+    if (status == WB_ERROR_CANCELLED)
+        return EXIT_INTERRUPTED;
+    if (job->out_is_stdout && error->os_error == EPIPE)
+        return EXIT_CLEAN;
+    report_error(error->file[0] != '\0' ? error->file : job->in, error);
+    return exit_code_of(status);
+}
+
+static void add_file(text *line, const wb_file *file)
+{
+    text_add_shown(line, file->path, strlen(file->path));
+    text_adds(line, "  ");
+    text_add_size(line, file->bytes);
+    text_addf(line, ", %llu %s\n", (unsigned long long)file->tensors,
+              file->tensors == 1 ? "tensor" : "tensors");
+}
+
+void convert_answer(const convert_job *job, const wb_writer *writer)
+{
+    uint64_t count = wb_writer_file_count(writer), bytes = 0;
+    bool as_json = job->args->given[OPTION_JSON];
+    text line = {0};
+    wb_json json = out_json(out_stdout());
+    if (job->out_is_stdout || (!as_json && !job->args->given[OPTION_DRY_RUN]))
+        return;
+    if (as_json) {
+        wb_json_begin(&json, '{');
+        json_text(&json, "path", job->out);
+        json_text(&json, "format", job->to);
+        wb_json_key(&json, "files", SIZE_MAX);
+        wb_json_begin(&json, '[');
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        wb_file file = {.size = sizeof file};
+        if (wb_writer_file_at(writer, i, &file, NULL) != WB_OK)
+            continue;
+        bytes += file.bytes;
+        if (!as_json) {
+            add_file(&line, &file);
+            continue;
+        }
+        wb_json_begin(&json, '{');
+        json_text(&json, "path", file.path);
+        json_number(&json, "bytes", file.bytes);
+        json_number(&json, "tensors", file.tensors);
+        wb_json_end(&json, '}');
+    }
+    if (as_json) {
+        wb_json_end(&json, ']');
+        json_number(&json, "bytes", bytes);
+        wb_json_end(&json, '}');
+        out_json_end(&json);
+    } else {
+        out_text(out_stdout(), &line);
+    }
+    text_free(&line);
+}
+
+wb_status convert_begin(const convert_job *job, wb_writer *writer, wb_error *error)
+{
+    return job->out_is_stdout ? wb_writer_begin_fd(writer, STDOUT_FILENO, "standard output", error)
+                              : wb_writer_begin(writer, error);
+}
+
+/* ---- the command ---- */
+
+/* Whether tensors stay what they are, in the format they have. */
+static bool is_copy(const convert_job *job)
+{
+    const arguments *args = job->args;
+    return strcmp(wb_format(job->model), job->to) == 0 && !args->given[OPTION_QUANT] &&
+           !args->given[OPTION_RULE] && !args->given[OPTION_IMATRIX];
+}
+
+static int convert(convert_job *job)
+{
+    int code = read_options(job);
+    if (code != 0)
+        return code;
+    job->options.source = job->model;
+    return is_copy(job) ? reshard(job) : recast(job);
+}
+
+/* What the name of the output says; NULL: nothing. */
+static const char *format_of(const char *path)
+{
+    return ends_with(path, ".gguf")          ? "gguf"
+           : ends_with(path, ".safetensors") ? "safetensors"
+                                             : NULL;
+}
+
+int command_convert(const arguments *args)
+{
+    wb_open_options options = {.size = sizeof options};
+    wb_limits limits;
+    wb_error error;
+    wb_model *model;
+    convert_job job = {.args = args, .in = args->operands[0], .out = args->operands[1]};
+    int code = open_options_of(args, &options, &limits);
+    if (code != 0)
+        return code;
+    job.to = args->value[OPTION_TO];
+    if (job.to == NULL)
+        job.to = format_of(job.out);
+    if (job.to == NULL)
+        return report_usage("the name of the output does not tell its format: give --to");
+    options.access = WB_ACCESS_READ;
+    wb_status status = open_path(job.in, &options, &model, &error);
+    if (status != WB_OK) {
+        report_error(path_label(job.in), &error);
+        return exit_code_of_opening(status);
+    }
+    job.model = model;
+    job.in_is_folder = is_folder(job.in);
+    job.out_is_stdout = strcmp(job.out, "-") == 0;
+    job.out_is_folder = !job.out_is_stdout && means_folder(job.out, job.to);
+    code = convert(&job);
+    wb_close(model);
+    return code;
+}

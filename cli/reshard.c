@@ -1,0 +1,157 @@
+/*
+ * wb convert to the same format: tensors are copied as they are stored, so that nothing is decoded and
+ * memory stays what it is, whatever the size of the model.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "convert.h"
+#include "exit.h"
+#include "report.h"
+#include "terminal.h"
+
+/* The tensors as they are stored, quantized ones part by part. */
+typedef struct stored_list {
+    uint64_t *index;
+    size_t count;
+    size_t capacity;
+} stored_list;
+
+static void add_stored(stored_list *list, uint64_t index)
+{
+    if (list->count == list->capacity) {
+        list->capacity = list->capacity == 0 ? 256 : 2 * list->capacity;
+        list->index = need_memory(list->index, list->capacity, sizeof *list->index);
+    }
+    list->index[list->count++] = index;
+}
+
+static wb_status list_stored(const wb_model *model, stored_list *list, wb_error *error)
+{
+    uint64_t count = wb_tensor_count(model);
+    wb_status status = WB_OK;
+    for (uint64_t i = 0; i < count && status == WB_OK; i++) {
+        wb_encoding encoding = {.size = sizeof encoding};
+        status = wb_tensor_encoding(model, i, &encoding, error);
+        if (status == WB_OK && encoding.parts <= 1)
+            add_stored(list, i);
+        for (uint32_t k = 0; status == WB_OK && encoding.parts > 1 && k < encoding.parts; k++) {
+            wb_part part = {.size = sizeof part};
+            status = wb_tensor_part(model, i, k, &part, error);
+            if (status == WB_OK)
+                add_stored(list, part.index);
+        }
+    }
+    return status;
+}
+
+/* What WB_WRITE_ALIGN_TENSORS puts between tensors: made anew where it is needed. */
+static bool is_filler(const wb_tensor *tensor)
+{
+    static const char front[] = "__padding__.";
+    return tensor->dtype == WB_DTYPE_U8 && tensor->rank == 1 &&
+           tensor->name_len > sizeof front - 1 &&
+           memcmp(tensor->name, front, sizeof front - 1) == 0;
+}
+
+static wb_status declare(const convert_job *job, wb_writer *writer, stored_list *list,
+                         wb_error *error)
+{
+    wb_status status = WB_OK;
+    uint64_t metas = wb_meta_count(job->model);
+    for (uint64_t i = 0; i < metas && status == WB_OK; i++) {
+        wb_meta meta = {.size = sizeof meta};
+        status = wb_meta_at(job->model, i, &meta, error);
+        if (status == WB_OK && meta.file != WB_NO_FILE) /* others follow from files beside */
+            status = wb_writer_copy_meta(writer, job->model, i, error);
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < list->count && status == WB_OK; i++) {
+        wb_tensor tensor = {.size = sizeof tensor};
+        status = wb_tensor_at(job->model, list->index[i], &tensor, error);
+        if (status != WB_OK || is_filler(&tensor))
+            continue;
+        list->index[kept++] = list->index[i];
+        status = wb_writer_add(writer, tensor.name, tensor.name_len, (int32_t)tensor.dtype,
+                               tensor.shape, tensor.rank, NULL, error);
+    }
+    list->count = kept;
+    return status;
+}
+
+static wb_status copy_tensors(const convert_job *job, wb_writer *writer, const stored_list *list,
+                              wb_error *error)
+{
+    uint64_t done = 0, total = 0;
+    wb_status status = WB_OK;
+    for (uint64_t i = 0; i < wb_writer_file_count(writer); i++) {
+        wb_file file = {.size = sizeof file};
+        if (wb_writer_file_at(writer, i, &file, NULL) == WB_OK)
+            total += file.bytes;
+    }
+    for (uint64_t i = 0; i < list->count && status == WB_OK; i++) {
+        uint64_t index;
+        wb_tensor tensor = {.size = sizeof tensor};
+        status = wb_writer_order(writer, i, &index, error);
+        if (status == WB_OK)
+            status = wb_writer_copy(writer, index, job->model, list->index[index], error);
+        if (status == WB_OK)
+            status = wb_writer_tensor_at(writer, index, &tensor, error);
+        done += tensor.bytes;
+        progress_show(job->out, done, total);
+        if (status == WB_OK && interrupted())
+            status = WB_ERROR_CANCELLED;
+    }
+    return status;
+}
+
+static int write_model(const convert_job *job, wb_writer *writer, stored_list *list)
+{
+    wb_error error;
+    wb_status status = list_stored(job->model, list, &error);
+    if (status == WB_OK)
+        status = declare(job, writer, list, &error);
+    if (status != WB_OK)
+        return convert_fail(job, status, &error);
+    int code = convert_add_beside(job, writer);
+    if (code != 0)
+        return code;
+    status = wb_writer_plan(writer, job->out_is_stdout ? NULL : job->out, &error);
+    if (status == WB_OK && job->args->given[OPTION_DRY_RUN]) {
+        convert_answer(job, writer);
+        return EXIT_CLEAN;
+    }
+    interrupt_defer(!job->out_is_stdout);
+    if (status == WB_OK)
+        status = convert_begin(job, writer, &error);
+    if (status == WB_OK)
+        status = copy_tensors(job, writer, list, &error);
+    if (status == WB_OK)
+        status = wb_writer_commit(writer, &error);
+    progress_clear();
+    if (status != WB_OK)
+        return convert_fail(job, status, &error);
+    convert_answer(job, writer);
+    return EXIT_CLEAN;
+}
+
+int reshard(const convert_job *job)
+{
+    wb_writer_options options = job->options;
+    wb_writer *writer;
+    wb_error error;
+    wb_file file = {.size = sizeof file};
+    stored_list list = {0};
+    wb_status status = wb_file_at(job->model, 0, &file, &error);
+    if (status == WB_OK && file.big_endian)
+        options.flags |= WB_WRITE_BIG_ENDIAN;
+    if (status == WB_OK)
+        status = wb_writer_create(&options, &writer, &error);
+    if (status != WB_OK)
+        return convert_fail(job, status, &error);
+    int code = write_model(job, writer, &list);
+    wb_writer_free(writer);
+    interrupt_defer(false);
+    free(list.index);
+    return code;
+}

@@ -1,0 +1,121 @@
+/*
+ * Files beside the weights: config.json, tokenizers.
+ */
+#include "write/write.h"
+
+static bool is_file_name(wb__str name)
+{
+    return name.len != 0 && name.len < 256 && memchr(name.ptr, '/', name.len) == NULL &&
+           memchr(name.ptr, 0, name.len) == NULL && !wb__str_equal(name, WB__STR(".")) &&
+           !wb__str_equal(name, WB__STR(".."));
+}
+
+static bool is_weights(wb__str name)
+{
+    return wb__str_ends_with(name, WB__STR(".safetensors")) ||
+           wb__str_ends_with(name, WB__STR(".safetensors.index.json"));
+}
+
+static bool is_known(const wb_writer *writer, wb__str name)
+{
+    for (size_t i = 0; i < writer->extras.count; i++) {
+        const wb__extra *extra = wb__list_at(&writer->extras, i);
+        if (wb__str_equal(extra->name, name))
+            return true;
+    }
+    return false;
+}
+
+wb_status wb__writer_add_extra(wb__context *context, wb_writer *writer, wb__extra extra)
+{
+    wb_status status = wb__writer_check_declaring(context, writer, extra.name);
+    if (status != WB_OK)
+        return status;
+    if (!is_file_name(extra.name) || is_weights(extra.name) || is_known(writer, extra.name))
+        return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET, extra.name,
+                        "a file beside the weights has a plain name, of its own");
+    wb__extra copy = {
+        .name = {wb__arena_copy(&writer->arena, extra.name.ptr, extra.name.len), extra.name.len},
+        .n = extra.n};
+    if (extra.path != NULL)
+        copy.path = wb__arena_copy(&writer->arena, extra.path, strlen(extra.path));
+    else
+        copy.bytes =
+            (const uint8_t *)wb__arena_copy(&writer->arena, (const char *)extra.bytes, extra.n);
+    if (copy.name.ptr == NULL || (copy.path == NULL && copy.bytes == NULL))
+        return wb__fail_memory(context);
+    wb__extra *kept = wb__list_append(&writer->extras);
+    if (kept == NULL)
+        return wb__fail_memory(context);
+    *kept = copy;
+    return WB_OK;
+}
+
+/* ---- writing ---- */
+
+static wb_status open_extra(wb__context *context, const wb__extra *extra, wb__source **source)
+{
+    bool is_folder;
+    context->file = extra->path;
+    wb_status status = wb__source_open(context, extra->path, WB_ACCESS_READ, source, &is_folder);
+    if (status == WB_OK && is_folder)
+        status = wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_NOT_REGULAR, WB_NO_OFFSET,
+                          WB__STR(""), "it is a folder");
+    context->file = "";
+    return status;
+}
+
+wb_status wb__extras_measure(wb__context *context, const wb_writer *writer, uint64_t *bytes)
+{
+    for (size_t i = 0; i < writer->extras.count; i++) {
+        const wb__extra *extra = wb__list_at(&writer->extras, i);
+        uint64_t n = extra->n;
+        if (extra->path != NULL) {
+            wb__source *source;
+            wb_status status = open_extra(context, extra, &source);
+            if (status != WB_OK)
+                return status;
+            n = wb__source_bytes(source);
+            wb__source_close(source);
+        }
+        if (!wb__add(*bytes, n, bytes))
+            *bytes = UINT64_MAX;
+    }
+    return WB_OK;
+}
+
+static wb_status write_extra(wb__context *context, const wb_writer *writer, wb__extra *extra)
+{
+    wb__source *source = NULL;
+    uint64_t n = extra->n;
+    wb_status status = WB_OK;
+    if (extra->path != NULL) {
+        status = open_extra(context, extra, &source);
+        if (status != WB_OK)
+            return status;
+        n = wb__source_bytes(source);
+    }
+    char *path = wb__path_join(&context->allocator, writer->folder_at, extra->name);
+    if (path == NULL)
+        status = wb__fail_memory(context);
+    if (status == WB_OK)
+        status = wb__sink_open(context, path, n, &extra->sink);
+    if (status == WB_OK)
+        status = source != NULL ? wb__sink_copy(context, extra->sink, 0, source, 0, n)
+                                : wb__sink_write(context, extra->sink, extra->bytes, extra->n);
+    if (status == WB_OK)
+        status = wb__sink_finish(context, extra->sink, n);
+    if (status == WB_OK)
+        status = wb__sink_publish(context, extra->sink);
+    wb__source_close(source);
+    wb__free(&context->allocator, path, path == NULL ? 0 : strlen(path) + 1);
+    return status;
+}
+
+wb_status wb__extras_write(wb__context *context, wb_writer *writer)
+{
+    wb_status status = WB_OK;
+    for (size_t i = 0; i < writer->extras.count && status == WB_OK; i++)
+        status = write_extra(context, writer, wb__list_at(&writer->extras, i));
+    return status;
+}

@@ -1,0 +1,83 @@
+# To the same format: split, merged and split again, byte for byte; what may be written where.
+python3 -B "$SOURCE/tests/cli/zoo.py"
+models=$DATA/models
+
+# A sharded MLX folder into one file, into shards, and back.
+wb convert "$models/qwen3-4bit-3shards" one --to safetensors
+[ -e one/config.json ] && [ -e one/tokenizer.json ] && [ -e one/model.safetensors ]
+[ ! -e one/model.safetensors.index.json ]
+wb verify -q one
+wb convert one many --to safetensors --max-shard-size 50KB
+wb verify -q many
+[ "$(ls many/*.safetensors | wc -l)" -gt 3 ]
+wb convert many back --to safetensors
+diff -r one back
+wb convert back again --to safetensors --max-shard-size 50KB
+diff -r many again
+wb convert many/model-00002-of-*.safetensors file.safetensors --to safetensors
+cmp one/model.safetensors file.safetensors
+# The values are what they were.
+wb export "$models/qwen3-4bit-3shards" model.layers.0.self_attn.q_proj.weight --dtype f32 -o a.raw
+wb export many model.layers.0.self_attn.q_proj.weight --dtype f32 -o b.raw
+cmp a.raw b.raw
+
+# To standard output, and from it.
+wb convert one - --to safetensors >out.safetensors
+cmp one/model.safetensors out.safetensors
+wb convert - piped.safetensors --to safetensors <out.safetensors
+cmp out.safetensors piped.safetensors
+
+# A file is replaced and keeps its permissions; a link stays one.
+echo old >old.safetensors
+chmod 640 old.safetensors
+ln -s old.safetensors link.safetensors
+wb convert one link.safetensors --to safetensors
+[ -L link.safetensors ] && cmp old.safetensors out.safetensors
+[ "$(stat -c %a old.safetensors)" = 640 ]
+
+# What must not be written.
+code() {
+    want=$1
+    shift
+    result=0
+    wb "$@" 2>message || result=$?
+    [ "$result" -eq "$want" ] || { echo "$* ended with $result"; cat message; exit 1; }
+}
+before=$(find . -type f ! -name message | sort | xargs cksum | cksum)
+code 4 convert one many --to safetensors
+grep -q 'there already' message
+code 4 convert many many --to safetensors --force
+grep -q 'never written into' message
+code 4 convert one/model.safetensors one/model.safetensors --to safetensors
+ln one/model.safetensors hard.safetensors
+code 4 convert one hard.safetensors --to safetensors
+rm hard.safetensors
+mkdir -p keep/sub
+code 4 convert one keep --to safetensors --force
+rmdir keep/sub keep
+code 4 convert one out.safetensors --to safetensors --alignment 24
+code 4 convert one out.safetensors --to safetensors --max-shard-size 5X
+code 4 convert one out
+code 4 convert one out.gguf --quant affine4:64
+code 2 convert one/config.json out.safetensors --to safetensors
+code 5 convert one nowhere/out.safetensors --to safetensors
+[ "$before" = "$(find . -type f ! -name message | sort | xargs cksum | cksum)" ]
+
+# A folder is replaced as a whole.
+wb convert one again --to safetensors --force
+diff -r one again
+
+# What would be written, and what was.
+wb convert one dry --to safetensors --max-shard-size 50KB --dry-run >plan
+[ ! -e dry ]
+wb convert one dry --to safetensors --max-shard-size 50KB --json >answer
+python3 -B - <<'P'
+import json, os
+lines = open("plan").read().splitlines()
+answer = json.load(open("answer"))
+assert [line.split("  ")[0] for line in lines] == [f["path"] for f in answer["files"]]
+for f in answer["files"]:
+    assert os.path.getsize(f["path"]) == f["bytes"]
+assert answer["bytes"] == sum(f["bytes"] for f in answer["files"])
+P
+[ -z "$(ls -A | grep '^\.wb')" ]
