@@ -1477,8 +1477,7 @@ typedef struct wb_load_options {
  *
  * WB_ERROR_IO names file and offset at which a file ended early or could not be read; a file that was
  * mapped and is shortened meanwhile faults instead, as wb_access says. Also CANCELLED, MEMORY,
- * UNSUPPORTED (conversion of files that store numbers most significant byte first; no libcrypto for
- * digests), ARGUMENT. FORMAT if a file that is named by its SHA-256, as in Ollama's stores, has
+ * UNSUPPORTED (conversion of files that store numbers most significant byte first), ARGUMENT. FORMAT if a file that is named by its SHA-256, as in Ollama's stores, has
  * another.
  */
 WB_API wb_status wb_load(const wb_model *model, const wb_load_options *options,

@@ -12,7 +12,7 @@ _wb() {
     for ((i = 1; i < COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
         =) ((i++)) ;;
-        --filter|--names|--manifest|--only|--dtype|--slice|--format|--part|--policy|--output|-o|--type|--cols|--imatrix|--e8m0|--to|--quant|--rule|--max-memory|--max-shard-size|--max-shard-tensors|--alignment|--max-header|--store)
+        --filter|--names|--io|--device|--manifest|--only|--dtype|--slice|--format|--part|--policy|--output|-o|--type|--cols|--imatrix|--e8m0|--to|--quant|--rule|--max-memory|--max-shard-size|--max-shard-tensors|--alignment|--max-header|--store)
             [[ ${COMP_WORDS[i+1]} == = ]] || ((i++)) ;;
         -?*) ;;
         *)
@@ -32,6 +32,14 @@ _wb() {
         ;;
     --names)
         COMPREPLY=($(compgen -W 'native canonical both' -- "$cur"))
+        return
+        ;;
+    --io)
+        COMPREPLY=($(compgen -W 'auto map read direct' -- "$cur"))
+        return
+        ;;
+    --device)
+        COMPREPLY=($(compgen -W 'host' -- "$cur"))
         return
         ;;
     --manifest)
@@ -117,7 +125,7 @@ _wb() {
     esac
     case $command in
     '')
-        COMPREPLY=($(compgen -W 'inspect verify doctor export get codec hash diff list convert help --help --version' -- "$cur"))
+        COMPREPLY=($(compgen -W 'inspect verify doctor export get codec hash diff load list convert help --help --version' -- "$cur"))
         ;;
     inspect)
         if [[ $cur == -* ]]; then
@@ -165,6 +173,11 @@ _wb() {
             COMPREPLY=($(compgen -W ' --json --only --compatible --max-header --store --sandbox --help' -- "$cur"))
         fi
         ;;
+    load)
+        if [[ $cur == -* ]]; then
+            COMPREPLY=($(compgen -W ' --json --io --cold --warm --verify --device --dtype --compatible --max-header --store --help' -- "$cur"))
+        fi
+        ;;
     list)
         if [[ $cur == -* ]]; then
             COMPREPLY=($(compgen -W ' --json --store --sandbox --help' -- "$cur"))
@@ -179,7 +192,7 @@ _wb() {
         if [[ $cur == -* ]]; then
             COMPREPLY=($(compgen -W ' --help' -- "$cur"))
         else
-            COMPREPLY=($(compgen -W 'inspect verify doctor export get codec hash diff list convert help' -- "$cur"))
+            COMPREPLY=($(compgen -W 'inspect verify doctor export get codec hash diff load list convert help' -- "$cur"))
         fi
         ;;
     esac
