@@ -61,6 +61,7 @@ typedef struct wb__planned {
     wb__row_order order;
     uint64_t head_rows; /* rows that change places among themselves */
     float offset;       /* added to every value */
+    float factor;       /* then multiplied with it */
     wb__form from, to;
     int32_t wanted; /* the dtype that `to` fell back from, -1: it did not */
     wb__route route;

@@ -287,17 +287,18 @@ static bool includes(int32_t from, int32_t to)
 
 static void choose_route(wb__planned *row)
 {
-    bool same = wb__form_equal(&row->from, &row->to) && row->offset == 0;
+    bool kept = row->offset == 0 && row->factor == 1;
+    bool same = wb__form_equal(&row->from, &row->to) && kept;
     if (same && row->source != WB__NO_SOURCE &&
         (!row->by_view || row->from.scheme == WB__SCHEME_PLAIN))
         row->route = WB__ROUTE_COPY;
-    else if (row->offset == 0 && !row->by_view && wb__repack_can(&row->from, &row->to))
+    else if (kept && !row->by_view && wb__repack_can(&row->from, &row->to))
         row->route = WB__ROUTE_REPACK;
     else
         row->route = WB__ROUTE_COMPUTE;
-    row->known_exact = row->route == WB__ROUTE_COPY ||
-                       (is_plain_float(&row->from) && is_plain_float(&row->to) &&
-                        row->offset == 0 && includes(row->from.dtype, row->to.dtype));
+    row->known_exact =
+        row->route == WB__ROUTE_COPY || (is_plain_float(&row->from) && is_plain_float(&row->to) &&
+                                         kept && includes(row->from.dtype, row->to.dtype));
 }
 
 static wb_status fail_row(wb__context *context, wb_status status, wb__finding_id id,
