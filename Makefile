@@ -1,6 +1,6 @@
 # The front door. CMakeLists.txt builds; this only calls it, with what it needs.
 
-.PHONY: help build demo test bench peers fuzz install clean
+.PHONY: help build demo test bench peers fuzz prove coverage install clean
 .DEFAULT_GOAL := help
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
@@ -11,6 +11,8 @@ help:
 	@echo "make bench     measure, and write bench/results.json"
 	@echo "make peers     install the programs that the measurements compare with"
 	@echo "make fuzz      fuzz every target for a minute in all (docs/dev/fuzzing.md says more)"
+	@echo "make prove     prove the checked arithmetic and the cursor (Frama-C)"
+	@echo "make coverage  what of the readers the tests run: lines, branches, MC/DC"
 	@echo "make install   build and install into PREFIX ($(PREFIX)), under DESTDIR if that is set"
 	@echo "make clean     remove what was built"
 	@echo "What is missing is installed with the system's package manager if that is allowed; otherwise"
@@ -41,6 +43,12 @@ peers:
 fuzz:
 	@sh scripts/need.sh build test
 	@sh scripts/fuzz.sh all 60s
+
+prove:
+	@sh scripts/prove.sh
+
+coverage:
+	@sh scripts/coverage.sh
 
 install: build
 	cmake --install build/release --prefix $(PREFIX)

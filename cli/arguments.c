@@ -99,6 +99,11 @@ static int take_value(scan *s, option_id id, const char *attached)
         attached = s->argv[s->next++];
     }
     s->args->value[id] = attached;
+    if (id == OPTION_RULE) {
+        size_t n = s->args->rule_count++;
+        s->args->rules = need_memory((void *)s->args->rules, n + 1, sizeof *s->args->rules);
+        s->args->rules[n] = attached;
+    }
     return 0;
 }
 

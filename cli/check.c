@@ -6,6 +6,7 @@
 #include "paths.h"
 #include "report.h"
 #include "terminal.h"
+#include "threads.h"
 
 typedef struct request {
     const arguments *args;
@@ -59,7 +60,8 @@ static int check_path(void *ctx, paths *seen, const char *path)
     wb_verify_options options = {.size = sizeof options,
                                  .open = &r->options,
                                  .flags = r->args->given[OPTION_DEEP] ? WB_VERIFY_DEEP : 0,
-                                 .progress = &progress};
+                                 .progress = &progress,
+                                 .manifest = r->args->value[OPTION_MANIFEST]};
     wb_status status = open_path(path, &r->options, &model, &error);
     if (status == WB_OK) {
         paths_cover(seen, model);
@@ -99,7 +101,10 @@ static int check_path(void *ctx, paths *seen, const char *path)
 int check_paths(const arguments *args, void (*present)(const arguments *args, const check *c))
 {
     request r = {.args = args, .present = present};
+    if (args->given[OPTION_MANIFEST] && args->count > 1)
+        return report_usage("a manifest is of one model: name one PATH");
     int code = open_options_of(args, &r.options, &r.limits);
+    r.options.executor = threads_executor();
     return code != 0 ? code : paths_each(args, check_path, &r);
 }
 

@@ -68,7 +68,7 @@ static bool is_folder(const char *path)
 static bool means_folder(const char *path, const char *format)
 {
     struct stat st;
-    if (strcmp(format, "safetensors") != 0 || ends_with(path, ".safetensors"))
+    if (strcmp(format, "gguf") == 0 || ends_with(path, ".safetensors"))
         return false;
     return stat(path, &st) != 0 || S_ISDIR(st.st_mode);
 }
@@ -215,17 +215,29 @@ wb_status convert_begin(const convert_job *job, wb_writer *writer, wb_error *err
 
 /* ---- the command ---- */
 
+/* Whether tensors stay what they are, in the format they have. */
+static bool is_copy(const convert_job *job)
+{
+    const arguments *args = job->args;
+    return strcmp(wb_format(job->model), job->to) == 0 && !args->given[OPTION_QUANT] &&
+           !args->given[OPTION_RULE] && !args->given[OPTION_IMATRIX];
+}
+
 static int convert(convert_job *job)
 {
     int code = read_options(job);
     if (code != 0)
         return code;
     job->options.source = job->model;
-    if (strcmp(wb_format(job->model), job->to) == 0)
-        return reshard(job);
-    report_line("%s: a model in %s cannot be written as %s yet", path_label(job->in),
-                wb_format(job->model), job->to);
-    return EXIT_UNSUPPORTED;
+    return is_copy(job) ? reshard(job) : recast(job);
+}
+
+/* What the name of the output says; NULL: nothing. */
+static const char *format_of(const char *path)
+{
+    return ends_with(path, ".gguf")          ? "gguf"
+           : ends_with(path, ".safetensors") ? "safetensors"
+                                             : NULL;
 }
 
 int command_convert(const arguments *args)
@@ -240,7 +252,9 @@ int command_convert(const arguments *args)
         return code;
     job.to = args->value[OPTION_TO];
     if (job.to == NULL)
-        return report_usage("--to is missing: the format to write");
+        job.to = format_of(job.out);
+    if (job.to == NULL)
+        return report_usage("the name of the output does not tell its format: give --to");
     options.access = WB_ACCESS_READ;
     wb_status status = open_path(job.in, &options, &model, &error);
     if (status != WB_OK) {

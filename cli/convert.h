@@ -2,7 +2,8 @@
  * convert.h: writing a model anew.
  *
  * convert.c reads the command line and decides how to go about it; reshard.c copies tensors as they
- * are stored, to the same format.
+ * are stored, to the same format; recast.c has the library make other tensors of them, and
+ * recast_tell.c tells what became of them.
  */
 #ifndef WB_CLI_CONVERT_H
 #define WB_CLI_CONVERT_H
@@ -26,6 +27,13 @@ int convert_size_of(option_id option, const char *typed, uint64_t *size);
 
 /* Copies every tensor as it is stored. The exit code. */
 int reshard(const convert_job *job);
+
+/* Makes another format of the model, or other types of its tensors. The exit code. */
+int recast(const convert_job *job);
+
+/* Tells what was planned, or done. */
+void recast_tell(const convert_job *job, const wb_conversion *conversion);
+void recast_tell_json(const convert_job *job, const wb_conversion *conversion);
 
 /* Declares what lies beside the weights in the folder that was named. The exit code. */
 int convert_add_beside(const convert_job *job, wb_writer *writer);

@@ -6,13 +6,6 @@
 #include "report.h"
 #include "terminal.h"
 
-static int (*const commands[COMMAND_COUNT])(const arguments *args) = {
-    [COMMAND_INSPECT] = command_inspect, [COMMAND_VERIFY] = command_verify,
-    [COMMAND_DOCTOR] = command_doctor,   [COMMAND_EXPORT] = command_export,
-    [COMMAND_CODEC] = command_codec,     [COMMAND_LIST] = command_list,
-    [COMMAND_CONVERT] = command_convert, [COMMAND_HELP] = command_help,
-};
-
 static int run(int argc, char **argv)
 {
     arguments args;
@@ -34,7 +27,7 @@ static int run(int argc, char **argv)
     }
     if (args.command == COMMAND_COUNT)
         return report_usage("a command is missing");
-    return commands[args.command](&args);
+    return command_table[args.command].run(&args);
 }
 
 int main(int argc, char **argv)

@@ -17,7 +17,7 @@
     "i8|i16|i32|i64|u8|u16|u32|u64|bool|c64"
 
 const command_row command_table[COMMAND_COUNT] = {
-#define COMMAND(id, ...) [COMMAND_##id] = {__VA_ARGS__},
+#define COMMAND(id, name, ...) [COMMAND_##id] = {command_##name, #name, __VA_ARGS__},
 #include "options.def"
 };
 

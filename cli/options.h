@@ -28,7 +28,10 @@ typedef enum option_id {
     OPTION_COUNT
 } option_id;
 
+struct arguments;
+
 typedef struct command_row {
+    int (*run)(const struct arguments *args);
     const char *name;
     const char *operands;
     unsigned fewest, most;
@@ -61,6 +64,8 @@ typedef struct arguments {
     command_id command; /* COMMAND_COUNT: none was named */
     bool given[OPTION_COUNT];
     const char *value[OPTION_COUNT]; /* NULL where the option takes none */
+    const char **rules;              /* of every --rule */
+    size_t rule_count;
     char **operands;
     size_t count;
 } arguments;
@@ -88,14 +93,8 @@ bool option_takes_path(const option_row *row);
 const char *next_word(const char **list, size_t *len);
 
 /* The commands, each in a file of its own. They return the exit code. */
-int command_inspect(const arguments *args);
-int command_verify(const arguments *args);
-int command_doctor(const arguments *args);
-int command_export(const arguments *args);
-int command_codec(const arguments *args);
-int command_list(const arguments *args);
-int command_convert(const arguments *args);
-int command_help(const arguments *args);
+#define COMMAND(id, name, ...) int command_##name(const arguments *args);
+#include "options.def"
 int command_generate(const arguments *args);
 
 /* What `wb --help` and `wb help COMMAND` print. */

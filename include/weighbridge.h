@@ -128,10 +128,15 @@ typedef struct wb_limits {
                                     2^32 - 1 at most */
     uint64_t gguf_header;        /* bytes of a GGUF file before its tensors' data [1,073,741,824];
                                     2^32 - 1 at most */
-    uint64_t json_bytes;         /* bytes of a JSON file beside the weights [268,435,456] */
-    uint64_t files;              /* files of one model [65,536] */
-    uint64_t rank;               /* dimensions of a tensor [65,536] */
-    uint64_t spool_memory;       /* bytes of a stream kept in memory before a temporary file is used
+    uint64_t npy_header;    /* bytes of the header of a .npy file or member [65,536]; 131,072 at
+                                    most */
+    uint64_t npz_directory; /* bytes of the central directory of a .npz file [268,435,456] */
+    uint64_t inflated;      /* bytes that the compressed tensors of a file unpack to
+                                    [68,719,476,736] */
+    uint64_t json_bytes;    /* bytes of a JSON file beside the weights [268,435,456] */
+    uint64_t files;         /* files of one model [65,536] */
+    uint64_t rank;          /* dimensions of a tensor [65,536] */
+    uint64_t spool_memory;  /* bytes of a stream kept in memory before a temporary file is used
                                     [67,108,864] */
 } wb_limits;
 
@@ -192,7 +197,7 @@ typedef struct wb_source {
 
 /*
  * Opens the model that `path` belongs to: a .safetensors file, any shard of a sharded model, a folder
- * of them, a GGUF file or any part of a split one, a manifest of an Ollama store,
+ * of them, a GGUF file or any part of a split one, a .npy or .npz file, a manifest of an Ollama store,
  * "ollama://[host/][namespace/]model[:tag]", or, with wb_open_options.store, a name in that store where
  * there is no such path. The format is found by content, not by name. Costs time in proportion to the
  * headers and nothing in proportion to the weights.
@@ -265,7 +270,7 @@ WB_API wb_status wb_model_check(const wb_model *model, wb_error *error) WB_MUST_
  */
 WB_API int wb_owns_address(const wb_model *model, const void *address);
 
-/* The name of the container format, "safetensors" or "gguf". Static. */
+/* The name of the container format: "safetensors", "gguf", "npy" or "npz". Static. */
 WB_API const char *wb_format(const wb_model *model);
 
 typedef struct wb_file {
@@ -287,6 +292,11 @@ WB_API wb_status wb_file_at(const wb_model *model, uint64_t index, wb_file *file
 /* Tensors                                                                                       */
 /* --------------------------------------------------------------------------------------------- */
 
+/* What is different about the bytes of a tensor in its file. */
+#define WB_STORED_BIG_ENDIAN 1u /* numbers are stored most significant byte first */
+#define WB_STORED_COLUMNS 2u    /* column-major: the first index runs fastest */
+#define WB_STORED_DEFLATED 4u   /* compressed; `offset` is where the compressed bytes begin */
+
 typedef struct wb_tensor {
     size_t size;      /* sizeof(wb_tensor) */
     const char *name; /* as in the file; borrowed until wb_close */
@@ -295,9 +305,10 @@ typedef struct wb_tensor {
     uint32_t rank;         /* number of dimensions; 0 is a scalar */
     const uint64_t *shape; /* `rank` dimensions, outermost first; borrowed until wb_close */
     uint64_t elements;
-    uint64_t bytes;  /* stored size */
-    uint64_t file;   /* index for wb_file_at */
-    uint64_t offset; /* of the first byte, from the start of that file */
+    uint64_t bytes;   /* stored size; of compressed ones the unpacked size */
+    uint64_t file;    /* index for wb_file_at */
+    uint64_t offset;  /* of the first byte, from the start of that file */
+    uint32_t storing; /* WB_STORED_*; 0: the elements lie at `offset`, row-major, little-endian */
 } wb_tensor;
 
 /*
@@ -377,8 +388,8 @@ WB_API wb_status wb_tensor_names(const wb_model *model, wb_names_kind kind, cons
 /*
  * The stored bytes of a tensor, without a copy. They begin where the file has them and may be
  * unaligned for their dtype. Borrowed until wb_close. UNSUPPORTED in READ mode and for sources that
- * cannot be mapped, and for files that store numbers most significant byte first (wb_file), where
- * wb_tensor_read does; and for tensors of several parts: ask for the parts.
+ * cannot be mapped, and for tensors whose `storing` is not 0, where wb_tensor_read does; and for
+ * tensors of several parts: ask for the parts.
  */
 WB_API wb_status wb_tensor_data(const wb_model *model, uint64_t index, const void **bytes,
                                 wb_error *error) WB_MUST_CHECK;
@@ -430,7 +441,9 @@ WB_API wb_status wb_tensor_read_size(const wb_model *model, uint64_t index, cons
  * dst    `size` bytes, at least what wb_tensor_read_size says; unaligned is fine
  *
  * WB_ERROR_IO names the offset at which a file ended early. Safe on a file that changes, except in
- * MAP mode. Uses at most 2 MiB beside dst.
+ * MAP mode. Uses at most 2 MiB beside dst, but the size of the tensor for one that is stored by columns,
+ * or compressed and read backwards. What is compressed is unpacked from its beginning by every call, and
+ * its checksum compared when its end is reached; damage is a WB_ERROR_FORMAT.
  */
 WB_API wb_status wb_tensor_read(const wb_model *model, uint64_t index, const wb_slice *slice,
                                 int32_t dtype, void *dst, uint64_t size,
@@ -769,6 +782,8 @@ typedef struct wb_verify_options {
     uint32_t flags;              /* WB_VERIFY_* */
     uint64_t data_budget;        /* bytes of tensor data to read, 0: 64 MiB */
     const wb_progress *progress; /* NULL: none */
+    const char *manifest; /* path of a manifest (wb_hash_manifest) to check the files against,
+                                    all of their bytes; NULL: none */
 } wb_verify_options;
 
 /*
@@ -1240,6 +1255,88 @@ WB_API wb_status wb_writer_commit(wb_writer *writer, wb_error *error) WB_MUST_CH
 /* Hashes                                                                                        */
 /* --------------------------------------------------------------------------------------------- */
 
+/* SHA-256 of something, as bytes. */
+#define WB_DIGEST_BYTES 32
+
+/*
+ * There are two kinds of digests. That of a file is of its bytes, what sha256sum prints. That of a
+ * tensor is of its values: SHA-256 of its rank and dimensions, a 64-bit integer each, and then of its
+ * values as binary32, all of them little-endian, rows in the order Hugging Face has them. It is the
+ * same for whatever holds the same values: another format, another dtype that has room for them, one
+ * file or many, experts one by one or stacked. docs/hash.md has it to the letter.
+ */
+#define WB_HASH_FILES 1u
+#define WB_HASH_VALUES 2u
+#define WB_HASH_CHUNKS 4u /* of each MiB of the files, too, which makes a manifest; with FILES */
+
+typedef struct wb_hash_options {
+    size_t size;                 /* sizeof(wb_hash_options) */
+    uint32_t flags;              /* WB_HASH_*; 0: FILES and VALUES */
+    const wb_executor *executor; /* NULL: that the model was opened with */
+    const wb_progress *progress; /* NULL: none */
+} wb_hash_options;
+
+typedef struct wb_hashes wb_hashes;
+
+/*
+ * Computes digests of an open model. Files and tensors are read once for each kind, several at a time
+ * where there is an executor; the result does not depend on it. Takes some MiB for each of its
+ * threads, and what a row of a tensor takes where that is more.
+ *
+ * options  NULL: defaults
+ * hashes   owned, release with wb_hashes_free, before the model is closed
+ *
+ * Fails with IO, MEMORY, CANCELLED, ARGUMENT, with UNSUPPORTED for a tensor that cannot be decoded,
+ * and with CHANGED if a file did meanwhile. Thread-safe.
+ */
+WB_API wb_status wb_hash_model(const wb_model *model, const wb_hash_options *options,
+                               wb_hashes **hashes, wb_error *error) WB_MUST_CHECK;
+
+/* NULL is ignored. */
+WB_API void wb_hashes_free(wb_hashes *hashes);
+
+typedef struct wb_tensor_hash {
+    size_t size;      /* sizeof(wb_tensor_hash) */
+    const char *name; /* canonical where there is such a name, else as the files have it; borrowed
+                         until wb_close */
+    size_t name_len;
+    uint64_t tensor;       /* index for wb_tensor_at */
+    uint64_t nan;          /* how many values are NaN */
+    uint64_t infinite;     /* and infinite */
+    uint32_t is_canonical; /* 1: the name is */
+    uint32_t counts;       /* 1: it is part of the digest of the whole model */
+    uint8_t digest[WB_DIGEST_BYTES];
+} wb_tensor_hash;
+
+/* The number of digests of tensors; 0 without WB_HASH_VALUES. */
+WB_API uint64_t wb_hash_tensor_count(const wb_hashes *hashes);
+
+/* Digest `index` < wb_hash_tensor_count, in byte order of the names; NOT_FOUND for other numbers. */
+WB_API wb_status wb_hash_tensor_at(const wb_hashes *hashes, uint64_t index,
+                                   wb_tensor_hash *hash) WB_MUST_CHECK;
+
+/*
+ * The digest of all values: SHA-256 over the tensors in byte order of their names, of each the length
+ * of the name as a 64-bit integer, little-endian, the name, and the digest. Left out are tensors
+ * that converters leave out, since no engine needs them (tables that follow from the config, such as
+ * rope_freqs.weight, and BERT's pooler), and an output.weight that equals token_embedding.weight. NOT_FOUND without WB_HASH_VALUES.
+ */
+WB_API wb_status wb_hash_values(const wb_hashes *hashes,
+                                uint8_t digest[WB_DIGEST_BYTES]) WB_MUST_CHECK;
+
+/* The digest of file `index` < wb_file_count. NOT_FOUND without WB_HASH_FILES. */
+WB_API wb_status wb_hash_file(const wb_hashes *hashes, uint64_t index,
+                              uint8_t digest[WB_DIGEST_BYTES]) WB_MUST_CHECK;
+
+/*
+ * Writes a manifest, JSON, through `write`, which returns 0 as long as all is well: what
+ * wb_verify_options.manifest takes. Needs WB_HASH_CHUNKS (ARGUMENT otherwise). docs/hash.md has the
+ * format. IO where `write` failed.
+ */
+WB_API wb_status wb_hash_manifest(const wb_hashes *hashes,
+                                  int (*write)(void *ctx, const char *text, size_t n), void *ctx,
+                                  wb_error *error) WB_MUST_CHECK;
+
 /* --------------------------------------------------------------------------------------------- */
 /* Differences                                                                                   */
 /* --------------------------------------------------------------------------------------------- */
@@ -1247,6 +1344,120 @@ WB_API wb_status wb_writer_commit(wb_writer *writer, wb_error *error) WB_MUST_CH
 /* --------------------------------------------------------------------------------------------- */
 /* Converting                                                                                    */
 /* --------------------------------------------------------------------------------------------- */
+
+/*
+ * From any model to files of another kind: planned first, from headers alone, then streamed tensor by
+ * tensor within the memory allowed.
+ *
+ *     wb_policy policy = {.size = sizeof policy, .quant = "Q4_K_M"};
+ *     wb_convert_plan(model, WB_TARGET_GGUF, &policy, &conversion, &error);
+ *     wb_convert(conversion, "model.gguf", NULL, &error);
+ *     for (i = 0; i < wb_conversion_count(conversion); i++)
+ *         wb_conversion_at(conversion, i, &row, &error);    what became of each tensor
+ *     wb_conversion_free(conversion);
+ */
+typedef struct wb_conversion wb_conversion;
+
+typedef enum wb_target {
+    WB_TARGET_GGUF = 1,        /* a file, or several, as llama.cpp reads them */
+    WB_TARGET_SAFETENSORS = 2, /* a folder as Hugging Face has them; of an unknown model a file */
+    WB_TARGET_MLX = 3          /* a folder as mlx-lm has them */
+} wb_target;
+
+/* A type for the tensors whose names match; in blocks only where tensors of the kind ever are. */
+typedef struct wb_convert_rule {
+    const char
+        *pattern;     /* a POSIX extended regular expression, for the name in the result or in the
+                            model; anywhere in it, unless it says ^ and $ */
+    const char *type; /* as wb_policy.quant, but no recipe */
+} wb_convert_rule;
+
+/* Fail where a type does not fit a tensor, rather than to fall back on another. */
+#define WB_CONVERT_STRICT 1u
+/* Write over a folder that is there. */
+#define WB_CONVERT_FORCE 2u
+
+typedef struct wb_policy {
+    size_t size; /* sizeof(wb_policy) */
+    /*
+     * What weights are quantized to, in any case. NULL: as they are, packed ones without loss where
+     * the target has such blocks, and as F16 or BF16 otherwise.
+     *   F32, F16, BF16      all of them
+     *   a llama.cpp file type, "Q4_K_M": to GGUF, each tensor as llama-quantize has it
+     *   a GGML type, "Q4_K": to GGUF, for all tensors that llama-quantize quantizes
+     *   "affine4:64" (bits and group), "mxfp4", "mxfp8", "nvfp4": to MLX; mxfp4, nvfp4 to GGUF, too
+     *   "mixed_3_6", "mixed_2_6", "mixed_3_4", "mixed_4_6": to MLX, mlx-lm's recipes
+     */
+    const char *quant;
+    const wb_convert_rule *rules; /* stand above `quant`; of several that match the last counts */
+    uint64_t rule_count;
+    const char *importance;      /* path of an importance matrix, llama.cpp's .dat or GGUF; NULL */
+    uint64_t max_memory;         /* bytes for tensors on their way, 0: 256 MiB */
+    uint64_t max_file_bytes;     /* of tensors in one file, 0: no end */
+    uint32_t flags;              /* WB_CONVERT_* */
+    const wb_executor *executor; /* NULL: that of the model; copied */
+} wb_policy;
+
+/*
+ * Plans a conversion. Reads headers and the files beside the weights, and nothing else.
+ *
+ * model       borrowed until wb_conversion_free; READ access is safest
+ * policy      NULL: as it is; read during the call
+ * conversion  owned, release with wb_conversion_free
+ *
+ * ARGUMENT for a policy that makes no sense; UNSUPPORTED for a tensor that the target has no place or
+ * no type for, and for what WB_CONVERT_STRICT forbids. One thread at a time may use a conversion.
+ */
+WB_API wb_status wb_convert_plan(const wb_model *model, wb_target target, const wb_policy *policy,
+                                 wb_conversion **conversion, wb_error *error) WB_MUST_CHECK;
+
+/*
+ * Does what was planned. The result appears whole or not at all, and does not depend on the executor.
+ *
+ * path      of a file (GGUF), or of a folder that does not exist yet, unless WB_CONVERT_FORCE says so
+ * progress  bytes of the result; NULL: none
+ *
+ * CHANGED where a file of the model is no longer what it was.
+ */
+WB_API wb_status wb_convert(wb_conversion *conversion, const char *path,
+                            const wb_progress *progress, wb_error *error) WB_MUST_CHECK;
+
+/* What becomes of the values of a tensor. */
+typedef enum wb_fidelity {
+    WB_FIDELITY_UNKNOWN = 0,  /* encoded, which only wb_convert tells how well */
+    WB_FIDELITY_EXACT = 1,    /* the same values */
+    WB_FIDELITY_REPACKED = 2, /* the same values in other blocks */
+    WB_FIDELITY_LOSSY = 3
+} wb_fidelity;
+
+/* A tensor of the result. Strings and shape are borrowed until wb_conversion_free. */
+typedef struct wb_converted {
+    size_t size; /* sizeof(wb_converted) */
+    const char *name;
+    const char *source; /* what the model calls it; empty for a tensor that is computed */
+    uint32_t rank;
+    const uint64_t *shape; /* of the values */
+    uint64_t bytes;        /* of all parts */
+    char from[32];         /* how the values are stored in the model: "BF16", "affine4:64" … */
+    char to[32];           /* … and in the result */
+    char wanted[32];       /* what `to` is in place of, since that does not fit; else empty */
+    wb_fidelity fidelity;
+    double nmse;         /* sum of squared errors over sum of squares */
+    double max_error;    /* the largest error */
+    double cosine;       /* of both, taken as vectors; 1 where nothing was lost */
+    uint64_t overflowed; /* values that left the range of their type */
+} wb_converted;
+
+/* The tensors of the result, in its order. */
+WB_API uint64_t wb_conversion_count(const wb_conversion *conversion);
+WB_API wb_status wb_conversion_at(const wb_conversion *conversion, uint64_t index,
+                                  wb_converted *converted, wb_error *error) WB_MUST_CHECK;
+
+/* What has no place in the result, and what is doubtful. Borrowed until wb_conversion_free. */
+WB_API const wb_findings *wb_conversion_findings(const wb_conversion *conversion);
+
+/* NULL is ignored. */
+WB_API void wb_conversion_free(wb_conversion *conversion);
 
 #ifdef __cplusplus
 }

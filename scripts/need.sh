@@ -32,6 +32,10 @@ test   groff-base          groff
 bench  cargo-web           cargo
 bench  rustc-web           rustc
 fuzz   afl++               afl-fuzz
+prove  frama-c-base        frama-c
+prove  why3                why3
+prove  z3                  z3
+prove  cvc4                cvc4
 '
 
 is_there() {

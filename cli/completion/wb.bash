@@ -12,7 +12,7 @@ _wb() {
     for ((i = 1; i < COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
         =) ((i++)) ;;
-        --filter|--names|--dtype|--slice|--format|--output|-o|--type|--cols|--imatrix|--e8m0|--to|--max-shard-size|--max-shard-tensors|--alignment|--max-header|--store)
+        --filter|--names|--manifest|--dtype|--slice|--format|--output|-o|--type|--cols|--imatrix|--e8m0|--to|--quant|--rule|--max-memory|--max-shard-size|--max-shard-tensors|--alignment|--max-header|--store)
             [[ ${COMP_WORDS[i+1]} == = ]] || ((i++)) ;;
         -?*) ;;
         *)
@@ -32,6 +32,9 @@ _wb() {
         ;;
     --names)
         COMPREPLY=($(compgen -W 'native canonical both' -- "$cur"))
+        return
+        ;;
+    --manifest)
         return
         ;;
     --dtype)
@@ -65,7 +68,19 @@ _wb() {
         return
         ;;
     --to)
-        COMPREPLY=($(compgen -W 'safetensors gguf' -- "$cur"))
+        COMPREPLY=($(compgen -W 'safetensors gguf mlx' -- "$cur"))
+        return
+        ;;
+    --quant)
+        compopt +o default +o bashdefault 2>/dev/null
+        return
+        ;;
+    --rule)
+        compopt +o default +o bashdefault 2>/dev/null
+        return
+        ;;
+    --max-memory)
+        compopt +o default +o bashdefault 2>/dev/null
         return
         ;;
     --max-shard-size)
@@ -90,7 +105,7 @@ _wb() {
     esac
     case $command in
     '')
-        COMPREPLY=($(compgen -W 'inspect verify doctor export codec list convert help --help --version' -- "$cur"))
+        COMPREPLY=($(compgen -W 'inspect verify doctor export codec hash list convert help --help --version' -- "$cur"))
         ;;
     inspect)
         if [[ $cur == -* ]]; then
@@ -99,7 +114,7 @@ _wb() {
         ;;
     verify)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --deep --quiet --compatible --max-header --store --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --deep --quiet --manifest --compatible --max-header --store --help' -- "$cur"))
         fi
         ;;
     doctor)
@@ -121,6 +136,11 @@ _wb() {
             COMPREPLY=($(compgen -W 'list encode decode' -- "$cur"))
         fi
         ;;
+    hash)
+        if [[ $cur == -* ]]; then
+            COMPREPLY=($(compgen -W ' --json --no-tensors --files --manifest --compatible --max-header --store --help' -- "$cur"))
+        fi
+        ;;
     list)
         if [[ $cur == -* ]]; then
             COMPREPLY=($(compgen -W ' --json --store --help' -- "$cur"))
@@ -128,14 +148,14 @@ _wb() {
         ;;
     convert)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --to --max-shard-size --max-shard-tensors --alignment --align-tensors --force --dry-run --compatible --max-header --store --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --imatrix --to --quant --rule --strict --max-memory --max-shard-size --max-shard-tensors --alignment --align-tensors --force --dry-run --compatible --max-header --store --help' -- "$cur"))
         fi
         ;;
     help)
         if [[ $cur == -* ]]; then
             COMPREPLY=($(compgen -W ' --help' -- "$cur"))
         else
-            COMPREPLY=($(compgen -W 'inspect verify doctor export codec list convert help' -- "$cur"))
+            COMPREPLY=($(compgen -W 'inspect verify doctor export codec hash list convert help' -- "$cur"))
         fi
         ;;
     esac

@@ -1,16 +1,26 @@
 /*
  * Runs a fuzz target once for each file named, and for each file in each folder named.
  *
+ *     fuzz_NAME [--exhaust [--most=BYTES] [--part=N/OF]] PATH...
+ *
+ * With --exhaust for every small mutation of each (exhaust.h) instead, of files of at most BYTES
+ * (4096), or for one part in OF of them.
+ *
  * Every input gets a block of exactly its size, so that a sanitizer sees a read past its end.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <sys/stat.h>
 
+#include "exhaust.h"
 #include "fuzz.h"
 
-static unsigned long replayed;
+static uint64_t replayed;
+static bool exhaust;
+static size_t most = 4096;
+static uint64_t part, of = 1;
 
 static int fail(const char *path)
 {
@@ -27,7 +37,9 @@ static int replay_file(const char *path, size_t size)
         (void)fail(path);
     if (file != NULL)
         (void)fclose(file);
-    if (!failed) {
+    if (!failed && exhaust) {
+        replayed += fuzz_exhaust(data, size, part, of);
+    } else if (!failed) {
         (void)LLVMFuzzerTestOneInput(data, size);
         replayed++;
     }
@@ -63,16 +75,36 @@ static int replay(const char *path)
     struct stat st;
     if (stat(path, &st) != 0)
         return fail(path);
-    return S_ISDIR(st.st_mode) ? replay_folder(path) : replay_file(path, (size_t)st.st_size);
+    if (S_ISDIR(st.st_mode))
+        return replay_folder(path);
+    return exhaust && (size_t)st.st_size > most ? 0 : replay_file(path, (size_t)st.st_size);
+}
+
+/* Options of libFuzzer mean nothing here. */
+static void option(const char *text)
+{
+    if (strcmp(text, "--exhaust") == 0)
+        exhaust = true;
+    else if (strncmp(text, "--most=", 7) == 0)
+        most = (size_t)strtoull(text + 7, NULL, 10);
+    else if (strncmp(text, "--part=", 7) == 0 &&
+             sscanf(text + 7, "%" SCNu64 "/%" SCNu64, &part, &of) != 2)
+        of = 0;
 }
 
 int main(int argc, char **argv)
 {
     int failed = 0;
-    for (int i = 1; i < argc; i++) {
-        if (argv[i][0] != '-') /* options of libFuzzer mean nothing here */
-            failed |= replay(argv[i]);
+    for (int i = 1; i < argc; i++)
+        if (argv[i][0] == '-')
+            option(argv[i]);
+    if (of == 0 || part >= of) {
+        fprintf(stderr, "--part=N/OF wants N below OF\n");
+        return 4;
     }
-    printf("%lu inputs replayed\n", replayed);
+    for (int i = 1; i < argc; i++)
+        if (argv[i][0] != '-')
+            failed |= replay(argv[i]);
+    printf("%" PRIu64 " inputs replayed\n", replayed);
     return failed || replayed == 0;
 }

@@ -7,8 +7,16 @@
 
 #define NAMES_MAX 100
 
+/* Files stay open, and what is in them is known: a fuzzer changes few of those of its last input. */
+typedef struct entry {
+    char *name;
+    int fd; /* -1: a folder, or a file that is not there */
+    uint8_t *bytes;
+    size_t n;
+} entry;
+
 static char root[256];
-static char *names[NAMES_MAX]; /* in the order they were made */
+static entry entries[NAMES_MAX]; /* in the order they were made */
 static size_t count;
 
 static void path_of(const char *name, char *path, size_t capacity)
@@ -20,9 +28,13 @@ static void clean(void)
 {
     char path[512];
     while (count > 0) {
-        path_of(names[--count], path, sizeof path);
+        entry *e = &entries[--count];
+        if (e->fd >= 0)
+            (void)close(e->fd);
+        path_of(e->name, path, sizeof path);
         (void)remove(path);
-        free(names[count]);
+        free(e->name);
+        free(e->bytes);
     }
     (void)rmdir(root);
 }
@@ -41,16 +53,18 @@ const char *fuzz_scratch(void)
     return root;
 }
 
-static void remember(const char *name)
+static entry *entry_of(const char *name)
 {
     for (size_t i = 0; i < count; i++) {
-        if (strcmp(names[i], name) == 0)
-            return;
+        if (strcmp(entries[i].name, name) == 0)
+            return &entries[i];
     }
     CHECK(count < NAMES_MAX);
-    names[count] = malloc(strlen(name) + 1);
-    CHECK(names[count] != NULL);
-    memcpy(names[count++], name, strlen(name) + 1);
+    entry *e = &entries[count++];
+    *e = (entry){.name = malloc(strlen(name) + 1), .fd = -1};
+    CHECK(e->name != NULL);
+    memcpy(e->name, name, strlen(name) + 1);
+    return e;
 }
 
 void fuzz_scratch_folder(const char *name)
@@ -58,23 +72,39 @@ void fuzz_scratch_folder(const char *name)
     char path[512];
     path_of(name, path, sizeof path);
     CHECK(mkdir(path, 0700) == 0);
-    remember(name);
+    (void)entry_of(name);
 }
 
 void fuzz_scratch_write(const char *name, const void *bytes, size_t n)
 {
     char path[512];
-    path_of(name, path, sizeof path);
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    CHECK(fd >= 0);
-    CHECK(n == 0 || write(fd, bytes, n) == (ssize_t)n);
-    CHECK(close(fd) == 0);
-    remember(name);
+    entry *e = entry_of(name);
+    if (e->fd < 0) {
+        path_of(name, path, sizeof path);
+        e->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+        CHECK(e->fd >= 0);
+        e->n = 0;
+    }
+    if (n == e->n && (n == 0 || memcmp(e->bytes, bytes, n) == 0))
+        return;
+    if (n > e->n || e->bytes == NULL) {
+        e->bytes = realloc(e->bytes, n);
+        CHECK(e->bytes != NULL);
+    }
+    CHECK(n == 0 || pwrite(e->fd, bytes, n, 0) == (ssize_t)n);
+    CHECK(n >= e->n || ftruncate(e->fd, (off_t)n) == 0);
+    if (n > 0)
+        memcpy(e->bytes, bytes, n);
+    e->n = n;
 }
 
 void fuzz_scratch_remove(const char *name)
 {
     char path[512];
+    entry *e = entry_of(name);
+    if (e->fd >= 0)
+        (void)close(e->fd);
+    e->fd = -1;
     path_of(name, path, sizeof path);
     (void)unlink(path);
 }

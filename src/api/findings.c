@@ -1,4 +1,4 @@
-#include "open/open.h"
+#include "hash/hash.h"
 
 const wb_findings *wb_model_findings(const wb_model *model)
 {
@@ -94,6 +94,8 @@ wb_status wb_verify_model(const wb_model *model, const wb_verify_options *option
     }
     if (status == WB_OK)
         status = wb__verify(model, &context, options);
+    if (status == WB_OK && options->manifest != NULL)
+        status = wb__manifest_check(model, &context, options->manifest, NULL, options->progress);
     if (status != WB_OK) {
         wb_findings_free(findings);
         return status;
@@ -103,7 +105,8 @@ wb_status wb_verify_model(const wb_model *model, const wb_verify_options *option
 }
 
 /* What opening saw before it failed, and why it did. */
-static wb_status refused(wb__context *context, wb_findings *seen, wb_findings **out)
+static wb_status refused(wb__context *context, const char *path, const wb_verify_options *options,
+                         wb_findings *seen, wb_findings **out)
 {
     wb_findings *findings = new_findings(&context->allocator);
     bool added = findings != NULL;
@@ -114,8 +117,16 @@ static wb_status refused(wb__context *context, wb_findings *seen, wb_findings **
         return wb__fail_memory(context);
     }
     (void)wb__error_reset(context->error, context->error);
-    *out = findings;
-    return WB_OK;
+    context->findings = findings;
+    context->file = "";
+    wb_status status = WB_OK;
+    if (options->manifest != NULL)
+        status = wb__manifest_check(NULL, context, options->manifest, path, options->progress);
+    if (status == WB_OK)
+        *out = findings;
+    else
+        wb_findings_free(findings);
+    return status;
 }
 
 wb_status wb_verify(const char *path, const wb_verify_options *options, wb_findings **out,
@@ -139,7 +150,7 @@ wb_status wb_verify(const char *path, const wb_verify_options *options, wb_findi
     if (status == WB_OK)
         status = wb_verify_model(model, options, out, error);
     else if (is_verdict(status))
-        status = refused(&context, &model->findings, out);
+        status = refused(&context, path, options, &model->findings, out);
     wb__model_delete(model);
     return status;
 }

@@ -5,6 +5,17 @@ uint64_t wb_tensor_count(const wb_model *model)
     return model->tensors.count;
 }
 
+static uint32_t storing_of(const wb__model *logical, size_t tensor)
+{
+    const wb__storing *storing = wb__model_storing_of(logical, tensor);
+    uint32_t flags = wb__model_is_swapped(logical, tensor) ? WB_STORED_BIG_ENDIAN : 0;
+    if (storing != NULL && storing->columns)
+        flags |= WB_STORED_COLUMNS;
+    if (storing != NULL && storing->deflated)
+        flags |= WB_STORED_DEFLATED;
+    return flags;
+}
+
 wb_status wb_tensor_at(const wb_model *model, uint64_t index, wb_tensor *out, wb_error *error)
 {
     const wb__table *table = &model->logical.table;
@@ -38,6 +49,7 @@ wb_status wb_tensor_at(const wb_model *model, uint64_t index, wb_tensor *out, wb
     out->bytes = kind->bytes;
     out->file = wb__model_file_of(&model->logical, i);
     out->offset = wb__model_offset_of(&model->logical, i);
+    out->storing = storing_of(&model->logical, i);
     return WB_OK;
 }
 
@@ -68,7 +80,15 @@ wb_status wb_tensor_data(const wb_model *model, uint64_t index, const void **byt
         return wb__fail(&context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
                         wb__table_name(&model->logical.table, i),
                         "a tensor of several parts lies in several places: ask for its parts");
-    if (model->logical.files[file].big_endian)
+    const wb__storing *storing = wb__model_storing_of(&model->logical, i);
+    if (storing != NULL && (storing->deflated || storing->columns))
+        return wb__fail(
+            &context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
+            wb__table_name(&model->logical.table, i),
+            storing->deflated
+                ? "it is compressed: use wb_tensor_read, which unpacks it"
+                : "it is stored column by column: use wb_tensor_read, which gives rows");
+    if (wb__model_is_swapped(&model->logical, i))
         return wb__fail(&context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
                         wb__table_name(&model->logical.table, i),
                         "its bytes are stored the other way round: use wb_tensor_read, which swaps "

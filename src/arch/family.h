@@ -34,7 +34,12 @@ enum {
     WB__NEED_LAST_NORM = 1u << 18
 };
 
-#define WB__RULE_BARE (1u << 31) /* the canonical name has no ".weight", wherever it is stored */
+/* What else a rule says of a tensor (the last bits of wb__rule.provides). */
+#define WB__RULE_ROPE_Q (1u << 28) /* rows that RoPE turns, in heads of the queries */
+#define WB__RULE_ROPE_K (1u << 29) /* and of the keys */
+#define WB__RULE_NORM (1u << 30)   /* the weight of a norm, which some store minus 1 */
+#define WB__RULE_BARE (1u << 31)   /* the canonical name has no ".weight", wherever it is stored */
+#define WB__RULE_FLAGS (WB__RULE_ROPE_Q | WB__RULE_ROPE_K | WB__RULE_NORM | WB__RULE_BARE)
 
 #define WB__NEEDS_ATTENTION (WB__NEED_NORM | WB__NEED_Q | WB__NEED_K | WB__NEED_V | WB__NEED_OUTPUT)
 #define WB__NEEDS_FFN (WB__NEED_FFN_NORM | WB__NEED_UP | WB__NEED_DOWN)
@@ -50,7 +55,7 @@ typedef struct wb__rule {
     const char *gguf;
     const char *native; /* Hugging Face and MLX */
     const char *shape;  /* NULL: not known */
-    uint32_t provides;  /* of the parts above */
+    uint32_t provides;  /* of the parts above, and WB__RULE_* */
 } wb__rule;
 
 /* What a config that is silent means. */

@@ -25,6 +25,8 @@ static const struct {
     {{".bias", 5}, WB__SUFFIX_BIAS},
     {{".gamma", 6}, WB__SUFFIX_WEIGHT}, /* as TensorFlow has it, in BERT */
     {{".beta", 5}, WB__SUFFIX_BIAS},
+    {{".qweight", 8}, WB__SUFFIX_WEIGHT},        /* AWQ, GPTQ */
+    {{".weight_packed", 14}, WB__SUFFIX_WEIGHT}, /* compressed-tensors */
 };
 
 static bool unwrap(wb__str *name)

@@ -122,3 +122,12 @@ const char *wb__pretokenizer_name(const wb__tree *tree, wb__node pre_tokenizer)
     }
     return NULL;
 }
+
+const char *wb__pretokenizer_steps(wb__str name)
+{
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (wb__str_equal(name, wb__str_from(known[i].name, SIZE_MAX)))
+            return known[i].steps;
+    }
+    return NULL;
+}

@@ -13,4 +13,11 @@
 /* The name for the pre_tokenizer of a tokenizer.json, NULL for one that is not known. Static. */
 const char *wb__pretokenizer_name(const wb__tree *tree, wb__node pre_tokenizer);
 
+/*
+ * The way back: the steps of a name, each ended by a newline; NULL for one that is not known. A Split is
+ * its expression, Digits "#" or, one by one, "#1", Punctuation "!", ByteLevel "*" where it splits too.
+ * Static.
+ */
+const char *wb__pretokenizer_steps(wb__str name);
+
 #endif

@@ -8,12 +8,14 @@
  *      index is missing; an incomplete set is refused, naming the first missing shard;
  *   5. a single .safetensors file: that one;
  *   6. several that do not belong together: refused, since which is meant is not ours to guess;
- *   7. no .safetensors file at all, but GGUF files: see splits.c.
+ *   7. no .safetensors file at all, but GGUF files: see splits.c;
+ *   8. none of these, but a single file of another format that can be the weights of a folder.
  *
  * Further files that loaders which take model*.safetensors would merge in are a finding.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "bundles/bundle.h"
+#include "formats/format.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -33,7 +35,9 @@ typedef struct folder_listing {
     char *index;            /* the one there is, or NULL */
     bool whole;             /* model.safetensors is there */
     char other[64];         /* a file of weights in another format, for the message */
-    size_t missing;         /* files of the index that are not there */
+    const char *lone;       /* rule 8: the first such file */
+    size_t lone_count;
+    size_t missing; /* files of the index that are not there */
     char first_missing[256];
 } folder_listing;
 
@@ -54,6 +58,21 @@ static bool has_name(const folder_listing *listing, wb__str name)
     return false;
 }
 
+/* Whatever is neither an index nor a .safetensors file. */
+static wb_status list_other(folder_listing *listing, wb__str name)
+{
+    const wb__format *format = wb__format_of_extension(name);
+    if (format != NULL && format->is_weights && listing->lone_count++ == 0) {
+        listing->lone = wb__arena_copy(&listing->arena, name.ptr, name.len);
+        if (listing->lone == NULL)
+            return wb__fail_memory(listing->context);
+    }
+    if (wb__str_ends_with(name, WB__STR(".bin")) || wb__str_ends_with(name, WB__STR(".pt")) ||
+        wb__str_ends_with(name, WB__STR(".pth")))
+        wb__printable(listing->other, sizeof listing->other, name);
+    return WB_OK;
+}
+
 static wb_status list_name(void *ctx, const char *entry)
 {
     folder_listing *listing = ctx;
@@ -68,12 +87,8 @@ static wb_status list_name(void *ctx, const char *entry)
         }
         return WB_OK;
     }
-    if (!wb__str_ends_with(name, WB__STR(".safetensors"))) {
-        if (wb__str_ends_with(name, WB__STR(".bin")) || wb__str_ends_with(name, WB__STR(".pt")) ||
-            wb__str_ends_with(name, WB__STR(".pth")))
-            wb__printable(listing->other, sizeof listing->other, name);
-        return WB_OK;
-    }
+    if (!wb__str_ends_with(name, WB__STR(".safetensors")))
+        return list_other(listing, name);
     char *copy = wb__arena_copy(&listing->arena, name.ptr, name.len);
     if (copy == NULL ||
         !wb__grow(&listing->context->allocator, (void **)&listing->names, &listing->capacity,
@@ -222,6 +237,14 @@ static wb_status by_names(folder_listing *listing)
         wb__bundle_of_gguf_folder(listing->context, listing->folder, listing->bundle);
     if (status != WB_OK || listing->bundle->count > 0)
         return status;
+    if (listing->lone_count == 1)
+        return wb__bundle_add(listing->context, listing->bundle, listing->folder,
+                              wb__str_from(listing->lone, SIZE_MAX));
+    if (listing->lone_count > 1)
+        return wb__fail(listing->context, WB_ERROR_FORMAT, WB__FINDING_FOLDER_AMBIGUOUS,
+                        WB_NO_OFFSET, WB__STR(""),
+                        "the folder holds %zu files that could each be its weights, %s among them",
+                        listing->lone_count, listing->lone);
     if (listing->other[0] != '\0')
         return wb__fail(
             listing->context, WB_ERROR_FORMAT, WB__FINDING_FOLDER_EMPTY, WB_NO_OFFSET, WB__STR(""),

@@ -6,6 +6,9 @@
  * helper wraps, so a caller that tests the result cannot be fooled by a product that comes out
  * small, zero or negative. All operands are uint64_t, whatever the width of the machine;
  * wb__to_size brings a number back to size_t where memory is addressed.
+ *
+ * The contracts in ACSL are proved by scripts/prove.sh, for every operand: results in them are
+ * mathematical integers, which do not wrap.
  */
 #ifndef WB_CORE_CHECKED_H
 #define WB_CORE_CHECKED_H
@@ -14,6 +17,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/*@ requires \valid(sum);
+    assigns *sum;
+    ensures \result == 1 <==> a + b <= UINT64_MAX;
+    ensures \result == 1 ==> *sum == a + b;
+    ensures \result == 0 ==> *sum == \old(*sum); */
 static inline bool wb__add(uint64_t a, uint64_t b, uint64_t *sum)
 {
     if (b > UINT64_MAX - a)
@@ -22,6 +30,11 @@ static inline bool wb__add(uint64_t a, uint64_t b, uint64_t *sum)
     return true;
 }
 
+/*@ requires \valid(product);
+    assigns *product;
+    ensures \result == 1 <==> a * b <= UINT64_MAX;
+    ensures \result == 1 ==> *product == a * b;
+    ensures \result == 0 ==> *product == \old(*product); */
 static inline bool wb__mul(uint64_t a, uint64_t b, uint64_t *product)
 {
     if (a != 0 && b > UINT64_MAX / a)
@@ -31,6 +44,11 @@ static inline bool wb__mul(uint64_t a, uint64_t b, uint64_t *product)
 }
 
 /* Rounds n up to a multiple of `alignment`, which need not be a power of two but must not be 0. */
+/*@ requires \valid(aligned) && alignment > 0;
+    assigns *aligned;
+    ensures \result == 1 ==> n <= *aligned < n + alignment && *aligned % alignment == 0;
+    ensures \result == 0 ==> *aligned == \old(*aligned);
+    ensures \result == 0 ==> n % alignment != 0 && n - n % alignment + alignment > UINT64_MAX; */
 static inline bool wb__align_up(uint64_t n, uint64_t alignment, uint64_t *aligned)
 {
     uint64_t past = n % alignment;
@@ -38,11 +56,18 @@ static inline bool wb__align_up(uint64_t n, uint64_t alignment, uint64_t *aligne
 }
 
 /* True if the `count` bytes at `offset` lie inside the first `size` bytes. */
+/*@ assigns \nothing;
+    ensures \result == 1 <==> offset + count <= size; */
 static inline bool wb__in_range(uint64_t offset, uint64_t count, uint64_t size)
 {
     return offset <= size && count <= size - offset;
 }
 
+/*@ requires \valid(size);
+    assigns *size;
+    ensures \result == 1 <==> n <= SIZE_MAX;
+    ensures \result == 1 ==> *size == n;
+    ensures \result == 0 ==> *size == \old(*size); */
 static inline bool wb__to_size(uint64_t n, size_t *size)
 {
     if (n > SIZE_MAX)

@@ -6,10 +6,16 @@ bool wb__cursor_fetch(wb__cursor *c, size_t n)
         c->truncated = true;
         return false;
     }
+    /*@ loop invariant sound(c) && at(c) == \at(at(c), Pre);
+        loop assigns c->p, c->end, c->end_at, c->kept, c->failed; */
     while (wb__cursor_at_hand(c) < n) {
         if (n > c->reach)
             return false;
-        if (c->failed || c->fill == NULL || !c->fill(c)) {
+        bool more = false;
+        if (!c->failed && c->fill != NULL)
+            /*@ calls wb__cursor_fill_owes; */
+            more = c->fill(c);
+        if (!more) {
             c->failed = true;
             return false;
         }

@@ -17,6 +17,9 @@
  * to `end` follows, and WB__CURSOR_SLACK bytes more are there to be written. The reader may change
  * those bytes once it has consumed them. A fetch can move them all, so what points into them is an
  * offset.
+ *
+ * scripts/prove.sh proves the contracts in ACSL: whatever a fill does within its own contract, a
+ * cursor stays sound, and no read leaves the bytes at hand.
  */
 #ifndef WB_CORE_CURSOR_H
 #define WB_CORE_CURSOR_H
@@ -46,6 +49,27 @@ struct wb__cursor {
     bool failed;    /* a fill failed */
 };
 
+#ifdef __FRAMAC__
+bool wb__cursor_fill_owes(wb__cursor *c); /* stands for every fill in the proofs */
+#endif
+
+/*@ predicate sound(wb__cursor *c) =
+      \valid(c) && \base_addr(c->p) == \base_addr(c->end) && 0 <= c->end - c->p <= c->end_at &&
+      c->end - c->p <= SIZE_MAX && c->end_at <= c->limit &&
+      \valid_read(c->p + (0 .. c->end - c->p - 1)) &&
+      \separated(c, c->p + (0 .. c->end - c->p - 1)) &&
+      (c->fill == \null || c->fill == wb__cursor_fill_owes);
+    logic integer at_hand(wb__cursor *c) = c->end - c->p;
+    logic integer at(wb__cursor *c) = c->end_at - (c->end - c->p); */
+
+#ifdef __FRAMAC__
+/*@ requires sound(c) && c->end_at < c->limit;
+    assigns c->p, c->end, c->end_at, c->kept;
+    ensures sound(c) && at(c) == \old(at(c));
+    ensures \result == 1 ==> at_hand(c) > \old(at_hand(c)); */
+bool wb__cursor_fill_owes(wb__cursor *c);
+#endif
+
 /* A cursor over n bytes in memory. */
 static inline wb__cursor wb__cursor_over(const void *bytes, size_t n)
 {
@@ -62,22 +86,34 @@ static inline wb__cursor wb__cursor_over_kept(uint8_t *bytes, size_t n)
     return cursor;
 }
 
+/*@ requires sound(c);
+    assigns \nothing;
+    ensures \result == at_hand(c); */
 static inline size_t wb__cursor_at_hand(const wb__cursor *c)
 {
     return (size_t)(c->end - c->p);
 }
 
+/*@ requires sound(c);
+    assigns \nothing;
+    ensures \result == at(c); */
 static inline uint64_t wb__cursor_at(const wb__cursor *c)
 {
     return c->end_at - wb__cursor_at_hand(c);
 }
 
+/*@ requires sound(c);
+    assigns \nothing;
+    ensures \result == c->limit - at(c); */
 static inline uint64_t wb__cursor_left(const wb__cursor *c)
 {
     return c->limit - wb__cursor_at(c);
 }
 
 /* Lowers the limit, which the cursor has not passed; bytes at hand behind it are let go. */
+/*@ requires sound(c) && at(c) <= limit;
+    assigns c->end, c->end_at, c->limit;
+    ensures sound(c) && c->limit == limit && at(c) == \old(at(c)); */
 static inline void wb__cursor_set_limit(wb__cursor *c, uint64_t limit)
 {
     if (c->end_at > limit) {
@@ -88,25 +124,47 @@ static inline void wb__cursor_set_limit(wb__cursor *c, uint64_t limit)
 }
 
 /* Fetches until n bytes are at hand. The slow part of wb__cursor_want. */
+/*@ requires sound(c) && n > at_hand(c);
+    assigns c->p, c->end, c->end_at, c->kept, c->truncated, c->failed;
+    ensures sound(c) && at(c) == \old(at(c));
+    ensures \result == 1 ==> at_hand(c) >= n;
+    ensures n > \old(c->limit - at(c)) ==> \result == 0 && c->truncated == 1; */
 bool wb__cursor_fetch(wb__cursor *c, size_t n);
 
 /*
  * True if n bytes are at hand now. False past the limit (then truncated), when a fill failed (then
  * failed) and for n greater than `reach`.
  */
+/*@ requires sound(c);
+    assigns c->p, c->end, c->end_at, c->kept, c->truncated, c->failed;
+    ensures sound(c) && at(c) == \old(at(c));
+    ensures \result == 1 ==> at_hand(c) >= n;
+    ensures n > \old(c->limit - at(c)) ==> \result == 0; */
 static inline bool wb__cursor_want(wb__cursor *c, size_t n)
 {
     return n <= wb__cursor_at_hand(c) || wb__cursor_fetch(c, n);
 }
 
 /* The next byte without consuming it, or -1 at the limit, which is no fault. */
+/*@ requires sound(c) && at_hand(c) == 0;
+    assigns c->p, c->end, c->end_at, c->kept, c->truncated, c->failed;
+    ensures sound(c) && at(c) == \old(at(c));
+    ensures -1 <= \result <= 255 && (\result >= 0 ==> at_hand(c) > 0); */
 int wb__cursor_peek_slow(wb__cursor *c);
 
+/*@ requires sound(c);
+    assigns c->p, c->end, c->end_at, c->kept, c->truncated, c->failed;
+    ensures sound(c) && at(c) == \old(at(c));
+    ensures -1 <= \result <= 255 && (\result >= 0 ==> at_hand(c) > 0); */
 static inline int wb__cursor_peek(wb__cursor *c)
 {
     return c->p != c->end ? *c->p : wb__cursor_peek_slow(c);
 }
 
+/*@ requires sound(c);
+    assigns c->p, c->end, c->end_at, c->kept, c->truncated, c->failed;
+    ensures sound(c);
+    ensures at(c) == \old(at(c)) + 8 || (at(c) == \old(at(c)) && \result == 0); */
 static inline uint64_t wb__cursor_le64(wb__cursor *c)
 {
     if (!wb__cursor_want(c, 8))

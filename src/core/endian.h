@@ -10,18 +10,24 @@
 #include <stdint.h>
 #include <string.h>
 
+/*@ requires \valid_read((const uint8_t *)bytes + (0 .. 1));
+    assigns \nothing; */
 static inline uint16_t wb__load_le16(const void *bytes)
 {
     const uint8_t *b = bytes;
     return (uint16_t)(b[0] | b[1] << 8);
 }
 
+/*@ requires \valid_read((const uint8_t *)bytes + (0 .. 3));
+    assigns \nothing; */
 static inline uint32_t wb__load_le32(const void *bytes)
 {
     const uint8_t *b = bytes;
     return b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
 }
 
+/*@ requires \valid_read((const uint8_t *)bytes + (0 .. 7));
+    assigns \nothing; */
 static inline uint64_t wb__load_le64(const void *bytes)
 {
     const uint8_t *b = bytes;

@@ -30,10 +30,13 @@ static uint32_t detect(void)
     bool avx_saved = has(c, bit_OSXSAVE | bit_AVX) && has((uint32_t)enabled_state(), XCR0_AVX);
     bool avx512_saved = avx_saved && has((uint32_t)enabled_state(), XCR0_AVX512);
     bool popcnt_f16c = has(c, bit_POPCNT | bit_F16C);
+    bool ssse3_sse41 = has(c, bit_SSSE3 | bit_SSE4_1);
     if (has(c, bit_AES | bit_SSE4_1))
         features |= WB__CPU_AES;
     if (!__get_cpuid_count(7, 0, &a, &b, &c, &d))
         return features;
+    if (ssse3_sse41 && has(b, bit_SHA))
+        features |= WB__CPU_SHA;
     if (avx_saved && popcnt_f16c && has(b, bit_AVX2 | bit_BMI | bit_BMI2)) {
         features |= WB__CPU_AVX2;
         if (avx512_saved && has(c, bit_AVX512VBMI) &&
@@ -76,6 +79,8 @@ static uint32_t without_disabled(uint32_t features)
         features &= ~WB__CPU_VAES;
     if (listed(list, "aes"))
         features &= ~(WB__CPU_AES | WB__CPU_VAES);
+    if (listed(list, "sha"))
+        features &= ~WB__CPU_SHA;
     return features;
 }
 

@@ -20,6 +20,7 @@
 #define WB__CPU_AES 2u    /* AES-NI */
 #define WB__CPU_AVX512 4u /* F, BW, DQ, VL, VBMI, with AVX2 */
 #define WB__CPU_VAES 8u   /* AES on 512-bit registers, with AVX512 */
+#define WB__CPU_SHA 16u   /* SHA extensions, with SSSE3 and SSE4.1 */
 
 uint32_t wb__cpu_features(void);
 

@@ -143,9 +143,7 @@ static uint64_t double_from_integer(integer v, bool to_odd)
 {
     if (v.magnitude == 0)
         return 0;
-    int top = 63;
-    while (!(v.magnitude >> top & 1))
-        top--;
+    int top = 63 - __builtin_clzll(v.magnitude);
     uint64_t m = v.magnitude;
     if (top <= 52) {
         m <<= 52 - top;

@@ -14,10 +14,11 @@ static uint64_t low_bits(int count)
 /* The bits of m * 2^exponent as a double, for 0 < m < 2^53 and a result that is normal or exact. */
 static uint64_t double_from(uint64_t m, int exponent)
 {
-    while (m < (UINT64_C(1) << DOUBLE_MANTISSA) && exponent > 1 - DOUBLE_BIAS - DOUBLE_MANTISSA) {
-        m <<= 1;
-        exponent--;
-    }
+    int up = __builtin_clzll(m) - (63 - DOUBLE_MANTISSA);
+    int most = exponent - (1 - DOUBLE_BIAS - DOUBLE_MANTISSA);
+    up = up < most ? up : most < 0 ? 0 : most;
+    m <<= up;
+    exponent -= up;
     if (m < (UINT64_C(1) << DOUBLE_MANTISSA))
         return m; /* a subnormal double, which only F64 itself can ask for */
     return ((uint64_t)(exponent + DOUBLE_BIAS + DOUBLE_MANTISSA) << DOUBLE_MANTISSA) +

@@ -43,6 +43,10 @@ typedef struct wb__format {
      * file, or to the limit for headers of formats that keep them.
      */
     wb_status (*read)(wb__context *context, wb__cursor *cursor, wb__model *model);
+    /* In the place of `read` for a format that has to be read from its end. */
+    wb_status (*read_anywhere)(wb__context *context, const wb__bytes *bytes, wb__model *model);
+    /* A file of the format can be the weights of a folder that has no better ones. */
+    bool is_weights;
     /* Lays out one file; NULL: the format is only read. */
     wb_status (*write)(wb__context *context, wb__out_file *file);
 } wb__format;
@@ -55,6 +59,9 @@ extern const wb__format wb__format_gguf;
  * then explain what is wrong, where none bids or the highest bid is below WB__BID_SURE; or NULL.
  */
 const wb__format *wb__format_choose(const wb__head *head, const char *path, bool *by_content);
+
+/* The format whose extension the name has, or NULL. */
+const wb__format *wb__format_of_extension(wb__str name);
 
 /* The format of that name, or NULL. */
 const wb__format *wb__format_named(wb__str name);

@@ -7,9 +7,8 @@ static const wb__format *const formats[] = {
 
 #define COUNT (sizeof formats / sizeof formats[0])
 
-static const wb__format *by_extension(const char *path)
+const wb__format *wb__format_of_extension(wb__str name)
 {
-    wb__str name = wb__str_from(path, SIZE_MAX);
     for (size_t i = 0; i < COUNT; i++) {
         if (wb__str_ends_with(name, wb__str_from(formats[i]->extension, SIZE_MAX)))
             return formats[i];
@@ -28,7 +27,8 @@ const wb__format *wb__format_choose(const wb__head *head, const char *path, bool
             best_bid = bid;
         }
     }
-    const wb__format *named = best_bid < WB__BID_SURE ? by_extension(path) : NULL;
+    const wb__format *named =
+        best_bid < WB__BID_SURE ? wb__format_of_extension(wb__str_from(path, SIZE_MAX)) : NULL;
     *by_content = best != NULL && (named == NULL || named == best);
     return *by_content ? best : named;
 }

@@ -5,6 +5,7 @@ void wb__model_init(wb__model *model, const wb_allocator *allocator, uint32_t cp
     memset(model, 0, sizeof *model);
     model->allocator = *allocator;
     model->arena.allocator = &model->allocator;
+    model->storings = (wb__list){.arena = &model->arena, .item_size = sizeof(wb__storing)};
     model->metas = (wb__list){.arena = &model->arena, .item_size = sizeof(wb__meta)};
     wb__table_init(&model->table, &model->allocator, cpu_features);
 }
@@ -16,6 +17,7 @@ void wb__model_free(wb__model *model)
         wb__free(a, model->files[i].header_memory, model->files[i].header_bytes);
     }
     wb__free(a, model->files, model->file_capacity * sizeof *model->files);
+    wb__list_free(&model->storings);
     wb__list_free(&model->metas);
     wb__free(a, model->meta_slots, model->meta_slot_count * sizeof *model->meta_slots);
     wb__table_free(&model->table);
@@ -90,4 +92,37 @@ uint64_t wb__model_offset_of(const wb__model *model, size_t tensor)
 {
     const wb__model_file *file = &model->files[wb__model_file_of(model, tensor)];
     return file->data_begin + wb__record_at(&model->table, tensor)->begin;
+}
+
+bool wb__model_store(wb__model *model, const wb__storing *storing)
+{
+    wb__storing *copy = wb__list_append(&model->storings);
+    if (copy == NULL)
+        return false;
+    *copy = *storing;
+    copy->tensor = (uint32_t)(model->table.count - 1);
+    return true;
+}
+
+const wb__storing *wb__model_storing_of(const wb__model *model, size_t tensor)
+{
+    size_t low = 0, high = model->storings.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const wb__storing *storing = wb__list_at(&model->storings, middle);
+        if (storing->tensor == tensor)
+            return storing;
+        if (storing->tensor < tensor)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+bool wb__model_is_swapped(const wb__model *model, size_t tensor)
+{
+    const wb__storing *storing = wb__model_storing_of(model, tensor);
+    return model->files[wb__model_file_of(model, tensor)].big_endian ||
+           (storing != NULL && storing->big_endian);
 }

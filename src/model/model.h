@@ -21,6 +21,22 @@ typedef struct wb__split {
     uint32_t number_at, count_at, tensors_at; /* where that stands in the file, 0: it does not */
 } wb__split;
 
+/*
+ * How a tensor is stored that does not simply lie in the file, element after element in row-major
+ * order. Most tensors have no such entry.
+ */
+typedef struct wb__storing {
+    uint32_t tensor;
+    bool big_endian;
+    bool columns;  /* column-major: the first index runs fastest */
+    bool deflated; /* wb__record.begin is where the compressed stream begins */
+    bool has_crc;
+    uint32_t crc;          /* of the tensor's bytes and what stands before them */
+    uint32_t crc_before;   /* of what stands before them */
+    uint32_t before;       /* deflated: bytes of that in the stream */
+    uint64_t packed_bytes; /* deflated: of the compressed stream */
+} wb__storing;
+
 typedef struct wb__model_file {
     const char *path; /* for messages */
     const char *format;
@@ -46,6 +62,7 @@ struct wb__model {
     wb__model_file *files;
     size_t file_count;
     size_t file_capacity;
+    wb__list storings;    /* of wb__storing, by number of tensor */
     wb__list metas;       /* of wb__meta */
     uint32_t *meta_slots; /* entry number + 1; 0: free */
     size_t meta_slot_count;
@@ -80,5 +97,15 @@ size_t wb__model_file_of(const wb__model *model, size_t tensor);
 
 /* The offset of a tensor's bytes from the start of its file. */
 uint64_t wb__model_offset_of(const wb__model *model, size_t tensor);
+
+/* Notes how the tensor appended last is stored. False: memory is out. Tensors with such an entry
+ * must not be dropped for later ones of the same name. */
+bool wb__model_store(wb__model *model, const wb__storing *storing);
+
+/* NULL: the tensor lies in the file as it is. */
+const wb__storing *wb__model_storing_of(const wb__model *model, size_t tensor);
+
+/* Whether the numbers of a tensor are stored most significant byte first. */
+bool wb__model_is_swapped(const wb__model *model, size_t tensor);
 
 #endif

@@ -10,15 +10,31 @@ static const wb__kind *stored_kind(const wb_model *model, uint32_t stored)
     return wb__table_kind_of(&model->logical.table, stored);
 }
 
-/* Reads `bytes` at `at` of a stored tensor. */
-static wb_status read_part(const wb__decoder *decoder, uint32_t stored, uint64_t at, void *dst,
+/* Reads `bytes` at `at` of a part; numbers other than those in blocks come out in order. */
+static wb_status read_part(wb__decoder *decoder, wb__part part, uint64_t at, void *dst,
                            size_t bytes)
 {
+    wb__stored *stored = &decoder->files[part];
     const wb__model *logical = &decoder->model->logical;
-    size_t file = wb__model_file_of(logical, stored);
-    decoder->context->file = logical->files[file].path;
-    return wb__source_read(decoder->model->sources[file], decoder->context,
-                           wb__model_offset_of(logical, stored) + at, dst, bytes);
+    const wb__dtype *dtype = stored->kind->dtype;
+    decoder->context->file = logical->files[wb__model_file_of(logical, stored->tensor)].path;
+    wb_status status = wb__stored_read(stored, at, dst, bytes);
+    if (status == WB_OK && wb__dtype_is_plain(dtype) && dtype->block_bits % 16 == 0 &&
+        wb__model_is_swapped(logical, stored->tensor))
+        wb__dtype_swap(dtype, dst, bytes / (dtype->block_bits / 8));
+    return status;
+}
+
+/* A tensor of blocks has a single part. */
+static void open_parts(wb__decoder *decoder)
+{
+    for (int part = 0; part < WB__PARTS; part++) {
+        uint32_t of = decoder->packed != NULL   ? decoder->packed->parts[part]
+                      : part == WB__PART_VALUES ? decoder->stored
+                                                : WB__NO_TENSOR;
+        if (of != WB__NO_TENSOR)
+            wb__stored_open(&decoder->files[part], decoder->model, decoder->context, of);
+    }
 }
 
 /* ---- blocks of ggml's types ---- */
@@ -27,11 +43,10 @@ static wb_status run_blocks(wb__decoder *decoder, uint64_t first, size_t units, 
 {
     size_t block = decoder->codec.dtype->block_bits / 8;
     wb_status status =
-        read_part(decoder, decoder->stored, first * block, decoder->memory, units * block);
+        read_part(decoder, WB__PART_VALUES, first * block, decoder->memory, units * block);
     if (status != WB_OK)
         return status;
-    const wb__model *logical = &decoder->model->logical;
-    if (logical->files[wb__model_file_of(logical, decoder->stored)].big_endian)
+    if (wb__model_is_swapped(&decoder->model->logical, decoder->stored))
         wb__dtype_swap(decoder->codec.dtype, decoder->memory, units);
     decoder->codec.decode(decoder->memory, (float *)(void *)dst, units);
     return WB_OK;
@@ -71,7 +86,7 @@ static wb_status run_groups(wb__decoder *decoder, uint64_t first, size_t units, 
             if (packed->parts[part] == WB__NO_TENSOR)
                 continue;
             wb_status status =
-                read_part(decoder, packed->parts[part], first * sizes[part], to, n * sizes[part]);
+                read_part(decoder, (wb__part)part, first * sizes[part], to, n * sizes[part]);
             if (status != WB_OK)
                 return status;
             read[part] = to;
@@ -126,7 +141,8 @@ static wb_status plan_globals(wb__decoder *decoder)
     if (decoder->units_per_global == 0) /* no values at all */
         decoder->units_per_global = UINT64_MAX;
     decoder->globals = (const float *)(const void *)decoder->memory;
-    wb_status status = read_part(decoder, global, 0, decoder->memory, (size_t)kind->bytes);
+    wb_status status =
+        read_part(decoder, WB__PART_GLOBAL_SCALE, 0, decoder->memory, (size_t)kind->bytes);
     decoder->memory += kind->bytes;
     return status;
 }
@@ -204,7 +220,7 @@ static wb_status read_whole(wb__decoder *decoder)
         if (of == WB__NO_TENSOR)
             continue;
         const wb__kind *kind = stored_kind(decoder->model, of);
-        wb_status status = read_part(decoder, of, 0, to, (size_t)kind->bytes);
+        wb_status status = read_part(decoder, (wb__part)part, 0, to, (size_t)kind->bytes);
         if (status != WB_OK)
             return status;
         decoder->parts[part] = to;
@@ -251,6 +267,7 @@ wb_status wb__decoder_open(wb__decoder *decoder, const wb_model *model, wb__cont
     decoder->features = wb__cpu_features();
     decoder->native = to->id != WB_DTYPE_F32;
     decoder->to = wb__decoder_gives(packed, to);
+    open_parts(decoder);
     const wb__kind *kind = packed != NULL ? &packed->kind : stored_kind(model, (uint32_t)stored);
     size_t bytes_per_unit = 0;
     uint64_t bytes = 0;
@@ -286,6 +303,8 @@ wb_status wb__decoder_open(wb__decoder *decoder, const wb_model *model, wb__cont
 
 void wb__decoder_close(wb__decoder *decoder)
 {
+    for (int part = 0; part < WB__PARTS; part++)
+        wb__stored_close(&decoder->files[part]);
     /* Global scales moved the beginning along. */
     uint8_t *memory =
         decoder->globals != NULL ? (uint8_t *)(uintptr_t)decoder->globals : decoder->memory;

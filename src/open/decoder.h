@@ -8,7 +8,7 @@
 #ifndef WB_OPEN_DECODER_H
 #define WB_OPEN_DECODER_H
 
-#include "open/open.h"
+#include "open/stored.h"
 #include "quant/hub/hub.h"
 #include "quant/mlx/mlx.h"
 #include "quant/quant.h"
@@ -34,6 +34,7 @@ struct wb__decoder {
     const float *globals; /* one, or one for each expert */
     uint64_t units_per_global;
     const uint8_t *parts[WB__PARTS]; /* read whole */
+    wb__stored files[WB__PARTS];     /* the bytes of each part there is */
     uint8_t *memory;
     size_t memory_bytes;
 };

@@ -96,6 +96,12 @@ static wb_status read_kept(wb_model *model, wb__context *context, wb__window *wi
     return status;
 }
 
+static wb_status read_source(const void *ctx, wb__context *context, uint64_t offset, void *dst,
+                             size_t n)
+{
+    return wb__source_read(ctx, context, offset, dst, n);
+}
+
 static wb_status read_header(wb_model *model, wb__context *context, wb__source *source,
                              wb__window *window, wb__cursor *cursor)
 {
@@ -115,9 +121,13 @@ static wb_status read_header(wb_model *model, wb__context *context, wb__source *
     bool is_foreign = !by_content && wb__explain_foreign(&ask, &head);
     wb_status status =
         wb__model_begin_file(&model->logical, context, path, format->name, head.file_bytes);
-    if (status == WB_OK)
+    if (status == WB_OK && format->read_anywhere != NULL) {
+        const wb__bytes bytes = {head.file_bytes, source, read_source};
+        status = format->read_anywhere(context, &bytes, &model->logical);
+    } else if (status == WB_OK) {
         status = format->keeps_header ? read_kept(model, context, window, cursor, format)
                                       : format->read(context, cursor, &model->logical);
+    }
     if (is_foreign && (status == WB_ERROR_FORMAT || status == WB_ERROR_LIMIT)) {
         *context->error = instead;
         status = instead.status;

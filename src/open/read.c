@@ -10,7 +10,7 @@
  */
 #include "dtype/block.h"
 #include "open/decoder.h"
-#include "open/open.h"
+#include "open/stored.h"
 
 #define BUFFER_BYTES ((size_t)1 << 20)
 #define STAGE_BYTES ((size_t)32 << 10)
@@ -18,9 +18,8 @@
 
 typedef struct tensor_reader {
     wb__context *context;
-    const wb__source *source;
     const wb__selection *selection;
-    uint64_t tensor_at; /* offset of the tensor in its file */
+    wb__stored *stored; /* its bytes; NULL where there is a decoder */
     uint64_t tensor_bytes;
     uint8_t *dst;    /* where the next converted element goes */
     uint8_t *buffer; /* of tensor bytes buffer_at to buffer_at + buffer_bytes */
@@ -155,8 +154,7 @@ static wb_status fetch(tensor_reader *reader, uint64_t at, size_t n, const uint8
         *bytes = reader->buffer + (at - reader->buffer_at);
         return decoded;
     }
-    wb_status status = wb__source_read(reader->source, reader->context, reader->tensor_at + from,
-                                       reader->buffer, amount);
+    wb_status status = wb__stored_read(reader->stored, from, reader->buffer, amount);
     if (status != WB_OK)
         return status;
     reader->buffer_at = from;
@@ -194,8 +192,7 @@ static wb_status read_run(tensor_reader *reader, uint64_t at, uint64_t n)
     bool direct =
         selection->to == selection->from && reader->staged == 0 && reader->decoder == NULL;
     if (direct && n >= BUFFER_BYTES && n <= SIZE_MAX) {
-        wb_status status = wb__source_read(reader->source, reader->context, reader->tensor_at + at,
-                                           reader->dst, (size_t)n);
+        wb_status status = wb__stored_read(reader->stored, at, reader->dst, (size_t)n);
         if (status == WB_OK)
             swap(reader, reader->dst, (size_t)n);
         reader->dst += n;
@@ -266,15 +263,13 @@ wb_status wb__read_selection(const wb_model *model, wb__context *context,
                              const wb__selection *selection, void *dst)
 {
     size_t number = selection->stored;
-    const wb__model *logical = &model->logical;
-    tensor_reader reader = {.context = context,
-                            .source = model->sources[wb__model_file_of(logical, number)],
-                            .selection = selection,
-                            .tensor_at = wb__model_offset_of(logical, number),
-                            .tensor_bytes = selection->kind->bytes,
-                            .swap = logical->files[wb__model_file_of(logical, number)].big_endian,
-                            .dst = dst};
+    wb__stored stored;
     wb__decoder decoder;
+    tensor_reader reader = {.context = context,
+                            .selection = selection,
+                            .tensor_bytes = selection->kind->bytes,
+                            .swap = wb__model_is_swapped(&model->logical, number),
+                            .dst = dst};
     uint64_t slack = 0;
     wb_status status = WB_OK;
     if (selection->count == 0)
@@ -287,10 +282,15 @@ wb_status wb__read_selection(const wb_model *model, wb__context *context,
         reader.swap = false;
         reader.tensor_bytes = wb__dtype_bytes(selection->from, selection->kind->elements);
         slack = 2 * wb__dtype_bytes(selection->from, decoder.unit); /* units that a piece cuts */
+    } else {
+        wb__stored_open(&stored, model, context, number);
+        reader.stored = &stored;
     }
     if (status == WB_OK)
         status = read_into(&reader, slack);
     if (reader.decoder != NULL)
         wb__decoder_close(&decoder);
+    else
+        wb__stored_close(&stored);
     return status;
 }

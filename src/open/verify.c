@@ -3,7 +3,7 @@
  * here the values are read, up to a budget, and counted where they are odd.
  */
 #include "dtype/block.h"
-#include "open/open.h"
+#include "open/stored.h"
 
 #define CHUNK_BYTES ((size_t)1 << 20)
 #define DEFAULT_BUDGET ((uint64_t)64 << 20)
@@ -17,6 +17,7 @@ typedef struct value_check {
     uint64_t done;
     uint64_t total;
     uint64_t unread; /* bytes left out */
+    wb__crc32 crc32;
 } value_check;
 
 static bool is_worth_reading(const wb__dtype *dtype)
@@ -76,16 +77,62 @@ static wb_status note_counts(value_check *check, size_t tensor, const wb__value_
     return status;
 }
 
+static wb_status note_checksum(value_check *check, const wb__stored *stored)
+{
+    const wb__model *logical = &check->model->logical;
+    return wb__note(check->context, WB_SEVERE, WB__FINDING_CHECKSUM, stored->at,
+                    wb__table_name(&logical->table, stored->tensor),
+                    "its bytes do not have their checksum");
+}
+
+/* Reads the first `left` bytes of a tensor, and counts what is odd in them. */
+static wb_status look_at(value_check *check, wb__stored *stored, uint64_t left,
+                         wb__value_counts *counts)
+{
+    const wb__kind *kind = stored->kind;
+    const wb__storing *storing = stored->storing;
+    bool big_endian = wb__model_is_swapped(&check->model->logical, stored->tensor);
+    bool has_crc = storing != NULL && storing->has_crc && !storing->deflated;
+    size_t unit = wb__dtype_unit_bytes(kind->dtype);
+    size_t chunk = CHUNK_BYTES - CHUNK_BYTES % unit;
+    uint32_t crc = has_crc ? storing->crc_before : 0;
+    for (uint64_t at = 0; at < left;) {
+        size_t n = left - at < chunk ? (size_t)(left - at) : chunk;
+        wb_status status = wb__stored_read(stored, at, check->chunk, n);
+        if (status != WB_OK)
+            return status;
+        if (has_crc)
+            crc = wb__crc32_add(&check->crc32, crc, check->chunk, n);
+        count_odd(kind->dtype, big_endian, check->chunk, n / unit, counts);
+        at += n;
+        check->done += n;
+        status = report_progress(check);
+        if (status != WB_OK)
+            return status;
+    }
+    return has_crc && left == kind->bytes && crc != storing->crc ? note_checksum(check, stored)
+                                                                 : WB_OK;
+}
+
+/* What is wrong with one tensor is no reason to leave out the others. */
+static wb_status as_finding(value_check *check, wb_status status)
+{
+    wb_error error = *check->context->error;
+    if (status != WB_ERROR_FORMAT)
+        return status;
+    (void)wb__error_reset(check->context->error, check->context->error);
+    return wb__findings_add_error(check->context->findings, &error, WB_SEVERE)
+               ? WB_OK
+               : wb__fail_memory(check->context);
+}
+
 static wb_status verify_tensor(value_check *check, size_t tensor)
 {
     const wb__model *logical = &check->model->logical;
     const wb__kind *kind = wb__table_kind_of(&logical->table, tensor);
-    const wb__source *source = check->model->sources[wb__model_file_of(logical, tensor)];
-    bool big_endian = logical->files[wb__model_file_of(logical, tensor)].big_endian;
-    uint64_t at = wb__model_offset_of(logical, tensor);
     uint64_t left = kind->bytes;
     size_t unit = wb__dtype_unit_bytes(kind->dtype);
-    size_t chunk = CHUNK_BYTES - CHUNK_BYTES % unit;
+    wb__stored stored;
     wb__value_counts counts = {0, 0, 0};
     /* A tensor is read whole or not at all, so that counts mean something; but the first one
      * always, as far as the budget goes. */
@@ -100,19 +147,12 @@ static wb_status verify_tensor(value_check *check, size_t tensor)
     uint64_t n_values =
         wb__dtype_is_plain(kind->dtype) ? wb__dtype_elements(kind->dtype, left) : left / unit;
     check->budget -= left;
-    while (left > 0) {
-        size_t n = left < chunk ? (size_t)left : chunk;
-        wb_status status = wb__source_read(source, check->context, at, check->chunk, n);
-        if (status != WB_OK)
-            return status;
-        count_odd(kind->dtype, big_endian, check->chunk, n / unit, &counts);
-        at += n;
-        left -= n;
-        check->done += n;
-        status = report_progress(check);
-        if (status != WB_OK)
-            return status;
-    }
+    wb__stored_open(&stored, check->model, check->context, tensor);
+    wb__stored_any_order(&stored);
+    wb_status status = as_finding(check, look_at(check, &stored, left, &counts));
+    wb__stored_close(&stored);
+    if (status != WB_OK)
+        return status;
     return note_counts(check, tensor, &counts, n_values);
 }
 
@@ -193,6 +233,7 @@ wb_status wb__verify(const wb_model *model, wb__context *context, const wb_verif
     check.total = all_bytes(logical);
     if (check.total > check.budget)
         check.total = check.budget;
+    wb__crc32_init(&check.crc32);
     check.chunk = wb__alloc(&context->allocator, CHUNK_BYTES);
     if (check.chunk == NULL)
         return wb__fail_memory(context);

@@ -210,8 +210,9 @@ static wb_status check_uniform(check *c, const wb__name_entry *entry)
 {
     char text[WB__STEM_MAX * 2];
     const char *canonical = entry->rule->canonical;
-    bool optional = entry->suffix == WB__SUFFIX_BIAS ||
-                    (entry->rule->provides == 0 && strstr(canonical, "norm") != NULL);
+    bool optional =
+        entry->suffix == WB__SUFFIX_BIAS ||
+        ((entry->rule->provides & ~WB__RULE_FLAGS) == 0 && strstr(canonical, "norm") != NULL);
     if (entry->layer != 0 || !optional || strstr(canonical, "{n}") == NULL ||
         strstr(canonical, ".ffn.") != NULL)
         return WB_OK;

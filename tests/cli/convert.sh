@@ -57,8 +57,8 @@ code 4 convert one keep --to safetensors --force
 rmdir keep/sub keep
 code 4 convert one out.safetensors --to safetensors --alignment 24
 code 4 convert one out.safetensors --to safetensors --max-shard-size 5X
-code 4 convert one out.safetensors
-code 3 convert one out.gguf --to gguf
+code 4 convert one out
+code 4 convert one out.gguf --quant affine4:64
 code 2 convert one/config.json out.safetensors --to safetensors
 code 5 convert one nowhere/out.safetensors --to safetensors
 [ "$before" = "$(find . -type f ! -name message | sort | xargs cksum | cksum)" ]

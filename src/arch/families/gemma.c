@@ -17,9 +17,11 @@
     (WB__NEEDS_ATTENTION | WB__NEEDS_FFN | WB__NEED_GATE | WB__NEED_EMBEDDING | WB__NEED_LAST_NORM)
 
 static const wb__rule four_norms[] = {
-    {L "post_attention_norm", B "post_attention_norm", L "post_attention_layernorm", "d", 0},
-    {L "ffn_norm", B "ffn_norm", L "pre_feedforward_layernorm", "d", WB__NEED_FFN_NORM},
-    {L "post_ffn_norm", B "post_ffw_norm", L "post_feedforward_layernorm", "d", 0},
+    {L "post_attention_norm", B "post_attention_norm", L "post_attention_layernorm", "d",
+     WB__RULE_NORM},
+    {L "ffn_norm", B "ffn_norm", L "pre_feedforward_layernorm", "d",
+     WB__NEED_FFN_NORM | WB__RULE_NORM},
+    {L "post_ffn_norm", B "post_ffw_norm", L "post_feedforward_layernorm", "d", WB__RULE_NORM},
     {0},
 };
 

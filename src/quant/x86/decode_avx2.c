@@ -11,26 +11,28 @@
 
 WB__CONTRACTION_PROBE(KERNEL)
 
+#include "quant/x86/bytes.h"
+
 /* 8 signed bytes as floats. */
-KERNEL static inline __m256 widen_8(__m128i q)
+KERNEL static inline __m256 widen_8(bytes_16 q)
 {
     return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(q));
 }
 
-KERNEL static inline void put_16(float *out, __m128i q, float d)
+KERNEL static inline void put_16(float *out, bytes_16 q, float d)
 {
     __m256 scale = _mm256_set1_ps(d);
     _mm256_storeu_ps(out, _mm256_mul_ps(widen_8(q), scale));
     _mm256_storeu_ps(out + 8, _mm256_mul_ps(widen_8(_mm_srli_si128(q, 8)), scale));
 }
 
-KERNEL static inline void put_32(float *out, __m256i q, float d)
+KERNEL static inline void put_32(float *out, bytes_32 q, float d)
 {
-    put_16(out, _mm256_castsi256_si128(q), d);
-    put_16(out + 16, _mm256_extracti128_si256(q, 1), d);
+    put_16(out, b_low(q), d);
+    put_16(out + 16, b_high(q), d);
 }
 
-KERNEL static inline void put_16_plus(float *out, __m128i q, float d, float m)
+KERNEL static inline void put_16_plus(float *out, bytes_16 q, float d, float m)
 {
     __m256 scale = _mm256_set1_ps(d), minimum = _mm256_set1_ps(m);
     __m256 low = _mm256_mul_ps(widen_8(q), scale);
@@ -39,13 +41,13 @@ KERNEL static inline void put_16_plus(float *out, __m128i q, float d, float m)
     _mm256_storeu_ps(out + 8, _mm256_add_ps(high, minimum));
 }
 
-KERNEL static inline void put_32_plus(float *out, __m256i q, float d, float m)
+KERNEL static inline void put_32_plus(float *out, bytes_32 q, float d, float m)
 {
-    put_16_plus(out, _mm256_castsi256_si128(q), d, m);
-    put_16_plus(out + 16, _mm256_extracti128_si256(q, 1), d, m);
+    put_16_plus(out, b_low(q), d, m);
+    put_16_plus(out + 16, b_high(q), d, m);
 }
 
-KERNEL static inline __m256i spread_bits(uint32_t word)
+KERNEL static inline bytes_32 b_spread(uint32_t word)
 {
     const __m256i places =
         _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303);
@@ -54,7 +56,9 @@ KERNEL static inline __m256i spread_bits(uint32_t word)
     return _mm256_cmpeq_epi8(_mm256_and_si256(bytes, bits), bits);
 }
 
-#include "quant/x86/decode.h"
+#include "quant/x86/scales.h"
+
+#include "quant/lanes/decode.h"
 
 const wb__kernel_set wb__kernels_decode_avx2 = {WB__CPU_AVX2, contracted, kernels,
                                                 WB__KERNEL_COUNT(kernels)};

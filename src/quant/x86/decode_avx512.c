@@ -11,41 +11,45 @@
 
 WB__CONTRACTION_PROBE(KERNEL)
 
+#include "quant/x86/bytes.h"
+
 /* 16 signed bytes as floats. */
-KERNEL static inline __m512 widen_16(__m128i q)
+KERNEL static inline __m512 widen_16(bytes_16 q)
 {
     return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(q));
 }
 
-KERNEL static inline void put_16(float *out, __m128i q, float d)
+KERNEL static inline void put_16(float *out, bytes_16 q, float d)
 {
     _mm512_storeu_ps(out, _mm512_mul_ps(widen_16(q), _mm512_set1_ps(d)));
 }
 
-KERNEL static inline void put_32(float *out, __m256i q, float d)
+KERNEL static inline void put_32(float *out, bytes_32 q, float d)
 {
-    put_16(out, _mm256_castsi256_si128(q), d);
-    put_16(out + 16, _mm256_extracti128_si256(q, 1), d);
+    put_16(out, b_low(q), d);
+    put_16(out + 16, b_high(q), d);
 }
 
-KERNEL static inline void put_16_plus(float *out, __m128i q, float d, float m)
+KERNEL static inline void put_16_plus(float *out, bytes_16 q, float d, float m)
 {
     __m512 scaled = _mm512_mul_ps(widen_16(q), _mm512_set1_ps(d));
     _mm512_storeu_ps(out, _mm512_add_ps(scaled, _mm512_set1_ps(m)));
 }
 
-KERNEL static inline void put_32_plus(float *out, __m256i q, float d, float m)
+KERNEL static inline void put_32_plus(float *out, bytes_32 q, float d, float m)
 {
-    put_16_plus(out, _mm256_castsi256_si128(q), d, m);
-    put_16_plus(out + 16, _mm256_extracti128_si256(q, 1), d, m);
+    put_16_plus(out, b_low(q), d, m);
+    put_16_plus(out + 16, b_high(q), d, m);
 }
 
-KERNEL static inline __m256i spread_bits(uint32_t word)
+KERNEL static inline bytes_32 b_spread(uint32_t word)
 {
     return _mm256_movm_epi8(word);
 }
 
-#include "quant/x86/decode.h"
+#include "quant/x86/scales.h"
+
+#include "quant/lanes/decode.h"
 
 const wb__kernel_set wb__kernels_decode_avx512 = {WB__CPU_AVX512, contracted, kernels,
                                                   WB__KERNEL_COUNT(kernels)};

@@ -15,11 +15,14 @@
 
 WB__CONTRACTION_PROBE(KERNEL)
 
-#include "quant/x86/encode_search.h"
+#include "quant/x86/bytes.h"
+#include "quant/x86/eights.h"
 
-#include "quant/x86/encode_k.h"
+#include "quant/lanes/encode_search.h"
 
-#include "quant/x86/encode_blocks.h"
+#include "quant/lanes/encode_k.h"
+
+#include "quant/lanes/encode_blocks.h"
 
 /* Midpoints between the levels of IQ4, in the order in which halving comes to them. */
 KERNEL static inline __m512i iq4_halving(lanes x)
@@ -48,28 +51,8 @@ KERNEL static inline lanes iq4_index(lanes x)
     return _mm512_cvtepi32_ps(iq4_halving(x));
 }
 
-#include "quant/x86/encode_iq4.h"
-
-static const wb__kernel kernels[] = {
-    {.dtype = WB_DTYPE_Q2_K, .encode = encode_q2_k},
-    {.dtype = WB_DTYPE_Q3_K, .encode = encode_q3_k},
-    {.dtype = WB_DTYPE_Q4_K, .encode = encode_q4_k},
-    {.dtype = WB_DTYPE_Q5_K, .encode = encode_q5_k},
-    {.dtype = WB_DTYPE_Q6_K, .encode = encode_q6_k},
-    {.dtype = WB_DTYPE_Q4_0, .encode = encode_q4_0},
-    {.dtype = WB_DTYPE_Q4_1, .encode = encode_q4_1},
-    {.dtype = WB_DTYPE_Q5_0, .encode = encode_q5_0},
-    {.dtype = WB_DTYPE_Q5_1, .encode = encode_q5_1},
-    {.dtype = WB_DTYPE_Q8_0, .encode = encode_q8_0},
-    {.dtype = WB_DTYPE_Q8_1, .encode = encode_q8_1},
-    {.dtype = WB_DTYPE_Q8_K, .encode = encode_q8_k},
-    {.dtype = WB_DTYPE_MXFP4, .encode = encode_mxfp4},
-    {.dtype = WB_DTYPE_NVFP4, .encode = encode_nvfp4},
-    {.dtype = WB_DTYPE_IQ4_NL, .encode = encode_iq4_nl},
-    {.dtype = WB_DTYPE_IQ4_XS, .encode = encode_iq4_xs},
-    {.dtype = WB_DTYPE_F16, .encode = encode_f16},
-    {.dtype = WB_DTYPE_BF16, .encode = encode_bf16},
-};
+#include "quant/lanes/encode_iq4.h"
+#include "quant/lanes/encode_table.h"
 
 const wb__kernel_set wb__kernels_encode_avx512 = {WB__CPU_AVX512, contracted, kernels,
                                                   WB__KERNEL_COUNT(kernels)};

@@ -1,0 +1,112 @@
+/*
+ * wb convert to another format, or to other types: by which policy. The library does the work.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "convert.h"
+#include "exit.h"
+#include "paths.h"
+#include "report.h"
+#include "terminal.h"
+#include "threads.h"
+
+/* What the command line says. */
+typedef struct recast_order {
+    wb_target target;
+    wb_policy policy;
+    wb_convert_rule *rules;
+    char *rule_texts;
+} recast_order;
+
+/* "regex=TYPE": the last '=' parts them, since expressions may have some. */
+static int take_rules(const arguments *args, recast_order *order)
+{
+    size_t bytes = 1;
+    for (size_t i = 0; i < args->rule_count; i++)
+        bytes += strlen(args->rules[i]) + 1;
+    char *to = order->rule_texts = need_memory(NULL, bytes, 1);
+    order->rules = need_memory(NULL, args->rule_count + 1, sizeof *order->rules);
+    for (size_t i = 0; i < args->rule_count; i++) {
+        size_t n = strlen(args->rules[i]) + 1;
+        memcpy(to, args->rules[i], n);
+        char *equals = strrchr(to, '=');
+        if (equals == NULL || equals == to || equals[1] == '\0')
+            return report_usage("--rule needs an expression and a type, such as 'attn_v=Q6_K'");
+        *equals = '\0';
+        order->rules[i] = (wb_convert_rule){to, equals + 1};
+        to += n;
+    }
+    order->policy.rules = order->rules;
+    order->policy.rule_count = args->rule_count;
+    return 0;
+}
+
+static int take_order(const convert_job *job, recast_order *order)
+{
+    const arguments *args = job->args;
+    const char *memory = args->value[OPTION_MAX_MEMORY];
+    order->target = strcmp(job->to, "gguf") == 0  ? WB_TARGET_GGUF
+                    : strcmp(job->to, "mlx") == 0 ? WB_TARGET_MLX
+                                                  : WB_TARGET_SAFETENSORS;
+    order->policy = (wb_policy){
+        .size = sizeof order->policy,
+        .quant = args->value[OPTION_QUANT],
+        .importance = args->value[OPTION_IMATRIX],
+        .max_file_bytes = job->options.max_file_bytes,
+        .flags = (args->given[OPTION_STRICT] ? WB_CONVERT_STRICT : 0) |
+                 (args->given[OPTION_FORCE] ? WB_CONVERT_FORCE : 0),
+        .executor = threads_executor(),
+    };
+    if (job->out_is_stdout)
+        return report_usage("only a copy goes to standard output: name a file or a folder");
+    if (order->target == WB_TARGET_MLX && !job->out_is_folder)
+        return report_usage("a model of MLX is a folder");
+    int code = take_rules(args, order);
+    if (code == 0 && memory != NULL)
+        code = convert_size_of(OPTION_MAX_MEMORY, memory, &order->policy.max_memory);
+    return code;
+}
+
+static int report_progress(void *ctx, uint64_t done, uint64_t total)
+{
+    progress_show(ctx, done, total);
+    return interrupted();
+}
+
+static int run(const convert_job *job, wb_conversion *conversion)
+{
+    wb_error error;
+    wb_progress progress = {.ctx = (void *)(uintptr_t)job->out, .report = report_progress};
+    wb_status status = WB_OK;
+    if (!job->args->given[OPTION_DRY_RUN]) {
+        interrupt_defer(true);
+        status = wb_convert(conversion, job->out, &progress, &error);
+        interrupt_defer(false);
+    }
+    progress_clear();
+    if (status != WB_OK)
+        return convert_fail(job, status, &error);
+    if (job->args->given[OPTION_JSON])
+        recast_tell_json(job, conversion);
+    else
+        recast_tell(job, conversion);
+    return EXIT_CLEAN;
+}
+
+int recast(const convert_job *job)
+{
+    recast_order order = {0};
+    wb_conversion *conversion = NULL;
+    wb_error error;
+    int code = take_order(job, &order);
+    if (code == 0) {
+        wb_status status =
+            wb_convert_plan(job->model, order.target, &order.policy, &conversion, &error);
+        code = status == WB_OK ? run(job, conversion) : convert_fail(job, status, &error);
+    }
+    wb_conversion_free(conversion);
+    free(order.rules);
+    free(order.rule_texts);
+    return code;
+}

@@ -1,0 +1,258 @@
+/* One token through the layers. Sums are kept in double where that costs nothing. */
+#include "model.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct state {
+    uint64_t length;   /* of the text there is room for */
+    uint64_t position; /* of the next token */
+    float *x;          /* [dim], the hidden state */
+    float *normed;     /* [dim] */
+    float *added;      /* [dim], what a block adds to x */
+    float *part;       /* [dim], of one expert */
+    float *qkv;        /* [q_dim + 2 kv_dim] */
+    float *attended;   /* [q_dim] */
+    float *ffn;        /* gate and up, one behind the other */
+    float *router;     /* [n_experts] */
+    float *scores;     /* [length] */
+    float *logits;     /* [vocabulary] */
+    float *keys;       /* [n_layers, length, kv_dim] */
+    float *values;
+    float *memory; /* all of them */
+};
+
+state *state_new(const model *m, uint64_t length)
+{
+    const wb_config *c = &m->config;
+    state *s = need(1, sizeof *s);
+    uint64_t ffn = 2 * (c->ffn_dim > c->expert_ffn_dim ? c->ffn_dim : c->expert_ffn_dim), total = 0;
+    if (length > UINT32_MAX / m->kv_dim / c->n_layers)
+        fail("length", "the text is too long for this example");
+    const struct {
+        float **buffer;
+        uint64_t size;
+    } buffers[] = {{&s->x, c->dim},
+                   {&s->normed, c->dim},
+                   {&s->added, c->dim},
+                   {&s->part, c->dim},
+                   {&s->qkv, m->q_dim + 2 * m->kv_dim},
+                   {&s->attended, m->q_dim},
+                   {&s->ffn, ffn},
+                   {&s->router, c->n_experts},
+                   {&s->scores, length},
+                   {&s->logits, m->embedding.rows},
+                   {&s->keys, c->n_layers * length * m->kv_dim},
+                   {&s->values, c->n_layers * length * m->kv_dim}};
+    for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
+        total += buffers[i].size;
+    float *at = s->memory = need(total, sizeof *at);
+    for (size_t i = 0; i < sizeof buffers / sizeof *buffers; at += buffers[i++].size)
+        *buffers[i].buffer = at;
+    s->length = length;
+    return s;
+}
+
+void state_free(state *s)
+{
+    free(s->memory);
+    free(s);
+}
+
+static float dot(const float *a, const float *b, uint64_t n)
+{
+    float sums[8] = {0}; /* independent, so that they can be added side by side */
+    float sum = 0;
+    uint64_t i = 0;
+    for (; i + 8 <= n; i += 8)
+        for (uint64_t j = 0; j < 8; j++)
+            sums[j] += a[i + j] * b[i + j];
+    for (; i < n; i++)
+        sum += a[i] * b[i];
+    for (uint64_t j = 0; j < 8; j++)
+        sum += sums[j];
+    return sum;
+}
+
+/* out = rows first … first + n - 1 of w, times in */
+static void multiply(const weight *w, uint64_t first, uint64_t n, const float *in, float *out)
+{
+    for (uint64_t i = 0; i < n; i++)
+        out[i] = dot(w->values + (first + i) * w->columns, in, w->columns) +
+                 (w->bias ? w->bias[first + i] : 0);
+}
+
+/* RMSNorm over each `columns` of n values; a model without this norm leaves them as they are. */
+static void normalize(const model *m, const weight *w, const float *in, float *out, uint64_t n)
+{
+    if (w->values == NULL) {
+        memmove(out, in, n * sizeof *out);
+        return;
+    }
+    for (uint64_t at = 0; at < n; at += w->columns) {
+        double squares = 0;
+        for (uint64_t i = 0; i < w->columns; i++)
+            squares += (double)in[at + i] * (double)in[at + i];
+        float scale = (float)(1 / sqrt(squares / (double)w->columns + m->config.norm_eps));
+        for (uint64_t i = 0; i < w->columns; i++)
+            out[at + i] = in[at + i] * scale * w->values[i];
+    }
+}
+
+static void softmax(float *values, uint64_t n)
+{
+    float largest = values[0];
+    double sum = 0;
+    for (uint64_t i = 1; i < n; i++)
+        largest = fmaxf(largest, values[i]);
+    for (uint64_t i = 0; i < n; i++)
+        sum += (double)(values[i] = expf(values[i] - largest));
+    for (uint64_t i = 0; i < n; i++)
+        values[i] = (float)((double)values[i] / sum);
+}
+
+static float soft_cap(double value, double cap)
+{
+    return (float)(cap > 0 ? cap * tanh(value / cap) : value);
+}
+
+static void rotate(const model *m, float *heads, uint64_t n_heads, const double *rope,
+                   uint64_t position)
+{
+    uint64_t pairs = m->config.head_dim / 2;
+    int half = m->config.rope_layout == WB_ROPE_HALF;
+    for (uint64_t i = 0; i < pairs; i++) {
+        float cosine = (float)cos((double)position * rope[i]),
+              sine = (float)sin((double)position * rope[i]);
+        for (uint64_t h = 0; h < n_heads; h++) {
+            float *a = heads + h * 2 * pairs + (half ? i : 2 * i), *b = a + (half ? pairs : 1),
+                  old = *a;
+            *a = old * cosine - *b * sine;
+            *b = old * sine + *b * cosine;
+        }
+    }
+}
+
+static void attention(const model *m, state *s, uint64_t n)
+{
+    const weight *layer = m->layers[n];
+    const wb_config *c = &m->config;
+    uint64_t hd = c->head_dim, q_dim = m->q_dim, kv_dim = m->kv_dim;
+    float *q = s->qkv, *k = q + q_dim, *v = k + kv_dim;
+    float *keys = s->keys + n * s->length * kv_dim, *values = s->values + n * s->length * kv_dim;
+    if (layer[QKV].values) {
+        multiply(&layer[QKV], 0, q_dim + 2 * kv_dim, s->normed, q);
+    } else {
+        multiply(&layer[Q], 0, q_dim, s->normed, q);
+        multiply(&layer[K], 0, kv_dim, s->normed, k);
+        multiply(&layer[V], 0, kv_dim, s->normed, v);
+    }
+    normalize(m, &layer[Q_NORM], q, q, q_dim);
+    normalize(m, &layer[K_NORM], k, k, kv_dim);
+    /* Every pattern'th layer sees the whole text, the others a window of it. */
+    uint64_t pattern = c->sliding_window_pattern, first = 0;
+    int local = c->sliding_window && (pattern == 0 || (n + 1) % pattern != 0);
+    const double *rope = local ? m->rope_local : m->rope;
+    if (local && s->position >= c->sliding_window)
+        first = s->position - c->sliding_window + 1;
+    rotate(m, q, c->n_heads, rope, s->position);
+    rotate(m, k, c->n_kv_heads, rope, s->position);
+    memcpy(keys + s->position * kv_dim, k, kv_dim * sizeof *k);
+    memcpy(values + s->position * kv_dim, v, kv_dim * sizeof *v);
+    memset(s->attended, 0, q_dim * sizeof *s->attended);
+    for (uint64_t h = 0; h < c->n_heads; h++) {
+        uint64_t at = h / (c->n_heads / c->n_kv_heads) * hd, seen = s->position + 1 - first;
+        for (uint64_t i = 0; i < seen; i++)
+            s->scores[i] = soft_cap((double)dot(q + h * hd, keys + (first + i) * kv_dim + at, hd) *
+                                        m->query_scale,
+                                    m->attention_cap);
+        softmax(s->scores, seen);
+        for (uint64_t i = 0; i < seen; i++)
+            for (uint64_t j = 0; j < hd; j++)
+                s->attended[h * hd + j] += s->scores[i] * values[(first + i) * kv_dim + at + j];
+    }
+    multiply(&layer[ATTENTION_OUTPUT], 0, c->dim, s->attended, s->added);
+}
+
+/* gate := activation(gate) * up */
+static void activate(const model *m, float *gate, const float *up, uint64_t n)
+{
+    for (uint64_t i = 0; i < n; i++) {
+        double x = (double)gate[i];
+        double y = m->gelu ? 0.5 * x * (1 + tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)))
+                           : x / (1 + exp(-x));
+        gate[i] = (float)y * up[i];
+    }
+}
+
+static void mixture(const model *m, state *s, const weight *layer)
+{
+    const wb_config *c = &m->config;
+    uint64_t n = c->expert_ffn_dim;
+    double chosen = 0;
+    multiply(&layer[ROUTER], 0, c->n_experts, s->normed, s->router);
+    softmax(s->router, c->n_experts);
+    memset(s->added, 0, c->dim * sizeof *s->added);
+    for (uint64_t used = 0; used < c->n_experts_used; used++) {
+        uint64_t best = 0;
+        for (uint64_t e = 1; e < c->n_experts; e++)
+            if (s->router[e] > s->router[best])
+                best = e;
+        multiply(&layer[EXPERTS_GATE], best * n, n, s->normed, s->ffn);
+        multiply(&layer[EXPERTS_UP], best * n, n, s->normed, s->ffn + n);
+        activate(m, s->ffn, s->ffn + n, n);
+        multiply(&layer[EXPERTS_DOWN], best * c->dim, c->dim, s->ffn, s->part);
+        for (uint64_t i = 0; i < c->dim; i++)
+            s->added[i] += s->router[best] * s->part[i];
+        chosen += (double)s->router[best];
+        s->router[best] = -1;
+    }
+    for (uint64_t i = 0; m->normalize_experts && i < c->dim; i++)
+        s->added[i] = (float)((double)s->added[i] / chosen);
+}
+
+static void feed_forward(const model *m, state *s, const weight *layer)
+{
+    uint64_t n = m->config.ffn_dim;
+    if (layer[ROUTER].values) {
+        mixture(m, s, layer);
+        return;
+    }
+    if (layer[GATE_UP].values) {
+        multiply(&layer[GATE_UP], 0, 2 * n, s->normed, s->ffn);
+    } else {
+        multiply(&layer[GATE], 0, n, s->normed, s->ffn);
+        multiply(&layer[UP], 0, n, s->normed, s->ffn + n);
+    }
+    activate(m, s->ffn, s->ffn + n, n);
+    multiply(&layer[DOWN], 0, m->config.dim, s->ffn, s->added);
+}
+
+static void add(const model *m, state *s, const weight *post_norm)
+{
+    normalize(m, post_norm, s->added, s->added, m->config.dim);
+    for (uint64_t i = 0; i < m->config.dim; i++)
+        s->x[i] += s->added[i];
+}
+
+const float *forward(const model *m, state *s, uint64_t token)
+{
+    uint64_t dim = m->config.dim;
+    for (uint64_t i = 0; i < dim; i++)
+        s->x[i] = (float)((double)m->embedding.values[token * dim + i] * m->embedding_scale);
+    for (uint64_t n = 0; n < m->config.n_layers; n++) {
+        const weight *layer = m->layers[n];
+        normalize(m, &layer[ATTENTION_NORM], s->x, s->normed, dim);
+        attention(m, s, n);
+        add(m, s, &layer[POST_ATTENTION_NORM]);
+        normalize(m, &layer[FFN_NORM], s->x, s->normed, dim);
+        feed_forward(m, s, layer);
+        add(m, s, &layer[POST_FFN_NORM]);
+    }
+    normalize(m, &m->output_norm, s->x, s->normed, dim);
+    multiply(&m->output, 0, m->embedding.rows, s->normed, s->logits);
+    for (uint64_t i = 0; m->logit_cap > 0 && i < m->embedding.rows; i++)
+        s->logits[i] = soft_cap((double)s->logits[i], m->logit_cap);
+    s->position++;
+    return s->logits;
+}

@@ -1,0 +1,257 @@
+/* Weights and facts, from any file the library opens. */
+#include "model.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The sizes that weights have. */
+enum {
+    ONE,
+    DIM,
+    HEAD,
+    Q_DIM,
+    KV_DIM,
+    QKV_DIM,
+    FFN,
+    FFN_2,
+    EXPERTS,
+    EXPERT_FFN,
+    ALL_FFN,
+    ALL_DIM,
+    SIZES
+};
+
+static const struct {
+    const char *name;
+    int rows, columns;
+} parts[PARTS] = {
+    [ATTENTION_NORM] = {"attention_norm", ONE, DIM},
+    [Q] = {"attention.q", Q_DIM, DIM},
+    [K] = {"attention.k", KV_DIM, DIM},
+    [V] = {"attention.v", KV_DIM, DIM},
+    [QKV] = {"attention.qkv", QKV_DIM, DIM},
+    [ATTENTION_OUTPUT] = {"attention.output", DIM, Q_DIM},
+    [Q_NORM] = {"attention.q_norm", ONE, HEAD},
+    [K_NORM] = {"attention.k_norm", ONE, HEAD},
+    [POST_ATTENTION_NORM] = {"post_attention_norm", ONE, DIM},
+    [FFN_NORM] = {"ffn_norm", ONE, DIM},
+    [GATE] = {"ffn.gate", FFN, DIM},
+    [UP] = {"ffn.up", FFN, DIM},
+    [GATE_UP] = {"ffn.gate_up", FFN_2, DIM},
+    [DOWN] = {"ffn.down", DIM, FFN},
+    [ROUTER] = {"ffn.router", EXPERTS, DIM},
+    [EXPERTS_GATE] = {"ffn.experts.gate", ALL_FFN, DIM},
+    [EXPERTS_UP] = {"ffn.experts.up", ALL_FFN, DIM},
+    [EXPERTS_DOWN] = {"ffn.experts.down", ALL_DIM, EXPERT_FFN},
+    [POST_FFN_NORM] = {"post_ffn_norm", ONE, DIM},
+};
+
+/* Gemma apart, these differ in nothing but what config and tensors say. */
+static const char *const families[] = {"llama", "qwen2", "qwen3",  "qwen3moe",
+                                       "phi3",  "gemma", "gemma2", "gemma3"};
+
+void fail(const char *what, const char *why)
+{
+    fprintf(stderr, "llama: %s: %s\n", what, why);
+    exit(1);
+}
+
+void *need(uint64_t count, size_t size)
+{
+    void *memory = count <= SIZE_MAX / size ? calloc((size_t)count + !count, size) : NULL;
+    if (memory == NULL)
+        fail("out of memory", "the model is too large for this machine");
+    return memory;
+}
+
+static void check(wb_status status, const wb_error *error)
+{
+    if (status != WB_OK)
+        fail(*error->file ? error->file : "the model", error->message);
+}
+
+/* Reads a tensor as float32 [rows, columns]; one that the model does not have is NULL. */
+static float *read_tensor(const model *m, const char *name, uint64_t *rows, uint64_t *columns)
+{
+    wb_error error;
+    wb_tensor tensor = {.size = sizeof tensor};
+    uint64_t index;
+    if (wb_tensor_find(m->files, name, SIZE_MAX, &index) != WB_OK)
+        return NULL;
+    check(wb_tensor_at(m->files, index, &tensor, &error), &error);
+    if (tensor.rank == 0 || tensor.elements == 0)
+        fail(name, "is empty");
+    *columns = tensor.shape[tensor.rank - 1];
+    *rows = tensor.elements / *columns;
+    float *values = need(tensor.elements, sizeof *values);
+    check(wb_tensor_read(m->files, index, NULL, WB_DTYPE_F32, values,
+                         tensor.elements * sizeof *values, &error),
+          &error);
+    return values;
+}
+
+/* A weight and its bias, which must be of these sizes; rows 0: of any number of rows. */
+static void read_weight(const model *m, const char *stem, uint64_t rows, uint64_t columns,
+                        weight *w)
+{
+    char name[128];
+    uint64_t one, n;
+    snprintf(name, sizeof name, "%s.weight", stem);
+    if ((w->values = read_tensor(m, name, &w->rows, &w->columns)) == NULL)
+        return;
+    if (w->columns != columns || (rows && w->rows != rows))
+        fail(name, "is of another shape than the config says");
+    for (uint64_t i = 0; m->config.norm_offset && strstr(stem, "norm") && i < w->rows * w->columns;
+         i++)
+        w->values[i] += 1;
+    snprintf(name, sizeof name, "%s.bias", stem);
+    if ((w->bias = read_tensor(m, name, &one, &n)) != NULL && one * n != w->rows)
+        fail(name, "is of another length than its weight");
+}
+
+static void read_layer(const model *m, uint64_t n, weight *layer)
+{
+    const wb_config *c = &m->config;
+    const uint64_t e = c->n_experts, f = c->expert_ffn_dim, q = m->q_dim, kv = m->kv_dim;
+    const uint64_t sizes[SIZES] = {1,          c->dim,         c->head_dim, q, kv,    q + 2 * kv,
+                                   c->ffn_dim, 2 * c->ffn_dim, e,           f, e * f, e * c->dim};
+    char stem[64];
+    for (int i = 0; i < PARTS; i++) {
+        snprintf(stem, sizeof stem, "layers.%" PRIu64 ".%s", n, parts[i].name);
+        read_weight(m, stem, sizes[parts[i].rows], sizes[parts[i].columns], &layer[i]);
+    }
+    int attention = layer[QKV].values || (layer[Q].values && layer[K].values && layer[V].values);
+    int dense =
+        layer[DOWN].values && (layer[GATE_UP].values || (layer[GATE].values && layer[UP].values));
+    int mixed =
+        layer[EXPERTS_GATE].values && layer[EXPERTS_UP].values && layer[EXPERTS_DOWN].values;
+    if (!layer[ATTENTION_NORM].values || !attention || !layer[ATTENTION_OUTPUT].values ||
+        !layer[FFN_NORM].values || !(layer[ROUTER].values ? mixed : dense))
+        fail(stem, "this layer lacks weights");
+}
+
+/* A number that files have under "ARCHITECTURE.key" or bare. */
+static double number(const model *m, const char *key, double otherwise)
+{
+    char full[128];
+    double value;
+    wb_error ignored;
+    snprintf(full, sizeof full, "%s.%s", m->config.architecture, key);
+    if (wb_meta_get_float(m->files, full, SIZE_MAX, &value, &ignored) == WB_OK ||
+        wb_meta_get_float(m->files, key, SIZE_MAX, &value, &ignored) == WB_OK)
+        return value;
+    return otherwise;
+}
+
+/* Llama 3.1 slows low frequencies down and leaves high ones alone. */
+static double llama3_divisor(const model *m, double frequency)
+{
+    double factor = number(m, "rope_scaling.factor", 8),
+           low = number(m, "rope_scaling.low_freq_factor", 1);
+    double high = number(m, "rope_scaling.high_freq_factor", 4), pi = 3.141592653589793;
+    double turns = number(m, "rope.scaling.original_context_length", 8192) * frequency / (2 * pi);
+    double smooth = fmin(1, fmax(0, (turns - low) / (high - low)));
+    return 1 / (smooth + (1 - smooth) / factor);
+}
+
+static void set_rope(model *m)
+{
+    const wb_config *c = &m->config;
+    char key[128];
+    const char *type;
+    size_t len;
+    wb_error ignored;
+    uint64_t one, n = 0;
+    float *divisors = read_tensor(m, "rope_freqs.weight", &one, &n); /* Llama 3.1's, in GGUF */
+    snprintf(key, sizeof key, "%s.rope.scaling.type", c->architecture);
+    int found = wb_meta_get_string(m->files, key, SIZE_MAX, &type, &len, &ignored) == WB_OK;
+    int linear = found && strcmp(type, "linear") == 0,
+        llama3 = found && strcmp(type, "llama3") == 0;
+    if (found && !linear && !llama3 && strcmp(type, "none") != 0 && strcmp(type, "default") != 0)
+        fail(key, "this way of scaling RoPE is not done here");
+    m->rope = need(c->head_dim / 2, sizeof *m->rope);
+    m->rope_local = need(c->head_dim / 2, sizeof *m->rope);
+    for (uint64_t i = 0; i < c->head_dim / 2; i++) {
+        double exponent = -2.0 * (double)i / (double)c->head_dim;
+        m->rope[i] =
+            pow(c->rope_theta, exponent) / (linear ? number(m, "rope.scaling.factor", 1) : 1);
+        if (llama3)
+            m->rope[i] /= llama3_divisor(m, m->rope[i]);
+        else if (i < n)
+            m->rope[i] /= (double)divisors[i];
+        m->rope_local[i] =
+            c->rope_local_theta > 0 ? pow(c->rope_local_theta, exponent) : m->rope[i];
+    }
+    free(divisors);
+}
+
+static void set_facts(model *m)
+{
+    const wb_config *c = &m->config;
+    const uint64_t counts[] = {c->n_layers,           c->dim,          c->n_heads,
+                               c->n_kv_heads,         c->head_dim / 2, c->n_experts + 1,
+                               c->n_experts_used + 1, c->ffn_dim + 1,  c->expert_ffn_dim + 1};
+    int known = 0, flag;
+    wb_error ignored;
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+        known |= c->architecture && strcmp(c->architecture, families[i]) == 0;
+    if (!known)
+        fail(c->architecture ? c->architecture : "architecture",
+             "not one of those this example knows");
+    for (size_t i = 0; i < sizeof counts / sizeof *counts;
+         i++) /* so that no product of two overflows */
+        if (counts[i] == 0 || counts[i] > INT32_MAX)
+            fail("config", "a size is missing or absurd");
+    if (c->n_heads % c->n_kv_heads || c->head_dim % 2 || c->n_experts_used > c->n_experts)
+        fail("config", "these sizes do not go together");
+    m->q_dim = c->n_heads * c->head_dim;
+    m->kv_dim = c->n_kv_heads * c->head_dim;
+    m->gelu = strncmp(c->architecture, "gemma", 5) == 0;
+    m->embedding_scale = m->gelu ? sqrt((double)c->dim) : 1;
+    m->query_scale = 1 / sqrt(number(m, "query_pre_attn_scalar", (double)c->head_dim));
+    m->attention_cap = number(m, "attn_logit_softcapping", 0);
+    m->logit_cap = number(m, "final_logit_softcapping", 0);
+    m->normalize_experts =
+        wb_meta_get_bool(m->files, "norm_topk_prob", SIZE_MAX, &flag, &ignored) != WB_OK || flag;
+}
+
+void model_open(const char *path, model *m)
+{
+    wb_error error;
+    *m = (model){.config.size = sizeof m->config};
+    check(wb_open(path, NULL, &m->files, &error), &error);
+    check(wb_config_get(m->files, &m->config, &error), &error);
+    set_facts(m);
+    set_rope(m);
+    read_weight(m, "token_embedding", 0, m->config.dim, &m->embedding);
+    read_weight(m, "output_norm", 1, m->config.dim, &m->output_norm);
+    read_weight(m, "output", m->embedding.rows, m->config.dim, &m->output);
+    if (!m->embedding.values || !m->output_norm.values || !m->output.values)
+        fail(path, "lacks the weights of embedding or output");
+    m->layers = need(m->config.n_layers, sizeof *m->layers);
+    for (uint64_t n = 0; n < m->config.n_layers; n++)
+        read_layer(m, n, m->layers[n]);
+}
+
+static void free_weights(weight *w, int n)
+{
+    for (int i = 0; i < n; i++) {
+        free(w[i].values);
+        free(w[i].bias);
+    }
+}
+
+void model_close(model *m)
+{
+    for (uint64_t n = 0; n < m->config.n_layers; n++)
+        free_weights(m->layers[n], PARTS);
+    free_weights(&m->embedding, 1);
+    free_weights(&m->output_norm, 1);
+    free_weights(&m->output, 1);
+    free(m->layers);
+    free(m->rope);
+    free(m->rope_local);
+    wb_close(m->files);
+}

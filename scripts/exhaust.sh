@@ -1,0 +1,21 @@
+#!/bin/sh
+# Runs every small mutation (fuzz/support/exhaust.h) of every seed of each fuzz target: exhaust.sh [PRESET]
+#
+# The preset is dev unless said otherwise; with asan it takes about ten times as long. EXHAUST_MOST is the
+# size in bytes up to which a seed counts as small (600).
+set -eu
+cd "$(dirname "$0")/.."
+preset=${1:-dev}
+cmake --preset "$preset" >/dev/null
+cmake --build --preset "$preset" -j "$(nproc)" >"build/$preset/build.log" 2>&1 ||
+    { cat "build/$preset/build.log" >&2; exit 1; }
+total=0
+for source in fuzz/*.c; do
+    target=$(basename "$source" .c)
+    [ "$target" != codecs ] || continue # its input is no file: any bits are as good as any others
+    count=$("build/$preset/fuzz/fuzz_$target" --exhaust --most="${EXHAUST_MOST:-600}" "fuzz/seeds/$target" |
+        sed -n 's/ inputs replayed$//p')
+    printf '%-20s %12d\n' "$target" "$count"
+    total=$((total + count))
+done
+printf '%-20s %12d\n' all "$total"

@@ -1,0 +1,34 @@
+#!/bin/sh
+# Proves the contracts of the checked arithmetic and of the cursor with Frama-C's WP plugin, by Z3 and
+# CVC4: every goal, among them that no arithmetic wraps and that every byte read is at hand.
+#
+# What it rests on: a fill keeps its own contract (src/core/cursor.h), and bytes of 8 bits.
+set -eu
+cd "$(dirname "$0")/.."
+sh scripts/need.sh prove
+mkdir -p build/prove
+[ -f "$HOME/.why3.conf" ] || why3 config detect >/dev/null 2>&1
+
+# One file, the functions in it, and what else to say.
+prove() {
+    file=$1
+    functions=$2
+    shift 2
+    log=build/prove/$(basename "$file").log
+    frama-c -wp -wp-rte -rte-no-pointer-call -wp-fct "$functions" -wp-model typed+cast \
+        -wp-prover z3,cvc4,qed -wp-timeout 60 -wp-warn-key pedantic-assigns=inactive \
+        -machdep x86_64 -cpp-extra-args="-Isrc -Iinclude -std=c11" "$@" "$file" >"$log" 2>&1 ||
+        { cat "$log"; exit 1; }
+    proved=$(sed -n 's/^\[wp\] Proved goals: *\([0-9]*\) *\/ *\([0-9]*\)$/\1 \2/p' "$log")
+    [ -n "$proved" ] || { cat "$log"; exit 1; }
+    echo "$file: ${proved% *} of ${proved#* } goals proved"
+    [ "${proved% *}" = "${proved#* }" ] || { grep -A2 Failed "$log"; exit 1; }
+}
+
+prove src/core/checked.h wb__add,wb__mul,wb__align_up,wb__in_range,wb__to_size \
+    -warn-unsigned-overflow
+prove src/core/cursor.c "wb__cursor_at_hand,wb__cursor_at,wb__cursor_left,wb__cursor_set_limit,\
+wb__cursor_fetch,wb__cursor_want,wb__cursor_peek_slow,wb__cursor_peek,wb__cursor_le64" \
+    -warn-unsigned-overflow
+# Shifts are no arithmetic on sizes: what is proved of the loads is which bytes they read.
+prove src/core/endian.h wb__load_le16,wb__load_le32,wb__load_le64 -no-warn-signed-overflow

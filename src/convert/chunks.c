@@ -1,0 +1,307 @@
+/*
+ * A chunk is some rows of a tensor, on their way from the model to the result: read as they are
+ * stored, their bytes put in order where that is enough; or decoded to binary32, put in order there,
+ * moved by the offset, encoded, and, to tell what became of them, decoded again.
+ */
+#include "convert/convert.h"
+
+#include "convert/repack.h"
+#include "cpu/cpu.h"
+#include "dtype/block.h"
+#include "quant/quant.h"
+
+/* ---- measures ---- */
+
+/* Rows that have to stay together: a head whose rows change places. */
+static uint64_t unit_rows(const wb__planned *planned)
+{
+    return planned->order == WB__ROWS_AS_THEY_ARE ? 1 : planned->head_rows;
+}
+
+uint64_t wb__chunk_rows(const wb__planned *planned)
+{
+    uint64_t unit = unit_rows(planned);
+    uint64_t rows = planned->columns == 0 ? planned->rows : WB__CHUNK_ELEMENTS / planned->columns;
+    rows = rows / unit * unit;
+    return rows == 0 ? unit : rows;
+}
+
+void wb__chunk_measure(const wb__planned *planned, uint64_t rows, wb__chunk_sizes *sizes)
+{
+    uint64_t in[WB__PARTS] = {0};
+    uint64_t elements = rows * planned->columns;
+    *sizes = (wb__chunk_sizes){0};
+    if (!planned->by_view || planned->route == WB__ROUTE_COPY)
+        (void)wb__form_measure(&planned->from, rows, planned->columns, in);
+    for (int i = 0; i < WB__PARTS; i++)
+        sizes->raw += in[i];
+    /* Rows that change places go through a second copy. */
+    if (planned->order != WB__ROWS_AS_THEY_ARE)
+        sizes->raw *= 2;
+    if (planned->route != WB__ROUTE_COPY) {
+        sizes->values = elements * sizeof(float);
+        if (planned->order != WB__ROWS_AS_THEY_ARE)
+            sizes->values *= 2;
+        sizes->again = elements * sizeof(float);
+    }
+    (void)wb__form_measure(&planned->to, rows, planned->columns, sizes->parts);
+}
+
+/* ---- the order of rows ---- */
+
+/* dst and src have `rows` rows of `bytes`, heads of `head` rows. */
+static void reorder(const wb__planned *planned, uint8_t *dst, const uint8_t *src, uint64_t rows,
+                    size_t bytes)
+{
+    uint64_t head = planned->head_rows, half = head / 2;
+    for (uint64_t row = 0; row < rows; row++) {
+        uint64_t in_head = row % head;
+        uint64_t from = planned->order == WB__ROWS_INTERLEAVE ? in_head % 2 * half + in_head / 2
+                                                              : in_head % half * 2 + in_head / half;
+        memcpy(dst + row * bytes, src + (row - in_head + from) * bytes, bytes);
+    }
+}
+
+/* ---- reading ---- */
+
+static wb_status read_stored(const wb_conversion *plan, wb__context *context, size_t stored,
+                             uint64_t at, void *dst, uint64_t bytes)
+{
+    const wb__model *logical = &plan->model->logical;
+    size_t file = wb__model_file_of(logical, stored);
+    context->file = logical->files[file].path;
+    wb_status status =
+        wb__source_read(plan->model->sources[file], context,
+                        wb__model_offset_of(logical, stored) + at, dst, (size_t)bytes);
+    const wb__dtype *dtype = wb__table_kind_of(&logical->table, stored)->dtype;
+    if (status == WB_OK && logical->files[file].big_endian)
+        wb__dtype_swap(dtype, dst, (size_t)(bytes * 8 / dtype->block_bits));
+    return status;
+}
+
+/* Reads the stored bytes of the rows, part after part; `in` is where each then lies. */
+static wb_status read_parts(const wb_conversion *plan, wb__context *context, const wb__chunk *chunk,
+                            uint8_t *in[WB__PARTS])
+{
+    const wb__planned *planned = chunk->planned;
+    uint64_t row_bytes[WB__PARTS];
+    const wb__packed *packed;
+    size_t stored = wb__tensors_stored(&plan->model->tensors, planned->source, &packed);
+    uint64_t first = planned->first_row + chunk->first;
+    uint8_t *to = chunk->raw;
+    (void)wb__form_measure(&planned->from, 1, planned->columns, row_bytes);
+    for (int part = 0; part < WB__PARTS; part++) {
+        in[part] = NULL;
+        if (row_bytes[part] == 0)
+            continue;
+        uint64_t bytes = row_bytes[part] * chunk->rows;
+        bool moves = planned->order != WB__ROWS_AS_THEY_ARE;
+        uint8_t *read = moves ? to + bytes : to;
+        wb_status status = read_stored(plan, context, packed == NULL ? stored : packed->parts[part],
+                                       first * row_bytes[part], read, bytes);
+        if (status != WB_OK)
+            return status;
+        if (moves)
+            reorder(planned, to, read, chunk->rows, (size_t)row_bytes[part]);
+        in[part] = to;
+        to += moves ? 2 * bytes : bytes;
+    }
+    return WB_OK;
+}
+
+static wb_status read_view(const wb_conversion *plan, wb__context *context, wb__chunk *chunk,
+                           int32_t dtype, void *dst, uint64_t size)
+{
+    const wb__planned *planned = chunk->planned;
+    wb_slice slice = {.size = sizeof slice,
+                      .first = (planned->first_row + chunk->first) * planned->columns,
+                      .count = chunk->rows * planned->columns};
+    return wb_tensor_read(plan->model, planned->source, &slice, dtype, dst, size, context->error);
+}
+
+static void decode_plain(const wb__form *form, const uint8_t *in, float *values, size_t n)
+{
+    wb__codec codec;
+    const wb__dtype *dtype = wb__dtype_get(form->dtype);
+    if (wb__codec_get(form->dtype, wb__cpu_features(), &codec) && codec.decode != NULL)
+        codec.decode(in, values, n / dtype->block_size);
+    else
+        wb__dtype_convert(dtype, in, 0, wb__dtype_get(WB_DTYPE_F32), values, n);
+}
+
+static void decode_packed(const wb__form *form, const wb__mlx_type *type,
+                          uint8_t *const in[WB__PARTS], float *values, size_t n)
+{
+    wb__mlx_parts parts = {.weight = in[WB__PART_VALUES],
+                           .scales = in[WB__PART_SCALES],
+                           .biases = in[WB__PART_BIASES],
+                           .scales_dtype = form->dtype,
+                           .biases_dtype = form->dtype};
+    wb__mlx_decode(wb__cpu_features(), type, &parts, false, 0, n / type->group, WB_DTYPE_F32,
+                   values);
+}
+
+static void decode(const wb__form *form, uint8_t *const in[WB__PARTS], float *values, size_t n)
+{
+    wb__mlx_type type;
+    if (wb__form_mlx(form, &type))
+        decode_packed(form, &type, in, values, n);
+    else
+        decode_plain(form, in[WB__PART_VALUES], values, n);
+}
+
+/* The values of the rows, in the order of the result, and before anything is added. */
+static wb_status read_values(const wb_conversion *plan, wb__context *context, wb__chunk *chunk,
+                             uint8_t *in[WB__PARTS])
+{
+    const wb__planned *planned = chunk->planned;
+    uint64_t n = chunk->rows * planned->columns;
+    memset(in, 0, WB__PARTS * sizeof *in);
+    if (planned->source == WB__NO_SOURCE) {
+        memcpy(chunk->values, planned->made + chunk->first * planned->columns,
+               (size_t)n * sizeof(float));
+        return WB_OK;
+    }
+    if (!planned->by_view) {
+        wb_status status = read_parts(plan, context, chunk, in);
+        if (status == WB_OK)
+            decode(&planned->from, in, chunk->values, (size_t)n);
+        return status;
+    }
+    if (planned->order == WB__ROWS_AS_THEY_ARE)
+        return read_view(plan, context, chunk, WB_DTYPE_F32, chunk->values, n * sizeof(float));
+    float *read = chunk->values + n;
+    wb_status status = read_view(plan, context, chunk, WB_DTYPE_F32, read, n * sizeof(float));
+    if (status == WB_OK)
+        reorder(planned, (uint8_t *)chunk->values, (const uint8_t *)read, chunk->rows,
+                (size_t)planned->columns * sizeof(float));
+    return status;
+}
+
+/* ---- encoding ---- */
+
+static void encode_plain(const wb__chunk *chunk, const float *values)
+{
+    const wb__planned *planned = chunk->planned;
+    const wb__dtype *dtype = wb__dtype_get(planned->to.dtype);
+    wb__codec codec;
+    bool has = wb__codec_get(dtype->id, wb__cpu_features(), &codec) && codec.encode != NULL;
+    if (!has) {
+        wb__dtype_convert(wb__dtype_get(WB_DTYPE_F32), values, 0, dtype,
+                          chunk->parts[WB__PART_VALUES], (size_t)(chunk->rows * planned->columns));
+        return;
+    }
+    uint64_t row_bytes = wb__codec_bytes(&codec, planned->columns);
+    for (uint64_t row = 0; row < chunk->rows; row++) {
+        const float *importance = planned->importance;
+        if (importance != NULL)
+            importance += (planned->first_row + chunk->first + row) / planned->rows_an_importance *
+                          planned->columns;
+        codec.encode(values + row * planned->columns, importance,
+                     chunk->parts[WB__PART_VALUES] + row * row_bytes, (size_t)planned->columns);
+    }
+}
+
+/*
+ * MLX encodes what the weights are stored as, and gives scales of the same dtype. `plain` is where
+ * such values lie already; NULL: they have to be made of the binary32, in their place.
+ */
+static void encode_packed(const wb__chunk *chunk, const wb__mlx_type *type, float *values,
+                          const uint8_t *plain)
+{
+    const wb__planned *planned = chunk->planned;
+    size_t n = (size_t)(chunk->rows * planned->columns);
+    int32_t dtype = planned->to.dtype;
+    wb__mlx_encoding encoding = {.e8m0 = WB__MLX_E8M0_UP};
+    wb__mlx_encoded out = {chunk->parts[WB__PART_VALUES], chunk->parts[WB__PART_SCALES],
+                           chunk->parts[WB__PART_BIASES]};
+    const void *src = plain;
+    if (plain == NULL && dtype != WB_DTYPE_F32) {
+        /* Into the second half: what is decoded again goes there later. */
+        wb__dtype_convert(wb__dtype_get(WB_DTYPE_F32), values, 0, wb__dtype_get(dtype),
+                          chunk->again, n);
+        src = chunk->again;
+    } else if (plain == NULL) {
+        src = values;
+    }
+    wb__mlx_encode(wb__cpu_features(), type, &encoding, dtype, src, 0, n / type->group, &out);
+}
+
+static void encode(wb__chunk *chunk, uint8_t *const in[WB__PARTS], float *moved)
+{
+    const wb__planned *planned = chunk->planned;
+    wb__mlx_type type;
+    if (!wb__form_mlx(&planned->to, &type)) {
+        encode_plain(chunk, moved);
+        return;
+    }
+    bool same = planned->from.scheme == WB__SCHEME_PLAIN && planned->offset == 0 &&
+                planned->from.dtype == planned->to.dtype;
+    encode_packed(chunk, &type, moved, same ? in[WB__PART_VALUES] : NULL);
+}
+
+/* ---- routes ---- */
+
+static wb_status copy(const wb_conversion *plan, wb__context *context, wb__chunk *chunk)
+{
+    const wb__planned *planned = chunk->planned;
+    uint8_t *in[WB__PARTS];
+    if (planned->by_view) {
+        uint64_t bytes = chunk->part_bytes[WB__PART_VALUES];
+        bool moves = planned->order != WB__ROWS_AS_THEY_ARE;
+        uint8_t *to = moves ? chunk->raw : chunk->parts[WB__PART_VALUES];
+        wb_status status = read_view(plan, context, chunk, -1, to, bytes);
+        if (status == WB_OK && moves)
+            reorder(planned, chunk->parts[WB__PART_VALUES], to, chunk->rows,
+                    (size_t)(bytes / chunk->rows));
+        return status;
+    }
+    wb_status status = read_parts(plan, context, chunk, in);
+    for (int part = 0; part < WB__PARTS && status == WB_OK; part++) {
+        if (in[part] != NULL)
+            memcpy(chunk->parts[part], in[part], (size_t)chunk->part_bytes[part]);
+    }
+    return status;
+}
+
+/* float16 arithmetic would round where this does not: the offset is added in binary32. */
+static void move(float *values, float offset, uint64_t n)
+{
+    for (uint64_t i = 0; offset != 0 && i < n; i++)
+        values[i] += offset;
+}
+
+static wb_status compute(const wb_conversion *plan, wb__context *context, wb__chunk *chunk)
+{
+    const wb__planned *planned = chunk->planned;
+    uint64_t n = chunk->rows * planned->columns;
+    uint8_t *in[WB__PARTS];
+    wb_status status = read_values(plan, context, chunk, in);
+    if (status != WB_OK)
+        return status;
+    if (planned->route == WB__ROUTE_REPACK) {
+        const uint8_t *from[WB__PARTS];
+        memcpy(from, in, sizeof from);
+        wb__repack(&planned->from, from, &planned->to, chunk->parts, (size_t)n);
+    } else if (planned->offset != 0) {
+        memcpy(chunk->again, chunk->values, (size_t)n * sizeof(float));
+        move(chunk->again, planned->offset, n);
+        encode(chunk, in, chunk->again);
+    } else {
+        encode(chunk, in, chunk->values);
+    }
+    if (planned->known_exact)
+        return WB_OK;
+    decode(&planned->to, chunk->parts, chunk->again, (size_t)n);
+    wb__fidelity_measure(&chunk->fidelity, chunk->values, planned->offset, chunk->again, (size_t)n);
+    return WB_OK;
+}
+
+wb_status wb__chunk_do(const wb_conversion *plan, wb__context *context, wb__chunk *chunk)
+{
+    const wb__planned *planned = chunk->planned;
+    chunk->fidelity = (wb__fidelity){0};
+    (void)wb__form_measure(&planned->to, chunk->rows, planned->columns, chunk->part_bytes);
+    return planned->route == WB__ROUTE_COPY ? copy(plan, context, chunk)
+                                            : compute(plan, context, chunk);
+}

@@ -1,0 +1,174 @@
+/*
+ * convert: from a model to files of another kind, planned first, then streamed.
+ *
+ * A plan has a row for each tensor of the result: what it is called there, which tensor of the model
+ * it comes from, which rows of it and in which order, what is added to its values, and how these are
+ * stored before and after. Making it reads headers and the files beside the weights, and nothing else,
+ * so that it can be shown before anything is done (wb__plan_make). Running it (wb__plan_run) cuts the
+ * tensors into chunks of rows, which the caller's executor reads, transforms and encodes side by side
+ * within the memory allowed, and which are written in order.
+ *
+ *     source     where a tensor's values are, and as what           plan.c, names.c
+ *     form       how values are stored                              forms.c, mixes.c, rules.c
+ *     route      as they are, as other blocks of the same values, or by way of binary32
+ *     fidelity   what became of the values                          fidelity.c
+ *
+ * Nothing of the result depends on the executor or on the memory allowed.
+ */
+#ifndef WB_CONVERT_CONVERT_H
+#define WB_CONVERT_CONVERT_H
+
+#include "convert/forms.h"
+#include "convert/mixes.h"
+#include "open/insight.h"
+
+#define WB__NO_SOURCE UINT64_MAX
+
+/* What becomes of the rows of a head of q and k between Hugging Face's order and GGUF's. */
+typedef enum wb__row_order {
+    WB__ROWS_AS_THEY_ARE,
+    WB__ROWS_INTERLEAVE, /* half a head and the other half take turns: into GGUF */
+    WB__ROWS_SEPARATE    /* the way back */
+} wb__row_order;
+
+typedef enum wb__route {
+    WB__ROUTE_COPY,   /* the same bytes */
+    WB__ROUTE_REPACK, /* the same values in other blocks */
+    WB__ROUTE_COMPUTE /* decoded, and encoded again */
+} wb__route;
+
+/* What became of the values of a tensor, or of a part of it. Sums are of binary64. */
+typedef struct wb__fidelity {
+    double error;        /* sum of (after - before)² */
+    double before;       /* of before² */
+    double after;        /* of after² */
+    double product;      /* of before · after */
+    double max_error;    /* the largest |after - before| */
+    uint64_t overflowed; /* finite before, and not after */
+} wb__fidelity;
+
+/* A tensor of the result. */
+typedef struct wb__planned {
+    wb__str name;        /* in the result; all strings of a plan end with a NUL as well */
+    wb__str source_name; /* in the model; empty for what is made */
+    uint64_t source;     /* number of the tensor or view, WB__NO_SOURCE: `made` has its values */
+    const float *made;
+    const uint64_t *shape; /* of values */
+    uint32_t rank;
+    uint64_t first_row; /* of the source, all its dimensions but the last taken as one */
+    uint64_t rows;
+    uint64_t columns;
+    wb__row_order order;
+    uint64_t head_rows; /* rows that change places among themselves */
+    float offset;       /* added to every value */
+    wb__form from, to;
+    int32_t wanted; /* the dtype that `to` fell back from, -1: it did not */
+    wb__route route;
+    uint64_t bytes;                 /* of all parts of the result */
+    uint64_t part_bytes[WB__PARTS]; /* of each */
+    const float *importance;        /* `columns` for each `rows_an_importance` rows; NULL */
+    uint64_t rows_an_importance;
+    bool by_view;     /* the model gives its values, but it has no stored parts of its own */
+    bool known_exact; /* every value of `from` is one of `to` */
+    /* What it is; NULL: no rule knows it. */
+    const wb__rule *rule;
+    uint32_t layer;
+    wb__suffix suffix;
+    bool done;
+    wb__fidelity fidelity;
+} wb__planned;
+
+struct wb_conversion {
+    wb_allocator allocator;
+    wb_executor executor;
+    wb__arena arena;
+    const wb_model *model;
+    const wb__insight *insight;
+    wb_target target;
+    wb__quant quant;
+    struct wb__rules *rules;    /* NULL: none */
+    struct wb__imatrix *matrix; /* NULL: none */
+    bool strict, replace;
+    uint64_t max_memory;
+    uint64_t max_shard;
+    uint32_t file_type; /* GGUF: general.file_type */
+    int32_t common;     /* the dtype of most matrices that are plain, F16 where none is */
+    wb__list tensors;   /* of wb__planned, in the order of the result */
+    wb__planned **order;
+    wb_findings notes; /* what has no place in the result, what is doubtful */
+};
+
+static inline wb__planned *wb__planned_at(const wb_conversion *plan, size_t i)
+{
+    return plan->order[i];
+}
+
+/* Fills in an empty conversion whose policy is set. */
+wb_status wb__plan_make(wb_conversion *plan, wb__context *context);
+
+/* Writes the result. */
+wb_status wb__plan_run(wb_conversion *plan, wb__context *context, const char *path,
+                       const wb_progress *progress);
+
+/* A copy of a text in the plan's arena; its ptr is NULL when memory is out. */
+wb__str wb__plan_text(wb_conversion *plan, wb__str text);
+
+/* Notes something about the result as a whole or about a tensor or key. */
+wb_status wb__plan_note(wb_conversion *plan, wb__context *context, wb_severity severity,
+                        wb__finding_id id, wb__str name, const char *message);
+
+/* ---- plan_forms.c ---- */
+
+/* Chooses how each tensor is stored, and by which route; the tensors are in their order. */
+wb_status wb__plan_forms(wb_conversion *plan, wb__context *context);
+
+/* The encoding of a tensor of the model, by its number; *by_view as above. */
+wb__form wb__plan_form_of(const wb_conversion *plan, uint64_t source, bool *by_view);
+
+/* ---- names.c ---- */
+
+/*
+ * What a tensor that goes by a rule is called in the result; ptr is NULL when memory is out.
+ * `expert` counts where the result has experts one by one.
+ */
+wb__str wb__plan_name(wb_conversion *plan, const wb__rule *rule, uint32_t layer, uint32_t expert,
+                      wb__suffix suffix);
+
+/* ---- chunks.c: rows of a tensor, read, transformed and encoded ---- */
+
+#define WB__CHUNK_ELEMENTS ((uint64_t)1 << 18)
+
+/* How many rows are done at a time; a property of the tensor alone. */
+uint64_t wb__chunk_rows(const wb__planned *planned);
+
+/* Memory that a chunk takes on its way. */
+typedef struct wb__chunk_sizes {
+    uint64_t raw;    /* bytes as read */
+    uint64_t values; /* bytes of binary32 */
+    uint64_t again;  /* bytes of binary32 decoded from the result */
+    uint64_t parts[WB__PARTS];
+} wb__chunk_sizes;
+
+void wb__chunk_measure(const wb__planned *planned, uint64_t rows, wb__chunk_sizes *sizes);
+
+typedef struct wb__chunk {
+    const wb__planned *planned;
+    uint64_t first; /* row of the result */
+    uint64_t rows;
+    uint8_t *raw;
+    float *values;
+    float *again;
+    uint8_t *parts[WB__PARTS];
+    uint64_t part_bytes[WB__PARTS]; /* filled */
+    wb__fidelity fidelity;          /* likewise */
+} wb__chunk;
+
+wb_status wb__chunk_do(const wb_conversion *plan, wb__context *context, wb__chunk *chunk);
+
+/* ---- fidelity.c ---- */
+
+void wb__fidelity_measure(wb__fidelity *fidelity, const float *before, double offset,
+                          const float *after, size_t n);
+void wb__fidelity_add(wb__fidelity *sum, const wb__fidelity *part);
+
+#endif

@@ -1,0 +1,46 @@
+/*
+ * convert/deliver.h: the files of the result, on the way from the plan to the writer.
+ */
+#ifndef WB_CONVERT_DELIVER_H
+#define WB_CONVERT_DELIVER_H
+
+#include "convert/convert.h"
+#include "core/buffer.h"
+
+typedef struct wb__delivery {
+    wb_conversion *plan;
+    wb__context *context;
+    wb_writer *writer;
+    uint64_t (*indices)[WB__PARTS]; /* of each row's parts in the writer */
+    const char *path;
+    bool folder; /* it is that of a folder */
+} wb__delivery;
+
+/* ---- run.c ---- */
+
+/* Declares the tensors of the result to the writer. */
+wb_status wb__deliver_tensors(wb__delivery *out);
+
+/* ---- keys.c ---- */
+
+/* Has the model tell all metadata, not just that of the files of its weights. */
+void wb__deliver_all_keys(const wb_model *model);
+
+/* Sets the key-values of a GGUF file. */
+wb_status wb__deliver_keys(wb__delivery *out);
+
+/* ---- folder.c, config_json.c, tokenizer_json.c: what lies beside the weights of a folder ---- */
+
+/* Writes it. */
+wb_status wb__deliver_beside(wb__delivery *out);
+
+/* The texts of files; nothing is appended where there is nothing to say. */
+wb_status wb__deliver_config(wb__delivery *out, wb__buffer *to);
+wb_status wb__deliver_tokenizer(wb__delivery *out, wb__buffer *to);
+wb_status wb__deliver_tokenizer_config(wb__delivery *out, wb__buffer *to);
+
+/* A writer of JSON at the end of a buffer, and a text as JSON has it. */
+wb__json_writer wb__deliver_json(wb__buffer *to);
+void wb__deliver_json_text(wb__buffer *to, wb__str text);
+
+#endif

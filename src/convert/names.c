@@ -1,0 +1,80 @@
+/*
+ * What tensors are called in the result. The rules of a family (arch/family.h) have one spelling for
+ * GGUF, the first, and one or several for Hugging Face and MLX, of which this picks one: MLX stacks
+ * experts and says switch_mlp, Hugging Face has them one by one; Mixtral has words of its own.
+ */
+#include "convert/convert.h"
+
+static bool has(wb__str text, wb__str part)
+{
+    for (size_t i = 0; i + part.len <= text.len; i++) {
+        if (memcmp(text.ptr + i, part.ptr, part.len) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Only Mixtral is of llama's architecture and has experts. */
+static bool is_mixtral(const wb_conversion *plan)
+{
+    const char *architecture = plan->insight->config.architecture;
+    return architecture != NULL && strcmp(architecture, "llama") == 0 &&
+           plan->insight->config.n_experts > 0;
+}
+
+/* How well a spelling suits the target; the first of the best is taken. */
+static int suits(const wb_conversion *plan, wb__str spelling)
+{
+    int points = 0;
+    points += has(spelling, WB__STR("block_sparse_moe")) == is_mixtral(plan) ? 2 : 0;
+    if (has(spelling, WB__STR("switch_mlp")) || has(spelling, WB__STR("{e}")) ||
+        has(spelling, WB__STR("experts."))) {
+        bool stacked = has(spelling, WB__STR("switch_mlp"));
+        bool wanted = plan->target == WB_TARGET_MLX;
+        points += stacked == wanted && has(spelling, WB__STR("{e}")) != wanted ? 1 : 0;
+    }
+    return points;
+}
+
+static wb__str pick(const wb_conversion *plan, const wb__rule *rule)
+{
+    const char *rest = plan->target == WB_TARGET_GGUF ? rule->gguf : rule->native;
+    wb__str spelling, best = {"", 0};
+    int most = -1;
+    while (wb__spelling_next(&rest, &spelling)) {
+        int points = plan->target == WB_TARGET_GGUF ? 0 : suits(plan, spelling);
+        if (points > most) {
+            best = spelling;
+            most = points;
+        }
+    }
+    return best;
+}
+
+/* What wraps the names of a decoder, but for its output. */
+static wb__str prefix_of(const wb_conversion *plan, wb__str spelling)
+{
+    uint32_t flags = plan->insight->family->flags;
+    if (plan->target == WB_TARGET_GGUF || wb__str_equal(spelling, WB__STR("lm_head")) ||
+        (flags & WB__FAMILY_NO_HEAD))
+        return WB__STR("");
+    return WB__STR("model.");
+}
+
+wb__str wb__plan_text(wb_conversion *plan, wb__str text)
+{
+    char *copy = wb__arena_copy(&plan->arena, text.ptr, text.len);
+    return (wb__str){copy, text.len};
+}
+
+wb__str wb__plan_name(wb_conversion *plan, const wb__rule *rule, uint32_t layer, uint32_t expert,
+                      wb__suffix suffix)
+{
+    char text[WB__STEM_MAX * 2];
+    wb__str spelling = pick(plan, rule);
+    wb__str prefix = prefix_of(plan, spelling);
+    memcpy(text, prefix.ptr, prefix.len);
+    size_t n = wb__pattern_expand(spelling, layer, expert, suffix, text + prefix.len,
+                                  sizeof text - prefix.len);
+    return wb__plan_text(plan, (wb__str){text, prefix.len + n});
+}

@@ -1,0 +1,392 @@
+/*
+ * The plan: which tensors the result has, what they are called there, and which rows of which tensor
+ * of the model they are. How they are stored is chosen afterwards (plan_forms.c), since that goes by
+ * the order of the result.
+ */
+#include "convert/convert.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+wb_status wb__plan_note(wb_conversion *plan, wb__context *context, wb_severity severity,
+                        wb__finding_id id, wb__str name, const char *message)
+{
+    wb__context own = *context;
+    own.findings = &plan->notes;
+    own.file = "";
+    return wb__note(&own, severity, id, WB_NO_OFFSET, name, "%s", message);
+}
+
+/* ---- rows ---- */
+
+static wb_status append(wb_conversion *plan, wb__context *context, const wb__planned *row)
+{
+    wb__planned *place = row->name.ptr == NULL ? NULL : wb__list_append(&plan->tensors);
+    if (place == NULL)
+        return wb__fail_memory(context);
+    *place = *row;
+    return WB_OK;
+}
+
+static bool is_rule(const wb__rule *rule, const char *canonical)
+{
+    return rule != NULL && rule->canonical != NULL && strcmp(rule->canonical, canonical) == 0;
+}
+
+static wb_status fail_heads(wb__context *context, const wb__planned *row, uint64_t heads)
+{
+    return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_CONVERT_SHAPE, WB_NO_OFFSET,
+                    row->name, "its %llu rows are not %llu heads of an even number of rows",
+                    (unsigned long long)row->rows, (unsigned long long)heads);
+}
+
+/* RoPE pairs other rows in GGUF's files of Llama than in all others. */
+static wb_status set_order(const wb_conversion *plan, wb__context *context, wb__planned *row)
+{
+    const wb_config *config = &plan->insight->config;
+    bool q = is_rule(row->rule, "layers.{n}.attention.q");
+    bool k = is_rule(row->rule, "layers.{n}.attention.k");
+    bool into = plan->target == WB_TARGET_GGUF;
+    if (!(q || k) || !(plan->insight->family->flags & WB__FAMILY_INTERLEAVED) ||
+        config->rope_layout == (into ? WB_ROPE_INTERLEAVED : WB_ROPE_HALF))
+        return WB_OK;
+    uint64_t heads = q ? config->n_heads : config->n_kv_heads;
+    if (row->rank == 1) { /* a bias: every value is a row */
+        row->rows = row->columns;
+        row->columns = 1;
+    }
+    if (heads == 0 || row->rows % heads != 0 || row->rows / heads % 2 != 0 || row->rows == 0)
+        return fail_heads(context, row, heads);
+    row->order = into ? WB__ROWS_INTERLEAVE : WB__ROWS_SEPARATE;
+    row->head_rows = row->rows / heads;
+    return WB_OK;
+}
+
+/* Gemma's files have the weights of norms less one, but for GGUF. */
+static void set_offset(const wb_conversion *plan, wb__planned *row)
+{
+    bool into = plan->target == WB_TARGET_GGUF;
+    if (!(plan->insight->family->flags & WB__FAMILY_NORM_OFFSET) || row->rule == NULL ||
+        row->suffix != WB__SUFFIX_WEIGHT ||
+        !wb__str_ends_with(wb__str_from(row->rule->canonical, SIZE_MAX), WB__STR("norm")) ||
+        (plan->insight->config.norm_offset == 0) == into)
+        return;
+    row->offset = into ? 1.0f : -1.0f;
+}
+
+static wb_status add_row(wb_conversion *plan, wb__context *context, wb__planned *row)
+{
+    set_offset(plan, row);
+    wb_status status = set_order(plan, context, row);
+    return status != WB_OK ? status : append(plan, context, row);
+}
+
+/* Shape and rows of the whole of a tensor. */
+static void set_shape(wb__planned *row, const wb__kind *kind)
+{
+    row->rank = kind->rank;
+    row->shape = kind->shape;
+    row->columns = kind->rank == 0 ? 1 : kind->shape[kind->rank - 1];
+    row->rows = row->columns == 0 ? 0 : kind->elements / row->columns;
+}
+
+/* ---- experts ---- */
+
+/* One tensor for each expert of a stack. */
+static wb_status unstack(wb_conversion *plan, wb__context *context, const wb__planned *whole)
+{
+    uint64_t experts = whole->shape[0];
+    if (experts > WB__NUMBER_MAX)
+        return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_CONVERT_SHAPE, WB_NO_OFFSET,
+                        whole->source_name, "%llu experts are too many",
+                        (unsigned long long)experts);
+    for (uint64_t i = 0; i < experts; i++) {
+        wb__planned row = *whole;
+        row.shape = whole->shape + 1;
+        row.rank = whole->rank - 1;
+        row.rows = whole->rows / experts;
+        row.first_row = i * row.rows;
+        row.name = wb__plan_name(plan, whole->rule, whole->layer, (uint32_t)i, whole->suffix);
+        wb_status status = add_row(plan, context, &row);
+        if (status != WB_OK)
+            return status;
+    }
+    return WB_OK;
+}
+
+static bool is_stack_rule(const wb__rule *rule)
+{
+    return strncmp(rule->canonical, "layers.{n}.ffn.experts.", 23) == 0;
+}
+
+/* Experts that are stored one by one and are to be one tensor: the first of them stands for all. */
+static wb_status stack(wb_conversion *plan, wb__context *context, wb__planned *row,
+                       const wb__name_entry *entry, uint64_t i)
+{
+    if (entry->view == WB__NO_ENTRY)
+        return wb__fail(
+            context, WB_ERROR_UNSUPPORTED, WB__FINDING_EXPERTS_INCOMPLETE, WB_NO_OFFSET,
+            row->source_name,
+            "the experts of this layer cannot be stacked: some are missing, or they are "
+            "not all alike");
+    if (i != entry->first)
+        return WB_OK;
+    const wb__tensors *tensors = &plan->model->tensors;
+    const wb__view *view = &plan->insight->names.views[entry->view];
+    row->source = (uint64_t)tensors->count + tensors->stored_count + entry->view;
+    row->source_name = wb__plan_text(plan, (wb__str){view->name, view->name_len});
+    set_shape(row, &view->kind);
+    row->name = wb__plan_name(plan, row->rule, row->layer, 0, row->suffix);
+    return add_row(plan, context, row);
+}
+
+/* ---- tensors ---- */
+
+/* Whether a rule's tensor is left out of the result, since it can be computed or is there twice. */
+static bool is_left_out(const wb_conversion *plan, const wb__matched *matched)
+{
+    bool from_gguf = plan->insight->by_key;
+    bool to_gguf = plan->target == WB_TARGET_GGUF;
+    if (matched->rule->canonical == NULL)
+        return from_gguf != to_gguf || plan->target == WB_TARGET_MLX;
+    return is_rule(matched->rule, "output") && plan->insight->config.tie_embeddings != 0 &&
+           plan->target != WB_TARGET_SAFETENSORS;
+}
+
+/* The name a tensor has already; packed weights of Hugging Face's are called otherwise than plain ones.
+ */
+static wb__str own_name(wb_conversion *plan, wb__str name)
+{
+    static const wb__str packed[] = {{"qweight", 7}, {"weight_packed", 13}};
+    char text[512];
+    for (size_t i = 0; i < sizeof packed / sizeof packed[0]; i++) {
+        size_t stem = name.len - packed[i].len;
+        if (!wb__str_ends_with(name, packed[i]) || (stem > 0 && name.ptr[stem - 1] != '.') ||
+            stem + 6 > sizeof text)
+            continue;
+        memcpy(text, name.ptr, stem);
+        memcpy(text + stem, "weight", 6);
+        return wb__plan_text(plan, (wb__str){text, stem + 6});
+    }
+    return name;
+}
+
+static wb_status add_unknown(wb_conversion *plan, wb__context *context, wb__planned *row)
+{
+    bool crosses = plan->insight->by_key != (plan->target == WB_TARGET_GGUF);
+    if (crosses && plan->insight->is_family)
+        return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_CONVERT_UNMAPPED, WB_NO_OFFSET,
+                        row->source_name,
+                        "%s has no name for this tensor, and would not load a file that has it",
+                        plan->insight->config.architecture);
+    row->name = own_name(plan, row->source_name);
+    return append(plan, context, row);
+}
+
+static wb_status add_known(wb_conversion *plan, wb__context *context, wb__planned *row,
+                           const wb__matched *matched, uint64_t i)
+{
+    const wb__name_entry *entry = wb__names_of(&plan->insight->names, i);
+    bool stacks = plan->target == WB_TARGET_GGUF || plan->target == WB_TARGET_MLX;
+    bool renames = plan->insight->by_key != (plan->target == WB_TARGET_GGUF);
+    row->rule = matched->rule;
+    row->layer = matched->layer;
+    row->suffix = matched->suffix;
+    if (entry != NULL && matched->has_expert && stacks)
+        return stack(plan, context, row, entry, i);
+    if (is_stack_rule(row->rule) && !matched->has_expert && !stacks && row->rank == 3)
+        return unstack(plan, context, row);
+    row->name = renames && !matched->has_expert
+                    ? wb__plan_name(plan, row->rule, row->layer, 0, row->suffix)
+                : renames ? wb__plan_name(plan, row->rule, row->layer, matched->expert, row->suffix)
+                          : own_name(plan, row->source_name);
+    return add_row(plan, context, row);
+}
+
+static wb_status add_tensor(wb_conversion *plan, wb__context *context, uint64_t i)
+{
+    const wb__names *names = &plan->insight->names;
+    const wb__packed *packed;
+    size_t stored = wb__tensors_stored(&plan->model->tensors, i, &packed);
+    wb__str name = wb__table_name(&plan->model->logical.table, stored);
+    wb__matched matched;
+    wb__planned row = {.source = i, .source_name = wb__plan_text(plan, name), .wanted = -1};
+    if (row.source_name.ptr == NULL)
+        return wb__fail_memory(context);
+    set_shape(&row, wb__names_kind(names, i));
+    bool known = wb__rule_match(&names->rules, name, &matched);
+    if (known && is_left_out(plan, &matched))
+        return wb__plan_note(plan, context, WB_INFO, WB__FINDING_CONVERT_LEFT_OUT, name,
+                             "this tensor has no place in the result, which does without");
+    return known && matched.rule->canonical != NULL ? add_known(plan, context, &row, &matched, i)
+                                                    : add_unknown(plan, context, &row);
+}
+
+/* ---- tensors that are made ---- */
+
+static wb_status add_made(wb_conversion *plan, wb__context *context, const char *name,
+                          const float *values, uint64_t n)
+{
+    uint64_t *shape = wb__arena_alloc(&plan->arena, sizeof *shape);
+    if (shape == NULL)
+        return wb__fail_memory(context);
+    *shape = n;
+    const wb__planned row = {.name = wb__plan_text(plan, wb__str_from(name, SIZE_MAX)),
+                             .source_name = WB__STR(""),
+                             .source = WB__NO_SOURCE,
+                             .made = values,
+                             .shape = shape,
+                             .rank = 1,
+                             .rows = 1,
+                             .columns = n,
+                             .wanted = -1};
+    return append(plan, context, &row);
+}
+
+static double real_of(const wb_conversion *plan, const char *key, double otherwise)
+{
+    char full[128];
+    double value;
+    static const char *const objects[] = {"rope_scaling", "rope_parameters"};
+    for (size_t i = 0; i < 2; i++) {
+        (void)snprintf(full, sizeof full, "%s.%s", objects[i], key);
+        if (wb_meta_get_float(plan->model, full, SIZE_MAX, &value, NULL) == WB_OK)
+            return value;
+    }
+    return otherwise;
+}
+
+static bool scales_as(const wb_conversion *plan, const char *type)
+{
+    static const char *const keys[] = {"rope_scaling.rope_type", "rope_scaling.type",
+                                       "rope_parameters.rope_type"};
+    const char *said;
+    size_t n;
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        if (wb_meta_get_string(plan->model, keys[i], SIZE_MAX, &said, &n, NULL) == WB_OK)
+            return strcmp(said, type) == 0;
+    }
+    return false;
+}
+
+/* What Llama 3.1 divides the frequencies of RoPE by: more the lower they are. */
+static wb_status add_llama3(wb_conversion *plan, wb__context *context)
+{
+    const wb_config *config = &plan->insight->config;
+    const double turn = 6.283185307179586476925286766559;
+    uint64_t n = config->head_dim / 2;
+    if (n == 0 || n > 65536)
+        return WB_OK;
+    double factor = real_of(plan, "factor", 8);
+    double low = real_of(plan, "low_freq_factor", 1);
+    double high = real_of(plan, "high_freq_factor", 4);
+    double context_length = real_of(plan, "original_max_position_embeddings", 8192);
+    float *values = wb__arena_alloc(&plan->arena, (size_t)n * sizeof *values);
+    if (values == NULL)
+        return wb__fail_memory(context);
+    for (uint64_t i = 0; i < n; i++) {
+        double wave = turn * pow(config->rope_theta, (double)(2 * i) / (double)(2 * n));
+        double smooth = (context_length / wave - low) / (high - low);
+        values[i] = wave < context_length / high  ? 1.0f
+                    : wave > context_length / low ? (float)factor
+                                                  : (float)(1 / ((1 - smooth) / factor + smooth));
+    }
+    return add_made(plan, context, "rope_freqs.weight", values, n);
+}
+
+/* Phi 3 says a factor for each frequency, for long texts and for short ones. */
+static wb_status add_longrope(wb_conversion *plan, wb__context *context, const char *key,
+                              const char *name)
+{
+    wb_meta_array array = {.size = sizeof array};
+    uint64_t index;
+    if (wb_meta_find(plan->model, key, SIZE_MAX, &index) != WB_OK ||
+        wb_meta_get_array(plan->model, key, SIZE_MAX, &array, NULL) != WB_OK ||
+        (array.element != WB_META_FLOAT && array.element != WB_META_INT &&
+         array.element != WB_META_UINT) ||
+        array.count == 0 || array.count > 65536)
+        return WB_OK;
+    float *values = wb__arena_alloc(&plan->arena, (size_t)array.count * sizeof *values);
+    if (values == NULL)
+        return wb__fail_memory(context);
+    for (uint64_t i = 0; i < array.count; i++) {
+        double real = 0;
+        int64_t whole = 0;
+        if (array.element == WB_META_FLOAT && wb_meta_floats(&array, i, 1, &real) == WB_OK)
+            values[i] = (float)real;
+        else if (array.element != WB_META_FLOAT && wb_meta_ints(&array, i, 1, &whole) == WB_OK)
+            values[i] = (float)whole;
+    }
+    return add_made(plan, context, name, values, array.count);
+}
+
+static wb_status add_rope(wb_conversion *plan, wb__context *context)
+{
+    if (plan->target != WB_TARGET_GGUF || plan->insight->by_key || !plan->insight->is_family)
+        return WB_OK;
+    const char *family = plan->insight->family->name;
+    if (scales_as(plan, "llama3") && strcmp(family, "llama") == 0)
+        return add_llama3(plan, context);
+    if (strcmp(family, "phi3") != 0)
+        return WB_OK;
+    wb_status status =
+        add_longrope(plan, context, "rope_scaling.long_factor", "rope_factors_long.weight");
+    return status != WB_OK ? status
+                           : add_longrope(plan, context, "rope_scaling.short_factor",
+                                          "rope_factors_short.weight");
+}
+
+/* ---- all of them ---- */
+
+static int by_ggml(const void *a, const void *b)
+{
+    const wb__planned *const *x = a, *const *y = b;
+    return wb__mix_before((*x)->name, (*y)->name);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const wb__planned *const *x = a, *const *y = b;
+    size_t n = (*x)->name.len < (*y)->name.len ? (*x)->name.len : (*y)->name.len;
+    int order = memcmp((*x)->name.ptr, (*y)->name.ptr, n);
+    return order != 0 ? order
+                      : ((*x)->name.len > (*y)->name.len) - ((*x)->name.len < (*y)->name.len);
+}
+
+static wb_status sort(wb_conversion *plan, wb__context *context)
+{
+    size_t n = plan->tensors.count;
+    plan->order = wb__arena_alloc(&plan->arena, (n + 1) * sizeof(wb__planned *));
+    if (plan->order == NULL)
+        return wb__fail_memory(context);
+    for (size_t i = 0; i < n; i++)
+        plan->order[i] = wb__list_at(&plan->tensors, i);
+    qsort(plan->order, n, sizeof(wb__planned *),
+          plan->target == WB_TARGET_GGUF ? by_ggml : by_name);
+    for (size_t i = 1; i < n; i++) {
+        if (wb__str_equal(plan->order[i]->name, plan->order[i - 1]->name))
+            return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_TENSOR_AGAIN, WB_NO_OFFSET,
+                            plan->order[i]->name,
+                            "two tensors of the model would have this name in the result");
+    }
+    return WB_OK;
+}
+
+wb_status wb__plan_make(wb_conversion *plan, wb__context *context)
+{
+    wb_status status = wb__insight_of(plan->model, context, &plan->insight);
+    if (status == WB_OK && !plan->insight->is_family && plan->target != WB_TARGET_SAFETENSORS)
+        status =
+            wb__plan_note(plan, context, WB_WARNING, WB__FINDING_ARCHITECTURE_UNKNOWN, WB__STR(""),
+                          "the architecture is not known: tensors and values go over as they are, "
+                          "and programs that "
+                          "run models of the target format will not know what to do with them");
+    for (uint64_t i = 0; i < plan->model->tensors.count && status == WB_OK; i++)
+        status = add_tensor(plan, context, i);
+    if (status == WB_OK)
+        status = add_rope(plan, context);
+    if (status == WB_OK)
+        status = sort(plan, context);
+    return status == WB_OK ? wb__plan_forms(plan, context) : status;
+}

@@ -1,0 +1,436 @@
+/*
+ * How each tensor of the result is stored. Each target has a function that says what it would have a
+ * tensor be; what holds for all of them, the caller's rules, the route, what can be encoded, is below.
+ */
+#include <stdio.h>
+
+#include "convert/convert.h"
+#include "convert/imatrix.h"
+#include "convert/repack.h"
+#include "convert/rules.h"
+#include "cpu/cpu.h"
+#include "quant/quant.h"
+
+/* ---- what the model has ---- */
+
+wb__form wb__plan_form_of(const wb_conversion *plan, uint64_t source, bool *by_view)
+{
+    const wb__tensors *tensors = &plan->model->tensors;
+    const wb__packed *packed = NULL;
+    uint64_t first_view = (uint64_t)tensors->count + tensors->stored_count;
+    *by_view = source >= first_view;
+    if (*by_view)
+        source = plan->insight->names.views[source - first_view].parts[0];
+    size_t stored = wb__tensors_stored(tensors, source, &packed);
+    const wb__table *table = &plan->model->logical.table;
+    wb__form form = {.dtype = wb__table_kind_of(table, stored)->dtype->id};
+    if (packed == NULL)
+        return form;
+    wb__mlx_type type;
+    form = (wb__form){packed->scheme, WB_DTYPE_F16, packed->bits, packed->group};
+    if (form.scheme == WB__SCHEME_INT4 || form.scheme == WB__SCHEME_INT8)
+        form.scheme = WB__SCHEME_AFFINE;
+    if (!wb__form_mlx(&form, &type) || packed->parts[WB__PART_GLOBAL_SCALE] != WB__NO_TENSOR) {
+        *by_view = true;
+        return form;
+    }
+    if (packed->parts[WB__PART_BIASES] != WB__NO_TENSOR) {
+        form.dtype = wb__table_kind_of(table, packed->parts[WB__PART_SCALES])->dtype->id;
+        *by_view =
+            *by_view ||
+            wb__table_kind_of(table, packed->parts[WB__PART_BIASES])->dtype->id != form.dtype;
+    }
+    return form;
+}
+
+static bool is_plain_float(const wb__form *form)
+{
+    const wb__dtype *dtype = wb__dtype_get(form->dtype);
+    return form->scheme == WB__SCHEME_PLAIN && wb__dtype_is_plain(dtype) &&
+           wb__dtype_is_float(dtype);
+}
+
+/* Integers and the like: values that are no weights. */
+static bool is_other(const wb__form *form)
+{
+    const wb__dtype *dtype = wb__dtype_get(form->dtype);
+    return form->scheme == WB__SCHEME_PLAIN && wb__dtype_is_plain(dtype) &&
+           !wb__dtype_is_float(dtype);
+}
+
+static bool is_half_or_single(int32_t dtype)
+{
+    return dtype == WB_DTYPE_F32 || dtype == WB_DTYPE_F16 || dtype == WB_DTYPE_BF16;
+}
+
+static int32_t common_dtype(const wb_conversion *plan)
+{
+    static const int32_t dtypes[] = {WB_DTYPE_F16, WB_DTYPE_BF16, WB_DTYPE_F32};
+    double elements[3] = {0};
+    size_t best = 0;
+    for (size_t i = 0; i < plan->tensors.count; i++) {
+        const wb__planned *row = plan->order[i];
+        for (size_t t = 0; t < 3 && row->rank > 1 && row->from.scheme == WB__SCHEME_PLAIN; t++)
+            elements[t] +=
+                row->from.dtype == dtypes[t] ? (double)row->rows * (double)row->columns : 0;
+    }
+    for (size_t t = 1; t < 3; t++)
+        best = elements[t] > elements[best] ? t : best;
+    return dtypes[best];
+}
+
+static wb__form plain(int32_t dtype)
+{
+    return (wb__form){.dtype = dtype};
+}
+
+/* Values of floats of any kind, as one that the target has. */
+static wb__form as_plain(const wb_conversion *plan, const wb__form *from)
+{
+    if (is_plain_float(from) && is_half_or_single(from->dtype))
+        return *from;
+    if (from->scheme == WB__SCHEME_MXFP8 || from->scheme == WB__SCHEME_FP8_BLOCK)
+        return plain(WB_DTYPE_BF16);
+    return plain(is_plain_float(from) && from->dtype == WB_DTYPE_F64 ? WB_DTYPE_F32 : plan->common);
+}
+
+/* ---- GGUF ---- */
+
+/* What is F32 in a GGUF file for its own sake, while the model has another dtype: norms, routers. */
+static bool is_widened(const wb_conversion *plan, const wb__planned *row)
+{
+    const wb__mix_tensor tensor = {
+        .name = row->source_name, .rank = row->rank, .columns = row->columns, .stack = 1};
+    return plan->insight->by_key && row->from.scheme == WB__SCHEME_PLAIN &&
+           row->from.dtype == WB_DTYPE_F32 && !wb__mix_takes(&tensor);
+}
+
+static wb__mix_tensor mix_tensor(const wb__planned *row)
+{
+    return (wb__mix_tensor){.name = row->name,
+                            .rank = row->rank,
+                            .columns = row->columns,
+                            .stack = row->rank > 2 ? row->shape[row->rank - 3] : 1};
+}
+
+/* The type a form of MLX's has in GGUF. */
+static wb__form ggml_form(const wb__form *form)
+{
+    wb__form twin;
+    if ((form->scheme == WB__SCHEME_MXFP4 || form->scheme == WB__SCHEME_NVFP4) &&
+        wb__repack_to_ggml(form, &twin))
+        return twin;
+    return *form;
+}
+
+static void to_gguf(wb_conversion *plan, wb__mix *mix, wb__planned *row)
+{
+    const wb__mix_tensor tensor = mix_tensor(row);
+    wb__mix_choice choice = {-1, -1};
+    if (!wb__mix_takes(&tensor)) {
+        row->to = plan->insight->by_key ? row->from : plain(WB_DTYPE_F32);
+        return;
+    }
+    switch (plan->quant.kind) {
+    case WB__QUANT_FILE_TYPE: wb__mix_choose(mix, &tensor, &choice); break;
+    case WB__QUANT_FORM:
+        choice.wanted = ggml_form(&plan->quant.form).dtype;
+        choice.dtype = wb__mix_fallback(choice.wanted, row->columns);
+        break;
+    default:
+        if (!wb__repack_to_ggml(&row->from, &row->to) || row->columns % 32 != 0)
+            row->to = row->from.scheme == WB__SCHEME_PLAIN && !is_plain_float(&row->from)
+                          ? row->from
+                          : as_plain(plan, &row->from);
+        return;
+    }
+    row->to = plain(choice.dtype);
+    row->wanted = choice.wanted == choice.dtype ? -1 : choice.wanted;
+}
+
+/* What general.file_type says where no recipe was asked for: the type most elements of matrices have.
+ */
+static uint32_t guess_file_type(const wb_conversion *plan)
+{
+    double elements[WB__FILE_TYPES] = {0};
+    uint32_t best = 0;
+    for (size_t i = 0; i < plan->tensors.count; i++) {
+        const wb__planned *row = plan->order[i];
+        const wb__file_type *type = wb__file_type_of(row->to.dtype);
+        if (type == NULL || row->rank < 2)
+            continue;
+        elements[type->number] += (double)row->rows * (double)row->columns;
+        best = elements[type->number] > elements[best] ? type->number : best;
+    }
+    return best;
+}
+
+/* ---- MLX ---- */
+
+static bool name_has(wb__str name, wb__str part)
+{
+    for (size_t i = 0; i + part.len <= name.len; i++) {
+        if (memcmp(name.ptr + i, part.ptr, part.len) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The recipes mixed_2_6 … of mlx-lm: more bits for what matters more, by the layer. */
+static uint32_t mixed_bits(const wb_conversion *plan, const wb__planned *row)
+{
+    uint64_t n = plan->insight->config.n_layers, i = row->layer;
+    bool more = i < n / 8 || i >= 7 * n / 8 || (i - n / 8) % 3 == 2;
+    bool matters =
+        name_has(row->name, WB__STR("v_proj")) || name_has(row->name, WB__STR("down_proj"));
+    return (matters && more) || name_has(row->name, WB__STR("lm_head")) ? plan->quant.high_bits
+                                                                        : plan->quant.form.bits;
+}
+
+/* Qwen's routers get eight bits, whatever the rest is quantized to. */
+static bool is_router(const wb_conversion *plan, const wb__planned *row)
+{
+    return row->rule != NULL && row->rule->canonical != NULL &&
+           strcmp(row->rule->canonical, "layers.{n}.ffn.router") == 0 &&
+           strncmp(plan->insight->config.architecture, "qwen", 4) == 0;
+}
+
+static bool mlx_takes(const wb__planned *row)
+{
+    return row->rank >= 2 && row->rank <= 3 && row->suffix == WB__SUFFIX_WEIGHT &&
+           !is_other(&row->from);
+}
+
+static void to_mlx(wb_conversion *plan, wb__mix *mix, wb__planned *row)
+{
+    (void)mix;
+    wb__form asked = plan->quant.form, packed;
+    row->to = is_other(&row->from) ? row->from : as_plain(plan, &row->from);
+    if (is_widened(plan, row))
+        row->to = plain(plan->common);
+    if (plan->quant.kind == WB__QUANT_NONE) {
+        wb__mlx_type type;
+        if (wb__form_mlx(&row->from, &type) && !row->by_view)
+            row->to = row->from;
+        else if (wb__repack_to_mlx(&row->from, &packed))
+            row->to = packed;
+        return;
+    }
+    if (asked.scheme == WB__SCHEME_PLAIN) {
+        row->to = is_other(&row->from) ? row->from : asked;
+        return;
+    }
+    if (!mlx_takes(row))
+        return;
+    if (plan->quant.kind == WB__QUANT_MIXED)
+        asked.bits = mixed_bits(plan, row);
+    if (is_router(plan, row))
+        asked = (wb__form){WB__SCHEME_AFFINE, WB_DTYPE_F16, 8, 64};
+    if (asked.scheme == WB__SCHEME_INT4 || asked.scheme == WB__SCHEME_INT8)
+        asked.scheme = WB__SCHEME_AFFINE;
+    if (row->columns % asked.group != 0) {
+        row->wanted = row->to.dtype; /* stays as it is */
+        return;
+    }
+    asked.dtype = row->to.dtype;
+    row->to = asked;
+}
+
+/* ---- safetensors ---- */
+
+static void to_safetensors(wb_conversion *plan, wb__mix *mix, wb__planned *row)
+{
+    (void)mix;
+    if (is_other(&row->from)) {
+        row->to = row->from;
+    } else if (plan->quant.kind == WB__QUANT_FORM) {
+        row->to = plan->quant.form;
+    } else if (is_plain_float(&row->from)) {
+        row->to = is_widened(plan, row) ? plain(plan->common) : row->from;
+    } else {
+        row->to = as_plain(plan, &row->from);
+    }
+}
+
+/* ---- all ---- */
+
+static void apply_rules(const wb_conversion *plan, wb__planned *row)
+{
+    const wb__form *said = wb__rules_find(plan->rules, row->name.ptr);
+    const wb__mix_tensor tensor = mix_tensor(row);
+    wb__mlx_type type;
+    if (said == NULL && row->source_name.len != 0)
+        said = wb__rules_find(plan->rules, row->source_name.ptr);
+    if (said == NULL || is_other(&row->from))
+        return;
+    wb__form form = plan->target == WB_TARGET_GGUF ? ggml_form(said) : *said;
+    bool blocks = !is_plain_float(&form);
+    if (blocks && (plan->target == WB_TARGET_GGUF ? !wb__mix_takes(&tensor) : !mlx_takes(row)))
+        return;
+    row->wanted = -1;
+    if (form.scheme == WB__SCHEME_PLAIN) {
+        int32_t dtype = wb__mix_fallback(form.dtype, row->columns);
+        row->wanted = dtype == form.dtype ? -1 : form.dtype;
+        row->to = plain(dtype);
+    } else if (wb__form_mlx(&form, &type) && row->columns % form.group == 0) {
+        form.dtype = is_half_or_single(row->from.dtype) ? row->from.dtype : plan->common;
+        row->to = form;
+    }
+}
+
+/* Whether every value of one plain type is a value of another. */
+static bool includes(int32_t from, int32_t to)
+{
+    return from == to || to == WB_DTYPE_F64 ||
+           (to == WB_DTYPE_F32 && wb__dtype_get(from)->block_bits <= 16);
+}
+
+static void choose_route(wb__planned *row)
+{
+    bool same = wb__form_equal(&row->from, &row->to) && row->offset == 0;
+    if (same && row->source != WB__NO_SOURCE &&
+        (!row->by_view || row->from.scheme == WB__SCHEME_PLAIN))
+        row->route = WB__ROUTE_COPY;
+    else if (row->offset == 0 && !row->by_view && wb__repack_can(&row->from, &row->to))
+        row->route = WB__ROUTE_REPACK;
+    else
+        row->route = WB__ROUTE_COMPUTE;
+    row->known_exact = row->route == WB__ROUTE_COPY ||
+                       (is_plain_float(&row->from) && is_plain_float(&row->to) &&
+                        row->offset == 0 && includes(row->from.dtype, row->to.dtype));
+}
+
+static wb_status fail_row(wb__context *context, wb_status status, wb__finding_id id,
+                          const wb__planned *row, const char *what)
+{
+    char to[48], from[48];
+    wb__form_name(&row->to, to, sizeof to);
+    wb__form_name(&row->from, from, sizeof from);
+    return wb__fail(context, status, id, WB_NO_OFFSET, row->name, "%s: %s, from %s", what, to,
+                    from);
+}
+
+static wb_status check(const wb_conversion *plan, wb__context *context, const wb__planned *row)
+{
+    const wb__dtype *to = wb__dtype_get(row->to.dtype);
+    wb__mlx_type type;
+    wb__codec codec;
+    if (to == NULL)
+        return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_QUANT_ROW, WB_NO_OFFSET,
+                        row->name,
+                        "no block of the type asked for, nor of those it falls back on, fits "
+                        "in rows of %llu values",
+                        (unsigned long long)row->columns);
+    if (plan->strict && row->wanted >= 0)
+        return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_QUANT_ROW, WB_NO_OFFSET,
+                        row->name,
+                        "rows of %llu values are no whole number of blocks of %s, and "
+                        "nothing may take its place",
+                        (unsigned long long)row->columns, wb__dtype_get(row->wanted)->name);
+    if (row->route == WB__ROUTE_COPY || row->route == WB__ROUTE_REPACK)
+        return WB_OK;
+    if (is_other(&row->from))
+        return fail_row(context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, row,
+                        "numbers that are no floats are not converted");
+    if (wb__form_mlx(&row->to, &type))
+        return WB_OK;
+    bool has = wb__codec_get(to->id, wb__cpu_features(), &codec) && codec.encode != NULL;
+    if (!has && !(wb__dtype_is_plain(to) && wb__dtype_is_float(to)))
+        return fail_row(context, WB_ERROR_UNSUPPORTED, WB__FINDING_QUANT_ENCODER, row,
+                        "there is no encoder for this type");
+    if (has && codec.importance == WB_IMPORTANCE_REQUIRED && row->importance == NULL)
+        return fail_row(context, WB_ERROR_UNSUPPORTED, WB__FINDING_QUANT_IMPORTANCE, row,
+                        "this type needs an importance matrix that has the tensor");
+    return WB_OK;
+}
+
+static wb_status measure(wb__context *context, wb__planned *row)
+{
+    uint64_t sum = 0;
+    if (!wb__form_measure(&row->to, row->rows, row->columns, row->part_bytes))
+        return fail_row(context, WB_ERROR_UNSUPPORTED, WB__FINDING_QUANT_ROW, row,
+                        "a row is no whole number of blocks");
+    for (int part = 0; part < WB__PARTS; part++)
+        sum += row->part_bytes[part];
+    row->bytes = sum;
+    return WB_OK;
+}
+
+static wb_status check_quant(const wb_conversion *plan, wb__context *context)
+{
+    static const char *const targets[] = {"", "GGUF", "safetensors", "MLX", "Ollama"};
+    const wb__quant *quant = &plan->quant;
+    bool packed = quant->kind == WB__QUANT_MIXED || quant->form.scheme != WB__SCHEME_PLAIN;
+    bool blocks = quant->kind == WB__QUANT_FORM && !packed && !is_plain_float(&quant->form);
+    bool half = quant->kind == WB__QUANT_FORM && !packed && is_half_or_single(quant->form.dtype);
+    bool fits = true;
+    if (plan->target == WB_TARGET_GGUF)
+        fits =
+            quant->kind != WB__QUANT_MIXED && (half || blocks || quant->kind != WB__QUANT_FORM ||
+                                               ggml_form(&quant->form).scheme == WB__SCHEME_PLAIN);
+    else
+        fits = quant->kind == WB__QUANT_NONE || half ||
+               (plan->target != WB_TARGET_SAFETENSORS && packed);
+    if (fits)
+        return WB_OK;
+    return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_CONVERT_TYPE, WB_NO_OFFSET, WB__STR(""),
+                    "%s has no such quantization", targets[plan->target]);
+}
+
+/* F16 is a file type and a type: where there are no file types it is the type. */
+static void settle_quant(wb_conversion *plan)
+{
+    if (plan->quant.kind == WB__QUANT_FILE_TYPE && plan->target != WB_TARGET_GGUF) {
+        const wb__file_type *type = plan->quant.file_type;
+        plan->quant = (wb__quant){.kind = WB__QUANT_FORM, .form = plain(type->dtype)};
+    }
+}
+
+static wb_status choose(wb_conversion *plan, wb__context *context, wb__mix *mix, wb__planned *row)
+{
+    if (plan->target == WB_TARGET_GGUF)
+        to_gguf(plan, mix, row);
+    else if (plan->target == WB_TARGET_SAFETENSORS)
+        to_safetensors(plan, mix, row);
+    else
+        to_mlx(plan, mix, row);
+    apply_rules(plan, row);
+    if (row->source == WB__NO_SOURCE)
+        row->to = plain(WB_DTYPE_F32);
+    wb_status status = wb__imatrix_take(plan->matrix, context, row);
+    if (status != WB_OK)
+        return status;
+    if (row->to.dtype >= 0)
+        choose_route(row);
+    status = check(plan, context, row);
+    return status == WB_OK ? measure(context, row) : status;
+}
+
+wb_status wb__plan_forms(wb_conversion *plan, wb__context *context)
+{
+    const wb_config *config = &plan->insight->config;
+    settle_quant(plan);
+    wb_status status = check_quant(plan, context);
+    if (status != WB_OK)
+        return status;
+    wb__mix mix = {.file_type = plan->quant.file_type,
+                   .architecture = config->architecture == NULL ? "" : config->architecture,
+                   .layers = config->n_layers,
+                   .heads = config->n_heads,
+                   .kv_heads = config->n_kv_heads,
+                   .experts = config->n_experts,
+                   .matrix = plan->matrix != NULL};
+    for (size_t i = 0; i < plan->tensors.count; i++) {
+        wb__planned *row = plan->order[i];
+        row->from = plain(WB_DTYPE_F32);
+        if (row->source != WB__NO_SOURCE)
+            row->from = wb__plan_form_of(plan, row->source, &row->by_view);
+        wb__mix_count(&mix, row->name);
+    }
+    plan->common = common_dtype(plan);
+    for (size_t i = 0; i < plan->tensors.count && status == WB_OK; i++)
+        status = choose(plan, context, &mix, plan->order[i]);
+    plan->file_type = plan->quant.kind == WB__QUANT_FILE_TYPE ? plan->quant.file_type->number
+                                                              : guess_file_type(plan);
+    return status;
+}

@@ -1,0 +1,207 @@
+/*
+ * A manifest is checked as it is read: what follows can rely on names that are plain names of files,
+ * on parts that add up to their file, and on as many digests as their lengths call for.
+ */
+#include "hash/hash.h"
+#include "open/beside.h"
+#include "json/tree.h"
+
+static int digit_of(char c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+bool wb__digest_read(wb__digest *digest, wb__str text)
+{
+    if (text.len != WB__DIGEST_TEXT - 1)
+        return false;
+    for (size_t i = 0; i < WB__SHA256_BYTES; i++) {
+        int high = digit_of(text.ptr[2 * i]), low = digit_of(text.ptr[2 * i + 1]);
+        if (high < 0 || low < 0)
+            return false;
+        digest->bytes[i] = (uint8_t)(high << 4 | low);
+    }
+    return true;
+}
+
+typedef struct reading {
+    wb__manifest *manifest;
+    wb__context *context;
+    const wb__tree *tree;
+} reading;
+
+static wb_status fail_at(const reading *r, wb__node node, const char *what)
+{
+    return wb__fail(r->context, WB_ERROR_FORMAT, WB__FINDING_MANIFEST,
+                    node == WB__NO_NODE ? WB_NO_OFFSET : wb__tree_at(r->tree, node)->at,
+                    WB__STR(""), "this is no manifest of weighbridge: %s", what);
+}
+
+static bool number_of(const reading *r, wb__node object, const char *key, uint64_t *value)
+{
+    return wb__tree_type(r->tree, object) == WB__JSON_OBJECT &&
+           wb__tree_uint(r->tree, wb__tree_get(r->tree, object, key), value);
+}
+
+/* A copy in the manifest. */
+static wb_status text_of(const reading *r, wb__node object, const char *key, wb__str *text)
+{
+    wb__node node = WB__NO_NODE;
+    if (wb__tree_type(r->tree, object) == WB__JSON_OBJECT)
+        node = wb__tree_get(r->tree, object, key);
+    if (node == WB__NO_NODE || wb__tree_type(r->tree, node) != WB__JSON_STRING)
+        return fail_at(r, object, "a name is missing");
+    *text = wb__tree_string(r->tree, node);
+    text->ptr = wb__arena_copy(&r->manifest->arena, text->ptr, text->len);
+    return text->ptr == NULL ? wb__fail_memory(r->context) : WB_OK;
+}
+
+/* Names lead to files beside each other and nowhere else. */
+static bool is_plain_name(wb__str name)
+{
+    return name.len > 0 && memchr(name.ptr, '/', name.len) == NULL &&
+           memchr(name.ptr, '\0', name.len) == NULL && !wb__str_equal(name, WB__STR(".")) &&
+           !wb__str_equal(name, WB__STR(".."));
+}
+
+/* The list under a key of an object; *n elements. */
+static wb_status list_of(const reading *r, wb__node object, const char *key, wb__node *list,
+                         size_t *n)
+{
+    *list = WB__NO_NODE;
+    if (wb__tree_type(r->tree, object) == WB__JSON_OBJECT)
+        *list = wb__tree_get(r->tree, object, key);
+    if (*list == WB__NO_NODE || wb__tree_type(r->tree, *list) != WB__JSON_ARRAY)
+        return wb__fail(r->context, WB_ERROR_FORMAT, WB__FINDING_MANIFEST,
+                        wb__tree_at(r->tree, object)->at, WB__STR(""),
+                        "this is no manifest of weighbridge: there is no list \"%s\"", key);
+    *n = wb__tree_count(r->tree, *list);
+    return WB_OK;
+}
+
+static wb_status read_chunks(const reading *r, wb__node node, wb__file_part *part)
+{
+    wb__node list;
+    size_t n = 0;
+    wb_status status = list_of(r, node, "chunks", &list, &n);
+    if (status != WB_OK)
+        return status;
+    if (n != wb__chunks_of(part->bytes))
+        return fail_at(r, list, "there are not as many chunks as there are bytes for");
+    wb__digest *chunks = wb__arena_alloc(&r->manifest->arena, n * sizeof *chunks);
+    if (chunks == NULL)
+        return wb__fail_memory(r->context);
+    part->chunks = chunks;
+    wb__node at = wb__tree_first(r->tree, list);
+    for (size_t i = 0; i < n; i++, at = wb__tree_next(r->tree, list, at)) {
+        if (wb__tree_type(r->tree, at) != WB__JSON_STRING ||
+            !wb__digest_read(&chunks[i], wb__tree_string(r->tree, at)))
+            return fail_at(r, at, "a chunk that is not 64 hexadecimal digits");
+    }
+    return WB_OK;
+}
+
+static wb_status read_parts(const reading *r, wb__node node, wb__manifest_file *file)
+{
+    wb__node list;
+    size_t n = 0;
+    uint64_t sum = 0;
+    wb_status status = list_of(r, node, "parts", &list, &n);
+    if (status != WB_OK)
+        return status;
+    file->parts = wb__arena_alloc(&r->manifest->arena, n * sizeof *file->parts);
+    if (file->parts == NULL)
+        return wb__fail_memory(r->context);
+    wb__node at = wb__tree_first(r->tree, list);
+    for (; file->part_count < n && status == WB_OK; at = wb__tree_next(r->tree, list, at)) {
+        wb__file_part *part = &file->parts[file->part_count++];
+        *part = (wb__file_part){0};
+        bool is_tensor = wb__tree_type(r->tree, at) == WB__JSON_OBJECT &&
+                         wb__tree_get(r->tree, at, "tensor") != WB__NO_NODE;
+        if (!number_of(r, at, "bytes", &part->bytes) || part->bytes == 0 ||
+            !wb__add(sum, part->bytes, &sum))
+            return fail_at(r, at, "a part of a file needs \"bytes\"");
+        status = is_tensor ? text_of(r, at, "tensor", &part->tensor) : WB_OK;
+        if (status == WB_OK)
+            status = read_chunks(r, at, part);
+    }
+    if (status == WB_OK && sum != file->bytes)
+        return fail_at(r, list, "the parts of a file are not as long as the file");
+    return status;
+}
+
+static wb_status read_files(const reading *r)
+{
+    wb__node list;
+    size_t n = 0;
+    wb_status status = list_of(r, 0, "files", &list, &n);
+    if (status != WB_OK)
+        return status;
+    wb__manifest_file *files = wb__arena_alloc(&r->manifest->arena, n * sizeof *files);
+    if (files == NULL)
+        return wb__fail_memory(r->context);
+    r->manifest->files = files;
+    wb__node at = wb__tree_first(r->tree, list);
+    for (size_t i = 0; i < n && status == WB_OK; i++, at = wb__tree_next(r->tree, list, at)) {
+        files[i] = (wb__manifest_file){0};
+        r->manifest->file_count = i + 1;
+        status = text_of(r, at, "name", &files[i].name);
+        if (status == WB_OK && !is_plain_name(files[i].name))
+            status = fail_at(r, at, "the name of a file is none, or leads elsewhere");
+        if (status == WB_OK && !number_of(r, at, "bytes", &files[i].bytes))
+            status = fail_at(r, at, "a file needs \"bytes\"");
+        if (status == WB_OK)
+            status = read_parts(r, at, &files[i]);
+    }
+    return status;
+}
+
+static wb_status read_tree(const reading *r)
+{
+    uint64_t version, chunk_bytes;
+    if (!number_of(r, 0, "weighbridge_manifest", &version))
+        return fail_at(r, 0, "\"weighbridge_manifest\" is missing");
+    if (version != 1)
+        return wb__fail(r->context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
+                        WB__STR(""), "a manifest of version %llu, and this program knows 1",
+                        (unsigned long long)version);
+    if (!number_of(r, 0, "chunk_bytes", &chunk_bytes) || chunk_bytes != WB__CHUNK_BYTES)
+        return fail_at(r, 0, "\"chunk_bytes\" is not 1048576");
+    return read_files(r);
+}
+
+wb_status wb__manifest_read(wb__manifest *manifest, wb__context *context, const char *path)
+{
+    char *text;
+    size_t bytes;
+    wb__tree tree;
+    *manifest = (wb__manifest){.allocator = context->allocator};
+    manifest->arena.allocator = &manifest->allocator;
+    context->file = path;
+    wb_status status = wb__read_text(context, path, &text, &bytes);
+    if (status == WB_OK && text == NULL)
+        status = wb__fail(context, WB_ERROR_NOT_FOUND, WB__FINDING_NOT_FOUND, WB_NO_OFFSET,
+                          WB__STR(""), "the manifest does not exist");
+    if (status != WB_OK)
+        return status;
+    bool parsed = wb__tree_parse(&tree, text, bytes, &context->allocator);
+    reading r = {manifest, context, &tree};
+    if (!parsed && tree.fault == WB__JSON_FAULT_MEMORY)
+        status = wb__fail_memory(context);
+    else if (!parsed)
+        status = wb__fail(context, WB_ERROR_FORMAT, WB__FINDING_MANIFEST, tree.fault_at,
+                          WB__STR(""), "%s", wb__json_fault_text(tree.fault));
+    else
+        status = read_tree(&r);
+    wb__tree_free(&tree);
+    wb__free(&context->allocator, text, bytes + 1);
+    context->file = "";
+    return status;
+}
+
+void wb__manifest_free(wb__manifest *manifest)
+{
+    if (manifest->arena.allocator != NULL)
+        wb__arena_free(&manifest->arena);
+    manifest->arena.allocator = NULL;
+}

@@ -1,0 +1,128 @@
+#include "open/stored.h"
+
+void wb__stored_open(wb__stored *stored, const wb_model *model, wb__context *context, size_t tensor)
+{
+    const wb__model *logical = &model->logical;
+    *stored = (wb__stored){.model = model,
+                           .context = context,
+                           .source = model->sources[wb__model_file_of(logical, tensor)],
+                           .storing = wb__model_storing_of(logical, tensor),
+                           .kind = wb__table_kind_of(&logical->table, tensor),
+                           .tensor = tensor,
+                           .at = wb__model_offset_of(logical, tensor)};
+    stored->in_order = stored->storing != NULL && stored->storing->columns;
+}
+
+void wb__stored_any_order(wb__stored *stored)
+{
+    stored->in_order = false;
+}
+
+void wb__stored_close(wb__stored *stored)
+{
+    wb__unpacker_free(stored->packed);
+    if (stored->whole != NULL)
+        wb__free(&stored->context->allocator, stored->whole, (size_t)stored->kind->bytes);
+    stored->packed = NULL;
+    stored->whole = NULL;
+}
+
+/* Reads on, in the order of the file. */
+static wb_status read_on(wb__stored *stored, uint64_t at, uint8_t *dst, size_t n)
+{
+    wb__context *context = stored->context;
+    if (stored->storing == NULL || !stored->storing->deflated)
+        return wb__source_read(stored->source, context, stored->at + at, dst, n);
+    if (stored->packed == NULL) {
+        wb_status status = wb__unpacker_new(
+            context, stored->source, stored->storing, stored->at, stored->kind->bytes,
+            wb__table_name(&stored->model->logical.table, stored->tensor), &stored->packed);
+        if (status != WB_OK)
+            return status;
+    }
+    return wb__unpacker_read(stored->packed, at, dst, n);
+}
+
+static wb_status read_whole(wb__stored *stored)
+{
+    size_t bytes;
+    if (!wb__to_size(stored->kind->bytes, &bytes) || bytes > SIZE_MAX / 2)
+        return wb__fail_memory(stored->context);
+    stored->whole = wb__alloc(&stored->context->allocator, bytes);
+    if (stored->whole == NULL)
+        return wb__fail_memory(stored->context);
+    wb_status status = read_on(stored, 0, stored->whole, bytes);
+    wb__unpacker_free(stored->packed);
+    stored->packed = NULL;
+    if (status != WB_OK) {
+        wb__free(&stored->context->allocator, stored->whole, bytes);
+        stored->whole = NULL;
+    }
+    return status;
+}
+
+/* Where the element at these row-major positions lies in column-major order, in elements. */
+static uint64_t place_of_row(const wb__kind *kind, uint64_t row)
+{
+    uint64_t place = 0;
+    uint64_t stride = kind->elements / kind->shape[kind->rank - 1];
+    for (uint32_t i = kind->rank - 1; i-- > 0;) {
+        stride /= kind->shape[i];
+        place += row % kind->shape[i] * stride;
+        row /= kind->shape[i];
+    }
+    return place;
+}
+
+/* Copies one element of a whole number of bytes, a power of two. */
+static void copy_element(uint8_t *to, const uint8_t *from, size_t size)
+{
+    switch (size) {
+    case 1: *to = *from; break;
+    case 2: memcpy(to, from, 2); break;
+    case 4: memcpy(to, from, 4); break;
+    default: memcpy(to, from, 8); break;
+    }
+}
+
+/* Gathers elements by rows; there is one dimension and one element at least. */
+static void gather(const wb__stored *stored, uint64_t at, uint8_t *dst, size_t n)
+{
+    const wb__kind *kind = stored->kind;
+    size_t size = kind->dtype->block_bits / 8;
+    uint64_t columns = kind->shape[kind->rank - 1];
+    size_t stride = (size_t)(kind->elements / columns) * size; /* from one to the next in a row */
+    uint64_t first = at / size;
+    uint64_t left = n / size;
+    while (left > 0) {
+        uint64_t column = first % columns;
+        uint64_t in_row = columns - column < left ? columns - column : left;
+        const uint8_t *from = stored->whole + (size_t)place_of_row(kind, first / columns) * size +
+                              (size_t)column * stride;
+        for (uint64_t i = 0; i < in_row; i++, from += stride, dst += size)
+            copy_element(dst, from, size);
+        first += in_row;
+        left -= in_row;
+    }
+}
+
+wb_status wb__stored_read(wb__stored *stored, uint64_t at, void *dst, size_t n)
+{
+    bool goes_back = stored->packed != NULL && !wb__unpacker_reaches(stored->packed, at);
+    if (n == 0)
+        return WB_OK;
+    if (stored->whole == NULL && (stored->in_order || goes_back)) {
+        wb__unpacker_free(stored->packed);
+        stored->packed = NULL;
+        wb_status status = read_whole(stored);
+        if (status != WB_OK)
+            return status;
+    }
+    if (stored->whole == NULL)
+        return read_on(stored, at, dst, n);
+    if (stored->in_order)
+        gather(stored, at, dst, n);
+    else
+        memcpy(dst, stored->whole + at, n);
+    return WB_OK;
+}

@@ -1,0 +1,54 @@
+/*
+ * open/stored.h: the bytes of a stored tensor, element after element in row-major order.
+ *
+ * Most lie in the file just so. Those of a compressed member of an archive are unpacked from front to
+ * back; whoever goes back further than a little, or asks for column-major elements by rows, has the
+ * whole tensor unpacked or read into memory once. The order of bytes within a number is left as it is.
+ */
+#ifndef WB_OPEN_STORED_H
+#define WB_OPEN_STORED_H
+
+#include "open/open.h"
+
+typedef struct wb__stored {
+    const wb_model *model;
+    wb__context *context;
+    const wb__source *source;
+    const wb__storing *storing; /* NULL: as it is */
+    const wb__kind *kind;
+    size_t tensor;
+    uint64_t at;                 /* in the file */
+    struct wb__unpacker *packed; /* made by the first read of what is compressed */
+    uint8_t *whole;              /* all bytes, in the order of the file */
+    bool in_order;               /* row-major is asked for, and not what the file has */
+} wb__stored;
+
+/* Release with wb__stored_close. Cheap: nothing is read. */
+void wb__stored_open(wb__stored *stored, const wb_model *model, wb__context *context,
+                     size_t tensor);
+void wb__stored_close(wb__stored *stored);
+
+/* Elements as the file has them, for those who do not mind which is which. */
+void wb__stored_any_order(wb__stored *stored);
+
+/*
+ * Fills dst with the n bytes at `at`, whole elements of column-major tensors. FORMAT if what is
+ * compressed is damaged, and the checksum of that once its end was read.
+ */
+wb_status wb__stored_read(wb__stored *stored, uint64_t at, void *dst, size_t n);
+
+/* ---- unpack.c ---- */
+
+typedef struct wb__unpacker wb__unpacker;
+
+wb_status wb__unpacker_new(wb__context *context, const wb__source *source,
+                           const wb__storing *storing, uint64_t stream_at, uint64_t bytes,
+                           wb__str name, wb__unpacker **unpacker);
+void wb__unpacker_free(wb__unpacker *unpacker); /* NULL is ignored */
+
+/* Whether the byte at `at` can be had without beginning anew. */
+bool wb__unpacker_reaches(const wb__unpacker *unpacker, uint64_t at);
+
+wb_status wb__unpacker_read(wb__unpacker *unpacker, uint64_t at, uint8_t *dst, size_t n);
+
+#endif

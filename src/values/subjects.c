@@ -1,0 +1,96 @@
+#include "values/values.h"
+
+#include <stdlib.h>
+
+static int by_name(const void *a, const void *b)
+{
+    const wb__subject *x = a, *y = b;
+    size_t n = x->name.len < y->name.len ? x->name.len : y->name.len;
+    int order = n == 0 ? 0 : memcmp(x->name.ptr, y->name.ptr, n);
+    if (order != 0)
+        return order;
+    if (x->name.len != y->name.len)
+        return x->name.len < y->name.len ? -1 : 1;
+    return x->number < y->number ? -1 : 1;
+}
+
+/* Experts that make one tensor are there with the first of them. */
+static bool is_later_expert(const wb__name_entry *entry, uint64_t number)
+{
+    return entry != NULL && entry->view != WB__NO_ENTRY && entry->first != number;
+}
+
+static wb__subject subject_of(const wb_model *model, const wb__insight *insight, uint64_t number)
+{
+    const wb__names *names = &insight->names;
+    const wb__name_entry *entry = wb__names_of(names, number);
+    const wb__packed *packed;
+    size_t stored = wb__tensors_stored(&model->tensors, number, &packed);
+    wb__subject subject = {.number = number, .kind = wb__names_kind(names, number)};
+    if (entry != NULL && entry->experts > 0 && entry->view == WB__NO_ENTRY)
+        entry = NULL; /* of an incomplete stack each is there by itself */
+    if (entry == NULL) {
+        wb__matched matched;
+        subject.name = wb__table_name(&model->logical.table, stored);
+        subject.is_spare = wb__rule_match(&names->rules, subject.name, &matched) &&
+                           matched.rule->canonical == NULL;
+    } else {
+        subject.name = (wb__str){entry->text, entry->len};
+        subject.is_canonical = true;
+        if (entry->view != WB__NO_ENTRY) {
+            subject.view = &names->views[entry->view];
+            subject.kind = &subject.view->kind;
+            subject.number = model->tensors.count + model->tensors.stored_count + entry->view;
+        }
+        subject.order = wb__row_order_of(entry, subject.kind, &insight->config,
+                                         insight->is_family ? insight->family : NULL);
+    }
+    subject.floats = subject.kind->elements;
+    if (subject.kind->dtype->kind == WB__CLASS_COMPLEX) /* the file holds them: no overflow */
+        subject.floats *= 2;
+    return subject;
+}
+
+wb_status wb__subjects_make(wb__subjects *subjects, const wb_model *model, wb__context *context)
+{
+    const wb__insight *insight;
+    *subjects = (wb__subjects){.allocator = context->allocator};
+    wb_status status = wb__insight_of(model, context, &insight);
+    if (status != WB_OK)
+        return status;
+    for (uint64_t i = 0; i < model->tensors.count; i++)
+        subjects->capacity += !is_later_expert(wb__names_of(&insight->names, i), i);
+    size_t bytes = subjects->capacity * sizeof *subjects->list;
+    subjects->list = wb__alloc(&subjects->allocator, bytes);
+    if (subjects->list == NULL)
+        return wb__fail_memory(context);
+    for (uint64_t i = 0; i < model->tensors.count; i++) {
+        if (!is_later_expert(wb__names_of(&insight->names, i), i))
+            subjects->list[subjects->count++] = subject_of(model, insight, i);
+    }
+    qsort(subjects->list, subjects->count, sizeof *subjects->list, by_name);
+    return WB_OK;
+}
+
+void wb__subjects_free(wb__subjects *subjects)
+{
+    wb__free(&subjects->allocator, subjects->list, subjects->capacity * sizeof *subjects->list);
+    subjects->list = NULL;
+    subjects->count = 0;
+}
+
+const wb__subject *wb__subjects_find(const wb__subjects *subjects, wb__str name)
+{
+    size_t low = 0, high = subjects->count;
+    wb__subject wanted = {.name = name};
+    while (low < high) { /* of several the first */
+        size_t middle = low + (high - low) / 2;
+        if (by_name(&subjects->list[middle], &wanted) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < subjects->count && wb__str_equal(subjects->list[low].name, name)
+               ? &subjects->list[low]
+               : NULL;
+}

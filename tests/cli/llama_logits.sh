@@ -1,0 +1,36 @@
+# The example engine gives the logits of others: mlx-lm's and a plain NumPy forward pass's (data/logits;
+# tests/tools/reference_logits.py), from every format and encoding that data has.
+PYTHONPATH=$SOURCE/tests/cli python3 -B - <<'P'
+import os, pathlib
+from engine import distance, llama
+
+data, demo = pathlib.Path(os.environ["DATA"]), pathlib.Path(os.environ["SOURCE"]) / "demo"
+logits = data / "logits"
+tokens = (logits / "tokens.txt").read_text().split()
+
+# The reference of gemma3-4bit rounds the scale of the embedding to BF16.
+limits = {"gemma3-4bit": 1e-3}
+names = [p.stem for p in sorted(logits.glob("*.npy"))]
+assert len(names) >= 7
+for name in names:
+    folder = demo / name if (demo / name).exists() else data / "models" / name
+    llama(folder, "-l", "out.npy", tokens=tokens)
+    far = distance("out.npy", logits / (name + ".npy"))
+    assert far < limits.get(name, 1e-4), (name, far)
+
+# Every family, as a folder and as GGUF.
+families = [p.stem for p in sorted((logits / "twins").glob("*.npy"))]
+assert len(families) >= 10
+for name in families:
+    for path in (data / "twins" / name, data / "twins" / (name + ".gguf")):
+        llama(path, "-l", "out.npy", tokens="3 7 1 0 23 12 7 3 15 9 20 4 2 11 18 6".split())
+        far = distance("out.npy", logits / "twins" / (name + ".npy"))
+        assert far < 1e-4, (path, far)
+
+# What it cannot do, it says.
+assert "bert: not one of those" in llama(data / "twins/bert", code=1)
+assert "no such" in llama("nowhere", code=1).lower()
+assert "does not have so many tokens" in llama(data / "twins/llama", tokens=[24], code=1)
+assert "/full" in llama(data / "twins/llama", "-l", "/dev/full", tokens=[3], code=1)
+assert "usage" in llama(data / "twins/llama", "-n", "-3", code=2)
+P

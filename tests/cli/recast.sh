@@ -1,0 +1,98 @@
+# To other formats and other types: what llama.cpp and mlx-lm would make of it, and what is told.
+models=$DATA/models
+twins=$DATA/twins
+code() {
+    want=$1
+    shift
+    result=0
+    wb "$@" >answer 2>message || result=$?
+    [ "$result" -eq "$want" ] || { echo "$* ended with $result"; cat answer message; exit 1; }
+}
+
+# A folder to GGUF, to a folder again, to MLX; every one of them is sound.
+wb convert "$models/qwen3-bf16" q.gguf >answer
+grep -q '^q.gguf: gguf, 35 tensors, .*: 35 exact$' answer
+wb verify -q q.gguf
+wb convert q.gguf back --to safetensors
+wb verify -q back
+wb convert q.gguf q4 --to mlx --quant affine4:64
+wb verify -q q4
+wb inspect --config q4 | grep -q 'quant_bits *4'
+for from in q4 "$models/qwen3-4bit-3shards"; do
+    wb export "$from" model.layers.1.mlp.down_proj.weight --dtype f32 -o "$(basename "$from").raw"
+done
+cmp q4.raw qwen3-4bit-3shards.raw
+
+# A file type, and what it falls back on where rows are short; the numbers of the header.
+wb convert "$models/qwen3-bf16" k.gguf --quant q4_k_m --json >answer
+python3 -B - <<'P'
+import json
+a = json.load(open("answer"))
+rows = {t["name"]: t for t in a["tensors"]}
+assert a["written"] is True and a["to"] == "gguf" and a["quant"] == "q4_k_m"
+q, norm = rows["blk.0.attn_q.weight"], rows["output_norm.weight"]
+assert (q["from"], q["to"], q["in_place_of"], q["fidelity"]) == ("BF16", "Q5_0", "Q4_K", "lossy"), q
+assert 0 < q["nmse"] < 0.01 and 0.99 < q["cosine"] < 1 and q["max_error"] > 0
+assert (norm["to"], norm["fidelity"], norm["nmse"]) == ("F32", "exact", 0)
+total = a["totals"]
+assert total["tensors"] == len(rows) == total["exact"] + total["lossy"] + total["repacked"]
+assert total["bytes"] == sum(t["bytes"] for t in a["tensors"]) and total["fallbacks"] > 0
+P
+[ "$(wb inspect --metadata general.file_type k.gguf)" = 15 ]
+code 3 convert "$models/qwen3-bf16" no.gguf --quant Q4_K_M --strict
+grep -q 'blk\.\|token_embd\|output' message
+[ ! -e no.gguf ]
+
+# Rules, the plan alone, and less memory with the same result.
+wb convert "$models/qwen3-bf16" r.gguf --quant Q8_0 --rule 'attn_(q|k)=Q4_0' --rule 'blk\.0\.attn_k=Q5_0' --dry-run >plan
+[ ! -e r.gguf ]
+grep -q 'blk.1.attn_k.weight .* BF16  Q4_0' plan
+grep -q 'blk.0.attn_k.weight .* BF16  Q5_0' plan
+grep -q 'nothing written' plan
+wb convert "$models/qwen3-bf16" a.gguf --quant Q8_0
+wb convert "$models/qwen3-bf16" b.gguf --quant Q8_0 --max-memory 1KiB
+cmp a.gguf b.gguf
+
+# Several files, and one that is replaced.
+code 5 convert "$models/qwen3-bf16" parts/q.gguf --quant F32
+mkdir parts
+wb convert "$models/qwen3-bf16" parts/q.gguf --quant F32 --max-shard-size 1MB
+[ "$(ls parts | wc -l)" -gt 1 ]
+wb verify -q parts/*.gguf
+wb convert "$models/qwen3-bf16" q.gguf --quant F32
+wb convert parts/q-00001-of-*.gguf whole.gguf
+for from in q.gguf whole.gguf; do
+    wb export $from blk.1.ffn_down.weight --format raw -o $from.raw
+done
+cmp q.gguf.raw whole.gguf.raw
+
+# What cannot be.
+code 4 convert "$twins/llama" x --to gguf --quant Q4_K_X
+grep -q 'no quantization "Q4_K_X"' message
+code 4 convert "$twins/llama" x.gguf --rule 'attn'
+code 4 convert "$twins/llama" x.gguf --rule '(=Q4_0'
+grep -q 'no regular expression' message
+code 4 convert "$twins/llama" - --to mlx
+code 4 convert "$twins/llama" x.safetensors --to mlx
+code 4 convert "$twins/llama" q4 --to mlx
+grep -q 'there already' message
+code 5 convert "$twins/llama" x.gguf --imatrix nowhere.dat
+wb convert "$twins/llama" q4 --to mlx --force
+[ ! -e q4/model-00001-of-00003.safetensors ] && [ -e q4/config.json ]
+
+# A tensor that the architecture has no name for is not left out in silence.
+cp -r "$twins/llama" odd
+chmod -R u+w odd
+python3 -B - <<'P'
+import json, struct
+raw = open("odd/model.safetensors", "rb").read()
+n, = struct.unpack("<Q", raw[:8])
+header = json.loads(raw[8:8 + n])
+name = next(k for k in header if k.endswith("mlp.up_proj.weight"))
+header["model.layers.0.mlp.side_proj.weight"] = header.pop(name)
+text = json.dumps(header).encode()
+open("odd/model.safetensors", "wb").write(struct.pack("<Q", len(text)) + text + raw[8 + n:])
+P
+code 3 convert odd x.gguf
+grep -q 'side_proj' message
+[ -z "$(ls -A | grep '^\.wb')" ]
