@@ -1095,10 +1095,13 @@ typedef struct wb_writer wb_writer;
 #define WB_WRITE_ALIGN_TENSORS 4u
 /* safetensors: the path is that of a folder that does not exist yet. */
 #define WB_WRITE_FOLDER 8u
+/* ollama: blobs as they were first published, in February 2026: one for all experts of a layer and one
+ * for its shared experts, without metadata where they are quantized. */
+#define WB_WRITE_FEB2026 16u
 
 typedef struct wb_writer_options {
     size_t size;        /* sizeof(wb_writer_options) */
-    const char *format; /* "safetensors" or "gguf" */
+    const char *format; /* "safetensors", "gguf", "mlx" or "ollama" */
     uint32_t flags;     /* WB_WRITE_* */
     uint64_t
         alignment; /* bytes, a power of two from 8 on. safetensors: of the data [8]; GGUF: of each
@@ -1108,6 +1111,9 @@ typedef struct wb_writer_options {
     const wb_model
         *source; /* its files are not written into, and must be what they were at the end;
                                borrowed until wb_writer_free; NULL: none */
+    const char
+        *store; /* ollama: the folder with manifests and blobs, NULL: that of the environment, as
+                          for wb_open; copied */
     const wb_limits *limits;       /* of headers; NULL: wb_limits_default */
     const wb_allocator *allocator; /* NULL: as for wb_open; copied */
 } wb_writer_options;
@@ -1166,8 +1172,18 @@ WB_API wb_status wb_writer_add(wb_writer *writer, const char *name, size_t name_
                                wb_error *error) WB_MUST_CHECK;
 
 /*
- * A file that lies beside the weights, config.json for one, in a folder that is made
- * (WB_WRITE_FOLDER): n bytes, which are copied now, or the file at `path`, which is read when the rest
+ * ollama: says of a tensor declared before that it is the packed values of a quantized weight, "int4" in
+ * groups of 64, say, which becomes part of its blob. Its parts are called NAME.weight,
+ * NAME.weight.scale, NAME.weight.bias and NAME.weight.global_scale.
+ *
+ * type  "int4", "int8", "mxfp4", "mxfp8" or "nvfp4"
+ */
+WB_API wb_status wb_writer_set_packing(wb_writer *writer, uint64_t index, const char *type,
+                                       uint32_t group_size, wb_error *error) WB_MUST_CHECK;
+
+/*
+ * A file that lies beside the weights, config.json for one, in a folder that is made or in a store: n
+ * bytes, which are copied now, or the file at `path`, which is read when the rest
  * is written. ARGUMENT for a name that is not that of a file, or was given before.
  */
 WB_API wb_status wb_writer_add_bytes(wb_writer *writer, const char *name, const void *bytes,
@@ -1180,7 +1196,8 @@ WB_API wb_status wb_writer_add_file(wb_writer *writer, const char *name, const c
  *
  * path  of the file to be, NULL for wb_writer_begin_fd. Where it takes several files, the names are
  *       those that Hugging Face and gguf-split give them: NAME-00001-of-00003.safetensors with
- *       NAME.safetensors.index.json, NAME-00001-of-00003.gguf, in the folder of the path
+ *       NAME.safetensors.index.json, NAME-00001-of-00003.gguf, in the folder of the path. mlx: of a
+ *       folder that does not exist yet. ollama: the name of the model, as wb_open takes it
  *
  * UNSUPPORTED for what the format cannot hold, LIMIT for a header that is too large.
  */
