@@ -1361,7 +1361,8 @@ typedef struct wb_conversion wb_conversion;
 typedef enum wb_target {
     WB_TARGET_GGUF = 1,        /* a file, or several, as llama.cpp reads them */
     WB_TARGET_SAFETENSORS = 2, /* a folder as Hugging Face has them; of an unknown model a file */
-    WB_TARGET_MLX = 3          /* a folder as mlx-lm has them */
+    WB_TARGET_MLX = 3,         /* a folder as mlx-lm has them */
+    WB_TARGET_OLLAMA = 4 /* a model in a store, as Ollama makes it of a folder of safetensors */
 } wb_target;
 
 /* A type for the tensors whose names match; in blocks only where tensors of the kind ever are. */
@@ -1374,8 +1375,10 @@ typedef struct wb_convert_rule {
 
 /* Fail where a type does not fit a tensor, rather than to fall back on another. */
 #define WB_CONVERT_STRICT 1u
-/* Write over a folder that is there. */
+/* Write over a folder that is there, or a model that a store has. */
 #define WB_CONVERT_FORCE 2u
+/* Ollama: blobs as they were first published, in February 2026. */
+#define WB_CONVERT_FEB2026 4u
 
 typedef struct wb_policy {
     size_t size; /* sizeof(wb_policy) */
@@ -1387,6 +1390,7 @@ typedef struct wb_policy {
      *   a GGML type, "Q4_K": to GGUF, for all tensors that llama-quantize quantizes
      *   "affine4:64" (bits and group), "mxfp4", "mxfp8", "nvfp4": to MLX; mxfp4, nvfp4 to GGUF, too
      *   "mixed_3_6", "mixed_2_6", "mixed_3_4", "mixed_4_6": to MLX, mlx-lm's recipes
+     *   "int4", "int8", "mxfp4", "mxfp8", "nvfp4": to Ollama, each tensor as that has it
      */
     const char *quant;
     const wb_convert_rule *rules; /* stand above `quant`; of several that match the last counts */
@@ -1396,6 +1400,8 @@ typedef struct wb_policy {
     uint64_t max_file_bytes;     /* of tensors in one file, 0: no end */
     uint32_t flags;              /* WB_CONVERT_* */
     const wb_executor *executor; /* NULL: that of the model; copied */
+    const char
+        *store; /* Ollama: the folder with manifests and blobs, NULL: that of the environment */
 } wb_policy;
 
 /*
@@ -1414,7 +1420,8 @@ WB_API wb_status wb_convert_plan(const wb_model *model, wb_target target, const 
 /*
  * Does what was planned. The result appears whole or not at all, and does not depend on the executor.
  *
- * path      of a file (GGUF), or of a folder that does not exist yet, unless WB_CONVERT_FORCE says so
+ * path      of a file (GGUF), or of a folder that does not exist yet, unless WB_CONVERT_FORCE says so;
+ *           Ollama: the name of the model
  * progress  bytes of the result; NULL: none
  *
  * CHANGED where a file of the model is no longer what it was.

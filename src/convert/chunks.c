@@ -212,7 +212,7 @@ static void encode_packed(const wb__chunk *chunk, const wb__mlx_type *type, floa
     const wb__planned *planned = chunk->planned;
     size_t n = (size_t)(chunk->rows * planned->columns);
     int32_t dtype = planned->to.dtype;
-    wb__mlx_encoding encoding = {.e8m0 = WB__MLX_E8M0_UP};
+    wb__mlx_encoding encoding = {.e8m0 = planned->nearest ? WB__MLX_E8M0_NEAREST : WB__MLX_E8M0_UP};
     wb__mlx_encoded out = {chunk->parts[WB__PART_VALUES], chunk->parts[WB__PART_SCALES],
                            chunk->parts[WB__PART_BIASES]};
     const void *src = plain;

@@ -174,7 +174,7 @@ static bool is_left_out(const wb_conversion *plan, const wb__matched *matched)
     if (matched->rule->canonical == NULL)
         return from_gguf != to_gguf || plan->target == WB_TARGET_MLX;
     return is_rule(matched->rule, "output") && plan->insight->config.tie_embeddings != 0 &&
-           plan->target != WB_TARGET_SAFETENSORS;
+           (to_gguf || plan->target == WB_TARGET_MLX);
 }
 
 /* The name a tensor has already; packed weights of Hugging Face's are called otherwise than plain ones.
@@ -211,7 +211,7 @@ static wb_status add_known(wb_conversion *plan, wb__context *context, wb__planne
                            const wb__matched *matched, uint64_t i)
 {
     const wb__name_entry *entry = wb__names_of(&plan->insight->names, i);
-    bool stacks = plan->target == WB_TARGET_GGUF || plan->target == WB_TARGET_MLX;
+    bool stacks = wb__plan_stacks(plan);
     bool renames = plan->insight->by_key != (plan->target == WB_TARGET_GGUF);
     row->rule = matched->rule;
     row->layer = matched->layer;
@@ -401,7 +401,8 @@ static wb_status sort(wb_conversion *plan, wb__context *context)
 wb_status wb__plan_make(wb_conversion *plan, wb__context *context)
 {
     wb_status status = wb__insight_of(plan->model, context, &plan->insight);
-    if (status == WB_OK && !plan->insight->is_family && plan->target != WB_TARGET_SAFETENSORS)
+    if (status == WB_OK && !plan->insight->is_family &&
+        (plan->target == WB_TARGET_GGUF || plan->target == WB_TARGET_MLX))
         status =
             wb__plan_note(plan, context, WB_WARNING, WB__FINDING_ARCHITECTURE_UNKNOWN, WB__STR(""),
                           "the architecture is not known: tensors and values go over as they are, "

@@ -85,7 +85,9 @@ P
 for kind in awq_g64_f16 gptq_act_order fp8_128; do
     wb convert $kind $kind.f32 --to safetensors --quant F32
     wb export $kind.f32 m.weight --format raw -o got.raw
-    wb export $kind m.weight --dtype f32 --format raw -o want.raw
+    stored=m.qweight
+    [ $kind != fp8_128 ] || stored=m.weight
+    wb export $kind $stored --dtype f32 --format raw -o want.raw
     cmp got.raw want.raw
     ! grep -q quantization_config $kind.f32/config.json
 done
