@@ -14,7 +14,7 @@
 /* What the command line says. */
 typedef struct recast_order {
     wb_target target;
-    wb_policy policy;
+    wb_convert_policy policy;
     wb_convert_rule *rules;
     char *rule_texts;
 } recast_order;
@@ -50,7 +50,7 @@ static int take_order(const convert_job *job, recast_order *order)
                     : strcmp(job->to, "mlx") == 0    ? WB_TARGET_MLX
                     : strcmp(job->to, "ollama") == 0 ? WB_TARGET_OLLAMA
                                                      : WB_TARGET_SAFETENSORS;
-    order->policy = (wb_policy){
+    order->policy = (wb_convert_policy){
         .size = sizeof order->policy,
         .quant = args->value[OPTION_QUANT],
         .importance = args->value[OPTION_IMATRIX],

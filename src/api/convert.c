@@ -14,12 +14,13 @@ static wb_status fail(wb__context *context, const char *what)
                     "%s", what);
 }
 
-static wb_status take_policy(wb_conversion *plan, wb__context *context, const wb_policy *policy)
+static wb_status take_policy(wb_conversion *plan, wb__context *context,
+                             const wb_convert_policy *policy)
 {
     if (policy->size != sizeof *policy)
-        return fail(context, "wb_policy.size is not sizeof(wb_policy)");
+        return fail(context, "wb_convert_policy.size is not sizeof(wb_convert_policy)");
     if (policy->flags & ~(WB_CONVERT_STRICT | WB_CONVERT_FORCE | WB_CONVERT_FEB2026))
-        return fail(context, "wb_policy.flags has bits that mean nothing");
+        return fail(context, "wb_convert_policy.flags has bits that mean nothing");
     plan->strict = (policy->flags & WB_CONVERT_STRICT) != 0;
     plan->replace = (policy->flags & WB_CONVERT_FORCE) != 0;
     plan->feb2026 = (policy->flags & WB_CONVERT_FEB2026) != 0;
@@ -45,7 +46,7 @@ static wb_status take_policy(wb_conversion *plan, wb__context *context, const wb
     return status;
 }
 
-wb_status wb_convert_plan(const wb_model *model, wb_target target, const wb_policy *policy,
+wb_status wb_convert_plan(const wb_model *model, wb_target target, const wb_convert_policy *policy,
                           wb_conversion **conversion, wb_error *error)
 {
     wb_error spare;

@@ -4,10 +4,11 @@
  * run of decoded values in the order they are stored. Where rows take turns it holds whole heads, or
  * as much of one as WINDOW_MAX allows, and then a head is read twice, once for each of its halves.
  */
+#include "cpu/cpu.h"
 #include "dtype/block.h"
 #include "values/values.h"
 
-#define RAW_BYTES ((size_t)128 << 10)
+#define RAW_BYTES ((size_t)64 << 10)    /* stays in the cache until it is converted */
 #define WINDOW_MIN ((uint64_t)64 << 10) /* floats; a multiple of all units of elements */
 #define WINDOW_MAX ((uint64_t)1 << 20)
 
@@ -40,7 +41,10 @@ static wb_status read_plain(wb__reader *reader, uint64_t first, size_t n, float 
             return status;
         if (swap)
             wb__dtype_swap(dtype, reader->raw, bytes / unit);
-        wb__dtype_convert(dtype, reader->raw, 0, to, dst, piece);
+        if (reader->widen != NULL)
+            reader->widen(reader->raw, dst, piece);
+        else
+            wb__dtype_convert(dtype, reader->raw, 0, to, dst, piece);
         at += bytes;
         dst += piece;
         n -= piece;
@@ -193,6 +197,11 @@ static wb_status take_part(wb__reader *reader, uint64_t part)
                        : wb__table_kind_of(&reader->model->logical.table, reader->stored);
     reader->per_element = reader->kind->dtype->kind == WB__CLASS_COMPLEX ? 2 : 1;
     reader->part_floats = reader->kind->elements * reader->per_element;
+    wb__codec codec;
+    reader->widen = NULL;
+    if (reader->packed == NULL && wb__dtype_is_plain(reader->kind->dtype) &&
+        wb__codec_get(reader->kind->dtype->id, wb__cpu_features(), &codec))
+        reader->widen = codec.decode;
     if (reader->packed != NULL || !wb__dtype_is_plain(reader->kind->dtype)) {
         const wb__model_file *file =
             &reader->model->logical

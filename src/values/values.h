@@ -14,6 +14,7 @@
 #include "arch/row_order.h"
 #include "open/decoder.h"
 #include "open/insight.h"
+#include "quant/quant.h"
 
 typedef struct wb__subject {
     wb__str name;    /* canonical, or as the files have it */
@@ -53,6 +54,7 @@ typedef struct wb__reader {
     size_t stored;
     uint32_t per_element; /* floats */
     bool decodes;
+    wb__decode *widen; /* to floats, faster than wb__dtype_convert; NULL: there is no such thing */
     wb__decoder decoder;
     uint8_t *raw;  /* stored bytes, before they are converted */
     float *window; /* values of the part, in the order they are stored */

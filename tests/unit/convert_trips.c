@@ -105,7 +105,7 @@ static void tokenizers(void **state)
 static void as_mlx(void **state)
 {
     (void)state;
-    const wb_policy policy = {.size = sizeof policy, .quant = "affine4:64"};
+    const wb_convert_policy policy = {.size = sizeof policy, .quant = "affine4:64"};
     char *made = at("mlx");
     convert(QWEN, WB_TARGET_MLX, &policy, made);
     wb_model *a = open_model(made);
@@ -123,12 +123,12 @@ static void as_mlx(void **state)
 static void mlx_gguf_mlx(void **state)
 {
     (void)state;
-    const wb_policy half = {.size = sizeof half, .quant = "F16"};
+    const wb_convert_policy half = {.size = sizeof half, .quant = "F16"};
     static const char *const quants[] = {"affine4:32", "affine5:32", "mxfp4", "nvfp4"};
     char *plain = at("half");
     convert(QWEN, WB_TARGET_SAFETENSORS, &half, plain);
     for (size_t i = 0; i < (is_slow() ? 1 : sizeof quants / sizeof quants[0]); i++) {
-        const wb_policy policy = {.size = sizeof policy, .quant = quants[i]};
+        const wb_convert_policy policy = {.size = sizeof policy, .quant = quants[i]};
         char *mlx = text_of("%s/m%zu", scratch, i), *gguf = text_of("%s/m%zu.gguf", scratch, i);
         char *back = text_of("%s/m%zu-back", scratch, i);
         convert(plain, WB_TARGET_MLX, &policy, mlx);
@@ -161,7 +161,7 @@ static void gguf_to_mlx(void **state)
     static const char *const quants[] = {"Q4_1", "Q5_1", "Q8_0", "MXFP4", "NVFP4"};
     for (size_t i = 0; i < (is_slow() ? 1 : sizeof quants / sizeof quants[0]); i++) {
         const wb_convert_rule rule = {".*", quants[i]};
-        const wb_policy policy = {.size = sizeof policy, .rules = &rule, .rule_count = 1};
+        const wb_convert_policy policy = {.size = sizeof policy, .rules = &rule, .rule_count = 1};
         char *gguf = text_of("%s/g%zu.gguf", scratch, i), *mlx = text_of("%s/g%zu", scratch, i);
         convert(QWEN, WB_TARGET_GGUF, &policy, gguf);
         wb_model *model = open_model(gguf);
@@ -220,8 +220,8 @@ static void as_codecs(void **state)
 {
     (void)state;
     const wb_executor executor = {.parallel_for = parallel_for};
-    const wb_policy policy = {.size = sizeof policy, .quant = "Q4_K_M"};
-    const wb_policy threaded = {
+    const wb_convert_policy policy = {.size = sizeof policy, .quant = "Q4_K_M"};
+    const wb_convert_policy threaded = {
         .size = sizeof threaded, .quant = "q4_k_m", .executor = &executor, .max_memory = 1};
     char *one = at("q.gguf"), *other = at("threads.gguf");
     convert(QWEN, WB_TARGET_GGUF, &policy, one);

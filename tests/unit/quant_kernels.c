@@ -14,7 +14,7 @@
 
 #include "unit.h"
 
-static const uint32_t levels[] = {0, WB__CPU_AVX2, WB__CPU_AVX2 | WB__CPU_AVX512};
+static const uint32_t levels[] = {0, WB__CPU_AVX2, WB__CPU_AVX2 | WB__CPU_AVX512, WB__CPU_NEON};
 
 /* The last n bytes before a page that cannot be touched. */
 typedef struct guarded {

@@ -1,0 +1,157 @@
+/*
+ * hash: the digests of all values of a model, on as many threads as there are processors. Its floor,
+ * sha256: libcrypto's SHA-256 of as many bytes on as many threads, each of which repeats what is in
+ * its cache.
+ */
+#define _GNU_SOURCE
+#include "../worker.h"
+
+#include <dlfcn.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "weighbridge.h"
+
+enum { THREADS_MAX = 256, PIECE = 64 << 10 };
+
+static wb_error error;
+static wb_model *model;
+static uint64_t value_bytes;
+
+static size_t threads_count(void)
+{
+    cpu_set_t set;
+    int n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    return n < 1 ? 1 : n > THREADS_MAX ? THREADS_MAX : (size_t)n;
+}
+
+typedef struct crew {
+    size_t n;
+    void (*body)(void *arg, size_t i);
+    void *arg;
+    atomic_size_t next;
+} crew;
+
+static void *crew_work(void *arg)
+{
+    crew *c = arg;
+    for (size_t i = atomic_fetch_add(&c->next, 1); i < c->n; i = atomic_fetch_add(&c->next, 1))
+        c->body(c->arg, i);
+    return NULL;
+}
+
+static void crew_run(void *ctx, size_t n, void (*body)(void *arg, size_t i), void *arg)
+{
+    pthread_t ids[THREADS_MAX];
+    crew c = {.n = n, .body = body, .arg = arg};
+    size_t threads = threads_count();
+    (void)ctx;
+    for (size_t i = 0; i < threads; i++) {
+        if (pthread_create(&ids[i], NULL, crew_work, &c) != 0)
+            bench_die("threads", "cannot be started");
+    }
+    for (size_t i = 0; i < threads; i++)
+        (void)pthread_join(ids[i], NULL);
+}
+
+static const wb_executor executor = {NULL, crew_run};
+
+static void open_model(const char *path)
+{
+    wb_open_options options = {.size = sizeof options, .access = WB_ACCESS_READ};
+    if (wb_open(path, &options, &model, &error) != WB_OK)
+        bench_die(path, error.message);
+    for (uint64_t i = 0; i < wb_tensor_count(model); i++) {
+        wb_tensor tensor = {.size = sizeof tensor};
+        if (wb_tensor_at(model, i, &tensor, &error) != WB_OK)
+            bench_die(path, error.message);
+        value_bytes += tensor.elements * sizeof(float);
+    }
+}
+
+static uint64_t run(unsigned long times)
+{
+    wb_hash_options options = {
+        .size = sizeof options, .flags = WB_HASH_VALUES, .executor = &executor};
+    uint64_t begin = bench_now();
+    for (unsigned long i = 0; i < times; i++) {
+        wb_hashes *hashes;
+        if (wb_hash_model(model, &options, &hashes, &error) != WB_OK)
+            bench_die("hash", error.message);
+        wb_hashes_free(hashes);
+    }
+    return bench_now() - begin;
+}
+
+static void start(char **arguments)
+{
+    open_model(arguments[0]);
+    (void)run(1);
+    printf("name weighbridge %s\nwork %" PRIu64 " bytes of values\n", wb_version(), value_bytes);
+}
+
+/* ---- the floor ---- */
+
+static struct {
+    void *(*state_new)(void);
+    void (*state_free)(void *state);
+    const void *(*sha256)(void);
+    int (*init)(void *state, const void *type, void *engine);
+    int (*update)(void *state, const void *bytes, size_t n);
+    int (*final)(void *state, unsigned char *digest, unsigned int *n);
+} crypto;
+
+static void find(void *library, const char *name, void *function)
+{
+    void *found = dlsym(library, name);
+    if (found == NULL)
+        bench_die("libcrypto", name);
+    memcpy(function, &found, sizeof found);
+}
+
+static void start_floor(char **arguments)
+{
+    void *library = dlopen("libcrypto.so.3", RTLD_NOW);
+    if (library == NULL)
+        bench_die("libcrypto.so.3", "is not there");
+    find(library, "EVP_MD_CTX_new", &crypto.state_new);
+    find(library, "EVP_MD_CTX_free", &crypto.state_free);
+    find(library, "EVP_sha256", &crypto.sha256);
+    find(library, "EVP_DigestInit_ex", &crypto.init);
+    find(library, "EVP_DigestUpdate", &crypto.update);
+    find(library, "EVP_DigestFinal_ex", &crypto.final);
+    open_model(arguments[0]);
+    printf("name libcrypto\nwork %" PRIu64 " bytes of values\n", value_bytes);
+}
+
+static void hash_share(void *arg, size_t i)
+{
+    static const unsigned char piece[PIECE];
+    unsigned char digest[64];
+    unsigned int n;
+    uint64_t share = value_bytes / *(const size_t *)arg;
+    void *state = crypto.state_new();
+    (void)i;
+    crypto.init(state, crypto.sha256(), NULL);
+    for (uint64_t at = 0; at < share; at += PIECE)
+        crypto.update(state, piece, PIECE);
+    crypto.final(state, digest, &n);
+    crypto.state_free(state);
+}
+
+static uint64_t run_floor(unsigned long times)
+{
+    size_t threads = threads_count();
+    uint64_t begin = bench_now();
+    for (unsigned long i = 0; i < times; i++)
+        crew_run(NULL, threads, hash_share, &threads);
+    return bench_now() - begin;
+}
+
+const bench_operation bench_hash = {"hash", "MODEL", start, run};
+const bench_operation bench_sha256 = {"sha256", "MODEL", start_floor, run_floor};
