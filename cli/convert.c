@@ -68,7 +68,8 @@ static bool is_folder(const char *path)
 static bool means_folder(const char *path, const char *format)
 {
     struct stat st;
-    if (strcmp(format, "gguf") == 0 || ends_with(path, ".safetensors"))
+    if (strcmp(format, "gguf") == 0 || strcmp(format, "ollama") == 0 ||
+        ends_with(path, ".safetensors"))
         return false;
     return stat(path, &st) != 0 || S_ISDIR(st.st_mode);
 }

@@ -1521,10 +1521,13 @@ typedef struct wb_writer wb_writer;
 #define WB_WRITE_ALIGN_TENSORS 4u
 /* safetensors: the path is that of a folder that does not exist yet. */
 #define WB_WRITE_FOLDER 8u
+/* ollama: blobs as they were first published, in February 2026: one for all experts of a layer and one
+ * for its shared experts, without metadata where they are quantized. */
+#define WB_WRITE_FEB2026 16u
 
 typedef struct wb_writer_options {
     size_t size;        /* sizeof(wb_writer_options) */
-    const char *format; /* "safetensors" or "gguf" */
+    const char *format; /* "safetensors", "gguf", "mlx" or "ollama" */
     uint32_t flags;     /* WB_WRITE_* */
     uint64_t
         alignment; /* bytes, a power of two from 8 on. safetensors: of the data [8]; GGUF: of each
@@ -1534,6 +1537,9 @@ typedef struct wb_writer_options {
     const wb_model
         *source; /* its files are not written into, and must be what they were at the end;
                                borrowed until wb_writer_free; NULL: none */
+    const char
+        *store; /* ollama: the folder with manifests and blobs, NULL: that of the environment, as
+                          for wb_open; copied */
     const wb_limits *limits;       /* of headers; NULL: wb_limits_default */
     const wb_allocator *allocator; /* NULL: as for wb_open; copied */
 } wb_writer_options;
@@ -1592,8 +1598,18 @@ WB_API wb_status wb_writer_add(wb_writer *writer, const char *name, size_t name_
                                wb_error *error) WB_MUST_CHECK;
 
 /*
- * A file that lies beside the weights, config.json for one, in a folder that is made
- * (WB_WRITE_FOLDER): n bytes, which are copied now, or the file at `path`, which is read when the rest
+ * ollama: says of a tensor declared before that it is the packed values of a quantized weight, "int4" in
+ * groups of 64, say, which becomes part of its blob. Its parts are called NAME.weight,
+ * NAME.weight.scale, NAME.weight.bias and NAME.weight.global_scale.
+ *
+ * type  "int4", "int8", "mxfp4", "mxfp8" or "nvfp4"
+ */
+WB_API wb_status wb_writer_set_packing(wb_writer *writer, uint64_t index, const char *type,
+                                       uint32_t group_size, wb_error *error) WB_MUST_CHECK;
+
+/*
+ * A file that lies beside the weights, config.json for one, in a folder that is made or in a store: n
+ * bytes, which are copied now, or the file at `path`, which is read when the rest
  * is written. ARGUMENT for a name that is not that of a file, or was given before.
  */
 WB_API wb_status wb_writer_add_bytes(wb_writer *writer, const char *name, const void *bytes,
@@ -1606,7 +1622,8 @@ WB_API wb_status wb_writer_add_file(wb_writer *writer, const char *name, const c
  *
  * path  of the file to be, NULL for wb_writer_begin_fd. Where it takes several files, the names are
  *       those that Hugging Face and gguf-split give them: NAME-00001-of-00003.safetensors with
- *       NAME.safetensors.index.json, NAME-00001-of-00003.gguf, in the folder of the path
+ *       NAME.safetensors.index.json, NAME-00001-of-00003.gguf, in the folder of the path. mlx: of a
+ *       folder that does not exist yet. ollama: the name of the model, as wb_open takes it
  *
  * UNSUPPORTED for what the format cannot hold, LIMIT for a header that is too large.
  */
@@ -1862,7 +1879,8 @@ typedef struct wb_conversion wb_conversion;
 typedef enum wb_target {
     WB_TARGET_GGUF = 1,        /* a file, or several, as llama.cpp reads them */
     WB_TARGET_SAFETENSORS = 2, /* a folder as Hugging Face has them; of an unknown model a file */
-    WB_TARGET_MLX = 3          /* a folder as mlx-lm has them */
+    WB_TARGET_MLX = 3,         /* a folder as mlx-lm has them */
+    WB_TARGET_OLLAMA = 4 /* a model in a store, as Ollama makes it of a folder of safetensors */
 } wb_target;
 
 /* A type for the tensors whose names match; in blocks only where tensors of the kind ever are. */
@@ -1875,8 +1893,10 @@ typedef struct wb_convert_rule {
 
 /* Fail where a type does not fit a tensor, rather than to fall back on another. */
 #define WB_CONVERT_STRICT 1u
-/* Write over a folder that is there. */
+/* Write over a folder that is there, or a model that a store has. */
 #define WB_CONVERT_FORCE 2u
+/* Ollama: blobs as they were first published, in February 2026. */
+#define WB_CONVERT_FEB2026 4u
 
 typedef struct wb_convert_policy {
     size_t size; /* sizeof(wb_convert_policy) */
@@ -1888,6 +1908,7 @@ typedef struct wb_convert_policy {
      *   a GGML type, "Q4_K": to GGUF, for all tensors that llama-quantize quantizes
      *   "affine4:64" (bits and group), "mxfp4", "mxfp8", "nvfp4": to MLX; mxfp4, nvfp4 to GGUF, too
      *   "mixed_3_6", "mixed_2_6", "mixed_3_4", "mixed_4_6": to MLX, mlx-lm's recipes
+     *   "int4", "int8", "mxfp4", "mxfp8", "nvfp4": to Ollama, each tensor as that has it
      */
     const char *quant;
     const wb_convert_rule *rules; /* stand above `quant`; of several that match the last counts */
@@ -1897,6 +1918,8 @@ typedef struct wb_convert_policy {
     uint64_t max_file_bytes;     /* of tensors in one file, 0: no end */
     uint32_t flags;              /* WB_CONVERT_* */
     const wb_executor *executor; /* NULL: that of the model; copied */
+    const char
+        *store; /* Ollama: the folder with manifests and blobs, NULL: that of the environment */
 } wb_convert_policy;
 
 /*
@@ -1916,7 +1939,8 @@ WB_API wb_status wb_convert_plan(const wb_model *model, wb_target target,
 /*
  * Does what was planned. The result appears whole or not at all, and does not depend on the executor.
  *
- * path      of a file (GGUF), or of a folder that does not exist yet, unless WB_CONVERT_FORCE says so
+ * path      of a file (GGUF), or of a folder that does not exist yet, unless WB_CONVERT_FORCE says so;
+ *           Ollama: the name of the model
  * progress  bytes of the result; NULL: none
  *
  * CHANGED where a file of the model is no longer what it was.
