@@ -3,14 +3,19 @@
 
 /* ---- uses ---- */
 
+/* So many uses that nobody counts any more: in 32 bits that of an engine that never releases. */
+#define FOR_GOOD (~WB__READY)
+
 /* Counts a use of an entry that is ready. */
 static bool try_use(wb_provider *provider, wb__entry *entry)
 {
-    uint64_t state = atomic_load_explicit(&entry->state, memory_order_relaxed);
+    size_t state = atomic_load_explicit(&entry->state, memory_order_relaxed);
+    size_t more;
     do {
         if ((state & WB__READY) == 0)
             return false;
-    } while (!atomic_compare_exchange_weak_explicit(&entry->state, &state, state + 1,
+        more = state + ((state & ~WB__READY) != FOR_GOOD);
+    } while (!atomic_compare_exchange_weak_explicit(&entry->state, &state, more,
                                                     memory_order_acquire, memory_order_relaxed));
     if (provider->budget != 0)
         atomic_store_explicit(&entry->last_used,
@@ -24,8 +29,8 @@ void wb__provider_release(wb_provider *provider, const wb_buffer *buffer)
 {
     wb__entry *entry = (wb__entry *)(uintptr_t)buffer->use;
     (void)provider;
-    uint64_t state = atomic_load_explicit(&entry->state, memory_order_relaxed);
-    while ((state & ~WB__READY) != 0 &&
+    size_t state = atomic_load_explicit(&entry->state, memory_order_relaxed);
+    while ((state & ~WB__READY) != 0 && (state & ~WB__READY) != FOR_GOOD &&
            !atomic_compare_exchange_weak_explicit(&entry->state, &state, state - 1,
                                                   memory_order_release, memory_order_relaxed))
         ;
@@ -45,7 +50,7 @@ static void free_handle(const wb_provider *provider, const wb_buffer *buffer)
 /* Frees the buffer of an entry that nobody uses. */
 static bool evict(wb_provider *provider, wb__entry *entry)
 {
-    uint64_t state = WB__READY;
+    size_t state = WB__READY;
     if (!atomic_compare_exchange_strong(&entry->state, &state, 0))
         return false;
     free_handle(provider, &entry->buffer);
@@ -65,10 +70,10 @@ static wb__entry *entry_at(const wb_provider *provider, size_t i)
 static bool evict_oldest(wb_provider *provider)
 {
     wb__entry *oldest = NULL;
-    uint64_t then = UINT64_MAX;
+    size_t then = SIZE_MAX;
     for (size_t i = 0; i < provider->entries.count; i++) {
         wb__entry *entry = entry_at(provider, i);
-        uint64_t used = atomic_load_explicit(&entry->last_used, memory_order_relaxed);
+        size_t used = atomic_load_explicit(&entry->last_used, memory_order_relaxed);
         if (entry->charged != 0 && used <= then && atomic_load(&entry->state) == WB__READY) {
             oldest = entry;
             then = used;
