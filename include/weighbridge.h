@@ -1053,13 +1053,14 @@ WB_API wb_status wb_int4_dequantize(const wb_int4_tensor *tensor, float *values,
 /*
  * Where an engine keeps its weights, as a table of functions. wb_device_host fills one in; an engine
  * that has an allocator of its own (Metal, Vulkan, ROCm, SYCL) fills in its own. All functions must be
- * thread-safe. A handle is whatever the device knows a buffer by, but NULL.
+ * thread-safe, and call nothing of a provider. A handle is whatever the device knows a buffer by, but
+ * NULL.
  */
 typedef struct wb_device {
     size_t size; /* sizeof(wb_device) */
     void *ctx;
     uint64_t alignment; /* of the addresses that `map` gives, a power of two; 0: not known */
-    /* A new buffer. On failure the status is what the caller is told. */
+    /* A new buffer, of at least one byte. On failure the status is what the caller is told. */
     wb_status (*alloc)(void *ctx, uint64_t bytes, void **handle);
     /* `bytes` as given to alloc or claim. */
     void (*free)(void *ctx, void *handle, uint64_t bytes);
@@ -1210,7 +1211,7 @@ WB_API wb_status wb_provider_create(const wb_model *model, const wb_device *devi
                                     const wb_policy *policy, wb_provider **provider,
                                     wb_error *error) WB_MUST_CHECK;
 
-/* Frees every buffer through the device, whether in use or not. NULL is ignored. */
+/* Frees every buffer through the device, whether in use or not; the last call. NULL is ignored. */
 WB_API void wb_provider_destroy(wb_provider *provider);
 
 /*

@@ -38,11 +38,17 @@ void wb__provider_release(wb_provider *provider, const wb_buffer *buffer)
 
 /* ---- making room; all under the lock ---- */
 
+/* What a device is asked for: not every one has buffers of no bytes. */
+static uint64_t device_bytes(const wb_buffer *buffer)
+{
+    return buffer->bytes == 0 ? 1 : buffer->bytes;
+}
+
 static void free_handle(const wb_provider *provider, const wb_buffer *buffer)
 {
     const wb_device *device = &provider->device;
     if (buffer->borrowed == 0)
-        device->free(device->ctx, buffer->handle, buffer->bytes);
+        device->free(device->ctx, buffer->handle, device_bytes(buffer));
     else if (device->unborrow != NULL)
         device->unborrow(device->ctx, buffer->handle);
 }
@@ -149,12 +155,12 @@ static wb_status alloc_buffer(const wb_provider *provider, wb__context *context,
                               const wb__layout *layout, wb_buffer *buffer)
 {
     const wb_device *device = &provider->device;
-    wb_status status = device->alloc(device->ctx, buffer->bytes, &buffer->handle);
+    wb_status status = device->alloc(device->ctx, device_bytes(buffer), &buffer->handle);
     if (status != WB_OK || buffer->handle == NULL)
         return wb__fail_device(context, status, "give", buffer->bytes);
     status = fill_buffer(provider, context, layout, buffer);
     if (status != WB_OK)
-        device->free(device->ctx, buffer->handle, buffer->bytes);
+        free_handle(provider, buffer);
     return status;
 }
 
@@ -167,7 +173,8 @@ static wb_status claim_buffer(const wb_provider *provider, wb__context *context,
     uint64_t key[WB__MODEL_KEY_BYTES / 8];
     int filled = 0;
     key_of(provider, entry, key);
-    wb_status status = device->claim(device->ctx, key, buffer->bytes, &buffer->handle, &filled);
+    wb_status status =
+        device->claim(device->ctx, key, device_bytes(buffer), &buffer->handle, &filled);
     if (status != WB_OK || buffer->handle == NULL)
         return wb__fail_device(context, status, "share", buffer->bytes);
     *shared = filled != 0;
@@ -176,7 +183,7 @@ static wb_status claim_buffer(const wb_provider *provider, wb__context *context,
     status = fill_buffer(provider, context, layout, buffer);
     device->publish(device->ctx, buffer->handle, status);
     if (status != WB_OK)
-        device->free(device->ctx, buffer->handle, buffer->bytes);
+        free_handle(provider, buffer);
     return status;
 }
 
@@ -237,7 +244,7 @@ static wb_status load_layout(wb_provider *provider, wb__context *context, wb__en
     wb_cache_stats *stats = &provider->stats;
     bool shared = false;
     bool borrowed = borrow_buffer(provider, layout, buffer);
-    uint64_t charge = borrowed ? 0 : layout->bytes;
+    uint64_t charge = borrowed ? 0 : device_bytes(buffer);
     (void)pthread_mutex_lock(&provider->lock);
     wb_status status = keep_shape(provider, entry, layout) ? WB_OK : wb__fail_memory(context);
     if (status == WB_OK)
