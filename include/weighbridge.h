@@ -1322,7 +1322,9 @@ typedef struct wb_plan_info {
     uint64_t cuts;
     uint64_t ranges;
     uint32_t uneven;     /* 1: ranks get parts of different sizes */
-    uint32_t replicated; /* so many ranks get the same; 1: none do */
+    uint32_t replicated; /* so many ranks get the same; 1: no other does */
+    uint32_t alone;      /* 1: cut by itself, what belongs to it cannot be cut for so many ranks */
+    uint32_t reserved;
 } wb_plan_info;
 
 /* Indices start to start + count - 1 of the axis: one cut, or one for each part of what is fused. */
@@ -1359,7 +1361,9 @@ typedef struct wb_plan_range {
  *     head on the same rank. With more ranks than key-value heads each of these is given to
  *     several ranks, and their query heads are shared out among them
  *   - stored as one tensor, q, k and v, or gate and up, are cut each by itself
- * Where units do not go round evenly, the first ranks get one more.
+ * Where units do not go round evenly, the first ranks get one more. Where they do not go round at all
+ * down and the output of attention are refused, and what they belong to is cut by itself (`alone`):
+ * such parts make up the tensor, and no layer.
  *
  * name  canonical or as the files have it, or several joined with '+'
  * plan  owned, release with wb_plan_free
