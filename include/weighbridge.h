@@ -1069,13 +1069,14 @@ WB_API wb_status wb_int4_dequantize(const wb_int4_tensor *tensor, float *values,
 /*
  * Where an engine keeps its weights, as a table of functions. wb_device_host fills one in; an engine
  * that has an allocator of its own (Metal, Vulkan, ROCm, SYCL) fills in its own. All functions must be
- * thread-safe. A handle is whatever the device knows a buffer by, but NULL.
+ * thread-safe, and call nothing of a provider. A handle is whatever the device knows a buffer by, but
+ * NULL.
  */
 typedef struct wb_device {
     size_t size; /* sizeof(wb_device) */
     void *ctx;
     uint64_t alignment; /* of the addresses that `map` gives, a power of two; 0: not known */
-    /* A new buffer. On failure the status is what the caller is told. */
+    /* A new buffer, of at least one byte. On failure the status is what the caller is told. */
     wb_status (*alloc)(void *ctx, uint64_t bytes, void **handle);
     /* `bytes` as given to alloc or claim. */
     void (*free)(void *ctx, void *handle, uint64_t bytes);
@@ -1226,7 +1227,7 @@ WB_API wb_status wb_provider_create(const wb_model *model, const wb_device *devi
                                     const wb_policy *policy, wb_provider **provider,
                                     wb_error *error) WB_MUST_CHECK;
 
-/* Frees every buffer through the device, whether in use or not. NULL is ignored. */
+/* Frees every buffer through the device, whether in use or not; the last call. NULL is ignored. */
 WB_API void wb_provider_destroy(wb_provider *provider);
 
 /*
@@ -1337,7 +1338,9 @@ typedef struct wb_plan_info {
     uint64_t cuts;
     uint64_t ranges;
     uint32_t uneven;     /* 1: ranks get parts of different sizes */
-    uint32_t replicated; /* so many ranks get the same; 1: none do */
+    uint32_t replicated; /* so many ranks get the same; 1: no other does */
+    uint32_t alone;      /* 1: cut by itself, what belongs to it cannot be cut for so many ranks */
+    uint32_t reserved;
 } wb_plan_info;
 
 /* Indices start to start + count - 1 of the axis: one cut, or one for each part of what is fused. */
@@ -1374,7 +1377,9 @@ typedef struct wb_plan_range {
  *     head on the same rank. With more ranks than key-value heads each of these is given to
  *     several ranks, and their query heads are shared out among them
  *   - stored as one tensor, q, k and v, or gate and up, are cut each by itself
- * Where units do not go round evenly, the first ranks get one more.
+ * Where units do not go round evenly, the first ranks get one more. Where they do not go round at all
+ * down and the output of attention are refused, and what they belong to is cut by itself (`alone`):
+ * such parts make up the tensor, and no layer.
  *
  * name  canonical or as the files have it, or several joined with '+'
  * plan  owned, release with wb_plan_free

@@ -425,4 +425,5 @@ void fuzz_check_model(const wb_model *model, uint32_t random)
     CHECK(!wb_tensor_has(model, "no such tensor\xFF", SIZE_MAX));
     fuzz_check_metadata(model);
     check_verify(model, state);
+    fuzz_check_provider(model, &state);
 }
