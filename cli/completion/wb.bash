@@ -12,7 +12,7 @@ _wb() {
     for ((i = 1; i < COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
         =) ((i++)) ;;
-        --filter|--names|--manifest|--dtype|--slice|--format|--output|-o|--type|--cols|--imatrix|--e8m0|--to|--quant|--rule|--max-memory|--max-shard-size|--max-shard-tensors|--alignment|--max-header|--store)
+        --filter|--names|--manifest|--dtype|--slice|--format|--output|-o|--type|--cols|--imatrix|--e8m0|--to|--generation|--quant|--rule|--max-memory|--max-shard-size|--max-shard-tensors|--alignment|--max-header|--store)
             [[ ${COMP_WORDS[i+1]} == = ]] || ((i++)) ;;
         -?*) ;;
         *)
@@ -68,7 +68,11 @@ _wb() {
         return
         ;;
     --to)
-        COMPREPLY=($(compgen -W 'safetensors gguf mlx' -- "$cur"))
+        COMPREPLY=($(compgen -W 'safetensors gguf mlx ollama' -- "$cur"))
+        return
+        ;;
+    --generation)
+        COMPREPLY=($(compgen -W 'feb2026' -- "$cur"))
         return
         ;;
     --quant)
@@ -148,7 +152,7 @@ _wb() {
         ;;
     convert)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --imatrix --to --quant --rule --strict --max-memory --max-shard-size --max-shard-tensors --alignment --align-tensors --force --dry-run --compatible --max-header --store --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --imatrix --to --generation --quant --rule --strict --max-memory --max-shard-size --max-shard-tensors --alignment --align-tensors --force --dry-run --compatible --max-header --store --help' -- "$cur"))
         fi
         ;;
     help)
