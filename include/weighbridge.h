@@ -1677,6 +1677,14 @@ WB_API wb_status wb_writer_copy(wb_writer *writer, uint64_t index, const wb_mode
                                 uint64_t tensor, wb_error *error) WB_MUST_CHECK;
 
 /*
+ * The same, into the bytes of a larger tensor from `offset` on: one expert of many that are stored as
+ * one tensor.
+ */
+WB_API wb_status wb_writer_copy_into(wb_writer *writer, uint64_t index, uint64_t offset,
+                                     const wb_model *model, uint64_t tensor,
+                                     wb_error *error) WB_MUST_CHECK;
+
+/*
  * Makes everything durable, and then visible. ARGUMENT, and nothing happens, while bytes are missing.
  * After another failure what was there before is still there.
  */

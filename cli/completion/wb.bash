@@ -12,7 +12,7 @@ _wb() {
     for ((i = 1; i < COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
         =) ((i++)) ;;
-        --filter|--names|--manifest|--only|--dtype|--slice|--format|--part|--policy|--output|-o|--type|--cols|--imatrix|--e8m0|--to|--quant|--rule|--generation|--max-memory|--max-shard-size|--max-shard-tensors|--alignment|--max-header|--store)
+        --filter|--names|--manifest|--dtype|--slice|--format|--output|-o|--type|--cols|--imatrix|--e8m0|--to|--generation|--quant|--rule|--max-memory|--max-shard-size|--max-shard-tensors|--alignment|--max-header|--store)
             [[ ${COMP_WORDS[i+1]} == = ]] || ((i++)) ;;
         -?*) ;;
         *)
@@ -37,10 +37,6 @@ _wb() {
     --manifest)
         return
         ;;
-    --only)
-        compopt +o default +o bashdefault 2>/dev/null
-        return
-        ;;
     --dtype)
         COMPREPLY=($(compgen -W 'f64 f32 f16 bf16 f8_e4m3 f8_e5m2 f8_e8m0 f8_e4m3fnuz f8_e5m2fnuz f6_e2m3 f6_e3m2 f4 i8 i16 i32 i64 u8 u16 u32 u64 bool c64' -- "$cur"))
         return
@@ -51,14 +47,6 @@ _wb() {
         ;;
     --format)
         COMPREPLY=($(compgen -W 'npy raw text' -- "$cur"))
-        return
-        ;;
-    --part)
-        compopt +o default +o bashdefault 2>/dev/null
-        return
-        ;;
-    --policy)
-        COMPREPLY=($(compgen -W 'f16 keep f32 bf16' -- "$cur"))
         return
         ;;
     --output|-o)
@@ -83,16 +71,16 @@ _wb() {
         COMPREPLY=($(compgen -W 'safetensors gguf mlx ollama' -- "$cur"))
         return
         ;;
+    --generation)
+        COMPREPLY=($(compgen -W 'feb2026' -- "$cur"))
+        return
+        ;;
     --quant)
         compopt +o default +o bashdefault 2>/dev/null
         return
         ;;
     --rule)
         compopt +o default +o bashdefault 2>/dev/null
-        return
-        ;;
-    --generation)
-        COMPREPLY=($(compgen -W 'feb2026' -- "$cur"))
         return
         ;;
     --max-memory)
@@ -121,34 +109,27 @@ _wb() {
     esac
     case $command in
     '')
-        COMPREPLY=($(compgen -W 'inspect verify doctor export get codec hash diff list convert help --help --version' -- "$cur"))
+        COMPREPLY=($(compgen -W 'inspect verify doctor export codec hash list convert help --help --version' -- "$cur"))
         ;;
     inspect)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --no-tensors --metadata --config --layers --tokens --template --modelfile --no-metadata --filter --names --compatible --max-header --store --sandbox --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --no-tensors --metadata --config --layers --tokens --template --modelfile --no-metadata --filter --names --compatible --max-header --store --help' -- "$cur"))
         fi
         ;;
     verify)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --deep --quiet --manifest --compatible --max-header --store --sandbox --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --deep --quiet --manifest --compatible --max-header --store --help' -- "$cur"))
         fi
         ;;
     doctor)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --deep --compatible --max-header --store --sandbox --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --deep --compatible --max-header --store --help' -- "$cur"))
         fi
         ;;
     export)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --dtype --slice --format --part --output --dry-run --compatible --max-header --store --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --dtype --slice --format --output --dry-run --compatible --max-header --store --help' -- "$cur"))
         elif [[ $operands == 1 ]]; then
-            COMPREPLY=($(compgen -W "$(wb --generate tensors "${first/#\~/$HOME}" 2>/dev/null)" -- "$cur"))
-        fi
-        ;;
-    get)
-        if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --part --policy --output --dry-run --compatible --max-header --store --help' -- "$cur"))
-        elif [[ $operands != 0 ]]; then
             COMPREPLY=($(compgen -W "$(wb --generate tensors "${first/#\~/$HOME}" 2>/dev/null)" -- "$cur"))
         fi
         ;;
@@ -161,29 +142,24 @@ _wb() {
         ;;
     hash)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --no-tensors --files --manifest --compatible --max-header --store --sandbox --help' -- "$cur"))
-        fi
-        ;;
-    diff)
-        if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --only --compatible --max-header --store --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --no-tensors --files --manifest --compatible --max-header --store --help' -- "$cur"))
         fi
         ;;
     list)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --store --sandbox --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --store --help' -- "$cur"))
         fi
         ;;
     convert)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --imatrix --to --quant --rule --strict --generation --max-memory --max-shard-size --max-shard-tensors --alignment --align-tensors --force --dry-run --compatible --max-header --store --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --imatrix --to --generation --quant --rule --strict --max-memory --max-shard-size --max-shard-tensors --alignment --align-tensors --force --dry-run --compatible --max-header --store --help' -- "$cur"))
         fi
         ;;
     help)
         if [[ $cur == -* ]]; then
             COMPREPLY=($(compgen -W ' --help' -- "$cur"))
         else
-            COMPREPLY=($(compgen -W 'inspect verify doctor export get codec hash diff list convert help' -- "$cur"))
+            COMPREPLY=($(compgen -W 'inspect verify doctor export codec hash list convert help' -- "$cur"))
         fi
         ;;
     esac

@@ -244,8 +244,17 @@ wb_status wb__put_padding(wb__context *context, wb_writer *writer, wb__output *o
 
 wb_status wb__writer_put(wb__context *context, wb_writer *writer, uint64_t index, uint64_t offset,
                          const void *bytes, size_t n);
-wb_status wb__writer_copy(wb__context *context, wb_writer *writer, uint64_t index,
-                          const wb_model *model, uint64_t tensor);
+/* A tensor of a model that goes into one of the writer's, or into a part of it. */
+typedef struct wb__copy {
+    wb_writer *writer;
+    uint64_t index;
+    uint64_t offset;
+    const wb_model *model;
+    uint64_t tensor;
+    bool is_part;
+} wb__copy;
+
+wb_status wb__writer_copy(wb__context *context, const wb__copy *copy);
 wb_status wb__writer_check_source(wb__context *context, const wb_writer *writer);
 wb_status wb__writer_commit(wb__context *context, wb_writer *writer);
 
