@@ -6,7 +6,7 @@
 #include "weighbridge.h"
 
 #define FRONT 49 /* magic, version, counts, a key of one byte, types, the length of the array */
-#define BODY_MAX 60000
+#define BODY_MAX 120000
 #define STRINGS_MAX (BODY_MAX / 8)
 
 static uint8_t file[FRONT + BODY_MAX + 32];
@@ -64,7 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < 2)
         return 0;
     bool big = data[0] % 2 == 1;
-    size_t body = 20000 + (size_t)data[0] * 156;
+    size_t body = 80000 + (size_t)data[0] * 156; /* some blocks */
     for (size_t i = 0; i < body; i++)
         file[FRONT + i] = data[1 + i % (size - 1)];
     size_t end = FRONT + body, n;
