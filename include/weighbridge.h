@@ -1352,7 +1352,10 @@ typedef struct wb_plan_cut {
     uint64_t count;
 } wb_plan_cut;
 
-/* `count` runs of `bytes` bytes, each `stride` behind the beginning of the last. */
+/*
+ * `count` runs of `bytes` bytes, each `stride` behind the beginning of the last. Of a tensor that is
+ * compressed or stored by columns (wb_tensor.storing) they are counted as if it lay there row by row.
+ */
 typedef struct wb_plan_range {
     size_t size;      /* sizeof(wb_plan_range) */
     const char *role; /* as in wb_part; static */
@@ -1482,8 +1485,9 @@ typedef struct wb_load_options {
  *
  * WB_ERROR_IO names file and offset at which a file ended early or could not be read; a file that was
  * mapped and is shortened meanwhile faults instead, as wb_access says. Also CANCELLED, MEMORY,
- * UNSUPPORTED (conversion of files that store numbers most significant byte first), ARGUMENT. FORMAT if a file that is named by its SHA-256, as in Ollama's stores, has
- * another.
+ * UNSUPPORTED (conversion of numbers that are stored most significant byte first; tensors that are
+ * compressed or stored by columns; no libcrypto for digests), ARGUMENT. FORMAT if a file that is named
+ * by its SHA-256, as in Ollama's stores, has another.
  */
 WB_API wb_status wb_load(const wb_model *model, const wb_load_options *options,
                          wb_load_report *report, wb_error *error) WB_MUST_CHECK;
