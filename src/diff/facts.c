@@ -5,8 +5,8 @@
 #include "diff/diff.h"
 #include "open/told.h"
 
-#define NESTED_MAX 8 /* arrays within arrays; deeper ones are taken to differ */
-#define STRIDE 64    /* elements looked at together */
+#define NESTED_MAX 32 /* arrays within arrays; deeper ones are taken to differ */
+#define STRIDE 64     /* elements looked at together */
 
 /* How values are stored, which is not what the model is. */
 static const wb_config_field storage_fields[] = {WB_CONFIG_ROPE_LAYOUT, WB_CONFIG_NORM_OFFSET,
@@ -118,8 +118,8 @@ static bool same_array(const wb_meta_array *a, const wb_meta_array *b, unsigned 
 {
     if (a->count != b->count)
         return false;
-    if (a->count == 0)
-        return true;
+    if (a->count == 0 || (a->base == b->base && a->data == b->data && a->array == b->array))
+        return true; /* nothing, or one and the same */
     if (a->element != b->element && !(is_number(a->element) && is_number(b->element)))
         return false;
     if (a->element == WB_META_ARRAY)

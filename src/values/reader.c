@@ -76,6 +76,8 @@ static uint64_t window_floats(const wb__reader *reader)
 static wb_status grow_window(wb__reader *reader)
 {
     uint64_t floats = window_floats(reader);
+    if (floats > reader->part_floats) /* which is whole units */
+        floats = reader->part_floats;
     if (floats <= reader->window_capacity)
         return WB_OK;
     const wb_allocator *allocator = &reader->context->allocator;
