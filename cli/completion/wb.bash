@@ -12,7 +12,7 @@ _wb() {
     for ((i = 1; i < COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
         =) ((i++)) ;;
-        --filter|--names|--manifest|--dtype|--slice|--format|--output|-o|--type|--cols|--imatrix|--e8m0|--to|--generation|--quant|--rule|--max-memory|--max-shard-size|--max-shard-tensors|--alignment|--max-header|--store)
+        --filter|--names|--manifest|--dtype|--slice|--format|--output|-o|--type|--cols|--imatrix|--e8m0|--to|--generation|--quant|--rule|--max-memory|--max-shard-size|--max-shard-tensors|--alignment|--set|--set-file|--delete|--rename|--drop|--max-header|--store)
             [[ ${COMP_WORDS[i+1]} == = ]] || ((i++)) ;;
         -?*) ;;
         *)
@@ -99,6 +99,26 @@ _wb() {
         compopt +o default +o bashdefault 2>/dev/null
         return
         ;;
+    --set)
+        compopt +o default +o bashdefault 2>/dev/null
+        return
+        ;;
+    --set-file)
+        compopt +o default +o bashdefault 2>/dev/null
+        return
+        ;;
+    --delete)
+        compopt +o default +o bashdefault 2>/dev/null
+        return
+        ;;
+    --rename)
+        compopt +o default +o bashdefault 2>/dev/null
+        return
+        ;;
+    --drop)
+        compopt +o default +o bashdefault 2>/dev/null
+        return
+        ;;
     --max-header)
         compopt +o default +o bashdefault 2>/dev/null
         return
@@ -109,7 +129,7 @@ _wb() {
     esac
     case $command in
     '')
-        COMPREPLY=($(compgen -W 'inspect verify doctor export codec hash list convert help --help --version' -- "$cur"))
+        COMPREPLY=($(compgen -W 'inspect verify doctor export codec hash list convert edit realign help --help --version' -- "$cur"))
         ;;
     inspect)
         if [[ $cur == -* ]]; then
@@ -155,11 +175,21 @@ _wb() {
             COMPREPLY=($(compgen -W ' --json --imatrix --to --generation --quant --rule --strict --max-memory --max-shard-size --max-shard-tensors --alignment --align-tensors --force --dry-run --compatible --max-header --store --help' -- "$cur"))
         fi
         ;;
+    edit)
+        if [[ $cur == -* ]]; then
+            COMPREPLY=($(compgen -W ' --json --set --set-file --delete --rename --drop --in-place --dry-run --help' -- "$cur"))
+        fi
+        ;;
+    realign)
+        if [[ $cur == -* ]]; then
+            COMPREPLY=($(compgen -W ' --json --alignment --align-tensors --dry-run --help' -- "$cur"))
+        fi
+        ;;
     help)
         if [[ $cur == -* ]]; then
             COMPREPLY=($(compgen -W ' --help' -- "$cur"))
         else
-            COMPREPLY=($(compgen -W 'inspect verify doctor export codec hash list convert help' -- "$cur"))
+            COMPREPLY=($(compgen -W 'inspect verify doctor export codec hash list convert edit realign help' -- "$cur"))
         fi
         ;;
     esac
