@@ -99,6 +99,13 @@ static int take_value(scan *s, option_id id, const char *attached)
         attached = s->argv[s->next++];
     }
     s->args->value[id] = attached;
+    if (id == OPTION_SET || id == OPTION_SET_FILE || id == OPTION_DELETE || id == OPTION_RENAME ||
+        id == OPTION_DROP) {
+        arguments *args = s->args;
+        args->edits = need_memory(args->edits, args->edit_count + 1, sizeof *args->edits);
+        args->edits[args->edit_count].option = id;
+        args->edits[args->edit_count++].value = attached;
+    }
     if (id == OPTION_RULE) {
         size_t n = s->args->rule_count++;
         s->args->rules = need_memory((void *)s->args->rules, n + 1, sizeof *s->args->rules);

@@ -68,7 +68,8 @@ static bool is_folder(const char *path)
 static bool means_folder(const char *path, const char *format)
 {
     struct stat st;
-    if (strcmp(format, "gguf") == 0 || ends_with(path, ".safetensors"))
+    if (strcmp(format, "gguf") == 0 || strcmp(format, "ollama") == 0 ||
+        ends_with(path, ".safetensors"))
         return false;
     return stat(path, &st) != 0 || S_ISDIR(st.st_mode);
 }
@@ -129,7 +130,8 @@ int convert_add_beside(const convert_job *job, wb_writer *writer)
     wb_error error;
     wb_status status = WB_OK;
     const struct dirent *entry;
-    if (!job->in_is_folder || !job->out_is_folder)
+    bool is_store = strcmp(job->to, "ollama") == 0;
+    if (!job->in_is_folder || (!job->out_is_folder && !is_store))
         return 0;
     DIR *folder = opendir(job->in);
     if (folder == NULL) {
@@ -229,6 +231,8 @@ static int convert(convert_job *job)
     if (code != 0)
         return code;
     job->options.source = job->model;
+    if (strcmp(job->to, "ollama") == 0 && !job->args->given[OPTION_QUANT])
+        return convert_into_store(job);
     return is_copy(job) ? reshard(job) : recast(job);
 }
 

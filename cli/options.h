@@ -66,6 +66,11 @@ typedef struct arguments {
     const char *value[OPTION_COUNT]; /* NULL where the option takes none */
     const char **rules;              /* of every --rule */
     size_t rule_count;
+    struct edit_word {
+        option_id option;
+        const char *value;
+    } *edits; /* of --set, --set-file, --delete, --rename and --drop, in their order */
+    size_t edit_count;
     char **operands;
     size_t count;
 } arguments;

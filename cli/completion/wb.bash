@@ -12,7 +12,7 @@ _wb() {
     for ((i = 1; i < COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
         =) ((i++)) ;;
-        --filter|--names|--io|--device|--manifest|--only|--dtype|--slice|--format|--part|--policy|--output|-o|--type|--cols|--imatrix|--e8m0|--to|--quant|--rule|--max-memory|--max-shard-size|--max-shard-tensors|--alignment|--max-header|--store)
+        --filter|--names|--io|--device|--manifest|--only|--dtype|--slice|--format|--part|--policy|--output|-o|--type|--cols|--imatrix|--e8m0|--to|--generation|--quant|--rule|--max-memory|--max-shard-size|--max-shard-tensors|--alignment|--set|--set-file|--delete|--rename|--drop|--max-header|--store)
             [[ ${COMP_WORDS[i+1]} == = ]] || ((i++)) ;;
         -?*) ;;
         *)
@@ -88,7 +88,11 @@ _wb() {
         return
         ;;
     --to)
-        COMPREPLY=($(compgen -W 'safetensors gguf mlx' -- "$cur"))
+        COMPREPLY=($(compgen -W 'safetensors gguf mlx ollama' -- "$cur"))
+        return
+        ;;
+    --generation)
+        COMPREPLY=($(compgen -W 'feb2026' -- "$cur"))
         return
         ;;
     --quant)
@@ -115,6 +119,26 @@ _wb() {
         compopt +o default +o bashdefault 2>/dev/null
         return
         ;;
+    --set)
+        compopt +o default +o bashdefault 2>/dev/null
+        return
+        ;;
+    --set-file)
+        compopt +o default +o bashdefault 2>/dev/null
+        return
+        ;;
+    --delete)
+        compopt +o default +o bashdefault 2>/dev/null
+        return
+        ;;
+    --rename)
+        compopt +o default +o bashdefault 2>/dev/null
+        return
+        ;;
+    --drop)
+        compopt +o default +o bashdefault 2>/dev/null
+        return
+        ;;
     --max-header)
         compopt +o default +o bashdefault 2>/dev/null
         return
@@ -125,7 +149,7 @@ _wb() {
     esac
     case $command in
     '')
-        COMPREPLY=($(compgen -W 'inspect verify doctor export get codec hash diff load list convert help --help --version' -- "$cur"))
+        COMPREPLY=($(compgen -W 'inspect verify doctor export get codec hash diff load list convert edit realign help --help --version' -- "$cur"))
         ;;
     inspect)
         if [[ $cur == -* ]]; then
@@ -170,7 +194,7 @@ _wb() {
         ;;
     diff)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --only --compatible --max-header --store --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --only --compatible --max-header --store --sandbox --help' -- "$cur"))
         fi
         ;;
     load)
@@ -185,14 +209,24 @@ _wb() {
         ;;
     convert)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --imatrix --to --quant --rule --strict --max-memory --max-shard-size --max-shard-tensors --alignment --align-tensors --force --dry-run --compatible --max-header --store --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --imatrix --to --generation --quant --rule --strict --max-memory --max-shard-size --max-shard-tensors --alignment --align-tensors --force --dry-run --compatible --max-header --store --help' -- "$cur"))
+        fi
+        ;;
+    edit)
+        if [[ $cur == -* ]]; then
+            COMPREPLY=($(compgen -W ' --json --set --set-file --delete --rename --drop --in-place --dry-run --help' -- "$cur"))
+        fi
+        ;;
+    realign)
+        if [[ $cur == -* ]]; then
+            COMPREPLY=($(compgen -W ' --json --alignment --align-tensors --dry-run --help' -- "$cur"))
         fi
         ;;
     help)
         if [[ $cur == -* ]]; then
             COMPREPLY=($(compgen -W ' --help' -- "$cur"))
         else
-            COMPREPLY=($(compgen -W 'inspect verify doctor export get codec hash diff load list convert help' -- "$cur"))
+            COMPREPLY=($(compgen -W 'inspect verify doctor export get codec hash diff load list convert edit realign help' -- "$cur"))
         fi
         ;;
     esac

@@ -19,11 +19,17 @@ static wb_status take_policy(wb_conversion *plan, wb__context *context,
 {
     if (policy->size != sizeof *policy)
         return fail(context, "wb_convert_policy.size is not sizeof(wb_convert_policy)");
-    if (policy->flags & ~(WB_CONVERT_STRICT | WB_CONVERT_FORCE))
+    if (policy->flags & ~(WB_CONVERT_STRICT | WB_CONVERT_FORCE | WB_CONVERT_FEB2026))
         return fail(context, "wb_convert_policy.flags has bits that mean nothing");
     plan->strict = (policy->flags & WB_CONVERT_STRICT) != 0;
     plan->replace = (policy->flags & WB_CONVERT_FORCE) != 0;
+    plan->feb2026 = (policy->flags & WB_CONVERT_FEB2026) != 0;
     plan->max_shard = policy->max_file_bytes;
+    if (policy->store != NULL) {
+        plan->store = wb__arena_copy(&plan->arena, policy->store, strlen(policy->store));
+        if (plan->store == NULL)
+            return wb__fail_memory(context);
+    }
     if (policy->max_memory != 0)
         plan->max_memory = policy->max_memory;
     if (policy->executor != NULL)
@@ -46,7 +52,7 @@ wb_status wb_convert_plan(const wb_model *model, wb_target target, const wb_conv
     wb_error spare;
     wb__context context = wb__context_of(model, wb__error_reset(error, &spare));
     *conversion = NULL;
-    if (target < WB_TARGET_GGUF || target > WB_TARGET_MLX)
+    if (target < WB_TARGET_GGUF || target > WB_TARGET_OLLAMA)
         return fail(&context, "the target is none of WB_TARGET_*");
     wb_conversion *plan = wb__alloc(&model->allocator, sizeof *plan);
     if (plan == NULL)

@@ -61,6 +61,7 @@ typedef struct wb__planned {
     wb__row_order order;
     uint64_t head_rows; /* rows that change places among themselves */
     float offset;       /* added to every value */
+    float factor;       /* then multiplied with it */
     wb__form from, to;
     int32_t wanted; /* the dtype that `to` fell back from, -1: it did not */
     wb__route route;
@@ -69,6 +70,7 @@ typedef struct wb__planned {
     const float *importance;        /* `columns` for each `rows_an_importance` rows; NULL */
     uint64_t rows_an_importance;
     bool by_view;     /* the model gives its values, but it has no stored parts of its own */
+    bool nearest;     /* Ollama's rule for scales of E8M0 */
     bool known_exact; /* every value of `from` is one of `to` */
     /* What it is; NULL: no rule knows it. */
     const wb__rule *rule;
@@ -88,7 +90,8 @@ struct wb_conversion {
     wb__quant quant;
     struct wb__rules *rules;    /* NULL: none */
     struct wb__imatrix *matrix; /* NULL: none */
-    bool strict, replace;
+    bool strict, replace, feb2026;
+    char *store; /* Ollama: a copy; NULL: that of the environment */
     uint64_t max_memory;
     uint64_t max_shard;
     uint32_t file_type; /* GGUF: general.file_type */
@@ -117,7 +120,24 @@ wb__str wb__plan_text(wb_conversion *plan, wb__str text);
 wb_status wb__plan_note(wb_conversion *plan, wb__context *context, wb_severity severity,
                         wb__finding_id id, wb__str name, const char *message);
 
+/* Whether experts are one tensor in the result. */
+bool wb__plan_stacks(const wb_conversion *plan);
+
+/* ---- plan_ollama.c ---- */
+
+/* What Ollama would have a tensor be. */
+void wb__plan_ollama(const wb_conversion *plan, wb__planned *row);
+
 /* ---- plan_forms.c ---- */
+
+/* Floats of any kind, as a plain dtype that every target has. */
+wb__form wb__plan_plain(const wb_conversion *plan, const wb__form *from);
+
+/* Numbers that are no weights. */
+bool wb__plan_is_other(const wb__form *form);
+
+/* What is F32 in a GGUF file for its own sake, while the model has another dtype: norms, routers. */
+bool wb__plan_is_widened(const wb_conversion *plan, const wb__planned *row);
 
 /* Chooses how each tensor is stored, and by which route; the tensors are in their order. */
 wb_status wb__plan_forms(wb_conversion *plan, wb__context *context);

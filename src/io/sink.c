@@ -53,10 +53,14 @@ static void free_text(const wb_allocator *allocator, char *text)
         wb__free(allocator, text, strlen(text) + 1);
 }
 
+static int open_folder(const wb_allocator *allocator, const char *path);
+
 void wb__sink_discard(wb_sink *sink)
 {
     if (sink == NULL)
         return;
+    if (sink->named && sink->folder < 0)
+        sink->folder = open_folder(&sink->allocator, sink->path);
     if (sink->named && sink->folder >= 0)
         (void)unlinkat(sink->folder, sink->temporary, 0);
     if (sink->owned && sink->fd >= 0)
@@ -159,7 +163,7 @@ static int open_temporary(wb_sink *sink)
 #ifdef O_TMPFILE
     /* Without /proc an unnamed file could not be given its name later. */
     if (access("/proc/self/fd", X_OK) == 0) {
-        sink->fd = openat(sink->folder, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+        sink->fd = openat(sink->folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
         if (sink->fd >= 0)
             return 0;
     }
@@ -167,7 +171,7 @@ static int open_temporary(wb_sink *sink)
     for (int i = 0; i < TRIES; i++) {
         draw_name(sink);
         sink->fd = openat(sink->folder, sink->temporary,
-                          O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+                          O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
         sink->named = sink->fd >= 0;
         if (sink->named || errno != EEXIST)
             break;
@@ -329,7 +333,9 @@ static int rename_file(const wb_sink *sink)
 
 static int publish(wb_sink *sink)
 {
-    if (rename_file(sink) != 0)
+    if (sink->folder < 0)
+        sink->folder = open_folder(&sink->allocator, sink->path);
+    if (sink->folder < 0 || rename_file(sink) != 0)
         return errno;
     sink->named = false;
     sink->published = true;
@@ -356,6 +362,46 @@ wb_status wb__sink_publish(wb__context *context, wb_sink *sink)
                : fail(context, sink, sink->failure, "cannot put the file into its place");
 }
 
+wb_status wb__sink_rename(wb__context *context, wb_sink *sink, const char *path)
+{
+    char *copy = copy_text(&sink->allocator, path);
+    char *label = copy_text(&sink->allocator, path);
+    if (copy == NULL || label == NULL) {
+        free_text(&sink->allocator, copy);
+        free_text(&sink->allocator, label);
+        return wb__fail_memory(context);
+    }
+    free_text(&sink->allocator, sink->path);
+    free_text(&sink->allocator, sink->label);
+    sink->path = copy;
+    sink->label = label;
+    return WB_OK;
+}
+
+void wb__sink_park(wb_sink *sink)
+{
+    if (sink->folder >= 0 && sink->fd < 0 && sink->path != NULL) {
+        (void)close(sink->folder);
+        sink->folder = -1;
+    }
+}
+
+int wb__sink_read(const wb_sink *sink, uint64_t offset, void *dst, size_t n)
+{
+    uint8_t *to = dst;
+    while (n > 0) {
+        ssize_t got = pread(sink->fd, to, n, (off_t)offset);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return got == 0 ? EIO : errno;
+        to += got;
+        offset += (uint64_t)got;
+        n -= (size_t)got;
+    }
+    return 0;
+}
+
 void wb__sink_keep_others(wb_sink *sink)
 {
     sink->keeps_others = true;
@@ -363,7 +409,7 @@ void wb__sink_keep_others(wb_sink *sink)
 
 void wb__sink_withdraw(wb_sink *sink)
 {
-    if (sink->published)
+    if (sink->published && sink->folder >= 0)
         (void)unlinkat(sink->folder, base_of(sink->path), 0);
     sink->published = false;
 }

@@ -51,6 +51,15 @@ wb_status wb__sink_publish(wb__context *context, wb_sink *sink);
 /* Has wb__sink_publish fail with EEXIST where a file of the name is there by then. */
 void wb__sink_keep_others(wb_sink *sink);
 
+/* Another name for the file, in the same folder. */
+wb_status wb__sink_rename(wb__context *context, wb_sink *sink, const char *path);
+
+/* After wb__sink_finish: closes the folder until the file is published, for those who have many. */
+void wb__sink_park(wb_sink *sink);
+
+/* Reads back n bytes that were written to a file. 0, or errno. */
+int wb__sink_read(const wb_sink *sink, uint64_t offset, void *dst, size_t n);
+
 /* Removes the file again that was published last. */
 void wb__sink_withdraw(wb_sink *sink);
 

@@ -231,6 +231,24 @@ static void run(wb__load *load)
 
 /* ---- the whole ---- */
 
+/* Pieces of a file are pieces of its tensors only where they lie in it as they are. */
+static wb_status check_storing(const wb__load *load)
+{
+    const wb__model *logical = &load->model->logical;
+    bool converts = (load->options->flags & WB_LOAD_CONVERT) != 0;
+    for (size_t i = 0; i < logical->storings.count; i++) {
+        const wb__storing *storing = wb__list_at(&logical->storings, i);
+        if (!storing->deflated && !storing->columns && !(storing->big_endian && converts))
+            continue;
+        load->context->file = logical->files[wb__model_file_of(logical, storing->tensor)].path;
+        return wb__fail(load->context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
+                        wb__table_name(&logical->table, storing->tensor),
+                        "it is compressed, stored by columns or most significant byte first: use "
+                        "wb_tensor_read");
+    }
+    return WB_OK;
+}
+
 static wb_status check_options(wb__load *load)
 {
     const wb_load_options *options = load->options;
@@ -244,6 +262,11 @@ static wb_status check_options(wb__load *load)
         return wb__fail_argument(context, "a model that was opened in READ mode is not mapped");
     if (options->flags & ~(WB_LOAD_DIGEST | WB_LOAD_CONVERT))
         return wb__fail_argument(context, "wb_load_options.flags has bits that mean nothing");
+    if (options->consume != NULL || (options->flags & WB_LOAD_CONVERT)) {
+        wb_status status = check_storing(load);
+        if (status != WB_OK)
+            return status;
+    }
     if (!(options->flags & WB_LOAD_CONVERT))
         return WB_OK;
     load->dtype = wb__dtype_get(options->dtype);

@@ -107,6 +107,13 @@ static bool take_hint(const wb__packing_hint *hint, uint64_t bits_per_scale, aff
 {
     bool affine = hint->scheme == WB__SCHEME_AFFINE || hint->scheme == WB__SCHEME_INT4 ||
                   hint->scheme == WB__SCHEME_INT8;
+    if (hint->scheme == WB__SCHEME_INT4 && hint->bits == 0 && hint->named) {
+        /* Ollama, where a blob says nothing: int4 in groups of 32 or 64, int8 in groups of 64 */
+        if (bits_per_scale != 128 && bits_per_scale != 256 && bits_per_scale != 512)
+            return false;
+        *choice = (affine_choice){bits_per_scale == 512 ? 8 : 4, bits_per_scale == 128 ? 32 : 64};
+        return true;
+    }
     if (!affine || hint->bits == 0)
         return false;
     uint64_t group = hint->group != 0 ? hint->group : bits_per_scale / hint->bits;

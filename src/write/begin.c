@@ -166,8 +166,12 @@ wb_status wb__output_finish(wb__context *context, wb_writer *writer, wb__output 
         status = wb__output_open(context, writer, output);
     if (status == WB_OK && !wb__sink_is_file(output->sink))
         status = wb__put_padding(context, writer, output, output->layout.bytes);
+    if (status == WB_OK && writer->is_store)
+        status = wb__store_digest(context, writer, output);
     if (status == WB_OK)
         status = wb__sink_finish(context, output->sink, output->layout.bytes);
+    if (status == WB_OK && writer->output_count > 1)
+        wb__sink_park(output->sink);
     output->finished = status == WB_OK;
     return status;
 }
@@ -186,7 +190,11 @@ wb_status wb__writer_begin(wb__context *context, wb_writer *writer)
         status = wb__fail_argument(context, "the files were planned without a path");
     if (status == WB_OK && writer->folder != NULL)
         status = check_folder(context, writer);
-    for (size_t i = 0; writer->folder == NULL && i < writer->output_count && status == WB_OK; i++)
+    if (status == WB_OK && writer->is_store)
+        status = wb__store_begin(context, writer);
+    for (size_t i = 0;
+         writer->folder == NULL && !writer->is_store && i < writer->output_count && status == WB_OK;
+         i++)
         status = check_file(context, writer, writer->outputs[i].path);
     if (status == WB_OK && writer->index_path != NULL && writer->folder == NULL)
         status = check_file(context, writer, writer->index_path);

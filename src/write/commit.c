@@ -17,7 +17,7 @@ static wb_status check_complete(wb__context *context, const wb_writer *writer)
 }
 
 /* What was read must be what was opened, or the result is of two models. */
-static wb_status check_source(wb__context *context, const wb_writer *writer)
+wb_status wb__writer_check_source(wb__context *context, const wb_writer *writer)
 {
     const wb_model *source = writer->source;
     wb_status status = WB_OK;
@@ -79,7 +79,7 @@ static wb_status commit(wb__context *context, wb_writer *writer)
     for (size_t i = 0; i < writer->output_count && status == WB_OK; i++)
         status = wb__output_finish(context, writer, &writer->outputs[i]);
     if (status == WB_OK)
-        status = check_source(context, writer);
+        status = wb__writer_check_source(context, writer);
     if (status == WB_OK && writer->index_path != NULL)
         status = write_index(context, writer, &index);
     if (status == WB_OK)
@@ -101,7 +101,7 @@ wb_status wb__writer_commit(wb__context *context, wb_writer *writer)
     wb_status status = check_complete(context, writer);
     if (status != WB_OK)
         return status;
-    status = commit(context, writer);
+    status = writer->is_store ? wb__store_commit(context, writer) : commit(context, writer);
     if (status != WB_OK)
         writer->failure = *context->error;
     else

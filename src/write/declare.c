@@ -1,6 +1,30 @@
 #include "write/write.h"
 
-#define FLAGS (WB_WRITE_FORCE | WB_WRITE_BIG_ENDIAN | WB_WRITE_ALIGN_TENSORS | WB_WRITE_FOLDER)
+#define FLAGS                                                                                      \
+    (WB_WRITE_FORCE | WB_WRITE_BIG_ENDIAN | WB_WRITE_ALIGN_TENSORS | WB_WRITE_FOLDER |             \
+     WB_WRITE_FEB2026)
+
+/* What can be written, and in which container. */
+static const struct kind {
+    const char *name;
+    const wb__format *format;
+    uint32_t flags;
+    bool is_store;
+} kinds[] = {
+    {"safetensors", &wb__format_safetensors, 0, false},
+    {"gguf", &wb__format_gguf, 0, false},
+    {"mlx", &wb__format_safetensors, WB_WRITE_FOLDER, false},
+    {"ollama", &wb__format_safetensors, 0, true},
+};
+
+static const struct kind *kind_of(const char *name)
+{
+    for (size_t i = 0; name != NULL && i < sizeof kinds / sizeof kinds[0]; i++) {
+        if (strcmp(kinds[i].name, name) == 0)
+            return &kinds[i];
+    }
+    return NULL;
+}
 
 wb__context wb__writer_context(const wb_writer *writer, wb_error *error)
 {
@@ -17,11 +41,10 @@ static wb_status fail(wb__context *context, wb__str name, const char *what)
 static wb_status check_options(wb__context *context, const wb_writer_options *options)
 {
     wb__str none = WB__STR("");
-    const wb__format *format = wb__format_named(wb__str_from(options->format, SIZE_MAX));
     uint64_t alignment = options->alignment;
-    if (format == NULL || format->write == NULL)
+    if (kind_of(options->format) == NULL)
         return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET, none,
-                        "models are written as safetensors and gguf, not as '%s'",
+                        "models are written as safetensors, gguf, mlx and ollama, not as '%s'",
                         options->format == NULL ? "" : options->format);
     if (options->flags & ~FLAGS)
         return fail(context, none, "wb_writer_options.flags has bits that mean nothing");
@@ -36,6 +59,7 @@ wb_status wb__writer_make(wb__context *context, const wb_writer_options *options
     *out = NULL;
     if (status != WB_OK)
         return status;
+    const struct kind *kind = kind_of(options->format);
     wb_writer *writer = wb__alloc_zeroed(&context->allocator, sizeof *writer);
     if (writer == NULL)
         return wb__fail_memory(context);
@@ -45,8 +69,9 @@ wb_status wb__writer_make(wb__context *context, const wb_writer_options *options
     }
     writer->allocator = context->allocator;
     writer->limits = context->limits;
-    writer->format = wb__format_named(wb__str_from(options->format, SIZE_MAX));
-    writer->flags = options->flags;
+    writer->format = kind->format;
+    writer->is_store = kind->is_store;
+    writer->flags = options->flags | kind->flags;
     writer->alignment = options->alignment;
     writer->max_file_bytes = options->max_file_bytes;
     writer->max_file_tensors = options->max_file_tensors;
@@ -57,6 +82,12 @@ wb_status wb__writer_make(wb__context *context, const wb_writer_options *options
     writer->extras = (wb__list){.arena = &writer->arena, .item_size = sizeof(wb__extra)};
     wb__name_map_start(&writer->meta_names, &writer->allocator, &writer->metas);
     wb__name_map_start(&writer->tensor_names, &writer->allocator, &writer->tensors);
+    if (options->store != NULL)
+        writer->store = wb__arena_copy(&writer->arena, options->store, strlen(options->store));
+    if (options->store != NULL && writer->store == NULL) {
+        wb__writer_delete(writer);
+        return wb__fail_memory(context);
+    }
     *out = writer;
     return WB_OK;
 }
@@ -106,7 +137,7 @@ wb_status wb__writer_check_declaring(wb__context *context, const wb_writer *writ
 /* What the parts of a split say of themselves is for the plan to know. */
 static bool is_split_key(const wb_writer *writer, wb__str key)
 {
-    return writer->format == &wb__format_gguf &&
+    return writer->format == &wb__format_gguf && !writer->is_edit &&
            (wb__str_equal(key, WB__STR("split.no")) || wb__str_equal(key, WB__STR("split.count")) ||
             wb__str_equal(key, WB__STR("split.tensors.count")));
 }
@@ -158,8 +189,13 @@ wb_status wb__writer_set(wb__context *context, wb_writer *writer, wb__str key,
 wb_status wb__writer_copy_meta(wb__context *context, wb_writer *writer, const wb__model *model,
                                const wb__meta *meta)
 {
+    return wb__writer_copy_meta_as(context, writer, model, meta, wb__meta_key(model, meta));
+}
+
+wb_status wb__writer_copy_meta_as(wb__context *context, wb_writer *writer, const wb__model *model,
+                                  const wb__meta *meta, wb__str key)
+{
     wb__buffer bytes = {.allocator = &context->allocator, .ceiling = SIZE_MAX / 2};
-    wb__str key = wb__meta_key(model, meta);
     uint32_t tag;
     wb_status status = wb__writer_check_declaring(context, writer, key);
     if (status != WB_OK || is_split_key(writer, key))
@@ -222,4 +258,18 @@ wb_status wb__writer_add(wb__context *context, wb_writer *writer, wb__str name, 
     }
     *index = writer->tensors.count - 1;
     return WB_OK;
+}
+
+wb_status wb__writer_set_packing(wb__context *context, wb_writer *writer, uint64_t index,
+                                 wb__str type, uint32_t group)
+{
+    wb_status status = wb__writer_check_declaring(context, writer, WB__STR(""));
+    if (status != WB_OK)
+        return status;
+    if (index >= writer->tensors.count || type.len == 0)
+        return fail(context, WB__STR(""), "there is no such tensor, or its packing has no name");
+    wb__outgoing *tensor = wb__writer_tensor(writer, index);
+    tensor->packing = wb__arena_copy(&writer->arena, type.ptr, type.len);
+    tensor->group = group;
+    return tensor->packing == NULL ? wb__fail_memory(context) : WB_OK;
 }

@@ -120,6 +120,7 @@ static wb_status lay_out(wb__context *context, wb_writer *writer, size_t number,
     layout->alignment = alignment;
     layout->align_tensors = (writer->flags & WB_WRITE_ALIGN_TENSORS) != 0;
     layout->big_endian = (writer->flags & WB_WRITE_BIG_ENDIAN) != 0;
+    layout->keeps_order = writer->is_edit;
     layout->arena = &writer->arena;
     wb_status status = give_metas(context, writer, number);
     if (status == WB_OK)
@@ -160,11 +161,14 @@ wb_status wb__writer_plan(wb__context *context, wb_writer *writer, const char *p
     size_t count = 1;
     if (atomic_load(&writer->state) != WB__DECLARING)
         return wb__fail_argument(context, "the files are planned already");
+    if (writer->is_store)
+        return wb__store_plan(context, writer, path);
     if (writer->extras.count != 0 && !(writer->flags & WB_WRITE_FOLDER))
         return wb__fail_argument(context, "files beside the weights need a folder to be in");
     wb_status status = find_alignment(context, writer, &alignment);
     if (status == WB_OK)
         status = assign(context, writer, alignment, &count);
+
     if (status == WB_OK)
         status = make_outputs(context, writer, count);
     for (size_t i = 0; i < count && status == WB_OK; i++)

@@ -21,6 +21,7 @@
 #include "core/core.h"
 #include "formats/format.h"
 #include "io/io.h"
+#include "io/sha256.h"
 #include "io/sink.h"
 #include "open/open.h"
 #include "json/json.h"
@@ -53,9 +54,16 @@ typedef struct wb__stretch {
 
 /* A tensor, and which of its bytes are written. */
 typedef struct wb__outgoing {
-    wb__out_tensor out; /* begins with the name */
-    uint32_t number;    /* as the caller knows it */
+    wb__out_tensor out;  /* begins with the name */
+    uint32_t number;     /* as the caller knows it */
+    const char *packing; /* wb_writer_set_packing: the type, NULL: nothing was said */
+    uint32_t group;      /* likewise */
+    wb__str layer;       /* ollama: the name of its layer */
+    uint8_t
+        part; /* ollama: 0 a tensor by itself or packed values, then scale, bias, global scale */
+    bool is_expert; /* ollama: its layer is that of a group */
     uint32_t file;
+    uint32_t from;       /* edit: the tensor it was */
     uint64_t done;       /* bytes from the front that are there */
     wb__stretch *pieces; /* and what is there behind them: in order, no two touching */
     size_t piece_count;
@@ -70,6 +78,8 @@ typedef struct wb__output {
     size_t first;     /* position of its first tensor in wb_writer.order */
     uint64_t left;    /* bytes of tensors that are still to come */
     bool finished;    /* durable, under a temporary name */
+    wb__str layer;    /* ollama: the name of the layer, and the digest of the blob in hexadecimal */
+    char digest[2 * WB__SHA256_BYTES + 1];
 } wb__output;
 
 /* A file beside the weights. */
@@ -93,6 +103,9 @@ struct wb_writer {
     wb_limits limits;
     const wb__format *format;
     uint32_t flags;
+    bool is_store;
+    bool is_edit;       /* tensors keep their order, and keys of splits their values */
+    const char *store;  /* copied, NULL: that of the environment */
     uint64_t alignment; /* 0: what the metadata says, or the format's own */
     uint64_t max_file_bytes;
     uint64_t max_file_tensors;
@@ -115,8 +128,10 @@ struct wb_writer {
     size_t index_bytes; /* of the block */
     size_t index_len;
     const char *index_path;
-    const char *folder;    /* that is made, NULL: the files go where others are */
-    const char *folder_at; /* its temporary name, NULL: there is none (any more) */
+    const char *manifest_path; /* of a store */
+    const char *blobs;         /* what paths of blobs begin with */
+    const char *folder;        /* that is made, NULL: the files go where others are */
+    const char *folder_at;     /* its temporary name, NULL: there is none (any more) */
     bool replaces_folder;
 
     pthread_mutex_t lock; /* of all below, and of what is written where */
@@ -128,7 +143,7 @@ struct wb_writer {
 /* True if the files take the place of nothing: a set of files cannot replace another at once. */
 static inline bool wb__writer_is_set(const wb_writer *writer)
 {
-    return writer->output_count > 1 && writer->folder == NULL;
+    return writer->output_count > 1 && writer->folder == NULL && !writer->is_store;
 }
 
 static inline wb__outgoing *wb__writer_tensor(const wb_writer *writer, uint64_t index)
@@ -147,9 +162,14 @@ wb_status wb__writer_set(wb__context *context, wb_writer *writer, wb__str key,
                          const wb_value *value);
 wb_status wb__writer_copy_meta(wb__context *context, wb_writer *writer, const wb__model *model,
                                const wb__meta *meta);
+/* The same under another key. */
+wb_status wb__writer_copy_meta_as(wb__context *context, wb_writer *writer, const wb__model *model,
+                                  const wb__meta *meta, wb__str key);
 wb_status wb__writer_add(wb__context *context, wb_writer *writer, wb__str name, int32_t dtype,
                          const uint64_t *shape, uint32_t rank, uint64_t *index);
 
+wb_status wb__writer_set_packing(wb__context *context, wb_writer *writer, uint64_t index,
+                                 wb__str type, uint32_t group);
 wb_status wb__writer_add_extra(wb__context *context, wb_writer *writer, wb__extra extra);
 wb_status wb__writer_check_declaring(wb__context *context, const wb_writer *writer, wb__str name);
 
@@ -190,6 +210,20 @@ wb_status wb__output_open(wb__context *context, wb_writer *writer, wb__output *o
 /* Makes an output that is complete durable. The lock is held. */
 wb_status wb__output_finish(wb__context *context, wb_writer *writer, wb__output *output);
 
+/* ---- store.c, store_plan.c ---- */
+
+/* Groups the tensors into layers, a blob each. */
+wb_status wb__store_plan(wb__context *context, wb_writer *writer, const char *name);
+
+/* Looks whether the model is there already, and makes the folders. */
+wb_status wb__store_begin(wb__context *context, wb_writer *writer);
+
+/* Computes the digest of a blob, all of which was written. */
+wb_status wb__store_digest(wb__context *context, wb_writer *writer, wb__output *output);
+
+/* All blobs into their places, then the manifest. */
+wb_status wb__store_commit(wb__context *context, wb_writer *writer);
+
 /* ---- put.c, copy.c, commit.c ---- */
 
 /* Where bytes of a tensor go, once wb__put_begin has let them through. */
@@ -215,8 +249,18 @@ wb_status wb__put_padding(wb__context *context, wb_writer *writer, wb__output *o
 
 wb_status wb__writer_put(wb__context *context, wb_writer *writer, uint64_t index, uint64_t offset,
                          const void *bytes, size_t n);
-wb_status wb__writer_copy(wb__context *context, wb_writer *writer, uint64_t index,
-                          const wb_model *model, uint64_t tensor);
+/* A tensor of a model that goes into one of the writer's, or into a part of it. */
+typedef struct wb__copy {
+    wb_writer *writer;
+    uint64_t index;
+    uint64_t offset;
+    const wb_model *model;
+    uint64_t tensor;
+    bool is_part;
+} wb__copy;
+
+wb_status wb__writer_copy(wb__context *context, const wb__copy *copy);
+wb_status wb__writer_check_source(wb__context *context, const wb_writer *writer);
 wb_status wb__writer_commit(wb__context *context, wb_writer *writer);
 
 #endif

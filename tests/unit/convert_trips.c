@@ -182,34 +182,6 @@ static void gguf_to_mlx(void **state)
     }
 }
 
-/* ---- packed as others do ---- */
-
-/* The values of packed weights that Hugging Face's folders have, which stand beside them as F32. */
-static void hub(void **state)
-{
-    static const char *const files[] = {"awq_g32_bf16", "awq_g64_f16", "fp8_128", "gptq_act_order"};
-    (void)state;
-    const wb_convert_policy policy = {.size = sizeof policy, .quant = "F32"};
-    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
-        char *from = text_of("%s/golden/hub/%s.safetensors", TEST_DATA, files[i]);
-        char *to = text_of("%s/%s.safetensors", scratch, files[i]);
-        convert(from, WB_TARGET_SAFETENSORS, &policy, to);
-        wb_model *model = open_model(to);
-        uint64_t weight = 0, values = 0, n, m;
-        assert_int_equal(wb_tensor_find(model, "weight", SIZE_MAX, &weight), WB_OK);
-        assert_int_equal(wb_tensor_find(model, "values", SIZE_MAX, &values), WB_OK);
-        void *x = bytes_of(model, weight, &n), *y = bytes_of(model, values, &m);
-        assert_int_equal(n, m);
-        if (memcmp(x, y, (size_t)n) != 0)
-            fail_msg("%s: other values\n", files[i]);
-        free(x);
-        free(y);
-        wb_close(model);
-        free(from);
-        free(to);
-    }
-}
-
 /* ---- quantized GGUF ---- */
 
 typedef struct crew {
@@ -304,7 +276,7 @@ int main(void)
         cmocka_unit_test(as_mlx),
         cmocka_unit_test(mlx_gguf_mlx),
         cmocka_unit_test(gguf_to_mlx),
-        cmocka_unit_test(hub),
+
         cmocka_unit_test(as_codecs),
     };
     scratch = scratch_make();

@@ -96,6 +96,15 @@ static void put_tensor(wb__buffer *out, const wb__out_tensor *tensor, bool first
     wb__buffer_text(out, "]}");
 }
 
+static int compare_names(const void *left, const void *right)
+{
+    const wb__out_tensor *a = *(wb__out_tensor *const *)left;
+    const wb__out_tensor *b = *(wb__out_tensor *const *)right;
+    size_t n = a->name.len < b->name.len ? a->name.len : b->name.len;
+    int order = n == 0 ? 0 : memcmp(a->name.ptr, b->name.ptr, n);
+    return order != 0 ? order : (a->name.len > b->name.len) - (a->name.len < b->name.len);
+}
+
 static int compare(const void *left, const void *right)
 {
     const wb__out_tensor *a = *(wb__out_tensor *const *)left;
@@ -104,9 +113,7 @@ static int compare(const void *left, const void *right)
     int rank_b = wb__st_dtype_rank(b->dtype->id);
     if (rank_a != rank_b)
         return rank_a > rank_b ? -1 : 1;
-    size_t n = a->name.len < b->name.len ? a->name.len : b->name.len;
-    int order = n == 0 ? 0 : memcmp(a->name.ptr, b->name.ptr, n);
-    return order != 0 ? order : (a->name.len > b->name.len) - (a->name.len < b->name.len);
+    return compare_names(left, right);
 }
 
 static wb_status check_tensor(wb__context *context, const wb__out_tensor *tensor)
@@ -168,6 +175,46 @@ static wb_status put_tensors(wb__context *context, wb__out_file *file)
     return WB_OK;
 }
 
+/*
+ * As Ollama's writer has it: a Go map, whose keys, "__metadata__" among them, come out in order, over
+ * data in the order in which it was given.
+ */
+static wb_status put_go(wb__context *context, wb__out_file *file)
+{
+    size_t count = file->tensor_count;
+    wb__out_tensor **sorted = wb__arena_alloc(file->arena, (count + 1) * sizeof(*sorted));
+    uint64_t at = 0;
+    bool first = true;
+    bool put_meta = file->meta_count == 0;
+    wb_status status = WB_OK;
+    if (sorted == NULL)
+        return wb__fail_memory(context);
+    for (size_t i = 0; i < count; i++) {
+        sorted[i] = file->tensors[i];
+        sorted[i]->begin = at;
+        if (!wb__add(at, sorted[i]->bytes, &at))
+            return wb__fail(context, WB_ERROR_LIMIT, WB__FINDING_ST_OVERFLOW, WB_NO_OFFSET,
+                            sorted[i]->name, "no file can hold all these tensors");
+    }
+    if (count != 0)
+        qsort(sorted, count, sizeof(*sorted), compare_names);
+    for (size_t i = 0; i <= count && status == WB_OK; i++) {
+        bool is_behind = i == count || (sorted[i]->name.len != 0 && sorted[i]->name.ptr[0] > '_');
+        if (!put_meta && is_behind) {
+            if (!first)
+                wb__buffer_text(&file->header, ",");
+            status = put_metadata(context, file);
+            put_meta = true;
+            first = false;
+        }
+        if (i < count)
+            put_tensor(&file->header, sorted[i], first);
+        first = false;
+    }
+    file->bytes = at;
+    return status;
+}
+
 wb_status wb__st_write(wb__context *context, wb__out_file *file)
 {
     wb__buffer *out = &file->header;
@@ -180,13 +227,17 @@ wb_status wb__st_write(wb__context *context, wb__out_file *file)
         status = check_tensor(context, file->tensors[i]);
     if (status != WB_OK)
         return status;
-    if (file->tensor_count != 0)
+    if (file->tensor_count != 0 && !file->go_layout && !file->keeps_order)
         qsort(file->tensors, file->tensor_count, sizeof *file->tensors, compare);
     wb__buffer_fill(out, 0, WB__ST_LENGTH_BYTES);
     wb__buffer_text(out, "{");
-    status = put_metadata(context, file);
-    if (status == WB_OK)
-        status = put_tensors(context, file);
+    if (file->go_layout) {
+        status = put_go(context, file);
+    } else {
+        status = put_metadata(context, file);
+        if (status == WB_OK)
+            status = put_tensors(context, file);
+    }
     wb__buffer_text(out, "}");
     if (status == WB_OK)
         status = wb__out_check(context, file);

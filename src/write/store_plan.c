@@ -1,0 +1,253 @@
+/*
+ * Which tensors share a layer of an Ollama model, and what its blob says of them:
+ *
+ *   a weight with its scale, bias and global scale    one blob, named after the weight
+ *   all experts of a layer                            one blob, named after what their names begin with,
+ *                                                     if they are packed alike; else one a weight
+ *
+ * and in February 2026 one for shared experts, too, and none of these with metadata. Layers stand in the
+ * order of their names, those of experts after all others (docs/format/ollama.md).
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "bundles/ollama/ollama.h"
+#include "write/write.h"
+
+static const char *const groups[] = {".mlp.experts.", ".mlp.switch_mlp.", ".moe.experts.",
+                                     ".mixer.experts."};
+static const char *const feb_groups[] = {".mlp.experts.",    ".mlp.shared_experts.",
+                                         ".mlp.switch_mlp.", ".moe.experts.",
+                                         ".mixer.experts.",  ".mixer.shared_experts."};
+
+/* The name up to the end of a group's marker, without the dot; empty for none. */
+static wb__str group_of(const wb_writer *writer, wb__str name)
+{
+    bool feb = (writer->flags & WB_WRITE_FEB2026) != 0;
+    const char *const *markers = feb ? feb_groups : groups;
+    size_t count =
+        feb ? sizeof feb_groups / sizeof feb_groups[0] : sizeof groups / sizeof groups[0];
+    for (size_t i = 0; i < count; i++) {
+        size_t n = strlen(markers[i]);
+        for (size_t at = 0; at + n <= name.len; at++) {
+            if (memcmp(name.ptr + at, markers[i], n) == 0)
+                return (wb__str){name.ptr, at + n - 1};
+        }
+    }
+    return (wb__str){name.ptr, 0};
+}
+
+/* The weight that a companion belongs to, or the tensor itself. */
+static wb__outgoing *owner_of(wb_writer *writer, wb__outgoing *tensor)
+{
+    static const struct {
+        wb__str end;
+        uint8_t part;
+    } ends[] = {{{".scale", 6}, 1}, {{".bias", 5}, 2}, {{".global_scale", 13}, 3}};
+    wb__str name = tensor->out.name;
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        if (!wb__str_ends_with(name, ends[i].end))
+            continue;
+        wb__str base = {name.ptr, name.len - ends[i].end.len};
+        uint32_t owner = wb__name_map_find(&writer->tensor_names, base);
+        if (owner != UINT32_MAX) {
+            tensor->part = ends[i].part;
+            return wb__writer_tensor(writer, owner);
+        }
+    }
+    return tensor;
+}
+
+static void find_layers(wb_writer *writer)
+{
+    for (size_t i = 0; i < writer->tensors.count; i++) {
+        wb__outgoing *tensor = wb__writer_tensor(writer, i);
+        const wb__outgoing *owner = owner_of(writer, tensor);
+        wb__str group = group_of(writer, owner->out.name);
+        tensor->layer = group.len != 0 ? group : owner->out.name;
+        tensor->is_expert = group.len != 0;
+        if (owner != tensor) { /* so that parts lie together */
+            tensor->packing = owner->packing;
+            tensor->group = owner->group;
+        }
+    }
+}
+
+static int compare(wb__str a, wb__str b)
+{
+    size_t n = a.len < b.len ? a.len : b.len;
+    int order = n == 0 ? 0 : memcmp(a.ptr, b.ptr, n);
+    return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
+}
+
+static wb__str base_name(const wb__outgoing *tensor)
+{
+    static const uint8_t ends[] = {0, 6, 5, 13};
+    return (wb__str){tensor->out.name.ptr, tensor->out.name.len - ends[tensor->part]};
+}
+
+static int by_layer(const void *left, const void *right)
+{
+    const wb__outgoing *a = *(wb__outgoing *const *)left;
+    const wb__outgoing *b = *(wb__outgoing *const *)right;
+    if (a->is_expert != b->is_expert)
+        return a->is_expert - b->is_expert;
+    int order = compare(a->layer, b->layer);
+    if (order == 0)
+        order = compare(base_name(a), base_name(b));
+    return order != 0 ? order : a->part - b->part;
+}
+
+static bool is_packed_alike(const wb__outgoing *a, const wb__outgoing *b)
+{
+    if (a->packing == NULL || b->packing == NULL)
+        return a->packing == b->packing;
+    return strcmp(a->packing, b->packing) == 0 && a->group == b->group;
+}
+
+/* Gives each weight of a group that is packed in more than one way a layer of its own. */
+static void split_groups(const wb_writer *writer)
+{
+    wb__outgoing **order = (wb__outgoing **)writer->order; /* which begins with what it holds */
+    for (size_t i = 0; i < writer->tensors.count;) {
+        size_t end = i;
+        bool alike = true;
+        wb__str layer = order[i]->layer;
+        while (end < writer->tensors.count && compare(order[end]->layer, layer) == 0) {
+            alike = alike && is_packed_alike(order[i], order[end]);
+            end++;
+        }
+        for (; i < end; i++) {
+            if (!alike && !(writer->flags & WB_WRITE_FEB2026))
+                order[i]->layer = base_name(order[i]);
+        }
+    }
+}
+
+static wb_status make_outputs(wb__context *context, wb_writer *writer)
+{
+    size_t tensors = writer->tensors.count, count = 0;
+    wb__outgoing **order = wb__arena_alloc(&writer->arena, (tensors + 1) * sizeof(*order));
+    wb__output *outputs = wb__arena_alloc(&writer->arena, (tensors + 1) * sizeof *outputs);
+    if (order == NULL || outputs == NULL)
+        return wb__fail_memory(context);
+    for (size_t i = 0; i < tensors; i++)
+        order[i] = wb__writer_tensor(writer, i);
+    if (tensors != 0)
+        qsort(order, tensors, sizeof(*order), by_layer);
+    writer->order = (wb__out_tensor **)order;
+    split_groups(writer);
+    memset(outputs, 0, (tensors + 1) * sizeof *outputs);
+    for (size_t i = 0; i < tensors; i++) {
+        if (i == 0 || compare(order[i]->layer, order[i - 1]->layer) != 0) {
+            outputs[count].first = i;
+            outputs[count].layer = order[i]->layer;
+            outputs[count].layout.header.allocator = &writer->allocator;
+            count++;
+        }
+        wb__output *output = &outputs[count - 1];
+        order[i]->file = (uint32_t)(count - 1);
+        output->layout.tensor_count++;
+        output->left += order[i]->out.bytes;
+    }
+    writer->outputs = outputs;
+    writer->output_count = count;
+    return WB_OK;
+}
+
+static wb_status give_metas(wb__context *context, wb_writer *writer, wb__output *output)
+{
+    const wb__outgoing *main = (const wb__outgoing *)writer->order[output->first];
+    bool feb_group = (writer->flags & WB_WRITE_FEB2026) && main->is_expert;
+    char number[16];
+    int len = snprintf(number, sizeof number, "%lu", (unsigned long)main->group);
+    if (main->packing == NULL || feb_group)
+        return WB_OK;
+    const wb__str texts[] = {{number, (size_t)len}, wb__str_from(main->packing, SIZE_MAX)};
+    static const wb__str keys[] = {{"group_size", 10}, {"quant_type", 10}};
+    const wb__out_meta **list = wb__arena_alloc(&writer->arena, 2 * sizeof(*list));
+    for (size_t i = 0; i < 2; i++) {
+        wb__out_meta *meta = wb__arena_alloc(&writer->arena, sizeof *meta + 8 + texts[i].len);
+        if (list == NULL || meta == NULL)
+            return wb__fail_memory(context);
+        uint8_t *value = (uint8_t *)(meta + 1);
+        wb__store_le64(value, texts[i].len);
+        memcpy(value + 8, texts[i].ptr, texts[i].len);
+        *meta = (wb__out_meta){
+            .key = keys[i], .tag = WB__TAG_STRING, .value = value, .bytes = 8 + texts[i].len};
+        list[i] = meta;
+    }
+    output->layout.metas = list;
+    output->layout.meta_count = 2;
+    return WB_OK;
+}
+
+static wb_status lay_out(wb__context *context, wb_writer *writer, wb__output *output)
+{
+    wb__out_file *layout = &output->layout;
+    layout->tensors = writer->order + output->first;
+    layout->alignment = 8;
+    layout->go_layout = true;
+    layout->arena = &writer->arena;
+    wb_status status = give_metas(context, writer, output);
+    return status == WB_OK ? writer->format->write(context, layout) : status;
+}
+
+/* ---- where ---- */
+
+static char *print(wb__arena *arena, const char *store, const char *middle, wb__str host,
+                   wb__str space, wb__str model, wb__str tag)
+{
+    size_t n = strlen(store) + strlen(middle) + host.len + space.len + model.len + tag.len + 8;
+    char *text = wb__arena_text(arena, n);
+    if (text != NULL)
+        (void)snprintf(text, n, "%s%s%.*s/%.*s/%.*s/%.*s", store, middle, (int)host.len, host.ptr,
+                       (int)space.len, space.ptr, (int)model.len, model.ptr, (int)tag.len, tag.ptr);
+    return text;
+}
+
+static wb_status find_places(wb__context *context, wb_writer *writer, const char *text)
+{
+    wb__ollama_name name;
+    char *own = NULL;
+    if (text == NULL || !wb__ollama_name_parse(wb__str_from(text, SIZE_MAX), &name))
+        return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_OLLAMA_NAME, WB_NO_OFFSET,
+                        wb__str_from(text, SIZE_MAX), "this is no name for a model in a store");
+    if (writer->store == NULL) {
+        own = wb__ollama_default_store(&context->allocator);
+        if (own == NULL)
+            return wb__fail_memory(context);
+        writer->store = wb__arena_copy(&writer->arena, own, strlen(own));
+        wb__free(&context->allocator, own, strlen(own) + 1);
+        if (writer->store == NULL)
+            return wb__fail_memory(context);
+    }
+    writer->manifest_path = print(&writer->arena, writer->store, "/manifests/", name.host,
+                                  name.space, name.model, name.tag);
+    size_t n = strlen(writer->store) + sizeof "/blobs/";
+    char *blobs = wb__arena_text(&writer->arena, n + sizeof "sha256");
+    if (writer->manifest_path == NULL || blobs == NULL)
+        return wb__fail_memory(context);
+    (void)snprintf(blobs, n + sizeof "sha256", "%s/blobs/sha256", writer->store);
+    /* What blobs are called is known when they are there; this is the folder they lie in. */
+    for (size_t i = 0; i < writer->output_count; i++)
+        writer->outputs[i].path = blobs;
+    writer->blobs = blobs;
+    return WB_OK;
+}
+
+wb_status wb__store_plan(wb__context *context, wb_writer *writer, const char *name)
+{
+    find_layers(writer);
+    wb_status status = make_outputs(context, writer);
+    for (size_t i = 0; i < writer->output_count && status == WB_OK; i++)
+        status = lay_out(context, writer, &writer->outputs[i]);
+    if (status == WB_OK && writer->output_count == 0)
+        status = wb__fail_argument(context, "a model without tensors cannot be put into a store");
+    if (status == WB_OK)
+        status = find_places(context, writer, name);
+    writer->has_paths = true;
+    if (status == WB_OK)
+        atomic_store(&writer->state, WB__PLANNED);
+    return status;
+}
