@@ -8,58 +8,17 @@
 
 #include <dlfcn.h>
 #include <inttypes.h>
-#include <pthread.h>
-#include <sched.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "weighbridge.h"
+#include "crew.h"
 
-enum { THREADS_MAX = 256, PIECE = 64 << 10 };
+enum { PIECE = 64 << 10 };
 
 static wb_error error;
 static wb_model *model;
 static uint64_t value_bytes;
-
-static size_t threads_count(void)
-{
-    cpu_set_t set;
-    int n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-    return n < 1 ? 1 : n > THREADS_MAX ? THREADS_MAX : (size_t)n;
-}
-
-typedef struct crew {
-    size_t n;
-    void (*body)(void *arg, size_t i);
-    void *arg;
-    atomic_size_t next;
-} crew;
-
-static void *crew_work(void *arg)
-{
-    crew *c = arg;
-    for (size_t i = atomic_fetch_add(&c->next, 1); i < c->n; i = atomic_fetch_add(&c->next, 1))
-        c->body(c->arg, i);
-    return NULL;
-}
-
-static void crew_run(void *ctx, size_t n, void (*body)(void *arg, size_t i), void *arg)
-{
-    pthread_t ids[THREADS_MAX];
-    crew c = {.n = n, .body = body, .arg = arg};
-    size_t threads = threads_count();
-    (void)ctx;
-    for (size_t i = 0; i < threads; i++) {
-        if (pthread_create(&ids[i], NULL, crew_work, &c) != 0)
-            bench_die("threads", "cannot be started");
-    }
-    for (size_t i = 0; i < threads; i++)
-        (void)pthread_join(ids[i], NULL);
-}
-
-static const wb_executor executor = {NULL, crew_run};
 
 static void open_model(const char *path)
 {
@@ -77,7 +36,7 @@ static void open_model(const char *path)
 static uint64_t run(unsigned long times)
 {
     wb_hash_options options = {
-        .size = sizeof options, .flags = WB_HASH_VALUES, .executor = &executor};
+        .size = sizeof options, .flags = WB_HASH_VALUES, .executor = &crew_executor};
     uint64_t begin = bench_now();
     for (unsigned long i = 0; i < times; i++) {
         wb_hashes *hashes;
@@ -146,10 +105,10 @@ static void hash_share(void *arg, size_t i)
 
 static uint64_t run_floor(unsigned long times)
 {
-    size_t threads = threads_count();
+    size_t threads = crew_count();
     uint64_t begin = bench_now();
     for (unsigned long i = 0; i < times; i++)
-        crew_run(NULL, threads, hash_share, &threads);
+        crew_executor.parallel_for(crew_executor.ctx, threads, hash_share, &threads);
     return bench_now() - begin;
 }
 

@@ -5,7 +5,7 @@
 
 #define DEFAULT_LANES 4u
 #define LANES_MAX 64u
-#define DEFAULT_MEMORY ((uint64_t)32 << 20)
+#define DEFAULT_MEMORY ((uint64_t)8 << 20)
 #define PIECE_MIN ((uint64_t)64 << 10)
 #define PIECE_MAX ((uint64_t)8 << 20)
 
