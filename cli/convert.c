@@ -221,7 +221,7 @@ static bool is_copy(const convert_job *job)
 {
     const arguments *args = job->args;
     return strcmp(wb_format(job->model), job->to) == 0 && !args->given[OPTION_QUANT] &&
-           !args->given[OPTION_RULE] && !args->given[OPTION_IMATRIX];
+           !args->given[OPTION_RULE] && !args->given[OPTION_IMATRIX] && !args->given[OPTION_LORA];
 }
 
 static int convert(convert_job *job)
