@@ -110,6 +110,13 @@ static int take_value(scan *s, option_id id, const char *attached)
         add_to(&s->args->rules, &s->args->rule_count, attached);
     if (id == OPTION_LORA)
         add_to(&s->args->loras, &s->args->lora_count, attached);
+    if (id == OPTION_SET || id == OPTION_SET_FILE || id == OPTION_DELETE || id == OPTION_RENAME ||
+        id == OPTION_DROP) {
+        arguments *args = s->args;
+        args->edits = need_memory(args->edits, args->edit_count + 1, sizeof *args->edits);
+        args->edits[args->edit_count].option = id;
+        args->edits[args->edit_count++].value = attached;
+    }
     return 0;
 }
 

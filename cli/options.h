@@ -68,6 +68,11 @@ typedef struct arguments {
     size_t rule_count;
     const char **loras; /* of every --lora */
     size_t lora_count;
+    struct edit_word {
+        option_id option;
+        const char *value;
+    } *edits; /* of --set, --set-file, --delete, --rename and --drop, in their order */
+    size_t edit_count;
     char **operands;
     size_t count;
 } arguments;

@@ -442,9 +442,10 @@ WB_API wb_status wb_tensor_read_size(const wb_model *model, uint64_t index, cons
  * dst    `size` bytes, at least what wb_tensor_read_size says; unaligned is fine
  *
  * WB_ERROR_IO names the offset at which a file ended early. Safe on a file that changes, except in
- * MAP mode. Uses at most 2 MiB beside dst, but the size of the tensor for one that is stored by columns,
- * or compressed and read backwards. What is compressed is unpacked from its beginning by every call, and
- * its checksum compared when its end is reached; damage is a WB_ERROR_FORMAT.
+ * MAP mode. Uses at most 3 MiB beside dst; but a tensor that is stored by columns, or compressed and
+ * read backwards, is read into memory whole, and stays there until another is or the model is closed.
+ * What is compressed is unpacked from front to back, going on where an earlier call has come to, and
+ * its checksum compared at its end; damage is a WB_ERROR_FORMAT.
  */
 WB_API wb_status wb_tensor_read(const wb_model *model, uint64_t index, const wb_slice *slice,
                                 int32_t dtype, void *dst, uint64_t size,
@@ -1068,13 +1069,14 @@ WB_API wb_status wb_int4_dequantize(const wb_int4_tensor *tensor, float *values,
 /*
  * Where an engine keeps its weights, as a table of functions. wb_device_host fills one in; an engine
  * that has an allocator of its own (Metal, Vulkan, ROCm, SYCL) fills in its own. All functions must be
- * thread-safe. A handle is whatever the device knows a buffer by, but NULL.
+ * thread-safe, and call nothing of a provider. A handle is whatever the device knows a buffer by, but
+ * NULL.
  */
 typedef struct wb_device {
     size_t size; /* sizeof(wb_device) */
     void *ctx;
     uint64_t alignment; /* of the addresses that `map` gives, a power of two; 0: not known */
-    /* A new buffer. On failure the status is what the caller is told. */
+    /* A new buffer, of at least one byte. On failure the status is what the caller is told. */
     wb_status (*alloc)(void *ctx, uint64_t bytes, void **handle);
     /* `bytes` as given to alloc or claim. */
     void (*free)(void *ctx, void *handle, uint64_t bytes);
@@ -1225,7 +1227,7 @@ WB_API wb_status wb_provider_create(const wb_model *model, const wb_device *devi
                                     const wb_policy *policy, wb_provider **provider,
                                     wb_error *error) WB_MUST_CHECK;
 
-/* Frees every buffer through the device, whether in use or not. NULL is ignored. */
+/* Frees every buffer through the device, whether in use or not; the last call. NULL is ignored. */
 WB_API void wb_provider_destroy(wb_provider *provider);
 
 /*
@@ -1336,7 +1338,9 @@ typedef struct wb_plan_info {
     uint64_t cuts;
     uint64_t ranges;
     uint32_t uneven;     /* 1: ranks get parts of different sizes */
-    uint32_t replicated; /* so many ranks get the same; 1: none do */
+    uint32_t replicated; /* so many ranks get the same; 1: no other does */
+    uint32_t alone;      /* 1: cut by itself, what belongs to it cannot be cut for so many ranks */
+    uint32_t reserved;
 } wb_plan_info;
 
 /* Indices start to start + count - 1 of the axis: one cut, or one for each part of what is fused. */
@@ -1348,7 +1352,10 @@ typedef struct wb_plan_cut {
     uint64_t count;
 } wb_plan_cut;
 
-/* `count` runs of `bytes` bytes, each `stride` behind the beginning of the last. */
+/*
+ * `count` runs of `bytes` bytes, each `stride` behind the beginning of the last. Of a tensor that is
+ * compressed or stored by columns (wb_tensor.storing) they are counted as if it lay there row by row.
+ */
 typedef struct wb_plan_range {
     size_t size;      /* sizeof(wb_plan_range) */
     const char *role; /* as in wb_part; static */
@@ -1373,7 +1380,9 @@ typedef struct wb_plan_range {
  *     head on the same rank. With more ranks than key-value heads each of these is given to
  *     several ranks, and their query heads are shared out among them
  *   - stored as one tensor, q, k and v, or gate and up, are cut each by itself
- * Where units do not go round evenly, the first ranks get one more.
+ * Where units do not go round evenly, the first ranks get one more. Where they do not go round at all
+ * down and the output of attention are refused, and what they belong to is cut by itself (`alone`):
+ * such parts make up the tensor, and no layer.
  *
  * name  canonical or as the files have it, or several joined with '+'
  * plan  owned, release with wb_plan_free
@@ -1476,9 +1485,9 @@ typedef struct wb_load_options {
  *
  * WB_ERROR_IO names file and offset at which a file ended early or could not be read; a file that was
  * mapped and is shortened meanwhile faults instead, as wb_access says. Also CANCELLED, MEMORY,
- * UNSUPPORTED (conversion of files that store numbers most significant byte first; no libcrypto for
- * digests), ARGUMENT. FORMAT if a file that is named by its SHA-256, as in Ollama's stores, has
- * another.
+ * UNSUPPORTED (conversion of numbers that are stored most significant byte first; tensors that are
+ * compressed or stored by columns; no libcrypto for digests), ARGUMENT. FORMAT if a file that is named
+ * by its SHA-256, as in Ollama's stores, has another.
  */
 WB_API wb_status wb_load(const wb_model *model, const wb_load_options *options,
                          wb_load_report *report, wb_error *error) WB_MUST_CHECK;
@@ -1672,10 +1681,92 @@ WB_API wb_status wb_writer_copy(wb_writer *writer, uint64_t index, const wb_mode
                                 uint64_t tensor, wb_error *error) WB_MUST_CHECK;
 
 /*
+ * The same, into the bytes of a larger tensor from `offset` on: one expert of many that are stored as
+ * one tensor.
+ */
+WB_API wb_status wb_writer_copy_into(wb_writer *writer, uint64_t index, uint64_t offset,
+                                     const wb_model *model, uint64_t tensor,
+                                     wb_error *error) WB_MUST_CHECK;
+
+/*
  * Makes everything durable, and then visible. ARGUMENT, and nothing happens, while bytes are missing.
  * After another failure what was there before is still there.
  */
 WB_API wb_status wb_writer_commit(wb_writer *writer, wb_error *error) WB_MUST_CHECK;
+
+/* What an edit does. A key is one of the metadata. */
+typedef enum wb_edit_kind {
+    WB_EDIT_SET = 1,        /* a key to a value */
+    WB_EDIT_DELETE = 2,     /* a key; of none is no failure */
+    WB_EDIT_RENAME_KEY = 3, /* which keeps its place */
+    WB_EDIT_RENAME = 4,     /* a tensor */
+    WB_EDIT_DROP = 5        /* a tensor */
+} wb_edit_kind;
+
+typedef struct wb_edit {
+    size_t size; /* sizeof(wb_edit) */
+    wb_edit_kind kind;
+    const char *name; /* of the key or tensor */
+    size_t name_len;
+    const char *to; /* RENAME_KEY, RENAME: the new name */
+    size_t to_len;
+    const wb_value *value; /* SET; for safetensors a string */
+} wb_edit;
+
+/* Find out what would be done, and do nothing. */
+#define WB_EDIT_DRY_RUN 1u
+/* Change the file where it lies even where a new one could take its place at once. */
+#define WB_EDIT_IN_PLACE 2u
+/* safetensors: as WB_WRITE_ALIGN_TENSORS. */
+#define WB_EDIT_ALIGN_TENSORS 4u
+
+typedef struct wb_edit_options {
+    size_t size; /* sizeof(wb_edit_options) */
+    uint32_t flags;
+    uint64_t alignment;            /* lays the file out anew with this alignment; 0: as it is */
+    const wb_limits *limits;       /* NULL: wb_limits_default */
+    const wb_allocator *allocator; /* NULL: as for wb_open */
+} wb_edit_options;
+
+/* How an edit was done, or would be. */
+typedef enum wb_edit_way {
+    WB_EDIT_NOTHING = 0,  /* the file says all that already */
+    WB_EDIT_HEADER = 1,   /* the header was written over, in its place */
+    WB_EDIT_INSERT = 2,   /* room was made in front of the data, which was not copied */
+    WB_EDIT_NEW_FILE = 3, /* a new file took the old one's place at once */
+} wb_edit_way;
+
+typedef struct wb_edited {
+    size_t size; /* sizeof(wb_edited) */
+    wb_edit_way way;
+    uint64_t header_bytes; /* written */
+    uint64_t inserted;     /* bytes in front of the data */
+    uint64_t bytes;        /* of the file */
+} wb_edited;
+
+/*
+ * Edits the header of a safetensors or GGUF file: this file alone, of a split or sharded model too. A
+ * small file, and one whose file system can share data between files, is replaced at once by a new one.
+ * Others are changed where they lie, so that nothing of the data is copied: what the header was is kept
+ * in a file ".NAME.wb-journal" beside it until the change is on the disk, and the next edit of the file
+ * first undoes what a crash left half done. Data is only copied where tensors are dropped or `alignment`
+ * asks for it. GGUF knows no room between header and data: what is left over there is filled with a key
+ * "weighbridge.padding", which later edits use up.
+ *
+ * edited  may be NULL
+ *
+ * NOT_FOUND for a tensor, or a key to be renamed, that is not there; ARGUMENT for a name that is there
+ * already. Nobody else may write the file meanwhile; who has it mapped sees it change.
+ */
+WB_API wb_status wb_edit_file(const char *path, const wb_edit *edits, uint64_t count,
+                              const wb_edit_options *options, wb_edited *edited,
+                              wb_error *error) WB_MUST_CHECK;
+
+/*
+ * Undoes what a crash left half done of an edit, if anything. *undone, which may be NULL, is 1 if there
+ * was something.
+ */
+WB_API wb_status wb_edit_recover(const char *path, int *undone, wb_error *error) WB_MUST_CHECK;
 
 /* --------------------------------------------------------------------------------------------- */
 /* Hashes                                                                                        */

@@ -12,7 +12,7 @@ _wb() {
     for ((i = 1; i < COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
         =) ((i++)) ;;
-        --filter|--names|--manifest|--only|--dtype|--slice|--format|--part|--policy|--output|-o|--type|--cols|--imatrix|--e8m0|--to|--quant|--rule|--lora|--generation|--max-memory|--max-shard-size|--max-shard-tensors|--alignment|--max-header|--store)
+        --filter|--names|--io|--device|--manifest|--only|--dtype|--slice|--format|--part|--policy|--output|-o|--type|--cols|--imatrix|--e8m0|--to|--generation|--quant|--rule|--lora|--max-memory|--max-shard-size|--max-shard-tensors|--alignment|--set|--set-file|--delete|--rename|--drop|--max-header|--store)
             [[ ${COMP_WORDS[i+1]} == = ]] || ((i++)) ;;
         -?*) ;;
         *)
@@ -32,6 +32,14 @@ _wb() {
         ;;
     --names)
         COMPREPLY=($(compgen -W 'native canonical both' -- "$cur"))
+        return
+        ;;
+    --io)
+        COMPREPLY=($(compgen -W 'auto map read direct' -- "$cur"))
+        return
+        ;;
+    --device)
+        COMPREPLY=($(compgen -W 'host' -- "$cur"))
         return
         ;;
     --manifest)
@@ -83,6 +91,10 @@ _wb() {
         COMPREPLY=($(compgen -W 'safetensors gguf mlx ollama' -- "$cur"))
         return
         ;;
+    --generation)
+        COMPREPLY=($(compgen -W 'feb2026' -- "$cur"))
+        return
+        ;;
     --quant)
         compopt +o default +o bashdefault 2>/dev/null
         return
@@ -93,10 +105,6 @@ _wb() {
         ;;
     --lora)
         compopt +o default +o bashdefault 2>/dev/null
-        return
-        ;;
-    --generation)
-        COMPREPLY=($(compgen -W 'feb2026' -- "$cur"))
         return
         ;;
     --max-memory)
@@ -115,6 +123,26 @@ _wb() {
         compopt +o default +o bashdefault 2>/dev/null
         return
         ;;
+    --set)
+        compopt +o default +o bashdefault 2>/dev/null
+        return
+        ;;
+    --set-file)
+        compopt +o default +o bashdefault 2>/dev/null
+        return
+        ;;
+    --delete)
+        compopt +o default +o bashdefault 2>/dev/null
+        return
+        ;;
+    --rename)
+        compopt +o default +o bashdefault 2>/dev/null
+        return
+        ;;
+    --drop)
+        compopt +o default +o bashdefault 2>/dev/null
+        return
+        ;;
     --max-header)
         compopt +o default +o bashdefault 2>/dev/null
         return
@@ -125,7 +153,7 @@ _wb() {
     esac
     case $command in
     '')
-        COMPREPLY=($(compgen -W 'inspect verify doctor export get codec hash diff list convert help --help --version' -- "$cur"))
+        COMPREPLY=($(compgen -W 'inspect verify doctor export get codec hash diff load list convert edit realign help --help --version' -- "$cur"))
         ;;
     inspect)
         if [[ $cur == -* ]]; then
@@ -170,7 +198,12 @@ _wb() {
         ;;
     diff)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --only --compatible --max-header --store --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --only --compatible --max-header --store --sandbox --help' -- "$cur"))
+        fi
+        ;;
+    load)
+        if [[ $cur == -* ]]; then
+            COMPREPLY=($(compgen -W ' --json --io --cold --warm --verify --device --dtype --compatible --max-header --store --help' -- "$cur"))
         fi
         ;;
     list)
@@ -180,14 +213,24 @@ _wb() {
         ;;
     convert)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --imatrix --to --quant --rule --lora --strict --generation --max-memory --max-shard-size --max-shard-tensors --alignment --align-tensors --force --dry-run --compatible --max-header --store --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --imatrix --to --generation --quant --rule --lora --strict --max-memory --max-shard-size --max-shard-tensors --alignment --align-tensors --force --dry-run --compatible --max-header --store --help' -- "$cur"))
+        fi
+        ;;
+    edit)
+        if [[ $cur == -* ]]; then
+            COMPREPLY=($(compgen -W ' --json --set --set-file --delete --rename --drop --in-place --dry-run --help' -- "$cur"))
+        fi
+        ;;
+    realign)
+        if [[ $cur == -* ]]; then
+            COMPREPLY=($(compgen -W ' --json --alignment --align-tensors --dry-run --help' -- "$cur"))
         fi
         ;;
     help)
         if [[ $cur == -* ]]; then
             COMPREPLY=($(compgen -W ' --help' -- "$cur"))
         else
-            COMPREPLY=($(compgen -W 'inspect verify doctor export get codec hash diff list convert help' -- "$cur"))
+            COMPREPLY=($(compgen -W 'inspect verify doctor export get codec hash diff load list convert edit realign help' -- "$cur"))
         fi
         ;;
     esac

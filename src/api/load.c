@@ -1,4 +1,4 @@
-#include "open/load.h"
+#include "load/load.h"
 
 wb_status wb_load(const wb_model *model, const wb_load_options *options, wb_load_report *report,
                   wb_error *error)

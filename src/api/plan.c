@@ -38,6 +38,7 @@ wb_status wb_plan_describe(const wb_plan *plan, wb_plan_info *info)
     for (size_t i = 0; i < plan->operands.count; i++) {
         info->cuts += plan->layout.shares[i].count;
         info->uneven |= plan->layout.shares[i].uneven;
+        info->alone |= plan->layout.shares[i].alone;
     }
     for (size_t i = 0; i < plan->layout.runs.count; i++)
         info->bytes += ((const wb__run *)wb__list_at(&plan->layout.runs, i))->bytes;

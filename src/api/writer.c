@@ -219,7 +219,17 @@ wb_status wb_writer_copy(wb_writer *writer, uint64_t index, const wb_model *mode
 {
     wb_error spare;
     wb__context context = wb__writer_context(writer, wb__error_reset(error, &spare));
-    return wb__writer_copy(&context, writer, index, model, tensor);
+    const wb__copy copy = {writer, index, 0, model, tensor, false};
+    return wb__writer_copy(&context, &copy);
+}
+
+wb_status wb_writer_copy_into(wb_writer *writer, uint64_t index, uint64_t offset,
+                              const wb_model *model, uint64_t tensor, wb_error *error)
+{
+    wb_error spare;
+    wb__context context = wb__writer_context(writer, wb__error_reset(error, &spare));
+    const wb__copy copy = {writer, index, offset, model, tensor, true};
+    return wb__writer_copy(&context, &copy);
 }
 
 wb_status wb_writer_commit(wb_writer *writer, wb_error *error)

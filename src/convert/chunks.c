@@ -9,6 +9,7 @@
 #include "convert/repack.h"
 #include "cpu/cpu.h"
 #include "dtype/block.h"
+#include "open/stored.h"
 #include "quant/quant.h"
 
 /* ---- measures ---- */
@@ -68,13 +69,13 @@ static wb_status read_stored(const wb_conversion *plan, wb__context *context, si
                              uint64_t at, void *dst, uint64_t bytes)
 {
     const wb__model *logical = &plan->model->logical;
-    size_t file = wb__model_file_of(logical, stored);
-    context->file = logical->files[file].path;
-    wb_status status =
-        wb__source_read(plan->model->sources[file], context,
-                        wb__model_offset_of(logical, stored) + at, dst, (size_t)bytes);
+    wb__stored source;
+    context->file = logical->files[wb__model_file_of(logical, stored)].path;
+    wb__stored_open(&source, plan->model, context, stored);
+    wb_status status = wb__stored_read(&source, at, dst, (size_t)bytes);
+    wb__stored_close(&source);
     const wb__dtype *dtype = wb__table_kind_of(&logical->table, stored)->dtype;
-    if (status == WB_OK && logical->files[file].big_endian)
+    if (status == WB_OK && wb__model_is_swapped(logical, stored))
         wb__dtype_swap(dtype, dst, (size_t)(bytes * 8 / dtype->block_bits));
     return status;
 }

@@ -5,8 +5,8 @@
 #include "diff/diff.h"
 #include "open/told.h"
 
-#define NESTED_MAX 8 /* arrays within arrays; deeper ones are taken to differ */
-#define STRIDE 64    /* elements looked at together */
+#define NESTED_MAX 32 /* arrays within arrays; deeper ones are taken to differ */
+#define STRIDE 64     /* elements looked at together */
 
 /* How values are stored, which is not what the model is. */
 static const wb_config_field storage_fields[] = {WB_CONFIG_ROPE_LAYOUT, WB_CONFIG_NORM_OFFSET,
@@ -25,7 +25,7 @@ static bool same_field(const wb_config_value *x, const wb_config_value *y)
 {
     if (x->text != NULL || y->text != NULL)
         return x->text != NULL && y->text != NULL && strcmp(x->text, y->text) == 0;
-    return x->is_float ? memcmp(&x->real, &y->real, sizeof x->real) == 0 : x->number == y->number;
+    return x->is_float ? x->real == y->real : x->number == y->number;
 }
 
 static wb_status compare_configs(wb_diff *diff, wb__context *context, bool one_format)
@@ -58,11 +58,9 @@ static bool is_number(wb_meta_type type)
 /* A float of 32 bits is what another format may have in 64. */
 static bool same_float(double x, double y, bool narrow)
 {
-    if (narrow) {
-        float v = (float)x, w = (float)y;
-        return memcmp(&v, &w, sizeof v) == 0 || (v != v && w != w);
-    }
-    return memcmp(&x, &y, sizeof x) == 0 || (x != x && y != y);
+    if (x != x || y != y)
+        return x != x && y != y;
+    return narrow ? (float)x == (float)y : x == y;
 }
 
 static bool same_array(const wb_meta_array *a, const wb_meta_array *b, unsigned depth);
@@ -120,8 +118,8 @@ static bool same_array(const wb_meta_array *a, const wb_meta_array *b, unsigned 
 {
     if (a->count != b->count)
         return false;
-    if (a->count == 0)
-        return true;
+    if (a->count == 0 || (a->base == b->base && a->data == b->data && a->array == b->array))
+        return true; /* nothing, or one and the same */
     if (a->element != b->element && !(is_number(a->element) && is_number(b->element)))
         return false;
     if (a->element == WB_META_ARRAY)

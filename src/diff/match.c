@@ -83,13 +83,14 @@ wb_status wb__diff_match(wb_diff *diff, wb__context *context)
     bool one_format = strcmp(wb_format(diff->a), wb_format(diff->b)) == 0;
     for (size_t i = 0; i < diff->pair_count; i++) {
         wb__pair *pair = &diff->pairs[i];
-        const wb__subject *only = pair->a == NULL ? pair->b : pair->b == NULL ? pair->a : NULL;
-        if (only != NULL) /* converters leave some out */
-            pair->differs = only->is_spare && !one_format ? 0 : WB_DIFF_NAMES;
-        else if (!wb__same_shape(pair->a->kind, pair->b->kind))
-            pair->differs = WB_DIFF_SHAPES;
-        if (only == NULL && !same_encoding(diff, pair->a, pair->b))
-            pair->differs |= WB_DIFF_ENCODINGS;
+        const wb__subject *x = pair->a, *y = pair->b;
+        if (x != NULL && y != NULL) {
+            pair->differs = wb__same_shape(x->kind, y->kind) ? 0 : WB_DIFF_SHAPES;
+            pair->differs |= same_encoding(diff, x, y) ? 0 : WB_DIFF_ENCODINGS;
+        } else { /* converters leave some out */
+            bool is_spare = x != NULL ? x->is_spare : y != NULL && y->is_spare;
+            pair->differs = is_spare && !one_format ? 0 : WB_DIFF_NAMES;
+        }
         pair->differs &= diff->kinds;
     }
     return WB_OK;

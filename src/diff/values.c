@@ -1,7 +1,7 @@
 /*
  * The values of a pair are cut into segments, each with sums of its own, which are joined in their
- * order when all are there: so the result is the same however many threads there are. A weight whose
- * decoder has to read it whole is one segment.
+ * order when all are there: so the result is the same however many threads there are. What can
+ * only be read whole is one segment.
  */
 #include "diff/diff.h"
 
@@ -34,18 +34,10 @@ typedef struct worker {
     float *pieces; /* PIECE_FLOATS of either */
 } worker;
 
-static bool is_read_whole(const wb_model *model, const wb__subject *subject)
-{
-    const wb__packed *packed;
-    uint64_t number = subject->view == NULL ? subject->number : subject->view->parts[0];
-    (void)wb__tensors_stored(&model->tensors, number, &packed);
-    return packed != NULL && packed->scheme >= WB__SCHEME_FP8_BLOCK;
-}
-
 static uint64_t segment_floats(const wb_diff *diff, const wb__pair *pair)
 {
-    return is_read_whole(diff->a, pair->a) || is_read_whole(diff->b, pair->b) ? UINT64_MAX
-                                                                              : SEGMENT_FLOATS;
+    bool whole = wb__subject_is_whole(diff->a, pair->a) || wb__subject_is_whole(diff->b, pair->b);
+    return whole ? UINT64_MAX : SEGMENT_FLOATS;
 }
 
 static uint64_t count_segments(const wb_diff *diff, const wb__pair *pair)

@@ -23,6 +23,11 @@ wb_model *wb__model_new(wb__context *context, wb_access access)
     if (model == NULL)
         return NULL;
     memset(model, 0, sizeof *model);
+    model->holder = wb__holder_new(&context->allocator);
+    if (model->holder == NULL) {
+        wb__free(&context->allocator, model, sizeof *model);
+        return NULL;
+    }
     model->allocator = context->allocator;
     model->executor = context->executor;
     model->limits = context->limits;
@@ -38,6 +43,7 @@ static void clear(wb_model *model)
         if (names != NULL)
             wb__free(&model->allocator, names, names->bytes);
     }
+    wb__holder_clear(model->holder);
     wb__told_free(model->told);
     wb__insight_free(model->insight);
     wb__beside_free(&model->beside);
@@ -60,6 +66,7 @@ void wb__model_delete(wb_model *model)
     if (model == NULL)
         return;
     clear(model);
+    wb__holder_free(model->holder);
     wb__free(&model->allocator, model->sources, model->source_capacity * sizeof *model->sources);
     wb_allocator allocator = model->allocator;
     wb__free(&allocator, model, sizeof *model);

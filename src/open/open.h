@@ -16,6 +16,7 @@
 #include "model/model.h"
 #include "model/packed.h"
 #include "open/beside.h"
+#include "open/holder.h"
 
 struct wb_model {
     wb_allocator allocator;
@@ -23,6 +24,7 @@ struct wb_model {
     wb_limits limits;
     wb_access access;
     wb__model logical;
+    wb__holder *holder;
     wb__source **sources; /* one for each file of the logical model */
     size_t source_count;
     size_t source_capacity;

@@ -2,7 +2,7 @@
  * A blob of an Ollama store has the digest of its bytes for a name, "sha256-" and 64 hexadecimal
  * digits; so whatever file is called that can be checked by its name alone.
  */
-#include "open/load.h"
+#include "open/open.h"
 
 #define CHUNK_BYTES ((size_t)1 << 20)
 

@@ -3,14 +3,19 @@
 
 /* ---- uses ---- */
 
+/* So many uses that nobody counts any more: in 32 bits that of an engine that never releases. */
+#define FOR_GOOD (~WB__READY)
+
 /* Counts a use of an entry that is ready. */
 static bool try_use(wb_provider *provider, wb__entry *entry)
 {
-    uint64_t state = atomic_load_explicit(&entry->state, memory_order_relaxed);
+    size_t state = atomic_load_explicit(&entry->state, memory_order_relaxed);
+    size_t more;
     do {
         if ((state & WB__READY) == 0)
             return false;
-    } while (!atomic_compare_exchange_weak_explicit(&entry->state, &state, state + 1,
+        more = state + ((state & ~WB__READY) != FOR_GOOD);
+    } while (!atomic_compare_exchange_weak_explicit(&entry->state, &state, more,
                                                     memory_order_acquire, memory_order_relaxed));
     if (provider->budget != 0)
         atomic_store_explicit(&entry->last_used,
@@ -24,8 +29,8 @@ void wb__provider_release(wb_provider *provider, const wb_buffer *buffer)
 {
     wb__entry *entry = (wb__entry *)(uintptr_t)buffer->use;
     (void)provider;
-    uint64_t state = atomic_load_explicit(&entry->state, memory_order_relaxed);
-    while ((state & ~WB__READY) != 0 &&
+    size_t state = atomic_load_explicit(&entry->state, memory_order_relaxed);
+    while ((state & ~WB__READY) != 0 && (state & ~WB__READY) != FOR_GOOD &&
            !atomic_compare_exchange_weak_explicit(&entry->state, &state, state - 1,
                                                   memory_order_release, memory_order_relaxed))
         ;
@@ -33,11 +38,17 @@ void wb__provider_release(wb_provider *provider, const wb_buffer *buffer)
 
 /* ---- making room; all under the lock ---- */
 
+/* What a device is asked for: not every one has buffers of no bytes. */
+static uint64_t device_bytes(const wb_buffer *buffer)
+{
+    return buffer->bytes == 0 ? 1 : buffer->bytes;
+}
+
 static void free_handle(const wb_provider *provider, const wb_buffer *buffer)
 {
     const wb_device *device = &provider->device;
     if (buffer->borrowed == 0)
-        device->free(device->ctx, buffer->handle, buffer->bytes);
+        device->free(device->ctx, buffer->handle, device_bytes(buffer));
     else if (device->unborrow != NULL)
         device->unborrow(device->ctx, buffer->handle);
 }
@@ -45,7 +56,7 @@ static void free_handle(const wb_provider *provider, const wb_buffer *buffer)
 /* Frees the buffer of an entry that nobody uses. */
 static bool evict(wb_provider *provider, wb__entry *entry)
 {
-    uint64_t state = WB__READY;
+    size_t state = WB__READY;
     if (!atomic_compare_exchange_strong(&entry->state, &state, 0))
         return false;
     free_handle(provider, &entry->buffer);
@@ -65,10 +76,10 @@ static wb__entry *entry_at(const wb_provider *provider, size_t i)
 static bool evict_oldest(wb_provider *provider)
 {
     wb__entry *oldest = NULL;
-    uint64_t then = UINT64_MAX;
+    size_t then = SIZE_MAX;
     for (size_t i = 0; i < provider->entries.count; i++) {
         wb__entry *entry = entry_at(provider, i);
-        uint64_t used = atomic_load_explicit(&entry->last_used, memory_order_relaxed);
+        size_t used = atomic_load_explicit(&entry->last_used, memory_order_relaxed);
         if (entry->charged != 0 && used <= then && atomic_load(&entry->state) == WB__READY) {
             oldest = entry;
             then = used;
@@ -144,12 +155,12 @@ static wb_status alloc_buffer(const wb_provider *provider, wb__context *context,
                               const wb__layout *layout, wb_buffer *buffer)
 {
     const wb_device *device = &provider->device;
-    wb_status status = device->alloc(device->ctx, buffer->bytes, &buffer->handle);
+    wb_status status = device->alloc(device->ctx, device_bytes(buffer), &buffer->handle);
     if (status != WB_OK || buffer->handle == NULL)
         return wb__fail_device(context, status, "give", buffer->bytes);
     status = fill_buffer(provider, context, layout, buffer);
     if (status != WB_OK)
-        device->free(device->ctx, buffer->handle, buffer->bytes);
+        free_handle(provider, buffer);
     return status;
 }
 
@@ -162,7 +173,8 @@ static wb_status claim_buffer(const wb_provider *provider, wb__context *context,
     uint64_t key[WB__MODEL_KEY_BYTES / 8];
     int filled = 0;
     key_of(provider, entry, key);
-    wb_status status = device->claim(device->ctx, key, buffer->bytes, &buffer->handle, &filled);
+    wb_status status =
+        device->claim(device->ctx, key, device_bytes(buffer), &buffer->handle, &filled);
     if (status != WB_OK || buffer->handle == NULL)
         return wb__fail_device(context, status, "share", buffer->bytes);
     *shared = filled != 0;
@@ -171,7 +183,7 @@ static wb_status claim_buffer(const wb_provider *provider, wb__context *context,
     status = fill_buffer(provider, context, layout, buffer);
     device->publish(device->ctx, buffer->handle, status);
     if (status != WB_OK)
-        device->free(device->ctx, buffer->handle, buffer->bytes);
+        free_handle(provider, buffer);
     return status;
 }
 
@@ -232,7 +244,7 @@ static wb_status load_layout(wb_provider *provider, wb__context *context, wb__en
     wb_cache_stats *stats = &provider->stats;
     bool shared = false;
     bool borrowed = borrow_buffer(provider, layout, buffer);
-    uint64_t charge = borrowed ? 0 : layout->bytes;
+    uint64_t charge = borrowed ? 0 : device_bytes(buffer);
     (void)pthread_mutex_lock(&provider->lock);
     wb_status status = keep_shape(provider, entry, layout) ? WB_OK : wb__fail_memory(context);
     if (status == WB_OK)

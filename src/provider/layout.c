@@ -15,6 +15,9 @@
 
 #include "dtype/block.h"
 
+/* Matrices that are joined one by one: every one takes memory, and a file may claim any number. */
+#define STACK_MAX 65536
+
 typedef struct maker {
     wb__layout *layout;
     wb__context *context;
@@ -176,6 +179,8 @@ static wb_status add_run(maker *m, const wb_tensor *part, uint64_t number, int32
                                            &stored_bytes, m->context->error);
     if (status != WB_OK)
         return status;
+    if (run->elements == 0)
+        run->range.bytes = run->range.count = run->range.stride = 0;
     run->bytes = to == run->from ? stored_bytes : wb__dtype_bytes(wb__dtype_get(to), run->elements);
     return wb__add(layout->bytes, run->bytes, &layout->bytes) ? WB_OK : wb__fail_memory(m->context);
 }
@@ -322,6 +327,8 @@ static wb_status check_joint(const maker *m, const wb__operand *operand, const w
         return WB_OK;
     if (operand->tensor.rank > 3)
         return REFUSE(m, operand, "tensors of more than three dimensions cannot be joined");
+    if (wb__is_stack(operand) && operand->tensor.shape[0] > STACK_MAX)
+        return REFUSE(m, operand, "stacks of more than %d matrices cannot be joined", STACK_MAX);
     if (wb__is_transposed(operand))
         return REFUSE(m, operand,
                       "%s stores a weight transposed, so that its rows cannot be joined",

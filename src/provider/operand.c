@@ -23,6 +23,8 @@ static wb_status describe(wb__context *context, const wb_model *model, uint64_t 
     wb_error ignored;
     status = wb_canonical_name(model, operand->tensor.name, operand->tensor.name_len,
                                &operand->canonical, &operand->canonical_len, &ignored);
+    if (operand->canonical == NULL)
+        operand->canonical = "";
     return status == WB_ERROR_MEMORY ? wb__fail_memory(context) : WB_OK;
 }
 

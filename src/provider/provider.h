@@ -24,12 +24,12 @@
 #include "provider/table.h"
 
 /* wb__entry.state: uses, and whether there is a buffer to use. */
-#define WB__READY ((uint64_t)1 << 63)
+#define WB__READY (~(SIZE_MAX >> 1))
 
 struct wb__entry {
-    _Atomic uint64_t state; /* READY plus the number of uses */
-    _Atomic uint64_t last_used;
-    _Atomic uint64_t hits;
+    _Atomic size_t state; /* READY plus the number of uses */
+    _Atomic size_t last_used;
+    _Atomic size_t hits;
     /* Written under the lock, or by the thread that loads, before READY is set. */
     wb_buffer buffer;
     uint64_t *shape;
@@ -53,7 +53,7 @@ struct wb_provider {
     uint8_t model_key[WB__MODEL_KEY_BYTES]; /* of files and policy, for wb_device.claim */
     wb__hash_key secret;
     wb__table_of_names names;
-    _Atomic uint64_t clock; /* of last_used; stands still without a budget */
+    _Atomic size_t clock; /* of last_used; stands still without a budget */
     pthread_mutex_t lock;
     pthread_cond_t loaded; /* some load came to its end */
     wb__arena arena;       /* entries */

@@ -83,6 +83,7 @@ typedef struct wb__share {
     uint32_t replicated;
     uint64_t unit;
     bool uneven;
+    bool alone; /* what belongs to it cannot be cut for so many ranks */
 } wb__share;
 
 /* Which part of an axis the wanted rank gets. UNSUPPORTED where it cannot be shared out so. */

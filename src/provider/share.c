@@ -6,8 +6,14 @@
  * down, and those of q the inputs of the attention's output, which share rows and heads: a boundary
  * that one of them cannot have none of them has. So each rank finds by itself, and from any tensor
  * of the group, the same indices.
+ *
+ * Where there are too few such boundaries the tensor whose inputs they are, down or the output, is
+ * refused, and with it the layer. The rows of the others are then cut where they may be by themselves
+ * (`alone`), for those who share out bytes and not work.
  */
 #include "provider/request.h"
+
+#include <stdio.h>
 
 #include "dtype/block.h"
 
@@ -198,10 +204,15 @@ static wb_status join_units(wb__context *context, const wb_model *model, wb__str
 
 /* ---- sharing out ---- */
 
+static uint64_t units_of(uint64_t n, uint64_t unit)
+{
+    return n / unit + (n % unit != 0);
+}
+
 /* The indices of rank `rank`, of n in units of which the last may be smaller. */
 static wb__cut even_cut(uint64_t n, uint64_t unit, uint64_t rank, uint64_t of)
 {
-    uint64_t units = n / unit + (n % unit != 0);
+    uint64_t units = units_of(n, unit);
     uint64_t each = units / of, more = units % of;
     uint64_t first = rank * each + (rank < more ? rank : more);
     uint64_t last = first + each + (rank < more);
@@ -214,7 +225,7 @@ static wb_status cut_units(wb__context *context, const wb__operand *operand, con
                            uint64_t n, wb__share *share, wb__cut *cut)
 {
     uint64_t unit = share->unit;
-    uint64_t units = n / unit + (n % unit != 0);
+    uint64_t units = units_of(n, unit);
     if (units < rank->of)
         return REFUSE(
             context, operand,
@@ -242,6 +253,10 @@ static wb_status share_feed_forward(wb__context *context, const wb_model *model,
     if (n % share->count != 0 || n / share->count % own != 0)
         return REFUSE(context, operand, "%llu rows are not gate and up in equal parts", big(n));
     n /= share->count;
+    if (at->kind != LEAF_DOWN && units_of(n, share->unit) < rank->of) {
+        share->unit = own;
+        share->alone = true;
+    }
     for (uint32_t i = 0; i < share->count && status == WB_OK; i++) {
         status = cut_units(context, operand, rank, n, share, &share->cuts[i]);
         share->cuts[i].start += i * n;
@@ -252,6 +267,7 @@ static wb_status share_feed_forward(wb__context *context, const wb_model *model,
 typedef struct heads {
     uint64_t q, kv, dim;
     uint64_t q_unit, kv_unit; /* rows where q and k, v can be cut */
+    uint64_t output_unit;     /* where q can be for the output's sake, too */
 } heads;
 
 /* What the config says of the heads of this tensor's layer, if it is so. */
@@ -269,8 +285,9 @@ static wb_status find_heads(wb__context *context, const wb_model *model, const w
                  : (heads){.q = config.n_heads, .kv = config.n_kv_heads, .dim = config.head_dim};
     if (encoder && h->q != 0)
         h->dim = config.enc_dim / h->q;
-    if (h->q == 0 || h->kv == 0 || h->dim == 0 || h->q % h->kv != 0 || !wb__mul(h->q, h->dim, &q) ||
-        !wb__mul(h->kv, h->dim, &kv) || kv > q || !wb__mul(q, 3, &all))
+    if (h->q == 0 || h->kv == 0 || h->dim == 0 || h->q % h->kv != 0 || h->q > UINT32_MAX ||
+        !wb__mul(h->q, h->dim, &q) || !wb__mul(h->kv, h->dim, &kv) || kv > q ||
+        !wb__mul(q, 3, &all))
         return WB_OK;
     *known = n == (at->kind == LEAF_QKV ? q + 2 * kv : at->kind == LEAF_KV ? kv : q);
     uint64_t q_unit = 1, kv_unit = 1;
@@ -278,82 +295,110 @@ static wb_status find_heads(wb__context *context, const wb_model *model, const w
     kv_unit = q_unit;
     if (status == WB_OK)
         status = join_units(context, model, at->group, LEAF_Q, &q_unit);
+    uint64_t output_unit = q_unit;
     if (status == WB_OK)
-        status = join_units(context, model, at->group, LEAF_OUTPUT, &q_unit);
+        status = join_units(context, model, at->group, LEAF_OUTPUT, &output_unit);
     if (status == WB_OK)
         status = join_units(context, model, at->group, LEAF_KV, &kv_unit);
     h->q_unit = q_unit;
     h->kv_unit = kv_unit;
+    h->output_unit = output_unit;
     return status;
 }
 
+/* What a rank gets of q and of k, v, in rows; count 0: it cannot be. */
+typedef struct head_cuts {
+    wb__cut q, kv;
+    uint64_t copies; /* ranks that get this key-value head */
+    bool uneven;
+    char why[160]; /* there is nothing of q */
+} head_cuts;
+
 /* Ranks get whole key-value heads, each with its query heads. */
-static wb_status share_kv_heads(wb__context *context, const wb__operand *operand,
-                                const wb__rank *rank, const heads *h, wb__share *share, wb__cut *q,
-                                wb__cut *kv)
+static void cut_kv_heads(const wb__rank *rank, const heads *h, uint64_t q_unit, head_cuts *cuts)
 {
     uint64_t each = h->q / h->kv * h->dim; /* rows of q for a key-value head */
-    uint64_t together = lcm(h->q_unit / gcd(each, h->q_unit), h->kv_unit / gcd(h->dim, h->kv_unit));
-    uint64_t units = h->kv / together + (h->kv % together != 0);
-    if (units < rank->of)
-        return REFUSE(context, operand,
-                      "blocks reach over %llu key-value heads of %llu at a time, which cannot be "
-                      "shared out among %lu ranks",
-                      big(together), big(h->kv), (unsigned long)rank->of);
+    uint64_t together = lcm(q_unit / gcd(each, q_unit), h->kv_unit / gcd(h->dim, h->kv_unit));
+    uint64_t units = units_of(h->kv, together);
+    if (units < rank->of) {
+        (void)snprintf(cuts->why, sizeof cuts->why,
+                       "blocks reach over %llu key-value heads of %llu at a time, which cannot be "
+                       "shared out among %lu ranks",
+                       big(together), big(h->kv), (unsigned long)rank->of);
+        return;
+    }
     wb__cut cut = even_cut(h->kv, together, rank->rank, rank->of);
-    *kv = (wb__cut){cut.start * h->dim, cut.count * h->dim};
-    *q = (wb__cut){cut.start * each, cut.count * each};
-    share->uneven = units % rank->of != 0 || h->kv % together != 0;
-    return WB_OK;
+    cuts->kv = (wb__cut){cut.start * h->dim, cut.count * h->dim};
+    cuts->q = (wb__cut){cut.start * each, cut.count * each};
+    cuts->uneven = units % rank->of != 0 || h->kv % together != 0;
 }
 
 /* There are more ranks than key-value heads: each is given to several, which share its queries. */
-static wb_status share_q_heads(wb__context *context, const wb__operand *operand,
-                               const wb__rank *rank, const heads *h, wb__share *share, wb__cut *q,
-                               wb__cut *kv)
+static void cut_q_heads(const wb__rank *rank, const heads *h, uint64_t q_unit, head_cuts *cuts)
 {
-    uint64_t copies = rank->of / h->kv, each = h->q / h->kv;
-    if (rank->of % h->kv != 0)
-        return REFUSE(context, operand,
-                      "%llu key-value heads cannot be given to %lu ranks alike: take a multiple",
-                      big(h->kv), (unsigned long)rank->of);
-    uint64_t together = lcm(h->dim, h->q_unit) / h->dim;
-    if (h->dim % h->kv_unit != 0 || each % together != 0 || each / together < copies)
-        return REFUSE(context, operand,
-                      "%llu query heads of a key-value head, which can be cut at every %llu only, "
-                      "cannot be shared out among %llu ranks",
-                      big(each), big(together), big(copies));
-    uint64_t head = rank->rank / copies;
-    wb__cut cut = even_cut(each, together, rank->rank % copies, copies);
-    *kv = (wb__cut){head * h->dim, h->dim};
-    *q = (wb__cut){(head * each + cut.start) * h->dim, cut.count * h->dim};
-    share->uneven = each / together % copies != 0;
-    share->replicated = (uint32_t)copies;
-    return WB_OK;
+    uint64_t of = rank->of, each = h->q / h->kv;
+    uint64_t head = rank->rank * h->kv / of; /* neither has more than 32 bits' worth */
+    uint64_t first = (head * of + h->kv - 1) / h->kv, end = ((head + 1) * of + h->kv - 1) / h->kv;
+    uint64_t together = lcm(h->dim, q_unit) / h->dim;
+    uint64_t most = of / h->kv + (of % h->kv != 0); /* one answer for all ranks */
+    cuts->copies = end - first;
+    if (h->dim % h->kv_unit == 0)
+        cuts->kv = (wb__cut){head * h->dim, h->dim};
+    if (each % together != 0 || each / together < most) {
+        (void)snprintf(cuts->why, sizeof cuts->why,
+                       "%llu query heads of a key-value head, which can be cut at every %llu only, "
+                       "cannot be shared out among %llu ranks",
+                       big(each), big(together), big(most));
+        return;
+    }
+    wb__cut cut = even_cut(each, together, rank->rank - first, cuts->copies);
+    cuts->q = (wb__cut){(head * each + cut.start) * h->dim, cut.count * h->dim};
+    cuts->uneven = of % h->kv != 0 || each / together % cuts->copies != 0;
+}
+
+static head_cuts cut_heads(const wb__rank *rank, const heads *h, uint64_t q_unit)
+{
+    head_cuts cuts = {.copies = 1};
+    if (rank->of <= h->kv)
+        cut_kv_heads(rank, h, q_unit, &cuts);
+    else
+        cut_q_heads(rank, h, q_unit, &cuts);
+    return cuts;
 }
 
 static wb_status share_heads(wb__context *context, const wb__operand *operand, const wb__rank *rank,
                              const place *at, const heads *h, wb__share *share)
 {
-    wb__cut q, kv;
-    uint64_t q_rows = h->q * h->dim, kv_rows = h->kv * h->dim;
-    wb_status status = rank->of <= h->kv ? share_kv_heads(context, operand, rank, h, share, &q, &kv)
-                                         : share_q_heads(context, operand, rank, h, share, &q, &kv);
-    if (status != WB_OK)
-        return status;
-    share->unit = h->dim;
-    share->count = at->kind == LEAF_QKV ? 3 : 1;
-    share->cuts[0] = at->kind == LEAF_KV ? kv : q;
-    if (at->kind == LEAF_QKV) {
-        share->cuts[1] = (wb__cut){q_rows + kv.start, kv.count};
-        share->cuts[2] = (wb__cut){q_rows + kv_rows + kv.start, kv.count};
-        if (q_rows % h->kv_unit != 0 || kv_rows % h->kv_unit != 0)
-            return REFUSE(context, operand, "a block reaches from one of q, k and v into the next");
-    } else if (at->kind != LEAF_KV) {
-        share->replicated = 1;
-    } else if (share->replicated > 1) {
-        share->uneven = false;
+    uint64_t q_rows = h->q * h->dim, kv_rows = h->kv * h->dim, own = share->unit;
+    bool wants_q = at->kind != LEAF_KV, wants_kv = at->kind == LEAF_KV || at->kind == LEAF_QKV;
+    head_cuts cuts = cut_heads(rank, h, h->output_unit);
+    if (cuts.q.count == 0 && at->kind == LEAF_OUTPUT)
+        return REFUSE(context, operand, "%s", cuts.why);
+    if ((wants_q && cuts.q.count == 0) || (wants_kv && cuts.kv.count == 0)) {
+        share->alone = true;
+        cuts = cut_heads(rank, h, h->q_unit);
     }
+    if (wants_kv && cuts.kv.count == 0)
+        return REFUSE(context, operand,
+                      "its rows can be cut at multiples of %llu, and so not between heads of %llu",
+                      big(h->kv_unit), big(h->dim));
+    share->uneven = cuts.uneven && wants_q;
+    share->unit = h->dim;
+    if (wants_q && cuts.q.count == 0) { /* between rows, then */
+        share->unit = own;
+        wb_status status = cut_units(context, operand, rank, q_rows, share, &cuts.q);
+        if (status != WB_OK)
+            return status;
+    }
+    share->count = at->kind == LEAF_QKV ? 3 : 1;
+    share->cuts[0] = wants_q ? cuts.q : cuts.kv;
+    share->replicated = wants_q ? 1 : (uint32_t)cuts.copies;
+    if (at->kind != LEAF_QKV)
+        return WB_OK;
+    share->cuts[1] = (wb__cut){q_rows + cuts.kv.start, cuts.kv.count};
+    share->cuts[2] = (wb__cut){q_rows + kv_rows + cuts.kv.start, cuts.kv.count};
+    if (q_rows % h->kv_unit != 0 || kv_rows % h->kv_unit != 0)
+        return REFUSE(context, operand, "a block reaches from one of q, k and v into the next");
     return WB_OK;
 }
 

@@ -137,7 +137,7 @@ wb_status wb__writer_check_declaring(wb__context *context, const wb_writer *writ
 /* What the parts of a split say of themselves is for the plan to know. */
 static bool is_split_key(const wb_writer *writer, wb__str key)
 {
-    return writer->format == &wb__format_gguf &&
+    return writer->format == &wb__format_gguf && !writer->is_edit &&
            (wb__str_equal(key, WB__STR("split.no")) || wb__str_equal(key, WB__STR("split.count")) ||
             wb__str_equal(key, WB__STR("split.tensors.count")));
 }
@@ -189,8 +189,13 @@ wb_status wb__writer_set(wb__context *context, wb_writer *writer, wb__str key,
 wb_status wb__writer_copy_meta(wb__context *context, wb_writer *writer, const wb__model *model,
                                const wb__meta *meta)
 {
+    return wb__writer_copy_meta_as(context, writer, model, meta, wb__meta_key(model, meta));
+}
+
+wb_status wb__writer_copy_meta_as(wb__context *context, wb_writer *writer, const wb__model *model,
+                                  const wb__meta *meta, wb__str key)
+{
     wb__buffer bytes = {.allocator = &context->allocator, .ceiling = SIZE_MAX / 2};
-    wb__str key = wb__meta_key(model, meta);
     uint32_t tag;
     wb_status status = wb__writer_check_declaring(context, writer, key);
     if (status != WB_OK || is_split_key(writer, key))

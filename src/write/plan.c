@@ -120,6 +120,7 @@ static wb_status lay_out(wb__context *context, wb_writer *writer, size_t number,
     layout->alignment = alignment;
     layout->align_tensors = (writer->flags & WB_WRITE_ALIGN_TENSORS) != 0;
     layout->big_endian = (writer->flags & WB_WRITE_BIG_ENDIAN) != 0;
+    layout->keeps_order = writer->is_edit;
     layout->arena = &writer->arena;
     wb_status status = give_metas(context, writer, number);
     if (status == WB_OK)

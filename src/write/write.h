@@ -63,6 +63,7 @@ typedef struct wb__outgoing {
         part; /* ollama: 0 a tensor by itself or packed values, then scale, bias, global scale */
     bool is_expert; /* ollama: its layer is that of a group */
     uint32_t file;
+    uint32_t from;       /* edit: the tensor it was */
     uint64_t done;       /* bytes from the front that are there */
     wb__stretch *pieces; /* and what is there behind them: in order, no two touching */
     size_t piece_count;
@@ -103,6 +104,7 @@ struct wb_writer {
     const wb__format *format;
     uint32_t flags;
     bool is_store;
+    bool is_edit;       /* tensors keep their order, and keys of splits their values */
     const char *store;  /* copied, NULL: that of the environment */
     uint64_t alignment; /* 0: what the metadata says, or the format's own */
     uint64_t max_file_bytes;
@@ -160,6 +162,9 @@ wb_status wb__writer_set(wb__context *context, wb_writer *writer, wb__str key,
                          const wb_value *value);
 wb_status wb__writer_copy_meta(wb__context *context, wb_writer *writer, const wb__model *model,
                                const wb__meta *meta);
+/* The same under another key. */
+wb_status wb__writer_copy_meta_as(wb__context *context, wb_writer *writer, const wb__model *model,
+                                  const wb__meta *meta, wb__str key);
 wb_status wb__writer_add(wb__context *context, wb_writer *writer, wb__str name, int32_t dtype,
                          const uint64_t *shape, uint32_t rank, uint64_t *index);
 
@@ -244,8 +249,17 @@ wb_status wb__put_padding(wb__context *context, wb_writer *writer, wb__output *o
 
 wb_status wb__writer_put(wb__context *context, wb_writer *writer, uint64_t index, uint64_t offset,
                          const void *bytes, size_t n);
-wb_status wb__writer_copy(wb__context *context, wb_writer *writer, uint64_t index,
-                          const wb_model *model, uint64_t tensor);
+/* A tensor of a model that goes into one of the writer's, or into a part of it. */
+typedef struct wb__copy {
+    wb_writer *writer;
+    uint64_t index;
+    uint64_t offset;
+    const wb_model *model;
+    uint64_t tensor;
+    bool is_part;
+} wb__copy;
+
+wb_status wb__writer_copy(wb__context *context, const wb__copy *copy);
 wb_status wb__writer_check_source(wb__context *context, const wb_writer *writer);
 wb_status wb__writer_commit(wb__context *context, wb_writer *writer);
 

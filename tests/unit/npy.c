@@ -4,6 +4,8 @@
  */
 #include "support.h"
 
+#include <pthread.h>
+
 #define FOLDER TEST_DATA "/npy"
 
 /* Element i of every array, in row-major order, as that script has it. */
@@ -214,6 +216,83 @@ static void test_large(void **state)
     wb_close(model);
 }
 
+/* ---- pieces, from several threads ---- */
+
+typedef struct job {
+    const wb_model *model;
+    uint64_t elements;
+    uint32_t divisor; /* element i of the tensor is i / divisor */
+    uint64_t piece;
+    bool good;
+} job;
+
+/* Reads the tensor in pieces, then the first piece again. */
+static void *read_pieces(void *ctx)
+{
+    job *j = ctx;
+    uint32_t *to = malloc((size_t)j->piece * sizeof *to);
+    j->good = to != NULL;
+    for (uint64_t first = 0; j->good && first <= j->elements; first += j->piece) {
+        uint64_t from = first < j->elements ? first : 0;
+        uint64_t n = j->elements - from < j->piece ? j->elements - from : j->piece;
+        wb_slice slice = {.size = sizeof slice, .first = from, .count = n};
+        j->good = wb_tensor_read(j->model, 0, &slice, -1, to, n * sizeof *to, NULL) == WB_OK;
+        for (uint64_t i = 0; i < n && j->good; i++)
+            j->good = to[i] == (uint32_t)((from + i) / j->divisor);
+    }
+    free(to);
+    return NULL;
+}
+
+static void check_pieces(const char *path, uint64_t elements, uint32_t divisor, uint64_t piece)
+{
+    wb_model *model;
+    wb_error error;
+    pthread_t threads[4];
+    job jobs[4];
+    wb_status status = wb_open(path, NULL, &model, &error);
+    if (status == WB_ERROR_UNSUPPORTED && strcmp(error.code, "no-zlib") == 0)
+        return;
+    assert_int_equal(status, WB_OK);
+    for (size_t i = 0; i < 4; i++) {
+        jobs[i] = (job){model, elements, divisor, piece + 17 * i, false};
+        assert_int_equal(pthread_create(&threads[i], NULL, read_pieces, &jobs[i]), 0);
+    }
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+        assert_true(jobs[i].good);
+    }
+    wb_close(model);
+}
+
+/* By columns, in which element i of [300, 77] lies at 300 * (i % 77) + i / 77. */
+static void test_pieces(void **state)
+{
+    (void)state;
+    static const char header[] = "\x93NUMPY\x01\x00v\x00{'descr': '<u4', 'fortran_order': True, "
+                                 "'shape': (300, 77), }";
+    const uint32_t rows = 300, columns = 77;
+    const size_t n = 128 + (size_t)rows * columns * 4;
+    char *folder = scratch_make();
+    char *path = text_of("%s/columns.npy", folder);
+    uint8_t *bytes = malloc(n);
+    assert_non_null(bytes);
+    memset(bytes, ' ', 128);
+    memcpy(bytes, header, sizeof header - 1);
+    bytes[127] = '\n';
+    for (uint32_t i = 0; i < rows * columns; i++) {
+        uint8_t *to = bytes + 128 + 4 * (size_t)(i % columns * rows + i / columns);
+        for (int b = 0; b < 4; b++)
+            to[b] = (uint8_t)(i >> 8 * b);
+    }
+    write_file(path, bytes, n);
+    check_pieces(path, (uint64_t)rows * columns, 1, 1000);
+    check_pieces(FOLDER "/large.npz", 700 * 301, 99, 20000);
+    free(bytes);
+    free(path);
+    scratch_remove(folder);
+}
+
 static void test_limits(void **state)
 {
     static const struct {
@@ -276,7 +355,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_archives), cmocka_unit_test(test_arrays),
         cmocka_unit_test(test_large),    cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_folder),
+        cmocka_unit_test(test_folder),   cmocka_unit_test(test_pieces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

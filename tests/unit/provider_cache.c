@@ -153,26 +153,28 @@ static void own(void **state)
     (void)state;
     own_device d = {.fail_alloc = 0};
     wb_device table = own_table(&d);
-    const uint64_t big[2] = {1500, 1024};
+    const uint64_t big[2] = {1500, 1024}, none[2] = {0, 8};
     weights *w = make_weights();
     weights_floats(w, "big", "F32", big, 2);
+    weights_floats(w, "none", "F32", none, 2);
     const wb_model *model = weights_open(w);
     wb_provider *here = make_provider(model, NULL, NULL);
     wb_provider *there = make_provider(model, &table, NULL);
     const char *pair[] = {names[0], names[1]};
-    for (unsigned i = 0; i < TENSORS + 2; i++) {
+    for (unsigned i = 0; i < TENSORS + 3; i++) {
         wb_buffer a = {.size = sizeof a}, b = {.size = sizeof b};
         if (i == TENSORS + 1) {
             assert_int_equal(wb_provider_fuse(here, pair, NULL, 2, 0, &a, NULL), WB_OK);
             assert_int_equal(wb_provider_fuse(there, pair, NULL, 2, 0, &b, NULL), WB_OK);
         } else {
-            const char *name = i < TENSORS ? names[i] : "big";
+            const char *name = i < TENSORS ? names[i] : i == TENSORS ? "big" : "none";
             assert_int_equal(wb_provider_get(here, name, SIZE_MAX, &a, NULL), WB_OK);
             assert_int_equal(wb_provider_get(there, name, SIZE_MAX, &b, NULL), WB_OK);
         }
         assert_null(b.contents);
         assert_int_equal(a.bytes, b.bytes);
-        unsigned char *copy = malloc((size_t)b.bytes);
+        assert_int_equal(b.bytes == 0, i == TENSORS + 2);
+        unsigned char *copy = malloc((size_t)b.bytes + 1);
         assert_non_null(copy);
         assert_int_equal(wb_provider_download(there, &b, 0, copy, b.bytes, NULL), WB_OK);
         assert_memory_equal(copy, a.contents, (size_t)b.bytes);

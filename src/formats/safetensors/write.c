@@ -227,7 +227,7 @@ wb_status wb__st_write(wb__context *context, wb__out_file *file)
         status = check_tensor(context, file->tensors[i]);
     if (status != WB_OK)
         return status;
-    if (file->tensor_count != 0 && !file->go_layout)
+    if (file->tensor_count != 0 && !file->go_layout && !file->keeps_order)
         qsort(file->tensors, file->tensor_count, sizeof *file->tensors, compare);
     wb__buffer_fill(out, 0, WB__ST_LENGTH_BYTES);
     wb__buffer_text(out, "{");

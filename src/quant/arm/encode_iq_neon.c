@@ -9,6 +9,7 @@
 #if WB__ARM64
 
 #include <arm_neon.h>
+#include <math.h>
 
 #include "quant/arm/lanes_neon.h"
 

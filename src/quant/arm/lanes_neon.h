@@ -56,6 +56,17 @@ static inline lanes f_div(lanes x, lanes y)
     return (lanes){vdivq_f32(x.a, y.a), vdivq_f32(x.b, y.b)};
 }
 
+static inline float32x4_t roughly_1_over_4(float32x4_t v)
+{
+    float32x4_t estimate = vrecpeq_f32(v); /* 2^-8; a step squares the error */
+    return vmulq_f32(estimate, vrecpsq_f32(v, estimate));
+}
+
+static inline lanes f_roughly_1_over(lanes v)
+{
+    return (lanes){roughly_1_over_4(v.a), roughly_1_over_4(v.b)};
+}
+
 static inline lanes f_sqrt(lanes v)
 {
     return (lanes){vsqrtq_f32(v.a), vsqrtq_f32(v.b)};

@@ -115,6 +115,7 @@ NEON_INLINE void encode(const float *values, int bits, const float *scales, cons
     const float last = (float)((1 << bits) - 1);
     for (size_t g = 0; g < groups; g++) {
         for (size_t i = 0; i < group; i += 16, values += 16, packed += 2 * bits) {
+            wb__mlx_fetch(values, 16);
             uint8x16_t codes = vcombine_u8(code_8(values, scales[g], biases[g], last),
                                            code_8(values + 8, scales[g], biases[g], last));
             if (bits == 2 || bits == 4 || bits == 8)

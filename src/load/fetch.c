@@ -1,4 +1,4 @@
-#include "open/load.h"
+#include "load/load.h"
 
 /* What AUTO comes down to for a piece. */
 static wb_io choose(const wb__lane *lane, const wb__load_piece *piece)

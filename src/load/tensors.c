@@ -1,5 +1,5 @@
 #include "dtype/block.h"
-#include "open/load.h"
+#include "load/load.h"
 
 /* The number callers know a stored tensor by, where it is part of another one that of the part. */
 static uint64_t number_of(const wb__tensors *tensors, size_t stored)

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "open/load.h"
+#include "load/load.h"
 
 #include <time.h>
 
@@ -18,8 +18,7 @@ uint64_t wb__load_now(void)
 
 /* ---- failing ---- */
 
-/* The first failure of any lane is that of the whole. With the lock. */
-static void fail_all(wb__load *load, const wb_error *error)
+void wb__load_fail(wb__load *load, const wb_error *error)
 {
     if (!load->failed)
         *load->context->error = *error;
@@ -29,13 +28,16 @@ static void fail_all(wb__load *load, const wb_error *error)
 
 /* ---- files ---- */
 
-/* What a file needs before its first piece is taken. With the lock. */
-static wb_status open_file(wb__load *load, wb__lane *lane, size_t number)
+/*
+ * What a file needs before its first piece is taken, in the context of the whole: it may outlive the
+ * lane. With the lock.
+ */
+static wb_status open_file(wb__load *load, size_t number)
 {
+    wb__context *context = load->context;
     wb__load_file *file = &load->files[number];
     const wb__model *logical = &load->model->logical;
     wb_status status = WB_OK;
-    lane->context.file = logical->files[number].path;
     file->is_open = true;
     file->medium = wb__source_medium(file->source);
     file->direct.fd = -1;
@@ -43,10 +45,9 @@ static wb_status open_file(wb__load *load, wb__lane *lane, size_t number)
         (load->options->io == WB_IO_AUTO && file->medium == WB__MEDIUM_DISK))
         wb__direct_open(file->source, &file->direct);
     if (load->options->flags & WB_LOAD_DIGEST)
-        status = wb__sha256_new(&lane->context, &file->sha256);
+        status = wb__sha256_lane_open(&file->sha256, context);
     if (status == WB_OK)
-        status =
-            wb__order_make(&file->order, &lane->context, &logical->table, &logical->files[number]);
+        status = wb__order_make(&file->order, context, &logical->table, &logical->files[number]);
     return status;
 }
 
@@ -55,8 +56,7 @@ static void close_file(wb__load_file *file)
     if (!file->is_open)
         return;
     wb__direct_close(&file->direct);
-    wb__sha256_free(file->sha256);
-    file->sha256 = NULL;
+    wb__sha256_lane_close(&file->sha256);
     wb__order_free(&file->order);
     file->is_open = false;
 }
@@ -65,19 +65,17 @@ static void close_file(wb__load_file *file)
 static wb_status finish_file(wb__load *load, wb__lane *lane, size_t number)
 {
     wb__load_file *file = &load->files[number];
-    uint8_t digest[WB__SHA256_BYTES];
+    const char *path = load->model->logical.files[number].path;
     uint8_t expected[WB__SHA256_BYTES];
     wb_status status = WB_OK;
-    if (file->sha256 != NULL) {
-        const char *path = load->model->logical.files[number].path;
-        if (!wb__sha256_finish(file->sha256, digest))
-            status = wb__fail_memory(&lane->context);
-        else if (wb__digest_of_name(path, expected) && memcmp(expected, digest, sizeof digest) != 0)
+    if (load->options->flags & WB_LOAD_DIGEST) {
+        if (wb__digest_of_name(path, expected) &&
+            memcmp(expected, file->digest, sizeof expected) != 0)
             status = wb__fail(&lane->context, WB_ERROR_FORMAT, WB__FINDING_OLLAMA_BLOB_DIGEST,
                               WB_NO_OFFSET, WB__STR(""),
                               "its bytes do not have the digest it is named by");
-        if (status == WB_OK && load->options->digest != NULL)
-            load->options->digest(load->options->ctx, number, digest);
+        else if (load->options->digest != NULL)
+            load->options->digest(load->options->ctx, number, file->digest);
     }
     close_file(file);
     return status;
@@ -115,7 +113,7 @@ static bool take_piece(wb__lane *lane, wb__load_piece *piece)
     if (taken) {
         wb__load_file *file = &load->files[number];
         if (!file->is_open)
-            status = open_file(load, lane, number);
+            status = open_file(load, number);
         /* Pieces end at multiples of the alignment, so that all but the first begin at one. */
         uint64_t left = file->end - file->taken;
         uint64_t n = load->piece_bytes - file->taken % WB__DIRECT_ALIGNMENT;
@@ -136,35 +134,11 @@ static bool take_piece(wb__lane *lane, wb__load_piece *piece)
         lane->context.file = in->path;
     }
     if (status != WB_OK) {
-        fail_all(load, &lane->error);
+        wb__load_fail(load, load->context->error);
         taken = false;
     }
     (void)pthread_mutex_unlock(&load->lock);
     return taken;
-}
-
-/* Adds a piece to the digest of its file, when all before it are in. */
-static wb_status digest(wb__lane *lane, const wb__load_piece *piece)
-{
-    wb__load *load = lane->load;
-    wb__load_file *file = piece->file;
-    if (file->sha256 == NULL)
-        return WB_OK;
-    (void)pthread_mutex_lock(&load->lock);
-    while (file->digested != piece->begin && !load->failed)
-        (void)pthread_cond_wait(&load->turn, &load->lock);
-    bool go_on = !load->failed;
-    (void)pthread_mutex_unlock(&load->lock);
-    if (!go_on)
-        return WB_OK;
-    uint64_t start = wb__load_now();
-    bool good = wb__sha256_add(file->sha256, piece->data, (size_t)(piece->end - piece->begin));
-    lane->spent.digest_ns += wb__load_now() - start;
-    (void)pthread_mutex_lock(&load->lock);
-    file->digested = piece->end;
-    (void)pthread_cond_broadcast(&load->turn);
-    (void)pthread_mutex_unlock(&load->lock);
-    return good ? WB_OK : wb__fail_memory(&lane->context);
 }
 
 /* Gives a piece back, done or not. */
@@ -183,7 +157,7 @@ static void finish_piece(wb__lane *lane, const wb__load_piece *piece, wb_status 
         piece->file->taken == piece->file->end)
         status = finish_file(load, lane, piece->number);
     if (status != WB_OK)
-        fail_all(load, &lane->error);
+        wb__load_fail(load, &lane->error);
     (void)pthread_mutex_unlock(&load->lock);
 }
 
@@ -232,8 +206,8 @@ static void run_lane(void *arg, size_t number)
         if (status == WB_OK)
             status = wb__load_fetch(&lane, &piece);
         lane.spent.read_ns += wb__load_now() - start;
-        if (status == WB_OK)
-            status = digest(&lane, &piece);
+        if (status == WB_OK && (load->options->flags & WB_LOAD_DIGEST))
+            wb__load_digest(&lane, &piece);
         if (status == WB_OK)
             status = wb__load_hand_over(&lane, &piece);
         finish_piece(&lane, &piece, status);
@@ -257,6 +231,24 @@ static void run(wb__load *load)
 
 /* ---- the whole ---- */
 
+/* Pieces of a file are pieces of its tensors only where they lie in it as they are. */
+static wb_status check_storing(const wb__load *load)
+{
+    const wb__model *logical = &load->model->logical;
+    bool converts = (load->options->flags & WB_LOAD_CONVERT) != 0;
+    for (size_t i = 0; i < logical->storings.count; i++) {
+        const wb__storing *storing = wb__list_at(&logical->storings, i);
+        if (!storing->deflated && !storing->columns && !(storing->big_endian && converts))
+            continue;
+        load->context->file = logical->files[wb__model_file_of(logical, storing->tensor)].path;
+        return wb__fail(load->context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
+                        wb__table_name(&logical->table, storing->tensor),
+                        "it is compressed, stored by columns or most significant byte first: use "
+                        "wb_tensor_read");
+    }
+    return WB_OK;
+}
+
 static wb_status check_options(wb__load *load)
 {
     const wb_load_options *options = load->options;
@@ -270,6 +262,11 @@ static wb_status check_options(wb__load *load)
         return wb__fail_argument(context, "a model that was opened in READ mode is not mapped");
     if (options->flags & ~(WB_LOAD_DIGEST | WB_LOAD_CONVERT))
         return wb__fail_argument(context, "wb_load_options.flags has bits that mean nothing");
+    if (options->consume != NULL || (options->flags & WB_LOAD_CONVERT)) {
+        wb_status status = check_storing(load);
+        if (status != WB_OK)
+            return status;
+    }
     if (!(options->flags & WB_LOAD_CONVERT))
         return WB_OK;
     load->dtype = wb__dtype_get(options->dtype);

@@ -1,0 +1,260 @@
+/*
+ * wb edit on a folder: members of config.json. What is not edited stays as it is written, to the byte.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "edit.h"
+#include "exit.h"
+#include "report.h"
+
+/* Where a member stands in a text: from the quote of its key to behind its value. */
+typedef struct member {
+    bool found;
+    size_t key, key_end, value, end;
+    size_t object, object_end; /* the braces of the object it is in, or would be */
+    bool is_empty;             /* that object has no members */
+} member;
+
+static size_t skip_space(const char *json, size_t at)
+{
+    while (json[at] == ' ' || json[at] == '\n' || json[at] == '\t' || json[at] == '\r')
+        at++;
+    return at;
+}
+
+/* Behind the string that begins at `at`. The text is sound JSON. */
+static size_t skip_string(const char *json, size_t at)
+{
+    for (at++; json[at] != '"'; at++)
+        at += json[at] == '\\';
+    return at + 1;
+}
+
+static size_t skip_value(const char *json, size_t at)
+{
+    size_t depth = 0;
+    do {
+        char c = json[at];
+        if (c == '"') {
+            at = skip_string(json, at);
+            continue;
+        }
+        depth += c == '{' || c == '[';
+        depth -= depth != 0 && (c == '}' || c == ']');
+        at++;
+    } while (depth != 0 || strchr(",}] \n\t\r", json[at]) == NULL || json[at - 1] == ',');
+    return at;
+}
+
+/* Finds a member of the object at `at`; keys with escapes are not found. */
+static member find_member(const char *json, size_t at, const char *name, size_t len)
+{
+    member m = {.object = at};
+    at = skip_space(json, at + 1);
+    m.is_empty = json[at] == '}';
+    while (json[at] != '}') {
+        size_t key = at, key_end = skip_string(json, at);
+        size_t value = skip_space(json, skip_space(json, key_end) + 1);
+        size_t end = skip_value(json, value);
+        if (key_end - key - 2 == len && memcmp(json + key + 1, name, len) == 0) {
+            m.found = true;
+            m.key = key;
+            m.key_end = key_end;
+            m.value = value;
+            m.end = end;
+        }
+        at = skip_space(json, end);
+        if (json[at] == ',')
+            at = skip_space(json, at + 1);
+    }
+    m.object_end = at;
+    return m;
+}
+
+/* The member a path leads to: whole first, since keys may have dots, then step by step. */
+static bool find_path(const char *json, const char *path, member *m)
+{
+    size_t at = skip_space(json, 0);
+    *m = find_member(json, at, path, strlen(path));
+    for (const char *dot = strchr(path, '.'); !m->found && dot != NULL; dot = strchr(path, '.')) {
+        member step = find_member(json, at, path, (size_t)(dot - path));
+        if (!step.found || json[step.value] != '{')
+            return false;
+        at = step.value;
+        path = dot + 1;
+        *m = find_member(json, at, path, strlen(path));
+    }
+    return true;
+}
+
+static void replace(text *t, size_t from, size_t to, const char *with, size_t n)
+{
+    text result = {0};
+    text_add(&result, t->ptr, from);
+    text_add(&result, with, n);
+    text_add(&result, t->ptr + to, t->len - to);
+    text_free(t);
+    *t = result;
+}
+
+static int collect(void *ctx, const char *bytes, size_t n)
+{
+    text_add(ctx, bytes, n);
+    return 0;
+}
+
+static void add_string(text *t, const char *bytes, size_t n)
+{
+    wb_json json = {.size = sizeof json, .write = collect, .ctx = t};
+    wb_json_string(&json, bytes, n);
+}
+
+static int nothing(void *ctx, const wb_json_item *item)
+{
+    (void)ctx;
+    (void)item;
+    return 0;
+}
+
+static void set(text *t, const char *path, const member *m, const text *value)
+{
+    if (m->found) {
+        replace(t, m->value, m->end, value->ptr, value->len);
+        return;
+    }
+    const char *dot = strrchr(path, '.');
+    const char *name = m->object == skip_space(t->ptr, 0) || dot == NULL ? path : dot + 1;
+    /* In front of the white space before the closing brace, with that before the first key. */
+    size_t end = m->object_end;
+    while (end > m->object + 1 && strchr(" \n\t\r", t->ptr[end - 1]) != NULL)
+        end--;
+    size_t first = skip_space(t->ptr, m->object + 1);
+    text line = {0};
+    if (!m->is_empty)
+        text_adds(&line, ",");
+    text_add(&line, t->ptr + m->object + 1, m->is_empty ? 0 : first - m->object - 1);
+    add_string(&line, name, strlen(name));
+    text_adds(&line, ": ");
+    text_add(&line, value->ptr, value->len);
+    replace(t, end, end, line.ptr, line.len);
+    text_free(&line);
+}
+
+static void delete(text *t, const member *m)
+{
+    size_t from = m->key, to = skip_space(t->ptr, m->end);
+    if (t->ptr[to] == ',') {
+        to = skip_space(t->ptr, to + 1);
+    } else {
+        to = m->end;
+        while (from > m->object + 1 && strchr(" \n\t\r", t->ptr[from - 1]) != NULL)
+            from--;
+        from -= t->ptr[from - 1] == ',';
+    }
+    replace(t, from, to, "", 0);
+}
+
+static int fail_key(const char *key, const char *what)
+{
+    text line = {0};
+    text_add_shown(&line, key, strlen(key));
+    int code = report_usage("config.json: '%.600s' %s", line.ptr, what);
+    text_free(&line);
+    return code;
+}
+
+static int read_all(const char *path, text *to)
+{
+    char chunk[16384];
+    size_t n;
+    FILE *file = fopen(path, "rb");
+    if (file == NULL) {
+        report_line("%s: %s", path, strerror(errno));
+        return EXIT_IO;
+    }
+    text_adds(to, "");
+    while ((n = fread(chunk, 1, sizeof chunk, file)) > 0)
+        text_add(to, chunk, n);
+    (void)fclose(file);
+    return 0;
+}
+
+static int apply(text *config, option_id option, const char *word)
+{
+    member m = {0};
+    text key = {0}, value = {0};
+    const char *sign = strchr(word, '=');
+    int code = 0;
+    text_adds(&key, "");
+    text_add(&key, word,
+             sign == NULL || option == OPTION_DELETE ? strlen(word) : (size_t)(sign - word));
+    if (option == OPTION_DROP)
+        code = report_usage("--drop works on files; name the file that has the tensor");
+    else if (sign == NULL && option != OPTION_DELETE)
+        code =
+            report_usage("--%s takes two words with '=' between them", option_table[option].name);
+    else if (!find_path(config->ptr, key.ptr, &m))
+        code = fail_key(key.ptr, "leads through something that is no object");
+    if (code == 0 && option == OPTION_SET_FILE) {
+        text file = {0};
+        code = read_all(sign + 1, &file);
+        add_string(&value, file.ptr == NULL ? "" : file.ptr, file.len);
+        text_free(&file);
+    } else if (code == 0 && option == OPTION_SET) {
+        if (wb_json_walk(sign + 1, strlen(sign + 1), nothing, NULL, NULL) == WB_OK)
+            text_adds(&value, sign + 1);
+        else
+            add_string(&value, sign + 1, strlen(sign + 1));
+    }
+    if (code == 0 && (option == OPTION_SET || option == OPTION_SET_FILE)) {
+        set(config, key.ptr, &m, &value);
+    } else if (code == 0 && option == OPTION_DELETE && m.found) {
+        delete (config, &m);
+    } else if (code == 0 && option == OPTION_RENAME) {
+        member other = find_member(config->ptr, m.object, sign + 1, strlen(sign + 1));
+        if (!m.found || other.found) {
+            code = fail_key(key.ptr, m.found ? "cannot have a name that is there" : "is not there");
+        } else {
+            add_string(&value, sign + 1, strlen(sign + 1));
+            replace(config, m.key, m.key_end, value.ptr, value.len);
+        }
+    }
+    text_free(&key);
+    text_free(&value);
+    return code;
+}
+
+int edit_config(const arguments *args, const char *folder)
+{
+    text path = {0}, config = {0};
+    wb_error error;
+    text_adds(&path, folder);
+    text_adds(&path, "/config.json");
+    int code = read_all(path.ptr, &config);
+    wb_status status =
+        code == 0 ? wb_json_walk(config.ptr, config.len, nothing, NULL, &error) : WB_OK;
+    if (status == WB_OK && code == 0 && config.ptr[skip_space(config.ptr, 0)] != '{') {
+        report_line("%s: it is no object", path.ptr);
+        code = EXIT_BAD_INPUT;
+    }
+    if (status != WB_OK) {
+        report_error(path.ptr, &error);
+        code = exit_code_of(status);
+    }
+    for (size_t i = 0; i < args->edit_count && code == 0; i++)
+        code = apply(&config, args->edits[i].option, args->edits[i].value);
+    if (code == 0 && args->given[OPTION_DRY_RUN]) {
+        out_content(out_stdout(), config.ptr, config.len);
+    } else if (code == 0 && args->edit_count != 0) {
+        out *file = out_file(path.ptr);
+        if (file != NULL)
+            out_write(file, config.ptr, config.len);
+        code = file == NULL ? EXIT_IO : out_commit(file, 0);
+    }
+    text_free(&path);
+    text_free(&config);
+    return code;
+}

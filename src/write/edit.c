@@ -1,0 +1,341 @@
+#define _GNU_SOURCE /* statfs */
+#define _FILE_OFFSET_BITS 64
+#include "write/edit.h"
+#include "model/order.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+
+#define PADDING_KEY "weighbridge.padding"
+#define PADDING_MIN (8 + sizeof PADDING_KEY - 1 + 4 + 8) /* bytes that an empty one takes */
+#define SMALL ((uint64_t)64 << 20) /* what is copied sooner than changed in place */
+#define BLOCK 4096u
+
+/* ---- what the file shall say ---- */
+
+static wb_status fail_edit(const wb__edit_job *job, wb_status status, wb__finding_id id,
+                           wb__str name, const char *what)
+{
+    job->context->file = job->path;
+    return wb__fail(job->context, status, id, WB_NO_OFFSET, name, "%s", what);
+}
+
+/* The name after all renames; empty `ptr` where the tensor or key is dropped. */
+static wb__str name_after(const wb_edit *edits, uint64_t count, wb__str name, wb_edit_kind rename,
+                          wb_edit_kind drop)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        if (!wb__str_equal(wb__str_from(edits[i].name, edits[i].name_len), name))
+            continue;
+        if (edits[i].kind == drop)
+            return (wb__str){NULL, 0};
+        if (edits[i].kind == rename)
+            name = wb__str_from(edits[i].to, edits[i].to_len);
+    }
+    return name;
+}
+
+static bool is_padding(const wb__edit_job *job, wb__str name)
+{
+    return job->writer->format == &wb__format_gguf && wb__str_equal(name, WB__STR(PADDING_KEY));
+}
+
+static wb_status add_metas(wb__edit_job *job, const wb_edit *edits, uint64_t count)
+{
+    const wb__model *in = &job->model->logical;
+    wb_status status = WB_OK;
+    for (size_t i = 0; i < in->metas.count && status == WB_OK; i++) {
+        const wb__meta *meta = wb__list_at(&in->metas, i);
+        wb__str name = wb__meta_key(in, meta);
+        wb__str after = name_after(edits, count, name, WB_EDIT_RENAME_KEY, WB_EDIT_DELETE);
+        if (after.ptr == NULL || is_padding(job, name))
+            continue;
+        if (wb__name_map_find(&job->writer->meta_names, after) != UINT32_MAX)
+            return fail_edit(job, WB_ERROR_ARGUMENT, WB__FINDING_WRITE_TWICE, after,
+                             "there is such a key already");
+        status = wb__writer_copy_meta_as(job->context, job->writer, in, meta, after);
+    }
+    for (uint64_t i = 0; i < count && status == WB_OK; i++) {
+        wb__str name = wb__str_from(edits[i].name, edits[i].name_len);
+        if (edits[i].kind == WB_EDIT_SET)
+            status = wb__writer_set(job->context, job->writer, name, edits[i].value);
+        else if (edits[i].kind == WB_EDIT_RENAME_KEY && wb__model_find_meta(in, name) == NULL)
+            status = fail_edit(job, WB_ERROR_NOT_FOUND, WB__FINDING_NOT_FOUND, name,
+                               "there is no such key");
+    }
+    return status;
+}
+
+static wb_status add_tensors(wb__edit_job *job, const wb_edit *edits, uint64_t count)
+{
+    const wb__model *in = &job->model->logical;
+    wb__order order;
+    wb_status status = wb__order_make(&order, job->context, &in->table, &in->files[0]);
+    for (size_t k = 0; k < in->table.count && status == WB_OK; k++) {
+        size_t i = wb__order_at(&order, k);
+        const wb__kind *kind = wb__table_kind_of(&in->table, i);
+        wb__str name =
+            name_after(edits, count, wb__table_name(&in->table, i), WB_EDIT_RENAME, WB_EDIT_DROP);
+        uint64_t index;
+        if (name.ptr == NULL) {
+            job->data_stays = false;
+            continue;
+        }
+        status = wb__writer_add(job->context, job->writer, name, kind->dtype->id, kind->shape,
+                                kind->rank, &index);
+        if (status == WB_OK)
+            wb__writer_tensor(job->writer, index)->from = (uint32_t)i;
+    }
+    wb__order_free(&order);
+    for (uint64_t i = 0; i < count && status == WB_OK; i++) {
+        wb__str name = wb__str_from(edits[i].name, edits[i].name_len);
+        bool of_tensor = edits[i].kind == WB_EDIT_RENAME || edits[i].kind == WB_EDIT_DROP;
+        if (of_tensor && wb__table_find(&in->table, name) == WB__NO_TENSOR)
+            status = fail_edit(job, WB_ERROR_NOT_FOUND, WB__FINDING_NOT_FOUND, name,
+                               "there is no such tensor");
+    }
+    return status;
+}
+
+static wb_status lay_out(wb__edit_job *job)
+{
+    wb__output *output = wb__edit_output(job);
+    output->layout.header.n = 0;
+    output->layout.header.too_large = false;
+    return job->writer->format->write(job->context, &output->layout);
+}
+
+/* Whether every tensor is as far from the beginning of the data as it was. */
+static bool data_lies_still(const wb__edit_job *job)
+{
+    const wb__model *in = &job->model->logical;
+    const wb__out_file *layout = &wb__edit_output(job)->layout;
+    for (size_t i = 0; i < job->writer->tensors.count; i++) {
+        const wb__outgoing *tensor = wb__writer_tensor(job->writer, i);
+        if (tensor->out.begin - layout->header.n != wb__tensor_begin(&in->table, tensor->from))
+            return false;
+    }
+    /* Not all writers of GGUF pad the last tensor. */
+    uint64_t ours = layout->bytes - layout->header.n;
+    uint64_t theirs = wb__source_bytes(job->model->sources[0]) - job->data_begin;
+    return theirs <= ours && ours - theirs < layout->alignment;
+}
+
+/* ---- where the data shall begin ---- */
+
+/* The bytes that the header takes at least: its own, without what fills it up. */
+static uint64_t header_end(const wb__edit_job *job)
+{
+    const wb__buffer *header = &wb__edit_output(job)->layout.header;
+    size_t n = header->n;
+    uint8_t filler = job->writer->format == &wb__format_gguf ? 0 : ' ';
+    /* GGUF: what ends with zeros is no more than an alignment too long for it, which does no harm. */
+    size_t least = n > 8 ? n - 7 : n;
+    while (n > least && header->bytes[n - 1] == filler)
+        n--;
+    return n;
+}
+
+/* Makes the header of GGUF so long that data begins at `target`; false if it cannot. */
+static wb_status pad_gguf(wb__edit_job *job, uint64_t target, bool *fits)
+{
+    wb__output *output = wb__edit_output(job);
+    const wb__out_file *layout = &output->layout;
+    *fits = layout->header.n == target;
+    if (*fits || layout->header.n > target)
+        return WB_OK;
+    uint64_t gap = target - layout->header.n;
+    if (gap < PADDING_MIN)
+        return WB_OK;
+    /* One entry more, of `gap` bytes in all, moves the end by as much and keeps it aligned. */
+    wb__out_meta *meta = wb__arena_alloc(&job->writer->arena, sizeof *meta);
+    size_t n = (size_t)(gap - PADDING_MIN);
+    uint8_t *value = wb__arena_alloc(&job->writer->arena, 8 + n);
+    const wb__out_meta **list =
+        wb__arena_alloc(&job->writer->arena, (layout->meta_count + 1) * sizeof(*list));
+    if (meta == NULL || value == NULL || list == NULL)
+        return wb__fail_memory(job->context);
+    wb__store_le64(value, n);
+    memset(value + 8, ' ', n);
+    *meta = (wb__out_meta){
+        .key = WB__STR(PADDING_KEY), .tag = WB__TAG_STRING, .value = value, .bytes = 8 + n};
+    if (layout->meta_count != 0)
+        memcpy(list, layout->metas, layout->meta_count * sizeof(*list));
+    list[layout->meta_count] = meta;
+    output->layout.metas = list;
+    output->layout.meta_count++;
+    wb_status status = lay_out(job);
+    *fits = layout->header.n == target;
+    return status;
+}
+
+/* The same for safetensors, whose header ends with spaces. */
+static wb_status pad_safetensors(wb__edit_job *job, uint64_t target, bool *fits)
+{
+    wb__buffer *header = &wb__edit_output(job)->layout.header;
+    uint64_t end = header_end(job);
+    *fits = end <= target && target <= header->ceiling;
+    if (!*fits)
+        return WB_OK;
+    uint64_t data = wb__edit_output(job)->layout.bytes - header->n;
+    if (header->n > target)
+        header->n = (size_t)target;
+    else
+        wb__buffer_fill(header, ' ', (size_t)target - header->n);
+    if (wb__buffer_failed(header))
+        return wb__out_check(job->context, &wb__edit_output(job)->layout);
+    wb__store_le64(header->bytes, target - 8);
+    wb__edit_output(job)->layout.bytes = data + target;
+    return WB_OK;
+}
+
+/*
+ * Finds the least number of blocks to insert so that the header fits, none if possible. Sets `target`.
+ */
+static wb_status find_target(wb__edit_job *job)
+{
+    bool is_gguf = job->writer->format == &wb__format_gguf;
+    const wb__out_file *layout = &wb__edit_output(job)->layout;
+    uint64_t step = layout->alignment > BLOCK ? layout->alignment : BLOCK;
+    uint64_t end = is_gguf ? layout->header.n : header_end(job);
+    uint64_t target = job->data_begin;
+    bool fits = false;
+    wb_status status = WB_OK;
+    if (end > target)
+        target += (end - target + step - 1) / step * step;
+    for (int tries = 0; tries < 3 && !fits && status == WB_OK; tries++) {
+        status = is_gguf ? pad_gguf(job, target, &fits) : pad_safetensors(job, target, &fits);
+        if (!fits)
+            target += step;
+        else
+            job->target = target;
+    }
+    job->data_stays = job->data_stays && fits;
+    return status;
+}
+
+/* ---- the way ---- */
+
+static bool shares_data(const char *path)
+{
+    struct statfs fs;
+    /* btrfs, xfs, bcachefs: linux/magic.h */
+    return statfs(path, &fs) == 0 &&
+           ((unsigned long)fs.f_type == 0x9123683EUL || (unsigned long)fs.f_type == 0x58465342UL ||
+            (unsigned long)fs.f_type == 0xCA451A4EUL);
+}
+
+static bool is_unchanged(const wb__edit_job *job, bool *same)
+{
+    const wb__buffer *header = &wb__edit_output(job)->layout.header;
+    wb__source *source = job->model->sources[0];
+    *same = false;
+    if (!job->data_stays || header->n != job->data_begin)
+        return true;
+    uint8_t *now = wb__alloc(&job->context->allocator, header->n);
+    bool read = now != NULL && wb__source_read(source, job->context, 0, now, header->n) == WB_OK;
+    *same = read && memcmp(now, header->bytes, header->n) == 0;
+    wb__free(&job->context->allocator, now, header->n);
+    return read;
+}
+
+static wb_status carry_out(wb__edit_job *job)
+{
+    bool same, done = false, dry = (job->options->flags & WB_EDIT_DRY_RUN) != 0;
+    const wb__out_file *layout = &wb__edit_output(job)->layout;
+    wb_edited *edited = &job->edited;
+    if (!is_unchanged(job, &same))
+        return job->context->error->status == WB_OK ? wb__fail_memory(job->context)
+                                                    : job->context->error->status;
+    edited->bytes = layout->bytes;
+    if (same)
+        return WB_OK;
+    edited->header_bytes = layout->header.n;
+    bool in_place =
+        job->data_stays && ((job->options->flags & WB_EDIT_IN_PLACE) ||
+                            (layout->bytes - layout->header.n > SMALL && !shares_data(job->path)));
+    edited->way = WB_EDIT_NEW_FILE;
+    if (in_place) {
+        edited->inserted = job->target - job->data_begin;
+        edited->way = edited->inserted != 0 ? WB_EDIT_INSERT : WB_EDIT_HEADER;
+    }
+    if (dry)
+        return WB_OK;
+    wb_status status = in_place ? wb__edit_in_place(job, &done) : WB_OK;
+    if (status != WB_OK || done)
+        return status;
+    edited->way = WB_EDIT_NEW_FILE;
+    edited->inserted = 0;
+    return wb__edit_new_file(job);
+}
+
+/* ---- all of it ---- */
+
+static wb_status open_file(wb__edit_job *job)
+{
+    job->model = wb__model_new(job->context, WB_ACCESS_READ);
+    if (job->model == NULL)
+        return wb__fail_memory(job->context);
+    wb_status status = wb__open_file(job->model, job->context, job->path);
+    if (status == WB_OK)
+        job->data_begin = job->model->logical.files[0].data_begin;
+    return status;
+}
+
+static wb_status make_writer(wb__edit_job *job)
+{
+    const wb__model_file *file = &job->model->logical.files[0];
+    const wb_writer_options options = {
+        .size = sizeof options,
+        .format = file->format,
+        .flags = (file->big_endian ? WB_WRITE_BIG_ENDIAN : 0) |
+                 (job->options->flags & WB_EDIT_ALIGN_TENSORS ? WB_WRITE_ALIGN_TENSORS : 0),
+        .alignment = job->options->alignment};
+    wb_status status = wb__writer_make(job->context, &options, &job->writer);
+    if (status == WB_OK)
+        job->writer->is_edit = true;
+    return status;
+}
+
+static wb_status edit(wb__edit_job *job, const wb_edit *edits, uint64_t count)
+{
+    wb_status status = open_file(job);
+    if (status == WB_OK)
+        status = make_writer(job);
+    if (status == WB_OK)
+        status = add_metas(job, edits, count);
+    if (status == WB_OK)
+        status = add_tensors(job, edits, count);
+    if (status == WB_OK)
+        status = wb__writer_plan(job->context, job->writer, job->path);
+    if (status != WB_OK)
+        return status;
+    job->data_stays = job->data_stays && job->options->alignment == 0 && data_lies_still(job);
+    if (job->data_stays)
+        status = find_target(job);
+    return status == WB_OK ? carry_out(job) : status;
+}
+
+wb_status wb__edit_file(wb__context *context, const char *path, const wb_edit *edits,
+                        uint64_t count, const wb_edit_options *options, wb_edited *edited)
+{
+    char resolved[PATH_MAX]; /* the journal lies beside the file, not beside a link to it */
+    wb__edit_job job = {.context = context, .path = path, .options = options, .data_stays = true};
+    bool undone;
+    if (realpath(path, resolved) != NULL)
+        path = job.path = resolved;
+    job.edited.size = sizeof job.edited;
+    wb_status status =
+        options->flags & WB_EDIT_DRY_RUN ? WB_OK : wb__edit_recover(context, path, &undone);
+    if (status == WB_OK)
+        status = edit(&job, edits, count);
+    if (job.writer != NULL)
+        wb__writer_delete(job.writer);
+    if (job.model != NULL)
+        wb__model_delete(job.model);
+    if (status == WB_OK && edited != NULL)
+        *edited = job.edited;
+    return status;
+}

@@ -1,0 +1,43 @@
+/*
+ * write/edit.h: the header of a file, changed.
+ *
+ * edit.c reads the file and makes of it and the edits what a writer would be told; the format lays that
+ * out as ever. Where the data then lies as it did, all that has to change is what stands before it:
+ *
+ *   in place    the header is written over, if need be after whole blocks were inserted in front of the
+ *               file (FALLOC_FL_INSERT_RANGE), under a journal (edit_place.c)
+ *   new file    header and data go into a new file, which replaces the old one at once (edit_new.c)
+ */
+#ifndef WB_WRITE_EDIT_H
+#define WB_WRITE_EDIT_H
+
+#include "write/write.h"
+
+typedef struct wb__edit_job {
+    wb__context *context;
+    const char *path;
+    const wb_edit_options *options;
+    wb_model *model;     /* the file, as it is */
+    wb_writer *writer;   /* as it shall be; one output, which is laid out */
+    uint64_t data_begin; /* in the file as it is */
+    uint64_t target;     /* where data shall begin */
+    bool data_stays;     /* in the same order and distances */
+    wb_edited edited;
+} wb__edit_job;
+
+static inline wb__output *wb__edit_output(const wb__edit_job *job)
+{
+    return &job->writer->outputs[0];
+}
+
+/* Writes the header where it stands; *done is false where that is not possible, and nothing happened. */
+wb_status wb__edit_in_place(wb__edit_job *job, bool *done);
+wb_status wb__edit_new_file(wb__edit_job *job);
+
+/* Undoes what is half done, if there is a journal. */
+wb_status wb__edit_recover(wb__context *context, const char *path, bool *undone);
+
+wb_status wb__edit_file(wb__context *context, const char *path, const wb_edit *edits,
+                        uint64_t count, const wb_edit_options *options, wb_edited *edited);
+
+#endif

@@ -1,0 +1,58 @@
+/*
+ * An edit as a new file. Data that stays as it is goes over in one piece; where that begins at the same
+ * place within a block as before, a file system that can shares it between the two files.
+ */
+#include "write/edit.h"
+
+#define BLOCK 4096u
+
+static wb_status copy_data(wb__edit_job *job, const wb_sink *sink)
+{
+    const wb__source *source = job->model->sources[0];
+    uint64_t n = wb__source_bytes(source) - job->data_begin;
+    uint64_t front = (BLOCK - job->data_begin % BLOCK) % BLOCK; /* whole blocks can be shared */
+    if (front > n)
+        front = n;
+    wb_status status =
+        wb__sink_copy(job->context, sink, job->target, source, job->data_begin, front);
+    if (status == WB_OK)
+        status = wb__sink_copy(job->context, sink, job->target + front, source,
+                               job->data_begin + front, n - front);
+    return status;
+}
+
+static wb_status copy_tensors(wb__edit_job *job, const wb_sink *sink)
+{
+    const wb__model *in = &job->model->logical;
+    wb_status status = WB_OK;
+    for (size_t i = 0; i < job->writer->tensors.count && status == WB_OK; i++) {
+        const wb__outgoing *tensor = wb__writer_tensor(job->writer, i);
+        status = wb__sink_copy(job->context, sink, tensor->out.begin, job->model->sources[0],
+                               wb__model_offset_of(in, tensor->from), tensor->out.bytes);
+    }
+    return status;
+}
+
+wb_status wb__edit_new_file(wb__edit_job *job)
+{
+    const wb__out_file *layout = &wb__edit_output(job)->layout;
+    wb_sink *sink;
+    /* Shared blocks need no room; what has to be copied reports a full disk when it is. */
+    wb_status status =
+        wb__sink_open(job->context, job->path, job->data_stays ? 0 : layout->bytes, &sink);
+    if (status != WB_OK)
+        return status;
+    int os_error = wb__sink_place(sink, 0, layout->header.bytes, layout->header.n);
+    if (os_error != 0)
+        status = wb__fail_os(job->context, os_error, "cannot write the file");
+    if (status == WB_OK)
+        status = job->data_stays ? copy_data(job, sink) : copy_tensors(job, sink);
+    if (status == WB_OK)
+        status = wb__source_check(job->model->sources[0], job->context);
+    if (status == WB_OK)
+        status = wb__sink_finish(job->context, sink, layout->bytes);
+    if (status == WB_OK)
+        status = wb__sink_publish(job->context, sink);
+    wb__sink_discard(sink);
+    return status;
+}

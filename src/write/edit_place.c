@@ -1,0 +1,289 @@
+/*
+ * An edit where the file lies. What the header was is made durable in a journal first:
+ *
+ *   offset  bytes  what
+ *   0       8      "WBEDIT01"
+ *   8       8      length of the file before
+ *   16      8      bytes inserted in front of it
+ *   24      8      length of the header to be written
+ *   32      8      its checksum: where it stands in the file, nothing was left half done
+ *   40      8      n
+ *   48      n      its first n bytes, before
+ *   48 + n  8      a checksum of all that
+ *
+ * all little-endian. Then room is made, the header written, and the file made durable; then the journal
+ * goes. While it is there, the file is what it was before as soon as the blocks inserted (if it is
+ * longer by as much) are taken out and those bytes put back; that can be done any number of times.
+ */
+#define _GNU_SOURCE /* fallocate */
+#define _FILE_OFFSET_BITS 64
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "write/edit.h"
+
+#ifndef FALLOC_FL_INSERT_RANGE
+#define FALLOC_FL_INSERT_RANGE 0x20
+#endif
+#ifndef FALLOC_FL_COLLAPSE_RANGE
+#define FALLOC_FL_COLLAPSE_RANGE 0x08
+#endif
+
+#define FIXED 48
+#define CHECK 8
+
+static const char magic[8] = {'W', 'B', 'E', 'D', 'I', 'T', '0', '1'};
+
+static uint64_t checksum(const void *bytes, size_t n)
+{
+    static const wb__hash_key key = {{0x7765696768627269, 0x6467652e65646974}};
+    return wb__siphash(&key, bytes, n);
+}
+
+/* "FOLDER/.NAME.wb-journal" in the context's allocator, of *bytes. */
+static char *journal_path(wb__context *context, const char *path, size_t *bytes)
+{
+    const char *slash = strrchr(path, '/');
+    size_t folder = slash == NULL ? 0 : (size_t)(slash - path) + 1;
+    *bytes = strlen(path) + sizeof ".wb-journal" + 1;
+    char *text = wb__alloc(&context->allocator, *bytes);
+    if (text != NULL)
+        (void)snprintf(text, *bytes, "%.*s.%s.wb-journal", (int)folder, path, path + folder);
+    return text;
+}
+
+static int sync_fd(int fd)
+{
+    while (fsync(fd) != 0) {
+        if (errno != EINTR)
+            return errno;
+    }
+    return 0;
+}
+
+static int sync_folder_of(wb__context *context, const char *path)
+{
+    char *folder = wb__path_join(&context->allocator, "", wb__path_folder(path));
+    if (folder == NULL)
+        return ENOMEM;
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int os_error = fd < 0 ? errno : sync_fd(fd);
+    if (fd >= 0)
+        (void)close(fd);
+    wb__free(&context->allocator, folder, strlen(folder) + 1);
+    return os_error == EINVAL ? 0 : os_error;
+}
+
+/* ---- undoing ---- */
+
+typedef struct journal {
+    uint64_t length, inserted;
+    uint64_t after_bytes, after_check; /* of the new header */
+    const uint8_t *header;
+    size_t n;
+} journal;
+
+static bool parse(const uint8_t *bytes, size_t n, journal *out)
+{
+    if (n < FIXED + CHECK || memcmp(bytes, magic, sizeof magic) != 0)
+        return false;
+    out->length = wb__load_le64(bytes + 8);
+    out->inserted = wb__load_le64(bytes + 16);
+    out->after_bytes = wb__load_le64(bytes + 24);
+    out->after_check = wb__load_le64(bytes + 32);
+    out->header = bytes + FIXED;
+    out->n = n - FIXED - CHECK;
+    return wb__load_le64(bytes + 40) == out->n && out->n <= out->length &&
+           wb__load_le64(bytes + n - CHECK) == checksum(bytes, n - CHECK);
+}
+
+/* 0, or errno. */
+static int undo(int fd, const journal *from)
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0)
+        return errno;
+    if ((uint64_t)st.st_size != from->length &&
+        (uint64_t)st.st_size != from->length + from->inserted)
+        return EINVAL; /* somebody else has been at it */
+    if (from->inserted != 0 && (uint64_t)st.st_size == from->length + from->inserted &&
+        fallocate(fd, FALLOC_FL_COLLAPSE_RANGE, 0, (off_t)from->inserted) != 0)
+        return errno;
+    int os_error = wb__write_at(fd, 0, from->header, from->n);
+    return os_error != 0 ? os_error : sync_fd(fd);
+}
+
+static wb_status fail_undo(wb__context *context, const char *path, int os_error)
+{
+    context->file = path;
+    return wb__fail(context, WB_ERROR_IO, WB__FINDING_EDIT_HALF, WB_NO_OFFSET, WB__STR(""),
+                    "an edit of the file was broken off and cannot be undone (error %d)", os_error);
+}
+
+/* True if the new header stands there: only the journal was left to be removed. */
+static bool is_complete(wb__context *context, int fd, const journal *from)
+{
+    struct stat st;
+    size_t n;
+    if (fstat(fd, &st) != 0 || (uint64_t)st.st_size != from->length + from->inserted ||
+        from->after_bytes > (uint64_t)st.st_size || !wb__to_size(from->after_bytes, &n))
+        return false;
+    uint8_t *bytes = wb__alloc(&context->allocator, n);
+    bool complete = bytes != NULL && pread(fd, bytes, n, 0) == (ssize_t)n &&
+                    checksum(bytes, n) == from->after_check;
+    wb__free(&context->allocator, bytes, n);
+    return complete;
+}
+
+static wb_status undo_file(wb__context *context, const char *path, const journal *from)
+{
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    int os_error = fd < 0 ? errno : is_complete(context, fd, from) ? sync_fd(fd) : undo(fd, from);
+    if (fd >= 0 && close(fd) != 0 && os_error == 0)
+        os_error = errno;
+    return os_error == 0 ? WB_OK : fail_undo(context, path, os_error);
+}
+
+static wb_status recover_from(wb__context *context, const char *path, const char *journal_at,
+                              bool *undone)
+{
+    wb__source *source;
+    bool is_folder;
+    wb_status status = wb__source_open(context, journal_at, WB_ACCESS_READ, &source, &is_folder);
+    if (status != WB_OK || is_folder)
+        return is_folder ? WB_OK : status;
+    journal from;
+    size_t n = (size_t)wb__source_bytes(source);
+    uint8_t *bytes = wb__alloc(&context->allocator, n);
+    status =
+        bytes == NULL ? wb__fail_memory(context) : wb__source_read(source, context, 0, bytes, n);
+    wb__source_close(source);
+    /* A journal appears whole, before anything else happens: one that is not is none of ours. */
+    if (status == WB_OK && !parse(bytes, n, &from))
+        status = fail_undo(context, journal_at, EINVAL);
+    else if (status == WB_OK)
+        status = undo_file(context, path, &from);
+    wb__free(&context->allocator, bytes, n);
+    if (status != WB_OK)
+        return status;
+    *undone = true;
+    if (unlink(journal_at) != 0)
+        return wb__fail_os(context, errno, "cannot remove the journal of the edit");
+    int os_error = sync_folder_of(context, path);
+    return os_error == 0 ? WB_OK : wb__fail_os(context, os_error, "cannot sync the folder");
+}
+
+wb_status wb__edit_recover(wb__context *context, const char *path, bool *undone)
+{
+    size_t bytes;
+    char *at = journal_path(context, path, &bytes);
+    *undone = false;
+    if (at == NULL)
+        return wb__fail_memory(context);
+    wb_status status = access(at, F_OK) == 0 ? recover_from(context, path, at, undone) : WB_OK;
+    wb__free(&context->allocator, at, bytes);
+    return status;
+}
+
+/* ---- doing ---- */
+
+static wb_status write_journal(wb__edit_job *job, const char *at, uint8_t *bytes, size_t n)
+{
+    wb_sink *sink;
+    wb__source *source = job->model->sources[0];
+    const wb__buffer *header = &wb__edit_output(job)->layout.header;
+    memcpy(bytes, magic, sizeof magic);
+    wb__store_le64(bytes + 8, wb__source_bytes(source));
+    wb__store_le64(bytes + 16, job->edited.inserted);
+    wb__store_le64(bytes + 24, header->n);
+    wb__store_le64(bytes + 32, checksum(header->bytes, header->n));
+    wb__store_le64(bytes + 40, n - FIXED - CHECK);
+    wb_status status = wb__source_read(source, job->context, 0, bytes + FIXED, n - FIXED - CHECK);
+    if (status != WB_OK)
+        return status;
+    wb__store_le64(bytes + n - CHECK, checksum(bytes, n - CHECK));
+    status = wb__sink_open(job->context, at, n, &sink);
+    if (status != WB_OK)
+        return status;
+    status = wb__sink_write(job->context, sink, bytes, n);
+    if (status == WB_OK)
+        return wb__sink_commit(job->context, sink);
+    wb__sink_discard(sink);
+    return status;
+}
+
+/* 0, or errno. */
+static int change(wb__edit_job *job, int fd)
+{
+    const wb__buffer *header = &wb__edit_output(job)->layout.header;
+    uint64_t inserted = job->edited.inserted;
+    if (inserted != 0 && fallocate(fd, FALLOC_FL_INSERT_RANGE, 0, (off_t)inserted) != 0)
+        return errno;
+    int os_error = wb__write_at(fd, 0, header->bytes, header->n);
+    return os_error != 0 ? os_error : sync_fd(fd);
+}
+
+static bool is_no_way(int os_error)
+{
+    return os_error == EOPNOTSUPP || os_error == ENOSYS || os_error == EINVAL ||
+           os_error == EPERM || os_error == ETXTBSY;
+}
+
+/* The file is open, the journal durable. */
+static wb_status change_or_undo(wb__edit_job *job, int fd, const char *at, const uint8_t *bytes,
+                                size_t n, bool *done)
+{
+    wb__context *context = job->context;
+    journal from;
+    int os_error = change(job, fd);
+    *done = os_error == 0;
+    if (!*done) {
+        /* Whether or not room was made is seen by the length, as after a crash. */
+        int undone = parse(bytes, n, &from) ? undo(fd, &from) : EINVAL;
+        if (undone != 0)
+            return fail_undo(context, job->path, undone);
+    }
+    if (unlink(at) != 0)
+        return wb__fail_os(context, errno, "cannot remove the journal of the edit");
+    int synced = sync_folder_of(context, job->path);
+    if (*done && synced != 0)
+        return wb__fail_os(context, synced, "cannot sync the folder");
+    if (*done || (job->edited.inserted != 0 && is_no_way(os_error)))
+        return WB_OK;
+    context->file = job->path;
+    return wb__fail_os(context, os_error, "cannot change the file");
+}
+
+wb_status wb__edit_in_place(wb__edit_job *job, bool *done)
+{
+    wb__context *context = job->context;
+    size_t path_bytes, n;
+    *done = false;
+    if (!wb__to_size(job->data_begin, &n) || n > SIZE_MAX - FIXED - CHECK)
+        return WB_OK;
+    n += FIXED + CHECK;
+    char *at = journal_path(context, job->path, &path_bytes);
+    uint8_t *bytes = wb__alloc(&context->allocator, n);
+    wb_status status = at == NULL || bytes == NULL ? wb__fail_memory(context) : WB_OK;
+    int fd = -1;
+    if (status == WB_OK) {
+        fd = open(job->path, O_RDWR | O_CLOEXEC);
+        context->file = job->path;
+        if (fd < 0)
+            status = wb__fail_os(context, errno, "cannot open the file to change it");
+    }
+    if (status == WB_OK)
+        status = wb__source_check(job->model->sources[0], context);
+    if (status == WB_OK)
+        status = write_journal(job, at, bytes, n);
+    if (status == WB_OK)
+        status = change_or_undo(job, fd, at, bytes, n, done);
+    if (fd >= 0 && close(fd) != 0 && status == WB_OK)
+        status = wb__fail_os(context, errno, "cannot close the file");
+    wb__free(&context->allocator, bytes, n);
+    wb__free(&context->allocator, at, at == NULL ? 0 : path_bytes);
+    return status;
+}

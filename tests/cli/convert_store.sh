@@ -1,0 +1,93 @@
+# Into an Ollama store: blobs against the layout of Ollama's Go writer, made here with Python's json; the
+# manifest last, nothing written twice, nothing replaced without --force.
+PYTHONPATH=$SOURCE/tests/cli python3 -B - <<'P'
+import glob, hashlib, json, os, subprocess, zoo
+
+def wb(*args, code=0):
+    p = subprocess.run(["wb", *args], capture_output=True)
+    assert p.returncode == code, (args, p)
+    return p.stdout
+
+def blob(metadata, tensors):
+    header, at, data = dict(metadata), 0, b""
+    for name, dtype, shape, raw in tensors:
+        header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [at, at + len(raw)]}
+        at, data = at + len(raw), data + raw
+    text = json.dumps({k: header[k] for k in sorted(header)}, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    return len(text).to_bytes(8, "little") + text + data
+
+def filled(n, seed):
+    return bytes((i * 7 + seed) % 251 for i in range(n))
+
+def expect(store, model, blobs, jsons, file_type):
+    manifest = json.load(open(f"{store}/manifests/registry.ollama.ai/library/{model}/latest"))
+    layers = []
+    for name, data in blobs:
+        layers.append({"mediaType": "application/vnd.ollama.image.tensor", "name": name})
+        layers[-1].update(digest="sha256:" + hashlib.sha256(data).hexdigest(), size=len(data))
+    for name in sorted(jsons):
+        data = jsons[name].encode()
+        layers.append({"mediaType": "application/vnd.ollama.image.json", "name": name})
+        layers[-1].update(digest="sha256:" + hashlib.sha256(data).hexdigest(), size=len(data))
+    assert manifest["layers"] == layers, (manifest["layers"], layers)
+    for layer in layers + [manifest["config"]]:
+        data = open(f"{store}/blobs/" + layer["digest"].replace(":", "-"), "rb").read()
+        assert len(data) == layer["size"] and hashlib.sha256(data).hexdigest() == layer["digest"][7:]
+    config = json.load(open(f"{store}/blobs/" + manifest["config"]["digest"].replace(":", "-")))
+    assert config["model_format"] == "safetensors" and config["file_type"] == file_type, config
+    assert "completion" in config["capabilities"]
+
+os.mkdir("hf")
+jsons = {"config.json": '{"architectures": ["LlamaForCausalLM"], "model_type": "llama"}',
+         "tokenizer_config.json": "{}"}
+for name, text in jsons.items():
+    open("hf/" + name, "w").write(text)
+open("hf/README.md", "w").write("not for a store")
+plain = [("model.norm.weight", "BF16", [3], filled(6, 1)), ("lm_head.weight", "F32", [2, 2], filled(16, 2)),
+         ("a.q_proj.bias", "F32", [1], filled(4, 3)), ("Z.weight", "F16", [1, 2], filled(4, 4))]
+experts = [(f"model.layers.0.mlp.experts.{e}.{p}.weight", "BF16", [2, 3], filled(12, 10 * e + k))
+           for e in range(11) for k, p in enumerate(["down_proj", "gate_proj"])]
+zoo.save("hf/model.safetensors", plain + experts)
+wb("convert", "hf", "one:latest", "--to", "ollama", "--store", "store")
+group = "model.layers.0.mlp.experts"
+stack = [(f"{group}.{p}.weight", "BF16", [11, 2, 3], b"".join(filled(12, 10 * e + k) for e in range(11)))
+         for k, p in enumerate(["down_proj", "gate_proj"])]
+blobs = [(t[0], blob({}, [t])) for t in sorted(plain)] + [(group, blob({}, stack))]
+expect("store", "one", blobs, jsons, "")
+wb("verify", "-q", "--deep", "--store", "store", "one")
+before = sorted(os.listdir("store/blobs"))
+stamps = [os.stat("store/blobs/" + b).st_mtime_ns for b in before]
+assert b"there" not in wb("convert", "hf", "one", "--to", "ollama", "--store", "store", code=4)
+wb("convert", "hf", "two", "--to", "ollama", "--store", "store")
+wb("convert", "hf", "one", "--to", "ollama", "--store", "store", "--force")
+assert before == sorted(os.listdir("store/blobs"))
+assert stamps == [os.stat("store/blobs/" + b).st_mtime_ns for b in before]
+
+# As first published: experts one by one, in one blob.
+wb("convert", "hf", "feb", "--to", "ollama", "--store", "store", "--generation", "feb2026")
+feb = [(t[0], blob({}, [t])) for t in sorted(plain)] + [(group, blob({}, sorted(experts)))]
+expect("store", "feb", feb, jsons, "")
+# The values are the same both ways.
+for model in "one", "feb":
+    wb("export", "--store", "store", model, "layers.0.ffn.experts.down.weight", "--dtype", "f32", "-o", model + ".raw")
+assert open("one.raw", "rb").read() == open("feb.raw", "rb").read()
+
+# A quantized MLX model, its parts under Ollama's names.
+os.mkdir("mlx")
+jsons["config.json"] = json.dumps({"architectures": ["Qwen3ForCausalLM"], "model_type": "qwen3",
+                                   "quantization": {"group_size": 64, "bits": 4, "mode": "affine"}})
+for name, text in jsons.items():
+    open("mlx/" + name, "w").write(text)
+parts = [("lm_head.weight", "U32", [4, 16], filled(256, 5)), ("lm_head.scales", "BF16", [4, 2], filled(16, 6)),
+         ("lm_head.biases", "BF16", [4, 2], filled(16, 7)), ("model.norm.weight", "BF16", [3], filled(6, 1))]
+zoo.save("mlx/model.safetensors", parts)
+wb("convert", "mlx", "q", "--to", "ollama", "--store", "store")
+quantized = blob({"__metadata__": {"group_size": "64", "quant_type": "int4"}},
+                 [("lm_head.weight", *parts[0][1:]), ("lm_head.weight.scale", *parts[1][1:]),
+                  ("lm_head.weight.bias", *parts[2][1:])])
+expect("store", "q", [("lm_head.weight", quantized), ("model.norm.weight", blob({}, [parts[3]]))], jsons, "int4")
+wb("verify", "-q", "--store", "store", "q")
+assert wb("convert", "hf", "bad name", "--to", "ollama", "--store", "store", code=4) == b""
+assert not glob.glob("store/**/.wb*", recursive=True) and not glob.glob(".wb*")
+P

@@ -1,0 +1,169 @@
+# Edits of GGUF, safetensors and config.json: as a new file and in place give the same; nothing else changes.
+PYTHONPATH=$SOURCE/tests/cli python3 -B - <<'P'
+import json, os, shutil, struct, subprocess, zoo
+
+def wb(*args, code=0):
+    p = subprocess.run(["wb", *args], capture_output=True)
+    assert p.returncode == code, (args, p)
+    return p.stdout
+
+def string(s):
+    return struct.pack("<Q", len(s)) + s.encode()
+
+VALUES = {"general.architecture": (8, string("llama")), "t.u32": (4, struct.pack("<I", 7)),
+          "t.f32": (6, struct.pack("<f", 0.5)), "t.b": (7, b"\1"), "general.name": (8, string("old")),
+          "t.list": (9, struct.pack("<IQ", 8, 2) + string("a") + string("b")), "split.no": (2, b"\0\0")}
+TENSORS = [("b.weight", 0, [4, 2], bytes(range(32))), ("a.weight", 1, [3], b"\1\2\3\4\5\6"), ("c", 24, [70], b"z" * 70)]
+
+def gguf(values, tensors):
+    out = b"GGUF" + struct.pack("<IQQ", 3, len(tensors), len(values))
+    for key, (kind, raw) in values.items():
+        out += string(key) + struct.pack("<I", kind) + raw
+    at, data = 0, b""
+    for name, kind, dims, raw in tensors:
+        out += string(name) + struct.pack("<I", len(dims)) + b"".join(struct.pack("<Q", d) for d in dims)
+        out += struct.pack("<IQ", kind, len(data))
+        data += raw + b"\0" * (-len(raw) % 32)
+    return out + b"\0" * (-len(out) % 32) + data
+
+def parse(data):
+    """Keys with raw values, tensors with bytes, as the file has them."""
+    def take(form):
+        nonlocal at
+        value, = struct.unpack_from(form, data, at)
+        at += struct.calcsize(form)
+        return value
+    def text():
+        nonlocal at
+        n = take("<Q")
+        at += n
+        return data[at - n:at].decode()
+    def skip(kind):
+        nonlocal at
+        if kind == 8:
+            text()
+        elif kind == 9:
+            inner, n = take("<I"), take("<Q")
+            for _ in range(n):
+                skip(inner)
+        else:
+            at += [1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8][kind]
+    at = 8
+    tensors, entries = take("<Q"), take("<Q")
+    values = {}
+    for _ in range(entries):
+        key, kind = text(), take("<I")
+        start = at
+        skip(kind)
+        values[key] = (kind, data[start:at])
+    infos = [(text(), [take("<Q") for _ in range(take("<I"))], take("<I"), take("<Q")) for _ in range(tensors)]
+    at += -at % 32
+    return values, [(n, k, d, data[at + o:]) for n, d, k, o in infos], at
+
+def check(edits, values, tensors=TENSORS, way=None):
+    """The same edits as a new file and in place."""
+    for more in [], ["--in-place"]:
+        open("m.gguf", "wb").write(gguf(VALUES, TENSORS))
+        answer = json.loads(wb("edit", "m.gguf", "--json", *edits, *more))
+        if more and way:
+            assert answer["way"] == way, answer
+        got, infos, at = parse(open("m.gguf", "rb").read())
+        got.pop("weighbridge.padding", None)
+        assert list(got.items()) == list(values.items()), (got, values)
+        assert [(n, k, d) for n, k, d, _ in infos] == [t[:3] for t in tensors]
+        for (_, _, _, data), t in zip(infos, tensors):
+            assert data[:len(t[3])] == t[3]
+        assert os.path.getsize("m.gguf") == answer["bytes"]
+        wb("verify", "-q", "--deep", "m.gguf")
+        assert not [n for n in os.listdir(".") if "journal" in n or n.startswith(".wb")]
+
+wb_values = dict(VALUES)
+wb_values["t.u32"] = (4, struct.pack("<I", 4000000000))
+check(["--set", "t.u32=4000000000"], wb_values, way="header")
+wb_values["general.name"] = (8, string("a much longer name " * 300))
+check(["--set", "t.u32=4000000000", "--set", "general.name=" + "a much longer name " * 300], wb_values, way="insert")
+typed = dict(VALUES)
+for key, arg, kind, raw in (("n.a", "5", 4, struct.pack("<I", 5)), ("n.b", "-5", 5, struct.pack("<i", -5)),
+                            ("n.c", "5000000000", 10, struct.pack("<Q", 5000000000)), ("n.d", "true", 7, b"\1"),
+                            ("n.e", "1.5", 6, struct.pack("<f", 1.5)), ("n.f", "text=x", 8, string("text=x")),
+                            ("n.g", "u8:200", 0, b"\xC8"), ("n.h", "i16:-3", 3, struct.pack("<h", -3)),
+                            ("n.i", "f64:0.1", 12, struct.pack("<d", 0.1)), ("n.j", "str:7", 8, string("7")),
+                            ("n.k", "i64:-9223372036854775808", 11, struct.pack("<q", -1 << 63))):
+    typed[key] = (kind, raw)
+args = []
+for key, arg in (("n.a", "5"), ("n.b", "-5"), ("n.c", "5000000000"), ("n.d", "true"), ("n.e", "1.5"),
+                 ("n.f", "text=x"), ("n.g", "u8:200"), ("n.h", "i16:-3"), ("n.i", "f64:0.1"), ("n.j", "str:7"),
+                 ("n.k", "i64:-9223372036854775808")):
+    args += ["--set", f"{key}={arg}"]
+check(args, typed)
+less = {k: v for k, v in VALUES.items() if k not in ("t.list", "general.name")}
+check(["--delete", "t.list", "--delete", "general.name", "--delete", "is.not.there"], less, way="header")
+check(["--rename", "t.f32=t.other"], {("t.other" if k == "t.f32" else k): v for k, v in VALUES.items()})
+check(["--rename", "a.weight=new.weight"], VALUES, [TENSORS[0], ("new.weight", *TENSORS[1][1:]), TENSORS[2]])
+check(["--drop", "a.weight"], VALUES, [TENSORS[0], TENSORS[2]])
+open("chat", "w").write("{{ é }}\n" * 2000)
+with_chat = dict(VALUES)
+with_chat["tokenizer.chat_template"] = (8, struct.pack("<Q", len(open("chat", "rb").read())) + open("chat", "rb").read())
+check(["--set-file", "tokenizer.chat_template=chat"], with_chat, way="insert")
+
+# What would be done, and what cannot be.
+open("m.gguf", "wb").write(gguf(VALUES, TENSORS))
+before = open("m.gguf", "rb").read()
+assert b"new file" in wb("edit", "m.gguf", "--set", "t.u32=9", "--dry-run")
+assert json.loads(wb("edit", "m.gguf", "--json", "--set", "t.u32=7"))["way"] == "nothing"
+for bad in (["--set", "t.u32=x"], ["--set", "t.u32=-1"], ["--set", "t.list=1"], ["--rename", "none=x"],
+            ["--drop", "none"], ["--rename", "c=a.weight"], ["--rename", "t.u32=t.b"], ["--set", "novalue"],
+            ["--set", "k=u8:256"], ["--set", "k=i8:128"], ["--rename", "c=" + "x" * 64]):
+    assert wb("edit", "m.gguf", *bad, code=3 if "x" * 64 in bad[1] else 4) == b""
+assert open("m.gguf", "rb").read() == before
+wb("edit", "none.gguf", "--set", "a=b", code=5)
+
+# Data on pages.
+wb("realign", "m.gguf", "--alignment", "4096")
+files = json.loads(wb("inspect", "--json", "m.gguf"))
+assert all(t["offset"] % 4096 == 0 for t in files["tensors"])
+wb("realign", "m.gguf", "--alignment", "32")
+again = parse(open("m.gguf", "rb").read())[0]
+assert again.pop("general.alignment") == (4, struct.pack("<I", 32)) and again == VALUES
+
+# safetensors: strings, and the order of the data stays.
+zoo.save("s.safetensors", [("b", "F32", [2], b"12345678"), ("a", "U8", [3], b"abc")])
+for more in [], ["--in-place"]:
+    for edits in (["--set", "format=pt", "--rename", "a=z"], ["--set", "long=" + "x" * 9000],
+                  ["--delete", "long"], ["--rename", "z=a"], ["--delete", "format"]):
+        wb("edit", "s.safetensors", *edits, *more)
+        wb("verify", "-q", "s.safetensors")
+    data = open("s.safetensors", "rb").read()
+    header = json.loads(data[8:8 + int.from_bytes(data[:8], "little")])
+    assert list(header) == ["b", "a"] and data.endswith(b"12345678abc"), header
+wb("edit", "s.safetensors", "--drop", "b")
+assert open("s.safetensors", "rb").read().endswith(b"  abc")
+
+# A link stays one; permissions stay.
+os.symlink("s.safetensors", "link.safetensors")
+os.chmod("s.safetensors", 0o640)
+wb("edit", "link.safetensors", "--set", "k=v")
+assert os.path.islink("link.safetensors") and os.stat("s.safetensors").st_mode & 0o777 == 0o640
+
+# A folder: its config.json, and no byte of it more than asked for.
+os.mkdir("hf")
+text = '{\n  "a": 1,\n  "rope": {"factor": 2.0, "type": "x"},\n  "list": [1, {"b": "}"}],\n  "last": "\\" ,"\n}\n'
+def config(edits, expected, code=0):
+    open("hf/config.json", "w").write(text)
+    wb("edit", "hf", *edits, code=code)
+    got = open("hf/config.json").read()
+    assert got == expected, (edits, got)
+    json.loads(got)
+config([], text)
+config(["--set", "a=2"], text.replace('"a": 1', '"a": 2'))
+config(["--set", "rope.factor=4.5", "--set", "rope.type=yarn"],
+       text.replace("2.0", "4.5").replace('"x"', '"yarn"'))
+config(["--set", "new=true"], text.replace('"\n}', '",\n  "new": true\n}'))
+config(["--set", "rope.new=[1, 2]"], text.replace('"x"}', '"x","new": [1, 2]}'))
+config(["--delete", "last"], text.replace(',\n  "last": "\\" ,"', ""))
+config(["--delete", "a"], text.replace('"a": 1,\n  ', ""))
+config(["--rename", "list=array"], text.replace("list", "array"))
+config(["--rename", "a=list"], text, code=4)
+config(["--set", "a.b=1"], text, code=4)
+config(["--drop", "x"], text, code=4)
+P
