@@ -15,7 +15,7 @@ expect() {
     got=$(ask "$@")
     [[ $got == "$want" ]] || { echo "wb $*: '$got', expected '$want'"; exit 1; }
 }
-expect 'inspect verify doctor export get codec hash diff load list convert help --help --version' wb ''
+expect 'inspect verify doctor export get codec hash diff load list convert edit realign help --help --version' wb ''
 expect 'verify --version' wb ve || true
 expect 'inspect' wb ins
 expect '--json --no-tensors --metadata --config --layers --tokens --template --modelfile --no-metadata --filter --names --compatible --max-header --store --sandbox --help' wb inspect --
