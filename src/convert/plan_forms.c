@@ -286,7 +286,7 @@ static bool includes(int32_t from, int32_t to)
 
 static void choose_route(wb__planned *row)
 {
-    bool kept = row->offset == 0 && row->factor == 1;
+    bool kept = row->offset == 0 && row->factor == 1 && row->lora == NULL;
     bool same = wb__form_equal(&row->from, &row->to) && kept;
     if (same && row->source != WB__NO_SOURCE &&
         (!row->by_view || row->from.scheme == WB__SCHEME_PLAIN))
