@@ -747,8 +747,10 @@ static void plans_read_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plain), cmocka_unit_test(mlx),         cmocka_unit_test(hub),
-        cmocka_unit_test(ggml),  cmocka_unit_test(stacks),      cmocka_unit_test(uneven_blocks),
-        cmocka_unit_test(heads), cmocka_unit_test(fused_heads), cmocka_unit_test(fused_slices)};
+        cmocka_unit_test(plain),        cmocka_unit_test(mlx),
+        cmocka_unit_test(hub),          cmocka_unit_test(ggml),
+        cmocka_unit_test(stacks),       cmocka_unit_test(uneven_blocks),
+        cmocka_unit_test(heads),        cmocka_unit_test(fused_heads),
+        cmocka_unit_test(fused_slices), cmocka_unit_test(plans_read_nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
