@@ -67,7 +67,7 @@ typedef struct wb__out_file {
     uint64_t alignment; /* a power of two */
     bool align_tensors; /* each of them, where the format leaves that open */
     bool big_endian;
-    bool keeps_order; /* safetensors: tensors lie in the order given */
+    bool keeps_order;  /* safetensors: tensors lie in the order given */
     bool go_layout;    /* safetensors: data in the order given, as Ollama's writer has it */
     wb__arena *arena;  /* for tensors that the format adds */
     wb__buffer header; /* set by `write`, from here on; the caller frees it */
