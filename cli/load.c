@@ -35,7 +35,7 @@ typedef struct loading {
     uint64_t resident;      /* bytes, at most until then */
     unsigned char **images; /* with --device: each file */
     digest *digests;
-    _Atomic uint64_t sum; /* of all that was loaded, so that no byte can be left out */
+    _Alignas(8) _Atomic uint64_t sum; /* of all that was loaded, so that no byte can be left out */
 } loading;
 
 /* ---- what wb_load calls ---- */

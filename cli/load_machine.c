@@ -65,7 +65,7 @@ uint64_t add_up(const void *bytes, size_t n)
 
 typedef struct memory_test {
     unsigned char *from, *to; /* SHARE_BYTES a thread */
-    _Atomic uint64_t sum;
+    _Alignas(8) _Atomic uint64_t sum;
 } memory_test;
 
 static void copy_share(void *arg, size_t i)
@@ -91,7 +91,7 @@ static double rate_of(void (*body)(void *arg, size_t i), memory_test *test)
         uint64_t took = clock_ns() - start;
         best = took < best ? took : best;
     }
-    return best == 0 ? 0 : (double)n * SHARE_BYTES * 1e9 / (double)best;
+    return best == 0 ? 0 : (double)(n * SHARE_BYTES) * 1e9 / (double)best;
 }
 
 /* ---- disk ---- */
@@ -99,7 +99,8 @@ static double rate_of(void (*body)(void *arg, size_t i), memory_test *test)
 typedef struct disk_test {
     int fd;
     uint64_t bytes, until;
-    _Atomic uint64_t next, done;
+    _Alignas(8) _Atomic uint64_t next;
+    _Alignas(8) _Atomic uint64_t done;
 } disk_test;
 
 static void read_chunks(void *arg, size_t i)

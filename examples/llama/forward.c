@@ -97,7 +97,7 @@ static void multiply(const state *s, const weight *w, uint64_t first, uint64_t n
 static void normalize(const model *m, const weight *w, const float *in, float *out, uint64_t n)
 {
     if (w->values == NULL) {
-        memmove(out, in, n * sizeof *out);
+        memmove(out, in, (size_t)n * sizeof *out);
         return;
     }
     for (uint64_t at = 0; at < n; at += w->columns) {
@@ -168,9 +168,9 @@ static void attention(const model *m, state *s, uint64_t n)
         first = s->position - c->sliding_window + 1;
     rotate(m, q, c->n_heads, rope, s->position);
     rotate(m, k, c->n_kv_heads, rope, s->position);
-    memcpy(keys + s->position * kv_dim, k, kv_dim * sizeof *k);
-    memcpy(values + s->position * kv_dim, v, kv_dim * sizeof *v);
-    memset(s->attended, 0, q_dim * sizeof *s->attended);
+    memcpy(keys + s->position * kv_dim, k, (size_t)kv_dim * sizeof *k);
+    memcpy(values + s->position * kv_dim, v, (size_t)kv_dim * sizeof *v);
+    memset(s->attended, 0, (size_t)q_dim * sizeof *s->attended);
     for (uint64_t h = 0; h < c->n_heads; h++) {
         uint64_t at = h / (c->n_heads / c->n_kv_heads) * hd, seen = s->position + 1 - first;
         for (uint64_t i = 0; i < seen; i++)
@@ -203,7 +203,7 @@ static void mixture(const model *m, state *s, const weight *layer)
     double chosen = 0;
     multiply(s, &layer[ROUTER], 0, c->n_experts, s->normed, s->router);
     softmax(s->router, c->n_experts);
-    memset(s->added, 0, c->dim * sizeof *s->added);
+    memset(s->added, 0, (size_t)c->dim * sizeof *s->added);
     for (uint64_t used = 0; used < c->n_experts_used; used++) {
         uint64_t best = 0;
         for (uint64_t e = 1; e < c->n_experts; e++)

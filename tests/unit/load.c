@@ -121,7 +121,7 @@ static int consume(void *ctx, const wb_piece *piece)
     if (piece->tensor >= FILES * TENSORS || piece->at + piece->bytes > TENSOR_ROOM) {
         a->wrong++;
     } else {
-        memcpy(a->values[piece->tensor] + piece->at, piece->data, piece->bytes);
+        memcpy(a->values[piece->tensor] + piece->at, piece->data, (size_t)piece->bytes);
         for (uint64_t i = 0; i < piece->bytes; i++)
             a->seen[piece->tensor][piece->at + i]++;
     }
@@ -177,9 +177,9 @@ static void assert_all(const arrival *a, int32_t float_dtype)
         int32_t dtype = info.is_float ? float_dtype : -1;
         assert_int_equal(wb_tensor_read_size(a->model, i, NULL, dtype, &elements, &bytes, &error),
                          WB_OK);
-        unsigned char *expected = malloc(bytes + 1);
+        unsigned char *expected = malloc((size_t)bytes + 1);
         assert_int_equal(wb_tensor_read(a->model, i, NULL, dtype, expected, bytes, &error), WB_OK);
-        assert_memory_equal(a->values[i], expected, bytes);
+        assert_memory_equal(a->values[i], expected, (size_t)bytes);
         for (uint64_t k = 0; k < TENSOR_ROOM; k++)
             odd += a->seen[i][k] != (k < bytes);
         free(expected);
