@@ -189,9 +189,10 @@ static uint32_t mixed_bits(const wb_conversion *plan, const wb__planned *row)
 /* Qwen's routers get eight bits, whatever the rest is quantized to. */
 static bool is_router(const wb_conversion *plan, const wb__planned *row)
 {
-    return row->rule != NULL && row->rule->canonical != NULL &&
+    const char *architecture = plan->insight->config.architecture;
+    return row->rule != NULL && row->rule->canonical != NULL && architecture != NULL &&
            strcmp(row->rule->canonical, "layers.{n}.ffn.router") == 0 &&
-           strncmp(plan->insight->config.architecture, "qwen", 4) == 0;
+           strncmp(architecture, "qwen", 4) == 0;
 }
 
 static bool mlx_takes(const wb__planned *row)
