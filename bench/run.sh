@@ -23,7 +23,7 @@ all_cases() {
 }
 [ $# -gt 0 ] || set -- $(all_cases)
 cmake --preset release -DWEIGHBRIDGE_BENCH=ON >/dev/null
-cmake --build build/release --target bench_driver bench_worker bench_headers bench_store bench_tensor >/dev/null
+cmake --build build/release --target bench_all >/dev/null
 mkdir -p build/bench
 cd build/bench
 PATH=$top/build/release/bench:$PATH

@@ -66,8 +66,10 @@ grep -q '"case":"many.MXFP4"' many.json || fail "a case without a peer is not re
 # Every operation does its work.
 tensor F32 16 16.f32
 store 3 three
+tokenizer pairs pairs
 for line in 'list 1 three:3 models' 'manifests 1 three:3 models' 'encode 1 Q8_K 16.f32:65536 values' \
-    'mlx-encode 1 nvfp4 16.f32:65536 values' 'mlx-decode 1 affine1 16.f32:65536 values'; do
+    'mlx-encode 1 nvfp4 16.f32:65536 values' 'read 1 pairs/tokenizer.json:20000036 bytes' \
+    'tokens 1 pairs:358030 tokens' 'mlx-decode 1 affine1 16.f32:65536 values'; do
     echo run | worker ${line%:*} >lines || fail "failed: worker ${line%:*}"
     grep -q "^work ${line#*:}" lines || fail "other work than ${line#*:}: worker ${line%:*}"
 done

@@ -10,8 +10,9 @@
 #include <string.h>
 
 static const bench_operation *const operations[] = {
-    &bench_open,   &bench_copy,   &bench_walk,   &bench_list,       &bench_manifests,
-    &bench_decode, &bench_encode, &bench_buffer, &bench_mlx_encode, &bench_mlx_decode,
+#define OPERATION(name) &bench_##name,
+#include "ops.def"
+#undef OPERATION
 };
 
 void bench_die(const char *what, const char *why)

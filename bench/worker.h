@@ -17,8 +17,9 @@ typedef struct bench_operation {
     uint64_t (*run)(unsigned long times);
 } bench_operation;
 
-extern const bench_operation bench_open, bench_copy, bench_walk, bench_list, bench_manifests,
-    bench_decode, bench_encode, bench_buffer, bench_mlx_encode, bench_mlx_decode;
+#define OPERATION(name) extern const bench_operation bench_##name;
+#include "ops.def"
+#undef OPERATION
 
 static inline uint64_t bench_now(void)
 {

@@ -13,6 +13,7 @@
 
 #include "exit.h"
 #include "options.h"
+#include "part.h"
 #include "paths.h"
 #include "report.h"
 
@@ -188,7 +189,8 @@ static int choose_slice(export_plan *plan, const char *asked, wb_axis *axes, uin
 {
     wb_error error;
     const wb_tensor *tensor = &plan->tensor;
-    plan->slice = (wb_slice){.size = sizeof plan->slice, .count = UINT64_MAX};
+    plan->slices[0] = (wb_slice){.size = sizeof plan->slices[0], .count = UINT64_MAX};
+    plan->slice_count = 1;
     if (asked == NULL) {
         plan->content.shape = tensor->shape;
         plan->content.rank = tensor->rank;
@@ -199,8 +201,8 @@ static int choose_slice(export_plan *plan, const char *asked, wb_axis *axes, uin
         report_error(plan->path, &error);
         return exit_code_of(status);
     }
-    plan->slice.rank = tensor->rank;
-    plan->slice.axes = axes;
+    plan->slices[0].rank = tensor->rank;
+    plan->slices[0].axes = axes;
     plan->content.shape = shape;
     for (uint32_t i = 0; i < tensor->rank; i++) {
         if (!axes[i].drop)
@@ -209,16 +211,53 @@ static int choose_slice(export_plan *plan, const char *asked, wb_axis *axes, uin
     return 0;
 }
 
+/* The part of a rank; `axes` has room for EXPORT_SLICES slices. */
+static int choose_part(export_plan *plan, const part_option *part, wb_axis *axes, uint64_t *shape)
+{
+    wb_error error;
+    wb_plan *cuts;
+    wb_plan_cut cut = {.size = sizeof cut};
+    const wb_tensor *tensor = &plan->tensor;
+    wb_status status = wb_slice_plan(plan->model, tensor->name, tensor->name_len, part->axis,
+                                     part->rank, part->of, &cuts, &error);
+    if (status != WB_OK) {
+        report_error(plan->path, &error);
+        return status == WB_ERROR_ARGUMENT ? EXIT_USAGE : exit_code_of(status);
+    }
+    memcpy(shape, tensor->shape, tensor->rank * sizeof *shape);
+    shape[part->axis] = 0;
+    while (plan->slice_count < EXPORT_SLICES &&
+           wb_plan_cut_at(cuts, plan->slice_count, &cut) == WB_OK) {
+        wb_axis *own = axes + plan->slice_count * tensor->rank;
+        for (uint32_t i = 0; i < tensor->rank; i++)
+            own[i] = (wb_axis){.count = tensor->shape[i], .step = 1};
+        own[part->axis].start = cut.start;
+        own[part->axis].count = cut.count;
+        shape[part->axis] += cut.count;
+        plan->slices[plan->slice_count++] = (wb_slice){
+            .size = sizeof(wb_slice), .rank = tensor->rank, .axes = own, .count = UINT64_MAX};
+    }
+    wb_plan_free(cuts);
+    plan->content.shape = shape;
+    plan->content.rank = tensor->rank;
+    return 0;
+}
+
 static int measure(export_plan *plan)
 {
     wb_error error;
-    uint64_t bytes;
-    wb_status status =
-        wb_tensor_read_size(plan->model, plan->index, &plan->slice, plan->content.dtype,
-                            &plan->content.elements, &bytes, &error);
-    if (status != WB_OK) {
-        report_error(plan->path, &error);
-        return exit_code_of(status);
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < plan->slice_count; i++) {
+        uint64_t its;
+        wb_status status =
+            wb_tensor_read_size(plan->model, plan->index, &plan->slices[i], plan->content.dtype,
+                                &plan->slice_elements[i], &its, &error);
+        if (status != WB_OK) {
+            report_error(plan->path, &error);
+            return exit_code_of(status);
+        }
+        plan->content.elements += plan->slice_elements[i];
+        bytes += its;
     }
     plan->content.tensor = &plan->tensor;
     if (plan->format == FORMAT_TEXT) {
@@ -267,7 +306,7 @@ static int export_planned(const arguments *args, export_plan *plan)
     return code;
 }
 
-static int export_from(const arguments *args, const wb_model *model)
+static int export_from(const arguments *args, const wb_model *model, const part_option *part)
 {
     export_plan plan = {.path = path_label(args->operands[0]),
                         .output = args->value[OPTION_OUTPUT],
@@ -279,9 +318,10 @@ static int export_from(const arguments *args, const wb_model *model)
     code = choose_dtype(&plan, args->value[OPTION_DTYPE]);
     if (code != 0)
         return code;
-    wb_axis *axes = need_memory(NULL, plan.tensor.rank, sizeof *axes);
+    wb_axis *axes = need_memory(NULL, plan.tensor.rank * (size_t)EXPORT_SLICES + 1, sizeof *axes);
     uint64_t *shape = need_memory(NULL, plan.tensor.rank, sizeof *shape);
-    code = choose_slice(&plan, args->value[OPTION_SLICE], axes, shape);
+    code = part->of != 0 ? choose_part(&plan, part, axes, shape)
+                         : choose_slice(&plan, args->value[OPTION_SLICE], axes, shape);
     if (code == 0)
         code = measure(&plan);
     if (code == 0)
@@ -298,9 +338,14 @@ int command_export(const arguments *args)
     wb_limits limits;
     wb_model *model;
     wb_error error;
+    part_option part;
     int code = open_options_of(args, &options, &limits);
+    if (code == 0)
+        code = part_parse(args->value[OPTION_PART], &part);
     if (code != 0)
         return code;
+    if (part.of != 0 && args->given[OPTION_SLICE])
+        return report_usage("--slice and --part both say which part");
     if (!args->given[OPTION_OUTPUT] || args->value[OPTION_OUTPUT][0] == '\0')
         return report_usage("-o is missing: -o FILE, or -o - for standard output");
     if (args->given[OPTION_JSON] && !args->given[OPTION_DRY_RUN] &&
@@ -311,7 +356,7 @@ int command_export(const arguments *args)
         report_error(path_label(args->operands[0]), &error);
         return exit_code_of_opening(status);
     }
-    code = export_from(args, model);
+    code = export_from(args, model, &part);
     wb_close(model);
     return code;
 }

@@ -38,13 +38,17 @@ void values_add(text *t, const export_content *content, uint64_t first, const ui
 
 typedef enum export_format { FORMAT_NPY, FORMAT_RAW, FORMAT_TEXT } export_format;
 
+#define EXPORT_SLICES 3 /* of q, k and v in one tensor, the part of a rank */
+
 /* What is exported how. */
 typedef struct export_plan {
     const char *path;   /* of the model, to show */
     const char *output; /* "-": standard output */
     const wb_model *model;
     uint64_t index;
-    wb_slice slice;
+    wb_slice slices[EXPORT_SLICES]; /* one after the other */
+    uint64_t slice_elements[EXPORT_SLICES];
+    size_t slice_count;
     wb_tensor tensor;
     export_format format;
     export_content content;

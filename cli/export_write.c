@@ -25,8 +25,10 @@ typedef struct writer {
     export_plan *plan;
     wb_sink *sink;
     wb_error error;
-    uint8_t *chunk; /* with WRAPPER_BYTES in front */
-    float *floats;  /* of values that have to be rounded before they are written as text */
+    size_t slice;    /* in hand */
+    uint64_t before; /* elements of the slices before it */
+    uint8_t *chunk;  /* with WRAPPER_BYTES in front */
+    float *floats;   /* of values that have to be rounded before they are written as text */
     text lines;
 } writer;
 
@@ -86,8 +88,8 @@ static size_t chunk_elements(int32_t dtype)
 static wb_status read_chunk(writer *w, uint64_t first, size_t n, int32_t dtype, size_t *bytes)
 {
     export_plan *plan = w->plan;
-    wb_slice slice = plan->slice;
-    slice.first = first;
+    wb_slice slice = plan->slices[w->slice];
+    slice.first = first - w->before;
     slice.count = n;
     *bytes = bytes_of(dtype, n);
     return wb_tensor_read(plan->model, plan->index, &slice, dtype, w->chunk + WRAPPER_BYTES, *bytes,
@@ -129,9 +131,13 @@ static wb_status write_all(writer *w)
     uint64_t count = plan->content.elements;
     size_t most = is_text ? TEXT_CHUNK : chunk_elements(plan->content.dtype);
     wb_status status = wb_sink_write(w->sink, plan->header.ptr, plan->header.len, &w->error);
-    uint64_t first = 0;
+    uint64_t first = 0, end = plan->slice_elements[0];
     while (first < count && status == WB_OK) {
-        size_t n = count - first < most ? (size_t)(count - first) : most;
+        while (first == end) {
+            w->before = end;
+            end += plan->slice_elements[++w->slice];
+        }
+        size_t n = end - first < most ? (size_t)(end - first) : most;
         status = is_text ? write_values(w, first, n) : write_elements(w, first, n);
         first += n;
         progress_show(plan->output, first, count);

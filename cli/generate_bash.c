@@ -117,10 +117,12 @@ void generate_bash(out *o)
             command_table[i].name);
         put_options(o, i);
         out_puts(o, "' -- \"$cur\"))\n");
-        if (i == COMMAND_EXPORT)
-            out_puts(o, "        elif [[ $operands == 1 ]]; then\n"
-                        "            COMPREPLY=($(compgen -W \"$(wb --generate tensors "
+        if (i == COMMAND_EXPORT || i == COMMAND_GET) {
+            out_printf(o, "        elif [[ $operands %s ]]; then\n",
+                       i == COMMAND_GET ? "!= 0" : "== 1");
+            out_puts(o, "            COMPREPLY=($(compgen -W \"$(wb --generate tensors "
                         "\"${first/#\\~/$HOME}\" 2>/dev/null)\" -- \"$cur\"))\n");
+        }
         if (i == COMMAND_CODEC)
             out_puts(o, "        elif [[ $operands == 0 ]]; then\n"
                         "            COMPREPLY=($(compgen -W 'list encode decode' -- \"$cur\"))\n");

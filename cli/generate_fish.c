@@ -73,7 +73,8 @@ void generate_fish(out *o)
     for (int i = 0; i < COMMAND_COUNT; i++)
         out_printf(o, "%s%s", i == 0 ? "" : " ", command_table[i].name);
     out_puts(o, "'\n"
-                "complete -c wb -n '__fish_seen_subcommand_from export; and __wb_first_operand "
+                "complete -c wb -n '__fish_seen_subcommand_from export get; and "
+                "__wb_first_operand "
                 ">/dev/null' -a '(__wb_tensors)' -d tensor\n");
     for (int i = 0; i < OPTION_COUNT; i++) {
         if (option_table[i].help != NULL && option_table[i].commands != 0)

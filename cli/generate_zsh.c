@@ -54,6 +54,7 @@ static void put_operands(out *o, int command)
     out_puts(o, "                ");
     switch (command) {
     case COMMAND_EXPORT: out_puts(o, "'1:PATH:_files' '2:TENSOR:_wb_tensors'\n"); break;
+    case COMMAND_GET: out_puts(o, "'1:PATH:_files' '*:NAME:_wb_tensors'\n"); break;
     case COMMAND_CODEC: out_puts(o, "'1:what:(list encode decode)' '*:FILE:_files'\n"); break;
     case COMMAND_LIST: out_puts(o, "\n"); break;
     case COMMAND_HELP: out_puts(o, "'1:COMMAND:_wb_commands'\n"); break;

@@ -74,9 +74,9 @@ void print_overview(void)
     print_entry(o, "--help, -h", "explain a command", 16);
     print_entry(o, "--version", option_table[OPTION_VERSION].help, 16);
     out_puts(o,
-             "\nA PATH is a .safetensors or GGUF file, any shard of a model, a folder, an Ollama\n"
-             "model as ollama://NAME, its manifest or a blob, a quoted pattern, or - for standard\n"
-             "input. 'wb help COMMAND' explains a command.\n");
+             "\nA PATH is a .safetensors, GGUF or .npz file, any shard of a model, a folder, an\n"
+             "Ollama model as ollama://NAME, its manifest or a blob, a quoted pattern, or - for\n"
+             "standard input. 'wb help COMMAND' explains a command.\n");
 }
 
 static void print_examples(out *o, const char *examples)

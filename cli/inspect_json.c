@@ -55,12 +55,35 @@ static void json_shape(wb_json *json, const wb_tensor *tensor)
     wb_json_end(json, ']');
 }
 
+/* What is different about its bytes; most have none of these. */
+static void json_storing(wb_json *json, uint32_t storing)
+{
+    static const struct {
+        uint32_t flag;
+        const char *name;
+    } flags[] = {
+        {WB_STORED_BIG_ENDIAN, "big-endian"},
+        {WB_STORED_COLUMNS, "columns"},
+        {WB_STORED_DEFLATED, "deflated"},
+    };
+    if (storing == 0)
+        return;
+    wb_json_key(json, "stored", SIZE_MAX);
+    wb_json_begin(json, '[');
+    for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
+        if ((storing & flags[i].flag) != 0)
+            wb_json_string(json, flags[i].name, SIZE_MAX);
+    }
+    wb_json_end(json, ']');
+}
+
 /* Where it lies, and how much of it. */
 static void json_place(wb_json *json, const wb_tensor *tensor)
 {
     json_number(json, "file", tensor->file);
     json_number(json, "offset", tensor->offset);
     json_number(json, "bytes", tensor->bytes);
+    json_storing(json, tensor->storing);
 }
 
 static void json_name(wb_json *json, const wb_tensor *tensor)

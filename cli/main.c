@@ -4,6 +4,7 @@
 #include "exit.h"
 #include "options.h"
 #include "report.h"
+#include "sandbox.h"
 #include "terminal.h"
 
 static int run(int argc, char **argv)
@@ -27,6 +28,8 @@ static int run(int argc, char **argv)
     }
     if (args.command == COMMAND_COUNT)
         return report_usage("a command is missing");
+    if (args.given[OPTION_SANDBOX] && (code = sandbox_enter()) != EXIT_CLEAN)
+        return code;
     return command_table[args.command].run(&args);
 }
 

@@ -36,12 +36,13 @@ unsigned threads_count(void)
     return count < 1 ? 1 : count > THREADS_MAX ? THREADS_MAX : (unsigned)count;
 }
 
+/* ctx points to the number of threads there are at least. */
 static void parallel_for(void *ctx, size_t n, void (*body)(void *arg, size_t i), void *arg)
 {
-    (void)ctx;
+    const unsigned *least = ctx;
     crew all = {.n = n, .body = body, .arg = arg};
     pthread_t threads[THREADS_MAX];
-    unsigned wanted = threads_count();
+    unsigned wanted = threads_count() > *least ? threads_count() : *least;
     unsigned started = 0;
     while (started + 1 < wanted && started + 1 < n &&
            pthread_create(&threads[started], NULL, work, &all) == 0)
@@ -53,6 +54,14 @@ static void parallel_for(void *ctx, size_t n, void (*body)(void *arg, size_t i),
 
 const wb_executor *threads_executor(void)
 {
-    static const wb_executor executor = {.parallel_for = parallel_for};
+    static unsigned least = 1;
+    static const wb_executor executor = {.ctx = &least, .parallel_for = parallel_for};
+    return &executor;
+}
+
+const wb_executor *threads_waiting(void)
+{
+    static unsigned least = THREADS_WAITING;
+    static const wb_executor executor = {.ctx = &least, .parallel_for = parallel_for};
     return &executor;
 }

@@ -10,7 +10,12 @@
  */
 const wb_executor *threads_executor(void);
 
-/* How many threads that is; at least 1. */
+/* The same with at least THREADS_WAITING threads, for work that waits for a disk more than it computes. */
+const wb_executor *threads_waiting(void);
+
+#define THREADS_WAITING 4
+
+/* How many threads threads_executor has; at least 1. */
 unsigned threads_count(void);
 
 #endif

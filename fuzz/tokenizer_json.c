@@ -3,7 +3,7 @@
  * one; memory stays within 8 times the bytes and 1 MiB; the lists of a tokenizer are as long as
  * each other.
  */
-#include "arch/tokenizer.h"
+#include "arch/tokenizer/tokenizer.h"
 #include "support/fuzz.h"
 
 typedef struct heap {

@@ -1,7 +1,7 @@
 /*
  * tokenizer.model: pieces lie within the file, and reading twice gives the same.
  */
-#include "arch/sentencepiece.h"
+#include "arch/tokenizer/sentencepiece.h"
 #include "support/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -345,6 +345,7 @@ typedef struct wb_encoding {
                             affine of 1, 2, 3, 4, 5, 6, 8 bits 97, 98, 99, 100, 103, 102, 101;
                             mxfp4 104, mxfp8 105, nvfp4 106 */
     uint32_t parts;      /* 1, or more for a tensor of several parts */
+    uint32_t global;     /* a wb_mlx_global: what the global scale means, where there is one */
 } wb_encoding;
 
 WB_API wb_status wb_tensor_encoding(const wb_model *model, uint64_t index, wb_encoding *encoding,
@@ -441,9 +442,10 @@ WB_API wb_status wb_tensor_read_size(const wb_model *model, uint64_t index, cons
  * dst    `size` bytes, at least what wb_tensor_read_size says; unaligned is fine
  *
  * WB_ERROR_IO names the offset at which a file ended early. Safe on a file that changes, except in
- * MAP mode. Uses at most 2 MiB beside dst, but the size of the tensor for one that is stored by columns,
- * or compressed and read backwards. What is compressed is unpacked from its beginning by every call, and
- * its checksum compared when its end is reached; damage is a WB_ERROR_FORMAT.
+ * MAP mode. Uses at most 3 MiB beside dst; but a tensor that is stored by columns, or compressed and
+ * read backwards, is read into memory whole, and stays there until another is or the model is closed.
+ * What is compressed is unpacked from front to back, going on where an earlier call has come to, and
+ * its checksum compared at its end; damage is a WB_ERROR_FORMAT.
  */
 WB_API wb_status wb_tensor_read(const wb_model *model, uint64_t index, const wb_slice *slice,
                                 int32_t dtype, void *dst, uint64_t size,
@@ -1064,6 +1066,439 @@ WB_API wb_status wb_int4_dequantize(const wb_int4_tensor *tensor, float *values,
 /* Devices and the weight provider                                                               */
 /* --------------------------------------------------------------------------------------------- */
 
+/*
+ * Where an engine keeps its weights, as a table of functions. wb_device_host fills one in; an engine
+ * that has an allocator of its own (Metal, Vulkan, ROCm, SYCL) fills in its own. All functions must be
+ * thread-safe, and call nothing of a provider. A handle is whatever the device knows a buffer by, but
+ * NULL.
+ */
+typedef struct wb_device {
+    size_t size; /* sizeof(wb_device) */
+    void *ctx;
+    uint64_t alignment; /* of the addresses that `map` gives, a power of two; 0: not known */
+    /* A new buffer, of at least one byte. On failure the status is what the caller is told. */
+    wb_status (*alloc)(void *ctx, uint64_t bytes, void **handle);
+    /* `bytes` as given to alloc or claim. */
+    void (*free)(void *ctx, void *handle, uint64_t bytes);
+    /*
+     * Copies n bytes at src to `offset` in the buffer. Either they are there on return, and *event
+     * stays NULL, or `wait` is called with *event before src changes and before anything is done
+     * with the buffer. NULL where there is `map`.
+     */
+    wb_status (*upload)(void *ctx, void *handle, uint64_t offset, const void *src, uint64_t n,
+                        void **event);
+    wb_status (*download)(void *ctx, void *handle, uint64_t offset, void *dst, uint64_t n);
+    wb_status (*wait)(void *ctx, void *event); /* NULL where upload never gives an event */
+    /*
+     * Optional. The address at which the process may read and write the buffer until it is freed;
+     * NULL if this one has none. Where there is one, weights are read straight to it.
+     */
+    void *(*map)(void *ctx, void *handle);
+    /*
+     * Optional. Makes a buffer of memory that is there already, is never written to and lives until
+     * the model is closed: mapped bytes of a file that serve as they are. Anything but WB_OK means
+     * that they do not, and they are copied.
+     */
+    wb_status (*borrow)(void *ctx, const void *memory, uint64_t n, void **handle);
+    void (*unborrow)(void *ctx, void *handle); /* optional */
+    /*
+     * Optional, instead of alloc, for memory that processes share. The buffer that any of them has
+     * made under this key of 32 bytes, *filled 1, or a new one, *filled 0, which the provider fills
+     * and then publishes, with WB_OK or why it could not. A process that claims what another is
+     * filling waits for it.
+     */
+    wb_status (*claim)(void *ctx, const void *key, uint64_t bytes, void **handle, int *filled);
+    void (*publish)(void *ctx, void *handle, wb_status status);
+    void (*close)(void *ctx); /* optional: wb_device_close calls it */
+} wb_device;
+
+#define WB_HOST_HUGE_PAGES 1u /* the system's huge pages, where it has some to give */
+#define WB_HOST_COPY 2u       /* never mapped bytes as they are, always a copy */
+
+typedef struct wb_host_options {
+    size_t size;                   /* sizeof(wb_host_options) */
+    uint32_t flags;                /* WB_HOST_* */
+    uint32_t alignment;            /* of buffers, a power of two up to 2 MiB; 0: 64 */
+    const wb_allocator *allocator; /* NULL: malloc, and mmap for large blocks; copied */
+    /*
+     * A file that several processes map, and find each other's buffers in: "/dev/shm/llama". It is
+     * made if it is not there, for this user alone. "" makes one without a name, for processes that
+     * are forked afterwards. Its memory is given back when the file is removed and nobody has it
+     * mapped. NULL: none.
+     */
+    const char *segment;
+    uint64_t
+        segment_bytes; /* what there is room for where it is made; takes memory as it is used */
+} wb_host_options;
+
+/*
+ * The memory of this process.
+ *
+ * options  NULL: defaults
+ * device   filled in; release with wb_device_close, after the providers that use it
+ *
+ * Mapped bytes serve as they are if their address is aligned for their dtype. Fails with ARGUMENT,
+ * MEMORY; for a segment also with NOT_FOUND, IO, LIMIT and FORMAT (it is no segment).
+ */
+WB_API wb_status wb_device_host(const wb_host_options *options, wb_device *device,
+                                wb_error *error) WB_MUST_CHECK;
+
+/* Calls device->close, if there is one, and clears the struct. NULL is ignored. */
+WB_API void wb_device_close(wb_device *device);
+
+/*
+ * A provider hands out the weights of a model, each in one buffer on a device, by canonical name,
+ * whatever files they come from: as an engine's kernels take them, cached, whole or fused or sliced.
+ */
+typedef struct wb_provider wb_provider;
+
+/* What becomes of plain tensors of F32, BF16 and F16. All others stay what they are. */
+typedef enum wb_plain_policy {
+    WB_PLAIN_F16 = 0,
+    WB_PLAIN_KEEP = 1,
+    WB_PLAIN_DTYPE = 2 /* wb_policy.dtype */
+} wb_plain_policy;
+
+#define WB_POLICY_KEEP_SCALES 1u /* scales and biases of affine tensors stay in their dtype */
+
+typedef struct wb_policy {
+    size_t size; /* sizeof(wb_policy) */
+    wb_plain_policy plain;
+    int32_t dtype;                 /* for WB_PLAIN_DTYPE: F32, F16 or BF16 */
+    uint32_t flags;                /* WB_POLICY_* */
+    uint64_t budget;               /* bytes the buffers may take on the device; 0: any number */
+    const wb_allocator *allocator; /* NULL: malloc, and mmap for large blocks; copied */
+    const wb_executor *executor;   /* for wb_provider_prefetch; NULL: serial; copied */
+} wb_policy;
+
+/* A part of a buffer. */
+typedef struct wb_section {
+    const char *role; /* as in wb_part: "values", "scales", "biases", "global_scale"; static */
+    int32_t dtype;    /* of its elements: a wb_dtype */
+    uint32_t reserved;
+    uint64_t offset; /* in the buffer */
+    uint64_t bytes;
+} wb_section;
+
+#define WB_SECTIONS 5 /* at most, in a buffer */
+
+/*
+ * A weight on the device. A plain tensor, or one of a ggml type, is one section: its values, row
+ * after row. A quantized one of several parts is [values | scales | biases | global scales], each
+ * from the next multiple of the size of its elements on, without other gaps: what MLX's kernels take
+ * as w, scales and biases. Of fused tensors every section holds those of all, one after the other.
+ * Numbers are little-endian. docs/provider.md shows the bytes.
+ *
+ * The struct may be copied, the copies being one use of the buffer. Pointers are borrowed until
+ * wb_provider_release.
+ */
+typedef struct wb_buffer {
+    size_t size; /* sizeof(wb_buffer) */
+    void *handle;
+    const void *contents; /* its bytes, where the device maps them; else NULL */
+    uint64_t bytes;
+    int32_t dtype; /* as wb_encoding.dtype, after the policy: 1 is F16, 100 affine of 4 bits */
+    uint32_t bits; /* of a value, rounded down for ggml's types */
+    uint32_t group_size;   /* values that share a scale; 0 for plain */
+    uint32_t global;       /* a wb_mlx_global: what the global scale means */
+    uint32_t rank;         /* of the logical shape */
+    uint32_t borrowed;     /* 1: the bytes are those of the file, nothing was copied */
+    const uint64_t *shape; /* logical, of what is fused or sliced as it then is */
+    uint32_t sections;
+    uint32_t parts; /* joined in it: the tensors fused, and of q, k, v in one the slice of each */
+    wb_section section[WB_SECTIONS];
+    const uint64_t *part_rows; /* of each of these, along the dimension they are joined on */
+    uint64_t overflowed;       /* values that became infinite in F16 or another dtype */
+    uint64_t underflowed;      /* values other than 0 that became 0 */
+    const void *use;           /* the library's */
+} wb_buffer;
+
+/*
+ * Makes a provider. Reads nothing.
+ *
+ * model     borrowed until wb_provider_destroy
+ * device    NULL: the memory of this process; otherwise copied, and not closed with the provider
+ * policy    NULL: defaults
+ * provider  owned, release with wb_provider_destroy
+ *
+ * Fails with ARGUMENT or MEMORY.
+ */
+WB_API wb_status wb_provider_create(const wb_model *model, const wb_device *device,
+                                    const wb_policy *policy, wb_provider **provider,
+                                    wb_error *error) WB_MUST_CHECK;
+
+/* Frees every buffer through the device, whether in use or not; the last call. NULL is ignored. */
+WB_API void wb_provider_destroy(wb_provider *provider);
+
+/*
+ * All of the functions below are thread-safe. A name is canonical or as the files have it. "a+b+c"
+ * means a, b and c fused, wherever there is no tensor called that.
+ *
+ * Those that give a buffer load it when they are first asked, once, however many threads ask at the
+ * same time, and give the same again afterwards, in less than 100 ns. Every buffer given is a use of
+ * it, which wb_provider_release ends; it stays cached all the same. With a budget those that are not
+ * in use make room, the least recently used first, and where that is not enough LIMIT is returned.
+ * Without one there is no need to release anything.
+ *
+ * Fail with NOT_FOUND, LIMIT, MEMORY, UNSUPPORTED (with the reason), ARGUMENT, and what reading the
+ * files and the device's functions fail with.
+ */
+WB_API wb_status wb_provider_get(wb_provider *provider, const char *name, size_t name_len,
+                                 wb_buffer *buffer, wb_error *error) WB_MUST_CHECK;
+
+/* Frees the buffers of the parts, unless they are in use. */
+#define WB_FUSE_FREE_PARTS 1u
+
+/*
+ * The tensors `names`, in that order, as one: their rows one after the other, of tensors of more than
+ * two dimensions those of each matrix; vectors end to end. They must be of the same type after the
+ * policy, in groups of the same size, and have rows of the same length. Cached as "a+b+c".
+ *
+ * name_lens  NULL: each name ends with NUL
+ */
+WB_API wb_status wb_provider_fuse(wb_provider *provider, const char *const *names,
+                                  const size_t *name_lens, size_t n, uint32_t flags,
+                                  wb_buffer *buffer, wb_error *error) WB_MUST_CHECK;
+
+/*
+ * The part of a tensor that belongs to `rank` of `of` when its dimension `axis` is shared out among so
+ * many; see wb_slice_plan. Of "a+b" the parts of a and b, fused.
+ */
+WB_API wb_status wb_provider_slice(wb_provider *provider, const char *name, size_t name_len,
+                                   uint32_t axis, uint32_t rank, uint32_t of, wb_buffer *buffer,
+                                   wb_error *error) WB_MUST_CHECK;
+
+/* Ends a use, and clears the struct. NULL and cleared structs are ignored. */
+WB_API void wb_provider_release(wb_provider *provider, wb_buffer *buffer);
+
+/* Frees every buffer that is not in use. */
+WB_API void wb_provider_trim(wb_provider *provider);
+
+/*
+ * Loads tensors, over the threads of wb_policy.executor, without using them; of borrowed ones it
+ * touches every page.
+ *
+ * names  `n` of them; NULL: all that have a canonical name, each once, n being ignored
+ */
+WB_API wb_status wb_provider_prefetch(wb_provider *provider, const char *const *names,
+                                      const size_t *name_lens, size_t n,
+                                      wb_error *error) WB_MUST_CHECK;
+
+/* 1 if there is a tensor of that name, or all of those that it joins with '+', else 0. */
+WB_API int wb_provider_has(const wb_provider *provider, const char *name, size_t name_len);
+
+/* wb_buffer.dtype of what wb_provider_get would give, or -1. Loads nothing. */
+WB_API int32_t wb_provider_dtype(const wb_provider *provider, const char *name, size_t name_len);
+
+/*
+ * The shape of what wb_provider_get would give. Loads nothing.
+ *
+ * shape  room for *rank dimensions; *rank becomes that of the tensor. ARGUMENT if that is more
+ */
+WB_API wb_status wb_provider_shape(const wb_provider *provider, const char *name, size_t name_len,
+                                   uint64_t *shape, uint32_t *rank, wb_error *error) WB_MUST_CHECK;
+
+/* Copies n bytes at `offset` of a buffer to dst, whatever the device. */
+WB_API wb_status wb_provider_download(const wb_provider *provider, const wb_buffer *buffer,
+                                      uint64_t offset, void *dst, uint64_t n,
+                                      wb_error *error) WB_MUST_CHECK;
+
+typedef struct wb_cache_stats {
+    size_t size;           /* sizeof(wb_cache_stats) */
+    uint64_t buffers;      /* cached now, borrowed ones among them */
+    uint64_t bytes;        /* that they take on the device now */
+    uint64_t peak_bytes;   /* the most there ever were */
+    uint64_t budget;       /* 0: none */
+    uint64_t borrowed;     /* buffers whose bytes are those of the file */
+    uint64_t in_use;       /* buffers that were given and not released */
+    uint64_t hits;         /* answers from the cache */
+    uint64_t loads;        /* buffers filled or borrowed */
+    uint64_t shared;       /* buffers that another process had filled */
+    uint64_t loaded_bytes; /* of those filled */
+    uint64_t evictions;    /* buffers freed to make room, or by trim, or as parts */
+    uint64_t overflowed;   /* of wb_buffer, over all that were filled */
+    uint64_t underflowed;
+} wb_cache_stats;
+
+WB_API wb_status wb_provider_stats(const wb_provider *provider, wb_cache_stats *stats,
+                                   wb_error *error) WB_MUST_CHECK;
+
+/* ---- tensor-parallel parts ---- */
+
+/* How a tensor is shared out, and where in the files a part of it lies. */
+typedef struct wb_plan wb_plan;
+
+typedef struct wb_plan_info {
+    size_t size; /* sizeof(wb_plan_info) */
+    uint32_t axis, rank, of;
+    uint32_t dims;         /* of the part */
+    const uint64_t *shape; /* of the part, logical; borrowed until wb_plan_free */
+    uint64_t unit;         /* boundaries lie at multiples of so many indices */
+    uint64_t bytes;        /* of all ranges, as stored */
+    uint64_t cuts;
+    uint64_t ranges;
+    uint32_t uneven;     /* 1: ranks get parts of different sizes */
+    uint32_t replicated; /* so many ranks get the same; 1: no other does */
+    uint32_t alone;      /* 1: cut by itself, what belongs to it cannot be cut for so many ranks */
+    uint32_t reserved;
+} wb_plan_info;
+
+/* Indices start to start + count - 1 of the axis: one cut, or one for each part of what is fused. */
+typedef struct wb_plan_cut {
+    size_t size;     /* sizeof(wb_plan_cut) */
+    uint32_t tensor; /* of the names joined with '+', from 0 on */
+    uint32_t reserved;
+    uint64_t start;
+    uint64_t count;
+} wb_plan_cut;
+
+/*
+ * `count` runs of `bytes` bytes, each `stride` behind the beginning of the last. Of a tensor that is
+ * compressed or stored by columns (wb_tensor.storing) they are counted as if it lay there row by row.
+ */
+typedef struct wb_plan_range {
+    size_t size;      /* sizeof(wb_plan_range) */
+    const char *role; /* as in wb_part; static */
+    uint64_t tensor;  /* for wb_tensor_at: the stored tensor */
+    uint64_t file;    /* for wb_file_at */
+    uint64_t offset;  /* of the first run, from the start of that file */
+    uint64_t bytes;
+    uint64_t count;
+    uint64_t stride;
+} wb_plan_range;
+
+/*
+ * Shares out dimension `axis` of a tensor among `of` ranks, and says where the part of `rank` lies.
+ * Reads nothing but what opening has read. The parts of all ranks, in order, are the whole.
+ *
+ * Boundaries lie where the encoding allows one: between rows, along the last dimension between blocks
+ * or groups, whose scales and biases are cut along. And they lie where layers need them, so that the
+ * part of one tensor fits that of the next:
+ *   - gate and up of a feed-forward are cut as down can be: down of 11008 inputs in blocks of 256 goes
+ *     to two ranks as 5632 and 5376, and so do the rows of gate and up
+ *   - q, k, v and the output of attention are cut between heads, with the query heads of a key-value
+ *     head on the same rank. With more ranks than key-value heads each of these is given to
+ *     several ranks, and their query heads are shared out among them
+ *   - stored as one tensor, q, k and v, or gate and up, are cut each by itself
+ * Where units do not go round evenly, the first ranks get one more. Where they do not go round at all
+ * down and the output of attention are refused, and what they belong to is cut by itself (`alone`):
+ * such parts make up the tensor, and no layer.
+ *
+ * name  canonical or as the files have it, or several joined with '+'
+ * plan  owned, release with wb_plan_free
+ *
+ * UNSUPPORTED, with the reason, for what cannot be shared out so; ARGUMENT for an axis or rank there is
+ * none of; NOT_FOUND, MEMORY.
+ */
+WB_API wb_status wb_slice_plan(const wb_model *model, const char *name, size_t name_len,
+                               uint32_t axis, uint32_t rank, uint32_t of, wb_plan **plan,
+                               wb_error *error) WB_MUST_CHECK;
+WB_API void wb_plan_free(wb_plan *plan);
+
+WB_API wb_status wb_plan_describe(const wb_plan *plan, wb_plan_info *info) WB_MUST_CHECK;
+/* NOT_FOUND behind the last. Ranges stand in the order of the bytes of the part's buffer. */
+WB_API wb_status wb_plan_cut_at(const wb_plan *plan, uint64_t index,
+                                wb_plan_cut *cut) WB_MUST_CHECK;
+WB_API wb_status wb_plan_range_at(const wb_plan *plan, uint64_t index,
+                                  wb_plan_range *range) WB_MUST_CHECK;
+
+/* --------------------------------------------------------------------------------------------- */
+/* Loading: all weights, once, as fast as they come                                              */
+/* --------------------------------------------------------------------------------------------- */
+
+/* How the bytes of files are fetched. */
+typedef enum wb_io {
+    /* What is in the page cache is mapped, or copied where the model is not in MAP mode; what is not
+     * is read past the page cache. Files on a network file system are read through the page cache. */
+    WB_IO_AUTO = 0,
+    WB_IO_MAP = 1,   /* mapped; only for models in MAP mode */
+    WB_IO_READ = 2,  /* read through the page cache */
+    WB_IO_DIRECT = 3 /* read past it (O_DIRECT), as far as the file system can */
+} wb_io;
+
+/* A piece of a tensor, as it arrives. */
+typedef struct wb_piece {
+    size_t size;      /* sizeof(wb_piece) */
+    uint64_t tensor;  /* for wb_tensor_at; of a tensor of several parts the number of the part */
+    uint64_t at;      /* bytes of the tensor before this piece, after conversion */
+    uint64_t bytes;   /* of this piece, after conversion */
+    const void *data; /* unaligned */
+    int32_t dtype;    /* what the elements are now */
+    uint32_t lasting; /* 1: data stays until wb_close; 0: until the call returns */
+} wb_piece;
+
+/* Bytes, and nanoseconds added up over all threads, that loading took. */
+typedef struct wb_load_report {
+    size_t size;         /* sizeof(wb_load_report) */
+    uint64_t bytes;      /* of files that were gone through: the four that follow, added up */
+    uint64_t in_memory;  /* needed no fetching: a snapshot, the caller's memory */
+    uint64_t mapped;     /* used where they lie in the page cache */
+    uint64_t copied;     /* read through the page cache */
+    uint64_t direct;     /* read past it */
+    uint64_t read_ns;    /* fetching */
+    uint64_t digest_ns;  /* SHA-256 */
+    uint64_t convert_ns; /* conversion */
+    uint64_t consume_ns; /* the caller's own functions */
+} wb_load_report;
+
+/* Go through whole files, headers included, and compute the SHA-256 of each. */
+#define WB_LOAD_DIGEST 1u
+
+/* Convert the floating-point elements of plain tensors to wb_load_options.dtype. */
+#define WB_LOAD_CONVERT 2u
+
+typedef struct wb_load_options {
+    size_t size;     /* sizeof(wb_load_options) */
+    wb_io io;        /* default WB_IO_AUTO */
+    uint32_t flags;  /* WB_LOAD_* */
+    int32_t dtype;   /* for WB_LOAD_CONVERT: a float of whole bytes */
+    uint32_t lanes;  /* pieces in hand at the same time; 0: 4, and at most 64 */
+    uint64_t memory; /* bytes of buffers for all lanes; 0: 8 MiB */
+    const wb_executor
+        *executor; /* NULL: that of the model. As many lanes go on at once as it runs */
+    const wb_progress
+        *progress; /* NULL: none; called by one thread at a time, not always the same */
+    void *ctx;     /* for the functions below, any of which may be NULL */
+    /*
+     * Takes a piece; called by several threads at once. A result other than 0 makes loading stop
+     * with WB_ERROR_CANCELLED.
+     */
+    int (*consume)(void *ctx, const wb_piece *piece);
+    /*
+     * Where the `bytes` bytes at `offset` of a file are to go, with room for as many as 4096 divides;
+     * NULL: into a buffer of the library's. What is read past the page cache is read straight into
+     * place if that is aligned to 4096 bytes, as `offset` is. Called by several threads at once.
+     */
+    void *(*place)(void *ctx, uint64_t file, uint64_t offset, uint64_t bytes);
+    /* Takes the SHA-256 of a file, when all of it has been read. One call at a time. */
+    void (*digest)(void *ctx, uint64_t file, const uint8_t sha256[32]);
+} wb_load_options;
+
+/*
+ * Goes through the bytes of all tensors once, in the order of the files: fetches them, computes the
+ * digests of the files, converts and hands them over, each of these while others go on, as far as the
+ * executor has threads. Every byte of every stored tensor is handed over exactly once, in pieces that
+ * are whole elements where they are converted; of one tensor they come in any order.
+ *
+ * options  NULL: bytes are fetched, and nothing done with them
+ * report   may be NULL; filled also where loading fails
+ *
+ * WB_ERROR_IO names file and offset at which a file ended early or could not be read; a file that was
+ * mapped and is shortened meanwhile faults instead, as wb_access says. Also CANCELLED, MEMORY,
+ * UNSUPPORTED (conversion of numbers that are stored most significant byte first; tensors that are
+ * compressed or stored by columns; no libcrypto for digests), ARGUMENT. FORMAT if a file that is named
+ * by its SHA-256, as in Ollama's stores, has another.
+ */
+WB_API wb_status wb_load(const wb_model *model, const wb_load_options *options,
+                         wb_load_report *report, wb_error *error) WB_MUST_CHECK;
+
+/*
+ * How many of the bytes of a file of the model are in the page cache, in whole pages. UNSUPPORTED
+ * where the system does not tell, and for sources that are no files.
+ */
+WB_API wb_status wb_file_cached(const wb_model *model, uint64_t file, uint64_t *bytes,
+                                wb_error *error) WB_MUST_CHECK;
+
 /* --------------------------------------------------------------------------------------------- */
 /* Writing models                                                                                */
 /* --------------------------------------------------------------------------------------------- */
@@ -1423,6 +1858,98 @@ WB_API wb_status wb_hash_manifest(const wb_hashes *hashes,
 /* Differences                                                                                   */
 /* --------------------------------------------------------------------------------------------- */
 
+/* In what two models can differ; bits. */
+#define WB_DIFF_NAMES 1u      /* a tensor that only one of them has */
+#define WB_DIFF_CONFIG 2u     /* a field of wb_config */
+#define WB_DIFF_METADATA 4u   /* an entry of the metadata */
+#define WB_DIFF_SHAPES 8u     /* the shape of a tensor */
+#define WB_DIFF_ENCODINGS 16u /* how a tensor is stored */
+#define WB_DIFF_VALUES 32u    /* the values of a tensor */
+
+typedef struct wb_diff_options {
+    size_t size;                 /* sizeof(wb_diff_options) */
+    uint32_t kinds;              /* what to compare, WB_DIFF_*; 0: all */
+    const wb_executor *executor; /* NULL: that the first model was opened with */
+    const wb_progress *progress; /* NULL: none */
+} wb_diff_options;
+
+typedef struct wb_diff wb_diff;
+
+/*
+ * Compares two open models, whatever their formats and quantizations. Tensors are matched by their
+ * canonical names, else by those of the files; experts that are stored one by one are one tensor; an
+ * output that is tied is the embedding. Values are compared as binary32, rows in the order Hugging
+ * Face has them (see wb_hash_model). rope_layout, norm_offset and the fields about quantization are
+ * not compared: they say how values are stored. Of two formats, what only one of them says about
+ * itself is no difference: metadata and config are compared where both know.
+ *
+ * options  NULL: defaults
+ * diff     owned, release with wb_diff_free, before the models are closed
+ *
+ * The result does not depend on the executor. Each thread takes some MiB, and what a row takes where
+ * that is more. Fails with IO, MEMORY, CANCELLED, ARGUMENT, UNSUPPORTED for a tensor that cannot be
+ * decoded, and CHANGED if a file did meanwhile. Thread-safe.
+ */
+WB_API wb_status wb_diff_models(const wb_model *a, const wb_model *b,
+                                const wb_diff_options *options, wb_diff **diff,
+                                wb_error *error) WB_MUST_CHECK;
+
+/* NULL is ignored. */
+WB_API void wb_diff_free(wb_diff *diff);
+
+/* In what the models differ: WB_DIFF_*, 0 if in nothing that was compared. */
+WB_API uint32_t wb_diff_kinds(const wb_diff *diff);
+
+/* How far the values of b are from those of a. */
+typedef struct wb_distance {
+    uint64_t values;     /* that were compared; of a complex number both parts */
+    uint64_t different;  /* of them are not the same bits, NaNs apart, which are all the same */
+    uint64_t not_finite; /* of these NaN or infinite in one model or both; not in what follows */
+    double nmse;         /* sum of (b - a)^2 over sum of a^2; infinite for a of nothing but zeros */
+    double maximum;      /* largest |b - a| */
+    double cosine;       /* of the angle between a and b; 1 if both are all zeros, 0 if one is */
+    double snr;          /* -10 log10(nmse), in decibels; infinite where nmse is 0 */
+} wb_distance;
+
+typedef struct wb_tensor_diff {
+    size_t size; /* sizeof(wb_tensor_diff) */
+    const char
+        *name; /* canonical where there is such a name; borrowed until the models are closed */
+    size_t name_len;
+    uint64_t a, b;     /* indices for wb_tensor_at; UINT64_MAX: the model does not have it */
+    uint32_t differs;  /* WB_DIFF_NAMES, SHAPES, ENCODINGS, VALUES */
+    uint32_t compared; /* 1: `distance` is known */
+    wb_distance distance;
+} wb_tensor_diff;
+
+/* The tensors of both models. */
+WB_API uint64_t wb_diff_tensor_count(const wb_diff *diff);
+
+/*
+ * Tensor `index` < wb_diff_tensor_count, the worst first: those only one model has, those of different
+ * shapes, values that are not finite, then by NMSE; of equals by name. NOT_FOUND for other numbers.
+ */
+WB_API wb_status wb_diff_tensor_at(const wb_diff *diff, uint64_t index,
+                                   wb_tensor_diff *tensor) WB_MUST_CHECK;
+
+/* All values that were compared, taken together. */
+WB_API void wb_diff_distance(const wb_diff *diff, wb_distance *distance);
+
+/* The fields of wb_config that differ: bit 1 << wb_config_field. */
+WB_API uint64_t wb_diff_config(const wb_diff *diff);
+
+typedef struct wb_meta_diff {
+    size_t size;     /* sizeof(wb_meta_diff) */
+    const char *key; /* borrowed until the models are closed */
+    size_t key_len;
+    uint64_t a, b; /* indices for wb_meta_at; UINT64_MAX: the model does not have it */
+} wb_meta_diff;
+
+/* The entries of the metadata that differ. */
+WB_API uint64_t wb_diff_meta_count(const wb_diff *diff);
+WB_API wb_status wb_diff_meta_at(const wb_diff *diff, uint64_t index,
+                                 wb_meta_diff *meta) WB_MUST_CHECK;
+
 /* --------------------------------------------------------------------------------------------- */
 /* Converting                                                                                    */
 /* --------------------------------------------------------------------------------------------- */
@@ -1431,7 +1958,7 @@ WB_API wb_status wb_hash_manifest(const wb_hashes *hashes,
  * From any model to files of another kind: planned first, from headers alone, then streamed tensor by
  * tensor within the memory allowed.
  *
- *     wb_policy policy = {.size = sizeof policy, .quant = "Q4_K_M"};
+ *     wb_convert_policy policy = {.size = sizeof policy, .quant = "Q4_K_M"};
  *     wb_convert_plan(model, WB_TARGET_GGUF, &policy, &conversion, &error);
  *     wb_convert(conversion, "model.gguf", NULL, &error);
  *     for (i = 0; i < wb_conversion_count(conversion); i++)
@@ -1443,7 +1970,8 @@ typedef struct wb_conversion wb_conversion;
 typedef enum wb_target {
     WB_TARGET_GGUF = 1,        /* a file, or several, as llama.cpp reads them */
     WB_TARGET_SAFETENSORS = 2, /* a folder as Hugging Face has them; of an unknown model a file */
-    WB_TARGET_MLX = 3          /* a folder as mlx-lm has them */
+    WB_TARGET_MLX = 3,         /* a folder as mlx-lm has them */
+    WB_TARGET_OLLAMA = 4 /* a model in a store, as Ollama makes it of a folder of safetensors */
 } wb_target;
 
 /* A type for the tensors whose names match; in blocks only where tensors of the kind ever are. */
@@ -1451,16 +1979,24 @@ typedef struct wb_convert_rule {
     const char
         *pattern;     /* a POSIX extended regular expression, for the name in the result or in the
                             model; anywhere in it, unless it says ^ and $ */
-    const char *type; /* as wb_policy.quant, but no recipe */
+    const char *type; /* as wb_convert_policy.quant, but no recipe */
 } wb_convert_rule;
+
+/* An adapter, merged into the weights: of PEFT, a folder or its .safetensors, or of llama.cpp, GGUF. */
+typedef struct wb_convert_lora {
+    const char *path;
+    double scale; /* multiplies the adapter's own */
+} wb_convert_lora;
 
 /* Fail where a type does not fit a tensor, rather than to fall back on another. */
 #define WB_CONVERT_STRICT 1u
-/* Write over a folder that is there. */
+/* Write over a folder that is there, or a model that a store has. */
 #define WB_CONVERT_FORCE 2u
+/* Ollama: blobs as they were first published, in February 2026. */
+#define WB_CONVERT_FEB2026 4u
 
-typedef struct wb_policy {
-    size_t size; /* sizeof(wb_policy) */
+typedef struct wb_convert_policy {
+    size_t size; /* sizeof(wb_convert_policy) */
     /*
      * What weights are quantized to, in any case. NULL: as they are, packed ones without loss where
      * the target has such blocks, and as F16 or BF16 otherwise.
@@ -1469,6 +2005,7 @@ typedef struct wb_policy {
      *   a GGML type, "Q4_K": to GGUF, for all tensors that llama-quantize quantizes
      *   "affine4:64" (bits and group), "mxfp4", "mxfp8", "nvfp4": to MLX; mxfp4, nvfp4 to GGUF, too
      *   "mixed_3_6", "mixed_2_6", "mixed_3_4", "mixed_4_6": to MLX, mlx-lm's recipes
+     *   "int4", "int8", "mxfp4", "mxfp8", "nvfp4": to Ollama, each tensor as that has it
      */
     const char *quant;
     const wb_convert_rule *rules; /* stand above `quant`; of several that match the last counts */
@@ -1478,7 +2015,12 @@ typedef struct wb_policy {
     uint64_t max_file_bytes;     /* of tensors in one file, 0: no end */
     uint32_t flags;              /* WB_CONVERT_* */
     const wb_executor *executor; /* NULL: that of the model; copied */
-} wb_policy;
+    const char
+        *store; /* Ollama: the folder with manifests and blobs, NULL: that of the environment */
+    const wb_convert_lora
+        *loras; /* low-rank adapters; weights are decoded, changed, encoded again */
+    uint64_t lora_count;
+} wb_convert_policy;
 
 /*
  * Plans a conversion. Reads headers and the files beside the weights, and nothing else.
@@ -1490,13 +2032,15 @@ typedef struct wb_policy {
  * ARGUMENT for a policy that makes no sense; UNSUPPORTED for a tensor that the target has no place or
  * no type for, and for what WB_CONVERT_STRICT forbids. One thread at a time may use a conversion.
  */
-WB_API wb_status wb_convert_plan(const wb_model *model, wb_target target, const wb_policy *policy,
-                                 wb_conversion **conversion, wb_error *error) WB_MUST_CHECK;
+WB_API wb_status wb_convert_plan(const wb_model *model, wb_target target,
+                                 const wb_convert_policy *policy, wb_conversion **conversion,
+                                 wb_error *error) WB_MUST_CHECK;
 
 /*
  * Does what was planned. The result appears whole or not at all, and does not depend on the executor.
  *
- * path      of a file (GGUF), or of a folder that does not exist yet, unless WB_CONVERT_FORCE says so
+ * path      of a file (GGUF), or of a folder that does not exist yet, unless WB_CONVERT_FORCE says so;
+ *           Ollama: the name of the model
  * progress  bytes of the result; NULL: none
  *
  * CHANGED where a file of the model is no longer what it was.

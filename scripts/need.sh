@@ -19,6 +19,9 @@ test   clang-format-19     clang-format-19
 test   clang-tidy-19       clang-tidy-19
 test   lib32gcc-12-dev     /usr/lib/gcc/x86_64-linux-gnu/12/32/libasan.so
 test   libc6-dev-i386      /usr/lib32/crt1.o
+test   gcc-aarch64-linux-gnu aarch64-linux-gnu-gcc
+test   libc6-dev-arm64-cross /usr/aarch64-linux-gnu/include/stdio.h
+test   qemu-user           qemu-aarch64
 test   libcmocka-dev       /usr/include/cmocka.h
 test   valgrind            valgrind
 test   strace              strace

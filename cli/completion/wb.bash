@@ -12,7 +12,7 @@ _wb() {
     for ((i = 1; i < COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
         =) ((i++)) ;;
-        --filter|--names|--manifest|--dtype|--slice|--format|--output|-o|--type|--cols|--imatrix|--e8m0|--to|--generation|--quant|--rule|--max-memory|--max-shard-size|--max-shard-tensors|--alignment|--set|--set-file|--delete|--rename|--drop|--max-header|--store)
+        --filter|--names|--io|--device|--manifest|--only|--dtype|--slice|--format|--part|--policy|--output|-o|--type|--cols|--imatrix|--e8m0|--to|--generation|--quant|--rule|--lora|--max-memory|--max-shard-size|--max-shard-tensors|--alignment|--set|--set-file|--delete|--rename|--drop|--max-header|--store)
             [[ ${COMP_WORDS[i+1]} == = ]] || ((i++)) ;;
         -?*) ;;
         *)
@@ -34,7 +34,19 @@ _wb() {
         COMPREPLY=($(compgen -W 'native canonical both' -- "$cur"))
         return
         ;;
+    --io)
+        COMPREPLY=($(compgen -W 'auto map read direct' -- "$cur"))
+        return
+        ;;
+    --device)
+        COMPREPLY=($(compgen -W 'host' -- "$cur"))
+        return
+        ;;
     --manifest)
+        return
+        ;;
+    --only)
+        compopt +o default +o bashdefault 2>/dev/null
         return
         ;;
     --dtype)
@@ -47,6 +59,14 @@ _wb() {
         ;;
     --format)
         COMPREPLY=($(compgen -W 'npy raw text' -- "$cur"))
+        return
+        ;;
+    --part)
+        compopt +o default +o bashdefault 2>/dev/null
+        return
+        ;;
+    --policy)
+        COMPREPLY=($(compgen -W 'f16 keep f32 bf16' -- "$cur"))
         return
         ;;
     --output|-o)
@@ -80,6 +100,10 @@ _wb() {
         return
         ;;
     --rule)
+        compopt +o default +o bashdefault 2>/dev/null
+        return
+        ;;
+    --lora)
         compopt +o default +o bashdefault 2>/dev/null
         return
         ;;
@@ -129,27 +153,34 @@ _wb() {
     esac
     case $command in
     '')
-        COMPREPLY=($(compgen -W 'inspect verify doctor export codec hash list convert edit realign help --help --version' -- "$cur"))
+        COMPREPLY=($(compgen -W 'inspect verify doctor export get codec hash diff load list convert edit realign help --help --version' -- "$cur"))
         ;;
     inspect)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --no-tensors --metadata --config --layers --tokens --template --modelfile --no-metadata --filter --names --compatible --max-header --store --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --no-tensors --metadata --config --layers --tokens --template --modelfile --no-metadata --filter --names --compatible --max-header --store --sandbox --help' -- "$cur"))
         fi
         ;;
     verify)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --deep --quiet --manifest --compatible --max-header --store --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --deep --quiet --manifest --compatible --max-header --store --sandbox --help' -- "$cur"))
         fi
         ;;
     doctor)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --deep --compatible --max-header --store --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --deep --compatible --max-header --store --sandbox --help' -- "$cur"))
         fi
         ;;
     export)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --dtype --slice --format --output --dry-run --compatible --max-header --store --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --dtype --slice --format --part --output --dry-run --compatible --max-header --store --help' -- "$cur"))
         elif [[ $operands == 1 ]]; then
+            COMPREPLY=($(compgen -W "$(wb --generate tensors "${first/#\~/$HOME}" 2>/dev/null)" -- "$cur"))
+        fi
+        ;;
+    get)
+        if [[ $cur == -* ]]; then
+            COMPREPLY=($(compgen -W ' --json --part --policy --output --dry-run --compatible --max-header --store --help' -- "$cur"))
+        elif [[ $operands != 0 ]]; then
             COMPREPLY=($(compgen -W "$(wb --generate tensors "${first/#\~/$HOME}" 2>/dev/null)" -- "$cur"))
         fi
         ;;
@@ -162,17 +193,27 @@ _wb() {
         ;;
     hash)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --no-tensors --files --manifest --compatible --max-header --store --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --no-tensors --files --manifest --compatible --max-header --store --sandbox --help' -- "$cur"))
+        fi
+        ;;
+    diff)
+        if [[ $cur == -* ]]; then
+            COMPREPLY=($(compgen -W ' --json --only --compatible --max-header --store --sandbox --help' -- "$cur"))
+        fi
+        ;;
+    load)
+        if [[ $cur == -* ]]; then
+            COMPREPLY=($(compgen -W ' --json --io --cold --warm --verify --device --dtype --compatible --max-header --store --help' -- "$cur"))
         fi
         ;;
     list)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --store --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --store --sandbox --help' -- "$cur"))
         fi
         ;;
     convert)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --imatrix --to --generation --quant --rule --strict --max-memory --max-shard-size --max-shard-tensors --alignment --align-tensors --force --dry-run --compatible --max-header --store --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --imatrix --to --generation --quant --rule --lora --strict --max-memory --max-shard-size --max-shard-tensors --alignment --align-tensors --force --dry-run --compatible --max-header --store --help' -- "$cur"))
         fi
         ;;
     edit)
@@ -189,7 +230,7 @@ _wb() {
         if [[ $cur == -* ]]; then
             COMPREPLY=($(compgen -W ' --help' -- "$cur"))
         else
-            COMPREPLY=($(compgen -W 'inspect verify doctor export codec hash list convert edit realign help' -- "$cur"))
+            COMPREPLY=($(compgen -W 'inspect verify doctor export get codec hash diff load list convert edit realign help' -- "$cur"))
         fi
         ;;
     esac

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { AT_ONCE = 16 }; /* rows decoded together */
+
 struct state {
     uint64_t length;   /* of the text there is room for */
     uint64_t position; /* of the next token */
@@ -19,6 +21,7 @@ struct state {
     float *logits;     /* [vocabulary] */
     float *keys;       /* [n_layers, length, kv_dim] */
     float *values;
+    float *rows;   /* [AT_ONCE, columns], decoded */
     float *memory; /* all of them */
 };
 
@@ -27,6 +30,8 @@ state *state_new(const model *m, uint64_t length)
     const wb_config *c = &m->config;
     state *s = need(1, sizeof *s);
     uint64_t ffn = 2 * (c->ffn_dim > c->expert_ffn_dim ? c->ffn_dim : c->expert_ffn_dim), total = 0;
+    uint64_t widest = c->dim > m->q_dim ? c->dim : m->q_dim;
+    widest = widest > ffn / 2 ? widest : ffn / 2;
     if (length > UINT32_MAX / m->kv_dim / c->n_layers)
         fail("length", "the text is too long for this example");
     const struct {
@@ -42,6 +47,7 @@ state *state_new(const model *m, uint64_t length)
                    {&s->router, c->n_experts},
                    {&s->scores, length},
                    {&s->logits, m->embedding.rows},
+                   {&s->rows, AT_ONCE * widest},
                    {&s->keys, c->n_layers * length * m->kv_dim},
                    {&s->values, c->n_layers * length * m->kv_dim}};
     for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
@@ -75,11 +81,16 @@ static float dot(const float *a, const float *b, uint64_t n)
 }
 
 /* out = rows first … first + n - 1 of w, times in */
-static void multiply(const weight *w, uint64_t first, uint64_t n, const float *in, float *out)
+static void multiply(const state *s, const weight *w, uint64_t first, uint64_t n, const float *in,
+                     float *out)
 {
-    for (uint64_t i = 0; i < n; i++)
-        out[i] = dot(w->values + (first + i) * w->columns, in, w->columns) +
-                 (w->bias ? w->bias[first + i] : 0);
+    for (uint64_t at = 0; at < n; at += AT_ONCE) {
+        uint64_t count = n - at < AT_ONCE ? n - at : AT_ONCE;
+        const float *rows = rows_of(w, first + at, count, s->rows);
+        for (uint64_t i = 0; i < count; i++)
+            out[at + i] = dot(rows + i * w->columns, in, w->columns) +
+                          (w->bias ? w->bias[first + at + i] : 0);
+    }
 }
 
 /* RMSNorm over each `columns` of n values; a model without this norm leaves them as they are. */
@@ -140,12 +151,12 @@ static void attention(const model *m, state *s, uint64_t n)
     uint64_t hd = c->head_dim, q_dim = m->q_dim, kv_dim = m->kv_dim;
     float *q = s->qkv, *k = q + q_dim, *v = k + kv_dim;
     float *keys = s->keys + n * s->length * kv_dim, *values = s->values + n * s->length * kv_dim;
-    if (layer[QKV].values) {
-        multiply(&layer[QKV], 0, q_dim + 2 * kv_dim, s->normed, q);
+    if (layer[QKV].rows) {
+        multiply(s, &layer[QKV], 0, q_dim + 2 * kv_dim, s->normed, q);
     } else {
-        multiply(&layer[Q], 0, q_dim, s->normed, q);
-        multiply(&layer[K], 0, kv_dim, s->normed, k);
-        multiply(&layer[V], 0, kv_dim, s->normed, v);
+        multiply(s, &layer[Q], 0, q_dim, s->normed, q);
+        multiply(s, &layer[K], 0, kv_dim, s->normed, k);
+        multiply(s, &layer[V], 0, kv_dim, s->normed, v);
     }
     normalize(m, &layer[Q_NORM], q, q, q_dim);
     normalize(m, &layer[K_NORM], k, k, kv_dim);
@@ -171,7 +182,7 @@ static void attention(const model *m, state *s, uint64_t n)
             for (uint64_t j = 0; j < hd; j++)
                 s->attended[h * hd + j] += s->scores[i] * values[(first + i) * kv_dim + at + j];
     }
-    multiply(&layer[ATTENTION_OUTPUT], 0, c->dim, s->attended, s->added);
+    multiply(s, &layer[ATTENTION_OUTPUT], 0, c->dim, s->attended, s->added);
 }
 
 /* gate := activation(gate) * up */
@@ -190,7 +201,7 @@ static void mixture(const model *m, state *s, const weight *layer)
     const wb_config *c = &m->config;
     uint64_t n = c->expert_ffn_dim;
     double chosen = 0;
-    multiply(&layer[ROUTER], 0, c->n_experts, s->normed, s->router);
+    multiply(s, &layer[ROUTER], 0, c->n_experts, s->normed, s->router);
     softmax(s->router, c->n_experts);
     memset(s->added, 0, c->dim * sizeof *s->added);
     for (uint64_t used = 0; used < c->n_experts_used; used++) {
@@ -198,10 +209,10 @@ static void mixture(const model *m, state *s, const weight *layer)
         for (uint64_t e = 1; e < c->n_experts; e++)
             if (s->router[e] > s->router[best])
                 best = e;
-        multiply(&layer[EXPERTS_GATE], best * n, n, s->normed, s->ffn);
-        multiply(&layer[EXPERTS_UP], best * n, n, s->normed, s->ffn + n);
+        multiply(s, &layer[EXPERTS_GATE], best * n, n, s->normed, s->ffn);
+        multiply(s, &layer[EXPERTS_UP], best * n, n, s->normed, s->ffn + n);
         activate(m, s->ffn, s->ffn + n, n);
-        multiply(&layer[EXPERTS_DOWN], best * c->dim, c->dim, s->ffn, s->part);
+        multiply(s, &layer[EXPERTS_DOWN], best * c->dim, c->dim, s->ffn, s->part);
         for (uint64_t i = 0; i < c->dim; i++)
             s->added[i] += s->router[best] * s->part[i];
         chosen += (double)s->router[best];
@@ -214,18 +225,18 @@ static void mixture(const model *m, state *s, const weight *layer)
 static void feed_forward(const model *m, state *s, const weight *layer)
 {
     uint64_t n = m->config.ffn_dim;
-    if (layer[ROUTER].values) {
+    if (layer[ROUTER].rows) {
         mixture(m, s, layer);
         return;
     }
-    if (layer[GATE_UP].values) {
-        multiply(&layer[GATE_UP], 0, 2 * n, s->normed, s->ffn);
+    if (layer[GATE_UP].rows) {
+        multiply(s, &layer[GATE_UP], 0, 2 * n, s->normed, s->ffn);
     } else {
-        multiply(&layer[GATE], 0, n, s->normed, s->ffn);
-        multiply(&layer[UP], 0, n, s->normed, s->ffn + n);
+        multiply(s, &layer[GATE], 0, n, s->normed, s->ffn);
+        multiply(s, &layer[UP], 0, n, s->normed, s->ffn + n);
     }
     activate(m, s->ffn, s->ffn + n, n);
-    multiply(&layer[DOWN], 0, m->config.dim, s->ffn, s->added);
+    multiply(s, &layer[DOWN], 0, m->config.dim, s->ffn, s->added);
 }
 
 static void add(const model *m, state *s, const weight *post_norm)
@@ -238,8 +249,9 @@ static void add(const model *m, state *s, const weight *post_norm)
 const float *forward(const model *m, state *s, uint64_t token)
 {
     uint64_t dim = m->config.dim;
+    const float *row = rows_of(&m->embedding, token, 1, s->rows);
     for (uint64_t i = 0; i < dim; i++)
-        s->x[i] = (float)((double)m->embedding.values[token * dim + i] * m->embedding_scale);
+        s->x[i] = (float)((double)row[i] * m->embedding_scale);
     for (uint64_t n = 0; n < m->config.n_layers; n++) {
         const weight *layer = m->layers[n];
         normalize(m, &layer[ATTENTION_NORM], s->x, s->normed, dim);
@@ -250,7 +262,7 @@ const float *forward(const model *m, state *s, uint64_t token)
         add(m, s, &layer[POST_FFN_NORM]);
     }
     normalize(m, &m->output_norm, s->x, s->normed, dim);
-    multiply(&m->output, 0, m->embedding.rows, s->normed, s->logits);
+    multiply(s, &m->output, 0, m->embedding.rows, s->normed, s->logits);
     for (uint64_t i = 0; m->logit_cap > 0 && i < m->embedding.rows; i++)
         s->logits[i] = soft_cap((double)s->logits[i], m->logit_cap);
     s->position++;

@@ -92,23 +92,80 @@ static float *read_tensor(const model *m, const char *name, uint64_t *rows, uint
     return values;
 }
 
-/* A weight and its bias, which must be of these sizes; rows 0: of any number of rows. */
+/* What decodes MLX's types, by the numbers engines know them by. */
+static wb_mlx_type mlx_type(const wb_buffer *buffer)
+{
+    static const wb_mlx_mode modes[] = {WB_MLX_MXFP4, WB_MLX_MXFP8, WB_MLX_NVFP4};
+    wb_mlx_mode mode = buffer->dtype < 104 ? WB_MLX_AFFINE : modes[buffer->dtype - 104];
+    return (wb_mlx_type){.size = sizeof(wb_mlx_type),
+                         .mode = mode,
+                         .bits = buffer->bits,
+                         .group_size = buffer->group_size};
+}
+
+/*
+ * A weight and its bias, which must be of these sizes; rows 0: of any number of rows. Large ones stay
+ * as they are stored, and are decoded row by row when they are used.
+ */
 static void read_weight(const model *m, const char *stem, uint64_t rows, uint64_t columns,
                         weight *w)
 {
     char name[128];
     uint64_t one, n;
+    wb_error error;
+    wb_dtype_info info = {.size = sizeof info};
     snprintf(name, sizeof name, "%s.weight", stem);
-    if ((w->values = read_tensor(m, name, &w->rows, &w->columns)) == NULL)
+    if (!wb_provider_has(m->provider, name, SIZE_MAX))
         return;
-    if (w->columns != columns || (rows && w->rows != rows))
+    w->buffer.size = sizeof w->buffer;
+    check(wb_provider_get(m->provider, name, SIZE_MAX, &w->buffer, &error), &error);
+    const wb_buffer *b = &w->buffer;
+    w->rows = w->columns = 1;
+    for (uint32_t i = 0; i < b->rank; i++)
+        *(i + 1 < b->rank ? &w->rows : &w->columns) *= b->shape[i];
+    if (w->columns != columns || (rows ? w->rows != rows : w->rows == 0))
         fail(name, "is of another shape than the config says");
-    for (uint64_t i = 0; m->config.norm_offset && strstr(stem, "norm") && i < w->rows * w->columns;
+    if (w->rows > 1 && b->dtype >= 97 && b->dtype <= 106 && b->global == WB_MLX_GLOBAL_NONE)
+        w->packed = mlx_type(b);
+    else if (w->rows == 1 || b->sections != 1 || wb_dtype_describe(b->dtype, &info) != WB_OK ||
+             !info.decodes)
+        w->values = read_tensor(m, name, &one, &n);
+    for (uint64_t i = 0; m->config.norm_offset && strstr(stem, "norm") && w->values && i < columns;
          i++)
         w->values[i] += 1;
     snprintf(name, sizeof name, "%s.bias", stem);
     if ((w->bias = read_tensor(m, name, &one, &n)) != NULL && one * n != w->rows)
         fail(name, "is of another length than its weight");
+}
+
+const float *rows_of(const weight *w, uint64_t first, uint64_t n, float *room)
+{
+    const wb_buffer *b = &w->buffer;
+    const unsigned char *at[3] = {0};
+    uint64_t sizes[3] = {0};
+    wb_error error;
+    if (w->values)
+        return w->values + first * w->columns;
+    for (uint32_t i = 0; i < b->sections && i < 3; i++) {
+        sizes[i] = b->section[i].bytes / w->rows * n;
+        at[i] = (const unsigned char *)b->contents + b->section[i].offset + sizes[i] / n * first;
+    }
+    const wb_mlx_parts packed = {.size = sizeof packed,
+                                 .weight = at[0],
+                                 .scales = at[1],
+                                 .biases = at[2],
+                                 .weight_bytes = sizes[0],
+                                 .scales_bytes = sizes[1],
+                                 .biases_bytes = sizes[2],
+                                 .scales_dtype = b->section[1].dtype,
+                                 .biases_dtype = b->section[2].dtype};
+    wb_status status =
+        w->packed.mode
+            ? wb_mlx_dequantize(&w->packed, &packed, n, w->columns, WB_DTYPE_F32, room,
+                                n * w->columns * sizeof *room, NULL, &error)
+            : wb_dequantize(b->dtype, at[0], sizes[0], n, w->columns, room, NULL, &error);
+    check(status, &error);
+    return room;
 }
 
 static void read_layer(const model *m, uint64_t n, weight *layer)
@@ -122,13 +179,11 @@ static void read_layer(const model *m, uint64_t n, weight *layer)
         snprintf(stem, sizeof stem, "layers.%" PRIu64 ".%s", n, parts[i].name);
         read_weight(m, stem, sizes[parts[i].rows], sizes[parts[i].columns], &layer[i]);
     }
-    int attention = layer[QKV].values || (layer[Q].values && layer[K].values && layer[V].values);
-    int dense =
-        layer[DOWN].values && (layer[GATE_UP].values || (layer[GATE].values && layer[UP].values));
-    int mixed =
-        layer[EXPERTS_GATE].values && layer[EXPERTS_UP].values && layer[EXPERTS_DOWN].values;
-    if (!layer[ATTENTION_NORM].values || !attention || !layer[ATTENTION_OUTPUT].values ||
-        !layer[FFN_NORM].values || !(layer[ROUTER].values ? mixed : dense))
+    int attention = layer[QKV].rows || (layer[Q].rows && layer[K].rows && layer[V].rows);
+    int dense = layer[DOWN].rows && (layer[GATE_UP].rows || (layer[GATE].rows && layer[UP].rows));
+    int mixed = layer[EXPERTS_GATE].rows && layer[EXPERTS_UP].rows && layer[EXPERTS_DOWN].rows;
+    if (!layer[ATTENTION_NORM].rows || !attention || !layer[ATTENTION_OUTPUT].rows ||
+        !layer[FFN_NORM].rows || !(layer[ROUTER].rows ? mixed : dense))
         fail(stem, "this layer lacks weights");
 }
 
@@ -219,16 +274,20 @@ static void set_facts(model *m)
 
 void model_open(const char *path, model *m)
 {
+    /* Nothing is converted, so that what can be used where the files have it is. */
+    const wb_policy policy = {
+        .size = sizeof policy, .plain = WB_PLAIN_KEEP, .flags = WB_POLICY_KEEP_SCALES};
     wb_error error;
     *m = (model){.config.size = sizeof m->config};
     check(wb_open(path, NULL, &m->files, &error), &error);
     check(wb_config_get(m->files, &m->config, &error), &error);
+    check(wb_provider_create(m->files, NULL, &policy, &m->provider, &error), &error);
     set_facts(m);
     set_rope(m);
     read_weight(m, "token_embedding", 0, m->config.dim, &m->embedding);
     read_weight(m, "output_norm", 1, m->config.dim, &m->output_norm);
     read_weight(m, "output", m->embedding.rows, m->config.dim, &m->output);
-    if (!m->embedding.values || !m->output_norm.values || !m->output.values)
+    if (!m->embedding.rows || !m->output_norm.rows || !m->output.rows)
         fail(path, "lacks the weights of embedding or output");
     m->layers = need(m->config.n_layers, sizeof *m->layers);
     for (uint64_t n = 0; n < m->config.n_layers; n++)
@@ -253,5 +312,6 @@ void model_close(model *m)
     free(m->layers);
     free(m->rope);
     free(m->rope_local);
+    wb_provider_destroy(m->provider);
     wb_close(m->files);
 }

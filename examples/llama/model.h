@@ -31,15 +31,19 @@ enum {
     PARTS
 };
 
+/* [rows, columns], experts one below the other; rows 0: the model has none. */
 typedef struct weight {
-    float *values; /* [rows, columns], experts one below the other; NULL: the model has none */
-    float *bias;   /* [rows]; NULL: none */
+    wb_buffer buffer;   /* as the files have it, packed where they are */
+    wb_mlx_type packed; /* where the buffer is one of MLX's types */
+    float *values;      /* of norms, and where there is nothing to decode rows of the buffer with */
+    float *bias;        /* [rows]; NULL: none */
     uint64_t rows;
     uint64_t columns;
 } weight;
 
 typedef struct model {
     wb_model *files;
+    wb_provider *provider;
     wb_config config;
     uint64_t q_dim;
     uint64_t kv_dim;
@@ -63,9 +67,12 @@ _Noreturn void fail(const char *what, const char *why);
 /* Zeroed memory, or the end. */
 void *need(uint64_t count, size_t size);
 
-/* Opens a model and reads its weights, decoded to float32. */
+/* Opens a model and gets its weights. */
 void model_open(const char *path, model *m);
 void model_close(model *m);
+
+/* Rows first … first + n - 1 in float32: where they lie, or decoded to `room`. */
+const float *rows_of(const weight *w, uint64_t first, uint64_t n, float *room);
 
 typedef struct state state;
 

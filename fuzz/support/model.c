@@ -1,5 +1,7 @@
 #include "support/model.h"
 
+#define VALUES_MAX 16384u /* of models whose digests are looked at */
+
 /* ---- memory ---- */
 
 #define GUARD 16
@@ -410,6 +412,41 @@ static void check_verify(const wb_model *model, uint32_t random)
     wb_findings_free(findings);
 }
 
+/* A model does not differ from itself, and has the digests that it has in other order of work. */
+static void check_digests(const wb_model *model)
+{
+    uint64_t values = 0;
+    for (uint64_t i = 0; i < wb_tensor_count(model) && values <= VALUES_MAX; i++) {
+        wb_tensor tensor = {.size = sizeof tensor};
+        CHECK(wb_tensor_at(model, i, &tensor, NULL) == WB_OK);
+        values += tensor.elements > VALUES_MAX ? VALUES_MAX + 1 : tensor.elements;
+    }
+    if (values > VALUES_MAX)
+        return;
+    wb_hash_options options = {.size = sizeof options};
+    wb_hashes *hashes;
+    wb_diff *diff;
+    wb_error error;
+    wb_status status = wb_hash_model(model, &options, &hashes, &error);
+    CHECK(status == WB_OK || error.message[0] != '\0');
+    CHECK((wb_diff_models(model, model, NULL, &diff, &error) == WB_OK) == (status == WB_OK));
+    if (status != WB_OK)
+        return;
+    CHECK(wb_diff_kinds(diff) == 0);
+    CHECK(wb_diff_tensor_count(diff) == wb_hash_tensor_count(hashes));
+    uint64_t odd = 0;
+    for (uint64_t i = 0; i < wb_hash_tensor_count(hashes); i++) {
+        wb_tensor_hash hash = {.size = sizeof hash};
+        CHECK(wb_hash_tensor_at(hashes, i, &hash) == WB_OK);
+        odd += hash.nan + hash.infinite;
+    }
+    wb_distance distance;
+    wb_diff_distance(diff, &distance);
+    CHECK(distance.different == 0 && distance.nmse == 0 && odd <= distance.values);
+    wb_diff_free(diff);
+    wb_hashes_free(hashes);
+}
+
 void fuzz_check_model(const wb_model *model, uint32_t random)
 {
     uint32_t state = fuzz_seed(random);
@@ -425,4 +462,6 @@ void fuzz_check_model(const wb_model *model, uint32_t random)
     CHECK(!wb_tensor_has(model, "no such tensor\xFF", SIZE_MAX));
     fuzz_check_metadata(model);
     check_verify(model, state);
+    check_digests(model);
+    fuzz_check_provider(model, &state);
 }

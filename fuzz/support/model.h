@@ -42,6 +42,9 @@ void fuzz_check_same_error(const wb_error *a, const wb_error *b);
  */
 void fuzz_check_model(const wb_model *model, uint32_t random);
 
+/* The weight provider on it: buffers hold what was stored, whole, fused and shared out. */
+void fuzz_check_provider(const wb_model *model, uint32_t *state);
+
 /* Metadata alone. */
 void fuzz_check_metadata(const wb_model *model);
 

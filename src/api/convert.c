@@ -14,15 +14,22 @@ static wb_status fail(wb__context *context, const char *what)
                     "%s", what);
 }
 
-static wb_status take_policy(wb_conversion *plan, wb__context *context, const wb_policy *policy)
+static wb_status take_policy(wb_conversion *plan, wb__context *context,
+                             const wb_convert_policy *policy)
 {
     if (policy->size != sizeof *policy)
-        return fail(context, "wb_policy.size is not sizeof(wb_policy)");
-    if (policy->flags & ~(WB_CONVERT_STRICT | WB_CONVERT_FORCE))
-        return fail(context, "wb_policy.flags has bits that mean nothing");
+        return fail(context, "wb_convert_policy.size is not sizeof(wb_convert_policy)");
+    if (policy->flags & ~(WB_CONVERT_STRICT | WB_CONVERT_FORCE | WB_CONVERT_FEB2026))
+        return fail(context, "wb_convert_policy.flags has bits that mean nothing");
     plan->strict = (policy->flags & WB_CONVERT_STRICT) != 0;
     plan->replace = (policy->flags & WB_CONVERT_FORCE) != 0;
+    plan->feb2026 = (policy->flags & WB_CONVERT_FEB2026) != 0;
     plan->max_shard = policy->max_file_bytes;
+    if (policy->store != NULL) {
+        plan->store = wb__arena_copy(&plan->arena, policy->store, strlen(policy->store));
+        if (plan->store == NULL)
+            return wb__fail_memory(context);
+    }
     if (policy->max_memory != 0)
         plan->max_memory = policy->max_memory;
     if (policy->executor != NULL)
@@ -31,6 +38,12 @@ static wb_status take_policy(wb_conversion *plan, wb__context *context, const wb
         !wb__quant_parse(wb__str_from(policy->quant, SIZE_MAX), &plan->quant))
         return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_CONVERT_TYPE, WB_NO_OFFSET,
                         WB__STR(""), "there is no quantization \"%.64s\"", policy->quant);
+    plan->loras = policy->loras;
+    plan->lora_count = policy->lora_count;
+    for (uint64_t i = 0; i < policy->lora_count; i++) {
+        if (policy->loras == NULL || policy->loras[i].path == NULL)
+            return fail(context, "an adapter needs a path");
+    }
     wb_status status = WB_OK;
     if (policy->rule_count > 0)
         status = wb__rules_make(context, policy->rules, policy->rule_count, &plan->rules);
@@ -39,13 +52,13 @@ static wb_status take_policy(wb_conversion *plan, wb__context *context, const wb
     return status;
 }
 
-wb_status wb_convert_plan(const wb_model *model, wb_target target, const wb_policy *policy,
+wb_status wb_convert_plan(const wb_model *model, wb_target target, const wb_convert_policy *policy,
                           wb_conversion **conversion, wb_error *error)
 {
     wb_error spare;
     wb__context context = wb__context_of(model, wb__error_reset(error, &spare));
     *conversion = NULL;
-    if (target < WB_TARGET_GGUF || target > WB_TARGET_MLX)
+    if (target < WB_TARGET_GGUF || target > WB_TARGET_OLLAMA)
         return fail(&context, "the target is none of WB_TARGET_*");
     wb_conversion *plan = wb__alloc(&model->allocator, sizeof *plan);
     if (plan == NULL)
@@ -61,6 +74,7 @@ wb_status wb_convert_plan(const wb_model *model, wb_target target, const wb_poli
     wb_status status = policy == NULL ? WB_OK : take_policy(plan, &context, policy);
     if (status == WB_OK)
         status = wb__plan_make(plan, &context);
+    plan->loras = NULL;
     if (status == WB_OK)
         *conversion = plan;
     else

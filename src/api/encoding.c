@@ -47,6 +47,7 @@ wb_status wb_tensor_encoding(const wb_model *model, uint64_t index, wb_encoding 
     out->bits = packed->bits;
     out->group_size = packed->group;
     out->dtype = effective_dtype(packed);
+    out->global = (uint32_t)packed->global;
     for (int part = WB__PART_SCALES; part < WB__PARTS && view == NULL; part++)
         out->parts += packed->parts[part] != WB__NO_TENSOR;
     return WB_OK;

@@ -105,21 +105,24 @@ wb_status wb_verify_model(const wb_model *model, const wb_verify_options *option
 }
 
 /* What opening saw before it failed, and why it did. */
-static wb_status refused(wb__context *context, const char *path, const wb_verify_options *options,
-                         wb_findings *seen, wb_findings **out)
+static wb_status refused(const wb_model *model, wb__context *context, const char *path,
+                         const wb_verify_options *options, wb_findings **out)
 {
+    const wb_findings *seen = &model->findings;
     wb_findings *findings = new_findings(&context->allocator);
     bool added = findings != NULL;
     for (size_t i = 0; i < seen->count && added; i++)
         added = wb__findings_add(findings, &seen->list[i]);
-    if (!added || !wb__findings_add_error(findings, context->error, WB_FATAL)) {
+    context->findings = findings;
+    wb_status status = added ? wb__verify_refused(model, context, options) : WB_OK;
+    if (!added || status == WB_ERROR_MEMORY ||
+        !wb__findings_add_error(findings, context->error, WB_FATAL)) {
         wb_findings_free(findings);
         return wb__fail_memory(context);
     }
     (void)wb__error_reset(context->error, context->error);
-    context->findings = findings;
     context->file = "";
-    wb_status status = WB_OK;
+    status = WB_OK;
     if (options->manifest != NULL)
         status = wb__manifest_check(NULL, context, options->manifest, path, options->progress);
     if (status == WB_OK)
@@ -150,7 +153,7 @@ wb_status wb_verify(const char *path, const wb_verify_options *options, wb_findi
     if (status == WB_OK)
         status = wb_verify_model(model, options, out, error);
     else if (is_verdict(status))
-        status = refused(&context, path, options, &model->findings, out);
+        status = refused(model, &context, path, options, out);
     wb__model_delete(model);
     return status;
 }

@@ -10,11 +10,11 @@ typedef struct mode_row {
 } mode_row;
 
 static const mode_row modes[] = {
-    {"affine", WB__SCHEME_AFFINE, 4, 64},  {"mxfp4", WB__SCHEME_MXFP4, 4, 32},
-    {"mxfp8", WB__SCHEME_MXFP8, 8, 32},    {"nvfp4", WB__SCHEME_NVFP4, 4, 16},
-    {"int4", WB__SCHEME_INT4, 4, 0},       {"int8", WB__SCHEME_INT8, 8, 64},
-    {"awq", WB__SCHEME_AWQ, 4, 0},         {"gptq", WB__SCHEME_GPTQ, 4, 0},
-    {"fp8", WB__SCHEME_FP8_BLOCK, 8, 128},
+    {"affine", WB__SCHEME_AFFINE, 4, 64}, {"mxfp4", WB__SCHEME_MXFP4, 4, 32},
+    {"mxfp8", WB__SCHEME_MXFP8, 8, 32},   {"nvfp4", WB__SCHEME_NVFP4, 4, 16},
+    {"int4", WB__SCHEME_INT4, 4, 0},      {"int8", WB__SCHEME_INT8, 8, 64},
+    {"awq", WB__SCHEME_AWQ, 4, 0},        {"gptq", WB__SCHEME_GPTQ, 4, 0},
+    {"fp8", WB__SCHEME_FP8_BLOCK, 8, 0},
 };
 
 static const mode_row *find_mode(wb__str name)
@@ -30,6 +30,18 @@ static uint32_t small_number(const wb__tree *config, wb__node node)
 {
     uint64_t value;
     return wb__tree_uint(config, node, &value) && value <= 65536 ? (uint32_t)value : 0;
+}
+
+/* "weight_block_size": [rows, columns]. */
+static void read_block_size(const wb__tree *config, wb__node entry, wb__packing_hint *hint)
+{
+    wb__node list = wb__tree_get(config, entry, "weight_block_size");
+    if (list == WB__NO_NODE || wb__tree_type(config, list) != WB__JSON_ARRAY ||
+        wb__tree_count(config, list) != 2)
+        return;
+    wb__node rows = wb__tree_first(config, list);
+    hint->rows = small_number(config, rows);
+    hint->group = small_number(config, wb__tree_next(config, list, rows));
 }
 
 /* An entry as MLX reads it, or what Transformers says with quant_method. */
@@ -54,6 +66,11 @@ static wb__packing_hint read_entry(const wb__tree *config, wb__node entry)
         hint.bits = row->bits;
     if (hint.group == 0 && wb__tree_get(config, entry, "bits") == WB__NO_NODE)
         hint.group = row->group;
+    if (hint.scheme == WB__SCHEME_FP8_BLOCK)
+        read_block_size(config, entry, &hint);
+    wb__node format = wb__tree_get(config, entry, "checkpoint_format");
+    hint.plain_zeros = format != WB__NO_NODE && wb__tree_type(config, format) == WB__JSON_STRING &&
+                       wb__str_equal_nocase(wb__tree_string(config, format), WB__STR("gptq_v2"));
     return hint;
 }
 

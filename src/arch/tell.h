@@ -10,7 +10,7 @@
 #define WB_ARCH_TELL_H
 
 #include "arch/config.h"
-#include "arch/tokenizer.h"
+#include "arch/tokenizer/tokenizer.h"
 #include "model/model.h"
 
 typedef struct wb__teller {

@@ -5,9 +5,11 @@
  */
 #include "convert/convert.h"
 
+#include "convert/lora.h"
 #include "convert/repack.h"
 #include "cpu/cpu.h"
 #include "dtype/block.h"
+#include "open/stored.h"
 #include "quant/quant.h"
 
 /* ---- measures ---- */
@@ -49,9 +51,8 @@ void wb__chunk_measure(const wb__planned *planned, uint64_t rows, wb__chunk_size
 
 /* ---- the order of rows ---- */
 
-/* dst and src have `rows` rows of `bytes`, heads of `head` rows. */
-static void reorder(const wb__planned *planned, uint8_t *dst, const uint8_t *src, uint64_t rows,
-                    size_t bytes)
+void wb__rows_reorder(const wb__planned *planned, uint8_t *dst, const uint8_t *src, uint64_t rows,
+                      size_t bytes)
 {
     uint64_t head = planned->head_rows, half = head / 2;
     for (uint64_t row = 0; row < rows; row++) {
@@ -68,13 +69,13 @@ static wb_status read_stored(const wb_conversion *plan, wb__context *context, si
                              uint64_t at, void *dst, uint64_t bytes)
 {
     const wb__model *logical = &plan->model->logical;
-    size_t file = wb__model_file_of(logical, stored);
-    context->file = logical->files[file].path;
-    wb_status status =
-        wb__source_read(plan->model->sources[file], context,
-                        wb__model_offset_of(logical, stored) + at, dst, (size_t)bytes);
+    wb__stored source;
+    context->file = logical->files[wb__model_file_of(logical, stored)].path;
+    wb__stored_open(&source, plan->model, context, stored);
+    wb_status status = wb__stored_read(&source, at, dst, (size_t)bytes);
+    wb__stored_close(&source);
     const wb__dtype *dtype = wb__table_kind_of(&logical->table, stored)->dtype;
-    if (status == WB_OK && logical->files[file].big_endian)
+    if (status == WB_OK && wb__model_is_swapped(logical, stored))
         wb__dtype_swap(dtype, dst, (size_t)(bytes * 8 / dtype->block_bits));
     return status;
 }
@@ -102,7 +103,7 @@ static wb_status read_parts(const wb_conversion *plan, wb__context *context, con
         if (status != WB_OK)
             return status;
         if (moves)
-            reorder(planned, to, read, chunk->rows, (size_t)row_bytes[part]);
+            wb__rows_reorder(planned, to, read, chunk->rows, (size_t)row_bytes[part]);
         in[part] = to;
         to += moves ? 2 * bytes : bytes;
     }
@@ -173,8 +174,8 @@ static wb_status read_values(const wb_conversion *plan, wb__context *context, wb
     float *read = chunk->values + n;
     wb_status status = read_view(plan, context, chunk, WB_DTYPE_F32, read, n * sizeof(float));
     if (status == WB_OK)
-        reorder(planned, (uint8_t *)chunk->values, (const uint8_t *)read, chunk->rows,
-                (size_t)planned->columns * sizeof(float));
+        wb__rows_reorder(planned, (uint8_t *)chunk->values, (const uint8_t *)read, chunk->rows,
+                         (size_t)planned->columns * sizeof(float));
     return status;
 }
 
@@ -212,7 +213,7 @@ static void encode_packed(const wb__chunk *chunk, const wb__mlx_type *type, floa
     const wb__planned *planned = chunk->planned;
     size_t n = (size_t)(chunk->rows * planned->columns);
     int32_t dtype = planned->to.dtype;
-    wb__mlx_encoding encoding = {.e8m0 = WB__MLX_E8M0_UP};
+    wb__mlx_encoding encoding = {.e8m0 = planned->nearest ? WB__MLX_E8M0_NEAREST : WB__MLX_E8M0_UP};
     wb__mlx_encoded out = {chunk->parts[WB__PART_VALUES], chunk->parts[WB__PART_SCALES],
                            chunk->parts[WB__PART_BIASES]};
     const void *src = plain;
@@ -227,6 +228,12 @@ static void encode_packed(const wb__chunk *chunk, const wb__mlx_type *type, floa
     wb__mlx_encode(wb__cpu_features(), type, &encoding, dtype, src, 0, n / type->group, &out);
 }
 
+/* Whether values become others before they are encoded. */
+static bool moves(const wb__planned *planned)
+{
+    return planned->offset != 0 || planned->factor != 1 || planned->lora != NULL;
+}
+
 static void encode(wb__chunk *chunk, uint8_t *const in[WB__PARTS], float *moved)
 {
     const wb__planned *planned = chunk->planned;
@@ -235,7 +242,7 @@ static void encode(wb__chunk *chunk, uint8_t *const in[WB__PARTS], float *moved)
         encode_plain(chunk, moved);
         return;
     }
-    bool same = planned->from.scheme == WB__SCHEME_PLAIN && planned->offset == 0 &&
+    bool same = planned->from.scheme == WB__SCHEME_PLAIN && !moves(planned) &&
                 planned->from.dtype == planned->to.dtype;
     encode_packed(chunk, &type, moved, same ? in[WB__PART_VALUES] : NULL);
 }
@@ -252,8 +259,8 @@ static wb_status copy(const wb_conversion *plan, wb__context *context, wb__chunk
         uint8_t *to = moves ? chunk->raw : chunk->parts[WB__PART_VALUES];
         wb_status status = read_view(plan, context, chunk, -1, to, bytes);
         if (status == WB_OK && moves)
-            reorder(planned, chunk->parts[WB__PART_VALUES], to, chunk->rows,
-                    (size_t)(bytes / chunk->rows));
+            wb__rows_reorder(planned, chunk->parts[WB__PART_VALUES], to, chunk->rows,
+                             (size_t)(bytes / chunk->rows));
         return status;
     }
     wb_status status = read_parts(plan, context, chunk, in);
@@ -264,28 +271,28 @@ static wb_status copy(const wb_conversion *plan, wb__context *context, wb__chunk
     return status;
 }
 
-/* float16 arithmetic would round where this does not: the offset is added in binary32. */
-static void move(float *values, float offset, uint64_t n)
-{
-    for (uint64_t i = 0; offset != 0 && i < n; i++)
-        values[i] += offset;
-}
-
 static wb_status compute(const wb_conversion *plan, wb__context *context, wb__chunk *chunk)
 {
     const wb__planned *planned = chunk->planned;
     uint64_t n = chunk->rows * planned->columns;
+    float offset = planned->offset;
     uint8_t *in[WB__PARTS];
     wb_status status = read_values(plan, context, chunk, in);
     if (status != WB_OK)
         return status;
+    wb__lora_add(planned->lora, chunk->first, chunk->rows, planned->columns, chunk->values);
     if (planned->route == WB__ROUTE_REPACK) {
         const uint8_t *from[WB__PARTS];
         memcpy(from, in, sizeof from);
         wb__repack(&planned->from, from, &planned->to, chunk->parts, (size_t)n);
-    } else if (planned->offset != 0) {
-        memcpy(chunk->again, chunk->values, (size_t)n * sizeof(float));
-        move(chunk->again, planned->offset, n);
+    } else if (planned->factor != 1) { /* what is lost is told of the products */
+        for (uint64_t i = 0; i < n; i++)
+            chunk->values[i] = (chunk->values[i] + planned->offset) * planned->factor;
+        offset = 0;
+        encode(chunk, in, chunk->values);
+    } else if (offset != 0) {
+        for (uint64_t i = 0; i < n; i++)
+            chunk->again[i] = chunk->values[i] + offset;
         encode(chunk, in, chunk->again);
     } else {
         encode(chunk, in, chunk->values);

@@ -62,8 +62,7 @@ static bool same_packing(const wb__form *a, const wb__form *b)
     return a->scheme == b->scheme && a->bits == b->bits && a->group == b->group;
 }
 
-/* What most packed elements are. */
-static bool main_form(const wb_conversion *plan, wb__form *form)
+bool wb__deliver_main_form(const wb_conversion *plan, wb__form *form)
 {
     wb__form kinds[16];
     double elements[16] = {0};
@@ -116,7 +115,7 @@ static void add_quantization(const wb_conversion *plan, wb__buffer *out, const c
 static void add_packing(const wb_conversion *plan, wb__buffer *out)
 {
     wb__form most;
-    if (!main_form(plan, &most))
+    if (!wb__deliver_main_form(plan, &most))
         return;
     add_quantization(plan, out, "quantization", &most);
     add_quantization(plan, out, "quantization_config", &most);

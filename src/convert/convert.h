@@ -61,6 +61,7 @@ typedef struct wb__planned {
     wb__row_order order;
     uint64_t head_rows; /* rows that change places among themselves */
     float offset;       /* added to every value */
+    float factor;       /* then multiplied with it */
     wb__form from, to;
     int32_t wanted; /* the dtype that `to` fell back from, -1: it did not */
     wb__route route;
@@ -68,7 +69,9 @@ typedef struct wb__planned {
     uint64_t part_bytes[WB__PARTS]; /* of each */
     const float *importance;        /* `columns` for each `rows_an_importance` rows; NULL */
     uint64_t rows_an_importance;
+    const struct wb__lora *lora; /* added to the values; NULL */
     bool by_view;     /* the model gives its values, but it has no stored parts of its own */
+    bool nearest;     /* Ollama's rule for scales of E8M0 */
     bool known_exact; /* every value of `from` is one of `to` */
     /* What it is; NULL: no rule knows it. */
     const wb__rule *rule;
@@ -86,9 +89,12 @@ struct wb_conversion {
     const wb__insight *insight;
     wb_target target;
     wb__quant quant;
-    struct wb__rules *rules;    /* NULL: none */
-    struct wb__imatrix *matrix; /* NULL: none */
-    bool strict, replace;
+    struct wb__rules *rules;      /* NULL: none */
+    struct wb__imatrix *matrix;   /* NULL: none */
+    const wb_convert_lora *loras; /* of the policy, while it is planned */
+    uint64_t lora_count;
+    bool strict, replace, feb2026;
+    char *store; /* Ollama: a copy; NULL: that of the environment */
     uint64_t max_memory;
     uint64_t max_shard;
     uint32_t file_type; /* GGUF: general.file_type */
@@ -117,7 +123,24 @@ wb__str wb__plan_text(wb_conversion *plan, wb__str text);
 wb_status wb__plan_note(wb_conversion *plan, wb__context *context, wb_severity severity,
                         wb__finding_id id, wb__str name, const char *message);
 
+/* Whether experts are one tensor in the result. */
+bool wb__plan_stacks(const wb_conversion *plan);
+
+/* ---- plan_ollama.c ---- */
+
+/* What Ollama would have a tensor be. */
+void wb__plan_ollama(const wb_conversion *plan, wb__planned *row);
+
 /* ---- plan_forms.c ---- */
+
+/* Floats of any kind, as a plain dtype that every target has. */
+wb__form wb__plan_plain(const wb_conversion *plan, const wb__form *from);
+
+/* Numbers that are no weights. */
+bool wb__plan_is_other(const wb__form *form);
+
+/* What is F32 in a GGUF file for its own sake, while the model has another dtype: norms, routers. */
+bool wb__plan_is_widened(const wb_conversion *plan, const wb__planned *row);
 
 /* Chooses how each tensor is stored, and by which route; the tensors are in their order. */
 wb_status wb__plan_forms(wb_conversion *plan, wb__context *context);
@@ -162,6 +185,12 @@ typedef struct wb__chunk {
     uint64_t part_bytes[WB__PARTS]; /* filled */
     wb__fidelity fidelity;          /* likewise */
 } wb__chunk;
+
+/*
+ * Puts rows of `bytes` in the order that order and head_rows say; src has whole heads.
+ */
+void wb__rows_reorder(const wb__planned *planned, uint8_t *dst, const uint8_t *src, uint64_t rows,
+                      size_t bytes);
 
 wb_status wb__chunk_do(const wb_conversion *plan, wb__context *context, wb__chunk *chunk);
 

@@ -34,6 +34,9 @@ wb_status wb__deliver_keys(wb__delivery *out);
 /* Writes it. */
 wb_status wb__deliver_beside(wb__delivery *out);
 
+/* What most packed elements of the result are; false if none are packed. */
+bool wb__deliver_main_form(const wb_conversion *plan, wb__form *form);
+
 /* The texts of files; nothing is appended where there is nothing to say. */
 wb_status wb__deliver_config(wb__delivery *out, wb__buffer *to);
 wb_status wb__deliver_tokenizer(wb__delivery *out, wb__buffer *to);

@@ -2,7 +2,12 @@
  * What lies beside the weights of a folder. Of a folder its files go over as they are, but for
  * config.json; of a GGUF file they are made of its key-values.
  */
+#define _POSIX_C_SOURCE 200809L
+#define _FILE_OFFSET_BITS 64
+#include <sys/stat.h>
+
 #include "convert/deliver.h"
+#include "io/io.h"
 
 #define FILE_MAX ((size_t)256 << 20)
 
@@ -46,37 +51,52 @@ static wb_status make_file(wb__delivery *out, const char *name,
 
 /* ---- files that go over as they are ---- */
 
-static wb_status copy_file(wb__delivery *out, const char *name)
+/* config.json is made anew, but for Ollama, which keeps JSON alone. */
+static bool is_copied(const wb__delivery *out, wb__str name)
 {
-    char *text;
-    size_t n;
-    wb_status status = wb__beside_text(out->plan->model, out->context, name, &text, &n);
-    if (status != WB_OK || text == NULL)
-        return status;
-    status = write_file(out, name, text, n);
-    wb__free(&out->context->allocator, text, n + 1);
+    static const wb__str weights[] = {{".safetensors", 12}, {".gguf", 5},    {".index.json", 11},
+                                      {".bin", 4},          {".pt", 3},      {".pth", 4},
+                                      {".h5", 3},           {".msgpack", 8}, {".onnx", 5}};
+    bool store = out->plan->target == WB_TARGET_OLLAMA;
+    for (size_t i = 0; i < sizeof weights / sizeof weights[0]; i++) {
+        if (wb__str_ends_with(name, weights[i]))
+            return false;
+    }
+    if (name.len == 0 || name.ptr[0] == '.' ||
+        (store && !wb__str_ends_with(name, WB__STR(".json"))))
+        return false;
+    return store || !wb__str_equal(name, WB__STR("config.json"));
+}
+
+static wb_status copy_file(void *ctx, const char *name)
+{
+    wb__delivery *out = ctx;
+    struct stat st;
+    wb__str text = wb__str_from(name, SIZE_MAX);
+    if (!is_copied(out, text))
+        return WB_OK;
+    char *path = wb__path_join(&out->context->allocator, out->plan->model->folder, text);
+    if (path == NULL)
+        return wb__fail_memory(out->context);
+    wb_status status = WB_OK;
+    if (stat(path, &st) == 0 && S_ISREG(st.st_mode))
+        status = wb_writer_add_file(out->writer, name, path, out->context->error);
+    wb__free(&out->context->allocator, path, strlen(path) + 1);
     return status;
 }
 
 static wb_status copy_files(wb__delivery *out)
 {
-    static const char *const names[] = {
-        "tokenizer.json",
-        "tokenizer.model",
-        "tokenizer_config.json",
-        "vocab.txt",
-        "vocab.json",
-        "merges.txt",
-        "special_tokens_map.json",
-        "added_tokens.json",
-        "chat_template.jinja",
-        "generation_config.json",
-        "preprocessor_config.json",
-    };
+    const wb_model *model = out->plan->model;
     wb_status status = WB_OK;
-    for (size_t i = 0; i < sizeof names / sizeof names[0] && status == WB_OK; i++)
-        status = copy_file(out, names[i]);
-    return status;
+    for (const wb__named_file *file = model->named_files;
+         file != NULL && file->name != NULL && status == WB_OK; file++) {
+        if (is_copied(out, wb__str_from(file->name, SIZE_MAX)) && strchr(file->name, '/') == NULL)
+            status = wb_writer_add_file(out->writer, file->name, file->path, out->context->error);
+    }
+    return status == WB_OK && model->named_files == NULL && model->folder != NULL
+               ? wb__folder_list(out->context, model->folder, copy_file, out)
+               : status;
 }
 
 static wb_status make_template(wb__delivery *out, wb__buffer *to)
@@ -91,7 +111,8 @@ static wb_status make_template(wb__delivery *out, wb__buffer *to)
 
 wb_status wb__deliver_beside(wb__delivery *out)
 {
-    wb_status status = make_file(out, "config.json", wb__deliver_config);
+    bool made = out->plan->insight->by_key || out->plan->target != WB_TARGET_OLLAMA;
+    wb_status status = made ? make_file(out, "config.json", wb__deliver_config) : WB_OK;
     if (status == WB_OK && !out->plan->insight->by_key)
         return copy_files(out);
     if (status == WB_OK)

@@ -22,17 +22,20 @@ static bool is_mixtral(const wb_conversion *plan)
            plan->insight->config.n_experts > 0;
 }
 
+/* Ollama stacks experts today, but for Mixtral's. */
+bool wb__plan_stacks(const wb_conversion *plan)
+{
+    return plan->target == WB_TARGET_GGUF || plan->target == WB_TARGET_MLX ||
+           (plan->target == WB_TARGET_OLLAMA && !is_mixtral(plan) && !plan->feb2026);
+}
+
 /* How well a spelling suits the target; the first of the best is taken. */
 static int suits(const wb_conversion *plan, wb__str spelling)
 {
-    int points = 0;
-    points += has(spelling, WB__STR("block_sparse_moe")) == is_mixtral(plan) ? 2 : 0;
-    if (has(spelling, WB__STR("switch_mlp")) || has(spelling, WB__STR("{e}")) ||
-        has(spelling, WB__STR("experts."))) {
-        bool stacked = has(spelling, WB__STR("switch_mlp"));
-        bool wanted = plan->target == WB_TARGET_MLX;
-        points += stacked == wanted && has(spelling, WB__STR("{e}")) != wanted ? 1 : 0;
-    }
+    int points = has(spelling, WB__STR("block_sparse_moe")) == is_mixtral(plan) ? 4 : 0;
+    bool is_stack = !has(spelling, WB__STR("{e}"));
+    points += is_stack == wb__plan_stacks(plan) ? 2 : 0;
+    points += has(spelling, WB__STR("switch_mlp")) == (plan->target == WB_TARGET_MLX) ? 1 : 0;
     return points;
 }
 

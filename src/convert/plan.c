@@ -3,7 +3,7 @@
  * of the model they are. How they are stored is chosen afterwards (plan_forms.c), since that goes by
  * the order of the result.
  */
-#include "convert/convert.h"
+#include "convert/lora.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -75,9 +75,32 @@ static void set_offset(const wb_conversion *plan, wb__planned *row)
     row->offset = into ? 1.0f : -1.0f;
 }
 
+/*
+ * What attention scores are scaled with is no key of GGUF: llama.cpp takes the root of the size of a
+ * head, but for the largest models. Where the config says otherwise q makes up for it, or its norm.
+ */
+static void set_factor(const wb_conversion *plan, wb__planned *row)
+{
+    const wb_config *config = &plan->insight->config;
+    const char *family = plan->insight->is_family ? plan->insight->family->name : "";
+    bool second = strcmp(family, "gemma2") == 0, third = strcmp(family, "gemma3") == 0;
+    double scalar;
+    if (plan->target != WB_TARGET_GGUF || plan->insight->by_key || config->n_heads == 0 ||
+        !((second && is_rule(row->rule, "layers.{n}.attention.q")) ||
+          (third && is_rule(row->rule, "layers.{n}.attention.q_norm"))) ||
+        wb_meta_get_float(plan->model, "query_pre_attn_scalar", SIZE_MAX, &scalar, NULL) != WB_OK ||
+        !(scalar > 0))
+        return;
+    bool largest = config->n_layers == (second ? 46 : 62);
+    double taken = (double)(largest ? config->dim / config->n_heads : config->head_dim);
+    if (taken > 0 && taken != scalar)
+        row->factor = (float)sqrt(taken / scalar);
+}
+
 static wb_status add_row(wb_conversion *plan, wb__context *context, wb__planned *row)
 {
     set_offset(plan, row);
+    set_factor(plan, row);
     wb_status status = set_order(plan, context, row);
     return status != WB_OK ? status : append(plan, context, row);
 }
@@ -151,7 +174,7 @@ static bool is_left_out(const wb_conversion *plan, const wb__matched *matched)
     if (matched->rule->canonical == NULL)
         return from_gguf != to_gguf || plan->target == WB_TARGET_MLX;
     return is_rule(matched->rule, "output") && plan->insight->config.tie_embeddings != 0 &&
-           plan->target != WB_TARGET_SAFETENSORS;
+           (to_gguf || plan->target == WB_TARGET_MLX);
 }
 
 /* The name a tensor has already; packed weights of Hugging Face's are called otherwise than plain ones.
@@ -188,7 +211,7 @@ static wb_status add_known(wb_conversion *plan, wb__context *context, wb__planne
                            const wb__matched *matched, uint64_t i)
 {
     const wb__name_entry *entry = wb__names_of(&plan->insight->names, i);
-    bool stacks = plan->target == WB_TARGET_GGUF || plan->target == WB_TARGET_MLX;
+    bool stacks = wb__plan_stacks(plan);
     bool renames = plan->insight->by_key != (plan->target == WB_TARGET_GGUF);
     row->rule = matched->rule;
     row->layer = matched->layer;
@@ -211,7 +234,8 @@ static wb_status add_tensor(wb_conversion *plan, wb__context *context, uint64_t 
     size_t stored = wb__tensors_stored(&plan->model->tensors, i, &packed);
     wb__str name = wb__table_name(&plan->model->logical.table, stored);
     wb__matched matched;
-    wb__planned row = {.source = i, .source_name = wb__plan_text(plan, name), .wanted = -1};
+    wb__planned row = {
+        .source = i, .source_name = wb__plan_text(plan, name), .factor = 1, .wanted = -1};
     if (row.source_name.ptr == NULL)
         return wb__fail_memory(context);
     set_shape(&row, wb__names_kind(names, i));
@@ -240,6 +264,7 @@ static wb_status add_made(wb_conversion *plan, wb__context *context, const char 
                              .rank = 1,
                              .rows = 1,
                              .columns = n,
+                             .factor = 1,
                              .wanted = -1};
     return append(plan, context, &row);
 }
@@ -376,7 +401,8 @@ static wb_status sort(wb_conversion *plan, wb__context *context)
 wb_status wb__plan_make(wb_conversion *plan, wb__context *context)
 {
     wb_status status = wb__insight_of(plan->model, context, &plan->insight);
-    if (status == WB_OK && !plan->insight->is_family && plan->target != WB_TARGET_SAFETENSORS)
+    if (status == WB_OK && !plan->insight->is_family &&
+        (plan->target == WB_TARGET_GGUF || plan->target == WB_TARGET_MLX))
         status =
             wb__plan_note(plan, context, WB_WARNING, WB__FINDING_ARCHITECTURE_UNKNOWN, WB__STR(""),
                           "the architecture is not known: tensors and values go over as they are, "
@@ -386,6 +412,8 @@ wb_status wb__plan_make(wb_conversion *plan, wb__context *context)
         status = add_tensor(plan, context, i);
     if (status == WB_OK)
         status = add_rope(plan, context);
+    for (uint64_t i = 0; i < plan->lora_count && status == WB_OK; i++)
+        status = wb__lora_read(plan, context, plan->loras[i].path, plan->loras[i].scale);
     if (status == WB_OK)
         status = sort(plan, context);
     return status == WB_OK ? wb__plan_forms(plan, context) : status;

@@ -22,6 +22,8 @@ wb__form wb__plan_form_of(const wb_conversion *plan, uint64_t source, bool *by_v
     if (*by_view)
         source = plan->insight->names.views[source - first_view].parts[0];
     size_t stored = wb__tensors_stored(tensors, source, &packed);
+    if (wb__model_storing_of(&plan->model->logical, stored) != NULL)
+        *by_view = true; /* its elements do not lie one behind another */
     const wb__table *table = &plan->model->logical.table;
     wb__form form = {.dtype = wb__table_kind_of(table, stored)->dtype->id};
     if (packed == NULL)
@@ -50,8 +52,7 @@ static bool is_plain_float(const wb__form *form)
            wb__dtype_is_float(dtype);
 }
 
-/* Integers and the like: values that are no weights. */
-static bool is_other(const wb__form *form)
+bool wb__plan_is_other(const wb__form *form)
 {
     const wb__dtype *dtype = wb__dtype_get(form->dtype);
     return form->scheme == WB__SCHEME_PLAIN && wb__dtype_is_plain(dtype) &&
@@ -84,8 +85,7 @@ static wb__form plain(int32_t dtype)
     return (wb__form){.dtype = dtype};
 }
 
-/* Values of floats of any kind, as one that the target has. */
-static wb__form as_plain(const wb_conversion *plan, const wb__form *from)
+wb__form wb__plan_plain(const wb_conversion *plan, const wb__form *from)
 {
     if (is_plain_float(from) && is_half_or_single(from->dtype))
         return *from;
@@ -96,8 +96,7 @@ static wb__form as_plain(const wb_conversion *plan, const wb__form *from)
 
 /* ---- GGUF ---- */
 
-/* What is F32 in a GGUF file for its own sake, while the model has another dtype: norms, routers. */
-static bool is_widened(const wb_conversion *plan, const wb__planned *row)
+bool wb__plan_is_widened(const wb_conversion *plan, const wb__planned *row)
 {
     const wb__mix_tensor tensor = {
         .name = row->source_name, .rank = row->rank, .columns = row->columns, .stack = 1};
@@ -141,7 +140,7 @@ static void to_gguf(wb_conversion *plan, wb__mix *mix, wb__planned *row)
         if (!wb__repack_to_ggml(&row->from, &row->to) || row->columns % 32 != 0)
             row->to = row->from.scheme == WB__SCHEME_PLAIN && !is_plain_float(&row->from)
                           ? row->from
-                          : as_plain(plan, &row->from);
+                          : wb__plan_plain(plan, &row->from);
         return;
     }
     row->to = plain(choice.dtype);
@@ -198,15 +197,15 @@ static bool is_router(const wb_conversion *plan, const wb__planned *row)
 static bool mlx_takes(const wb__planned *row)
 {
     return row->rank >= 2 && row->rank <= 3 && row->suffix == WB__SUFFIX_WEIGHT &&
-           !is_other(&row->from);
+           !wb__plan_is_other(&row->from);
 }
 
 static void to_mlx(wb_conversion *plan, wb__mix *mix, wb__planned *row)
 {
     (void)mix;
     wb__form asked = plan->quant.form, packed;
-    row->to = is_other(&row->from) ? row->from : as_plain(plan, &row->from);
-    if (is_widened(plan, row))
+    row->to = wb__plan_is_other(&row->from) ? row->from : wb__plan_plain(plan, &row->from);
+    if (wb__plan_is_widened(plan, row))
         row->to = plain(plan->common);
     if (plan->quant.kind == WB__QUANT_NONE) {
         wb__mlx_type type;
@@ -217,7 +216,7 @@ static void to_mlx(wb_conversion *plan, wb__mix *mix, wb__planned *row)
         return;
     }
     if (asked.scheme == WB__SCHEME_PLAIN) {
-        row->to = is_other(&row->from) ? row->from : asked;
+        row->to = wb__plan_is_other(&row->from) ? row->from : asked;
         return;
     }
     if (!mlx_takes(row))
@@ -241,14 +240,14 @@ static void to_mlx(wb_conversion *plan, wb__mix *mix, wb__planned *row)
 static void to_safetensors(wb_conversion *plan, wb__mix *mix, wb__planned *row)
 {
     (void)mix;
-    if (is_other(&row->from)) {
+    if (wb__plan_is_other(&row->from)) {
         row->to = row->from;
     } else if (plan->quant.kind == WB__QUANT_FORM) {
         row->to = plan->quant.form;
     } else if (is_plain_float(&row->from)) {
-        row->to = is_widened(plan, row) ? plain(plan->common) : row->from;
+        row->to = wb__plan_is_widened(plan, row) ? plain(plan->common) : row->from;
     } else {
-        row->to = as_plain(plan, &row->from);
+        row->to = wb__plan_plain(plan, &row->from);
     }
 }
 
@@ -261,7 +260,7 @@ static void apply_rules(const wb_conversion *plan, wb__planned *row)
     wb__mlx_type type;
     if (said == NULL && row->source_name.len != 0)
         said = wb__rules_find(plan->rules, row->source_name.ptr);
-    if (said == NULL || is_other(&row->from))
+    if (said == NULL || wb__plan_is_other(&row->from))
         return;
     wb__form form = plan->target == WB_TARGET_GGUF ? ggml_form(said) : *said;
     bool blocks = !is_plain_float(&form);
@@ -287,17 +286,18 @@ static bool includes(int32_t from, int32_t to)
 
 static void choose_route(wb__planned *row)
 {
-    bool same = wb__form_equal(&row->from, &row->to) && row->offset == 0;
+    bool kept = row->offset == 0 && row->factor == 1 && row->lora == NULL;
+    bool same = wb__form_equal(&row->from, &row->to) && kept;
     if (same && row->source != WB__NO_SOURCE &&
         (!row->by_view || row->from.scheme == WB__SCHEME_PLAIN))
         row->route = WB__ROUTE_COPY;
-    else if (row->offset == 0 && !row->by_view && wb__repack_can(&row->from, &row->to))
+    else if (kept && !row->by_view && wb__repack_can(&row->from, &row->to))
         row->route = WB__ROUTE_REPACK;
     else
         row->route = WB__ROUTE_COMPUTE;
-    row->known_exact = row->route == WB__ROUTE_COPY ||
-                       (is_plain_float(&row->from) && is_plain_float(&row->to) &&
-                        row->offset == 0 && includes(row->from.dtype, row->to.dtype));
+    row->known_exact =
+        row->route == WB__ROUTE_COPY || (is_plain_float(&row->from) && is_plain_float(&row->to) &&
+                                         kept && includes(row->from.dtype, row->to.dtype));
 }
 
 static wb_status fail_row(wb__context *context, wb_status status, wb__finding_id id,
@@ -329,7 +329,7 @@ static wb_status check(const wb_conversion *plan, wb__context *context, const wb
                         (unsigned long long)row->columns, wb__dtype_get(row->wanted)->name);
     if (row->route == WB__ROUTE_COPY || row->route == WB__ROUTE_REPACK)
         return WB_OK;
-    if (is_other(&row->from))
+    if (wb__plan_is_other(&row->from))
         return fail_row(context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, row,
                         "numbers that are no floats are not converted");
     if (wb__form_mlx(&row->to, &type))
@@ -368,6 +368,9 @@ static wb_status check_quant(const wb_conversion *plan, wb__context *context)
         fits =
             quant->kind != WB__QUANT_MIXED && (half || blocks || quant->kind != WB__QUANT_FORM ||
                                                ggml_form(&quant->form).scheme == WB__SCHEME_PLAIN);
+    else if (plan->target == WB_TARGET_OLLAMA)
+        fits = quant->kind == WB__QUANT_NONE || half ||
+               (quant->kind == WB__QUANT_FORM && packed && quant->form.scheme != WB__SCHEME_AFFINE);
     else
         fits = quant->kind == WB__QUANT_NONE || half ||
                (plan->target != WB_TARGET_SAFETENSORS && packed);
@@ -392,8 +395,10 @@ static wb_status choose(wb_conversion *plan, wb__context *context, wb__mix *mix,
         to_gguf(plan, mix, row);
     else if (plan->target == WB_TARGET_SAFETENSORS)
         to_safetensors(plan, mix, row);
-    else
+    else if (plan->target == WB_TARGET_MLX)
         to_mlx(plan, mix, row);
+    else
+        wb__plan_ollama(plan, row);
     apply_rules(plan, row);
     if (row->source == WB__NO_SOURCE)
         row->to = plain(WB_DTYPE_F32);

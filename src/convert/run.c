@@ -67,13 +67,35 @@ static wb__str part_name(wb_conversion *plan, wb__str name, const char *suffix)
     return (wb__str){text, stem + n};
 }
 
+/* What Ollama calls a packing. */
+static const char *ollama_name(const wb__form *form)
+{
+    if (form->scheme == WB__SCHEME_AFFINE)
+        return form->bits == 4 ? "int4" : "int8";
+    return wb__scheme_name(form->scheme);
+}
+
+/* The names of the parts beside the values. */
+static wb__str companion(wb_conversion *plan, wb__str name, const char *mlx, const char *ollama)
+{
+    size_t n = strlen(ollama);
+    if (plan->target != WB_TARGET_OLLAMA)
+        return part_name(plan, name, mlx);
+    char *text = wb__arena_alloc(&plan->arena, name.len + n + 1);
+    if (text != NULL) {
+        memcpy(text, name.ptr, name.len);
+        memcpy(text + name.len, ollama, n + 1);
+    }
+    return (wb__str){text, name.len + n};
+}
+
 static wb_status declare_packed(wb__delivery *out, const wb__planned *row, uint64_t *indices)
 {
     wb_conversion *plan = out->plan;
     wb__mlx_type type;
     uint64_t *shape = wb__arena_alloc(&plan->arena, row->rank * sizeof *shape);
-    wb__str scales = part_name(plan, row->name, ".scales");
-    wb__str biases = part_name(plan, row->name, ".biases");
+    wb__str scales = companion(plan, row->name, ".scales", ".scale");
+    wb__str biases = companion(plan, row->name, ".biases", ".bias");
     if (shape == NULL || scales.ptr == NULL || biases.ptr == NULL)
         return wb__fail_memory(out->context);
     (void)wb__form_mlx(&row->to, &type);
@@ -86,6 +108,9 @@ static wb_status declare_packed(wb__delivery *out, const wb__planned *row, uint6
         status = declare(out, scales, dtype, shape, row->rank, &indices[WB__PART_SCALES]);
     if (status == WB_OK && row->part_bytes[WB__PART_BIASES] > 0)
         status = declare(out, biases, dtype, shape, row->rank, &indices[WB__PART_BIASES]);
+    if (status == WB_OK && plan->target == WB_TARGET_OLLAMA)
+        status = wb_writer_set_packing(out->writer, indices[WB__PART_VALUES], ollama_name(&row->to),
+                                       row->to.group, out->context->error);
     return status;
 }
 
@@ -294,16 +319,33 @@ static wb_status do_all(runner *r, const wb_progress *progress)
 
 /* ---- from beginning to end ---- */
 
+/* What Ollama says a model is quantized to. */
+static wb_status set_file_type(wb__delivery *out)
+{
+    const wb__quant *quant = &out->plan->quant;
+    wb__form form;
+    if (quant->kind == WB__QUANT_FORM && quant->form.scheme != WB__SCHEME_PLAIN)
+        form = quant->form;
+    else if (!wb__deliver_main_form(out->plan, &form))
+        return WB_OK;
+    return wb_writer_set_string(out->writer, "ollama.file_type", SIZE_MAX, ollama_name(&form),
+                                SIZE_MAX, out->context->error);
+}
+
 static wb_status create(wb__delivery *out)
 {
     const wb_conversion *plan = out->plan;
-    bool gguf = plan->target == WB_TARGET_GGUF;
+    static const char *const formats[] = {"", "gguf", "safetensors", "safetensors", "ollama"};
+    bool gguf = plan->target == WB_TARGET_GGUF, store = plan->target == WB_TARGET_OLLAMA;
     out->folder =
         !gguf && !wb__str_ends_with(wb__str_from(out->path, SIZE_MAX), WB__STR(".safetensors"));
     const wb_writer_options options = {
         .size = sizeof options,
-        .format = gguf ? "gguf" : "safetensors",
-        .flags = (out->folder ? WB_WRITE_FOLDER : 0) | (plan->replace ? WB_WRITE_FORCE : 0),
+        .format = formats[plan->target],
+        .flags = (out->folder && !store ? WB_WRITE_FOLDER : 0) |
+                 (plan->replace ? WB_WRITE_FORCE : 0) |
+                 (store && plan->feb2026 ? WB_WRITE_FEB2026 : 0),
+        .store = plan->store,
         .max_file_bytes = plan->max_shard,
         .source = plan->model,
         .limits = &out->context->limits,
@@ -312,6 +354,8 @@ static wb_status create(wb__delivery *out)
     wb_status status = wb_writer_create(&options, &out->writer, out->context->error);
     if (status == WB_OK && gguf)
         return wb__deliver_keys(out);
+    if (status == WB_OK && store)
+        return set_file_type(out);
     if (status == WB_OK)
         status = wb_writer_set_string(out->writer, "format", SIZE_MAX,
                                       plan->target == WB_TARGET_MLX ? "mlx" : "pt", SIZE_MAX,

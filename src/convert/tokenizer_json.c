@@ -5,7 +5,7 @@
  */
 #include <stdio.h>
 
-#include "arch/pretokenizer.h"
+#include "arch/tokenizer/pretokenizer.h"
 #include "convert/deliver.h"
 #include "convert/vocabulary.h"
 

@@ -51,7 +51,7 @@ static uint32_t detect(void)
 #else
 static uint32_t detect(void)
 {
-    return 0;
+    return WB__ARM64 ? WB__CPU_NEON : 0;
 }
 #endif
 
@@ -81,6 +81,8 @@ static uint32_t without_disabled(uint32_t features)
         features &= ~(WB__CPU_AES | WB__CPU_VAES);
     if (listed(list, "sha"))
         features &= ~WB__CPU_SHA;
+    if (listed(list, "neon"))
+        features &= ~WB__CPU_NEON;
     return features;
 }
 

@@ -16,11 +16,19 @@
 #define WB__X86 0
 #endif
 
+/* NEON as every AArch64 has it. */
+#if defined(__aarch64__) && defined(__GNUC__) && !defined(__AARCH64EB__)
+#define WB__ARM64 1
+#else
+#define WB__ARM64 0
+#endif
+
 #define WB__CPU_AVX2 1u   /* with BMI1, BMI2, POPCNT, F16C */
 #define WB__CPU_AES 2u    /* AES-NI */
 #define WB__CPU_AVX512 4u /* F, BW, DQ, VL, VBMI, with AVX2 */
 #define WB__CPU_VAES 8u   /* AES on 512-bit registers, with AVX512 */
 #define WB__CPU_SHA 16u   /* SHA extensions, with SSSE3 and SSE4.1 */
+#define WB__CPU_NEON 32u
 
 uint32_t wb__cpu_features(void);
 

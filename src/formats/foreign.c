@@ -16,13 +16,21 @@ static bool starts_with(const wb__head *head, const char *bytes, size_t n)
 
 #define STARTS_WITH(head, literal) starts_with(head, literal, sizeof(literal) - 1)
 
-/* The text behind white space and a byte order mark, compared without regard to case. */
-static bool text_starts_with(const wb__head *head, wb__str text)
+/* The place behind white space, and behind a byte order mark in front of all. */
+static size_t skip_space(const wb__head *head, size_t i)
 {
-    size_t i = STARTS_WITH(head, "\xEF\xBB\xBF") ? 3 : 0;
+    if (i == 0 && STARTS_WITH(head, "\xEF\xBB\xBF"))
+        i = 3;
     while (i < head->n && (head->bytes[i] == ' ' || head->bytes[i] == '\t' ||
                            head->bytes[i] == '\r' || head->bytes[i] == '\n'))
         i++;
+    return i;
+}
+
+/* Compared without regard to case. */
+static bool text_starts_with(const wb__head *head, wb__str text)
+{
+    size_t i = skip_space(head, 0);
     return head->n - i >= text.len &&
            wb__str_equal_nocase((wb__str){(const char *)head->bytes + i, text.len}, text);
 }
@@ -95,8 +103,11 @@ static bool is_ggml(const wb__head *head)
  */
 static bool is_json(const wb__head *head)
 {
-    return text_starts_with(head, WB__STR("{\"")) || text_starts_with(head, WB__STR("{ \"")) ||
-           text_starts_with(head, WB__STR("{\n"));
+    size_t i = skip_space(head, 0);
+    if (i == head->n || head->bytes[i] != '{')
+        return false;
+    i = skip_space(head, i + 1);
+    return i == head->n || head->bytes[i] == '"' || head->bytes[i] == '}';
 }
 
 static bool is_zeros(const wb__head *head)

@@ -53,6 +53,8 @@ typedef struct wb__format {
 
 extern const wb__format wb__format_safetensors;
 extern const wb__format wb__format_gguf;
+extern const wb__format wb__format_npy;
+extern const wb__format wb__format_npz;
 
 /*
  * The format that bids highest, *by_content; that of the file name's extension, whose reader can

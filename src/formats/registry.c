@@ -3,6 +3,8 @@
 static const wb__format *const formats[] = {
     &wb__format_safetensors,
     &wb__format_gguf,
+    &wb__format_npy,
+    &wb__format_npz,
 };
 
 #define COUNT (sizeof formats / sizeof formats[0])

@@ -134,7 +134,12 @@ void wb__file_parts_free(wb__file_hash *file, const wb_allocator *allocator);
 bool wb__manifest_write(const wb_hashes *hashes,
                         int (*write)(void *ctx, const char *text, size_t n), void *ctx);
 
-/* Reads a manifest. Release with wb__manifest_free, also after a failure. */
+/*
+ * Reads a manifest, from a text of less than 4 GiB, which it changes, and from a file. Release with
+ * wb__manifest_free, also after a failure.
+ */
+wb_status wb__manifest_parse(wb__manifest *manifest, wb__context *context, char *text,
+                             size_t bytes);
 wb_status wb__manifest_read(wb__manifest *manifest, wb__context *context, const char *path);
 void wb__manifest_free(wb__manifest *manifest);
 

@@ -252,7 +252,9 @@ static char *folder_of(wb__context *context, const char *path)
     wb__source *source = NULL;
     bool is_folder = false;
     wb_status status = wb__source_open(context, path, WB_ACCESS_READ, &source, &is_folder);
-    (void)wb__error_reset(context->error, context->error);
+    if (status == WB_ERROR_MEMORY)
+        return NULL;
+    (void)wb__error_reset(context->error, context->error); /* there may be nothing to open */
     if (status == WB_OK)
         wb__source_close(source);
     size_t n = strlen(path);

@@ -64,9 +64,17 @@ static bool is_plain_name(wb__str name)
            !wb__str_equal(name, WB__STR(".."));
 }
 
-/* The list under a key of an object; *n elements. */
-static wb_status list_of(const reading *r, wb__node object, const char *key, wb__node *list,
-                         size_t *n)
+/* What an element of each list consists of at least: itself, keys and their values. */
+#define FILE_NODES 7 /* name, bytes, parts */
+#define PART_NODES 6 /* bytes, chunks, of which there is one */
+#define CHUNK_NODES 1
+
+/*
+ * The list under a key of an object; *n elements of so many nodes at least, so that memory for them is
+ * in proportion to the text.
+ */
+static wb_status list_of(const reading *r, wb__node object, const char *key, size_t nodes,
+                         wb__node *list, size_t *n)
 {
     *list = WB__NO_NODE;
     if (wb__tree_type(r->tree, object) == WB__JSON_OBJECT)
@@ -76,6 +84,8 @@ static wb_status list_of(const reading *r, wb__node object, const char *key, wb_
                         wb__tree_at(r->tree, object)->at, WB__STR(""),
                         "this is no manifest of weighbridge: there is no list \"%s\"", key);
     *n = wb__tree_count(r->tree, *list);
+    if (*n > (wb__tree_at(r->tree, *list)->extent - *list) / nodes)
+        return fail_at(r, *list, "a list of something else");
     return WB_OK;
 }
 
@@ -83,7 +93,7 @@ static wb_status read_chunks(const reading *r, wb__node node, wb__file_part *par
 {
     wb__node list;
     size_t n = 0;
-    wb_status status = list_of(r, node, "chunks", &list, &n);
+    wb_status status = list_of(r, node, "chunks", CHUNK_NODES, &list, &n);
     if (status != WB_OK)
         return status;
     if (n != wb__chunks_of(part->bytes))
@@ -106,7 +116,7 @@ static wb_status read_parts(const reading *r, wb__node node, wb__manifest_file *
     wb__node list;
     size_t n = 0;
     uint64_t sum = 0;
-    wb_status status = list_of(r, node, "parts", &list, &n);
+    wb_status status = list_of(r, node, "parts", PART_NODES, &list, &n);
     if (status != WB_OK)
         return status;
     file->parts = wb__arena_alloc(&r->manifest->arena, n * sizeof *file->parts);
@@ -134,7 +144,7 @@ static wb_status read_files(const reading *r)
 {
     wb__node list;
     size_t n = 0;
-    wb_status status = list_of(r, 0, "files", &list, &n);
+    wb_status status = list_of(r, 0, "files", FILE_NODES, &list, &n);
     if (status != WB_OK)
         return status;
     wb__manifest_file *files = wb__arena_alloc(&r->manifest->arena, n * sizeof *files);
@@ -170,20 +180,12 @@ static wb_status read_tree(const reading *r)
     return read_files(r);
 }
 
-wb_status wb__manifest_read(wb__manifest *manifest, wb__context *context, const char *path)
+wb_status wb__manifest_parse(wb__manifest *manifest, wb__context *context, char *text, size_t bytes)
 {
-    char *text;
-    size_t bytes;
     wb__tree tree;
+    wb_status status = WB_OK;
     *manifest = (wb__manifest){.allocator = context->allocator};
     manifest->arena.allocator = &manifest->allocator;
-    context->file = path;
-    wb_status status = wb__read_text(context, path, &text, &bytes);
-    if (status == WB_OK && text == NULL)
-        status = wb__fail(context, WB_ERROR_NOT_FOUND, WB__FINDING_NOT_FOUND, WB_NO_OFFSET,
-                          WB__STR(""), "the manifest does not exist");
-    if (status != WB_OK)
-        return status;
     bool parsed = wb__tree_parse(&tree, text, bytes, &context->allocator);
     reading r = {manifest, context, &tree};
     if (!parsed && tree.fault == WB__JSON_FAULT_MEMORY)
@@ -194,6 +196,22 @@ wb_status wb__manifest_read(wb__manifest *manifest, wb__context *context, const 
     else
         status = read_tree(&r);
     wb__tree_free(&tree);
+    return status;
+}
+
+wb_status wb__manifest_read(wb__manifest *manifest, wb__context *context, const char *path)
+{
+    char *text;
+    size_t bytes;
+    *manifest = (wb__manifest){.allocator = context->allocator};
+    context->file = path;
+    wb_status status = wb__read_text(context, path, &text, &bytes);
+    if (status == WB_OK && text == NULL)
+        status = wb__fail(context, WB_ERROR_NOT_FOUND, WB__FINDING_NOT_FOUND, WB_NO_OFFSET,
+                          WB__STR(""), "the manifest does not exist");
+    if (status != WB_OK)
+        return status;
+    status = wb__manifest_parse(manifest, context, text, bytes);
     wb__free(&context->allocator, text, bytes + 1);
     context->file = "";
     return status;

@@ -27,7 +27,10 @@ static void cut(wb__file_hash *file, const wb__model *logical, const place *plac
     const wb__str nothing = {NULL, 0};
     uint64_t at = 0;
     for (size_t i = 0; i < n; i++) {
-        uint64_t length = wb__table_kind_of(&logical->table, places[i].tensor)->bytes;
+        const wb__storing *storing = wb__model_storing_of(logical, places[i].tensor);
+        uint64_t length = storing != NULL && storing->deflated
+                              ? storing->packed_bytes
+                              : wb__table_kind_of(&logical->table, places[i].tensor)->bytes;
         if (places[i].offset < at || !wb__in_range(places[i].offset, length, bytes))
             continue; /* no reader lets tensors overlap; were there one, the bytes count once */
         add_part(file, places[i].offset - at, nothing);
@@ -56,10 +59,12 @@ wb_status wb__file_parts_make(wb__file_hash *file, const wb_model *model, wb__co
     }
     bool made = places != NULL && file->parts != NULL;
     wb__free(allocator, places, n * sizeof *places);
+    if (!made)
+        return wb__fail_memory(context);
     uint64_t chunks = 0;
     for (size_t p = 0; p < file->part_count; p++)
         chunks += wb__chunks_of(file->parts[p].bytes);
-    if (made && chunks <= SIZE_MAX / sizeof *file->chunks)
+    if (chunks <= SIZE_MAX / sizeof *file->chunks)
         file->chunks = wb__alloc(allocator, (size_t)chunks * sizeof *file->chunks);
     if (file->chunks == NULL)
         return wb__fail_memory(context);

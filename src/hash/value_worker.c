@@ -5,7 +5,7 @@
  */
 #include "hash/hash.h"
 
-#define BUFFER_BYTES ((size_t)256 << 10) /* two of them fit into the second level of caches */
+#define BUFFER_BYTES ((size_t)128 << 10) /* two of them fit into the second level of caches */
 
 typedef struct lane {
     wb__sha256_lane sha;
@@ -55,7 +55,7 @@ static void normalise(float *floats, size_t n, wb__value_hash *hash)
     }
 }
 
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#if !WB__LITTLE_ENDIAN
 static void to_little_endian(float *floats, size_t n)
 {
     uint8_t *bytes = (uint8_t *)floats;

@@ -18,7 +18,7 @@
 
 typedef struct wb__model wb__model;
 
-#define WB__STRING_STEP 8
+#define WB__STRING_STEP 16
 #define WB__STRING_HEAD 8 /* bytes before the text */
 
 typedef struct wb__array wb__array;

@@ -57,7 +57,9 @@ typedef struct wb__packed {
     wb__scheme scheme;
     wb__global global;
     uint32_t bits;
-    uint32_t group; /* elements along the last dimension that share a scale */
+    uint32_t group;   /* elements along the last dimension that share a scale */
+    uint32_t rows;    /* fp8_block: of those, rows that share it */
+    bool plain_zeros; /* gptq: zero points are stored as they are, not less one */
 } wb__packed;
 
 /* What the files around the weights say of a tensor; 0 for what they do not say. */
@@ -65,6 +67,8 @@ typedef struct wb__packing_hint {
     wb__scheme scheme; /* PLAIN: nothing is said */
     uint32_t bits;
     uint32_t group;
+    uint32_t rows;
+    bool plain_zeros;
     bool named; /* said of this very tensor, not of all */
 } wb__packing_hint;
 

@@ -107,6 +107,13 @@ static bool take_hint(const wb__packing_hint *hint, uint64_t bits_per_scale, aff
 {
     bool affine = hint->scheme == WB__SCHEME_AFFINE || hint->scheme == WB__SCHEME_INT4 ||
                   hint->scheme == WB__SCHEME_INT8;
+    if (hint->scheme == WB__SCHEME_INT4 && hint->bits == 0 && hint->named) {
+        /* Ollama, where a blob says nothing: int4 in groups of 32 or 64, int8 in groups of 64 */
+        if (bits_per_scale != 128 && bits_per_scale != 256 && bits_per_scale != 512)
+            return false;
+        *choice = (affine_choice){bits_per_scale == 512 ? 8 : 4, bits_per_scale == 128 ? 32 : 64};
+        return true;
+    }
     if (!affine || hint->bits == 0)
         return false;
     uint64_t group = hint->group != 0 ? hint->group : bits_per_scale / hint->bits;
@@ -221,25 +228,36 @@ static bool solve_nvfp4(const wb__table *table, wb__packed *packed, uint64_t *sh
            last_of(scales) == inputs / 16 && widen(table, packed, inputs, shape);
 }
 
-static uint64_t squares(uint64_t n)
+static bool has_blocks(const wb__kind *values, const wb__kind *scales, uint32_t rows,
+                       uint32_t columns)
 {
-    return n / 128 + (n % 128 != 0);
+    uint32_t rank = values->rank;
+    for (uint32_t i = 0; i < rank; i++) {
+        uint32_t of = i + 1 == rank ? columns : i + 2 == rank ? rows : 1;
+        if (scales->shape[i] != values->shape[i] / of + (values->shape[i] % of != 0))
+            return false;
+    }
+    return true;
 }
 
-static bool solve_fp8_block(const wb__table *table, wb__packed *packed, uint64_t *shape)
+static bool solve_fp8_block(const wb__table *table, wb__packed *packed,
+                            const wb__packing_hint *hint, uint64_t *shape, const char **doubt)
 {
     const wb__kind *values = kind_of(table, packed, WB__PART_VALUES);
     const wb__kind *scales = kind_of(table, packed, WB__PART_SCALES);
-    uint32_t rank = values->rank;
+    bool said = hint->scheme == WB__SCHEME_FP8_BLOCK && hint->rows != 0 && hint->group != 0;
     packed->scheme = WB__SCHEME_FP8_BLOCK;
     packed->bits = 8;
-    packed->group = 128;
-    if (rank < 2 || scales->rank != rank || !is_plain_float(scales))
+    packed->rows = said ? hint->rows : 128;
+    packed->group = said ? hint->group : 128;
+    if (values->rank < 2 || scales->rank != values->rank || !is_plain_float(scales))
         return false;
-    for (uint32_t i = 0; i < rank; i++) {
-        uint64_t expected = i + 2 < rank ? values->shape[i] : squares(values->shape[i]);
-        if (scales->shape[i] != expected)
+    if (!has_blocks(values, scales, packed->rows, packed->group)) {
+        if (!said || !has_blocks(values, scales, 128, 128))
             return false;
+        packed->rows = packed->group = 128;
+        *doubt = "the scales are not those of the blocks the config says, but of blocks of 128 by "
+                 "128, which are taken";
     }
     return widen(table, packed, last_of(values), shape);
 }
@@ -280,6 +298,7 @@ static bool solve_words_across(const wb__table *table, wb__packed *packed,
         inputs = values->shape[0];
     } else if (values->shape[1] == outputs) {
         packed->scheme = WB__SCHEME_GPTQ;
+        packed->plain_zeros = hint->plain_zeros;
         if (!wb__mul(values->shape[0], 32 / bits, &inputs))
             return false;
     } else {
@@ -310,7 +329,7 @@ bool wb__packing_solve(const wb__table *table, wb__packed *packed, const wb__pac
         switch (values->dtype->id) {
         case WB_DTYPE_U32: return solve_words(table, packed, hint, hints, shape, doubt);
         case WB_DTYPE_U8: fits = solve_nvfp4(table, packed, shape); break;
-        case WB_DTYPE_F8_E4M3: fits = solve_fp8_block(table, packed, shape); break;
+        case WB_DTYPE_F8_E4M3: fits = solve_fp8_block(table, packed, hint, shape, doubt); break;
         default: fits = solve_words_across(table, packed, hint, shape); break;
         }
     }

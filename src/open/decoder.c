@@ -181,8 +181,8 @@ static wb_status run_fp8_rows(wb__decoder *decoder, uint64_t first, size_t units
                                 .scales_dtype = scales->dtype->id,
                                 .out = rows,
                                 .in = columns,
-                                .block_rows = 128,
-                                .block_columns = 128};
+                                .block_rows = decoder->packed->rows,
+                                .block_columns = decoder->packed->group};
         wb__fp8_block_decode(decoder->features, &tensor, row, n, values);
         values += n * columns;
         first += n;
@@ -203,7 +203,7 @@ static wb_status run_int4_rows(wb__decoder *decoder, uint64_t first, size_t unit
                        .out = packed->kind.shape[0],
                        .in = packed->kind.shape[1],
                        .group = packed->group,
-                       .zero_offset = packed->scheme == WB__SCHEME_GPTQ};
+                       .zero_offset = packed->scheme == WB__SCHEME_GPTQ && !packed->plain_zeros};
     float *values = (float *)(void *)dst;
     if (packed->scheme == WB__SCHEME_AWQ)
         wb__awq_decode(&tensor, first * 8, (uint64_t)units * 8, values);

@@ -43,8 +43,12 @@ static wb__packing_hint hint_of(void *ctx, wb__str module, size_t file)
         hint = sources->files->list[file];
     if (hint.scheme == WB__SCHEME_PLAIN)
         hint = sources->metadata;
-    return hint.scheme == WB__SCHEME_PLAIN ? wb__quantization_of(&sources->quantization, module)
-                                           : hint;
+    if (hint.scheme == WB__SCHEME_PLAIN)
+        hint = wb__quantization_of(&sources->quantization, module);
+    /* The first blobs of several experts say nothing; Ollama then knows three packings. */
+    if (hint.scheme == WB__SCHEME_PLAIN && sources->files != NULL)
+        hint = (wb__packing_hint){.scheme = WB__SCHEME_INT4, .named = true};
+    return hint;
 }
 
 static int has_size(void *ctx, uint64_t inputs)

@@ -23,6 +23,11 @@ wb_model *wb__model_new(wb__context *context, wb_access access)
     if (model == NULL)
         return NULL;
     memset(model, 0, sizeof *model);
+    model->holder = wb__holder_new(&context->allocator);
+    if (model->holder == NULL) {
+        wb__free(&context->allocator, model, sizeof *model);
+        return NULL;
+    }
     model->allocator = context->allocator;
     model->executor = context->executor;
     model->limits = context->limits;
@@ -38,6 +43,7 @@ static void clear(wb_model *model)
         if (names != NULL)
             wb__free(&model->allocator, names, names->bytes);
     }
+    wb__holder_clear(model->holder);
     wb__told_free(model->told);
     wb__insight_free(model->insight);
     wb__beside_free(&model->beside);
@@ -60,6 +66,7 @@ void wb__model_delete(wb_model *model)
     if (model == NULL)
         return;
     clear(model);
+    wb__holder_free(model->holder);
     wb__free(&model->allocator, model->sources, model->source_capacity * sizeof *model->sources);
     wb_allocator allocator = model->allocator;
     wb__free(&allocator, model, sizeof *model);
@@ -235,24 +242,49 @@ static wb_status finish_beside(wb_model *model, wb__context *context, const char
     return status;
 }
 
-/* JSON where weights were expected: it may be a manifest. */
-static bool may_be_manifest(const wb__context *context, wb_status status)
+static bool is_finding(const wb__context *context, wb__finding_id id)
 {
-    return status == WB_ERROR_FORMAT &&
-           strcmp(context->error->code, wb__finding_code(WB__FINDING_FOREIGN_JSON)) == 0;
+    return strcmp(context->error->code, wb__finding_code(id)) == 0;
 }
 
+/* JSON where weights were expected, or whatever is in the place of a manifest. */
+static bool may_be_manifest(const wb__context *context, wb_status status, const char *path)
+{
+    if (status != WB_ERROR_FORMAT)
+        return false;
+    return is_finding(context, WB__FINDING_FOREIGN_JSON) ||
+           (wb__ollama_is_manifest_path(path) && (is_finding(context, WB__FINDING_FOREIGN_TEXT) ||
+                                                  is_finding(context, WB__FINDING_FORMAT_UNKNOWN)));
+}
+
+/* What is no manifest, sound or not, stays what it was. */
 static wb_status try_manifest(wb_model *model, wb__context *context, const char *path)
 {
     wb_error first = *context->error;
     reset(model, context);
     wb_status status = wb__open_manifest(model, context, path);
-    if (status != WB_OK &&
-        strcmp(context->error->code, wb__finding_code(WB__FINDING_OLLAMA_MANIFEST)) == 0) {
+    if (status != WB_OK && model->source_count == 0 &&
+        (status == WB_ERROR_LIMIT || is_finding(context, WB__FINDING_FOREIGN_JSON))) {
         *context->error = first;
         status = first.status;
     }
     return status;
+}
+
+/* A blob that is named by itself, and is not there, or cannot be. */
+static wb_status explain_missing(wb__context *context, const char *path)
+{
+    uint8_t digest[WB__SHA256_BYTES];
+    if (!wb__ollama_is_blob_path(path))
+        return WB_ERROR_NOT_FOUND;
+    context->file = path;
+    (void)(wb__digest_of_name(path, digest)
+               ? wb__fail(context, WB_ERROR_NOT_FOUND, WB__FINDING_OLLAMA_BLOB_MISSING,
+                          WB_NO_OFFSET, WB__STR(""), "the store has no blob of this digest")
+               : wb__fail(context, WB_ERROR_NOT_FOUND, WB__FINDING_OLLAMA_DIGEST, WB_NO_OFFSET,
+                          WB__STR(""), "the store has no such blob, and this is no digest"));
+    context->file = "";
+    return WB_ERROR_NOT_FOUND;
 }
 
 wb_status wb__open_path(wb_model *model, wb__context *context, const char *path)
@@ -267,12 +299,14 @@ wb_status wb__open_path(wb_model *model, wb__context *context, const char *path)
         context->file = "";
         return wb__open_ollama_name(model, context, context->store, path);
     }
+    if (status == WB_ERROR_NOT_FOUND)
+        return explain_missing(context, path);
     if (status == WB_OK && is_folder)
         status = open_folder(model, context, path);
     else if (status == WB_OK)
         status = open_file_or_set(model, context, path, source);
     context->file = "";
-    if (may_be_manifest(context, status))
+    if (may_be_manifest(context, status, path))
         return try_manifest(model, context, path);
     if (status == WB_OK)
         status =

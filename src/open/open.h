@@ -12,9 +12,11 @@
 #include "core/core.h"
 #include "formats/format.h"
 #include "io/io.h"
+#include "io/sha256.h"
 #include "model/model.h"
 #include "model/packed.h"
 #include "open/beside.h"
+#include "open/holder.h"
 
 struct wb_model {
     wb_allocator allocator;
@@ -22,6 +24,7 @@ struct wb_model {
     wb_limits limits;
     wb_access access;
     wb__model logical;
+    wb__holder *holder;
     wb__source **sources; /* one for each file of the logical model */
     size_t source_count;
     size_t source_capacity;
@@ -146,7 +149,16 @@ wb_status wb__verify_texts(const wb_model *model, wb__context *context);
 /* Adds to context->findings what the values and the layout of an open model show. */
 wb_status wb__verify(const wb_model *model, wb__context *context, const wb_verify_options *options);
 
-/* Compares files that are named by the SHA-256 of their bytes with it. */
-wb_status wb__verify_digests(const wb_model *model, wb__context *context);
+/* What is known of a model that was refused: whether the file that it was refused for is damaged. The
+ * context's error is the reason; it stays. */
+wb_status wb__verify_refused(const wb_model *model, wb__context *context,
+                             const wb_verify_options *options);
+
+/* Compares files that are named by the SHA-256 of their bytes with it, from the file `first` on. The
+ * model need not be whole. */
+wb_status wb__verify_digests(const wb_model *model, size_t first, wb__context *context);
+
+/* The digest a file is named by, as blobs are; false if it is not. */
+bool wb__digest_of_name(const char *path, uint8_t digest[WB__SHA256_BYTES]);
 
 #endif

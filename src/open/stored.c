@@ -18,47 +18,71 @@ void wb__stored_any_order(wb__stored *stored)
     stored->in_order = false;
 }
 
+/* Others may need the unpacker where this one has come to. */
+static void put_back(wb__stored *stored)
+{
+    if (stored->packed != NULL && wb__unpacker_is_sound(stored->packed))
+        wb__holder_give(stored->model->holder, stored->packed);
+    else
+        wb__unpacker_free(stored->packed);
+    stored->packed = NULL;
+}
+
 void wb__stored_close(wb__stored *stored)
 {
-    wb__unpacker_free(stored->packed);
+    put_back(stored);
     if (stored->whole != NULL)
-        wb__free(&stored->context->allocator, stored->whole, (size_t)stored->kind->bytes);
-    stored->packed = NULL;
+        wb__holder_release(stored->model->holder, stored->whole);
     stored->whole = NULL;
+}
+
+static wb_status find_unpacker(wb__stored *stored, uint64_t at)
+{
+    stored->packed = wb__holder_take(stored->model->holder, stored->tensor, at);
+    if (stored->packed == NULL)
+        return wb__unpacker_new(
+            stored->context, stored->source, stored->storing, stored->at, stored->kind->bytes,
+            wb__table_name(&stored->model->logical.table, stored->tensor), &stored->packed);
+    wb__unpacker_use(stored->packed, stored->context);
+    return WB_OK;
 }
 
 /* Reads on, in the order of the file. */
 static wb_status read_on(wb__stored *stored, uint64_t at, uint8_t *dst, size_t n)
 {
-    wb__context *context = stored->context;
+    wb_status status = WB_OK;
     if (stored->storing == NULL || !stored->storing->deflated)
-        return wb__source_read(stored->source, context, stored->at + at, dst, n);
-    if (stored->packed == NULL) {
-        wb_status status = wb__unpacker_new(
-            context, stored->source, stored->storing, stored->at, stored->kind->bytes,
-            wb__table_name(&stored->model->logical.table, stored->tensor), &stored->packed);
-        if (status != WB_OK)
-            return status;
-    }
-    return wb__unpacker_read(stored->packed, at, dst, n);
+        return wb__source_read(stored->source, stored->context, stored->at + at, dst, n);
+    if (stored->packed == NULL)
+        status = find_unpacker(stored, at);
+    return status == WB_OK ? wb__unpacker_read(stored->packed, at, dst, n) : status;
+}
+
+static wb_status load_whole(void *ctx, uint8_t *dst)
+{
+    wb__stored *stored = ctx;
+    wb_status status = WB_OK;
+    if (stored->storing == NULL || !stored->storing->deflated)
+        return read_on(stored, 0, dst, (size_t)stored->kind->bytes);
+    /* The holder is locked: what it has cannot be asked for, and nothing given back to it. */
+    wb__unpacker *unpacker = NULL;
+    status = wb__unpacker_new(
+        stored->context, stored->source, stored->storing, stored->at, stored->kind->bytes,
+        wb__table_name(&stored->model->logical.table, stored->tensor), &unpacker);
+    if (status == WB_OK)
+        status = wb__unpacker_read(unpacker, 0, dst, (size_t)stored->kind->bytes);
+    wb__unpacker_free(unpacker);
+    return status;
 }
 
 static wb_status read_whole(wb__stored *stored)
 {
     size_t bytes;
-    if (!wb__to_size(stored->kind->bytes, &bytes) || bytes > SIZE_MAX / 2)
+    put_back(stored);
+    if (!wb__to_size(stored->kind->bytes, &bytes))
         return wb__fail_memory(stored->context);
-    stored->whole = wb__alloc(&stored->context->allocator, bytes);
-    if (stored->whole == NULL)
-        return wb__fail_memory(stored->context);
-    wb_status status = read_on(stored, 0, stored->whole, bytes);
-    wb__unpacker_free(stored->packed);
-    stored->packed = NULL;
-    if (status != WB_OK) {
-        wb__free(&stored->context->allocator, stored->whole, bytes);
-        stored->whole = NULL;
-    }
-    return status;
+    return wb__holder_hold(stored->model->holder, stored->context, stored->tensor, bytes,
+                           load_whole, stored, &stored->whole);
 }
 
 /* Where the element at these row-major positions lies in column-major order, in elements. */
@@ -97,7 +121,8 @@ static void gather(const wb__stored *stored, uint64_t at, uint8_t *dst, size_t n
     while (left > 0) {
         uint64_t column = first % columns;
         uint64_t in_row = columns - column < left ? columns - column : left;
-        const uint8_t *from = stored->whole + (size_t)place_of_row(kind, first / columns) * size +
+        const uint8_t *from = stored->whole->data +
+                              (size_t)place_of_row(kind, first / columns) * size +
                               (size_t)column * stride;
         for (uint64_t i = 0; i < in_row; i++, from += stride, dst += size)
             copy_element(dst, from, size);
@@ -112,8 +137,6 @@ wb_status wb__stored_read(wb__stored *stored, uint64_t at, void *dst, size_t n)
     if (n == 0)
         return WB_OK;
     if (stored->whole == NULL && (stored->in_order || goes_back)) {
-        wb__unpacker_free(stored->packed);
-        stored->packed = NULL;
         wb_status status = read_whole(stored);
         if (status != WB_OK)
             return status;
@@ -123,6 +146,6 @@ wb_status wb__stored_read(wb__stored *stored, uint64_t at, void *dst, size_t n)
     if (stored->in_order)
         gather(stored, at, dst, n);
     else
-        memcpy(dst, stored->whole + at, n);
+        memcpy(dst, stored->whole->data + at, n);
     return WB_OK;
 }

@@ -3,11 +3,13 @@
  *
  * Most lie in the file just so. Those of a compressed member of an archive are unpacked from front to
  * back; whoever goes back further than a little, or asks for column-major elements by rows, has the
- * whole tensor unpacked or read into memory once. The order of bytes within a number is left as it is.
+ * whole tensor unpacked or read into memory. What was made for one piece of a tensor serves for the next
+ * (holder.h). The order of bytes within a number is left as it is.
  */
 #ifndef WB_OPEN_STORED_H
 #define WB_OPEN_STORED_H
 
+#include "open/holder.h"
 #include "open/open.h"
 
 typedef struct wb__stored {
@@ -18,8 +20,8 @@ typedef struct wb__stored {
     const wb__kind *kind;
     size_t tensor;
     uint64_t at;                 /* in the file */
-    struct wb__unpacker *packed; /* made by the first read of what is compressed */
-    uint8_t *whole;              /* all bytes, in the order of the file */
+    struct wb__unpacker *packed; /* from the first read of what is compressed on */
+    struct wb__held *whole;      /* all bytes, in the order of the file; NULL: not needed yet */
     bool in_order;               /* row-major is asked for, and not what the file has */
 } wb__stored;
 
@@ -45,6 +47,16 @@ wb_status wb__unpacker_new(wb__context *context, const wb__source *source,
                            const wb__storing *storing, uint64_t stream_at, uint64_t bytes,
                            wb__str name, wb__unpacker **unpacker);
 void wb__unpacker_free(wb__unpacker *unpacker); /* NULL is ignored */
+
+/* What it unpacks, and how far it has come. */
+size_t wb__unpacker_tensor(const wb__unpacker *unpacker);
+uint64_t wb__unpacker_done(const wb__unpacker *unpacker);
+
+/* From now on this context is told what is wrong. */
+void wb__unpacker_use(wb__unpacker *unpacker, wb__context *context);
+
+/* False once a read has failed: then it gives nothing any more. */
+bool wb__unpacker_is_sound(const wb__unpacker *unpacker);
 
 /* Whether the byte at `at` can be had without beginning anew. */
 bool wb__unpacker_reaches(const wb__unpacker *unpacker, uint64_t at);

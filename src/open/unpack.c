@@ -9,11 +9,13 @@
 #define TAIL_BYTES ((size_t)64 << 10)
 
 struct wb__unpacker {
-    wb__context *context;
+    wb_allocator allocator;
+    wb__context *context; /* of whoever uses it */
     const wb__source *source;
     const wb__storing *storing;
     wb__inflater *inflater;
     wb__str name;
+    bool broken;
     uint64_t stream_at; /* where the stream begins in the file */
     uint64_t in_done;   /* bytes of the stream that were fetched */
     uint64_t bytes;     /* of the tensor */
@@ -32,7 +34,8 @@ void wb__unpacker_free(wb__unpacker *unpacker)
     if (unpacker == NULL)
         return;
     wb__inflater_free(unpacker->inflater);
-    wb__free(&unpacker->context->allocator, unpacker, sizeof *unpacker);
+    wb_allocator allocator = unpacker->allocator;
+    wb__free(&allocator, unpacker, sizeof *unpacker);
 }
 
 static wb_status fail(wb__unpacker *unpacker, wb__finding_id id, const char *what)
@@ -118,6 +121,7 @@ wb_status wb__unpacker_new(wb__context *context, const wb__source *source,
     if (unpacker == NULL)
         return wb__fail_memory(context);
     memset(unpacker, 0, offsetof(wb__unpacker, crc32));
+    unpacker->allocator = context->allocator;
     unpacker->context = context;
     unpacker->source = source;
     unpacker->storing = storing;
@@ -133,6 +137,26 @@ wb_status wb__unpacker_new(wb__context *context, const wb__source *source,
     else
         wb__unpacker_free(unpacker);
     return status;
+}
+
+size_t wb__unpacker_tensor(const wb__unpacker *unpacker)
+{
+    return unpacker->storing->tensor;
+}
+
+uint64_t wb__unpacker_done(const wb__unpacker *unpacker)
+{
+    return unpacker->done;
+}
+
+void wb__unpacker_use(wb__unpacker *unpacker, wb__context *context)
+{
+    unpacker->context = context;
+}
+
+bool wb__unpacker_is_sound(const wb__unpacker *unpacker)
+{
+    return !unpacker->broken;
 }
 
 bool wb__unpacker_reaches(const wb__unpacker *unpacker, uint64_t at)
@@ -190,7 +214,7 @@ static wb_status advance(wb__unpacker *unpacker, uint8_t *dst, size_t n)
     return unpacker->done == unpacker->bytes ? check_end(unpacker) : WB_OK;
 }
 
-wb_status wb__unpacker_read(wb__unpacker *unpacker, uint64_t at, uint8_t *dst, size_t n)
+static wb_status read_at(wb__unpacker *unpacker, uint64_t at, uint8_t *dst, size_t n)
 {
     wb_status status = WB_OK;
     while (unpacker->done < at && status == WB_OK) {
@@ -205,4 +229,11 @@ wb_status wb__unpacker_read(wb__unpacker *unpacker, uint64_t at, uint8_t *dst, s
     if (from_tail > 0)
         memcpy(dst, unpacker->tail + (unpacker->tail_bytes - (size_t)kept), from_tail);
     return from_tail == n ? WB_OK : advance(unpacker, dst + from_tail, n - from_tail);
+}
+
+wb_status wb__unpacker_read(wb__unpacker *unpacker, uint64_t at, uint8_t *dst, size_t n)
+{
+    wb_status status = read_at(unpacker, at, dst, n);
+    unpacker->broken |= status != WB_OK;
+    return status;
 }

@@ -179,7 +179,9 @@ static bool is_unaligned(const wb__model *logical, const wb__model_file *in, siz
 {
     const wb__dtype *dtype = wb__table_kind_of(&logical->table, tensor)->dtype;
     uint32_t size = wb__dtype_is_plain(dtype) ? dtype->block_bits / 8 : 1;
-    return size > 1 && (in->data_begin + wb__record_at(&logical->table, tensor)->begin) % size != 0;
+    const wb__storing *storing = wb__model_storing_of(logical, tensor);
+    return size > 1 && (storing == NULL || !storing->deflated) &&
+           (in->data_begin + wb__record_at(&logical->table, tensor)->begin) % size != 0;
 }
 
 /* Tensors that do not begin at a multiple of their element's size: one finding a model. */
@@ -214,6 +216,29 @@ static uint64_t all_bytes(const wb__model *logical)
     return sum;
 }
 
+static uint64_t budget_of(const wb_verify_options *options)
+{
+    if (options->flags & WB_VERIFY_DEEP)
+        return UINT64_MAX;
+    return options->data_budget == 0 ? DEFAULT_BUDGET : options->data_budget;
+}
+
+wb_status wb__verify_refused(const wb_model *model, wb__context *context,
+                             const wb_verify_options *options)
+{
+    size_t last = model->source_count - 1;
+    const char *code = context->error->code;
+    if (strcmp(code, wb__finding_code(WB__FINDING_OLLAMA_BLOB_SIZE)) == 0 ||
+        strcmp(code, wb__finding_code(WB__FINDING_OLLAMA_BLOB_MISSING)) == 0)
+        return WB_OK; /* which says it */
+    if (model->source_count == 0 || wb__source_bytes(model->sources[last]) > budget_of(options))
+        return WB_OK;
+    wb_error unused;
+    wb__context ask = *context;
+    ask.error = &unused;
+    return wb__verify_digests(model, last, &ask);
+}
+
 wb_status wb__verify(const wb_model *model, wb__context *context, const wb_verify_options *options)
 {
     const wb__model *logical = &model->logical;
@@ -227,9 +252,7 @@ wb_status wb__verify(const wb_model *model, wb__context *context, const wb_verif
         status = wb__verify_meaning(model, context);
     if (status != WB_OK)
         return status;
-    check.budget = options->data_budget == 0 ? DEFAULT_BUDGET : options->data_budget;
-    if (options->flags & WB_VERIFY_DEEP)
-        check.budget = UINT64_MAX;
+    check.budget = budget_of(options);
     check.total = all_bytes(logical);
     if (check.total > check.budget)
         check.total = check.budget;
@@ -240,6 +263,6 @@ wb_status wb__verify(const wb_model *model, wb__context *context, const wb_verif
     status = verify_values(&check);
     wb__free(&context->allocator, check.chunk, CHUNK_BYTES);
     if (status == WB_OK && check.unread == 0) /* nothing was too large to be read */
-        status = wb__verify_digests(model, context);
+        status = wb__verify_digests(model, 0, context);
     return status;
 }

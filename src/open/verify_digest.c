@@ -2,7 +2,6 @@
  * A blob of an Ollama store has the digest of its bytes for a name, "sha256-" and 64 hexadecimal
  * digits; so whatever file is called that can be checked by its name alone.
  */
-#include "io/sha256.h"
 #include "open/open.h"
 
 #define CHUNK_BYTES ((size_t)1 << 20)
@@ -16,8 +15,7 @@ static int digit_of(char c)
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* The digest a file is named by; false if it is not. */
-static bool digest_of_name(const char *path, uint8_t digest[WB__SHA256_BYTES])
+bool wb__digest_of_name(const char *path, uint8_t digest[WB__SHA256_BYTES])
 {
     static const char prefix[] = "sha256-";
     const char *slash = strrchr(path, '/');
@@ -52,15 +50,15 @@ static wb_status hash_file(wb__context *context, const wb__source *source, wb__s
     return good && wb__sha256_finish(hash, digest) ? WB_OK : wb__fail_memory(context);
 }
 
-static wb_status check_files(const wb_model *model, wb__context *context, wb__sha256 *hash,
-                             uint8_t *chunk)
+static wb_status check_files(const wb_model *model, size_t first, wb__context *context,
+                             wb__sha256 *hash, uint8_t *chunk)
 {
     wb_status status = WB_OK;
-    for (size_t i = 0; i < model->source_count && status == WB_OK; i++) {
+    for (size_t i = first; i < model->source_count && status == WB_OK; i++) {
         uint8_t expected[WB__SHA256_BYTES];
         uint8_t found[WB__SHA256_BYTES];
-        const char *path = model->logical.files[i].path;
-        if (!digest_of_name(path, expected))
+        const char *path = wb__source_label(model->sources[i]);
+        if (!wb__digest_of_name(path, expected))
             continue;
         context->file = path;
         status = hash_file(context, model->sources[i], hash, chunk, found);
@@ -72,13 +70,13 @@ static wb_status check_files(const wb_model *model, wb__context *context, wb__sh
     return status;
 }
 
-wb_status wb__verify_digests(const wb_model *model, wb__context *context)
+wb_status wb__verify_digests(const wb_model *model, size_t first, wb__context *context)
 {
     uint8_t unused[WB__SHA256_BYTES];
     wb__sha256 *hash;
     bool any = false;
-    for (size_t i = 0; i < model->source_count; i++)
-        any |= digest_of_name(model->logical.files[i].path, unused);
+    for (size_t i = first; i < model->source_count; i++)
+        any |= wb__digest_of_name(wb__source_label(model->sources[i]), unused);
     if (!any)
         return WB_OK;
     wb_status status = wb__sha256_new(context, &hash);
@@ -92,7 +90,8 @@ wb_status wb__verify_digests(const wb_model *model, wb__context *context)
     if (status != WB_OK)
         return status;
     uint8_t *chunk = wb__alloc(&context->allocator, CHUNK_BYTES);
-    status = chunk == NULL ? wb__fail_memory(context) : check_files(model, context, hash, chunk);
+    status =
+        chunk == NULL ? wb__fail_memory(context) : check_files(model, first, context, hash, chunk);
     wb__free(&context->allocator, chunk, CHUNK_BYTES);
     wb__sha256_free(hash);
     return status;

@@ -2,10 +2,11 @@
  * quant: the codecs, which turn blocks of quantized values into binary32 numbers and back.
  *
  * A codec belongs to a dtype. Its functions come from kernel sets: src/quant/scalar/ has one set a
- * family, in plain C, which is the definition of right; src/quant/x86/ has sets that do the same
- * faster. table.c lists them all. wb__codec_get goes through that list and lets each set that the
- * processor can run replace what the sets before it gave, so that there is nothing to initialise
- * and no state; it costs less than a microsecond. WB_CPU_DISABLE takes sets away (cpu/cpu.h).
+ * family, in plain C, which is the definition of right; src/quant/x86/ and arm/ have sets that do the
+ * same faster, mostly out of templates that they share (src/quant/lanes/). table.c lists them all.
+ * wb__codec_get goes through that list and lets each set that the processor can run replace what the
+ * sets before it gave, so that there is nothing to initialise and no state; it costs less than a
+ * microsecond. WB_CPU_DISABLE takes sets away (cpu/cpu.h).
  *
  * Every kernel of a dtype gives the same bits, whatever the set, the compiler and its optimisation.
  * Each operation on floats is therefore rounded by itself, in the order of the scalar code: kernel

@@ -4,10 +4,11 @@
  * run of decoded values in the order they are stored. Where rows take turns it holds whole heads, or
  * as much of one as WINDOW_MAX allows, and then a head is read twice, once for each of its halves.
  */
+#include "cpu/cpu.h"
 #include "dtype/block.h"
 #include "values/values.h"
 
-#define RAW_BYTES ((size_t)128 << 10)
+#define RAW_BYTES ((size_t)64 << 10)    /* stays in the cache until it is converted */
 #define WINDOW_MIN ((uint64_t)64 << 10) /* floats; a multiple of all units of elements */
 #define WINDOW_MAX ((uint64_t)1 << 20)
 
@@ -20,27 +21,26 @@ static const wb__dtype *plain_dtype(const wb__reader *reader)
 /* Reads floats of the part in hand, which is stored as plain values; whole units of them. */
 static wb_status read_plain(wb__reader *reader, uint64_t first, size_t n, float *dst)
 {
-    const wb__model *logical = &reader->model->logical;
-    size_t file = wb__model_file_of(logical, reader->stored);
-    const wb__source *source = reader->model->sources[file];
     const wb__dtype *dtype = plain_dtype(reader);
     const wb__dtype *to = wb__dtype_get(WB_DTYPE_F32);
-    bool swap = logical->files[file].big_endian;
-    uint64_t at = wb__model_offset_of(logical, reader->stored) + wb__dtype_bytes(dtype, first);
-    reader->context->file = logical->files[file].path;
+    bool swap = wb__model_is_swapped(&reader->model->logical, reader->bytes.tensor);
+    uint64_t at = wb__dtype_bytes(dtype, first);
     if (dtype == to && !swap)
-        return wb__source_read(source, reader->context, at, dst, n * sizeof *dst);
+        return wb__stored_read(&reader->bytes, at, dst, n * sizeof *dst);
     size_t unit = wb__dtype_unit_bytes(dtype);
     size_t room = (size_t)wb__dtype_elements(dtype, RAW_BYTES - RAW_BYTES % unit);
     while (n > 0) {
         size_t piece = n < room ? n : room;
         size_t bytes = (size_t)wb__dtype_bytes(dtype, piece);
-        wb_status status = wb__source_read(source, reader->context, at, reader->raw, bytes);
+        wb_status status = wb__stored_read(&reader->bytes, at, reader->raw, bytes);
         if (status != WB_OK)
             return status;
         if (swap)
             wb__dtype_swap(dtype, reader->raw, bytes / unit);
-        wb__dtype_convert(dtype, reader->raw, 0, to, dst, piece);
+        if (reader->widen != NULL)
+            reader->widen(reader->raw, dst, piece);
+        else
+            wb__dtype_convert(dtype, reader->raw, 0, to, dst, piece);
         at += bytes;
         dst += piece;
         n -= piece;
@@ -76,6 +76,8 @@ static uint64_t window_floats(const wb__reader *reader)
 static wb_status grow_window(wb__reader *reader)
 {
     uint64_t floats = window_floats(reader);
+    if (floats > reader->part_floats) /* which is whole units */
+        floats = reader->part_floats;
     if (floats <= reader->window_capacity)
         return WB_OK;
     const wb_allocator *allocator = &reader->context->allocator;
@@ -177,6 +179,8 @@ static void drop_part(wb__reader *reader)
 {
     if (reader->decodes)
         wb__decoder_close(&reader->decoder);
+    else if (reader->part != UINT64_MAX)
+        wb__stored_close(&reader->bytes);
     reader->decodes = false;
     reader->part = UINT64_MAX;
     reader->window_count = 0;
@@ -185,29 +189,32 @@ static void drop_part(wb__reader *reader)
 static wb_status take_part(wb__reader *reader, uint64_t part)
 {
     const wb__subject *subject = reader->subject;
+    const wb__model *logical = &reader->model->logical;
     uint64_t number = subject->view != NULL ? subject->view->parts[part] : subject->number;
+    wb__codec codec;
     drop_part(reader);
-    reader->stored = wb__tensors_stored(&reader->model->tensors, number, &reader->packed);
-    reader->kind = reader->packed != NULL
-                       ? &reader->packed->kind
-                       : wb__table_kind_of(&reader->model->logical.table, reader->stored);
+    size_t stored = wb__tensors_stored(&reader->model->tensors, number, &reader->packed);
+    reader->file = logical->files[wb__model_file_of(logical, stored)].path;
+    reader->context->file = reader->file;
+    reader->kind =
+        reader->packed != NULL ? &reader->packed->kind : wb__table_kind_of(&logical->table, stored);
     reader->per_element = reader->kind->dtype->kind == WB__CLASS_COMPLEX ? 2 : 1;
     reader->part_floats = reader->kind->elements * reader->per_element;
+    reader->widen = NULL;
     if (reader->packed != NULL || !wb__dtype_is_plain(reader->kind->dtype)) {
-        const wb__model_file *file =
-            &reader->model->logical
-                 .files[wb__model_file_of(&reader->model->logical, reader->stored)];
-        reader->context->file = file->path;
         reader->decodes = true;
-        wb_status status =
-            wb__decoder_open(&reader->decoder, reader->model, reader->context, reader->stored,
-                             reader->packed, wb__dtype_get(WB_DTYPE_F32));
+        wb_status status = wb__decoder_open(&reader->decoder, reader->model, reader->context,
+                                            stored, reader->packed, wb__dtype_get(WB_DTYPE_F32));
         if (status != WB_OK)
             return status;
-    } else if (reader->raw == NULL) {
-        reader->raw = wb__alloc(&reader->context->allocator, RAW_BYTES);
+    } else {
+        if (reader->raw == NULL)
+            reader->raw = wb__alloc(&reader->context->allocator, RAW_BYTES);
         if (reader->raw == NULL)
             return wb__fail_memory(reader->context);
+        if (wb__codec_get(reader->kind->dtype->id, wb__cpu_features(), &codec))
+            reader->widen = codec.decode;
+        wb__stored_open(&reader->bytes, reader->model, reader->context, stored);
     }
     reader->part = part;
     return is_direct(reader) ? WB_OK : grow_window(reader);
@@ -246,6 +253,7 @@ wb_status wb__reader_read(wb__reader *reader, uint64_t first, size_t n, float *d
         uint64_t within = first % per_part;
         size_t piece = per_part - within < n ? (size_t)(per_part - within) : n;
         wb_status status = part == reader->part ? WB_OK : take_part(reader, part);
+        reader->context->file = reader->file;
         if (status == WB_OK)
             status = is_direct(reader) ? read_plain(reader, within, piece, dst)
                                        : copy_in_order(reader, within, piece, dst);

@@ -94,3 +94,13 @@ const wb__subject *wb__subjects_find(const wb__subjects *subjects, wb__str name)
                ? &subjects->list[low]
                : NULL;
 }
+
+bool wb__subject_is_whole(const wb_model *model, const wb__subject *subject)
+{
+    const wb__packed *packed;
+    uint64_t number = subject->view == NULL ? subject->number : subject->view->parts[0];
+    size_t stored = wb__tensors_stored(&model->tensors, number, &packed);
+    const wb__storing *storing = wb__model_storing_of(&model->logical, stored);
+    return (packed != NULL && packed->scheme >= WB__SCHEME_FP8_BLOCK) ||
+           (storing != NULL && (storing->deflated || storing->columns));
+}

@@ -14,6 +14,8 @@
 #include "arch/row_order.h"
 #include "open/decoder.h"
 #include "open/insight.h"
+#include "open/stored.h"
+#include "quant/quant.h"
 
 typedef struct wb__subject {
     wb__str name;    /* canonical, or as the files have it */
@@ -40,6 +42,12 @@ void wb__subjects_free(wb__subjects *subjects);
 /* The subject of that name, or NULL. */
 const wb__subject *wb__subjects_find(const wb__subjects *subjects, wb__str name);
 
+/*
+ * Whether a subject's values are had in one go, since its bytes are read whole or unpacked from front to
+ * back: then it is not to be cut among threads.
+ */
+bool wb__subject_is_whole(const wb_model *model, const wb__subject *subject);
+
 /* ---- reader.c ---- */
 
 typedef struct wb__reader {
@@ -48,14 +56,16 @@ typedef struct wb__reader {
     const wb__subject *subject;
     const wb__packed *packed; /* of the part in hand */
     const wb__kind *kind;     /* of the part in hand, as it is stored */
+    const char *file;         /* of the part in hand, for messages */
     uint64_t part_floats;
-    uint64_t part; /* of experts that are stored one by one; UINT64_MAX: none is in hand */
-    size_t stored;
+    uint64_t part;        /* of experts that are stored one by one; UINT64_MAX: none is in hand */
     uint32_t per_element; /* floats */
     bool decodes;
+    wb__decode *widen; /* to floats, faster than wb__dtype_convert; NULL: there is no such thing */
     wb__decoder decoder;
-    uint8_t *raw;  /* stored bytes, before they are converted */
-    float *window; /* values of the part, in the order they are stored */
+    wb__stored bytes; /* where there is no decoder */
+    uint8_t *raw;     /* stored bytes, before they are converted */
+    float *window;    /* values of the part, in the order they are stored */
     size_t window_capacity;
     uint64_t window_at;
     size_t window_count;

@@ -84,11 +84,13 @@ wb_status wb__writer_copy(wb__context *context, const wb__copy *copy)
     if (status != WB_OK)
         return status;
     const wb_writer *writer = copy->writer;
-    bool is_swapped = in->files[wb__model_file_of(in, stored)].big_endian;
+    const wb__storing *storing = wb__model_storing_of(in, stored);
+    bool moved = storing != NULL && (storing->deflated || storing->columns);
     bool swap = (writer->flags & WB_WRITE_BIG_ENDIAN) != 0;
     /* A stream has one file, which was opened when it began. */
     bool is_stream = writer->output_count == 1 && writer->outputs[0].sink != NULL &&
                      !wb__sink_is_file(writer->outputs[0].sink);
-    return is_swapped != swap || is_stream ? copy_pieces(context, copy, kind)
-                                           : copy_bytes(context, copy, stored, kind->bytes);
+    return wb__model_is_swapped(in, stored) != swap || moved || is_stream
+               ? copy_pieces(context, copy, kind)
+               : copy_bytes(context, copy, stored, kind->bytes);
 }

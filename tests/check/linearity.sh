@@ -11,39 +11,54 @@ if ! command -v valgrind >/dev/null; then
 fi
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-${CC:-cc} -std=c11 -O1 -g -Iinclude tests/tools/linearity.c "$BUILD/libweighbridge.a" -lm -ldl -lpthread -o "$folder/linearity"
+for tool in linearity linearity_gguf; do
+    ${CC:-cc} -std=c11 -O1 -g -Iinclude tests/tools/$tool.c "$BUILD/libweighbridge.a" -lm -ldl -lpthread \
+        -o "$folder/$tool"
+done
 
 # callgrind counts each byte that "rep movsb" copies, which glibc uses from some length on: let it copy
 # with vectors at every length.
 GLIBC_TUNABLES=glibc.cpu.x86_rep_movsb_threshold=1000000000
 export GLIBC_TUNABLES
 
-# Instructions of opening: count FAMILY BYTES [compatible]
+# Instructions of opening: count TOOL FAMILY BYTES [compatible]
 count() {
+    tool=$1
+    shift
     valgrind --tool=callgrind --callgrind-out-file=/dev/null --toggle-collect=wb_open_source \
-        "$folder/linearity" "$@" 2>"$folder/log" ||
+        "$folder/$tool" "$@" 2>"$folder/log" ||
         { cat "$folder/log" >&2; exit 1; }
     sed -n 's/^==[0-9]*== Collected : \([0-9]*\).*/\1/p' "$folder/log"
 }
 
+# Holds a family against half its length, and against its honest one: compare TOOL FAMILY HONEST [compatible]
 small=200000
+compare() {
+    tool=$1 family=$2 honest=$3
+    shift 3
+    one=$(count "$tool" "$family" $small "$@")
+    two=$(count "$tool" "$family" $((2 * small)) "$@")
+    eval "cost_${tool}_${family}_${1:-}=$two"
+    awk -v name="$family ${1:-}" -v one="$one" -v two="$two" 'BEGIN {
+        printf "%-32s %10d  twice the length %.2f times", name, two, two / one
+        exit !(one > 0 && two / one <= 2.2) }' || { printf ' (too much)'; status=1; }
+    if [ "$honest" != - ]; then
+        eval "base=\$cost_${tool}_${honest}_${1:-}"
+        awk -v base="$base" -v two="$two" 'BEGIN {
+            printf ", %.2f times an honest one", two / base
+            exit !(base > 0 && two / base <= 2) }' || { printf ' (too much)'; status=1; }
+    fi
+    echo
+}
+
 status=0
 "$folder/linearity" --list >"$folder/families"
 while read -r family honest; do
-    for mode in "" compatible; do
-        one=$(count "$family" $small $mode)
-        two=$(count "$family" $((2 * small)) $mode)
-        eval "cost_${family}_$mode=$two"
-        awk -v name="$family $mode" -v one="$one" -v two="$two" 'BEGIN {
-            printf "%-32s %10d  twice the length %.2f times", name, two, two / one
-            exit !(one > 0 && two / one <= 2.2) }' || { printf ' (too much)'; status=1; }
-        if [ "$honest" != - ]; then
-            eval "base=\$cost_${honest}_$mode"
-            awk -v base="$base" -v two="$two" 'BEGIN {
-                printf ", %.2f times an honest one", two / base
-                exit !(base > 0 && two / base <= 2) }' || { printf ' (too much)'; status=1; }
-        fi
-        echo
-    done
+    compare linearity "$family" "$honest"
+    compare linearity "$family" "$honest" compatible
+done <"$folder/families"
+"$folder/linearity_gguf" --list >"$folder/families"
+while read -r family honest; do
+    compare linearity_gguf "$family" "$honest"
 done <"$folder/families"
 exit $status

@@ -1,27 +1,56 @@
 #!/bin/sh
-# The codecs give the same bits whatever compiler, optimisation and instruction set: compiles them with
-# two compilers, if they are there, from -O0 to -O3, without the build's own options, also for this very processor,
-# whose fused multiplication the code must not use; runs each for every set of instructions.
+# The codecs give the same bits whatever compiler, optimisation, instruction set and machine: compiles
+# them with gcc and clang from -O0 to -O3, without the build's own options, at -O3 also for this very
+# processor, whose fused multiplication the code must not use (every AArch64 has it); runs each
+# for every set of instructions, those for AArch64 under qemu.
 set -eu
 cd "$(dirname "$0")/../.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-sources="tests/tools/quant_bits.c src/quant/*.c src/quant/scalar/*.c src/quant/x86/*.c
-         src/dtype/*.c src/core/*.c src/cpu/*.c"
-compilers=0
-for cc in gcc clang-19 clang cc; do
-    command -v $cc >/dev/null || continue
-    compilers=$((compilers + 1))
-    [ $compilers -le 2 ] || break # two of them will do
-    for options in -O0 -O1 -O2 "-O3 -march=native"; do
-        # shellcheck disable=SC2086
-        nice $cc -std=c11 $options -w -Isrc -Iinclude $sources -lm -o "$work/bits"
-        for disabled in none avx512 avx2; do
-            WB_CPU_DISABLE=$disabled "$work/bits" >"$work/now"
-            [ "$(wc -l <"$work/now")" -ge 27 ] || { echo "$cc $options: too few codecs"; exit 1; }
-            [ -e "$work/first" ] || cp "$work/now" "$work/first"
-            diff -u "$work/first" "$work/now" || { echo "$cc $options without $disabled"; exit 1; }
+export work
+
+cat >"$work/one" <<'END'
+# one N RUNNER DISABLED COMPILER... : builds and runs, into $work/N.DISABLED
+number=$1 runner=$2 disabled=$3
+shift 3
+folders="src/quant src/quant/scalar src/quant/x86 src/quant/arm src/quant/mlx src/quant/mlx/x86
+         src/quant/mlx/arm src/dtype src/core src/cpu"
+sources=$(for folder in $folders; do ls "$folder"/*.c; done)
+# shellcheck disable=SC2086
+nice "$@" -std=c11 -w -Isrc -Iinclude tests/tools/quant_bits.c $sources -lm -o "$work/$number" || exit 255
+for without in $(echo "$disabled" | tr , ' '); do
+    [ "$runner" != none ] || runner=
+    # shellcheck disable=SC2086
+    WB_CPU_DISABLE=$without $runner "$work/$number" >"$work/$number.$without" || exit 255
+    echo "$* without $without" >"$work/$number.$without.is"
+done
+END
+
+native=none,avx512,avx2
+[ "$(uname -m)" != aarch64 ] || native=none,neon
+number=0
+{
+    for optimisation in -O0 -O1 -O2 "-O3 -march=native"; do
+        for compiler in gcc clang-19; do
+            echo "none $native $compiler $optimisation"
         done
     done
+    for optimisation in -O0 -O1 -O2 -O3; do
+        for compiler in aarch64-linux-gnu-gcc "clang-19 --target=aarch64-linux-gnu"; do
+            echo "qemu-aarch64 none,neon $compiler -static $optimisation"
+        done
+    done
+} | while read -r line; do
+    number=$((number + 1))
+    echo "$number $line"
+done | xargs -P 2 -L 1 sh "$work/one"
+
+first=$work/1.none
+[ "$(grep -c ' ' "$first")" -ge 60 ] || { echo "too few codecs"; exit 1; }
+! grep contracted "$first" || exit 1
+runs=0
+for now in "$work"/*.is; do
+    runs=$((runs + 1))
+    diff -u "$first" "${now%.is}" || { cat "$now"; exit 1; }
 done
-[ $compilers -gt 0 ]
+[ $runs -eq $((8 * $(echo "$native" | tr , ' ' | wc -w) + 16)) ] || { echo "only $runs runs"; exit 1; }

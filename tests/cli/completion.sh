@@ -15,19 +15,20 @@ expect() {
     got=$(ask "$@")
     [[ $got == "$want" ]] || { echo "wb $*: '$got', expected '$want'"; exit 1; }
 }
-expect 'inspect verify doctor export codec hash list convert help --help --version' wb ''
+expect 'inspect verify doctor export get codec hash diff load list convert edit realign help --help --version' wb ''
 expect 'verify --version' wb ve || true
 expect 'inspect' wb ins
-expect '--json --no-tensors --metadata --config --layers --tokens --template --modelfile --no-metadata --filter --names --compatible --max-header --store --help' wb inspect --
+expect '--json --no-tensors --metadata --config --layers --tokens --template --modelfile --no-metadata --filter --names --compatible --max-header --store --sandbox --help' wb inspect --
 expect '--deep' wb verify one.safetensors --de
 expect 'native canonical both' wb inspect --names ''
 expect 'npy' wb export --format = n
 expect 'bf16 bool' wb export x y --dtype b
 expect '' wb export ''
 expect 'weight' wb export one.safetensors we
+expect 'weight' wb get one.safetensors scale we
 expect 'weight' wb --filter x export --dtype f32 one.safetensors we
 expect 'layers.0.weight layers.1.weight' wb export set l
-expect 'doctor' wb help d
+expect 'doctor diff' wb help d
 expect 'list encode decode' wb codec ''
 expect 'up nearest' wb codec encode --e8m0 ''
 expect '' wb inspect one

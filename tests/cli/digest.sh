@@ -7,3 +7,13 @@ grep -q no-libcrypto out || { [ $got = 1 ] && grep -q 'ollama-blob-digest' out; 
 got=0
 wb doctor --store store --json wrong >out || got=$?
 grep -q no-libcrypto out || { [ $got = 1 ] && grep -q '"verdict":"flawed"' out; }
+# By their paths: one that is refused for what its damage did, one that is not.
+for blob in store/blobs/*; do
+    size=$(wc -c <"$blob")
+    head -c $((size - 1)) "$blob" >cut
+    cp cut "$blob"
+    got=0
+    wb verify "$blob" >out || got=$?
+    [ $got != 0 ]
+    grep -q 'no-libcrypto\|ollama-blob-digest' out || grep -q 'json-text\|\[text\]\|format-unknown' out
+done

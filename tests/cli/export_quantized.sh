@@ -83,6 +83,7 @@ for name, config, renames in (
         ("awq_g32_bf16", {"quant_method": "awq", "bits": 4, "group_size": 32, "zero_point": True}, {}),
         ("gptq", {"quant_method": "gptq", "bits": 4, "group_size": 32, "desc_act": False}, {}),
         ("gptq_act_order", {"quant_method": "gptq", "bits": 4, "group_size": 32, "desc_act": True}, {}),
+        ("gptq_v2", {"quant_method": "gptq", "bits": 4, "group_size": 32, "checkpoint_format": "gptq_v2"}, {}),
         ("fp8_128", {"quant_method": "fp8", "weight_block_size": [128, 128]}, {})):
     stored = read(hub + name + ".safetensors")
     os.mkdir(name)
@@ -100,6 +101,42 @@ for name, config, renames in (
     half = raw(name, t["name"], "--slice", "2:4,:8", "--dtype", "f16")
     assert half == struct.pack("<16e", *(x for r in (2, 3) for x in struct.unpack_from(
         "<8f", stored["values"][2], 4 * r * t["shape"][1]))), name
+
+# FP8 with blocks of other sizes, which the config has to say, and which the scales have to bear out.
+def e4m3(code):
+    e, m = code >> 3 & 15, code & 7
+    return math.copysign(math.ldexp(m if e == 0 else m + 8, max(e, 1) - 10), -1 if code & 128 else 1)
+
+def fp8(folder, rows, columns, size, said, code=0):
+    codes = [(7 * r + 13 * c + r * c) % 255 % 127 | (r ^ c) % 2 << 7 for r in range(rows) for c in range(columns)]
+    high, wide = size
+    blocks = [-(-rows // high), -(-columns // wide)]
+    scales = [1 + k / 8 for k in range(blocks[0] * blocks[1])]
+    os.mkdir(folder)
+    zoo.save(folder + "/model.safetensors", [
+        ("x.weight", "F8_E4M3", [rows, columns], bytes(codes)),
+        ("x.weight_scale_inv", "F32", blocks, zoo.floats(*scales))])
+    with open(folder + "/config.json", "w") as f:
+        json.dump({"quantization_config": {"quant_method": "fp8", "weight_block_size": said}}, f)
+    p = subprocess.run(["wb", "inspect", "--json", folder], capture_output=True)
+    assert p.returncode == code, (folder, p)
+    tensors = json.loads(p.stdout)["tensors"]
+    if len(tensors) == 1:
+        assert tensors[0]["encoding"] == {"type": "fp8_block", "bits": 8, "group_size": wide}, tensors
+        want = [e4m3(codes[r * columns + c]) * scales[r // high * blocks[1] + c // wide]
+                for r in range(rows) for c in range(columns)]
+        assert raw(folder, "x.weight", "--dtype", "f32") == zoo.floats(*want), folder
+        part = raw(folder, "x.weight", "--dtype", "f32", "--slice", "%d:,::3" % (high + 1))
+        assert part == zoo.floats(*[v for r in range(high + 1, rows) for v in want[r * columns:(r + 1) * columns:3]])
+    return len(tensors)
+
+assert fp8("fp8_32", 70, 100, (32, 32), [32, 32]) == 1
+assert fp8("fp8_flat", 9, 300, (1, 128), [1, 128]) == 1
+assert fp8("fp8_odd", 50, 75, (20, 24), [20, 24]) == 1
+assert fp8("fp8_unsaid", 200, 300, (128, 128), None) == 1
+assert fp8("fp8_said_wrong", 200, 300, (128, 128), [64, 64], code=1) == 1
+assert fp8("fp8_unfit", 200, 300, (64, 64), [32, 32], code=1) == 2
+assert fp8("fp8_nonsense", 70, 100, (32, 32), [0, 32], code=1) == 2
 
 # Companions that do not fit are no companions: nothing is read behind their ends.
 stored = read(hub + "gptq_act_order.safetensors")

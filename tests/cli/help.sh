@@ -1,6 +1,6 @@
 # golden: help, all of it from the table of options
 wb help
-for command in inspect verify doctor export codec hash list convert help; do
+for command in inspect verify doctor export get codec hash diff list convert help; do
     wb help $command >help.txt
     cat help.txt
     wb $command --help | cmp - help.txt

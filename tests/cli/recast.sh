@@ -66,6 +66,32 @@ for from in q.gguf whole.gguf; do
 done
 cmp q.gguf.raw whole.gguf.raw
 
+# Weights packed as others do come in decoded.
+python3 -B - "$DATA/golden/hub" <<'P'
+import json, os, struct, sys
+kinds = {"awq_g64_f16": {"quant_method": "awq", "bits": 4, "group_size": 64},
+         "gptq_act_order": {"quant_method": "gptq", "bits": 4, "group_size": 32, "desc_act": True},
+         "fp8_128": {"quant_method": "fp8", "weight_block_size": [128, 128]}}
+for kind, config in kinds.items():
+    raw = open(os.path.join(sys.argv[1], kind + ".safetensors"), "rb").read()
+    n, = struct.unpack("<Q", raw[:8])
+    header = {"m.v" if k == "values" else "m." + k: v for k, v in json.loads(raw[8:8 + n]).items()}
+    text = json.dumps(header).encode()
+    os.mkdir(kind)
+    with open(kind + "/model.safetensors", "wb") as f:
+        f.write(struct.pack("<Q", len(text)) + text + raw[8 + n:])
+    json.dump({"quantization_config": config}, open(kind + "/config.json", "w"))
+P
+for kind in awq_g64_f16 gptq_act_order fp8_128; do
+    wb convert $kind $kind.f32 --to safetensors --quant F32
+    wb export $kind.f32 m.weight --format raw -o got.raw
+    stored=m.qweight
+    [ $kind != fp8_128 ] || stored=m.weight
+    wb export $kind $stored --dtype f32 --format raw -o want.raw
+    cmp got.raw want.raw
+    ! grep -q quantization_config $kind.f32/config.json
+done
+
 # What cannot be.
 code 4 convert "$twins/llama" x --to gguf --quant Q4_K_X
 grep -q 'no quantization "Q4_K_X"' message

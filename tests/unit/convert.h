@@ -16,7 +16,7 @@ static inline wb_model *open_model(const char *path)
 
 /* Plans and does a conversion, which is returned for questions; release both. */
 static inline wb_conversion *convert_open(wb_model *model, wb_target target,
-                                          const wb_policy *policy, const char *to)
+                                          const wb_convert_policy *policy, const char *to)
 {
     wb_conversion *conversion;
     wb_error error;
@@ -26,7 +26,7 @@ static inline wb_conversion *convert_open(wb_model *model, wb_target target,
     return conversion;
 }
 
-static inline void convert(const char *from, wb_target target, const wb_policy *policy,
+static inline void convert(const char *from, wb_target target, const wb_convert_policy *policy,
                            const char *to)
 {
     wb_model *model = open_model(from);

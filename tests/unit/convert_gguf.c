@@ -80,7 +80,7 @@ static void twins(void **state)
 {
     (void)state;
     char *scratch = scratch_make();
-    const wb_policy policy = {.size = sizeof policy, .quant = "F32"};
+    const wb_convert_policy policy = {.size = sizeof policy, .quant = "F32"};
     for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) {
         char *from = text_of("%s/twins/%s", TEST_DATA, families[i]);
         char *twin = text_of("%s/twins/%s.gguf", TEST_DATA, families[i]);

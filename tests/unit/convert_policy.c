@@ -11,7 +11,8 @@
 
 static char *scratch;
 
-static wb_status plan(const char *from, wb_target target, const wb_policy *policy, wb_error *error)
+static wb_status plan(const char *from, wb_target target, const wb_convert_policy *policy,
+                      wb_error *error)
 {
     wb_model *model = open_model(from);
     wb_conversion *conversion;
@@ -42,7 +43,7 @@ static void rules(void **state)
     wb_error error;
     const wb_convert_rule list[] = {
         {"attn_(q|k)", "Q8_0"}, {"blk\\.1\\.attn_k", "Q5_1"}, {"norm", "Q8_0"}, {"^output", "f16"}};
-    const wb_policy policy = {
+    const wb_convert_policy policy = {
         .size = sizeof policy, .quant = "Q4_0", .rules = list, .rule_count = 4};
     wb_model *model = open_model(QWEN);
     wb_conversion *conversion;
@@ -57,7 +58,7 @@ static void rules(void **state)
 
     const wb_convert_rule bad[] = {{"(", "Q8_0"}, {"a", "Q9_9"}, {"a", "I32"}, {NULL, "F16"}};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        const wb_policy wrong = {.size = sizeof wrong, .rules = &bad[i], .rule_count = 1};
+        const wb_convert_policy wrong = {.size = sizeof wrong, .rules = &bad[i], .rule_count = 1};
         assert_int_equal(plan(QWEN, WB_TARGET_GGUF, &wrong, &error), WB_ERROR_ARGUMENT);
         assert_true(error.message[0] != '\0');
     }
@@ -67,7 +68,7 @@ static void fallbacks(void **state)
 {
     (void)state;
     wb_error error;
-    wb_policy policy = {.size = sizeof policy, .quant = "Q4_K"};
+    wb_convert_policy policy = {.size = sizeof policy, .quant = "Q4_K"};
     wb_model *model = open_model(QWEN); /* rows of 128, where blocks have 256 */
     wb_conversion *conversion;
     assert_int_equal(wb_convert_plan(model, WB_TARGET_GGUF, &policy, &conversion, &error), WB_OK);
@@ -107,14 +108,14 @@ static void refusals(void **state)
     (void)state;
     wb_error error;
     for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
-        const wb_policy policy = {.size = sizeof policy, .quant = list[i].quant};
+        const wb_convert_policy policy = {.size = sizeof policy, .quant = list[i].quant};
         wb_status status = plan(LLAMA, list[i].target, &policy, &error);
         if (status != list[i].status)
             fail_msg("%s: %s\n", list[i].quant, wb_status_name(status));
     }
-    const wb_policy sized = {.size = 3};
+    const wb_convert_policy sized = {.size = 3};
     assert_int_equal(plan(LLAMA, WB_TARGET_GGUF, &sized, &error), WB_ERROR_ARGUMENT);
-    const wb_policy flags = {.size = sizeof flags, .flags = 1u << 20};
+    const wb_convert_policy flags = {.size = sizeof flags, .flags = 1u << 20};
     assert_int_equal(plan(LLAMA, WB_TARGET_GGUF, &flags, &error), WB_ERROR_ARGUMENT);
 }
 
@@ -131,7 +132,7 @@ static void needs(void **state)
         char *header = text_of("{\"a.weight\":{\"dtype\":\"F32\",\"shape\":[2,%u],"
                                "\"data_offsets\":[0,%u]}}",
                                list[i].columns, list[i].columns * 8);
-        const wb_policy policy = {.size = sizeof policy, .quant = list[i].quant};
+        const wb_convert_policy policy = {.size = sizeof policy, .quant = list[i].quant};
         wb_error error;
         st_write(path, header, list[i].columns * 8);
         assert_int_equal(plan(path, WB_TARGET_GGUF, &policy, &error), WB_ERROR_UNSUPPORTED);
@@ -186,7 +187,7 @@ static void matrices(void **state)
     }
     char *path = text_of("%s/i.dat", scratch), *to = text_of("%s/i.gguf", scratch);
     write_file(path, file, legacy(file, name, sums, columns));
-    const wb_policy policy = {.size = sizeof policy, .quant = "Q4_1", .importance = path};
+    const wb_convert_policy policy = {.size = sizeof policy, .quant = "Q4_1", .importance = path};
     convert(QWEN, WB_TARGET_GGUF, &policy, to);
     wb_model *made = open_model(to);
     uint64_t index = 0;
@@ -248,7 +249,7 @@ static void overflow(void **state)
     memcpy(file + 8 + sizeof header - 1, values, sizeof values);
     char *from = text_of("%s/o.safetensors", scratch), *to = text_of("%s/o2.safetensors", scratch);
     write_file(from, file, sizeof file);
-    const wb_policy policy = {.size = sizeof policy, .quant = "F16"};
+    const wb_convert_policy policy = {.size = sizeof policy, .quant = "F16"};
     wb_model *model = open_model(from);
     wb_conversion *conversion = convert_open(model, WB_TARGET_SAFETENSORS, &policy, to);
     wb_converted row = row_named(conversion, "a.weight");

@@ -367,12 +367,34 @@ static void says_what_types_are(void **state)
     }
 }
 
+/* Groups of bfloat16 that become binary16 together give what each of them gives by itself. */
+static void groups_are_as_their_elements(void **state)
+{
+    const wb__dtype *from = wb__dtype_get(WB_DTYPE_BF16);
+    const wb__dtype *to = wb__dtype_get(WB_DTYPE_F16);
+    static uint16_t values[65536], together[65536];
+    (void)state;
+    for (unsigned stride = 1; stride < 65536; stride = stride * 5 + 8) {
+        for (unsigned i = 0; i < 65536; i++)
+            values[i] = (uint16_t)(i * (stride | 1)); /* all of them, in another order */
+        size_t n = 65536 - stride % 40;
+        wb__dtype_convert(from, values, 0, to, together, n);
+        for (size_t i = 0; i < n; i++) {
+            uint16_t alone;
+            wb__dtype_convert(from, &values[i], 0, to, &alone, 1);
+            if (together[i] != alone)
+                fail_msg("%04x: %04x, alone %04x", values[i], together[i], alone);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_small_pattern),
                                        cmocka_unit_test(traps),
                                        cmocka_unit_test(ties),
                                        cmocka_unit_test(direct_loops_agree),
+                                       cmocka_unit_test(groups_are_as_their_elements),
                                        cmocka_unit_test(minds_no_rounding_mode),
                                        cmocka_unit_test(elements_at_any_place),
                                        cmocka_unit_test(complex_numbers_stay),

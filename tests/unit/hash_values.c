@@ -77,7 +77,7 @@ static void implementations(void **state)
     }
     for (int round = 0; round < ROUNDS && kernel != NULL; round++) {
         wb__sha256_state s[3], t[3];
-        size_t n = next_random(&seed) % LONGEST;
+        size_t n = (size_t)(next_random(&seed) % LONGEST);
         for (size_t i = 0; i < 8; i++) {
             s[0][i] = s[1][i] = s[2][i] = (uint32_t)next_random(&seed);
             t[0][i] = t[1][i] = t[2][i] = (uint32_t)next_random(&seed);
@@ -98,7 +98,7 @@ static void implementations(void **state)
     if (wb__sha256_new(&context, &library) != WB_OK)
         skip(); /* no libcrypto */
     for (int round = 0; round < ROUNDS; round++) {
-        size_t n = next_random(&seed) % sizeof a;
+        size_t n = (size_t)(next_random(&seed) % sizeof a);
         uint8_t digest[WB_DIGEST_BYTES];
         char expected[65], text[65];
         assert_true(wb__sha256_add(library, a, n) && wb__sha256_finish(library, digest));
@@ -197,7 +197,7 @@ static void by_hand(const float *values, size_t n, const uint64_t *shape, uint64
         memcpy(&bits, &values[i], sizeof bits);
         wb__store_le32(bytes + 8 * (rank + 1) + 4 * i, bits);
     }
-    digest_with(&wb__sha256_scalar, bytes, 8 * (rank + 1) + 4 * n, text);
+    digest_with(&wb__sha256_scalar, bytes, (size_t)(8 * (rank + 1)) + 4 * n, text);
 }
 
 static const char odd[] = "{\"a\":{\"dtype\":\"BF16\",\"shape\":[2,3],\"data_offsets\":[0,12]},"
@@ -288,7 +288,7 @@ static void large_heads(void **state)
     uint64_t seed = 3;
     static float got[70000];
     for (uint64_t at = 0; at < subjects.list[0].floats;) {
-        size_t count = next_random(&seed) % 70000;
+        size_t count = (size_t)(next_random(&seed) % 70000);
         if (count > subjects.list[0].floats - at)
             count = (size_t)(subjects.list[0].floats - at);
         assert_int_equal(wb__reader_read(&reader, at, count, got), WB_OK);

@@ -14,7 +14,7 @@
 
 #include "unit.h"
 
-static const uint32_t levels[] = {0, WB__CPU_AVX2, WB__CPU_AVX2 | WB__CPU_AVX512};
+static const uint32_t levels[] = {0, WB__CPU_AVX2, WB__CPU_AVX2 | WB__CPU_AVX512, WB__CPU_NEON};
 
 /* The last n bytes before a page that cannot be touched. */
 typedef struct guarded {
@@ -187,6 +187,60 @@ static void encode_all(void **unused)
     release(&out);
 }
 
+/*
+ * The vectors of IQ1 look at few of all splits of a group. Groups with many that are equally good, or
+ * nearly so, are where that could show; and weights from 0 on.
+ */
+static float value_of_few(size_t kind, size_t i, float size)
+{
+    float v = uniform();
+    switch (kind) {
+    case 0: return (float)(int)(v * 4);
+    case 1: return (float)(int)(v * 2) * 0.125f;
+    case 2: return random_bits() & 1 ? size : -size;
+    case 3: return i % 16 < 8 ? 1.0f : -1.0f;
+    case 4: return 1 + v * 1e-6f;
+    case 5: return i % 16 == 3 ? v * 100 : v * 1e-3f;
+    case 6: return v * size;
+    default: break;
+    }
+    return v + uniform() + uniform();
+}
+
+static void encode_iq1(void **unused)
+{
+    (void)unused;
+    static const int32_t dtypes[] = {WB_DTYPE_IQ1_S, WB_DTYPE_IQ1_M};
+    static float values[256], importance[256];
+    static uint8_t want[64], got[64];
+    size_t rounds = getenv("WB_TEST_SLOW") != NULL ? 10 : 80;
+    for (size_t round = 0; round < rounds; round++) {
+        float size = ldexpf(1, (int)(random_bits() % 80) - 50);
+        for (size_t i = 0; i < 256; i++) {
+            uint32_t bits = random_bits();
+            values[i] = value_of_few(round % 8, i, size);
+            importance[i] = round / 8 % 3 == 0   ? 1
+                            : round / 8 % 3 == 1 ? (float)(bits % 3)
+                                                 : ldexpf(1, (int)(bits % 20) - 10);
+        }
+        for (size_t d = 0; d < 2; d++) {
+            wb__codec codec;
+            assert_true(wb__codec_get(dtypes[d], 0, &codec));
+            size_t bytes = (size_t)wb__codec_bytes(&codec, 256);
+            codec.encode(values, importance, want, 256);
+            for (size_t level = 1; level < sizeof levels / sizeof levels[0]; level++) {
+                if ((levels[level] & ~wb__cpu_features()) != 0)
+                    continue;
+                assert_true(wb__codec_get(dtypes[d], levels[level], &codec));
+                codec.encode(values, importance, got, 256);
+                if (memcmp(got, want, bytes) != 0)
+                    fail_msg("%s, features %u, round %lu", codec.dtype->name,
+                             (unsigned)levels[level], (unsigned long)round);
+            }
+        }
+    }
+}
+
 /* Whatever the values are, encoding them is defined, and so is decoding what comes out. */
 static void encode_nonsense(void **unused)
 {
@@ -222,6 +276,7 @@ static void encode_nonsense(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(decode_all), cmocka_unit_test(encode_all),
+                                       cmocka_unit_test(encode_iq1),
                                        cmocka_unit_test(encode_nonsense)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

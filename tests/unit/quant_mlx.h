@@ -9,19 +9,23 @@
 
 /* ---- levels of instructions ---- */
 
-#define LEVELS 3
+#define LEVELS (WB__ARM64 ? 2 : 3)
 #define NO_LEVEL UINT32_MAX
 
 /* The features of level i that this machine has, or NO_LEVEL; level 0 is the scalar code. */
 static inline uint32_t level(size_t i)
 {
-    static const uint32_t levels[LEVELS] = {0, WB__CPU_AVX2, WB__CPU_AVX2 | WB__CPU_AVX512};
+    static const uint32_t levels[] = {0, WB__ARM64 ? WB__CPU_NEON : WB__CPU_AVX2,
+                                      WB__CPU_AVX2 | WB__CPU_AVX512};
     return (levels[i] & ~wb__cpu_features()) == 0 ? levels[i] : NO_LEVEL;
 }
 
 static inline const char *level_name(uint32_t features)
 {
-    return features & WB__CPU_AVX512 ? "avx512" : features & WB__CPU_AVX2 ? "avx2" : "scalar";
+    return features & WB__CPU_NEON     ? "neon"
+           : features & WB__CPU_AVX512 ? "avx512"
+           : features & WB__CPU_AVX2   ? "avx2"
+                                       : "scalar";
 }
 
 /* ---- golden files ---- */

@@ -1,8 +1,8 @@
-/* arch/tokenizer.h: tokenizer files, sound, odd and hostile. */
+/* arch/tokenizer/tokenizer.h: tokenizer files, sound, odd and hostile. */
 #include "support.h"
 
-#include "arch/pretokenizer.h"
-#include "arch/tokenizer.h"
+#include "arch/tokenizer/pretokenizer.h"
+#include "arch/tokenizer/tokenizer.h"
 
 typedef struct made {
     counter memory;

@@ -52,7 +52,7 @@ static const wb__rule rules[] = {
 };
 
 static const wb__config_default defaults[] = {
-    {WB_CONFIG_NORM_EPS, false, 1e-5},
+    {WB_CONFIG_NORM_EPS, true, 1e-5}, /* no file of the family says so */
     {WB_CONFIG_TIE_EMBEDDINGS, false, 1},
     {0},
 };

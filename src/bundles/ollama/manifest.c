@@ -58,11 +58,49 @@ void wb__ollama_free(wb__ollama *ollama)
     wb__ollama_init(ollama, &ollama->allocator);
 }
 
+/* Of a text that is no JSON, whose strings may have been cut already. */
+static bool says_manifest(const wb__ollama *ollama)
+{
+    static const char word[] = "schemaVersion";
+    const size_t n = sizeof word - 1;
+    for (size_t i = 0; i + n <= ollama->text_bytes; i++) {
+        if (memcmp(ollama->text + i, word, n) == 0)
+            return true;
+    }
+    return false;
+}
+
+/*
+ * Whether it is one at all, sound or not: it lies in a store, or has what manifests alone have. It
+ * decides what is said of a faulty one, nothing else.
+ */
+static bool is_manifest(const wb__ollama *ollama)
+{
+    const wb__tree *tree = &ollama->manifest;
+    if (wb__ollama_is_store(&ollama->allocator, ollama->store))
+        return true;
+    if (tree->fault != WB__JSON_FAULT_NONE)
+        return says_manifest(ollama);
+    wb__node layers = wb__tree_get(tree, 0, "layers");
+    if (wb__tree_get(tree, 0, "schemaVersion") != WB__NO_NODE)
+        return true;
+    return wb__tree_get(tree, wb__tree_first(tree, layers), "digest") != WB__NO_NODE;
+}
+
+static wb_status fail_at(const wb__ollama *ollama, wb__context *context, uint64_t at,
+                         const char *what)
+{
+    if (!is_manifest(ollama))
+        return wb__fail(context, WB_ERROR_FORMAT, WB__FINDING_FOREIGN_JSON, 0, WB__STR(""),
+                        "this is JSON text, not a file of weights");
+    return wb__fail(context, WB_ERROR_FORMAT, WB__FINDING_OLLAMA_MANIFEST, at, WB__STR(""),
+                    "this is no sound manifest: %s", what);
+}
+
 static wb_status fail(const wb__ollama *ollama, wb__context *context, wb__node node,
                       const char *what)
 {
-    return wb__fail(context, WB_ERROR_FORMAT, WB__FINDING_OLLAMA_MANIFEST,
-                    wb__tree_at(&ollama->manifest, node)->at, WB__STR(""), "%s", what);
+    return fail_at(ollama, context, wb__tree_at(&ollama->manifest, node)->at, what);
 }
 
 /* "sha256:" or "sha256-", and 64 hexadecimal digits: the grammar that keeps a digest from being a
@@ -158,12 +196,11 @@ wb_status wb__ollama_parse(wb__ollama *ollama, wb__context *context, const char 
     if (!wb__tree_parse(&ollama->manifest, text, bytes, &ollama->allocator))
         return tree->fault == WB__JSON_FAULT_MEMORY
                    ? wb__fail_memory(context)
-                   : wb__fail(context, WB_ERROR_FORMAT, WB__FINDING_OLLAMA_MANIFEST, tree->fault_at,
-                              WB__STR(""), "%s", wb__json_fault_text(tree->fault));
+                   : fail_at(ollama, context, tree->fault_at, wb__json_fault_text(tree->fault));
     wb__node layers = wb__tree_get(tree, 0, "layers");
     wb__node config = wb__tree_get(tree, 0, "config");
     if (layers == WB__NO_NODE || wb__tree_type(tree, layers) != WB__JSON_ARRAY)
-        return fail(ollama, context, 0, "the manifest has no array of layers");
+        return fail(ollama, context, 0, "there is no array of layers");
     wb_status status = WB_OK;
     if (config != WB__NO_NODE && wb__tree_type(tree, config) == WB__JSON_OBJECT) {
         status = read_layer(ollama, context, config, &ollama->config);

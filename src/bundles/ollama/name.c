@@ -98,6 +98,19 @@ bool wb__ollama_is_store(const wb_allocator *allocator, const char *folder)
            has_folder(allocator, folder, WB__STR("blobs"));
 }
 
+bool wb__ollama_is_manifest_path(const char *path)
+{
+    static const char inner[] = "/manifests/";
+    return strstr(path, inner) != NULL || strncmp(path, inner + 1, sizeof inner - 2) == 0;
+}
+
+bool wb__ollama_is_blob_path(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    size_t n = slash == NULL ? 0 : (size_t)(slash - path);
+    return n >= 5 && (n == 5 || path[n - 6] == '/') && strncmp(slash - 5, "blobs/sha256", 12) == 0;
+}
+
 /* ---- finding a manifest ---- */
 
 typedef struct case_search {

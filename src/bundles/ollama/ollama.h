@@ -42,6 +42,11 @@ char *wb__ollama_default_store(const wb_allocator *allocator);
 /* Whether a folder looks like a store: it has manifests and blobs. */
 bool wb__ollama_is_store(const wb_allocator *allocator, const char *folder);
 
+/* Whether a path leads through a folder `manifests`, or to something called sha256… in a folder
+ * `blobs`. */
+bool wb__ollama_is_manifest_path(const char *path);
+bool wb__ollama_is_blob_path(const char *path);
+
 /* ---- what there is ---- */
 
 typedef struct wb__store_entry {

@@ -1,6 +1,6 @@
 /*
- * Arrays of metadata. Numbers stay as they are, strings get their lengths rewritten and a mark
- * every WB__STRING_STEP of them, arrays of arrays become a tree.
+ * Arrays of metadata. Numbers stay as they are, strings are taken by strings.c, arrays of arrays become
+ * a tree.
  *
  * A count is believed only as far as the bytes that are left can hold so many elements, of the
  * array and of all that it lies in (reader->owed), before memory is taken for it. A tree thus takes
@@ -59,74 +59,6 @@ static wb_status read_numbers(wb__gguf_reader *reader, wb__array *array)
     if (reader->file->big_endian)
         wb__gguf_swap(reader, at, array->count, bytes);
     return array->element == WB_META_BOOL ? wb__gguf_check_bools(reader, at, size) : WB_OK;
-}
-
-/* ---- strings ---- */
-
-/* Takes one string, which may have to be fetched first. */
-static wb_status read_string(wb__gguf_reader *reader)
-{
-    size_t at = (size_t)wb__cursor_at(reader->cursor), len;
-    wb_status status = wb__gguf_take_length(reader, "a string of an array", &len);
-    if (status != WB_OK)
-        return status;
-    wb__store_le64(reader->cursor->kept + at, (uint64_t)len << 8);
-    (void)wb__gguf_skip(reader, len);
-    return WB_OK;
-}
-
-/*
- * Takes strings as far as they lie whole in the bytes from *at to end, `most` of them at most; returns
- * how many. A vocabulary has hundreds of thousands, each of which can be found only when the length of
- * the one before is known: what else is done here hides in the wait for that.
- */
-static inline uint64_t take_from(uint8_t **at, const uint8_t *end, uint64_t most, bool big_endian)
-{
-    uint8_t *p = *at;
-    uint64_t taken = 0;
-    for (; taken < most && end - p >= WB__STRING_HEAD; taken++) {
-        uint64_t len = wb__load_le64(p);
-        if (big_endian)
-            len = wb__swap64(len);
-        if (len > (size_t)(end - p) - WB__STRING_HEAD)
-            break;
-        wb__store_le64(p, len << 8);
-        p += WB__STRING_HEAD + (size_t)len;
-    }
-    *at = p;
-    return taken;
-}
-
-static uint64_t take_strings(wb__gguf_reader *reader, uint64_t most)
-{
-    wb__cursor *cursor = reader->cursor;
-    uint8_t *p = cursor->kept + (size_t)wb__cursor_at(cursor);
-    uint64_t taken = reader->file->big_endian ? take_from(&p, cursor->end, most, true)
-                                              : take_from(&p, cursor->end, most, false);
-    cursor->p = p;
-    return taken;
-}
-
-static wb_status read_strings(wb__gguf_reader *reader, wb__array *array)
-{
-    size_t marks = (size_t)((array->count + WB__STRING_STEP - 1) / WB__STRING_STEP);
-    array->at = (uint32_t)wb__cursor_at(reader->cursor);
-    array->of.marks = wb__arena_alloc(&reader->model->arena, marks * sizeof *array->of.marks);
-    if (array->of.marks == NULL)
-        return wb__fail_memory(reader->context);
-    for (size_t i = 0; i < marks; i++) {
-        uint64_t left = array->count - (uint64_t)i * WB__STRING_STEP;
-        if (left > WB__STRING_STEP)
-            left = WB__STRING_STEP;
-        array->of.marks[i] = (uint32_t)wb__cursor_at(reader->cursor);
-        for (left -= take_strings(reader, left); left > 0;
-             left -= 1 + take_strings(reader, left - 1)) {
-            wb_status status = read_string(reader);
-            if (status != WB_OK)
-                return status;
-        }
-    }
-    return WB_OK;
 }
 
 /* ---- arrays of arrays ---- */
@@ -211,7 +143,7 @@ static wb_status read_one(wb__gguf_reader *reader, wb__array *array, wb__array *
         return status;
     }
     if (array->element == WB_META_STRING)
-        status = read_strings(reader, array);
+        status = wb__gguf_read_strings(reader, array);
     else if (array->element != WB_META_ARRAY)
         status = read_numbers(reader, array);
     *next = after(array);

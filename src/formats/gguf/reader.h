@@ -24,8 +24,8 @@
  * the NUL that ends it. The reader goes through the header once, and never recurses: an array knows
  * the one it is in.
  *
- * read.c peeks and leads through the steps; entries.c and arrays.c take the metadata, tensors.c the
- * tensors; layout.c verifies where tensors lie.
+ * read.c peeks and leads through the steps; entries.c, arrays.c and strings.c take the metadata,
+ * tensors.c the tensors; layout.c verifies where tensors lie.
  */
 #ifndef WB_FORMATS_GGUF_READER_H
 #define WB_FORMATS_GGUF_READER_H
@@ -113,6 +113,9 @@ wb_status wb__gguf_read_entries(wb__gguf_reader *reader);
 
 /* An array, from the type of its elements on. Owned by the model. */
 wb_status wb__gguf_read_array(wb__gguf_reader *reader, wb__array **array);
+
+/* The strings of an array, whose number is known to fit into the file: strings.c. */
+wb_status wb__gguf_read_strings(wb__gguf_reader *reader, wb__array *array);
 
 /* Checks that n bytes of a boolean each are 0 or 1. */
 wb_status wb__gguf_check_bools(wb__gguf_reader *reader, size_t at, size_t n);

@@ -32,19 +32,25 @@ KERNEL static inline unsigned position_of_least(lanes least, lanes where)
     return best;
 }
 
-/* The best of the points around a cell for the values at x; `table` has magnitudes times the scale.
+/*
+ * The best of the points around a cell for the values at x; `table` has magnitudes times the scale. A
+ * coordinate has few values, so that what each adds to the error is computed first, and then looked
+ * up.
  */
-KERNEL static inline unsigned best_near(const uint16_t *near, unsigned count, const float *x,
-                                        const float *weights, size_t cell, int bits, lanes table)
+__attribute__((always_inline)) KERNEL static inline unsigned best_near(
+    const uint16_t *near, unsigned count, const float *x, const float *weights, size_t cell,
+    int bits, lanes table)
 {
-    lanes least = f_set(FLT_MAX), where = f_set(0), here = counting();
+    lanes least = f_set(FLT_MAX), where = f_set(0), here = counting(), terms[8];
+    for (size_t i = 0; i < cell; i++) {
+        lanes difference = f_sub(table, f_set(x[i]));
+        terms[i] = f_mul(f_mul(f_set(weights[i]), difference), difference);
+    }
     for (unsigned k = 0; k < count; k += LANES) {
         int_lanes codes = i_load_16(near + k);
         lanes error = f_set(0);
-        for (size_t i = 0; i < cell; i++) {
-            lanes difference = f_sub(i_pick(codes, bits * (int)i, table), f_set(x[i]));
-            error = f_add(error, f_mul(f_mul(f_set(weights[i]), difference), difference));
-        }
+        for (size_t i = 0; i < cell; i++)
+            error = f_add(error, i_pick(codes, bits * (int)i, terms[i]));
         lane_mask better = m_and(f_less(error, least), f_less(here, f_set((float)count)));
         least = f_choose(better, error, least);
         where = f_choose(better, here, where);

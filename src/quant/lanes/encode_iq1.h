@@ -1,156 +1,266 @@
 /*
- * quant/lanes/encode_iq1.h: what the encoders of IQ1 spend their time on, with the second place of a
- * split in the lanes. scalar/iq1_encode.c says what is done.
+ * quant/lanes/encode_iq1.h: what the encoders of IQ1 spend their time on. scalar/iq1_encode.c says
+ * what is done.
  *
- * Which split wins depends on the order in which they are looked at, because the score to beat is
- * rounded each time it is beaten. The lanes therefore only find the next split that beats it, and
- * are asked again with the new score from there on.
+ * Of all splits of a group that with the greatest score lx² / l2 wins, and which one that is, of those
+ * that are nearly equal, depends on how every sum is rounded and in which order they are looked at. So the
+ * scores are first computed roughly, from running sums, with the second place of a split in the
+ * lanes; then those that come within 1/128 of the greatest are looked at as the scalar code does it.
+ *
+ * That this finds the same split: let S be Σ|wx| and V Σw. With the places at the signs, and the
+ * better shift, |lx| >= S and l2 <= (9/8)² V, so that the greatest score is more than 3/4 S² / V; and as l2 >=
+ * V / 64 everywhere, where the score is near the greatest |lx| > S / 10. Sums of up to 32 terms,
+ * however computed here and there, are wrong by less than 2^-17 S and 2^-16 V, hence lx by 2^-13 and
+ * l2 by 2^-10 of themselves, and scores by less than 2^-9 with the reciprocal's 2^-11. All that the
+ * scalar code finds to be within 2^-9 of its greatest is therefore looked at. The rest does not matter:
+ * cut these 2^-9 into 2^11 slices. One of them is empty, for there are fewer splits than slices. Whatever is
+ * above an empty slice beats, in every rounding, whatever is below, so that the first of those above is taken, and
+ * after it only others of them.
+ *
+ * Where the sums are so small or so large that products might leave the range of normal numbers, or
+ * a weight is negative, the scalar search does it all.
  *
  * Included once for each instruction set, after encode_iq.h.
  */
 
-/* Splits in the lanes, with up to four shifts each, in the order in which these are looked at. */
-typedef struct lane_scores {
-    lanes lx[4], l2[4];
-} lane_scores;
+#define RANKS 32 /* at most */
+#define WAYS 4   /* shifts, in the order in which they are looked at */
 
-/* The lanes in which any of the shifts beats the score. */
-KERNEL static inline unsigned find_better(const lane_scores *s, const lanes *square, unsigned ways,
-                                          float score)
+/* The sums that all splits are made of, by the ranks where they lie. */
+typedef struct split_sums {
+    float x_before[RANKS + 1];
+    float l2_before[WAYS][RANKS + 1];
+    float lx_behind[WAYS][RANKS + 1]; /* with what the shift adds to all values */
+    float l2_behind[WAYS][RANKS + 1];
+} split_sums;
+
+typedef struct rough_scores {
+    float greatest;
+    float at_0[WAYS];                 /* with both places at 0 */
+    float at[RANKS + 1][WAYS][RANKS]; /* by the first place, and the second less 1 */
+} rough_scores;
+
+/* Whether no product of these sums leaves the normal numbers. */
+static inline bool is_ordinary(float magnitude_x, float sum_w, float least_w)
 {
-    lane_mask better = f_less(f_set(0), f_set(0));
-    for (unsigned way = 0; way < ways; way++)
-        better = m_or(better, m_and(f_less(f_set(0), s->l2[way]),
-                                    f_less(f_mul(f_set(score), s->l2[way]), square[way])));
-    return m_bits(better);
+    float score = magnitude_x * magnitude_x / sum_w;
+    return least_w >= 0 && magnitude_x > 0x1p-50f && magnitude_x < 0x1p50f && sum_w > 0x1p-100f &&
+           sum_w < 0x1p50f && score > 0x1p-100f && score < 0x1p100f;
 }
 
-/* Goes through the first `valid` lanes, which hold the splits (first, second), (first, second + 1)
- * … */
-KERNEL static inline void take_best(const lane_scores *s, unsigned ways, const unsigned *downs,
-                                    size_t first, size_t second, unsigned valid, float *score,
-                                    wb__iq1_split *best)
+KERNEL static inline void score_roughly(size_t n, size_t ways, const split_sums *sums,
+                                        rough_scores *scores)
 {
-    float lx[4][LANES], l2[4][LANES];
-    lanes square[4];
-    for (unsigned way = 0; way < ways; way++)
-        square[way] = f_mul(s->lx[way], s->lx[way]);
-    unsigned left = (1u << valid) - 1;
-    unsigned better = find_better(s, square, ways, *score) & left;
-    if (better == 0)
-        return;
-    for (unsigned way = 0; way < ways; way++) {
-        f_store(lx[way], s->lx[way]);
-        f_store(l2[way], s->l2[way]);
-    }
-    do {
-        unsigned lane = (unsigned)__builtin_ctz(better);
-        for (unsigned way = 0; way < ways; way++) {
-            float x = lx[way][lane], w = l2[way][lane];
-            if (w > 0 && x * x > *score * w) {
-                *best = (wb__iq1_split){x / w, first, second + lane, downs[way]};
-                *score = best->scale * x;
+    lanes greatest = f_set(0);
+    for (size_t first = 0; first <= n; first++) {
+        size_t begin = first == 0 ? 0 : (first - 1) / LANES * LANES;
+        for (size_t at = begin; at < n; at += LANES) {
+            lanes second = f_add(counting(), f_set((float)(at + 1)));
+            lane_mask behind = f_less(f_set((float)first - 0.5f), second);
+            for (size_t way = 0; way < ways; way++) {
+                lanes lx =
+                    f_sub(f_load(sums->lx_behind[way] + at + 1), f_set(sums->x_before[first]));
+                lanes l2 = f_add(f_load(sums->l2_behind[way] + at + 1),
+                                 f_set(sums->l2_before[way][first]));
+                lanes score = f_mul(f_mul(lx, lx), f_roughly_1_over(l2));
+                score = f_choose(behind, score, f_set(0));
+                greatest = f_max(score, greatest);
+                f_store(scores->at[first][way] + at, score);
             }
         }
-        left &= ~1u << lane;
-        better = find_better(s, square, ways, *score) & left;
-    } while (better != 0);
+    }
+    scores->greatest = -f_lowest(f_negate(greatest));
+    for (size_t way = 0; way < ways; way++) {
+        float lx = sums->lx_behind[way][0], score = lx * lx / sums->l2_behind[way][0];
+        scores->at_0[way] = score;
+        scores->greatest = score > scores->greatest ? score : scores->greatest;
+    }
+}
+
+/* The sums of a split as the scalar code computes them, and whether it takes it. */
+typedef void look_at_split(const void *ctx, size_t first, size_t second, size_t way, float *score,
+                           wb__iq1_split *best);
+
+__attribute__((always_inline)) KERNEL static inline void look_at_best(size_t n, size_t ways,
+                                                                      const rough_scores *scores,
+                                                                      look_at_split *look,
+                                                                      const void *ctx,
+                                                                      wb__iq1_split *best)
+{
+    float bound = scores->greatest * (1 - 0x1p-7f), score = -FLT_MAX;
+    for (size_t way = 0; way < ways; way++) {
+        if (scores->at_0[way] >= bound)
+            look(ctx, 0, 0, way, &score, best);
+    }
+    for (size_t first = 0; first <= n; first++) {
+        size_t begin = first == 0 ? 0 : (first - 1) / LANES * LANES;
+        for (size_t at = begin; at < n; at += LANES) {
+            lane_mask near = f_less(f_set(bound), f_load(scores->at[first][0] + at));
+            for (size_t way = 1; way < ways; way++)
+                near = m_or(near, f_less(f_set(bound), f_load(scores->at[first][way] + at)));
+            for (unsigned left = m_bits(near); left != 0; left &= left - 1) {
+                size_t second = at + (size_t)__builtin_ctz(left);
+                for (size_t way = 0; way < ways; way++) {
+                    if (scores->at[first][way][second] > bound)
+                        look(ctx, first, second + 1, way, &score, best);
+                }
+            }
+        }
+    }
+}
+
+/* ---- IQ1_S ---- */
+
+typedef struct sums_s {
+    float x[WB__IQ1_GROUP_S + 1], w[WB__IQ1_GROUP_S + 1];
+} sums_s;
+
+static void look_at_s(const void *ctx, size_t first, size_t second, size_t way, float *score,
+                      wb__iq1_split *best)
+{
+    const sums_s *sums = ctx;
+    const float *v = wb__iq1_levels[way];
+    float x1 = sums->x[first] - sums->x[0], w1 = sums->w[first] - sums->w[0];
+    float x2 = sums->x[second] - sums->x[first], w2 = sums->w[second] - sums->w[first];
+    float x3 = sums->x[WB__IQ1_GROUP_S] - sums->x[second];
+    float w3 = sums->w[WB__IQ1_GROUP_S] - sums->w[second];
+    float lx = x1 * v[0] + x2 * v[1] + x3 * v[2];
+    float l2 = w1 * v[0] * v[0] + w2 * v[1] * v[1] + w3 * v[2] * v[2];
+    if (l2 > 0 && lx * lx > *score * l2) {
+        *best = (wb__iq1_split){lx / l2, first, second, way != 0 ? ~0u : 0};
+        *score = best->scale * lx;
+    }
 }
 
 KERNEL static void split_iq1_s(const float *x, const float *weights, const uint8_t *order,
                                wb__iq1_split *best)
 {
     enum { N = WB__IQ1_GROUP_S };
-    static const unsigned downs[2] = {0, ~0u};
-    float sum_x[N + 1 + 16] = {0}, sum_w[N + 1 + 16] = {0};
-    float score = -FLT_MAX;
+    sums_s sums;
+    split_sums parts;
+    rough_scores scores;
+    float magnitude = 0, least = weights[0];
+    sums.x[0] = sums.w[0] = 0;
     for (size_t k = 0; k < N; k++) {
-        size_t i = order[k];
-        sum_x[k + 1] = sum_x[k] + weights[i] * x[i];
-        sum_w[k + 1] = sum_w[k] + weights[i];
+        float w = weights[order[k]], wx = w * x[order[k]];
+        sums.x[k + 1] = sums.x[k] + wx;
+        sums.w[k + 1] = sums.w[k] + w;
+        magnitude += fabsf(wx);
+        least = w < least ? w : least;
     }
-    for (size_t first = 0; first <= N; first++) {
-        float x1 = sum_x[first] - sum_x[0], w1 = sum_w[first] - sum_w[0];
-        for (size_t second = first; second <= N; second += LANES) {
-            lane_scores s;
-            lanes sx = f_load(sum_x + second), sw = f_load(sum_w + second);
-            lanes x2 = f_sub(sx, f_set(sum_x[first])), w2 = f_sub(sw, f_set(sum_w[first]));
-            lanes x3 = f_sub(f_set(sum_x[N]), sx), w3 = f_sub(f_set(sum_w[N]), sw);
-            for (size_t way = 0; way < 2; way++) {
-                const float *v = wb__iq1_levels[way];
-                lanes v1 = f_set(v[1]), v2 = f_set(v[2]);
-                s.lx[way] = f_add(f_add(f_set(x1 * v[0]), f_mul(x2, v1)), f_mul(x3, v2));
-                s.l2[way] = f_add(f_add(f_set(w1 * v[0] * v[0]), f_mul(f_mul(w2, v1), v1)),
-                                  f_mul(f_mul(w3, v2), v2));
-            }
-            unsigned valid = N + 1 - second < LANES ? (unsigned)(N + 1 - second) : LANES;
-            take_best(&s, 2, downs, first, second, valid, &score, best);
+    if (!is_ordinary(magnitude, sums.w[N], least)) {
+        wb__iq1_split_s(x, weights, order, best);
+        return;
+    }
+    memcpy(parts.x_before, sums.x, sizeof sums.x);
+    for (size_t way = 0; way < 2; way++) {
+        float shift = way == 0 ? 0.125f : -0.125f;
+        for (size_t k = 0; k <= N; k++) {
+            parts.l2_before[way][k] = sums.w[k] * (1 - 2 * shift);
+            parts.lx_behind[way][k] = sums.x[N] * (1 + shift) - sums.x[k];
+            parts.l2_behind[way][k] =
+                (sums.w[N] - sums.w[k]) * (1 + 2 * shift) + sums.w[N] * 0.015625f;
         }
     }
+    score_roughly(N, 2, &parts, &scores);
+    look_at_best(N, 2, &scores, look_at_s, &sums, best);
 }
 
-/* What value of rank k adds to the sums, by run and shift. */
-typedef struct rank_terms {
-    float lx[3][2], l2[3][2];
-} rank_terms;
+/* ---- IQ1_M ---- */
 
-/* The pairs of shifts in the order they are looked at: the first octet's, then the second's. */
-KERNEL static inline void add_terms(lane_scores *s, size_t octet, lanes lx_up, lanes lx_down,
-                                    lanes l2_up, lanes l2_down)
+typedef struct values_m {
+    float x[WB__IQ1_GROUP_M], w[WB__IQ1_GROUP_M]; /* by rank */
+    uint8_t octet[WB__IQ1_GROUP_M];
+} values_m;
+
+/* The reference counts the pairs of shifts with the first octet in the upper bit. */
+static const unsigned downs_m[WAYS] = {0, 2, 1, 3};
+
+static void look_at_m(const void *ctx, size_t first, size_t second, size_t way, float *score,
+                      wb__iq1_split *best)
 {
-    bool first = octet == 0;
-    s->lx[0] = f_add(s->lx[0], lx_up);
-    s->l2[0] = f_add(s->l2[0], l2_up);
-    s->lx[1] = f_add(s->lx[1], first ? lx_up : lx_down);
-    s->l2[1] = f_add(s->l2[1], first ? l2_up : l2_down);
-    s->lx[2] = f_add(s->lx[2], first ? lx_down : lx_up);
-    s->l2[2] = f_add(s->l2[2], first ? l2_down : l2_up);
-    s->lx[3] = f_add(s->lx[3], lx_down);
-    s->l2[3] = f_add(s->l2[3], l2_down);
+    const values_m *values = ctx;
+    unsigned down = downs_m[way];
+    float lx = 0, l2 = 0;
+    for (size_t k = 0; k < WB__IQ1_GROUP_M; k++) {
+        size_t run = (size_t)(k >= first) + (size_t)(k >= second);
+        float w = values->w[k], level = wb__iq1_levels[down >> values->octet[k] & 1][run];
+        lx += w * level * values->x[k];
+        l2 += w * level * level;
+    }
+    if (l2 > 0 && lx * lx > *score * l2) {
+        *best = (wb__iq1_split){lx / l2, first, second, down};
+        *score = best->scale * lx;
+    }
 }
 
 KERNEL static void split_iq1_m(const float *x, const float *weights, const uint8_t *order,
                                wb__iq1_split *best)
 {
     enum { N = WB__IQ1_GROUP_M };
-    static const unsigned downs[4] = {0, 2, 1, 3};
-    rank_terms terms[N];
-    float score = -FLT_MAX;
-    lane_scores start; /* sums of the values before `first`, the same in all lanes */
+    values_m values;
+    split_sums parts;
+    rough_scores scores;
+    float w_before[2][N + 1], x_of[2] = {0, 0}, magnitude = 0, least = weights[0];
+    parts.x_before[0] = w_before[0][0] = w_before[1][0] = 0;
     for (size_t k = 0; k < N; k++) {
+        size_t o = order[k] / 8;
         float w = weights[order[k]], v = x[order[k]];
-        for (size_t run = 0; run < 3; run++) {
-            for (size_t down = 0; down < 2; down++) {
-                float level = wb__iq1_levels[down][run];
-                terms[k].lx[run][down] = w * level * v;
-                terms[k].l2[run][down] = w * level * level;
-            }
+        values.x[k] = v;
+        values.w[k] = w;
+        values.octet[k] = (uint8_t)o;
+        parts.x_before[k + 1] = parts.x_before[k] + w * v;
+        w_before[0][k + 1] = w_before[0][k] + (o == 0 ? w : 0);
+        w_before[1][k + 1] = w_before[1][k] + (o == 0 ? 0 : w);
+        x_of[0] += o == 0 ? w * v : 0;
+        x_of[1] += o == 0 ? 0 : w * v;
+        magnitude += fabsf(w * v);
+        least = w < least ? w : least;
+    }
+    float all[2] = {w_before[0][N], w_before[1][N]};
+    if (!is_ordinary(magnitude, all[0] + all[1], least)) {
+        wb__iq1_split_m(x, weights, order, best);
+        return;
+    }
+    for (size_t way = 0; way < WAYS; way++) {
+        float a = downs_m[way] & 1 ? -0.125f : 0.125f, b = downs_m[way] & 2 ? -0.125f : 0.125f;
+        float lx = parts.x_before[N] + (x_of[0] * a + x_of[1] * b);
+        float l2 = (all[0] + all[1]) * 0.015625f;
+        for (size_t k = 0; k <= N; k++) {
+            parts.l2_before[way][k] = w_before[0][k] * (1 - 2 * a) + w_before[1][k] * (1 - 2 * b);
+            parts.lx_behind[way][k] = lx - parts.x_before[k];
+            parts.l2_behind[way][k] = (all[0] - w_before[0][k]) * (1 + 2 * a) +
+                                      (all[1] - w_before[1][k]) * (1 + 2 * b) + l2;
         }
     }
-    for (size_t pair = 0; pair < 4; pair++)
-        start.lx[pair] = start.l2[pair] = f_set(0);
-    for (size_t first = 0; first <= N; first++) {
-        for (size_t second = first; second <= N; second += LANES) {
-            lane_scores s = start;
-            lanes place = f_add(counting(), f_set((float)second));
-            for (size_t k = first; k < N; k++) {
-                /* Lanes whose second place is not behind k have it in their last run. */
-                lane_mask last = f_less(place, f_set((float)k + 0.5f));
-                const rank_terms *t = &terms[k];
-                add_terms(&s, order[k] / 8, f_choose(last, f_set(t->lx[2][0]), f_set(t->lx[1][0])),
-                          f_choose(last, f_set(t->lx[2][1]), f_set(t->lx[1][1])),
-                          f_choose(last, f_set(t->l2[2][0]), f_set(t->l2[1][0])),
-                          f_choose(last, f_set(t->l2[2][1]), f_set(t->l2[1][1])));
-            }
-            unsigned valid = N + 1 - second < LANES ? (unsigned)(N + 1 - second) : LANES;
-            take_best(&s, 4, downs, first, second, valid, &score, best);
+    score_roughly(N, WAYS, &parts, &scores);
+    look_at_best(N, WAYS, &scores, look_at_m, &values, best);
+}
+
+/* ---- both ---- */
+
+/* The place of each value is the number of those before it. */
+KERNEL static void rank_iq1(const float *x, size_t n, uint8_t *order)
+{
+    uint16_t places[RANKS];
+    lane_mask unordered = f_differ(f_load(x), f_load(x));
+    for (size_t at = 0; at < n; at += LANES) {
+        lanes v = f_load(x + at), place = f_set(0), here = f_add(counting(), f_set((float)at));
+        unordered = m_or(unordered, f_differ(v, v));
+        for (size_t j = 0; j < n; j++) {
+            lanes other = f_set(x[j]);
+            lane_mask before = f_less(f_set((float)j), here);
+            before = m_or(f_less(other, v), m_and(f_equal(other, v), before));
+            place = f_add(place, f_choose(before, f_set(1), f_set(0)));
         }
-        if (first < N) {
-            const rank_terms *t = &terms[first];
-            add_terms(&start, order[first] / 8, f_set(t->lx[0][0]), f_set(t->lx[0][1]),
-                      f_set(t->l2[0][0]), f_set(t->l2[0][1]));
-        }
+        f_store_16(places + at, place);
     }
+    if (m_any(unordered)) {
+        wb__iq1_rank(x, n, order);
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        order[places[i]] = (uint8_t)i;
 }
 
 KERNEL static unsigned nearest_iq1(const uint16_t *near, unsigned count, const float *x,
@@ -160,7 +270,7 @@ KERNEL static unsigned nearest_iq1(const uint16_t *near, unsigned count, const f
     return best_near(near, count, x, weights, 8, 2, table);
 }
 
-static const wb__iq1_search search_iq1 = {split_iq1_s, split_iq1_m, nearest_iq1};
+static const wb__iq1_search search_iq1 = {rank_iq1, split_iq1_s, split_iq1_m, nearest_iq1};
 
 static void encode_iq1_s(const float *x, const float *importance, uint8_t *out, size_t n)
 {

@@ -11,6 +11,7 @@
  *
  *     lanes, LANES       that many values of binary32; lane_mask, one truth a lane
  *     f_load f_store f_set f_add f_sub f_mul f_div f_sqrt f_abs f_negate    as they are called
+ *     f_roughly_1_over   the reciprocal of a normal number, wrong by less than 2^-11 of it
  *     f_min f_max        a < b ? a : b and a > b ? a : b, whatever they are
  *     f_less f_equal f_differ, m_and m_or m_not m_any m_bits    false for NaN, but for f_differ
  *     f_choose(m, yes, no)

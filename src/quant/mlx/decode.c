@@ -6,7 +6,7 @@
 
 #include "dtype/dtype.h"
 
-#define CHUNK 2048 /* elements decoded at a time */
+#define CHUNK WB__MLX_CHUNK
 #define CHUNK_GROUPS (CHUNK / WB__MLX_GROUP_MIN)
 
 typedef struct decoder {

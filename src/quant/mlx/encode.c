@@ -4,7 +4,7 @@
  */
 #include "quant/mlx/number.h"
 
-#define CHUNK 2048 /* elements encoded at a time */
+#define CHUNK WB__MLX_CHUNK
 #define CHUNK_GROUPS (CHUNK / WB__MLX_GROUP_MIN)
 
 typedef struct encoder {

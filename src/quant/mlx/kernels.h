@@ -17,6 +17,8 @@
 
 #include "quant/mlx/mlx.h"
 
+#define WB__MLX_CHUNK 2048 /* elements encoded or decoded at a time */
+
 #define WB__MLX_GROUP_MIN 16 /* elements */
 #define WB__MLX_GROUP_MAX 128
 
@@ -94,6 +96,15 @@ typedef struct wb__mlx_kernels {
     wb__mlx_scaled_encoder *e4m3_encode;
     wb__mlx_divided_encoder *e2m1_divide[WB__MLX_FORMATS];
 } wb__mlx_kernels;
+
+/* Computing codes leaves time to bring what is encoded next nearer: n values as far behind these as a
+ * chunk is long. */
+static inline void wb__mlx_fetch(const float *values, size_t n)
+{
+    uintptr_t next = (uintptr_t)values + WB__MLX_CHUNK * sizeof *values;
+    for (size_t at = 0; at < n * sizeof *values; at += 64)
+        __builtin_prefetch((const void *)(next + at));
+}
 
 /* The sets for the features given, WB__CPU_*; every entry is set. */
 void wb__mlx_kernels_choose(uint32_t features, wb__mlx_kernels *kernels);

@@ -13,7 +13,7 @@
  * splits work or reads a slice addresses the parts by group number.
  *
  * The scalar code (affine.c, fp.c, with number.h) is the definition of right; the kernels of x86/
- * give the same bits. Where MLX leaves the result to chance, this is what holds here:
+ * and arm/ give the same bits. Where MLX leaves the result to chance, this is what holds here:
  *   - scale bytes that wrap around in MLX (a greatest magnitude below m * 2^-127) are clamped;
  *   - a NaN decoded is the positive quiet one, whatever it came from;
  *   - NaNs take no part in finding the least, the greatest and the largest magnitude of a group, and

@@ -49,7 +49,7 @@ static void rank_anything(const float *x, size_t n, uint8_t *order)
  * Positions of values in ascending order, equals as they stand. A value's place is the number of those
  * before it: counting them takes no branch that cannot be predicted, and vectors can do it.
  */
-static inline void rank(const float *x, size_t n, uint8_t *order)
+void wb__iq1_rank(const float *x, size_t n, uint8_t *order)
 {
     bool unordered = false;
     for (size_t i = 0; i < n; i++) {
@@ -135,7 +135,7 @@ static unsigned number_of(unsigned code)
 
 /* ---- IQ1_S ---- */
 
-static void search_s(const float *x, const float *weights, const uint8_t *order,
+void wb__iq1_split_s(const float *x, const float *weights, const uint8_t *order,
                      wb__iq1_split *best)
 {
     float sum_x[WB__IQ1_GROUP_S + 1] = {0}, sum_w[WB__IQ1_GROUP_S + 1] = {0};
@@ -172,7 +172,7 @@ static bool encode_group_s(const wb__iq1_search *search, const float *x, const f
     *best = (wb__iq1_split){0, SIZE_MAX, 0, 0};
     if (largest_magnitude(x, WB__IQ1_GROUP_S) < 1e-12f)
         return false;
-    rank(x, WB__IQ1_GROUP_S, order);
+    search->rank(x, WB__IQ1_GROUP_S, order);
     search->split_s(x, weights, order, best);
     if (best->first == SIZE_MAX)
         return false;
@@ -233,7 +233,7 @@ static void add_m(float sums[4], size_t i, float up, float down)
         sums[pair] += pair >> i / 8 & 1 ? down : up;
 }
 
-static void search_m(const float *x, const float *weights, const uint8_t *order,
+void wb__iq1_split_m(const float *x, const float *weights, const uint8_t *order,
                      wb__iq1_split *best)
 {
     /* The reference counts the pairs of shifts with the first octet in the upper bit. */
@@ -266,7 +266,7 @@ static bool encode_group_m(const wb__iq1_search *search, const float *x, const f
     *best = (wb__iq1_split){0, SIZE_MAX, 0, 0};
     if (largest_magnitude(x, WB__IQ1_GROUP_M) < 1e-7f)
         return false;
-    rank(x, WB__IQ1_GROUP_M, order);
+    search->rank(x, WB__IQ1_GROUP_M, order);
     search->split_m(x, weights, order, best);
     if (best->first == SIZE_MAX)
         return false;
@@ -353,7 +353,7 @@ void wb__iq1_m_with(const wb__iq1_search *search, const float *x, const float *i
 
 /* ---- with the scalar search ---- */
 
-static const wb__iq1_search scalar = {search_s, search_m, best_near};
+static const wb__iq1_search scalar = {wb__iq1_rank, wb__iq1_split_s, wb__iq1_split_m, best_near};
 
 void wb__encode_iq1_s(const float *x, const float *importance, uint8_t *out, size_t n)
 {

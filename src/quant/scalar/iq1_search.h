@@ -22,6 +22,8 @@ typedef struct wb__iq1_split {
 } wb__iq1_split;
 
 typedef struct wb__iq1_search {
+    /* Positions of n values in ascending order, equals as they stand. */
+    void (*rank)(const float *x, size_t n, uint8_t *order);
     /* The best split of a group; order[k] is the value of rank k. */
     void (*split_s)(const float *x, const float *weights, const uint8_t *order,
                     wb__iq1_split *best);
@@ -31,6 +33,13 @@ typedef struct wb__iq1_search {
     unsigned (*nearest)(const uint16_t *near, unsigned count, const float *x, const float *weights,
                         float scale, const float *values);
 } wb__iq1_search;
+
+/* The scalar ones. */
+void wb__iq1_rank(const float *x, size_t n, uint8_t *order);
+void wb__iq1_split_s(const float *x, const float *weights, const uint8_t *order,
+                     wb__iq1_split *best);
+void wb__iq1_split_m(const float *x, const float *weights, const uint8_t *order,
+                     wb__iq1_split *best);
 
 void wb__iq1_s_with(const wb__iq1_search *search, const float *x, const float *importance,
                     uint8_t *out, size_t n);

@@ -1,11 +1,4 @@
-/*
- * Decoding the types with codebooks, with AVX2.
- *
- * An octet's coordinates and signs travel in one word, which is broadcast to eight lanes. Shifted
- * by the place of its coordinate each lane has it in its lowest bits, and these choose, by a
- * permutation, from the magnitudes times the scale; shifted the other way, each has its sign on
- * top.
- */
+/* Decoding the types with codebooks, with AVX2. */
 #include "quant/kernel.h"
 
 #include "cpu/cpu.h"
@@ -19,14 +12,21 @@
 
 WB__CONTRACTION_PROBE(KERNEL)
 
+typedef __m256 codes_table;
+
 KERNEL static inline float load_f16(const uint8_t *p)
 {
     return _cvtsh_ss(wb__load_le16(p));
 }
 
-/* IQ2: coordinates in bits 0 to 15, signs in 16 to 23. Coordinates of two bits choose from four
- * magnitudes, whatever the third bit is. */
-KERNEL static inline void put_iq2(float *out, uint32_t word, __m256 table)
+KERNEL static inline codes_table codes_table_of(const float *values, float scale)
+{
+    return _mm256_mul_ps(_mm256_set1_ps(scale), _mm256_loadu_ps(values));
+}
+
+/* A permutation looks at three bits: coordinates of two choose from four magnitudes that stand there
+ * twice. */
+KERNEL static inline void put_iq2(float *out, uint32_t word, codes_table table)
 {
     __m256i w = _mm256_set1_epi32((int)word);
     __m256i at = _mm256_srlv_epi32(w, _mm256_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14));
@@ -36,8 +36,7 @@ KERNEL static inline void put_iq2(float *out, uint32_t word, __m256 table)
                      _mm256_xor_ps(_mm256_permutevar8x32_ps(table, at), _mm256_castsi256_ps(sign)));
 }
 
-/* IQ3: two points in bits 0 to 23, signs in 24 to 31. */
-KERNEL static inline void put_iq3(float *out, uint32_t word, __m256 table)
+KERNEL static inline void put_iq3(float *out, uint32_t word, codes_table table)
 {
     __m256i w = _mm256_set1_epi32((int)word);
     __m256i at = _mm256_srlv_epi32(w, _mm256_setr_epi32(0, 3, 6, 9, 12, 15, 18, 21));
@@ -47,163 +46,14 @@ KERNEL static inline void put_iq3(float *out, uint32_t word, __m256 table)
                      _mm256_xor_ps(_mm256_permutevar8x32_ps(table, at), _mm256_castsi256_ps(sign)));
 }
 
-KERNEL static inline __m256 table_iq2(float scale)
+KERNEL static inline void put_codes(float *out, uint32_t word, codes_table table)
 {
-    return _mm256_mul_ps(_mm256_set1_ps(scale), _mm256_setr_ps(8, 25, 43, 0, 8, 25, 43, 0));
-}
-
-KERNEL static inline uint32_t word_iq2(uint32_t code, uint32_t signs)
-{
-    return code | signs << 16;
-}
-
-KERNEL static void decode_iq2_xxs(const uint8_t *p, float *out, size_t n)
-{
-    for (; n > 0; n--, p += 66) {
-        float d = load_f16(p);
-        for (size_t g = 0; g < 8; g++) {
-            const uint8_t *numbers = p + 2 + 8 * g;
-            uint32_t rest = wb__load_le32(numbers + 4);
-            __m256 table = table_iq2(d * (0.5f + (float)(rest >> 28)) * 0.25f);
-            for (size_t o = 0; o < 4; o++, out += 8, rest >>= 7)
-                put_iq2(out, word_iq2(wb__codes_iq2_xxs[numbers[o]], wb__with_parity(rest & 127)),
-                        table);
-        }
-    }
-}
-
-/* Tables for each of two scales of four bits. */
-KERNEL static inline void tables_iq2(uint8_t scales, float d, __m256 tables[2])
-{
-    tables[0] = table_iq2(d * (0.5f + (float)(scales & 0xF)) * 0.25f);
-    tables[1] = table_iq2(d * (0.5f + (float)(scales >> 4)) * 0.25f);
-}
-
-KERNEL static void decode_iq2_xs(const uint8_t *p, float *out, size_t n)
-{
-    __m256 tables[2];
-    for (; n > 0; n--, p += 74) {
-        float d = load_f16(p);
-        for (size_t g = 0; g < 8; g++) {
-            tables_iq2(p[66 + g], d, tables);
-            for (size_t o = 0; o < 4; o++, out += 8) {
-                uint32_t q = wb__load_le16(p + 2 + 8 * g + 2 * o);
-                put_iq2(out, word_iq2(wb__codes_iq2_xs[q & 511], wb__with_parity(q >> 9)),
-                        tables[o / 2]);
-            }
-        }
-    }
-}
-
-KERNEL static void decode_iq2_s(const uint8_t *p, float *out, size_t n)
-{
-    __m256 tables[2];
-    for (; n > 0; n--, p += 82) {
-        float d = load_f16(p);
-        for (size_t g = 0; g < 8; g++) {
-            uint32_t high = (uint32_t)p[66 + g] << 8;
-            tables_iq2(p[74 + g], d, tables);
-            for (size_t o = 0; o < 4; o++, out += 8, high >>= 2)
-                put_iq2(
-                    out,
-                    word_iq2(wb__codes_iq2_s[p[2 + 4 * g + o] | (high & 0x300)], p[34 + 4 * g + o]),
-                    tables[o / 2]);
-        }
-    }
-}
-
-KERNEL static void decode_iq3_xxs(const uint8_t *p, float *out, size_t n)
-{
-    const __m256 magnitudes = _mm256_setr_ps(4, 12, 20, 28, 36, 44, 52, 62);
-    for (; n > 0; n--, p += 98) {
-        float d = load_f16(p);
-        for (size_t g = 0; g < 8; g++) {
-            const uint8_t *numbers = p + 2 + 8 * g;
-            uint32_t rest = wb__load_le32(p + 66 + 4 * g);
-            float scale = d * (0.5f + (float)(rest >> 28)) * 0.5f;
-            __m256 table = _mm256_mul_ps(_mm256_set1_ps(scale), magnitudes);
-            for (size_t o = 0; o < 4; o++, out += 8, rest >>= 7)
-                put_iq3(out,
-                        wb__codes_iq3_xxs[numbers[2 * o]] |
-                            (uint32_t)wb__codes_iq3_xxs[numbers[2 * o + 1]] << 12 |
-                            (uint32_t)wb__with_parity(rest & 127) << 24,
-                        table);
-        }
-    }
-}
-
-KERNEL static void decode_iq3_s(const uint8_t *p, float *out, size_t n)
-{
-    const __m256 magnitudes = _mm256_setr_ps(1, 3, 5, 7, 9, 11, 13, 15);
-    for (; n > 0; n--, p += 110) {
-        float d = load_f16(p);
-        for (size_t g = 0; g < 8; g++) {
-            const uint8_t *numbers = p + 2 + 8 * g;
-            uint32_t high = (uint32_t)p[66 + g] << 8;
-            float scale = d * (float)(1 + 2 * (p[106 + g / 2] >> g % 2 * 4 & 0xF));
-            __m256 table = _mm256_mul_ps(_mm256_set1_ps(scale), magnitudes);
-            for (size_t o = 0; o < 4; o++, out += 8, high >>= 2)
-                put_iq3(out,
-                        wb__codes_iq3_s[numbers[2 * o] | (high & 0x100)] |
-                            (uint32_t)wb__codes_iq3_s[numbers[2 * o + 1] | (high >> 1 & 0x100)]
-                                << 12 |
-                            (uint32_t)p[74 + 4 * g + o] << 24,
-                        table);
-        }
-    }
-}
-
-/* What the coordinates of IQ1 stand for, moved up and moved down. */
-static const float levels_iq1[2][8] = {{-0.875f, 0.125f, 1.125f, 0, -0.875f, 0.125f, 1.125f, 0},
-                                       {-1.125f, -0.125f, 0.875f, 0, -1.125f, -0.125f, 0.875f, 0}};
-
-KERNEL static inline void put_iq1(float *out, uint32_t number, bool down, __m256 scale)
-{
-    __m256i w = _mm256_set1_epi32(wb__codes_iq1[number]);
+    __m256i w = _mm256_set1_epi32((int)word);
     __m256i at = _mm256_srlv_epi32(w, _mm256_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14));
-    __m256 table = _mm256_mul_ps(scale, _mm256_loadu_ps(levels_iq1[down]));
     _mm256_storeu_ps(out, _mm256_permutevar8x32_ps(table, at));
 }
 
-KERNEL static void decode_iq1_s(const uint8_t *p, float *out, size_t n)
-{
-    for (; n > 0; n--, p += 50) {
-        float d = load_f16(p);
-        for (size_t g = 0; g < 8; g++) {
-            uint32_t rest = wb__load_le16(p + 34 + 2 * g);
-            __m256 scale = _mm256_set1_ps(d * (float)(2 * (rest >> 12 & 7) + 1));
-            for (size_t o = 0; o < 4; o++, out += 8)
-                put_iq1(out, p[2 + 4 * g + o] | (rest >> 3 * o & 7) << 8, rest >> 15, scale);
-        }
-    }
-}
-
-KERNEL static void decode_iq1_m(const uint8_t *p, float *out, size_t n)
-{
-    for (; n > 0; n--, p += 56) {
-        uint32_t bits = 0;
-        for (size_t i = 0; i < 4; i++)
-            bits |= (uint32_t)(wb__load_le16(p + 48 + 2 * i) >> 12) << 4 * i;
-        float d = _cvtsh_ss((uint16_t)bits);
-        for (size_t g = 0; g < 16; g++, out += 16) {
-            uint32_t rest = p[32 + g];
-            uint32_t s = wb__load_le16(p + 48 + g / 4 * 2) >> g % 4 * 3 & 7;
-            __m256 scale = _mm256_set1_ps(d * (float)(2 * s + 1));
-            put_iq1(out, p[2 * g] | (rest & 7) << 8, rest >> 3 & 1, scale);
-            put_iq1(out + 8, p[2 * g + 1] | (rest & 0x70) << 4, rest >> 7, scale);
-        }
-    }
-}
-
-static const wb__kernel kernels[] = {
-    {.dtype = WB_DTYPE_IQ2_XXS, .decode = decode_iq2_xxs},
-    {.dtype = WB_DTYPE_IQ2_XS, .decode = decode_iq2_xs},
-    {.dtype = WB_DTYPE_IQ2_S, .decode = decode_iq2_s},
-    {.dtype = WB_DTYPE_IQ3_XXS, .decode = decode_iq3_xxs},
-    {.dtype = WB_DTYPE_IQ3_S, .decode = decode_iq3_s},
-    {.dtype = WB_DTYPE_IQ1_S, .decode = decode_iq1_s},
-    {.dtype = WB_DTYPE_IQ1_M, .decode = decode_iq1_m},
-};
+#include "quant/lanes/decode_iq.h"
 
 const wb__kernel_set wb__kernels_decode_iq_avx2 = {WB__CPU_AVX2, contracted, kernels,
                                                    WB__KERNEL_COUNT(kernels)};

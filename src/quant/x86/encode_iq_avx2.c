@@ -9,6 +9,7 @@
 #if WB__X86
 
 #include <immintrin.h>
+#include <math.h>
 
 #include "quant/x86/lanes_avx2.h"
 

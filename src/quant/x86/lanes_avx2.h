@@ -42,6 +42,11 @@ KERNEL static inline lanes f_div(lanes a, lanes b)
     return _mm256_div_ps(a, b);
 }
 
+KERNEL static inline lanes f_roughly_1_over(lanes v)
+{
+    return _mm256_rcp_ps(v);
+}
+
 KERNEL static inline lanes f_sqrt(lanes v)
 {
     return _mm256_sqrt_ps(v);

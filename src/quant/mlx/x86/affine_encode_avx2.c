@@ -111,6 +111,7 @@ AVX2_INLINE void encode(const float *values, int bits, const float *scales, cons
     for (size_t g = 0; g < groups; g++) {
         __m256 scale = _mm256_set1_ps(scales[g]), bias = _mm256_set1_ps(biases[g]);
         for (size_t i = 0; i < group; i += 32, values += 32, packed += 4 * bits) {
+            wb__mlx_fetch(values, 32);
             __m256i a = code_8(values, scale, bias, last);
             __m256i b = code_8(values + 8, scale, bias, last);
             __m256i c = code_8(values + 16, scale, bias, last);

@@ -235,6 +235,7 @@ AVX512_INLINE void encode(const float *values, int bits, const float *scales, co
         for (size_t i = 0; i + 64 <= n; i += 64, values += 64, packed += 8 * bits) {
             size_t k = i / group, m = (i + 32) / group;
             __mmask16 doubtful = 0;
+            wb__mlx_fetch(values, 64);
             __m512i a = multiplied(values, in.inverses[k], in.offsets[k], halfway, &doubtful);
             __m512i b = multiplied(values + 16, in.inverses[k], in.offsets[k], halfway, &doubtful);
             __m512i c = multiplied(values + 32, in.inverses[m], in.offsets[m], halfway, &doubtful);

@@ -1,0 +1,278 @@
+/*
+ * wb get: a tensor, or several as one, as an engine gets them from the weight provider.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "exit.h"
+#include "options.h"
+#include "part.h"
+#include "paths.h"
+#include "report.h"
+#include "terminal.h"
+#include "threads.h"
+
+typedef struct get_plan {
+    const arguments *args;
+    const wb_model *model;
+    const char *path; /* of the model, to show */
+    const char *output;
+    const char **names;
+    size_t count;
+    part_option part;
+    wb_policy policy;
+} get_plan;
+
+/* ---- what is said about it ---- */
+
+static const char *dtype_text(int32_t dtype, char *room, size_t capacity)
+{
+    static const struct {
+        int32_t code;
+        const char *name;
+    } packed[] = {{97, "affine1"},  {98, "affine2"},  {99, "affine3"},  {100, "affine4"},
+                  {101, "affine8"}, {102, "affine6"}, {103, "affine5"}, {104, "mxfp4"},
+                  {105, "mxfp8"},   {106, "nvfp4"}};
+    for (size_t i = 0; i < sizeof packed / sizeof packed[0]; i++) {
+        if (packed[i].code == dtype)
+            return packed[i].name;
+    }
+    const char *name = wb_dtype_name(dtype);
+    (void)snprintf(room, capacity, "%ld", (long)dtype);
+    return name == NULL ? room : name;
+}
+
+static void json_sections(wb_json *json, const wb_buffer *buffer)
+{
+    wb_json_key(json, "sections", SIZE_MAX);
+    wb_json_begin(json, '[');
+    for (uint32_t i = 0; i < buffer->sections; i++) {
+        const wb_section *section = &buffer->section[i];
+        wb_json_begin(json, '{');
+        json_text(json, "role", section->role);
+        json_text(json, "dtype", wb_dtype_name(section->dtype));
+        json_number(json, "offset", section->offset);
+        json_number(json, "bytes", section->bytes);
+        wb_json_end(json, '}');
+    }
+    wb_json_end(json, ']');
+}
+
+static void json_numbers(wb_json *json, const char *key, const uint64_t *numbers, uint32_t n)
+{
+    wb_json_key(json, key, SIZE_MAX);
+    wb_json_begin(json, '[');
+    for (uint32_t i = 0; i < n; i++)
+        wb_json_uint(json, numbers[i]);
+    wb_json_end(json, ']');
+}
+
+static void answer(const get_plan *plan, const wb_buffer *buffer, bool is_written)
+{
+    char room[16];
+    wb_json json = out_json(out_stdout());
+    wb_json_begin(&json, '{');
+    json_text(&json, "path", plan->args->operands[0]);
+    wb_json_key(&json, "tensors", SIZE_MAX);
+    wb_json_begin(&json, '[');
+    for (size_t i = 0; i < plan->count; i++)
+        wb_json_string(&json, plan->names[i], SIZE_MAX);
+    wb_json_end(&json, ']');
+    json_text(&json, "output", plan->output);
+    json_text(&json, "dtype", dtype_text(buffer->dtype, room, sizeof room));
+    json_number(&json, "code", (uint64_t)(uint32_t)buffer->dtype);
+    json_number(&json, "bits", buffer->bits);
+    json_number(&json, "group_size", buffer->group_size);
+    json_numbers(&json, "shape", buffer->shape, buffer->rank);
+    json_numbers(&json, "part_rows", buffer->part_rows, buffer->parts);
+    json_sections(&json, buffer);
+    json_number(&json, "bytes", buffer->bytes);
+    json_number(&json, "overflowed", buffer->overflowed);
+    json_number(&json, "underflowed", buffer->underflowed);
+    wb_json_key(&json, "written", SIZE_MAX);
+    wb_json_bool(&json, is_written);
+    wb_json_end(&json, '}');
+    out_json_end(&json);
+}
+
+static void say(const get_plan *plan, const wb_buffer *buffer)
+{
+    char room[16];
+    text t = {0};
+    text_adds(&t, "would write ");
+    text_add_count(&t, buffer->bytes);
+    text_adds(&t, " bytes to ");
+    text_add_shown(&t, plan->output, strlen(plan->output));
+    text_addf(&t, ": %s ", dtype_text(buffer->dtype, room, sizeof room));
+    text_add_shape(&t, buffer->shape, buffer->rank);
+    for (uint32_t i = 0; i < buffer->sections && buffer->sections > 1; i++)
+        text_addf(&t, "\n  at %llu %s, %s", (unsigned long long)buffer->section[i].offset,
+                  buffer->section[i].role, wb_dtype_name(buffer->section[i].dtype));
+    text_adds(&t, "\n");
+    out_text(out_stdout(), &t);
+    text_free(&t);
+}
+
+/* Values that a dtype has no room for are never lost in silence. */
+static void warn(const wb_buffer *buffer)
+{
+    const wb_section *last = &buffer->section[buffer->sections - 1];
+    if (buffer->overflowed != 0)
+        report_line("%llu values are too large for %s and became infinite",
+                    (unsigned long long)buffer->overflowed, wb_dtype_name(last->dtype));
+    if (buffer->underflowed != 0)
+        report_line("%llu values are too small for %s and became 0",
+                    (unsigned long long)buffer->underflowed, wb_dtype_name(last->dtype));
+}
+
+/* ---- writing ---- */
+
+static bool replaces_model(const get_plan *plan)
+{
+    struct stat output, input;
+    if (stat(plan->output, &output) != 0)
+        return false;
+    for (uint64_t i = 0; i < wb_file_count(plan->model); i++) {
+        wb_file file = {.size = sizeof file};
+        if (wb_file_at(plan->model, i, &file, NULL) == WB_OK && stat(file.path, &input) == 0 &&
+            input.st_dev == output.st_dev && input.st_ino == output.st_ino)
+            return true;
+    }
+    return false;
+}
+
+static int fail(const get_plan *plan, wb_status status, const wb_error *error)
+{
+    if (strcmp(plan->output, "-") == 0 && error->os_error == EPIPE)
+        return EXIT_CLEAN;
+    report_error(plan->path, error);
+    return exit_code_of(status);
+}
+
+static int write_buffer(const get_plan *plan, const wb_buffer *buffer)
+{
+    wb_error error;
+    wb_sink *sink;
+    bool is_stdout = strcmp(plan->output, "-") == 0;
+    wb_status status = is_stdout
+                           ? wb_sink_open_fd(STDOUT_FILENO, "standard output", NULL, &sink, &error)
+                           : wb_sink_open(plan->output, buffer->bytes, NULL, &sink, &error);
+    if (status != WB_OK)
+        return fail(plan, status, &error);
+    interrupt_defer(!is_stdout);
+    status = wb_sink_write(sink, buffer->contents, (size_t)buffer->bytes, &error);
+    if (status == WB_OK)
+        status = wb_model_check(plan->model, &error);
+    bool stop = interrupted();
+    if (status == WB_OK && !stop)
+        status = wb_sink_commit(sink, &error);
+    else
+        wb_sink_discard(sink);
+    interrupt_defer(false);
+    if (stop)
+        return EXIT_INTERRUPTED;
+    return status == WB_OK ? EXIT_CLEAN : fail(plan, status, &error);
+}
+
+/* ---- getting ---- */
+
+static wb_status get(const get_plan *plan, wb_provider *provider, wb_buffer *buffer,
+                     wb_error *error)
+{
+    const part_option *part = &plan->part;
+    if (part->of == 0)
+        return wb_provider_fuse(provider, plan->names, NULL, plan->count, 0, buffer, error);
+    text joined = {0};
+    for (size_t i = 0; i < plan->count; i++) {
+        text_adds(&joined, i == 0 ? "" : "+");
+        text_adds(&joined, plan->names[i]);
+    }
+    wb_status status = wb_provider_slice(provider, joined.ptr, joined.len, part->axis, part->rank,
+                                         part->of, buffer, error);
+    text_free(&joined);
+    return status;
+}
+
+static int get_from(const get_plan *plan)
+{
+    wb_error error;
+    wb_provider *provider;
+    wb_buffer buffer = {.size = sizeof buffer};
+    bool is_dry = plan->args->given[OPTION_DRY_RUN];
+    wb_status status = wb_provider_create(plan->model, NULL, &plan->policy, &provider, &error);
+    if (status == WB_OK)
+        status = get(plan, provider, &buffer, &error);
+    if (status != WB_OK) {
+        report_error(plan->path, &error);
+        wb_provider_destroy(provider);
+        /* A name or an axis that is not there is for the one at the keyboard to put right. */
+        return status == WB_ERROR_NOT_FOUND || status == WB_ERROR_ARGUMENT ? EXIT_USAGE
+                                                                           : exit_code_of(status);
+    }
+    int code = is_dry ? EXIT_CLEAN : write_buffer(plan, &buffer);
+    if (code == EXIT_CLEAN) {
+        warn(&buffer);
+        if (plan->args->given[OPTION_JSON])
+            answer(plan, &buffer, !is_dry);
+        else if (is_dry)
+            say(plan, &buffer);
+    }
+    wb_provider_destroy(provider);
+    return code;
+}
+
+static wb_policy policy_of(const char *word)
+{
+    wb_policy policy = {.size = sizeof policy, .executor = threads_executor()};
+    if (word == NULL || strcmp(word, "f16") == 0)
+        return policy;
+    policy.plain = WB_PLAIN_DTYPE;
+    policy.dtype = wb_dtype_find(word, SIZE_MAX);
+    if (strcmp(word, "keep") == 0) {
+        policy.plain = WB_PLAIN_KEEP;
+        policy.flags = WB_POLICY_KEEP_SCALES;
+    }
+    return policy;
+}
+
+int command_get(const arguments *args)
+{
+    wb_open_options options;
+    wb_limits limits;
+    wb_model *model;
+    wb_error error;
+    get_plan plan = {.args = args,
+                     .path = path_label(args->operands[0]),
+                     .output = args->value[OPTION_OUTPUT],
+                     .names = (const char **)(void *)(args->operands + 1),
+                     .count = args->count - 1,
+                     .policy = policy_of(args->value[OPTION_POLICY])};
+    int code = open_options_of(args, &options, &limits);
+    if (code == 0)
+        code = part_parse(args->value[OPTION_PART], &plan.part);
+    if (code != 0)
+        return code;
+    bool is_dry = args->given[OPTION_DRY_RUN];
+    if (plan.output == NULL || plan.output[0] == '\0')
+        return report_usage("-o is missing: -o FILE, or -o - for standard output");
+    bool is_stdout = strcmp(plan.output, "-") == 0;
+    if (args->given[OPTION_JSON] && !is_dry && is_stdout)
+        return report_usage("--json and -o - cannot both have standard output");
+    if (is_stdout && !is_dry && isatty(STDOUT_FILENO))
+        return report_usage("a terminal shows no raw bytes: give -o FILE");
+    wb_status status = open_path(args->operands[0], &options, &model, &error);
+    if (status != WB_OK) {
+        report_error(plan.path, &error);
+        return exit_code_of_opening(status);
+    }
+    plan.model = model;
+    code = !is_stdout && replaces_model(&plan)
+               ? report_usage("the output would take the place of the model")
+               : get_from(&plan);
+    wb_close(model);
+    return code;
+}

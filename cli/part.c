@@ -1,0 +1,34 @@
+#include "part.h"
+
+#include <string.h>
+
+#include "report.h"
+
+/* Digits up to `end`, which is passed over; NULL where they are none, or too many. */
+static const char *take_number(const char *p, char end, uint32_t *number)
+{
+    uint64_t value = 0;
+    const char *start = p;
+    for (; *p >= '0' && *p <= '9' && value <= UINT32_MAX; p++)
+        value = value * 10 + (uint64_t)(*p - '0');
+    if (p == start || *p != end || value > UINT32_MAX)
+        return NULL;
+    *number = (uint32_t)value;
+    return p + (end != '\0');
+}
+
+int part_parse(const char *typed, part_option *part)
+{
+    *part = (part_option){0, 0, 0};
+    if (typed == NULL)
+        return 0;
+    const char *p = take_number(typed, ':', &part->axis);
+    if (p != NULL)
+        p = take_number(p, '/', &part->rank);
+    if (p != NULL)
+        p = take_number(p, '\0', &part->of);
+    if (p == NULL || part->rank >= part->of)
+        return report_usage("--part is AXIS:RANK/OF, as in 0:1/4: the second of four parts of the "
+                            "rows");
+    return 0;
+}

@@ -1,0 +1,243 @@
+/*
+ * A filter of system calls for Linux (seccomp(2)): a list of what reading needs. What only an attack
+ * would try ends the process; anything else that is not on the list does not exist (ENOSYS), so that a
+ * C library that prefers newer calls (clone3, openat2) falls back on those whose arguments a filter can
+ * see.
+ *
+ * Per call the filter has a comparison of its number, and behind it what its rule says:
+ *
+ *     if number == N:  [load an argument; compare it]  return verdict
+ */
+#define _GNU_SOURCE /* CLONE_THREAD, O_TMPFILE */
+#include "sandbox.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "exit.h"
+#include "report.h"
+
+#if defined(__linux__) && defined(__x86_64__) && defined(__LP64__)
+#define ARCHITECTURE AUDIT_ARCH_X86_64
+#elif defined(__linux__) && defined(__aarch64__)
+#define ARCHITECTURE AUDIT_ARCH_AARCH64
+#endif
+
+#ifdef ARCHITECTURE
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <stddef.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+typedef enum rule {
+    ALLOW,
+    END,      /* ends the process */
+    READING,  /* the flags, argument 1 or 2, do not ask to write */
+    THREAD,   /* what comes of it shares our memory: a thread, no process */
+    OURSELF,  /* argument 0 is this process */
+    TERMINAL, /* asks a terminal what it is and how wide */
+} rule;
+
+typedef struct call {
+    int number;
+    rule rule;
+    unsigned argument;
+} call;
+
+static const call calls[] = {
+    /* files */
+    {SYS_openat, READING, 2},
+#ifdef SYS_open
+    {SYS_open, READING, 1},
+    {SYS_access, ALLOW, 0},
+    {SYS_stat, ALLOW, 0},
+    {SYS_lstat, ALLOW, 0},
+    {SYS_readlink, ALLOW, 0},
+#endif
+    {SYS_close, ALLOW, 0},
+    {SYS_read, ALLOW, 0},
+    {SYS_readv, ALLOW, 0},
+    {SYS_pread64, ALLOW, 0},
+    {SYS_preadv, ALLOW, 0},
+    {SYS_lseek, ALLOW, 0},
+    {SYS_fstat, ALLOW, 0},
+    {SYS_newfstatat, ALLOW, 0},
+    {SYS_statx, ALLOW, 0},
+    {SYS_fstatfs, ALLOW, 0},
+    {SYS_faccessat, ALLOW, 0},
+    {SYS_readlinkat, ALLOW, 0},
+    {SYS_getdents64, ALLOW, 0},
+    {SYS_getcwd, ALLOW, 0},
+    {SYS_fcntl, ALLOW, 0},
+    {SYS_fadvise64, ALLOW, 0},
+    {SYS_dup, ALLOW, 0},
+    /* what is open already, and memory that has a descriptor (a spooled pipe) */
+    {SYS_write, ALLOW, 0},
+    {SYS_writev, ALLOW, 0},
+    {SYS_pwrite64, ALLOW, 0},
+    {SYS_memfd_create, ALLOW, 0},
+    {SYS_ftruncate, ALLOW, 0},
+    {SYS_ioctl, TERMINAL, 1},
+    {SYS_ppoll, ALLOW, 0},
+#ifdef SYS_poll
+    {SYS_poll, ALLOW, 0},
+#endif
+    /* memory */
+    {SYS_brk, ALLOW, 0},
+    {SYS_mmap, ALLOW, 0},
+    {SYS_munmap, ALLOW, 0},
+    {SYS_mremap, ALLOW, 0},
+    {SYS_mprotect, ALLOW, 0},
+    {SYS_madvise, ALLOW, 0},
+    {SYS_mincore, ALLOW, 0},
+    /* threads, time, signals, the end */
+    {SYS_clone, THREAD, 0},
+    {SYS_futex, ALLOW, 0},
+    {SYS_set_robust_list, ALLOW, 0},
+    {SYS_rseq, ALLOW, 0},
+    {SYS_set_tid_address, ALLOW, 0},
+    {SYS_sched_yield, ALLOW, 0},
+    {SYS_sched_getaffinity, ALLOW, 0},
+    {SYS_getpid, ALLOW, 0},
+    {SYS_gettid, ALLOW, 0},
+    {SYS_getrandom, ALLOW, 0},
+    {SYS_prlimit64, ALLOW, 0},
+    {SYS_getrusage, ALLOW, 0},
+    {SYS_sysinfo, ALLOW, 0},
+    {SYS_uname, ALLOW, 0},
+    {SYS_clock_gettime, ALLOW, 0},
+    {SYS_clock_nanosleep, ALLOW, 0},
+    {SYS_gettimeofday, ALLOW, 0},
+    {SYS_rt_sigaction, ALLOW, 0},
+    {SYS_rt_sigprocmask, ALLOW, 0},
+    {SYS_rt_sigreturn, ALLOW, 0},
+    {SYS_sigaltstack, ALLOW, 0},
+    {SYS_restart_syscall, ALLOW, 0},
+    {SYS_tgkill, OURSELF, 0},
+    {SYS_kill, OURSELF, 0},
+    {SYS_exit, ALLOW, 0},
+    {SYS_exit_group, ALLOW, 0},
+    /* nobody who reads a model does this */
+    {SYS_execve, END, 0},
+    {SYS_execveat, END, 0},
+    {SYS_socket, END, 0},
+    {SYS_connect, END, 0},
+    {SYS_ptrace, END, 0},
+    {SYS_process_vm_writev, END, 0},
+    {SYS_bpf, END, 0},
+    {SYS_mount, END, 0},
+    {SYS_setuid, END, 0},
+#ifdef SYS_fork
+    {SYS_fork, END, 0},
+    {SYS_vfork, END, 0},
+#endif
+};
+
+enum { CALLS = sizeof calls / sizeof calls[0], PER_CALL = 6, AROUND = 8 };
+
+typedef struct filter {
+    struct sock_filter code[CALLS * PER_CALL + AROUND];
+    unsigned short n;
+} filter;
+
+static void emit(filter *f, unsigned short code, unsigned char if_true, unsigned char if_false,
+                 uint32_t k)
+{
+    f->code[f->n++] = (struct sock_filter){code, if_true, if_false, k};
+}
+
+static void emit_return(filter *f, uint32_t verdict)
+{
+    emit(f, BPF_RET | BPF_K, 0, 0, verdict);
+}
+
+/* Returns `yes` if the comparison holds and `no` otherwise. */
+static void emit_choice(filter *f, unsigned short comparison, uint32_t with, uint32_t yes,
+                        uint32_t no)
+{
+    emit(f, BPF_JMP | comparison | BPF_K, 0, 1, with);
+    emit_return(f, yes);
+    emit_return(f, no);
+}
+
+/* The lower half of an argument: flags, process numbers and requests have no more. */
+static void emit_argument(filter *f, unsigned argument)
+{
+    size_t at = offsetof(struct seccomp_data, args) + argument * sizeof(uint64_t);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    at += sizeof(uint32_t);
+#endif
+    emit(f, BPF_LD | BPF_W | BPF_ABS, 0, 0, (uint32_t)at);
+}
+
+#define FORBIDDEN (SECCOMP_RET_ERRNO | EPERM)
+
+static void emit_rule(filter *f, const call *c)
+{
+    switch (c->rule) {
+    case ALLOW: emit_return(f, SECCOMP_RET_ALLOW); return;
+    case END: emit_return(f, SECCOMP_RET_KILL_PROCESS); return;
+    case READING:
+        emit_argument(f, c->argument);
+        emit_choice(f, BPF_JSET, O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_APPEND, FORBIDDEN,
+                    SECCOMP_RET_ALLOW);
+        return;
+    case THREAD:
+        emit_argument(f, c->argument);
+        emit_choice(f, BPF_JSET, CLONE_THREAD, SECCOMP_RET_ALLOW, SECCOMP_RET_KILL_PROCESS);
+        return;
+    case OURSELF:
+        emit_argument(f, c->argument);
+        emit_choice(f, BPF_JEQ, (uint32_t)getpid(), SECCOMP_RET_ALLOW, FORBIDDEN);
+        return;
+    case TERMINAL:
+        emit_argument(f, c->argument);
+        emit(f, BPF_JMP | BPF_JEQ | BPF_K, 1, 0, TCGETS); /* past the next comparison */
+        emit_choice(f, BPF_JEQ, TIOCGWINSZ, SECCOMP_RET_ALLOW, FORBIDDEN);
+        return;
+    }
+}
+
+static void make(filter *f)
+{
+    f->n = 0;
+    emit(f, BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(struct seccomp_data, arch));
+    emit(f, BPF_JMP | BPF_JEQ | BPF_K, 1, 0, ARCHITECTURE);
+    emit_return(f, SECCOMP_RET_KILL_PROCESS);
+    emit(f, BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(struct seccomp_data, nr));
+    for (size_t i = 0; i < CALLS; i++) {
+        unsigned short comparison = f->n;
+        emit(f, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, (uint32_t)calls[i].number);
+        emit_rule(f, &calls[i]);
+        f->code[comparison].jf = (unsigned char)(f->n - comparison - 1);
+    }
+    emit_return(f, SECCOMP_RET_ERRNO | ENOSYS);
+}
+
+int sandbox_enter(void)
+{
+    filter f;
+    make(&f);
+    const struct sock_fprog program = {f.n, f.code};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0)
+        return EXIT_CLEAN;
+    report_line("there is no sandbox to be had here: %s", strerror(errno));
+    return EXIT_UNSUPPORTED;
+}
+
+#else
+
+int sandbox_enter(void)
+{
+    report_line("--sandbox needs Linux on x86-64 or AArch64");
+    return EXIT_UNSUPPORTED;
+}
+
+#endif

@@ -1,0 +1,9 @@
+/* .npz: the reader, and everything that can be asked of an open model. */
+#include "support/fuzz.h"
+#include "support/whole.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    fuzz_check_whole(data, size, "x.npz");
+    return 0;
+}

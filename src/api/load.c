@@ -1,0 +1,33 @@
+#include "load/load.h"
+
+wb_status wb_load(const wb_model *model, const wb_load_options *options, wb_load_report *report,
+                  wb_error *error)
+{
+    wb_error spare;
+    wb_load_report unseen = {.size = sizeof unseen};
+    wb__context context = wb__context_of(model, wb__error_reset(error, &spare));
+    if (report == NULL)
+        report = &unseen;
+    size_t size = report->size;
+    memset(report, 0, sizeof *report);
+    report->size = size;
+    if (size != sizeof *report)
+        return wb__fail_argument(&context, "wb_load_report.size is not sizeof(wb_load_report)");
+    return wb__load_model(model, &context, options, report);
+}
+
+wb_status wb_file_cached(const wb_model *model, uint64_t file, uint64_t *bytes, wb_error *error)
+{
+    wb_error spare;
+    wb__context context = wb__context_of(model, wb__error_reset(error, &spare));
+    *bytes = 0;
+    if (file >= model->source_count)
+        return wb__fail(&context, WB_ERROR_NOT_FOUND, WB__FINDING_NOT_FOUND, WB_NO_OFFSET,
+                        WB__STR(""), "there is no file number %llu", (unsigned long long)file);
+    const wb__source *source = model->sources[file];
+    context.file = model->logical.files[file].path;
+    if (wb__source_cached(source, 0, wb__source_bytes(source), bytes))
+        return WB_OK;
+    return wb__fail(&context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
+                    WB__STR(""), "the system does not tell what is in its page cache");
+}

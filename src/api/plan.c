@@ -1,0 +1,80 @@
+#include "provider/plan.h"
+#include "open/open.h"
+
+wb_status wb_slice_plan(const wb_model *model, const char *name, size_t name_len, uint32_t axis,
+                        uint32_t rank, uint32_t of, wb_plan **plan, wb_error *error)
+{
+    wb_error spare;
+    const wb__rank wanted = {axis, rank, of};
+    wb__context context = wb__context_of(model, wb__error_reset(error, &spare));
+    *plan = NULL;
+    if (of == 0)
+        return wb__fail_argument(&context, "nothing can be shared out among no ranks");
+    return wb__slice_plan(&context, model, wb__str_from(name, name_len), &wanted, plan);
+}
+
+void wb_plan_free(wb_plan *plan)
+{
+    if (plan != NULL)
+        wb__plan_free(plan);
+}
+
+wb_status wb_plan_describe(const wb_plan *plan, wb_plan_info *info)
+{
+    size_t size = info->size;
+    memset(info, 0, sizeof *info);
+    info->size = size;
+    if (size != sizeof *info)
+        return WB_ERROR_ARGUMENT;
+    const wb__share *share = &plan->layout.shares[0];
+    info->axis = plan->rank.axis;
+    info->rank = plan->rank.rank;
+    info->of = plan->rank.of;
+    info->dims = plan->layout.rank;
+    info->shape = plan->layout.shape;
+    info->unit = share->unit;
+    info->ranges = plan->layout.runs.count;
+    info->replicated = share->replicated;
+    for (size_t i = 0; i < plan->operands.count; i++) {
+        info->cuts += plan->layout.shares[i].count;
+        info->uneven |= plan->layout.shares[i].uneven;
+        info->alone |= plan->layout.shares[i].alone;
+    }
+    for (size_t i = 0; i < plan->layout.runs.count; i++)
+        info->bytes += ((const wb__run *)wb__list_at(&plan->layout.runs, i))->bytes;
+    return WB_OK;
+}
+
+wb_status wb_plan_cut_at(const wb_plan *plan, uint64_t index, wb_plan_cut *cut)
+{
+    size_t size = cut->size;
+    memset(cut, 0, sizeof *cut);
+    cut->size = size;
+    if (size != sizeof *cut)
+        return WB_ERROR_ARGUMENT;
+    for (size_t i = 0; i < plan->operands.count; i++) {
+        const wb__share *share = &plan->layout.shares[i];
+        if (index < share->count) {
+            cut->tensor = (uint32_t)i;
+            cut->start = share->cuts[index].start;
+            cut->count = share->cuts[index].count;
+            return WB_OK;
+        }
+        index -= share->count;
+    }
+    return WB_ERROR_NOT_FOUND;
+}
+
+wb_status wb_plan_range_at(const wb_plan *plan, uint64_t index, wb_plan_range *range)
+{
+    size_t size = range->size;
+    memset(range, 0, sizeof *range);
+    range->size = size;
+    if (size != sizeof *range)
+        return WB_ERROR_ARGUMENT;
+    if (index >= plan->layout.runs.count)
+        return WB_ERROR_NOT_FOUND;
+    const wb__run *run = wb__list_at(&plan->layout.runs, (size_t)index);
+    *range = run->range;
+    return WB_OK;
+}

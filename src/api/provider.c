@@ -1,0 +1,349 @@
+#include "provider/provider.h"
+#include "open/open.h"
+
+/* ---- making ---- */
+
+static wb_status check_policy(wb__context *context, const wb_policy *policy)
+{
+    if (policy->size != sizeof *policy)
+        return wb__fail_argument(context, "wb_policy.size is not sizeof(wb_policy)");
+    if (policy->plain > WB_PLAIN_DTYPE)
+        return wb__fail_argument(context, "wb_policy.plain is none of WB_PLAIN_*");
+    if (policy->plain == WB_PLAIN_DTYPE && policy->dtype != WB_DTYPE_F32 &&
+        policy->dtype != WB_DTYPE_F16 && policy->dtype != WB_DTYPE_BF16)
+        return wb__fail_argument(context, "wb_policy.dtype is none of F32, F16 and BF16");
+    if (policy->flags & ~WB_POLICY_KEEP_SCALES)
+        return wb__fail_argument(context, "wb_policy.flags has bits that mean nothing");
+    return WB_OK;
+}
+
+static wb_status check_device(wb__context *context, const wb_device *device)
+{
+    if (device->size != sizeof *device)
+        return wb__fail_argument(context, "wb_device.size is not sizeof(wb_device)");
+    if (device->free == NULL || (device->alloc == NULL && device->claim == NULL))
+        return wb__fail_argument(context, "wb_device needs alloc, or claim, and free");
+    if (device->map == NULL && (device->upload == NULL || device->download == NULL))
+        return wb__fail_argument(context, "wb_device needs map, or upload and download");
+    if ((device->claim == NULL) != (device->publish == NULL))
+        return wb__fail_argument(context, "wb_device has one of claim and publish");
+    return WB_OK;
+}
+
+wb_status wb_provider_create(const wb_model *model, const wb_device *device,
+                             const wb_policy *policy, wb_provider **provider, wb_error *error)
+{
+    wb_error spare;
+    wb__context context;
+    wb_open_options options = {.size = sizeof options};
+    *provider = NULL;
+    if (policy != NULL && policy->size == sizeof *policy) {
+        options.allocator = policy->allocator;
+        options.executor = policy->executor;
+    }
+    wb_status status = wb__context_init(&context, &options, wb__error_reset(error, &spare));
+    if (status == WB_OK && model == NULL)
+        status = wb__fail_argument(&context, "the model is NULL");
+    if (status == WB_OK && policy != NULL)
+        status = check_policy(&context, policy);
+    if (status == WB_OK && device != NULL)
+        status = check_device(&context, device);
+    return status == WB_OK ? wb__provider_make(&context, model, device, policy, provider) : status;
+}
+
+void wb_provider_destroy(wb_provider *provider)
+{
+    if (provider != NULL)
+        wb__provider_free(provider);
+}
+
+/* ---- asking ---- */
+
+static wb__context context_of(const wb_provider *provider, wb_error *error)
+{
+    return (wb__context){.allocator = provider->allocator, .file = "", .error = error};
+}
+
+static wb_status fail(const wb_provider *provider, wb_error *error, const char *what)
+{
+    wb_error spare;
+    wb__context context = context_of(provider, wb__error_reset(error, &spare));
+    return wb__fail_argument(&context, what);
+}
+
+static wb_status give(wb_provider *provider, const wb__query *query, wb_buffer *buffer,
+                      wb_error *error)
+{
+    if (buffer->size != sizeof *buffer) {
+        size_t size = buffer->size;
+        memset(buffer, 0, sizeof *buffer);
+        buffer->size = size;
+        return fail(provider, error, "wb_buffer.size is not sizeof(wb_buffer)");
+    }
+    wb_status status = wb__provider_get(provider, query, buffer, error);
+    if (status != WB_OK)
+        *buffer = (wb_buffer){.size = sizeof *buffer};
+    return status;
+}
+
+wb_status wb_provider_get(wb_provider *provider, const char *name, size_t name_len,
+                          wb_buffer *buffer, wb_error *error)
+{
+    const wb__query query = {wb__str_from(name, name_len), {0, 0, 0}};
+    return give(provider, &query, buffer, error);
+}
+
+wb_status wb_provider_slice(wb_provider *provider, const char *name, size_t name_len, uint32_t axis,
+                            uint32_t rank, uint32_t of, wb_buffer *buffer, wb_error *error)
+{
+    const wb__query query = {wb__str_from(name, name_len), {axis, rank, of}};
+    if (of != 0)
+        return give(provider, &query, buffer, error);
+    size_t size = buffer->size;
+    memset(buffer, 0, sizeof *buffer);
+    buffer->size = size;
+    return fail(provider, error, "nothing can be shared out among no ranks");
+}
+
+/* The names with '+' between them; what does not fit into `room` lies in memory of its own. */
+typedef struct joined_names {
+    char *text;
+    size_t len;
+    size_t bytes; /* of that memory */
+    char room[1024];
+} joined_names;
+
+static bool join_names(const wb_provider *provider, const char *const *names, const size_t *lens,
+                       size_t n, joined_names *joined)
+{
+    joined->text = joined->room;
+    joined->len = joined->bytes = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        size_t at = 0;
+        for (size_t i = 0; i < n; i++) {
+            wb__str name = wb__str_from(names[i], lens == NULL ? SIZE_MAX : lens[i]);
+            bool fits = at + name.len + 1 <= sizeof joined->room || joined->bytes != 0;
+            if (fits) {
+                memcpy(joined->text + at, name.ptr, name.len);
+                joined->text[at + name.len] = '+';
+            }
+            at += name.len + 1;
+        }
+        joined->len = at - 1;
+        if (at <= sizeof joined->room || joined->bytes != 0)
+            return true;
+        joined->text = wb__alloc(&provider->allocator, at);
+        if (joined->text == NULL)
+            return false;
+        joined->bytes = at;
+    }
+    return true;
+}
+
+wb_status wb_provider_fuse(wb_provider *provider, const char *const *names, const size_t *name_lens,
+                           size_t n, uint32_t flags, wb_buffer *buffer, wb_error *error)
+{
+    joined_names joined;
+    wb_error spare;
+    const char *wrong = n == 0 || names == NULL         ? "there are no names"
+                        : n > WB__OPERANDS_MAX          ? "there are too many names"
+                        : (flags & ~WB_FUSE_FREE_PARTS) ? "flags has bits that mean nothing"
+                                                        : NULL;
+    size_t size = buffer->size;
+    if (wrong != NULL) {
+        memset(buffer, 0, sizeof *buffer);
+        buffer->size = size;
+        return fail(provider, error, wrong);
+    }
+    if (!join_names(provider, names, name_lens, n, &joined)) {
+        memset(buffer, 0, sizeof *buffer);
+        buffer->size = size;
+        wb__context context = context_of(provider, wb__error_reset(error, &spare));
+        return wb__fail_memory(&context);
+    }
+    const wb__query query = {{joined.text, joined.len}, {n == 1 ? 0 : WB__JOINED, 0, 0}};
+    wb_status status = give(provider, &query, buffer, error);
+    if (joined.bytes != 0)
+        wb__free(&provider->allocator, joined.text, joined.bytes);
+    if (status == WB_OK && (flags & WB_FUSE_FREE_PARTS) != 0)
+        wb__provider_drop_parts(provider, buffer);
+    return status;
+}
+
+void wb_provider_release(wb_provider *provider, wb_buffer *buffer)
+{
+    if (buffer == NULL || buffer->use == NULL)
+        return;
+    wb__provider_release(provider, buffer);
+    *buffer = (wb_buffer){.size = sizeof *buffer};
+}
+
+void wb_provider_trim(wb_provider *provider)
+{
+    wb__provider_trim(provider);
+}
+
+/* ---- without loading ---- */
+
+int wb_provider_has(const wb_provider *provider, const char *name, size_t name_len)
+{
+    wb_error error;
+    wb__context context = context_of(provider, wb__error_reset(NULL, &error));
+    wb__operands operands = {.allocator = provider->allocator};
+    wb_status status =
+        wb__operands_add(&operands, &context, provider->model, wb__str_from(name, name_len), false);
+    wb__operands_free(&operands);
+    return status == WB_OK;
+}
+
+int32_t wb_provider_dtype(const wb_provider *provider, const char *name, size_t name_len)
+{
+    wb_error error;
+    wb__context context = context_of(provider, wb__error_reset(NULL, &error));
+    wb__operands operands = {.allocator = provider->allocator};
+    int32_t dtype = -1;
+    if (wb__operands_add(&operands, &context, provider->model, wb__str_from(name, name_len),
+                         false) == WB_OK)
+        dtype = wb__becomes_dtype(&provider->becomes, &operands.list[0]);
+    wb__operands_free(&operands);
+    return dtype;
+}
+
+wb_status wb_provider_shape(const wb_provider *provider, const char *name, size_t name_len,
+                            uint64_t *shape, uint32_t *rank, wb_error *error)
+{
+    wb_error spare;
+    wb__context context = context_of(provider, wb__error_reset(error, &spare));
+    wb__operands operands = {.allocator = provider->allocator};
+    wb__layout layout = {.bytes = 0};
+    const wb__rank whole = {0, 0, 0};
+    uint32_t room = *rank;
+    *rank = 0;
+    wb_status status =
+        wb__operands_add(&operands, &context, provider->model, wb__str_from(name, name_len), false);
+    if (status == WB_OK)
+        status = wb__layout_make(&layout, &context, provider->model, &operands, &whole,
+                                 &provider->becomes);
+    if (status == WB_OK && layout.rank > room)
+        status = wb__fail(&context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET,
+                          wb__str_from(name, name_len),
+                          "it has %lu dimensions, and there is room for %lu",
+                          (unsigned long)layout.rank, (unsigned long)room);
+    if (status == WB_OK) {
+        *rank = layout.rank;
+        for (uint32_t i = 0; i < layout.rank; i++)
+            shape[i] = layout.shape[i];
+    } else {
+        for (uint32_t i = 0; i < room; i++)
+            shape[i] = 0;
+    }
+    wb__layout_free(&layout);
+    wb__operands_free(&operands);
+    return status;
+}
+
+/* ---- bytes ---- */
+
+wb_status wb_provider_download(const wb_provider *provider, const wb_buffer *buffer,
+                               uint64_t offset, void *dst, uint64_t n, wb_error *error)
+{
+    wb_error spare;
+    wb__context context = context_of(provider, wb__error_reset(error, &spare));
+    const wb_device *device = &provider->device;
+    wb_status status = WB_OK;
+    if (buffer->use == NULL || !wb__in_range(offset, n, buffer->bytes))
+        status = wb__fail_argument(&context, "the bytes are not all within the buffer");
+    else if (n != 0 && buffer->contents != NULL)
+        memcpy(dst, (const uint8_t *)buffer->contents + offset, (size_t)n);
+    else if (n != 0 && device->download == NULL)
+        status = wb__fail_device(&context, WB_ERROR_UNSUPPORTED, "give back", n);
+    else if (n != 0)
+        status = device->download(device->ctx, buffer->handle, offset, dst, n);
+    if (status != WB_OK && context.error->status == WB_OK)
+        status = wb__fail_device(&context, status, "give back", n);
+    if (status != WB_OK && dst != NULL && n <= SIZE_MAX)
+        memset(dst, 0, (size_t)n);
+    return status;
+}
+
+wb_status wb_provider_stats(const wb_provider *provider, wb_cache_stats *stats, wb_error *error)
+{
+    size_t size = stats->size;
+    memset(stats, 0, sizeof *stats);
+    stats->size = size;
+    if (size != sizeof *stats)
+        return fail(provider, error, "wb_cache_stats.size is not sizeof(wb_cache_stats)");
+    wb__provider_count(provider, stats);
+    return WB_OK;
+}
+
+/* ---- prefetching ---- */
+
+#define PAGE ((uint64_t)4096)
+
+typedef struct prefetch {
+    wb_provider *provider;
+    const char *const *names;
+    const size_t *lens;
+    const char *texts; /* all names of the model, where none were given */
+    const uint64_t *offsets;
+    wb_status status; /* the first failure; under the provider's lock */
+    wb_error *error;
+} prefetch;
+
+static wb__str name_at(const prefetch *p, size_t i)
+{
+    if (p->names != NULL)
+        return wb__str_from(p->names[i], p->lens == NULL ? SIZE_MAX : p->lens[i]);
+    return (wb__str){p->texts + p->offsets[i], (size_t)(p->offsets[i + 1] - p->offsets[i] - 1)};
+}
+
+static void prefetch_one(void *arg, size_t i)
+{
+    prefetch *p = arg;
+    const wb__query query = {name_at(p, i), {0, 0, 0}};
+    wb_buffer buffer = {.size = sizeof buffer};
+    wb_error error;
+    if (p->names == NULL && query.text.len == 0)
+        return;
+    wb_status status = wb__provider_get(p->provider, &query, &buffer, &error);
+    if (status == WB_OK) {
+        const volatile uint8_t *bytes = buffer.contents;
+        for (uint64_t at = 0; buffer.borrowed != 0 && at < buffer.bytes; at += PAGE)
+            (void)bytes[at];
+        wb__provider_release(p->provider, &buffer);
+        return;
+    }
+    if (p->names == NULL && status == WB_ERROR_NOT_FOUND)
+        return; /* experts of which some are missing have a canonical name, and are no tensor */
+    (void)pthread_mutex_lock(&p->provider->lock);
+    if (p->status == WB_OK) {
+        p->status = status;
+        *p->error = error;
+    }
+    (void)pthread_mutex_unlock(&p->provider->lock);
+}
+
+wb_status wb_provider_prefetch(wb_provider *provider, const char *const *names,
+                               const size_t *name_lens, size_t n, wb_error *error)
+{
+    wb_error spare;
+    prefetch p = {.provider = provider,
+                  .names = names,
+                  .lens = name_lens,
+                  .error = wb__error_reset(error, &spare)};
+    if (names == NULL) {
+        wb_status status =
+            wb_tensor_names(provider->model, WB_NAMES_CANONICAL, &p.texts, &p.offsets, p.error);
+        if (status != WB_OK)
+            return status;
+        n = (size_t)wb_tensor_count(provider->model);
+    }
+    if (provider->executor.parallel_for != NULL) {
+        provider->executor.parallel_for(provider->executor.ctx, n, prefetch_one, &p);
+        return p.status;
+    }
+    for (size_t i = 0; i < n && p.status == WB_OK; i++)
+        prefetch_one(&p, i);
+    return p.status;
+}

@@ -1,0 +1,170 @@
+#include "arch/tokenizer/reader.h"
+
+bool wb__token_fail(wb__token_reader *r)
+{
+    r->file->fault = r->json.fault;
+    r->file->fault_at = r->json.at;
+    return false;
+}
+
+bool wb__token_fail_memory(wb__token_reader *r)
+{
+    r->file->fault = WB__JSON_FAULT_MEMORY;
+    return false;
+}
+
+/* ---- tokens by number ---- */
+
+/* Tokens may come in any order, but their numbers must not need more memory than the file takes. */
+bool wb__token_reserve(wb__tokenizer_json *file, uint64_t number, bool *fits)
+{
+    *fits = number < file->entries + (uint64_t)WB__TOKENS_SPARE ||
+            number < file->bytes / 8; /* a token with so high a number takes more bytes than that */
+    if (!*fits || number < file->token_count)
+        return true;
+    if (!wb__grow(&file->allocator, (void **)&file->tokens, &file->token_capacity,
+                  sizeof *file->tokens, (size_t)number + 1, SIZE_MAX))
+        return false;
+    while (file->token_count <= number)
+        file->tokens[file->token_count++] = (wb__token_at){0, WB__TOKEN_NONE};
+    return true;
+}
+
+bool wb__tokenizer_json_add(wb__tokenizer_json *file, uint64_t number, wb__str text)
+{
+    return wb__token_add(file, number, (uint32_t)(text.ptr - file->rest),
+                         (uint32_t)text.len | WB__TOKEN_REST);
+}
+
+wb__str wb__tokenizer_json_token(const wb__tokenizer_json *file, size_t number, bool *is_token)
+{
+    const wb__token_at *token = &file->tokens[number];
+    *is_token = token->len != WB__TOKEN_NONE;
+    if (!*is_token)
+        return WB__STR("");
+    const char *base = token->len & WB__TOKEN_REST ? file->rest : file->text;
+    return (wb__str){base + token->at, token->len & ~WB__TOKEN_REST};
+}
+
+uint32_t wb__token_keep(wb__token_reader *r)
+{
+    char *to = r->file->text + r->json.at + 1;
+    if (r->json.text.ptr != to)
+        memcpy(to, r->json.text.ptr, r->json.text.len);
+    return (uint32_t)(to - r->file->text);
+}
+
+/* ---- the whole ---- */
+
+/* The value of a key that is not wanted here stays in the rest; what was read is left out of it. */
+static bool leave_out(wb__token_reader *r, size_t from)
+{
+    size_t to = (size_t)wb__cursor_at(&r->cursor);
+    if (r->span_count == WB__SPANS) { /* nobody has so many: let the last swallow all between */
+        r->spans[WB__SPANS - 1].to = to;
+        return true;
+    }
+    r->spans[r->span_count++] = (wb__span){from, to};
+    return true;
+}
+
+static bool read_model(wb__token_reader *r)
+{
+    wb__json *json = &r->json;
+    while (wb__json_next(json) == WB__JSON_KEY) {
+        bool is_vocab = wb__str_equal(json->text, WB__STR("vocab"));
+        bool is_merges = wb__str_equal(json->text, WB__STR("merges"));
+        wb__json_token token = wb__json_next(json);
+        size_t from = (size_t)json->at;
+        bool big = r->span_count < WB__SPANS;
+        if (is_vocab && token == WB__JSON_OBJECT && big) {
+            if (!wb__token_read_vocab(r) || !leave_out(r, from))
+                return false;
+        } else if (is_vocab && token == WB__JSON_ARRAY && big) {
+            if (!wb__token_read_scores(r) || !leave_out(r, from))
+                return false;
+        } else if (is_merges && token == WB__JSON_ARRAY && big) {
+            if (!wb__token_read_merges(r) || !leave_out(r, from))
+                return false;
+        } else if (!wb__json_skip(json)) {
+            return wb__token_fail(r);
+        }
+    }
+    return json->token == WB__JSON_OBJECT_END || wb__token_fail(r);
+}
+
+static bool read_top(wb__token_reader *r)
+{
+    wb__json *json = &r->json;
+    if (wb__json_next(json) != WB__JSON_OBJECT)
+        return json->token == WB__JSON_FAULT ? wb__token_fail(r) : true;
+    while (wb__json_next(json) == WB__JSON_KEY) {
+        bool is_model = wb__str_equal(json->text, WB__STR("model"));
+        if (is_model && wb__json_next(json) == WB__JSON_OBJECT) {
+            if (!read_model(r))
+                return false;
+        } else if (!wb__json_skip(json)) {
+            return wb__token_fail(r);
+        }
+    }
+    return json->token == WB__JSON_OBJECT_END || wb__token_fail(r);
+}
+
+/* The file with 0 in the place of what was read, as a tree. */
+static bool read_rest(wb__token_reader *r)
+{
+    wb__tokenizer_json *file = r->file;
+    file->rest_bytes = file->bytes;
+    for (size_t i = 0; i < r->span_count; i++)
+        file->rest_bytes -= r->spans[i].to - r->spans[i].from - 1;
+    file->rest = wb__alloc(&file->allocator, file->rest_bytes + 1);
+    if (file->rest == NULL)
+        return wb__token_fail_memory(r);
+    size_t from = 0, n = 0;
+    for (size_t i = 0; i < r->span_count; i++) {
+        memcpy(file->rest + n, file->text + from, r->spans[i].from - from);
+        n += r->spans[i].from - from;
+        file->rest[n++] = '0';
+        from = r->spans[i].to;
+    }
+    memcpy(file->rest + n, file->text + from, file->bytes - from);
+    file->rest[file->rest_bytes] = '\0';
+    if (wb__tree_parse(&file->tree, file->rest, file->rest_bytes, &file->allocator))
+        return true;
+    file->fault = file->tree.fault;
+    file->fault_at = file->tree.fault_at;
+    for (size_t i = 0; i < r->span_count && file->fault_at > r->spans[i].from; i++)
+        file->fault_at += r->spans[i].to - r->spans[i].from - 1;
+    return false;
+}
+
+bool wb__tokenizer_json_read(wb__tokenizer_json *file, char *text, size_t bytes,
+                             const wb_allocator *allocator)
+{
+    wb__token_reader r = {.file = file};
+    *file = (wb__tokenizer_json){.allocator = *allocator, .text = text, .bytes = bytes};
+    file->merges.allocator = *allocator;
+    if (bytes >= WB__TOKEN_REST) {
+        file->fault = WB__JSON_FAULT_STRING_LENGTH;
+        return false;
+    }
+    r.cursor = wb__cursor_over(text, bytes);
+    wb__json_start(&r.json, &r.cursor, allocator);
+    r.json.nonfinite = true;
+    bool read = read_top(&r);
+    wb__json_stop(&r.json);
+    return read && read_rest(&r);
+}
+
+void wb__tokenizer_json_free(wb__tokenizer_json *file)
+{
+    const wb_allocator *a = &file->allocator;
+    if (a->free == NULL)
+        return;
+    wb__free(a, file->tokens, file->token_capacity * sizeof *file->tokens);
+    wb__free(a, file->scores, file->score_capacity * sizeof *file->scores);
+    wb__strings_free(&file->merges);
+    wb__tree_free(&file->tree);
+    wb__free(a, file->rest, file->rest_bytes + 1);
+    *file = (wb__tokenizer_json){0};
+}

@@ -1,0 +1,173 @@
+/* From tokenizer.json: the vocabulary, and the added tokens put among it. */
+#include "arch/tokenizer/maker.h"
+#include "arch/tokenizer/pretokenizer.h"
+
+/* By number: the kind of each added token, 0 for all others. */
+typedef struct added_kinds {
+    uint8_t *kinds;
+    size_t count;
+} added_kinds;
+
+/* Puts the added tokens of tokenizer.json among the others. False: memory. */
+static bool add_added(wb__token_maker *m, added_kinds *out)
+{
+    wb__tokenizer_json *json = &m->json;
+    wb__node list = wb__tree_get(&json->tree, 0, "added_tokens");
+    *out = (added_kinds){NULL, 0};
+    for (int pass = 0; pass < 2; pass++) {
+        for (wb__node n = wb__tree_first(&json->tree, list); n != WB__NO_NODE;
+             n = wb__tree_next(&json->tree, list, n)) {
+            uint64_t id;
+            wb__node content = wb__tree_get(&json->tree, n, "content");
+            wb__str text = wb__tree_string(&json->tree, content);
+            if (content == WB__NO_NODE ||
+                !wb__tree_uint(&json->tree, wb__tree_get(&json->tree, n, "id"), &id))
+                continue;
+            if (pass == 0 && !wb__tokenizer_json_add(json, id, text))
+                return false;
+            if (pass == 1 && id < out->count)
+                out->kinds[id] = wb__token_kind_of(m, &json->tree, n, text);
+        }
+        if (pass == 0 && json->token_count > 0) {
+            out->kinds = wb__alloc_zeroed(&json->allocator, json->token_count);
+            if (out->kinds == NULL)
+                return false;
+            out->count = json->token_count;
+        }
+    }
+    return true;
+}
+
+/* "<0x0A>" */
+static bool is_byte(wb__str text)
+{
+    return text.len == 6 && memcmp(text.ptr, "<0x", 3) == 0 && text.ptr[5] == '>';
+}
+
+static bool add_json_token(wb__token_maker *m, size_t number, wb__str text, uint8_t kind)
+{
+    wb__tokenizer *tokenizer = m->tokenizer;
+    bool is_bert = strcmp(tokenizer->model, "bert") == 0;
+    bool is_llama = strcmp(tokenizer->model, "llama") == 0;
+    uint32_t type = kind != 0                   ? kind
+                    : is_llama && is_byte(text) ? WB__TOKEN_BYTE
+                                                : WB__TOKEN_NORMAL;
+    wb__token_set_type(tokenizer, number, type);
+    wb__token_set_score(tokenizer, number,
+                        m->json.scores != NULL && number < m->json.score_capacity && kind == 0
+                            ? m->json.scores[number]
+                            : WB__ADDED_SCORE);
+    if (is_bert && kind != WB__TOKEN_CONTROL)
+        return wb__token_add_word_piece(&tokenizer->tokens, text);
+    if (kind == WB__TOKEN_USER && !m->files->is_phi)
+        return wb__token_add_spaced(&tokenizer->tokens, text);
+    return wb__strings_add(&tokenizer->tokens, text);
+}
+
+/* At least what the texts of all tokens take together. */
+static size_t bytes_of_tokens(const wb__token_maker *m, size_t count)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < count; i++) {
+        bool is_token = false;
+        size_t n = 0;
+        if (i < m->json.token_count)
+            n = wb__tokenizer_json_token(&m->json, i, &is_token).len + 3;
+        bytes += is_token ? n : sizeof "[PAD4294967295]";
+    }
+    return bytes;
+}
+
+static bool add_json_tokens(wb__token_maker *m)
+{
+    wb__tokenizer *tokenizer = m->tokenizer;
+    added_kinds extra;
+    bool made = add_added(m, &extra);
+    size_t count = wb__tokens_count(m, m->json.token_count);
+    bool scores = strcmp(tokenizer->model, "llama") == 0 || strcmp(tokenizer->model, "t5") == 0;
+    made = made && wb__tokens_reserve(tokenizer, count, scores) &&
+           wb__strings_reserve(&tokenizer->tokens, bytes_of_tokens(m, count), count);
+    for (size_t i = 0; made && i < count; i++) {
+        bool is_token = false;
+        wb__str text = WB__STR("");
+        if (i < m->json.token_count)
+            text = wb__tokenizer_json_token(&m->json, i, &is_token);
+        made = is_token ? add_json_token(m, i, text, i < extra.count ? extra.kinds[i] : 0)
+                        : wb__token_add_pad(tokenizer, i);
+    }
+    wb__free(&m->json.allocator, extra.kinds, extra.count);
+    return made;
+}
+
+static bool is_true(const wb__tree *tree, const char *path)
+{
+    bool value;
+    wb__node node = wb__tree_path(tree, 0, path);
+    return node != WB__NO_NODE && wb__tree_bool(tree, node, &value) && value;
+}
+
+static const char *model_of(const wb__tokenizer_json *json)
+{
+    const wb__tree *tree = &json->tree;
+    wb__str type = wb__tree_string(tree, wb__tree_path(tree, 0, "model/type"));
+    if (wb__str_equal(type, WB__STR("WordPiece")))
+        return "bert";
+    if (wb__str_equal(type, WB__STR("Unigram")))
+        return "t5";
+    /* Files of old leave the type out. */
+    if (wb__str_equal(type, WB__STR("BPE")) || (type.len == 0 && json->merges.count > 0))
+        return is_true(tree, "model/byte_fallback") ? "llama" : "gpt2";
+    return NULL;
+}
+
+static wb_status name_pre(wb__token_maker *m)
+{
+    wb__tokenizer *tokenizer = m->tokenizer;
+    tokenizer->pre = "default";
+    if (strcmp(tokenizer->model, "gpt2") != 0)
+        return WB_OK;
+    const char *name =
+        wb__pretokenizer_name(&m->json.tree, wb__tree_get(&m->json.tree, 0, "pre_tokenizer"));
+    if (name != NULL) {
+        tokenizer->pre = name;
+        return WB_OK;
+    }
+    const char *before = m->context->file;
+    m->context->file = "tokenizer.json";
+    wb_status status =
+        wb__note(m->context, WB_INFO, WB__FINDING_PRE_TOKENIZER, WB_NO_OFFSET, WB__STR(""),
+                 "the way it splits text is none that llama.cpp has a name for");
+    m->context->file = before;
+    return status;
+}
+
+wb_status wb__make_from_json(wb__token_maker *m)
+{
+    wb__tokenizer *tokenizer = m->tokenizer;
+    tokenizer->model = model_of(&m->json);
+    if (tokenizer->model == NULL)
+        return wb__token_note(m, WB_NO_OFFSET, "tokenizer.json", "its model is of an unknown type");
+    wb_status status = name_pre(m);
+    if (status == WB_OK && m->json.scattered > 0)
+        status = wb__token_note(m, WB_NO_OFFSET, "tokenizer.json",
+                                "numbers of tokens lie far apart: those far away are left out");
+    if (status == WB_OK && m->json.bad_vocab)
+        status = wb__token_note(
+            m, WB_NO_OFFSET, "tokenizer.json",
+            "the vocabulary has an entry that is not a text and a score: it ends there");
+    if (status == WB_OK && m->json.bad_merges > 0)
+        status = wb__token_note(m, WB_NO_OFFSET, "tokenizer.json", "merges that are not two texts");
+    if (status != WB_OK)
+        return status;
+    if (!add_json_tokens(m))
+        return wb__fail_memory(m->context);
+    if (strcmp(tokenizer->model, "llama") == 0)
+        return wb__token_score_by_merges(m) ? WB_OK : wb__fail_memory(m->context);
+    if (strcmp(tokenizer->model, "gpt2") == 0) {
+        tokenizer->merges = m->json.merges;
+        m->json.merges = (wb__strings){.allocator = m->json.allocator};
+    }
+    if (strcmp(tokenizer->model, "bert") == 0 && !is_true(&m->json.tree, "normalizer/lowercase"))
+        tokenizer->lowercase = WB__FLAG_NO;
+    return WB_OK;
+}

@@ -1,0 +1,52 @@
+/* From vocab.txt, a token a line. */
+#include "arch/tokenizer/maker.h"
+
+static bool is_control(wb__str word)
+{
+    return word.len > 2 && word.ptr[0] == '[' && word.ptr[word.len - 1] == ']';
+}
+
+/* The next line, without its end; false behind the last. */
+static bool next_line(wb__str *rest, wb__str *line)
+{
+    if (rest->len == 0)
+        return false;
+    const char *end = memchr(rest->ptr, '\n', rest->len);
+    size_t n = end == NULL ? rest->len : (size_t)(end - rest->ptr);
+    *line = (wb__str){rest->ptr, n};
+    if (n > 0 && rest->ptr[n - 1] == '\r')
+        line->len--;
+    n += end != NULL;
+    *rest = (wb__str){rest->ptr + n, rest->len - n};
+    return true;
+}
+
+wb_status wb__make_from_lines(wb__token_maker *m)
+{
+    wb__tokenizer *tokenizer = m->tokenizer;
+    wb__str rest = m->files->vocab, line;
+    size_t have = 0;
+    while (next_line(&rest, &line))
+        have++;
+    size_t count = wb__tokens_count(m, have);
+    if (!wb__tokens_reserve(tokenizer, count, false))
+        return wb__fail_memory(m->context);
+    tokenizer->model = "bert";
+    tokenizer->pre = "default";
+    rest = m->files->vocab;
+    for (size_t i = 0; i < count; i++) {
+        bool added;
+        if (!next_line(&rest, &line)) {
+            added = wb__token_add_pad(tokenizer, i);
+        } else if (is_control(line)) {
+            wb__token_set_type(tokenizer, i, WB__TOKEN_CONTROL);
+            added = wb__strings_add(&tokenizer->tokens, line);
+        } else {
+            wb__token_set_type(tokenizer, i, WB__TOKEN_NORMAL);
+            added = wb__token_add_word_piece(&tokenizer->tokens, line);
+        }
+        if (!added)
+            return wb__fail_memory(m->context);
+    }
+    return WB_OK;
+}

@@ -1,0 +1,75 @@
+#include "arch/tokenizer/maker.h"
+
+wb_status wb__token_note(wb__token_maker *m, uint64_t at, const char *file, const char *what)
+{
+    const char *before = m->context->file;
+    m->context->file = file;
+    wb_status status =
+        wb__note(m->context, WB_WARNING, WB__FINDING_TOKENIZER, at, WB__STR(""), "%s", what);
+    m->context->file = before;
+    return status;
+}
+
+static wb_status read_files(wb__token_maker *m)
+{
+    const wb__tokenizer_files *files = m->files;
+    const wb_allocator *allocator = &m->context->allocator;
+    wb_status status = WB_OK;
+    if (files->json != NULL) {
+        m->has_json = wb__tokenizer_json_read(&m->json, files->json, files->json_bytes, allocator);
+        if (!m->has_json && m->json.fault == WB__JSON_FAULT_MEMORY)
+            return wb__fail_memory(m->context);
+        if (!m->has_json)
+            status = wb__token_note(m, m->json.fault_at, "tokenizer.json",
+                                    wb__json_fault_text(m->json.fault));
+    }
+    if (status == WB_OK && files->model.len > 0) {
+        m->has_pieces =
+            wb__sentencepiece_read(&m->pieces, files->model.ptr, files->model.len, allocator);
+        if (!m->has_pieces && m->pieces.out_of_memory)
+            return wb__fail_memory(m->context);
+        if (!m->has_pieces)
+            status = wb__token_note(m, m->pieces.fault_at, "tokenizer.model",
+                                    "it is not what SentencePiece writes");
+    }
+    return status;
+}
+
+wb_status wb__tokenizer_make(wb__tokenizer *tokenizer, wb__context *context,
+                             const wb__tokenizer_files *files)
+{
+    wb__token_maker m = {.tokenizer = tokenizer, .context = context, .files = files};
+    *tokenizer = (wb__tokenizer){.allocator = context->allocator};
+    tokenizer->tokens.allocator = tokenizer->merges.allocator = context->allocator;
+    for (int i = 0; i < WB__SPECIALS; i++)
+        tokenizer->special[i] = -1;
+    wb_status status = read_files(&m);
+    if (status == WB_OK && m.has_pieces)
+        status = wb__make_from_pieces(&m);
+    else if (status == WB_OK && m.has_json)
+        status = wb__make_from_json(&m);
+    else if (status == WB_OK && files->vocab.len > 0)
+        status = wb__make_from_lines(&m);
+    if (status == WB_OK) {
+        wb__tokenizer_specials(tokenizer, files, m.has_json ? &m.json : NULL);
+        if (m.has_pieces)
+            wb__specials_of_pieces(&m);
+    }
+    wb__tokenizer_json_free(&m.json);
+    wb__sentencepiece_free(&m.pieces);
+    return status;
+}
+
+void wb__tokenizer_free(wb__tokenizer *tokenizer)
+{
+    const wb_allocator *a = &tokenizer->allocator;
+    if (a->free == NULL)
+        return;
+    wb__strings_free(&tokenizer->tokens);
+    wb__strings_free(&tokenizer->merges);
+    wb__free(a, tokenizer->types, tokenizer->capacity * sizeof *tokenizer->types);
+    if (tokenizer->scores != NULL)
+        wb__free(a, tokenizer->scores, tokenizer->capacity * sizeof *tokenizer->scores);
+    wb__free(a, tokenizer->charsmap, tokenizer->charsmap_bytes);
+    tokenizer->allocator.free = NULL;
+}

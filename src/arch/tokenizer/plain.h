@@ -1,0 +1,82 @@
+/*
+ * arch/tokenizer/plain.h: what the big parts of tokenizer.json are made of, read in place where it is in
+ * the plainest form. Each function returns what follows, or NULL for what is left to the parser.
+ */
+#ifndef WB_ARCH_TOKENIZER_PLAIN_H
+#define WB_ARCH_TOKENIZER_PLAIN_H
+
+#include "core/core.h"
+
+static inline const uint8_t *wb__plain_space(const uint8_t *p, const uint8_t *end)
+{
+    while (p < end && (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t'))
+        p++;
+    return p;
+}
+
+/* Sequences of two bytes, as byte-level tokens have them everywhere, are looked at right here. */
+static inline bool wb__plain_is_utf8(const uint8_t *p, const uint8_t *end)
+{
+    while (p < end) {
+        if (*p < 0x80) {
+            p++;
+        } else if (*p >= 0xC2 && *p <= 0xDF && end - p >= 2 && wb__utf8_is_continuation(p[1])) {
+            p += 2;
+        } else {
+            unsigned n = wb__utf8_sequence(p, (size_t)(end - p));
+            if (n == 0)
+                return false;
+            p += n;
+        }
+    }
+    return true;
+}
+
+/*
+ * The string whose opening quote p stands at, if it has no escapes and is valid UTF-8; returns what
+ * follows its closing quote, or NULL. A word at a time: the lowest high bit set is that of the
+ * first byte that is a quote, a backslash or a control character (higher ones may be wrong).
+ */
+static inline const uint8_t *wb__plain_string(const uint8_t *p, const uint8_t *end, wb__str *text)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    const uint64_t highs = UINT64_C(0x8080808080808080);
+    const uint8_t *begin = ++p;
+    uint64_t beyond_ascii = 0;
+    for (; end - p >= 8; p += 8) {
+        uint64_t word = wb__load_le64(p);
+        uint64_t quote = word ^ ones * '"';
+        uint64_t backslash = word ^ ones * '\\';
+        uint64_t stop = ((word - ones * 0x20) | (quote - ones) | (backslash - ones)) & highs;
+        stop &= ~word; /* bytes past ASCII stop nothing */
+        if (stop == 0) {
+            beyond_ascii |= word;
+            continue;
+        }
+        unsigned bytes = (unsigned)__builtin_ctzll(stop) / 8;
+        beyond_ascii |= bytes == 0 ? 0 : word << (64 - 8 * bytes);
+        p += bytes;
+        break;
+    }
+    while (p < end && *p >= 0x20 && *p != '"' && *p != '\\')
+        beyond_ascii |= *p++;
+    if (p == end || *p != '"')
+        return NULL;
+    *text = (wb__str){(const char *)begin, (size_t)(p - begin)};
+    if ((beyond_ascii & highs) != 0 && !wb__plain_is_utf8(begin, p))
+        return NULL;
+    return p + 1;
+}
+
+/* Steps over the comma to the next member or element that begins with `first`; NULL: not so plain.
+ */
+static inline const uint8_t *wb__plain_next(const uint8_t *p, const uint8_t *end, uint8_t first)
+{
+    p = wb__plain_space(p, end);
+    if (p == end || *p != ',')
+        return NULL;
+    p = wb__plain_space(p + 1, end);
+    return p < end && *p == first ? p : NULL;
+}
+
+#endif

@@ -1,0 +1,133 @@
+#include "arch/tokenizer/pretokenizer.h"
+
+/*
+ * Steps are written one after another, each ended by a newline: a Split as its expression, Digits
+ * as
+ * "#" or, one by one, "#1", Punctuation as "!", ByteLevel as "*" where it splits too, and as
+ * nothing where it does not. The names are those of llama.cpp's vocabularies.
+ */
+#define CONTRACTIONS "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
+#define SPACES "\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
+#define UPPER "[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]"
+#define LOWER "[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]"
+#define NO_LETTER "[^\\r\\n\\p{L}\\p{N}]?"
+
+static const struct {
+    const char *steps;
+    const char *name;
+} known[] = {
+    {"*\n", "gpt-2"},
+    {"'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+\n",
+     "gpt-2"},
+    {CONTRACTIONS "|" NO_LETTER "\\p{L}+|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|" SPACES "\n",
+     "llama-bpe"},
+    {CONTRACTIONS "|" NO_LETTER "\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|" SPACES "\n",
+     "qwen2"},
+    {CONTRACTIONS "|[^\\r\\n\\p{L}\\p{N}]?[\\p{L}\\p{M}]+|\\p{N}| ?[^\\s\\p{L}\\p{M}\\p{N}]+"
+                  "[\\r\\n]*|" SPACES "\n",
+     "qwen35"},
+    {NO_LETTER UPPER "*" LOWER "+" CONTRACTIONS "?|" NO_LETTER UPPER "+" LOWER "*" CONTRACTIONS
+                     "?|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*|" SPACES "\n",
+     "gpt-4o"},
+    {NO_LETTER UPPER "*" LOWER "+|" NO_LETTER UPPER "+" LOWER
+                     "*|\\p{N}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*|" SPACES "\n",
+     "tekken"},
+    {"#1\n*\n", "starcoder"},
+    {"!\n*\n#\n[0-9][0-9][0-9]\n", "falcon"},
+    {"\\p{N}{1,3}\n[\xE4\xB8\x80-\xE9\xBE\xA5\xE3\x81\x80-\xE3\x82\x9F\xE3\x82\xA0-\xE3\x83\xBF]+\n"
+     "[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\\r\\n\\p{L}\\p{P}\\p{S}]?"
+     "[\\p{L}\\p{M}]+| ?[\\p{P}\\p{S}]+[\\r\\n]*|" SPACES "\n",
+     "deepseek-v3"},
+};
+
+#define STEPS_MAX 1024
+
+typedef struct steps {
+    char text[STEPS_MAX];
+    size_t n;
+    bool unknown;
+} steps;
+
+static void add_step(steps *s, wb__str step)
+{
+    if (step.len + 1 > STEPS_MAX - s->n) {
+        s->unknown = true;
+        return;
+    }
+    memcpy(s->text + s->n, step.ptr, step.len);
+    s->n += step.len;
+    s->text[s->n++] = '\n';
+}
+
+/* An expression, in which control characters may stand as themselves or as their escapes. */
+static void add_expression(steps *s, wb__str expression)
+{
+    char text[STEPS_MAX];
+    size_t n = 0;
+    for (size_t i = 0; i < expression.len && n + 2 <= sizeof text; i++) {
+        char c = expression.ptr[i];
+        if (c == '\n' || c == '\r') {
+            text[n++] = '\\';
+            c = c == '\n' ? 'n' : 'r';
+        }
+        text[n++] = c;
+    }
+    s->unknown |= n + 2 > sizeof text;
+    add_step(s, (wb__str){text, n});
+}
+
+static bool is_true(const wb__tree *tree, wb__node object, const char *key, bool unsaid)
+{
+    bool value;
+    wb__node node = wb__tree_get(tree, object, key);
+    return node != WB__NO_NODE && wb__tree_bool(tree, node, &value) ? value : unsaid;
+}
+
+static void read_step(const wb__tree *tree, wb__node node, steps *s)
+{
+    wb__str type = wb__tree_string(tree, wb__tree_get(tree, node, "type"));
+    if (wb__str_equal(type, WB__STR("Split"))) {
+        wb__node expression = wb__tree_path(tree, node, "pattern/Regex");
+        if (expression == WB__NO_NODE)
+            expression = wb__tree_path(tree, node, "pattern/String");
+        add_expression(s, wb__tree_string(tree, expression));
+    } else if (wb__str_equal(type, WB__STR("Digits"))) {
+        add_step(s, is_true(tree, node, "individual_digits", false) ? WB__STR("#1") : WB__STR("#"));
+    } else if (wb__str_equal(type, WB__STR("Punctuation"))) {
+        add_step(s, WB__STR("!"));
+    } else if (wb__str_equal(type, WB__STR("ByteLevel"))) {
+        if (is_true(tree, node, "use_regex", true))
+            add_step(s, WB__STR("*"));
+    } else {
+        s->unknown = true;
+    }
+}
+
+const char *wb__pretokenizer_name(const wb__tree *tree, wb__node pre_tokenizer)
+{
+    steps s = {.n = 0};
+    wb__node list = wb__tree_get(tree, pre_tokenizer, "pretokenizers");
+    if (list == WB__NO_NODE) {
+        read_step(tree, pre_tokenizer, &s);
+    } else {
+        for (wb__node node = wb__tree_first(tree, list); node != WB__NO_NODE && !s.unknown;
+             node = wb__tree_next(tree, list, node))
+            read_step(tree, node, &s);
+    }
+    if (s.unknown)
+        return NULL;
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (wb__str_equal((wb__str){s.text, s.n}, wb__str_from(known[i].steps, SIZE_MAX)))
+            return known[i].name;
+    }
+    return NULL;
+}
+
+const char *wb__pretokenizer_steps(wb__str name)
+{
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (wb__str_equal(name, wb__str_from(known[i].name, SIZE_MAX)))
+            return known[i].steps;
+    }
+    return NULL;
+}

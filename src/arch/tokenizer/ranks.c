@@ -1,0 +1,105 @@
+/*
+ * A tokenizer that merges by rank, as one that merges by score: minus the number of the first merge
+ * that makes a token. What no merge makes comes after all that one does.
+ */
+#include "arch/tokenizer/maker.h"
+
+/* Tokens by their text, while merges are looked up. */
+typedef struct token_index {
+    wb__hash_key key;
+    uint32_t *slots; /* number of a token + 1; 0: free */
+    size_t slot_count;
+    const char **texts; /* of each token */
+    size_t count;
+} token_index;
+
+static size_t first_slot(const token_index *tokens, wb__str text)
+{
+    return (size_t)wb__siphash(&tokens->key, text.ptr, text.len) & (tokens->slot_count - 1);
+}
+
+static bool make_index(token_index *tokens, const wb_allocator *allocator,
+                       const wb__strings *strings)
+{
+    size_t count = (size_t)strings->count;
+    *tokens = (token_index){.key = wb__hash_key_draw(), .slot_count = 16, .count = count};
+    while (tokens->slot_count < count * 2)
+        tokens->slot_count *= 2;
+    tokens->slots = wb__alloc_zeroed(allocator, tokens->slot_count * sizeof *tokens->slots);
+    tokens->texts = wb__alloc(allocator, count * sizeof *tokens->texts);
+    if (tokens->slots == NULL || tokens->texts == NULL)
+        return false;
+    wb__str token = {NULL, 0};
+    for (size_t i = 0; i < count; i++) {
+        token = i == 0 ? wb__strings_at(strings, 0) : wb__strings_after(token);
+        tokens->texts[i] = token.ptr;
+        size_t slot = first_slot(tokens, token);
+        while (tokens->slots[slot] != 0)
+            slot = (slot + 1) & (tokens->slot_count - 1);
+        tokens->slots[slot] = (uint32_t)i + 1;
+    }
+    return true;
+}
+
+static void free_index(token_index *tokens, const wb_allocator *allocator)
+{
+    wb__free(allocator, tokens->slots, tokens->slot_count * sizeof *tokens->slots);
+    wb__free(allocator, tokens->texts, tokens->count * sizeof *tokens->texts);
+}
+
+/* The first token of that text; false if there is none. */
+static bool find(const token_index *tokens, wb__str text, size_t *number)
+{
+    for (size_t slot = first_slot(tokens, text); tokens->slots[slot] != 0;
+         slot = (slot + 1) & (tokens->slot_count - 1)) {
+        *number = tokens->slots[slot] - 1;
+        if (wb__str_equal(wb__strings_from(tokens->texts[*number]), text))
+            return true;
+    }
+    return false;
+}
+
+/* The earliest merge that makes a token counts. */
+static void score_token(wb__tokenizer *tokenizer, size_t number, uint64_t rank, uint64_t merges)
+{
+    uint32_t bits = wb__load_le32(&tokenizer->scores[number]);
+    float score;
+    memcpy(&score, &bits, sizeof score);
+    if (wb__token_get_type(tokenizer, number) == WB__TOKEN_NORMAL && score < -(float)merges)
+        wb__token_set_score(tokenizer, number, -(float)rank);
+}
+
+static void score_merges(wb__tokenizer *tokenizer, const wb__strings *merges,
+                         const token_index *tokens)
+{
+    char text[512];
+    wb__str merge = {NULL, 0};
+    for (uint64_t rank = 0; rank < merges->count; rank++) {
+        size_t number;
+        merge = rank == 0 ? wb__strings_at(merges, 0) : wb__strings_after(merge);
+        const char *space = memchr(merge.ptr, ' ', merge.len);
+        if (space == NULL || merge.len > sizeof text)
+            continue;
+        size_t left = (size_t)(space - merge.ptr);
+        memcpy(text, merge.ptr, left);
+        memcpy(text + left, space + 1, merge.len - left - 1);
+        if (find(tokens, (wb__str){text, merge.len - 1}, &number))
+            score_token(tokenizer, number, rank, merges->count);
+    }
+}
+
+bool wb__token_score_by_merges(wb__token_maker *m)
+{
+    wb__tokenizer *tokenizer = m->tokenizer;
+    const wb__strings *merges = &m->json.merges;
+    token_index tokens;
+    bool made = make_index(&tokens, &tokenizer->allocator, &tokenizer->tokens);
+    for (size_t i = 0; made && i < tokens.count; i++) {
+        bool is_normal = wb__token_get_type(tokenizer, i) == WB__TOKEN_NORMAL;
+        wb__token_set_score(tokenizer, i, is_normal ? -(float)merges->count - 1 : WB__ADDED_SCORE);
+    }
+    if (made)
+        score_merges(tokenizer, merges, &tokens);
+    free_index(&tokens, &tokenizer->allocator);
+    return made;
+}

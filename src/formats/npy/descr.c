@@ -1,0 +1,56 @@
+/*
+ * What descr says of an element: the order of its bytes, a letter for its kind, and its bytes.
+ * https://numpy.org/doc/stable/reference/arrays.interface.html
+ *
+ * bfloat16 is no type of NumPy's; MLX and ml_dtypes write it as two bytes of no kind. FP8 types are one
+ * byte of no kind, all of them but E5M2, so that which one it is cannot be told.
+ */
+#include "formats/npy/npy.h"
+
+typedef struct descr_row {
+    char kind;
+    char bytes;
+    int32_t dtype;
+} descr_row;
+
+static const descr_row rows[] = {
+    {'b', '1', WB_DTYPE_BOOL},    {'i', '1', WB_DTYPE_I8},  {'i', '2', WB_DTYPE_I16},
+    {'i', '4', WB_DTYPE_I32},     {'i', '8', WB_DTYPE_I64}, {'u', '1', WB_DTYPE_U8},
+    {'u', '2', WB_DTYPE_U16},     {'u', '4', WB_DTYPE_U32}, {'u', '8', WB_DTYPE_U64},
+    {'f', '1', WB_DTYPE_F8_E5M2}, {'f', '2', WB_DTYPE_F16}, {'f', '4', WB_DTYPE_F32},
+    {'f', '8', WB_DTYPE_F64},     {'c', '8', WB_DTYPE_C64}, {'V', '2', WB_DTYPE_BF16},
+};
+
+static const char *meaning_of(char kind)
+{
+    switch (kind) {
+    case 'S':
+    case 'a':
+    case 'U': return "the array holds text";
+    case 'M':
+    case 'm': return "the array holds dates or spans of time";
+    case 'V': return "the array holds bytes whose meaning is not said, as FP8 does";
+    default: return "the array holds elements of a type that is not supported";
+    }
+}
+
+wb_status wb__npy_descr(wb__npy *npy, wb__str descr, uint64_t at)
+{
+    char order = descr.len > 0 ? descr.ptr[0] : ' ';
+    bool has_order = order == '<' || order == '>' || order == '|' || order == '=';
+    char kind = descr.len > 1 && has_order ? descr.ptr[1] : order;
+    if (kind == 'O')
+        return wb__npy_fail(npy, WB__FINDING_NPY_OBJECTS, at,
+                            "the array holds Python objects, which are pickled code");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (descr.len != 3 || !has_order || rows[i].kind != kind || rows[i].bytes != descr.ptr[2])
+            continue;
+        if ((order == '|' || order == '=') && rows[i].bytes != '1' && rows[i].kind != 'V')
+            return wb__npy_fail(npy, WB__FINDING_NPY_HEADER, at,
+                                "descr does not say which byte of an element comes first");
+        npy->dtype = wb__dtype_get(rows[i].dtype);
+        npy->big_endian = order == '>' && rows[i].bytes != '1';
+        return WB_OK;
+    }
+    return wb__npy_fail(npy, WB__FINDING_NPY_DTYPE, at, meaning_of(kind));
+}

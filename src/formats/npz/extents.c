@@ -1,0 +1,64 @@
+/*
+ * Members that share bytes are how a small archive unpacks to a huge one (David Fifield, "A better zip
+ * bomb", 2019), and how one program sees other members than another.
+ */
+#include "formats/npz/npz.h"
+
+/* Moves item `i` of a heap of n down to where none below it begins later. */
+static void sift(wb__npz_extent *heap, size_t i, size_t n)
+{
+    for (;;) {
+        size_t latest = i;
+        for (size_t child = 2 * i + 1; child <= 2 * i + 2 && child < n; child++) {
+            if (heap[child].begin > heap[latest].begin)
+                latest = child;
+        }
+        if (latest == i)
+            return;
+        wb__npz_extent moved = heap[i];
+        heap[i] = heap[latest];
+        heap[latest] = moved;
+        i = latest;
+    }
+}
+
+/* By where they begin; archives are written in that order as a rule. */
+static void sort(wb__npz_extent *extents, size_t n)
+{
+    size_t ordered = 1;
+    while (ordered < n && extents[ordered].begin >= extents[ordered - 1].begin)
+        ordered++;
+    if (ordered >= n)
+        return;
+    for (size_t i = n / 2; i-- > 0;)
+        sift(extents, i, n);
+    for (size_t left = n - 1; left > 0; left--) {
+        wb__npz_extent last = extents[0];
+        extents[0] = extents[left];
+        extents[left] = last;
+        sift(extents, 0, left);
+    }
+}
+
+wb_status wb__npz_check_extents(wb__npz *npz)
+{
+    size_t n = (size_t)npz->count;
+    uint64_t end = 0, between = 0, first = 0;
+    sort(npz->extents, n);
+    for (size_t i = 0; i <= n; i++) {
+        uint64_t begin = i < n ? npz->extents[i].begin : npz->directory_at;
+        if (begin < end)
+            return wb__npz_fail(npz, WB__FINDING_NPZ_OVERLAP,
+                                npz->extents[i < n ? i : n - 1].entry_at, WB__STR(""),
+                                "two members share bytes");
+        if (begin > end && between == 0)
+            first = end;
+        between += begin - end;
+        if (i < n)
+            end = npz->extents[i].end;
+    }
+    if (between == 0)
+        return WB_OK;
+    return wb__note(npz->context, WB_WARNING, WB__FINDING_NPZ_GAP, first, WB__STR(""),
+                    "%llu bytes belong to no member of the archive", (unsigned long long)between);
+}

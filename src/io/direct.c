@@ -1,0 +1,84 @@
+#define _GNU_SOURCE
+#define _FILE_OFFSET_BITS 64
+#include "io/direct.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "io/source_private.h"
+
+#ifndef O_DIRECT
+#define O_DIRECT 0
+#endif
+
+/* The same file once more: by its descriptor, which works for files that have lost their name, or
+ * by its path. */
+static int open_again(const wb__source *source)
+{
+    char path[32];
+    int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_DIRECT;
+    if (source->fd < 0)
+        return open(source->label, flags);
+    (void)snprintf(path, sizeof path, "/proc/self/fd/%d", source->fd);
+    int fd = open(path, flags);
+    return fd < 0 && source->from_path ? open(source->label, flags) : fd;
+}
+
+void wb__direct_open(const wb__source *source, wb__direct *direct)
+{
+    struct stat st;
+    direct->fd = -1;
+    if (O_DIRECT == 0 || source->memory != NULL || source->sealed || source->caller.read != NULL)
+        return;
+    int fd = open_again(source);
+    if (fd < 0)
+        return;
+    wb__identity now = {0};
+    if (fstat(fd, &st) == 0)
+        now = wb__identity_of(&st);
+    if (wb__identity_difference(&source->identity, &now) == NULL)
+        direct->fd = fd;
+    else
+        (void)close(fd);
+}
+
+void wb__direct_close(wb__direct *direct)
+{
+    if (direct->fd >= 0)
+        (void)close(direct->fd);
+    direct->fd = -1;
+}
+
+wb_status wb__direct_read(const wb__source *source, const wb__direct *direct, wb__context *context,
+                          uint64_t offset, void *dst_bytes, size_t n)
+{
+    uint8_t *dst = dst_bytes;
+    size_t rounded = n + (0 - n) % WB__DIRECT_ALIGNMENT;
+    size_t done = 0;
+    if (!wb__in_range(offset, n, source->bytes))
+        return wb__source_fail_short(source, context, source->bytes);
+    /* Each read must begin at a multiple of the alignment, which a short one may not leave. */
+    while (direct->fd >= 0 && done < n && done % WB__DIRECT_ALIGNMENT == 0) {
+        ssize_t got = pread(direct->fd, dst + done, rounded - done, (off_t)(offset + done));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0 && (errno == EINVAL || errno == EOPNOTSUPP))
+            break; /* this file system wants more than an alignment */
+        if (got < 0) {
+            int os_error = errno;
+            const char *file = context->file;
+            context->file = source->label;
+            wb_status status = wb__fail_os(context, os_error, "cannot read the file");
+            context->file = file;
+            context->error->offset = offset + done;
+            return status;
+        }
+        if (got == 0)
+            return wb__source_fail_short(source, context, offset + done);
+        done += (size_t)got;
+    }
+    return done >= n ? WB_OK
+                     : wb__source_read(source, context, offset + done, dst + done, n - done);
+}

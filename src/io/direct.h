@@ -1,0 +1,50 @@
+/*
+ * io/direct.h: which bytes of a file are in memory already, and reading those that are not past the
+ * page cache.
+ *
+ * A file that lies in the page cache is read fastest through it; one that does not is read fastest
+ * around it, at a hundredth of the processor time, if the disk and the file system allow. Both are
+ * asked for here, range by range, so that a file that is half in memory gets the best of both.
+ */
+#ifndef WB_IO_DIRECT_H
+#define WB_IO_DIRECT_H
+
+#include "io/io.h"
+
+/* What is known of where a file lies. */
+typedef enum wb__medium {
+    WB__MEDIUM_MEMORY,  /* no file at all, or one of a file system in memory */
+    WB__MEDIUM_DISK,    /* the page cache stands before a device of this machine */
+    WB__MEDIUM_NETWORK, /* another machine may change it, or go away: never to be mapped unasked */
+    WB__MEDIUM_CALLER   /* the caller's source */
+} wb__medium;
+
+wb__medium wb__source_medium(const wb__source *source);
+
+/*
+ * How many of the n bytes at `offset` are in the page cache, in whole pages; false where the system
+ * does not tell. By cachestat(2), else by mincore(2) on what is mapped for the purpose.
+ */
+bool wb__source_cached(const wb__source *source, uint64_t offset, uint64_t n, uint64_t *cached);
+
+/* A descriptor of a source's file that goes around the page cache; fd is -1 where there is none. */
+typedef struct wb__direct {
+    int fd;
+} wb__direct;
+
+/* Of offsets and memory: no disk wants more. */
+#define WB__DIRECT_ALIGNMENT ((size_t)4096)
+
+/* Opens one; fd stays -1 where the file system has no such thing, or the file is another one now. */
+void wb__direct_open(const wb__source *source, wb__direct *direct);
+void wb__direct_close(wb__direct *direct);
+
+/*
+ * Fills dst with the n bytes at `offset`; offset and dst must be multiples of WB__DIRECT_ALIGNMENT,
+ * and dst have room for n rounded up to one. What cannot be read this way is read through the page
+ * cache. Thread-safe.
+ */
+wb_status wb__direct_read(const wb__source *source, const wb__direct *direct, wb__context *context,
+                          uint64_t offset, void *dst, size_t n);
+
+#endif

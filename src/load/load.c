@@ -1,0 +1,343 @@
+#define _GNU_SOURCE
+#include "load/load.h"
+
+#include <time.h>
+
+#define DEFAULT_LANES 4u
+#define LANES_MAX 64u
+#define DEFAULT_MEMORY ((uint64_t)8 << 20)
+#define PIECE_MIN ((uint64_t)64 << 10)
+#define PIECE_MAX ((uint64_t)8 << 20)
+
+uint64_t wb__load_now(void)
+{
+    struct timespec now = {0};
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* ---- failing ---- */
+
+void wb__load_fail(wb__load *load, const wb_error *error)
+{
+    if (!load->failed)
+        *load->context->error = *error;
+    load->failed = true;
+    (void)pthread_cond_broadcast(&load->turn);
+}
+
+/* ---- files ---- */
+
+/*
+ * What a file needs before its first piece is taken, in the context of the whole: it may outlive the
+ * lane. With the lock.
+ */
+static wb_status open_file(wb__load *load, size_t number)
+{
+    wb__context *context = load->context;
+    wb__load_file *file = &load->files[number];
+    const wb__model *logical = &load->model->logical;
+    wb_status status = WB_OK;
+    file->is_open = true;
+    file->medium = wb__source_medium(file->source);
+    file->direct.fd = -1;
+    if (load->options->io == WB_IO_DIRECT ||
+        (load->options->io == WB_IO_AUTO && file->medium == WB__MEDIUM_DISK))
+        wb__direct_open(file->source, &file->direct);
+    if (load->options->flags & WB_LOAD_DIGEST)
+        status = wb__sha256_lane_open(&file->sha256, context);
+    if (status == WB_OK)
+        status = wb__order_make(&file->order, context, &logical->table, &logical->files[number]);
+    return status;
+}
+
+static void close_file(wb__load_file *file)
+{
+    if (!file->is_open)
+        return;
+    wb__direct_close(&file->direct);
+    wb__sha256_lane_close(&file->sha256);
+    wb__order_free(&file->order);
+    file->is_open = false;
+}
+
+/* All pieces of a file are done. With the lock. */
+static wb_status finish_file(wb__load *load, wb__lane *lane, size_t number)
+{
+    wb__load_file *file = &load->files[number];
+    const char *path = load->model->logical.files[number].path;
+    uint8_t expected[WB__SHA256_BYTES];
+    wb_status status = WB_OK;
+    if (load->options->flags & WB_LOAD_DIGEST) {
+        if (wb__digest_of_name(path, expected) &&
+            memcmp(expected, file->digest, sizeof expected) != 0)
+            status = wb__fail(&lane->context, WB_ERROR_FORMAT, WB__FINDING_OLLAMA_BLOB_DIGEST,
+                              WB_NO_OFFSET, WB__STR(""),
+                              "its bytes do not have the digest it is named by");
+        else if (load->options->digest != NULL)
+            load->options->digest(load->options->ctx, number, file->digest);
+    }
+    close_file(file);
+    return status;
+}
+
+/* ---- pieces ---- */
+
+/* Digests of several files are computed side by side, as each is a chain. With the lock. */
+static size_t next_file(wb__load *load)
+{
+    size_t side_by_side = load->options->flags & WB_LOAD_DIGEST ? load->options->lanes : 1;
+    size_t best = load->file_count;
+    while (load->first_file < load->file_count &&
+           load->files[load->first_file].taken == load->files[load->first_file].end)
+        load->first_file++;
+    for (size_t i = load->first_file; i < load->file_count && side_by_side > 0; i++) {
+        const wb__load_file *file = &load->files[i];
+        if (file->taken == file->end)
+            continue;
+        side_by_side--;
+        if (best == load->file_count ||
+            file->taken - file->begin < load->files[best].taken - load->files[best].begin)
+            best = i;
+    }
+    return best;
+}
+
+static bool take_piece(wb__lane *lane, wb__load_piece *piece)
+{
+    wb__load *load = lane->load;
+    wb_status status = WB_OK;
+    (void)pthread_mutex_lock(&load->lock);
+    size_t number = load->failed ? load->file_count : next_file(load);
+    bool taken = number < load->file_count;
+    if (taken) {
+        wb__load_file *file = &load->files[number];
+        if (!file->is_open)
+            status = open_file(load, number);
+        /* Pieces end at multiples of the alignment, so that all but the first begin at one. */
+        uint64_t left = file->end - file->taken;
+        uint64_t n = load->piece_bytes - file->taken % WB__DIRECT_ALIGNMENT;
+        const wb__model_file *in = &load->model->logical.files[number];
+        const wb__table *table = &load->model->logical.table;
+        while (status == WB_OK && file->next_tensor < file->order.count &&
+               in->data_begin +
+                       wb__tensor_end(table, wb__order_at(&file->order, file->next_tensor)) <=
+                   file->taken)
+            file->next_tensor++;
+        *piece = (wb__load_piece){.number = number,
+                                  .file = file,
+                                  .begin = file->taken,
+                                  .end = file->taken + (left < n ? left : n),
+                                  .first_tensor = file->next_tensor};
+        file->taken = piece->end;
+        file->in_hand++;
+        lane->context.file = in->path;
+    }
+    if (status != WB_OK) {
+        wb__load_fail(load, load->context->error);
+        taken = false;
+    }
+    (void)pthread_mutex_unlock(&load->lock);
+    return taken;
+}
+
+/* Gives a piece back, done or not. */
+static void finish_piece(wb__lane *lane, const wb__load_piece *piece, wb_status status)
+{
+    wb__load *load = lane->load;
+    const wb_progress *progress = load->options->progress;
+    (void)pthread_mutex_lock(&load->lock);
+    load->done += piece->end - piece->begin;
+    if (status == WB_OK && !load->failed && progress != NULL && progress->report != NULL &&
+        progress->report(progress->ctx, load->done, load->total) != 0)
+        status = wb__fail(&lane->context, WB_ERROR_CANCELLED, WB__FINDING_CANCELLED, WB_NO_OFFSET,
+                          WB__STR(""), "stopped on request");
+    piece->file->in_hand--;
+    if (status == WB_OK && !load->failed && piece->file->in_hand == 0 &&
+        piece->file->taken == piece->file->end)
+        status = finish_file(load, lane, piece->number);
+    if (status != WB_OK)
+        wb__load_fail(load, &lane->error);
+    (void)pthread_mutex_unlock(&load->lock);
+}
+
+/* ---- lanes ---- */
+
+static wb_status make_buffers(wb__lane *lane)
+{
+    const wb__load *load = lane->load;
+    size_t convert = load->dtype != NULL ? WB__CONVERT_BYTES : 0;
+    lane->memory_bytes = load->piece_bytes + convert + WB__DIRECT_ALIGNMENT;
+    lane->memory = wb__alloc(&lane->context.allocator, lane->memory_bytes);
+    if (lane->memory == NULL)
+        return wb__fail_memory(&lane->context);
+    size_t past = (uintptr_t)lane->memory % WB__DIRECT_ALIGNMENT;
+    lane->buffer = (uint8_t *)lane->memory + (past == 0 ? 0 : WB__DIRECT_ALIGNMENT - past);
+    lane->convert = lane->buffer + load->piece_bytes;
+    return WB_OK;
+}
+
+static void add_spent(wb_load_report *to, const wb_load_report *from)
+{
+    to->in_memory += from->in_memory;
+    to->mapped += from->mapped;
+    to->copied += from->copied;
+    to->direct += from->direct;
+    to->bytes = to->in_memory + to->mapped + to->copied + to->direct;
+    to->read_ns += from->read_ns;
+    to->digest_ns += from->digest_ns;
+    to->convert_ns += from->convert_ns;
+    to->consume_ns += from->consume_ns;
+}
+
+static void run_lane(void *arg, size_t number)
+{
+    wb__load *load = arg;
+    wb__load_piece piece;
+    wb__lane lane = {.load = load, .context = *load->context};
+    (void)number;
+    (void)wb__error_reset(&lane.error, &lane.error);
+    lane.context.error = &lane.error;
+    bool ready = false;
+    while (take_piece(&lane, &piece)) {
+        wb_status status = ready ? WB_OK : make_buffers(&lane);
+        ready = status == WB_OK;
+        uint64_t start = wb__load_now();
+        if (status == WB_OK)
+            status = wb__load_fetch(&lane, &piece);
+        lane.spent.read_ns += wb__load_now() - start;
+        if (status == WB_OK && (load->options->flags & WB_LOAD_DIGEST))
+            wb__load_digest(&lane, &piece);
+        if (status == WB_OK)
+            status = wb__load_hand_over(&lane, &piece);
+        finish_piece(&lane, &piece, status);
+    }
+    wb__free(&lane.context.allocator, lane.memory, lane.memory_bytes);
+    (void)pthread_mutex_lock(&load->lock);
+    add_spent(load->report, &lane.spent);
+    (void)pthread_mutex_unlock(&load->lock);
+}
+
+static void run(wb__load *load)
+{
+    const wb_executor *executor = &load->context->executor;
+    if (load->options->executor != NULL)
+        executor = load->options->executor;
+    if (executor->parallel_for != NULL)
+        executor->parallel_for(executor->ctx, load->options->lanes, run_lane, load);
+    else
+        run_lane(load, 0);
+}
+
+/* ---- the whole ---- */
+
+/* Pieces of a file are pieces of its tensors only where they lie in it as they are. */
+static wb_status check_storing(const wb__load *load)
+{
+    const wb__model *logical = &load->model->logical;
+    bool converts = (load->options->flags & WB_LOAD_CONVERT) != 0;
+    for (size_t i = 0; i < logical->storings.count; i++) {
+        const wb__storing *storing = wb__list_at(&logical->storings, i);
+        if (!storing->deflated && !storing->columns && !(storing->big_endian && converts))
+            continue;
+        load->context->file = logical->files[wb__model_file_of(logical, storing->tensor)].path;
+        return wb__fail(load->context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
+                        wb__table_name(&logical->table, storing->tensor),
+                        "it is compressed, stored by columns or most significant byte first: use "
+                        "wb_tensor_read");
+    }
+    return WB_OK;
+}
+
+static wb_status check_options(wb__load *load)
+{
+    const wb_load_options *options = load->options;
+    wb__context *context = load->context;
+    const wb__model *logical = &load->model->logical;
+    if (options->size != sizeof *options)
+        return wb__fail_argument(context, "wb_load_options.size is not sizeof(wb_load_options)");
+    if (options->io > WB_IO_DIRECT)
+        return wb__fail_argument(context, "wb_load_options.io is none of WB_IO_*");
+    if (options->io == WB_IO_MAP && load->model->access == WB_ACCESS_READ)
+        return wb__fail_argument(context, "a model that was opened in READ mode is not mapped");
+    if (options->flags & ~(WB_LOAD_DIGEST | WB_LOAD_CONVERT))
+        return wb__fail_argument(context, "wb_load_options.flags has bits that mean nothing");
+    if (options->consume != NULL || (options->flags & WB_LOAD_CONVERT)) {
+        wb_status status = check_storing(load);
+        if (status != WB_OK)
+            return status;
+    }
+    if (!(options->flags & WB_LOAD_CONVERT))
+        return WB_OK;
+    load->dtype = wb__dtype_get(options->dtype);
+    if (load->dtype == NULL || !wb__dtype_is_float(load->dtype) || load->dtype->block_bits % 8 != 0)
+        return wb__fail_argument(context, "wb_load_options.dtype is no float of whole bytes");
+    for (size_t i = 0; i < logical->file_count; i++) {
+        if (logical->files[i].big_endian) {
+            context->file = logical->files[i].path;
+            return wb__fail(
+                context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET, WB__STR(""),
+                "its numbers are stored most significant byte first: use wb_tensor_read");
+        }
+    }
+    return WB_OK;
+}
+
+static wb_status set_up_files(wb__load *load)
+{
+    const wb_model *model = load->model;
+    load->file_count = model->source_count;
+    load->files =
+        wb__alloc_zeroed(&load->context->allocator, load->file_count * sizeof *load->files);
+    if (load->files == NULL)
+        return wb__fail_memory(load->context);
+    for (size_t i = 0; i < load->file_count; i++) {
+        wb__load_file *file = &load->files[i];
+        const wb__model_file *in = &model->logical.files[i];
+        bool whole = (load->options->flags & WB_LOAD_DIGEST) != 0;
+        file->source = model->sources[i];
+        file->end = wb__source_bytes(file->source);
+        file->begin = whole || in->data_begin > file->end ? 0 : in->data_begin;
+        /* From a multiple of the alignment on, which costs less than a first piece without. */
+        file->begin -= file->begin % WB__DIRECT_ALIGNMENT;
+        file->taken = file->digested = file->begin;
+        load->total += file->end - file->begin;
+    }
+    return WB_OK;
+}
+
+wb_status wb__load_model(const wb_model *model, wb__context *context,
+                         const wb_load_options *options, wb_load_report *report)
+{
+    wb_load_options own = {.size = sizeof own};
+    wb__load load = {.model = model, .context = context, .options = &own, .report = report};
+    if (options != NULL)
+        own = *options;
+    wb_status status = check_options(&load);
+    if (status != WB_OK)
+        return status;
+    if (own.lanes == 0)
+        own.lanes = DEFAULT_LANES;
+    if (own.lanes > LANES_MAX)
+        own.lanes = LANES_MAX;
+    uint64_t piece = (own.memory != 0 ? own.memory : DEFAULT_MEMORY) / own.lanes;
+    piece = piece < PIECE_MIN ? PIECE_MIN : piece > PIECE_MAX ? PIECE_MAX : piece;
+    load.piece_bytes = (size_t)(piece - piece % WB__DIRECT_ALIGNMENT);
+    if (pthread_mutex_init(&load.lock, NULL) != 0)
+        return wb__fail_memory(context);
+    if (pthread_cond_init(&load.turn, NULL) != 0) {
+        (void)pthread_mutex_destroy(&load.lock);
+        return wb__fail_memory(context);
+    }
+    status = set_up_files(&load);
+    if (status == WB_OK)
+        run(&load);
+    if (load.failed)
+        status = context->error->status;
+    for (size_t i = 0; load.files != NULL && i < load.file_count; i++)
+        close_file(&load.files[i]);
+    wb__free(&context->allocator, load.files, load.file_count * sizeof *load.files);
+    (void)pthread_cond_destroy(&load.turn);
+    (void)pthread_mutex_destroy(&load.lock);
+    return status;
+}

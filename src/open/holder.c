@@ -1,0 +1,139 @@
+#include "open/holder.h"
+
+#include <pthread.h>
+
+#include "open/stored.h"
+
+#define IDLE 8
+
+struct wb__holder {
+    wb_allocator allocator;
+    pthread_mutex_t lock;
+    wb__held *last; /* stays, used or not */
+    wb__unpacker *idle[IDLE];
+    size_t next; /* the place whose unpacker gives way */
+};
+
+wb__holder *wb__holder_new(const wb_allocator *allocator)
+{
+    wb__holder *holder = wb__alloc_zeroed(allocator, sizeof *holder);
+    if (holder == NULL)
+        return NULL;
+    holder->allocator = *allocator;
+    if (pthread_mutex_init(&holder->lock, NULL) != 0) {
+        wb__free(allocator, holder, sizeof *holder);
+        return NULL;
+    }
+    return holder;
+}
+
+static void free_held(wb__holder *holder, wb__held *held)
+{
+    if (held != NULL)
+        wb__free(&holder->allocator, held, sizeof *held + held->bytes);
+}
+
+void wb__holder_clear(wb__holder *holder)
+{
+    for (size_t i = 0; i < IDLE; i++) {
+        wb__unpacker_free(holder->idle[i]);
+        holder->idle[i] = NULL;
+    }
+    free_held(holder, holder->last);
+    holder->last = NULL;
+}
+
+void wb__holder_free(wb__holder *holder)
+{
+    if (holder == NULL)
+        return;
+    wb__holder_clear(holder);
+    (void)pthread_mutex_destroy(&holder->lock);
+    wb_allocator allocator = holder->allocator;
+    wb__free(&allocator, holder, sizeof *holder);
+}
+
+/* ---- whole tensors ---- */
+
+static wb_status load_held(wb__holder *holder, wb__context *context, size_t tensor, size_t n,
+                           wb_status (*load)(void *ctx, uint8_t *dst), void *ctx)
+{
+    wb__held *held = n > SIZE_MAX / 2 ? NULL : wb__alloc(&holder->allocator, sizeof *held + n);
+    if (held == NULL)
+        return wb__fail_memory(context);
+    *held = (wb__held){.tensor = tensor, .bytes = n};
+    wb_status status = load(ctx, held->data);
+    if (status != WB_OK) {
+        free_held(holder, held);
+        return status;
+    }
+    holder->last = held;
+    return WB_OK;
+}
+
+wb_status wb__holder_hold(wb__holder *holder, wb__context *context, size_t tensor, size_t n,
+                          wb_status (*load)(void *ctx, uint8_t *dst), void *ctx, wb__held **held)
+{
+    wb_status status = WB_OK;
+    (void)pthread_mutex_lock(&holder->lock);
+    if (holder->last == NULL || holder->last->tensor != tensor) {
+        if (holder->last != NULL && holder->last->users == 0)
+            free_held(holder, holder->last);
+        holder->last = NULL; /* whoever uses it still frees it */
+        status = load_held(holder, context, tensor, n, load, ctx);
+    }
+    if (status == WB_OK) {
+        holder->last->users++;
+        *held = holder->last;
+    }
+    (void)pthread_mutex_unlock(&holder->lock);
+    return status;
+}
+
+void wb__holder_release(wb__holder *holder, wb__held *held)
+{
+    if (held == NULL)
+        return;
+    (void)pthread_mutex_lock(&holder->lock);
+    if (--held->users == 0 && held != holder->last)
+        free_held(holder, held);
+    (void)pthread_mutex_unlock(&holder->lock);
+}
+
+/* ---- unpackers ---- */
+
+wb__unpacker *wb__holder_take(wb__holder *holder, size_t tensor, uint64_t at)
+{
+    wb__unpacker *found = NULL;
+    size_t place = 0;
+    (void)pthread_mutex_lock(&holder->lock);
+    for (size_t i = 0; i < IDLE; i++) { /* the one that has come furthest */
+        wb__unpacker *unpacker = holder->idle[i];
+        if (unpacker != NULL && wb__unpacker_tensor(unpacker) == tensor &&
+            wb__unpacker_reaches(unpacker, at) &&
+            (found == NULL || wb__unpacker_done(unpacker) > wb__unpacker_done(found))) {
+            found = unpacker;
+            place = i;
+        }
+    }
+    if (found != NULL)
+        holder->idle[place] = NULL;
+    (void)pthread_mutex_unlock(&holder->lock);
+    return found;
+}
+
+void wb__holder_give(wb__holder *holder, wb__unpacker *unpacker)
+{
+    (void)pthread_mutex_lock(&holder->lock);
+    size_t place = 0;
+    while (place < IDLE && holder->idle[place] != NULL)
+        place++;
+    if (place == IDLE) {
+        place = holder->next;
+        holder->next = (holder->next + 1) % IDLE;
+    }
+    wb__unpacker *old = holder->idle[place];
+    holder->idle[place] = unpacker;
+    (void)pthread_mutex_unlock(&holder->lock);
+    wb__unpacker_free(old);
+}

@@ -1,0 +1,197 @@
+#include "provider/fill.h"
+
+#include "dtype/block.h"
+
+#define CHUNK_BYTES ((size_t)2 << 20) /* of stored bytes: what reading passes through unbuffered */
+
+typedef struct filler {
+    wb__context *context;
+    const wb_model *model;
+    const wb_device *device;
+    void *handle;
+    uint8_t *mapped;   /* NULL: through upload */
+    uint8_t *stage;    /* stored bytes, as they were read */
+    uint8_t *ready[2]; /* as they go up, by turns */
+    void *event[2];
+    bool pending[2];
+    unsigned turn;
+    wb__lost *lost;
+} filler;
+
+wb_status wb__fail_device(wb__context *context, wb_status status, const char *what, uint64_t bytes)
+{
+    if (status == WB_OK) /* said to have failed, and did not say why */
+        status = WB_ERROR_MEMORY;
+    return wb__fail(context, status, WB__FINDING_DEVICE, WB_NO_OFFSET, WB__STR(""),
+                    "the device could not %s %llu bytes (%s)", what, (unsigned long long)bytes,
+                    wb_status_name(status));
+}
+
+/* ---- upload ---- */
+
+static wb_status wait_for(filler *f, unsigned turn)
+{
+    wb_status status = WB_OK;
+    if (f->pending[turn] && f->device->wait != NULL)
+        status = f->device->wait(f->device->ctx, f->event[turn]);
+    f->pending[turn] = false;
+    return status == WB_OK ? WB_OK : wb__fail_device(f->context, status, "wait for", CHUNK_BYTES);
+}
+
+static wb_status upload(filler *f, const uint8_t *bytes, uint64_t dst, size_t n)
+{
+    f->event[f->turn] = NULL;
+    wb_status status =
+        f->device->upload(f->device->ctx, f->handle, dst, bytes, n, &f->event[f->turn]);
+    if (status != WB_OK)
+        return wb__fail_device(f->context, status, "take", n);
+    f->pending[f->turn] = f->event[f->turn] != NULL;
+    f->turn ^= 1;
+    return WB_OK;
+}
+
+/* ---- a run ---- */
+
+/* Whole units in a chunk; 8 because plain elements of less than a byte come in pairs and fours. */
+static uint64_t chunk_elements(const wb__run *run)
+{
+    const wb__dtype *dtype = wb__dtype_get(run->from);
+    uint64_t unit = (uint64_t)dtype->block_size * 8;
+    return (uint64_t)CHUNK_BYTES * 8 / dtype->block_bits * dtype->block_size / unit * unit;
+}
+
+static wb_status read_chunk(const filler *f, const wb__run *run, uint64_t first, uint64_t n,
+                            uint8_t *dst, uint64_t room)
+{
+    wb_slice slice = run->slice;
+    slice.first = first;
+    slice.count = n;
+    return wb_tensor_read(f->model, run->part, &slice, -1, dst, room, f->context->error);
+}
+
+static wb_status fill_chunk(filler *f, const wb__run *run, uint64_t first, uint64_t n)
+{
+    uint64_t from = wb__dtype_bytes(wb__dtype_get(run->from), n);
+    uint64_t to = wb__dtype_bytes(wb__dtype_get(run->to), n);
+    uint64_t at = run->dst + wb__dtype_bytes(wb__dtype_get(run->to), first);
+    uint8_t *dst = f->mapped != NULL ? f->mapped + at : f->ready[f->turn];
+    bool converts = run->from != run->to;
+    wb_status status = f->mapped != NULL ? WB_OK : wait_for(f, f->turn);
+    if (status == WB_OK)
+        status = read_chunk(f, run, first, n, converts ? f->stage : dst, from);
+    if (status != WB_OK)
+        return status;
+    if (converts)
+        wb__convert_floats(run->from, f->stage, n, run->to, dst, f->lost);
+    return f->mapped != NULL ? WB_OK : upload(f, dst, at, (size_t)to);
+}
+
+static wb_status fill_run(filler *f, const wb__run *run)
+{
+    if (run->elements == 0)
+        return WB_OK;
+    if (f->mapped != NULL && run->from == run->to)
+        return read_chunk(f, run, 0, run->elements, f->mapped + run->dst, run->bytes);
+    uint64_t most = chunk_elements(run);
+    wb_status status = WB_OK;
+    for (uint64_t first = 0; first < run->elements && status == WB_OK; first += most) {
+        uint64_t left = run->elements - first;
+        status = fill_chunk(f, run, first, left < most ? left : most);
+    }
+    return status;
+}
+
+/* Bytes between sections are 0. */
+static wb_status fill_gaps(filler *f, const wb__layout *layout)
+{
+    static const uint8_t zeros[8];
+    wb_status status = WB_OK;
+    for (uint32_t i = 1; i < layout->section_count && status == WB_OK; i++) {
+        const wb_section *before = &layout->sections[i - 1];
+        uint64_t at = before->offset + before->bytes;
+        size_t n = (size_t)(layout->sections[i].offset - at);
+        if (n == 0)
+            continue;
+        if (f->mapped != NULL) {
+            memset(f->mapped + at, 0, n);
+        } else {
+            status = wait_for(f, f->turn);
+            if (status == WB_OK)
+                status = upload(f, zeros, at, n);
+        }
+    }
+    return status;
+}
+
+static bool needs_stage(const wb__layout *layout)
+{
+    for (size_t i = 0; i < layout->runs.count; i++) {
+        const wb__run *run = wb__list_at(&layout->runs, i);
+        if (run->from != run->to)
+            return true;
+    }
+    return false;
+}
+
+static wb_status fill_all(filler *f, const wb__layout *layout)
+{
+    wb_status status = fill_gaps(f, layout);
+    for (size_t i = 0; i < layout->runs.count && status == WB_OK; i++)
+        status = fill_run(f, wb__list_at(&layout->runs, i));
+    for (unsigned turn = 0; turn < 2; turn++) { /* also after a failure: memory is given back */
+        wb_error spare, *error = f->context->error;
+        if (status != WB_OK)
+            f->context->error = &spare;
+        wb_status waited = wait_for(f, turn);
+        f->context->error = error;
+        status = status != WB_OK ? status : waited;
+    }
+    return status;
+}
+
+wb_status wb__fill(wb__context *context, const wb_model *model, const wb__layout *layout,
+                   const wb_device *device, void *handle, wb__lost *lost)
+{
+    filler f = {.context = context,
+                .model = model,
+                .device = device,
+                .handle = handle,
+                .mapped = device->map == NULL ? NULL : device->map(device->ctx, handle),
+                .lost = lost};
+    /* A chunk grows where BF16 becomes F32, twofold. */
+    size_t ready = f.mapped != NULL ? 0 : 2 * CHUNK_BYTES;
+    size_t stage = needs_stage(layout) ? CHUNK_BYTES : 0;
+    size_t bytes = 2 * ready + stage;
+    if (f.mapped == NULL && device->upload == NULL)
+        return wb__fail_device(context, WB_ERROR_UNSUPPORTED, "map", layout->bytes);
+    uint8_t *memory = bytes == 0 ? NULL : wb__alloc(&context->allocator, bytes);
+    if (bytes != 0 && memory == NULL)
+        return wb__fail_memory(context);
+    f.ready[0] = memory;
+    f.ready[1] = memory == NULL ? NULL : memory + ready;
+    f.stage = memory == NULL ? NULL : memory + 2 * ready;
+    wb_status status = fill_all(&f, layout);
+    wb__free(&context->allocator, memory, bytes);
+    return status;
+}
+
+const void *wb__bytes_in_place(const wb_model *model, const wb__layout *layout)
+{
+    const void *bytes;
+    wb_error ignored;
+    wb_tensor part = {.size = sizeof part};
+    if (layout->runs.count != 1)
+        return NULL;
+    const wb__run *run = wb__list_at(&layout->runs, 0);
+    if (run->from != run->to || run->range.count != 1 || run->bytes == 0 ||
+        wb_tensor_at(model, run->part, &part, &ignored) != WB_OK ||
+        wb_tensor_data(model, run->part, &bytes, &ignored) != WB_OK)
+        return NULL;
+    const uint8_t *first = (const uint8_t *)bytes + (run->range.offset - part.offset);
+    const wb__dtype *dtype = wb__dtype_get(run->from);
+    /* Blocks begin with a binary16 or a byte, those of Q8_1 and Q8_K with more. */
+    uintptr_t size = !wb__dtype_is_plain(dtype)   ? 4
+                     : dtype->block_bits % 8 == 0 ? dtype->block_bits / 8
+                                                  : 1;
+    return (uintptr_t)first % size == 0 ? first : NULL;
+}

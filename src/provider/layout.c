@@ -1,0 +1,483 @@
+/*
+ * What a buffer consists of.
+ *
+ *     section        of a tensor of several parts             of what is fused
+ *     values         packed codes, as stored                  those of a, those of b, …
+ *     scales         affine: F16 unless the policy keeps them  likewise
+ *     biases         likewise                                 likewise
+ *     global_scale   F32, one for all or one for each expert  one for each part
+ *     order          GPTQ's g_idx
+ *
+ * Tensors of more than two dimensions are joined matrix by matrix, so that expert e of gate_up is the
+ * rows of gate's expert e and then those of up's.
+ */
+#include "provider/request.h"
+
+#include "dtype/block.h"
+
+/* Matrices that are joined one by one: every one takes memory, and a file may claim any number. */
+#define STACK_MAX 65536
+
+typedef struct maker {
+    wb__layout *layout;
+    wb__context *context;
+    const wb_model *model;
+    const wb__operands *operands;
+    const wb__rank *rank;
+    const wb__becomes *becomes;
+    wb__cut lead;    /* indices of dimension 0, of tensors of more than two */
+    uint64_t pieces; /* that are joined: cuts of all operands */
+    uint32_t joint;
+} maker;
+
+static const char *const roles[WB__PARTS] = {"values", "scales", "biases", "global_scale", "order"};
+
+static wb__str name_of(const wb__operand *operand)
+{
+    return (wb__str){operand->tensor.name, operand->tensor.name_len};
+}
+
+#define REFUSE(m, operand, ...)                                                                    \
+    wb__fail((m)->context, WB_ERROR_UNSUPPORTED, WB__FINDING_FUSE, WB_NO_OFFSET, name_of(operand), \
+             __VA_ARGS__)
+
+/* ---- dtypes ---- */
+
+static bool is_plain(const wb__operand *operand)
+{
+    return strcmp(operand->encoding.type, "plain") == 0;
+}
+
+static bool is_affine(const wb__operand *operand)
+{
+    return strcmp(operand->encoding.type, "affine") == 0 ||
+           strcmp(operand->encoding.type, "int4") == 0 ||
+           strcmp(operand->encoding.type, "int8") == 0;
+}
+
+static bool is_common_float(int32_t dtype)
+{
+    return dtype == WB_DTYPE_F32 || dtype == WB_DTYPE_F16 || dtype == WB_DTYPE_BF16;
+}
+
+int32_t wb__becomes_dtype(const wb__becomes *becomes, const wb__operand *operand)
+{
+    if (is_plain(operand) && becomes->plain >= 0 && is_common_float(operand->encoding.dtype))
+        return becomes->plain;
+    return operand->encoding.dtype;
+}
+
+static int32_t dtype_of_section(const maker *m, const wb__operand *operand, wb__part part,
+                                int32_t stored)
+{
+    if (is_plain(operand))
+        return wb__becomes_dtype(m->becomes, operand);
+    if (is_affine(operand) && m->becomes->converts_scales && part != WB__PART_VALUES &&
+        is_common_float(stored))
+        return WB_DTYPE_F16;
+    return stored;
+}
+
+/* ---- runs ---- */
+
+/* An index of the logical axis as one of the part's own, which is shorter by the packing. */
+static bool scale_index(uint64_t index, uint64_t logical, uint64_t own, bool up, uint64_t *scaled)
+{
+    uint64_t product;
+    if (index == logical) {
+        *scaled = own;
+        return true;
+    }
+    if (!wb__mul(index, own, &product))
+        return false;
+    *scaled = product / logical + (up && product % logical != 0);
+    return true;
+}
+
+/* The dimension of a part that an axis of the whole lies along, and which indices of it. */
+static bool cut_of_part(const wb__operand *operand, const wb_tensor *part, wb__part role,
+                        uint32_t axis, wb__cut cut, uint32_t *own_axis, wb__cut *own)
+{
+    uint64_t logical = operand->tensor.shape[axis];
+    uint32_t within = operand->members != 0 ? axis - 1 : axis;
+    uint64_t end = cut.start + cut.count;
+    if (wb__is_transposed(operand))
+        within = 1 - within;
+    if (within >= part->rank)
+        return false;
+    *own_axis = within;
+    uint64_t length = part->shape[within];
+    if (role == WB__PART_SCALES && strcmp(operand->encoding.type, "fp8_block") == 0) {
+        uint64_t block = operand->encoding.group_size;
+        own->start = cut.start / block;
+        own->count = end / block + (end % block != 0) - own->start;
+        return true;
+    }
+    if (!scale_index(cut.start, logical, length, false, &own->start) ||
+        !scale_index(end, logical, length, true, &own->count))
+        return false;
+    own->count -= own->start;
+    return true;
+}
+
+static uint64_t product_of(const uint64_t *shape, uint32_t from, uint32_t to)
+{
+    uint64_t product = 1;
+    for (uint32_t i = from; i < to; i++)
+        product *= shape[i]; /* dimensions of a tensor that was measured */
+    return product;
+}
+
+/* Where the indices `own` of an axis lie, of those `lead` of dimension 0 if that is another. */
+static void place_range(const wb_tensor *part, const char *role, uint32_t axis, wb__cut own,
+                        wb__cut lead, wb_plan_range *range)
+{
+    const wb__dtype *dtype = wb__dtype_get((int32_t)part->dtype);
+    uint64_t inner = part->rank == 0 ? 1 : product_of(part->shape, axis + 1, part->rank);
+    uint64_t length = part->rank == 0 ? 1 : part->shape[axis];
+    uint64_t between = axis == 0 ? 1 : product_of(part->shape, 1, axis);
+    uint64_t outer = axis == 0 ? 1 : lead.count * between;
+    uint64_t first = axis == 0 ? 0 : lead.start * between;
+    *range = (wb_plan_range){.size = sizeof *range,
+                             .role = role,
+                             .file = part->file,
+                             .bytes = wb__dtype_bytes(dtype, own.count * inner),
+                             .count = outer,
+                             .stride = wb__dtype_bytes(dtype, length * inner)};
+    range->offset = part->offset + wb__dtype_bytes(dtype, (first * length + own.start) * inner);
+    if (own.count == length || outer == 1) { /* one after the other */
+        range->bytes *= outer;
+        range->count = 1;
+        range->stride = range->bytes;
+    }
+}
+
+static wb_status add_run(maker *m, const wb_tensor *part, uint64_t number, int32_t to,
+                         uint32_t axis, wb__cut own, wb__cut lead)
+{
+    wb__layout *layout = m->layout;
+    wb__run *run = wb__list_append(&layout->runs);
+    wb_axis *axes = wb__arena_alloc(&layout->arena, (part->rank + (size_t)1) * sizeof *axes);
+    uint64_t stored_bytes;
+    if (run == NULL || axes == NULL)
+        return wb__fail_memory(m->context);
+    for (uint32_t i = 0; i < part->rank; i++) {
+        wb__cut whole = {0, part->shape[i]};
+        wb__cut cut = i == axis ? own : i == 0 ? lead : whole;
+        axes[i] = (wb_axis){.start = cut.start, .count = cut.count, .step = 1};
+    }
+    *run = (wb__run){
+        .part = number,
+        .slice = {.size = sizeof run->slice, .rank = part->rank, .axes = axes, .count = UINT64_MAX},
+        .from = (int32_t)part->dtype,
+        .to = to,
+        .section = layout->section_count,
+        .dst = layout->bytes};
+    place_range(part, roles[0], axis, own, lead, &run->range);
+    run->range.tensor = number;
+    wb_status status = wb_tensor_read_size(m->model, number, &run->slice, -1, &run->elements,
+                                           &stored_bytes, m->context->error);
+    if (status != WB_OK)
+        return status;
+    if (run->elements == 0)
+        run->range.bytes = run->range.count = run->range.stride = 0;
+    run->bytes = to == run->from ? stored_bytes : wb__dtype_bytes(wb__dtype_get(to), run->elements);
+    return wb__add(layout->bytes, run->bytes, &layout->bytes) ? WB_OK : wb__fail_memory(m->context);
+}
+
+/* A part of an operand, or of each of its members: of the indices `lead` those of `cut`. */
+static wb_status add_part(maker *m, const wb__operand *operand, wb__part role, uint32_t axis,
+                          wb__cut cut, wb__cut lead)
+{
+    uint64_t members = operand->members != 0 ? lead.count : 1;
+    for (uint64_t i = 0; i < members; i++) {
+        uint64_t parts[WB__PARTS];
+        wb_tensor part = {.size = sizeof part};
+        wb__cut own, own_lead = lead;
+        uint32_t own_axis = 0;
+        wb_status status = wb__operand_parts(m->context, m->model, operand, lead.start + i, parts);
+        if (status == WB_OK)
+            status = wb_tensor_at(m->model, parts[role], &part, m->context->error);
+        if (status != WB_OK)
+            return status;
+        int32_t to = dtype_of_section(m, operand, role, (int32_t)part.dtype);
+        wb_section *section = &m->layout->sections[m->layout->section_count];
+        if (section->bytes == 0 && section->dtype < 0)
+            section->dtype = to;
+        if (section->dtype != to)
+            return REFUSE(m, operand, "its %s are %s, those of the tensors before it %s",
+                          roles[role], wb_dtype_name(to), wb_dtype_name(section->dtype));
+        own = (wb__cut){0, part.rank == 0 ? 1 : part.shape[0]}; /* all of it */
+        if (!wb__is_stack(operand) || operand->members != 0)
+            own_lead = own;
+        if (role == WB__PART_GLOBAL_SCALE) { /* one for the tensor, or for each of a stack */
+            if (operand->members == 0 && part.elements > 1)
+                own = lead;
+        } else if (role != WB__PART_ORDER && operand->tensor.rank > 0 &&
+                   !cut_of_part(operand, &part, role, axis, cut, &own_axis, &own)) {
+            return wb__fail_memory(m->context); /* of no memory the size of such indices */
+        }
+        status = add_run(m, &part, parts[role], to, own_axis, own, own_lead);
+        if (status != WB_OK)
+            return status;
+        wb__run *run = wb__list_at(&m->layout->runs, m->layout->runs.count - 1);
+        run->range.role = roles[role];
+        section->bytes += run->bytes;
+    }
+    return WB_OK;
+}
+
+/* What is joined in a section, of the indices `lead`. */
+static wb_status add_joined(maker *m, wb__part role, wb__cut lead)
+{
+    for (size_t i = 0; i < m->operands->count; i++) {
+        const wb__operand *operand = &m->operands->list[i];
+        const wb__share *share = &m->layout->shares[i];
+        uint32_t axis = m->rank->of == 0 ? m->joint : m->rank->axis;
+        bool by_lead = wb__is_stack(operand) && axis == 0;
+        for (uint32_t c = 0; c < share->count; c++) {
+            wb__cut cut = share->cuts[c];
+            if (by_lead) { /* `lead` is the cut already */
+                axis = m->joint;
+                cut = (wb__cut){0, operand->tensor.shape[axis]};
+            }
+            wb_status status = add_part(m, operand, role, axis, cut, lead);
+            if (status != WB_OK)
+                return status;
+        }
+    }
+    return WB_OK;
+}
+
+/* One scale for a whole tensor stands once, and not before each of its matrices. */
+static bool is_one_for_all(const maker *m, wb__part role)
+{
+    const wb__operand *operand = &m->operands->list[0];
+    uint64_t parts[WB__PARTS];
+    wb_tensor part = {.size = sizeof part};
+    return role == WB__PART_GLOBAL_SCALE && operand->members == 0 &&
+           wb__operand_parts(m->context, m->model, operand, 0, parts) == WB_OK &&
+           wb_tensor_at(m->model, parts[role], &part, NULL) == WB_OK && part.elements == 1;
+}
+
+static wb_status add_section(maker *m, wb__part role)
+{
+    wb__layout *layout = m->layout;
+    wb_section *section = &layout->sections[layout->section_count];
+    size_t first = layout->runs.count;
+    *section = (wb_section){.role = roles[role], .dtype = -1, .offset = layout->bytes};
+    wb_status status = WB_OK;
+    if (m->pieces == 1 || !wb__is_stack(&m->operands->list[0]) || is_one_for_all(m, role)) {
+        status = add_joined(m, role, m->lead);
+    } else {
+        for (uint64_t i = 0; i < m->lead.count && status == WB_OK; i++)
+            status = add_joined(m, role, (wb__cut){m->lead.start + i, 1});
+    }
+    if (status != WB_OK)
+        return status;
+    /* Now that the dtype is known: no element lies across a multiple of its size. */
+    const wb__dtype *dtype = wb__dtype_get(section->dtype < 0 ? WB_DTYPE_U8 : section->dtype);
+    uint64_t size = wb__dtype_is_plain(dtype) && dtype->block_bits > 8 ? dtype->block_bits / 8 : 1;
+    uint64_t shift = (size - section->offset % size) % size;
+    section->offset += shift;
+    for (size_t i = first; i < layout->runs.count; i++)
+        ((wb__run *)wb__list_at(&layout->runs, i))->dst += shift;
+    layout->section_count++;
+    return wb__add(layout->bytes, shift, &layout->bytes) ? WB_OK : wb__fail_memory(m->context);
+}
+
+/* ---- what fits together ---- */
+
+static wb_status check_types(const maker *m, const wb__operand *first, const wb__operand *other)
+{
+    const wb_encoding *a = &first->encoding, *b = &other->encoding;
+    int32_t x = wb__becomes_dtype(m->becomes, first), y = wb__becomes_dtype(m->becomes, other);
+    if (strcmp(a->type, b->type) != 0 || x != y)
+        return REFUSE(m, other, "it is %s (%ld), what it should be joined with %s (%ld)", b->type,
+                      (long)y, a->type, (long)x);
+    if (a->group_size != b->group_size)
+        return REFUSE(m, other, "its groups are of %lu values, those of the others of %lu",
+                      (unsigned long)b->group_size, (unsigned long)a->group_size);
+    if (a->parts != b->parts || a->global != b->global || first->members != other->members)
+        return REFUSE(m, other, "it is stored in other parts than what it should be joined with");
+    return WB_OK;
+}
+
+static wb_status check_shapes(const maker *m, const wb__operand *first, const wb__operand *other)
+{
+    const wb_tensor *a = &first->tensor, *b = &other->tensor;
+    if (a->rank != b->rank || a->rank == 0)
+        return REFUSE(m, other, "it has %lu dimensions, what it should be joined with %lu",
+                      (unsigned long)b->rank, (unsigned long)a->rank);
+    for (uint32_t i = 0; i < a->rank; i++) {
+        if (i != m->joint && a->shape[i] != b->shape[i])
+            return REFUSE(m, other, "it has %llu %s, what it should be joined with %llu",
+                          (unsigned long long)b->shape[i],
+                          i == a->rank - 1 ? "columns" : "matrices",
+                          (unsigned long long)a->shape[i]);
+    }
+    return WB_OK;
+}
+
+/* Of tensors of two dimensions or less, and of matrices in a stack. */
+static wb_status check_joint(const maker *m, const wb__operand *operand, const wb__share *share,
+                             bool is_last)
+{
+    if (m->pieces == 1)
+        return WB_OK;
+    if (operand->tensor.rank > 3)
+        return REFUSE(m, operand, "tensors of more than three dimensions cannot be joined");
+    if (wb__is_stack(operand) && operand->tensor.shape[0] > STACK_MAX)
+        return REFUSE(m, operand, "stacks of more than %d matrices cannot be joined", STACK_MAX);
+    if (wb__is_transposed(operand))
+        return REFUSE(m, operand,
+                      "%s stores a weight transposed, so that its rows cannot be joined",
+                      operand->encoding.type);
+    if (strcmp(operand->encoding.type, "fp8_block") != 0 || operand->tensor.rank < 2)
+        return WB_OK;
+    for (uint32_t c = 0; c < share->count; c++) {
+        bool at_end = is_last && c + 1 == share->count;
+        bool by_rows = m->rank->of == 0 || m->rank->axis == m->joint;
+        uint64_t rows = by_rows ? share->cuts[c].count : operand->tensor.shape[m->joint];
+        if (!at_end && rows % operand->encoding.group_size != 0)
+            return REFUSE(m, operand,
+                          "%llu rows end within a block of %lu, so that nothing can follow them",
+                          (unsigned long long)rows, (unsigned long)operand->encoding.group_size);
+    }
+    return WB_OK;
+}
+
+static wb_status check(const maker *m)
+{
+    const wb__operand *first = &m->operands->list[0];
+    size_t n = m->operands->count;
+    for (size_t i = 0; i < n; i++) {
+        const wb__operand *other = &m->operands->list[i];
+        wb_status status = i == 0 ? WB_OK : check_types(m, first, other);
+        if (status == WB_OK && i > 0)
+            status = check_shapes(m, first, other);
+        if (status == WB_OK)
+            status = check_joint(m, other, &m->layout->shares[i], i + 1 == n);
+        if (status != WB_OK)
+            return status;
+        const wb__cut *a = &m->layout->shares[0].cuts[0], *b = &m->layout->shares[i].cuts[0];
+        if (m->rank->of != 0 && m->rank->axis != m->joint &&
+            (a->start != b->start || a->count != b->count))
+            return REFUSE(m, other, "the rank's part of it is not that of the others");
+    }
+    return WB_OK;
+}
+
+/* ---- all of it ---- */
+
+static wb_status make_shares(maker *m)
+{
+    wb__layout *layout = m->layout;
+    size_t n = m->operands->count;
+    layout->shares = wb__arena_alloc(&layout->arena, n * sizeof *layout->shares);
+    if (layout->shares == NULL)
+        return wb__fail_memory(m->context);
+    for (size_t i = 0; i < n; i++) {
+        const wb__operand *operand = &m->operands->list[i];
+        wb__share *share = &layout->shares[i];
+        wb_status status = WB_OK;
+        *share = (wb__share){.count = 1, .replicated = 1, .unit = 1};
+        if (m->rank->of != 0)
+            status = wb__share_make(m->context, m->model, operand, m->rank, share);
+        else
+            share->cuts[0].count = operand->tensor.rank == 0 ? 1 : operand->tensor.shape[m->joint];
+        if (status != WB_OK)
+            return status;
+        m->pieces += share->count;
+    }
+    return WB_OK;
+}
+
+static uint64_t sum_of(const wb__share *share)
+{
+    uint64_t sum = 0;
+    for (uint32_t c = 0; c < share->count; c++)
+        sum += share->cuts[c].count;
+    return sum;
+}
+
+/* The shape, and of what is joined the rows of each. */
+static wb_status make_shape(maker *m)
+{
+    wb__layout *layout = m->layout;
+    const wb_tensor *tensor = &m->operands->list[0].tensor;
+    bool by_joint = m->rank->of == 0 || m->rank->axis == m->joint;
+    layout->rank = tensor->rank;
+    layout->parts = (uint32_t)(by_joint ? m->pieces : m->operands->count);
+    layout->shape = wb__arena_alloc(&layout->arena, (tensor->rank + (size_t)1) * sizeof(uint64_t));
+    layout->part_rows = wb__arena_alloc(&layout->arena, layout->parts * sizeof(uint64_t));
+    if (layout->shape == NULL || layout->part_rows == NULL)
+        return wb__fail_memory(m->context);
+    if (tensor->rank > 0)
+        memcpy(layout->shape, tensor->shape, tensor->rank * sizeof(uint64_t));
+    if (!by_joint)
+        layout->shape[m->rank->axis] = sum_of(&layout->shares[0]);
+    uint64_t rows = 0;
+    uint32_t part = 0;
+    for (size_t i = 0; i < m->operands->count; i++) {
+        const wb__share *share = &layout->shares[i];
+        const wb_tensor *of = &m->operands->list[i].tensor;
+        for (uint32_t c = 0; c < (by_joint ? share->count : 1); c++) {
+            uint64_t its = by_joint ? share->cuts[c].count : of->rank > 0 ? of->shape[m->joint] : 1;
+            layout->part_rows[part++] = its;
+            if (!wb__add(rows, its, &rows))
+                return wb__fail_memory(m->context);
+        }
+    }
+    if (tensor->rank > 0 && (by_joint || m->rank->axis != m->joint))
+        layout->shape[m->joint] = rows;
+    return WB_OK;
+}
+
+static wb_status make(maker *m)
+{
+    const wb__operand *first = &m->operands->list[0];
+    uint64_t parts[WB__PARTS];
+    wb_status status = make_shares(m);
+    if (status == WB_OK)
+        status = check(m);
+    if (status == WB_OK)
+        status = make_shape(m);
+    if (status != WB_OK)
+        return status;
+    m->lead = (wb__cut){0, first->tensor.rank == 0 ? 1 : first->tensor.shape[0]};
+    if (wb__is_stack(first) && m->rank->of != 0 && m->rank->axis == 0)
+        m->lead = m->layout->shares[0].cuts[0];
+    m->layout->dtype = wb__becomes_dtype(m->becomes, first);
+    status = wb__operand_parts(m->context, m->model, first, 0, parts);
+    for (int role = 0; role < WB__PARTS && status == WB_OK; role++) {
+        if (parts[role] != WB__NO_PART)
+            status = add_section(m, (wb__part)role);
+    }
+    return status;
+}
+
+wb_status wb__layout_make(wb__layout *layout, wb__context *context, const wb_model *model,
+                          const wb__operands *operands, const wb__rank *rank,
+                          const wb__becomes *becomes)
+{
+    memset(layout, 0, sizeof *layout);
+    layout->arena.allocator = &context->allocator;
+    layout->runs = (wb__list){.arena = &layout->arena, .item_size = sizeof(wb__run)};
+    maker m = {.layout = layout,
+               .context = context,
+               .model = model,
+               .operands = operands,
+               .rank = rank,
+               .becomes = becomes,
+               .joint = wb__joint_of(&operands->list[0])};
+    return make(&m);
+}
+
+void wb__layout_free(wb__layout *layout)
+{
+    if (layout->arena.allocator == NULL)
+        return;
+    wb__list_free(&layout->runs);
+    wb__arena_free(&layout->arena);
+}

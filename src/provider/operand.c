@@ -1,0 +1,115 @@
+#include "provider/request.h"
+
+static wb_status describe(wb__context *context, const wb_model *model, uint64_t number,
+                          wb__operand *operand)
+{
+    wb_part part = {.size = sizeof part};
+    *operand = (wb__operand){.number = number,
+                             .tensor = {.size = sizeof operand->tensor},
+                             .encoding = {.size = sizeof operand->encoding}};
+    wb_status status = wb_tensor_at(model, number, &operand->tensor, context->error);
+    if (status == WB_OK)
+        status = wb_tensor_encoding(model, number, &operand->encoding, context->error);
+    if (status == WB_OK)
+        status = wb_tensor_part(model, number, 0, &part, context->error);
+    if (status != WB_OK)
+        return status;
+    if (strcmp(part.role, "expert") == 0) {
+        operand->members = operand->encoding.parts;
+        operand->canonical = operand->tensor.name;
+        operand->canonical_len = operand->tensor.name_len;
+        return wb_tensor_encoding(model, part.index, &operand->encoding, context->error);
+    }
+    wb_error ignored;
+    status = wb_canonical_name(model, operand->tensor.name, operand->tensor.name_len,
+                               &operand->canonical, &operand->canonical_len, &ignored);
+    if (operand->canonical == NULL)
+        operand->canonical = "";
+    return status == WB_ERROR_MEMORY ? wb__fail_memory(context) : WB_OK;
+}
+
+wb_status wb__operands_add_number(wb__operands *operands, wb__context *context,
+                                  const wb_model *model, uint64_t number)
+{
+    if (operands->count == WB__OPERANDS_MAX)
+        return wb__fail(context, WB_ERROR_LIMIT, WB__FINDING_FUSE, WB_NO_OFFSET, WB__STR(""),
+                        "more than %d tensors in one", WB__OPERANDS_MAX);
+    if (!wb__grow(&operands->allocator, (void **)&operands->list, &operands->capacity,
+                  sizeof *operands->list, operands->count + 1, WB__OPERANDS_MAX))
+        return wb__fail_memory(context);
+    wb_status status = describe(context, model, number, &operands->list[operands->count]);
+    operands->count += status == WB_OK;
+    return status;
+}
+
+static wb_status find(wb__context *context, const wb_model *model, wb__str name, uint64_t *number)
+{
+    wb_status status = wb_tensor_find(model, name.ptr, name.len, number);
+    if (status == WB_ERROR_NOT_FOUND)
+        return wb__fail(context, status, WB__FINDING_NOT_FOUND, WB_NO_OFFSET, name,
+                        "the model has no tensor of this name, as its files have it or canonical");
+    return status == WB_OK ? WB_OK : wb__fail_memory(context);
+}
+
+/* The part of the text up to the next '+', or all of it. */
+static wb__str next_name(wb__str text, size_t at)
+{
+    const char *plus = memchr(text.ptr + at, '+', text.len - at);
+    return (wb__str){text.ptr + at, (plus == NULL ? text.len : (size_t)(plus - text.ptr)) - at};
+}
+
+wb_status wb__operands_add(wb__operands *operands, wb__context *context, const wb_model *model,
+                           wb__str text, bool joined)
+{
+    uint64_t number;
+    wb_status status = joined ? WB_ERROR_NOT_FOUND : find(context, model, text, &number);
+    if (status == WB_OK)
+        return wb__operands_add_number(operands, context, model, number);
+    if (status != WB_ERROR_NOT_FOUND || (!joined && memchr(text.ptr, '+', text.len) == NULL))
+        return status;
+    for (size_t at = 0; at <= text.len;) {
+        wb__str name = next_name(text, at);
+        status = find(context, model, name, &number);
+        if (status == WB_OK)
+            status = wb__operands_add_number(operands, context, model, number);
+        if (status != WB_OK)
+            return status;
+        at += name.len + 1;
+    }
+    return WB_OK;
+}
+
+void wb__operands_free(wb__operands *operands)
+{
+    wb__free(&operands->allocator, operands->list, operands->capacity * sizeof *operands->list);
+    operands->list = NULL;
+    operands->count = operands->capacity = 0;
+}
+
+static wb__part part_of(const char *role)
+{
+    int part = WB__PART_VALUES;
+    while (part < WB__PARTS && strcmp(role, wb__part_name((wb__part)part)) != 0)
+        part++;
+    return (wb__part)part;
+}
+
+wb_status wb__operand_parts(wb__context *context, const wb_model *model, const wb__operand *operand,
+                            uint64_t member, uint64_t parts[WB__PARTS])
+{
+    wb_part part = {.size = sizeof part};
+    uint64_t number = operand->number;
+    wb_status status = WB_OK;
+    for (int i = 0; i < WB__PARTS; i++)
+        parts[i] = WB__NO_PART;
+    if (operand->members != 0) {
+        status = wb_tensor_part(model, number, (uint32_t)member, &part, context->error);
+        number = part.index;
+    }
+    for (uint32_t i = 0; i < operand->encoding.parts && status == WB_OK; i++) {
+        status = wb_tensor_part(model, number, i, &part, context->error);
+        if (status == WB_OK && part_of(part.role) < WB__PARTS)
+            parts[part_of(part.role)] = part.index;
+    }
+    return status;
+}

@@ -1,0 +1,21 @@
+/*
+ * provider/plan.h: wb_plan, a layout that is kept for what it says and never filled.
+ */
+#ifndef WB_PROVIDER_PLAN_H
+#define WB_PROVIDER_PLAN_H
+
+#include "provider/request.h"
+
+struct wb_plan {
+    wb__context
+        context; /* whose allocator the layout uses; its error is the maker's, and not ours */
+    wb__operands operands;
+    wb__layout layout;
+    wb__rank rank;
+};
+
+wb_status wb__slice_plan(wb__context *context, const wb_model *model, wb__str name,
+                         const wb__rank *rank, wb_plan **plan);
+void wb__plan_free(wb_plan *plan);
+
+#endif

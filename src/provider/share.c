@@ -1,0 +1,459 @@
+/*
+ * How a dimension is shared out among ranks.
+ *
+ * Boundaries lie at multiples of a unit: where the encoding lets a tensor be cut, and where the
+ * tensors that belong together let all of them be. The outputs of gate and up are the inputs of
+ * down, and those of q the inputs of the attention's output, which share rows and heads: a boundary
+ * that one of them cannot have none of them has. So each rank finds by itself, and from any tensor
+ * of the group, the same indices.
+ *
+ * Where there are too few such boundaries the tensor whose inputs they are, down or the output, is
+ * refused, and with it the layer. The rows of the others are then cut where they may be by themselves
+ * (`alone`), for those who share out bytes and not work.
+ */
+#include "provider/request.h"
+
+#include <stdio.h>
+
+#include "dtype/block.h"
+
+static uint64_t gcd(uint64_t a, uint64_t b)
+{
+    while (b != 0) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a == 0 ? 1 : a;
+}
+
+/* The least common multiple; what has none within 64 bits fits no dimension either. */
+static uint64_t lcm(uint64_t a, uint64_t b)
+{
+    uint64_t product;
+    return wb__mul(a / gcd(a, b), b, &product) && product != 0 ? product : UINT64_MAX;
+}
+
+static wb__str name_of(const wb__operand *operand)
+{
+    return (wb__str){operand->tensor.name, operand->tensor.name_len};
+}
+
+#define REFUSE(context, operand, ...)                                                              \
+    wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_SLICE, WB_NO_OFFSET, name_of(operand),     \
+             __VA_ARGS__)
+
+static unsigned long long big(uint64_t n)
+{
+    return n;
+}
+
+/* ---- what the encoding allows ---- */
+
+/* Boundaries along the last dimension; 0: there can be none. */
+static uint64_t unit_of_inputs(const wb__operand *operand)
+{
+    const wb_encoding *encoding = &operand->encoding;
+    if (strcmp(encoding->type, "gptq") == 0)
+        return encoding->parts > 3 ? 0 : lcm(encoding->group_size, 32 / encoding->bits);
+    if (encoding->group_size != 0)
+        return encoding->group_size;
+    const wb__dtype *dtype = wb__dtype_get((int32_t)operand->tensor.dtype);
+    return dtype == NULL ? 1 : wb__dtype_unit(dtype);
+}
+
+/* Boundaries between rows. */
+static uint64_t unit_of_rows(const wb__operand *operand)
+{
+    const wb_encoding *encoding = &operand->encoding;
+    if (operand->tensor.rank < 2) /* a vector has but one dimension */
+        return unit_of_inputs(operand);
+    if (strcmp(encoding->type, "fp8_block") == 0)
+        return encoding->group_size;
+    return wb__is_transposed(operand) ? 32 / encoding->bits : 1;
+}
+
+static uint64_t unit_of(const wb__operand *operand, uint32_t axis)
+{
+    uint32_t rank = operand->tensor.rank;
+    if (rank >= 2 && axis == rank - 1)
+        return unit_of_inputs(operand);
+    return axis == wb__joint_of(operand) ? unit_of_rows(operand) : 1;
+}
+
+/* ---- what belongs together ---- */
+
+typedef enum group_kind { GROUP_NONE, GROUP_ATTENTION, GROUP_FEED_FORWARD } group_kind;
+
+typedef enum leaf_kind {
+    LEAF_NONE,
+    LEAF_Q,
+    LEAF_KV,
+    LEAF_QKV,
+    LEAF_OUTPUT, /* of attention: its inputs are those of q */
+    LEAF_FF,
+    LEAF_GATE_UP,
+    LEAF_DOWN /* its inputs are the rows of gate and up */
+} leaf_kind;
+
+static const struct group_row {
+    wb__str ending;
+    group_kind kind;
+} group_rows[] = {
+    {{".attention", 10}, GROUP_ATTENTION},  {{".attn", 5}, GROUP_ATTENTION},
+    {{".cross_attn", 11}, GROUP_ATTENTION}, {{".ffn", 4}, GROUP_FEED_FORWARD},
+    {{".experts", 8}, GROUP_FEED_FORWARD},  {{".shared_experts", 15}, GROUP_FEED_FORWARD},
+};
+
+static const struct leaf_row {
+    wb__str name;
+    group_kind group;
+    leaf_kind kind;
+} leaf_rows[] = {
+    {{"q", 1}, GROUP_ATTENTION, LEAF_Q},
+    {{"k", 1}, GROUP_ATTENTION, LEAF_KV},
+    {{"v", 1}, GROUP_ATTENTION, LEAF_KV},
+    {{"qkv", 3}, GROUP_ATTENTION, LEAF_QKV},
+    {{"output", 6}, GROUP_ATTENTION, LEAF_OUTPUT},
+    {{"gate", 4}, GROUP_FEED_FORWARD, LEAF_FF},
+    {{"up", 2}, GROUP_FEED_FORWARD, LEAF_FF},
+    {{"gate_up", 7}, GROUP_FEED_FORWARD, LEAF_GATE_UP},
+    {{"down", 4}, GROUP_FEED_FORWARD, LEAF_DOWN},
+};
+#define LEAF_ROWS (sizeof leaf_rows / sizeof leaf_rows[0])
+
+typedef struct place {
+    wb__str group; /* "layers.0.attention" */
+    leaf_kind kind;
+} place;
+
+static bool is_inputs_kind(leaf_kind kind)
+{
+    return kind == LEAF_OUTPUT || kind == LEAF_DOWN;
+}
+
+/* The text up to its last dot, which is cut off; what is behind it goes to *last. */
+static wb__str cut_last(wb__str text, wb__str *last)
+{
+    size_t n = text.len;
+    while (n > 0 && text.ptr[n - 1] != '.')
+        n--;
+    *last = (wb__str){text.ptr + n, text.len - n};
+    return (wb__str){text.ptr, n == 0 ? 0 : n - 1};
+}
+
+/* Where a tensor stands in its layer, if the axis is one that its group shares. */
+static place place_of(const wb__operand *operand, uint32_t axis)
+{
+    wb__str suffix, leaf;
+    place at = {.kind = LEAF_NONE};
+    wb__str stem = cut_last((wb__str){operand->canonical, operand->canonical_len}, &suffix);
+    if (operand->canonical_len == 0 ||
+        (!wb__str_equal(suffix, WB__STR("weight")) && !wb__str_equal(suffix, WB__STR("bias"))))
+        return at;
+    at.group = cut_last(stem, &leaf);
+    group_kind group = GROUP_NONE;
+    for (size_t i = 0; i < sizeof group_rows / sizeof group_rows[0]; i++) {
+        if (wb__str_ends_with(at.group, group_rows[i].ending))
+            group = group_rows[i].kind;
+    }
+    for (size_t i = 0; i < LEAF_ROWS; i++) {
+        if (leaf_rows[i].group == group && wb__str_equal(leaf, leaf_rows[i].name))
+            at.kind = leaf_rows[i].kind;
+    }
+    uint32_t rank = operand->tensor.rank;
+    bool fits =
+        is_inputs_kind(at.kind) ? rank >= 2 && axis == rank - 1 : axis == wb__joint_of(operand);
+    if (!fits)
+        at.kind = LEAF_NONE;
+    return at;
+}
+
+/* The units of the tensors of a group, of one kind. */
+static wb_status join_units(wb__context *context, const wb_model *model, wb__str group,
+                            leaf_kind kind, uint64_t *unit)
+{
+    char name[512];
+    for (size_t i = 0; i < LEAF_ROWS; i++) {
+        wb__operands found = {.allocator = context->allocator};
+        wb__str leaf = leaf_rows[i].name;
+        uint64_t number;
+        if (leaf_rows[i].kind != kind || group.len + leaf.len + 9 > sizeof name)
+            continue;
+        memcpy(name, group.ptr, group.len);
+        name[group.len] = '.';
+        memcpy(name + group.len + 1, leaf.ptr, leaf.len);
+        memcpy(name + group.len + 1 + leaf.len, ".weight", 8);
+        wb_status status = wb_tensor_find(model, name, SIZE_MAX, &number);
+        if (status == WB_ERROR_NOT_FOUND)
+            continue;
+        if (status == WB_OK)
+            status = wb__operands_add_number(&found, context, model, number);
+        if (status == WB_OK) {
+            const wb__operand *of = &found.list[0];
+            uint64_t its = is_inputs_kind(kind) ? unit_of_inputs(of) : unit_of_rows(of);
+            *unit = lcm(*unit, its == 0 ? 1 : its); /* 0: it cannot be cut at all; that is its own
+                                                       affair */
+        }
+        wb__operands_free(&found);
+        if (status != WB_OK)
+            return status == WB_ERROR_MEMORY ? wb__fail_memory(context) : status;
+    }
+    return WB_OK;
+}
+
+/* ---- sharing out ---- */
+
+static uint64_t units_of(uint64_t n, uint64_t unit)
+{
+    return n / unit + (n % unit != 0);
+}
+
+/* The indices of rank `rank`, of n in units of which the last may be smaller. */
+static wb__cut even_cut(uint64_t n, uint64_t unit, uint64_t rank, uint64_t of)
+{
+    uint64_t units = units_of(n, unit);
+    uint64_t each = units / of, more = units % of;
+    uint64_t first = rank * each + (rank < more ? rank : more);
+    uint64_t last = first + each + (rank < more);
+    wb__cut cut = {.start = first * unit};
+    cut.count = (last >= units ? n : last * unit) - cut.start;
+    return cut;
+}
+
+static wb_status cut_units(wb__context *context, const wb__operand *operand, const wb__rank *rank,
+                           uint64_t n, wb__share *share, wb__cut *cut)
+{
+    uint64_t unit = share->unit;
+    uint64_t units = units_of(n, unit);
+    if (units < rank->of)
+        return REFUSE(
+            context, operand,
+            "%llu indices of axis %lu, which can be cut at multiples of %llu only, cannot "
+            "be shared out among %lu ranks",
+            big(n), (unsigned long)rank->axis, big(unit), (unsigned long)rank->of);
+    *cut = even_cut(n, unit, rank->rank, rank->of);
+    share->uneven |= units % rank->of != 0 || n % unit != 0;
+    return WB_OK;
+}
+
+static wb_status share_feed_forward(wb__context *context, const wb_model *model,
+                                    const wb__operand *operand, const wb__rank *rank,
+                                    const place *at, wb__share *share)
+{
+    uint64_t n = operand->tensor.shape[rank->axis];
+    uint64_t own = share->unit;
+    static const leaf_kind kinds[] = {LEAF_FF, LEAF_GATE_UP, LEAF_DOWN};
+    wb_status status = WB_OK;
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0] && status == WB_OK; i++)
+        status = join_units(context, model, at->group, kinds[i], &share->unit);
+    if (status != WB_OK)
+        return status;
+    share->count = at->kind == LEAF_GATE_UP ? 2 : 1;
+    if (n % share->count != 0 || n / share->count % own != 0)
+        return REFUSE(context, operand, "%llu rows are not gate and up in equal parts", big(n));
+    n /= share->count;
+    if (at->kind != LEAF_DOWN && units_of(n, share->unit) < rank->of) {
+        share->unit = own;
+        share->alone = true;
+    }
+    for (uint32_t i = 0; i < share->count && status == WB_OK; i++) {
+        status = cut_units(context, operand, rank, n, share, &share->cuts[i]);
+        share->cuts[i].start += i * n;
+    }
+    return status;
+}
+
+typedef struct heads {
+    uint64_t q, kv, dim;
+    uint64_t q_unit, kv_unit; /* rows where q and k, v can be cut */
+    uint64_t output_unit;     /* where q can be for the output's sake, too */
+} heads;
+
+/* What the config says of the heads of this tensor's layer, if it is so. */
+static wb_status find_heads(wb__context *context, const wb_model *model, const wb__operand *operand,
+                            const wb__rank *rank, const place *at, heads *h, bool *known)
+{
+    wb_config config = {.size = sizeof config};
+    uint64_t n = operand->tensor.shape[rank->axis], q, kv, all;
+    wb_status status = wb_config_get(model, &config, context->error);
+    *known = false;
+    if (status != WB_OK)
+        return status;
+    bool encoder = at->group.len > 4 && memcmp(at->group.ptr, "enc.", 4) == 0;
+    *h = encoder ? (heads){.q = config.enc_n_heads, .kv = config.enc_n_heads}
+                 : (heads){.q = config.n_heads, .kv = config.n_kv_heads, .dim = config.head_dim};
+    if (encoder && h->q != 0)
+        h->dim = config.enc_dim / h->q;
+    if (h->q == 0 || h->kv == 0 || h->dim == 0 || h->q % h->kv != 0 || h->q > UINT32_MAX ||
+        !wb__mul(h->q, h->dim, &q) || !wb__mul(h->kv, h->dim, &kv) || kv > q ||
+        !wb__mul(q, 3, &all))
+        return WB_OK;
+    *known = n == (at->kind == LEAF_QKV ? q + 2 * kv : at->kind == LEAF_KV ? kv : q);
+    uint64_t q_unit = 1, kv_unit = 1;
+    status = join_units(context, model, at->group, LEAF_QKV, &q_unit);
+    kv_unit = q_unit;
+    if (status == WB_OK)
+        status = join_units(context, model, at->group, LEAF_Q, &q_unit);
+    uint64_t output_unit = q_unit;
+    if (status == WB_OK)
+        status = join_units(context, model, at->group, LEAF_OUTPUT, &output_unit);
+    if (status == WB_OK)
+        status = join_units(context, model, at->group, LEAF_KV, &kv_unit);
+    h->q_unit = q_unit;
+    h->kv_unit = kv_unit;
+    h->output_unit = output_unit;
+    return status;
+}
+
+/* What a rank gets of q and of k, v, in rows; count 0: it cannot be. */
+typedef struct head_cuts {
+    wb__cut q, kv;
+    uint64_t copies; /* ranks that get this key-value head */
+    bool uneven;
+    char why[160]; /* there is nothing of q */
+} head_cuts;
+
+/* Ranks get whole key-value heads, each with its query heads. */
+static void cut_kv_heads(const wb__rank *rank, const heads *h, uint64_t q_unit, head_cuts *cuts)
+{
+    uint64_t each = h->q / h->kv * h->dim; /* rows of q for a key-value head */
+    uint64_t together = lcm(q_unit / gcd(each, q_unit), h->kv_unit / gcd(h->dim, h->kv_unit));
+    uint64_t units = units_of(h->kv, together);
+    if (units < rank->of) {
+        (void)snprintf(cuts->why, sizeof cuts->why,
+                       "blocks reach over %llu key-value heads of %llu at a time, which cannot be "
+                       "shared out among %lu ranks",
+                       big(together), big(h->kv), (unsigned long)rank->of);
+        return;
+    }
+    wb__cut cut = even_cut(h->kv, together, rank->rank, rank->of);
+    cuts->kv = (wb__cut){cut.start * h->dim, cut.count * h->dim};
+    cuts->q = (wb__cut){cut.start * each, cut.count * each};
+    cuts->uneven = units % rank->of != 0 || h->kv % together != 0;
+}
+
+/* There are more ranks than key-value heads: each is given to several, which share its queries. */
+static void cut_q_heads(const wb__rank *rank, const heads *h, uint64_t q_unit, head_cuts *cuts)
+{
+    uint64_t of = rank->of, each = h->q / h->kv;
+    uint64_t head = rank->rank * h->kv / of; /* neither has more than 32 bits' worth */
+    uint64_t first = (head * of + h->kv - 1) / h->kv, end = ((head + 1) * of + h->kv - 1) / h->kv;
+    uint64_t together = lcm(h->dim, q_unit) / h->dim;
+    uint64_t most = of / h->kv + (of % h->kv != 0); /* one answer for all ranks */
+    cuts->copies = end - first;
+    if (h->dim % h->kv_unit == 0)
+        cuts->kv = (wb__cut){head * h->dim, h->dim};
+    if (each % together != 0 || each / together < most) {
+        (void)snprintf(cuts->why, sizeof cuts->why,
+                       "%llu query heads of a key-value head, which can be cut at every %llu only, "
+                       "cannot be shared out among %llu ranks",
+                       big(each), big(together), big(most));
+        return;
+    }
+    wb__cut cut = even_cut(each, together, rank->rank - first, cuts->copies);
+    cuts->q = (wb__cut){(head * each + cut.start) * h->dim, cut.count * h->dim};
+    cuts->uneven = of % h->kv != 0 || each / together % cuts->copies != 0;
+}
+
+static head_cuts cut_heads(const wb__rank *rank, const heads *h, uint64_t q_unit)
+{
+    head_cuts cuts = {.copies = 1};
+    if (rank->of <= h->kv)
+        cut_kv_heads(rank, h, q_unit, &cuts);
+    else
+        cut_q_heads(rank, h, q_unit, &cuts);
+    return cuts;
+}
+
+static wb_status share_heads(wb__context *context, const wb__operand *operand, const wb__rank *rank,
+                             const place *at, const heads *h, wb__share *share)
+{
+    uint64_t q_rows = h->q * h->dim, kv_rows = h->kv * h->dim, own = share->unit;
+    bool wants_q = at->kind != LEAF_KV, wants_kv = at->kind == LEAF_KV || at->kind == LEAF_QKV;
+    head_cuts cuts = cut_heads(rank, h, h->output_unit);
+    if (cuts.q.count == 0 && at->kind == LEAF_OUTPUT)
+        return REFUSE(context, operand, "%s", cuts.why);
+    if ((wants_q && cuts.q.count == 0) || (wants_kv && cuts.kv.count == 0)) {
+        share->alone = true;
+        cuts = cut_heads(rank, h, h->q_unit);
+    }
+    if (wants_kv && cuts.kv.count == 0)
+        return REFUSE(context, operand,
+                      "its rows can be cut at multiples of %llu, and so not between heads of %llu",
+                      big(h->kv_unit), big(h->dim));
+    share->uneven = cuts.uneven && wants_q;
+    share->unit = h->dim;
+    if (wants_q && cuts.q.count == 0) { /* between rows, then */
+        share->unit = own;
+        wb_status status = cut_units(context, operand, rank, q_rows, share, &cuts.q);
+        if (status != WB_OK)
+            return status;
+    }
+    share->count = at->kind == LEAF_QKV ? 3 : 1;
+    share->cuts[0] = wants_q ? cuts.q : cuts.kv;
+    share->replicated = wants_q ? 1 : (uint32_t)cuts.copies;
+    if (at->kind != LEAF_QKV)
+        return WB_OK;
+    share->cuts[1] = (wb__cut){q_rows + cuts.kv.start, cuts.kv.count};
+    share->cuts[2] = (wb__cut){q_rows + kv_rows + cuts.kv.start, cuts.kv.count};
+    if (q_rows % h->kv_unit != 0 || kv_rows % h->kv_unit != 0)
+        return REFUSE(context, operand, "a block reaches from one of q, k and v into the next");
+    return WB_OK;
+}
+
+static wb_status check_rank(wb__context *context, const wb__operand *operand, const wb__rank *rank)
+{
+    const char *what = rank->axis >= operand->tensor.rank
+                           ? "there is no such axis"
+                           : "ranks count from 0, and are fewer than there are in all";
+    if (rank->axis < operand->tensor.rank && rank->rank < rank->of)
+        return WB_OK;
+    return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET,
+                    name_of(operand), "part %lu:%lu/%lu: %s", (unsigned long)rank->axis,
+                    (unsigned long)rank->rank, (unsigned long)rank->of, what);
+}
+
+wb_status wb__share_make(wb__context *context, const wb_model *model, const wb__operand *operand,
+                         const wb__rank *rank, wb__share *share)
+{
+    heads h;
+    bool known = false;
+    *share = (wb__share){.count = 1, .replicated = 1, .unit = 1};
+    wb_status status = check_rank(context, operand, rank);
+    if (status != WB_OK)
+        return status;
+    uint64_t n = operand->tensor.shape[rank->axis];
+    share->unit = unit_of(operand, rank->axis);
+    if (rank->of == 1) {
+        share->cuts[0] = (wb__cut){0, n};
+        share->unit = share->unit == 0 ? n : share->unit;
+        return WB_OK;
+    }
+    if (share->unit == 0)
+        return REFUSE(context, operand,
+                      "its inputs are in an order of their own (g_idx), which a part of them does "
+                      "not have: cut its rows");
+    place at = place_of(operand, rank->axis);
+    switch (at.kind) {
+    case LEAF_FF:
+    case LEAF_GATE_UP:
+    case LEAF_DOWN: return share_feed_forward(context, model, operand, rank, &at, share);
+    case LEAF_Q:
+    case LEAF_KV:
+    case LEAF_QKV:
+    case LEAF_OUTPUT:
+        status = find_heads(context, model, operand, rank, &at, &h, &known);
+        if (status != WB_OK || known)
+            return status != WB_OK ? status : share_heads(context, operand, rank, &at, &h, share);
+        if (at.kind == LEAF_QKV)
+            return REFUSE(
+                context, operand,
+                "q, k and v are one tensor, and the config does not say which rows of %llu "
+                "are whose",
+                big(n));
+        break;
+    default: break;
+    }
+    return cut_units(context, operand, rank, n, share, &share->cuts[0]);
+}
