@@ -346,7 +346,10 @@ static wb_status check(const wb_conversion *plan, wb__context *context, const wb
 
 static wb_status measure(wb__context *context, wb__planned *row)
 {
-    uint64_t sum = 0;
+    uint64_t sum = 0, in[WB__PARTS];
+    if (!row->by_view && !wb__form_measure(&row->from, row->rows, row->columns, in))
+        return fail_row(context, WB_ERROR_UNSUPPORTED, WB__FINDING_QUANT_ROW, row,
+                        "its rows cannot be taken one by one");
     if (!wb__form_measure(&row->to, row->rows, row->columns, row->part_bytes))
         return fail_row(context, WB_ERROR_UNSUPPORTED, WB__FINDING_QUANT_ROW, row,
                         "a row is no whole number of blocks");
@@ -389,6 +392,21 @@ static void settle_quant(wb_conversion *plan)
     }
 }
 
+/*
+ * Rows of less than whole bytes, which F4 and F6 can have, are taken all as one. What their values become
+ * has no blocks: those would fill bytes.
+ */
+static void join_rows(wb__planned *row)
+{
+    const wb__dtype *dtype = wb__dtype_get(row->from.dtype);
+    if (row->from.scheme != WB__SCHEME_PLAIN || !wb__dtype_is_plain(dtype) ||
+        row->columns * dtype->block_bits % 8 == 0)
+        return;
+    row->by_view = true;
+    row->columns *= row->rows;
+    row->rows = row->columns == 0 ? 0 : 1;
+}
+
 static wb_status choose(wb_conversion *plan, wb__context *context, wb__mix *mix, wb__planned *row)
 {
     if (plan->target == WB_TARGET_GGUF)
@@ -405,6 +423,7 @@ static wb_status choose(wb_conversion *plan, wb__context *context, wb__mix *mix,
     wb_status status = wb__imatrix_take(plan->matrix, context, row);
     if (status != WB_OK)
         return status;
+    join_rows(row);
     if (row->to.dtype >= 0)
         choose_route(row);
     status = check(plan, context, row);
