@@ -443,8 +443,8 @@ static void copies(void **state)
         for (uint64_t i = 0; i < wb_tensor_count(model); i++) {
             wb_tensor tensor = {.size = sizeof tensor};
             OK(wb_tensor_at(model, i, &tensor, E));
-            OK(wb_writer_add(writer, tensor.name, tensor.name_len, tensor.dtype, tensor.shape,
-                             tensor.rank, NULL, E));
+            OK(wb_writer_add(writer, tensor.name, tensor.name_len, (int32_t)tensor.dtype,
+                             tensor.shape, tensor.rank, NULL, E));
         }
         OK(wb_writer_plan(writer, to, E));
         OK(wb_writer_begin(writer, E));
