@@ -1,6 +1,6 @@
 # The front door. CMakeLists.txt builds; this only calls it, with what it needs.
 
-.PHONY: help build demo test bench peers fuzz prove coverage install clean
+.PHONY: help build demo test bench peers fuzz faults prove coverage install clean
 .DEFAULT_GOAL := help
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
@@ -11,6 +11,7 @@ help:
 	@echo "make bench     measure, and write bench/results.json"
 	@echo "make peers     install the programs that the measurements compare with"
 	@echo "make fuzz      fuzz every target for a minute in all (docs/dev/fuzzing.md says more)"
+	@echo "make faults    every system call of the writers fails, or is the last: all of them"
 	@echo "make prove     prove the checked arithmetic and the cursor (Frama-C)"
 	@echo "make coverage  what of the readers the tests run: lines, branches, MC/DC"
 	@echo "make install   build and install into PREFIX ($(PREFIX)), under DESTDIR if that is set"
@@ -43,6 +44,12 @@ peers:
 fuzz:
 	@sh scripts/need.sh build test
 	@sh scripts/fuzz.sh all 60s
+
+faults:
+	@sh scripts/need.sh build test
+	cmake --preset dev
+	cmake --build --preset dev -j $(JOBS) --target command
+	BUILD=build/dev WB=build/dev/weighbridge NTH=1000 sh tests/check/writer_faults.sh
 
 prove:
 	@sh scripts/prove.sh

@@ -79,6 +79,13 @@ static bool is_key(const scan *s)
     return s->args->count > 1; /* the command is one */
 }
 
+/* Options that may be given more than once. */
+static void add_to(const char ***list, size_t *count, const char *value)
+{
+    *list = need_memory((void *)*list, *count + 1, sizeof **list);
+    (*list)[(*count)++] = value;
+}
+
 static int take_value(scan *s, option_id id, const char *attached)
 {
     const option_row *row = &option_table[id];
@@ -99,17 +106,16 @@ static int take_value(scan *s, option_id id, const char *attached)
         attached = s->argv[s->next++];
     }
     s->args->value[id] = attached;
+    if (id == OPTION_RULE)
+        add_to(&s->args->rules, &s->args->rule_count, attached);
+    if (id == OPTION_LORA)
+        add_to(&s->args->loras, &s->args->lora_count, attached);
     if (id == OPTION_SET || id == OPTION_SET_FILE || id == OPTION_DELETE || id == OPTION_RENAME ||
         id == OPTION_DROP) {
         arguments *args = s->args;
         args->edits = need_memory(args->edits, args->edit_count + 1, sizeof *args->edits);
         args->edits[args->edit_count].option = id;
         args->edits[args->edit_count++].value = attached;
-    }
-    if (id == OPTION_RULE) {
-        size_t n = s->args->rule_count++;
-        s->args->rules = need_memory((void *)s->args->rules, n + 1, sizeof *s->args->rules);
-        s->args->rules[n] = attached;
     }
     return 0;
 }

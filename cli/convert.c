@@ -221,8 +221,10 @@ wb_status convert_begin(const convert_job *job, wb_writer *writer, wb_error *err
 static bool is_copy(const convert_job *job)
 {
     const arguments *args = job->args;
-    return strcmp(wb_format(job->model), job->to) == 0 && !args->given[OPTION_QUANT] &&
-           !args->given[OPTION_RULE] && !args->given[OPTION_IMATRIX];
+    bool kept = !args->given[OPTION_QUANT] && !args->given[OPTION_RULE] &&
+                !args->given[OPTION_IMATRIX] && !args->given[OPTION_LORA];
+    const char *format = strcmp(job->to, "ollama") == 0 ? "safetensors" : job->to;
+    return kept && strcmp(wb_format(job->model), format) == 0;
 }
 
 static int convert(convert_job *job)
@@ -231,9 +233,9 @@ static int convert(convert_job *job)
     if (code != 0)
         return code;
     job->options.source = job->model;
-    if (strcmp(job->to, "ollama") == 0 && !job->args->given[OPTION_QUANT])
-        return convert_into_store(job);
-    return is_copy(job) ? reshard(job) : recast(job);
+    if (!is_copy(job))
+        return recast(job);
+    return strcmp(job->to, "ollama") == 0 ? convert_into_store(job) : reshard(job);
 }
 
 /* What the name of the output says; NULL: nothing. */

@@ -60,8 +60,10 @@ static bool split_expert(const char *name, size_t len, size_t *front, uint64_t *
     for (size_t i = 0; i < sizeof markers / sizeof markers[0] && *front == 0; i++)
         *front = find(name, len, markers[i]);
     size_t at = *front;
-    while (*front != 0 && at < len && name[at] >= '0' && name[at] <= '9' && at < *front + 6)
-        *number = *number * 10 + (uint64_t)(name[at++] - '0');
+    while (*front != 0 && at < len && name[at] >= '0' && name[at] <= '9' && at < *front + 6) {
+        *number = *number * 10 + (uint64_t)(name[at] - '0');
+        at++;
+    }
     *rest = at + 1;
     return *front != 0 && at > *front && at < len && name[at] == '.';
 }
@@ -69,18 +71,19 @@ static bool split_expert(const char *name, size_t len, size_t *front, uint64_t *
 static entry *entry_named(import *in, const char *name, size_t len)
 {
     /* Experts of a layer stand together, so that the newest are looked at first. */
-    for (size_t i = in->count; i-- > 0 && i + 4096 > in->count;) {
-        if (in->entries[i].name.len == len && memcmp(in->entries[i].name.ptr, name, len) == 0)
-            return &in->entries[i];
+    for (size_t back = 1; back <= in->count && back <= 4096; back++) {
+        entry *e = &in->entries[in->count - back];
+        if (e->name.len == len && memcmp(e->name.ptr, name, len) == 0)
+            return e;
     }
     if (in->count == in->capacity) {
         in->capacity = in->capacity == 0 ? 64 : 2 * in->capacity;
         in->entries = need_memory(in->entries, in->capacity, sizeof *in->entries);
     }
-    entry *e = &in->entries[in->count++];
-    *e = (entry){0};
-    text_add(&e->name, name, len);
-    return e;
+    entry *made = &in->entries[in->count++];
+    *made = (entry){0};
+    text_add(&made->name, name, len);
+    return made;
 }
 
 static void add_piece(import *in, const text *name, const wb_tensor *tensor, uint64_t index,

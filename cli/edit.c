@@ -133,18 +133,20 @@ static int read_value(const edit_job *job, const char *key, const char *typed, w
 
 /* ---- edits ---- */
 
-static int read_text(const char *path, text *to)
+int edit_read_text(const char *path, text *to)
 {
     char chunk[16384];
     size_t n;
-    FILE *file = fopen(path, "rb");
+    FILE *file = path == NULL ? NULL : fopen(path, "rb");
     if (file == NULL) {
         report_line("%s: %s", path, strerror(errno));
         return EXIT_IO;
     }
     text_adds(to, "");
-    while ((n = fread(chunk, 1, sizeof chunk, file)) > 0)
+    do {
+        n = fread(chunk, 1, sizeof chunk, file);
         text_add(to, chunk, n);
+    } while (n == sizeof chunk);
     bool failed = ferror(file) != 0;
     (void)fclose(file);
     if (failed)
@@ -192,7 +194,7 @@ static int add_edit(edit_job *job, option_id option, const char *word)
     edit->value = &job->values[i];
     if (option == OPTION_SET)
         return read_value(job, name->ptr, behind, &job->values[i]);
-    int code = read_text(behind, more);
+    int code = edit_read_text(behind, more);
     job->values[i] =
         (wb_value){.size = sizeof(wb_value), .type = WB_META_STRING, .text = more->ptr};
     job->values[i].text_len = more->len;

@@ -1,9 +1,6 @@
 /*
  * wb edit on a folder: members of config.json. What is not edited stays as it is written, to the byte.
  */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "edit.h"
@@ -166,22 +163,6 @@ static int fail_key(const char *key, const char *what)
     return code;
 }
 
-static int read_all(const char *path, text *to)
-{
-    char chunk[16384];
-    size_t n;
-    FILE *file = fopen(path, "rb");
-    if (file == NULL) {
-        report_line("%s: %s", path, strerror(errno));
-        return EXIT_IO;
-    }
-    text_adds(to, "");
-    while ((n = fread(chunk, 1, sizeof chunk, file)) > 0)
-        text_add(to, chunk, n);
-    (void)fclose(file);
-    return 0;
-}
-
 static int apply(text *config, option_id option, const char *word)
 {
     member m = {0};
@@ -189,6 +170,7 @@ static int apply(text *config, option_id option, const char *word)
     const char *sign = strchr(word, '=');
     int code = 0;
     text_adds(&key, "");
+    const char *behind = sign == NULL ? "" : sign + 1;
     text_add(&key, word,
              sign == NULL || option == OPTION_DELETE ? strlen(word) : (size_t)(sign - word));
     if (option == OPTION_DROP)
@@ -200,25 +182,25 @@ static int apply(text *config, option_id option, const char *word)
         code = fail_key(key.ptr, "leads through something that is no object");
     if (code == 0 && option == OPTION_SET_FILE) {
         text file = {0};
-        code = read_all(sign + 1, &file);
+        code = edit_read_text(behind, &file);
         add_string(&value, file.ptr == NULL ? "" : file.ptr, file.len);
         text_free(&file);
     } else if (code == 0 && option == OPTION_SET) {
-        if (wb_json_walk(sign + 1, strlen(sign + 1), nothing, NULL, NULL) == WB_OK)
-            text_adds(&value, sign + 1);
+        if (wb_json_walk(behind, strlen(behind), nothing, NULL, NULL) == WB_OK)
+            text_adds(&value, behind);
         else
-            add_string(&value, sign + 1, strlen(sign + 1));
+            add_string(&value, behind, strlen(behind));
     }
     if (code == 0 && (option == OPTION_SET || option == OPTION_SET_FILE)) {
         set(config, key.ptr, &m, &value);
     } else if (code == 0 && option == OPTION_DELETE && m.found) {
         delete (config, &m);
     } else if (code == 0 && option == OPTION_RENAME) {
-        member other = find_member(config->ptr, m.object, sign + 1, strlen(sign + 1));
+        member other = find_member(config->ptr, m.object, behind, strlen(behind));
         if (!m.found || other.found) {
             code = fail_key(key.ptr, m.found ? "cannot have a name that is there" : "is not there");
         } else {
-            add_string(&value, sign + 1, strlen(sign + 1));
+            add_string(&value, behind, strlen(behind));
             replace(config, m.key, m.key_end, value.ptr, value.len);
         }
     }
@@ -233,7 +215,7 @@ int edit_config(const arguments *args, const char *folder)
     wb_error error;
     text_adds(&path, folder);
     text_adds(&path, "/config.json");
-    int code = read_all(path.ptr, &config);
+    int code = edit_read_text(path.ptr, &config);
     wb_status status =
         code == 0 ? wb_json_walk(config.ptr, config.len, nothing, NULL, &error) : WB_OK;
     if (status == WB_OK && code == 0 && config.ptr[skip_space(config.ptr, 0)] != '{') {

@@ -66,6 +66,8 @@ typedef struct arguments {
     const char *value[OPTION_COUNT]; /* NULL where the option takes none */
     const char **rules;              /* of every --rule */
     size_t rule_count;
+    const char **loras; /* of every --lora */
+    size_t lora_count;
     struct edit_word {
         option_id option;
         const char *value;

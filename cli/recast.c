@@ -17,6 +17,8 @@ typedef struct recast_order {
     wb_convert_policy policy;
     wb_convert_rule *rules;
     char *rule_texts;
+    wb_convert_lora *loras;
+    char *lora_texts;
 } recast_order;
 
 /* "regex=TYPE": the last '=' parts them, since expressions may have some. */
@@ -42,6 +44,29 @@ static int take_rules(const arguments *args, recast_order *order)
     return 0;
 }
 
+/* "PATH:SCALE", where what stands behind the last colon is a number. */
+static void take_loras(const arguments *args, recast_order *order)
+{
+    size_t bytes = 1;
+    for (size_t i = 0; i < args->lora_count; i++)
+        bytes += strlen(args->loras[i]) + 1;
+    char *to = order->lora_texts = need_memory(NULL, bytes, 1);
+    order->loras = need_memory(NULL, args->lora_count + 1, sizeof *order->loras);
+    for (size_t i = 0; i < args->lora_count; i++) {
+        size_t n = strlen(args->loras[i]) + 1;
+        memcpy(to, args->loras[i], n);
+        char *colon = strrchr(to, ':'), *end = NULL;
+        double scale = colon == NULL ? 1 : strtod(colon + 1, &end);
+        bool is_scale = colon != NULL && end != colon + 1 && *end == '\0';
+        if (is_scale)
+            *colon = '\0';
+        order->loras[i] = (wb_convert_lora){to, is_scale ? scale : 1};
+        to += n;
+    }
+    order->policy.loras = order->loras;
+    order->policy.lora_count = args->lora_count;
+}
+
 static int take_order(const convert_job *job, recast_order *order)
 {
     const arguments *args = job->args;
@@ -65,6 +90,7 @@ static int take_order(const convert_job *job, recast_order *order)
         return report_usage("only a copy goes to standard output: name a file or a folder");
     if (order->target == WB_TARGET_MLX && !job->out_is_folder)
         return report_usage("a model of MLX is a folder");
+    take_loras(args, order);
     int code = take_rules(args, order);
     if (code == 0 && memory != NULL)
         code = convert_size_of(OPTION_MAX_MEMORY, memory, &order->policy.max_memory);
@@ -111,5 +137,7 @@ int recast(const convert_job *job)
     wb_conversion_free(conversion);
     free(order.rules);
     free(order.rule_texts);
+    free(order.loras);
+    free(order.lora_texts);
     return code;
 }

@@ -1982,6 +1982,12 @@ typedef struct wb_convert_rule {
     const char *type; /* as wb_convert_policy.quant, but no recipe */
 } wb_convert_rule;
 
+/* An adapter, merged into the weights: of PEFT, a folder or its .safetensors, or of llama.cpp, GGUF. */
+typedef struct wb_convert_lora {
+    const char *path;
+    double scale; /* multiplies the adapter's own */
+} wb_convert_lora;
+
 /* Fail where a type does not fit a tensor, rather than to fall back on another. */
 #define WB_CONVERT_STRICT 1u
 /* Write over a folder that is there, or a model that a store has. */
@@ -2011,6 +2017,9 @@ typedef struct wb_convert_policy {
     const wb_executor *executor; /* NULL: that of the model; copied */
     const char
         *store; /* Ollama: the folder with manifests and blobs, NULL: that of the environment */
+    const wb_convert_lora
+        *loras; /* low-rank adapters; weights are decoded, changed, encoded again */
+    uint64_t lora_count;
 } wb_convert_policy;
 
 /*

@@ -66,6 +66,7 @@ complete -c wb -n '__fish_seen_subcommand_from convert' -l to -x -a 'safetensors
 complete -c wb -n '__fish_seen_subcommand_from convert' -l generation -x -a 'feb2026' -d 'ollama: blobs as they were first published, experts one by one'
 complete -c wb -n '__fish_seen_subcommand_from convert' -l quant -x -d 'what weights become, in any case'
 complete -c wb -n '__fish_seen_subcommand_from convert' -l rule -x -d 'tensors whose name has a match become TYPE, whatever --quant says; may be given more than once, the last match counts'
+complete -c wb -n '__fish_seen_subcommand_from convert' -l lora -x -d 'merge an adapter, of PEFT or GGUF, times SCALE [1]; may be given more than once'
 complete -c wb -n '__fish_seen_subcommand_from convert' -l strict -d 'fail where a type does not fit a tensor, rather than to fall back on another'
 complete -c wb -n '__fish_seen_subcommand_from convert' -l max-memory -x -d 'memory for tensors on their way [256MiB]'
 complete -c wb -n '__fish_seen_subcommand_from convert' -l max-shard-size -x -d 'begin a new file rather than have more bytes of tensors in one; K, M, G and KB, MB, GB are powers of 1000, KiB, MiB, GiB of 1024'

@@ -135,7 +135,7 @@ void fuzz_check_provider(const wb_model *model, uint32_t *state)
         if (status == WB_OK) {
             check_buffer(&b);
             CHECK(b.dtype == wb_provider_dtype(provider, tensor.name, tensor.name_len));
-            if (b.group_size == 0 && b.section[0].dtype == (int32_t)tensor.dtype)
+            if (b.sections == 1 && b.group_size == 0 && b.section[0].dtype == (int32_t)tensor.dtype)
                 check_values(model, &tensor, &b);
             wb_provider_release(provider, &b);
         } else {

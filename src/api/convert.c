@@ -38,6 +38,12 @@ static wb_status take_policy(wb_conversion *plan, wb__context *context,
         !wb__quant_parse(wb__str_from(policy->quant, SIZE_MAX), &plan->quant))
         return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_CONVERT_TYPE, WB_NO_OFFSET,
                         WB__STR(""), "there is no quantization \"%.64s\"", policy->quant);
+    plan->loras = policy->loras;
+    plan->lora_count = policy->lora_count;
+    for (uint64_t i = 0; i < policy->lora_count; i++) {
+        if (policy->loras == NULL || policy->loras[i].path == NULL)
+            return fail(context, "an adapter needs a path");
+    }
     wb_status status = WB_OK;
     if (policy->rule_count > 0)
         status = wb__rules_make(context, policy->rules, policy->rule_count, &plan->rules);
@@ -68,6 +74,7 @@ wb_status wb_convert_plan(const wb_model *model, wb_target target, const wb_conv
     wb_status status = policy == NULL ? WB_OK : take_policy(plan, &context, policy);
     if (status == WB_OK)
         status = wb__plan_make(plan, &context);
+    plan->loras = NULL;
     if (status == WB_OK)
         *conversion = plan;
     else

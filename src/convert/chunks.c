@@ -5,6 +5,7 @@
  */
 #include "convert/convert.h"
 
+#include "convert/lora.h"
 #include "convert/repack.h"
 #include "cpu/cpu.h"
 #include "dtype/block.h"
@@ -50,9 +51,8 @@ void wb__chunk_measure(const wb__planned *planned, uint64_t rows, wb__chunk_size
 
 /* ---- the order of rows ---- */
 
-/* dst and src have `rows` rows of `bytes`, heads of `head` rows. */
-static void reorder(const wb__planned *planned, uint8_t *dst, const uint8_t *src, uint64_t rows,
-                    size_t bytes)
+void wb__rows_reorder(const wb__planned *planned, uint8_t *dst, const uint8_t *src, uint64_t rows,
+                      size_t bytes)
 {
     uint64_t head = planned->head_rows, half = head / 2;
     for (uint64_t row = 0; row < rows; row++) {
@@ -103,7 +103,7 @@ static wb_status read_parts(const wb_conversion *plan, wb__context *context, con
         if (status != WB_OK)
             return status;
         if (moves)
-            reorder(planned, to, read, chunk->rows, (size_t)row_bytes[part]);
+            wb__rows_reorder(planned, to, read, chunk->rows, (size_t)row_bytes[part]);
         in[part] = to;
         to += moves ? 2 * bytes : bytes;
     }
@@ -174,8 +174,8 @@ static wb_status read_values(const wb_conversion *plan, wb__context *context, wb
     float *read = chunk->values + n;
     wb_status status = read_view(plan, context, chunk, WB_DTYPE_F32, read, n * sizeof(float));
     if (status == WB_OK)
-        reorder(planned, (uint8_t *)chunk->values, (const uint8_t *)read, chunk->rows,
-                (size_t)planned->columns * sizeof(float));
+        wb__rows_reorder(planned, (uint8_t *)chunk->values, (const uint8_t *)read, chunk->rows,
+                         (size_t)planned->columns * sizeof(float));
     return status;
 }
 
@@ -231,7 +231,7 @@ static void encode_packed(const wb__chunk *chunk, const wb__mlx_type *type, floa
 /* Whether values become others before they are encoded. */
 static bool moves(const wb__planned *planned)
 {
-    return planned->offset != 0 || planned->factor != 1;
+    return planned->offset != 0 || planned->factor != 1 || planned->lora != NULL;
 }
 
 static void encode(wb__chunk *chunk, uint8_t *const in[WB__PARTS], float *moved)
@@ -259,8 +259,8 @@ static wb_status copy(const wb_conversion *plan, wb__context *context, wb__chunk
         uint8_t *to = moves ? chunk->raw : chunk->parts[WB__PART_VALUES];
         wb_status status = read_view(plan, context, chunk, -1, to, bytes);
         if (status == WB_OK && moves)
-            reorder(planned, chunk->parts[WB__PART_VALUES], to, chunk->rows,
-                    (size_t)(bytes / chunk->rows));
+            wb__rows_reorder(planned, chunk->parts[WB__PART_VALUES], to, chunk->rows,
+                             (size_t)(bytes / chunk->rows));
         return status;
     }
     wb_status status = read_parts(plan, context, chunk, in);
@@ -280,6 +280,7 @@ static wb_status compute(const wb_conversion *plan, wb__context *context, wb__ch
     wb_status status = read_values(plan, context, chunk, in);
     if (status != WB_OK)
         return status;
+    wb__lora_add(planned->lora, chunk->first, chunk->rows, planned->columns, chunk->values);
     if (planned->route == WB__ROUTE_REPACK) {
         const uint8_t *from[WB__PARTS];
         memcpy(from, in, sizeof from);

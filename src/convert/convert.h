@@ -69,6 +69,7 @@ typedef struct wb__planned {
     uint64_t part_bytes[WB__PARTS]; /* of each */
     const float *importance;        /* `columns` for each `rows_an_importance` rows; NULL */
     uint64_t rows_an_importance;
+    const struct wb__lora *lora; /* added to the values; NULL */
     bool by_view;     /* the model gives its values, but it has no stored parts of its own */
     bool nearest;     /* Ollama's rule for scales of E8M0 */
     bool known_exact; /* every value of `from` is one of `to` */
@@ -88,8 +89,10 @@ struct wb_conversion {
     const wb__insight *insight;
     wb_target target;
     wb__quant quant;
-    struct wb__rules *rules;    /* NULL: none */
-    struct wb__imatrix *matrix; /* NULL: none */
+    struct wb__rules *rules;      /* NULL: none */
+    struct wb__imatrix *matrix;   /* NULL: none */
+    const wb_convert_lora *loras; /* of the policy, while it is planned */
+    uint64_t lora_count;
     bool strict, replace, feb2026;
     char *store; /* Ollama: a copy; NULL: that of the environment */
     uint64_t max_memory;
@@ -182,6 +185,12 @@ typedef struct wb__chunk {
     uint64_t part_bytes[WB__PARTS]; /* filled */
     wb__fidelity fidelity;          /* likewise */
 } wb__chunk;
+
+/*
+ * Puts rows of `bytes` in the order that order and head_rows say; src has whole heads.
+ */
+void wb__rows_reorder(const wb__planned *planned, uint8_t *dst, const uint8_t *src, uint64_t rows,
+                      size_t bytes);
 
 wb_status wb__chunk_do(const wb_conversion *plan, wb__context *context, wb__chunk *chunk);
 

@@ -3,7 +3,7 @@
  * of the model they are. How they are stored is chosen afterwards (plan_forms.c), since that goes by
  * the order of the result.
  */
-#include "convert/convert.h"
+#include "convert/lora.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -412,6 +412,8 @@ wb_status wb__plan_make(wb_conversion *plan, wb__context *context)
         status = add_tensor(plan, context, i);
     if (status == WB_OK)
         status = add_rope(plan, context);
+    for (uint64_t i = 0; i < plan->lora_count && status == WB_OK; i++)
+        status = wb__lora_read(plan, context, plan->loras[i].path, plan->loras[i].scale);
     if (status == WB_OK)
         status = sort(plan, context);
     return status == WB_OK ? wb__plan_forms(plan, context) : status;

@@ -189,9 +189,10 @@ static uint32_t mixed_bits(const wb_conversion *plan, const wb__planned *row)
 /* Qwen's routers get eight bits, whatever the rest is quantized to. */
 static bool is_router(const wb_conversion *plan, const wb__planned *row)
 {
-    return row->rule != NULL && row->rule->canonical != NULL &&
+    const char *architecture = plan->insight->config.architecture;
+    return row->rule != NULL && row->rule->canonical != NULL && architecture != NULL &&
            strcmp(row->rule->canonical, "layers.{n}.ffn.router") == 0 &&
-           strncmp(plan->insight->config.architecture, "qwen", 4) == 0;
+           strncmp(architecture, "qwen", 4) == 0;
 }
 
 static bool mlx_takes(const wb__planned *row)
@@ -286,7 +287,7 @@ static bool includes(int32_t from, int32_t to)
 
 static void choose_route(wb__planned *row)
 {
-    bool kept = row->offset == 0 && row->factor == 1;
+    bool kept = row->offset == 0 && row->factor == 1 && row->lora == NULL;
     bool same = wb__form_equal(&row->from, &row->to) && kept;
     if (same && row->source != WB__NO_SOURCE &&
         (!row->by_view || row->from.scheme == WB__SCHEME_PLAIN))
@@ -346,7 +347,10 @@ static wb_status check(const wb_conversion *plan, wb__context *context, const wb
 
 static wb_status measure(wb__context *context, wb__planned *row)
 {
-    uint64_t sum = 0;
+    uint64_t sum = 0, in[WB__PARTS];
+    if (!row->by_view && !wb__form_measure(&row->from, row->rows, row->columns, in))
+        return fail_row(context, WB_ERROR_UNSUPPORTED, WB__FINDING_QUANT_ROW, row,
+                        "its rows cannot be taken one by one");
     if (!wb__form_measure(&row->to, row->rows, row->columns, row->part_bytes))
         return fail_row(context, WB_ERROR_UNSUPPORTED, WB__FINDING_QUANT_ROW, row,
                         "a row is no whole number of blocks");
@@ -389,6 +393,21 @@ static void settle_quant(wb_conversion *plan)
     }
 }
 
+/*
+ * Rows of less than whole bytes, which F4 and F6 can have, are taken all as one. What their values become
+ * has no blocks: those would fill bytes.
+ */
+static void join_rows(wb__planned *row)
+{
+    const wb__dtype *dtype = wb__dtype_get(row->from.dtype);
+    if (row->from.scheme != WB__SCHEME_PLAIN || !wb__dtype_is_plain(dtype) ||
+        row->columns * dtype->block_bits % 8 == 0)
+        return;
+    row->by_view = true;
+    row->columns *= row->rows;
+    row->rows = row->columns == 0 ? 0 : 1;
+}
+
 static wb_status choose(wb_conversion *plan, wb__context *context, wb__mix *mix, wb__planned *row)
 {
     if (plan->target == WB_TARGET_GGUF)
@@ -405,6 +424,7 @@ static wb_status choose(wb_conversion *plan, wb__context *context, wb__mix *mix,
     wb_status status = wb__imatrix_take(plan->matrix, context, row);
     if (status != WB_OK)
         return status;
+    join_rows(row);
     if (row->to.dtype >= 0)
         choose_route(row);
     status = check(plan, context, row);

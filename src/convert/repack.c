@@ -90,8 +90,9 @@ static void k_scale(const uint8_t *packed, size_t part, unsigned *scale, unsigne
         *scale = packed[part] & 63;
         *minimum = packed[part + 4] & 63;
     } else {
-        *scale = (packed[part + 4] & 15) | packed[part - 4] >> 6 << 4;
-        *minimum = packed[part + 4] >> 4 | packed[part] >> 6 << 4;
+        unsigned low = packed[part + 4], of_scale = packed[part - 4], of_minimum = packed[part];
+        *scale = (low & 15) | of_scale >> 6 << 4;
+        *minimum = low >> 4 | of_minimum >> 6 << 4;
     }
 }
 

@@ -212,7 +212,8 @@ static wb_buffer describe(const wb__layout *layout, const wb__operand *first)
                         .sections = layout->section_count,
                         .parts = layout->parts};
     memcpy(buffer.section, layout->sections, sizeof buffer.section);
-    if (first->encoding.group_size == 0) { /* plain, and perhaps converted */
+    if (first->encoding.parts == 1 &&
+        first->encoding.group_size == 0) { /* plain, perhaps converted */
         wb_dtype_info info = {.size = sizeof info};
         if (wb_dtype_describe(layout->dtype, &info) == WB_OK)
             buffer.bits = info.block_bits;

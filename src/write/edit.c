@@ -22,19 +22,21 @@ static wb_status fail_edit(const wb__edit_job *job, wb_status status, wb__findin
     return wb__fail(job->context, status, id, WB_NO_OFFSET, name, "%s", what);
 }
 
-/* The name after all renames; empty `ptr` where the tensor or key is dropped. */
-static wb__str name_after(const wb_edit *edits, uint64_t count, wb__str name, wb_edit_kind rename,
-                          wb_edit_kind drop)
+/* Gives the name after all renames; false where the tensor or key is dropped. */
+static bool rename_one(const wb_edit *edits, uint64_t count, wb_edit_kind rename, wb_edit_kind drop,
+                       wb__str *to)
 {
+    wb__str name = *to;
     for (uint64_t i = 0; i < count; i++) {
         if (!wb__str_equal(wb__str_from(edits[i].name, edits[i].name_len), name))
             continue;
         if (edits[i].kind == drop)
-            return (wb__str){NULL, 0};
+            return false;
         if (edits[i].kind == rename)
             name = wb__str_from(edits[i].to, edits[i].to_len);
     }
-    return name;
+    *to = name;
+    return true;
 }
 
 static bool is_padding(const wb__edit_job *job, wb__str name)
@@ -49,8 +51,9 @@ static wb_status add_metas(wb__edit_job *job, const wb_edit *edits, uint64_t cou
     for (size_t i = 0; i < in->metas.count && status == WB_OK; i++) {
         const wb__meta *meta = wb__list_at(&in->metas, i);
         wb__str name = wb__meta_key(in, meta);
-        wb__str after = name_after(edits, count, name, WB_EDIT_RENAME_KEY, WB_EDIT_DELETE);
-        if (after.ptr == NULL || is_padding(job, name))
+        wb__str after = name;
+        if (!rename_one(edits, count, WB_EDIT_RENAME_KEY, WB_EDIT_DELETE, &after) ||
+            is_padding(job, name))
             continue;
         if (wb__name_map_find(&job->writer->meta_names, after) != UINT32_MAX)
             return fail_edit(job, WB_ERROR_ARGUMENT, WB__FINDING_WRITE_TWICE, after,
@@ -76,10 +79,9 @@ static wb_status add_tensors(wb__edit_job *job, const wb_edit *edits, uint64_t c
     for (size_t k = 0; k < in->table.count && status == WB_OK; k++) {
         size_t i = wb__order_at(&order, k);
         const wb__kind *kind = wb__table_kind_of(&in->table, i);
-        wb__str name =
-            name_after(edits, count, wb__table_name(&in->table, i), WB_EDIT_RENAME, WB_EDIT_DROP);
+        wb__str name = wb__table_name(&in->table, i);
         uint64_t index;
-        if (name.ptr == NULL) {
+        if (!rename_one(edits, count, WB_EDIT_RENAME, WB_EDIT_DROP, &name)) {
             job->data_stays = false;
             continue;
         }

@@ -153,6 +153,10 @@ static wb_status recover_from(wb__context *context, const char *path, const char
     wb__source *source;
     bool is_folder;
     wb_status status = wb__source_open(context, journal_at, WB_ACCESS_READ, &source, &is_folder);
+    if (status != WB_OK && context->error->os_error == ENOENT) {
+        (void)wb__error_reset(context->error, context->error);
+        return WB_OK;
+    }
     if (status != WB_OK || is_folder)
         return is_folder ? WB_OK : status;
     journal from;
@@ -183,7 +187,7 @@ wb_status wb__edit_recover(wb__context *context, const char *path, bool *undone)
     *undone = false;
     if (at == NULL)
         return wb__fail_memory(context);
-    wb_status status = access(at, F_OK) == 0 ? recover_from(context, path, at, undone) : WB_OK;
+    wb_status status = recover_from(context, path, at, undone);
     wb__free(&context->allocator, at, bytes);
     return status;
 }

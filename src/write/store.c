@@ -358,6 +358,8 @@ static wb_status find_dialect(wb__context *context, const wb_writer *writer,
             copy[n] = '\0';
             if (wb__tree_parse(&tree, copy, n, &context->allocator))
                 *dialect = dialect_in(&tree);
+            else if (tree.fault == WB__JSON_FAULT_MEMORY)
+                status = wb__fail_memory(context);
             wb__tree_free(&tree);
             wb__free(&context->allocator, copy, n + 1);
         } else if (status == WB_OK) {

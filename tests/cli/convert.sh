@@ -81,3 +81,13 @@ for f in answer["files"]:
 assert answer["bytes"] == sum(f["bytes"] for f in answer["files"])
 P
 [ -z "$(ls -A | grep '^\.wb')" ]
+
+# A file size limit: said, no signal, and what was there is there.
+before=$(find . -type f ! -name message | sort | xargs cksum | cksum)
+for to in old.safetensors limited; do
+    result=0
+    (ulimit -f 8 && wb convert one $to --to safetensors --max-shard-size 1G) 2>message || result=$?
+    [ "$result" -eq 5 ] || { echo "$to ended with $result"; cat message; exit 1; }
+done
+[ "$before" = "$(find . -type f ! -name message | sort | xargs cksum | cksum)" ]
+[ -z "$(ls -A | grep '^\.wb')" ]

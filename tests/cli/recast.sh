@@ -106,6 +106,12 @@ code 5 convert "$twins/llama" x.gguf --imatrix nowhere.dat
 wb convert "$twins/llama" q4 --to mlx --force
 [ ! -e q4/model-00001-of-00003.safetensors ] && [ -e q4/config.json ]
 
+# Weights that say nothing of what they are.
+cp "$twins/qwen3moe/model.safetensors" lone.safetensors
+wb convert lone.safetensors lone --to mlx --quant affine4:32
+wb convert lone.safetensors lone.gguf --quant Q8_0
+wb verify -q lone lone.gguf
+
 # A tensor that the architecture has no name for is not left out in silence.
 cp -r "$twins/llama" odd
 chmod -R u+w odd

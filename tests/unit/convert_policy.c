@@ -263,6 +263,33 @@ static void overflow(void **state)
     free(to);
 }
 
+/* Rows of F4 that end within a byte. */
+static void half_bytes(void **state)
+{
+    (void)state;
+    static const char header[] =
+        "{\"a.weight\":{\"dtype\":\"F4\",\"shape\":[2,3],\"data_offsets\":[0,3]}}";
+    static const float expected[6] = {0, 0, 0.5f, 0, 1, 0}; /* of the bytes 0, 1, 2 */
+    char *from = text_of("%s/h.safetensors", scratch), *to = text_of("%s/h2.safetensors", scratch);
+    st_write(from, header, 3);
+    const wb_convert_policy policy = {.size = sizeof policy, .quant = "F32"};
+    float values[6];
+    convert(from, WB_TARGET_SAFETENSORS, &policy, to);
+    wb_model *model = open_model(to);
+    assert_int_equal(wb_tensor_read(model, 0, NULL, WB_DTYPE_F32, values, sizeof values, NULL),
+                     WB_OK);
+    assert_memory_equal(values, expected, sizeof values);
+    wb_close(model);
+    convert(from, WB_TARGET_SAFETENSORS, NULL, to);
+    model = open_model(to);
+    wb_model *source = open_model(from);
+    compare_tensors(model, source, "F4");
+    wb_close(model);
+    wb_close(source);
+    free(from);
+    free(to);
+}
+
 /* ---- failures ---- */
 
 static int stop(void *ctx, uint64_t done, uint64_t total)
@@ -330,9 +357,9 @@ static void out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rules),     cmocka_unit_test(fallbacks),     cmocka_unit_test(refusals),
-        cmocka_unit_test(needs),     cmocka_unit_test(matrices),      cmocka_unit_test(overflow),
-        cmocka_unit_test(cancelled), cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(rules),      cmocka_unit_test(fallbacks), cmocka_unit_test(refusals),
+        cmocka_unit_test(needs),      cmocka_unit_test(matrices),  cmocka_unit_test(overflow),
+        cmocka_unit_test(half_bytes), cmocka_unit_test(cancelled), cmocka_unit_test(out_of_memory),
     };
     scratch = scratch_make();
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -235,7 +235,7 @@ static void as_codecs(void **state)
         const char *canonical;
         uint64_t from, n, size;
         assert_int_equal(wb_tensor_at(made, i, &tensor, NULL), WB_OK);
-        assert_int_equal(wb_dtype_describe(tensor.dtype, &info), WB_OK);
+        assert_int_equal(wb_dtype_describe((int32_t)tensor.dtype, &info), WB_OK);
         if (info.block_size == 1)
             continue;
         blocks++;
@@ -247,12 +247,12 @@ static void as_codecs(void **state)
         assert_int_equal(wb_tensor_read(source, from, NULL, WB_DTYPE_F32, values,
                                         tensor.elements * sizeof *values, NULL),
                          WB_OK);
-        assert_int_equal(
-            wb_quantized_size(tensor.dtype, tensor.elements / columns, columns, &size, NULL),
-            WB_OK);
+        assert_int_equal(wb_quantized_size((int32_t)tensor.dtype, tensor.elements / columns,
+                                           columns, &size, NULL),
+                         WB_OK);
         unsigned char *expected = malloc((size_t)size), *got = bytes_of(made, i, &n);
-        assert_int_equal(wb_quantize(tensor.dtype, values, tensor.elements / columns, columns, NULL,
-                                     expected, size, NULL, NULL),
+        assert_int_equal(wb_quantize((int32_t)tensor.dtype, values, tensor.elements / columns,
+                                     columns, NULL, expected, size, NULL, NULL),
                          WB_OK);
         assert_int_equal(n, size);
         if (memcmp(expected, got, (size_t)size) != 0)

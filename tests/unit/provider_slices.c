@@ -697,11 +697,60 @@ static void fused_slices(void **state)
     weights_free(w);
 }
 
+/* ---- plans read nothing ---- */
+
+typedef struct counted_source {
+    const unsigned char *bytes;
+    size_t n, reads;
+} counted_source;
+
+static wb_status counted_read(void *ctx, uint64_t offset, void *dst, size_t n, size_t *got)
+{
+    counted_source *c = ctx;
+    size_t left = c->n - (size_t)offset;
+    c->reads++;
+    *got = n < left ? n : left;
+    memcpy(dst, c->bytes + offset, *got);
+    return WB_OK;
+}
+
+static void plans_read_nothing(void **state)
+{
+    (void)state;
+    weights *w = make_attention(32, false, "");
+    subject s = subject_in(w, q_name);
+    counted_source c = {s.file, s.file_bytes, 0};
+    wb_source source = {
+        .size = sizeof source, .ctx = &c, .bytes = s.file_bytes, .read = counted_read};
+    wb_model *model;
+    wb_plan *plan;
+    wb_provider *provider;
+    wb_buffer b = {.size = sizeof b};
+    assert_int_equal(wb_open_source(&source, "counted", NULL, &model, NULL), WB_OK);
+    size_t opening = c.reads;
+    for (uint32_t axis = 0; axis < 2; axis++) {
+        assert_int_equal(wb_slice_plan(model, q_name, SIZE_MAX, axis, 1, 2, &plan, NULL), WB_OK);
+        assert_true(describe(plan).bytes > 0);
+        wb_plan_free(plan);
+    }
+    assert_int_equal(wb_provider_create(model, NULL, NULL, &provider, NULL), WB_OK);
+    assert_int_equal(wb_provider_has(provider, q_name, SIZE_MAX), 1);
+    assert_int_equal(c.reads, opening);
+    assert_int_equal(wb_provider_slice(provider, q_name, SIZE_MAX, 0, 1, 2, &b, NULL), WB_OK);
+    assert_true(c.reads > opening);
+    wb_provider_destroy(provider);
+    wb_close(model);
+    subject_free(&s);
+    weights_free(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plain), cmocka_unit_test(mlx),         cmocka_unit_test(hub),
-        cmocka_unit_test(ggml),  cmocka_unit_test(stacks),      cmocka_unit_test(uneven_blocks),
-        cmocka_unit_test(heads), cmocka_unit_test(fused_heads), cmocka_unit_test(fused_slices)};
+        cmocka_unit_test(plain),        cmocka_unit_test(mlx),
+        cmocka_unit_test(hub),          cmocka_unit_test(ggml),
+        cmocka_unit_test(stacks),       cmocka_unit_test(uneven_blocks),
+        cmocka_unit_test(heads),        cmocka_unit_test(fused_heads),
+        cmocka_unit_test(fused_slices), cmocka_unit_test(plans_read_nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,243 @@
+#include "convert/lora.h"
+
+#include <math.h>
+#include <stdio.h>
+
+typedef struct adapter {
+    wb_conversion *plan;
+    wb__context *context;
+    wb_model *model;
+    bool is_gguf;
+    double alpha; /* 0: nobody says */
+    bool by_root; /* divided by the root of the rank */
+    double scale;
+} adapter;
+
+static wb_status fail(const adapter *of, wb_status status, wb__str name, const char *what)
+{
+    return wb__fail(of->context, status, WB__FINDING_CONVERT_LORA, WB_NO_OFFSET, name, "%s", what);
+}
+
+/* ---- what the adapter says of itself ---- */
+
+static wb_status read_config(adapter *of)
+{
+    char *text;
+    size_t n;
+    wb__tree tree;
+    double rank;
+    uint64_t unused;
+    if (wb_meta_get_float(of->model, "adapter.lora.alpha", SIZE_MAX, &of->alpha, NULL) == WB_OK) {
+        of->is_gguf = true;
+        return WB_OK;
+    }
+    if (wb_meta_find(of->model, "general.architecture", SIZE_MAX, &unused) == WB_OK)
+        return fail(of, WB_ERROR_UNSUPPORTED, WB__STR(""),
+                    "this GGUF file is no adapter: it has no adapter.lora.alpha");
+    wb_status status = wb__beside_text(of->model, of->context, "adapter_config.json", &text, &n);
+    if (status != WB_OK)
+        return status;
+    if (text == NULL)
+        return fail(of, WB_ERROR_NOT_FOUND, WB__STR(""),
+                    "there is no adapter_config.json beside the adapter, which says its scale");
+    bool sound = wb__tree_parse(&tree, text, n, &of->context->allocator) &&
+                 wb__tree_double(&tree, wb__tree_get(&tree, 0, "r"), &rank);
+    if (sound && !wb__tree_double(&tree, wb__tree_get(&tree, 0, "lora_alpha"), &of->alpha))
+        of->alpha = 8; /* as PEFT has it */
+    if (sound && wb__tree_get(&tree, 0, "use_rslora") != WB__NO_NODE)
+        (void)wb__tree_bool(&tree, wb__tree_get(&tree, 0, "use_rslora"), &of->by_root);
+    wb__tree_free(&tree);
+    wb__free(&of->context->allocator, text, n + 1);
+    return sound ? WB_OK
+                 : fail(of, WB_ERROR_FORMAT, WB__STR(""),
+                        "adapter_config.json is damaged, or says nothing of the rank");
+}
+
+/* ---- pairs ---- */
+
+/* The weight that "….lora_A.weight" belongs to; false for other tensors. */
+static bool weight_of(wb__str name, char *out, size_t capacity)
+{
+    static const wb__str ends[] = {
+        {".lora_A.weight", 14}, {".lora_A.default.weight", 22}, {".lora_a", 7}};
+    static const wb__str front = {"base_model.model.", 17};
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        if (!wb__str_ends_with(name, ends[i]))
+            continue;
+        wb__str stem = {name.ptr, name.len - ends[i].len};
+        if (stem.len > front.len && memcmp(stem.ptr, front.ptr, front.len) == 0)
+            stem = (wb__str){stem.ptr + front.len, stem.len - front.len};
+        bool whole = wb__str_ends_with(stem, WB__STR(".weight"));
+        int n = snprintf(out, capacity, "%.*s%s", (int)stem.len, stem.ptr, whole ? "" : ".weight");
+        return stem.len < 4096 && n > 0 && (size_t)n < capacity;
+    }
+    return false;
+}
+
+/* The name of B: that of A with the other letter. */
+static wb__str other_of(wb__str name, char *out, size_t capacity)
+{
+    if (name.len >= capacity)
+        return (wb__str){"", 0};
+    memcpy(out, name.ptr, name.len);
+    for (size_t i = name.len; i-- > 5;) {
+        if ((out[i] == 'A' || out[i] == 'a') && memcmp(out + i - 5, "lora_", 5) == 0) {
+            out[i]++;
+            break;
+        }
+    }
+    return (wb__str){out, name.len};
+}
+
+static wb__planned *row_of(const adapter *of, const char *weight)
+{
+    wb__matched matched;
+    wb__str name = wb__str_from(weight, SIZE_MAX);
+    if (!wb__rule_match(&of->plan->insight->names.rules, name, &matched) || matched.has_expert ||
+        matched.suffix != WB__SUFFIX_WEIGHT)
+        return NULL;
+    for (size_t i = 0; i < of->plan->tensors.count; i++) {
+        wb__planned *row = wb__list_at(&of->plan->tensors, i);
+        if (row->rule == matched.rule && row->layer == matched.layer &&
+            row->suffix == matched.suffix && row->rank == 2)
+            return row;
+    }
+    return NULL;
+}
+
+static wb_status read_matrix(const adapter *of, wb__str name, uint64_t rows, uint64_t columns,
+                             float **values)
+{
+    uint64_t index, bytes;
+    size_t size;
+    wb_tensor tensor = {.size = sizeof tensor};
+    if (wb_tensor_find(of->model, name.ptr, name.len, &index) != WB_OK)
+        return fail(of, WB_ERROR_FORMAT, name, "the adapter has only one half of this pair");
+    wb_status status = wb_tensor_at(of->model, index, &tensor, of->context->error);
+    if (status != WB_OK)
+        return status;
+    if (tensor.rank != 2 || tensor.shape[0] != rows || tensor.shape[1] != columns)
+        return fail(of, WB_ERROR_ARGUMENT, name, "its shape does not fit the weight of the model");
+    if (!wb__mul(tensor.elements, sizeof(float), &bytes) || !wb__to_size(bytes, &size) ||
+        (*values = wb__arena_alloc(&of->plan->arena, size)) == NULL)
+        return wb__fail_memory(of->context);
+    return wb_tensor_read(of->model, index, NULL, WB_DTYPE_F32, *values, bytes, of->context->error);
+}
+
+/* B has its rows in the order of the files it was made for. */
+static wb_status order_rows(const adapter *of, const wb__planned *row, uint64_t rank, float **b)
+{
+    bool into = of->plan->target == WB_TARGET_GGUF;
+    bool headed = (of->plan->insight->family->flags & WB__FAMILY_INTERLEAVED) != 0 &&
+                  (strcmp(row->rule->canonical, "layers.{n}.attention.q") == 0 ||
+                   strcmp(row->rule->canonical, "layers.{n}.attention.k") == 0);
+    const wb_config *config = &of->plan->insight->config;
+    bool q = headed && row->rule->canonical[21] == 'q';
+    uint64_t heads = q ? config->n_heads : config->n_kv_heads;
+    if (!headed || of->is_gguf == into)
+        return WB_OK;
+    if (heads == 0 || row->rows % heads != 0 || row->rows / heads % 2 != 0)
+        return fail(of, WB_ERROR_UNSUPPORTED, row->name, "its rows are no whole number of heads");
+    const wb__planned order = {.order = into ? WB__ROWS_INTERLEAVE : WB__ROWS_SEPARATE,
+                               .head_rows = row->rows / heads};
+    size_t bytes = (size_t)(row->rows * rank) * sizeof(float);
+    float *sorted = wb__arena_alloc(&of->plan->arena, bytes);
+    if (sorted == NULL)
+        return wb__fail_memory(of->context);
+    wb__rows_reorder(&order, (uint8_t *)sorted, (const uint8_t *)*b, row->rows,
+                     (size_t)rank * sizeof(float));
+    *b = sorted;
+    return WB_OK;
+}
+
+static wb_status read_pair(adapter *of, const wb_tensor *tensor, const char *weight)
+{
+    char text[512];
+    float *a, *b;
+    wb__str name = {tensor->name, tensor->name_len};
+    wb__planned *row = row_of(of, weight);
+    if (row == NULL)
+        return fail(of, WB_ERROR_UNSUPPORTED, name, "the model has no weight for this pair");
+    if (tensor->rank != 2 || tensor->shape[0] == 0)
+        return fail(of, WB_ERROR_ARGUMENT, name, "this is no matrix");
+    uint64_t rank = tensor->shape[0];
+    wb_status status = read_matrix(of, name, rank, row->columns, &a);
+    if (status == WB_OK)
+        status = read_matrix(of, other_of(name, text, sizeof text), row->rows, rank, &b);
+    if (status == WB_OK)
+        status = order_rows(of, row, rank, &b);
+    struct wb__lora *lora =
+        status == WB_OK ? wb__arena_alloc(&of->plan->arena, sizeof *lora) : NULL;
+    if (lora == NULL)
+        return status != WB_OK ? status : wb__fail_memory(of->context);
+    double divisor = of->by_root ? sqrt((double)rank) : (double)rank;
+    *lora = (struct wb__lora){.next = row->lora,
+                              .a = a,
+                              .b = b,
+                              .rank = rank,
+                              .scale = (float)(of->scale * of->alpha / divisor)};
+    row->lora = lora;
+    return WB_OK;
+}
+
+static wb_status read_all(adapter *of)
+{
+    wb_status status = read_config(of);
+    size_t pairs = 0;
+    for (uint64_t i = 0; i < wb_tensor_count(of->model) && status == WB_OK; i++) {
+        char weight[512];
+        wb_tensor tensor = {.size = sizeof tensor};
+        status = wb_tensor_at(of->model, i, &tensor, of->context->error);
+        wb__str name = {tensor.name, tensor.name_len};
+        if (status == WB_OK && weight_of(name, weight, sizeof weight)) {
+            status = read_pair(of, &tensor, weight);
+            pairs++;
+        } else if (status == WB_OK && !wb__str_ends_with(name, WB__STR(".lora_b")) &&
+                   !wb__str_ends_with(name, WB__STR(".lora_B.weight")) &&
+                   !wb__str_ends_with(name, WB__STR(".lora_B.default.weight"))) {
+            status =
+                fail(of, WB_ERROR_UNSUPPORTED, name,
+                     "the adapter has more than pairs of matrices, and is of a kind that is not "
+                     "merged");
+        }
+    }
+    if (status == WB_OK && pairs == 0)
+        status = fail(of, WB_ERROR_UNSUPPORTED, WB__STR(""), "this is no adapter: it has no pairs");
+    return status;
+}
+
+wb_status wb__lora_read(wb_conversion *plan, wb__context *context, const char *path, double scale)
+{
+    adapter of = {.plan = plan, .context = context, .scale = scale};
+    const wb_open_options options = {.size = sizeof options,
+                                     .access = WB_ACCESS_READ,
+                                     .limits = &context->limits,
+                                     .allocator = &context->allocator};
+    wb_status status = wb_open(path, &options, &of.model, context->error);
+    if (status != WB_OK)
+        return status;
+    context->file = path;
+    status = read_all(&of);
+    context->file = "";
+    wb_close(of.model);
+    return status;
+}
+
+/* ---- merging ---- */
+
+void wb__lora_add(const struct wb__lora *lora, uint64_t first, uint64_t rows, uint64_t columns,
+                  float *values)
+{
+    for (; lora != NULL; lora = lora->next) {
+        for (uint64_t row = 0; row < rows; row++) {
+            const float *b = lora->b + (first + row) * lora->rank;
+            float *to = values + row * columns;
+            for (uint64_t k = 0; k < lora->rank; k++) {
+                const float *a = lora->a + k * columns;
+                float factor = b[k] * lora->scale;
+                for (uint64_t i = 0; i < columns; i++)
+                    to[i] += factor * a[i];
+            }
+        }
+    }
+}

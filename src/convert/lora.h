@@ -1,0 +1,31 @@
+/*
+ * convert/lora.h: adapters, merged into the weights on their way: W + scale · B · A.
+ *
+ *     PEFT   a folder: adapter_config.json (r, lora_alpha, use_rslora), and tensors
+ *            "base_model.model.NAME.lora_A.weight" [r, inputs], "….lora_B.weight" [outputs, r]
+ *     GGUF   adapter.lora.alpha, and tensors "NAME.weight.lora_a", "NAME.weight.lora_b" likewise, rows in the
+ *            order of GGUF
+ *
+ * An adapter has to find a weight for each of its pairs; kinds of adapters other than this are refused.
+ */
+#ifndef WB_CONVERT_LORA_H
+#define WB_CONVERT_LORA_H
+
+#include "convert/convert.h"
+
+struct wb__lora {
+    const struct wb__lora *next; /* of another adapter, for the same weight */
+    const float *a;              /* [rank, columns] */
+    const float *b;              /* [rows, rank], in the order of the result */
+    uint64_t rank;
+    float scale;
+};
+
+/* Reads an adapter and hangs its pairs on the rows of the plan, whose names and shapes are known. */
+wb_status wb__lora_read(wb_conversion *plan, wb__context *context, const char *path, double scale);
+
+/* Adds to the values of `rows` rows from `first` on. */
+void wb__lora_add(const struct wb__lora *lora, uint64_t first, uint64_t rows, uint64_t columns,
+                  float *values);
+
+#endif

@@ -1,0 +1,89 @@
+# Adapters of PEFT and of llama.cpp, merged: what Python makes of the same numbers, whatever the format of
+# the model, the adapter and the result.
+PYTHONPATH=$SOURCE/tests/cli python3 -B - <<'P'
+import array, json, os, pathlib, random, struct, subprocess
+from engine import read, write
+
+twin = pathlib.Path(os.environ["DATA"]) / "twins" / "llama"
+config = json.loads((twin / "config.json").read_text())
+dim, heads, ffn = config["hidden_size"], config["num_attention_heads"], config["intermediate_size"]
+kv = dim // heads * config["num_key_value_heads"]
+rank, alpha, scale = 2, 6, 0.5
+modules = {"model.layers.0.self_attn.q_proj": (dim, dim, "blk.0.attn_q"),
+           "model.layers.1.self_attn.k_proj": (kv, dim, "blk.1.attn_k"),
+           "model.layers.1.mlp.down_proj": (dim, ffn, "blk.1.ffn_down")}
+random.seed(1)
+halves = {m: ([[random.uniform(-1, 1) for _ in range(ins)] for _ in range(rank)],
+              [[random.uniform(-1, 1) for _ in range(rank)] for _ in range(outs)])
+          for m, (outs, ins, _) in modules.items()}
+flat = lambda rows: array.array("f", [x for row in rows for x in row]).tobytes()
+
+def wb(*args, code=0):
+    p = subprocess.run(["wb", *map(str, args)], capture_output=True)
+    assert p.returncode == code, (args, p)
+    return p.stderr.decode()
+
+# PEFT
+os.mkdir("peft")
+tensors = {}
+for m, (a, b) in halves.items():
+    tensors[f"base_model.model.{m}.lora_A.weight"] = ("F32", [rank, len(a[0])], flat(a))
+    tensors[f"base_model.model.{m}.lora_B.weight"] = ("F32", [len(b), rank], flat(b))
+write("peft/adapter_model.safetensors", tensors)
+pathlib.Path("peft/adapter_config.json").write_text(json.dumps({"r": rank, "lora_alpha": alpha}))
+
+# GGUF, whose rows of q and k take turns
+def pairs(rows, size):
+    out = []
+    for head in range(0, len(rows), size):
+        for i in range(size // 2):
+            out += [rows[head + i], rows[head + size // 2 + i]]
+    return out
+text = lambda s: struct.pack("<Q", len(s)) + s.encode()
+infos, data = b"", b""
+for m, (outs, ins, name) in modules.items():
+    a, b = halves[m]
+    b = pairs(b, dim // heads) if "attn" in name else b
+    for suffix, shape, raw in ((".lora_a", (ins, rank), flat(a)), (".lora_b", (rank, outs), flat(b))):
+        infos += text(name + ".weight" + suffix) + struct.pack("<IQQIQ", 2, *shape, 0, len(data))
+        data += raw + bytes(-len(raw) % 32)
+head = b"GGUF" + struct.pack("<IQQ", 3, 6, 3)
+head += text("general.architecture") + struct.pack("<I", 8) + text("llama")
+head += text("general.type") + struct.pack("<I", 8) + text("adapter")
+head += text("adapter.lora.alpha") + struct.pack("<If", 6, alpha) + infos
+pathlib.Path("adapter.gguf").write_bytes(head + bytes(-len(head) % 32) + data)
+
+wb("convert", twin, "base.gguf", "--quant", "F32")
+wb("convert", twin, "plain.safetensors", "--quant", "F32")
+wb("convert", twin, "peft.safetensors", "--quant", "F32", "--lora", f"peft:{scale}")
+wb("convert", twin, "peft.gguf", "--quant", "F32", "--lora", f"peft:{scale}")
+wb("convert", twin, "other.gguf", "--quant", "F32", "--lora", f"adapter.gguf:{scale}")
+wb("convert", "base.gguf", "again.gguf", "--quant", "F32", "--lora", f"peft:{scale}")
+wb("convert", "peft.gguf", "back.safetensors", "--to", "safetensors", "--quant", "F32")
+for name in ("other", "again"):
+    assert pathlib.Path(name + ".gguf").read_bytes()[-4096:] == pathlib.Path("peft.gguf").read_bytes()[-4096:], name
+plain, merged, back = (read(n + ".safetensors") for n in ("plain", "peft", "back"))
+for name, (_, shape, raw) in plain.items():
+    want, got = array.array("f", raw), array.array("f", merged[name][2])
+    a, b = halves.get(name[:-len(".weight")], ((), ()))
+    for i in range(len(want)):
+        row, column = divmod(i, shape[-1])
+        more = sum(b[row][k] * a[k][column] for k in range(rank)) * scale * alpha / rank if b else 0
+        assert abs(want[i] + more - got[i]) < 1e-5, (name, i)
+    assert merged[name][2] == back[name][2], name
+
+# What fits no weight, is half a pair, or says nothing of its scale.
+bad = dict(tensors)
+bad["base_model.model.model.layers.9.self_attn.q_proj.lora_A.weight"] = ("F32", [rank, dim], bytes(4 * rank * dim))
+write("peft/adapter_model.safetensors", bad)
+assert "no weight" in wb("convert", twin, "x.gguf", "--lora", "peft", code=3)
+bad = dict(tensors)
+del bad[next(k for k in bad if "lora_B" in k)]
+write("peft/adapter_model.safetensors", bad)
+assert "one half" in wb("convert", twin, "x.gguf", "--lora", "peft", code=2)
+write("peft/adapter_model.safetensors", {**tensors, "x.lora_magnitude_vector": ("F32", [1], bytes(4))})
+assert "not merged" in wb("convert", twin, "x.gguf", "--lora", "peft", code=3)
+os.remove("peft/adapter_config.json")
+assert "adapter_config.json" in wb("convert", twin, "x.gguf", "--lora", "peft", code=5)
+assert not os.path.exists("x.gguf")
+P
