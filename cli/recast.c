@@ -125,7 +125,7 @@ static int run(const convert_job *job, wb_conversion *conversion)
 
 int recast(const convert_job *job)
 {
-    recast_order order = {0};
+    recast_order order = {.target = WB_TARGET_SAFETENSORS};
     wb_conversion *conversion = NULL;
     wb_error error;
     int code = take_order(job, &order);

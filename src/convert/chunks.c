@@ -288,7 +288,6 @@ static wb_status compute(const wb_conversion *plan, wb__context *context, wb__ch
     } else if (planned->factor != 1) { /* what is lost is told of the products */
         for (uint64_t i = 0; i < n; i++)
             chunk->values[i] = (chunk->values[i] + planned->offset) * planned->factor;
-        offset = 0;
         encode(chunk, in, chunk->values);
     } else if (offset != 0) {
         for (uint64_t i = 0; i < n; i++)
