@@ -1,4 +1,5 @@
 #define _POSIX_C_SOURCE 200809L
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -244,4 +245,11 @@ int arguments_parse(arguments *args, int argc, char **argv)
     if (code != 0 || args->command == COMMAND_COUNT || args->given[OPTION_HELP_OPTION])
         return code;
     return check_operands(args);
+}
+
+void arguments_free(arguments *args)
+{
+    free((void *)args->rules);
+    free((void *)args->loras);
+    free(args->edits);
 }

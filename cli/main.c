@@ -7,36 +7,37 @@
 #include "sandbox.h"
 #include "terminal.h"
 
-static int run(int argc, char **argv)
+static int run(const arguments *args)
 {
-    arguments args;
-    int code = arguments_parse(&args, argc, argv);
-    if (code != 0)
-        return code;
-    if (args.given[OPTION_VERSION]) {
+    int code;
+    if (args->given[OPTION_VERSION]) {
         out_printf(out_stdout(), "weighbridge %s\n", wb_version());
         return EXIT_CLEAN;
     }
-    if (args.given[OPTION_GENERATE])
-        return command_generate(&args);
-    if (args.given[OPTION_HELP_OPTION]) {
-        if (args.command == COMMAND_COUNT)
+    if (args->given[OPTION_GENERATE])
+        return command_generate(args);
+    if (args->given[OPTION_HELP_OPTION]) {
+        if (args->command == COMMAND_COUNT)
             print_overview();
         else
-            print_command_help(args.command);
+            print_command_help(args->command);
         return EXIT_CLEAN;
     }
-    if (args.command == COMMAND_COUNT)
+    if (args->command == COMMAND_COUNT)
         return report_usage("a command is missing");
-    if (args.given[OPTION_SANDBOX] && (code = sandbox_enter()) != EXIT_CLEAN)
+    if (args->given[OPTION_SANDBOX] && (code = sandbox_enter()) != EXIT_CLEAN)
         return code;
-    return command_table[args.command].run(&args);
+    return command_table[args->command].run(args);
 }
 
 int main(int argc, char **argv)
 {
+    arguments args;
     terminal_start();
-    int code = run(argc, argv);
+    int code = arguments_parse(&args, argc, argv);
+    if (code == EXIT_CLEAN)
+        code = run(&args);
+    arguments_free(&args);
     progress_clear();
     return out_finish(out_stdout(), code);
 }

@@ -81,6 +81,9 @@ typedef struct arguments {
  */
 int arguments_parse(arguments *args, int argc, char **argv);
 
+/* Frees what parsing allocated, whether it succeeded or not. */
+void arguments_free(arguments *args);
+
 bool option_is_in(option_id option, command_id command);
 
 /* Fills in what the options say about opening; `limits` must live as long as `options`. 0 or an

@@ -189,6 +189,7 @@ int main(int argc, char **argv)
         fputs(
             "usage: llama PATH [-n COUNT] [-t TEMPERATURE] [-s SEED] [-l LOGITS.npy] [TOKEN...]\n",
             stderr);
+        free(o.tokens);
         return 2;
     }
     model_open(o.path, &m);

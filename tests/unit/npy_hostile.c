@@ -20,7 +20,7 @@ static void put(bytes *to, const void *from, size_t n)
     to->n += n;
 }
 
-static void put_number(bytes *to, uint32_t value, int width)
+static void put_number(bytes *to, uint64_t value, int width)
 {
     for (int i = 0; i < width; i++)
         put(to, &(uint8_t){(uint8_t)(value >> 8 * i)}, 1);
