@@ -407,7 +407,7 @@ static void policies(void **state)
             assert_int_equal(
                 wb_tensor_read_size(w->model, index, NULL, dtypes[k], &elements, &bytes, NULL),
                 WB_OK);
-            expected e = {malloc(bytes), bytes};
+            expected e = {malloc((size_t)bytes), (size_t)bytes};
             assert_int_equal(wb_tensor_read(w->model, index, NULL, dtypes[k], e.bytes, bytes, NULL),
                              WB_OK);
             check_bytes(provider, &buffer, &e);

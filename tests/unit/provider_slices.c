@@ -106,7 +106,7 @@ static float *decode(const subject *s, const wb_buffer *b)
     for (uint32_t i = 0; i + 1 < b->rank; i++)
         rows *= b->shape[i];
     uint64_t size = rows * columns * sizeof(float);
-    float *values = malloc(size + 1);
+    float *values = malloc((size_t)size + 1);
     assert_non_null(values);
     wb_status status;
     if (strcmp(type, "fp8_block") == 0 || strcmp(type, "awq") == 0 || strcmp(type, "gptq") == 0)
@@ -214,7 +214,7 @@ static bool share_out(const subject *s, uint32_t axis, uint32_t of, bool values)
         .size = sizeof policy, .plain = WB_PLAIN_KEEP, .flags = WB_POLICY_KEEP_SCALES};
     wb_provider *provider;
     uint64_t length = s->tensor.shape[axis];
-    unsigned char *covered = calloc(1, s->file_bytes), *indices = calloc(1, length);
+    unsigned char *covered = calloc(1, s->file_bytes), *indices = calloc(1, (size_t)length);
     uint32_t refused = 0, copies = 1, most = 1;
     assert_true(covered != NULL && indices != NULL);
     assert_int_equal(wb_provider_create(s->model, NULL, &policy, &provider, NULL), WB_OK);
@@ -273,7 +273,7 @@ static subject subject_of(const wb_model *model, const char *name, unsigned char
     assert_int_equal(wb_tensor_encoding(model, index, &s.encoding, &error), WB_OK);
     assert_int_equal(
         wb_tensor_read_size(model, index, NULL, WB_DTYPE_F32, &elements, &bytes, &error), WB_OK);
-    s.whole = malloc(bytes + 1);
+    s.whole = malloc((size_t)bytes + 1);
     assert_non_null(s.whole);
     if (wb_tensor_read(model, index, NULL, WB_DTYPE_F32, s.whole, bytes, &error) != WB_OK)
         fail_msg("%s: %s\n", name, error.message);
@@ -686,7 +686,8 @@ static void fused_slices(void **state)
         for (size_t i = 0; i < 3; i++) {
             assert_int_equal(
                 wb_provider_slice(provider, names[i], SIZE_MAX, 0, rank, 4, &one, NULL), WB_OK);
-            assert_memory_equal((const unsigned char *)all.contents + at, one.contents, one.bytes);
+            assert_memory_equal((const unsigned char *)all.contents + at, one.contents,
+                                (size_t)one.bytes);
             assert_int_equal(all.part_rows[i], one.shape[0]);
             at += (size_t)one.bytes;
         }
