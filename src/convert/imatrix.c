@@ -131,7 +131,7 @@ static bool take(legacy *file, int32_t *value)
 static wb_status read_legacy_entry(wb__imatrix *matrix, wb__context *context, legacy *file)
 {
     int32_t n, calls, count;
-    entry *e;
+    entry *e = NULL;
     if (!take(file, &n) || n == 0 || n > file->end - file->at)
         return fail_damaged(context, "a name ends behind the file");
     wb__str name = {(const char *)file->at, (size_t)n};
@@ -181,7 +181,7 @@ static wb_status read_gguf_entry(wb__imatrix *matrix, wb__context *context, cons
     wb__str name = {tensor->name, tensor->name_len - (sizeof ".in_sum2" - 1)};
     uint64_t columns = tensor->rank == 0 ? 0 : tensor->shape[tensor->rank - 1];
     uint64_t experts = columns == 0 ? 0 : tensor->elements / columns;
-    entry *e;
+    entry *e = NULL;
     if (experts == 0 || experts > 65536 || name.len > 200)
         return fail_damaged(context, "a tensor has no values");
     wb_status status = add(matrix, context, name, tensor->elements, &e);
