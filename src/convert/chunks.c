@@ -17,7 +17,7 @@
 /* Rows that have to stay together: a head whose rows change places. */
 static uint64_t unit_rows(const wb__planned *planned)
 {
-    return planned->order == WB__ROWS_AS_THEY_ARE ? 1 : planned->head_rows;
+    return planned->turns == WB__ROWS_AS_THEY_ARE ? 1 : planned->head_rows;
 }
 
 uint64_t wb__chunk_rows(const wb__planned *planned)
@@ -38,11 +38,11 @@ void wb__chunk_measure(const wb__planned *planned, uint64_t rows, wb__chunk_size
     for (int i = 0; i < WB__PARTS; i++)
         sizes->raw += in[i];
     /* Rows that change places go through a second copy. */
-    if (planned->order != WB__ROWS_AS_THEY_ARE)
+    if (planned->turns != WB__ROWS_AS_THEY_ARE)
         sizes->raw *= 2;
     if (planned->route != WB__ROUTE_COPY) {
         sizes->values = elements * sizeof(float);
-        if (planned->order != WB__ROWS_AS_THEY_ARE)
+        if (planned->turns != WB__ROWS_AS_THEY_ARE)
             sizes->values *= 2;
         sizes->again = elements * sizeof(float);
     }
@@ -57,7 +57,7 @@ void wb__rows_reorder(const wb__planned *planned, uint8_t *dst, const uint8_t *s
     uint64_t head = planned->head_rows, half = head / 2;
     for (uint64_t row = 0; row < rows; row++) {
         uint64_t in_head = row % head;
-        uint64_t from = planned->order == WB__ROWS_INTERLEAVE ? in_head % 2 * half + in_head / 2
+        uint64_t from = planned->turns == WB__ROWS_INTERLEAVE ? in_head % 2 * half + in_head / 2
                                                               : in_head % half * 2 + in_head / half;
         memcpy(dst + row * bytes, src + (row - in_head + from) * bytes, bytes);
     }
@@ -96,7 +96,7 @@ static wb_status read_parts(const wb_conversion *plan, wb__context *context, con
         if (row_bytes[part] == 0)
             continue;
         uint64_t bytes = row_bytes[part] * chunk->rows;
-        bool moves = planned->order != WB__ROWS_AS_THEY_ARE;
+        bool moves = planned->turns != WB__ROWS_AS_THEY_ARE;
         uint8_t *read = moves ? to + bytes : to;
         wb_status status = read_stored(plan, context, packed == NULL ? stored : packed->parts[part],
                                        first * row_bytes[part], read, bytes);
@@ -169,7 +169,7 @@ static wb_status read_values(const wb_conversion *plan, wb__context *context, wb
             decode(&planned->from, in, chunk->values, (size_t)n);
         return status;
     }
-    if (planned->order == WB__ROWS_AS_THEY_ARE)
+    if (planned->turns == WB__ROWS_AS_THEY_ARE)
         return read_view(plan, context, chunk, WB_DTYPE_F32, chunk->values, n * sizeof(float));
     float *read = chunk->values + n;
     wb_status status = read_view(plan, context, chunk, WB_DTYPE_F32, read, n * sizeof(float));
@@ -255,7 +255,7 @@ static wb_status copy(const wb_conversion *plan, wb__context *context, wb__chunk
     uint8_t *in[WB__PARTS];
     if (planned->by_view) {
         uint64_t bytes = chunk->part_bytes[WB__PART_VALUES];
-        bool moves = planned->order != WB__ROWS_AS_THEY_ARE;
+        bool moves = planned->turns != WB__ROWS_AS_THEY_ARE;
         uint8_t *to = moves ? chunk->raw : chunk->parts[WB__PART_VALUES];
         wb_status status = read_view(plan, context, chunk, -1, to, bytes);
         if (status == WB_OK && moves)

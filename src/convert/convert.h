@@ -25,11 +25,11 @@
 #define WB__NO_SOURCE UINT64_MAX
 
 /* What becomes of the rows of a head of q and k between Hugging Face's order and GGUF's. */
-typedef enum wb__row_order {
+typedef enum wb__row_turns {
     WB__ROWS_AS_THEY_ARE,
     WB__ROWS_INTERLEAVE, /* half a head and the other half take turns: into GGUF */
     WB__ROWS_SEPARATE    /* the way back */
-} wb__row_order;
+} wb__row_turns;
 
 typedef enum wb__route {
     WB__ROUTE_COPY,   /* the same bytes */
@@ -58,7 +58,7 @@ typedef struct wb__planned {
     uint64_t first_row; /* of the source, all its dimensions but the last taken as one */
     uint64_t rows;
     uint64_t columns;
-    wb__row_order order;
+    wb__row_turns turns;
     uint64_t head_rows; /* rows that change places among themselves */
     float offset;       /* added to every value */
     float factor;       /* then multiplied with it */
@@ -130,6 +130,12 @@ bool wb__plan_stacks(const wb_conversion *plan);
 
 /* What Ollama would have a tensor be. */
 void wb__plan_ollama(const wb_conversion *plan, wb__planned *row);
+
+/*
+ * Whether GGUF's files have the rows of the tensors of a rule interleaved, and in how many heads (0: the
+ * config does not say).
+ */
+bool wb__plan_interleaves(const wb_conversion *plan, const wb__rule *rule, uint64_t *heads);
 
 /* ---- plan_forms.c ---- */
 

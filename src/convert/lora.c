@@ -128,17 +128,12 @@ static wb_status read_matrix(const adapter *of, wb__str name, uint64_t rows, uin
 static wb_status order_rows(const adapter *of, const wb__planned *row, uint64_t rank, float **b)
 {
     bool into = of->plan->target == WB_TARGET_GGUF;
-    bool headed = (of->plan->insight->family->flags & WB__FAMILY_INTERLEAVED) != 0 &&
-                  (strcmp(row->rule->canonical, "layers.{n}.attention.q") == 0 ||
-                   strcmp(row->rule->canonical, "layers.{n}.attention.k") == 0);
-    const wb_config *config = &of->plan->insight->config;
-    bool q = headed && row->rule->canonical[21] == 'q';
-    uint64_t heads = q ? config->n_heads : config->n_kv_heads;
-    if (!headed || of->is_gguf == into)
+    uint64_t heads;
+    if (!wb__plan_interleaves(of->plan, row->rule, &heads) || of->is_gguf == into)
         return WB_OK;
     if (heads == 0 || row->rows % heads != 0 || row->rows / heads % 2 != 0)
         return fail(of, WB_ERROR_UNSUPPORTED, row->name, "its rows are no whole number of heads");
-    const wb__planned order = {.order = into ? WB__ROWS_INTERLEAVE : WB__ROWS_SEPARATE,
+    const wb__planned order = {.turns = into ? WB__ROWS_INTERLEAVE : WB__ROWS_SEPARATE,
                                .head_rows = row->rows / heads};
     size_t bytes = (size_t)(row->rows * rank) * sizeof(float);
     float *sorted = wb__arena_alloc(&of->plan->arena, bytes);

@@ -42,23 +42,28 @@ static wb_status fail_heads(wb__context *context, const wb__planned *row, uint64
 }
 
 /* RoPE pairs other rows in GGUF's files of Llama than in all others. */
-static wb_status set_order(const wb_conversion *plan, wb__context *context, wb__planned *row)
+bool wb__plan_interleaves(const wb_conversion *plan, const wb__rule *rule, uint64_t *heads)
 {
-    const wb_config *config = &plan->insight->config;
-    bool q = is_rule(row->rule, "layers.{n}.attention.q");
-    bool k = is_rule(row->rule, "layers.{n}.attention.k");
+    const wb__insight *insight = plan->insight;
+    uint32_t turned = rule == NULL ? 0 : rule->provides & (WB__RULE_ROPE_Q | WB__RULE_ROPE_K);
+    *heads = turned & WB__RULE_ROPE_Q ? insight->config.n_heads : insight->config.n_kv_heads;
+    return turned != 0 && (insight->family->flags & WB__FAMILY_INTERLEAVED) != 0;
+}
+
+static wb_status set_turns(const wb_conversion *plan, wb__context *context, wb__planned *row)
+{
+    uint64_t heads;
     bool into = plan->target == WB_TARGET_GGUF;
-    if (!(q || k) || !(plan->insight->family->flags & WB__FAMILY_INTERLEAVED) ||
-        config->rope_layout == (into ? WB_ROPE_INTERLEAVED : WB_ROPE_HALF))
+    if (!wb__plan_interleaves(plan, row->rule, &heads) ||
+        plan->insight->config.rope_layout == (into ? WB_ROPE_INTERLEAVED : WB_ROPE_HALF))
         return WB_OK;
-    uint64_t heads = q ? config->n_heads : config->n_kv_heads;
     if (row->rank == 1) { /* a bias: every value is a row */
         row->rows = row->columns;
         row->columns = 1;
     }
     if (heads == 0 || row->rows % heads != 0 || row->rows / heads % 2 != 0 || row->rows == 0)
         return fail_heads(context, row, heads);
-    row->order = into ? WB__ROWS_INTERLEAVE : WB__ROWS_SEPARATE;
+    row->turns = into ? WB__ROWS_INTERLEAVE : WB__ROWS_SEPARATE;
     row->head_rows = row->rows / heads;
     return WB_OK;
 }
@@ -68,8 +73,7 @@ static void set_offset(const wb_conversion *plan, wb__planned *row)
 {
     bool into = plan->target == WB_TARGET_GGUF;
     if (!(plan->insight->family->flags & WB__FAMILY_NORM_OFFSET) || row->rule == NULL ||
-        row->suffix != WB__SUFFIX_WEIGHT ||
-        !wb__str_ends_with(wb__str_from(row->rule->canonical, SIZE_MAX), WB__STR("norm")) ||
+        row->suffix != WB__SUFFIX_WEIGHT || !(row->rule->provides & WB__RULE_NORM) ||
         (plan->insight->config.norm_offset == 0) == into)
         return;
     row->offset = into ? 1.0f : -1.0f;
@@ -101,7 +105,7 @@ static wb_status add_row(wb_conversion *plan, wb__context *context, wb__planned 
 {
     set_offset(plan, row);
     set_factor(plan, row);
-    wb_status status = set_order(plan, context, row);
+    wb_status status = set_turns(plan, context, row);
     return status != WB_OK ? status : append(plan, context, row);
 }
 

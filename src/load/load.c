@@ -18,10 +18,19 @@ uint64_t wb__load_now(void)
 
 /* ---- failing ---- */
 
-void wb__load_fail(wb__load *load, const wb_error *error)
+/*
+ * Of several failures that of the earliest piece is that of the whole: pieces are taken in order, and all
+ * that were taken come to an end, so that lanes that race tell of the same byte. With the lock.
+ */
+static void fail_at(wb__load *load, const wb_error *error, size_t number, uint64_t begin)
 {
-    if (!load->failed)
-        *load->context->error = *error;
+    if (!load->failed || number < load->failed_file ||
+        (number == load->failed_file && begin < load->failed_at)) {
+        if (error != load->context->error)
+            *load->context->error = *error;
+        load->failed_file = number;
+        load->failed_at = begin;
+    }
     load->failed = true;
     (void)pthread_cond_broadcast(&load->turn);
 }
@@ -134,7 +143,7 @@ static bool take_piece(wb__lane *lane, wb__load_piece *piece)
         lane->context.file = in->path;
     }
     if (status != WB_OK) {
-        wb__load_fail(load, load->context->error);
+        fail_at(load, load->context->error, number, piece->begin);
         taken = false;
     }
     (void)pthread_mutex_unlock(&load->lock);
@@ -157,7 +166,7 @@ static void finish_piece(wb__lane *lane, const wb__load_piece *piece, wb_status 
         piece->file->taken == piece->file->end)
         status = finish_file(load, lane, piece->number);
     if (status != WB_OK)
-        wb__load_fail(load, &lane->error);
+        fail_at(load, &lane->error, piece->number, piece->begin);
     (void)pthread_mutex_unlock(&load->lock);
 }
 

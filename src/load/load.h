@@ -50,6 +50,8 @@ typedef struct wb__load {
     uint64_t total;    /* bytes */
     uint64_t done;
     bool failed;
+    size_t failed_file; /* where the piece lies whose failure is told */
+    uint64_t failed_at;
 } wb__load;
 
 typedef struct wb__load_piece {
@@ -78,9 +80,6 @@ typedef struct wb__lane {
 uint64_t wb__load_now(void); /* nanoseconds */
 
 /* ---- load.c ---- */
-
-/* The first failure of any lane is that of the whole. With the lock. */
-void wb__load_fail(wb__load *load, const wb_error *error);
 
 wb_status wb__load_model(const wb_model *model, wb__context *context,
                          const wb_load_options *options, wb_load_report *report);

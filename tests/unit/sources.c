@@ -207,7 +207,8 @@ static void closes_on_exec(void **state)
         char *name = text_of("/proc/self/fd/%d", fd);
         char target[300] = "";
         if (readlink(name, target, sizeof target - 1) > 0 && fstat(fd, &st) == 0 &&
-            (strstr(target, "exec.safetensors") != NULL || strstr(target, "weighbridge") != NULL))
+            (strstr(target, "exec.safetensors") != NULL ||
+             strstr(target, "memfd:weighbridge") != NULL))
             assert_true(fcntl(fd, F_GETFD) & FD_CLOEXEC);
         free(name);
     }
