@@ -103,6 +103,8 @@ static wb_status upload(void *ctx, void *handle, uint64_t offset, const void *sr
 {
     const wb__opencl *cl = ctx;
     *event = NULL;
+    if (n == 0) /* which is an error before version 2.1 */
+        return WB_OK;
     int32_t code =
         cl->call.write_buffer(cl->queue, handle, 0, (size_t)offset, (size_t)n, src, 0, NULL, event);
     if (code == CL_SUCCESS)
@@ -123,6 +125,8 @@ static wb_status wait(void *ctx, void *event)
 static wb_status download(void *ctx, void *handle, uint64_t offset, void *dst, uint64_t n)
 {
     const wb__opencl *cl = ctx;
+    if (n == 0)
+        return WB_OK;
     return wb__opencl_status(
         cl->call.read_buffer(cl->queue, handle, 1, (size_t)offset, (size_t)n, dst, 0, NULL, NULL));
 }
