@@ -36,6 +36,8 @@ test   pocl-opencl-icd     /etc/OpenCL/vendors/pocl.icd
 test   ocl-icd-libopencl1  /usr/lib/x86_64-linux-gnu/libOpenCL.so.1
 bench  cargo-web           cargo
 bench  rustc-web           rustc
+bench  pocl-opencl-icd     /etc/OpenCL/vendors/pocl.icd
+bench  ocl-icd-libopencl1  /usr/lib/x86_64-linux-gnu/libOpenCL.so.1
 fuzz   afl++               afl-fuzz
 prove  frama-c-base        frama-c
 prove  why3                why3
