@@ -75,10 +75,7 @@ static uint64_t run(unsigned long times)
         uint64_t begin = bench_now();
         if (wb_provider_get(provider, "t", 1, &buffer, &error) != WB_OK)
             bench_die("get", error.message);
-        wb_status status =
-            wb_provider_download(provider, &buffer, bytes - MARK, there, MARK, &error);
-        wb_status status =
-            wb_provider_download(provider, &buffer, bytes - MARK, there, MARK, &error);
+        wb_status status = device.download(device.ctx, buffer.handle, bytes - MARK, there, MARK);
         took += bench_now() - begin;
         if (buffer.borrowed != 1 || status != WB_OK || memcmp(there, mark, MARK) != 0)
             bench_die("get", "the device does not have the file's bytes");

@@ -104,8 +104,15 @@ static inline wb_status devices_provide(const wb_model *model, const wb_device *
             if (status == WB_OK)
                 assert_memory_equal(copy, (const char *)a.contents + b.bytes - 7, 7);
         }
-        if (b.contents != NULL)
+        if (b.contents !=
+            NULL) { /* which the provider copies from: the device is to see the same */
             assert_memory_equal(b.contents, a.contents, (size_t)b.bytes);
+            memset(copy, 0, (size_t)b.bytes);
+            if (status == WB_OK)
+                status = device->download(device->ctx, b.handle, 0, copy, b.bytes);
+            if (status == WB_OK)
+                assert_memory_equal(copy, a.contents, (size_t)b.bytes);
+        }
         free(copy);
         wb_provider_release(there, &b);
     }
