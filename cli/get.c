@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "exit.h"
@@ -135,20 +134,6 @@ static void warn(const wb_buffer *buffer)
 }
 
 /* ---- writing ---- */
-
-static bool replaces_model(const get_plan *plan)
-{
-    struct stat output, input;
-    if (stat(plan->output, &output) != 0)
-        return false;
-    for (uint64_t i = 0; i < wb_file_count(plan->model); i++) {
-        wb_file file = {.size = sizeof file};
-        if (wb_file_at(plan->model, i, &file, NULL) == WB_OK && stat(file.path, &input) == 0 &&
-            input.st_dev == output.st_dev && input.st_ino == output.st_ino)
-            return true;
-    }
-    return false;
-}
 
 static int fail(const get_plan *plan, wb_status status, const wb_error *error)
 {
@@ -306,7 +291,7 @@ int command_get(const arguments *args)
         wb_close(model);
         return code;
     }
-    code = !is_stdout && replaces_model(&plan)
+    code = !is_stdout && replaces_model(plan.output, model)
                ? report_usage("the output would take the place of the model")
                : get_from(&plan);
     wb_device_close(&device);

@@ -3,10 +3,8 @@
  * values that are the same for twins in other formats; what is counted; every allocation failing in
  * turn; progress; threads.
  */
+#include "crew.h"
 #include "support.h"
-
-#include <pthread.h>
-#include <stdatomic.h>
 
 #include "cpu/cpu.h"
 #include "hash/hash.h"
@@ -307,39 +305,13 @@ static void large_heads(void **state)
 
 /* ---- threads ---- */
 
-typedef struct crew {
-    size_t n;
-    void (*body)(void *arg, size_t i);
-    void *arg;
-    atomic_size_t next;
-} crew;
-
-static void *crew_work(void *arg)
-{
-    crew *c = arg;
-    for (size_t i = atomic_fetch_add(&c->next, 1); i < c->n; i = atomic_fetch_add(&c->next, 1))
-        c->body(c->arg, c->n - 1 - i); /* the last comes first */
-    return NULL;
-}
-
-static void crew_run(void *ctx, size_t n, void (*body)(void *arg, size_t i), void *arg)
-{
-    size_t threads = *(const size_t *)ctx;
-    pthread_t ids[8];
-    crew c = {.n = n, .body = body, .arg = arg};
-    for (size_t i = 0; i < threads; i++)
-        assert_int_equal(pthread_create(&ids[i], NULL, crew_work, &c), 0);
-    for (size_t i = 0; i < threads; i++)
-        (void)pthread_join(ids[i], NULL);
-}
-
 static void any_number_of_threads(void **state)
 {
     (void)state;
     wb_model *model = open_model(TEST_DATA "/twins/mixtral.gguf", NULL);
     wb_hashes *serial = hash(model, NULL, 0);
     for (size_t threads = 1; threads <= 8; threads *= 2) {
-        wb_executor executor = {&threads, crew_run};
+        wb_executor executor = crew_executor(&threads);
         wb_hashes *other = hash(model, &executor, 0);
         uint8_t p[WB_DIGEST_BYTES], q[WB_DIGEST_BYTES];
         assert_same_tensors("mixtral", serial, other);
