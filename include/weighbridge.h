@@ -1486,7 +1486,7 @@ typedef struct wb_load_options {
  * WB_ERROR_IO names file and offset at which a file ended early or could not be read; a file that was
  * mapped and is shortened meanwhile faults instead, as wb_access says. Also CANCELLED, MEMORY,
  * UNSUPPORTED (conversion of numbers that are stored most significant byte first; tensors that are
- * compressed or stored by columns; no libcrypto for digests), ARGUMENT. FORMAT if a file that is named
+ * compressed or stored by columns), ARGUMENT. FORMAT if a file that is named
  * by its SHA-256, as in Ollama's stores, has another.
  */
 WB_API wb_status wb_load(const wb_model *model, const wb_load_options *options,

@@ -19,9 +19,9 @@
 #include <stdatomic.h>
 
 #include "core/core.h"
+#include "digest/sha256.h"
 #include "formats/format.h"
 #include "io/io.h"
-#include "io/sha256.h"
 #include "io/sink.h"
 #include "open/open.h"
 #include "json/json.h"
