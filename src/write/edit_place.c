@@ -19,7 +19,9 @@
 #define _FILE_OFFSET_BITS 64
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -183,6 +185,9 @@ static wb_status recover_from(wb__context *context, const char *path, const char
 wb_status wb__edit_recover(wb__context *context, const char *path, bool *undone)
 {
     size_t bytes;
+    char resolved[PATH_MAX]; /* the journal lies beside the file, not beside a link to it */
+    if (realpath(path, resolved) != NULL)
+        path = resolved;
     char *at = journal_path(context, path, &bytes);
     *undone = false;
     if (at == NULL)
