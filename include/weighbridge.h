@@ -1613,11 +1613,11 @@ typedef struct wb_writer wb_writer;
 
 typedef struct wb_writer_options {
     size_t size;        /* sizeof(wb_writer_options) */
-    const char *format; /* "safetensors", "gguf", "mlx" or "ollama" */
+    const char *format; /* "safetensors", "gguf", "mlx", "ollama" or "npz" */
     uint32_t flags;     /* WB_WRITE_* */
     uint64_t
         alignment; /* bytes, a power of two from 8 on. safetensors: of the data [8]; GGUF: of each
-                           tensor [general.alignment, or 32] */
+                           tensor [general.alignment, or 32]; npz: of each array [none] */
     uint64_t max_file_bytes;   /* tensors' bytes in a file, unless one alone has more; 0: no end */
     uint64_t max_file_tensors; /* 0: no end */
     const wb_model
@@ -2048,7 +2048,8 @@ typedef enum wb_target {
     WB_TARGET_GGUF = 1,        /* a file, or several, as llama.cpp reads them */
     WB_TARGET_SAFETENSORS = 2, /* a folder as Hugging Face has them; of an unknown model a file */
     WB_TARGET_MLX = 3,         /* a folder as mlx-lm has them */
-    WB_TARGET_OLLAMA = 4 /* a model in a store, as Ollama makes it of a folder of safetensors */
+    WB_TARGET_OLLAMA = 4, /* a model in a store, as Ollama makes it of a folder of safetensors */
+    WB_TARGET_NPZ = 5     /* a file of plain arrays, as numpy.savez writes it, named as safetensors */
 } wb_target;
 
 /* A type for the tensors whose names match; in blocks only where tensors of the kind ever are. */

@@ -134,7 +134,7 @@ wb_status wb_writer_file_at(const wb_writer *writer, uint64_t index, wb_file *fi
     file->path = output->path == NULL ? "" : output->path;
     file->format = writer->format->name;
     file->bytes = output->layout.bytes;
-    file->data_offset = output->layout.header.n;
+    file->data_offset = output->layout.pieces == NULL ? output->layout.header.n : 0;
     file->tensors = output->layout.tensor_count;
     file->version = is_gguf ? 3 : 0;
     file->big_endian = (writer->flags & WB_WRITE_BIG_ENDIAN) != 0;

@@ -154,6 +154,12 @@ wb_status wb__verify(const wb_model *model, wb__context *context, const wb_verif
 wb_status wb__verify_refused(const wb_model *model, wb__context *context,
                              const wb_verify_options *options);
 
+/* Notes journals of edits that were broken off beside the files of an open model (verify_journal.c). */
+wb_status wb__verify_journals(const wb_model *model, wb__context *context);
+
+/* Puts such a journal, if there is one, into the reason for which a model was refused. */
+void wb__verify_explain(const wb_model *model, wb__context *context);
+
 /* Compares files that are named by the SHA-256 of their bytes with it, from the file `first` on. The
  * model need not be whole. */
 wb_status wb__verify_digests(const wb_model *model, size_t first, wb__context *context);
