@@ -103,6 +103,14 @@ static double ratio(double part, double whole)
     return whole > 0 ? part / whole : part > 0 ? INFINITY : 0;
 }
 
+/* 2 x y = x² + y² - (y - x)². */
+static double cosine_of(const wb__fidelity *f)
+{
+    double twice = f->before + f->after - f->error;
+    double cosine = f->before > 0 && f->after > 0 ? twice / (2 * sqrt(f->before * f->after)) : 0;
+    return cosine > 1 ? 1 : cosine;
+}
+
 static void tell_fidelity(const wb__planned *row, wb_converted *out)
 {
     const wb__fidelity *f = &row->fidelity;
@@ -123,7 +131,7 @@ static void tell_fidelity(const wb__planned *row, wb_converted *out)
     out->max_error = f->max_error;
     out->overflowed = f->overflowed;
     if (lost)
-        out->cosine = f->before > 0 && f->after > 0 ? f->product / sqrt(f->before * f->after) : 0;
+        out->cosine = cosine_of(f);
 }
 
 wb_status wb_conversion_at(const wb_conversion *conversion, uint64_t index, wb_converted *converted,

@@ -289,8 +289,8 @@ static wb_status do_round(runner *r, const wb_progress *progress, uint64_t total
 /* Rounds are long enough to keep everybody busy, and short enough to hear of. */
 static size_t round_chunks(const runner *r)
 {
-    size_t chunks = r->worker_count * 8;
-    return chunks < 32 ? 32 : chunks > ROUND_MAX ? ROUND_MAX : chunks;
+    size_t chunks = r->worker_count * 128;
+    return chunks > ROUND_MAX ? ROUND_MAX : chunks;
 }
 
 static wb_status do_all(runner *r, const wb_progress *progress)

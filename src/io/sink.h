@@ -36,6 +36,9 @@ bool wb__sink_is_file(const wb_sink *sink);
  */
 int wb__sink_place(const wb_sink *sink, uint64_t offset, const void *bytes, size_t n);
 
+/* Has the system begin to put on the disk what was written so far, so that finishing need not wait. */
+void wb__sink_hasten(const wb_sink *sink);
+
 /* Copies n bytes of a source to an offset, within the file system where that can. Thread-safe. */
 wb_status wb__sink_copy(wb__context *context, const wb_sink *sink, uint64_t offset,
                         const wb__source *source, uint64_t from, uint64_t n);

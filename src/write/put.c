@@ -6,6 +6,7 @@
 #include "write/write.h"
 
 #define STAGE_BYTES ((size_t)16 << 10)
+#define DIRTY_MAX ((uint64_t)32 << 20) /* written before the disk begins to take it */
 
 /* ---- what is there ---- */
 
@@ -162,6 +163,13 @@ wb_status wb__put_end(wb__context *context, wb_writer *writer, const wb__place_i
         (void)pthread_mutex_lock(&writer->lock);
     if (status != WB_OK && writer->failure.status == WB_OK)
         writer->failure = *context->error;
+    output->dirty += n;
+    if (is_file && output->dirty >= DIRTY_MAX) {
+        output->dirty = 0;
+        (void)pthread_mutex_unlock(&writer->lock);
+        wb__sink_hasten(output->sink); /* which nobody finishes while our bytes are missing */
+        (void)pthread_mutex_lock(&writer->lock);
+    }
     output->left -= n;
     bool is_last = status == WB_OK && output->left == 0 && writer->output_count > 1;
     (void)pthread_mutex_unlock(&writer->lock);

@@ -77,6 +77,7 @@ typedef struct wb__output {
     wb_sink *sink;    /* NULL: not begun */
     size_t first;     /* position of its first tensor in wb_writer.order */
     uint64_t left;    /* bytes of tensors that are still to come */
+    uint64_t dirty;   /* written since the system was last told to put them on the disk */
     bool finished;    /* durable, under a temporary name */
     wb__str layer;    /* ollama: the name of the layer, and the digest of the blob in hexadecimal */
     char digest[2 * WB__SHA256_BYTES + 1];
