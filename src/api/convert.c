@@ -19,11 +19,12 @@ static wb_status take_policy(wb_conversion *plan, wb__context *context,
 {
     if (policy->size != sizeof *policy)
         return fail(context, "wb_convert_policy.size is not sizeof(wb_convert_policy)");
-    if (policy->flags & ~(WB_CONVERT_STRICT | WB_CONVERT_FORCE | WB_CONVERT_FEB2026))
+    if (policy->flags & ~(WB_CONVERT_STRICT | WB_CONVERT_FORCE | WB_CONVERT_FEB2026 | WB_CONVERT_RESUME))
         return fail(context, "wb_convert_policy.flags has bits that mean nothing");
     plan->strict = (policy->flags & WB_CONVERT_STRICT) != 0;
     plan->replace = (policy->flags & WB_CONVERT_FORCE) != 0;
     plan->feb2026 = (policy->flags & WB_CONVERT_FEB2026) != 0;
+    plan->resume = (policy->flags & WB_CONVERT_RESUME) != 0;
     plan->max_shard = policy->max_file_bytes;
     if (policy->store != NULL) {
         plan->store = wb__arena_copy(&plan->arena, policy->store, strlen(policy->store));

@@ -92,7 +92,7 @@ struct wb_conversion {
     struct wb__imatrix *matrix;   /* NULL: none */
     const wb_convert_lora *loras; /* of the policy, while it is planned */
     uint64_t lora_count;
-    bool strict, replace, feb2026;
+    bool strict, replace, feb2026, resume;
     char *store; /* Ollama: a copy; NULL: that of the environment */
     uint64_t max_memory;
     uint64_t max_shard;

@@ -134,6 +134,7 @@ struct wb_writer {
     const char *folder;        /* that is made, NULL: the files go where others are */
     const char *folder_at;     /* its temporary name, NULL: there is none (any more) */
     bool replaces_folder;
+    bool forgets; /* what is not committed is of no use to a next run */
 
     pthread_mutex_t lock; /* of all below, and of what is written where */
     wb_error failure;     /* status WB_OK: none */
@@ -208,6 +209,9 @@ wb_status wb__writer_begin_fd(wb__context *context, wb_writer *writer, int fd, c
 /* Makes the temporary file of an output and writes its header. The lock is held. */
 wb_status wb__output_open(wb__context *context, wb_writer *writer, wb__output *output);
 
+/* Takes what is no part of the model out of the folder that is made: a run of other shards left it. */
+wb_status wb__folder_tidy(wb__context *context, const wb_writer *writer);
+
 /* Makes an output that is complete durable. The lock is held. */
 wb_status wb__output_finish(wb__context *context, wb_writer *writer, wb__output *output);
 
@@ -250,6 +254,13 @@ wb_status wb__put_padding(wb__context *context, wb_writer *writer, wb__output *o
 
 wb_status wb__writer_put(wb__context *context, wb_writer *writer, uint64_t index, uint64_t offset,
                          const void *bytes, size_t n);
+
+/* Bytes that a former run left, and taking them for written. */
+wb_status wb__writer_left(wb__context *context, wb_writer *writer, uint64_t index, uint64_t offset,
+                          void *dst, size_t n);
+wb_status wb__writer_take(wb__context *context, wb_writer *writer, uint64_t index, uint64_t offset,
+                          uint64_t n);
+
 /* A tensor of a model that goes into one of the writer's, or into a part of it. */
 typedef struct wb__copy {
     wb_writer *writer;
