@@ -1610,6 +1610,12 @@ typedef struct wb_writer wb_writer;
 /* ollama: blobs as they were first published, in February 2026: one for all experts of a layer and one
  * for its shared experts, without metadata where they are quantized. */
 #define WB_WRITE_FEB2026 16u
+/*
+ * What was written stays where the write does not come to its end, killed or out of room, in files (or in
+ * a folder) called ".NAME.wb-partial" beside what they are to be; the next writer with this flag takes
+ * them up: see wb_writer_left. Only one at a time may write to a path so. Stores and streams do without.
+ */
+#define WB_WRITE_KEEP 32u
 
 typedef struct wb_writer_options {
     size_t size;        /* sizeof(wb_writer_options) */
@@ -1748,6 +1754,16 @@ WB_API wb_status wb_writer_begin_fd(wb_writer *writer, int fd, const char *label
  */
 WB_API wb_status wb_writer_put(wb_writer *writer, uint64_t index, uint64_t offset,
                                const void *bytes, size_t n, wb_error *error) WB_MUST_CHECK;
+
+/*
+ * WB_WRITE_KEEP: what a former writer left of n bytes of a tensor; anything may stand there, zeros where
+ * nothing was written, so that only who knows a digest of them can tell whether they are any good. IO
+ * where there is nothing. And: takes them for given, as wb_writer_put would have been. Thread-safe.
+ */
+WB_API wb_status wb_writer_left(wb_writer *writer, uint64_t index, uint64_t offset, void *dst,
+                                size_t n, wb_error *error) WB_MUST_CHECK;
+WB_API wb_status wb_writer_take(wb_writer *writer, uint64_t index, uint64_t offset, uint64_t n,
+                                wb_error *error) WB_MUST_CHECK;
 
 /*
  * Writes all of a tensor as another model stores it, by copying the bytes of its file, within the file
@@ -2072,6 +2088,12 @@ typedef struct wb_convert_lora {
 #define WB_CONVERT_FORCE 2u
 /* Ollama: blobs as they were first published, in February 2026. */
 #define WB_CONVERT_FEB2026 4u
+/*
+ * A conversion that is killed, cancelled or runs out of room leaves ".NAME.wb-partial" and a journal,
+ * ".NAME.wb-resume", beside the result that was to be; the same conversion of the same files goes on
+ * from there, once it has verified what is there. Another one begins anew. Not into stores.
+ */
+#define WB_CONVERT_RESUME 8u
 
 typedef struct wb_convert_policy {
     size_t size; /* sizeof(wb_convert_policy) */

@@ -205,6 +205,22 @@ wb_status wb_writer_put(wb_writer *writer, uint64_t index, uint64_t offset, cons
     return wb__writer_put(&context, writer, index, offset, bytes, n);
 }
 
+wb_status wb_writer_left(wb_writer *writer, uint64_t index, uint64_t offset, void *dst, size_t n,
+                         wb_error *error)
+{
+    wb_error spare;
+    wb__context context = wb__writer_context(writer, wb__error_reset(error, &spare));
+    return wb__writer_left(&context, writer, index, offset, dst, n);
+}
+
+wb_status wb_writer_take(wb_writer *writer, uint64_t index, uint64_t offset, uint64_t n,
+                         wb_error *error)
+{
+    wb_error spare;
+    wb__context context = wb__writer_context(writer, wb__error_reset(error, &spare));
+    return wb__writer_take(&context, writer, index, offset, n);
+}
+
 wb_status wb_writer_copy(wb_writer *writer, uint64_t index, const wb_model *model, uint64_t tensor,
                          wb_error *error)
 {
