@@ -23,16 +23,17 @@ static const wb__kind *kind_of(const wb__table *table, const wb__packed *packed,
                                                 : wb__table_kind_of(table, packed->parts[part]);
 }
 
+/* The last dimension, of what has one. */
 static uint64_t last_of(const wb__kind *kind)
 {
-    return kind->rank == 0 ? 1 : kind->shape[kind->rank - 1];
+    return kind->shape[kind->rank - 1];
 }
 
-/* All dimensions but the last are the same. */
-static bool same_rows(const wb__kind *a, const wb__kind *b)
+/* All dimensions but the last are the same as those of the values, which have one at least. */
+static bool same_rows(const wb__kind *values, const wb__kind *other)
 {
-    return a->rank == b->rank && a->rank >= 1 &&
-           memcmp(a->shape, b->shape, (a->rank - 1) * sizeof *a->shape) == 0;
+    return other->rank == values->rank &&
+           memcmp(values->shape, other->shape, (values->rank - 1) * sizeof *values->shape) == 0;
 }
 
 static bool is_plain_float(const wb__kind *kind)
@@ -200,7 +201,7 @@ static bool solve_words(const wb__table *table, wb__packed *packed, const wb__pa
     } else {
         if (!is_plain_float(scales))
             return false;
-        if (biases == NULL || !same_rows(biases, values) || last_of(biases) != last_of(scales) ||
+        if (biases == NULL || !same_rows(values, biases) || last_of(biases) != last_of(scales) ||
             !is_plain_float(biases)) {
             *doubt = "the biases are missing or do not fit the packed values";
             return false;

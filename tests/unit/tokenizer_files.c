@@ -467,8 +467,8 @@ static void odd_vocabularies(void **state)
         release(&m);
     }
     prepare(&m); /* brackets at one end do not make a control token */
-    make_from(&m, NULL, none, WB__STR("[a\nb]\n[c]\n[]"), 0);
-    is_token(&m, 0, "\xE2\x96\x81[a", WB__TOKEN_NORMAL);
+    make_from(&m, NULL, none, WB__STR("[ab\nb]\n[c]\n[]"), 0);
+    is_token(&m, 0, "\xE2\x96\x81[ab", WB__TOKEN_NORMAL);
     is_token(&m, 2, "[c]", WB__TOKEN_CONTROL);
     is_token(&m, 3, "\xE2\x96\x81[]", WB__TOKEN_NORMAL);
     release(&m);
@@ -494,7 +494,8 @@ static void allocations(void **state)
         "\"a b\","
         "[\"a\",\"b\"],[\"\\u0061\",\"b\"],\"\\u0061 b\",7]}}",
         "{\"model\":{\"type\":\"BPE\",\"vocab\":{\"\\u0062\":1},\"merges\":[[\"\\u0061\",\"b\"]]},"
-        "\"added_tokens\":[{\"id\":3,\"content\":\"a\xE2\x96\x81\"}]}",
+        "\"added_tokens\":[{\"id\":3,\"content\":\"a\xE2\x96\x81 longer than all before, which "
+        "makes room\"}]}",
         "{\"model\":{\"type\":\"WordPiece\",\"vocab\":{\"a\":0,\"##b\":1}}}",
         "{\"model\":{\"type\":\"Other\"}}",
         "{\"model\":",

@@ -17,7 +17,7 @@ static const char pairs[] =
 static const char scores[] =
     "{\"model\":{\"vocab\":[[\"<unk>\",0.0],[\"a\",-2.5], [ \"bb\" ,\t-1.25\n] "
     ",\r\n[\"\\u2581\",-1e2],"
-    "[\"\xC3\xA9\",12],[\"c\",007],[\"d\",-1.5],[\"e\"]],\"type\":\"Unigram\"}}";
+    "[\"\xC3\xA9\",12],[\"c\",007],[\"d\",-1.5],[\"e\"],[ \"f\" , 1e0 ]],\"type\":\"Unigram\"}}";
 
 /* More than one of each, and so many that the last stay where they are. */
 static const char many[] =
