@@ -82,7 +82,7 @@ static void solve(const row *r)
     wb__model_free(&model);
 }
 
-#define HUGE (UINT64_C(1) << 62)
+#define LARGE (UINT64_C(1) << 62)
 #define AFFINE_OF(b, g) {.scheme = WB__SCHEME_AFFINE, .bits = b, .group = g}
 
 static const row words[] = {
@@ -166,10 +166,10 @@ static const row words[] = {
     {"a scale for each row", .parts = {PART(U32, 4, 8), PART(U8, 4, 4), NONE, PART(F32, 4)}},
     {"scales for other experts",
      .parts = {PART(U32, 3, 4, 8), PART(U8, 3, 4, 4), NONE, PART(F32, 2)}},
-    {"too many bits", .parts = {PART(U32, 1, HUGE), PART(F16, 1, 1), PART(F16, 1, 1)}},
-    {"too many inputs",
-     .parts = {PART(U32, 1, 1, HUGE / 8), PART(F16, 1, 1, HUGE / 16), PART(F16, 1, 1, HUGE / 16)}},
-    {"too many elements", .parts = {PART(U32, HUGE, 8), PART(F16, HUGE, 1), PART(F16, HUGE, 1)}},
+    {"too many bits", .parts = {PART(U32, 1, LARGE), PART(F16, 1, 1), PART(F16, 1, 1)}},
+    {"too many inputs", .parts = {PART(U32, 1, 1, LARGE / 8), PART(F16, 1, 1, LARGE / 16),
+                                  PART(F16, 1, 1, LARGE / 16)}},
+    {"too many elements", .parts = {PART(U32, LARGE, 8), PART(F16, LARGE, 1), PART(F16, LARGE, 1)}},
 };
 
 static const row bytes[] = {
@@ -179,8 +179,8 @@ static const row bytes[] = {
     {"nvfp4 with scales of U8", .parts = {PART(U8, 4, 32), PART(U8, 4, 4)}},
     {"nvfp4 of a part of a group", .parts = {PART(U8, 4, 33), PART(F8_E4M3, 4, 4)}},
     {"nvfp4 with more scales", .parts = {PART(U8, 4, 32), PART(F8_E4M3, 4, 5)}},
-    {"nvfp4 of too many inputs", .parts = {PART(U8, 1, HUGE * 2), PART(F8_E4M3, 1, 4)}},
-    {"nvfp4 of too many elements", .parts = {PART(U8, HUGE, 32), PART(F8_E4M3, HUGE, 4)}},
+    {"nvfp4 of too many inputs", .parts = {PART(U8, 1, LARGE * 2), PART(F8_E4M3, 1, 4)}},
+    {"nvfp4 of too many elements", .parts = {PART(U8, LARGE, 32), PART(F8_E4M3, LARGE, 4)}},
     {"fp8", .parts = {PART(F8_E4M3, 200, 300), PART(F32, 2, 3)}, .scheme = WB__SCHEME_FP8_BLOCK,
      .bits = 8, .group = 128, .rows = 128},
     {"fp8 of experts", .parts = {PART(F8_E4M3, 3, 128, 128), PART(BF16, 3, 1, 1)},
@@ -214,7 +214,9 @@ static const row bytes[] = {
     {"fp8 of one dimension", .parts = {PART(F8_E4M3, 64), PART(F32, 1)}},
     {"fp8 of another rank", .parts = {PART(F8_E4M3, 64, 64), PART(F32, 1)}},
     {"fp8 with scales of integers", .parts = {PART(F8_E4M3, 64, 64), PART(U8, 1, 1)}},
-    {"fp8 of too many bytes", .parts = {PART(F8_E4M3, HUGE, 128), PART(F32, HUGE / 128, 1)}},
+    {"fp8 of too many bytes in all",
+     .parts = {PART(F8_E4M3, LARGE / 2, 4), PART(F32, LARGE / 256, 1)}},
+    {"fp8 of too many bytes", .parts = {PART(F8_E4M3, LARGE, 128), PART(F32, LARGE / 128, 1)}},
 };
 
 static const row across[] = {
@@ -262,9 +264,9 @@ static const row across[] = {
      .parts = {PART(I32, 8, 16), PART(F16, 3, 16), PART(I32, 3, 2)}},
     {"too large a group",
      .parts = {PART(I32, UINT64_C(1) << 40, 16), PART(F16, 1, 16), PART(I32, 1, 2)}},
-    {"too many outputs", .parts = {PART(I32, 8, HUGE), PART(F16, 2, 16), PART(I32, 2, 2)}},
-    {"too many zeros", .parts = {PART(I32, 8, 2), PART(F16, 2, 16), PART(I32, 2, HUGE)}},
-    {"too many inputs", .parts = {PART(I32, HUGE, 16), PART(F16, 2, 16), PART(I32, 2, 2)}},
+    {"too many outputs", .parts = {PART(I32, 8, LARGE), PART(F16, 2, 16), PART(I32, 2, 2)}},
+    {"too many zeros", .parts = {PART(I32, 8, 2), PART(F16, 2, 16), PART(I32, 2, LARGE)}},
+    {"too many inputs", .parts = {PART(I32, LARGE, 16), PART(F16, 2, 16), PART(I32, 2, 2)}},
 };
 
 static void check_rows(const row *rows, size_t n)
