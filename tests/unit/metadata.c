@@ -165,7 +165,7 @@ static void limits_of_metadata(void **state)
     (void)state;
     fixture f;
     bool repeated;
-    static const char text[1024];
+    static const char text[8192];
     begin(&f);
 #if SIZE_MAX > UINT32_MAX
     const wb__str large = {text, (size_t)UINT32_MAX + 1}, small = WB__STR("small");
