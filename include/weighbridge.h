@@ -1439,6 +1439,8 @@ typedef struct wb_load_report {
     uint64_t digest_ns;  /* SHA-256 */
     uint64_t convert_ns; /* conversion */
     uint64_t consume_ns; /* the caller's own functions */
+    uint64_t
+        processor_ns; /* what processors were busy with all of it, the kernel's part included */
 } wb_load_report;
 
 /* Go through whole files, headers included, and compute the SHA-256 of each. */

@@ -16,6 +16,14 @@ uint64_t wb__load_now(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+/* Of the calling thread; 0 where the system does not tell. */
+static uint64_t processor_time(void)
+{
+    struct timespec now = {0};
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
 /* ---- failing ---- */
 
 /*
@@ -197,6 +205,7 @@ static void add_spent(wb_load_report *to, const wb_load_report *from)
     to->digest_ns += from->digest_ns;
     to->convert_ns += from->convert_ns;
     to->consume_ns += from->consume_ns;
+    to->processor_ns += from->processor_ns;
 }
 
 static void run_lane(void *arg, size_t number)
@@ -204,6 +213,7 @@ static void run_lane(void *arg, size_t number)
     wb__load *load = arg;
     wb__load_piece piece;
     wb__lane lane = {.load = load, .context = *load->context};
+    uint64_t busy = processor_time();
     (void)number;
     (void)wb__error_reset(&lane.error, &lane.error);
     lane.context.error = &lane.error;
@@ -222,6 +232,7 @@ static void run_lane(void *arg, size_t number)
         finish_piece(&lane, &piece, status);
     }
     wb__free(&lane.context.allocator, lane.memory, lane.memory_bytes);
+    lane.spent.processor_ns = processor_time() - busy;
     (void)pthread_mutex_lock(&load->lock);
     add_spent(load->report, &lane.spent);
     (void)pthread_mutex_unlock(&load->lock);
