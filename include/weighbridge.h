@@ -1494,18 +1494,19 @@ typedef struct wb_piece {
 
 /* Bytes, and nanoseconds added up over all threads, that loading took. */
 typedef struct wb_load_report {
-    size_t size;         /* sizeof(wb_load_report) */
-    uint64_t bytes;      /* of files that were gone through: the four that follow, added up */
-    uint64_t in_memory;  /* needed no fetching: a snapshot, the caller's memory */
-    uint64_t mapped;     /* used where they lie in the page cache */
-    uint64_t copied;     /* read through the page cache */
-    uint64_t direct;     /* read past it */
-    uint64_t read_ns;    /* fetching */
-    uint64_t digest_ns;  /* SHA-256 */
-    uint64_t convert_ns; /* conversion */
-    uint64_t consume_ns; /* the caller's own functions */
-    uint64_t uploaded;   /* to wb_load_options.device */
-    uint64_t upload_ns;  /* handing it over, and waiting until it was taken */
+    size_t size;           /* sizeof(wb_load_report) */
+    uint64_t bytes;        /* of files that were gone through: the four that follow, added up */
+    uint64_t in_memory;    /* needed no fetching: a snapshot, the caller's memory */
+    uint64_t mapped;       /* used where they lie in the page cache */
+    uint64_t copied;       /* read through the page cache */
+    uint64_t direct;       /* read past it */
+    uint64_t read_ns;      /* fetching */
+    uint64_t digest_ns;    /* SHA-256 */
+    uint64_t convert_ns;   /* conversion */
+    uint64_t consume_ns;   /* the caller's own functions */
+    uint64_t uploaded;     /* to wb_load_options.device */
+    uint64_t upload_ns;    /* handing it over, and waiting until it was taken */
+    uint64_t processor_ns; /* processors were busy so long, in the kernel as well */
 } wb_load_report;
 
 /* Go through whole files, headers included, and compute the SHA-256 of each. */
@@ -1563,7 +1564,7 @@ typedef struct wb_load_options {
  * WB_ERROR_IO names file and offset at which a file ended early or could not be read; a file that was
  * mapped and is shortened meanwhile faults instead, as wb_access says. Also CANCELLED, MEMORY,
  * UNSUPPORTED (conversion of numbers that are stored most significant byte first; tensors that are
- * compressed or stored by columns; no libcrypto for digests), ARGUMENT. FORMAT if a file that is named
+ * compressed or stored by columns), ARGUMENT. FORMAT if a file that is named
  * by its SHA-256, as in Ollama's stores, has another.
  */
 WB_API wb_status wb_load(const wb_model *model, const wb_load_options *options,
@@ -1610,14 +1611,20 @@ typedef struct wb_writer wb_writer;
 /* ollama: blobs as they were first published, in February 2026: one for all experts of a layer and one
  * for its shared experts, without metadata where they are quantized. */
 #define WB_WRITE_FEB2026 16u
+/*
+ * What was written stays where the write does not come to its end, killed or out of room, in files (or in
+ * a folder) called ".NAME.wb-partial" beside what they are to be; the next writer with this flag takes
+ * them up: see wb_writer_left. Only one at a time may write to a path so. Stores and streams do without.
+ */
+#define WB_WRITE_KEEP 32u
 
 typedef struct wb_writer_options {
     size_t size;        /* sizeof(wb_writer_options) */
-    const char *format; /* "safetensors", "gguf", "mlx" or "ollama" */
+    const char *format; /* "safetensors", "gguf", "mlx", "ollama" or "npz" */
     uint32_t flags;     /* WB_WRITE_* */
     uint64_t
         alignment; /* bytes, a power of two from 8 on. safetensors: of the data [8]; GGUF: of each
-                           tensor [general.alignment, or 32] */
+                           tensor [general.alignment, or 32]; npz: of each array [none] */
     uint64_t max_file_bytes;   /* tensors' bytes in a file, unless one alone has more; 0: no end */
     uint64_t max_file_tensors; /* 0: no end */
     const wb_model
@@ -1748,6 +1755,16 @@ WB_API wb_status wb_writer_begin_fd(wb_writer *writer, int fd, const char *label
  */
 WB_API wb_status wb_writer_put(wb_writer *writer, uint64_t index, uint64_t offset,
                                const void *bytes, size_t n, wb_error *error) WB_MUST_CHECK;
+
+/*
+ * WB_WRITE_KEEP: what a former writer left of n bytes of a tensor; anything may stand there, zeros where
+ * nothing was written, so that only who knows a digest of them can tell whether they are any good. IO
+ * where there is nothing. And: takes them for given, as wb_writer_put would have been. Thread-safe.
+ */
+WB_API wb_status wb_writer_left(wb_writer *writer, uint64_t index, uint64_t offset, void *dst,
+                                size_t n, wb_error *error) WB_MUST_CHECK;
+WB_API wb_status wb_writer_take(wb_writer *writer, uint64_t index, uint64_t offset, uint64_t n,
+                                wb_error *error) WB_MUST_CHECK;
 
 /*
  * Writes all of a tensor as another model stores it, by copying the bytes of its file, within the file
@@ -2048,7 +2065,8 @@ typedef enum wb_target {
     WB_TARGET_GGUF = 1,        /* a file, or several, as llama.cpp reads them */
     WB_TARGET_SAFETENSORS = 2, /* a folder as Hugging Face has them; of an unknown model a file */
     WB_TARGET_MLX = 3,         /* a folder as mlx-lm has them */
-    WB_TARGET_OLLAMA = 4 /* a model in a store, as Ollama makes it of a folder of safetensors */
+    WB_TARGET_OLLAMA = 4, /* a model in a store, as Ollama makes it of a folder of safetensors */
+    WB_TARGET_NPZ = 5 /* a file of plain arrays, as numpy.savez writes it, named as safetensors */
 } wb_target;
 
 /* A type for the tensors whose names match; in blocks only where tensors of the kind ever are. */
@@ -2071,6 +2089,12 @@ typedef struct wb_convert_lora {
 #define WB_CONVERT_FORCE 2u
 /* Ollama: blobs as they were first published, in February 2026. */
 #define WB_CONVERT_FEB2026 4u
+/*
+ * A conversion that is killed, cancelled or runs out of room leaves ".NAME.wb-partial" and a journal,
+ * ".NAME.wb-resume", beside the result that was to be; the same conversion of the same files goes on
+ * from there, once it has verified what is there. Another one begins anew. Not into stores.
+ */
+#define WB_CONVERT_RESUME 8u
 
 typedef struct wb_convert_policy {
     size_t size; /* sizeof(wb_convert_policy) */

@@ -88,7 +88,7 @@ _wb() {
         return
         ;;
     --to)
-        COMPREPLY=($(compgen -W 'safetensors gguf mlx ollama' -- "$cur"))
+        COMPREPLY=($(compgen -W 'safetensors gguf mlx ollama npz' -- "$cur"))
         return
         ;;
     --generation)

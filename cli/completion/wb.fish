@@ -62,7 +62,7 @@ complete -c wb -n '__fish_seen_subcommand_from codec' -l type -x -d 'the type, i
 complete -c wb -n '__fish_seen_subcommand_from codec' -l cols -x -d 'values in a row'
 complete -c wb -n '__fish_seen_subcommand_from codec convert' -l imatrix -r -F -d 'an importance matrix: for convert llama.cpp\'s, .dat or GGUF; for codec one raw row of binary32 for every row of the data'
 complete -c wb -n '__fish_seen_subcommand_from codec' -l e8m0 -x -a 'up nearest' -d 'how MLX\'s mxfp4 and mxfp8 find a scale: as MLX from 0.32.2 on [up], or as before and Ollama'
-complete -c wb -n '__fish_seen_subcommand_from convert' -l to -x -a 'safetensors gguf mlx ollama' -d 'the format to write [as OUT ends: .gguf, .safetensors]'
+complete -c wb -n '__fish_seen_subcommand_from convert' -l to -x -a 'safetensors gguf mlx ollama npz' -d 'the format to write [as OUT ends: .gguf, .safetensors, .npz]'
 complete -c wb -n '__fish_seen_subcommand_from convert' -l generation -x -a 'feb2026' -d 'ollama: blobs as they were first published, experts one by one'
 complete -c wb -n '__fish_seen_subcommand_from convert' -l quant -x -d 'what weights become, in any case'
 complete -c wb -n '__fish_seen_subcommand_from convert' -l rule -x -d 'tensors whose name has a match become TYPE, whatever --quant says; may be given more than once, the last match counts'

@@ -134,7 +134,7 @@ wb_status wb_writer_file_at(const wb_writer *writer, uint64_t index, wb_file *fi
     file->path = output->path == NULL ? "" : output->path;
     file->format = writer->format->name;
     file->bytes = output->layout.bytes;
-    file->data_offset = output->layout.header.n;
+    file->data_offset = output->layout.pieces == NULL ? output->layout.header.n : 0;
     file->tensors = output->layout.tensor_count;
     file->version = is_gguf ? 3 : 0;
     file->big_endian = (writer->flags & WB_WRITE_BIG_ENDIAN) != 0;
@@ -203,6 +203,22 @@ wb_status wb_writer_put(wb_writer *writer, uint64_t index, uint64_t offset, cons
     wb_error spare;
     wb__context context = wb__writer_context(writer, wb__error_reset(error, &spare));
     return wb__writer_put(&context, writer, index, offset, bytes, n);
+}
+
+wb_status wb_writer_left(wb_writer *writer, uint64_t index, uint64_t offset, void *dst, size_t n,
+                         wb_error *error)
+{
+    wb_error spare;
+    wb__context context = wb__writer_context(writer, wb__error_reset(error, &spare));
+    return wb__writer_left(&context, writer, index, offset, dst, n);
+}
+
+wb_status wb_writer_take(wb_writer *writer, uint64_t index, uint64_t offset, uint64_t n,
+                         wb_error *error)
+{
+    wb_error spare;
+    wb__context context = wb__writer_context(writer, wb__error_reset(error, &spare));
+    return wb__writer_take(&context, writer, index, offset, n);
 }
 
 wb_status wb_writer_copy(wb_writer *writer, uint64_t index, const wb_model *model, uint64_t tensor,

@@ -13,7 +13,7 @@
 
 #include <pthread.h>
 
-#include "hash/sha256.h"
+#include "digest/sha256.h"
 #include "io/direct.h"
 #include "model/order.h"
 #include "open/open.h"

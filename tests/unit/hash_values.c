@@ -7,6 +7,7 @@
 #include "support.h"
 
 #include "cpu/cpu.h"
+#include "digest/libcrypto.h"
 #include "hash/hash.h"
 
 static void hex(const uint8_t digest[WB_DIGEST_BYTES], char text[65])
@@ -92,19 +93,52 @@ static void implementations(void **state)
     wb_error error;
     wb__context context = {
         .allocator = wb__default_allocator, .file = "", .error = wb__error_reset(NULL, &error)};
-    wb__sha256 *library;
-    if (wb__sha256_new(&context, &library) != WB_OK)
-        skip(); /* no libcrypto */
+    wb__libcrypto_sha256 *library;
+    assert_int_equal(wb__libcrypto_sha256_new(&context, &library), WB_OK);
+    if (library == NULL)
+        skip();
     for (int round = 0; round < ROUNDS; round++) {
         size_t n = (size_t)(next_random(&seed) % sizeof a);
         uint8_t digest[WB_DIGEST_BYTES];
         char expected[65], text[65];
-        assert_true(wb__sha256_add(library, a, n) && wb__sha256_finish(library, digest));
+        assert_true(wb__libcrypto_sha256_add(library, a, n) &&
+                    wb__libcrypto_sha256_finish(library, digest));
         hex(digest, expected);
         digest_with(&wb__sha256_scalar, a, n, text);
         assert_string_equal(text, expected);
     }
-    wb__sha256_free(library);
+    wb__libcrypto_sha256_free(library);
+}
+
+/* A message in pieces of any length, and the one after it. */
+static void pieces(void **state)
+{
+    (void)state;
+    enum { LONGEST = 500 };
+    uint8_t bytes[LONGEST], digest[WB_DIGEST_BYTES];
+    uint64_t seed = 11;
+    wb_error error;
+    wb__context context = {
+        .allocator = wb__default_allocator, .file = "", .error = wb__error_reset(NULL, &error)};
+    wb__sha256 hash;
+    assert_int_equal(wb__sha256_open(&hash, &context), WB_OK);
+    for (int round = 0; round < 300; round++) {
+        char expected[65], text[65];
+        size_t n = (size_t)(next_random(&seed) % LONGEST);
+        for (size_t i = 0; i < n; i++)
+            bytes[i] = (uint8_t)next_random(&seed);
+        for (size_t at = 0; at < n;) {
+            size_t some = (size_t)(next_random(&seed) % 150);
+            some = some < n - at ? some : n - at;
+            wb__sha256_add(&hash, bytes + at, some);
+            at += some;
+        }
+        assert_true(wb__sha256_finish(&hash, digest));
+        hex(digest, text);
+        digest_with(&wb__sha256_scalar, bytes, n, expected);
+        assert_string_equal(text, expected);
+    }
+    wb__sha256_close(&hash);
 }
 
 /* ---- models ---- */
@@ -417,10 +451,15 @@ static void memory_fails(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(standard),    cmocka_unit_test(implementations),
-        cmocka_unit_test(twins),       cmocka_unit_test(odd_values),
-        cmocka_unit_test(large_heads), cmocka_unit_test(any_number_of_threads),
-        cmocka_unit_test(progress),    cmocka_unit_test(memory_fails),
+        cmocka_unit_test(standard),
+        cmocka_unit_test(implementations),
+        cmocka_unit_test(pieces),
+        cmocka_unit_test(twins),
+        cmocka_unit_test(odd_values),
+        cmocka_unit_test(large_heads),
+        cmocka_unit_test(any_number_of_threads),
+        cmocka_unit_test(progress),
+        cmocka_unit_test(memory_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
