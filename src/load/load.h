@@ -96,6 +96,12 @@ void wb__load_digest(wb__lane *lane, const wb__load_piece *piece);
 
 /* ---- tensors.c ---- */
 
+/*
+ * False if nobody wants the bytes of a piece as they are: there are only tensors in it that are compressed,
+ * stored by columns or most significant byte first, which are read one by one.
+ */
+bool wb__load_needs_bytes(const wb__lane *lane, const wb__load_piece *piece);
+
 /* Converts what the piece has of each tensor, and hands it over. */
 wb_status wb__load_hand_over(wb__lane *lane, const wb__load_piece *piece);
 
