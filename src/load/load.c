@@ -184,6 +184,8 @@ static wb_status make_buffers(wb__lane *lane)
 {
     const wb__load *load = lane->load;
     size_t convert = load->dtype != NULL ? WB__CONVERT_BYTES : 0;
+    if (load->options->device != NULL)
+        return wb__upload_open(lane);
     lane->memory_bytes = load->piece_bytes + convert + WB__DIRECT_ALIGNMENT;
     lane->memory = wb__alloc(&lane->context.allocator, lane->memory_bytes);
     if (lane->memory == NULL)
@@ -205,6 +207,8 @@ static void add_spent(wb_load_report *to, const wb_load_report *from)
     to->digest_ns += from->digest_ns;
     to->convert_ns += from->convert_ns;
     to->consume_ns += from->consume_ns;
+    to->uploaded += from->uploaded;
+    to->upload_ns += from->upload_ns;
     to->processor_ns += from->processor_ns;
 }
 
@@ -221,6 +225,8 @@ static void run_lane(void *arg, size_t number)
     while (take_piece(&lane, &piece)) {
         wb_status status = ready ? WB_OK : make_buffers(&lane);
         ready = status == WB_OK;
+        if (status == WB_OK && lane.upload != NULL)
+            status = wb__upload_turn(&lane);
         uint64_t start = wb__load_now();
         bool needed = status == WB_OK && wb__load_needs_bytes(&lane, &piece);
         if (needed)
@@ -235,8 +241,11 @@ static void run_lane(void *arg, size_t number)
         finish_piece(&lane, &piece, status);
     }
     wb__free(&lane.context.allocator, lane.memory, lane.memory_bytes);
+    wb_status uploaded = wb__upload_close(&lane);
     lane.spent.processor_ns = processor_time() - busy;
     (void)pthread_mutex_lock(&load->lock);
+    if (uploaded != WB_OK) /* of what was on its way when the last piece was fetched */
+        fail_at(load, &lane.error, load->file_count, 0);
     add_spent(load->report, &lane.spent);
     (void)pthread_mutex_unlock(&load->lock);
 }
@@ -254,6 +263,18 @@ static void run(wb__load *load)
 
 /* ---- the whole ---- */
 
+static wb_status check_device(wb__context *context, const wb_load_options *options)
+{
+    const wb_device *device = options->device;
+    if (device->size != sizeof *device)
+        return wb__fail_argument(context, "wb_device.size is not sizeof(wb_device)");
+    if (options->target == NULL)
+        return wb__fail_argument(context, "wb_load_options.device needs target");
+    if (device->map == NULL && device->upload == NULL)
+        return wb__fail_argument(context, "wb_device needs map or upload");
+    return WB_OK;
+}
+
 static wb_status check_options(wb__load *load)
 {
     const wb_load_options *options = load->options;
@@ -266,6 +287,11 @@ static wb_status check_options(wb__load *load)
         return wb__fail_argument(context, "a model that was opened in READ mode is not mapped");
     if (options->flags & ~(WB_LOAD_DIGEST | WB_LOAD_CONVERT))
         return wb__fail_argument(context, "wb_load_options.flags has bits that mean nothing");
+    if (options->device != NULL) {
+        wb_status status = check_device(context, options);
+        if (status != WB_OK)
+            return status;
+    }
     if (!(options->flags & WB_LOAD_CONVERT))
         return WB_OK;
     load->dtype = wb__dtype_get(options->dtype);
@@ -311,7 +337,9 @@ wb_status wb__load_model(const wb_model *model, wb__context *context,
         own.lanes = DEFAULT_LANES;
     if (own.lanes > LANES_MAX)
         own.lanes = LANES_MAX;
-    uint64_t piece = (own.memory != 0 ? own.memory : DEFAULT_MEMORY) / own.lanes;
+    uint64_t buffers = own.device != NULL ? 2 : 1; /* of a lane */
+    uint64_t piece =
+        (own.memory != 0 ? own.memory : buffers * DEFAULT_MEMORY) / own.lanes / buffers;
     piece = piece < PIECE_MIN ? PIECE_MIN : piece > PIECE_MAX ? PIECE_MAX : piece;
     load.piece_bytes = (size_t)(piece - piece % WB__DIRECT_ALIGNMENT);
     if (pthread_mutex_init(&load.lock, NULL) != 0)

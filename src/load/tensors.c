@@ -16,14 +16,15 @@ static uint64_t number_of(const wb__tensors *tensors, size_t stored)
 static wb_status consume(wb__lane *lane, wb_piece *piece)
 {
     const wb_load_options *options = lane->load->options;
-    if (options->consume == NULL)
-        return WB_OK;
-    uint64_t start = wb__load_now();
-    int stop = options->consume(options->ctx, piece);
-    lane->spent.consume_ns += wb__load_now() - start;
-    return stop == 0 ? WB_OK
-                     : wb__fail(&lane->context, WB_ERROR_CANCELLED, WB__FINDING_CANCELLED,
-                                WB_NO_OFFSET, WB__STR(""), "stopped on request");
+    if (options->consume != NULL) {
+        uint64_t start = wb__load_now();
+        int stop = options->consume(options->ctx, piece);
+        lane->spent.consume_ns += wb__load_now() - start;
+        if (stop != 0)
+            return wb__fail(&lane->context, WB_ERROR_CANCELLED, WB__FINDING_CANCELLED, WB_NO_OFFSET,
+                            WB__STR(""), "stopped on request");
+    }
+    return options->device == NULL ? WB_OK : wb__upload_piece(lane, piece);
 }
 
 /* Elements first … first + n - 1, which lie at `data`, in pieces that stay in the nearest cache. */
@@ -102,8 +103,11 @@ static wb_status hand_over_apart(wb__lane *lane, wb_piece *piece, size_t tensor)
     wb__stored_open(&stored, model, &lane->context, tensor);
     for (uint64_t at = 0; at < kind->bytes && status == WB_OK; at += step) {
         size_t n = (size_t)(kind->bytes - at < step ? kind->bytes - at : step);
+        if (lane->upload != NULL) /* which may still be going on out of the buffer */
+            status = wb__upload_turn(lane);
         uint64_t start = wb__load_now();
-        status = wb__stored_read(&stored, at, lane->buffer, n);
+        if (status == WB_OK)
+            status = wb__stored_read(&stored, at, lane->buffer, n);
         if (status == WB_OK && swaps)
             wb__dtype_swap(kind->dtype, lane->buffer, n / unit);
         lane->spent.read_ns += wb__load_now() - start;
@@ -153,8 +157,8 @@ bool wb__load_needs_bytes(const wb__lane *lane, const wb__load_piece *in)
     const wb__load *load = lane->load;
     bool has_apart = false;
     part p;
-    if (load->options->consume == NULL || load->options->place != NULL ||
-        (load->options->flags & WB_LOAD_DIGEST))
+    if ((load->options->consume == NULL && load->options->device == NULL) ||
+        load->options->place != NULL || (load->options->flags & WB_LOAD_DIGEST))
         return true;
     for (size_t i = in->first_tensor; part_of(lane, in, i, &p); i++) {
         if (!p.apart && p.begin < p.end)
@@ -185,7 +189,8 @@ wb_status wb__load_hand_over(wb__lane *lane, const wb__load_piece *in)
 {
     wb_status status = WB_OK;
     part p;
-    if (lane->load->options->consume == NULL && lane->load->dtype == NULL)
+    if (lane->load->options->consume == NULL && lane->load->dtype == NULL &&
+        lane->load->options->device == NULL)
         return WB_OK;
     /* First what the buffer has, which is used for the others. */
     for (size_t i = in->first_tensor; status == WB_OK && part_of(lane, in, i, &p); i++) {
