@@ -25,6 +25,9 @@ typedef struct wb__identity {
 
 typedef struct wb__source wb__source;
 
+/* Of the file when it was opened; all zero for what is none. */
+wb__identity wb__source_identity(const wb__source *source);
+
 /*
  * Opens `path` for reading. With a folder *is_folder is set and nothing opened.
  * Owned, release with wb__source_close.

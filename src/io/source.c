@@ -83,6 +83,11 @@ wb__identity wb__identity_of(const struct stat *st)
                           (int64_t)st->st_ctim.tv_nsec};
 }
 
+wb__identity wb__source_identity(const wb__source *source)
+{
+    return source->identity;
+}
+
 /* ---- whether it changed ---- */
 
 const char *wb__identity_difference(const wb__identity *then, const wb__identity *now)

@@ -10,9 +10,9 @@
 
 #include "bundles/bundle.h"
 #include "core/core.h"
+#include "digest/sha256.h"
 #include "formats/format.h"
 #include "io/io.h"
-#include "io/sha256.h"
 #include "model/model.h"
 #include "model/packed.h"
 #include "open/beside.h"

@@ -2,7 +2,7 @@
 
 #define FLAGS                                                                                      \
     (WB_WRITE_FORCE | WB_WRITE_BIG_ENDIAN | WB_WRITE_ALIGN_TENSORS | WB_WRITE_FOLDER |             \
-     WB_WRITE_FEB2026)
+     WB_WRITE_FEB2026 | WB_WRITE_KEEP)
 
 /* What can be written, and in which container. */
 static const struct kind {
@@ -98,7 +98,10 @@ wb_status wb__writer_make(wb__context *context, const wb_writer_options *options
 
 static void delete_outputs(wb_writer *writer)
 {
+    bool keeps = (writer->flags & WB_WRITE_KEEP) != 0 && !writer->forgets;
     for (size_t i = 0; i < writer->output_count; i++) {
+        if (!keeps && writer->outputs[i].sink != NULL)
+            wb__sink_forget(writer->outputs[i].sink);
         wb__sink_discard(writer->outputs[i].sink);
         wb__buffer_free(&writer->outputs[i].layout.header);
     }
@@ -106,7 +109,7 @@ static void delete_outputs(wb_writer *writer)
         wb__extra *extra = wb__list_at(&writer->extras, i);
         wb__sink_discard(extra->sink);
     }
-    if (writer->folder_at != NULL)
+    if (writer->folder_at != NULL && !keeps)
         wb__folder_remove(&writer->allocator, writer->folder_at);
 }
 

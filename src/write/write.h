@@ -19,10 +19,10 @@
 #include <stdatomic.h>
 
 #include "core/core.h"
+#include "digest/sha256.h"
 #include "core/crc32.h"
 #include "formats/format.h"
 #include "io/io.h"
-#include "io/sha256.h"
 #include "io/sink.h"
 #include "open/open.h"
 #include "json/json.h"
@@ -78,6 +78,7 @@ typedef struct wb__output {
     wb_sink *sink;    /* NULL: not begun */
     size_t first;     /* position of its first tensor in wb_writer.order */
     uint64_t left;    /* bytes of tensors that are still to come */
+    uint64_t dirty;   /* written since the system was last told to put them on the disk */
     bool finished;    /* durable, under a temporary name */
     wb__str layer;    /* ollama: the name of the layer, and the digest of the blob in hexadecimal */
     char digest[2 * WB__SHA256_BYTES + 1];
@@ -135,6 +136,7 @@ struct wb_writer {
     const char *folder;        /* that is made, NULL: the files go where others are */
     const char *folder_at;     /* its temporary name, NULL: there is none (any more) */
     bool replaces_folder;
+    bool forgets; /* what is not committed is of no use to a next run */
 
     pthread_mutex_t lock; /* of all below, and of what is written where */
     wb_error failure;     /* status WB_OK: none */
@@ -214,6 +216,9 @@ wb_status wb__writer_begin_fd(wb__context *context, wb_writer *writer, int fd, c
 /* Makes the temporary file of an output and writes its header. The lock is held. */
 wb_status wb__output_open(wb__context *context, wb_writer *writer, wb__output *output);
 
+/* Takes what is no part of the model out of the folder that is made: a run of other shards left it. */
+wb_status wb__folder_tidy(wb__context *context, const wb_writer *writer);
+
 /* Makes an output that is complete durable. The lock is held. */
 wb_status wb__output_finish(wb__context *context, wb_writer *writer, wb__output *output);
 
@@ -268,6 +273,13 @@ wb_status wb__put_padding(wb__context *context, wb_writer *writer, wb__output *o
 
 wb_status wb__writer_put(wb__context *context, wb_writer *writer, uint64_t index, uint64_t offset,
                          const void *bytes, size_t n);
+
+/* Bytes that a former run left, and taking them for written. */
+wb_status wb__writer_left(wb__context *context, wb_writer *writer, uint64_t index, uint64_t offset,
+                          void *dst, size_t n);
+wb_status wb__writer_take(wb__context *context, wb_writer *writer, uint64_t index, uint64_t offset,
+                          uint64_t n);
+
 /* A tensor of a model that goes into one of the writer's, or into a part of it. */
 typedef struct wb__copy {
     wb_writer *writer;
