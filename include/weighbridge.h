@@ -2065,7 +2065,7 @@ typedef enum wb_target {
     WB_TARGET_SAFETENSORS = 2, /* a folder as Hugging Face has them; of an unknown model a file */
     WB_TARGET_MLX = 3,         /* a folder as mlx-lm has them */
     WB_TARGET_OLLAMA = 4, /* a model in a store, as Ollama makes it of a folder of safetensors */
-    WB_TARGET_NPZ = 5     /* a file of plain arrays, as numpy.savez writes it, named as safetensors */
+    WB_TARGET_NPZ = 5 /* a file of plain arrays, as numpy.savez writes it, named as safetensors */
 } wb_target;
 
 /* A type for the tensors whose names match; in blocks only where tensors of the kind ever are. */

@@ -19,8 +19,8 @@
 #include <stdatomic.h>
 
 #include "core/core.h"
-#include "digest/sha256.h"
 #include "core/crc32.h"
+#include "digest/sha256.h"
 #include "formats/format.h"
 #include "io/io.h"
 #include "io/sink.h"
