@@ -106,9 +106,29 @@ static wb_status make_folders(wb__context *context, const char *path)
     return wb__fail_os(context, os_error, "cannot make the folders of the store");
 }
 
+/* Ollama finds models whatever the case of their names: one that is there keeps its own. */
+static wb_status find_existing(wb__context *context, wb_writer *writer)
+{
+    char *path;
+    wb_status status = wb__ollama_find(context, writer->store, writer->store_name, &path);
+    if (status == WB_ERROR_NOT_FOUND) {
+        (void)wb__error_reset(context->error, context->error);
+        context->file = "";
+        return WB_OK;
+    }
+    if (status != WB_OK)
+        return status;
+    writer->manifest_path = wb__arena_copy(&writer->arena, path, strlen(path));
+    wb__free(&context->allocator, path, strlen(path) + 1);
+    return writer->manifest_path == NULL ? wb__fail_memory(context) : WB_OK;
+}
+
 wb_status wb__store_begin(wb__context *context, wb_writer *writer)
 {
     struct stat st;
+    wb_status found = find_existing(context, writer);
+    if (found != WB_OK)
+        return found;
     if (!(writer->flags & WB_WRITE_FORCE) && lstat(writer->manifest_path, &st) == 0) {
         context->file = writer->manifest_path;
         return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_WRITE_EXISTS, WB_NO_OFFSET,

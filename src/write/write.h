@@ -131,6 +131,7 @@ struct wb_writer {
     size_t index_len;
     const char *index_path;
     const char *manifest_path; /* of a store */
+    wb__str store_name;        /* the model's name there, as it was given */
     const char *blobs;         /* what paths of blobs begin with */
     const char *folder;        /* that is made, NULL: the files go where others are */
     const char *folder_at;     /* its temporary name, NULL: there is none (any more) */
