@@ -80,6 +80,9 @@ static wb_status commit(wb__context *context, wb_writer *writer)
         status = wb__output_finish(context, writer, &writer->outputs[i]);
     if (status == WB_OK)
         status = wb__writer_check_source(context, writer);
+    writer->forgets = writer->forgets || status == WB_ERROR_CHANGED;
+    if (status == WB_OK && writer->folder_at != NULL && (writer->flags & WB_WRITE_KEEP))
+        status = wb__folder_tidy(context, writer);
     if (status == WB_OK && writer->index_path != NULL)
         status = write_index(context, writer, &index);
     if (status == WB_OK)
