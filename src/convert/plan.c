@@ -404,6 +404,8 @@ static wb_status sort(wb_conversion *plan, wb__context *context)
 
 wb_status wb__plan_make(wb_conversion *plan, wb__context *context)
 {
+    if (wb__whole_is(plan))
+        return wb__whole_plan(plan, context);
     wb_status status = wb__insight_of(plan->model, context, &plan->insight);
     if (status == WB_OK && !plan->insight->is_family &&
         (plan->target == WB_TARGET_GGUF || plan->target == WB_TARGET_MLX))
