@@ -74,6 +74,7 @@ static int take_order(const convert_job *job, recast_order *order)
     order->target = strcmp(job->to, "gguf") == 0     ? WB_TARGET_GGUF
                     : strcmp(job->to, "mlx") == 0    ? WB_TARGET_MLX
                     : strcmp(job->to, "ollama") == 0 ? WB_TARGET_OLLAMA
+                    : strcmp(job->to, "npz") == 0    ? WB_TARGET_NPZ
                                                      : WB_TARGET_SAFETENSORS;
     order->policy = (wb_convert_policy){
         .size = sizeof order->policy,

@@ -1110,6 +1110,12 @@ typedef struct wb_device {
     wb_status (*claim)(void *ctx, const void *key, uint64_t bytes, void **handle, int *filled);
     void (*publish)(void *ctx, void *handle, wb_status status);
     void (*close)(void *ctx); /* optional: wb_device_close calls it */
+    /*
+     * Optional. At least `bytes` bytes of this process from which uploads are fastest, such as pages
+     * that are pinned, until they are given back; NULL where none are to be had now, and others do.
+     */
+    void *(*stage)(void *ctx, uint64_t bytes);
+    void (*unstage)(void *ctx, void *memory, uint64_t bytes);
 } wb_device;
 
 #define WB_HOST_HUGE_PAGES 1u /* the system's huge pages, where it has some to give */
@@ -1141,6 +1147,65 @@ typedef struct wb_host_options {
  * MEMORY; for a segment also with NOT_FOUND, IO, LIMIT and FORMAT (it is no segment).
  */
 WB_API wb_status wb_device_host(const wb_host_options *options, wb_device *device,
+                                wb_error *error) WB_MUST_CHECK;
+
+#define WB_OPENCL_COPY 1u /* never memory that the device shares, always a copy */
+
+typedef struct wb_opencl_options {
+    size_t size;    /* sizeof(wb_opencl_options) */
+    uint32_t flags; /* WB_OPENCL_* */
+    /* What the address of mapped bytes must divide by to serve as they are, a power of two up to
+     * 4096; 0: the size of their elements. */
+    uint32_t alignment;
+    const char *name; /* part of the name of the device or its platform; NULL: a GPU, or else any */
+    void *context;    /* the caller's cl_context, with `device`; both retained. NULL: a new one */
+    void *device;     /* the cl_device_id; NULL: looked for by `name` */
+    void *queue;      /* the caller's cl_command_queue for it, retained; NULL: a new one */
+    const char *library;           /* the file of the ICD loader; NULL: libOpenCL.so.1 */
+    const wb_allocator *allocator; /* NULL: malloc, and mmap for large blocks; copied */
+} wb_opencl_options;
+
+/*
+ * A device of OpenCL 1.1 or later. The loader is looked for at run time. Handles are cl_mem, in the
+ * context given or, where none was, that of any of them (CL_MEM_CONTEXT).
+ *
+ * Where device and process share memory (processors, which is tried out) buffers are in memory that
+ * both see, and wb_buffer.contents shows it; mapped bytes of a file serve as they are
+ * (CL_MEM_USE_HOST_PTR) there and, where they lie as it wants sub-buffers, on a GPU that shares
+ * memory. A buffer may be freed when no command uses it any more.
+ *
+ * options  NULL: defaults
+ * device   filled in; release with wb_device_close, after the providers that use it
+ *
+ * Fails with UNSUPPORTED (there is no loader), NOT_FOUND (no such device), IO (a call failed), MEMORY,
+ * ARGUMENT. Its functions fail with MEMORY, LIMIT (larger than the device allows) and IO.
+ */
+WB_API wb_status wb_device_opencl(const wb_opencl_options *options, wb_device *device,
+                                  wb_error *error) WB_MUST_CHECK;
+
+typedef struct wb_cuda_options {
+    size_t size;                   /* sizeof(wb_cuda_options) */
+    uint32_t ordinal;              /* of the device, as the driver counts: CUDA_VISIBLE_DEVICES */
+    uint32_t streams;              /* that copies take turns on; 0: 4, and at most 16 */
+    uint64_t pinned;               /* bytes of pinned memory to take at most; 0: 128 MiB */
+    void *context;                 /* the caller's CUcontext; NULL: the primary one of the device */
+    const char *library;           /* the file of the driver; NULL: libcuda.so.1 */
+    const wb_allocator *allocator; /* NULL: malloc, and mmap for large blocks; copied */
+} wb_cuda_options;
+
+/*
+ * A device of CUDA, through the driver, which is looked for at run time; no toolkit is needed. Handles
+ * are CUdeviceptr as pointers, in the primary context, which the runtime API uses too, or the one
+ * given. Uploads are copies that go on by themselves on streams of the device's own; wb_load and
+ * providers have bytes read into pinned memory, of which it keeps what has been given back.
+ *
+ * options  NULL: defaults
+ * device   filled in; release with wb_device_close, after the providers that use it
+ *
+ * Fails with UNSUPPORTED (there is no driver, or an old one), NOT_FOUND (no such device), IO (a call
+ * failed), MEMORY, ARGUMENT. Its functions fail with MEMORY and IO.
+ */
+WB_API wb_status wb_device_cuda(const wb_cuda_options *options, wb_device *device,
                                 wb_error *error) WB_MUST_CHECK;
 
 /* Calls device->close, if there is one, and clears the struct. NULL is ignored. */
@@ -1429,16 +1494,19 @@ typedef struct wb_piece {
 
 /* Bytes, and nanoseconds added up over all threads, that loading took. */
 typedef struct wb_load_report {
-    size_t size;         /* sizeof(wb_load_report) */
-    uint64_t bytes;      /* of files that were gone through: the four that follow, added up */
-    uint64_t in_memory;  /* needed no fetching: a snapshot, the caller's memory */
-    uint64_t mapped;     /* used where they lie in the page cache */
-    uint64_t copied;     /* read through the page cache */
-    uint64_t direct;     /* read past it */
-    uint64_t read_ns;    /* fetching */
-    uint64_t digest_ns;  /* SHA-256 */
-    uint64_t convert_ns; /* conversion */
-    uint64_t consume_ns; /* the caller's own functions */
+    size_t size;           /* sizeof(wb_load_report) */
+    uint64_t bytes;        /* of files that were gone through: the four that follow, added up */
+    uint64_t in_memory;    /* needed no fetching: a snapshot, the caller's memory */
+    uint64_t mapped;       /* used where they lie in the page cache */
+    uint64_t copied;       /* read through the page cache */
+    uint64_t direct;       /* read past it */
+    uint64_t read_ns;      /* fetching */
+    uint64_t digest_ns;    /* SHA-256 */
+    uint64_t convert_ns;   /* conversion */
+    uint64_t consume_ns;   /* the caller's own functions */
+    uint64_t uploaded;     /* to wb_load_options.device */
+    uint64_t upload_ns;    /* handing it over, and waiting until it was taken */
+    uint64_t processor_ns; /* processors were busy so long, in the kernel as well */
 } wb_load_report;
 
 /* Go through whole files, headers included, and compute the SHA-256 of each. */
@@ -1453,7 +1521,7 @@ typedef struct wb_load_options {
     uint32_t flags;  /* WB_LOAD_* */
     int32_t dtype;   /* for WB_LOAD_CONVERT: a float of whole bytes */
     uint32_t lanes;  /* pieces in hand at the same time; 0: 4, and at most 64 */
-    uint64_t memory; /* bytes of buffers for all lanes; 0: 8 MiB */
+    uint64_t memory; /* bytes of buffers for all lanes; 0: 8 MiB, twice that with a device */
     const wb_executor
         *executor; /* NULL: that of the model. As many lanes go on at once as it runs */
     const wb_progress
@@ -1472,6 +1540,16 @@ typedef struct wb_load_options {
     void *(*place)(void *ctx, uint64_t file, uint64_t offset, uint64_t bytes);
     /* Takes the SHA-256 of a file, when all of it has been read. One call at a time. */
     void (*digest)(void *ctx, uint64_t file, const uint8_t sha256[32]);
+    /*
+     * With `target`: where pieces are copied to, after `consume` has seen them, while others are
+     * fetched. All are there when wb_load returns.
+     */
+    const wb_device *device;
+    /*
+     * The buffer that a piece goes to, and at which of its bytes; NULL: the piece is not copied. Called
+     * by several threads at once.
+     */
+    void *(*target)(void *ctx, const wb_piece *piece, uint64_t *offset);
 } wb_load_options;
 
 /*
@@ -1486,7 +1564,7 @@ typedef struct wb_load_options {
  * WB_ERROR_IO names file and offset at which a file ended early or could not be read; a file that was
  * mapped and is shortened meanwhile faults instead, as wb_access says. Also CANCELLED, MEMORY,
  * UNSUPPORTED (conversion of numbers that are stored most significant byte first; tensors that are
- * compressed or stored by columns; no libcrypto for digests), ARGUMENT. FORMAT if a file that is named
+ * compressed or stored by columns), ARGUMENT. FORMAT if a file that is named
  * by its SHA-256, as in Ollama's stores, has another.
  */
 WB_API wb_status wb_load(const wb_model *model, const wb_load_options *options,
@@ -1542,11 +1620,11 @@ typedef struct wb_writer wb_writer;
 
 typedef struct wb_writer_options {
     size_t size;        /* sizeof(wb_writer_options) */
-    const char *format; /* "safetensors", "gguf", "mlx" or "ollama" */
+    const char *format; /* "safetensors", "gguf", "mlx", "ollama" or "npz" */
     uint32_t flags;     /* WB_WRITE_* */
     uint64_t
         alignment; /* bytes, a power of two from 8 on. safetensors: of the data [8]; GGUF: of each
-                           tensor [general.alignment, or 32] */
+                           tensor [general.alignment, or 32]; npz: of each array [none] */
     uint64_t max_file_bytes;   /* tensors' bytes in a file, unless one alone has more; 0: no end */
     uint64_t max_file_tensors; /* 0: no end */
     const wb_model
@@ -1995,7 +2073,8 @@ typedef enum wb_target {
     WB_TARGET_GGUF = 1,        /* a file, or several, as llama.cpp reads them */
     WB_TARGET_SAFETENSORS = 2, /* a folder as Hugging Face has them; of an unknown model a file */
     WB_TARGET_MLX = 3,         /* a folder as mlx-lm has them */
-    WB_TARGET_OLLAMA = 4 /* a model in a store, as Ollama makes it of a folder of safetensors */
+    WB_TARGET_OLLAMA = 4, /* a model in a store, as Ollama makes it of a folder of safetensors */
+    WB_TARGET_NPZ = 5 /* a file of plain arrays, as numpy.savez writes it, named as safetensors */
 } wb_target;
 
 /* A type for the tensors whose names match; in blocks only where tensors of the kind ever are. */

@@ -60,7 +60,7 @@ wb_status wb_convert_plan(const wb_model *model, wb_target target, const wb_conv
     wb_error spare;
     wb__context context = wb__context_of(model, wb__error_reset(error, &spare));
     *conversion = NULL;
-    if (target < WB_TARGET_GGUF || target > WB_TARGET_OLLAMA)
+    if (target < WB_TARGET_GGUF || target > WB_TARGET_NPZ)
         return fail(&context, "the target is none of WB_TARGET_*");
     wb_conversion *plan = wb__alloc(&model->allocator, sizeof *plan);
     if (plan == NULL)

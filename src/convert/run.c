@@ -397,10 +397,12 @@ static wb_status set_file_type(wb__delivery *out)
 static wb_status create(wb__delivery *out)
 {
     const wb_conversion *plan = out->plan;
-    static const char *const formats[] = {"", "gguf", "safetensors", "safetensors", "ollama"};
+    static const char *const formats[] = {"",       "gguf", "safetensors", "safetensors",
+                                          "ollama", "npz"};
     bool gguf = plan->target == WB_TARGET_GGUF, store = plan->target == WB_TARGET_OLLAMA;
-    out->folder =
-        !gguf && !wb__str_ends_with(wb__str_from(out->path, SIZE_MAX), WB__STR(".safetensors"));
+    bool npz = plan->target == WB_TARGET_NPZ;
+    out->folder = !gguf && !npz &&
+                  !wb__str_ends_with(wb__str_from(out->path, SIZE_MAX), WB__STR(".safetensors"));
     const wb_writer_options options = {
         .size = sizeof options,
         .format = formats[plan->target],
@@ -420,7 +422,7 @@ static wb_status create(wb__delivery *out)
         status = wb__deliver_store_texts(plan, out->writer, out->context->error);
     if (status == WB_OK && store)
         return set_file_type(out);
-    if (status == WB_OK)
+    if (status == WB_OK && !npz) /* which has no metadata */
         status = wb_writer_set_string(out->writer, "format", SIZE_MAX,
                                       plan->target == WB_TARGET_MLX ? "mlx" : "pt", SIZE_MAX,
                                       out->context->error);

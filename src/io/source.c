@@ -17,6 +17,11 @@ const char *wb__source_label(const wb__source *source)
     return source->label;
 }
 
+bool wb__source_has_path(const wb__source *source)
+{
+    return source->from_path;
+}
+
 const void *wb__source_memory(const wb__source *source)
 {
     return source->memory;

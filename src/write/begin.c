@@ -19,6 +19,12 @@ static wb_status fail_target(wb__context *context, const char *path, wb__finding
     return status;
 }
 
+bool wb__path_is_stream(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+}
+
 static bool is_source(const wb_writer *writer, const char *path)
 {
     const wb_model *source = writer->source;
@@ -169,8 +175,7 @@ static wb_status check_room(wb__context *context, const wb_writer *writer)
     const char *target = writer->folder != NULL ? writer->folder : writer->outputs[0].path;
     wb__str parent = wb__path_folder(target);
     uint64_t need = writer->index_len;
-    struct stat st;
-    if (stat(target, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+    if (wb__path_is_stream(target))
         return WB_OK; /* a pipe has no room to run out of */
     for (size_t i = 0; i < writer->output_count; i++) {
         if (!wb__add(need, writer->outputs[i].layout.bytes, &need))
@@ -202,6 +207,14 @@ static wb_status check_room(wb__context *context, const wb_writer *writer)
 static wb_status write_header(wb__context *context, wb_writer *writer, wb__output *output)
 {
     const wb__buffer *header = &output->layout.header;
+    bool is_stream = !wb__sink_is_file(output->sink);
+    if (output->layout.has_checksums && is_stream != output->layout.is_stream)
+        return wb__fail(
+            context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET, WB__STR(""),
+            "the archive was planned for a file and goes into a stream, or the other way "
+            "round");
+    if (output->layout.pieces != NULL)
+        return WB_OK;
     if (wb__sink_is_file(output->sink)) {
         int os_error = wb__sink_place(output->sink, 0, header->bytes, header->n);
         return os_error == 0 ? WB_OK : wb__fail_os(context, os_error, "cannot write the file");
@@ -239,6 +252,8 @@ wb_status wb__output_finish(wb__context *context, wb_writer *writer, wb__output 
         return WB_OK;
     if (output->sink == NULL)
         status = wb__output_open(context, writer, output);
+    if (status == WB_OK && output->layout.pieces != NULL && wb__sink_is_file(output->sink))
+        status = wb__between_finish(context, writer, output);
     if (status == WB_OK && !wb__sink_is_file(output->sink))
         status = wb__put_padding(context, writer, output, output->layout.bytes);
     if (status == WB_OK && writer->whole != NULL)

@@ -15,6 +15,7 @@ static const struct kind {
     {"gguf", &wb__format_gguf, 0, false},
     {"mlx", &wb__format_safetensors, WB_WRITE_FOLDER, false},
     {"ollama", &wb__format_safetensors, 0, true},
+    {"npz", &wb__format_npz, 0, false},
 };
 
 static const struct kind *kind_of(const char *name)
@@ -44,10 +45,12 @@ static wb_status check_options(wb__context *context, const wb_writer_options *op
     uint64_t alignment = options->alignment;
     if (kind_of(options->format) == NULL)
         return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET, none,
-                        "models are written as safetensors, gguf, mlx and ollama, not as '%s'",
+                        "models are written as safetensors, gguf, mlx, ollama and npz, not as '%s'",
                         options->format == NULL ? "" : options->format);
     if (options->flags & ~FLAGS)
         return fail(context, none, "wb_writer_options.flags has bits that mean nothing");
+    if (strcmp(options->format, "npz") == 0 && (options->flags & WB_WRITE_FOLDER) != 0)
+        return fail(context, none, "an archive of arrays is a file, not a folder");
     if (alignment != 0 && (alignment < 8 || (alignment & (alignment - 1)) != 0))
         return fail(context, none, "the alignment is not a power of two from 8 on");
     return WB_OK;
@@ -80,6 +83,7 @@ wb_status wb__writer_make(wb__context *context, const wb_writer_options *options
     writer->metas = (wb__list){.arena = &writer->arena, .item_size = sizeof(wb__out_meta)};
     writer->tensors = (wb__list){.arena = &writer->arena, .item_size = sizeof(wb__outgoing)};
     writer->extras = (wb__list){.arena = &writer->arena, .item_size = sizeof(wb__extra)};
+    wb__crc32_init(&writer->crc32);
     wb__name_map_start(&writer->meta_names, &writer->allocator, &writer->metas);
     wb__name_map_start(&writer->tensor_names, &writer->allocator, &writer->tensors);
     if (options->store != NULL)

@@ -76,11 +76,18 @@ static wb_status take(wb__context *context, wb_writer *writer, wb__outgoing *ten
 wb_status wb__put_padding(wb__context *context, wb_writer *writer, wb__output *output, uint64_t to)
 {
     static const uint8_t zeros[4096];
+    const wb__out_file *layout = &output->layout;
     wb_status status = WB_OK;
     while (writer->stream_at < to && status == WB_OK) {
         uint64_t left = to - writer->stream_at;
         size_t n = left < sizeof zeros ? (size_t)left : sizeof zeros;
-        status = wb__sink_write(context, output->sink, zeros, n);
+        const uint8_t *bytes = zeros;
+        if (layout->pieces != NULL) { /* which leave no gaps */
+            const wb__out_piece *piece = &layout->pieces[writer->stream_piece++];
+            bytes = layout->header.bytes + piece->from;
+            n = piece->n;
+        }
+        status = wb__sink_write(context, output->sink, bytes, n);
         writer->stream_at += n;
     }
     return status;
@@ -189,9 +196,10 @@ wb_status wb__put_end(wb__context *context, wb_writer *writer, const wb__place_i
 static wb_status write_bytes(wb__context *context, wb_writer *writer, const wb__place_in *place,
                              uint64_t at, const void *bytes, size_t n)
 {
-    const wb__output *output = place->output;
+    wb__output *output = place->output;
     if (!wb__sink_is_file(output->sink)) {
         writer->stream_at += n;
+        wb__between_add(writer, output, place->tensor, bytes, n);
         return wb__sink_write(context, output->sink, bytes, n);
     }
     int os_error = wb__sink_place(output->sink, at, bytes, n);

@@ -3,7 +3,7 @@
 
 #include <pthread.h>
 
-#include "hash/sha256.h"
+#include "digest/sha256.h"
 #include "open/open.h"
 
 enum { FILES = 3, TENSORS = 9, LANES = 4, FILE_ROOM = 1 << 20, TENSOR_ROOM = 1 << 18 };
@@ -235,6 +235,7 @@ static void every_byte_arrives_once(void **state)
             assert_all(&a, options.flags & WB_LOAD_CONVERT ? WB_DTYPE_F16 : -1);
             assert_int_equal(told.bytes, told.in_memory + told.mapped + told.copied + told.direct);
             assert_int_equal(a.reported, told.bytes);
+            assert_true(told.processor_ns > 0);
             assert_true(access != WB_ACCESS_SNAPSHOT || told.in_memory == told.bytes);
             assert_true(access != WB_ACCESS_MAP || io != WB_IO_MAP || told.mapped == told.bytes);
             assert_true(access == WB_ACCESS_SNAPSHOT || io != WB_IO_READ ||
