@@ -7,6 +7,13 @@
 #include "convert/convert.h"
 #include "convert/imatrix.h"
 
+/* Ollama does not read numbers that are stored with the highest byte first. */
+static bool fits_store(const wb_model *model)
+{
+    wb_file file = {.size = sizeof file};
+    return wb_file_at(model, 0, &file, NULL) == WB_OK && !file.big_endian;
+}
+
 bool wb__whole_is(const wb_conversion *plan)
 {
     uint64_t index;
@@ -15,18 +22,8 @@ bool wb__whole_is(const wb_conversion *plan)
     bool asked = plan->target == WB_TARGET_OLLAMA || (plan->target == WB_TARGET_GGUF && from_store);
     return asked && strcmp(wb_format(model), "gguf") == 0 && model->source_count == 1 &&
            plan->quant.kind == WB__QUANT_NONE && plan->rules == NULL && plan->matrix == NULL &&
-           plan->lora_count == 0 && plan->max_shard == 0;
-}
-
-/* Ollama has no way to read numbers that are stored the other way round. */
-static wb_status check_order(const wb_conversion *plan, wb__context *context)
-{
-    wb_file file = {.size = sizeof file};
-    wb_status status = wb_file_at(plan->model, 0, &file, context->error);
-    if (status == WB_OK && file.big_endian && plan->target == WB_TARGET_OLLAMA)
-        return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
-                        WB__STR(""), "Ollama does not read files with the highest byte first");
-    return status;
+           plan->lora_count == 0 && plan->max_shard == 0 &&
+           (plan->target != WB_TARGET_OLLAMA || fits_store(model));
 }
 
 static wb_status add_tensor(wb_conversion *plan, wb__context *context, uint64_t i)
@@ -57,7 +54,7 @@ static wb_status add_tensor(wb_conversion *plan, wb__context *context, uint64_t 
 wb_status wb__whole_plan(wb_conversion *plan, wb__context *context)
 {
     uint64_t n = wb_tensor_count(plan->model);
-    wb_status status = check_order(plan, context);
+    wb_status status = WB_OK;
     plan->whole = true;
     for (uint64_t i = 0; i < n && status == WB_OK; i++)
         status = add_tensor(plan, context, i);

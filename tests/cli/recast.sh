@@ -92,6 +92,16 @@ for kind in awq_g64_f16 gptq_act_order fp8_128; do
     ! grep -q quantization_config $kind.f32/config.json
 done
 
+# A run that is killed goes on when it is started again, and says so; the result is the same.
+mkdir killed
+code=0
+( ulimit -f 100; wb convert "$models/qwen3-bf16" killed/a.gguf --quant F32 ) >answer 2>message || code=$?
+[ "$code" = 5 ]
+grep -q 'killed/a.gguf' message
+wb convert "$models/qwen3-bf16" killed/a.gguf --quant F32
+cmp q.gguf killed/a.gguf
+[ "$(ls -A killed)" = a.gguf ]
+
 # What cannot be.
 code 4 convert "$twins/llama" x --to gguf --quant Q4_K_X
 grep -q 'no quantization "Q4_K_X"' message
