@@ -40,12 +40,24 @@ static wb_status write_index(wb__context *context, wb_writer *writer, wb_sink **
     wb_status status = wb__sink_open(context, path, writer->index_len, sink);
     wb__free(&context->allocator, inside, inside == NULL ? 0 : strlen(inside) + 1);
     if (status == WB_OK && writer->folder == NULL)
-        wb__sink_keep_others(*sink);
+        wb__sink_keep_others(*sink, writer->set, 0);
     if (status == WB_OK)
         status = wb__sink_write(context, *sink, writer->index, writer->index_len);
     if (status == WB_OK)
         status = wb__sink_finish(context, *sink, writer->index_len);
     return status;
+}
+
+/* What cannot be withdrawn now keeps its temporary names, by which the next writer knows it. */
+static void withdraw(wb_writer *writer, wb_sink *index)
+{
+    bool all = index == NULL || wb__sink_withdraw(index);
+    for (size_t i = 0; i < writer->output_count && all; i++)
+        all = wb__sink_withdraw(writer->outputs[i].sink);
+    for (size_t i = 0; i < writer->output_count && !all; i++)
+        wb__sink_leave(writer->outputs[i].sink);
+    if (index != NULL && !all)
+        wb__sink_leave(index);
 }
 
 static wb_status publish(wb__context *context, wb_writer *writer, wb_sink *index)
@@ -63,13 +75,19 @@ static wb_status publish(wb__context *context, wb_writer *writer, wb_sink *index
             writer->folder_at = NULL;
         return status;
     }
-    if (status != WB_OK && wb__writer_is_set(writer)) {
-        for (size_t i = 0; i < writer->output_count; i++)
-            wb__sink_withdraw(writer->outputs[i].sink);
-        if (index != NULL)
-            wb__sink_withdraw(index);
-    }
+    if (status != WB_OK && wb__writer_is_set(writer))
+        withdraw(writer, index);
     return status;
+}
+
+/* Takes the temporary names of a set away, the first file's first. */
+static void discard(wb_writer *writer, wb_sink *index)
+{
+    wb__sink_discard(index);
+    for (size_t i = 0; i < writer->output_count; i++) {
+        wb__sink_discard(writer->outputs[i].sink);
+        writer->outputs[i].sink = NULL;
+    }
 }
 
 static wb_status commit(wb__context *context, wb_writer *writer)
@@ -86,7 +104,7 @@ static wb_status commit(wb__context *context, wb_writer *writer)
         status = wb__extras_write(context, writer);
     if (status == WB_OK)
         status = publish(context, writer, index);
-    wb__sink_discard(index);
+    discard(writer, index);
     return status;
 }
 

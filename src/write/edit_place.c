@@ -213,9 +213,13 @@ static wb_status write_journal(wb__edit_job *job, const char *at, uint8_t *bytes
     if (status != WB_OK)
         return status;
     status = wb__sink_write(job->context, sink, bytes, n);
-    if (status == WB_OK)
-        return wb__sink_commit(job->context, sink);
-    wb__sink_discard(sink);
+    if (status != WB_OK) {
+        wb__sink_discard(sink);
+        return status;
+    }
+    status = wb__sink_commit(job->context, sink);
+    if (status != WB_OK)
+        (void)unlink(at); /* it may be there, though not durably */
     return status;
 }
 

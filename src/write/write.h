@@ -133,6 +133,8 @@ struct wb_writer {
     const char *folder;        /* that is made, NULL: the files go where others are */
     const char *folder_at;     /* its temporary name, NULL: there is none (any more) */
     bool replaces_folder;
+    int claims[2]; /* on the folder of the outputs, and on one that is made; -1: none */
+    uint64_t set;  /* of the temporary names of a set */
 
     pthread_mutex_t lock; /* of all below, and of what is written where */
     wb_error failure;     /* status WB_OK: none */

@@ -90,8 +90,22 @@ static int enter(layer_call call, bool *cut)
     return 0;
 }
 
+/* Of n bytes that go to `at` of a file, those that are new; an overwritten one needs no room. */
+static size_t beyond(int fd, uint64_t at, size_t n)
+{
+    struct stat st;
+    bool was = layer.on;
+    layer.on = false;
+    int result = fstat(fd, &st);
+    layer.on = was;
+    if (result != 0 || (uint64_t)st.st_size <= at)
+        return n;
+    uint64_t inside = (uint64_t)st.st_size - at;
+    return inside >= n ? 0 : n - (size_t)inside;
+}
+
 /* How many of n bytes are written. 0 with *os_error. */
-static size_t allowed(layer_call call, size_t n, bool *tear, int *os_error)
+static size_t allowed(layer_call call, int fd, uint64_t at, size_t n, bool *tear, int *os_error)
 {
     bool cut;
     *tear = false;
@@ -101,9 +115,12 @@ static size_t allowed(layer_call call, size_t n, bool *tear, int *os_error)
     if (layer.most != 0 && n > layer.most)
         n = (size_t)layer.most;
     if (layer.has_room && call != LAYER_READ && call != LAYER_PREAD) {
-        if (n > layer.room)
-            n = (size_t)layer.room;
-        layer.room -= n;
+        size_t new_bytes = beyond(fd, at, n);
+        if (new_bytes > layer.room) {
+            n -= new_bytes - (size_t)layer.room;
+            new_bytes = (size_t)layer.room;
+        }
+        layer.room -= new_bytes;
         if (n == 0)
             *os_error = ENOSPC;
     }
@@ -317,7 +334,7 @@ ssize_t __wrap_read(int fd, void *to, size_t n)
     int os_error;
     if (!layer.on)
         return __real_read(fd, to, n);
-    n = allowed(LAYER_READ, n, &tear, &os_error);
+    n = allowed(LAYER_READ, fd, 0, n, &tear, &os_error);
     if (tear)
         die();
     if (os_error == 0)
@@ -333,7 +350,7 @@ ssize_t __wrap_pread64(int fd, void *to, size_t n, off_t at)
     int os_error;
     if (!layer.on)
         return __real_pread64(fd, to, n, at);
-    n = allowed(LAYER_PREAD, n, &tear, &os_error);
+    n = allowed(LAYER_PREAD, fd, 0, n, &tear, &os_error);
     if (tear)
         die();
     if (os_error == 0)
@@ -349,7 +366,7 @@ ssize_t __wrap_pwrite64(int fd, const void *bytes, size_t n, off_t at)
     int os_error;
     if (!layer.on)
         return __real_pwrite64(fd, bytes, n, at);
-    n = allowed(LAYER_PWRITE, n, &tear, &os_error);
+    n = allowed(LAYER_PWRITE, fd, (uint64_t)at, n, &tear, &os_error);
     ssize_t done = os_error == 0 ? __real_pwrite64(fd, bytes, n, at) : -1;
     if (tear)
         die();
@@ -368,9 +385,8 @@ ssize_t __wrap_write(int fd, const void *bytes, size_t n)
     off_t at = 0;
     if (!layer.on)
         return __real_write(fd, bytes, n);
-    n = allowed(LAYER_WRITE, n, &tear, &os_error);
-    if (layer_log != NULL)
-        at = lseek(fd, 0, SEEK_CUR);
+    at = lseek(fd, 0, SEEK_CUR);
+    n = allowed(LAYER_WRITE, fd, at < 0 ? UINT64_MAX : (uint64_t)at, n, &tear, &os_error);
     ssize_t done = os_error == 0 ? __real_write(fd, bytes, n) : -1;
     if (tear)
         die();
@@ -398,7 +414,7 @@ ssize_t __wrap_copy_file_range(int from, off_t *in, int to, off_t *out, size_t n
     off_t at = out == NULL ? 0 : *out;
     if (!layer.on)
         return __real_copy_file_range(from, in, to, out, n, flags);
-    n = allowed(LAYER_COPY_RANGE, n, &tear, &os_error);
+    n = allowed(LAYER_COPY_RANGE, to, (uint64_t)at, n, &tear, &os_error);
     ssize_t done = os_error == 0 ? __real_copy_file_range(from, in, to, out, n, flags) : -1;
     if (tear)
         die();
@@ -601,6 +617,8 @@ ASKS(fchmod, LAYER_FCHMOD, (int fd, mode_t mode), fd, mode)
 ASKS(fchown, LAYER_FCHOWN, (int fd, uid_t user, gid_t group), fd, user, group)
 ASKS(stat64, LAYER_STAT, (const char *path, struct stat *st), path, st)
 ASKS(lstat64, LAYER_LSTAT, (const char *path, struct stat *st), path, st)
+ASKS(fstatat64, LAYER_STAT, (int folder, const char *path, struct stat *st, int flags), folder, path, st,
+     flags)
 ASKS(fstat64, LAYER_FSTAT, (int fd, struct stat *st), fd, st)
 ASKS(statfs64, LAYER_STATFS, (const char *path, struct statfs *fs), path, fs)
 ASKS(fstatfs64, LAYER_STATFS, (int fd, struct statfs *fs), fd, fs)
@@ -639,6 +657,16 @@ DIR *__wrap_opendir(const char *path)
     DIR *folder = __real_opendir(path);
     layer.descriptors += layer.on && folder != NULL;
     return folder;
+}
+
+DECLARE(DIR *, fdopendir, int fd);
+DIR *__wrap_fdopendir(int fd)
+{
+    int os_error = layer.on ? enter(LAYER_OPENDIR, NULL) : 0;
+    if (os_error == 0)
+        return __real_fdopendir(fd);
+    errno = os_error;
+    return NULL;
 }
 
 DECLARE(int, closedir, DIR *folder);

@@ -72,6 +72,7 @@ typedef struct scene {
     const char *anchor;
     bool reads; /* nothing is written; `read_digest` is what was read */
     bool repeats; /* on the new state it fails, since that is there */
+    bool keeps;   /* files that are whole stay, though the anchor is missing: blobs of a store */
 } scene;
 
 extern const scene scenes[];

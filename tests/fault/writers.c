@@ -32,7 +32,7 @@ static const int errors[] = {EPERM,  ENOENT, EINTR,  EIO,    EBADF,  EAGAIN, ENO
 #define ERRORS (sizeof errors / sizeof *errors)
 
 #define CALLS 4096
-#define FAILURES 10 /* shown before the rest is only counted */
+#define FAILURES 4 /* shown before the rest is only counted */
 
 typedef struct known {
     tree old, now;
@@ -112,7 +112,7 @@ static void set_up(const try *t)
 
 static wb_status go(const scene *s, wb_error *error)
 {
-    *error = (wb_error){.status = WB_OK};
+    *error = (wb_error){.code = ""};
     layer.on = true;
     wb_status status = s->run(error);
     layer.on = false;
@@ -130,7 +130,13 @@ static bool is_old_or_new(const try *t, tree *seen, bool *is_new)
     if (has(seen, ".m.gguf.wb-journal") || has(seen, ".m.safetensors.wb-journal")) {
         const char *path = has(seen, ".m.gguf.wb-journal") ? "out/m.gguf" : "out/m.safetensors";
         wb_error error;
-        if (wb_edit_recover(at(path), NULL, &error) != WB_OK)
+        layer_call struck = layer.struck;
+        layer_reset();
+        layer.on = true;
+        wb_status status = wb_edit_recover(at(path), NULL, &error);
+        layer.on = false;
+        layer.struck = struck;
+        if (status != WB_OK)
             return false;
         look("out", seen);
     }
@@ -188,11 +194,14 @@ static void check_state(const try *t, wb_status status, const wb_error *error, b
         fail(t, "success was told", status, error, &first);
         return;
     }
-    bool clean = same(&first, &k->now) || same(&first, &k->old);
+    tree named = first;
+    without_temporaries(&named);
+    bool clean = same(&first, &k->now) || same(&first, &k->old) ||
+                 (scenes[t->scene].keeps && named.count == first.count);
     if (!clean) {
         left_over++;
         /* Only a fault in clearing up, or one that lasts, may leave something to the next run. */
-        bool may = was_killed || layer.struck == LAYER_UNLINK || layer.struck == LAYER_RMDIR ||
+        bool may = was_killed || strcmp(error->code, "edit-half-done") == 0 || layer.struck == LAYER_UNLINK || layer.struck == LAYER_RMDIR ||
                    layer.struck == LAYER_OPENDIR || layer.struck == LAYER_READDIR ||
                    t->fault[0].kind == LAYER_LASTING || t->fault[0].kind == LAYER_FOREVER ||
                    t->fault[1].kind != LAYER_NONE;
@@ -230,6 +239,7 @@ static void attempt_death(const try *t)
     wb_error error;
     int how;
     set_up(t);
+    error = (wb_error){.code = ""};
     pid_t child = fork();
     if (child == 0)
         _exit(go(s, &error) == WB_OK ? 0 : 1);
@@ -302,6 +312,10 @@ static bool choose_errno(uint64_t n, try *t)
     if (!locate(n, ERRORS * 3, false, t, &rest))
         return false;
     int error = errors[rest % ERRORS];
+    layer_call call = knowledge[t->scene].kinds[t->fault[0].at - 1];
+    /* Of what is there nobody is told that it is not. */
+    if (error == ENOENT && (call == LAYER_STAT || call == LAYER_LSTAT || call == LAYER_OPEN))
+        error = EIO;
     t->mask = LAYER_SYSTEM;
     t->fault[0].error = error;
     t->fault[0].kind = (layer_kind)(LAYER_ERRNO + rest / ERRORS);
@@ -421,7 +435,7 @@ static void run(const sort *s, uint64_t wanted)
         (void)s->choose(n, &t);
         s->attempt(&t);
     }
-    while (s->pairs && tried < wanted) {
+    while (s->pairs && (s->choose == choose_kill ? killed : tried) < wanted) {
         try other = {0};
         t = (try){0};
         (void)s->choose(draw(all), &t);
