@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/vfs.h>
@@ -448,6 +449,13 @@ int __wrap_ftruncate64(int fd, off_t length)
     return result;
 }
 
+/* Length is limited as the system does it, but for the signal. */
+static bool is_too_long(off_t length)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_FSIZE, &limit) == 0 && (uint64_t)length > limit.rlim_cur;
+}
+
 /* Room within a file, made or taken away, by hand: not every file system has that. */
 static int shift(int fd, bool insert, off_t at, off_t n)
 {
@@ -456,6 +464,8 @@ static int shift(int fd, bool insert, off_t at, off_t n)
         return errno;
     if (at % 4096 != 0 || n % 4096 != 0 || at >= st.st_size || (!insert && at + n >= st.st_size))
         return EINVAL;
+    if (insert && is_too_long(st.st_size + n))
+        return EFBIG;
     size_t rest = (size_t)(st.st_size - at) - (insert ? 0 : (size_t)n);
     uint8_t *bytes = malloc(rest + (size_t)n);
     if (bytes == NULL)

@@ -201,7 +201,7 @@ static void check_state(const try *t, wb_status status, const wb_error *error, b
     if (!clean) {
         left_over++;
         /* Only a fault in clearing up, or one that lasts, may leave something to the next run. */
-        bool may = was_killed || strcmp(error->code, "edit-half-done") == 0 || layer.struck == LAYER_UNLINK || layer.struck == LAYER_RMDIR ||
+        bool may = was_killed || status == WB_OK || strcmp(error->code, "edit-half-done") == 0 || layer.struck == LAYER_UNLINK || layer.struck == LAYER_RMDIR ||
                    layer.struck == LAYER_OPENDIR || layer.struck == LAYER_READDIR ||
                    t->fault[0].kind == LAYER_LASTING || t->fault[0].kind == LAYER_FOREVER ||
                    t->fault[1].kind != LAYER_NONE;
@@ -306,16 +306,24 @@ static bool locate(uint64_t n, uint64_t per_call, bool deadly, try *t, uint64_t 
     return false;
 }
 
+/* Of what is there nobody is told that it is not. */
+static int fitting(const known *k, uint64_t at, int error)
+{
+    static const layer_call asking[] = {LAYER_STAT, LAYER_LSTAT, LAYER_OPEN, LAYER_ACCESS,
+                                        LAYER_FSTAT};
+    layer_call call = at > 0 && at <= k->calls ? k->kinds[at - 1] : LAYER_CALL_COUNT;
+    bool asks = false;
+    for (size_t i = 0; i < sizeof asking / sizeof *asking; i++)
+        asks = asks || call == asking[i];
+    return asks && (error == ENOENT || error == ENOTDIR || error == ELOOP) ? EIO : error;
+}
+
 static bool choose_errno(uint64_t n, try *t)
 {
     uint64_t rest;
     if (!locate(n, ERRORS * 3, false, t, &rest))
         return false;
-    int error = errors[rest % ERRORS];
-    layer_call call = knowledge[t->scene].kinds[t->fault[0].at - 1];
-    /* Of what is there nobody is told that it is not. */
-    if (error == ENOENT && (call == LAYER_STAT || call == LAYER_LSTAT || call == LAYER_OPEN))
-        error = EIO;
+    int error = fitting(&knowledge[t->scene], t->fault[0].at, errors[rest % ERRORS]);
     t->mask = LAYER_SYSTEM;
     t->fault[0].error = error;
     t->fault[0].kind = (layer_kind)(LAYER_ERRNO + rest / ERRORS);
@@ -443,7 +451,9 @@ static void run(const sort *s, uint64_t wanted)
         t.fault[1] = other.fault[0];
         t.fault[1].at = t.fault[0].at + 1 + draw(20);
         if (s->choose == choose_kill)
-            t.fault[0] = (layer_fault){LAYER_ERRNO, t.fault[0].at, errors[draw(ERRORS)]};
+            t.fault[0] =
+                (layer_fault){LAYER_ERRNO, t.fault[0].at,
+                              fitting(&knowledge[t.scene], t.fault[0].at, errors[draw(ERRORS)])};
         s->attempt(&t);
     }
 }
