@@ -59,7 +59,7 @@ static bool is_first(const char *name)
 typedef struct sweep {
     const wb_allocator *allocator;
     int folder;
-    bool failed;   /* not everything was seen: nothing is removed */
+    bool failed; /* not everything was seen: nothing is removed */
     bool has_sets;
     bool firsts;   /* remove the first ones of sets now, else all others */
     ino_t *broken; /* files of sets that were never complete */
@@ -182,14 +182,15 @@ void wb__claim(const wb_allocator *allocator, int folder)
     }
 }
 
-int wb__claim_path(const wb_allocator *allocator, const char *path, bool is_file)
+wb_status wb__claim_path(wb__context *context, const char *path, bool is_file, int *fd)
 {
     wb__str parent = is_file ? wb__path_folder(path) : wb__str_from(path, SIZE_MAX);
-    char *text = wb__path_join(allocator, "", parent);
-    int fd = text == NULL ? -1 : open(text, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd >= 0)
-        wb__claim(allocator, fd);
-    if (text != NULL)
-        wb__free(allocator, text, strlen(text) + 1);
-    return fd;
+    char *text = wb__path_join(&context->allocator, "", parent);
+    if (text == NULL)
+        return wb__fail_memory(context);
+    *fd = open(text, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (*fd >= 0)
+        wb__claim(&context->allocator, *fd);
+    wb__free(&context->allocator, text, strlen(text) + 1);
+    return WB_OK;
 }

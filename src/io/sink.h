@@ -105,8 +105,9 @@ void wb__temporary_name(char *name, uint64_t id, uint64_t member);
  */
 void wb__claim(const wb_allocator *allocator, int folder);
 
-/* The same for a folder, or the one that a file is in; gives its descriptor, to be closed, or -1. */
-int wb__claim_path(const wb_allocator *allocator, const char *path, bool is_file);
+/* The same for a folder, or the one that a file is in; *fd is that of the folder, to be closed, or -1 if it
+ * cannot be opened. */
+wb_status wb__claim_path(wb__context *context, const char *path, bool is_file, int *fd);
 
 /* Removes the files of a folder, and it. */
 void wb__folder_remove(const char *path);

@@ -183,12 +183,12 @@ wb_status wb__output_finish(wb__context *context, wb_writer *writer, wb__output 
 }
 
 /* One descriptor of the folder, and one claim on it, for all sinks. */
-static void claim_folder(wb_writer *writer)
+static wb_status claim_folder(wb__context *context, wb_writer *writer)
 {
     wb__hash_key key = wb__hash_key_draw();
     const char *path = writer->folder != NULL ? writer->folder : writer->outputs[0].path;
     writer->set = key.word[0] ^ key.word[1];
-    writer->claims[0] = wb__claim_path(&writer->allocator, path, true);
+    return wb__claim_path(context, path, true, &writer->claims[0]);
 }
 
 static wb_status check_planned(wb__context *context, const wb_writer *writer)
@@ -208,7 +208,7 @@ wb_status wb__writer_begin(wb__context *context, wb_writer *writer)
     if (status == WB_OK && writer->is_store)
         status = wb__store_begin(context, writer);
     if (status == WB_OK)
-        claim_folder(writer);
+        status = claim_folder(context, writer);
     for (size_t i = 0;
          writer->folder == NULL && !writer->is_store && i < writer->output_count && status == WB_OK;
          i++)
@@ -220,7 +220,7 @@ wb_status wb__writer_begin(wb__context *context, wb_writer *writer)
     if (status == WB_OK && writer->folder != NULL)
         status = wb__folder_make(context, &writer->arena, writer->folder, &writer->folder_at);
     if (status == WB_OK && writer->folder != NULL)
-        writer->claims[1] = wb__claim_path(&writer->allocator, writer->folder_at, false);
+        status = wb__claim_path(context, writer->folder_at, false, &writer->claims[1]);
     if (status == WB_OK)
         status = wb__output_open(context, writer, &writer->outputs[0]);
     if (status == WB_OK)

@@ -75,8 +75,9 @@ static int enter(layer_call call, bool *cut)
     for (int i = 0; i < 2; i++) {
         const layer_fault *f = &layer.fault[i];
         bool now = f->at == number;
-        bool later = number > f->at && layer.happened &&
-                     (f->kind == LAYER_FOREVER || (f->kind == LAYER_LASTING && call == layer.struck));
+        bool later =
+            number > f->at && layer.happened &&
+            (f->kind == LAYER_FOREVER || (f->kind == LAYER_LASTING && call == layer.struck));
         if (f->kind == LAYER_NONE || (!now && !later))
             continue;
         if (now && !layer.happened)
@@ -407,7 +408,8 @@ static void note_copied(int fd, uint64_t at, size_t n)
     free(bytes);
 }
 
-DECLARE(ssize_t, copy_file_range, int from, off_t *in, int to, off_t *out, size_t n, unsigned flags);
+DECLARE(ssize_t, copy_file_range, int from, off_t *in, int to, off_t *out, size_t n,
+        unsigned flags);
 ssize_t __wrap_copy_file_range(int from, off_t *in, int to, off_t *out, size_t n, unsigned flags)
 {
     bool tear;
@@ -627,8 +629,8 @@ ASKS(fchmod, LAYER_FCHMOD, (int fd, mode_t mode), fd, mode)
 ASKS(fchown, LAYER_FCHOWN, (int fd, uid_t user, gid_t group), fd, user, group)
 ASKS(stat64, LAYER_STAT, (const char *path, struct stat *st), path, st)
 ASKS(lstat64, LAYER_LSTAT, (const char *path, struct stat *st), path, st)
-ASKS(fstatat64, LAYER_STAT, (int folder, const char *path, struct stat *st, int flags), folder, path, st,
-     flags)
+ASKS(fstatat64, LAYER_STAT, (int folder, const char *path, struct stat *st, int flags), folder,
+     path, st, flags)
 ASKS(fstat64, LAYER_FSTAT, (int fd, struct stat *st), fd, st)
 ASKS(statfs64, LAYER_STATFS, (const char *path, struct statfs *fs), path, fs)
 ASKS(fstatfs64, LAYER_STATFS, (int fd, struct statfs *fs), fd, fs)
@@ -636,7 +638,7 @@ ASKS(statvfs64, LAYER_STATFS, (const char *path, struct statvfs *fs), path, fs)
 ASKS(access, LAYER_ACCESS, (const char *path, int mode), path, mode)
 ASKS(faccessat, LAYER_ACCESS, (int folder, const char *path, int mode, int flags), folder, path,
      mode, flags)
-ASKS(poll, LAYER_POLL, (struct pollfd *fds, nfds_t n, int timeout), fds, n, timeout)
+ASKS(poll, LAYER_POLL, (struct pollfd * fds, nfds_t n, int timeout), fds, n, timeout)
 
 DECLARE(ssize_t, readlink, const char *path, char *to, size_t n);
 ssize_t __wrap_readlink(const char *path, char *to, size_t n)

@@ -80,21 +80,21 @@ typedef struct layer_fault {
 
 typedef struct layer_state {
     bool on;
-    uint64_t mask;       /* calls that are counted, 1 << layer_call */
+    uint64_t mask; /* calls that are counted, 1 << layer_call */
     layer_fault fault[2];
-    uint64_t most;       /* bytes that are read or written at once; 0: as many as there are */
-    uint64_t room;       /* bytes that still fit on the disk, if `has_room` */
+    uint64_t most; /* bytes that are read or written at once; 0: as many as there are */
+    uint64_t room; /* bytes that still fit on the disk, if `has_room` */
     bool has_room;
-    bool interrupts;     /* every call that may be is interrupted once first */
+    bool interrupts; /* every call that may be is interrupted once first */
     /* what came of it */
     uint64_t calls;
-    bool happened;       /* the (first) fault did */
-    layer_call struck;   /* in this call */
-    layer_call *kinds;   /* of the calls in their order, if not NULL: at most `capacity` */
+    bool happened;     /* the (first) fault did */
+    layer_call struck; /* in this call */
+    layer_call *kinds; /* of the calls in their order, if not NULL: at most `capacity` */
     uint64_t capacity;
-    long descriptors;    /* opened and not closed */
-    long blocks;         /* allocated and not freed */
-    bool wrong;          /* a block was freed with another size, or a descriptor closed twice */
+    long descriptors; /* opened and not closed */
+    long blocks;      /* allocated and not freed */
+    bool wrong;       /* a block was freed with another size, or a descriptor closed twice */
 } layer_state;
 
 extern layer_state layer;
@@ -118,7 +118,7 @@ typedef enum op_kind {
     OP_RENAME,   /* what is called `name` is called `to` */
     OP_EXCHANGE, /* the two change places */
     OP_UNLINK,
-    OP_SYNC      /* of file or folder `ino` */
+    OP_SYNC /* of file or folder `ino` */
 } op_kind;
 
 typedef struct op {

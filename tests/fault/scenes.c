@@ -59,7 +59,8 @@ static wb_status declare_source(wb_writer *writer, const wb_model *source, wb_er
         wb_tensor t = {.size = sizeof t};
         status = wb_tensor_at(source, i, &t, error);
         if (status == WB_OK)
-            status = wb_writer_add(writer, t.name, t.name_len, t.dtype, t.shape, t.rank, NULL, error);
+            status =
+                wb_writer_add(writer, t.name, t.name_len, t.dtype, t.shape, t.rank, NULL, error);
     }
     return status;
 }
@@ -70,14 +71,16 @@ static wb_status fill(wb_writer *writer, const recipe *r, const wb_model *source
     if (strcmp(r->format, "ollama") != 0)
         status = wb_writer_set_string(writer, "general.name", SIZE_MAX, "n", 1, error);
     if (status == WB_OK)
-        status = source != NULL ? declare_source(writer, source, error)
-                                : declare_tensors(writer, error);
+        status =
+            source != NULL ? declare_source(writer, source, error) : declare_tensors(writer, error);
     if (status == WB_OK && (r->flags & WB_WRITE_FOLDER || strcmp(r->format, "ollama") == 0))
-        status = wb_writer_add_bytes(writer, "config.json", "{\"architectures\":[\"X\"]}", 23, error);
+        status =
+            wb_writer_add_bytes(writer, "config.json", "{\"architectures\":[\"X\"]}", 23, error);
     if (status == WB_OK && r->flags & WB_WRITE_FOLDER)
         status = wb_writer_add_file(writer, "beside.txt", at("in/beside.txt"), error);
     if (status == WB_OK)
-        status = wb_writer_plan(writer, strcmp(r->format, "ollama") == 0 ? "m" : at(r->path), error);
+        status =
+            wb_writer_plan(writer, strcmp(r->format, "ollama") == 0 ? "m" : at(r->path), error);
     if (status == WB_OK)
         status = wb_writer_begin(writer, error);
     if (status == WB_OK && source == NULL)
@@ -215,10 +218,8 @@ static wb_status convert(wb_target target, const char *quant, const char *to, wb
     wb_conversion *conversion = NULL;
     const wb_open_options open = {
         .size = sizeof open, .access = WB_ACCESS_READ, .allocator = &allocator};
-    const wb_convert_policy policy = {.size = sizeof policy,
-                                      .quant = quant,
-                                      .flags = WB_CONVERT_FORCE,
-                                      .store = at("out/store")};
+    const wb_convert_policy policy = {
+        .size = sizeof policy, .quant = quant, .flags = WB_CONVERT_FORCE, .store = at("out/store")};
     wb_status status = wb_open(TEST_DATA "/twins/llama", &open, &model, error);
     if (status == WB_OK)
         status = wb_convert_plan(model, target, &policy, &conversion, error);
@@ -269,8 +270,7 @@ static wb_status read_model(wb_model *model, wb_error *error)
 static wb_status read_with(wb_access access, wb_error *error)
 {
     wb_model *model;
-    const wb_open_options open = {
-        .size = sizeof open, .access = access, .allocator = &allocator};
+    const wb_open_options open = {.size = sizeof open, .access = access, .allocator = &allocator};
     wb_status status = wb_open(TEST_DATA "/twins/llama.gguf", &open, &model, error);
     if (status == WB_OK)
         status = read_model(model, error);
@@ -339,9 +339,7 @@ static wb_status read_values(wb_error *error)
 
 /* ---- what is there before ---- */
 
-static void nothing(void)
-{
-}
+static void nothing(void) {}
 
 static void copy(const char *from, const char *to)
 {
@@ -416,9 +414,12 @@ const scene scenes[] = {
     {"edit of GGUF, header", same_gguf, edit_gguf_header, NULL, false, false, false},
     {"edit of GGUF, room made", same_gguf, edit_gguf_insert, NULL, false, false, false},
     {"edit of GGUF, new file", same_gguf, edit_gguf_new, NULL, false, false, false},
-    {"edit of safetensors, header", same_safetensors, edit_safetensors_header, NULL, false, false, false},
-    {"edit of safetensors, room made", same_safetensors, edit_safetensors_insert, NULL, false, false, false},
-    {"edit of safetensors, dropped", same_safetensors, edit_safetensors_drop, NULL, false, true, false},
+    {"edit of safetensors, header", same_safetensors, edit_safetensors_header, NULL, false, false,
+     false},
+    {"edit of safetensors, room made", same_safetensors, edit_safetensors_insert, NULL, false,
+     false, false},
+    {"edit of safetensors, dropped", same_safetensors, edit_safetensors_drop, NULL, false, true,
+     false},
     {"undoing an edit", half_edit, recover, NULL, false, false, false},
     {"converting to GGUF", old_gguf, convert_gguf, NULL, false, false, false},
     {"converting to MLX", old_folder, convert_mlx, NULL, false, false, false},

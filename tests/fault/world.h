@@ -70,7 +70,7 @@ typedef struct scene {
      * are nothing. NULL: all appears at once.
      */
     const char *anchor;
-    bool reads; /* nothing is written; `read_digest` is what was read */
+    bool reads;   /* nothing is written; `read_digest` is what was read */
     bool repeats; /* on the new state it fails, since that is there */
     bool keeps;   /* files that are whole stay, though the anchor is missing: blobs of a store */
 } scene;

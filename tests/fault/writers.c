@@ -25,10 +25,10 @@
 #include <time.h>
 #include <unistd.h>
 
-static const int errors[] = {EPERM,  ENOENT, EINTR,  EIO,    EBADF,  EAGAIN, ENOMEM,  EACCES,
-                             EBUSY,  EEXIST, EXDEV,  ENOTDIR, EISDIR, EINVAL, ENFILE,  EMFILE,
-                             ETXTBSY, EFBIG, ENOSPC, EROFS,  EMLINK, ENOSYS, ELOOP,   EOVERFLOW,
-                             EOPNOTSUPP, EDQUOT, ESTALE, ENAMETOOLONG, ENOTEMPTY};
+static const int errors[] = {
+    EPERM,  ENOENT,  EINTR,  EIO,       EBADF,      EAGAIN, ENOMEM,  EACCES,       EBUSY,    EEXIST,
+    EXDEV,  ENOTDIR, EISDIR, EINVAL,    ENFILE,     EMFILE, ETXTBSY, EFBIG,        ENOSPC,   EROFS,
+    EMLINK, ENOSYS,  ELOOP,  EOVERFLOW, EOPNOTSUPP, EDQUOT, ESTALE,  ENAMETOOLONG, ENOTEMPTY};
 #define ERRORS (sizeof errors / sizeof *errors)
 
 #define CALLS 4096
@@ -55,16 +55,18 @@ static uint64_t draw(uint64_t below)
 
 /* ---- one try ---- */
 
-typedef struct try {
+typedef struct
+try {
     size_t scene;
     layer_fault fault[2];
     uint64_t mask, most, room, length;
     bool has_room, has_length, interrupts;
-} try;
+}
+try;
 
-static const char *const kind_names[] = {"no fault",        "fails",      "fails for good",
-                                         "fails, and all after it", "does half", "is the last",
-                                         "is the last, by half"};
+static const char *const kind_names[] = {
+    "no fault",  "fails",       "fails for good",      "fails, and all after it",
+    "does half", "is the last", "is the last, by half"};
 
 static void fail(const try *t, const char *what, wb_status status, const wb_error *error,
                  const tree *seen)
@@ -87,7 +89,8 @@ static void fail(const try *t, const char *what, wb_status status, const wb_erro
         fprintf(stderr, "  files of at most %llu bytes\n", (unsigned long long)t->length);
     if (t->most != 0)
         fprintf(stderr, "  %llu bytes at once\n", (unsigned long long)t->most);
-    fprintf(stderr, "  status %s: %s\n", wb_status_name(status), status == WB_OK ? "" : error->message);
+    fprintf(stderr, "  status %s: %s\n", wb_status_name(status),
+            status == WB_OK ? "" : error->message);
     if (seen != NULL) {
         show(seen, "  is");
         show(&k->old, "  was");
@@ -201,7 +204,8 @@ static void check_state(const try *t, wb_status status, const wb_error *error, b
     if (!clean) {
         left_over++;
         /* Only a fault in clearing up, or one that lasts, may leave something to the next run. */
-        bool may = was_killed || status == WB_OK || strcmp(error->code, "edit-half-done") == 0 || layer.struck == LAYER_UNLINK || layer.struck == LAYER_RMDIR ||
+        bool may = was_killed || status == WB_OK || strcmp(error->code, "edit-half-done") == 0 ||
+                   layer.struck == LAYER_UNLINK || layer.struck == LAYER_RMDIR ||
                    layer.struck == LAYER_OPENDIR || layer.struck == LAYER_READDIR ||
                    t->fault[0].kind == LAYER_LASTING || t->fault[0].kind == LAYER_FOREVER ||
                    t->fault[1].kind != LAYER_NONE;
@@ -484,7 +488,8 @@ int main(int argc, char **argv)
     double seconds = (double)(clock() - begin) / CLOCKS_PER_SEC;
     world_end();
     free(knowledge);
-    printf("%s: %llu tried, %llu killed, %llu left something that the next run cleared up, %llu failed; "
+    printf("%s: %llu tried, %llu killed, %llu left something that the next run cleared up, %llu "
+           "failed; "
            "%.1f s\n",
            s->name, (unsigned long long)tried, (unsigned long long)killed,
            (unsigned long long)left_over, (unsigned long long)failed, seconds);
