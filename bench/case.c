@@ -1,7 +1,7 @@
 /*
  * A case is a file of lines "key: value"; '#' begins a comment.
  *
- *     unit     s, ms, us or ns
+ *     unit     s, ms, us or ns; MiB of memory, which workers tell in the place of time
  *     prepare  a command that makes the input, run in the folder of the data
  *     ours     the command of our worker
  *     peer     the same of a peer, whose first word is its folder in peers/
@@ -30,7 +30,7 @@ static const struct key_row {
 static const struct unit_row {
     const char *name;
     double ns;
-} units[] = {{"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}};
+} units[] = {{"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}, {"MiB", 1}};
 
 /* Copies a value; where it has an '@', the last word of the case's name. */
 static bool put_value(char *out, size_t capacity, const char *value, const char *word)

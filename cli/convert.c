@@ -69,7 +69,7 @@ static bool means_folder(const char *path, const char *format)
 {
     struct stat st;
     if (strcmp(format, "gguf") == 0 || strcmp(format, "ollama") == 0 ||
-        ends_with(path, ".safetensors"))
+        strcmp(format, "npz") == 0 || ends_with(path, ".safetensors"))
         return false;
     return stat(path, &st) != 0 || S_ISDIR(st.st_mode);
 }
@@ -243,6 +243,7 @@ static const char *format_of(const char *path)
 {
     return ends_with(path, ".gguf")          ? "gguf"
            : ends_with(path, ".safetensors") ? "safetensors"
+           : ends_with(path, ".npz")         ? "npz"
                                              : NULL;
 }
 

@@ -1,10 +1,39 @@
 /*
- * edit.h: the edits of config.json in a folder (edit_config.c).
+ * edit.h: values of metadata (edit_values.c, edit_array.c), and the edits of config.json in a folder
+ * (edit_config.c).
  */
 #ifndef WB_CLI_EDIT_H
 #define WB_CLI_EDIT_H
 
 #include "options.h"
+#include "text.h"
+#include "weighbridge/experimental.h"
+
+/* A value, and what it points to. Clear it before use, and edit_value_free it afterwards. */
+typedef struct edit_value {
+    wb_value value;
+    text strings;
+    void *items;
+    size_t *lens;
+} edit_value;
+
+/*
+ * Reads a value for a key of a model, NULL: one that does not open: in GGUF of the type that the key has
+ * there, or that "TYPE:" in front says, or that it looks to be of. 0, or the exit code after saying why
+ * not. The value may point into `typed`.
+ */
+int edit_read_value(const wb_model *model, const char *key, const char *typed, edit_value *to);
+
+/* The same from a file: an array where the key is one, else its text as a string. */
+int edit_read_file_value(const wb_model *model, const char *key, const char *path, edit_value *to);
+
+void edit_value_free(edit_value *value);
+
+/*
+ * Reads an array from JSON, of the element and bits that the value has; element 0: those its elements
+ * look to be of. What is wrong with it, or NULL.
+ */
+const char *edit_read_array(const char *json, size_t n, edit_value *to);
 
 /* Appends the text of a file. 0, or the exit code after saying why not. */
 int edit_read_text(const char *path, text *to);

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "exit.h"
@@ -274,21 +273,6 @@ static int measure(export_plan *plan)
 
 /* ---- all of it ---- */
 
-/* Whether the output would take the place of a file that the tensor is read from. */
-static bool replaces_model(const export_plan *plan)
-{
-    struct stat output, input;
-    if (stat(plan->output, &output) != 0)
-        return false;
-    for (uint64_t i = 0; i < wb_file_count(plan->model); i++) {
-        wb_file file = {.size = sizeof file};
-        if (wb_file_at(plan->model, i, &file, NULL) == WB_OK && stat(file.path, &input) == 0 &&
-            input.st_dev == output.st_dev && input.st_ino == output.st_ino)
-            return true;
-    }
-    return false;
-}
-
 static int export_planned(const arguments *args, export_plan *plan)
 {
     bool is_dry = args->given[OPTION_DRY_RUN];
@@ -296,7 +280,7 @@ static int export_planned(const arguments *args, export_plan *plan)
     if (is_stdout && !is_dry && plan->format != FORMAT_TEXT && isatty(STDOUT_FILENO))
         return report_usage("a terminal shows no %s: give -o FILE, or --format text",
                             plan->format == FORMAT_NPY ? ".npy" : "raw bytes");
-    if (!is_stdout && replaces_model(plan))
+    if (!is_stdout && replaces_model(plan->output, plan->model))
         return report_usage("the output would take the place of the model");
     int code = is_dry ? EXIT_CLEAN : export_write(plan);
     if (code == EXIT_CLEAN && args->given[OPTION_JSON])

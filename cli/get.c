@@ -4,8 +4,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "exit.h"
@@ -15,6 +15,9 @@
 #include "report.h"
 #include "terminal.h"
 #include "threads.h"
+#include "upload.h"
+
+enum { CHUNK_BYTES = 4 << 20 };
 
 typedef struct get_plan {
     const arguments *args;
@@ -25,6 +28,7 @@ typedef struct get_plan {
     size_t count;
     part_option part;
     wb_policy policy;
+    const wb_device *device; /* NULL: memory of this process */
 } get_plan;
 
 /* ---- what is said about it ---- */
@@ -131,20 +135,6 @@ static void warn(const wb_buffer *buffer)
 
 /* ---- writing ---- */
 
-static bool replaces_model(const get_plan *plan)
-{
-    struct stat output, input;
-    if (stat(plan->output, &output) != 0)
-        return false;
-    for (uint64_t i = 0; i < wb_file_count(plan->model); i++) {
-        wb_file file = {.size = sizeof file};
-        if (wb_file_at(plan->model, i, &file, NULL) == WB_OK && stat(file.path, &input) == 0 &&
-            input.st_dev == output.st_dev && input.st_ino == output.st_ino)
-            return true;
-    }
-    return false;
-}
-
 static int fail(const get_plan *plan, wb_status status, const wb_error *error)
 {
     if (strcmp(plan->output, "-") == 0 && error->os_error == EPIPE)
@@ -153,7 +143,27 @@ static int fail(const get_plan *plan, wb_status status, const wb_error *error)
     return exit_code_of(status);
 }
 
-static int write_buffer(const get_plan *plan, const wb_buffer *buffer)
+/* From memory, or piece by piece from a device. */
+static wb_status write_bytes(const wb_provider *provider, const wb_buffer *buffer, wb_sink *sink,
+                             wb_error *error)
+{
+    if (buffer->contents != NULL)
+        return wb_sink_write(sink, buffer->contents, (size_t)buffer->bytes, error);
+    wb_status status = WB_OK;
+    void *chunk = need_memory(NULL, CHUNK_BYTES, 1);
+    for (uint64_t at = 0; at < buffer->bytes && status == WB_OK && !interrupted();) {
+        uint64_t left = buffer->bytes - at;
+        size_t n = left < CHUNK_BYTES ? (size_t)left : CHUNK_BYTES;
+        status = wb_provider_download(provider, buffer, at, chunk, n, error);
+        if (status == WB_OK)
+            status = wb_sink_write(sink, chunk, n, error);
+        at += n;
+    }
+    free(chunk);
+    return status;
+}
+
+static int write_buffer(const get_plan *plan, const wb_provider *provider, const wb_buffer *buffer)
 {
     wb_error error;
     wb_sink *sink;
@@ -164,7 +174,7 @@ static int write_buffer(const get_plan *plan, const wb_buffer *buffer)
     if (status != WB_OK)
         return fail(plan, status, &error);
     interrupt_defer(!is_stdout);
-    status = wb_sink_write(sink, buffer->contents, (size_t)buffer->bytes, &error);
+    status = write_bytes(provider, buffer, sink, &error);
     if (status == WB_OK)
         status = wb_model_check(plan->model, &error);
     bool stop = interrupted();
@@ -203,7 +213,8 @@ static int get_from(const get_plan *plan)
     wb_provider *provider;
     wb_buffer buffer = {.size = sizeof buffer};
     bool is_dry = plan->args->given[OPTION_DRY_RUN];
-    wb_status status = wb_provider_create(plan->model, NULL, &plan->policy, &provider, &error);
+    wb_status status =
+        wb_provider_create(plan->model, plan->device, &plan->policy, &provider, &error);
     if (status == WB_OK)
         status = get(plan, provider, &buffer, &error);
     if (status != WB_OK) {
@@ -213,7 +224,7 @@ static int get_from(const get_plan *plan)
         return status == WB_ERROR_NOT_FOUND || status == WB_ERROR_ARGUMENT ? EXIT_USAGE
                                                                            : exit_code_of(status);
     }
-    int code = is_dry ? EXIT_CLEAN : write_buffer(plan, &buffer);
+    int code = is_dry ? EXIT_CLEAN : write_buffer(plan, provider, &buffer);
     if (code == EXIT_CLEAN) {
         warn(&buffer);
         if (plan->args->given[OPTION_JSON])
@@ -270,9 +281,20 @@ int command_get(const arguments *args)
         return exit_code_of_opening(status);
     }
     plan.model = model;
-    code = !is_stdout && replaces_model(&plan)
+    wb_device device = {.size = 0};
+    const char *word = args->value[OPTION_DEVICE];
+    if (word != NULL && strcmp(word, "host") != 0) {
+        code = device_open(word, &device);
+        plan.device = &device;
+    }
+    if (code != 0) {
+        wb_close(model);
+        return code;
+    }
+    code = !is_stdout && replaces_model(plan.output, model)
                ? report_usage("the output would take the place of the model")
                : get_from(&plan);
+    wb_device_close(&device);
     wb_close(model);
     return code;
 }

@@ -15,6 +15,7 @@
 #include "table.h"
 #include "terminal.h"
 #include "threads.h"
+#include "upload.h"
 
 typedef struct digest {
     bool is_known;
@@ -32,8 +33,12 @@ typedef struct loading {
     wb_load_report report;
     uint64_t files, cached, file_bytes; /* of all files: in the page cache before, and in all */
     uint64_t open_ns, load_ns, processor_ns;
-    uint64_t resident;      /* bytes, at most until then */
-    unsigned char **images; /* with --device: each file */
+    uint64_t resident;       /* bytes, at most until then */
+    unsigned char **images;  /* with --device host: each file */
+    const wb_device *device; /* with --device of another kind */
+    upload_plan uploads;
+    uint64_t compared;  /* bytes that were read back */
+    double upload_rate; /* of the device at best */
     digest *digests;
     _Alignas(8) _Atomic uint64_t sum; /* of all that was loaded, so that no byte can be left out */
 } loading;
@@ -53,6 +58,12 @@ static void *place(void *ctx, uint64_t file, uint64_t offset, uint64_t bytes)
     loading *l = ctx;
     (void)bytes;
     return l->images[file] + offset;
+}
+
+static void *target(void *ctx, const wb_piece *piece, uint64_t *offset)
+{
+    const loading *l = ctx;
+    return uploads_target(&l->uploads, piece, offset);
 }
 
 static void take_digest(void *ctx, uint64_t file, const uint8_t sha256[32])
@@ -96,7 +107,7 @@ typedef struct line {
     bool is_always_shown;
 } line;
 
-enum { LINES = 15 };
+enum { LINES = 20 };
 
 static void lines_of(const loading *l, line lines[LINES])
 {
@@ -109,6 +120,10 @@ static void lines_of(const loading *l, line lines[LINES])
         {"  SHA-256, all threads", r->digest_ns, 0, 0, false},
         {"  converting, all threads", r->convert_ns, 0, 0, false},
         {"  adding up, all threads", r->consume_ns, 0, 0, false},
+        {"  uploading, all threads", r->upload_ns, r->uploaded, 0, false},
+        {"buffers on the device", l->uploads.ns, l->uploads.bytes, 0, false},
+        {"used without a copy", 0, l->uploads.borrowed, 0, false},
+        {"read back, and the same", 0, l->compared, 0, false},
         {"fetched: in memory already", 0, r->in_memory, 0, false},
         {"fetched: mapped", 0, r->mapped, 0, false},
         {"fetched: read, page cache", 0, r->copied, 0, false},
@@ -117,6 +132,7 @@ static void lines_of(const loading *l, line lines[LINES])
         {"limit: memcpy", 0, 0, l->machine.copy, false},
         {"limit: adding up", 0, 0, l->machine.read, false},
         {"limit: disk, past page cache", 0, 0, l->machine.disk, false},
+        {"limit: copies to the device", 0, 0, l->upload_rate, false},
     };
     memcpy(lines, all, sizeof all);
 }
@@ -211,12 +227,20 @@ static void answer(const loading *l)
     json_number(&json, "digest_ns", r->digest_ns);
     json_number(&json, "convert_ns", r->convert_ns);
     json_number(&json, "consume_ns", r->consume_ns);
+    json_optional(&json, "device",
+                  l->args->given[OPTION_DEVICE] ? l->args->value[OPTION_DEVICE] : "");
+    json_number(&json, "buffers_ns", l->uploads.ns);
+    json_number(&json, "borrowed", l->uploads.borrowed);
+    json_number(&json, "uploaded", r->uploaded);
+    json_number(&json, "upload_ns", r->upload_ns);
+    json_number(&json, "compared", l->compared);
     json_number(&json, "resident_bytes", l->resident);
     wb_json_key(&json, "limits", SIZE_MAX);
     wb_json_begin(&json, '{');
     json_rate(&json, "memcpy", l->machine.copy);
     json_rate(&json, "read_sum", l->machine.read);
     json_rate(&json, "disk", l->machine.disk);
+    json_rate(&json, "upload", l->upload_rate);
     wb_json_end(&json, '}');
     wb_json_key(&json, "sha256", SIZE_MAX);
     wb_json_begin(&json, '[');
@@ -278,6 +302,17 @@ static void make_images(loading *l)
     }
 }
 
+/* On a device the bytes are only copied: nobody adds them up. */
+static wb_status make_uploads(loading *l, wb_error *error)
+{
+    bool converts = (l->options.flags & WB_LOAD_CONVERT) != 0;
+    l->options.device = l->device;
+    l->options.target = target;
+    l->options.consume = NULL;
+    return uploads_make(&l->uploads, l->device, l->model, converts ? l->options.dtype : -1,
+                        l->options.io == WB_IO_MAP, error);
+}
+
 static wb_status load(loading *l, wb_error *error)
 {
     const wb_progress progress = progress_of(l->label);
@@ -299,13 +334,17 @@ static void clean_up(loading *l)
         free(l->images[i]);
     free(l->images);
     free(l->digests);
+    uploads_free(&l->uploads);
     wb_close(l->model);
 }
 
 static int load_path(void *ctx, paths *seen, const char *path)
 {
     const loading *given = ctx;
-    loading l = {.args = given->args, .open = given->open, .options = given->options};
+    loading l = {.args = given->args,
+                 .open = given->open,
+                 .options = given->options,
+                 .device = given->device};
     wb_error error;
     l.path = path;
     l.label = path_label(path);
@@ -316,7 +355,9 @@ static int load_path(void *ctx, paths *seen, const char *path)
     if (status == WB_OK) {
         paths_cover(seen, l.model);
         const char *largest = prepare_files(&l);
-        if (l.args->given[OPTION_DEVICE]) {
+        if (l.device != NULL) {
+            status = make_uploads(&l, &error);
+        } else if (l.args->given[OPTION_DEVICE]) {
             make_images(&l);
             l.options.place = place;
         }
@@ -324,11 +365,16 @@ static int load_path(void *ctx, paths *seen, const char *path)
             l.digests = need_memory(NULL, (size_t)l.files + 1, sizeof *l.digests);
             memset(l.digests, 0, ((size_t)l.files + 1) * sizeof *l.digests);
         }
-        status = load(&l, &error);
+        if (status == WB_OK)
+            status = load(&l, &error);
         code = exit_code_of(status);
         l.resident = resident_bytes(); /* before measuring takes some */
+        if (status == WB_OK && l.device != NULL && l.args->given[OPTION_VERIFY_FILES])
+            code = uploads_compare(&l.uploads, l.label, &l.compared);
         if (status == WB_OK)
             l.machine = measure_machine(largest);
+        if (status == WB_OK && l.device != NULL)
+            l.upload_rate = measure_upload(l.device);
     }
     if (status != WB_OK) {
         report_error(l.label, &error);
@@ -372,5 +418,13 @@ int command_load(const arguments *args)
         if (l.options.dtype < 0)
             return report_usage("there is no dtype of that name");
     }
-    return paths_each(args, load_path, &l);
+    if (!args->given[OPTION_DEVICE] || strcmp(args->value[OPTION_DEVICE], "host") == 0)
+        return paths_each(args, load_path, &l);
+    wb_device device;
+    code = device_open(args->value[OPTION_DEVICE], &device);
+    l.device = &device;
+    if (code == EXIT_CLEAN)
+        code = paths_each(args, load_path, &l);
+    wb_device_close(&device);
+    return code;
 }

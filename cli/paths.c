@@ -130,3 +130,17 @@ wb_status open_path(const char *path, const wb_open_options *options, wb_model *
         return wb_open_fd(STDIN_FILENO, STDIN_LABEL, options, model, error);
     return wb_open(path, options, model, error);
 }
+
+bool replaces_model(const char *output, const wb_model *model)
+{
+    struct stat there, of_model;
+    if (stat(output, &there) != 0)
+        return false;
+    for (uint64_t i = 0; i < wb_file_count(model); i++) {
+        wb_file file = {.size = sizeof file};
+        if (wb_file_at(model, i, &file, NULL) == WB_OK && stat(file.path, &of_model) == 0 &&
+            of_model.st_dev == there.st_dev && of_model.st_ino == there.st_ino)
+            return true;
+    }
+    return false;
+}

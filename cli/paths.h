@@ -8,6 +8,8 @@
 #ifndef WB_CLI_PATHS_H
 #define WB_CLI_PATHS_H
 
+#include <stdbool.h>
+
 #include "options.h"
 #include "weighbridge/experimental.h"
 
@@ -32,5 +34,8 @@ wb_status open_path(const char *path, const wb_open_options *options, wb_model *
 
 /* What to call the path in output. */
 const char *path_label(const char *path);
+
+/* Whether what is written to the path would take the place of a file of the model. */
+bool replaces_model(const char *output, const wb_model *model);
 
 #endif

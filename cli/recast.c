@@ -74,6 +74,7 @@ static int take_order(const convert_job *job, recast_order *order)
     order->target = strcmp(job->to, "gguf") == 0     ? WB_TARGET_GGUF
                     : strcmp(job->to, "mlx") == 0    ? WB_TARGET_MLX
                     : strcmp(job->to, "ollama") == 0 ? WB_TARGET_OLLAMA
+                    : strcmp(job->to, "npz") == 0    ? WB_TARGET_NPZ
                                                      : WB_TARGET_SAFETENSORS;
     order->policy = (wb_convert_policy){
         .size = sizeof order->policy,
@@ -81,7 +82,7 @@ static int take_order(const convert_job *job, recast_order *order)
         .importance = args->value[OPTION_IMATRIX],
         .max_file_bytes = job->options.max_file_bytes,
         .flags = (args->given[OPTION_STRICT] ? WB_CONVERT_STRICT : 0) |
-                 (args->given[OPTION_FORCE] ? WB_CONVERT_FORCE : 0) |
+                 (args->given[OPTION_FORCE] ? WB_CONVERT_FORCE : 0) | WB_CONVERT_RESUME |
                  (args->given[OPTION_GENERATION] ? WB_CONVERT_FEB2026 : 0),
         .store = args->value[OPTION_STORE],
         .executor = threads_executor(),

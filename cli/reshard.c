@@ -2,6 +2,7 @@
  * wb convert to the same format: tensors are copied as they are stored, so that nothing is decoded and
  * memory stays what it is, whatever the size of the model.
  */
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@
 #include "exit.h"
 #include "report.h"
 #include "terminal.h"
+#include "threads.h"
 
 /* The tensors as they are stored, quantized ones part by part. */
 typedef struct stored_list {
@@ -79,30 +81,73 @@ static wb_status declare(const convert_job *job, wb_writer *writer, stored_list 
     return status;
 }
 
+/* ---- copying ---- */
+
+/* Files are copied side by side: within one the kernel lets nobody in beside whoever writes. */
+typedef struct copying {
+    const convert_job *job;
+    wb_writer *writer;
+    const stored_list *list;
+    uint64_t *first; /* position of each file's first tensor in the order of the writer */
+    pthread_mutex_t lock;
+    uint64_t done, total;
+    wb_status status; /* of the first that failed */
+    wb_error error;
+} copying;
+
+static wb_status copy_one(copying *c, uint64_t position, wb_error *error)
+{
+    uint64_t index;
+    wb_tensor tensor = {.size = sizeof tensor};
+    wb_status status = wb_writer_order(c->writer, position, &index, error);
+    if (status == WB_OK)
+        status = wb_writer_copy(c->writer, index, c->job->model, c->list->index[index], error);
+    if (status == WB_OK)
+        status = wb_writer_tensor_at(c->writer, index, &tensor, error);
+    if (status == WB_OK && interrupted())
+        status = WB_ERROR_CANCELLED;
+    (void)pthread_mutex_lock(&c->lock);
+    c->done += tensor.bytes;
+    progress_show(c->job->out, c->done, c->total);
+    if (status != WB_OK && c->status == WB_OK) {
+        c->status = status;
+        c->error = *error;
+    }
+    status = c->status;
+    (void)pthread_mutex_unlock(&c->lock);
+    return status;
+}
+
+static void copy_file(void *arg, size_t file)
+{
+    copying *c = arg;
+    wb_error error = {.status = WB_OK};
+    wb_status status = WB_OK;
+    for (uint64_t i = c->first[file]; i < c->first[file + 1] && status == WB_OK; i++)
+        status = copy_one(c, i, &error);
+}
+
 static wb_status copy_tensors(const convert_job *job, wb_writer *writer, const stored_list *list,
                               wb_error *error)
 {
-    uint64_t done = 0, total = 0;
-    wb_status status = WB_OK;
-    for (uint64_t i = 0; i < wb_writer_file_count(writer); i++) {
+    uint64_t files = wb_writer_file_count(writer);
+    copying c = {.job = job, .writer = writer, .list = list};
+    c.first = need_memory(NULL, (size_t)files + 1, sizeof *c.first);
+    c.first[0] = 0;
+    for (uint64_t i = 0; i < files; i++) {
         wb_file file = {.size = sizeof file};
         if (wb_writer_file_at(writer, i, &file, NULL) == WB_OK)
-            total += file.bytes;
+            c.total += file.bytes;
+        c.first[i + 1] = c.first[i] + file.tensors;
     }
-    for (uint64_t i = 0; i < list->count && status == WB_OK; i++) {
-        uint64_t index;
-        wb_tensor tensor = {.size = sizeof tensor};
-        status = wb_writer_order(writer, i, &index, error);
-        if (status == WB_OK)
-            status = wb_writer_copy(writer, index, job->model, list->index[index], error);
-        if (status == WB_OK)
-            status = wb_writer_tensor_at(writer, index, &tensor, error);
-        done += tensor.bytes;
-        progress_show(job->out, done, total);
-        if (status == WB_OK && interrupted())
-            status = WB_ERROR_CANCELLED;
-    }
-    return status;
+    (void)pthread_mutex_init(&c.lock, NULL);
+    const wb_executor *executor = threads_executor();
+    executor->parallel_for(executor->ctx, (size_t)files, copy_file, &c);
+    (void)pthread_mutex_destroy(&c.lock);
+    free(c.first);
+    if (c.status != WB_OK)
+        *error = c.error;
+    return c.status;
 }
 
 static int write_model(const convert_job *job, wb_writer *writer, stored_list *list)

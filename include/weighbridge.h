@@ -1110,6 +1110,12 @@ typedef struct wb_device {
     wb_status (*claim)(void *ctx, const void *key, uint64_t bytes, void **handle, int *filled);
     void (*publish)(void *ctx, void *handle, wb_status status);
     void (*close)(void *ctx); /* optional: wb_device_close calls it */
+    /*
+     * Optional. At least `bytes` bytes of this process from which uploads are fastest, such as pages
+     * that are pinned, until they are given back; NULL where none are to be had now, and others do.
+     */
+    void *(*stage)(void *ctx, uint64_t bytes);
+    void (*unstage)(void *ctx, void *memory, uint64_t bytes);
 } wb_device;
 
 #define WB_HOST_HUGE_PAGES 1u /* the system's huge pages, where it has some to give */
@@ -1141,6 +1147,65 @@ typedef struct wb_host_options {
  * MEMORY; for a segment also with NOT_FOUND, IO, LIMIT and FORMAT (it is no segment).
  */
 WB_API wb_status wb_device_host(const wb_host_options *options, wb_device *device,
+                                wb_error *error) WB_MUST_CHECK;
+
+#define WB_OPENCL_COPY 1u /* never memory that the device shares, always a copy */
+
+typedef struct wb_opencl_options {
+    size_t size;    /* sizeof(wb_opencl_options) */
+    uint32_t flags; /* WB_OPENCL_* */
+    /* What the address of mapped bytes must divide by to serve as they are, a power of two up to
+     * 4096; 0: the size of their elements. */
+    uint32_t alignment;
+    const char *name; /* part of the name of the device or its platform; NULL: a GPU, or else any */
+    void *context;    /* the caller's cl_context, with `device`; both retained. NULL: a new one */
+    void *device;     /* the cl_device_id; NULL: looked for by `name` */
+    void *queue;      /* the caller's cl_command_queue for it, retained; NULL: a new one */
+    const char *library;           /* the file of the ICD loader; NULL: libOpenCL.so.1 */
+    const wb_allocator *allocator; /* NULL: malloc, and mmap for large blocks; copied */
+} wb_opencl_options;
+
+/*
+ * A device of OpenCL 1.1 or later. The loader is looked for at run time. Handles are cl_mem, in the
+ * context given or, where none was, that of any of them (CL_MEM_CONTEXT).
+ *
+ * Where device and process share memory (processors, which is tried out) buffers are in memory that
+ * both see, and wb_buffer.contents shows it; mapped bytes of a file serve as they are
+ * (CL_MEM_USE_HOST_PTR) there and, where they lie as it wants sub-buffers, on a GPU that shares
+ * memory. A buffer may be freed when no command uses it any more.
+ *
+ * options  NULL: defaults
+ * device   filled in; release with wb_device_close, after the providers that use it
+ *
+ * Fails with UNSUPPORTED (there is no loader), NOT_FOUND (no such device), IO (a call failed), MEMORY,
+ * ARGUMENT. Its functions fail with MEMORY, LIMIT (larger than the device allows) and IO.
+ */
+WB_API wb_status wb_device_opencl(const wb_opencl_options *options, wb_device *device,
+                                  wb_error *error) WB_MUST_CHECK;
+
+typedef struct wb_cuda_options {
+    size_t size;                   /* sizeof(wb_cuda_options) */
+    uint32_t ordinal;              /* of the device, as the driver counts: CUDA_VISIBLE_DEVICES */
+    uint32_t streams;              /* that copies take turns on; 0: 4, and at most 16 */
+    uint64_t pinned;               /* bytes of pinned memory to take at most; 0: 128 MiB */
+    void *context;                 /* the caller's CUcontext; NULL: the primary one of the device */
+    const char *library;           /* the file of the driver; NULL: libcuda.so.1 */
+    const wb_allocator *allocator; /* NULL: malloc, and mmap for large blocks; copied */
+} wb_cuda_options;
+
+/*
+ * A device of CUDA, through the driver, which is looked for at run time; no toolkit is needed. Handles
+ * are CUdeviceptr as pointers, in the primary context, which the runtime API uses too, or the one
+ * given. Uploads are copies that go on by themselves on streams of the device's own; wb_load and
+ * providers have bytes read into pinned memory, of which it keeps what has been given back.
+ *
+ * options  NULL: defaults
+ * device   filled in; release with wb_device_close, after the providers that use it
+ *
+ * Fails with UNSUPPORTED (there is no driver, or an old one), NOT_FOUND (no such device), IO (a call
+ * failed), MEMORY, ARGUMENT. Its functions fail with MEMORY and IO.
+ */
+WB_API wb_status wb_device_cuda(const wb_cuda_options *options, wb_device *device,
                                 wb_error *error) WB_MUST_CHECK;
 
 /* Calls device->close, if there is one, and clears the struct. NULL is ignored. */
@@ -1439,6 +1504,8 @@ typedef struct wb_load_report {
     uint64_t digest_ns;  /* SHA-256 */
     uint64_t convert_ns; /* conversion */
     uint64_t consume_ns; /* the caller's own functions */
+    uint64_t uploaded;   /* to wb_load_options.device */
+    uint64_t upload_ns;  /* handing it over, and waiting until it was taken */
 } wb_load_report;
 
 /* Go through whole files, headers included, and compute the SHA-256 of each. */
@@ -1453,7 +1520,7 @@ typedef struct wb_load_options {
     uint32_t flags;  /* WB_LOAD_* */
     int32_t dtype;   /* for WB_LOAD_CONVERT: a float of whole bytes */
     uint32_t lanes;  /* pieces in hand at the same time; 0: 4, and at most 64 */
-    uint64_t memory; /* bytes of buffers for all lanes; 0: 8 MiB */
+    uint64_t memory; /* bytes of buffers for all lanes; 0: 8 MiB, twice that with a device */
     const wb_executor
         *executor; /* NULL: that of the model. As many lanes go on at once as it runs */
     const wb_progress
@@ -1472,6 +1539,16 @@ typedef struct wb_load_options {
     void *(*place)(void *ctx, uint64_t file, uint64_t offset, uint64_t bytes);
     /* Takes the SHA-256 of a file, when all of it has been read. One call at a time. */
     void (*digest)(void *ctx, uint64_t file, const uint8_t sha256[32]);
+    /*
+     * With `target`: where pieces are copied to, after `consume` has seen them, while others are
+     * fetched. All are there when wb_load returns.
+     */
+    const wb_device *device;
+    /*
+     * The buffer that a piece goes to, and at which of its bytes; NULL: the piece is not copied. Called
+     * by several threads at once.
+     */
+    void *(*target)(void *ctx, const wb_piece *piece, uint64_t *offset);
 } wb_load_options;
 
 /*
@@ -1486,7 +1563,7 @@ typedef struct wb_load_options {
  * WB_ERROR_IO names file and offset at which a file ended early or could not be read; a file that was
  * mapped and is shortened meanwhile faults instead, as wb_access says. Also CANCELLED, MEMORY,
  * UNSUPPORTED (conversion of numbers that are stored most significant byte first; tensors that are
- * compressed or stored by columns; no libcrypto for digests), ARGUMENT. FORMAT if a file that is named
+ * compressed or stored by columns), ARGUMENT. FORMAT if a file that is named
  * by its SHA-256, as in Ollama's stores, has another.
  */
 WB_API wb_status wb_load(const wb_model *model, const wb_load_options *options,
@@ -1533,14 +1610,20 @@ typedef struct wb_writer wb_writer;
 /* ollama: blobs as they were first published, in February 2026: one for all experts of a layer and one
  * for its shared experts, without metadata where they are quantized. */
 #define WB_WRITE_FEB2026 16u
+/*
+ * What was written stays where the write does not come to its end, killed or out of room, in files (or in
+ * a folder) called ".NAME.wb-partial" beside what they are to be; the next writer with this flag takes
+ * them up: see wb_writer_left. Only one at a time may write to a path so. Stores and streams do without.
+ */
+#define WB_WRITE_KEEP 32u
 
 typedef struct wb_writer_options {
     size_t size;        /* sizeof(wb_writer_options) */
-    const char *format; /* "safetensors", "gguf", "mlx" or "ollama" */
+    const char *format; /* "safetensors", "gguf", "mlx", "ollama" or "npz" */
     uint32_t flags;     /* WB_WRITE_* */
     uint64_t
         alignment; /* bytes, a power of two from 8 on. safetensors: of the data [8]; GGUF: of each
-                           tensor [general.alignment, or 32] */
+                           tensor [general.alignment, or 32]; npz: of each array [none] */
     uint64_t max_file_bytes;   /* tensors' bytes in a file, unless one alone has more; 0: no end */
     uint64_t max_file_tensors; /* 0: no end */
     const wb_model
@@ -1671,6 +1754,16 @@ WB_API wb_status wb_writer_begin_fd(wb_writer *writer, int fd, const char *label
  */
 WB_API wb_status wb_writer_put(wb_writer *writer, uint64_t index, uint64_t offset,
                                const void *bytes, size_t n, wb_error *error) WB_MUST_CHECK;
+
+/*
+ * WB_WRITE_KEEP: what a former writer left of n bytes of a tensor; anything may stand there, zeros where
+ * nothing was written, so that only who knows a digest of them can tell whether they are any good. IO
+ * where there is nothing. And: takes them for given, as wb_writer_put would have been. Thread-safe.
+ */
+WB_API wb_status wb_writer_left(wb_writer *writer, uint64_t index, uint64_t offset, void *dst,
+                                size_t n, wb_error *error) WB_MUST_CHECK;
+WB_API wb_status wb_writer_take(wb_writer *writer, uint64_t index, uint64_t offset, uint64_t n,
+                                wb_error *error) WB_MUST_CHECK;
 
 /*
  * Writes all of a tensor as another model stores it, by copying the bytes of its file, within the file
@@ -1971,7 +2064,8 @@ typedef enum wb_target {
     WB_TARGET_GGUF = 1,        /* a file, or several, as llama.cpp reads them */
     WB_TARGET_SAFETENSORS = 2, /* a folder as Hugging Face has them; of an unknown model a file */
     WB_TARGET_MLX = 3,         /* a folder as mlx-lm has them */
-    WB_TARGET_OLLAMA = 4 /* a model in a store, as Ollama makes it of a folder of safetensors */
+    WB_TARGET_OLLAMA = 4, /* a model in a store, as Ollama makes it of a folder of safetensors */
+    WB_TARGET_NPZ = 5     /* a file of plain arrays, as numpy.savez writes it, named as safetensors */
 } wb_target;
 
 /* A type for the tensors whose names match; in blocks only where tensors of the kind ever are. */
@@ -1994,6 +2088,12 @@ typedef struct wb_convert_lora {
 #define WB_CONVERT_FORCE 2u
 /* Ollama: blobs as they were first published, in February 2026. */
 #define WB_CONVERT_FEB2026 4u
+/*
+ * A conversion that is killed, cancelled or runs out of room leaves ".NAME.wb-partial" and a journal,
+ * ".NAME.wb-resume", beside the result that was to be; the same conversion of the same files goes on
+ * from there, once it has verified what is there. Another one begins anew. Not into stores.
+ */
+#define WB_CONVERT_RESUME 8u
 
 typedef struct wb_convert_policy {
     size_t size; /* sizeof(wb_convert_policy) */

@@ -32,8 +32,12 @@ test   bash                bash
 test   zsh                 zsh
 test   fish                fish
 test   groff-base          groff
+test   pocl-opencl-icd     /etc/OpenCL/vendors/pocl.icd
+test   ocl-icd-libopencl1  /usr/lib/x86_64-linux-gnu/libOpenCL.so.1
 bench  cargo-web           cargo
 bench  rustc-web           rustc
+bench  pocl-opencl-icd     /etc/OpenCL/vendors/pocl.icd
+bench  ocl-icd-libopencl1  /usr/lib/x86_64-linux-gnu/libOpenCL.so.1
 fuzz   afl++               afl-fuzz
 prove  frama-c-base        frama-c
 prove  why3                why3

@@ -39,7 +39,7 @@ _wb() {
         return
         ;;
     --device)
-        COMPREPLY=($(compgen -W 'host' -- "$cur"))
+        COMPREPLY=($(compgen -W 'host opencl cuda' -- "$cur"))
         return
         ;;
     --manifest)
@@ -88,7 +88,7 @@ _wb() {
         return
         ;;
     --to)
-        COMPREPLY=($(compgen -W 'safetensors gguf mlx ollama' -- "$cur"))
+        COMPREPLY=($(compgen -W 'safetensors gguf mlx ollama npz' -- "$cur"))
         return
         ;;
     --generation)
@@ -179,7 +179,7 @@ _wb() {
         ;;
     get)
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W ' --json --part --policy --output --dry-run --compatible --max-header --store --help' -- "$cur"))
+            COMPREPLY=($(compgen -W ' --json --device --part --policy --output --dry-run --compatible --max-header --store --help' -- "$cur"))
         elif [[ $operands != 0 ]]; then
             COMPREPLY=($(compgen -W "$(wb --generate tensors "${first/#\~/$HOME}" 2>/dev/null)" -- "$cur"))
         fi

@@ -19,11 +19,12 @@ static wb_status take_policy(wb_conversion *plan, wb__context *context,
 {
     if (policy->size != sizeof *policy)
         return fail(context, "wb_convert_policy.size is not sizeof(wb_convert_policy)");
-    if (policy->flags & ~(WB_CONVERT_STRICT | WB_CONVERT_FORCE | WB_CONVERT_FEB2026))
+    if (policy->flags & ~(WB_CONVERT_STRICT | WB_CONVERT_FORCE | WB_CONVERT_FEB2026 | WB_CONVERT_RESUME))
         return fail(context, "wb_convert_policy.flags has bits that mean nothing");
     plan->strict = (policy->flags & WB_CONVERT_STRICT) != 0;
     plan->replace = (policy->flags & WB_CONVERT_FORCE) != 0;
     plan->feb2026 = (policy->flags & WB_CONVERT_FEB2026) != 0;
+    plan->resume = (policy->flags & WB_CONVERT_RESUME) != 0;
     plan->max_shard = policy->max_file_bytes;
     if (policy->store != NULL) {
         plan->store = wb__arena_copy(&plan->arena, policy->store, strlen(policy->store));
@@ -58,7 +59,7 @@ wb_status wb_convert_plan(const wb_model *model, wb_target target, const wb_conv
     wb_error spare;
     wb__context context = wb__context_of(model, wb__error_reset(error, &spare));
     *conversion = NULL;
-    if (target < WB_TARGET_GGUF || target > WB_TARGET_OLLAMA)
+    if (target < WB_TARGET_GGUF || target > WB_TARGET_NPZ)
         return fail(&context, "the target is none of WB_TARGET_*");
     wb_conversion *plan = wb__alloc(&model->allocator, sizeof *plan);
     if (plan == NULL)
@@ -103,6 +104,14 @@ static double ratio(double part, double whole)
     return whole > 0 ? part / whole : part > 0 ? INFINITY : 0;
 }
 
+/* 2 x y = x² + y² - (y - x)². */
+static double cosine_of(const wb__fidelity *f)
+{
+    double twice = f->before + f->after - f->error;
+    double cosine = f->before > 0 && f->after > 0 ? twice / (2 * sqrt(f->before * f->after)) : 0;
+    return cosine > 1 ? 1 : cosine;
+}
+
 static void tell_fidelity(const wb__planned *row, wb_converted *out)
 {
     const wb__fidelity *f = &row->fidelity;
@@ -123,7 +132,7 @@ static void tell_fidelity(const wb__planned *row, wb_converted *out)
     out->max_error = f->max_error;
     out->overflowed = f->overflowed;
     if (lost)
-        out->cosine = f->before > 0 && f->after > 0 ? f->product / sqrt(f->before * f->after) : 0;
+        out->cosine = cosine_of(f);
 }
 
 wb_status wb_conversion_at(const wb_conversion *conversion, uint64_t index, wb_converted *converted,

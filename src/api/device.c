@@ -1,10 +1,11 @@
 #include "device/device.h"
+#include "device/cuda.h"
 #include "open/open.h"
 
 #define MOST_ALIGNED ((uint32_t)2 << 20)
 #define PAGE 4096u
 
-static wb_status check(wb__context *context, const wb_host_options *options)
+static wb_status check_host(wb__context *context, const wb_host_options *options)
 {
     if (options->size != sizeof *options)
         return wb__fail_argument(context, "wb_host_options.size is not sizeof(wb_host_options)");
@@ -17,19 +18,76 @@ static wb_status check(wb__context *context, const wb_host_options *options)
     return WB_OK;
 }
 
+static wb_status check_opencl(wb__context *context, const wb_opencl_options *options)
+{
+    if (options->size != sizeof *options)
+        return wb__fail_argument(context, "wb_opencl_options.size is not its sizeof");
+    if (options->flags & ~WB_OPENCL_COPY)
+        return wb__fail_argument(context, "wb_opencl_options.flags has bits that mean nothing");
+    if ((options->alignment & (options->alignment - 1)) != 0 || options->alignment > PAGE)
+        return wb__fail_argument(context, "the alignment is no power of two up to 4096");
+    if (options->context != NULL && options->device == NULL)
+        return wb__fail_argument(context, "a context needs the device in it that is meant");
+    if (options->queue != NULL && options->context == NULL)
+        return wb__fail_argument(context, "a queue needs the context it belongs to");
+    return WB_OK;
+}
+
+static wb_status check_cuda(wb__context *context, const wb_cuda_options *options)
+{
+    if (options->size != sizeof *options)
+        return wb__fail_argument(context, "wb_cuda_options.size is not sizeof(wb_cuda_options)");
+    if (options->streams > WB__CUDA_STREAMS_MAX)
+        return wb__fail_argument(context, "there are at most 16 streams");
+    return WB_OK;
+}
+
+/* What the three have in common. Clears the device. */
+static wb_status begin(wb__context *context, const wb_allocator *allocator, wb_device *device,
+                       wb_error *error)
+{
+    wb_open_options open = {.size = sizeof open, .allocator = allocator};
+    memset(device, 0, sizeof *device);
+    return wb__context_init(context, &open, error);
+}
+
 wb_status wb_device_host(const wb_host_options *options, wb_device *device, wb_error *error)
 {
     static const wb_host_options defaults = {.size = sizeof defaults};
     wb_error spare;
     wb__context context;
-    memset(device, 0, sizeof *device);
     if (options == NULL)
         options = &defaults;
-    wb_open_options open = {.size = sizeof open, .allocator = options->allocator};
-    wb_status status = wb__context_init(&context, &open, wb__error_reset(error, &spare));
+    wb_status status = begin(&context, options->allocator, device, wb__error_reset(error, &spare));
     if (status == WB_OK)
-        status = check(&context, options);
+        status = check_host(&context, options);
     return status == WB_OK ? wb__host_open(&context, options, device) : status;
+}
+
+wb_status wb_device_opencl(const wb_opencl_options *options, wb_device *device, wb_error *error)
+{
+    static const wb_opencl_options defaults = {.size = sizeof defaults};
+    wb_error spare;
+    wb__context context;
+    if (options == NULL)
+        options = &defaults;
+    wb_status status = begin(&context, options->allocator, device, wb__error_reset(error, &spare));
+    if (status == WB_OK)
+        status = check_opencl(&context, options);
+    return status == WB_OK ? wb__opencl_open(&context, options, device) : status;
+}
+
+wb_status wb_device_cuda(const wb_cuda_options *options, wb_device *device, wb_error *error)
+{
+    static const wb_cuda_options defaults = {.size = sizeof defaults};
+    wb_error spare;
+    wb__context context;
+    if (options == NULL)
+        options = &defaults;
+    wb_status status = begin(&context, options->allocator, device, wb__error_reset(error, &spare));
+    if (status == WB_OK)
+        status = check_cuda(&context, options);
+    return status == WB_OK ? wb__cuda_open(&context, options, device) : status;
 }
 
 void wb_device_close(wb_device *device)

@@ -114,6 +114,7 @@ static wb_status refused(const wb_model *model, wb__context *context, const char
     for (size_t i = 0; i < seen->count && added; i++)
         added = wb__findings_add(findings, &seen->list[i]);
     context->findings = findings;
+    wb__verify_explain(model, context);
     wb_status status = added ? wb__verify_refused(model, context, options) : WB_OK;
     if (!added || status == WB_ERROR_MEMORY ||
         !wb__findings_add_error(findings, context->error, WB_FATAL)) {

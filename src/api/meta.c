@@ -32,26 +32,16 @@ wb_status wb_meta_at(const wb_model *model, uint64_t index, wb_meta *out, wb_err
     out->size = size;
     if (size != sizeof *out)
         return fail_size(&context, "wb_meta.size is not sizeof(wb_meta)");
-    const wb__model *in = &model->logical;
-    bool is_told = index >= in->metas.count;
-    if (is_told) {
-        const wb__told *told;
-        wb_status status = wb__told_of(model, &context, &told);
-        if (status != WB_OK)
-            return status;
-        index -= in->metas.count;
-        in = &told->model;
-    }
-    if (index >= in->metas.count)
-        return wb__fail(&context, WB_ERROR_NOT_FOUND, WB__FINDING_NOT_FOUND, WB_NO_OFFSET,
-                        WB__STR(""), "there is no metadata entry number %llu",
-                        (unsigned long long)(index + (is_told ? model->logical.metas.count : 0)));
-    const wb__meta *meta = wb__list_at(&in->metas, (size_t)index);
+    const wb__model *in;
+    const wb__meta *meta;
+    wb_status status = wb__told_entry(model, &context, index, &in, &meta);
+    if (status != WB_OK)
+        return status;
     wb__str key = wb__meta_key(in, meta);
     out->key = key.ptr;
     out->key_len = key.len;
     out->type = (wb_meta_type)meta->type;
-    out->file = is_told ? WB_NO_FILE : meta->file;
+    out->file = in == &model->logical ? meta->file : WB_NO_FILE;
     out->bits = meta->bits;
     out->count = 1;
     if (meta->type == WB_META_STRING) {

@@ -27,6 +27,8 @@ static wb_status check_device(wb__context *context, const wb_device *device)
         return wb__fail_argument(context, "wb_device needs map, or upload and download");
     if ((device->claim == NULL) != (device->publish == NULL))
         return wb__fail_argument(context, "wb_device has one of claim and publish");
+    if ((device->stage == NULL) != (device->unstage == NULL))
+        return wb__fail_argument(context, "wb_device has one of stage and unstage");
     return WB_OK;
 }
 

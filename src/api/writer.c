@@ -49,19 +49,10 @@ wb_status wb_writer_copy_meta(wb_writer *writer, const wb_model *model, uint64_t
 {
     wb_error spare;
     wb__context context = wb__writer_context(writer, wb__error_reset(error, &spare));
-    const wb__told *told = NULL;
-    const wb__model *in = &model->logical;
-    if (index >= in->metas.count) {
-        wb_status status = wb__told_of(model, &context, &told);
-        if (status != WB_OK)
-            return status;
-        index -= in->metas.count;
-        in = &told->model;
-    }
-    if (index >= in->metas.count)
-        return wb__fail(&context, WB_ERROR_NOT_FOUND, WB__FINDING_NOT_FOUND, WB_NO_OFFSET,
-                        WB__STR(""), "there is no such metadata entry");
-    return wb__writer_copy_meta(&context, writer, in, wb__list_at(&in->metas, (size_t)index));
+    const wb__model *in;
+    const wb__meta *meta;
+    wb_status status = wb__told_entry(model, &context, index, &in, &meta);
+    return status != WB_OK ? status : wb__writer_copy_meta(&context, writer, in, meta);
 }
 
 wb_status wb_writer_add(wb_writer *writer, const char *name, size_t name_len, int32_t dtype,
@@ -143,7 +134,7 @@ wb_status wb_writer_file_at(const wb_writer *writer, uint64_t index, wb_file *fi
     file->path = output->path == NULL ? "" : output->path;
     file->format = writer->format->name;
     file->bytes = output->layout.bytes;
-    file->data_offset = output->layout.header.n;
+    file->data_offset = output->layout.pieces == NULL ? output->layout.header.n : 0;
     file->tensors = output->layout.tensor_count;
     file->version = is_gguf ? 3 : 0;
     file->big_endian = (writer->flags & WB_WRITE_BIG_ENDIAN) != 0;
@@ -212,6 +203,22 @@ wb_status wb_writer_put(wb_writer *writer, uint64_t index, uint64_t offset, cons
     wb_error spare;
     wb__context context = wb__writer_context(writer, wb__error_reset(error, &spare));
     return wb__writer_put(&context, writer, index, offset, bytes, n);
+}
+
+wb_status wb_writer_left(wb_writer *writer, uint64_t index, uint64_t offset, void *dst, size_t n,
+                         wb_error *error)
+{
+    wb_error spare;
+    wb__context context = wb__writer_context(writer, wb__error_reset(error, &spare));
+    return wb__writer_left(&context, writer, index, offset, dst, n);
+}
+
+wb_status wb_writer_take(wb_writer *writer, uint64_t index, uint64_t offset, uint64_t n,
+                         wb_error *error)
+{
+    wb_error spare;
+    wb__context context = wb__writer_context(writer, wb__error_reset(error, &spare));
+    return wb__writer_take(&context, writer, index, offset, n);
 }
 
 wb_status wb_writer_copy(wb_writer *writer, uint64_t index, const wb_model *model, uint64_t tensor,

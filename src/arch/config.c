@@ -116,8 +116,8 @@ static void set_default(const maker *m, const wb__config_default *row)
     switch (wb__config_rows[row->field].kind) {
     case WB__CONFIG_KIND_COUNT: *(uint64_t *)member(m, row->field) = (uint64_t)row->value; break;
     case WB__CONFIG_KIND_REAL: *(double *)member(m, row->field) = row->value; break;
-    case WB__CONFIG_KIND_FLAG: *(uint32_t *)member(m, row->field) = (uint32_t)row->value; break;
-    default: return;
+    default:
+        *(uint32_t *)member(m, row->field) = (uint32_t)row->value; /* a flag: others have none */
     }
     config->origin[row->field] = WB_ORIGIN_DEFAULT;
 }
@@ -127,7 +127,7 @@ static void set_defaults(const maker *m)
     /* Without a file that names the architecture its defaults would be a guess upon a guess. */
     if (m->config->origin[WB_CONFIG_ARCHITECTURE] != WB_ORIGIN_FILE || m->family == NULL)
         return;
-    for (const wb__config_default *row = m->family->defaults; row != NULL && row->field != 0; row++)
+    for (const wb__config_default *row = m->family->defaults; row->field != 0; row++)
         set_default(m, row);
     if (m->by_key && !(m->family->flags & WB__FAMILY_NO_ROPE)) {
         const wb__config_default theta = {WB_CONFIG_ROPE_THETA, true, 10000}; /* llama.cpp's */

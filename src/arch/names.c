@@ -44,8 +44,6 @@ static size_t find_slot(const wb__names *names, wb__str text, uint32_t hash)
 
 const wb__name_entry *wb__names_find(const wb__names *names, wb__str canonical)
 {
-    if (names->slot_count == 0)
-        return NULL;
     uint32_t entry = names->slots[find_slot(names, canonical, hash_of(names, canonical))];
     return entry == 0 ? NULL : wb__names_at(names, entry - 1);
 }

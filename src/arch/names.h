@@ -75,9 +75,7 @@ const wb__kind *wb__names_kind(const wb__names *names, uint64_t number);
 /* The entry of a tensor, or NULL. */
 static inline const wb__name_entry *wb__names_of(const wb__names *names, uint64_t number)
 {
-    return names->of == NULL || names->of[number] == WB__NO_ENTRY
-               ? NULL
-               : wb__names_at(names, names->of[number]);
+    return names->of[number] == WB__NO_ENTRY ? NULL : wb__names_at(names, names->of[number]);
 }
 
 #endif

@@ -109,8 +109,8 @@ static void tell_field(wb__teller *teller, const char *key, uint32_t field)
     switch (row->kind) {
     case WB__CONFIG_KIND_COUNT: wb__tell_uint(teller, key, *(const uint64_t *)member); break;
     case WB__CONFIG_KIND_REAL: wb__tell_float(teller, key, *(const double *)member); break;
-    case WB__CONFIG_KIND_FLAG: wb__tell_bool(teller, key, *(const uint32_t *)member != 0); break;
-    default: break;
+    default:
+        wb__tell_bool(teller, key, *(const uint32_t *)member != 0); /* a flag: no pair has others */
     }
 }
 
@@ -165,23 +165,23 @@ static void tell_family(wb__teller *teller)
 {
     const wb__family *family = teller->family;
     char type[32];
-    wb__str first;
+    wb__str first = WB__STR("");
     if (family == NULL)
         return;
     const char *rest = family->model_types;
-    if (teller->by_key && wb__spelling_next(&rest, &first)) {
+    if (teller->by_key) {
+        (void)wb__spelling_next(&rest, &first); /* every family has one */
         (void)snprintf(type, sizeof type, "%.*s", (int)first.len, first.ptr);
         wb__tell_text(teller, "model_type", wb__str_from(type, SIZE_MAX));
-        if (family->activation != NULL)
-            wb__tell_text(teller, "hidden_act", wb__str_from(family->activation, SIZE_MAX));
+        wb__tell_text(teller, "hidden_act", wb__str_from(family->activation, SIZE_MAX));
         wb__tell_bool(teller, "attention_bias",
                       wb__names_find(teller->names, WB__STR("layers.0.attention.q.bias")) != NULL);
         wb__tell_bool(teller, "mlp_bias",
                       wb__names_find(teller->names, WB__STR("layers.0.ffn.up.bias")) != NULL);
-    } else if (!teller->by_key && strcmp(family->name, "gemma2") == 0) {
+    } else if (strcmp(family->name, "gemma2") == 0) {
         wb__tell_float(teller, "gemma2.attn_logit_softcapping", 50);
         wb__tell_float(teller, "gemma2.final_logit_softcapping", 30);
-    } else if (!teller->by_key && strcmp(family->name, "bert") == 0) {
+    } else if (strcmp(family->name, "bert") == 0) {
         wb__fact types = wb__fact_by_path(teller->facts, "type_vocab_size");
         wb__tell_bool(teller, "bert.attention.causal", false);
         wb__tell_fact(teller, "tokenizer.ggml.token_type_count", &types);

@@ -42,7 +42,6 @@ typedef struct wb__fidelity {
     double error;        /* sum of (after - before)² */
     double before;       /* of before² */
     double after;        /* of after² */
-    double product;      /* of before · after */
     double max_error;    /* the largest |after - before| */
     uint64_t overflowed; /* finite before, and not after */
 } wb__fidelity;
@@ -93,7 +92,7 @@ struct wb_conversion {
     struct wb__imatrix *matrix;   /* NULL: none */
     const wb_convert_lora *loras; /* of the policy, while it is planned */
     uint64_t lora_count;
-    bool strict, replace, feb2026;
+    bool strict, replace, feb2026, resume;
     char *store; /* Ollama: a copy; NULL: that of the environment */
     uint64_t max_memory;
     uint64_t max_shard;
@@ -165,7 +164,8 @@ wb__str wb__plan_name(wb_conversion *plan, const wb__rule *rule, uint32_t layer,
 
 /* ---- chunks.c: rows of a tensor, read, transformed and encoded ---- */
 
-#define WB__CHUNK_ELEMENTS ((uint64_t)1 << 18)
+/* What a chunk goes through stays in the inner caches. */
+#define WB__CHUNK_ELEMENTS ((uint64_t)1 << 16)
 
 /* How many rows are done at a time; a property of the tensor alone. */
 uint64_t wb__chunk_rows(const wb__planned *planned);

@@ -14,6 +14,7 @@ typedef struct wb__delivery {
     uint64_t (*indices)[WB__PARTS]; /* of each row's parts in the writer */
     const char *path;
     bool folder; /* it is that of a folder */
+    bool keeps;  /* for a next run, if this one does not end */
 } wb__delivery;
 
 /* ---- run.c ---- */

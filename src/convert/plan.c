@@ -442,6 +442,11 @@ wb_status wb__plan_make(wb_conversion *plan, wb__context *context)
                           "the architecture is not known: tensors and values go over as they are, "
                           "and programs that "
                           "run models of the target format will not know what to do with them");
+    if (status == WB_OK && plan->target == WB_TARGET_NPZ && wb_meta_count(plan->model) > 0)
+        status =
+            wb__plan_note(plan, context, WB_INFO, WB__FINDING_CONVERT_META, WB__STR(""),
+                          "an archive of arrays holds no metadata, config or tokenizer: they stay "
+                          "behind");
     for (uint64_t i = 0; i < plan->model->tensors.count && status == WB_OK; i++)
         status = add_tensor(plan, context, i);
     if (status == WB_OK)

@@ -252,6 +252,17 @@ static void to_safetensors(wb_conversion *plan, wb__mix *mix, wb__planned *row)
     }
 }
 
+/* ---- npz ---- */
+
+/* NumPy has no small floats; BF16, which it takes for two bytes each, has all their values. */
+static void to_npz(wb_conversion *plan, wb__mix *mix, wb__planned *row)
+{
+    to_safetensors(plan, mix, row);
+    if (is_plain_float(&row->to) && row->to.dtype != WB_DTYPE_F64 &&
+        !is_half_or_single(row->to.dtype))
+        row->to = plain(WB_DTYPE_BF16);
+}
+
 /* ---- all ---- */
 
 static void apply_rules(const wb_conversion *plan, wb__planned *row)
@@ -322,6 +333,9 @@ static wb_status check(const wb_conversion *plan, wb__context *context, const wb
                         "no block of the type asked for, nor of those it falls back on, fits "
                         "in rows of %llu values",
                         (unsigned long long)row->columns);
+    if (plan->target == WB_TARGET_NPZ && row->to.scheme != WB__SCHEME_PLAIN)
+        return fail_row(context, WB_ERROR_UNSUPPORTED, WB__FINDING_CONVERT_TYPE, row,
+                        "an archive of arrays holds plain numbers");
     if (plan->strict && row->wanted >= 0)
         return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_QUANT_ROW, WB_NO_OFFSET,
                         row->name,
@@ -362,7 +376,7 @@ static wb_status measure(wb__context *context, wb__planned *row)
 
 static wb_status check_quant(const wb_conversion *plan, wb__context *context)
 {
-    static const char *const targets[] = {"", "GGUF", "safetensors", "MLX", "Ollama"};
+    static const char *const targets[] = {"", "GGUF", "safetensors", "MLX", "Ollama", "npz"};
     const wb__quant *quant = &plan->quant;
     bool packed = quant->kind == WB__QUANT_MIXED || quant->form.scheme != WB__SCHEME_PLAIN;
     bool blocks = quant->kind == WB__QUANT_FORM && !packed && !is_plain_float(&quant->form);
@@ -376,8 +390,7 @@ static wb_status check_quant(const wb_conversion *plan, wb__context *context)
         fits = quant->kind == WB__QUANT_NONE || half ||
                (quant->kind == WB__QUANT_FORM && packed && quant->form.scheme != WB__SCHEME_AFFINE);
     else
-        fits = quant->kind == WB__QUANT_NONE || half ||
-               (plan->target != WB_TARGET_SAFETENSORS && packed);
+        fits = quant->kind == WB__QUANT_NONE || half || (plan->target == WB_TARGET_MLX && packed);
     if (fits)
         return WB_OK;
     return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_CONVERT_TYPE, WB_NO_OFFSET, WB__STR(""),
@@ -416,6 +429,8 @@ static wb_status choose(wb_conversion *plan, wb__context *context, wb__mix *mix,
         to_safetensors(plan, mix, row);
     else if (plan->target == WB_TARGET_MLX)
         to_mlx(plan, mix, row);
+    else if (plan->target == WB_TARGET_NPZ)
+        to_npz(plan, mix, row);
     else
         wb__plan_ollama(plan, row);
     apply_rules(plan, row);

@@ -1,11 +1,13 @@
 /*
  * Running a plan. Chunks are worked off in rounds: within one, workers take the next chunk until there
  * are none left, each in memory of its own, and put what they made where it belongs in the result, in
- * any order. Between rounds the caller hears how far it is.
+ * any order. Between rounds the caller hears how far it is, and the journal is written, if there is one
+ * (resume.h): a chunk that it has is read back, and made anew only if it is not what it was.
  */
 #include <stdatomic.h>
 
 #include "convert/deliver.h"
+#include "convert/resume.h"
 
 #define WORKERS_MAX 64
 #define ROUND_MAX 1024                 /* chunks */
@@ -14,7 +16,8 @@
 typedef struct work {
     size_t row;
     uint64_t first, rows;
-    wb__fidelity fidelity;
+    bool known; /* the journal has a record of it */
+    wb__written record;
 } work;
 
 typedef struct worker {
@@ -29,7 +32,10 @@ typedef struct runner {
     const wb_conversion *plan;
     work *list; /* of this round */
     size_t count;
-    uint64_t done; /* bytes of the result, of the rounds before */
+    uint64_t done;        /* bytes of the result, of the rounds before */
+    wb__journal *journal; /* NULL: none */
+    wb__written *written; /* of a round */
+    atomic_size_t taken;  /* chunks that a former run had written */
     atomic_size_t next;
     atomic_bool failed;
     wb__chunk_sizes sizes; /* the largest of all chunks */
@@ -173,7 +179,9 @@ static wb_status make_workers(runner *r)
                                                                          : WORKERS_MAX;
     r->workers = wb__alloc_zeroed(&r->plan->allocator, r->worker_count * sizeof *r->workers);
     r->list = wb__alloc(&r->plan->allocator, ROUND_MAX * sizeof *r->list);
-    return r->workers == NULL || r->list == NULL ? wb__fail_memory(context) : WB_OK;
+    r->written = wb__alloc(&r->plan->allocator, ROUND_MAX * sizeof *r->written);
+    return r->workers == NULL || r->list == NULL || r->written == NULL ? wb__fail_memory(context)
+                                                                       : WB_OK;
 }
 
 static void free_workers(runner *r)
@@ -182,6 +190,7 @@ static void free_workers(runner *r)
         wb__free(&r->plan->allocator, r->workers[i].memory, r->worker_bytes);
     wb__free(&r->plan->allocator, r->workers, r->worker_count * sizeof *r->workers);
     wb__free(&r->plan->allocator, r->list, ROUND_MAX * sizeof *r->list);
+    wb__free(&r->plan->allocator, r->written, ROUND_MAX * sizeof *r->written);
 }
 
 /* ---- work ---- */
@@ -214,15 +223,51 @@ static wb_status put(const runner *r, wb__context *context, const work *job, con
     return status;
 }
 
-static wb_status do_chunk(const runner *r, wb__context *context, const worker *w, work *job)
+/* Whether a former run wrote the chunk, and its bytes are still what they were. */
+static bool is_left(const runner *r, const work *job, wb__chunk *chunk)
+{
+    uint64_t before[WB__PARTS], digest = 0;
+    const wb__planned *row = chunk->planned;
+    (void)wb__form_measure(&row->to, job->rows, row->columns, chunk->part_bytes);
+    (void)wb__form_measure(&row->to, job->first, row->columns, before);
+    for (int part = 0; part < WB__PARTS; part++) {
+        size_t n = (size_t)chunk->part_bytes[part];
+        if (n > 0 && wb_writer_left(r->out->writer, r->out->indices[job->row][part], before[part],
+                                    chunk->parts[part], n, NULL) != WB_OK)
+            return false;
+        digest = wb__digest_add(digest, chunk->parts[part], n);
+    }
+    return digest == job->record.digest;
+}
+
+static wb_status take(const runner *r, wb__context *context, const work *job,
+                      const wb__chunk *chunk)
+{
+    uint64_t before[WB__PARTS];
+    wb_status status = WB_OK;
+    (void)wb__form_measure(&chunk->planned->to, job->first, chunk->planned->columns, before);
+    for (int part = 0; part < WB__PARTS && status == WB_OK; part++)
+        status = wb_writer_take(r->out->writer, r->out->indices[job->row][part], before[part],
+                                chunk->part_bytes[part], context->error);
+    return status;
+}
+
+static wb_status do_chunk(runner *r, wb__context *context, const worker *w, work *job)
 {
     wb__chunk chunk = {
         .planned = wb__planned_at(r->plan, job->row), .first = job->first, .rows = job->rows};
     lay_out(r, w->memory, &chunk);
+    if (job->known && is_left(r, job, &chunk)) {
+        atomic_fetch_add_explicit(&r->taken, 1, memory_order_relaxed);
+        return take(r, context, job, &chunk);
+    }
     wb_status status = wb__chunk_do(r->plan, context, &chunk);
     if (status == WB_OK)
         status = put(r, context, job, &chunk);
-    job->fidelity = chunk.fidelity;
+    job->record = (wb__written){.fidelity = chunk.fidelity};
+    for (int part = 0; part < WB__PARTS && r->journal != NULL; part++)
+        job->record.digest =
+            wb__digest_add(job->record.digest, chunk.parts[part], (size_t)chunk.part_bytes[part]);
     return status;
 }
 
@@ -262,6 +307,17 @@ static wb_status failure(const runner *r)
     return first->status;
 }
 
+/* The records of the round that the journal does not have yet. */
+static wb_status write_down(runner *r)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < r->count; i++) {
+        if (!r->list[i].known)
+            r->written[n++] = r->list[i].record;
+    }
+    return wb__journal_append(r->out->context, r->journal, r->written, n);
+}
+
 static wb_status do_round(runner *r, const wb_progress *progress, uint64_t total)
 {
     const wb_executor *executor = &r->out->context->executor;
@@ -271,10 +327,12 @@ static wb_status do_round(runner *r, const wb_progress *progress, uint64_t total
     else
         body(r, 0);
     wb_status status = failure(r);
+    if (status == WB_OK && r->journal != NULL)
+        status = write_down(r);
     for (size_t i = 0; i < r->count && status == WB_OK; i++) {
         wb__planned *row = wb__planned_at(r->plan, r->list[i].row);
         uint64_t bytes[WB__PARTS];
-        wb__fidelity_add(&row->fidelity, &r->list[i].fidelity);
+        wb__fidelity_add(&row->fidelity, &r->list[i].record.fidelity);
         (void)wb__form_measure(&row->to, r->list[i].rows, row->columns, bytes);
         for (int part = 0; part < WB__PARTS; part++)
             r->done += bytes[part];
@@ -289,8 +347,10 @@ static wb_status do_round(runner *r, const wb_progress *progress, uint64_t total
 /* Rounds are long enough to keep everybody busy, and short enough to hear of. */
 static size_t round_chunks(const runner *r)
 {
-    size_t chunks = r->worker_count * 8;
-    return chunks < 32 ? 32 : chunks > ROUND_MAX ? ROUND_MAX : chunks;
+    if (r->worker_count == 1) /* nobody waits for anybody */
+        return 16;
+    size_t chunks = r->worker_count * 128;
+    return chunks > ROUND_MAX ? ROUND_MAX : chunks;
 }
 
 static wb_status do_all(runner *r, const wb_progress *progress)
@@ -305,7 +365,9 @@ static wb_status do_all(runner *r, const wb_progress *progress)
         uint64_t step = wb__chunk_rows(row);
         for (uint64_t at = 0; at < row->rows && row->columns > 0 && status == WB_OK; at += step) {
             uint64_t left = row->rows - at;
-            r->list[r->count++] = (work){.row = i, .first = at, .rows = left < step ? left : step};
+            work *job = &r->list[r->count++];
+            *job = (work){.row = i, .first = at, .rows = left < step ? left : step};
+            job->known = r->journal != NULL && wb__journal_next(r->journal, &job->record);
             if (r->count == full)
                 status = do_round(r, progress, total);
         }
@@ -335,15 +397,17 @@ static wb_status set_file_type(wb__delivery *out)
 static wb_status create(wb__delivery *out)
 {
     const wb_conversion *plan = out->plan;
-    static const char *const formats[] = {"", "gguf", "safetensors", "safetensors", "ollama"};
+    static const char *const formats[] = {"",       "gguf", "safetensors", "safetensors",
+                                          "ollama", "npz"};
     bool gguf = plan->target == WB_TARGET_GGUF, store = plan->target == WB_TARGET_OLLAMA;
-    out->folder =
-        !gguf && !wb__str_ends_with(wb__str_from(out->path, SIZE_MAX), WB__STR(".safetensors"));
+    bool npz = plan->target == WB_TARGET_NPZ;
+    out->folder = !gguf && !npz &&
+                  !wb__str_ends_with(wb__str_from(out->path, SIZE_MAX), WB__STR(".safetensors"));
     const wb_writer_options options = {
         .size = sizeof options,
         .format = formats[plan->target],
         .flags = (out->folder && !store ? WB_WRITE_FOLDER : 0) |
-                 (plan->replace ? WB_WRITE_FORCE : 0) |
+                 (plan->replace ? WB_WRITE_FORCE : 0) | (out->keeps ? WB_WRITE_KEEP : 0) |
                  (store && plan->feb2026 ? WB_WRITE_FEB2026 : 0),
         .store = plan->store,
         .max_file_bytes = plan->max_shard,
@@ -356,7 +420,7 @@ static wb_status create(wb__delivery *out)
         return wb__deliver_keys(out);
     if (status == WB_OK && store)
         return set_file_type(out);
-    if (status == WB_OK)
+    if (status == WB_OK && !npz) /* which has no metadata */
         status = wb_writer_set_string(out->writer, "format", SIZE_MAX,
                                       plan->target == WB_TARGET_MLX ? "mlx" : "pt", SIZE_MAX,
                                       out->context->error);
@@ -365,7 +429,12 @@ static wb_status create(wb__delivery *out)
 
 static wb_status write_all(wb__delivery *out, runner *r, const wb_progress *progress)
 {
-    wb_status status = create(out);
+    wb_status status = WB_OK;
+    if (out->plan->resume && out->plan->target != WB_TARGET_OLLAMA)
+        status = wb__journal_open(out->context, out->plan, out->path, &r->journal);
+    out->keeps = r->journal != NULL;
+    if (status == WB_OK)
+        status = create(out);
     if (status == WB_OK)
         status = wb__deliver_tensors(out);
     if (status == WB_OK && out->folder)
@@ -378,6 +447,10 @@ static wb_status write_all(wb__delivery *out, runner *r, const wb_progress *prog
         status = make_workers(r);
     if (status == WB_OK)
         status = do_all(r, progress);
+    if (status == WB_OK && atomic_load(&r->taken) > 0)
+        status =
+            wb__plan_note(out->plan, out->context, WB_INFO, WB__FINDING_CONVERT_RESUMED,
+                          WB__STR(""), "what an earlier run had written was verified and taken up");
     return status == WB_OK ? wb_writer_commit(out->writer, out->context->error) : status;
 }
 
@@ -397,6 +470,7 @@ wb_status wb__plan_run(wb_conversion *plan, wb__context *context, const char *pa
     wb_status status = write_all(&out, &r, progress);
     free_workers(&r);
     wb_writer_free(out.writer);
+    wb__journal_close(r.journal, status == WB_OK || status == WB_ERROR_CHANGED);
     wb__free(&plan->allocator, out.indices, (n + 1) * sizeof *out.indices);
     return status;
 }

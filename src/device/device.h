@@ -3,6 +3,8 @@
  *
  *   host.c      the memory of this process: aligned, on huge pages if wanted
  *   segment.c   a file that processes map, with a directory of the buffers in it
+ *   opencl.h    what OpenCL has
+ *   cuda.h      what CUDA has
  *
  * A device keeps its state in `ctx`, which wb_device.close frees. Nothing here knows of weights: the
  * provider says how large a buffer is and fills it. All functions of a device are thread-safe.
@@ -16,6 +18,13 @@
 
 /* Fills in a device over the memory of this process. `options` has been checked. */
 wb_status wb__host_open(wb__context *context, const wb_host_options *options, wb_device *device);
+
+wb_status wb__opencl_open(wb__context *context, const wb_opencl_options *options,
+                          wb_device *device);
+wb_status wb__cuda_open(wb__context *context, const wb_cuda_options *options, wb_device *device);
+
+/* What a failed function of a device is reported as: that it could not `what` so many bytes. */
+wb_status wb__fail_device(wb__context *context, wb_status status, const char *what, uint64_t bytes);
 
 /* ---- segment.c ---- */
 

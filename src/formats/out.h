@@ -13,6 +13,7 @@
 
 #include "core/buffer.h"
 #include "core/core.h"
+#include "core/endian.h"
 #include "dtype/dtype.h"
 
 /* GGUF's numbers. */
@@ -57,7 +58,18 @@ typedef struct wb__out_tensor {
     const uint64_t *shape;
     uint64_t bytes;
     uint64_t begin; /* set by `write`: of the first byte, from the start of the file */
+    /* With wb__out_file.has_checksums: CRC-32 of what belongs to the tensor in front of its bytes, over
+     * which it goes on, and where in the header it goes. */
+    uint32_t crc;
+    size_t crc_at[2];
 } wb__out_tensor;
+
+/* Bytes of the header that do not stand at the beginning of the file. */
+typedef struct wb__out_piece {
+    uint64_t at; /* in the file */
+    size_t from; /* in the header */
+    size_t n;
+} wb__out_piece;
 
 typedef struct wb__out_file {
     const wb__out_meta **metas;
@@ -69,10 +81,22 @@ typedef struct wb__out_file {
     bool big_endian;
     bool keeps_order;  /* safetensors: tensors lie in the order given */
     bool go_layout;    /* safetensors: data in the order given, as Ollama's writer has it */
+    bool is_stream;    /* nothing can be written a second time */
     wb__arena *arena;  /* for tensors that the format adds */
     wb__buffer header; /* set by `write`, from here on; the caller frees it */
     uint64_t bytes;    /* of the whole file */
+    /* The same of formats whose headers lie between the tensors, in order; NULL: all of it is in front. */
+    const wb__out_piece *pieces;
+    size_t piece_count;
+    bool has_checksums;
 } wb__out_file;
+
+/* Puts the checksum of a tensor where the header has it. */
+static inline void wb__out_seal(wb__out_file *file, const wb__out_tensor *tensor)
+{
+    wb__store_le32(file->header.bytes + tensor->crc_at[0], tensor->crc);
+    wb__store_le32(file->header.bytes + tensor->crc_at[1], tensor->crc);
+}
 
 /* WB_OK, or what became of the header. */
 wb_status wb__out_check(wb__context *context, const wb__out_file *file);

@@ -4,6 +4,8 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 char *wb__path_join(const wb_allocator *allocator, const char *folder, wb__str name)
@@ -19,6 +21,20 @@ char *wb__path_join(const wb_allocator *allocator, const char *folder, wb__str n
     memcpy(path + n + slash, name.ptr, name.len);
     path[n + slash + name.len] = '\0';
     return path;
+}
+
+char *wb__path_journal(const wb_allocator *allocator, const char *path)
+{
+    char resolved[PATH_MAX];
+    if (realpath(path, resolved) != NULL)
+        path = resolved;
+    const char *slash = strrchr(path, '/');
+    size_t folder = slash == NULL ? 0 : (size_t)(slash - path) + 1;
+    size_t bytes = strlen(path) + sizeof ".wb-journal" + 1;
+    char *text = wb__alloc(allocator, bytes);
+    if (text != NULL)
+        (void)snprintf(text, bytes, "%.*s.%s.wb-journal", (int)folder, path, path + folder);
+    return text;
 }
 
 typedef struct name_list {

@@ -54,6 +54,26 @@ wb_status wb__folder_make(wb__context *context, wb__arena *arena, const char *be
     return wb__fail_os(context, errno, "cannot make a folder there");
 }
 
+wb_status wb__folder_make_kept(wb__context *context, wb__arena *arena, const char *beside,
+                               const char **path)
+{
+    struct stat st;
+    wb__str parent = wb__path_folder(beside);
+    const char *slash = strrchr(beside, '/');
+    const char *base = slash == NULL ? beside : slash + 1;
+    size_t n = parent.len + strlen(base) + sizeof "/..wb-partial";
+    char *made = wb__arena_text(arena, n);
+    *path = NULL;
+    if (made == NULL)
+        return wb__fail_memory(context);
+    (void)snprintf(made, n, "%.*s/.%s.wb-partial", (int)parent.len, parent.ptr, base);
+    if (mkdir(made, 0777) != 0 &&
+        (errno != EEXIST || lstat(made, &st) != 0 || !S_ISDIR(st.st_mode)))
+        return wb__fail_os(context, errno, "cannot make a folder there");
+    *path = made;
+    return WB_OK;
+}
+
 /* ---- putting a folder into its place ---- */
 
 wb_status wb__folder_publish(wb__context *context, const char *made, const char *path, bool replace)

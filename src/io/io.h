@@ -25,6 +25,9 @@ typedef struct wb__identity {
 
 typedef struct wb__source wb__source;
 
+/* Of the file when it was opened; all zero for what is none. */
+wb__identity wb__source_identity(const wb__source *source);
+
 /*
  * Opens `path` for reading. With a folder *is_folder is set and nothing opened.
  * Owned, release with wb__source_close.
@@ -58,6 +61,9 @@ void wb__source_park(wb__source *source);
 
 uint64_t wb__source_bytes(const wb__source *source);
 const char *wb__source_label(const wb__source *source);
+
+/* True if the label is the path that the source was opened by. */
+bool wb__source_has_path(const wb__source *source);
 
 /* Fills dst with the n bytes at `offset`, all of them or fails. Thread-safe. */
 wb_status wb__source_read(const wb__source *source, wb__context *context, uint64_t offset,
@@ -134,5 +140,12 @@ wb_status wb__folder_list(wb__context *context, const char *path,
 
 /* folder + "/" + name in the context's allocator, or NULL; free with strlen + 1. */
 char *wb__path_join(const wb_allocator *allocator, const char *folder, wb__str name);
+
+/* The first bytes of the journal of an edit; write/edit_place.c has the rest. */
+#define WB__JOURNAL_MAGIC "WBEDIT01"
+
+/* Where the journal of an edit of the file lies: "FOLDER/.NAME.wb-journal", of a link that of what it leads
+ * to. As wb__path_join. */
+char *wb__path_journal(const wb_allocator *allocator, const char *path);
 
 #endif

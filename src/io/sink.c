@@ -11,8 +11,9 @@
 
 #include "io/source_private.h"
 
-#define LINKS_MAX 40 /* symbolic links on the way to a file, as Linux has it */
-#define TRIES 100    /* at a temporary name that is free */
+#define LINKS_MAX 40   /* symbolic links on the way to a file, as Linux has it */
+#define TRIES 100      /* at a temporary name that is free */
+#define NAME_BYTES 256 /* the most that file systems have, and a NUL */
 
 struct wb_sink {
     wb_allocator allocator;
@@ -26,13 +27,14 @@ struct wb_sink {
     bool existing;
     bool keeps_others; /* wb__sink_keep_others, and what it was told */
     uint64_t set, member;
+    bool kept; /* wb__sink_open_kept */
     bool published;
     mode_t mode; /* of the existing file, as its owner and group */
     uid_t uid;
     gid_t gid;
     int failure; /* errno of the first failure */
     uint64_t written;
-    char temporary[WB__TEMPORARY_BYTES];
+    char temporary[NAME_BYTES];
 };
 
 static const char *base_of(const char *path)
@@ -58,7 +60,7 @@ void wb__sink_discard(wb_sink *sink)
 {
     if (sink == NULL)
         return;
-    if (sink->named && sink->folder >= 0)
+    if (sink->named && sink->folder >= 0 && !sink->kept)
         (void)unlinkat(sink->folder, sink->temporary, 0);
     if (sink->owned && sink->fd >= 0)
         (void)close(sink->fd);
@@ -178,6 +180,25 @@ static int open_temporary(wb_sink *sink)
     return sink->named ? 0 : errno;
 }
 
+/* ".NAME.wb-partial"; false if that is too long. */
+static bool kept_name(const char *path, char *name)
+{
+    int n = snprintf(name, NAME_BYTES, ".%s.wb-partial", base_of(path));
+    return n > 0 && n < NAME_BYTES;
+}
+
+/* Opens the file that a former run may have left. 0, or errno. */
+static int open_kept(wb_sink *sink)
+{
+    struct stat st;
+    sink->fd = openat(sink->folder, sink->temporary,
+                      O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0666);
+    if (sink->fd < 0)
+        return errno;
+    sink->named = true;
+    return fstat(sink->fd, &st) != 0 ? errno : S_ISREG(st.st_mode) ? 0 : EEXIST;
+}
+
 /* 0, or errno. */
 static int begin_file(wb_sink *sink, uint64_t expected)
 {
@@ -209,12 +230,22 @@ static int begin_file(wb_sink *sink, uint64_t expected)
     if (sink->folder < 0)
         return errno;
     wb__claim(&sink->allocator, sink->folder);
-    int os_error = open_temporary(sink);
-    sink->owned = os_error == 0;
+    sink->kept = sink->kept && kept_name(sink->path, sink->temporary);
+    int os_error = sink->kept ? open_kept(sink) : open_temporary(sink);
+    sink->owned = sink->fd >= 0;
     return os_error != 0 ? os_error : wb__write_reserve(sink->fd, expected);
 }
 
-wb_status wb__sink_open(wb__context *context, const char *path, uint64_t expected, wb_sink **out)
+/* A file that nothing could be written into is of no use to the next run. */
+static void forget_empty(wb_sink *sink)
+{
+    struct stat st;
+    if (sink->fd >= 0 && fstat(sink->fd, &st) == 0 && st.st_size == 0)
+        sink->kept = false;
+}
+
+static wb_status open_sink(wb__context *context, const char *path, uint64_t expected, bool kept,
+                           wb_sink **out)
 {
     int os_error = 0;
     *out = NULL;
@@ -222,16 +253,51 @@ wb_status wb__sink_open(wb__context *context, const char *path, uint64_t expecte
     wb_status status = make(context, path, &sink);
     if (sink == NULL)
         return status;
+    sink->kept = kept;
     sink->path = follow(&context->allocator, path, &os_error);
     if (sink->path != NULL)
         os_error = begin_file(sink, expected);
     if (os_error != 0) {
         status = fail(context, sink, os_error, "cannot write the file");
+        forget_empty(sink);
         wb__sink_discard(sink);
         return status;
     }
     *out = sink;
     return WB_OK;
+}
+
+wb_status wb__sink_open(wb__context *context, const char *path, uint64_t expected, wb_sink **out)
+{
+    return open_sink(context, path, expected, false, out);
+}
+
+wb_status wb__sink_open_kept(wb__context *context, const char *path, uint64_t expected,
+                             wb_sink **out)
+{
+    return open_sink(context, path, expected, true, out);
+}
+
+void wb__sink_forget(wb_sink *sink)
+{
+    sink->kept = false;
+}
+
+uint64_t wb__sink_kept_bytes(const wb_allocator *allocator, const char *path)
+{
+    char name[NAME_BYTES];
+    struct stat st;
+    int os_error = 0;
+    char *end = follow(allocator, path, &os_error);
+    int folder = end == NULL ? -1 : open_folder(allocator, end);
+    uint64_t bytes = 0;
+    if (folder >= 0 && kept_name(end, name) &&
+        fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode))
+        bytes = (uint64_t)st.st_blocks * 512;
+    if (folder >= 0)
+        (void)close(folder);
+    free_text(allocator, end);
+    return bytes;
 }
 
 wb_status wb__sink_open_fd(wb__context *context, int fd, const char *label, wb_sink **out)
@@ -399,16 +465,36 @@ int wb__sink_read(const wb_sink *sink, uint64_t offset, void *dst, size_t n)
     return 0;
 }
 
+void wb__sink_hasten(const wb_sink *sink)
+{
+#ifdef SYNC_FILE_RANGE_WRITE
+    if (sink->fd >= 0) /* what goes wrong shows when the file is finished */
+        (void)sync_file_range(sink->fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+#else
+    (void)sink;
+#endif
+}
+
 void wb__sink_keep_others(wb_sink *sink, uint64_t id, uint64_t member)
 {
-    char before[WB__TEMPORARY_BYTES];
-    memcpy(before, sink->temporary, sizeof before);
     sink->keeps_others = true;
     sink->set = id;
     sink->member = member;
-    wb__temporary_name(sink->temporary, id, member);
-    if (sink->named && renameat(sink->folder, before, sink->folder, sink->temporary) != 0)
-        memcpy(sink->temporary, before, sizeof before);
+}
+
+wb_status wb__sink_join(wb__context *context, wb_sink *sink)
+{
+    char name[WB__TEMPORARY_BYTES];
+    if (!sink->keeps_others || !sink->named)
+        return WB_OK;
+    wb__temporary_name(name, sink->set, sink->member);
+    if (strcmp(name, sink->temporary) == 0)
+        return WB_OK;
+    if (renameat(sink->folder, sink->temporary, sink->folder, name) != 0)
+        return fail(context, sink, errno, "cannot name the file");
+    memcpy(sink->temporary, name, sizeof name);
+    sink->kept = false;
+    return WB_OK;
 }
 
 bool wb__sink_withdraw(wb_sink *sink)

@@ -24,6 +24,19 @@ wb_status wb__sink_write(wb__context *context, wb_sink *sink, const void *bytes,
 wb_status wb__sink_commit(wb__context *context, wb_sink *sink);
 void wb__sink_discard(wb_sink *sink);
 
+/*
+ * As wb__sink_open, but the file has a name from the beginning, ".NAME.wb-partial" beside the one it is to
+ * have, and stays there unless it is published or wb__sink_forget says otherwise: what a former run left
+ * is taken up. Whoever uses this sees to it that nobody else does, and knows which bytes are sound. Where
+ * the name is too long, or nothing is to be replaced but a pipe or a device, it is wb__sink_open.
+ */
+wb_status wb__sink_open_kept(wb__context *context, const char *path, uint64_t expected,
+                             wb_sink **sink);
+void wb__sink_forget(wb_sink *sink);
+
+/* Bytes of the disk that such a file has already. */
+uint64_t wb__sink_kept_bytes(const wb_allocator *allocator, const char *path);
+
 /* ---- bytes that do not come in order ---- */
 
 /* False for a stream, which takes bytes through wb__sink_write only. */
@@ -35,6 +48,9 @@ bool wb__sink_is_file(const wb_sink *sink);
  * errno.
  */
 int wb__sink_place(const wb_sink *sink, uint64_t offset, const void *bytes, size_t n);
+
+/* Has the system begin to put on the disk what was written so far, so that finishing need not wait. */
+void wb__sink_hasten(const wb_sink *sink);
 
 /* Copies n bytes of a source to an offset, within the file system where that can. Thread-safe. */
 wb_status wb__sink_copy(wb__context *context, const wb_sink *sink, uint64_t offset,
@@ -55,6 +71,10 @@ wb_status wb__sink_publish(wb__context *context, wb_sink *sink);
  * that of number 0 first (claim.c says why).
  */
 void wb__sink_keep_others(wb_sink *sink, uint64_t id, uint64_t member);
+
+/* Of a set that is finished: gives the file the temporary name that says so, if it has another. To be done
+ * to all before one is published. */
+wb_status wb__sink_join(wb__context *context, wb_sink *sink);
 
 /* Another name for the file, in the same folder. */
 wb_status wb__sink_rename(wb__context *context, wb_sink *sink, const char *path);
@@ -83,6 +103,10 @@ int wb__folder_sync(const char *path);
 /* Makes a folder of a temporary name beside a path; *path is in the arena. */
 wb_status wb__folder_make(wb__context *context, wb__arena *arena, const char *beside,
                           const char **path);
+
+/* The same of a name that is always the same, ".NAME.wb-partial"; it may be there already. */
+wb_status wb__folder_make_kept(wb__context *context, wb__arena *arena, const char *beside,
+                               const char **path);
 
 /*
  * Makes a folder durable and gives it its name; where there is one of that name, the two change

@@ -96,6 +96,8 @@ int wb__write_at(int fd, uint64_t offset, const void *bytes, size_t n)
 }
 
 #ifdef __linux__
+#define RANGE_BYTES ((size_t)8 << 20) /* copied before the disk is set to work on them */
+
 /* What means that these two files have to be copied some other way. */
 static bool is_no_way(int os_error)
 {
@@ -116,11 +118,14 @@ int wb__write_range(int to, uint64_t at, int from, uint64_t offset, uint64_t n, 
     while (*done < n && os_error == 0) {
         off_t in = (off_t)(offset + *done), out = (off_t)(at + *done);
         uint64_t left = n - *done;
-        ssize_t got =
-            copy_file_range(from, &in, to, &out, left < WRITE_MAX ? (size_t)left : WRITE_MAX, 0);
-        if (got > 0)
+        ssize_t got = copy_file_range(from, &in, to, &out,
+                                      left < RANGE_BYTES ? (size_t)left : RANGE_BYTES, 0);
+        if (got > 0) {
+            /* The disk begins now, or all of it would be left to fsync. Only that tells of failures. */
+            if ((size_t)got >= RANGE_BYTES / 8)
+                (void)sync_file_range(to, (off_t)(at + *done), got, SYNC_FILE_RANGE_WRITE);
             *done += (uint64_t)got;
-        else if (got == 0) /* the end of the file, or one of those of /proc that seem empty */
+        } else if (got == 0) /* the end of the file, or one of those of /proc that seem empty */
             break;
         else if (errno != EINTR)
             os_error = errno;

@@ -17,6 +17,11 @@ const char *wb__source_label(const wb__source *source)
     return source->label;
 }
 
+bool wb__source_has_path(const wb__source *source)
+{
+    return source->from_path;
+}
+
 const void *wb__source_memory(const wb__source *source)
 {
     return source->memory;
@@ -76,6 +81,11 @@ wb__identity wb__identity_of(const struct stat *st)
                           (uint64_t)st->st_size,        (int64_t)st->st_mtim.tv_sec,
                           (int64_t)st->st_mtim.tv_nsec, (int64_t)st->st_ctim.tv_sec,
                           (int64_t)st->st_ctim.tv_nsec};
+}
+
+wb__identity wb__source_identity(const wb__source *source)
+{
+    return source->identity;
 }
 
 /* ---- whether it changed ---- */

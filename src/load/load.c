@@ -176,6 +176,8 @@ static wb_status make_buffers(wb__lane *lane)
 {
     const wb__load *load = lane->load;
     size_t convert = load->dtype != NULL ? WB__CONVERT_BYTES : 0;
+    if (load->options->device != NULL)
+        return wb__upload_open(lane);
     lane->memory_bytes = load->piece_bytes + convert + WB__DIRECT_ALIGNMENT;
     lane->memory = wb__alloc(&lane->context.allocator, lane->memory_bytes);
     if (lane->memory == NULL)
@@ -197,6 +199,8 @@ static void add_spent(wb_load_report *to, const wb_load_report *from)
     to->digest_ns += from->digest_ns;
     to->convert_ns += from->convert_ns;
     to->consume_ns += from->consume_ns;
+    to->uploaded += from->uploaded;
+    to->upload_ns += from->upload_ns;
 }
 
 static void run_lane(void *arg, size_t number)
@@ -211,6 +215,8 @@ static void run_lane(void *arg, size_t number)
     while (take_piece(&lane, &piece)) {
         wb_status status = ready ? WB_OK : make_buffers(&lane);
         ready = status == WB_OK;
+        if (status == WB_OK && lane.upload != NULL)
+            status = wb__upload_turn(&lane);
         uint64_t start = wb__load_now();
         if (status == WB_OK)
             status = wb__load_fetch(&lane, &piece);
@@ -222,7 +228,10 @@ static void run_lane(void *arg, size_t number)
         finish_piece(&lane, &piece, status);
     }
     wb__free(&lane.context.allocator, lane.memory, lane.memory_bytes);
+    wb_status uploaded = wb__upload_close(&lane);
     (void)pthread_mutex_lock(&load->lock);
+    if (uploaded != WB_OK) /* of what was on its way when the last piece was fetched */
+        fail_at(load, &lane.error, load->file_count, 0);
     add_spent(load->report, &lane.spent);
     (void)pthread_mutex_unlock(&load->lock);
 }
@@ -258,6 +267,18 @@ static wb_status check_storing(const wb__load *load)
     return WB_OK;
 }
 
+static wb_status check_device(wb__context *context, const wb_load_options *options)
+{
+    const wb_device *device = options->device;
+    if (device->size != sizeof *device)
+        return wb__fail_argument(context, "wb_device.size is not sizeof(wb_device)");
+    if (options->target == NULL)
+        return wb__fail_argument(context, "wb_load_options.device needs target");
+    if (device->map == NULL && device->upload == NULL)
+        return wb__fail_argument(context, "wb_device needs map or upload");
+    return WB_OK;
+}
+
 static wb_status check_options(wb__load *load)
 {
     const wb_load_options *options = load->options;
@@ -271,7 +292,12 @@ static wb_status check_options(wb__load *load)
         return wb__fail_argument(context, "a model that was opened in READ mode is not mapped");
     if (options->flags & ~(WB_LOAD_DIGEST | WB_LOAD_CONVERT))
         return wb__fail_argument(context, "wb_load_options.flags has bits that mean nothing");
-    if (options->consume != NULL || (options->flags & WB_LOAD_CONVERT)) {
+    if (options->device != NULL) {
+        wb_status status = check_device(context, options);
+        if (status != WB_OK)
+            return status;
+    }
+    if (options->consume != NULL || options->device != NULL || (options->flags & WB_LOAD_CONVERT)) {
         wb_status status = check_storing(load);
         if (status != WB_OK)
             return status;
@@ -329,7 +355,9 @@ wb_status wb__load_model(const wb_model *model, wb__context *context,
         own.lanes = DEFAULT_LANES;
     if (own.lanes > LANES_MAX)
         own.lanes = LANES_MAX;
-    uint64_t piece = (own.memory != 0 ? own.memory : DEFAULT_MEMORY) / own.lanes;
+    uint64_t buffers = own.device != NULL ? 2 : 1; /* of a lane */
+    uint64_t piece =
+        (own.memory != 0 ? own.memory : buffers * DEFAULT_MEMORY) / own.lanes / buffers;
     piece = piece < PIECE_MIN ? PIECE_MIN : piece > PIECE_MAX ? PIECE_MAX : piece;
     load.piece_bytes = (size_t)(piece - piece % WB__DIRECT_ALIGNMENT);
     if (pthread_mutex_init(&load.lock, NULL) != 0)

@@ -13,7 +13,7 @@
 
 #include <pthread.h>
 
-#include "hash/sha256.h"
+#include "digest/sha256.h"
 #include "io/direct.h"
 #include "model/order.h"
 #include "open/open.h"
@@ -70,8 +70,9 @@ typedef struct wb__lane {
     wb__context context;
     void *memory;
     size_t memory_bytes;
-    uint8_t *buffer;  /* aligned for direct reading */
-    uint8_t *convert; /* WB__CONVERT_BYTES */
+    uint8_t *buffer;           /* aligned for direct reading */
+    uint8_t *convert;          /* WB__CONVERT_BYTES */
+    struct wb__upload *upload; /* with a device; then both buffers are its own, by turns */
     wb_load_report spent;
 } wb__lane;
 
@@ -93,6 +94,20 @@ wb_status wb__load_fetch(wb__lane *lane, wb__load_piece *piece);
 
 /* Adds a piece to the digest of its file, when all before it are in. */
 void wb__load_digest(wb__lane *lane, const wb__load_piece *piece);
+
+/* ---- upload.c: with wb_load_options.device ---- */
+
+/* Makes the lane's buffers. Close also after a failure. */
+wb_status wb__upload_open(wb__lane *lane);
+
+/* The next buffer to fetch into, once the device has taken what is in it. */
+wb_status wb__upload_turn(wb__lane *lane);
+
+/* Has the device take a piece, which may lie in the lane's buffers. */
+wb_status wb__upload_piece(wb__lane *lane, const wb_piece *piece);
+
+/* Waits until it has all of them, and frees the buffers. */
+wb_status wb__upload_close(wb__lane *lane);
 
 /* ---- tensors.c ---- */
 

@@ -15,14 +15,15 @@ static uint64_t number_of(const wb__tensors *tensors, size_t stored)
 static wb_status consume(wb__lane *lane, wb_piece *piece)
 {
     const wb_load_options *options = lane->load->options;
-    if (options->consume == NULL)
-        return WB_OK;
-    uint64_t start = wb__load_now();
-    int stop = options->consume(options->ctx, piece);
-    lane->spent.consume_ns += wb__load_now() - start;
-    return stop == 0 ? WB_OK
-                     : wb__fail(&lane->context, WB_ERROR_CANCELLED, WB__FINDING_CANCELLED,
-                                WB_NO_OFFSET, WB__STR(""), "stopped on request");
+    if (options->consume != NULL) {
+        uint64_t start = wb__load_now();
+        int stop = options->consume(options->ctx, piece);
+        lane->spent.consume_ns += wb__load_now() - start;
+        if (stop != 0)
+            return wb__fail(&lane->context, WB_ERROR_CANCELLED, WB__FINDING_CANCELLED, WB_NO_OFFSET,
+                            WB__STR(""), "stopped on request");
+    }
+    return options->device == NULL ? WB_OK : wb__upload_piece(lane, piece);
 }
 
 /* Elements first … first + n - 1, which lie at `data`, in pieces that stay in the nearest cache. */
@@ -83,7 +84,8 @@ wb_status wb__load_hand_over(wb__lane *lane, const wb__load_piece *in)
     const wb__model_file *file = &model->logical.files[in->number];
     const wb__load_file *load_file = in->file;
     wb_status status = WB_OK;
-    if (lane->load->options->consume == NULL && lane->load->dtype == NULL)
+    if (lane->load->options->consume == NULL && lane->load->dtype == NULL &&
+        lane->load->options->device == NULL)
         return WB_OK;
     for (size_t i = in->first_tensor; i < load_file->order.count && status == WB_OK; i++) {
         size_t tensor = wb__order_at(&load_file->order, i);

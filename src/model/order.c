@@ -5,6 +5,9 @@ typedef struct wb__place {
     uint32_t tensor;
 } wb__place;
 
+_Static_assert(WB__RECORDS_MAX <= SIZE_MAX / 2 / sizeof(wb__place),
+               "what a table may hold can be sorted");
+
 #define DIGIT_BITS 11
 #define DIGITS (1u << DIGIT_BITS)
 
@@ -58,8 +61,6 @@ wb_status wb__order_make(wb__order *order, wb__context *context, const wb__table
 {
     size_t n = file->tensor_count;
     *order = (wb__order){.allocator = &context->allocator, .count = n};
-    if (n > SIZE_MAX / 2 / sizeof *order->memory)
-        return wb__fail_memory(context);
     order->memory = wb__alloc(order->allocator, 2 * n * sizeof *order->memory);
     if (order->memory == NULL)
         return wb__fail_memory(context);

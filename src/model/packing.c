@@ -23,16 +23,17 @@ static const wb__kind *kind_of(const wb__table *table, const wb__packed *packed,
                                                 : wb__table_kind_of(table, packed->parts[part]);
 }
 
+/* The last dimension, of what has one. */
 static uint64_t last_of(const wb__kind *kind)
 {
-    return kind->rank == 0 ? 1 : kind->shape[kind->rank - 1];
+    return kind->shape[kind->rank - 1];
 }
 
-/* All dimensions but the last are the same. */
-static bool same_rows(const wb__kind *a, const wb__kind *b)
+/* All dimensions but the last are the same as those of the values, which have one at least. */
+static bool same_rows(const wb__kind *values, const wb__kind *other)
 {
-    return a->rank == b->rank && a->rank >= 1 &&
-           memcmp(a->shape, b->shape, (a->rank - 1) * sizeof *a->shape) == 0;
+    return other->rank == values->rank &&
+           memcmp(values->shape, other->shape, (values->rank - 1) * sizeof *values->shape) == 0;
 }
 
 static bool is_plain_float(const wb__kind *kind)
@@ -126,16 +127,14 @@ static bool take_hint(const wb__packing_hint *hint, uint64_t bits_per_scale, aff
 }
 
 /* How many ways there are to read the shapes; the best of them goes to *choice. */
-static int choose(const wb__packing_hints *hints, uint64_t bits_per_scale, uint64_t scales,
+static int choose(const wb__packing_hints *hints, uint64_t bits_per_scale, uint64_t per_row,
                   bool known_only, affine_choice *choice)
 {
     int ways = 0;
     for (size_t g = 0; g < sizeof affine_groups / sizeof affine_groups[0]; g++) {
         for (size_t b = 0; b < sizeof affine_bits / sizeof affine_bits[0]; b++) {
-            uint64_t inputs;
             if ((uint64_t)affine_bits[b] * affine_groups[g] != bits_per_scale ||
-                !wb__mul(scales, affine_groups[g], &inputs) ||
-                (known_only && !is_known_size(hints, inputs)))
+                (known_only && !is_known_size(hints, per_row / affine_bits[b])))
                 continue;
             if (ways++ == 0)
                 *choice = (affine_choice){affine_bits[b], affine_groups[g]};
@@ -145,24 +144,22 @@ static int choose(const wb__packing_hints *hints, uint64_t bits_per_scale, uint6
 }
 
 static bool solve_affine(wb__packed *packed, const wb__packing_hint *hint,
-                         const wb__packing_hints *hints, uint64_t bits_per_scale, uint64_t scales,
+                         const wb__packing_hints *hints, uint64_t bits_per_scale, uint64_t per_row,
                          const char **doubt)
 {
     affine_choice choice = {0, 0};
     affine_choice known = {0, 0};
     bool hinted = take_hint(hint, bits_per_scale, &choice);
     if (!hinted || !hint->named) {
-        int ways = choose(hints, bits_per_scale, scales, true, &known);
-        uint64_t inputs = 0;
-        bool fits = hinted && wb__mul(scales, choice.group, &inputs);
-        if (!hinted || (fits && ways == 1 && !is_known_size(hints, inputs))) {
+        int ways = choose(hints, bits_per_scale, per_row, true, &known);
+        if (!hinted || (ways == 1 && !is_known_size(hints, per_row / choice.bits))) {
             if (ways == 1) {
                 if (hinted)
                     *doubt = "the packing said of all tensors gives this one a size the model does "
                              "not have; another is taken, which gives a size it has";
                 choice = known;
-            } else if (!hinted) {
-                ways = choose(hints, bits_per_scale, scales, false, &choice);
+            } else {
+                ways = choose(hints, bits_per_scale, per_row, false, &choice);
                 if (ways == 0)
                     return false;
                 if (ways > 1)
@@ -187,7 +184,7 @@ static bool solve_words(const wb__table *table, wb__packed *packed, const wb__pa
     const wb__kind *values = kind_of(table, packed, WB__PART_VALUES);
     const wb__kind *scales = kind_of(table, packed, WB__PART_SCALES);
     const wb__kind *biases = kind_of(table, packed, WB__PART_BIASES);
-    uint64_t per_row, bits, inputs;
+    uint64_t per_row, bits; /* bits of a row, and for each of its scales */
     *doubt = "the scales do not fit the packed values";
     if (!same_rows(values, scales) || last_of(scales) == 0 ||
         !wb__mul(last_of(values), 32, &per_row) || per_row % last_of(scales) != 0)
@@ -200,17 +197,18 @@ static bool solve_words(const wb__table *table, wb__packed *packed, const wb__pa
     } else {
         if (!is_plain_float(scales))
             return false;
-        if (biases == NULL || !same_rows(biases, values) || last_of(biases) != last_of(scales) ||
+        if (biases == NULL || !same_rows(values, biases) || last_of(biases) != last_of(scales) ||
             !is_plain_float(biases)) {
             *doubt = "the biases are missing or do not fit the packed values";
             return false;
         }
         const char *uncertain = NULL;
-        if (!solve_affine(packed, hint, hints, bits, last_of(scales), &uncertain))
+        if (!solve_affine(packed, hint, hints, bits, per_row, &uncertain))
             return false;
         *doubt = uncertain;
     }
-    return wb__mul(last_of(scales), packed->group, &inputs) && widen(table, packed, inputs, shape);
+    /* The scales of a row times their group: the bits of a value times a group are those of a scale. */
+    return widen(table, packed, per_row / packed->bits, shape);
 }
 
 /* ---- bytes with scales beside them ---- */

@@ -32,8 +32,8 @@ void wb__table_free(wb__table *table)
 #define HUGE_PAGE ((size_t)2 << 20)
 #define TYPICAL_ENTRY 128 /* bytes of header for a tensor, as writers write them */
 
-/* Slots take at most 16 bytes a tensor: two to four of them, of four bytes. */
-#define SLOT_BYTES_MAX 16
+/* Offsets of names are 32 bits wide. */
+#define NAMES_MAX (SIZE_MAX / 4 < UINT32_MAX ? SIZE_MAX / 4 : UINT32_MAX - 1)
 
 /*
  * Where the middle of a region goes: behind the records, and, in a region so large that it has huge
@@ -71,7 +71,7 @@ static bool enlarge_region(wb__table *table, size_t records, size_t name_bytes)
         name_bytes += (table->names_used / 2 + 7) & ~(size_t)7;
     }
     size_t middle = middle_of(records, name_bytes);
-    size_t bytes = middle + name_bytes + (is_first ? records * SLOT_BYTES_MAX : 0);
+    size_t bytes = middle + name_bytes + (is_first ? records * WB__SLOT_BYTES_MAX : 0);
     uint8_t *region = wb__alloc(table->allocator, bytes);
     if (region == NULL)
         return false;
@@ -95,12 +95,10 @@ static bool enlarge_region(wb__table *table, size_t records, size_t name_bytes)
 wb_status wb__table_reserve(wb__table *table, wb__context *context, uint64_t name_bytes,
                             uint64_t tensors)
 {
-    /* Offsets of names and numbers of tensors are 32 bits wide. */
     uint64_t names = 0, records = 0;
     if (!wb__add(table->names_used, name_bytes, &names) ||
-        !wb__add(names, WB__NAMES_SLACK, &names) || names >= UINT32_MAX ||
-        !wb__add(table->count, tensors, &records) || records >= UINT32_MAX ||
-        records > SIZE_MAX / 4 / (sizeof(wb__record) + SLOT_BYTES_MAX) || names > SIZE_MAX / 4)
+        !wb__add(names, WB__NAMES_SLACK, &names) || names > NAMES_MAX ||
+        !wb__add(table->count, tensors, &records) || records > WB__RECORDS_MAX)
         return wb__fail(context, WB_ERROR_LIMIT, WB__FINDING_HEADERS_LIMIT, WB_NO_OFFSET,
                         WB__STR(""), "the headers of the model exceed 4 GiB");
     names = (names + 7) & ~UINT64_C(7); /* what follows them stays aligned */

@@ -58,6 +58,14 @@ typedef struct wb__record {
     uint32_t hash;  /* of the name */
 } wb__record;
 
+/* Slots take at most 16 bytes a tensor: two to four of them, of four bytes. */
+#define WB__SLOT_BYTES_MAX 16
+
+/* The most tensors of a table: their numbers are 32 bits wide, and they lie in memory with their slots. */
+#define WB__RECORDS_IN_MEMORY (SIZE_MAX / 4 / (sizeof(wb__record) + WB__SLOT_BYTES_MAX))
+#define WB__RECORDS_MAX                                                                            \
+    (WB__RECORDS_IN_MEMORY < UINT32_MAX ? WB__RECORDS_IN_MEMORY : UINT32_MAX - 1)
+
 #define WB__NAMES_SLACK 256 /* vector stores may run this far past a name */
 #define WB__NO_TENSOR UINT32_MAX
 #define WB__KIND_CACHE 64

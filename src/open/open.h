@@ -10,9 +10,9 @@
 
 #include "bundles/bundle.h"
 #include "core/core.h"
+#include "digest/sha256.h"
 #include "formats/format.h"
 #include "io/io.h"
-#include "io/sha256.h"
 #include "model/model.h"
 #include "model/packed.h"
 #include "open/beside.h"
@@ -153,6 +153,12 @@ wb_status wb__verify(const wb_model *model, wb__context *context, const wb_verif
  * context's error is the reason; it stays. */
 wb_status wb__verify_refused(const wb_model *model, wb__context *context,
                              const wb_verify_options *options);
+
+/* Notes journals of edits that were broken off beside the files of an open model (verify_journal.c). */
+wb_status wb__verify_journals(const wb_model *model, wb__context *context);
+
+/* Puts such a journal, if there is one, into the reason for which a model was refused. */
+void wb__verify_explain(const wb_model *model, wb__context *context);
 
 /* Compares files that are named by the SHA-256 of their bytes with it, from the file `first` on. The
  * model need not be whole. */

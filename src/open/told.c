@@ -218,3 +218,27 @@ wb_status wb__told_of(const wb_model *model, wb__context *context, const wb__tol
     *told = known;
     return WB_OK;
 }
+
+wb_status wb__told_entry(const wb_model *model, wb__context *context, uint64_t index,
+                         const wb__model **in, const wb__meta **entry)
+{
+    uint64_t before = model->logical.metas.count;
+    *in = &model->logical;
+    *entry = NULL;
+    if (index >= before) {
+        const wb__told *told;
+        wb_status status = wb__told_of(model, context, &told);
+        if (status != WB_OK)
+            return status;
+        *in = &told->model;
+        index -= before;
+    } else {
+        before = 0;
+    }
+    if (index >= (*in)->metas.count)
+        return wb__fail(context, WB_ERROR_NOT_FOUND, WB__FINDING_NOT_FOUND, WB_NO_OFFSET,
+                        WB__STR(""), "there is no metadata entry number %llu",
+                        (unsigned long long)(before + index));
+    *entry = wb__list_at(&(*in)->metas, (size_t)index);
+    return WB_OK;
+}

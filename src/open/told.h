@@ -21,4 +21,11 @@ typedef struct wb__told {
 /* MEMORY is the only failure. Borrowed until the model is closed. */
 wb_status wb__told_of(const wb_model *model, wb__context *context, const wb__told **told);
 
+/*
+ * Metadata entry number `index` as callers count, those of the files first, and the model that has it.
+ * NOT_FOUND if there are not so many.
+ */
+wb_status wb__told_entry(const wb_model *model, wb__context *context, uint64_t index,
+                         const wb__model **in, const wb__meta **entry);
+
 #endif

@@ -243,7 +243,9 @@ wb_status wb__verify(const wb_model *model, wb__context *context, const wb_verif
 {
     const wb__model *logical = &model->logical;
     value_check check = {.model = model, .context = context, .options = options};
-    wb_status status = note_unaligned(context, logical);
+    wb_status status = wb__verify_journals(model, context);
+    if (status == WB_OK)
+        status = note_unaligned(context, logical);
     for (size_t file = 0; file < logical->file_count && status == WB_OK; file++)
         status = wb__verify_padding(model, context, file);
     if (status == WB_OK)

@@ -38,16 +38,15 @@ static wb_status hash_file(wb__context *context, const wb__source *source, wb__s
                            uint8_t *chunk, uint8_t digest[WB__SHA256_BYTES])
 {
     uint64_t bytes = wb__source_bytes(source);
-    bool good = true;
-    for (uint64_t at = 0; at < bytes && good;) {
+    for (uint64_t at = 0; at < bytes;) {
         size_t n = bytes - at < CHUNK_BYTES ? (size_t)(bytes - at) : CHUNK_BYTES;
         wb_status status = wb__source_read(source, context, at, chunk, n);
         if (status != WB_OK)
             return status;
-        good = wb__sha256_add(hash, chunk, n);
+        wb__sha256_add(hash, chunk, n);
         at += n;
     }
-    return good && wb__sha256_finish(hash, digest) ? WB_OK : wb__fail_memory(context);
+    return wb__sha256_finish(hash, digest) ? WB_OK : wb__fail_memory(context);
 }
 
 static wb_status check_files(const wb_model *model, size_t first, wb__context *context,
@@ -73,26 +72,18 @@ static wb_status check_files(const wb_model *model, size_t first, wb__context *c
 wb_status wb__verify_digests(const wb_model *model, size_t first, wb__context *context)
 {
     uint8_t unused[WB__SHA256_BYTES];
-    wb__sha256 *hash;
+    wb__sha256 hash;
     bool any = false;
     for (size_t i = first; i < model->source_count; i++)
         any |= wb__digest_of_name(wb__source_label(model->sources[i]), unused);
     if (!any)
         return WB_OK;
-    wb_status status = wb__sha256_new(context, &hash);
-    if (status == WB_ERROR_UNSUPPORTED) {
-        wb_error error = *context->error;
-        (void)wb__error_reset(context->error, context->error);
-        return wb__findings_add_error(context->findings, &error, WB_INFO)
-                   ? WB_OK
-                   : wb__fail_memory(context);
-    }
-    if (status != WB_OK)
-        return status;
     uint8_t *chunk = wb__alloc(&context->allocator, CHUNK_BYTES);
-    status =
-        chunk == NULL ? wb__fail_memory(context) : check_files(model, first, context, hash, chunk);
+    wb_status status = wb__sha256_open(&hash, context);
+    if (status == WB_OK)
+        status = chunk == NULL ? wb__fail_memory(context)
+                               : check_files(model, first, context, &hash, chunk);
+    wb__sha256_close(&hash);
     wb__free(&context->allocator, chunk, CHUNK_BYTES);
-    wb__sha256_free(hash);
     return status;
 }

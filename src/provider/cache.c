@@ -332,7 +332,7 @@ static wb__entry *entry_of_numbers(wb_provider *provider, const uint64_t *number
                                    const wb__rank *rank, bool make)
 {
     wb__str text = {(const char *)numbers, n * sizeof *numbers};
-    uint64_t hash = wb__query_hash(&provider->secret, text, rank, true);
+    uint64_t hash = wb__query_hash(&provider->names, text, rank, true);
     wb__entry *entry = wb__names_table_find(&provider->names, hash, text, rank, true);
     if (entry != NULL || !make)
         return entry;
@@ -418,7 +418,7 @@ static wb_status ask(wb_provider *provider, const wb__query *query, uint64_t has
 wb_status wb__provider_get(wb_provider *provider, const wb__query *query, wb_buffer *buffer,
                            wb_error *error)
 {
-    uint64_t hash = wb__query_hash(&provider->secret, query->text, &query->rank, false);
+    uint64_t hash = wb__query_hash(&provider->names, query->text, &query->rank, false);
     wb__entry *entry =
         wb__names_table_find(&provider->names, hash, query->text, &query->rank, false);
     if (entry != NULL && try_use(provider, entry)) {

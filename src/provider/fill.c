@@ -10,22 +10,14 @@ typedef struct filler {
     const wb_device *device;
     void *handle;
     uint8_t *mapped;   /* NULL: through upload */
-    uint8_t *stage;    /* stored bytes, as they were read */
+    uint8_t *stored;   /* bytes as they were read, where they are converted */
     uint8_t *ready[2]; /* as they go up, by turns */
+    bool staged[2];    /* that is the device's memory */
     void *event[2];
     bool pending[2];
     unsigned turn;
     wb__lost *lost;
 } filler;
-
-wb_status wb__fail_device(wb__context *context, wb_status status, const char *what, uint64_t bytes)
-{
-    if (status == WB_OK) /* said to have failed, and did not say why */
-        status = WB_ERROR_MEMORY;
-    return wb__fail(context, status, WB__FINDING_DEVICE, WB_NO_OFFSET, WB__STR(""),
-                    "the device could not %s %llu bytes (%s)", what, (unsigned long long)bytes,
-                    wb_status_name(status));
-}
 
 /* ---- upload ---- */
 
@@ -78,11 +70,11 @@ static wb_status fill_chunk(filler *f, const wb__run *run, uint64_t first, uint6
     bool converts = run->from != run->to;
     wb_status status = f->mapped != NULL ? WB_OK : wait_for(f, f->turn);
     if (status == WB_OK)
-        status = read_chunk(f, run, first, n, converts ? f->stage : dst, from);
+        status = read_chunk(f, run, first, n, converts ? f->stored : dst, from);
     if (status != WB_OK)
         return status;
     if (converts)
-        wb__convert_floats(run->from, f->stage, n, run->to, dst, f->lost);
+        wb__convert_floats(run->from, f->stored, n, run->to, dst, f->lost);
     return f->mapped != NULL ? WB_OK : upload(f, dst, at, (size_t)to);
 }
 
@@ -123,7 +115,7 @@ static wb_status fill_gaps(filler *f, const wb__layout *layout)
     return status;
 }
 
-static bool needs_stage(const wb__layout *layout)
+static bool converts_any(const wb__layout *layout)
 {
     for (size_t i = 0; i < layout->runs.count; i++) {
         const wb__run *run = wb__list_at(&layout->runs, i);
@@ -149,6 +141,28 @@ static wb_status fill_all(filler *f, const wb__layout *layout)
     return status;
 }
 
+/* ---- memory ---- */
+
+/* Where bytes wait to go up: from the device if it has some that suits it. */
+static bool make_ready(filler *f, unsigned turn, size_t bytes)
+{
+    const wb_device *device = f->device;
+    if (device->stage != NULL)
+        f->ready[turn] = device->stage(device->ctx, bytes);
+    f->staged[turn] = f->ready[turn] != NULL;
+    if (!f->staged[turn])
+        f->ready[turn] = wb__alloc(&f->context->allocator, bytes);
+    return f->ready[turn] != NULL;
+}
+
+static void free_ready(filler *f, unsigned turn, size_t bytes)
+{
+    if (f->staged[turn])
+        f->device->unstage(f->device->ctx, f->ready[turn], bytes);
+    else
+        wb__free(&f->context->allocator, f->ready[turn], bytes);
+}
+
 wb_status wb__fill(wb__context *context, const wb_model *model, const wb__layout *layout,
                    const wb_device *device, void *handle, wb__lost *lost)
 {
@@ -158,20 +172,20 @@ wb_status wb__fill(wb__context *context, const wb_model *model, const wb__layout
                 .handle = handle,
                 .mapped = device->map == NULL ? NULL : device->map(device->ctx, handle),
                 .lost = lost};
-    /* A chunk grows where BF16 becomes F32, twofold. */
-    size_t ready = f.mapped != NULL ? 0 : 2 * CHUNK_BYTES;
-    size_t stage = needs_stage(layout) ? CHUNK_BYTES : 0;
-    size_t bytes = 2 * ready + stage;
+    const size_t bytes = 2 * CHUNK_BYTES; /* a chunk grows where BF16 becomes F32, twofold */
+    const bool converts = converts_any(layout);
+    bool enough = true;
     if (f.mapped == NULL && device->upload == NULL)
         return wb__fail_device(context, WB_ERROR_UNSUPPORTED, "map", layout->bytes);
-    uint8_t *memory = bytes == 0 ? NULL : wb__alloc(&context->allocator, bytes);
-    if (bytes != 0 && memory == NULL)
-        return wb__fail_memory(context);
-    f.ready[0] = memory;
-    f.ready[1] = memory == NULL ? NULL : memory + ready;
-    f.stage = memory == NULL ? NULL : memory + 2 * ready;
-    wb_status status = fill_all(&f, layout);
-    wb__free(&context->allocator, memory, bytes);
+    if (f.mapped == NULL)
+        enough = make_ready(&f, 0, bytes) && make_ready(&f, 1, bytes);
+    if (enough && converts)
+        f.stored = wb__alloc(&context->allocator, CHUNK_BYTES);
+    wb_status status =
+        enough && (f.stored != NULL || !converts) ? fill_all(&f, layout) : wb__fail_memory(context);
+    wb__free(&context->allocator, f.stored, CHUNK_BYTES);
+    for (unsigned turn = 0; turn < 2; turn++)
+        free_ready(&f, turn, bytes);
     return status;
 }
 

@@ -4,6 +4,7 @@
 #ifndef WB_PROVIDER_FILL_H
 #define WB_PROVIDER_FILL_H
 
+#include "device/device.h"
 #include "provider/request.h"
 
 /* Values that a conversion lost. */
@@ -27,8 +28,5 @@ wb_status wb__fill(wb__context *context, const wb_model *model, const wb__layout
  * in memory, aligned for their dtype. NULL if not.
  */
 const void *wb__bytes_in_place(const wb_model *model, const wb__layout *layout);
-
-/* What a failed function of a device is reported as. */
-wb_status wb__fail_device(wb__context *context, wb_status status, const char *what, uint64_t bytes);
 
 #endif

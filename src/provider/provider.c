@@ -76,7 +76,6 @@ wb_status wb__provider_make(wb__context *context, const wb_model *model, const w
             provider->becomes.plain = policy->plain == WB_PLAIN_DTYPE ? policy->dtype : -1;
         provider->budget = policy->budget;
     }
-    provider->secret = wb__hash_key_draw();
     provider->arena.allocator = &provider->allocator;
     provider->entries = (wb__list){.arena = &provider->arena, .item_size = sizeof(wb__entry *)};
     atomic_init(&provider->clock, 1);

@@ -51,7 +51,6 @@ struct wb_provider {
     wb__becomes becomes;
     uint64_t budget;
     uint8_t model_key[WB__MODEL_KEY_BYTES]; /* of files and policy, for wb_device.claim */
-    wb__hash_key secret;
     wb__table_of_names names;
     _Atomic size_t clock; /* of last_used; stands still without a budget */
     pthread_mutex_t lock;

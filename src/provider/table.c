@@ -16,6 +16,7 @@ bool wb__names_table_init(wb__table_of_names *table, const wb_allocator *allocat
     wb__alias_slots *slots = make_slots(allocator, FIRST_SLOTS);
     table->arena = (wb__arena){.allocator = allocator};
     table->used = 0;
+    wb__name_hasher_draw(&table->hasher, wb__cpu_features());
     atomic_init(&table->slots, slots);
     return slots != NULL;
 }
@@ -39,10 +40,10 @@ static uint64_t mix(uint64_t hash, uint64_t more)
     return hash ^ hash >> 32;
 }
 
-uint64_t wb__query_hash(const wb__hash_key *secret, wb__str text, const wb__rank *rank,
+uint64_t wb__query_hash(const wb__table_of_names *table, wb__str text, const wb__rank *rank,
                         bool by_number)
 {
-    uint64_t hash = wb__siphash(secret, text.ptr, text.len);
+    uint64_t hash = table->hasher.hash(&table->hasher, text.ptr, text.len);
     if (rank->of == 0 && !by_number)
         return hash;
     hash = mix(hash, (uint64_t)rank->axis << 32 | by_number);

@@ -11,6 +11,7 @@
 
 #include <stdatomic.h>
 
+#include "model/name_hash.h"
 #include "provider/request.h"
 
 #define WB__MODEL_KEY_BYTES 32
@@ -36,13 +37,14 @@ typedef struct wb__alias_slots {
 typedef struct wb__table_of_names {
     _Atomic(wb__alias_slots *) slots;
     size_t used;
+    wb__name_hasher hasher;
     wb__arena arena;
 } wb__table_of_names;
 
 bool wb__names_table_init(wb__table_of_names *table, const wb_allocator *allocator);
 void wb__names_table_free(wb__table_of_names *table);
 
-uint64_t wb__query_hash(const wb__hash_key *secret, wb__str text, const wb__rank *rank,
+uint64_t wb__query_hash(const wb__table_of_names *table, wb__str text, const wb__rank *rank,
                         bool by_number);
 
 /* The entry, or NULL. Any number of threads at any time. */

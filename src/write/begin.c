@@ -5,6 +5,7 @@
 #define _FILE_OFFSET_BITS 64
 #include <errno.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "write/write.h"
 
@@ -16,6 +17,12 @@ static wb_status fail_target(wb__context *context, const char *path, wb__finding
         wb__fail(context, WB_ERROR_ARGUMENT, id, WB_NO_OFFSET, WB__STR(""), "%s", what);
     context->file = "";
     return status;
+}
+
+bool wb__path_is_stream(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
 }
 
 static bool is_source(const wb_writer *writer, const char *path)
@@ -87,15 +94,88 @@ static wb_status check_folder(wb__context *context, wb_writer *writer)
     return wb__folder_list(context, path, check_content, &c);
 }
 
+typedef struct tidying {
+    wb__context *context;
+    const wb_writer *writer;
+} tidying;
+
+static bool is_base(wb__str name, const char *path)
+{
+    const char *slash = path == NULL ? NULL : strrchr(path, '/');
+    return slash != NULL && wb__str_equal(name, wb__str_from(slash + 1, SIZE_MAX));
+}
+
+static bool is_of_model(const wb_writer *writer, wb__str name)
+{
+    const wb__str end = WB__STR(".wb-partial");
+    wb__str whole = name;
+    if (wb__str_ends_with(name, end) && name.len > end.len)
+        whole = (wb__str){name.ptr + 1, name.len - 1 - end.len};
+    for (size_t i = 0; i < writer->output_count; i++) {
+        if (is_base(whole, writer->outputs[i].path))
+            return true;
+    }
+    for (size_t i = 0; i < writer->extras.count; i++) {
+        const wb__extra *extra = wb__list_at(&writer->extras, i);
+        if (wb__str_equal(name, extra->name))
+            return true;
+    }
+    return is_base(name, writer->index_path);
+}
+
+static wb_status tidy(void *ctx, const char *name)
+{
+    tidying *t = ctx;
+    wb__context *context = t->context;
+    if (is_of_model(t->writer, wb__str_from(name, SIZE_MAX)))
+        return WB_OK;
+    char *path =
+        wb__path_join(&context->allocator, t->writer->folder_at, wb__str_from(name, SIZE_MAX));
+    if (path == NULL)
+        return wb__fail_memory(context);
+    wb_status status =
+        unlink(path) == 0 ? WB_OK : wb__fail_os(context, errno, "cannot remove a file");
+    wb__free(&context->allocator, path, strlen(path) + 1);
+    return status;
+}
+
+wb_status wb__folder_tidy(wb__context *context, const wb_writer *writer)
+{
+    tidying t = {context, writer};
+    return wb__folder_list(context, writer->folder_at, tidy, &t);
+}
+
 /* ---- room ---- */
+
+/* The path by which an output is written: in the folder that is made, if there is one. */
+static char *path_inside(const wb_allocator *allocator, const wb_writer *writer, const char *path)
+{
+    const char *base = strrchr(path, '/') + 1;
+    return wb__path_join(allocator, writer->folder_at, wb__str_from(base, SIZE_MAX));
+}
+
+/* What a former run has already taken of the disk. */
+static uint64_t kept_bytes(const wb_writer *writer)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; (writer->flags & WB_WRITE_KEEP) && i < writer->output_count; i++) {
+        const wb__output *output = &writer->outputs[i];
+        const wb_allocator *allocator = &writer->allocator;
+        char *inside =
+            writer->folder_at == NULL ? NULL : path_inside(allocator, writer, output->path);
+        uint64_t bytes = wb__sink_kept_bytes(allocator, inside == NULL ? output->path : inside);
+        wb__free(allocator, inside, inside == NULL ? 0 : strlen(inside) + 1);
+        sum += bytes < output->layout.bytes ? bytes : output->layout.bytes;
+    }
+    return sum;
+}
 
 static wb_status check_room(wb__context *context, const wb_writer *writer)
 {
     const char *target = writer->folder != NULL ? writer->folder : writer->outputs[0].path;
     wb__str parent = wb__path_folder(target);
     uint64_t need = writer->index_len;
-    struct stat st;
-    if (stat(target, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+    if (wb__path_is_stream(target))
         return WB_OK; /* a pipe has no room to run out of */
     for (size_t i = 0; i < writer->output_count; i++) {
         if (!wb__add(need, writer->outputs[i].layout.bytes, &need))
@@ -104,6 +184,8 @@ static wb_status check_room(wb__context *context, const wb_writer *writer)
     wb_status status = wb__extras_measure(context, writer, &need);
     if (status != WB_OK)
         return status;
+    uint64_t kept = kept_bytes(writer);
+    need -= kept < need ? kept : need;
     char *folder = wb__path_join(&context->allocator, "", parent);
     if (folder == NULL)
         return wb__fail_memory(context);
@@ -125,6 +207,14 @@ static wb_status check_room(wb__context *context, const wb_writer *writer)
 static wb_status write_header(wb__context *context, wb_writer *writer, wb__output *output)
 {
     const wb__buffer *header = &output->layout.header;
+    bool is_stream = !wb__sink_is_file(output->sink);
+    if (output->layout.has_checksums && is_stream != output->layout.is_stream)
+        return wb__fail(
+            context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET, WB__STR(""),
+            "the archive was planned for a file and goes into a stream, or the other way "
+            "round");
+    if (output->layout.pieces != NULL)
+        return WB_OK;
     if (wb__sink_is_file(output->sink)) {
         int os_error = wb__sink_place(output->sink, 0, header->bytes, header->n);
         return os_error == 0 ? WB_OK : wb__fail_os(context, os_error, "cannot write the file");
@@ -143,15 +233,13 @@ wb_status wb__output_open(wb__context *context, wb_writer *writer, wb__output *o
 {
     const char *path = output->path;
     char *inside = NULL;
-    if (writer->folder_at != NULL) {
-        const char *base = strrchr(path, '/') + 1;
-        inside =
-            wb__path_join(&context->allocator, writer->folder_at, wb__str_from(base, SIZE_MAX));
-        path = inside;
-    }
+    if (writer->folder_at != NULL)
+        path = inside = path_inside(&context->allocator, writer, path);
     if (path == NULL)
         return wb__fail_memory(context);
-    wb_status status = wb__sink_open(context, path, output->layout.bytes, &output->sink);
+    wb_status status = (writer->flags & WB_WRITE_KEEP) && !writer->is_store
+                           ? wb__sink_open_kept(context, path, output->layout.bytes, &output->sink)
+                           : wb__sink_open(context, path, output->layout.bytes, &output->sink);
     wb__free(&context->allocator, inside, inside == NULL ? 0 : strlen(inside) + 1);
     if (status != WB_OK)
         return status;
@@ -170,6 +258,8 @@ wb_status wb__output_finish(wb__context *context, wb_writer *writer, wb__output 
         return WB_OK;
     if (output->sink == NULL)
         status = wb__output_open(context, writer, output);
+    if (status == WB_OK && output->layout.pieces != NULL && wb__sink_is_file(output->sink))
+        status = wb__between_finish(context, writer, output);
     if (status == WB_OK && !wb__sink_is_file(output->sink))
         status = wb__put_padding(context, writer, output, output->layout.bytes);
     if (status == WB_OK && writer->is_store)
@@ -215,10 +305,11 @@ wb_status wb__writer_begin(wb__context *context, wb_writer *writer)
         status = check_file(context, writer, writer->outputs[i].path);
     if (status == WB_OK && writer->index_path != NULL && writer->folder == NULL)
         status = check_file(context, writer, writer->index_path);
+    if (status == WB_OK && writer->folder != NULL)
+        status = (writer->flags & WB_WRITE_KEEP ? wb__folder_make_kept : wb__folder_make)(
+            context, &writer->arena, writer->folder, &writer->folder_at);
     if (status == WB_OK)
         status = check_room(context, writer);
-    if (status == WB_OK && writer->folder != NULL)
-        status = wb__folder_make(context, &writer->arena, writer->folder, &writer->folder_at);
     if (status == WB_OK && writer->folder != NULL)
         status = wb__claim_path(context, writer->folder_at, false, &writer->claims[1]);
     if (status == WB_OK)

@@ -62,7 +62,9 @@ static void withdraw(wb_writer *writer, wb_sink *index)
 
 static wb_status publish(wb__context *context, wb_writer *writer, wb_sink *index)
 {
-    wb_status status = WB_OK;
+    wb_status status = index == NULL ? WB_OK : wb__sink_join(context, index);
+    for (size_t i = 0; i < writer->output_count && status == WB_OK; i++)
+        status = wb__sink_join(context, writer->outputs[i].sink);
     for (size_t i = writer->output_count; i > 0 && status == WB_OK; i--)
         status = wb__sink_publish(context, writer->outputs[i - 1].sink);
     if (status == WB_OK && index != NULL)
@@ -98,13 +100,19 @@ static wb_status commit(wb__context *context, wb_writer *writer)
         status = wb__output_finish(context, writer, &writer->outputs[i]);
     if (status == WB_OK)
         status = wb__writer_check_source(context, writer);
+    writer->forgets = writer->forgets || status == WB_ERROR_CHANGED;
+    if (status == WB_OK && writer->folder_at != NULL && (writer->flags & WB_WRITE_KEEP))
+        status = wb__folder_tidy(context, writer);
     if (status == WB_OK && writer->index_path != NULL)
         status = write_index(context, writer, &index);
     if (status == WB_OK)
         status = wb__extras_write(context, writer);
     if (status == WB_OK)
         status = publish(context, writer, index);
-    discard(writer, index);
+    if (status == WB_OK)
+        discard(writer, index);
+    else
+        wb__sink_discard(index);
     return status;
 }
 

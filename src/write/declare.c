@@ -4,7 +4,7 @@
 
 #define FLAGS                                                                                      \
     (WB_WRITE_FORCE | WB_WRITE_BIG_ENDIAN | WB_WRITE_ALIGN_TENSORS | WB_WRITE_FOLDER |             \
-     WB_WRITE_FEB2026)
+     WB_WRITE_FEB2026 | WB_WRITE_KEEP)
 
 /* What can be written, and in which container. */
 static const struct kind {
@@ -17,6 +17,7 @@ static const struct kind {
     {"gguf", &wb__format_gguf, 0, false},
     {"mlx", &wb__format_safetensors, WB_WRITE_FOLDER, false},
     {"ollama", &wb__format_safetensors, 0, true},
+    {"npz", &wb__format_npz, 0, false},
 };
 
 static const struct kind *kind_of(const char *name)
@@ -46,10 +47,12 @@ static wb_status check_options(wb__context *context, const wb_writer_options *op
     uint64_t alignment = options->alignment;
     if (kind_of(options->format) == NULL)
         return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET, none,
-                        "models are written as safetensors, gguf, mlx and ollama, not as '%s'",
+                        "models are written as safetensors, gguf, mlx, ollama and npz, not as '%s'",
                         options->format == NULL ? "" : options->format);
     if (options->flags & ~FLAGS)
         return fail(context, none, "wb_writer_options.flags has bits that mean nothing");
+    if (strcmp(options->format, "npz") == 0 && (options->flags & WB_WRITE_FOLDER) != 0)
+        return fail(context, none, "an archive of arrays is a file, not a folder");
     if (alignment != 0 && (alignment < 8 || (alignment & (alignment - 1)) != 0))
         return fail(context, none, "the alignment is not a power of two from 8 on");
     return WB_OK;
@@ -83,6 +86,7 @@ wb_status wb__writer_make(wb__context *context, const wb_writer_options *options
     writer->metas = (wb__list){.arena = &writer->arena, .item_size = sizeof(wb__out_meta)};
     writer->tensors = (wb__list){.arena = &writer->arena, .item_size = sizeof(wb__outgoing)};
     writer->extras = (wb__list){.arena = &writer->arena, .item_size = sizeof(wb__extra)};
+    wb__crc32_init(&writer->crc32);
     wb__name_map_start(&writer->meta_names, &writer->allocator, &writer->metas);
     wb__name_map_start(&writer->tensor_names, &writer->allocator, &writer->tensors);
     if (options->store != NULL)
@@ -97,7 +101,10 @@ wb_status wb__writer_make(wb__context *context, const wb_writer_options *options
 
 static void delete_outputs(wb_writer *writer)
 {
+    bool keeps = (writer->flags & WB_WRITE_KEEP) != 0 && !writer->forgets;
     for (size_t i = 0; i < writer->output_count; i++) {
+        if (!keeps && writer->outputs[i].sink != NULL)
+            wb__sink_forget(writer->outputs[i].sink);
         wb__sink_discard(writer->outputs[i].sink);
         wb__buffer_free(&writer->outputs[i].layout.header);
     }
@@ -105,7 +112,7 @@ static void delete_outputs(wb_writer *writer)
         wb__extra *extra = wb__list_at(&writer->extras, i);
         wb__sink_discard(extra->sink);
     }
-    if (writer->folder_at != NULL)
+    if (writer->folder_at != NULL && !keeps)
         wb__folder_remove(writer->folder_at);
     for (size_t i = 0; i < 2; i++) {
         if (writer->claims[i] >= 0)

@@ -289,6 +289,9 @@ static wb_status open_file(wb__edit_job *job)
 static wb_status make_writer(wb__edit_job *job)
 {
     const wb__model_file *file = &job->model->logical.files[0];
+    if (strcmp(file->format, "gguf") != 0 && strcmp(file->format, "safetensors") != 0)
+        return fail_edit(job, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB__STR(""),
+                         "only the headers of safetensors and GGUF are edited");
     const wb_writer_options options = {
         .size = sizeof options,
         .format = file->format,

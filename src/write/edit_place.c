@@ -19,7 +19,6 @@
 #define _FILE_OFFSET_BITS 64
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -35,24 +34,13 @@
 #define FIXED 48
 #define CHECK 8
 
-static const char magic[8] = {'W', 'B', 'E', 'D', 'I', 'T', '0', '1'};
+static const char magic[] = WB__JOURNAL_MAGIC; /* without its NUL */
+#define MAGIC (sizeof magic - 1)
 
 static uint64_t checksum(const void *bytes, size_t n)
 {
     static const wb__hash_key key = {{0x7765696768627269, 0x6467652e65646974}};
     return wb__siphash(&key, bytes, n);
-}
-
-/* "FOLDER/.NAME.wb-journal" in the context's allocator, of *bytes. */
-static char *journal_path(wb__context *context, const char *path, size_t *bytes)
-{
-    const char *slash = strrchr(path, '/');
-    size_t folder = slash == NULL ? 0 : (size_t)(slash - path) + 1;
-    *bytes = strlen(path) + sizeof ".wb-journal" + 1;
-    char *text = wb__alloc(&context->allocator, *bytes);
-    if (text != NULL)
-        (void)snprintf(text, *bytes, "%.*s.%s.wb-journal", (int)folder, path, path + folder);
-    return text;
 }
 
 static int sync_fd(int fd)
@@ -88,7 +76,7 @@ typedef struct journal {
 
 static bool parse(const uint8_t *bytes, size_t n, journal *out)
 {
-    if (n < FIXED + CHECK || memcmp(bytes, magic, sizeof magic) != 0)
+    if (n < FIXED + CHECK || memcmp(bytes, magic, MAGIC) != 0)
         return false;
     out->length = wb__load_le64(bytes + 8);
     out->inserted = wb__load_le64(bytes + 16);
@@ -184,13 +172,12 @@ static wb_status recover_from(wb__context *context, const char *path, const char
 
 wb_status wb__edit_recover(wb__context *context, const char *path, bool *undone)
 {
-    size_t bytes;
-    char *at = journal_path(context, path, &bytes);
+    char *at = wb__path_journal(&context->allocator, path);
     *undone = false;
     if (at == NULL)
         return wb__fail_memory(context);
     wb_status status = recover_from(context, path, at, undone);
-    wb__free(&context->allocator, at, bytes);
+    wb__free(&context->allocator, at, strlen(at) + 1);
     return status;
 }
 
@@ -201,7 +188,7 @@ static wb_status write_journal(wb__edit_job *job, const char *at, uint8_t *bytes
     wb_sink *sink;
     wb__source *source = job->model->sources[0];
     const wb__buffer *header = &wb__edit_output(job)->layout.header;
-    memcpy(bytes, magic, sizeof magic);
+    memcpy(bytes, magic, MAGIC);
     wb__store_le64(bytes + 8, wb__source_bytes(source));
     wb__store_le64(bytes + 16, job->edited.inserted);
     wb__store_le64(bytes + 24, header->n);
@@ -273,12 +260,12 @@ static wb_status change_or_undo(wb__edit_job *job, int fd, const char *at, const
 wb_status wb__edit_in_place(wb__edit_job *job, bool *done)
 {
     wb__context *context = job->context;
-    size_t path_bytes, n;
+    size_t n;
     *done = false;
     if (!wb__to_size(job->data_begin, &n) || n > SIZE_MAX - FIXED - CHECK)
         return WB_OK;
     n += FIXED + CHECK;
-    char *at = journal_path(context, job->path, &path_bytes);
+    char *at = wb__path_journal(&context->allocator, job->path);
     uint8_t *bytes = wb__alloc(&context->allocator, n);
     wb_status status = at == NULL || bytes == NULL ? wb__fail_memory(context) : WB_OK;
     int fd = -1;
@@ -297,6 +284,6 @@ wb_status wb__edit_in_place(wb__edit_job *job, bool *done)
     if (fd >= 0 && close(fd) != 0 && status == WB_OK)
         status = wb__fail_os(context, errno, "cannot close the file");
     wb__free(&context->allocator, bytes, n);
-    wb__free(&context->allocator, at, at == NULL ? 0 : path_bytes);
+    wb__free(&context->allocator, at, at == NULL ? 0 : strlen(at) + 1);
     return status;
 }

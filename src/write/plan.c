@@ -37,6 +37,10 @@ static wb_status assign(wb__context *context, wb_writer *writer, uint64_t alignm
         tensor->file = file;
     }
     *count = (size_t)file + 1;
+    if (*count > 1 && writer->format == &wb__format_npz)
+        return wb__fail(
+            context, WB_ERROR_UNSUPPORTED, WB__FINDING_WRITE_SPLIT, WB_NO_OFFSET, WB__STR(""),
+            "an archive of arrays is one file, and this one would be larger than wanted");
     if (*count > context->limits.files || *count > UINT16_MAX) /* split.count is a u16 */
         return wb__fail(context, WB_ERROR_LIMIT, WB__FINDING_WRITE_SPLIT, WB_NO_OFFSET, WB__STR(""),
                         "this would make %zu files", *count);
@@ -96,11 +100,12 @@ static wb_status give_metas(wb__context *context, wb_writer *writer, size_t numb
 static wb_status find_alignment(wb__context *context, const wb_writer *writer, uint64_t *alignment)
 {
     bool is_gguf = writer->format == &wb__format_gguf;
+    bool is_npz = writer->format == &wb__format_npz;
     uint32_t number = wb__name_map_find(&writer->meta_names, WB__STR("general.alignment"));
     *alignment = writer->alignment;
     if (writer->alignment != 0)
         return WB_OK;
-    *alignment = is_gguf ? 32 : 8;
+    *alignment = is_gguf ? 32 : is_npz ? 64 : 8;
     if (!is_gguf || number == UINT32_MAX)
         return WB_OK;
     const wb__out_meta *meta = wb__list_at(&writer->metas, number);
@@ -112,13 +117,16 @@ static wb_status find_alignment(wb__context *context, const wb_writer *writer, u
     return WB_OK;
 }
 
-static wb_status lay_out(wb__context *context, wb_writer *writer, size_t number, uint64_t alignment)
+static wb_status lay_out(wb__context *context, wb_writer *writer, size_t number, uint64_t alignment,
+                         bool is_stream)
 {
     wb__output *output = &writer->outputs[number];
     wb__out_file *layout = &output->layout;
     layout->tensors = writer->order + output->first;
     layout->alignment = alignment;
-    layout->align_tensors = (writer->flags & WB_WRITE_ALIGN_TENSORS) != 0;
+    layout->align_tensors = (writer->flags & WB_WRITE_ALIGN_TENSORS) != 0 ||
+                            (writer->format == &wb__format_npz && writer->alignment != 0);
+    layout->is_stream = is_stream;
     layout->big_endian = (writer->flags & WB_WRITE_BIG_ENDIAN) != 0;
     layout->keeps_order = writer->is_edit;
     layout->arena = &writer->arena;
@@ -171,8 +179,9 @@ wb_status wb__writer_plan(wb__context *context, wb_writer *writer, const char *p
 
     if (status == WB_OK)
         status = make_outputs(context, writer, count);
+    bool is_stream = path == NULL || wb__path_is_stream(path);
     for (size_t i = 0; i < count && status == WB_OK; i++)
-        status = lay_out(context, writer, i, alignment);
+        status = lay_out(context, writer, i, alignment, is_stream);
     writer->has_paths = path != NULL;
     if (status == WB_OK && path != NULL)
         status = wb__writer_name_outputs(context, writer, path);

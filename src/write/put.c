@@ -6,6 +6,7 @@
 #include "write/write.h"
 
 #define STAGE_BYTES ((size_t)16 << 10)
+#define DIRTY_MAX ((uint64_t)32 << 20) /* written before the disk begins to take it */
 
 /* ---- what is there ---- */
 
@@ -75,11 +76,18 @@ static wb_status take(wb__context *context, wb_writer *writer, wb__outgoing *ten
 wb_status wb__put_padding(wb__context *context, wb_writer *writer, wb__output *output, uint64_t to)
 {
     static const uint8_t zeros[4096];
+    const wb__out_file *layout = &output->layout;
     wb_status status = WB_OK;
     while (writer->stream_at < to && status == WB_OK) {
         uint64_t left = to - writer->stream_at;
         size_t n = left < sizeof zeros ? (size_t)left : sizeof zeros;
-        status = wb__sink_write(context, output->sink, zeros, n);
+        const uint8_t *bytes = zeros;
+        if (layout->pieces != NULL) { /* which leave no gaps */
+            const wb__out_piece *piece = &layout->pieces[writer->stream_piece++];
+            bytes = layout->header.bytes + piece->from;
+            n = piece->n;
+        }
+        status = wb__sink_write(context, output->sink, bytes, n);
         writer->stream_at += n;
     }
     return status;
@@ -162,6 +170,13 @@ wb_status wb__put_end(wb__context *context, wb_writer *writer, const wb__place_i
         (void)pthread_mutex_lock(&writer->lock);
     if (status != WB_OK && writer->failure.status == WB_OK)
         writer->failure = *context->error;
+    output->dirty += n;
+    if (is_file && output->dirty >= DIRTY_MAX) {
+        output->dirty = 0;
+        (void)pthread_mutex_unlock(&writer->lock);
+        wb__sink_hasten(output->sink); /* which nobody finishes while our bytes are missing */
+        (void)pthread_mutex_lock(&writer->lock);
+    }
     output->left -= n;
     bool is_last = status == WB_OK && output->left == 0 && writer->output_count > 1;
     (void)pthread_mutex_unlock(&writer->lock);
@@ -181,9 +196,10 @@ wb_status wb__put_end(wb__context *context, wb_writer *writer, const wb__place_i
 static wb_status write_bytes(wb__context *context, wb_writer *writer, const wb__place_in *place,
                              uint64_t at, const void *bytes, size_t n)
 {
-    const wb__output *output = place->output;
+    wb__output *output = place->output;
     if (!wb__sink_is_file(output->sink)) {
         writer->stream_at += n;
+        wb__between_add(writer, output, place->tensor, bytes, n);
         return wb__sink_write(context, output->sink, bytes, n);
     }
     int os_error = wb__sink_place(output->sink, at, bytes, n);
@@ -209,6 +225,36 @@ static wb_status write_swapped(wb__context *context, wb_writer *writer, const wb
         done += piece;
     }
     return status;
+}
+
+wb_status wb__writer_left(wb__context *context, wb_writer *writer, uint64_t index, uint64_t offset,
+                          void *dst, size_t n)
+{
+    if (atomic_load(&writer->state) != WB__WRITING || index >= writer->tensors.count ||
+        !wb__in_range(offset, n, wb__writer_tensor(writer, index)->out.bytes))
+        return wb__fail_argument(context, "there are no such bytes of a tensor that is written");
+    const wb__outgoing *tensor = wb__writer_tensor(writer, index);
+    wb__output *output = &writer->outputs[tensor->file];
+    wb_status status = WB_OK;
+    (void)pthread_mutex_lock(&writer->lock);
+    if (output->sink == NULL)
+        status = wb__output_open(context, writer, output);
+    (void)pthread_mutex_unlock(&writer->lock);
+    if (status == WB_OK && (output->finished || !wb__sink_is_file(output->sink)))
+        return wb__fail_argument(context, "what was written there cannot be read any more");
+    int os_error =
+        status == WB_OK ? wb__sink_read(output->sink, tensor->out.begin + offset, dst, n) : 0;
+    return os_error == 0 ? status : wb__fail_os(context, os_error, "cannot read the file");
+}
+
+wb_status wb__writer_take(wb__context *context, wb_writer *writer, uint64_t index, uint64_t offset,
+                          uint64_t n)
+{
+    wb__place_in place;
+    if (n == 0)
+        return WB_OK;
+    wb_status status = wb__put_begin(context, writer, index, offset, n, &place);
+    return status == WB_OK ? wb__put_end(context, writer, &place, n, status) : status;
 }
 
 wb_status wb__writer_put(wb__context *context, wb_writer *writer, uint64_t index, uint64_t offset,

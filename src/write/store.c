@@ -27,9 +27,7 @@ static void print_digest(const uint8_t digest[WB__SHA256_BYTES], char *text)
 
 static wb_status fail_hash(wb__context *context)
 {
-    return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_NO_LIBCRYPTO, WB_NO_OFFSET,
-                    WB__STR(""),
-                    "the blobs of a store are named by SHA-256, which libcrypto computes");
+    return wb__fail_os(context, EIO, "libcrypto could not compute the SHA-256 that names a blob");
 }
 
 /* Bytes were written in any order, so that they are read back, out of the page cache mostly. */
@@ -43,8 +41,7 @@ static wb_status hash_output(wb__context *context, wb__output *output, wb__sha25
         int os_error = wb__sink_read(output->sink, at, chunk, n);
         if (os_error != 0)
             return wb__fail_os(context, os_error, "cannot read back what was written");
-        if (!wb__sha256_add(hash, chunk, n))
-            return fail_hash(context);
+        wb__sha256_add(hash, chunk, n);
         at += n;
     }
     if (!wb__sha256_finish(hash, digest))
@@ -55,30 +52,32 @@ static wb_status hash_output(wb__context *context, wb__output *output, wb__sha25
 
 wb_status wb__store_digest(wb__context *context, wb_writer *writer, wb__output *output)
 {
-    wb__sha256 *hash;
+    wb__sha256 hash;
     uint8_t *chunk = wb__alloc(&context->allocator, CHUNK);
     (void)writer;
     if (chunk == NULL)
         return wb__fail_memory(context);
-    wb_status status = wb__sha256_new(context, &hash);
+    wb_status status = wb__sha256_open(&hash, context);
     if (status == WB_OK)
-        status = hash == NULL ? fail_hash(context) : hash_output(context, output, hash, chunk);
-    wb__sha256_free(hash);
+        status = hash_output(context, output, &hash, chunk);
+    wb__sha256_close(&hash);
     wb__free(&context->allocator, chunk, CHUNK);
     return status;
 }
 
 static wb_status hash_bytes(wb__context *context, const void *bytes, size_t n, char *text)
 {
-    wb__sha256 *hash;
+    wb__sha256 hash;
     uint8_t digest[WB__SHA256_BYTES];
-    wb_status status = wb__sha256_new(context, &hash);
-    if (status == WB_OK &&
-        (hash == NULL || !wb__sha256_add(hash, bytes, n) || !wb__sha256_finish(hash, digest)))
-        status = fail_hash(context);
-    else if (status == WB_OK)
-        print_digest(digest, text);
-    wb__sha256_free(hash);
+    wb_status status = wb__sha256_open(&hash, context);
+    if (status == WB_OK) {
+        wb__sha256_add(&hash, bytes, n);
+        if (wb__sha256_finish(&hash, digest))
+            print_digest(digest, text);
+        else
+            status = fail_hash(context);
+    }
+    wb__sha256_close(&hash);
     return status;
 }
 

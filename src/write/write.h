@@ -6,7 +6,7 @@
  *              names of files and what lies beside them (outputs.c)
  *   begin      room looked for, targets checked, then each file as it is needed (begin.c)
  *   put, copy  bytes to their places, from any threads; which are there is known exactly (put.c,
- *              copy.c)
+ *              copy.c); headers between them, with checksums, once they are (between.c)
  *   commit     all files durable under temporary names, then all renamed, the one that makes sense of
  *              the others last (commit.c)
  *
@@ -19,9 +19,10 @@
 #include <stdatomic.h>
 
 #include "core/core.h"
+#include "core/crc32.h"
+#include "digest/sha256.h"
 #include "formats/format.h"
 #include "io/io.h"
-#include "io/sha256.h"
 #include "io/sink.h"
 #include "open/open.h"
 #include "json/json.h"
@@ -77,6 +78,7 @@ typedef struct wb__output {
     wb_sink *sink;    /* NULL: not begun */
     size_t first;     /* position of its first tensor in wb_writer.order */
     uint64_t left;    /* bytes of tensors that are still to come */
+    uint64_t dirty;   /* written since the system was last told to put them on the disk */
     bool finished;    /* durable, under a temporary name */
     wb__str layer;    /* ollama: the name of the layer, and the digest of the blob in hexadecimal */
     char digest[2 * WB__SHA256_BYTES + 1];
@@ -135,11 +137,14 @@ struct wb_writer {
     bool replaces_folder;
     int claims[2]; /* on the folder of the outputs, and on one that is made; -1: none */
     uint64_t set;  /* of the temporary names of a set */
+    bool forgets;  /* what is not committed is of no use to a next run */
 
     pthread_mutex_t lock; /* of all below, and of what is written where */
     wb_error failure;     /* status WB_OK: none */
     uint64_t stream_at;   /* bytes that went into a stream */
     size_t stream_next;   /* position in `order` of the tensor it takes now */
+    size_t stream_piece;  /* and of the piece of the header that comes next */
+    wb__crc32 crc32;      /* of formats with checksums */
 };
 
 /* True if the files take the place of nothing: a set of files cannot replace another at once. */
@@ -195,6 +200,9 @@ wb_status wb__value_put_meta(wb__context *context, wb__buffer *out, const wb__mo
 
 wb_status wb__writer_plan(wb__context *context, wb_writer *writer, const char *path);
 
+/* True for a pipe or a device: something that takes bytes in order only. */
+bool wb__path_is_stream(const char *path);
+
 /* Gives the outputs their paths. */
 wb_status wb__writer_name_outputs(wb__context *context, wb_writer *writer, const char *path);
 
@@ -209,8 +217,23 @@ wb_status wb__writer_begin_fd(wb__context *context, wb_writer *writer, int fd, c
 /* Makes the temporary file of an output and writes its header. The lock is held. */
 wb_status wb__output_open(wb__context *context, wb_writer *writer, wb__output *output);
 
+/* Takes what is no part of the model out of the folder that is made: a run of other shards left it. */
+wb_status wb__folder_tidy(wb__context *context, const wb_writer *writer);
+
 /* Makes an output that is complete durable. The lock is held. */
 wb_status wb__output_finish(wb__context *context, wb_writer *writer, wb__output *output);
+
+/* ---- between.c ---- */
+
+/* Goes on with the checksum of a tensor of a stream, whose bytes come in order. */
+void wb__between_add(wb_writer *writer, wb__output *output, wb__outgoing *tensor, const void *bytes,
+                     size_t n);
+
+/*
+ * Writes the pieces of the header of a file to their places, with the checksums of the tensors, which
+ * are all there and are read back.
+ */
+wb_status wb__between_finish(wb__context *context, wb_writer *writer, wb__output *output);
 
 /* ---- store.c, store_plan.c ---- */
 
@@ -246,11 +269,18 @@ wb_status wb__put_begin(wb__context *context, wb_writer *writer, uint64_t index,
 wb_status wb__put_end(wb__context *context, wb_writer *writer, const wb__place_in *place,
                       uint64_t n, wb_status status);
 
-/* Writes zeros into a stream up to an offset. The lock is held. */
+/* Writes into a stream, up to an offset, what lies between tensors. The lock is held. */
 wb_status wb__put_padding(wb__context *context, wb_writer *writer, wb__output *output, uint64_t to);
 
 wb_status wb__writer_put(wb__context *context, wb_writer *writer, uint64_t index, uint64_t offset,
                          const void *bytes, size_t n);
+
+/* Bytes that a former run left, and taking them for written. */
+wb_status wb__writer_left(wb__context *context, wb_writer *writer, uint64_t index, uint64_t offset,
+                          void *dst, size_t n);
+wb_status wb__writer_take(wb__context *context, wb_writer *writer, uint64_t index, uint64_t offset,
+                          uint64_t n);
+
 /* A tensor of a model that goes into one of the writer's, or into a part of it. */
 typedef struct wb__copy {
     wb_writer *writer;

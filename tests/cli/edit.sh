@@ -8,7 +8,7 @@ def wb(*args, code=0):
     return p.stdout
 
 def string(s):
-    return struct.pack("<Q", len(s)) + s.encode()
+    return struct.pack("<Q", len(s.encode())) + s.encode()
 
 VALUES = {"general.architecture": (8, string("llama")), "t.u32": (4, struct.pack("<I", 7)),
           "t.f32": (6, struct.pack("<f", 0.5)), "t.b": (7, b"\1"), "general.name": (8, string("old")),
@@ -96,6 +96,28 @@ for key, arg in (("n.a", "5"), ("n.b", "-5"), ("n.c", "5000000000"), ("n.d", "tr
                  ("n.k", "i64:-9223372036854775808")):
     args += ["--set", f"{key}={arg}"]
 check(args, typed)
+# Arrays: of the type the key has, of the one that is said, or of the first that holds all elements.
+def array(kind, form, *items):
+    return (9, struct.pack("<IQ", kind, len(items)) +
+            b"".join(string(i) if form is None else struct.pack("<" + form, i) for i in items))
+lists = dict(VALUES)
+args = []
+for key, arg, value in (("t.list", '["x", "", "\\u00e9\\n"]', array(8, None, "x", "", "é\n")),
+                        ("a.s", '["a"]', array(8, None, "a")), ("a.b", "[true,false]", array(7, "B", 1, 0)),
+                        ("a.i", "[1,-2]", array(5, "i", 1, -2)), ("a.u", "[4000000000]", array(4, "I", 4000000000)),
+                        ("a.l", "[4000000000,-1]", array(11, "q", 4000000000, -1)),
+                        ("a.q", "[18446744073709551615]", array(10, "Q", 2**64 - 1)),
+                        ("a.f", "[1, 2.5]", array(6, "f", 1, 2.5)), ("a.z", "[-2.0]", array(6, "f", -2)),
+                        ("a.c", "i8[]:[-128,127]", array(1, "b", -128, 127)), ("a.h", "u16[]:[65535]", array(2, "H", 65535)),
+                        ("a.d", "f64[]:[0.1, 3]", array(12, "d", 0.1, 3)), ("a.e", "str[]:[]", array(8, None)),
+                        ("a.t", "[gMASK]", (8, string("[gMASK]"))), ("a.v", "str:[1]", (8, string("[1]")))):
+    lists[key] = value
+    args += ["--set", f"{key}={arg}"]
+check(args, lists)
+open("list.json", "w").write(json.dumps([f"token {i}" for i in range(5000)]))
+long_list = dict(VALUES)
+long_list["t.list"] = array(8, None, *(f"token {i}" for i in range(5000)))
+check(["--set-file", "t.list=list.json"], long_list, way="insert")
 less = {k: v for k, v in VALUES.items() if k not in ("t.list", "general.name")}
 check(["--delete", "t.list", "--delete", "general.name", "--delete", "is.not.there"], less, way="header")
 check(["--rename", "t.f32=t.other"], {("t.other" if k == "t.f32" else k): v for k, v in VALUES.items()})
@@ -111,7 +133,10 @@ open("m.gguf", "wb").write(gguf(VALUES, TENSORS))
 before = open("m.gguf", "rb").read()
 assert b"new file" in wb("edit", "m.gguf", "--set", "t.u32=9", "--dry-run")
 assert json.loads(wb("edit", "m.gguf", "--json", "--set", "t.u32=7"))["way"] == "nothing"
-for bad in (["--set", "t.u32=x"], ["--set", "t.u32=-1"], ["--set", "t.list=1"], ["--rename", "none=x"],
+for bad in (["--set", "t.u32=x"], ["--set", "t.u32=-1"], ["--set", "t.list=1"], ["--set", "t.list=[1]"],
+            ["--set", 't.list=["a"'], ["--set", "t.list=[[]]"], ["--set", "k=u8[]:[256]"], ["--set", "k=i8[]:[-129]"],
+            ["--set", "k=u64[]:[-1]"], ["--set", "k=f32[]:[1e99]"], ["--set", "k=i32[]:[0.5]"], ["--set", "k=bool[]:[1]"],
+            ["--set", "k=i32[]:{}"], ["--set-file", "t.list=chat"], ["--rename", "none=x"],
             ["--drop", "none"], ["--rename", "c=a.weight"], ["--rename", "t.u32=t.b"], ["--set", "novalue"],
             ["--set", "k=u8:256"], ["--set", "k=i8:128"], ["--rename", "c=" + "x" * 64]):
     assert wb("edit", "m.gguf", *bad, code=3 if "x" * 64 in bad[1] else 4) == b""

@@ -16,6 +16,13 @@ for family in llama mixtral gemma3 qwen2 qwen3moe phi3 bert; do
     same $family.back "$digest"
     wb convert "$twin" $family.mlx --to mlx >/dev/null
     same $family.mlx "$digest"
+    # An archive says nothing of the model: its config stands beside it, as beside a lone .safetensors.
+    mkdir $family.npz
+    wb convert $family.gguf $family.npz/weights.npz >/dev/null
+    cp "$twin/config.json" $family.npz
+    same $family.npz "$digest"
+    wb convert $family.npz $family.again --to safetensors >/dev/null
+    same $family.again "$digest"
     wb convert "$twin" $family.f32 --to safetensors --quant F32 >/dev/null
     same $family.f32 "$digest"
 done

@@ -15,12 +15,9 @@ mkdir -p .ollama
 mv store .ollama/models
 wb list | head -2
 mv .ollama/models store
-# Without libcrypto digests are not checked, which is said.
 run() {
-    wb "$@" >said 2>&1
-    code=$?
-    sed '/libcrypto/,+1d' said
-    echo "code $code"
+    wb "$@" 2>&1
+    echo "code $?"
 }
 # A model by its name, as the store has it, as ollama:// and by its manifest.
 for path in plain ollama://plain ollama://someone/plain:latest ollama://registry.ollama.ai/library/PLAIN; do

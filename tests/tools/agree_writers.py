@@ -3,6 +3,7 @@
 Random models are written by the packages, written anew by weighbridge, and compared: byte for byte where
 the layout is the package's own, value for value where it is another (alignment, shards, splits).
 """
+import io
 import json
 import os
 import random
@@ -13,6 +14,7 @@ import sys
 import gguf
 import numpy as np
 from safetensors import TensorSpec, safe_open, serialize_file
+from safetensors.numpy import save_file
 
 WB, FOLDER = sys.argv[1], sys.argv[2]
 ST_DTYPES = {  # as the package names them: bits
@@ -213,12 +215,64 @@ def check_gguf(seed):
         same(os.path.join(folder, part), os.path.join(again, part))
 
 
+# ---- npz ----
+
+NPZ_DTYPES = [np.bool_, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64,
+              np.float16, np.float32, np.float64, np.complex64]
+
+
+class Pipe(io.RawIOBase):
+    """What cannot be written a second time: zipfile then puts checksums behind the members."""
+
+    def __init__(self):
+        super().__init__()
+        self.bytes = b""
+
+    def writable(self):
+        return True
+
+    def seekable(self):
+        return False
+
+    def write(self, piece):
+        self.bytes += bytes(piece)
+        return len(piece)
+
+
+def check_npz(seed):
+    rng = random.Random(seed)
+    source, ours, theirs, back = (fresh(name) for name in ("s.safetensors", "o.npz", "t.npz", "b.safetensors"))
+    tensors = {}
+    for name in rng.sample(NAMES, rng.randint(0, len(NAMES))):
+        dtype = np.dtype(rng.choice(NPZ_DTYPES))
+        shape = [rng.choice([0, 1, 2, 3, 7, 64]) for _ in range(rng.randint(0, 4))]
+        n = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+        data = np.frombuffer(rng.randbytes(n), np.uint8)
+        tensors[name] = (data & 1 if dtype == np.bool_ else data).view(dtype).reshape(shape)
+    save_file(tensors, source, {"format": "pt"})
+    wb("convert", source, ours)
+    with np.load(ours) as archive:
+        found = {name: archive[name] for name in archive.files}
+    assert set(found) == set(tensors)
+    for name, array in tensors.items():
+        assert found[name].dtype == array.dtype and found[name].shape == array.shape, name
+        assert found[name].tobytes() == array.tobytes(), name
+    np.savez(theirs, **found)
+    same(ours, theirs)
+    pipe = Pipe()
+    np.savez(pipe, **found)
+    assert wb("convert", ours, "-", "--to", "npz") == pipe.bytes
+    wb("convert", ours, back)
+    same(source, back)
+
+
 def main():
     rounds = int(os.environ.get("ROUNDS", "60"))
     for seed in range(rounds):
         try:
             check_safetensors(seed)
             check_gguf(seed)
+            check_npz(seed)
         except BaseException:
             print("seed", seed, file=sys.stderr)
             raise

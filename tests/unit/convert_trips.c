@@ -3,8 +3,7 @@
  * codecs make of the same weights is what converting makes of them.
  */
 #include "convert.h"
-
-#include <pthread.h>
+#include "crew.h"
 
 #define QWEN TEST_DATA "/models/qwen3-bf16"
 
@@ -184,42 +183,12 @@ static void gguf_to_mlx(void **state)
 
 /* ---- quantized GGUF ---- */
 
-typedef struct crew {
-    size_t n, next;
-    pthread_mutex_t lock;
-    void (*body)(void *arg, size_t i);
-    void *arg;
-} crew;
-
-static void *work(void *arg)
-{
-    crew *c = arg;
-    for (;;) {
-        (void)pthread_mutex_lock(&c->lock);
-        size_t i = c->next++;
-        (void)pthread_mutex_unlock(&c->lock);
-        if (i >= c->n)
-            return NULL;
-        c->body(c->arg, i);
-    }
-}
-
-static void parallel_for(void *ctx, size_t n, void (*body)(void *arg, size_t i), void *arg)
-{
-    pthread_t threads[3];
-    crew c = {.n = n, .lock = PTHREAD_MUTEX_INITIALIZER, .body = body, .arg = arg};
-    (void)ctx;
-    for (size_t i = 0; i < 3; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, work, &c), 0);
-    for (size_t i = 0; i < 3; i++)
-        assert_int_equal(pthread_join(threads[i], NULL), 0);
-}
-
 /* Each tensor is what wb_quantize makes of its values, with threads and without. */
 static void as_codecs(void **state)
 {
     (void)state;
-    const wb_executor executor = {.parallel_for = parallel_for};
+    size_t threads = 3;
+    const wb_executor executor = crew_executor(&threads);
     const wb_convert_policy policy = {.size = sizeof policy, .quant = "Q4_K_M"};
     const wb_convert_policy threaded = {
         .size = sizeof threaded, .quant = "q4_k_m", .executor = &executor, .max_memory = 1};

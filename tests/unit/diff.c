@@ -2,11 +2,10 @@
  * Differences through the public interface: kinds, tied outputs, the order of the result, the same
  * whatever the threads, every allocation failing in turn, progress.
  */
+#include "crew.h"
 #include "support.h"
 
 #include <math.h>
-#include <pthread.h>
-#include <stdatomic.h>
 
 #include "diff/diff.h"
 
@@ -183,32 +182,6 @@ static void tied(void **state)
 
 /* ---- threads ---- */
 
-typedef struct crew {
-    size_t n;
-    void (*body)(void *arg, size_t i);
-    void *arg;
-    atomic_size_t next;
-} crew;
-
-static void *crew_work(void *arg)
-{
-    crew *c = arg;
-    for (size_t i = atomic_fetch_add(&c->next, 1); i < c->n; i = atomic_fetch_add(&c->next, 1))
-        c->body(c->arg, i);
-    return NULL;
-}
-
-static void crew_run(void *ctx, size_t n, void (*body)(void *arg, size_t i), void *arg)
-{
-    size_t threads = *(const size_t *)ctx;
-    pthread_t ids[8];
-    crew c = {.n = n, .body = body, .arg = arg};
-    for (size_t i = 0; i < threads; i++)
-        assert_int_equal(pthread_create(&ids[i], NULL, crew_work, &c), 0);
-    for (size_t i = 0; i < threads; i++)
-        (void)pthread_join(ids[i], NULL);
-}
-
 /* Two tensors, of several segments and of one; other values in the second half. */
 static unsigned char *large_file(size_t *n, uint64_t seed)
 {
@@ -236,7 +209,7 @@ static void any_number_of_threads(void **state)
     wb_diff *serial = compare(a, b, 0, NULL);
     assert_int_equal(wb_diff_kinds(serial), WB_DIFF_VALUES);
     for (size_t threads = 1; threads <= 8; threads *= 2) {
-        wb_executor executor = {&threads, crew_run};
+        wb_executor executor = crew_executor(&threads);
         wb_diff *other = compare(a, b, 0, &executor);
         wb_distance d, e;
         for (uint64_t i = 0; i < 2; i++) {

@@ -3,12 +3,11 @@
  * values that are the same for twins in other formats; what is counted; every allocation failing in
  * turn; progress; threads.
  */
+#include "crew.h"
 #include "support.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
-
 #include "cpu/cpu.h"
+#include "digest/libcrypto.h"
 #include "hash/hash.h"
 
 static void hex(const uint8_t digest[WB_DIGEST_BYTES], char text[65])
@@ -94,19 +93,52 @@ static void implementations(void **state)
     wb_error error;
     wb__context context = {
         .allocator = wb__default_allocator, .file = "", .error = wb__error_reset(NULL, &error)};
-    wb__sha256 *library;
-    if (wb__sha256_new(&context, &library) != WB_OK)
-        skip(); /* no libcrypto */
+    wb__libcrypto_sha256 *library;
+    assert_int_equal(wb__libcrypto_sha256_new(&context, &library), WB_OK);
+    if (library == NULL)
+        skip();
     for (int round = 0; round < ROUNDS; round++) {
         size_t n = (size_t)(next_random(&seed) % sizeof a);
         uint8_t digest[WB_DIGEST_BYTES];
         char expected[65], text[65];
-        assert_true(wb__sha256_add(library, a, n) && wb__sha256_finish(library, digest));
+        assert_true(wb__libcrypto_sha256_add(library, a, n) &&
+                    wb__libcrypto_sha256_finish(library, digest));
         hex(digest, expected);
         digest_with(&wb__sha256_scalar, a, n, text);
         assert_string_equal(text, expected);
     }
-    wb__sha256_free(library);
+    wb__libcrypto_sha256_free(library);
+}
+
+/* A message in pieces of any length, and the one after it. */
+static void pieces(void **state)
+{
+    (void)state;
+    enum { LONGEST = 500 };
+    uint8_t bytes[LONGEST], digest[WB_DIGEST_BYTES];
+    uint64_t seed = 11;
+    wb_error error;
+    wb__context context = {
+        .allocator = wb__default_allocator, .file = "", .error = wb__error_reset(NULL, &error)};
+    wb__sha256 hash;
+    assert_int_equal(wb__sha256_open(&hash, &context), WB_OK);
+    for (int round = 0; round < 300; round++) {
+        char expected[65], text[65];
+        size_t n = (size_t)(next_random(&seed) % LONGEST);
+        for (size_t i = 0; i < n; i++)
+            bytes[i] = (uint8_t)next_random(&seed);
+        for (size_t at = 0; at < n;) {
+            size_t some = (size_t)(next_random(&seed) % 150);
+            some = some < n - at ? some : n - at;
+            wb__sha256_add(&hash, bytes + at, some);
+            at += some;
+        }
+        assert_true(wb__sha256_finish(&hash, digest));
+        hex(digest, text);
+        digest_with(&wb__sha256_scalar, bytes, n, expected);
+        assert_string_equal(text, expected);
+    }
+    wb__sha256_close(&hash);
 }
 
 /* ---- models ---- */
@@ -307,39 +339,13 @@ static void large_heads(void **state)
 
 /* ---- threads ---- */
 
-typedef struct crew {
-    size_t n;
-    void (*body)(void *arg, size_t i);
-    void *arg;
-    atomic_size_t next;
-} crew;
-
-static void *crew_work(void *arg)
-{
-    crew *c = arg;
-    for (size_t i = atomic_fetch_add(&c->next, 1); i < c->n; i = atomic_fetch_add(&c->next, 1))
-        c->body(c->arg, c->n - 1 - i); /* the last comes first */
-    return NULL;
-}
-
-static void crew_run(void *ctx, size_t n, void (*body)(void *arg, size_t i), void *arg)
-{
-    size_t threads = *(const size_t *)ctx;
-    pthread_t ids[8];
-    crew c = {.n = n, .body = body, .arg = arg};
-    for (size_t i = 0; i < threads; i++)
-        assert_int_equal(pthread_create(&ids[i], NULL, crew_work, &c), 0);
-    for (size_t i = 0; i < threads; i++)
-        (void)pthread_join(ids[i], NULL);
-}
-
 static void any_number_of_threads(void **state)
 {
     (void)state;
     wb_model *model = open_model(TEST_DATA "/twins/mixtral.gguf", NULL);
     wb_hashes *serial = hash(model, NULL, 0);
     for (size_t threads = 1; threads <= 8; threads *= 2) {
-        wb_executor executor = {&threads, crew_run};
+        wb_executor executor = crew_executor(&threads);
         wb_hashes *other = hash(model, &executor, 0);
         uint8_t p[WB_DIGEST_BYTES], q[WB_DIGEST_BYTES];
         assert_same_tensors("mixtral", serial, other);
@@ -445,10 +451,15 @@ static void memory_fails(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(standard),    cmocka_unit_test(implementations),
-        cmocka_unit_test(twins),       cmocka_unit_test(odd_values),
-        cmocka_unit_test(large_heads), cmocka_unit_test(any_number_of_threads),
-        cmocka_unit_test(progress),    cmocka_unit_test(memory_fails),
+        cmocka_unit_test(standard),
+        cmocka_unit_test(implementations),
+        cmocka_unit_test(pieces),
+        cmocka_unit_test(twins),
+        cmocka_unit_test(odd_values),
+        cmocka_unit_test(large_heads),
+        cmocka_unit_test(any_number_of_threads),
+        cmocka_unit_test(progress),
+        cmocka_unit_test(memory_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,7 @@
 
 #include <pthread.h>
 
-#include "hash/sha256.h"
+#include "digest/sha256.h"
 #include "open/open.h"
 
 enum { FILES = 3, TENSORS = 9, LANES = 4, FILE_ROOM = 1 << 20, TENSOR_ROOM = 1 << 18 };

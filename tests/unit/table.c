@@ -118,6 +118,35 @@ static void finds_names(void **state)
     }
 }
 
+/* Of the bytes around a name, which may belong to nobody, none goes into its hash. */
+static void hashes_names_alone(void **state)
+{
+    (void)state;
+    const uint32_t features[] = {0, wb__cpu_features() & WB__CPU_AES};
+    for (size_t k = 0; k < 2; k++) {
+        wb__name_hasher hasher;
+        wb__name_hasher_draw(&hasher, features[k]);
+        for (size_t len = 0; len <= 150; len++) {
+            char room[200];
+            memset(room, 0x5A, sizeof room);
+            char *name = malloc(len + 1);
+            assert_non_null(name);
+            char *end = name + len + 1,
+                 *begin = end - len; /* the end of the block is that of the name */
+            for (size_t i = 0; i < len; i++)
+                begin[i] = room[20 + i] = (char)(3 * i + len);
+            uint32_t hash = hasher.hash(&hasher, begin, len);
+            assert_int_equal(hasher.hash(&hasher, room + 20, len), hash);
+            for (size_t i = 0; i < len; i++) {
+                room[20 + i] ^= 1;
+                assert_int_not_equal(hasher.hash(&hasher, room + 20, len), hash);
+                room[20 + i] ^= 1;
+            }
+            free(name);
+        }
+    }
+}
+
 static void keeps_the_last_of_a_name(void **state)
 {
     (void)state;
@@ -307,10 +336,13 @@ static void minds_its_limits(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(finds_names),     cmocka_unit_test(keeps_the_last_of_a_name),
-        cmocka_unit_test(joins_files),     cmocka_unit_test(measures_kinds),
-        cmocka_unit_test(shares_kinds),    cmocka_unit_test(keeps_metadata),
-        cmocka_unit_test(minds_its_limits)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(finds_names),
+                                       cmocka_unit_test(hashes_names_alone),
+                                       cmocka_unit_test(keeps_the_last_of_a_name),
+                                       cmocka_unit_test(joins_files),
+                                       cmocka_unit_test(measures_kinds),
+                                       cmocka_unit_test(shares_kinds),
+                                       cmocka_unit_test(keeps_metadata),
+                                       cmocka_unit_test(minds_its_limits)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,13 @@
 /*
- * ggml open|decode|encode TIMES ARGUMENTS…: a worker of the benchmarks, as bench/bench.h describes
- * them, around the exported functions of libggml-base. Decoding and encoding are in rows of 4096
- * values; they tell the checksum of what came out.
+ * ggml open|decode|encode|convert|peak TIMES ARGUMENTS…: a worker of the benchmarks, as bench/bench.h
+ * describes them, around the exported functions of libggml-base. Decoding and encoding are in rows of
+ * 4096 values; they tell the checksum of what came out. Converting takes the tensors of a folder in
+ * BF16 one by one, as llama-quantize does: read whole, widened and encoded by a thread for each
+ * processor, written. What each becomes is in FOLDER.QUANT.plan.
  */
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE /* wait4 */
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -12,7 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #define COLUMNS 4096
 #define TYPES 43
@@ -38,6 +44,7 @@ size_t ggml_quantize_chunk(int type, const float *values, void *blocks, int64_t 
 void quantize_row_q8_1_ref(const float *values, void *blocks, int64_t n);
 void quantize_row_q8_K_ref(const float *values, void *blocks, int64_t n);
 void dequantize_row_q8_K(const void *blocks, float *values, int64_t n);
+void ggml_bf16_to_fp32_row(const void *from, float *to, int64_t n);
 void *gguf_init_from_file(const char *path, struct init_params params);
 int64_t gguf_get_n_tensors(const void *gguf);
 void gguf_free(void *gguf);
@@ -68,15 +75,23 @@ static uint64_t now(void)
 }
 
 /* As zlib has it. */
+static uint32_t crc32_add(uint32_t crc, const void *bytes, size_t n)
+{
+    uint32_t table[256];
+    for (uint32_t i = 0; i < 256; i++) {
+        table[i] = i;
+        for (int bit = 0; bit < 8; bit++)
+            table[i] = table[i] >> 1 ^ (table[i] & 1 ? 0xEDB88320u : 0);
+    }
+    crc = ~crc;
+    for (size_t i = 0; i < n; i++)
+        crc = crc >> 8 ^ table[(crc ^ ((const uint8_t *)bytes)[i]) & 255];
+    return ~crc;
+}
+
 static uint32_t crc32_of(const void *bytes, size_t n)
 {
-    uint32_t crc = ~UINT32_C(0);
-    for (size_t i = 0; i < n; i++) {
-        crc ^= ((const uint8_t *)bytes)[i];
-        for (int bit = 0; bit < 8; bit++)
-            crc = crc >> 1 ^ (crc & 1 ? 0xEDB88320u : 0);
-    }
-    return ~crc;
+    return crc32_add(0, bytes, n);
 }
 
 static void *room(size_t n)
@@ -194,15 +209,169 @@ static void start_encode(char **arguments)
     putchar('\n');
 }
 
+/* ---- converting ---- */
+
+#define THREADS_MAX 64
+
+static char plan_path[4096], in_path[4096], out_path[4096];
+static uint32_t crc;
+static uint64_t value_count;
+static bool tells_checksum;
+
+struct share {
+    int type;
+    const uint16_t *from;
+    float *values;
+    uint8_t *to;
+    int64_t rows, columns;
+    size_t row_bytes;
+};
+
+static void *do_share(void *arg)
+{
+    struct share *s = arg;
+    ggml_bf16_to_fp32_row(s->from, s->values, s->rows * s->columns);
+    if (s->type != 0)
+        ggml_quantize_chunk(s->type, s->values, s->to, 0, s->rows, s->columns, NULL);
+    return NULL;
+}
+
+/* A thread for each processor takes a share of the rows. */
+static void do_tensor(struct share whole)
+{
+    long threads = sysconf(_SC_NPROCESSORS_ONLN);
+    pthread_t ids[THREADS_MAX];
+    struct share shares[THREADS_MAX];
+    threads = threads > THREADS_MAX ? THREADS_MAX : threads < 1 ? 1 : threads;
+    for (long i = 0; i < threads; i++) {
+        int64_t begin = whole.rows * i / threads, end = whole.rows * (i + 1) / threads;
+        shares[i] = whole;
+        shares[i].rows = end - begin;
+        shares[i].from += begin * whole.columns;
+        shares[i].values += begin * whole.columns;
+        shares[i].to += (size_t)begin * whole.row_bytes;
+        if (pthread_create(&ids[i], NULL, do_share, &shares[i]) != 0)
+            die("threads", "cannot be started");
+    }
+    for (long i = 0; i < threads; i++)
+        pthread_join(ids[i], NULL);
+}
+
+static void convert_tensor(FILE *in, FILE *out, long offset, int64_t tensor_rows, int64_t columns)
+{
+    const struct type_traits *traits = ggml_get_type_traits(type);
+    size_t n = (size_t)(tensor_rows * columns);
+    struct share whole = {.type = type, .rows = tensor_rows, .columns = columns};
+    whole.row_bytes = (size_t)(columns / traits->block) * traits->bytes;
+    size_t out_bytes = whole.row_bytes * (size_t)tensor_rows;
+    uint16_t *raw = malloc(n * sizeof *raw);
+    whole.values = malloc(n * sizeof(float));
+    whole.to = malloc(out_bytes);
+    whole.from = raw;
+    if (raw == NULL || whole.values == NULL || whole.to == NULL)
+        die("memory", "none left");
+    if (fseek(in, offset, SEEK_SET) != 0 || fread(raw, sizeof *raw, n, in) != n)
+        die(in_path, "cannot read it");
+    do_tensor(whole);
+    const void *bytes = type == 0 ? (const void *)whole.values : whole.to;
+    if (fwrite(bytes, 1, out_bytes, out) != out_bytes)
+        die(out_path, "cannot write it");
+    if (tells_checksum)
+        crc = crc32_add(crc, bytes, out_bytes);
+    value_count += n;
+    free(raw);
+    free(whole.values);
+    free(whole.to);
+}
+
+static void convert_all(void)
+{
+    char name[32];
+    long offset;
+    long long tensor_rows, columns;
+    FILE *plan = fopen(plan_path, "r"), *in = fopen(in_path, "rb"), *out = fopen(out_path, "wb");
+    if (plan == NULL || in == NULL || out == NULL)
+        die(plan_path, "cannot be opened, or the model or the result cannot");
+    crc = 0;
+    value_count = 0;
+    while (fscanf(plan, "%ld %lld %lld %31s", &offset, &tensor_rows, &columns, name) == 4) {
+        for (type = 0; type < TYPES; type++) {
+            const struct type_traits *traits = ggml_get_type_traits(type);
+            if (traits->name != NULL && strcasecmp(traits->name, name) == 0)
+                break;
+        }
+        if (type == TYPES)
+            die(name, "no such type");
+        convert_tensor(in, out, offset, tensor_rows, columns);
+    }
+    if (fclose(out) != 0)
+        die(out_path, "cannot write it");
+    fclose(in);
+    fclose(plan);
+}
+
+static void take_paths(char **arguments)
+{
+    snprintf(plan_path, sizeof plan_path, "%s.%s.plan", arguments[1], arguments[0]);
+    snprintf(in_path, sizeof in_path, "%s/model.safetensors", arguments[1]);
+    snprintf(out_path, sizeof out_path, "%s.%s.ggml", arguments[1], arguments[0]);
+}
+
+static void start_convert(char **arguments)
+{
+    take_paths(arguments);
+    tells_checksum = true;
+    convert_all();
+    tells_checksum = false;
+    printf("work %" PRIu64 " values, checksum %08" PRIx32 "\n", value_count, crc);
+}
+
+/* The work that is not looked at is not done: this takes so long that nothing of it is the start's. */
+static uint64_t convert(unsigned long times)
+{
+    static unsigned long calls;
+    uint64_t begin = now();
+    if (calls++ % 2 == 0)
+        return 1;
+    for (unsigned long i = 0; i < times; i++)
+        convert_all();
+    return now() - begin;
+}
+
+static void start_peak(char **arguments)
+{
+    take_paths(arguments);
+    puts("work 1 conversion");
+}
+
+/* In MiB. */
+static uint64_t peak(unsigned long times)
+{
+    static unsigned long calls;
+    struct rusage usage;
+    int ended;
+    (void)times;
+    if (calls++ % 2 == 0)
+        return 1;
+    pid_t child = fork();
+    if (child == 0) {
+        convert_all();
+        _exit(0);
+    }
+    if (child < 0 || wait4(child, &ended, 0, &usage) != child || ended != 0)
+        die("peak", "the process failed");
+    return ((uint64_t)usage.ru_maxrss + 1023) / 1024;
+}
+
 static const struct operation {
     const char *name;
     int arguments;
     void (*start)(char **arguments);
     uint64_t (*run)(unsigned long times);
 } operations[] = {
-    {"open", 1, start_open, open_gguf},
-    {"decode", 2, start_decode, decode},
-    {"encode", 2, start_encode, encode},
+    {"open", 1, start_open, open_gguf},  {"decode", 2, start_decode, decode},
+    {"encode", 2, start_encode, encode}, {"convert", 2, start_convert, convert},
+    {"peak", 2, start_peak, peak},
 };
 
 int main(int argc, char **argv)
@@ -216,7 +385,8 @@ int main(int argc, char **argv)
             operation = &operations[i];
     }
     if (operation == NULL) {
-        fputs("usage: ggml open TIMES FILE | decode|encode TIMES TYPE FILE [other-bytes]\n",
+        fputs("usage: ggml open TIMES FILE | decode|encode TIMES TYPE FILE [other-bytes] | "
+              "convert|peak 1 QUANT FOLDER\n",
               stderr);
         return 4;
     }

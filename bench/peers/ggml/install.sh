@@ -10,4 +10,4 @@ npm pack --silent $package >packed
 tar xzf "$(tail -n 1 packed)" package/bins/linux-x64/libggml-base.so
 mv package/bins/linux-x64/libggml-base.so .
 rm -rf package ./*.tgz packed
-cc -std=c11 -O2 -Wall -Wextra -o run ggml.c libggml-base.so -Wl,-rpath,'$ORIGIN'
+cc -std=c11 -O2 -Wall -Wextra -pthread -o run ggml.c libggml-base.so -Wl,-rpath,'$ORIGIN'

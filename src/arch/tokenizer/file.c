@@ -20,7 +20,7 @@ bool wb__token_reserve(wb__tokenizer_json *file, uint64_t number, bool *fits)
 {
     *fits = number < file->entries + (uint64_t)WB__TOKENS_SPARE ||
             number < file->bytes / 8; /* a token with so high a number takes more bytes than that */
-    if (!*fits || number < file->token_count)
+    if (!*fits)
         return true;
     if (!wb__grow(&file->allocator, (void **)&file->tokens, &file->token_capacity,
                   sizeof *file->tokens, (size_t)number + 1, SIZE_MAX))
@@ -57,15 +57,9 @@ uint32_t wb__token_keep(wb__token_reader *r)
 /* ---- the whole ---- */
 
 /* The value of a key that is not wanted here stays in the rest; what was read is left out of it. */
-static bool leave_out(wb__token_reader *r, size_t from)
+static void leave_out(wb__token_reader *r, size_t from)
 {
-    size_t to = (size_t)wb__cursor_at(&r->cursor);
-    if (r->span_count == WB__SPANS) { /* nobody has so many: let the last swallow all between */
-        r->spans[WB__SPANS - 1].to = to;
-        return true;
-    }
-    r->spans[r->span_count++] = (wb__span){from, to};
-    return true;
+    r->spans[r->span_count++] = (wb__span){from, (size_t)wb__cursor_at(&r->cursor)};
 }
 
 static bool read_model(wb__token_reader *r)
@@ -76,21 +70,26 @@ static bool read_model(wb__token_reader *r)
         bool is_merges = wb__str_equal(json->text, WB__STR("merges"));
         wb__json_token token = wb__json_next(json);
         size_t from = (size_t)json->at;
-        bool big = r->span_count < WB__SPANS;
+        bool big = r->span_count < WB__SPANS; /* nobody has more of them: those stay in the rest */
         if (is_vocab && token == WB__JSON_OBJECT && big) {
-            if (!wb__token_read_vocab(r) || !leave_out(r, from))
+            if (!wb__token_read_vocab(r))
                 return false;
+            leave_out(r, from);
         } else if (is_vocab && token == WB__JSON_ARRAY && big) {
-            if (!wb__token_read_scores(r) || !leave_out(r, from))
+            if (!wb__token_read_scores(r))
                 return false;
+            leave_out(r, from);
         } else if (is_merges && token == WB__JSON_ARRAY && big) {
-            if (!wb__token_read_merges(r) || !leave_out(r, from))
+            if (!wb__token_read_merges(r))
                 return false;
+            leave_out(r, from);
         } else if (!wb__json_skip(json)) {
             return wb__token_fail(r);
         }
     }
-    return json->token == WB__JSON_OBJECT_END || wb__token_fail(r);
+    if (json->token != WB__JSON_OBJECT_END)
+        return wb__token_fail(r);
+    return true;
 }
 
 static bool read_top(wb__token_reader *r)
@@ -107,7 +106,9 @@ static bool read_top(wb__token_reader *r)
             return wb__token_fail(r);
         }
     }
-    return json->token == WB__JSON_OBJECT_END || wb__token_fail(r);
+    if (json->token != WB__JSON_OBJECT_END)
+        return wb__token_fail(r);
+    return true;
 }
 
 /* The file with 0 in the place of what was read, as a tree. */

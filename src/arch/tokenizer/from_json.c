@@ -90,10 +90,10 @@ static bool add_json_tokens(wb__token_maker *m)
     for (size_t i = 0; made && i < count; i++) {
         bool is_token = false;
         wb__str text = WB__STR("");
-        if (i < m->json.token_count)
+        if (i < extra.count) /* numbers that tokens have */
             text = wb__tokenizer_json_token(&m->json, i, &is_token);
-        made = is_token ? add_json_token(m, i, text, i < extra.count ? extra.kinds[i] : 0)
-                        : wb__token_add_pad(tokenizer, i);
+        made =
+            is_token ? add_json_token(m, i, text, extra.kinds[i]) : wb__token_add_pad(tokenizer, i);
     }
     wb__free(&m->json.allocator, extra.kinds, extra.count);
     return made;

@@ -19,8 +19,11 @@ static bool read_scored(wb__token_reader *r, uint32_t *at, uint32_t *len, uint64
     wb__json *json = &r->json;
     size_t element = 0;
     bool text = false, number = false;
-    if (json->token != WB__JSON_ARRAY)
-        return wb__json_skip(json) || wb__token_fail(r);
+    if (json->token != WB__JSON_ARRAY) {
+        if (!wb__json_skip(json))
+            return wb__token_fail(r);
+        return true;
+    }
     for (; wb__json_next(json) != WB__JSON_ARRAY_END; element++) {
         if (element == 0 && json->token == WB__JSON_STRING) {
             *at = wb__token_keep(r);

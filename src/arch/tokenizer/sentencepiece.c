@@ -19,11 +19,9 @@ enum { VARINT = 0, FIXED64 = 1, BYTES = 2, FIXED32 = 5 };
 static uint64_t read_varint(wire *w)
 {
     uint64_t value = 0;
-    for (unsigned shift = 0; shift < 70; shift += 7) {
-        if (w->p == w->end)
-            break;
+    for (unsigned shift = 0; w->p != w->end; shift += 7) {
         uint8_t byte = *w->p++;
-        if (shift == 63 && byte > 1)
+        if (shift == 63 && byte > 1) /* the tenth ends it, one way or the other */
             break;
         value |= (uint64_t)(byte & 0x7F) << shift;
         if (byte < 0x80)
@@ -45,12 +43,12 @@ static bool read_fixed(wire *w, size_t n, uint64_t *value)
 /* The next field; false at the end and, with w->bad, at a fault. */
 static bool next_field(wire *w, field *f)
 {
-    if (w->bad || w->p == w->end)
+    if (w->p == w->end)
         return false;
     const uint8_t *at = w->p;
     uint64_t tag = read_varint(w);
     *f = (field){.number = tag >> 3, .type = (unsigned)(tag & 7)};
-    bool good = !w->bad && f->number != 0;
+    bool good = f->number != 0; /* as it is of a tag that cannot be read */
     if (good && f->type == VARINT) {
         f->value = read_varint(w);
         good = !w->bad;

@@ -54,3 +54,18 @@ wb_status wb__npy_descr(wb__npy *npy, wb__str descr, uint64_t at)
     }
     return wb__npy_fail(npy, WB__FINDING_NPY_DTYPE, at, meaning_of(kind));
 }
+
+/* F8_E5M2 is left out: NumPy does not know `f1`, and would not open the array. */
+bool wb__npy_descr_of(int32_t dtype, char descr[4])
+{
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0] && dtype != WB_DTYPE_F8_E5M2; i++) {
+        if (rows[i].dtype != dtype)
+            continue;
+        descr[0] = rows[i].bytes == '1' ? '|' : '<';
+        descr[1] = rows[i].kind;
+        descr[2] = rows[i].bytes;
+        descr[3] = '\0';
+        return true;
+    }
+    return false;
+}

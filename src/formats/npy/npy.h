@@ -57,6 +57,16 @@ wb_status wb__npy_add(wb__npy *npy, wb__model *model, uint64_t begin, uint32_t w
 
 void wb__npy_free(wb__npy *npy);
 
+/* What NumPy reads of a header unless it is told otherwise. */
+#define WB__NPY_HEADER_READ 10000
+
+/*
+ * write.c: appends the header of an array, as NumPy writes it, to `out`. Its elements come to lie at a
+ * multiple of `alignment` if the header stands at `at`; 0: of 64 from its own beginning, as NumPy has it.
+ */
+wb_status wb__npy_put_header(wb__context *context, wb__buffer *out, const wb__out_tensor *tensor,
+                             uint64_t at, uint64_t alignment);
+
 /* ---- for the files of this room ---- */
 
 /* Fails, at an offset from the magic number on. */
@@ -64,6 +74,9 @@ wb_status wb__npy_fail(wb__npy *npy, wb__finding_id id, uint64_t at, const char 
 
 /* literal.c: the dict. */
 wb_status wb__npy_literal(wb__npy *npy, const uint8_t *text);
+
+/* descr.c: the descr of a dtype, of which NumPy or MLX knows how to read it; false: there is none. */
+bool wb__npy_descr_of(int32_t dtype, char descr[4]);
 
 /* descr.c: sets dtype and big_endian. `at` is where the text stands. */
 wb_status wb__npy_descr(wb__npy *npy, wb__str descr, uint64_t at);

@@ -33,7 +33,7 @@
  * the rules.
  *
  * end.c finds the directory, entry.c reads one entry, member.c compares it with the local header and
- * reads the array's own header, extents.c sees that no two members share a byte.
+ * reads the array's own header, extents.c sees that no two members share a byte; write.c is the way back.
  */
 #ifndef WB_FORMATS_NPZ_NPZ_H
 #define WB_FORMATS_NPZ_NPZ_H
@@ -103,6 +103,9 @@ wb_status wb__npz_read_member(wb__npz *npz, const wb__npz_member *member, wb__np
 
 /* extents.c: no two members share a byte; a finding for bytes that belong to none. */
 wb_status wb__npz_check_extents(wb__npz *npz);
+
+/* write.c */
+wb_status wb__npz_write(wb__context *context, wb__out_file *file);
 
 static inline wb_status wb__npz_fail(const wb__npz *npz, wb__finding_id id, uint64_t at,
                                      wb__str name, const char *what)

@@ -96,4 +96,5 @@ const wb__format wb__format_npz = {
     .bid = bid,
     .read_anywhere = read_npz,
     .is_weights = true,
+    .write = wb__npz_write,
 };

@@ -2,18 +2,50 @@
 
 #if WB__X86
 
-__attribute__((target("aes,sse4.1"))) uint32_t wb__name_hash_aes(const wb__name_hasher *hasher,
-                                                                 const char *name, size_t len)
+#define TARGET __attribute__((target("aes,sse4.1")))
+
+/* Bytes 16 - n to 15 become bytes 0 to n - 1, and zeros follow, with the control that begins at 16 - n. */
+static const uint8_t move_down[32] = {
+    0,    1,    2,    3,    4,    5,    6,    7,    8,    9,    10,   11,   12,   13,   14,   15,
+    0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80};
+
+/* Fewer than 16 bytes in front of which nothing may be read. */
+TARGET static __m128i load_short(const char *name, size_t n)
+{
+    const uint8_t *p = (const uint8_t *)name;
+    if (n >= 8) /* two halves that overlap, the second without what the first has */
+        return _mm_set_epi64x((long long)(wb__load_le64(p + n - 8) >> 8 >> 8 * (15 - n)),
+                              (long long)wb__load_le64(p));
+    uint64_t low = 0;
+    for (size_t i = n; i-- > 0;)
+        low = low << 8 | p[i];
+    return _mm_cvtsi64_si128((long long)low);
+}
+
+/* The lane that begins at `at`, padded with zeros. */
+TARGET static __m128i load_lane(const char *name, size_t len, size_t at)
+{
+    if (at >= len)
+        return _mm_setzero_si128();
+    if (len - at >= 16)
+        return _mm_loadu_si128((const __m128i *)(const void *)(name + at));
+    if (len < 16)
+        return load_short(name, len);
+    const void *control = move_down + 16 - (len - at);
+    return _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(const void *)(name + len - 16)),
+                            _mm_loadu_si128((const __m128i *)control));
+}
+
+TARGET uint32_t wb__name_hash_aes(const wb__name_hasher *hasher, const char *name, size_t len)
 {
     wb__aes_lanes s = wb__aes_begin(hasher);
     size_t at = 0;
     do {
-        uint8_t block[64] = {0};
-        size_t n = len - at < sizeof block ? len - at : sizeof block;
-        if (n != 0)
-            memcpy(block, name + at, n);
+        wb__aes_lanes block;
+        for (size_t i = 0; i < 4; i++)
+            block.lane[i] = load_lane(name, len, at + 16 * i);
         s = wb__aes_absorb(hasher, s, block);
-        at += n;
+        at += 64;
     } while (at < len);
     return wb__aes_finish(hasher, s, len);
 }

@@ -30,13 +30,20 @@ WB__AES_INLINE wb__aes_lanes wb__aes_begin(const wb__name_hasher *hasher)
     return s;
 }
 
-/* Absorbs the 64 bytes of a block. */
+/* The 64 bytes of a block. */
+WB__AES_INLINE wb__aes_lanes wb__aes_load(const void *block)
+{
+    wb__aes_lanes b;
+    for (int i = 0; i < 4; i++)
+        b.lane[i] = _mm_loadu_si128((const __m128i *)block + i);
+    return b;
+}
+
 WB__AES_INLINE wb__aes_lanes wb__aes_absorb(const wb__name_hasher *hasher, wb__aes_lanes s,
-                                            const uint8_t *block)
+                                            wb__aes_lanes block)
 {
     for (int i = 0; i < 4; i++) {
-        __m128i x = _mm_xor_si128(s.lane[i],
-                                  _mm_loadu_si128((const __m128i *)(const void *)(block + 16 * i)));
+        __m128i x = _mm_xor_si128(s.lane[i], block.lane[i]);
         x = _mm_aesenc_si128(x, wb__aes_key(hasher, 1, i));
         s.lane[i] = _mm_aesenc_si128(x, wb__aes_key(hasher, 2, i));
     }

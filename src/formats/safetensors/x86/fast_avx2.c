@@ -69,12 +69,12 @@ FAST_FUNCTION static inline uint32_t hash_name(const wb__name_hasher *hasher, co
     wb__aes_lanes s = wb__aes_begin(hasher);
     unsigned left = len;
     for (; left > 64; left -= 64, name += 64)
-        s = wb__aes_absorb(hasher, s, name);
+        s = wb__aes_absorb(hasher, s, wb__aes_load(name));
     uint8_t block[64];
     for (unsigned i = 0; i < 64; i += 32)
         _mm256_storeu_si256((__m256i *)(void *)(block + i),
                             _mm256_and_si256(load_256(name + i), load_256(masks + 64 - left + i)));
-    return wb__aes_finish(hasher, wb__aes_absorb(hasher, s, block), len);
+    return wb__aes_finish(hasher, wb__aes_absorb(hasher, s, wb__aes_load(block)), len);
 }
 
 #define FAST_NAME wb__st_fast_avx2

@@ -1,0 +1,186 @@
+/*
+ * edit_array.c: arrays of metadata, from JSON: numbers, strings or booleans, all of one type.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "edit.h"
+
+#define EXACT 9007199254740992.0 /* 2^53: integers up to here are what a binary64 says */
+
+typedef struct cell {
+    wb_json_kind kind; /* STRING, UINT, NUMBER or BOOL */
+    uint64_t number;   /* of STRING: where it begins in the text */
+    double real;
+    size_t len;
+} cell;
+
+typedef struct reader {
+    cell *cells;
+    size_t count, capacity;
+    text strings;
+    size_t depth;
+    const char *fault;
+} reader;
+
+static int take(void *ctx, const wb_json_item *item)
+{
+    reader *r = ctx;
+    if (item->kind == WB_JSON_ARRAY_END)
+        return 0;
+    if (item->kind == WB_JSON_ARRAY && r->depth++ == 0)
+        return 0;
+    if (r->depth != 1 || (item->kind != WB_JSON_STRING && item->kind != WB_JSON_UINT &&
+                          item->kind != WB_JSON_NUMBER && item->kind != WB_JSON_BOOL)) {
+        r->fault = r->depth == 0 ? "it is no array" : "its elements are more than plain values";
+        return 1;
+    }
+    if (r->count == r->capacity) {
+        r->capacity = r->capacity == 0 ? 64 : 2 * r->capacity;
+        r->cells = need_memory(r->cells, r->capacity, sizeof *r->cells);
+    }
+    cell *c = &r->cells[r->count++];
+    *c = (cell){item->kind, item->number, item->real, item->len};
+    if (item->kind == WB_JSON_STRING) {
+        c->number = r->strings.len;
+        text_add(&r->strings, item->text, item->len);
+    }
+    return 0;
+}
+
+/* ---- types ---- */
+
+/* A number without a fraction as two's complement; false for others, and for what JSON's doubles have lost. */
+static bool as_int(const cell *c, uint64_t *number, bool *negative)
+{
+    *negative = c->kind == WB_JSON_NUMBER && c->real < 0;
+    if (c->kind == WB_JSON_UINT)
+        *number = c->number;
+    else if (c->kind == WB_JSON_NUMBER && fabs(c->real) <= EXACT && floor(c->real) == c->real)
+        *number = (uint64_t)(int64_t)c->real;
+    else
+        return false;
+    return true;
+}
+
+static bool holds(wb_meta_type type, uint32_t bits, const cell *c)
+{
+    uint64_t number;
+    bool negative;
+    switch (type) {
+    case WB_META_STRING: return c->kind == WB_JSON_STRING;
+    case WB_META_BOOL: return c->kind == WB_JSON_BOOL;
+    case WB_META_FLOAT:
+        return (c->kind == WB_JSON_UINT || c->kind == WB_JSON_NUMBER) && isfinite(c->real) &&
+               (bits == 64 || !isinf((float)c->real));
+    case WB_META_UINT:
+        return as_int(c, &number, &negative) && !negative && (bits == 64 || number >> bits == 0);
+    case WB_META_INT:
+        if (!as_int(c, &number, &negative))
+            return false;
+        return negative ? (int64_t)number >= -((int64_t)1 << (bits - 1)) || bits == 64
+                        : number >> (bits - 1) == 0;
+    default: return false;
+    }
+}
+
+static bool hold(wb_meta_type type, uint32_t bits, const reader *r)
+{
+    for (size_t i = 0; i < r->count; i++) {
+        if (!holds(type, bits, &r->cells[i]))
+            return false;
+    }
+    return true;
+}
+
+/* The first type that all elements have: what the tools of GGUF make of such lists. */
+static bool guess(const reader *r, bool has_point, wb_value *value)
+{
+    static const struct {
+        wb_meta_type type;
+        uint32_t bits;
+    } order[] = {{WB_META_STRING, 0}, {WB_META_BOOL, 0},  {WB_META_INT, 32},  {WB_META_UINT, 32},
+                 {WB_META_INT, 64},   {WB_META_UINT, 64}, {WB_META_FLOAT, 32}};
+    for (size_t i = 0; i < sizeof order / sizeof order[0] && r->count != 0; i++) {
+        bool whole = order[i].type == WB_META_INT || order[i].type == WB_META_UINT;
+        if ((whole && has_point) || !hold(order[i].type, order[i].bits, r))
+            continue;
+        value->element = order[i].type;
+        value->bits = order[i].bits;
+        return true;
+    }
+    return false;
+}
+
+/* ---- values ---- */
+
+static void put(uint8_t *to, wb_meta_type type, uint32_t bits, const cell *c)
+{
+    uint64_t number = c->number;
+    float single = (float)c->real;
+    bool negative;
+    if (type == WB_META_FLOAT) {
+        memcpy(to, bits == 32 ? (const void *)&single : (const void *)&c->real, bits / 8);
+        return;
+    }
+    if (type != WB_META_BOOL)
+        (void)as_int(c, &number, &negative);
+    const uint8_t narrow = (uint8_t)number;
+    const uint16_t half = (uint16_t)number;
+    const uint32_t word = (uint32_t)number;
+    memcpy(to,
+           bits == 64   ? (const void *)&number
+           : bits == 32 ? (const void *)&word
+           : bits == 16 ? (const void *)&half
+                        : (const void *)&narrow,
+           bits / 8);
+}
+
+static void build(reader *r, edit_value *to)
+{
+    wb_value *value = &to->value;
+    uint32_t bits = value->element == WB_META_BOOL ? 8 : value->bits;
+    value->count = r->count;
+    if (value->element == WB_META_STRING) {
+        const char **items = need_memory(NULL, r->count + 1, sizeof *items);
+        to->lens = need_memory(NULL, r->count + 1, sizeof *to->lens);
+        to->strings = r->strings;
+        r->strings = (text){0};
+        for (size_t i = 0; i < r->count; i++) {
+            items[i] = to->strings.ptr + r->cells[i].number;
+            to->lens[i] = r->cells[i].len;
+        }
+        to->items = items;
+    } else {
+        uint8_t *items = need_memory(NULL, r->count + 1, bits / 8);
+        for (size_t i = 0; i < r->count; i++)
+            put(items + i * (bits / 8), value->element, bits, &r->cells[i]);
+        to->items = items;
+    }
+    value->items = to->items;
+    value->lens = to->lens;
+}
+
+const char *edit_read_array(const char *json, size_t n, edit_value *to)
+{
+    reader r = {0};
+    wb_value *value = &to->value;
+    bool has_point = memchr(json, '.', n) != NULL || memchr(json, 'e', n) != NULL ||
+                     memchr(json, 'E', n) != NULL;
+    text_adds(&r.strings, "");
+    wb_status status = wb_json_walk(json, n, take, &r, NULL);
+    if (status != WB_OK && r.fault == NULL)
+        r.fault = "it is an array, which is written as in JSON: [1, 2], [\"a\", \"b\"]";
+    else if (status == WB_OK && value->element == WB_META_ARRAY)
+        r.fault = "it is an array of arrays, which cannot be set from the command line";
+    else if (status == WB_OK && value->element == 0 && !guess(&r, has_point, value))
+        r.fault = "its elements are of several types, or there are none: say the type, as i32[]:[]";
+    else if (status == WB_OK && !hold(value->element, value->bits, &r))
+        r.fault = "not all elements are of its type";
+    if (r.fault == NULL)
+        build(&r, to);
+    free(r.cells);
+    text_free(&r.strings);
+    return r.fault;
+}

@@ -1,0 +1,207 @@
+/*
+ * edit_values.c: values of metadata, as typed or as a file has them.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "edit.h"
+#include "exit.h"
+#include "report.h"
+
+static const struct type_row {
+    const char *name;
+    wb_meta_type type;
+    uint32_t bits;
+} types[] = {
+    {"u8", WB_META_UINT, 8},    {"i8", WB_META_INT, 8},    {"u16", WB_META_UINT, 16},
+    {"i16", WB_META_INT, 16},   {"u32", WB_META_UINT, 32}, {"i32", WB_META_INT, 32},
+    {"u64", WB_META_UINT, 64},  {"i64", WB_META_INT, 64},  {"f32", WB_META_FLOAT, 32},
+    {"f64", WB_META_FLOAT, 64}, {"bool", WB_META_BOOL, 0}, {"str", WB_META_STRING, 0},
+};
+
+static bool fits(uint64_t magnitude, bool negative, const wb_value *value)
+{
+    uint32_t bits = value->bits == 0 ? 64 : value->bits;
+    uint64_t most =
+        value->type == WB_META_INT ? UINT64_MAX >> (65 - bits) : UINT64_MAX >> (64 - bits);
+    if (value->type == WB_META_UINT)
+        return !negative && magnitude <= most;
+    return magnitude <= most + (negative ? 1 : 0);
+}
+
+/* False if the text is no value of that type. */
+static bool parse_as(const char *typed, wb_value *value)
+{
+    char *end;
+    errno = 0;
+    switch (value->type) {
+    case WB_META_STRING:
+        value->text = typed;
+        value->text_len = strlen(typed);
+        return true;
+    case WB_META_BOOL:
+        value->number = strcmp(typed, "true") == 0;
+        return value->number == 1 || strcmp(typed, "false") == 0;
+    case WB_META_FLOAT:
+        value->real = strtod(typed, &end);
+        return end != typed && *end == '\0' && (errno == 0 || fabs(value->real) < 1);
+    case WB_META_INT:
+    case WB_META_UINT: {
+        bool negative = typed[0] == '-';
+        if (typed[negative] < '0' || typed[negative] > '9')
+            return false;
+        unsigned long long magnitude = strtoull(typed + negative, &end, 10);
+        value->number = negative ? 0 - (uint64_t)magnitude : magnitude;
+        return *end == '\0' && errno == 0 && fits(magnitude, negative, value);
+    }
+    default: return false;
+    }
+}
+
+/* The type of a new key, by the look of its value. */
+static void guess(const char *typed, wb_value *value)
+{
+    value->element = 0;
+    static const size_t order[] = {10, 4, 5, 6, 7, 8, 11}; /* bool u32 i32 u64 i64 f32 str */
+    for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
+        value->type = types[order[i]].type;
+        value->bits = types[order[i]].bits;
+        if (parse_as(typed, value))
+            return;
+    }
+}
+
+static int fail_value(const char *key, const char *typed)
+{
+    text line = {0};
+    text_add_shown(&line, typed, strlen(typed));
+    text_adds(&line, "' is no value for ");
+    text_add_shown(&line, key, strlen(key));
+    int code = report_usage("'%.600s", line.ptr);
+    text_free(&line);
+    return code;
+}
+
+/* Is the text "TYPE:…" or "TYPE[]:…"? Sets the type, and where the value begins. */
+static bool is_typed(const char *typed, wb_value *value, const char **rest)
+{
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        size_t n = strlen(types[i].name);
+        if (strncmp(typed, types[i].name, n) != 0)
+            continue;
+        bool is_array = strncmp(typed + n, "[]", 2) == 0;
+        n += is_array ? 2 : 0;
+        if (typed[n] != ':')
+            continue;
+        value->type = is_array ? WB_META_ARRAY : types[i].type;
+        value->element = is_array ? types[i].type : 0;
+        value->bits = types[i].bits;
+        *rest = typed + n + 1;
+        return true;
+    }
+    return false;
+}
+
+static int read_array(const char *key, const char *json, size_t n, edit_value *to)
+{
+    const char *fault = edit_read_array(json, n, to);
+    if (fault == NULL)
+        return 0;
+    text line = {0};
+    text_add_shown(&line, key, strlen(key));
+    int code = report_usage("'%.600s' cannot be that: %s", line.ptr, fault);
+    text_free(&line);
+    return code;
+}
+
+/* The type that the key has in the file; false: there is no such key. */
+static bool find_type(const wb_model *model, const char *key, wb_value *value)
+{
+    uint64_t index;
+    wb_meta meta = {.size = sizeof meta};
+    wb_meta_array array = {.size = sizeof array};
+    if (wb_meta_find(model, key, SIZE_MAX, &index) != WB_OK ||
+        wb_meta_at(model, index, &meta, NULL) != WB_OK || meta.file == WB_NO_FILE)
+        return false;
+    value->type = meta.type;
+    value->bits = meta.type == WB_META_BOOL ? 0 : meta.bits;
+    if (meta.type == WB_META_ARRAY &&
+        wb_meta_get_array(model, key, SIZE_MAX, &array, NULL) == WB_OK) {
+        value->element = array.element;
+        value->bits = array.bits;
+    }
+    return true;
+}
+
+static bool is_gguf(const wb_model *model)
+{
+    return model != NULL && strcmp(wb_format(model), "gguf") == 0;
+}
+
+int edit_read_value(const wb_model *model, const char *key, const char *typed, edit_value *to)
+{
+    wb_value *value = &to->value;
+    *value = (wb_value){.size = sizeof *value, .type = WB_META_STRING};
+    if (is_gguf(model) && !is_typed(typed, value, &typed) && !find_type(model, key, value)) {
+        value->type = WB_META_ARRAY; /* which its look tells, as far as it is JSON */
+        if (typed[0] == '[' && edit_read_array(typed, strlen(typed), to) == NULL)
+            return 0;
+        guess(typed, value);
+        return 0;
+    }
+    if (value->type == WB_META_ARRAY)
+        return read_array(key, typed, strlen(typed), to);
+    return parse_as(typed, value) ? 0 : fail_value(key, typed);
+}
+
+int edit_read_text(const char *path, text *to)
+{
+    char chunk[16384];
+    size_t n;
+    FILE *file = path == NULL ? NULL : fopen(path, "rb");
+    if (file == NULL) {
+        report_line("%s: %s", path, strerror(errno));
+        return EXIT_IO;
+    }
+    text_adds(to, "");
+    do {
+        n = fread(chunk, 1, sizeof chunk, file);
+        text_add(to, chunk, n);
+    } while (n == sizeof chunk);
+    bool failed = ferror(file) != 0;
+    (void)fclose(file);
+    if (failed)
+        report_line("%s: cannot read the file", path);
+    return failed ? EXIT_IO : 0;
+}
+
+int edit_read_file_value(const wb_model *model, const char *key, const char *path, edit_value *to)
+{
+    wb_value *value = &to->value;
+    int code = edit_read_text(path, &to->strings);
+    *value = (wb_value){.size = sizeof *value};
+    if (code != 0)
+        return code;
+    if (is_gguf(model) && find_type(model, key, value) && value->type == WB_META_ARRAY) {
+        text json = to->strings;
+        to->strings = (text){0};
+        code = read_array(key, json.ptr, json.len, to);
+        text_free(&json);
+        return code;
+    }
+    *value = (wb_value){.size = sizeof *value,
+                        .type = WB_META_STRING,
+                        .text = to->strings.ptr,
+                        .text_len = to->strings.len};
+    return 0;
+}
+
+void edit_value_free(edit_value *value)
+{
+    text_free(&value->strings);
+    free(value->items);
+    free(value->lens);
+}

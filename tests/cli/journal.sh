@@ -1,0 +1,74 @@
+# An edit that was broken off: verify and doctor say what it is, and wb edit puts it right.
+PYTHONPATH=$SOURCE/tests/cli python3 -B - <<'P'
+import json, os, struct, subprocess, zoo
+
+def wb(*args, code=0):
+    p = subprocess.run(["wb", *args], capture_output=True, text=True)
+    assert p.returncode == code, (args, p)
+    return p.stdout
+
+def siphash(data):
+    """SipHash-1-3 under the key of journals."""
+    mask = (1 << 64) - 1
+    k0, k1 = 0x7765696768627269, 0x6467652e65646974
+    v = [k0 ^ 0x736f6d6570736575, k1 ^ 0x646f72616e646f6d, k0 ^ 0x6c7967656e657261, k1 ^ 0x7465646279746573]
+    def turn(x, n):
+        return (x << n | x >> (64 - n)) & mask
+    def rounds(n):
+        for _ in range(n):
+            v[0] = (v[0] + v[1]) & mask; v[1] = turn(v[1], 13) ^ v[0]; v[0] = turn(v[0], 32)
+            v[2] = (v[2] + v[3]) & mask; v[3] = turn(v[3], 16) ^ v[2]
+            v[0] = (v[0] + v[3]) & mask; v[3] = turn(v[3], 21) ^ v[0]
+            v[2] = (v[2] + v[1]) & mask; v[1] = turn(v[1], 17) ^ v[2]; v[2] = turn(v[2], 32)
+    padded = data + b"\0" * (7 - len(data) % 8) + bytes([len(data) & 255])
+    for at in range(0, len(padded), 8):
+        m, = struct.unpack_from("<Q", padded, at)
+        v[3] ^= m
+        rounds(C)
+        v[0] ^= m
+    v[2] ^= 255
+    rounds(D)
+    return v[0] ^ v[1] ^ v[2] ^ v[3]
+
+zoo.save("m.safetensors", [("a", "F32", [2], struct.pack("<ff", 1, 2))])
+whole = open("m.safetensors", "rb").read()
+header = whole[:8 + int.from_bytes(whole[:8], "little")]
+after = b"\x10\0\0\0\0\0\0\0" + b"{}" + b" " * 14
+C, D = 1, 3
+body = b"WBEDIT01" + struct.pack("<QQQQQ", len(whole), 0, len(after), siphash(after), len(header)) + header
+journal = body + struct.pack("<Q", siphash(body))
+
+# Half of the header is there: the file is refused, and not for what a reader sees in it.
+torn = b"\x10\0\0\0\0\0\0\0{" + whole[9:]
+open("m.safetensors", "wb").write(torn)
+assert "edit" not in wb("verify", "m.safetensors", code=2)
+open(".m.safetensors.wb-journal", "wb").write(journal)
+os.symlink("m.safetensors", "link.safetensors")
+for path in "m.safetensors", "link.safetensors", "./m.safetensors":
+    answer = json.loads(wb("verify", "--json", path, code=2))
+    fatal = [f for f in answer["findings"] if f["severity"] == "fatal"]
+    assert [f["code"] for f in fatal] == ["edit-journal"], answer
+    told = wb("doctor", path, code=2)
+    assert "an edit of the file was broken off and left it half done" in told and "wb edit PATH" in told, told
+
+# wb edit puts back what was there, through a link too.
+wb("edit", "link.safetensors")
+assert open("m.safetensors", "rb").read() == whole
+assert not os.path.exists(".m.safetensors.wb-journal")
+assert "edit" not in wb("verify", "m.safetensors")
+
+# A file that opens all the same is told of; so is one shard of a folder.
+open(".m.safetensors.wb-journal", "wb").write(journal)
+assert "[edit-journal]" in wb("verify", "m.safetensors", code=1)
+assert "wb edit PATH" in wb("doctor", "m.safetensors", code=1)
+os.mkdir("folder")
+os.rename("m.safetensors", "folder/model.safetensors")
+os.rename(".m.safetensors.wb-journal", "folder/.model.safetensors.wb-journal")
+assert "folder/model.safetensors" in wb("verify", "folder", code=1)
+wb("edit", "folder/model.safetensors")
+assert "edit" not in wb("verify", "folder")
+
+# What only has the name of a journal is none.
+open("folder/.model.safetensors.wb-journal", "wb").write(b"WBEDI")
+assert "edit" not in wb("verify", "folder")
+P

@@ -1,0 +1,366 @@
+/*
+ * devices.h: what the tests of devices share: a small model, and all that is done with a device, every byte read
+ * back and compared. Fake drivers (tests/fake) are driven through every failure; real ones are used where
+ * there are any. Include support.h and weights.h first.
+ */
+#ifndef WB_TESTS_DEVICES_H
+#define WB_TESTS_DEVICES_H
+
+#include <dlfcn.h>
+#include <pthread.h>
+
+#include "../fake/fake.h"
+
+/* ---- threads ---- */
+
+typedef struct devices_job {
+    void (*body)(void *arg, size_t i);
+    void *arg;
+    size_t i;
+} devices_job;
+
+static inline void *devices_start(void *arg)
+{
+    devices_job *job = arg;
+    job->body(job->arg, job->i);
+    return NULL;
+}
+
+static inline void devices_in_threads(void *ctx, size_t n, void (*body)(void *arg, size_t i),
+                                      void *arg)
+{
+    pthread_t threads[64];
+    devices_job jobs[64];
+    (void)ctx;
+    for (size_t at = 0; at < n; at += 64) {
+        size_t now = n - at < 64 ? n - at : 64;
+        for (size_t i = 0; i < now; i++) {
+            jobs[i] = (devices_job){body, arg, at + i};
+            assert_int_equal(pthread_create(&threads[i], NULL, devices_start, &jobs[i]), 0);
+        }
+        for (size_t i = 0; i < now; i++)
+            assert_int_equal(pthread_join(threads[i], NULL), 0);
+    }
+}
+
+static const wb_executor devices_threads = {NULL, devices_in_threads};
+
+/* ---- the model ---- */
+
+enum { DEVICE_TENSORS = 6 };
+
+static const char *const device_tensors[DEVICE_TENSORS] = {"matrix", "vector", "large",
+                                                           "odd",    "none",   "packed.weight"};
+
+static inline weights *devices_weights(size_t large)
+{
+    const uint64_t matrix[2] = {40, 64}, vector[1] = {33}, big[1] = {large}, odd[1] = {5},
+                   none[2] = {0, 8};
+    weights *w = weights_new("{\"model_type\":\"llama\",\"quantization\":{\"group_size\":32,"
+                             "\"bits\":4}}");
+    weights_floats(w, "matrix", "F32", matrix, 2);
+    weights_floats(w, "large", "BF16", big, 1);
+    weights_floats(w, "vector", "BF16", vector, 1);
+    weights_raw(w, "odd", "U8", odd, 1, 1);
+    weights_floats(w, "none", "F32", none, 2);
+    weights_mlx(w, "packed", "affine", 4, 32, matrix, 2, "BF16");
+    return w;
+}
+
+/* ---- through the provider ---- */
+
+/* All tensors through a provider on the device, under a policy; as the process's own memory has them. */
+static inline wb_status devices_provide(const wb_model *model, const wb_device *device,
+                                        wb_plain_policy plain, const wb_allocator *allocator,
+                                        const wb_executor *executor, uint64_t *borrowed)
+{
+    const wb_policy policy = {
+        .size = sizeof policy, .plain = plain, .allocator = allocator, .executor = executor};
+    const wb_policy plainly = {.size = sizeof plainly, .plain = plain};
+    wb_provider *here, *there;
+    wb_error error;
+    wb_status status = wb_provider_create(model, device, &policy, &there, &error);
+    if (status != WB_OK)
+        return status;
+    assert_int_equal(wb_provider_create(model, NULL, &plainly, &here, NULL), WB_OK);
+    if (executor != NULL)
+        status = wb_provider_prefetch(there, device_tensors, NULL, DEVICE_TENSORS, &error);
+    for (unsigned i = 0; i < DEVICE_TENSORS && status == WB_OK; i++) {
+        wb_buffer a = {.size = sizeof a}, b = {.size = sizeof b};
+        assert_int_equal(wb_provider_get(here, device_tensors[i], SIZE_MAX, &a, NULL), WB_OK);
+        status = wb_provider_get(there, device_tensors[i], SIZE_MAX, &b, &error);
+        if (status != WB_OK) {
+            assert_null(b.handle);
+            break;
+        }
+        assert_int_equal(a.bytes, b.bytes);
+        unsigned char *copy = malloc((size_t)b.bytes + 1);
+        assert_non_null(copy);
+        status = wb_provider_download(there, &b, 0, copy, b.bytes, &error);
+        if (status == WB_OK)
+            assert_memory_equal(copy, a.contents, (size_t)b.bytes);
+        if (status == WB_OK && b.bytes > 9) {
+            status = wb_provider_download(there, &b, b.bytes - 7, copy, 7, &error);
+            if (status == WB_OK)
+                assert_memory_equal(copy, (const char *)a.contents + b.bytes - 7, 7);
+        }
+        if (b.contents !=
+            NULL) { /* which the provider copies from: the device is to see the same */
+            assert_memory_equal(b.contents, a.contents, (size_t)b.bytes);
+            memset(copy, 0, (size_t)b.bytes);
+            if (status == WB_OK)
+                status = device->download(device->ctx, b.handle, 0, copy, b.bytes);
+            if (status == WB_OK)
+                assert_memory_equal(copy, a.contents, (size_t)b.bytes);
+        }
+        free(copy);
+        wb_provider_release(there, &b);
+    }
+    wb_cache_stats stats = {.size = sizeof stats};
+    assert_int_equal(wb_provider_stats(there, &stats, NULL), WB_OK);
+    if (borrowed != NULL)
+        *borrowed = stats.borrowed;
+    wb_provider_destroy(here);
+    wb_provider_destroy(there);
+    return status;
+}
+
+/* ---- through wb_load ---- */
+
+enum { DEVICE_STORED = 64 }; /* numbers of tensors, of parts too */
+
+typedef struct devices_target {
+    void *handles[DEVICE_STORED];
+    uint64_t bytes[DEVICE_STORED];
+} devices_target;
+
+static inline void *devices_target_of(void *ctx, const wb_piece *piece, uint64_t *offset)
+{
+    const devices_target *t = ctx;
+    *offset = piece->at;
+    return piece->tensor < DEVICE_STORED ? t->handles[piece->tensor] : NULL;
+}
+
+/* What a tensor becomes, and its bytes then; 0 if it consists of others. */
+static inline uint64_t devices_bytes(const wb_model *model, uint64_t i, int32_t *dtype)
+{
+    wb_tensor tensor = {.size = sizeof tensor};
+    wb_dtype_info info = {.size = sizeof info};
+    uint64_t elements, bytes;
+    assert_int_equal(wb_tensor_at(model, i, &tensor, NULL), WB_OK);
+    assert_int_equal(wb_dtype_describe((int32_t)tensor.dtype, &info), WB_OK);
+    if (!info.is_float)
+        *dtype = -1;
+    assert_int_equal(wb_tensor_read_size(model, i, NULL, *dtype, &elements, &bytes, NULL), WB_OK);
+    return bytes;
+}
+
+/* The numbers of what is stored: tensors, or their parts. */
+static inline unsigned devices_stored(const wb_model *model, uint64_t numbers[DEVICE_STORED])
+{
+    unsigned n = 0;
+    for (uint64_t i = 0; i < wb_tensor_count(model); i++) {
+        wb_encoding encoding = {.size = sizeof encoding};
+        assert_int_equal(wb_tensor_encoding(model, i, &encoding, NULL), WB_OK);
+        for (uint32_t p = 0; p < encoding.parts; p++) {
+            wb_part part = {.size = sizeof part};
+            assert_int_equal(wb_tensor_part(model, i, p, &part, NULL), WB_OK);
+            numbers[n++] = encoding.parts == 1 ? i : part.index;
+        }
+    }
+    return n;
+}
+
+/* A buffer against the bytes it is to have. */
+static inline wb_status devices_compare(const wb_model *model, uint64_t i, int32_t dtype,
+                                        const wb_device *device, void *handle, uint64_t bytes)
+{
+    unsigned char *expected = malloc((size_t)bytes);
+    unsigned char *there = malloc((size_t)bytes);
+    assert_non_null(expected);
+    assert_non_null(there);
+    assert_int_equal(wb_tensor_read(model, i, NULL, dtype, expected, bytes, NULL), WB_OK);
+    wb_status status = device->download(device->ctx, handle, 0, there, bytes);
+    if (status == WB_OK)
+        assert_memory_equal(there, expected, (size_t)bytes);
+    free(expected);
+    free(there);
+    return status;
+}
+
+/* Every stored tensor into a buffer of its own, and back. */
+static inline wb_status devices_load(const wb_model *model, const wb_device *device,
+                                     wb_load_options options, wb_load_report *report)
+{
+    devices_target t = {.handles = {NULL}};
+    uint64_t numbers[DEVICE_STORED], all = 0;
+    unsigned n = devices_stored(model, numbers);
+    wb_error error;
+    wb_status status = WB_OK;
+    const int32_t wanted = options.flags & WB_LOAD_CONVERT ? options.dtype : -1;
+    for (unsigned k = 0; k < n && status == WB_OK; k++) {
+        uint64_t i = numbers[k];
+        int32_t dtype = wanted;
+        t.bytes[i] = devices_bytes(model, i, &dtype);
+        if (t.bytes[i] != 0)
+            status = device->alloc(device->ctx, t.bytes[i], &t.handles[i]);
+        assert_true(status == WB_OK || t.handles[i] == NULL);
+        all += t.bytes[i];
+    }
+    options.ctx = &t;
+    options.device = device;
+    options.target = devices_target_of;
+    *report = (wb_load_report){.size = sizeof *report};
+    if (status == WB_OK)
+        status = wb_load(model, &options, report, &error);
+    assert_true(status != WB_OK || (all > 0 && report->uploaded == all));
+    for (unsigned k = 0; k < n; k++) {
+        uint64_t i = numbers[k];
+        int32_t dtype = wanted;
+        if (t.handles[i] == NULL)
+            continue;
+        (void)devices_bytes(model, i, &dtype);
+        if (status == WB_OK)
+            status = devices_compare(model, i, dtype, device, t.handles[i], t.bytes[i]);
+        device->free(device->ctx, t.handles[i], t.bytes[i]);
+    }
+    return status;
+}
+
+/* All of it in a few ways, until one fails. */
+static inline wb_status devices_use(const wb_model *model, const wb_device *device,
+                                    const wb_allocator *allocator)
+{
+    wb_load_report report;
+    wb_load_options options = {.size = sizeof options, .lanes = 1, .memory = 128u << 10};
+    wb_status status = devices_provide(model, device, WB_PLAIN_F16, allocator, NULL, NULL);
+    if (status == WB_OK)
+        status = devices_load(model, device, options, &report);
+    options.flags = WB_LOAD_CONVERT;
+    options.dtype = WB_DTYPE_F32;
+    return status == WB_OK ? devices_load(model, device, options, &report) : status;
+}
+
+/* ---- real drivers ---- */
+
+enum {
+    DEVICES_SKIPPED = 77
+}; /* what a test ends with where there is no device: SKIP_RETURN_CODE */
+
+/* Drivers are not made for sanitizers and valgrind: fake ones are used there. */
+static inline bool devices_watched(void)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    return true;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ||                         \
+    __has_feature(memory_sanitizer)
+    return true;
+#endif
+#endif
+    return is_slow();
+}
+
+static inline int devices_skip(const char *why)
+{
+    fprintf(stderr, "skipped: %s\n", why);
+    return DEVICES_SKIPPED;
+}
+
+/* ---- fake drivers ---- */
+
+static inline fake_state *fake_find(const char *path)
+{
+    fake_state *(*state_of)(void);
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL)
+        fail_msg("%s\n", dlerror());
+    void *found = dlsym(library, "fake_state_of");
+    assert_non_null(found);
+    memcpy(&state_of, &found, sizeof found);
+    return state_of();
+}
+
+static inline void fake_assert_clean(const fake_state *fake)
+{
+    if (fake->wrong != 0 || fake->objects != 0)
+        fail_msg("call %zu, %s, failed: %zu left, %s\n", fake->fail_at,
+                 fake->failed == NULL ? "none" : fake->failed, fake->objects,
+                 fake->complaint == NULL ? "nothing wrong" : fake->complaint);
+    assert_int_equal(fake->buffers, 0);
+    assert_int_equal(fake->bytes, 0);
+    assert_int_equal(fake->pinned, 0);
+    assert_int_equal(fake->pending, 0);
+}
+
+static inline void fake_reset(fake_state *fake)
+{
+    fake_assert_clean(fake);
+    memset(fake, 0, sizeof *fake);
+}
+
+typedef wb_status (*fake_opener)(const wb_allocator *allocator, wb_device *device, wb_error *error);
+
+/* Everything with a device, the call `fail_at` failing; false where there were not so many. */
+static inline bool fake_fail(fake_state *fake, const wb_model *model, fake_opener open,
+                             size_t fail_at, int code, wb_status expected,
+                             const char *const *may_fail)
+{
+    counter c = {0};
+    wb_allocator allocator = counter_allocator(&c);
+    wb_device device;
+    wb_error error;
+    fake->fail_at = fail_at;
+    fake->fail_code = code;
+    wb_status status = open(&allocator, &device, &error);
+    if (status == WB_OK)
+        status = devices_use(model, &device, &allocator);
+    else
+        assert_null(device.ctx);
+    wb_device_close(&device);
+    const char *failed = fake->failed;
+    bool is_harmless = failed == NULL;
+    for (; *may_fail != NULL && failed != NULL; may_fail++)
+        is_harmless |= strcmp(*may_fail, failed) == 0;
+    /* Who cannot be asked what it is called is not found by name. */
+    bool is_unasked = failed != NULL && strstr(failed, "Info") != NULL;
+    is_unasked = is_unasked && status == WB_ERROR_NOT_FOUND;
+    if (status != expected && !(is_harmless && status == WB_OK) && !is_unasked)
+        fail_msg("call %zu, %s: %s\n", fail_at, failed == NULL ? "none" : failed,
+                 wb_status_name(status));
+    assert_clean(&c);
+    fake->fail_at = 0;
+    fake_reset(fake);
+    return failed != NULL;
+}
+
+static inline void fake_fail_all(fake_state *fake, const wb_model *model, fake_opener open,
+                                 int code, wb_status expected, const char *const *may_fail)
+{
+    size_t n = 1;
+    while (fake_fail(fake, model, open, n, code, expected, may_fail))
+        n += is_slow() ? 29 : 1;
+    assert_true(n > 60);
+}
+
+/* Everything with a device, each allocation failing in turn. */
+static inline void fake_starve(fake_state *fake, const wb_model *model, fake_opener open)
+{
+    bool done = false;
+    for (size_t fail_at = 1; !done; fail_at += is_slow() ? 11 : 1) {
+        counter c = {.fail_at = fail_at};
+        wb_allocator allocator = counter_allocator(&c);
+        wb_device device;
+        wb_error error;
+        wb_status status = open(&allocator, &device, &error);
+        if (status == WB_OK)
+            status = devices_use(model, &device, &allocator);
+        wb_device_close(&device);
+        assert_true(status == WB_OK || (c.failed && status == WB_ERROR_MEMORY));
+        done = !c.failed;
+        assert_clean(&c);
+        fake_reset(fake);
+    }
+}
+
+#endif
