@@ -349,7 +349,7 @@ static void undo(const tree *seen, const char *file)
     if (!has(seen, journal))
         return;
     layer.on = true; /* which takes room away by hand */
-    if (wb_edit_recover(at(path), NULL, &error) != WB_OK)
+    if (wb_edit_recover(at(path), NULL, &error) != WB_OK && !blind)
         fprintf(stderr, "%s\n", error.message);
     layer.on = false;
 }

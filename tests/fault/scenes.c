@@ -68,7 +68,7 @@ static wb_status declare_source(wb_writer *writer, const wb_model *source, wb_er
 static wb_status fill(wb_writer *writer, const recipe *r, const wb_model *source, wb_error *error)
 {
     wb_status status = WB_OK;
-    if (strcmp(r->format, "ollama") != 0)
+    if (strcmp(r->format, "ollama") != 0 && strcmp(r->format, "npz") != 0)
         status = wb_writer_set_string(writer, "general.name", SIZE_MAX, "n", 1, error);
     if (status == WB_OK)
         status =
@@ -126,6 +126,7 @@ static wb_status write_model(const recipe *r, wb_error *error)
 
 WRITES(write_safetensors, .format = "safetensors", .path = "out/m.safetensors")
 WRITES(write_gguf, .format = "gguf", .path = "out/m.gguf")
+WRITES(write_npz, .format = "npz", .path = "out/m.safetensors")
 WRITES(write_shards, .format = "safetensors", .path = "out/m.safetensors", .max_file_tensors = 1)
 WRITES(write_splits, .format = "gguf", .path = "out/m.gguf", .max_file_tensors = 1)
 WRITES(write_folder, .format = "safetensors", .path = "out/m",
@@ -212,14 +213,17 @@ static wb_status recover(wb_error *error)
 
 /* ---- converting ---- */
 
-static wb_status convert(wb_target target, const char *quant, const char *to, wb_error *error)
+static wb_status convert(wb_target target, const char *quant, const char *to, uint32_t flags,
+                         wb_error *error)
 {
     wb_model *model;
     wb_conversion *conversion = NULL;
     const wb_open_options open = {
         .size = sizeof open, .access = WB_ACCESS_READ, .allocator = &allocator};
-    const wb_convert_policy policy = {
-        .size = sizeof policy, .quant = quant, .flags = WB_CONVERT_FORCE, .store = at("out/store")};
+    const wb_convert_policy policy = {.size = sizeof policy,
+                                      .quant = quant,
+                                      .flags = WB_CONVERT_FORCE | flags,
+                                      .store = at("out/store")};
     wb_status status = wb_open(TEST_DATA "/twins/llama", &open, &model, error);
     if (status == WB_OK)
         status = wb_convert_plan(model, target, &policy, &conversion, error);
@@ -232,17 +236,28 @@ static wb_status convert(wb_target target, const char *quant, const char *to, wb
 
 static wb_status convert_gguf(wb_error *error)
 {
-    return convert(WB_TARGET_GGUF, "Q8_0", at("out/m.gguf"), error);
+    return convert(WB_TARGET_GGUF, "Q8_0", at("out/m.gguf"), 0, error);
 }
 
 static wb_status convert_mlx(wb_error *error)
 {
-    return convert(WB_TARGET_MLX, NULL, at("out/m"), error);
+    return convert(WB_TARGET_MLX, NULL, at("out/m"), 0, error);
+}
+
+/* What was done is kept, so that the next run goes on with it. */
+static wb_status resume_gguf(wb_error *error)
+{
+    return convert(WB_TARGET_GGUF, "Q8_0", at("out/m.gguf"), WB_CONVERT_RESUME, error);
+}
+
+static wb_status resume_mlx(wb_error *error)
+{
+    return convert(WB_TARGET_MLX, NULL, at("out/m"), WB_CONVERT_RESUME, error);
 }
 
 static wb_status convert_store(wb_error *error)
 {
-    return convert(WB_TARGET_OLLAMA, NULL, "m", error);
+    return convert(WB_TARGET_OLLAMA, NULL, "m", 0, error);
 }
 
 /* ---- reading ---- */
@@ -423,6 +438,9 @@ const scene scenes[] = {
     {"undoing an edit", half_edit, recover, NULL, false, false, false},
     {"converting to GGUF", old_gguf, convert_gguf, NULL, false, false, false},
     {"converting to MLX", old_folder, convert_mlx, NULL, false, false, false},
+    {"converting to GGUF, resumable", old_gguf, resume_gguf, NULL, false, false, false},
+    {"converting to MLX, resumable", old_folder, resume_mlx, NULL, false, false, false},
+    {"an .npz over a file", old_file, write_npz, NULL, false, false, false},
     {"converting into a store", nothing, convert_store, MANIFEST, false, false, true},
     {"reading", nothing, read_file, NULL, true, false, false},
     {"reading a snapshot", nothing, read_snapshot, NULL, true, false, false},

@@ -137,7 +137,8 @@ void look(const char *name, tree *t)
 bool is_temporary(const char *path)
 {
     const char *part = strstr(path, ".wb-");
-    return (part != NULL && (part == path || part[-1] == '/')) || strstr(path, ".wb-journal");
+    return (part != NULL && (part == path || part[-1] == '/')) || strstr(path, ".wb-journal") ||
+           strstr(path, ".wb-partial") || strstr(path, ".wb-resume");
 }
 
 static bool equal(const entry *a, const entry *b)

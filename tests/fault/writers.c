@@ -184,6 +184,7 @@ static void check_next(const try *t)
 
 static void check_state(const try *t, wb_status status, const wb_error *error, bool was_killed)
 {
+    const scene *s = &scenes[t->scene];
     const known *k = &knowledge[t->scene];
     tree seen, first;
     bool is_new;
@@ -199,16 +200,16 @@ static void check_state(const try *t, wb_status status, const wb_error *error, b
     }
     tree named = first;
     without_temporaries(&named);
-    bool clean = same(&first, &k->now) || same(&first, &k->old) ||
-                 (scenes[t->scene].keeps && named.count == first.count);
+    bool clean =
+        same(&first, &k->now) || same(&first, &k->old) || (s->keeps && named.count == first.count);
     if (!clean) {
         left_over++;
         /* Only a fault in clearing up, or one that lasts, may leave something to the next run. */
-        bool may = was_killed || status == WB_OK || strcmp(error->code, "edit-half-done") == 0 ||
-                   layer.struck == LAYER_UNLINK || layer.struck == LAYER_RMDIR ||
-                   layer.struck == LAYER_OPENDIR || layer.struck == LAYER_READDIR ||
-                   t->fault[0].kind == LAYER_LASTING || t->fault[0].kind == LAYER_FOREVER ||
-                   t->fault[1].kind != LAYER_NONE;
+        bool may = was_killed || strstr(s->name, "resumable") != NULL || status == WB_OK ||
+                   strcmp(error->code, "edit-half-done") == 0 || layer.struck == LAYER_UNLINK ||
+                   layer.struck == LAYER_RMDIR || layer.struck == LAYER_OPENDIR ||
+                   layer.struck == LAYER_READDIR || t->fault[0].kind == LAYER_LASTING ||
+                   t->fault[0].kind == LAYER_FOREVER || t->fault[1].kind != LAYER_NONE;
         if (!may)
             fail(t, "something is left", status, error, &first);
     }
