@@ -13,7 +13,8 @@
  *     ready
  *
  * and then, whenever it reads the line "run", does its work once without looking at the clock, does
- * it again, and prints the nanoseconds that the second time took.
+ * it again, and prints the nanoseconds that the second time took, and where that is another figure, behind
+ * a space, those of processor time that its threads took together.
  */
 #ifndef WB_BENCH_BENCH_H
 #define WB_BENCH_BENCH_H
@@ -53,7 +54,7 @@ typedef struct bench_worker {
 
 /* Starts the command and waits until it is ready. On failure says why on stderr. */
 bool bench_worker_start(bench_worker *worker, const char *command);
-bool bench_worker_run(bench_worker *worker, double *ns);
+bool bench_worker_run(bench_worker *worker, double *ns, double *cpu_ns); /* 0: not told */
 void bench_worker_stop(bench_worker *worker);
 
 /* ---- results ---- */
@@ -62,7 +63,10 @@ typedef struct bench_result {
     const bench_case *what;
     size_t samples;
     double *sample[BENCH_SIDES]; /* in the case's unit; NULL for a peer that is missing */
-    double median[BENCH_SIDES];
+    double *cpu[BENCH_SIDES];    /* the same of processor time, 0 where it is not told */
+    double median[BENCH_SIDES], cpu_median[BENCH_SIDES];
+    /* Medians of what peer and floor took, divided by what ours took in the same round. */
+    double paired[BENCH_SIDES], cpu_paired[BENCH_SIDES];
     char peer_name[128];
 } bench_result;
 

@@ -84,28 +84,53 @@ static bool measure(bench_worker *workers, bench_result *result)
     for (size_t i = 0; i < result->samples; i++) {
         for (size_t turn = 0; turn < BENCH_SIDES; turn++) {
             size_t side = (i + turn) % BENCH_SIDES;
-            double ns;
+            double ns, cpu_ns;
             if (workers[side].pid == 0)
                 continue;
-            if (!bench_worker_run(&workers[side], &ns))
+            if (!bench_worker_run(&workers[side], &ns, &cpu_ns))
                 return false;
             result->sample[side][i] = ns / result->what->unit_ns;
+            result->cpu[side][i] = cpu_ns / result->what->unit_ns;
         }
     }
     return true;
 }
 
-static void print_row(const bench_result *result, const bench_worker *workers)
+static void print_line(const char *name, const double *median, const double *paired,
+                       const char *unit, const bench_worker *peer)
 {
-    const double *median = result->median;
-    printf("%-32s %10.4f", result->what->name, median[BENCH_OURS]);
-    if (workers[BENCH_PEER].pid != 0)
-        printf(" %10.4f %6.1fx", median[BENCH_PEER], median[BENCH_PEER] / median[BENCH_OURS]);
+    printf("%-32s %10.4f", name, median[BENCH_OURS]);
+    if (peer->pid != 0)
+        printf(" %10.4f %6.1fx", median[BENCH_PEER], paired[BENCH_PEER]);
     else
         printf(" %10s %7s", "-", "-");
-    printf(" %10.4f %6.2fx  %-2s  %s\n", median[BENCH_FLOOR],
-           median[BENCH_FLOOR] / median[BENCH_OURS], result->what->unit, workers[BENCH_PEER].name);
+    printf(" %10.4f %6.2fx  %-2s  %s\n", median[BENCH_FLOOR], paired[BENCH_FLOOR], unit,
+           peer->name);
+}
+
+static void print_row(const bench_result *result, const bench_worker *workers)
+{
+    const bench_case *what = result->what;
+    print_line(what->name, result->median, result->paired, what->unit, &workers[BENCH_PEER]);
+    if (result->cpu_median[BENCH_OURS] > 0)
+        print_line("  processor time", result->cpu_median, result->cpu_paired, what->unit,
+                   &workers[BENCH_PEER]);
     (void)fflush(stdout);
+}
+
+/* The median of side's samples over ours, round by round, and of the samples themselves. */
+static bool find_medians(double *const *samples, size_t n, size_t side, double *median,
+                         double *paired)
+{
+    double *ratios = malloc(n * sizeof *ratios);
+    if (ratios == NULL)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        ratios[i] = samples[side][i] / samples[BENCH_OURS][i];
+    median[side] = median_of(samples[side], n);
+    paired[side] = median_of(ratios, n);
+    free(ratios);
+    return true;
 }
 
 static bool measure_and_report(const driver *d, bench_worker *workers, bench_result *result)
@@ -114,14 +139,18 @@ static bool measure_and_report(const driver *d, bench_worker *workers, bench_res
         if (workers[side].pid == 0)
             continue;
         result->sample[side] = calloc(result->samples, sizeof(double));
-        if (result->sample[side] == NULL)
+        result->cpu[side] = calloc(result->samples, sizeof(double));
+        if (result->sample[side] == NULL || result->cpu[side] == NULL)
             return false;
     }
     if (!measure(workers, result))
         return false;
     for (size_t side = 0; side < BENCH_SIDES; side++) {
-        if (result->sample[side] != NULL)
-            result->median[side] = median_of(result->sample[side], result->samples);
+        if (result->sample[side] != NULL &&
+            (!find_medians(result->sample, result->samples, side, result->median, result->paired) ||
+             !find_medians(result->cpu, result->samples, side, result->cpu_median,
+                           result->cpu_paired)))
+            return false;
     }
     (void)snprintf(result->peer_name, sizeof result->peer_name, "%s", workers[BENCH_PEER].name);
     print_row(result, workers);
@@ -148,6 +177,7 @@ static bool run_case(const driver *d, const char *name)
     for (size_t side = 0; side < BENCH_SIDES; side++) {
         bench_worker_stop(&workers[side]);
         free(result.sample[side]);
+        free(result.cpu[side]);
     }
     return done;
 }
@@ -171,8 +201,8 @@ int main(int argc, char **argv)
         return 4;
     }
     (void)signal(SIGPIPE, SIG_IGN); /* a worker that died is told of by its worker_run */
-    printf("%-32s %10s %10s %7s %10s %7s  (medians)\n", "case", "ours", "peer", "ratio", "floor",
-           "ratio");
+    printf("%-32s %10s %10s %7s %10s %7s  (medians; ratios: of each round)\n", "case", "ours",
+           "peer", "ratio", "floor", "ratio");
     bool all = true;
     for (int i = optind; i < argc; i++)
         all = run_case(&d, argv[i]) && all;

@@ -56,9 +56,9 @@ bool bench_worker_start(bench_worker *worker, const char *command)
     return false;
 }
 
-bool bench_worker_run(bench_worker *worker, double *ns)
+bool bench_worker_run(bench_worker *worker, double *ns, double *cpu_ns)
 {
-    char line[64];
+    char line[96];
     char *end;
     if (fputs("run\n", worker->to) < 0 || fflush(worker->to) != 0 ||
         fgets(line, sizeof line, worker->from) == NULL) {
@@ -66,6 +66,9 @@ bool bench_worker_run(bench_worker *worker, double *ns)
         return false;
     }
     *ns = strtod(line, &end);
+    *cpu_ns = 0;
+    if (*end == ' ')
+        *cpu_ns = strtod(end, &end);
     if (end == line || *end != '\n' || !(*ns > 0)) {
         fprintf(stderr, "bench: %s answered: %s", worker->name, line);
         return false;

@@ -47,6 +47,18 @@ static void write_text(wb__json_writer *json, const char *key, const char *text)
     wb__json_write_str(json, wb__str_from(text, SIZE_MAX));
 }
 
+static void write_processor_time(wb__json_writer *json, const bench_result *result, bool has_peer)
+{
+    write_number(json, "cpu_ours", result->cpu_median[BENCH_OURS]);
+    write_number(json, "cpu_peer", has_peer ? result->cpu_median[BENCH_PEER] : NAN);
+    write_number(json, "cpu_ratio", has_peer ? result->cpu_paired[BENCH_PEER] : NAN);
+    write_number(json, "cpu_floor", result->cpu_median[BENCH_FLOOR]);
+    write_number(json, "cpu_floor_ratio", result->cpu_paired[BENCH_FLOOR]);
+    write_samples(json, "samples_cpu_ours", result->cpu[BENCH_OURS], result->samples);
+    write_samples(json, "samples_cpu_peer", result->cpu[BENCH_PEER], result->samples);
+    write_samples(json, "samples_cpu_floor", result->cpu[BENCH_FLOOR], result->samples);
+}
+
 static bool write_entry(const bench_result *result, FILE *out)
 {
     wb__json_writer json = {.write = put, .ctx = out};
@@ -61,10 +73,14 @@ static bool write_entry(const bench_result *result, FILE *out)
     write_number(&json, "ratio", has_peer ? median[BENCH_PEER] / median[BENCH_OURS] : NAN);
     write_number(&json, "floor", median[BENCH_FLOOR]);
     write_number(&json, "floor_ratio", median[BENCH_FLOOR] / median[BENCH_OURS]);
+    write_number(&json, "paired_ratio", has_peer ? result->paired[BENCH_PEER] : NAN);
+    write_number(&json, "paired_floor_ratio", result->paired[BENCH_FLOOR]);
     write_text(&json, "unit", result->what->unit);
     write_samples(&json, "samples_ours", result->sample[BENCH_OURS], result->samples);
     write_samples(&json, "samples_peer", result->sample[BENCH_PEER], result->samples);
     write_samples(&json, "samples_floor", result->sample[BENCH_FLOOR], result->samples);
+    if (result->cpu_median[BENCH_OURS] > 0)
+        write_processor_time(&json, result, has_peer);
     write_text(&json, "peer_name", result->peer_name);
     write_text(&json, "command", command);
     wb__json_write_end(&json, '}');

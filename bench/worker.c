@@ -15,6 +15,8 @@ static const bench_operation *const operations[] = {
 #undef OPERATION
 };
 
+uint64_t bench_cpu;
+
 void bench_die(const char *what, const char *why)
 {
     fprintf(stderr, "worker: %s: %s\n", what, why);
@@ -37,7 +39,12 @@ static void serve(const bench_operation *operation, unsigned long times)
         if (strcmp(line, "run\n") != 0)
             bench_die("expected run", line);
         (void)operation->run(1);
-        printf("%.1f\n", (double)operation->run(times) / (double)times);
+        bench_cpu = 0;
+        uint64_t took = operation->run(times);
+        printf("%.1f", (double)took / (double)times);
+        if (bench_cpu != 0)
+            printf(" %.1f", (double)bench_cpu / (double)times);
+        puts("");
         (void)fflush(stdout);
     }
 }

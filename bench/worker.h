@@ -28,6 +28,19 @@ static inline uint64_t bench_now(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+/*
+ * The processor time of all threads that a sample took. Operations that wait, or run on several threads,
+ * add to it what bench_cpu_now has counted between bench_now's two times; 0: it is not told.
+ */
+extern uint64_t bench_cpu;
+
+static inline uint64_t bench_cpu_now(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
 /* Says why on stderr and ends the process. */
 _Noreturn void bench_die(const char *what, const char *why);
 

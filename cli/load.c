@@ -32,7 +32,7 @@ typedef struct loading {
     machine_limits machine;
     wb_load_report report;
     uint64_t files, cached, file_bytes; /* of all files: in the page cache before, and in all */
-    uint64_t open_ns, load_ns, processor_ns;
+    uint64_t open_ns, load_ns;
     uint64_t resident;       /* bytes, at most until then */
     unsigned char **images;  /* with --device host: each file */
     const wb_device *device; /* with --device of another kind */
@@ -115,7 +115,7 @@ static void lines_of(const loading *l, line lines[LINES])
     const line all[LINES] = {
         {"opening", l->open_ns, 0, 0, true},
         {"loading", l->load_ns, r->bytes, load_rate(l), true},
-        {"  processor time", l->processor_ns, 0, 0, true},
+        {"  processor time", r->processor_ns, 0, 0, true},
         {"  fetching, all threads", r->read_ns, 0, 0, false},
         {"  SHA-256, all threads", r->digest_ns, 0, 0, false},
         {"  converting, all threads", r->convert_ns, 0, 0, false},
@@ -216,7 +216,7 @@ static void answer(const loading *l)
     json_number(&json, "cached_before", l->cached);
     json_number(&json, "open_ns", l->open_ns);
     json_number(&json, "load_ns", l->load_ns);
-    json_number(&json, "processor_ns", l->processor_ns);
+    json_number(&json, "processor_ns", r->processor_ns);
     json_number(&json, "bytes", r->bytes);
     json_rate(&json, "bytes_per_second", load_rate(l));
     json_number(&json, "in_memory", r->in_memory);
@@ -320,10 +320,8 @@ static wb_status load(loading *l, wb_error *error)
     l->options.ctx = l;
     l->report = (wb_load_report){.size = sizeof l->report};
     uint64_t start = clock_ns();
-    uint64_t processor = processor_ns();
     wb_status status = wb_load(l->model, &l->options, &l->report, error);
     l->load_ns = clock_ns() - start;
-    l->processor_ns = processor_ns() - processor;
     progress_clear();
     return status == WB_OK ? wb_model_check(l->model, error) : status;
 }

@@ -20,7 +20,6 @@ machine_limits measure_machine(const char *path);
 uint64_t add_up(const void *bytes, size_t n);
 
 uint64_t clock_ns(void);
-uint64_t processor_ns(void); /* of the whole process */
 
 /* Takes a file out of the page cache, or into it, as far as the system lets itself be told. */
 void make_cold(const char *path);

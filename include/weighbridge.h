@@ -1494,18 +1494,19 @@ typedef struct wb_piece {
 
 /* Bytes, and nanoseconds added up over all threads, that loading took. */
 typedef struct wb_load_report {
-    size_t size;         /* sizeof(wb_load_report) */
-    uint64_t bytes;      /* of files that were gone through: the four that follow, added up */
-    uint64_t in_memory;  /* needed no fetching: a snapshot, the caller's memory */
-    uint64_t mapped;     /* used where they lie in the page cache */
-    uint64_t copied;     /* read through the page cache */
-    uint64_t direct;     /* read past it */
-    uint64_t read_ns;    /* fetching */
-    uint64_t digest_ns;  /* SHA-256 */
-    uint64_t convert_ns; /* conversion */
-    uint64_t consume_ns; /* the caller's own functions */
-    uint64_t uploaded;   /* to wb_load_options.device */
-    uint64_t upload_ns;  /* handing it over, and waiting until it was taken */
+    size_t size;           /* sizeof(wb_load_report) */
+    uint64_t bytes;        /* of files that were gone through: the four that follow, added up */
+    uint64_t in_memory;    /* needed no fetching: a snapshot, the caller's memory */
+    uint64_t mapped;       /* used where they lie in the page cache */
+    uint64_t copied;       /* read through the page cache */
+    uint64_t direct;       /* read past it */
+    uint64_t read_ns;      /* fetching */
+    uint64_t digest_ns;    /* SHA-256 */
+    uint64_t convert_ns;   /* conversion */
+    uint64_t consume_ns;   /* the caller's own functions */
+    uint64_t uploaded;     /* to wb_load_options.device */
+    uint64_t upload_ns;    /* handing it over, and waiting until it was taken */
+    uint64_t processor_ns; /* processors were busy so long, in the kernel as well */
 } wb_load_report;
 
 /* Go through whole files, headers included, and compute the SHA-256 of each. */
@@ -2065,7 +2066,7 @@ typedef enum wb_target {
     WB_TARGET_SAFETENSORS = 2, /* a folder as Hugging Face has them; of an unknown model a file */
     WB_TARGET_MLX = 3,         /* a folder as mlx-lm has them */
     WB_TARGET_OLLAMA = 4, /* a model in a store, as Ollama makes it of a folder of safetensors */
-    WB_TARGET_NPZ = 5     /* a file of plain arrays, as numpy.savez writes it, named as safetensors */
+    WB_TARGET_NPZ = 5 /* a file of plain arrays, as numpy.savez writes it, named as safetensors */
 } wb_target;
 
 /* A type for the tensors whose names match; in blocks only where tensors of the kind ever are. */

@@ -1,14 +1,16 @@
 /*
  * load: going through all weights of a model, every byte added up: from the page cache (warm), from
  * the disk (cold), from both (half), from the disk with the SHA-256 of each file (verify) or BF16
- * becoming F16 (convert). Its floors are what the machine can do: adding up what is mapped
- * (sum), the disk without the page cache (disk).
+ * becoming F16 (convert); hashes is verify from the page cache. Its floors are what the machine can do:
+ * adding up what is mapped anew or was all the time (sum), the disk without the page cache (disk), and
+ * adding up what four threads read past or through it (chunks).
  */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,8 +24,9 @@ enum { CHUNK = 8 << 20, FLOOR_THREADS = 4 };
 
 static wb_error error;
 static wb_load_options options = {.size = sizeof options};
-static uint64_t bytes,
-    evict_to; /* of each file, the bytes before which are not in the page cache */
+static uint64_t bytes; /* of all files */
+static unsigned
+    cold; /* of each file, the hundredths at the beginning that are not in the page cache */
 static const char *path;
 static _Atomic uint64_t sum;
 
@@ -35,6 +38,10 @@ static uint64_t add_up(const void *memory, size_t n)
         memcpy(words, at, sizeof words);
         for (size_t i = 0; i < 8; i++)
             sums[i] += words[i];
+    }
+    for (; n >= sizeof *words; at += sizeof *words, n -= sizeof *words) {
+        memcpy(words, at, sizeof *words);
+        all += *words;
     }
     for (size_t i = 0; i < 8; i++)
         all += sums[i];
@@ -51,73 +58,98 @@ static int consume(void *ctx, const wb_piece *piece)
 static wb_model *open_model(void)
 {
     wb_model *model;
-    wb_file file = {.size = sizeof file};
-    if (wb_open(path, NULL, &model, &error) != WB_OK ||
-        wb_file_at(model, 0, &file, &error) != WB_OK)
+    if (wb_open(path, NULL, &model, &error) != WB_OK)
         bench_die(path, error.message);
-    bytes = file.bytes;
     return model;
 }
 
-/* Brings the file to where it is to be: in the page cache, but for its first bytes. */
-static void prepare(void)
+/* Brings a file to where it is to be: in the page cache, but for its first bytes. */
+static void prepare_file(const wb_model *model, uint64_t i, const wb_file *file)
 {
     static char chunk[CHUNK];
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    uint64_t cached;
+    uint64_t cached, evict_to = cold == 100 ? file->bytes : file->bytes / 100 * cold;
+    int fd = open(file->path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        bench_die(path, "cannot be opened");
+        bench_die(file->path, "cannot be opened");
     (void)fsync(fd);
     if (evict_to > 0 && posix_fadvise(fd, 0, (off_t)evict_to, POSIX_FADV_DONTNEED) != 0)
-        bench_die(path, "cannot be dropped from the page cache");
-    for (uint64_t at = evict_to; at < bytes; at += CHUNK)
+        bench_die(file->path, "cannot be dropped from the page cache");
+    for (uint64_t at = evict_to; at < file->bytes; at += CHUNK)
         if (pread(fd, chunk, CHUNK, (off_t)at) < 0)
-            bench_die(path, "cannot be read");
+            bench_die(file->path, "cannot be read");
     (void)close(fd);
+    if (wb_file_cached(model, i, &cached, &error) != WB_OK)
+        bench_die(file->path, error.message);
+    uint64_t wanted = file->bytes - evict_to;
+    if (cached > wanted + file->bytes / 16 || cached + file->bytes / 16 < wanted)
+        bench_die(file->path, "is not in the page cache as it is to be");
+}
+
+/* While nothing is mapped, which would not leave the page cache. */
+static void prepare(void)
+{
     wb_model *model = open_model();
-    if (wb_file_cached(model, 0, &cached, &error) != WB_OK)
-        bench_die(path, error.message);
+    wb_file file = {.size = sizeof file};
+    bytes = 0;
+    for (uint64_t i = 0; i < wb_file_count(model); i++) {
+        if (wb_file_at(model, i, &file, &error) != WB_OK)
+            bench_die(path, error.message);
+        prepare_file(model, i, &file);
+        bytes += file.bytes;
+    }
     wb_close(model);
-    uint64_t wanted = bytes - evict_to;
-    if (cached > wanted + bytes / 16 || cached + bytes / 16 < wanted)
-        bench_die(path, "is not in the page cache as it is to be");
+}
+
+static void load_once(const wb_load_options *with)
+{
+    wb_model *model = open_model();
+    if (wb_load(model, with, NULL, &error) != WB_OK)
+        bench_die("load", error.message);
+    wb_close(model);
 }
 
 static void start(char **arguments)
 {
     static const struct {
         const char *name;
-        unsigned cold; /* in hundredths */
+        unsigned cold;
         uint32_t flags;
     } modes[] = {{"warm", 0, 0},
                  {"half", 50, 0},
                  {"cold", 100, 0},
                  {"verify", 100, WB_LOAD_DIGEST},
-                 {"convert", 100, WB_LOAD_CONVERT}};
+                 {"convert", 100, WB_LOAD_CONVERT},
+                 {"hashes", 0, WB_LOAD_DIGEST}};
     size_t mode = 0;
     while (mode + 1 < sizeof modes / sizeof *modes && strcmp(modes[mode].name, arguments[0]) != 0)
         mode++;
     path = arguments[1];
-    wb_close(open_model());
-    evict_to = bytes / 100 * modes[mode].cold;
-    evict_to += modes[mode].cold == 100 ? bytes % 100 : 0;
+    /* Pages as reading makes them, that is large ones: those that a program wrote bit by bit are small. */
+    cold = 100;
+    prepare();
+    cold = 0;
+    prepare();
+    options.consume = consume;
+    load_once(&options);
+    printf("name weighbridge %s\nwork %" PRIu64 " bytes, sum %016" PRIx64 "\n", wb_version(), bytes,
+           (uint64_t)sum);
+    cold = modes[mode].cold;
     options.flags = modes[mode].flags;
     options.dtype = WB_DTYPE_F16;
-    options.executor = modes[mode].cold ? &crew_of_four : &crew_executor;
-    options.consume = consume;
-    printf("name weighbridge %s\nwork %" PRIu64 " bytes\n", wb_version(), bytes);
+    options.executor = cold || options.flags ? &crew_of_four : &crew_executor;
 }
 
 static uint64_t run(unsigned long times)
 {
     uint64_t took = 0;
     for (unsigned long i = 0; i < times; i++) {
-        prepare(); /* while nothing is mapped, which would not leave the page cache */
+        prepare();
         wb_model *model = open_model();
-        uint64_t begin = bench_now();
+        uint64_t begin = bench_now(), cpu = bench_cpu_now();
         if (wb_load(model, &options, NULL, &error) != WB_OK)
             bench_die("load", error.message);
         took += bench_now() - begin;
+        bench_cpu += bench_cpu_now() - cpu;
         wb_close(model);
     }
     return took;
@@ -127,12 +159,24 @@ static uint64_t run(unsigned long times)
 
 static unsigned char *memory;
 
+static bool maps_anew;
+
+static void map(void)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    memory = mmap(NULL, (size_t)bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (memory == MAP_FAILED)
+        bench_die(path, "cannot be mapped");
+    (void)close(fd);
+}
+
 static void start_sum(char **arguments)
 {
-    path = arguments[0];
-    wb_close(open_model());
+    maps_anew = strcmp(arguments[0], "anew") == 0;
+    path = arguments[1];
     prepare();
-    printf("name mmap and read-sum\nwork %" PRIu64 " bytes\n", bytes);
+    map();
+    printf("name %sread-sum\nwork %" PRIu64 " bytes\n", maps_anew ? "mmap and " : "", bytes);
 }
 
 static void sum_share(void *arg, size_t i)
@@ -141,62 +185,90 @@ static void sum_share(void *arg, size_t i)
     atomic_fetch_add(&sum, add_up(memory + i * share, share));
 }
 
-/* The page cache's own memory, mapped anew each time, as whoever opens a model has to. */
+/* The page cache's own memory; mapped anew each time, as whoever opens a model has to, or not. */
 static uint64_t run_sum(unsigned long times)
 {
     size_t shares = crew_count();
-    uint64_t begin = bench_now();
+    uint64_t begin = bench_now(), cpu = bench_cpu_now();
     for (unsigned long i = 0; i < times; i++) {
-        int fd = open(path, O_RDONLY | O_CLOEXEC);
-        memory = mmap(NULL, (size_t)bytes, PROT_READ, MAP_PRIVATE, fd, 0);
-        if (memory == MAP_FAILED)
-            bench_die(path, "cannot be mapped");
-        (void)close(fd);
+        if (maps_anew) {
+            (void)munmap(memory, (size_t)bytes);
+            map();
+        }
         crew_executor.parallel_for(crew_executor.ctx, shares, sum_share, &shares);
-        (void)munmap(memory, (size_t)bytes);
     }
+    bench_cpu += bench_cpu_now() - cpu;
     return bench_now() - begin;
 }
 
-static int disk;
+static int file;
 static _Atomic uint64_t next;
 static void *chunks[FLOOR_THREADS];
+static bool adds_up;
+
+static void open_chunks(int flags)
+{
+    file = open(path, O_RDONLY | O_CLOEXEC | flags);
+    for (size_t i = 0; i < FLOOR_THREADS; i++) {
+        if (file < 0 || posix_memalign(&chunks[i], CHUNK, CHUNK) != 0)
+            bench_die(path, "cannot be read so");
+        (void)madvise(chunks[i], CHUNK, MADV_HUGEPAGE); /* as the library has it */
+        memset(chunks[i], 1, CHUNK);
+    }
+}
+
+static void read_chunks(void *arg, size_t i)
+{
+    uint64_t at;
+    (void)arg;
+    while ((at = atomic_fetch_add(&next, CHUNK)) < bytes) {
+        ssize_t got = pread(file, chunks[i], CHUNK, (off_t)at);
+        if (got <= 0)
+            bench_die(path, "cannot be read");
+        if (adds_up)
+            atomic_fetch_add(&sum, add_up(chunks[i], (size_t)got));
+    }
+}
 
 static void start_disk(char **arguments)
 {
     path = arguments[0];
-    wb_close(open_model());
-    disk = open(path, O_RDONLY | O_DIRECT | O_CLOEXEC);
-    for (size_t i = 0; i < FLOOR_THREADS; i++) {
-        if (disk < 0 || posix_memalign(&chunks[i], CHUNK, CHUNK) != 0)
-            bench_die(path, "cannot be read past the page cache");
-        (void)madvise(chunks[i], CHUNK, MADV_HUGEPAGE); /* as the library has it */
-        memset(chunks[i], 1, CHUNK);
-    }
+    prepare();
+    open_chunks(O_DIRECT);
     printf("name O_DIRECT\nwork %" PRIu64 " bytes\n", bytes);
 }
 
-static void read_disk(void *arg, size_t i)
+static void start_chunks(char **arguments)
 {
-    uint64_t at;
-    (void)arg;
-    while ((at = atomic_fetch_add(&next, CHUNK)) < bytes)
-        if (pread(disk, chunks[i], CHUNK, (off_t)at) <= 0)
-            bench_die(path, "cannot be read");
+    bool direct = strcmp(arguments[0], "direct") == 0;
+    unsigned long hundredths = strtoul(arguments[1], NULL, 10);
+    path = arguments[2];
+    prepare();
+    cold = (unsigned)hundredths;
+    adds_up = true;
+    open_chunks(direct ? O_DIRECT : 0);
+    printf("name %s\nwork %" PRIu64 " bytes\n", direct ? "O_DIRECT and sum" : "read and sum",
+           bytes);
 }
 
-static uint64_t run_disk(unsigned long times)
+static uint64_t run_chunks(unsigned long times)
 {
     uint64_t took = 0;
     for (unsigned long i = 0; i < times; i++) {
+        if (adds_up)
+            prepare();
         next = 0;
-        uint64_t begin = bench_now();
-        crew_of_four.parallel_for(crew_of_four.ctx, FLOOR_THREADS, read_disk, NULL);
+        uint64_t begin = bench_now(), cpu = bench_cpu_now();
+        crew_of_four.parallel_for(crew_of_four.ctx, FLOOR_THREADS, read_chunks, NULL);
         took += bench_now() - begin;
+        bench_cpu += bench_cpu_now() - cpu;
     }
     return took;
 }
 
-const bench_operation bench_load = {"load", "warm|half|cold|verify|convert MODEL", start, run};
-const bench_operation bench_sum = {"sum", "FILE", start_sum, run_sum};
-const bench_operation bench_disk = {"disk", "FILE", start_disk, run_disk};
+const bench_operation bench_load = {"load", "warm|half|cold|verify|convert|hashes MODEL", start,
+                                    run};
+const bench_operation bench_sum = {"sum", "anew|kept FILE", start_sum, run_sum};
+const bench_operation bench_disk = {"disk", "FILE", start_disk, run_chunks};
+const bench_operation bench_chunks = {"chunks", "direct|buffered COLD-HUNDREDTHS FILE",
+                                      start_chunks, run_chunks};

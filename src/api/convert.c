@@ -19,7 +19,8 @@ static wb_status take_policy(wb_conversion *plan, wb__context *context,
 {
     if (policy->size != sizeof *policy)
         return fail(context, "wb_convert_policy.size is not sizeof(wb_convert_policy)");
-    if (policy->flags & ~(WB_CONVERT_STRICT | WB_CONVERT_FORCE | WB_CONVERT_FEB2026 | WB_CONVERT_RESUME))
+    if (policy->flags &
+        ~(WB_CONVERT_STRICT | WB_CONVERT_FORCE | WB_CONVERT_FEB2026 | WB_CONVERT_RESUME))
         return fail(context, "wb_convert_policy.flags has bits that mean nothing");
     plan->strict = (policy->flags & WB_CONVERT_STRICT) != 0;
     plan->replace = (policy->flags & WB_CONVERT_FORCE) != 0;

@@ -12,6 +12,7 @@
  */
 #include "dtype/dtype.h"
 #include "dtype/half.h"
+#include "dtype/halves.h"
 #include "dtype/minifloat.h"
 
 #define BLOCK 256
@@ -82,17 +83,39 @@ static void convert_f16_bf16(const uint8_t *src, uint8_t *dst, size_t n)
         wb__store_le16(dst + 2 * i, wb__f32_to_bf16(wb__f16_to_f32(wb__load_le16(src + 2 * i))));
 }
 
+#if WB__X86
+#define AVX2(name) wb__##name##_avx2
+#else
+#define AVX2(name) NULL
+#endif
+
 static const struct direct {
     int32_t from, to;
     void (*loop)(const uint8_t *src, uint8_t *dst, size_t n);
+    wb__halves *avx2; /* the same faster, as far as it goes; NULL: there is none */
 } direct[] = {
-    {WB_DTYPE_F16, WB_DTYPE_F32, convert_f16_f32},
-    {WB_DTYPE_F32, WB_DTYPE_F16, convert_f32_f16},
-    {WB_DTYPE_BF16, WB_DTYPE_F32, convert_bf16_f32},
-    {WB_DTYPE_F32, WB_DTYPE_BF16, convert_f32_bf16},
-    {WB_DTYPE_BF16, WB_DTYPE_F16, convert_bf16_f16},
-    {WB_DTYPE_F16, WB_DTYPE_BF16, convert_f16_bf16},
+    {WB_DTYPE_F16, WB_DTYPE_F32, convert_f16_f32, AVX2(f16_f32)},
+    {WB_DTYPE_F32, WB_DTYPE_F16, convert_f32_f16, AVX2(f32_f16)},
+    {WB_DTYPE_BF16, WB_DTYPE_F32, convert_bf16_f32, NULL},
+    {WB_DTYPE_F32, WB_DTYPE_BF16, convert_f32_bf16, NULL},
+    {WB_DTYPE_BF16, WB_DTYPE_F16, convert_bf16_f16, AVX2(bf16_f16)},
+    {WB_DTYPE_F16, WB_DTYPE_BF16, convert_f16_bf16, NULL},
 };
+
+static void run_direct(const struct direct *pair, const uint8_t *src, size_t src_width,
+                       uint8_t *dst, size_t dst_width, size_t n)
+{
+    if (pair->avx2 == NULL || !(wb__cpu_features() & WB__CPU_AVX2)) {
+        pair->loop(src, dst, n);
+        return;
+    }
+    for (size_t done = 0; done < n;) {
+        done += pair->avx2(src + done * src_width, dst + done * dst_width, n - done);
+        size_t left = n - done < WB__HALVES_GROUP ? n - done : WB__HALVES_GROUP;
+        pair->loop(src + done * src_width, dst + done * dst_width, left);
+        done += left;
+    }
+}
 
 /* ---- elements as raw bits ---- */
 
@@ -265,7 +288,7 @@ void wb__dtype_convert(const wb__dtype *from, const void *src_bytes, uint64_t fi
     }
     for (size_t k = 0; k < sizeof direct / sizeof direct[0]; k++) {
         if (direct[k].from == from->id && direct[k].to == to->id) {
-            direct[k].loop(src, dst, n);
+            run_direct(&direct[k], src, from->block_bits / 8, dst, to->block_bits / 8, n);
             return;
         }
     }

@@ -16,6 +16,14 @@ uint64_t wb__load_now(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+/* Of the calling thread; 0 where the system does not tell. */
+static uint64_t processor_time(void)
+{
+    struct timespec now = {0};
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
 /* ---- failing ---- */
 
 /*
@@ -201,6 +209,7 @@ static void add_spent(wb_load_report *to, const wb_load_report *from)
     to->consume_ns += from->consume_ns;
     to->uploaded += from->uploaded;
     to->upload_ns += from->upload_ns;
+    to->processor_ns += from->processor_ns;
 }
 
 static void run_lane(void *arg, size_t number)
@@ -208,6 +217,7 @@ static void run_lane(void *arg, size_t number)
     wb__load *load = arg;
     wb__load_piece piece;
     wb__lane lane = {.load = load, .context = *load->context};
+    uint64_t busy = processor_time();
     (void)number;
     (void)wb__error_reset(&lane.error, &lane.error);
     lane.context.error = &lane.error;
@@ -229,6 +239,7 @@ static void run_lane(void *arg, size_t number)
     }
     wb__free(&lane.context.allocator, lane.memory, lane.memory_bytes);
     wb_status uploaded = wb__upload_close(&lane);
+    lane.spent.processor_ns = processor_time() - busy;
     (void)pthread_mutex_lock(&load->lock);
     if (uploaded != WB_OK) /* of what was on its way when the last piece was fetched */
         fail_at(load, &lane.error, load->file_count, 0);

@@ -64,3 +64,27 @@ done
 load auto 451 error=ENOSYS 1+ && sound auto cachestat
 load auto fstatfs error=EIO 1+ && sound auto fstatfs
 [ "$tries" -gt 12 ] || fail "only $tries tries"
+
+# Ctrl-C ends at once, whatever is going on: a file of 64 GiB, nearly all of it a hole, cannot be done with
+# when it comes.
+python3 -B - "$scratch" "$WB" <<'P'
+import signal, subprocess, sys, time
+path = sys.argv[1] + "/hole.safetensors"
+size = 64 << 30
+header = b'{"t":{"dtype":"BF16","shape":[%d],"data_offsets":[0,%d]}}' % (size // 2, size)
+with open(path, "wb") as f:
+    f.write(len(header).to_bytes(8, "little") + header)
+    f.truncate(8 + len(header) + size)
+for how in (["--io", "read"], ["--io", "direct"], ["--verify"], ["--dtype", "f16"], ["--io", "map"]):
+    for wait in (0.05, 0.3):
+        p = subprocess.Popen([sys.argv[2], "load", *how, path], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler))
+        time.sleep(wait)
+        assert p.poll() is None, (how, p.communicate())
+        start = time.monotonic()
+        p.send_signal(signal.SIGINT)
+        out, err = p.communicate(timeout=60)
+        took = time.monotonic() - start
+        assert p.returncode == 130, (how, p.returncode, err)
+        assert took < 2 and out == b"", (how, took, out)
+P

@@ -76,7 +76,8 @@ static void fail_each(run_function *run, const char *path, bool for_good)
     wb_status sound = run(path, &allocator, &expected);
     size_t calls = memory.calls, most = is_slow() ? 12 : 400;
     assert_clean(&memory);
-    if (sound != WB_OK && sound != WB_ERROR_FORMAT) /* what is refused is refused, or memory is out */
+    if (sound != WB_OK &&
+        sound != WB_ERROR_FORMAT) /* what is refused is refused, or memory is out */
         fail_msg("%s: %s\n", path, wb_status_name(sound));
     for (size_t k = 1; k <= calls; k += 1 + (for_good ? calls + 3 : calls) / most) {
         uint64_t digest = 0;
@@ -156,22 +157,19 @@ static void put_store(void)
         const char *name, *text;
     } rows[] = {
         {"manifests/registry.ollama.ai/library/m/latest",
-         "{\"schemaVersion\":2,\"config\":" LAYER("config", 1, "") ",\"layers\":[" LAYER(
-             "tensor", 2,
-             ",\"name\":\"t2\"") "," LAYER("tensor", 3,
-                                           ",\"name\":\"t3\"") "," LAYER("json", 4,
-                                                                         ",\"name\":\"config."
-                                                                         "json\"") "," LAYER("json",
-                                                                                             5,
-                                                                                             ",\"na"
-                                                                                             "me\":"
-                                                                                             "\"tok"
-                                                                                             "enize"
-                                                                                             "r."
-                                                                                             "json"
-                                                                                             "\"") "," LAYER("template",
-                                                                                                             6,
-                                                                                                             "") "]}"},
+         "{\"schemaVersion\":2,\"config\":" LAYER("config", 1, "") ",\"layers\":[" LAYER("tensor", 2, ",\"name\":\"t2\"") "," LAYER(
+             "tensor", 3,
+             ",\"name\":\"t3\"") "," LAYER("json", 4,
+                                           ",\"name\":\"config."
+                                           "json\"") "," LAYER("json", 5,
+                                                               ",\"na"
+                                                               "me\":"
+                                                               "\"tok"
+                                                               "enize"
+                                                               "r."
+                                                               "json"
+                                                               "\"") "," LAYER("template", 6,
+                                                                               "") "]}"},
         {"manifests/registry.ollama.ai/library/g/latest",
          "{\"schemaVersion\":2,\"layers\":[" LAYER("model", 7, "") "," LAYER("params", 1, "") "]}"},
         {"manifests/registry.ollama.ai/library/g/damaged", "{\"layers\":["},

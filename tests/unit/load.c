@@ -235,6 +235,7 @@ static void every_byte_arrives_once(void **state)
             assert_all(&a, options.flags & WB_LOAD_CONVERT ? WB_DTYPE_F16 : -1);
             assert_int_equal(told.bytes, told.in_memory + told.mapped + told.copied + told.direct);
             assert_int_equal(a.reported, told.bytes);
+            assert_true(told.processor_ns > 0);
             assert_true(access != WB_ACCESS_SNAPSHOT || told.in_memory == told.bytes);
             assert_true(access != WB_ACCESS_MAP || io != WB_IO_MAP || told.mapped == told.bytes);
             assert_true(access == WB_ACCESS_SNAPSHOT || io != WB_IO_READ ||

@@ -1,0 +1,470 @@
+/*
+ * Loading while what is underneath fails: each read in turn is interrupted, gives less than was asked
+ * for, fails, or finds that the file has ended, however bytes are fetched, by one thread and by four.
+ * What can be gone on with gives the same bytes as ever; all else is an error that names the file and
+ * the very byte. Nothing stays open or allocated, and nobody waits for ever: an alarm would tell.
+ *
+ * wraps: pread64 mmap64 open64 fstatfs64
+ */
+#include "support.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/vfs.h>
+
+enum { FILES = 3, LANES = 4, PIECE = 64 << 10, DESCRIPTORS = 256, CALLS_MAX = 64 };
+
+static char *folder;
+static char *paths[FILES];
+
+/* Sizes that are no multiples of anything, elements that two pieces share. */
+static void make_files(void)
+{
+    static const char header[] =
+        "{\"%d.a\":{\"dtype\":\"U8\",\"shape\":[3],\"data_offsets\":[0,3]},"
+        "\"%d.b\":{\"dtype\":\"BF16\",\"shape\":[60001],\"data_offsets\":[3,120005]},"
+        "\"%d.c\":{\"dtype\":\"F32\",\"shape\":[20000],\"data_offsets\":[120005,200005]}}";
+    folder = scratch_make();
+    for (int f = 0; f < FILES; f++) {
+        char *text = text_of(header, f, f, f);
+        paths[f] = text_of("%s/model-0000%d-of-0000%d.safetensors", folder, f + 1, FILES);
+        st_write(paths[f], text, 200005);
+        free(text);
+    }
+}
+
+/* ---- what fails ---- */
+
+typedef enum fault_kind { INTERRUPTED, LESS, FAILS } fault_kind;
+
+#define ENDED (-1) /* no error: the file ends */
+
+typedef struct fault {
+    const char *name;
+    fault_kind kind;
+    int os_error;   /* of LESS: of the call after; 0: none */
+    size_t less;    /* the bytes that are given */
+    unsigned times; /* one call after another */
+} fault;
+
+static struct {
+    const fault *what;
+    unsigned at;                 /* the first call that it befalls, from 1 */
+    _Atomic unsigned calls;      /* so far */
+    _Atomic unsigned misaligned; /* of those past the page cache */
+    _Atomic unsigned maps;
+    _Atomic unsigned befallen;
+    _Atomic uint64_t offsets[CALLS_MAX]; /* of the calls that were befallen */
+    _Atomic bool direct[DESCRIPTORS];
+    uint32_t medium; /* f_type of every file system; 0: what it is */
+    bool no_maps;
+} world;
+
+static void world_reset(const fault *what, unsigned at)
+{
+    world.what = what;
+    world.at = at;
+    world.calls = world.misaligned = world.maps = world.befallen = 0;
+    world.medium = 0;
+    world.no_maps = false;
+}
+
+ssize_t __real_pread64(int fd, void *dst, size_t n, off_t offset);
+ssize_t __wrap_pread64(int fd, void *dst, size_t n, off_t offset);
+void *__real_mmap64(void *at, size_t n, int protection, int flags, int fd, off_t offset);
+void *__wrap_mmap64(void *at, size_t n, int protection, int flags, int fd, off_t offset);
+int __real_open64(const char *path, int flags, ...);
+int __wrap_open64(const char *path, int flags, ...);
+int __real_fstatfs64(int fd, struct statfs *fs);
+int __wrap_fstatfs64(int fd, struct statfs *fs);
+
+ssize_t __wrap_pread64(int fd, void *dst, size_t n, off_t offset)
+{
+    unsigned call = atomic_fetch_add(&world.calls, 1) + 1;
+    bool direct = fd >= 0 && fd < DESCRIPTORS && world.direct[fd];
+    if (direct && ((uintptr_t)dst % 4096 != 0 || n % 4096 != 0 || offset % 4096 != 0))
+        world.misaligned++;
+    if (world.what == NULL || call < world.at || call >= world.at + world.what->times)
+        return __real_pread64(fd, dst, n, offset);
+    const fault *what = world.what;
+    if (what->kind == LESS && (what->os_error == 0 || call == world.at))
+        return __real_pread64(fd, dst, what->less < n ? what->less : n, offset);
+    unsigned befallen = atomic_fetch_add(&world.befallen, 1);
+    if (befallen < CALLS_MAX)
+        world.offsets[befallen] = (uint64_t)offset;
+    errno = what->os_error;
+    return what->os_error == ENDED ? 0 : -1;
+}
+
+void *__wrap_mmap64(void *at, size_t n, int protection, int flags, int fd, off_t offset)
+{
+    if (fd >= 0 && flags & MAP_PRIVATE) { /* mincore's are shared */
+        world.maps++;
+        if (world.no_maps) {
+            errno = ENOMEM;
+            return MAP_FAILED;
+        }
+    }
+    return __real_mmap64(at, n, protection, flags, fd, offset);
+}
+
+/* Where the file system of this machine cannot, it is done as if: what is asked for is checked above. */
+int __wrap_open64(const char *path, int flags, ...)
+{
+    int fd = __real_open64(path, flags);
+    if (fd < 0 && flags & O_DIRECT)
+        fd = __real_open64(path, flags & ~O_DIRECT);
+    if (fd >= 0 && fd < DESCRIPTORS)
+        world.direct[fd] = (flags & O_DIRECT) != 0;
+    return fd;
+}
+
+int __wrap_fstatfs64(int fd, struct statfs *fs)
+{
+    int result = __real_fstatfs64(fd, fs);
+    if (world.medium != 0)
+        memcpy(&fs->f_type, &(long){(long)world.medium}, sizeof fs->f_type);
+    return result;
+}
+
+/* ---- what is kept an eye on ---- */
+
+static unsigned open_descriptors(void)
+{
+    unsigned n = 0;
+    for (int fd = 0; fd < DESCRIPTORS; fd++)
+        n += fcntl(fd, F_GETFD) >= 0;
+    return n;
+}
+
+static pthread_mutex_t counting = PTHREAD_MUTEX_INITIALIZER;
+
+static void *shared_alloc(void *ctx, size_t bytes)
+{
+    (void)pthread_mutex_lock(&counting);
+    void *memory = counter_alloc(ctx, bytes);
+    (void)pthread_mutex_unlock(&counting);
+    return memory;
+}
+
+static void shared_free(void *ctx, void *memory, size_t bytes)
+{
+    (void)pthread_mutex_lock(&counting);
+    counter_free(ctx, memory, bytes);
+    (void)pthread_mutex_unlock(&counting);
+}
+
+/* ---- threads ---- */
+
+typedef struct job {
+    void (*body)(void *arg, size_t i);
+    void *arg;
+    size_t i;
+} job;
+
+static void *start(void *arg)
+{
+    job *j = arg;
+    j->body(j->arg, j->i);
+    return NULL;
+}
+
+static void in_threads(void *ctx, size_t n, void (*body)(void *arg, size_t i), void *arg)
+{
+    pthread_t threads[LANES];
+    job jobs[LANES];
+    (void)ctx;
+    assert_true(n <= LANES);
+    for (size_t i = 0; i < n; i++) {
+        jobs[i] = (job){body, arg, i};
+        assert_int_equal(pthread_create(&threads[i], NULL, start, &jobs[i]), 0);
+    }
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+}
+
+static const wb_executor threads = {NULL, in_threads};
+
+/* ---- loading ---- */
+
+/* How it is loaded: everything that leads to other code. */
+typedef struct manner {
+    wb_access access;
+    wb_io io;
+    uint32_t flags;
+    bool in_threads;
+    bool in_place; /* into the caller's memory, at odd addresses */
+} manner;
+
+typedef struct arrival {
+    _Atomic uint64_t bytes, hash; /* of all pieces, in whatever order they came */
+    _Atomic unsigned digests;
+    unsigned char *room;
+} arrival;
+
+static int consume(void *ctx, const wb_piece *piece)
+{
+    arrival *a = ctx;
+    const unsigned char *at = piece->data;
+    uint64_t hash = piece->tensor * 1000003 + piece->at;
+    for (uint64_t i = 0; i < piece->bytes; i++)
+        hash = (hash ^ at[i]) * UINT64_C(0x100000001B3);
+    a->hash += hash;
+    a->bytes += piece->bytes;
+    return 0;
+}
+
+static void *place(void *ctx, uint64_t file, uint64_t offset, uint64_t bytes)
+{
+    arrival *a = ctx;
+    (void)bytes;
+    return a->room + file * (1 << 19) + offset + 1;
+}
+
+static void take_digest(void *ctx, uint64_t file, const uint8_t sha256[32])
+{
+    arrival *a = ctx;
+    (void)file;
+    (void)sha256;
+    a->digests++;
+}
+
+static wb_status load(const wb_model *model, const manner *how, arrival *a, wb_load_report *told,
+                      wb_error *error)
+{
+    wb_load_options options = {.size = sizeof options,
+                               .io = how->io,
+                               .flags = how->flags,
+                               .dtype = WB_DTYPE_F16,
+                               .lanes = LANES,
+                               .memory = LANES * PIECE,
+                               .executor = how->in_threads ? &threads : NULL,
+                               .ctx = a,
+                               .consume = consume,
+                               .place = how->in_place ? place : NULL,
+                               .digest = take_digest};
+    *told = (wb_load_report){.size = sizeof *told};
+    a->bytes = a->hash = a->digests = 0;
+    return wb_load(model, &options, told, error);
+}
+
+static void check_failure(const fault *what, wb_status status, const wb_error *error)
+{
+    assert_int_equal(status, WB_ERROR_IO);
+    assert_string_equal(error->code, what->os_error == ENDED ? "file-ends-early" : "io");
+    bool told_of = false; /* of several at once, one of them */
+    for (unsigned i = 0; i < world.befallen && i < CALLS_MAX; i++)
+        told_of |= error->offset == world.offsets[i];
+    assert_true(told_of);
+    assert_true(strstr(error->file, ".safetensors") != NULL);
+}
+
+/* One fault at the nth read; false if there are not so many. */
+static bool try_fault(const manner *how, const fault *what, unsigned nth, arrival *a,
+                      const arrival *expected)
+{
+    counter c = {0};
+    const wb_allocator allocator = {&c, shared_alloc, shared_free};
+    const wb_open_options open = {
+        .size = sizeof open, .access = how->access, .allocator = &allocator};
+    wb_model *model;
+    wb_error error;
+    wb_load_report told;
+    unsigned descriptors = open_descriptors();
+    assert_int_equal(wb_open(folder, &open, &model, &error), WB_OK);
+    world_reset(what, nth);
+    wb_status status = load(model, how, a, &told, &error);
+    bool befell = world.calls >= nth;
+    /* EINVAL of a read past the page cache says that it cannot be, and not that it failed. */
+    bool gone_on = world.befallen == 0 || what->kind == INTERRUPTED ||
+                   (what->os_error == EINVAL && how->io == WB_IO_DIRECT);
+    if (gone_on && status != WB_OK && what->os_error == EINVAL)
+        gone_on = false; /* it befell the page cache's read of an element that two pieces share */
+    if (gone_on) {
+        assert_int_equal(status, WB_OK);
+        assert_int_equal(a->bytes, expected->bytes);
+        assert_int_equal(a->hash, expected->hash);
+        assert_int_equal(a->digests, expected->digests);
+        assert_int_equal(told.bytes, told.mapped + told.copied + told.direct);
+    } else {
+        check_failure(what, status, &error);
+        assert_true(a->digests <= FILES);
+    }
+    assert_int_equal(world.misaligned, 0);
+    world_reset(NULL, 0);
+    wb_close(model);
+    assert_clean(&c);
+    assert_int_equal(open_descriptors(), descriptors);
+    return befell;
+}
+
+static const fault faults[] = {
+    {"interrupted", INTERRUPTED, EINTR, 0, 3},
+    {"one byte", LESS, 0, 1, 2},
+    {"a sector", LESS, 0, 512, 1},
+    {"less than asked", LESS, 0, 8192, 4},
+    {"a sector, then EIO", LESS, EIO, 512, 2},
+    {"pages, then EIO", LESS, EIO, 8192, 2},
+    {"EIO", FAILS, EIO, 0, 1},
+    {"EIO from then on", FAILS, EIO, 0, 1000000},
+    {"ENXIO", FAILS, ENXIO, 0, 1},
+    {"EINVAL", FAILS, EINVAL, 0, 1},
+    {"a page, then the end", LESS, ENDED, 4096, 2},
+    {"the end", FAILS, ENDED, 0, 1},
+    {"the end from then on", FAILS, ENDED, 0, 1000000},
+};
+
+static void every_read_may_fail(void **state)
+{
+    static const manner manners[] = {
+        {WB_ACCESS_READ, WB_IO_READ, 0, false, false},
+        {WB_ACCESS_READ, WB_IO_READ, WB_LOAD_DIGEST | WB_LOAD_CONVERT, true, true},
+        {WB_ACCESS_READ, WB_IO_DIRECT, WB_LOAD_CONVERT, false, false},
+        {WB_ACCESS_READ, WB_IO_DIRECT, WB_LOAD_DIGEST, true, true},
+        {WB_ACCESS_READ, WB_IO_AUTO, WB_LOAD_DIGEST | WB_LOAD_CONVERT, true, false},
+        {WB_ACCESS_MAP, WB_IO_MAP, WB_LOAD_CONVERT, false, false},
+    };
+    arrival a = {0}, expected;
+    a.room = malloc(FILES * (1 << 19) + 8192);
+    (void)state;
+    for (size_t m = 0; m < sizeof manners / sizeof *manners; m++) {
+        unsigned tried = 0;
+        assert_false(try_fault(&manners[m], &faults[0], 1000, &a, &a));
+        expected = a;
+        for (size_t f = 0; f < sizeof faults / sizeof *faults; f++) {
+            unsigned nth = 1;
+            while (try_fault(&manners[m], &faults[f], nth, &a, &expected)) {
+                nth += is_slow() ? 5 : 1;
+                tried++;
+            }
+            assert_true(nth > 1);
+        }
+        assert_true(tried > 10);
+    }
+    free(a.room);
+}
+
+/* Without address space: what cannot be mapped is read, unless mapping was asked for. */
+static void what_cannot_be_mapped_is_read(void **state)
+{
+    static const manner by_itself = {WB_ACCESS_MAP, WB_IO_AUTO, 0, true, false};
+    static const manner mapped = {WB_ACCESS_MAP, WB_IO_MAP, WB_LOAD_DIGEST, true, false};
+    const wb_open_options open = {.size = sizeof open, .access = WB_ACCESS_MAP};
+    arrival a = {0};
+    wb_model *model;
+    wb_error error;
+    wb_load_report told;
+    (void)state;
+    world_reset(NULL, 0);
+    assert_int_equal(wb_open(folder, &open, &model, &error), WB_OK);
+    world.no_maps = true;
+    assert_int_equal(load(model, &mapped, &a, &told, &error), WB_ERROR_UNSUPPORTED);
+    assert_string_equal(error.file, paths[0]);
+    assert_int_equal(load(model, &by_itself, &a, &told, &error), WB_OK);
+    assert_int_equal(told.mapped, 0);
+    wb_close(model);
+}
+
+/* Of another machine's files nothing is mapped, and nothing read past the page cache, unasked. */
+static void files_of_other_machines_are_read(void **state)
+{
+    static const uint32_t networks[] = {0x6969,     0xff534d42, 0xfe534d42, 0x65735546,
+                                        0x0bd00bd0, 0x01021997, 0x00c36400};
+    static const manner by_itself = {WB_ACCESS_MAP, WB_IO_AUTO, 0, true, false};
+    static const manner mapped = {WB_ACCESS_MAP, WB_IO_MAP, 0, false, false};
+    const wb_open_options open = {.size = sizeof open, .access = WB_ACCESS_MAP};
+    arrival a = {0};
+    wb_model *model;
+    wb_error error;
+    wb_load_report told;
+    (void)state;
+    for (size_t i = 0; i < sizeof networks / sizeof *networks; i++) {
+        world_reset(NULL, 0);
+        assert_int_equal(wb_open(folder, &open, &model, &error), WB_OK);
+        world.medium = networks[i];
+        assert_int_equal(load(model, &by_itself, &a, &told, &error), WB_OK);
+        assert_int_equal(told.copied, told.bytes);
+        assert_int_equal(world.maps, 0);
+        assert_int_equal(load(model, &mapped, &a, &told, &error), WB_OK);
+        assert_int_equal(told.mapped, told.bytes);
+        wb_close(model);
+    }
+    world_reset(NULL, 0);
+}
+
+/* ---- the caller's own source ---- */
+
+typedef struct stingy {
+    const unsigned char *bytes;
+    uint64_t n;
+    unsigned calls, fail_at;
+    uint64_t failed_at;
+    uint64_t random;
+} stingy;
+
+/* Gives what it likes; anything but an error at that. */
+static wb_status stingy_read(void *ctx, uint64_t offset, void *dst, size_t n, size_t *got)
+{
+    stingy *s = ctx;
+    size_t most = (size_t)(next_random(&s->random) % 50000) + 1;
+    if (++s->calls == s->fail_at) {
+        s->failed_at = offset;
+        return WB_ERROR_IO;
+    }
+    *got = n < most ? n : most;
+    memcpy(dst, s->bytes + offset, *got);
+    return WB_OK;
+}
+
+static void sources_may_give_less(void **state)
+{
+    static const manner how = {WB_ACCESS_READ, WB_IO_AUTO, WB_LOAD_DIGEST, false, false};
+    size_t n;
+    unsigned char *bytes = read_file(paths[1], &n);
+    uint64_t expected = 0;
+    bool befell = true;
+    (void)state;
+    for (unsigned nth = 0; befell; nth++) {
+        stingy s = {.bytes = bytes, .n = n, .random = 7};
+        const wb_source source = {
+            .size = sizeof source, .ctx = &s, .bytes = n, .read = stingy_read};
+        arrival a = {0};
+        wb_model *model;
+        wb_error error;
+        wb_load_report told;
+        assert_int_equal(wb_open_source(&source, "stingy", NULL, &model, &error), WB_OK);
+        s.calls = 0;
+        s.fail_at = nth;
+        wb_status status = load(model, &how, &a, &told, &error);
+        befell = nth == 0 || s.calls >= nth;
+        if (nth == 0)
+            expected = a.hash;
+        if (nth == 0 || !befell) {
+            assert_int_equal(status, WB_OK);
+            assert_int_equal(a.hash, expected);
+        } else {
+            assert_int_equal(status, WB_ERROR_IO);
+            assert_int_equal(error.offset, s.failed_at);
+        }
+        wb_close(model);
+    }
+    free(bytes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_read_may_fail),
+        cmocka_unit_test(what_cannot_be_mapped_is_read),
+        cmocka_unit_test(files_of_other_machines_are_read),
+        cmocka_unit_test(sources_may_give_less),
+    };
+    (void)alarm(is_slow() ? 850 : 280);
+    make_files();
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    for (int f = 0; f < FILES; f++)
+        free(paths[f]);
+    scratch_remove(folder);
+    return failed;
+}
