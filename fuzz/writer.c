@@ -54,8 +54,8 @@ static wb_status declare(fuzz_tape *tape, wb_writer *writer, written *w, bool is
             uint64_t index;
             if (!written_draw(tape, t))
                 continue;
-            status = wb_writer_add(writer, t->name, t->name_len, t->dtype, t->shape, t->rank, &index,
-                                   &error);
+            status = wb_writer_add(writer, t->name, t->name_len, t->dtype, t->shape, t->rank,
+                                   &index, &error);
             CHECK(status != WB_OK || index == w->tensor_count);
             w->tensor_count += status == WB_OK;
         }
