@@ -15,7 +15,7 @@ def load(*args):
 
 stored = 0
 for device in ("cuda", "opencl"):
-    for how in ([], ["--io", "map"], ["--io", "direct", "--cold"], ["--dtype", "f32"]):
+    for how in (["--io", "map"], ["--io", "direct", "--cold"], ["--dtype", "f32"]):
         answer = load("--device", device, "--verify", *how)
         assert answer["device"] == device and answer["borrowed"] == 0
         assert answer["uploaded"] == answer["compared"] > 0
@@ -23,10 +23,10 @@ for device in ("cuda", "opencl"):
         assert answer["limits"]["upload"] > 0
         stored = stored or answer["uploaded"]
         assert (answer["uploaded"] == stored) == (how[:1] != ["--dtype"])
-    assert load("--device", device)["compared"] == 0
-    text = wb("load", "--device", device, "--verify", folder)[0].decode()
-    assert "uploading, all threads" in text and "read back, and the same" in text
-    assert "limit: copies to the device" in text and "adding up, all" not in text
+assert load("--device", "opencl")["compared"] == 0
+text = wb("load", "--device", "cuda", "--verify", folder)[0].decode()
+assert "uploading, all threads" in text and "read back, and the same" in text
+assert "limit: copies to the device" in text and "adding up, all" not in text
 answer = load("--device", "host")
 assert answer["device"] == "host" and answer["uploaded"] == 0 and answer["consume_ns"] > 0
 assert load()["device"] is None
