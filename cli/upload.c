@@ -12,9 +12,9 @@ enum {
     CHUNK_ELEMENTS = 1 << 18,          /* of a comparison; a multiple of every block */
     CHUNK_BYTES = 16 * CHUNK_ELEMENTS, /* the widest element is two F64 */
     RATE_CHUNK = 2 << 20,              /* as loading has it */
-    RATE_CHUNKS = 32,                  /* that a round copies */
+    RATE_CHUNKS = 16,                  /* that a round copies */
     RATE_BUFFERS = 4,
-    RATE_ROUNDS = 5 /* the first of which makes what is made once */
+    RATE_ROUNDS = 4 /* the first of which makes what is made once */
 };
 
 int device_open(const char *word, wb_device *device)
