@@ -1703,6 +1703,14 @@ WB_API wb_status wb_writer_set_packing(wb_writer *writer, uint64_t index, const 
                                        uint32_t group_size, wb_error *error) WB_MUST_CHECK;
 
 /*
+ * gguf, ollama: the result is the one file of a model, a GGUF file, byte for byte, shared with it where the
+ * file system can do that. No tensors are declared; of metadata, what Ollama keeps beside a model is. The
+ * model is borrowed until wb_writer_free. ARGUMENT for a model of several files or of another format.
+ */
+WB_API wb_status wb_writer_set_whole(wb_writer *writer, const wb_model *model,
+                                     wb_error *error) WB_MUST_CHECK;
+
+/*
  * A file that lies beside the weights, config.json for one, in a folder that is made or in a store: n
  * bytes, which are copied now, or the file at `path`, which is read when the rest
  * is written. ARGUMENT for a name that is not that of a file, or was given before.

@@ -309,6 +309,8 @@ static wb_status check_device(wb__context *context, const wb_load_options *optio
         return wb__fail_argument(context, "wb_load_options.device needs target");
     if (device->map == NULL && device->upload == NULL)
         return wb__fail_argument(context, "wb_device needs map or upload");
+    if ((device->stage == NULL) != (device->unstage == NULL))
+        return wb__fail_argument(context, "wb_device has one of stage and unstage");
     return WB_OK;
 }
 
