@@ -396,6 +396,25 @@ static void put_field(wb__json_writer *json, const char *key, wb__str text)
     wb__json_write_str(json, text);
 }
 
+/* What Ollama says of a model that is a GGUF file, in the order of its struct. */
+static void make_gguf_config(const wb_writer *writer, wb__buffer *out)
+{
+    wb__json_writer json = {.write = append, .ctx = out};
+    wb__str family = text_under(writer, "ollama.model_family");
+    wb__json_write_begin(&json, '{');
+    put_field(&json, "model_format", WB__STR("gguf"));
+    put_field(&json, "model_family", family);
+    wb__json_write_key(&json, "model_families");
+    wb__json_write_begin(&json, '[');
+    wb__json_write_str(&json, family);
+    wb__json_write_end(&json, ']');
+    put_field(&json, "model_type", text_under(writer, "ollama.model_type"));
+    put_field(&json, "file_type", text_under(writer, "ollama.file_type"));
+    put_field(&json, "architecture", WB__STR("amd64"));
+    put_field(&json, "os", WB__STR("linux"));
+    wb__json_write_end(&json, '}');
+}
+
 /* In the order of Ollama's struct. */
 static wb_status make_config(wb__context *context, const wb_writer *writer, wb__buffer *out)
 {
@@ -403,6 +422,10 @@ static wb_status make_config(wb__context *context, const wb_writer *writer, wb__
     wb__str whole = text_under(writer, "ollama.config");
     if (whole.len != 0) {
         wb__buffer_add(out, whole.ptr, whole.len);
+        return WB_OK;
+    }
+    if (writer->whole != NULL) {
+        make_gguf_config(writer, out);
         return WB_OK;
     }
     wb_status status = find_dialect(context, writer, &dialect);
@@ -462,7 +485,8 @@ static wb_status make_manifest(wb__context *context, wb_writer *writer, wb__buff
     wb__json_write_begin(&json, '[');
     for (size_t i = 0; i < writer->output_count; i++) {
         const wb__output *output = &writer->outputs[i];
-        put_layer(&json, IMAGE_TYPE, "tensor", output->digest, output->layout.bytes, output->layer);
+        put_layer(&json, IMAGE_TYPE, writer->whole != NULL ? "model" : "tensor", output->digest,
+                  output->layout.bytes, output->layer);
     }
     if (status == WB_OK)
         status = put_json_layers(context, writer, &json);

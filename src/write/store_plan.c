@@ -240,6 +240,17 @@ static wb_status find_places(wb__context *context, wb_writer *writer, const char
     return WB_OK;
 }
 
+wb_status wb__store_plan_whole(wb__context *context, wb_writer *writer, const char *name)
+{
+    wb_status status = wb__writer_plan_whole(context, writer);
+    if (status == WB_OK)
+        status = find_places(context, writer, name);
+    writer->has_paths = true;
+    if (status == WB_OK)
+        atomic_store(&writer->state, WB__PLANNED);
+    return status;
+}
+
 wb_status wb__store_plan(wb__context *context, wb_writer *writer, const char *name)
 {
     find_layers(writer);
