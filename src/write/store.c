@@ -83,6 +83,20 @@ static wb_status hash_bytes(wb__context *context, const void *bytes, size_t n, c
 
 /* ---- folders ---- */
 
+/* Makes a folder, and its name durable. 0, or errno. */
+static int make_folder(char *path)
+{
+    char *slash = strrchr(path, '/');
+    if (mkdir(path, 0777) != 0)
+        return errno == EEXIST ? 0 : errno;
+    if (slash == NULL || slash == path)
+        return wb__folder_sync(slash == NULL ? "." : "/");
+    *slash = '\0';
+    int os_error = wb__folder_sync(path);
+    *slash = '/';
+    return os_error;
+}
+
 /* Makes the folders that lead to a path. */
 static wb_status make_folders(wb__context *context, const char *path)
 {
@@ -95,8 +109,7 @@ static wb_status make_folders(wb__context *context, const char *path)
     for (char *slash = strchr(copy + 1, '/'); slash != NULL && os_error == 0;
          slash = strchr(slash + 1, '/')) {
         *slash = '\0';
-        if (mkdir(copy, 0777) != 0 && errno != EEXIST)
-            os_error = errno;
+        os_error = make_folder(copy);
         *slash = '/';
     }
     wb__free(&context->allocator, copy, n);
@@ -261,10 +274,12 @@ static wb_status read_extra(wb__context *context, const wb__extra *extra, const 
         *bytes = *owned;
     }
     wb__source_close(source);
-    if (status == WB_OK)
+    if (status == WB_OK) {
         context->file = "";
-    else
+    } else {
         wb__free(&context->allocator, *owned, *n);
+        *owned = NULL;
+    }
     return status;
 }
 

@@ -89,7 +89,7 @@ make "$from/bf16" registry.ollama.ai/me/nv:FP4 --quant nvfp4
 make "$from/moe-bf16" localhost:5000/a_b-c/moe.v1:8_bit-x --quant mxfp8
 make "$from/moe-bf16" moe --quant int4
 make "$from/moe-bf16" feb --quant int4 --generation feb2026
-make "$DATA/twins/llama.gguf" fromgguf
+make "$DATA/twins/llama.gguf" fromgguf --quant int8 # as it is it would be a blob of GGUF
 make "$DATA/twins/mixtral" mixtral
 make "$DATA/models/qwen3-4bit-3shards" mlx
 all="$library/plain/latest $library/four/int4 registry.ollama.ai/me/nv/FP4 localhost:5000/a_b-c/moe.v1/8_bit-x
