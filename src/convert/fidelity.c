@@ -31,7 +31,11 @@ typedef uint32_t sum_up(lanes *sums, const float *before, const float *after);
 #include "convert/fidelity_run.h"
 #undef KERNEL
 #undef NAME
+#ifdef __clang__ /* knows no such target, and needs no such word */
+#define KERNEL __attribute__((target("avx512f")))
+#else
 #define KERNEL __attribute__((target("avx512f,prefer-vector-width=512")))
+#endif
 #define NAME sum_up_avx512
 #include "convert/fidelity_run.h"
 #undef KERNEL
