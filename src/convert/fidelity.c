@@ -31,7 +31,7 @@ typedef uint32_t sum_up(lanes *sums, const float *before, const float *after);
 #include "convert/fidelity_run.h"
 #undef KERNEL
 #undef NAME
-#ifdef __clang__ /* knows no such target, and needs no such word */
+#ifdef __clang__ /* which has no such attribute */
 #define KERNEL __attribute__((target("avx512f")))
 #else
 #define KERNEL __attribute__((target("avx512f,prefer-vector-width=512")))

@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include "write/write.h"
 
 #define FLAGS                                                                                      \
@@ -80,6 +82,7 @@ wb_status wb__writer_make(wb__context *context, const wb_writer_options *options
     writer->max_file_bytes = options->max_file_bytes;
     writer->max_file_tensors = options->max_file_tensors;
     writer->source = options->source;
+    writer->claims[0] = writer->claims[1] = -1;
     writer->arena.allocator = &writer->allocator;
     writer->metas = (wb__list){.arena = &writer->arena, .item_size = sizeof(wb__out_meta)};
     writer->tensors = (wb__list){.arena = &writer->arena, .item_size = sizeof(wb__outgoing)};
@@ -111,7 +114,11 @@ static void delete_outputs(wb_writer *writer)
         wb__sink_discard(extra->sink);
     }
     if (writer->folder_at != NULL && !keeps)
-        wb__folder_remove(&writer->allocator, writer->folder_at);
+        wb__folder_remove(writer->folder_at);
+    for (size_t i = 0; i < 2; i++) {
+        if (writer->claims[i] >= 0)
+            (void)close(writer->claims[i]);
+    }
 }
 
 void wb__writer_delete(wb_writer *writer)
@@ -131,6 +138,20 @@ void wb__writer_delete(wb_writer *writer)
     wb__arena_free(&writer->arena);
     (void)pthread_mutex_destroy(&writer->lock);
     wb__free(&allocator, writer, sizeof *writer);
+}
+
+wb_status wb__writer_set_whole(wb__context *context, wb_writer *writer, const wb_model *model)
+{
+    wb__str none = WB__STR("");
+    wb_status status = wb__writer_check_declaring(context, writer, none);
+    if (status != WB_OK)
+        return status;
+    bool is_gguf = model != NULL && strcmp(wb_format(model), "gguf") == 0;
+    if (!is_gguf || model->source_count != 1 || writer->tensors.count != 0 ||
+        (writer->format != &wb__format_gguf && !writer->is_store))
+        return fail(context, none, "only a model that is one GGUF file is written as it is");
+    writer->whole = model;
+    return WB_OK;
 }
 
 wb_status wb__writer_check_declaring(wb__context *context, const wb_writer *writer, wb__str name)
