@@ -2,6 +2,7 @@
 
 .PHONY: help build demo test bench peers fuzz faults prove coverage install clean
 .DEFAULT_GOAL := help
+N ?= 100000
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
 
@@ -11,7 +12,8 @@ help:
 	@echo "make bench     measure, and write bench/results.json"
 	@echo "make peers     install the programs that the measurements compare with"
 	@echo "make fuzz      fuzz every target for a minute in all (docs/dev/fuzzing.md says more)"
-	@echo "make faults    every system call of the writers fails, or is the last: all of them"
+	@echo "make faults    every system call of the writers fails, or is the last; memory and the power fail;"
+	@echo "               N=100000 of each, counted in docs/counts"
 	@echo "make prove     prove the checked arithmetic and the cursor (Frama-C)"
 	@echo "make coverage  what of the readers the tests run: lines, branches, MC/DC"
 	@echo "make install   build and install into PREFIX ($(PREFIX)), under DESTDIR if that is set"
@@ -48,7 +50,8 @@ fuzz:
 faults:
 	@sh scripts/need.sh build test
 	cmake --preset dev
-	cmake --build --preset dev -j $(JOBS) --target command
+	cmake --build --preset dev -j $(JOBS) --target command fault_writers fault_power
+	sh scripts/faults.sh $(N)
 	BUILD=build/dev WB=build/dev/weighbridge NTH=1000 sh tests/check/writer_faults.sh
 
 prove:

@@ -31,9 +31,9 @@ typedef uint32_t sum_up(lanes *sums, const float *before, const float *after);
 #include "convert/fidelity_run.h"
 #undef KERNEL
 #undef NAME
-#ifdef __clang__
+#ifdef __clang__ /* which has no such attribute */
 #define KERNEL __attribute__((target("avx512f")))
-#else /* which would take half the registers */
+#else
 #define KERNEL __attribute__((target("avx512f,prefer-vector-width=512")))
 #endif
 #define NAME sum_up_avx512

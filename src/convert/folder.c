@@ -4,6 +4,7 @@
  */
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64
+#include <errno.h>
 #include <sys/stat.h>
 
 #include "convert/deliver.h"
@@ -79,8 +80,13 @@ static wb_status copy_file(void *ctx, const char *name)
     if (path == NULL)
         return wb__fail_memory(out->context);
     wb_status status = WB_OK;
-    if (stat(path, &st) == 0 && S_ISREG(st.st_mode))
+    if (stat(path, &st) != 0) {
+        /* A link to nothing is no file; what cannot be looked at may be one. */
+        if (errno != ENOENT && errno != ENOTDIR && errno != ELOOP)
+            status = wb__fail_os(out->context, errno, "cannot look at a file beside the weights");
+    } else if (S_ISREG(st.st_mode)) {
         status = wb_writer_add_file(out->writer, name, path, out->context->error);
+    }
     wb__free(&out->context->allocator, path, strlen(path) + 1);
     return status;
 }

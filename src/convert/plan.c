@@ -5,6 +5,7 @@
  */
 #include "convert/lora.h"
 #include "convert/rope.h"
+#include "open/told.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -394,11 +395,40 @@ static wb_status sort(wb_conversion *plan, wb__context *context)
     return WB_OK;
 }
 
+static wb_status check_list(wb__context *context, const wb_findings *findings)
+{
+    for (size_t i = 0; i < findings->count; i++) {
+        const wb_finding *finding = &findings->list[i];
+        if (strcmp(finding->code, "io") != 0)
+            continue;
+        context->file = finding->file;
+        return wb__fail(context, WB_ERROR_IO, WB__FINDING_IO, WB_NO_OFFSET, WB__STR(""), "%s",
+                        finding->message);
+    }
+    return WB_OK;
+}
+
+/* Opening does without files beside the weights that cannot be read; a copy without them would be one
+ * of another model. */
+static wb_status check_reads(const wb_conversion *plan, wb__context *context)
+{
+    const wb__told *told;
+    wb_status status = check_list(context, &plan->model->findings);
+    if (status == WB_OK)
+        status = check_list(context, &plan->insight->findings);
+    if (status == WB_OK && plan->target == WB_TARGET_GGUF)
+        status = wb__told_of(plan->model, context, &told);
+    return status == WB_OK && plan->target == WB_TARGET_GGUF ? check_list(context, &told->findings)
+                                                             : status;
+}
+
 wb_status wb__plan_make(wb_conversion *plan, wb__context *context)
 {
     if (wb__whole_is(plan))
         return wb__whole_plan(plan, context);
     wb_status status = wb__insight_of(plan->model, context, &plan->insight);
+    if (status == WB_OK)
+        status = check_reads(plan, context);
     if (status == WB_OK && !plan->insight->is_family &&
         (plan->target == WB_TARGET_GGUF || plan->target == WB_TARGET_MLX))
         status =

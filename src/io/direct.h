@@ -20,6 +20,7 @@ typedef enum wb__medium {
 } wb__medium;
 
 wb__medium wb__source_medium(const wb__source *source);
+wb__medium wb__medium_of_fd(int fd);
 
 /*
  * How many of the n bytes at `offset` are in the page cache, in whole pages; false where the system

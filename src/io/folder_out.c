@@ -8,7 +8,6 @@
 
 #include "io/sink.h"
 
-#define NAME_BYTES 40
 #define TRIES 100
 
 wb__str wb__path_folder(const char *path)
@@ -19,12 +18,15 @@ wb__str wb__path_folder(const char *path)
     return (wb__str){path, slash == path ? 1 : (size_t)(slash - path)};
 }
 
-static int sync_folder(const char *path)
+int wb__folder_sync(const char *path)
 {
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
         return errno;
-    int os_error = fsync(fd) == 0 || errno == EINVAL ? 0 : errno;
+    int os_error;
+    do
+        os_error = fsync(fd) == 0 || errno == EINVAL ? 0 : errno;
+    while (os_error == EINTR);
     (void)close(fd);
     return os_error;
 }
@@ -33,15 +35,15 @@ wb_status wb__folder_make(wb__context *context, wb__arena *arena, const char *be
                           const char **path)
 {
     wb__str parent = wb__path_folder(beside);
-    char *made = wb__arena_text(arena, parent.len + 1 + NAME_BYTES);
+    char *made = wb__arena_text(arena, parent.len + 1 + WB__TEMPORARY_BYTES);
     *path = NULL;
     if (made == NULL)
         return wb__fail_memory(context);
     memcpy(made, parent.ptr, parent.len);
     for (int i = 0; i < TRIES; i++) {
         wb__hash_key key = wb__hash_key_draw();
-        (void)snprintf(made + parent.len, NAME_BYTES, "/.wb-%016llx.tmp",
-                       (unsigned long long)(key.word[0] ^ key.word[1]));
+        made[parent.len] = '/';
+        wb__temporary_name(made + parent.len + 1, key.word[0] ^ key.word[1], WB__NO_MEMBER);
         if (mkdir(made, 0777) == 0) {
             *path = made;
             return WB_OK;
@@ -72,38 +74,15 @@ wb_status wb__folder_make_kept(wb__context *context, wb__arena *arena, const cha
     return WB_OK;
 }
 
-/* ---- removing ---- */
-
-typedef struct removal {
-    wb__context *context;
-    const char *folder;
-} removal;
-
-static wb_status remove_file(void *ctx, const char *name)
-{
-    removal *r = ctx;
-    char *path = wb__path_join(&r->context->allocator, r->folder, wb__str_from(name, SIZE_MAX));
-    if (path == NULL)
-        return wb__fail_memory(r->context);
-    (void)unlink(path);
-    wb__free(&r->context->allocator, path, strlen(path) + 1);
-    return WB_OK;
-}
-
-void wb__folder_remove(const wb_allocator *allocator, const char *path)
-{
-    wb_error spare;
-    wb__context context = {.allocator = *allocator, .file = "", .error = &spare};
-    removal r = {&context, path};
-    (void)wb__folder_list(&context, path, remove_file, &r);
-    (void)rmdir(path);
-}
-
 /* ---- putting a folder into its place ---- */
 
 wb_status wb__folder_publish(wb__context *context, const char *made, const char *path, bool replace)
 {
-    int os_error = sync_folder(made);
+    wb__str parent = wb__path_folder(path);
+    char *text = wb__path_join(&context->allocator, "", parent);
+    if (text == NULL)
+        return wb__fail_memory(context);
+    int os_error = wb__folder_sync(made);
 #ifdef RENAME_NOREPLACE
     unsigned how = replace ? RENAME_EXCHANGE : RENAME_NOREPLACE;
     if (os_error == 0 && renameat2(AT_FDCWD, made, AT_FDCWD, path, how) != 0)
@@ -115,17 +94,12 @@ wb_status wb__folder_publish(wb__context *context, const char *made, const char 
     if (os_error == 0)
         os_error = replace ? ENOSYS : rename(made, path) == 0 ? 0 : errno;
 #endif
-    if (os_error == 0) {
-        wb__str parent = wb__path_folder(path);
-        char *text = wb__path_join(&context->allocator, "", parent);
-        if (text == NULL)
-            return wb__fail_memory(context);
-        os_error = sync_folder(text);
-        wb__free(&context->allocator, text, strlen(text) + 1);
-    }
+    if (os_error == 0)
+        os_error = wb__folder_sync(text);
+    wb__free(&context->allocator, text, strlen(text) + 1);
     if (os_error != 0)
         return wb__fail_os(context, os_error, "cannot put the folder into its place");
     if (replace) /* what was there has the other name now */
-        wb__folder_remove(&context->allocator, made);
+        wb__folder_remove(made);
     return WB_OK;
 }

@@ -38,6 +38,21 @@ static const struct {
     {0x786f4256, WB__MEDIUM_NETWORK}, /* vboxsf */
 };
 
+static wb__medium medium_of(const struct statfs *fs)
+{
+    for (size_t i = 0; i < sizeof media / sizeof media[0]; i++) {
+        if ((uint32_t)fs->f_type == media[i].magic)
+            return media[i].medium;
+    }
+    return WB__MEDIUM_DISK;
+}
+
+wb__medium wb__medium_of_fd(int fd)
+{
+    struct statfs fs;
+    return fstatfs(fd, &fs) == 0 ? medium_of(&fs) : WB__MEDIUM_NETWORK;
+}
+
 wb__medium wb__source_medium(const wb__source *source)
 {
     struct statfs fs;
@@ -48,11 +63,7 @@ wb__medium wb__source_medium(const wb__source *source)
     int result = source->fd >= 0 ? fstatfs(source->fd, &fs) : statfs(source->label, &fs);
     if (result != 0)
         return WB__MEDIUM_NETWORK; /* the most careful */
-    for (size_t i = 0; i < sizeof media / sizeof media[0]; i++) {
-        if ((uint32_t)fs.f_type == media[i].magic)
-            return media[i].medium;
-    }
-    return WB__MEDIUM_DISK;
+    return medium_of(&fs);
 }
 
 /* ---- what is in the page cache ---- */

@@ -21,11 +21,13 @@ struct wb_sink {
     char *path; /* of the file to be; NULL: a stream */
     int fd;
     int folder; /* of `path`, -1 for streams */
+    bool borrows_folder;
     bool owned; /* fd is ours to close */
     bool named; /* the temporary file has the name `temporary` */
     bool existing;
-    bool keeps_others; /* wb__sink_keep_others */
-    bool kept;         /* wb__sink_open_kept */
+    bool keeps_others; /* wb__sink_keep_others, and what it was told */
+    uint64_t set, member;
+    bool kept; /* wb__sink_open_kept */
     bool published;
     mode_t mode; /* of the existing file, as its owner and group */
     uid_t uid;
@@ -54,19 +56,15 @@ static void free_text(const wb_allocator *allocator, char *text)
         wb__free(allocator, text, strlen(text) + 1);
 }
 
-static int open_folder(const wb_allocator *allocator, const char *path);
-
 void wb__sink_discard(wb_sink *sink)
 {
     if (sink == NULL)
         return;
-    if (sink->named && sink->folder < 0)
-        sink->folder = open_folder(&sink->allocator, sink->path);
     if (sink->named && sink->folder >= 0 && !sink->kept)
         (void)unlinkat(sink->folder, sink->temporary, 0);
     if (sink->owned && sink->fd >= 0)
         (void)close(sink->fd);
-    if (sink->folder >= 0)
+    if (sink->folder >= 0 && !sink->borrows_folder)
         (void)close(sink->folder);
     wb_allocator allocator = sink->allocator;
     free_text(&allocator, sink->label);
@@ -154,8 +152,10 @@ static int open_folder(const wb_allocator *allocator, const char *path)
 static void draw_name(wb_sink *sink)
 {
     wb__hash_key key = wb__hash_key_draw();
-    (void)snprintf(sink->temporary, sizeof sink->temporary, ".wb-%016llx.tmp",
-                   (unsigned long long)(key.word[0] ^ key.word[1]));
+    if (sink->keeps_others)
+        wb__temporary_name(sink->temporary, sink->set, sink->member);
+    else
+        wb__temporary_name(sink->temporary, key.word[0] ^ key.word[1], WB__NO_MEMBER);
 }
 
 /* A file to write into, without a name if that works here. 0, or errno. */
@@ -229,6 +229,7 @@ static int begin_file(wb_sink *sink, uint64_t expected)
     sink->folder = open_folder(&sink->allocator, sink->path);
     if (sink->folder < 0)
         return errno;
+    wb__claim(&sink->allocator, sink->folder);
     sink->kept = sink->kept && kept_name(sink->path, sink->temporary);
     int os_error = sink->kept ? open_kept(sink) : open_temporary(sink);
     sink->owned = sink->fd >= 0;
@@ -383,26 +384,22 @@ static int finish(wb_sink *sink)
     return close_file(sink);
 }
 
-/* Where nothing may be replaced a second name is given and the first taken away: link never replaces
- * anything, on any file system that has it. */
-static int rename_file(const wb_sink *sink)
+/* Where nothing may be replaced a second name is given: link never replaces anything, on any file system
+ * that has it. The first is taken away when the set is complete. */
+static int rename_file(wb_sink *sink)
 {
     const char *base = base_of(sink->path);
-    if (!sink->keeps_others)
-        return renameat(sink->folder, sink->temporary, sink->folder, base);
-    if (linkat(sink->folder, sink->temporary, sink->folder, base, 0) != 0)
-        return -1;
-    (void)unlinkat(sink->folder, sink->temporary, 0);
-    return 0;
+    if (sink->keeps_others)
+        return linkat(sink->folder, sink->temporary, sink->folder, base, 0);
+    int result = renameat(sink->folder, sink->temporary, sink->folder, base);
+    sink->named = sink->named && result != 0;
+    return result;
 }
 
 static int publish(wb_sink *sink)
 {
-    if (sink->folder < 0)
-        sink->folder = open_folder(&sink->allocator, sink->path);
-    if (sink->folder < 0 || rename_file(sink) != 0)
+    if (rename_file(sink) != 0)
         return errno;
-    sink->named = false;
     sink->published = true;
     int os_error = sync_file(sink->folder);
     return os_error == EINVAL ? 0 : os_error; /* a file system that has no such thing for folders */
@@ -443,12 +440,13 @@ wb_status wb__sink_rename(wb__context *context, wb_sink *sink, const char *path)
     return WB_OK;
 }
 
-void wb__sink_park(wb_sink *sink)
+void wb__sink_park(wb_sink *sink, int folder)
 {
-    if (sink->folder >= 0 && sink->fd < 0 && sink->path != NULL) {
-        (void)close(sink->folder);
-        sink->folder = -1;
-    }
+    if (sink->folder < 0 || folder < 0 || sink->borrows_folder)
+        return;
+    (void)close(sink->folder);
+    sink->folder = folder;
+    sink->borrows_folder = true;
 }
 
 int wb__sink_read(const wb_sink *sink, uint64_t offset, void *dst, size_t n)
@@ -477,16 +475,39 @@ void wb__sink_hasten(const wb_sink *sink)
 #endif
 }
 
-void wb__sink_keep_others(wb_sink *sink)
+void wb__sink_keep_others(wb_sink *sink, uint64_t id, uint64_t member)
 {
     sink->keeps_others = true;
+    sink->set = id;
+    sink->member = member;
 }
 
-void wb__sink_withdraw(wb_sink *sink)
+wb_status wb__sink_join(wb__context *context, wb_sink *sink)
 {
-    if (sink->published && sink->folder >= 0)
-        (void)unlinkat(sink->folder, base_of(sink->path), 0);
+    char name[WB__TEMPORARY_BYTES];
+    if (!sink->keeps_others || !sink->named)
+        return WB_OK;
+    wb__temporary_name(name, sink->set, sink->member);
+    if (strcmp(name, sink->temporary) == 0)
+        return WB_OK;
+    if (renameat(sink->folder, sink->temporary, sink->folder, name) != 0)
+        return fail(context, sink, errno, "cannot name the file");
+    memcpy(sink->temporary, name, sizeof name);
+    sink->kept = false;
+    return WB_OK;
+}
+
+bool wb__sink_withdraw(wb_sink *sink)
+{
+    if (sink->published && unlinkat(sink->folder, base_of(sink->path), 0) != 0)
+        return false;
     sink->published = false;
+    return true;
+}
+
+void wb__sink_leave(wb_sink *sink)
+{
+    sink->named = false;
 }
 
 wb_status wb__sink_commit(wb__context *context, wb_sink *sink)

@@ -3,9 +3,9 @@
  *
  * A file is written under no name at all where the system can do that (O_TMPFILE), and under a
  * temporary name in the same folder elsewhere; commit makes it durable and renames it into place.
- * At every moment the path shows the old file or the complete new one. A crash can leave a
- * temporary file behind, never a torn one; a killed process leaves nothing, or a temporary file
- * where O_TMPFILE is missing.
+ * At every moment the path shows the old file or the complete new one. A crash or a kill can leave a
+ * temporary file behind, never a torn one; the next file that is written into the folder removes it
+ * (claim.c).
  *
  * The first failure is final: a write-back error that fsync reports once is not reported again, and
  * what it concerned is lost (PostgreSQL, 2018), so that trying on would turn it into a silent one.
@@ -64,25 +64,41 @@ wb_status wb__sink_copy(wb__context *context, const wb_sink *sink, uint64_t offs
 wb_status wb__sink_finish(wb__context *context, wb_sink *sink, uint64_t length);
 wb_status wb__sink_publish(wb__context *context, wb_sink *sink);
 
-/* Has wb__sink_publish fail with EEXIST where a file of the name is there by then. */
-void wb__sink_keep_others(wb_sink *sink);
+/*
+ * Makes the file the `member`th of a set, 0 being that without which the others are nothing and which is
+ * published last; `id` is one for all of them, drawn at random. wb__sink_publish then fails with EEXIST
+ * where a file of the name is there by then, and the temporary name stays until the sink is discarded,
+ * that of number 0 first (claim.c says why).
+ */
+void wb__sink_keep_others(wb_sink *sink, uint64_t id, uint64_t member);
+
+/* Of a set that is finished: gives the file the temporary name that says so, if it has another. To be done
+ * to all before one is published. */
+wb_status wb__sink_join(wb__context *context, wb_sink *sink);
 
 /* Another name for the file, in the same folder. */
 wb_status wb__sink_rename(wb__context *context, wb_sink *sink, const char *path);
 
-/* After wb__sink_finish: closes the folder until the file is published, for those who have many. */
-void wb__sink_park(wb_sink *sink);
+/* Has the sink use a descriptor of its folder that the caller has, for those who have many; -1: nothing
+ * happens. It is still to be open when the sink is discarded. */
+void wb__sink_park(wb_sink *sink, int folder);
 
 /* Reads back n bytes that were written to a file. 0, or errno. */
 int wb__sink_read(const wb_sink *sink, uint64_t offset, void *dst, size_t n);
 
-/* Removes the file again that was published last. */
-void wb__sink_withdraw(wb_sink *sink);
+/* Takes away the name again that was given when the file was published. */
+bool wb__sink_withdraw(wb_sink *sink);
+
+/* Leaves the temporary name to the next who writes into the folder. */
+void wb__sink_leave(wb_sink *sink);
 
 /* ---- folder_out.c ---- */
 
 /* What stands before the last '/' of a path, "." for nothing. */
 wb__str wb__path_folder(const char *path);
+
+/* Makes the names in a folder durable. 0, or errno. */
+int wb__folder_sync(const char *path);
 
 /* Makes a folder of a temporary name beside a path; *path is in the arena. */
 wb_status wb__folder_make(wb__context *context, wb__arena *arena, const char *beside,
@@ -99,8 +115,26 @@ wb_status wb__folder_make_kept(wb__context *context, wb__arena *arena, const cha
 wb_status wb__folder_publish(wb__context *context, const char *made, const char *path,
                              bool replace);
 
+/* ---- claim.c ---- */
+
+#define WB__TEMPORARY_BYTES 48
+#define WB__NO_MEMBER UINT64_MAX
+
+/* ".wb-0123456789abcdef.tmp", or of a member of a set ".wb-0123456789abcdef-00002.tmp". */
+void wb__temporary_name(char *name, uint64_t id, uint64_t member);
+
+/*
+ * Says that there are temporary files of this process in a folder, for as long as the descriptor is open;
+ * and removes those of processes that are no more. What fails of this is no failure.
+ */
+void wb__claim(const wb_allocator *allocator, int folder);
+
+/* The same for a folder, or the one that a file is in; *fd is that of the folder, to be closed, or -1 if it
+ * cannot be opened. */
+wb_status wb__claim_path(wb__context *context, const char *path, bool is_file, int *fd);
+
 /* Removes the files of a folder, and it. */
-void wb__folder_remove(const wb_allocator *allocator, const char *path);
+void wb__folder_remove(const char *path);
 
 /* ---- sink_write.c ---- */
 

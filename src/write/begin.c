@@ -223,6 +223,12 @@ static wb_status write_header(wb__context *context, wb_writer *writer, wb__outpu
     return wb__sink_write(context, output->sink, header->bytes, header->n);
 }
 
+/* The index is the first of shards, of splits the first part. */
+static uint64_t member_of(const wb_writer *writer, const wb__output *output)
+{
+    return (uint64_t)(output - writer->outputs) + (writer->index_path != NULL);
+}
+
 wb_status wb__output_open(wb__context *context, wb_writer *writer, wb__output *output)
 {
     const char *path = output->path;
@@ -238,7 +244,7 @@ wb_status wb__output_open(wb__context *context, wb_writer *writer, wb__output *o
     if (status != WB_OK)
         return status;
     if (wb__writer_is_set(writer))
-        wb__sink_keep_others(output->sink);
+        wb__sink_keep_others(output->sink, writer->set, member_of(writer, output));
     context->file = output->path;
     status = write_header(context, writer, output);
     context->file = "";
@@ -264,9 +270,18 @@ wb_status wb__output_finish(wb__context *context, wb_writer *writer, wb__output 
     if (status == WB_OK)
         status = wb__sink_finish(context, output->sink, output->layout.bytes);
     if (status == WB_OK && writer->output_count > 1)
-        wb__sink_park(output->sink);
+        wb__sink_park(output->sink, writer->claims[writer->folder != NULL]);
     output->finished = status == WB_OK;
     return status;
+}
+
+/* One descriptor of the folder, and one claim on it, for all sinks. */
+static wb_status claim_folder(wb__context *context, wb_writer *writer)
+{
+    wb__hash_key key = wb__hash_key_draw();
+    const char *path = writer->folder != NULL ? writer->folder : writer->outputs[0].path;
+    writer->set = key.word[0] ^ key.word[1];
+    return wb__claim_path(context, path, true, &writer->claims[0]);
 }
 
 static wb_status check_planned(wb__context *context, const wb_writer *writer)
@@ -285,6 +300,8 @@ wb_status wb__writer_begin(wb__context *context, wb_writer *writer)
         status = check_folder(context, writer);
     if (status == WB_OK && writer->is_store)
         status = wb__store_begin(context, writer);
+    if (status == WB_OK)
+        status = claim_folder(context, writer);
     for (size_t i = 0;
          writer->folder == NULL && !writer->is_store && i < writer->output_count && status == WB_OK;
          i++)
@@ -296,6 +313,8 @@ wb_status wb__writer_begin(wb__context *context, wb_writer *writer)
             context, &writer->arena, writer->folder, &writer->folder_at);
     if (status == WB_OK)
         status = check_room(context, writer);
+    if (status == WB_OK && writer->folder != NULL)
+        status = wb__claim_path(context, writer->folder_at, false, &writer->claims[1]);
     if (status == WB_OK)
         status = wb__output_open(context, writer, &writer->outputs[0]);
     if (status == WB_OK)

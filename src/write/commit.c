@@ -40,7 +40,7 @@ static wb_status write_index(wb__context *context, wb_writer *writer, wb_sink **
     wb_status status = wb__sink_open(context, path, writer->index_len, sink);
     wb__free(&context->allocator, inside, inside == NULL ? 0 : strlen(inside) + 1);
     if (status == WB_OK && writer->folder == NULL)
-        wb__sink_keep_others(*sink);
+        wb__sink_keep_others(*sink, writer->set, 0);
     if (status == WB_OK)
         status = wb__sink_write(context, *sink, writer->index, writer->index_len);
     if (status == WB_OK)
@@ -48,9 +48,23 @@ static wb_status write_index(wb__context *context, wb_writer *writer, wb_sink **
     return status;
 }
 
+/* What cannot be withdrawn now keeps its temporary names, by which the next writer knows it. */
+static void withdraw(wb_writer *writer, wb_sink *index)
+{
+    bool all = index == NULL || wb__sink_withdraw(index);
+    for (size_t i = 0; i < writer->output_count && all; i++)
+        all = wb__sink_withdraw(writer->outputs[i].sink);
+    for (size_t i = 0; i < writer->output_count && !all; i++)
+        wb__sink_leave(writer->outputs[i].sink);
+    if (index != NULL && !all)
+        wb__sink_leave(index);
+}
+
 static wb_status publish(wb__context *context, wb_writer *writer, wb_sink *index)
 {
-    wb_status status = WB_OK;
+    wb_status status = index == NULL ? WB_OK : wb__sink_join(context, index);
+    for (size_t i = 0; i < writer->output_count && status == WB_OK; i++)
+        status = wb__sink_join(context, writer->outputs[i].sink);
     for (size_t i = writer->output_count; i > 0 && status == WB_OK; i--)
         status = wb__sink_publish(context, writer->outputs[i - 1].sink);
     if (status == WB_OK && index != NULL)
@@ -63,13 +77,19 @@ static wb_status publish(wb__context *context, wb_writer *writer, wb_sink *index
             writer->folder_at = NULL;
         return status;
     }
-    if (status != WB_OK && wb__writer_is_set(writer)) {
-        for (size_t i = 0; i < writer->output_count; i++)
-            wb__sink_withdraw(writer->outputs[i].sink);
-        if (index != NULL)
-            wb__sink_withdraw(index);
-    }
+    if (status != WB_OK && wb__writer_is_set(writer))
+        withdraw(writer, index);
     return status;
+}
+
+/* Takes the temporary names of a set away, the first file's first. */
+static void discard(wb_writer *writer, wb_sink *index)
+{
+    wb__sink_discard(index);
+    for (size_t i = 0; i < writer->output_count; i++) {
+        wb__sink_discard(writer->outputs[i].sink);
+        writer->outputs[i].sink = NULL;
+    }
 }
 
 static wb_status commit(wb__context *context, wb_writer *writer)
@@ -89,7 +109,10 @@ static wb_status commit(wb__context *context, wb_writer *writer)
         status = wb__extras_write(context, writer);
     if (status == WB_OK)
         status = publish(context, writer, index);
-    wb__sink_discard(index);
+    if (status == WB_OK)
+        discard(writer, index);
+    else
+        wb__sink_discard(index);
     return status;
 }
 

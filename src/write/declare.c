@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include "write/write.h"
 
 #define FLAGS                                                                                      \
@@ -79,6 +81,7 @@ wb_status wb__writer_make(wb__context *context, const wb_writer_options *options
     writer->max_file_bytes = options->max_file_bytes;
     writer->max_file_tensors = options->max_file_tensors;
     writer->source = options->source;
+    writer->claims[0] = writer->claims[1] = -1;
     writer->arena.allocator = &writer->allocator;
     writer->metas = (wb__list){.arena = &writer->arena, .item_size = sizeof(wb__out_meta)};
     writer->tensors = (wb__list){.arena = &writer->arena, .item_size = sizeof(wb__outgoing)};
@@ -110,7 +113,11 @@ static void delete_outputs(wb_writer *writer)
         wb__sink_discard(extra->sink);
     }
     if (writer->folder_at != NULL && !keeps)
-        wb__folder_remove(&writer->allocator, writer->folder_at);
+        wb__folder_remove(writer->folder_at);
+    for (size_t i = 0; i < 2; i++) {
+        if (writer->claims[i] >= 0)
+            (void)close(writer->claims[i]);
+    }
 }
 
 void wb__writer_delete(wb_writer *writer)

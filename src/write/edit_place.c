@@ -11,8 +11,8 @@
  *   48      n      its first n bytes, before
  *   48 + n  8      a checksum of all that
  *
- * all little-endian. Then room is made, the header written, and the file made durable; then the journal
- * goes. While it is there, the file is what it was before as soon as the blocks inserted (if it is
+ * all little-endian. Then room is made, and made durable, the header written, and made durable; then the
+ * journal goes. While it is there, the file is what it was before as soon as the blocks inserted (if it is
  * longer by as much) are taken out and those bytes put back; that can be done any number of times.
  */
 #define _GNU_SOURCE /* fallocate */
@@ -100,7 +100,9 @@ static int undo(int fd, const journal *from)
     if (from->inserted != 0 && (uint64_t)st.st_size == from->length + from->inserted &&
         fallocate(fd, FALLOC_FL_COLLAPSE_RANGE, 0, (off_t)from->inserted) != 0)
         return errno;
-    int os_error = wb__write_at(fd, 0, from->header, from->n);
+    int os_error = from->inserted == 0 ? 0 : sync_fd(fd);
+    if (os_error == 0)
+        os_error = wb__write_at(fd, 0, from->header, from->n);
     return os_error != 0 ? os_error : sync_fd(fd);
 }
 
@@ -200,9 +202,13 @@ static wb_status write_journal(wb__edit_job *job, const char *at, uint8_t *bytes
     if (status != WB_OK)
         return status;
     status = wb__sink_write(job->context, sink, bytes, n);
-    if (status == WB_OK)
-        return wb__sink_commit(job->context, sink);
-    wb__sink_discard(sink);
+    if (status != WB_OK) {
+        wb__sink_discard(sink);
+        return status;
+    }
+    status = wb__sink_commit(job->context, sink);
+    if (status != WB_OK)
+        (void)unlink(at); /* it may be there, though not durably */
     return status;
 }
 
@@ -213,7 +219,10 @@ static int change(wb__edit_job *job, int fd)
     uint64_t inserted = job->edited.inserted;
     if (inserted != 0 && fallocate(fd, FALLOC_FL_INSERT_RANGE, 0, (off_t)inserted) != 0)
         return errno;
-    int os_error = wb__write_at(fd, 0, header->bytes, header->n);
+    /* Or else the header could reach the disk, and the room that was made for it not. */
+    int os_error = inserted == 0 ? 0 : sync_fd(fd);
+    if (os_error == 0)
+        os_error = wb__write_at(fd, 0, header->bytes, header->n);
     return os_error != 0 ? os_error : sync_fd(fd);
 }
 

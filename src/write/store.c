@@ -83,6 +83,20 @@ static wb_status hash_bytes(wb__context *context, const void *bytes, size_t n, c
 
 /* ---- folders ---- */
 
+/* Makes a folder, and its name durable. 0, or errno. */
+static int make_folder(char *path)
+{
+    char *slash = strrchr(path, '/');
+    if (mkdir(path, 0777) != 0)
+        return errno == EEXIST ? 0 : errno;
+    if (slash == NULL || slash == path)
+        return wb__folder_sync(slash == NULL ? "." : "/");
+    *slash = '\0';
+    int os_error = wb__folder_sync(path);
+    *slash = '/';
+    return os_error;
+}
+
 /* Makes the folders that lead to a path. */
 static wb_status make_folders(wb__context *context, const char *path)
 {
@@ -95,8 +109,7 @@ static wb_status make_folders(wb__context *context, const char *path)
     for (char *slash = strchr(copy + 1, '/'); slash != NULL && os_error == 0;
          slash = strchr(slash + 1, '/')) {
         *slash = '\0';
-        if (mkdir(copy, 0777) != 0 && errno != EEXIST)
-            os_error = errno;
+        os_error = make_folder(copy);
         *slash = '/';
     }
     wb__free(&context->allocator, copy, n);
@@ -106,9 +119,29 @@ static wb_status make_folders(wb__context *context, const char *path)
     return wb__fail_os(context, os_error, "cannot make the folders of the store");
 }
 
+/* Ollama finds models whatever the case of their names: one that is there keeps its own. */
+static wb_status find_existing(wb__context *context, wb_writer *writer)
+{
+    char *path;
+    wb_status status = wb__ollama_find(context, writer->store, writer->store_name, &path);
+    if (status == WB_ERROR_NOT_FOUND) {
+        (void)wb__error_reset(context->error, context->error);
+        context->file = "";
+        return WB_OK;
+    }
+    if (status != WB_OK)
+        return status;
+    writer->manifest_path = wb__arena_copy(&writer->arena, path, strlen(path));
+    wb__free(&context->allocator, path, strlen(path) + 1);
+    return writer->manifest_path == NULL ? wb__fail_memory(context) : WB_OK;
+}
+
 wb_status wb__store_begin(wb__context *context, wb_writer *writer)
 {
     struct stat st;
+    wb_status found = find_existing(context, writer);
+    if (found != WB_OK)
+        return found;
     if (!(writer->flags & WB_WRITE_FORCE) && lstat(writer->manifest_path, &st) == 0) {
         context->file = writer->manifest_path;
         return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_WRITE_EXISTS, WB_NO_OFFSET,
@@ -241,10 +274,12 @@ static wb_status read_extra(wb__context *context, const wb__extra *extra, const 
         *bytes = *owned;
     }
     wb__source_close(source);
-    if (status == WB_OK)
+    if (status == WB_OK) {
         context->file = "";
-    else
+    } else {
         wb__free(&context->allocator, *owned, *n);
+        *owned = NULL;
+    }
     return status;
 }
 

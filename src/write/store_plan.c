@@ -222,6 +222,10 @@ static wb_status find_places(wb__context *context, wb_writer *writer, const char
         if (writer->store == NULL)
             return wb__fail_memory(context);
     }
+    writer->store_name.ptr = wb__arena_copy(&writer->arena, text, strlen(text));
+    writer->store_name.len = strlen(text);
+    if (writer->store_name.ptr == NULL)
+        return wb__fail_memory(context);
     writer->manifest_path = print(&writer->arena, writer->store, "/manifests/", name.host,
                                   name.space, name.model, name.tag);
     size_t n = strlen(writer->store) + sizeof "/blobs/";

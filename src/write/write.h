@@ -132,11 +132,14 @@ struct wb_writer {
     size_t index_len;
     const char *index_path;
     const char *manifest_path; /* of a store */
+    wb__str store_name;        /* the model's name there, as it was given */
     const char *blobs;         /* what paths of blobs begin with */
     const char *folder;        /* that is made, NULL: the files go where others are */
     const char *folder_at;     /* its temporary name, NULL: there is none (any more) */
     bool replaces_folder;
-    bool forgets; /* what is not committed is of no use to a next run */
+    int claims[2]; /* on the folder of the outputs, and on one that is made; -1: none */
+    uint64_t set;  /* of the temporary names of a set */
+    bool forgets;  /* what is not committed is of no use to a next run */
 
     pthread_mutex_t lock; /* of all below, and of what is written where */
     wb_error failure;     /* status WB_OK: none */

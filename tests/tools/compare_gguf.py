@@ -41,7 +41,7 @@ class Tensor(c.Structure):
     _fields_ = [("size", c.c_size_t), ("name", c.c_void_p), ("name_len", c.c_size_t),
                 ("dtype", c.c_int), ("rank", c.c_uint32), ("shape", c.POINTER(c.c_uint64)),
                 ("elements", c.c_uint64), ("bytes", c.c_uint64), ("file", c.c_uint64),
-                ("offset", c.c_uint64)]
+                ("offset", c.c_uint64), ("storing", c.c_uint32)]
 
 
 class Ours:
@@ -65,6 +65,8 @@ class Ours:
         for i in range(self.lib.wb_meta_count(self.model)):
             meta = Meta(size=c.sizeof(Meta))
             self.call("wb_meta_at", self.model, c.c_uint64(i), c.byref(meta))
+            if meta.file == 2**32 - 1:  # worked out, not written there
+                continue
             key = c.string_at(meta.key, meta.key_len)
             yield key.decode(), meta, self.value(key, meta)
 

@@ -25,7 +25,7 @@ DTYPES = {"BOOL": 8, "F4": 4, "F6_E2M3": 6, "F6_E3M2": 6, "U8": 8, "I8": 8, "F8_
 class Options(ctypes.Structure):
     _fields_ = [("size", ctypes.c_size_t), ("access", ctypes.c_int), ("flags", ctypes.c_uint32),
                 ("limits", ctypes.c_void_p), ("allocator", ctypes.c_void_p),
-                ("executor", ctypes.c_void_p)]
+                ("executor", ctypes.c_void_p), ("store", ctypes.c_char_p)]
 
 
 class Error(ctypes.Structure):
@@ -38,7 +38,8 @@ class Tensor(ctypes.Structure):
     _fields_ = [("size", ctypes.c_size_t), ("name", ctypes.c_void_p), ("name_len", ctypes.c_size_t),
                 ("dtype", ctypes.c_int), ("rank", ctypes.c_uint32),
                 ("shape", ctypes.POINTER(ctypes.c_uint64)), ("elements", ctypes.c_uint64),
-                ("bytes", ctypes.c_uint64), ("file", ctypes.c_uint64), ("offset", ctypes.c_uint64)]
+                ("bytes", ctypes.c_uint64), ("file", ctypes.c_uint64), ("offset", ctypes.c_uint64),
+                ("storing", ctypes.c_uint32)]
 
 
 class Ours:
@@ -65,7 +66,7 @@ class Ours:
         tensors = {}
         t = Tensor(size=ctypes.sizeof(Tensor))
         for i in range(self.lib.wb_tensor_count(model)):
-            self.lib.wb_tensor_at(model, i, ctypes.byref(t), None)
+            assert 0 == self.lib.wb_tensor_at(model, i, ctypes.byref(t), None)
             name = ctypes.string_at(t.name, t.name_len).decode()
             tensors[name] = (self.lib.wb_dtype_name(t.dtype).decode(),
                              [t.shape[k] for k in range(t.rank)], file[t.offset:t.offset + t.bytes])

@@ -1,0 +1,29 @@
+#!/bin/sh
+# Puts the counts of docs/counts, which the runs write, into the table of docs/reliability.md: where a row
+# has <!--NAME-->…<!---->, what stands between is replaced. With --check it only tells whether
+# they agree.
+set -eu
+cd "$(dirname "$0")/.."
+page=docs/reliability.md
+made=$(mktemp)
+trap 'rm -f "$made" "$made.next"' EXIT
+cp "$page" "$made"
+for file in docs/counts/*; do
+    name=$(basename "$file")
+    # Numbers get their commas; only the first line counts.
+    text=$(sed -n '1s/^[a-z_]*: //p' "$file" |
+        sed -E ':a; s/([0-9])([0-9]{3})($|[^0-9])/\1,\2\3/; ta; s/, 0 failed//')
+    awk -v open="<!--$name-->" -v text="$text" '{
+        at = index($0, open)
+        rest = at ? substr($0, at + length(open)) : ""
+        end = index(rest, "<!---->")
+        if (end) $0 = substr($0, 1, at + length(open) - 1) text substr(rest, end)
+        print
+    }' "$made" >"$made.next"
+    mv "$made.next" "$made"
+done
+if [ "${1:-}" = --check ]; then
+    cmp -s "$made" "$page" || { echo "$page is not what docs/counts say: scripts/reliability.sh" >&2; exit 1; }
+else
+    cp "$made" "$page"
+fi

@@ -1,0 +1,196 @@
+/*
+ * Who is writing into a folder, and what those left there who were killed.
+ *
+ * Everyone who has temporary files in a folder holds a shared lock on it (flock, which ends with the
+ * process). Whoever gets the exclusive lock is alone, so that every temporary file is that of a dead
+ * process and can go. Where locks are not what they seem, on a network, nothing is removed.
+ *
+ *   .wb-0123456789abcdef.tmp         a file, or a folder of files
+ *   .wb-0123456789abcdef-00002.tmp   a file of a set; number 0 is that without which they are nothing
+ *
+ * The files of a set get their names as second ones, number 0 as the last, and lose the temporary ones
+ * after that, number 0 as the first. If number 0 has one name alone, the set was never complete: then
+ * the others lose both.
+ */
+#define _GNU_SOURCE /* flock */
+#define _FILE_OFFSET_BITS 64
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "io/direct.h"
+#include "io/sink.h"
+
+#define PLAIN (sizeof ".wb-0123456789abcdef.tmp" - 1)
+#define MEMBER (sizeof ".wb-0123456789abcdef-00002.tmp" - 1)
+#define ID 20 /* bytes in front of what makes the difference */
+#define WAITS 50
+
+void wb__temporary_name(char *name, uint64_t id, uint64_t member)
+{
+    if (member == WB__NO_MEMBER)
+        (void)snprintf(name, WB__TEMPORARY_BYTES, ".wb-%016llx.tmp", (unsigned long long)id);
+    else
+        (void)snprintf(name, WB__TEMPORARY_BYTES, ".wb-%016llx-%05llu.tmp", (unsigned long long)id,
+                       (unsigned long long)member);
+}
+
+static bool is_temporary(const char *name, bool *is_member)
+{
+    size_t n = strlen(name);
+    *is_member = n >= MEMBER;
+    return (n == PLAIN || n >= MEMBER) && memcmp(name, ".wb-", 4) == 0 &&
+           strspn(name + 4, "0123456789abcdef") == 16 && strcmp(name + n - 4, ".tmp") == 0 &&
+           (n == PLAIN || (name[ID] == '-' && strspn(name + ID + 1, "0123456789") == n - ID - 5));
+}
+
+static bool is_first(const char *name)
+{
+    return strspn(name + ID + 1, "0") == strlen(name) - ID - 5;
+}
+
+/* ---- what is in the folder ---- */
+
+typedef struct sweep {
+    const wb_allocator *allocator;
+    int folder;
+    bool failed; /* not everything was seen: nothing is removed */
+    bool has_sets;
+    bool firsts;   /* remove the first ones of sets now, else all others */
+    ino_t *broken; /* files of sets that were never complete */
+    size_t count, capacity;
+} sweep;
+
+static void each(sweep *s, void (*look)(sweep *s, const char *name, const struct stat *st))
+{
+    int fd = openat(s->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *folder = fd < 0 ? NULL : fdopendir(fd);
+    if (folder == NULL) {
+        if (fd >= 0)
+            (void)close(fd);
+        s->failed = true;
+        return;
+    }
+    for (;;) {
+        struct stat st;
+        bool is_member;
+        errno = 0;
+        const struct dirent *entry = readdir(folder);
+        if (entry == NULL)
+            break;
+        /* Other files matter only where one of them may be of a broken set. */
+        if ((s->count != 0 || is_temporary(entry->d_name, &is_member)) &&
+            fstatat(s->folder, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+            look(s, entry->d_name, &st);
+    }
+    s->failed = s->failed || errno != 0;
+    (void)closedir(folder);
+}
+
+static void find_broken(sweep *s, const char *name, const struct stat *st)
+{
+    char first[WB__TEMPORARY_BYTES];
+    struct stat anchor;
+    bool is_member;
+    if (!is_temporary(name, &is_member) || !is_member || strlen(name) >= sizeof first)
+        return;
+    s->has_sets = true;
+    (void)snprintf(first, sizeof first, "%.*s-00000.tmp", ID, name);
+    if (is_first(name) || st->st_nlink < 2 ||
+        fstatat(s->folder, first, &anchor, AT_SYMLINK_NOFOLLOW) != 0 || anchor.st_nlink > 1)
+        return;
+    if (wb__grow(s->allocator, (void **)&s->broken, &s->capacity, sizeof *s->broken, s->count + 1,
+                 SIZE_MAX / sizeof *s->broken))
+        s->broken[s->count++] = st->st_ino;
+    else
+        s->failed = true;
+}
+
+static void withdraw(sweep *s, const char *name, const struct stat *st)
+{
+    bool is_member;
+    for (size_t i = 0; i < s->count && !is_temporary(name, &is_member); i++) {
+        if (s->broken[i] == st->st_ino && S_ISREG(st->st_mode)) {
+            (void)unlinkat(s->folder, name, 0);
+            return;
+        }
+    }
+}
+
+static void remove_files(int parent, const char *name)
+{
+    int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *folder = fd < 0 ? NULL : fdopendir(fd);
+    if (folder == NULL) {
+        if (fd >= 0)
+            (void)close(fd);
+        return;
+    }
+    for (const struct dirent *entry; (entry = readdir(folder)) != NULL;)
+        (void)unlinkat(fd, entry->d_name, 0);
+    (void)closedir(folder);
+    (void)unlinkat(parent, name, AT_REMOVEDIR);
+}
+
+void wb__folder_remove(const char *path)
+{
+    remove_files(AT_FDCWD, path);
+}
+
+static void remove_temporary(sweep *s, const char *name, const struct stat *st)
+{
+    bool is_member;
+    if (!is_temporary(name, &is_member) || (is_member && is_first(name)) != s->firsts)
+        return;
+    if (S_ISDIR(st->st_mode))
+        remove_files(s->folder, name);
+    else if (S_ISREG(st->st_mode))
+        (void)unlinkat(s->folder, name, 0);
+}
+
+static void sweep_folder(const wb_allocator *allocator, int folder)
+{
+    sweep s = {.allocator = allocator, .folder = folder};
+    each(&s, find_broken);
+    if (s.count != 0 && !s.failed)
+        each(&s, withdraw);
+    if (!s.failed)
+        each(&s, remove_temporary);
+    s.firsts = true;
+    if (s.has_sets && !s.failed)
+        each(&s, remove_temporary);
+    wb__free(allocator, s.broken, s.capacity * sizeof *s.broken);
+}
+
+void wb__claim(const wb_allocator *allocator, int folder)
+{
+    static const struct timespec moment = {0, 1000000};
+    if (wb__medium_of_fd(folder) == WB__MEDIUM_NETWORK)
+        return;
+    if (flock(folder, LOCK_EX | LOCK_NB) == 0)
+        sweep_folder(allocator, folder);
+    /* Whoever has it exclusively looks through a folder, which is soon done. */
+    for (int i = 0; i < WAITS && flock(folder, LOCK_SH | LOCK_NB) != 0; i++) {
+        if (errno != EWOULDBLOCK && errno != EINTR)
+            return;
+        (void)nanosleep(&moment, NULL);
+    }
+}
+
+wb_status wb__claim_path(wb__context *context, const char *path, bool is_file, int *fd)
+{
+    wb__str parent = is_file ? wb__path_folder(path) : wb__str_from(path, SIZE_MAX);
+    char *text = wb__path_join(&context->allocator, "", parent);
+    if (text == NULL)
+        return wb__fail_memory(context);
+    *fd = open(text, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (*fd >= 0)
+        wb__claim(&context->allocator, *fd);
+    wb__free(&context->allocator, text, strlen(text) + 1);
+    return WB_OK;
+}
