@@ -89,8 +89,7 @@ static bool apply(written *w, const step *s)
 {
     written_meta *m = meta_named(w, s->name, s->edit.name_len);
     written_tensor *t = tensor_named(w, s->name, s->edit.name_len);
-    bool same = s->edit.name_len == s->edit.to_len &&
-                memcmp(s->name, s->to, s->edit.to_len) == 0;
+    bool same = s->edit.name_len == s->edit.to_len && memcmp(s->name, s->to, s->edit.to_len) == 0;
     switch (s->edit.kind) {
     case WB_EDIT_SET:
         if (m == NULL) {
@@ -168,7 +167,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     for (size_t i = 0; i < w.tensor_count; i++) {
         /* What safetensors cannot hold, and texts that no JSON can. */
-        if (!is_gguf && (w.tensors[i].dtype == WB_DTYPE_Q8_0 || w.tensors[i].dtype == WB_DTYPE_Q4_0))
+        if (!is_gguf &&
+            (w.tensors[i].dtype == WB_DTYPE_Q8_0 || w.tensors[i].dtype == WB_DTYPE_Q4_0))
             return 0;
         if (is_gguf && w.tensors[i].dtype == WB_DTYPE_U8)
             return 0;

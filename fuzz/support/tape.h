@@ -25,8 +25,14 @@ static inline uint32_t fuzz_choose(fuzz_tape *tape, uint32_t below)
 /* A name or text of at most `most` bytes: a few plain ones, or what stands there. Always ends with NUL. */
 static inline size_t fuzz_text(fuzz_tape *tape, char *to, size_t most)
 {
-    static const char *const plain[] = {"a", "b", "general.name", "model.layers.0.weight",
-                                        "tokenizer.ggml.tokens", "x.scales", "__metadata__", ""};
+    static const char *const plain[] = {"a",
+                                        "b",
+                                        "general.name",
+                                        "model.layers.0.weight",
+                                        "tokenizer.ggml.tokens",
+                                        "x.scales",
+                                        "__metadata__",
+                                        ""};
     uint32_t how = fuzz_choose(tape, 16);
     size_t n = 0;
     if (how < 8) {
