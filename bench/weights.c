@@ -1,6 +1,7 @@
 /*
- * weights BF16|F32|SMALL TENSORS FILE: writes a safetensors file of that many tensors [2048, 2048], all
- * of their values finite; SMALL is BF16 of the size weights have, 2^-9 to 2^-5. The same values always.
+ * weights BF16|F32|SMALL TENSORS FILE [FIRST]: writes a safetensors file of that many tensors [2048, 2048],
+ * all of their values finite; SMALL is BF16 of the size weights have, 2^-9 to 2^-5. The same values always.
+ * FIRST is the number in the name of the first tensor.
  */
 #include <inttypes.h>
 #include <stdint.h>
@@ -27,8 +28,9 @@ static uint64_t random_bits(uint64_t *state)
 
 int main(int argc, char **argv)
 {
-    if (argc != 4)
-        return fail("usage: weights BF16|F32|SMALL TENSORS FILE");
+    if (argc != 4 && argc != 5)
+        return fail("usage: weights BF16|F32|SMALL TENSORS FILE [FIRST]");
+    unsigned long first = argc == 5 ? strtoul(argv[4], NULL, 10) : 0;
     unsigned long tensors = strtoul(argv[2], NULL, 10);
     int small = strcmp(argv[1], "SMALL") == 0;
     const char *dtype = small ? "BF16" : argv[1];
@@ -44,7 +46,8 @@ int main(int argc, char **argv)
         n += (size_t)sprintf(header + n,
                              "%c\"layer.%lu.weight\":{\"dtype\":\"%s\",\"shape\":[%u,%u],"
                              "\"data_offsets\":[%" PRIu64 ",%" PRIu64 "]}",
-                             i == 0 ? '{' : ',', i, dtype, SIDE, SIDE, i * bytes, (i + 1) * bytes);
+                             i == 0 ? '{' : ',', first + i, dtype, SIDE, SIDE, i * bytes,
+                             (i + 1) * bytes);
     header[n++] = '}';
     while (n % 8 != 0)
         header[n++] = ' ';

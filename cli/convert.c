@@ -223,6 +223,12 @@ static bool is_copy(const convert_job *job)
     const arguments *args = job->args;
     bool kept = !args->given[OPTION_QUANT] && !args->given[OPTION_RULE] &&
                 !args->given[OPTION_IMATRIX] && !args->given[OPTION_LORA];
+    uint64_t index;
+    bool in_store = wb_meta_find(job->model, "ollama.config", SIZE_MAX, &index) == WB_OK;
+    bool split = args->given[OPTION_MAX_SHARD_SIZE] || args->given[OPTION_MAX_SHARD_TENSORS] ||
+                 args->given[OPTION_ALIGNMENT] || job->out_is_stdout;
+    if (strcmp(job->to, "gguf") == 0 && in_store && !split)
+        return false; /* the file as it is, which the library sees to */
     const char *format = strcmp(job->to, "ollama") == 0 ? "safetensors" : job->to;
     return kept && strcmp(wb_format(job->model), format) == 0;
 }

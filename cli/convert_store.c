@@ -29,13 +29,13 @@ typedef struct entry {
     uint32_t group;
 } entry;
 
-typedef struct import {
+typedef struct store_import {
     const convert_job *job;
     entry *entries;
     size_t count, capacity;
     const char *file_type;
     wb_error error;
-} import;
+} store_import;
 
 /* ---- names ---- */
 
@@ -68,7 +68,7 @@ static bool split_expert(const char *name, size_t len, size_t *front, uint64_t *
     return *front != 0 && at > *front && at < len && name[at] == '.';
 }
 
-static entry *entry_named(import *in, const char *name, size_t len)
+static entry *entry_named(store_import *in, const char *name, size_t len)
 {
     /* Experts of a layer stand together, so that the newest are looked at first. */
     for (size_t back = 1; back <= in->count && back <= 4096; back++) {
@@ -86,7 +86,7 @@ static entry *entry_named(import *in, const char *name, size_t len)
     return made;
 }
 
-static void add_piece(import *in, const text *name, const wb_tensor *tensor, uint64_t index,
+static void add_piece(store_import *in, const text *name, const wb_tensor *tensor, uint64_t index,
                       const wb_encoding *encoding)
 {
     size_t front, rest;
@@ -127,7 +127,8 @@ static const char *packing_of(const wb_encoding *encoding)
     return NULL;
 }
 
-static wb_status add_parts(import *in, uint64_t index, const wb_tensor *main, wb_encoding encoding)
+static wb_status add_parts(store_import *in, uint64_t index, const wb_tensor *main,
+                           wb_encoding encoding)
 {
     static const struct {
         const char *role, *end;
@@ -157,7 +158,7 @@ static wb_status add_parts(import *in, uint64_t index, const wb_tensor *main, wb
     return status;
 }
 
-static int fail_tensor(const import *in, const wb_tensor *tensor, const wb_encoding *encoding)
+static int fail_tensor(const store_import *in, const wb_tensor *tensor, const wb_encoding *encoding)
 {
     text line = {0};
     text_add_shown(&line, tensor->name, tensor->name_len);
@@ -168,7 +169,7 @@ static int fail_tensor(const import *in, const wb_tensor *tensor, const wb_encod
     return EXIT_UNSUPPORTED;
 }
 
-static int collect(import *in)
+static int collect(store_import *in)
 {
     const wb_model *model = in->job->model;
     for (uint64_t i = 0; i < wb_tensor_count(model); i++) {
@@ -202,7 +203,7 @@ static int by_number(const void *left, const void *right)
 }
 
 /* All experts, once each and of one shape. */
-static int check_stack(const import *in, entry *e)
+static int check_stack(const store_import *in, entry *e)
 {
     qsort(e->pieces, e->count, sizeof *e->pieces, by_number);
     for (size_t i = 0; i < e->count; i++) {
@@ -224,7 +225,7 @@ static int check_stack(const import *in, entry *e)
     return 0;
 }
 
-static int declare(import *in, wb_writer *writer)
+static int declare(store_import *in, wb_writer *writer)
 {
     for (size_t i = 0; i < in->count; i++) {
         entry *e = &in->entries[i];
@@ -260,7 +261,7 @@ static int declare(import *in, wb_writer *writer)
     return status == WB_OK ? 0 : convert_fail(in->job, status, &in->error);
 }
 
-static wb_status copy_all(import *in, wb_writer *writer)
+static wb_status copy_all(store_import *in, wb_writer *writer)
 {
     wb_status status = WB_OK;
     for (uint64_t i = 0; i < in->count && status == WB_OK; i++) {
@@ -279,7 +280,7 @@ static wb_status copy_all(import *in, wb_writer *writer)
     return status;
 }
 
-static int write_model(import *in, wb_writer *writer)
+static int write_model(store_import *in, wb_writer *writer)
 {
     int code = declare(in, writer);
     if (code == 0)
@@ -304,7 +305,7 @@ static int write_model(import *in, wb_writer *writer)
 
 int convert_into_store(const convert_job *job)
 {
-import in = {.job = job };
+    store_import in = {.job = job};
     wb_writer *writer = NULL;
     wb_writer_options options = job->options;
     if (strcmp(wb_format(job->model), "safetensors") != 0) {

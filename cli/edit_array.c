@@ -79,7 +79,7 @@ static bool holds(wb_meta_type type, uint32_t bits, const cell *c)
     case WB_META_INT:
         if (!as_int(c, &number, &negative))
             return false;
-        return negative ? (int64_t)number >= -((int64_t)1 << (bits - 1)) || bits == 64
+        return negative ? bits == 64 || (int64_t)number >= -((int64_t)1 << (bits - 1))
                         : number >> (bits - 1) == 0;
     default: return false;
     }

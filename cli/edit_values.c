@@ -64,7 +64,6 @@ static bool parse_as(const char *typed, wb_value *value)
 /* The type of a new key, by the look of its value. */
 static void guess(const char *typed, wb_value *value)
 {
-    value->element = 0;
     static const size_t order[] = {10, 4, 5, 6, 7, 8, 11}; /* bool u32 i32 u64 i64 f32 str */
     for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
         value->type = types[order[i]].type;
@@ -97,7 +96,8 @@ static bool is_typed(const char *typed, wb_value *value, const char **rest)
         if (typed[n] != ':')
             continue;
         value->type = is_array ? WB_META_ARRAY : types[i].type;
-        value->element = is_array ? types[i].type : 0;
+        if (is_array)
+            value->element = types[i].type;
         value->bits = types[i].bits;
         *rest = typed + n + 1;
         return true;

@@ -9,9 +9,10 @@
 #include "report.h"
 
 enum {
-    CHUNK_ELEMENTS = 1 << 18, /* of a comparison; a multiple of every block */
-    RATE_CHUNK = 2 << 20,     /* as loading has it */
-    RATE_CHUNKS = 32,         /* that a round copies */
+    CHUNK_ELEMENTS = 1 << 18,          /* of a comparison; a multiple of every block */
+    CHUNK_BYTES = 16 * CHUNK_ELEMENTS, /* the widest element is two F64 */
+    RATE_CHUNK = 2 << 20,              /* as loading has it */
+    RATE_CHUNKS = 32,                  /* that a round copies */
     RATE_BUFFERS = 4,
     RATE_ROUNDS = 5 /* the first of which makes what is made once */
 };
@@ -148,33 +149,35 @@ void *uploads_target(const upload_plan *to, const wb_piece *piece, uint64_t *off
 /* ---- reading back ---- */
 
 typedef struct comparison {
-    unsigned char *file, *there; /* a chunk each */
-    uint64_t room;
+    const upload_plan *all;
+    unsigned char *file, *there; /* CHUNK_BYTES each */
     uint64_t compared;
 } comparison;
 
-static int compare_place(const upload_plan *to, const char *label, uint64_t number, comparison *c)
+/* Elements of a tensor from `first` on, as the files have them; their bytes. */
+static wb_status read_chunk(const comparison *c, uint64_t number, uint64_t first, uint64_t *n,
+                            wb_error *error)
 {
-    const struct place *place = &to->places[number];
-    const wb_device *device = to->device;
+    const int32_t dtype = c->all->places[number].dtype;
+    wb_slice slice = {.size = sizeof slice, .first = first, .count = UINT64_MAX};
+    uint64_t left;
+    wb_status status = wb_tensor_read_size(c->all->model, number, &slice, dtype, &left, n, error);
+    slice.count = left < CHUNK_ELEMENTS ? left : CHUNK_ELEMENTS;
+    if (status == WB_OK)
+        status = wb_tensor_read_size(c->all->model, number, &slice, dtype, &left, n, error);
+    return status != WB_OK
+               ? status
+               : wb_tensor_read(c->all->model, number, &slice, dtype, c->file, *n, error);
+}
+
+static int compare_place(comparison *c, const char *label, uint64_t number)
+{
+    const struct place *place = &c->all->places[number];
+    const wb_device *device = c->all->device;
     wb_error error;
-    uint64_t at = 0;
-    for (uint64_t first = 0; at < place->bytes; first += CHUNK_ELEMENTS) {
-        wb_slice slice = {.size = sizeof slice, .first = first, .count = CHUNK_ELEMENTS};
-        uint64_t elements, n;
-        wb_status status = wb_tensor_read_size(to->model, number, NULL, -1, &elements, &n, &error);
-        if (status == WB_OK && elements - first < slice.count)
-            slice.count = elements - first;
-        if (status == WB_OK)
-            status =
-                wb_tensor_read_size(to->model, number, &slice, place->dtype, &elements, &n, &error);
-        if (status == WB_OK && n > c->room) {
-            c->file = need_memory(c->file, (size_t)n, 1);
-            c->there = need_memory(c->there, (size_t)n, 1);
-            c->room = n;
-        }
-        if (status == WB_OK)
-            status = wb_tensor_read(to->model, number, &slice, place->dtype, c->file, n, &error);
+    uint64_t at = 0, n;
+    for (uint64_t first = 0; at < place->bytes; first += CHUNK_ELEMENTS, at += n) {
+        wb_status status = read_chunk(c, number, first, &n, &error);
         if (status != WB_OK) {
             report_error(label, &error);
             return exit_code_of(status);
@@ -185,7 +188,6 @@ static int compare_place(const upload_plan *to, const char *label, uint64_t numb
                         (unsigned long long)number, (unsigned long long)at);
             return EXIT_IO;
         }
-        at += n;
     }
     c->compared += at;
     return EXIT_CLEAN;
@@ -193,11 +195,13 @@ static int compare_place(const upload_plan *to, const char *label, uint64_t numb
 
 int uploads_compare(const upload_plan *to, const char *label, uint64_t *compared)
 {
-    comparison c = {.room = 0};
+    comparison c = {.all = to,
+                    .file = need_memory(NULL, CHUNK_BYTES, 1),
+                    .there = need_memory(NULL, CHUNK_BYTES, 1)};
     int code = EXIT_CLEAN;
     for (uint64_t i = 0; i < to->count && code == EXIT_CLEAN; i++) {
         if (to->places[i].handle != NULL)
-            code = compare_place(to, label, i, &c);
+            code = compare_place(&c, label, i);
     }
     *compared = c.compared;
     free(c.file);

@@ -1556,16 +1556,18 @@ typedef struct wb_load_options {
  * Goes through the bytes of all tensors once, in the order of the files: fetches them, computes the
  * digests of the files, converts and hands them over, each of these while others go on, as far as the
  * executor has threads. Every byte of every stored tensor is handed over exactly once, in pieces that
- * are whole elements where they are converted; of one tensor they come in any order.
+ * are whole elements where they are converted; of one tensor they come in any order. Bytes are those that
+ * wb_tensor_read gives: what is compressed, stored by columns or most significant byte first
+ * (wb_tensor.storing) is read tensor by tensor and handed over as if it were not; by columns, a tensor is
+ * in memory as a whole meanwhile.
  *
  * options  NULL: bytes are fetched, and nothing done with them
  * report   may be NULL; filled also where loading fails
  *
  * WB_ERROR_IO names file and offset at which a file ended early or could not be read; a file that was
  * mapped and is shortened meanwhile faults instead, as wb_access says. Also CANCELLED, MEMORY,
- * UNSUPPORTED (conversion of numbers that are stored most significant byte first; tensors that are
- * compressed or stored by columns), ARGUMENT. FORMAT if a file that is named
- * by its SHA-256, as in Ollama's stores, has another.
+ * UNSUPPORTED (no zlib for compressed tensors), ARGUMENT. FORMAT if a file that is named by its SHA-256, as
+ * in Ollama's stores, has another, or what is compressed is damaged.
  */
 WB_API wb_status wb_load(const wb_model *model, const wb_load_options *options,
                          wb_load_report *report, wb_error *error) WB_MUST_CHECK;
@@ -1699,6 +1701,14 @@ WB_API wb_status wb_writer_add(wb_writer *writer, const char *name, size_t name_
  */
 WB_API wb_status wb_writer_set_packing(wb_writer *writer, uint64_t index, const char *type,
                                        uint32_t group_size, wb_error *error) WB_MUST_CHECK;
+
+/*
+ * gguf, ollama: the result is the one file of a model, a GGUF file, byte for byte, shared with it where the
+ * file system can do that. No tensors are declared; of metadata, what Ollama keeps beside a model is. The
+ * model is borrowed until wb_writer_free. ARGUMENT for a model of several files or of another format.
+ */
+WB_API wb_status wb_writer_set_whole(wb_writer *writer, const wb_model *model,
+                                     wb_error *error) WB_MUST_CHECK;
 
 /*
  * A file that lies beside the weights, config.json for one, in a folder that is made or in a store: n

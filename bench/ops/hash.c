@@ -1,7 +1,7 @@
 /*
  * hash: the digests of all values of a model, on as many threads as there are processors. Its floor,
  * sha256: libcrypto's SHA-256 of as many bytes on as many threads, each of which repeats what is in
- * its cache.
+ * its cache: those of the values, or of the files (sha256-files).
  */
 #define _GNU_SOURCE
 #include "../worker.h"
@@ -88,6 +88,18 @@ static void start_floor(char **arguments)
     printf("name libcrypto\nwork %" PRIu64 " bytes of values\n", value_bytes);
 }
 
+static void start_files(char **arguments)
+{
+    wb_file file = {.size = sizeof file};
+    start_floor(arguments);
+    value_bytes = 0;
+    for (uint64_t i = 0; i < wb_file_count(model); i++) {
+        if (wb_file_at(model, i, &file, &error) != WB_OK)
+            bench_die(arguments[0], error.message);
+        value_bytes += file.bytes;
+    }
+}
+
 static void hash_share(void *arg, size_t i)
 {
     static const unsigned char piece[PIECE];
@@ -113,4 +125,5 @@ static uint64_t run_floor(unsigned long times)
 }
 
 const bench_operation bench_hash = {"hash", "MODEL", start, run};
+const bench_operation bench_sha256_files = {"sha256-files", "MODEL", start_files, run_floor};
 const bench_operation bench_sha256 = {"sha256", "MODEL", start_floor, run_floor};

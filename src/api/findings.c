@@ -111,6 +111,8 @@ static wb_status refused(const wb_model *model, wb__context *context, const char
     const wb_findings *seen = &model->findings;
     wb_findings *findings = new_findings(&context->allocator);
     bool added = findings != NULL;
+    context->file =
+        ""; /* what it was is in the error, and may be gone with what was read for opening */
     for (size_t i = 0; i < seen->count && added; i++)
         added = wb__findings_add(findings, &seen->list[i]);
     context->findings = findings;
@@ -122,7 +124,6 @@ static wb_status refused(const wb_model *model, wb__context *context, const char
         return wb__fail_memory(context);
     }
     (void)wb__error_reset(context->error, context->error);
-    context->file = "";
     status = WB_OK;
     if (options->manifest != NULL)
         status = wb__manifest_check(NULL, context, options->manifest, path, options->progress);

@@ -205,6 +205,13 @@ wb_status wb_writer_put(wb_writer *writer, uint64_t index, uint64_t offset, cons
     return wb__writer_put(&context, writer, index, offset, bytes, n);
 }
 
+wb_status wb_writer_set_whole(wb_writer *writer, const wb_model *model, wb_error *error)
+{
+    wb_error spare;
+    wb__context context = wb__writer_context(writer, wb__error_reset(error, &spare));
+    return wb__writer_set_whole(&context, writer, model);
+}
+
 wb_status wb_writer_left(wb_writer *writer, uint64_t index, uint64_t offset, void *dst, size_t n,
                          wb_error *error)
 {

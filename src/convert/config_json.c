@@ -4,6 +4,7 @@
  * what the one view of metadata says under the names of config.json.
  */
 #include "convert/deliver.h"
+#include "convert/rope.h"
 
 static const char *const dtype_names[][2] = {
     {"F32", "float32"}, {"F16", "float16"}, {"BF16", "bfloat16"}};
@@ -303,6 +304,64 @@ static void add_object(const wb_conversion *plan, wb__buffer *to, const char *na
     wb__buffer_free(&inner);
 }
 
+static void add_llama3(wb__buffer *to, const wb__llama3 *numbers)
+{
+    const struct {
+        const char *key;
+        double value;
+    } members[] = {{"factor", numbers->factor},
+                   {"high_freq_factor", numbers->high},
+                   {"low_freq_factor", numbers->low}};
+    wb__json_writer writer = wb__deliver_json(to);
+    begin_member(to, WB__STR("rope_scaling"));
+    wb__json_write_begin(&writer, '{');
+    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
+        wb__json_write_key(&writer, members[i].key);
+        wb__json_write_double(&writer, members[i].value);
+    }
+    wb__json_write_key(&writer, "original_max_position_embeddings");
+    wb__json_write_uint(&writer, (uint64_t)numbers->context);
+    wb__json_write_key(&writer, "rope_type");
+    wb__json_write_str(&writer, WB__STR("llama3"));
+    wb__json_write_end(&writer, '}');
+}
+
+/* Where the numbers that Hugging Face has are found again in the tensor that GGUF has. */
+static wb_status rebuild_llama3(wb__delivery *out, wb__buffer *to, bool *found)
+{
+    wb_conversion *plan = out->plan;
+    const wb_config *config = &plan->insight->config;
+    wb_tensor tensor = {.size = sizeof tensor};
+    wb__llama3 numbers;
+    uint64_t index, n = config->head_dim / 2;
+    int64_t context = 0;
+    *found = false;
+    if (wb_meta_get_int(plan->model, "rope_scaling.original_max_position_embeddings", SIZE_MAX,
+                        &context, NULL) != WB_OK)
+        context = 0;
+    if (wb_tensor_find(plan->model, "rope_freqs.weight", SIZE_MAX, &index) != WB_OK ||
+        wb_tensor_at(plan->model, index, &tensor, NULL) != WB_OK || tensor.elements > 65536)
+        return WB_OK;
+    size_t bytes = (size_t)tensor.elements * sizeof(float);
+    float *divisors = wb__alloc(&plan->allocator, bytes + sizeof(float));
+    if (divisors == NULL)
+        return wb__fail_memory(out->context);
+    wb_status status = wb_tensor_read(plan->model, index, NULL, WB_DTYPE_F32, divisors, bytes,
+                                      out->context->error);
+    numbers.context = (double)context;
+    *found = status == WB_OK && tensor.elements == n &&
+             wb__llama3_find(divisors, config->rope_theta, n, &numbers);
+    wb__free(&plan->allocator, divisors, bytes + sizeof(float));
+    if (*found)
+        add_llama3(to, &numbers);
+    else if (status == WB_OK)
+        status = wb__plan_note(
+            plan, out->context, WB_WARNING, WB__FINDING_CONVERT_META, WB__STR("rope_freqs.weight"),
+            "these divisors are none that a rope_scaling gives: config.json says "
+            "nothing of them, and long texts will be read otherwise");
+    return status;
+}
+
 static wb_status from_keys(wb__delivery *out, wb__buffer *to)
 {
     const wb_conversion *plan = out->plan;
@@ -317,7 +376,12 @@ static wb_status from_keys(wb__delivery *out, wb__buffer *to)
         if (meta.file == WB_NO_FILE && !is_elsewhere((wb__str){meta.key, meta.key_len}))
             (void)add_scalar(plan, to, &meta, (wb__str){meta.key, meta.key_len});
     }
-    add_object(plan, to, "rope_scaling");
+    bool rebuilt;
+    wb_status read = rebuild_llama3(out, to, &rebuilt);
+    if (read != WB_OK)
+        return read;
+    if (!rebuilt)
+        add_object(plan, to, "rope_scaling");
     begin_member(to, WB__STR("torch_dtype"));
     wb__deliver_json_text(
         to, wb__str_from(dtype_word(plan->quant.kind == WB__QUANT_FORM &&

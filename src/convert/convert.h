@@ -93,6 +93,7 @@ struct wb_conversion {
     const wb_convert_lora *loras; /* of the policy, while it is planned */
     uint64_t lora_count;
     bool strict, replace, feb2026, resume;
+    bool whole;  /* the one GGUF file of the model as it is */
     char *store; /* Ollama: a copy; NULL: that of the environment */
     uint64_t max_memory;
     uint64_t max_shard;
@@ -121,6 +122,16 @@ wb__str wb__plan_text(wb_conversion *plan, wb__str text);
 /* Notes something about the result as a whole or about a tensor or key. */
 wb_status wb__plan_note(wb_conversion *plan, wb__context *context, wb_severity severity,
                         wb__finding_id id, wb__str name, const char *message);
+
+/* ---- whole.c: the one file of a model, as it is ---- */
+
+/* Whether that is what is asked for. */
+bool wb__whole_is(const wb_conversion *plan);
+wb_status wb__whole_plan(wb_conversion *plan, wb__context *context);
+wb_status wb__whole_run(wb_conversion *plan, wb__context *context, const char *path);
+
+/* Has an Ollama model keep what the source says of itself beyond weights. */
+wb_status wb__deliver_store_texts(const wb_conversion *plan, wb_writer *writer, wb_error *error);
 
 /* Whether experts are one tensor in the result. */
 bool wb__plan_stacks(const wb_conversion *plan);

@@ -355,6 +355,15 @@ const wb__file_type *wb__file_type_named(wb__str name)
     return NULL;
 }
 
+const wb__file_type *wb__file_type_numbered(uint64_t number)
+{
+    for (size_t i = 0; i < COUNT(file_types); i++) {
+        if (file_types[i].number == number)
+            return &file_types[i];
+    }
+    return NULL;
+}
+
 const wb__file_type *wb__file_type_of(int32_t dtype)
 {
     const wb__dtype *row = wb__dtype_get(dtype);

@@ -29,6 +29,9 @@ typedef struct wb__file_type {
 /* The file type of that name, in any case; NULL if there is none. */
 const wb__file_type *wb__file_type_named(wb__str name);
 
+/* That of a number in general.file_type; NULL if there is none. */
+const wb__file_type *wb__file_type_numbered(uint64_t number);
+
 /* The one whose base type a dtype is, and that is named as it; NULL if there is none. */
 const wb__file_type *wb__file_type_of(int32_t dtype);
 

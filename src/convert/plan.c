@@ -4,6 +4,7 @@
  * the order of the result.
  */
 #include "convert/lora.h"
+#include "convert/rope.h"
 #include "open/told.h"
 
 #include <math.h>
@@ -300,28 +301,19 @@ static bool scales_as(const wb_conversion *plan, const char *type)
     return false;
 }
 
-/* What Llama 3.1 divides the frequencies of RoPE by: more the lower they are. */
 static wb_status add_llama3(wb_conversion *plan, wb__context *context)
 {
     const wb_config *config = &plan->insight->config;
-    const double turn = 6.283185307179586476925286766559;
+    const wb__llama3 numbers = {real_of(plan, "factor", 8), real_of(plan, "low_freq_factor", 1),
+                                real_of(plan, "high_freq_factor", 4),
+                                real_of(plan, "original_max_position_embeddings", 8192)};
     uint64_t n = config->head_dim / 2;
     if (n == 0 || n > 65536)
         return WB_OK;
-    double factor = real_of(plan, "factor", 8);
-    double low = real_of(plan, "low_freq_factor", 1);
-    double high = real_of(plan, "high_freq_factor", 4);
-    double context_length = real_of(plan, "original_max_position_embeddings", 8192);
     float *values = wb__arena_alloc(&plan->arena, (size_t)n * sizeof *values);
     if (values == NULL)
         return wb__fail_memory(context);
-    for (uint64_t i = 0; i < n; i++) {
-        double wave = turn * pow(config->rope_theta, (double)(2 * i) / (double)(2 * n));
-        double smooth = (context_length / wave - low) / (high - low);
-        values[i] = wave < context_length / high  ? 1.0f
-                    : wave > context_length / low ? (float)factor
-                                                  : (float)(1 / ((1 - smooth) / factor + smooth));
-    }
+    wb__llama3_divisors(&numbers, config->rope_theta, n, values);
     return add_made(plan, context, "rope_freqs.weight", values, n);
 }
 
@@ -432,6 +424,8 @@ static wb_status check_reads(const wb_conversion *plan, wb__context *context)
 
 wb_status wb__plan_make(wb_conversion *plan, wb__context *context)
 {
+    if (wb__whole_is(plan))
+        return wb__whole_plan(plan, context);
     wb_status status = wb__insight_of(plan->model, context, &plan->insight);
     if (status == WB_OK)
         status = check_reads(plan, context);

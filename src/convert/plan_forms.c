@@ -265,13 +265,19 @@ static void to_npz(wb_conversion *plan, wb__mix *mix, wb__planned *row)
 
 /* ---- all ---- */
 
-static void apply_rules(const wb_conversion *plan, wb__planned *row)
+static const wb__form *ruled(const wb_conversion *plan, const wb__planned *row)
 {
     const wb__form *said = wb__rules_find(plan->rules, row->name.ptr);
+    return said == NULL && row->source_name.len != 0
+               ? wb__rules_find(plan->rules, row->source_name.ptr)
+               : said;
+}
+
+static void apply_rules(const wb_conversion *plan, wb__planned *row)
+{
+    const wb__form *said = ruled(plan, row);
     const wb__mix_tensor tensor = mix_tensor(row);
     wb__mlx_type type;
-    if (said == NULL && row->source_name.len != 0)
-        said = wb__rules_find(plan->rules, row->source_name.ptr);
     if (said == NULL || wb__plan_is_other(&row->from))
         return;
     wb__form form = plan->target == WB_TARGET_GGUF ? ggml_form(said) : *said;
@@ -320,6 +326,35 @@ static wb_status fail_row(wb__context *context, wb_status status, wb__finding_id
     wb__form_name(&row->from, from, sizeof from);
     return wb__fail(context, status, id, WB_NO_OFFSET, row->name, "%s: %s, from %s", what, to,
                     from);
+}
+
+/* The types that llama-quantize makes of nothing but a matrix, though they could be encoded without. */
+static bool misses_matrix(const wb_conversion *plan, const wb__planned *row)
+{
+    static const int32_t types[] = {WB_DTYPE_IQ1_S,  WB_DTYPE_IQ1_M, WB_DTYPE_IQ2_XXS,
+                                    WB_DTYPE_IQ2_XS, WB_DTYPE_IQ2_S, WB_DTYPE_IQ3_XXS};
+    const wb__file_type *type = plan->quant.file_type;
+    bool is_needed = row->to.dtype == WB_DTYPE_Q2_K && plan->quant.kind == WB__QUANT_FILE_TYPE &&
+                     strcmp(type->name, "Q2_K_S") == 0;
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+        is_needed = is_needed || row->to.dtype == types[i];
+    return is_needed && row->to.scheme == WB__SCHEME_PLAIN && row->importance == NULL &&
+           row->route == WB__ROUTE_COMPUTE && plan->target == WB_TARGET_GGUF &&
+           !wb__str_equal(row->name, WB__STR("token_embd.weight")) &&
+           !wb__str_equal(row->name, WB__STR("output.weight"));
+}
+
+/* A file type means what llama-quantize makes of it; who names a type by itself is warned. */
+static wb_status check_matrix(wb_conversion *plan, wb__context *context, const wb__planned *row)
+{
+    if (!misses_matrix(plan, row))
+        return WB_OK;
+    if (plan->strict || (plan->quant.kind == WB__QUANT_FILE_TYPE && ruled(plan, row) == NULL))
+        return fail_row(context, WB_ERROR_UNSUPPORTED, WB__FINDING_QUANT_IMPORTANCE, row,
+                        "llama.cpp makes this type with an importance matrix only, and there is "
+                        "none that has the tensor");
+    return wb__plan_note(plan, context, WB_WARNING, WB__FINDING_QUANT_IMPORTANCE, row->name,
+                         "without an importance matrix this type loses much");
 }
 
 static wb_status check(const wb_conversion *plan, wb__context *context, const wb__planned *row)
@@ -443,6 +478,8 @@ static wb_status choose(wb_conversion *plan, wb__context *context, wb__mix *mix,
     if (row->to.dtype >= 0)
         choose_route(row);
     status = check(plan, context, row);
+    if (status == WB_OK)
+        status = check_matrix(plan, context, row);
     return status == WB_OK ? measure(context, row) : status;
 }
 

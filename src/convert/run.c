@@ -419,6 +419,8 @@ static wb_status create(wb__delivery *out)
     if (status == WB_OK && gguf)
         return wb__deliver_keys(out);
     if (status == WB_OK && store)
+        status = wb__deliver_store_texts(plan, out->writer, out->context->error);
+    if (status == WB_OK && store)
         return set_file_type(out);
     if (status == WB_OK && !npz) /* which has no metadata */
         status = wb_writer_set_string(out->writer, "format", SIZE_MAX,
@@ -457,6 +459,8 @@ static wb_status write_all(wb__delivery *out, runner *r, const wb_progress *prog
 wb_status wb__plan_run(wb_conversion *plan, wb__context *context, const char *path,
                        const wb_progress *progress)
 {
+    if (plan->whole)
+        return wb__whole_run(plan, context, path);
     wb__delivery out = {.plan = plan, .context = context, .path = path};
     runner r = {.out = &out, .plan = plan};
     size_t n = plan->tensors.count;

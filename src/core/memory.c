@@ -48,8 +48,7 @@ static void *map_large(size_t bytes)
     size_t tail = head + whole_pages(bytes);
     if (head != 0)
         (void)munmap(base, head);
-    if (padded > tail)
-        (void)munmap(base + tail, padded - tail);
+    (void)munmap(base + tail, padded - tail);
 #ifdef MADV_HUGEPAGE
     (void)madvise(base + head, whole_pages(bytes),
                   MADV_HUGEPAGE); /* advice only: refused is fine */

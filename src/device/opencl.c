@@ -188,7 +188,7 @@ static void unborrow(void *ctx, void *handle)
  */
 static bool is_seen_both_ways(wb__opencl *cl)
 {
-    uint8_t there[64], here[64];
+    uint8_t there[64] = {0}, here[64];
     void *handle;
     bool seen = false;
     for (size_t i = 0; i < sizeof here; i++)
@@ -197,6 +197,7 @@ static bool is_seen_both_ways(wb__opencl *cl)
         return false;
     uint8_t *pages = map(cl, handle);
     if (pages != NULL) {
+        memset(pages, 0, PAGE);
         memcpy(pages + 100, here, sizeof here);
         seen = download(cl, handle, 100, there, sizeof there) == WB_OK &&
                memcmp(there, here, sizeof here) == 0;

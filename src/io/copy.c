@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
+#include "io/sink.h"
 #include "io/source_private.h"
 
 #include <errno.h>
@@ -10,16 +11,8 @@
 
 static wb_status write_all(wb__context *context, int fd, const uint8_t *bytes, size_t n)
 {
-    while (n > 0) {
-        ssize_t done = write(fd, bytes, n);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done < 0)
-            return wb__fail_os(context, errno, "cannot write a temporary copy");
-        bytes += done;
-        n -= (size_t)done;
-    }
-    return WB_OK;
+    int os_error = wb__write_all(fd, bytes, n);
+    return os_error == 0 ? WB_OK : wb__fail_os(context, os_error, "cannot write a temporary copy");
 }
 
 /* A file without a name: in memory, or on the disk that TMPDIR names. */

@@ -36,11 +36,10 @@ static void multiply_by_power_of_ten(big *n, int64_t power)
         multiply_add(n, 10, 0);
 }
 
+/* Of a number other than 0. */
 static int bit_length(const big *n)
 {
     int top = 31;
-    if (n->used == 0)
-        return 0;
     while (!(n->limb[n->used - 1] >> top & 1))
         top--;
     return (int)(n->used - 1) * 32 + top + 1;

@@ -139,7 +139,7 @@ static wb__json_token read_word(wb__json *json, const char *word, wb__json_token
 
 wb__json_token wb__json_read_nonfinite(wb__json *json, bool negative)
 {
-    bool nan = wb__cursor_peek(json->cursor) == 'N' && !negative;
+    bool nan = wb__cursor_peek(json->cursor) == 'N'; /* behind a minus it is 'I' */
     json->special = nan        ? UINT64_C(0x7FF8000000000000)
                     : negative ? UINT64_C(0xFFF0000000000000)
                                : UINT64_C(0x7FF0000000000000);

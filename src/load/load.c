@@ -228,8 +228,11 @@ static void run_lane(void *arg, size_t number)
         if (status == WB_OK && lane.upload != NULL)
             status = wb__upload_turn(&lane);
         uint64_t start = wb__load_now();
-        if (status == WB_OK)
+        bool needed = status == WB_OK && wb__load_needs_bytes(&lane, &piece);
+        if (needed)
             status = wb__load_fetch(&lane, &piece);
+        else if (status == WB_OK)
+            lane.spent.copied += piece.end - piece.begin; /* by each tensor for itself */
         lane.spent.read_ns += wb__load_now() - start;
         if (status == WB_OK && (load->options->flags & WB_LOAD_DIGEST))
             wb__load_digest(&lane, &piece);
@@ -260,24 +263,6 @@ static void run(wb__load *load)
 
 /* ---- the whole ---- */
 
-/* Pieces of a file are pieces of its tensors only where they lie in it as they are. */
-static wb_status check_storing(const wb__load *load)
-{
-    const wb__model *logical = &load->model->logical;
-    bool converts = (load->options->flags & WB_LOAD_CONVERT) != 0;
-    for (size_t i = 0; i < logical->storings.count; i++) {
-        const wb__storing *storing = wb__list_at(&logical->storings, i);
-        if (!storing->deflated && !storing->columns && !(storing->big_endian && converts))
-            continue;
-        load->context->file = logical->files[wb__model_file_of(logical, storing->tensor)].path;
-        return wb__fail(load->context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
-                        wb__table_name(&logical->table, storing->tensor),
-                        "it is compressed, stored by columns or most significant byte first: use "
-                        "wb_tensor_read");
-    }
-    return WB_OK;
-}
-
 static wb_status check_device(wb__context *context, const wb_load_options *options)
 {
     const wb_device *device = options->device;
@@ -287,6 +272,8 @@ static wb_status check_device(wb__context *context, const wb_load_options *optio
         return wb__fail_argument(context, "wb_load_options.device needs target");
     if (device->map == NULL && device->upload == NULL)
         return wb__fail_argument(context, "wb_device needs map or upload");
+    if ((device->stage == NULL) != (device->unstage == NULL))
+        return wb__fail_argument(context, "wb_device has one of stage and unstage");
     return WB_OK;
 }
 
@@ -294,7 +281,6 @@ static wb_status check_options(wb__load *load)
 {
     const wb_load_options *options = load->options;
     wb__context *context = load->context;
-    const wb__model *logical = &load->model->logical;
     if (options->size != sizeof *options)
         return wb__fail_argument(context, "wb_load_options.size is not sizeof(wb_load_options)");
     if (options->io > WB_IO_DIRECT)
@@ -308,24 +294,11 @@ static wb_status check_options(wb__load *load)
         if (status != WB_OK)
             return status;
     }
-    if (options->consume != NULL || options->device != NULL || (options->flags & WB_LOAD_CONVERT)) {
-        wb_status status = check_storing(load);
-        if (status != WB_OK)
-            return status;
-    }
     if (!(options->flags & WB_LOAD_CONVERT))
         return WB_OK;
     load->dtype = wb__dtype_get(options->dtype);
     if (load->dtype == NULL || !wb__dtype_is_float(load->dtype) || load->dtype->block_bits % 8 != 0)
         return wb__fail_argument(context, "wb_load_options.dtype is no float of whole bytes");
-    for (size_t i = 0; i < logical->file_count; i++) {
-        if (logical->files[i].big_endian) {
-            context->file = logical->files[i].path;
-            return wb__fail(
-                context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET, WB__STR(""),
-                "its numbers are stored most significant byte first: use wb_tensor_read");
-        }
-    }
     return WB_OK;
 }
 

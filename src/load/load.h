@@ -111,6 +111,12 @@ wb_status wb__upload_close(wb__lane *lane);
 
 /* ---- tensors.c ---- */
 
+/*
+ * False if nobody wants the bytes of a piece as they are: there are only tensors in it that are compressed,
+ * stored by columns or most significant byte first, which are read one by one.
+ */
+bool wb__load_needs_bytes(const wb__lane *lane, const wb__load_piece *piece);
+
 /* Converts what the piece has of each tensor, and hands it over. */
 wb_status wb__load_hand_over(wb__lane *lane, const wb__load_piece *piece);
 

@@ -1,5 +1,6 @@
 #include "dtype/block.h"
 #include "load/load.h"
+#include "open/stored.h"
 
 /* The number callers know a stored tensor by, where it is part of another one that of the part. */
 static uint64_t number_of(const wb__tensors *tensors, size_t stored)
@@ -77,38 +78,128 @@ static bool is_converted(const wb__load *load, const wb__dtype *from)
            from->block_bits % 8 == 0;
 }
 
-wb_status wb__load_hand_over(wb__lane *lane, const wb__load_piece *in)
+/* ---- tensors that do not lie in the file as they are handed over ---- */
+
+static bool is_apart(const wb_model *model, size_t tensor)
+{
+    const wb__storing *storing = wb__model_storing_of(&model->logical, tensor);
+    return wb__model_is_swapped(&model->logical, tensor) ||
+           (storing != NULL && (storing->deflated || storing->columns));
+}
+
+/*
+ * Reads and hands over all of a tensor, in steps that the buffer of the lane holds: what was in it has
+ * been dealt with. The lane that has the piece in which it begins does so.
+ */
+static wb_status hand_over_apart(wb__lane *lane, wb_piece *piece, size_t tensor)
+{
+    const wb_model *model = lane->load->model;
+    const wb__kind *kind = wb__table_kind_of(&model->logical.table, tensor);
+    uint64_t unit = wb__dtype_unit_bytes(kind->dtype);
+    uint64_t step = lane->load->piece_bytes - lane->load->piece_bytes % unit;
+    bool swaps = wb__model_is_swapped(&model->logical, tensor);
+    wb_status status = WB_OK;
+    wb__stored stored;
+    wb__stored_open(&stored, model, &lane->context, tensor);
+    for (uint64_t at = 0; at < kind->bytes && status == WB_OK; at += step) {
+        size_t n = (size_t)(kind->bytes - at < step ? kind->bytes - at : step);
+        if (lane->upload != NULL) /* which may still be going on out of the buffer */
+            status = wb__upload_turn(lane);
+        uint64_t start = wb__load_now();
+        if (status == WB_OK)
+            status = wb__stored_read(&stored, at, lane->buffer, n);
+        if (status == WB_OK && swaps)
+            wb__dtype_swap(kind->dtype, lane->buffer, n / unit);
+        lane->spent.read_ns += wb__load_now() - start;
+        if (status != WB_OK)
+            break;
+        piece->at = at;
+        piece->bytes = n;
+        piece->data = lane->buffer;
+        piece->lasting = 0;
+        status = is_converted(lane->load, kind->dtype)
+                     ? convert(lane, piece, kind->dtype, at / unit, lane->buffer, n / unit)
+                     : consume(lane, piece);
+    }
+    wb__stored_close(&stored);
+    return status;
+}
+
+/* ---- a piece ---- */
+
+typedef struct part {
+    size_t tensor;
+    const wb__dtype *dtype;
+    uint64_t tensor_at, begin, end; /* in the file */
+    bool apart;
+} part;
+
+/* What the piece has of the i-th tensor of the order; false if that begins behind it. */
+static bool part_of(const wb__lane *lane, const wb__load_piece *in, size_t i, part *out)
 {
     const wb_model *model = lane->load->model;
     const wb__table *table = &model->logical.table;
-    const wb__model_file *file = &model->logical.files[in->number];
-    const wb__load_file *load_file = in->file;
+    uint64_t data_begin = model->logical.files[in->number].data_begin;
+    if (i >= in->file->order.count)
+        return false;
+    out->tensor = wb__order_at(&in->file->order, i);
+    out->dtype = wb__table_kind_of(table, out->tensor)->dtype;
+    out->tensor_at = data_begin + wb__tensor_begin(table, out->tensor);
+    uint64_t end = data_begin + wb__tensor_end(table, out->tensor);
+    out->begin = out->tensor_at > in->begin ? out->tensor_at : in->begin;
+    out->end = end < in->end ? end : in->end;
+    out->apart = is_apart(model, out->tensor);
+    return out->tensor_at < in->end;
+}
+
+bool wb__load_needs_bytes(const wb__lane *lane, const wb__load_piece *in)
+{
+    const wb__load *load = lane->load;
+    bool has_apart = false;
+    part p;
+    if ((load->options->consume == NULL && load->options->device == NULL) ||
+        load->options->place != NULL || (load->options->flags & WB_LOAD_DIGEST))
+        return true;
+    for (size_t i = in->first_tensor; part_of(lane, in, i, &p); i++) {
+        if (!p.apart && p.begin < p.end)
+            return true;
+        has_apart |= p.apart;
+    }
+    return !has_apart;
+}
+
+static wb_status hand_over(wb__lane *lane, const wb__load_piece *in, const part *p)
+{
+    wb_piece piece = {.size = sizeof piece,
+                      .tensor = number_of(&lane->load->model->tensors, p->tensor),
+                      .dtype = p->dtype->id};
+    if (p->apart)
+        return hand_over_apart(lane, &piece, p->tensor);
+    piece.at = p->begin - p->tensor_at;
+    piece.bytes = p->end - p->begin;
+    piece.data = in->data + (p->begin - in->begin);
+    piece.lasting = in->lasting;
+    return is_converted(lane->load, p->dtype)
+               ? convert_part(lane, in, &piece, p->dtype, p->tensor_at, piece.at,
+                              p->end - p->tensor_at, piece.data)
+               : consume(lane, &piece);
+}
+
+wb_status wb__load_hand_over(wb__lane *lane, const wb__load_piece *in)
+{
     wb_status status = WB_OK;
+    part p;
     if (lane->load->options->consume == NULL && lane->load->dtype == NULL &&
         lane->load->options->device == NULL)
         return WB_OK;
-    for (size_t i = in->first_tensor; i < load_file->order.count && status == WB_OK; i++) {
-        size_t tensor = wb__order_at(&load_file->order, i);
-        const wb__dtype *from = wb__table_kind_of(table, tensor)->dtype;
-        uint64_t at = file->data_begin + wb__tensor_begin(table, tensor);
-        uint64_t end = file->data_begin + wb__tensor_end(table, tensor);
-        if (at >= in->end)
-            break;
-        uint64_t begin = at > in->begin ? at : in->begin;
-        if (end > in->end)
-            end = in->end;
-        if (begin >= end)
-            continue;
-        wb_piece piece = {.size = sizeof piece,
-                          .tensor = number_of(&model->tensors, tensor),
-                          .at = begin - at,
-                          .bytes = end - begin,
-                          .data = in->data + (begin - in->begin),
-                          .dtype = from->id,
-                          .lasting = in->lasting};
-        status = is_converted(lane->load, from)
-                     ? convert_part(lane, in, &piece, from, at, begin - at, end - at, piece.data)
-                     : consume(lane, &piece);
+    /* First what the buffer has, which is used for the others. */
+    for (size_t i = in->first_tensor; status == WB_OK && part_of(lane, in, i, &p); i++) {
+        if (!p.apart && p.begin < p.end)
+            status = hand_over(lane, in, &p);
+    }
+    for (size_t i = in->first_tensor; status == WB_OK && part_of(lane, in, i, &p); i++) {
+        if (p.apart && p.tensor_at >= in->begin)
+            status = hand_over(lane, in, &p);
     }
     return status;
 }

@@ -87,7 +87,7 @@ static wb_status start_upload(wb__lane *lane, stage *s, void *handle, uint64_t o
     status = device->upload(device->ctx, handle, offset, data, n, &event);
     if (status != WB_OK)
         return wb__fail_device(&lane->context, status, "take", n);
-    if (event != NULL)
+    if (event != NULL && device->wait != NULL)
         s->events[s->count++] = event;
     return WB_OK;
 }

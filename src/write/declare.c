@@ -139,6 +139,20 @@ void wb__writer_delete(wb_writer *writer)
     wb__free(&allocator, writer, sizeof *writer);
 }
 
+wb_status wb__writer_set_whole(wb__context *context, wb_writer *writer, const wb_model *model)
+{
+    wb__str none = WB__STR("");
+    wb_status status = wb__writer_check_declaring(context, writer, none);
+    if (status != WB_OK)
+        return status;
+    bool is_gguf = model != NULL && strcmp(wb_format(model), "gguf") == 0;
+    if (!is_gguf || model->source_count != 1 || writer->tensors.count != 0 ||
+        (writer->format != &wb__format_gguf && !writer->is_store))
+        return fail(context, none, "only a model that is one GGUF file is written as it is");
+    writer->whole = model;
+    return WB_OK;
+}
+
 wb_status wb__writer_check_declaring(wb__context *context, const wb_writer *writer, wb__str name)
 {
     if (atomic_load(&writer->state) == WB__DECLARING)

@@ -164,14 +164,45 @@ static wb_status make_outputs(wb__context *context, wb_writer *writer, size_t co
     return WB_OK;
 }
 
+wb_status wb__writer_plan_whole(wb__context *context, wb_writer *writer)
+{
+    wb__output *output = wb__arena_alloc(&writer->arena, sizeof *output);
+    if (output == NULL)
+        return wb__fail_memory(context);
+    memset(output, 0, sizeof *output);
+    output->layout.header.allocator = &writer->allocator;
+    output->layout.bytes = wb__source_bytes(writer->whole->sources[0]);
+    output->layout.tensor_count = (size_t)writer->whole->tensors.count;
+    writer->outputs = output;
+    writer->output_count = 1;
+    return WB_OK;
+}
+
+static wb_status plan_whole(wb__context *context, wb_writer *writer, const char *path)
+{
+    if (path == NULL || writer->extras.count != 0)
+        return wb__fail_argument(context, "a file that is written as it is needs a path");
+    wb_status status = wb__writer_plan_whole(context, writer);
+    if (status == WB_OK)
+        status = wb__writer_name_outputs(context, writer, path);
+    writer->has_paths = true;
+    if (status == WB_OK)
+        atomic_store(&writer->state, WB__PLANNED);
+    return status;
+}
+
 wb_status wb__writer_plan(wb__context *context, wb_writer *writer, const char *path)
 {
     uint64_t alignment;
     size_t count = 1;
     if (atomic_load(&writer->state) != WB__DECLARING)
         return wb__fail_argument(context, "the files are planned already");
+    if (writer->is_store && writer->whole != NULL)
+        return wb__store_plan_whole(context, writer, path);
     if (writer->is_store)
         return wb__store_plan(context, writer, path);
+    if (writer->whole != NULL)
+        return plan_whole(context, writer, path);
     if (writer->extras.count != 0 && !(writer->flags & WB_WRITE_FOLDER))
         return wb__fail_argument(context, "files beside the weights need a folder to be in");
     wb_status status = find_alignment(context, writer, &alignment);

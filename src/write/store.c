@@ -119,9 +119,29 @@ static wb_status make_folders(wb__context *context, const char *path)
     return wb__fail_os(context, os_error, "cannot make the folders of the store");
 }
 
+/* Ollama finds models whatever the case of their names: one that is there keeps its own. */
+static wb_status find_existing(wb__context *context, wb_writer *writer)
+{
+    char *path;
+    wb_status status = wb__ollama_find(context, writer->store, writer->store_name, &path);
+    if (status == WB_ERROR_NOT_FOUND) {
+        (void)wb__error_reset(context->error, context->error);
+        context->file = "";
+        return WB_OK;
+    }
+    if (status != WB_OK)
+        return status;
+    writer->manifest_path = wb__arena_copy(&writer->arena, path, strlen(path));
+    wb__free(&context->allocator, path, strlen(path) + 1);
+    return writer->manifest_path == NULL ? wb__fail_memory(context) : WB_OK;
+}
+
 wb_status wb__store_begin(wb__context *context, wb_writer *writer)
 {
     struct stat st;
+    wb_status found = find_existing(context, writer);
+    if (found != WB_OK)
+        return found;
     if (!(writer->flags & WB_WRITE_FORCE) && lstat(writer->manifest_path, &st) == 0) {
         context->file = writer->manifest_path;
         return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_WRITE_EXISTS, WB_NO_OFFSET,
@@ -391,6 +411,25 @@ static void put_field(wb__json_writer *json, const char *key, wb__str text)
     wb__json_write_str(json, text);
 }
 
+/* What Ollama says of a model that is a GGUF file, in the order of its struct. */
+static void make_gguf_config(const wb_writer *writer, wb__buffer *out)
+{
+    wb__json_writer json = {.write = append, .ctx = out};
+    wb__str family = text_under(writer, "ollama.model_family");
+    wb__json_write_begin(&json, '{');
+    put_field(&json, "model_format", WB__STR("gguf"));
+    put_field(&json, "model_family", family);
+    wb__json_write_key(&json, "model_families");
+    wb__json_write_begin(&json, '[');
+    wb__json_write_str(&json, family);
+    wb__json_write_end(&json, ']');
+    put_field(&json, "model_type", text_under(writer, "ollama.model_type"));
+    put_field(&json, "file_type", text_under(writer, "ollama.file_type"));
+    put_field(&json, "architecture", WB__STR("amd64"));
+    put_field(&json, "os", WB__STR("linux"));
+    wb__json_write_end(&json, '}');
+}
+
 /* In the order of Ollama's struct. */
 static wb_status make_config(wb__context *context, const wb_writer *writer, wb__buffer *out)
 {
@@ -398,6 +437,10 @@ static wb_status make_config(wb__context *context, const wb_writer *writer, wb__
     wb__str whole = text_under(writer, "ollama.config");
     if (whole.len != 0) {
         wb__buffer_add(out, whole.ptr, whole.len);
+        return WB_OK;
+    }
+    if (writer->whole != NULL) {
+        make_gguf_config(writer, out);
         return WB_OK;
     }
     wb_status status = find_dialect(context, writer, &dialect);
@@ -457,7 +500,8 @@ static wb_status make_manifest(wb__context *context, wb_writer *writer, wb__buff
     wb__json_write_begin(&json, '[');
     for (size_t i = 0; i < writer->output_count; i++) {
         const wb__output *output = &writer->outputs[i];
-        put_layer(&json, IMAGE_TYPE, "tensor", output->digest, output->layout.bytes, output->layer);
+        put_layer(&json, IMAGE_TYPE, writer->whole != NULL ? "model" : "tensor", output->digest,
+                  output->layout.bytes, output->layer);
     }
     if (status == WB_OK)
         status = put_json_layers(context, writer, &json);

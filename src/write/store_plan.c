@@ -222,6 +222,10 @@ static wb_status find_places(wb__context *context, wb_writer *writer, const char
         if (writer->store == NULL)
             return wb__fail_memory(context);
     }
+    writer->store_name.ptr = wb__arena_copy(&writer->arena, text, strlen(text));
+    writer->store_name.len = strlen(text);
+    if (writer->store_name.ptr == NULL)
+        return wb__fail_memory(context);
     writer->manifest_path = print(&writer->arena, writer->store, "/manifests/", name.host,
                                   name.space, name.model, name.tag);
     size_t n = strlen(writer->store) + sizeof "/blobs/";
@@ -234,6 +238,17 @@ static wb_status find_places(wb__context *context, wb_writer *writer, const char
         writer->outputs[i].path = blobs;
     writer->blobs = blobs;
     return WB_OK;
+}
+
+wb_status wb__store_plan_whole(wb__context *context, wb_writer *writer, const char *name)
+{
+    wb_status status = wb__writer_plan_whole(context, writer);
+    if (status == WB_OK)
+        status = find_places(context, writer, name);
+    writer->has_paths = true;
+    if (status == WB_OK)
+        atomic_store(&writer->state, WB__PLANNED);
+    return status;
 }
 
 wb_status wb__store_plan(wb__context *context, wb_writer *writer, const char *name)

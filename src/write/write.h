@@ -112,6 +112,7 @@ struct wb_writer {
     uint64_t max_file_bytes;
     uint64_t max_file_tensors;
     const wb_model *source;
+    const wb_model *whole; /* whose one file is the result; NULL: none */
     wb__arena arena;
     wb__list metas;   /* of wb__out_meta */
     wb__list tensors; /* of wb__outgoing */
@@ -131,6 +132,7 @@ struct wb_writer {
     size_t index_len;
     const char *index_path;
     const char *manifest_path; /* of a store */
+    wb__str store_name;        /* the model's name there, as it was given */
     const char *blobs;         /* what paths of blobs begin with */
     const char *folder;        /* that is made, NULL: the files go where others are */
     const char *folder_at;     /* its temporary name, NULL: there is none (any more) */
@@ -177,6 +179,7 @@ wb_status wb__writer_add(wb__context *context, wb_writer *writer, wb__str name, 
 
 wb_status wb__writer_set_packing(wb__context *context, wb_writer *writer, uint64_t index,
                                  wb__str type, uint32_t group);
+wb_status wb__writer_set_whole(wb__context *context, wb_writer *writer, const wb_model *model);
 wb_status wb__writer_add_extra(wb__context *context, wb_writer *writer, wb__extra extra);
 wb_status wb__writer_check_declaring(wb__context *context, const wb_writer *writer, wb__str name);
 
@@ -205,6 +208,9 @@ bool wb__path_is_stream(const char *path);
 
 /* Gives the outputs their paths. */
 wb_status wb__writer_name_outputs(wb__context *context, wb_writer *writer, const char *path);
+
+/* The one output of a whole file. */
+wb_status wb__writer_plan_whole(wb__context *context, wb_writer *writer);
 
 /* Makes what the index file of shards holds. */
 wb_status wb__writer_make_index(wb__context *context, wb_writer *writer);
@@ -239,6 +245,9 @@ wb_status wb__between_finish(wb__context *context, wb_writer *writer, wb__output
 
 /* Groups the tensors into layers, a blob each. */
 wb_status wb__store_plan(wb__context *context, wb_writer *writer, const char *name);
+
+/* The same of a file that is taken as it is. */
+wb_status wb__store_plan_whole(wb__context *context, wb_writer *writer, const char *name);
 
 /* Looks whether the model is there already, and makes the folders. */
 wb_status wb__store_begin(wb__context *context, wb_writer *writer);

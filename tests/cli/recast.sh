@@ -66,6 +66,32 @@ for from in q.gguf whole.gguf; do
 done
 cmp q.gguf.raw whole.gguf.raw
 
+# What Llama 3.1 does to RoPE is four numbers here and a tensor there, and comes back.
+cp -r "$models/llama-tied-float16-4bit" rope
+chmod -R u+w rope
+for numbers in '8.0 8192' '32.0 8192' '4.0 3000'; do
+    python3 -B - "$models/llama-tied-float16-4bit/config.json" $numbers <<'P'
+import json, sys
+config = json.load(open(sys.argv[1])) | {"rope_theta": 500000.0}
+config["rope_scaling"] = {"factor": float(sys.argv[2]), "high_freq_factor": 4.0, "low_freq_factor": 1.0,
+                          "original_max_position_embeddings": int(sys.argv[3]), "rope_type": "llama3"}
+json.dump(config, open("rope/config.json", "w"))
+P
+    rm -rf rope.back
+    wb convert rope rope.gguf
+    wb convert rope.gguf rope.back --to safetensors
+    wb convert rope.back again.gguf
+    for file in rope again; do
+        wb export $file.gguf rope_freqs.weight --format raw -o $file.raw
+    done
+    cmp rope.raw again.raw
+    python3 -B - <<'P'
+import json
+a, b = (json.load(open(f"{f}/config.json"))["rope_scaling"] for f in ("rope", "rope.back"))
+assert a == b, (a, b)
+P
+done
+
 # Weights packed as others do come in decoded.
 python3 -B - "$DATA/golden/hub" <<'P'
 import json, os, struct, sys
@@ -91,6 +117,16 @@ for kind in awq_g64_f16 gptq_act_order fp8_128; do
     cmp got.raw want.raw
     ! grep -q quantization_config $kind.f32/config.json
 done
+
+# A run that is killed goes on when it is started again, and says so; the result is the same.
+mkdir killed
+code=0
+( ulimit -f 100; wb convert "$models/qwen3-bf16" killed/a.gguf --quant F32 ) >answer 2>message || code=$?
+[ "$code" = 5 ]
+grep -q 'killed/a.gguf' message
+wb convert "$models/qwen3-bf16" killed/a.gguf --quant F32
+cmp q.gguf killed/a.gguf
+[ "$(ls -A killed)" = a.gguf ]
 
 # What cannot be.
 code 4 convert "$twins/llama" x --to gguf --quant Q4_K_X

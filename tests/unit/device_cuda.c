@@ -185,6 +185,69 @@ static void the_caller_s_context(void **state)
     fake_reset(fake);
 }
 
+/* A stop on request, which comes while copies are on their way. */
+static int stop(void *ctx, const wb_piece *piece)
+{
+    (void)ctx;
+    return piece->at > 0; /* the second piece of the large tensor */
+}
+
+static void *no_target(void *ctx, const wb_piece *piece, uint64_t *offset)
+{
+    (void)piece;
+    *offset = 0;
+    return *(void **)ctx;
+}
+
+static void loading_stops_on_request(void **state)
+{
+    const wb_cuda_options options = options_of(NULL);
+    wb_device device = open_well(&options);
+    wb_error error;
+    void *handle;
+    (void)state;
+    assert_int_equal(device.alloc(device.ctx, 1u << 20, &handle), WB_OK);
+    for (unsigned round = 0; round < 2; round++) {
+        wb_load_options how = {.size = sizeof how,
+                               .lanes = 2,
+                               .memory = 4 * (64u << 10),
+                               .executor = round == 0 ? NULL : &devices_threads,
+                               .ctx = &handle,
+                               .consume = stop,
+                               .device = &device,
+                               .target = no_target};
+        assert_int_equal(wb_load(model, &how, NULL, &error), WB_ERROR_CANCELLED);
+        assert_true(fake->copied > 0);
+        assert_int_equal(fake->pending, 0);
+    }
+    device.free(device.ctx, handle, 1u << 20);
+    wb_device_close(&device);
+    fake_reset(fake);
+}
+
+static void half_a_device_is_refused(void **state)
+{
+    const wb_cuda_options options = options_of(NULL);
+    wb_device device = open_well(&options), other = device;
+    wb_load_options how = {.size = sizeof how, .device = &other};
+    wb_provider *provider;
+    wb_error error;
+    (void)state;
+    assert_int_equal(wb_load(model, &how, NULL, &error), WB_ERROR_ARGUMENT);
+    how.target = no_target;
+    other.upload = NULL;
+    assert_int_equal(wb_load(model, &how, NULL, &error), WB_ERROR_ARGUMENT);
+    other = device;
+    other.size = 8;
+    assert_int_equal(wb_load(model, &how, NULL, &error), WB_ERROR_ARGUMENT);
+    other = device;
+    other.unstage = NULL;
+    assert_int_equal(wb_provider_create(model, &other, NULL, &provider, &error), WB_ERROR_ARGUMENT);
+    assert_int_equal(wb_load(model, &how, NULL, &error), WB_ERROR_ARGUMENT);
+    wb_device_close(&device);
+    fake_reset(fake);
+}
+
 static void what_cannot_be_opened(void **state)
 {
     wb_device device;
@@ -224,6 +287,8 @@ int main(void)
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(a_full_device_says_so),
         cmocka_unit_test(the_caller_s_context),
+        cmocka_unit_test(loading_stops_on_request),
+        cmocka_unit_test(half_a_device_is_refused),
         cmocka_unit_test(what_cannot_be_opened),
     };
     fake = fake_find(library);

@@ -183,7 +183,8 @@ static void too_large_a_buffer_is_told(void **state)
 /* The context and queue of an engine are used, and left to it. */
 static void the_caller_s_context(void **state)
 {
-    void *(*create_context)(const intptr_t *, uint32_t, void *const *, void *, void *, int *);
+    void *(*create_context)(const intptr_t *, uint32_t, void *const *,
+                            void (*)(const char *, const void *, size_t, void *), void *, int *);
     void *(*create_queue)(void *, void *, uint64_t, int *);
     int (*get_devices)(void *, uint64_t, uint32_t, void **, uint32_t *);
     int (*release_context)(void *);

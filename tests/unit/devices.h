@@ -7,43 +7,12 @@
 #define WB_TESTS_DEVICES_H
 
 #include <dlfcn.h>
-#include <pthread.h>
 
 #include "../fake/fake.h"
+#include "crew.h"
 
-/* ---- threads ---- */
-
-typedef struct devices_job {
-    void (*body)(void *arg, size_t i);
-    void *arg;
-    size_t i;
-} devices_job;
-
-static inline void *devices_start(void *arg)
-{
-    devices_job *job = arg;
-    job->body(job->arg, job->i);
-    return NULL;
-}
-
-static inline void devices_in_threads(void *ctx, size_t n, void (*body)(void *arg, size_t i),
-                                      void *arg)
-{
-    pthread_t threads[64];
-    devices_job jobs[64];
-    (void)ctx;
-    for (size_t at = 0; at < n; at += 64) {
-        size_t now = n - at < 64 ? n - at : 64;
-        for (size_t i = 0; i < now; i++) {
-            jobs[i] = (devices_job){body, arg, at + i};
-            assert_int_equal(pthread_create(&threads[i], NULL, devices_start, &jobs[i]), 0);
-        }
-        for (size_t i = 0; i < now; i++)
-            assert_int_equal(pthread_join(threads[i], NULL), 0);
-    }
-}
-
-static const wb_executor devices_threads = {NULL, devices_in_threads};
+static size_t devices_crew = 4;
+static const wb_executor devices_threads = {&devices_crew, crew_run};
 
 /* ---- the model ---- */
 

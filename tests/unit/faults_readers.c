@@ -132,7 +132,7 @@ static void put_split(const char *name, unsigned i, unsigned says)
     gguf g;
     gguf_start(&g, false, 1, 3);
     gguf_number(&g, "split.no", U16, says, 2);
-    gguf_number(&g, "split.count", U16, 3, 2);
+    gguf_number(&g, "split.count", U16, 4, 2);
     gguf_number(&g, "split.tensors.count", I32, 7, 4);
     gguf_tensor(&g, tensor, shape, 0, 0);
     gguf_pad(&g, 32);
@@ -171,7 +171,8 @@ static void put_store(void)
                                                                "\"") "," LAYER("template", 6,
                                                                                "") "]}"},
         {"manifests/registry.ollama.ai/library/g/latest",
-         "{\"schemaVersion\":2,\"layers\":[" LAYER("model", 7, "") "," LAYER("params", 1, "") "]}"},
+         "{\"schem\\u0061Version\":2,\"layers\":[" LAYER("model", 7, "") "," LAYER("params", 1,
+                                                                                   "") "]}"},
         {"manifests/registry.ollama.ai/library/g/damaged", "{\"layers\":["},
         {"manifests/registry.ollama.ai/library/.hidden", "x"},
         {"blobs/sha256-1123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef", "{}"},
@@ -203,7 +204,8 @@ static void put_folders(void)
         "stale/model.safetensors",     "stale/model-00001-of-00001.safetensors",
         "shards/a-1-of-2.safetensors", "shards/a-2-of-2.safetensors",
         "named/a-1-of-2.safetensors",  "named/a-2-of-2.safetensors",
-        "named/zzz.safetensors",
+        "named/zzz.safetensors",       "stray/model.safetensors",
+        "stray/model-x.safetensors",   "first/b.safetensors",
     };
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         char *path = in(files[i]);
@@ -213,8 +215,11 @@ static void put_folders(void)
     char *stale = in("stale/model.safetensors.index.json");
     put_text(stale, "{\"weight_map\":{\"x\":\"gone.safetensors\"}}");
     char *named = in("named/a.safetensors.index.json");
-    put_text(named, "{\"weight_map\":{\"t4\":\"a-1-of-2.safetensors\","
+    put_text(named, "{\"weight_map\":{\"t\\u0034\":\"a-1-of-2.safetensors\","
                     "\"x\":\"a-1-of-2.safetensors\",\"t5\":\"a-2-of-2.safetensors\"}}");
+    char *first = in("first/a.safetensors.index.json");
+    put_text(first, "{\"metadata\":{\"total_size\":1},\"weight_map\":{\"x\":\"b.safetensors\"}}");
+    free(first);
     put_split("split/m-00001-of-00003.gguf", 0, 0);
     put_split("split/m-00002-of-00003.gguf", 1, 2);
     put_split("split/m-00003-of-00003.gguf", 2, 1);
@@ -255,6 +260,8 @@ static const char *const paths[] = {
     "shards",
     "named/a-2-of-2.safetensors",
     "split",
+    "stray",
+    "first",
     "split/m-00002-of-00003.gguf",
     "lone",
 };

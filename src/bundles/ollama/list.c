@@ -112,7 +112,10 @@ static wb_status read_entry(listing *list, wb__store_entry *entry)
             wb__json json;
             wb__cursor cursor = wb__cursor_over(list->text, (size_t)bytes);
             wb__json_start(&json, &cursor, &context->allocator);
-            if (!read_manifest(&json, entry))
+            bool good = read_manifest(&json, entry);
+            if (!good && json.fault == WB__JSON_FAULT_MEMORY)
+                status = wb__fail_memory(context);
+            else if (!good)
                 status = wb__fail(context, WB_ERROR_FORMAT, WB__FINDING_OLLAMA_MANIFEST, json.at,
                                   WB__STR(""), "%s",
                                   json.token == WB__JSON_FAULT ? wb__json_fault_text(json.fault)

@@ -1,0 +1,25 @@
+#!/bin/sh
+# What is written, as the real readers read it, value for value: tests/tools/readers.py, in the environment of
+# check/writers.sh and those that `make peers` makes. A reader that is not there is skipped with a message.
+set -eu
+venv=$BUILD/venv-readers
+peers=$PWD/build/peers
+if [ ! -e "$venv/ready" ]; then
+    rm -rf "$venv"
+    if python3 -m venv "$venv" >/dev/null 2>&1 &&
+        "$venv/bin/pip" install --quiet safetensors==0.8.0 gguf==0.19.0 ml_dtypes numpy >/dev/null 2>&1; then
+        touch "$venv/ready"
+    fi
+fi
+with() {
+    python=$1
+    shift
+    if [ -x "$python" ]; then
+        "$python" -B tests/tools/readers.py "$WB" tests/data "$@"
+    else
+        echo "skipped: $*: $python is not there"
+    fi
+}
+with "$venv/bin/python" safetensors numpy gguf
+with "$peers/mlx/venv/bin/python" mlx
+with "$peers/llama-cpp/venv/bin/python" llama

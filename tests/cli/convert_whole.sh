@@ -1,0 +1,60 @@
+# A GGUF file into an Ollama store, there under another name, and out again: the same bytes.
+models=$DATA/models
+wb convert "$models/qwen3-bf16" q.gguf --quant Q4_K_M
+wb convert q.gguf q --to ollama --store one --json >answer
+python3 -B - <<'P'
+import hashlib, json
+data = open("q.gguf", "rb").read()
+m = json.load(open("one/manifests/registry.ollama.ai/library/q/latest"))
+digest = hashlib.sha256(data).hexdigest()
+assert m["layers"] == [{"mediaType": "application/vnd.ollama.image.model", "digest": "sha256:" + digest, "size": len(data)}], m
+assert open("one/blobs/sha256-" + digest, "rb").read() == data
+raw = open("one/blobs/" + m["config"]["digest"].replace(":", "-"), "rb").read()
+assert hashlib.sha256(raw).hexdigest() == m["config"]["digest"][7:] and len(raw) == m["config"]["size"]
+config = json.loads(raw)
+assert config["model_format"] == "gguf" and config["model_family"] == "qwen3" and config["model_families"] == ["qwen3"]
+assert config["file_type"] == "Q4_K_M" and config["model_type"][-1] in "KM", config
+answer = json.load(open("answer"))
+assert answer["totals"]["exact"] == answer["totals"]["tensors"] == len(answer["tensors"]) > 30
+P
+wb verify -q --deep --store one q
+wb convert ollama://q out.gguf --store one
+cmp q.gguf out.gguf
+# Under another name, with the config it has; a model that is there is not written over.
+python3 -B - <<'P'
+import hashlib, json
+path = "one/manifests/registry.ollama.ai/library/q/latest"
+m = json.load(open(path))
+def blob(raw):
+    digest = hashlib.sha256(raw).hexdigest()
+    open("one/blobs/sha256-" + digest, "wb").write(raw)
+    return {"digest": "sha256:" + digest, "size": len(raw)}
+m["config"] |= blob(b'{"model_format":"gguf","model_family":"qwen3","renderer":"mine"}')
+m["layers"].append({"mediaType": "application/vnd.ollama.image.template"} | blob(b"{{ .Prompt }}!"))
+json.dump(m, open(path, "w"))
+P
+cp -r one both
+OLLAMA_MODELS=both wb convert ollama://q r:v2 --to ollama --dry-run | grep -q 'nothing written'
+[ ! -e both/manifests/registry.ollama.ai/library/r ]
+OLLAMA_MODELS=both wb convert ollama://q r:v2 --to ollama
+python3 -B - <<'P'
+import json
+a = json.load(open("one/manifests/registry.ollama.ai/library/q/latest"))
+b = json.load(open("both/manifests/registry.ollama.ai/library/r/v2"))
+assert a == b, (a, b)
+P
+[ "$(ls one/blobs | wc -l)" = "$(ls both/blobs | wc -l)" ]
+code=0
+OLLAMA_MODELS=both wb convert q.gguf r:v2 --to ollama 2>message || code=$?
+[ "$code" = 4 ]
+grep -q 'has a model of this name' message
+# Asked for other types, or split, it is no longer the file as it is.
+OLLAMA_MODELS=both wb convert ollama://q f.gguf --quant F16
+[ "$(wb inspect --metadata general.file_type f.gguf)" = 1 ]
+! cmp -s q.gguf f.gguf
+# A split file, and numbers the other way round, are no file that Ollama takes as it is.
+mkdir parts
+wb convert q.gguf parts/q.gguf --max-shard-size 300KB
+wb convert parts/q-00001-of-*.gguf joined --to ollama --store three
+wb inspect --store three joined | grep -q safetensors
+[ -z "$(find . -name '.wb*')" ]
