@@ -69,8 +69,8 @@ static wb_status declare(fuzz_tape *tape, wb_writer *writer, written *w, bool is
     return status;
 }
 
-/* Pieces of tensors in an order that the state draws. */
-static void give(wb_writer *writer, const written *w, uint32_t *state, bool *complete)
+/* Pieces of tensors in an order that the state draws; `whole` tensors where numbers are turned around. */
+static void give(wb_writer *writer, const written *w, bool whole, uint32_t *state, bool *complete)
 {
     uint64_t done[WRITTEN_TENSORS] = {0};
     size_t left = w->tensor_count;
@@ -84,7 +84,7 @@ static void give(wb_writer *writer, const written *w, uint32_t *state, bool *com
         uint64_t n = t->bytes - done[i];
         if (n == 0)
             continue;
-        if (fuzz_draw(state) % 2 == 0)
+        if (!whole && fuzz_draw(state) % 2 == 0)
             n = 1 + fuzz_draw(state) % n;
         uint64_t at = backwards ? t->bytes - done[i] - n : done[i];
         CHECK(wb_writer_put(writer, i, at, t->data + at, (size_t)n, NULL) == WB_OK);
@@ -97,12 +97,13 @@ static void give(wb_writer *writer, const written *w, uint32_t *state, bool *com
     *complete = left == 0;
 }
 
-static void write_it(fuzz_tape *tape, wb_writer *writer, written *w, size_t format, char *path)
+static void write_it(fuzz_tape *tape, wb_writer *writer, written *w,
+                     const wb_writer_options *options, char *path)
 {
     wb_error error;
     wb_file file = {.size = sizeof file};
     bool complete;
-    wb_status status = declare(tape, writer, w, format == 2);
+    wb_status status = declare(tape, writer, w, strcmp(options->format, "npz") == 0);
     uint32_t state = fuzz_seed((uint32_t)tape->size * 31 + fuzz_choose(tape, 256));
     if (status == WB_OK)
         status = wb_writer_plan(writer, path, &error);
@@ -110,7 +111,7 @@ static void write_it(fuzz_tape *tape, wb_writer *writer, written *w, size_t form
         return;
     status = wb_writer_begin(writer, &error);
     CHECK(status == WB_OK);
-    give(writer, w, &state, &complete);
+    give(writer, w, (options->flags & WB_WRITE_BIG_ENDIAN) != 0, &state, &complete);
     status = wb_writer_commit(writer, &error);
     CHECK(status == (complete ? WB_OK : WB_ERROR_ARGUMENT));
     path[0] = '\0';
@@ -149,7 +150,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     char whole[600];
     memcpy(whole, path, sizeof whole);
-    write_it(&tape, writer, &w, format, path);
+    write_it(&tape, writer, &w, &options, path);
     wb_writer_free(writer);
     CHECK(heap.live == 0);
     if (strcmp(path, whole) == 0 || path[0] == '\0')

@@ -130,6 +130,7 @@ static wb_status lay_out(wb__context *context, wb_writer *writer, size_t number,
     layout->big_endian = (writer->flags & WB_WRITE_BIG_ENDIAN) != 0;
     layout->keeps_order = writer->is_edit;
     layout->arena = &writer->arena;
+    layout->fillers_before = number == 0 ? 0 : writer->outputs[number - 1].layout.fillers;
     wb_status status = give_metas(context, writer, number);
     if (status == WB_OK)
         status = writer->format->write(context, layout);

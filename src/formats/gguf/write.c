@@ -107,6 +107,16 @@ static bool is_alignment(const wb__out_meta *meta)
     return wb__str_equal(meta->key, WB__STR("general.alignment"));
 }
 
+/* What a reader takes for a key. */
+static bool is_key(wb__str key)
+{
+    for (size_t i = 0; i < key.len; i++) {
+        if (key.ptr[i] == 0 || (uint8_t)key.ptr[i] >= 0x80)
+            return false;
+    }
+    return key.len != 0 && key.len <= WB__GGUF_KEY_MAX;
+}
+
 static wb_status put_entries(const gguf_writer *writer)
 {
     const wb__out_file *file = writer->file;
@@ -119,11 +129,11 @@ static wb_status put_entries(const gguf_writer *writer)
     bool said = file->alignment == WB__GGUF_DEFAULT_ALIGNMENT;
     for (size_t i = 0; i < file->meta_count; i++) {
         const wb__out_meta *meta = file->metas[i];
-        if (meta->key.len == 0 || meta->key.len > WB__GGUF_KEY_MAX ||
-            memchr(meta->key.ptr, 0, meta->key.len) != NULL)
+        if (!is_key(meta->key))
             return wb__fail(writer->context, WB_ERROR_UNSUPPORTED, WB__FINDING_WRITE_META,
                             WB_NO_OFFSET, meta->key,
-                            "a key of GGUF has 1 to %d bytes and no NUL; this one has %zu",
+                            "a key of GGUF has 1 to %d bytes, all of them ASCII and none NUL; this "
+                            "one has %zu",
                             WB__GGUF_KEY_MAX, meta->key.len);
         said = said || is_alignment(meta);
         put_entry(writer, is_alignment(meta) ? &ours : meta);

@@ -149,7 +149,7 @@ static wb__out_tensor *make_filler(wb__out_file *file, size_t number, uint64_t b
 static wb_status put_tensors(wb__context *context, wb__out_file *file)
 {
     uint64_t at = 0;
-    size_t fillers = 0;
+    size_t fillers = file->fillers_before;
     bool first = file->meta_count == 0;
     for (size_t i = 0; i < file->tensor_count; i++) {
         wb__out_tensor *tensor = file->tensors[i];
@@ -171,6 +171,7 @@ static wb_status put_tensors(wb__context *context, wb__out_file *file)
         put_tensor(&file->header, tensor, first);
         first = false;
     }
+    file->fillers = fillers;
     file->bytes = at;
     return WB_OK;
 }
