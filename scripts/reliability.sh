@@ -9,6 +9,7 @@ made=$(mktemp)
 trap 'rm -f "$made" "$made.next"' EXIT
 cp "$page" "$made"
 for file in docs/counts/*; do
+    [ -f "$file" ] || continue
     name=$(basename "$file")
     # Numbers get their commas; only the first line counts.
     text=$(sed -n '1s/^[a-z_]*: //p' "$file" |

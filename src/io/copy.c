@@ -58,11 +58,16 @@ static wb_status spool_append(wb__context *context, spool_file *spool, const uin
             return wb__fail_os(context, errno, "cannot make a temporary file");
         uint8_t piece[16384];
         wb_status status = WB_OK;
-        off_t at = 0;
-        ssize_t got;
-        while (status == WB_OK && (got = pread(spool->fd, piece, sizeof piece, at)) > 0) {
-            status = write_all(context, disk, piece, (size_t)got);
-            at += got;
+        uint64_t at = 0;
+        while (status == WB_OK && at < spool->bytes) {
+            ssize_t got = pread(spool->fd, piece, sizeof piece, (off_t)at);
+            if (got < 0 && errno == EINTR)
+                continue;
+            /* The end before all that was written is there is no end. */
+            status = got <= 0
+                         ? wb__fail_os(context, got == 0 ? EIO : errno, "cannot read the stream")
+                         : write_all(context, disk, piece, (size_t)got);
+            at += got <= 0 ? 0 : (uint64_t)got;
         }
         (void)close(spool->fd);
         spool->fd = disk;

@@ -30,6 +30,10 @@ import compare_gguf as compare  # noqa: E402
 TAKEN = {"UnicodeDecodeError"}
 
 
+# Its table has 40 bytes for a block, from the days of binary32 scales; ggml has 36.
+Q8_1 = 9
+
+
 class Slow(Exception):
     pass
 
@@ -136,6 +140,8 @@ def differences(ours, theirs, file):
             yield "shape or type"
         elif offset != t[3] and data:
             yield "place"
+        elif dtype == Q8_1:
+            continue
         elif data != t[4] and not big:
             yield "bytes"
 
