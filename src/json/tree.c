@@ -19,7 +19,7 @@ static uint32_t keep_string(wb__tree *tree, const wb__json *json)
 
 static bool parse(wb__tree *tree, wb__json *json)
 {
-    uint32_t open[WB__JSON_MAX_DEPTH] = {0}; /* the arrays and objects that are not closed yet */
+    wb__tree_node *open[WB__JSON_MAX_DEPTH]; /* what is not closed yet */
     unsigned depth = 0;
     for (;;) {
         wb__json_token token = wb__json_next(json);
@@ -28,18 +28,17 @@ static bool parse(wb__tree *tree, wb__json *json)
         if (token == WB__JSON_END)
             return true;
         if (token == WB__JSON_OBJECT_END || token == WB__JSON_ARRAY_END) {
-            /* The parser closes only what it has opened. NOLINTNEXTLINE(clang-analyzer-core.*) */
-            wb__tree_node *parent = wb__list_at(&tree->nodes, open[--depth]);
-            parent->extent = (uint32_t)tree->nodes.count;
+            if (depth > 0) /* the parser closes only what it has opened */
+                open[--depth]->extent = (uint32_t)tree->nodes.count;
             continue;
         }
-        if (token == WB__JSON_OBJECT || token == WB__JSON_ARRAY)
-            open[depth++] = (uint32_t)tree->nodes.count;
         wb__tree_node *node = wb__list_append(&tree->nodes);
         if (node == NULL) {
             json->fault = WB__JSON_FAULT_MEMORY;
             return fail(tree, json);
         }
+        if (token == WB__JSON_OBJECT || token == WB__JSON_ARRAY)
+            open[depth++] = node;
         node->at = (uint32_t)json->at;
         node->extent =
             token == WB__JSON_KEY || token == WB__JSON_STRING ? keep_string(tree, json) : 0;
