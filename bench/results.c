@@ -52,8 +52,9 @@ static void write_processor_time(wb__json_writer *json, const bench_result *resu
     write_number(json, "cpu_ours", result->cpu_median[BENCH_OURS]);
     write_number(json, "cpu_peer", has_peer ? result->cpu_median[BENCH_PEER] : NAN);
     write_number(json, "cpu_ratio", has_peer ? result->cpu_paired[BENCH_PEER] : NAN);
-    write_number(json, "cpu_floor", result->cpu_median[BENCH_FLOOR]);
-    write_number(json, "cpu_floor_ratio", result->cpu_paired[BENCH_FLOOR]);
+    bool has_floor = result->cpu_median[BENCH_FLOOR] > 0;
+    write_number(json, "cpu_floor", has_floor ? result->cpu_median[BENCH_FLOOR] : NAN);
+    write_number(json, "cpu_floor_ratio", has_floor ? result->cpu_paired[BENCH_FLOOR] : NAN);
     write_samples(json, "samples_cpu_ours", result->cpu[BENCH_OURS], result->samples);
     write_samples(json, "samples_cpu_peer", result->cpu[BENCH_PEER], result->samples);
     write_samples(json, "samples_cpu_floor", result->cpu[BENCH_FLOOR], result->samples);

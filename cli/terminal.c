@@ -48,6 +48,20 @@ bool interrupted(void)
     return is_interrupted != 0;
 }
 
+/* ---- SIGBUS ---- */
+
+/* What is mapped faults where another program shortens the file, or its disk fails. */
+static void on_fault(int signal_number)
+{
+    static const char said[] =
+        "wb: a mapped file was shortened, or could not be read, while it was in use\n"
+        "    Leave the file alone until the command ends, or read it without --io map.\n";
+    (void)signal_number;
+    ssize_t ignored = write(STDERR_FILENO, said, sizeof said - 1);
+    (void)ignored;
+    _exit(EXIT_IO);
+}
+
 /* ---- start ---- */
 
 /* A descriptor that is closed would be given to the next file opened, and what is printed would be
@@ -79,6 +93,8 @@ void terminal_start(void)
     (void)sigemptyset(&action.sa_mask);
     action.sa_handler = SIG_IGN;
     (void)sigaction(SIGPIPE, &action, NULL);
+    action.sa_handler = on_fault;
+    (void)sigaction(SIGBUS, &action, NULL);
     /* A shell makes its background jobs ignore SIGINT, and they should go on doing so. */
     if (sigaction(SIGINT, NULL, &old) == 0 && old.sa_handler != SIG_IGN) {
         action.sa_handler = on_interrupt;

@@ -2087,7 +2087,7 @@ typedef struct wb_convert_rule {
     const char *type; /* as wb_convert_policy.quant, but no recipe */
 } wb_convert_rule;
 
-/* An adapter, merged into the weights: of PEFT, a folder or its .safetensors, or of llama.cpp, GGUF. */
+/* An adapter, merged into the weights: of PEFT or mlx-lm, a folder or its .safetensors, or of llama.cpp, GGUF. */
 typedef struct wb_convert_lora {
     const char *path;
     double scale; /* multiplies the adapter's own */

@@ -118,9 +118,10 @@ static void hash_share(void *arg, size_t i)
 static uint64_t run_floor(unsigned long times)
 {
     size_t threads = crew_count();
-    uint64_t begin = bench_now();
+    uint64_t begin = bench_now(), cpu = bench_cpu_now();
     for (unsigned long i = 0; i < times; i++)
         crew_executor.parallel_for(crew_executor.ctx, threads, hash_share, &threads);
+    bench_cpu += bench_cpu_now() - cpu;
     return bench_now() - begin;
 }
 

@@ -7,7 +7,7 @@ typedef struct adapter {
     wb_conversion *plan;
     wb__context *context;
     wb_model *model;
-    bool is_gguf;
+    bool is_gguf, is_mlx;
     double alpha; /* 0: nobody says */
     bool by_root; /* divided by the root of the rank */
     double scale;
@@ -20,12 +20,33 @@ static wb_status fail(const adapter *of, wb_status status, wb__str name, const c
 
 /* ---- what the adapter says of itself ---- */
 
+/* MLX's config has the numbers in an object of their own; false where it says nothing of a scale. */
+static bool read_mlx(adapter *of, const wb__tree *tree, wb__node parameters, bool *is_lora)
+{
+    wb__node type = wb__tree_get(tree, 0, "fine_tune_type");
+    of->is_mlx = true;
+    *is_lora = type == WB__NO_NODE || wb__str_equal(wb__tree_string(tree, type), WB__STR("lora"));
+    return wb__tree_double(tree, wb__tree_get(tree, parameters, "scale"), &of->alpha);
+}
+
+static bool read_peft(adapter *of, const wb__tree *tree)
+{
+    double rank;
+    if (!wb__tree_double(tree, wb__tree_get(tree, 0, "r"), &rank))
+        return false;
+    if (!wb__tree_double(tree, wb__tree_get(tree, 0, "lora_alpha"), &of->alpha))
+        of->alpha = 8; /* as PEFT has it */
+    if (wb__tree_get(tree, 0, "use_rslora") != WB__NO_NODE)
+        (void)wb__tree_bool(tree, wb__tree_get(tree, 0, "use_rslora"), &of->by_root);
+    return true;
+}
+
 static wb_status read_config(adapter *of)
 {
     char *text;
     size_t n;
     wb__tree tree;
-    double rank;
+    bool is_lora = true;
     uint64_t unused;
     if (wb_meta_get_float(of->model, "adapter.lora.alpha", SIZE_MAX, &of->alpha, NULL) == WB_OK) {
         of->is_gguf = true;
@@ -40,17 +61,19 @@ static wb_status read_config(adapter *of)
     if (text == NULL)
         return fail(of, WB_ERROR_NOT_FOUND, WB__STR(""),
                     "there is no adapter_config.json beside the adapter, which says its scale");
-    bool sound = wb__tree_parse(&tree, text, n, &of->context->allocator) &&
-                 wb__tree_double(&tree, wb__tree_get(&tree, 0, "r"), &rank);
-    if (sound && !wb__tree_double(&tree, wb__tree_get(&tree, 0, "lora_alpha"), &of->alpha))
-        of->alpha = 8; /* as PEFT has it */
-    if (sound && wb__tree_get(&tree, 0, "use_rslora") != WB__NO_NODE)
-        (void)wb__tree_bool(&tree, wb__tree_get(&tree, 0, "use_rslora"), &of->by_root);
+    bool sound = wb__tree_parse(&tree, text, n, &of->context->allocator);
+    wb__node parameters = sound ? wb__tree_get(&tree, 0, "lora_parameters") : WB__NO_NODE;
+    if (sound)
+        sound = parameters == WB__NO_NODE ? read_peft(of, &tree)
+                                          : read_mlx(of, &tree, parameters, &is_lora);
     wb__tree_free(&tree);
     wb__free(&of->context->allocator, text, n + 1);
+    if (!is_lora)
+        return fail(of, WB_ERROR_UNSUPPORTED, WB__STR(""),
+                    "adapter_config.json says that this is no low-rank adapter (fine_tune_type)");
     return sound ? WB_OK
                  : fail(of, WB_ERROR_FORMAT, WB__STR(""),
-                        "adapter_config.json is damaged, or says nothing of the rank");
+                        "adapter_config.json is damaged, or says nothing of the rank or scale");
 }
 
 /* ---- pairs ---- */
@@ -89,24 +112,55 @@ static wb__str other_of(wb__str name, char *out, size_t capacity)
     return (wb__str){out, name.len};
 }
 
-static wb__planned *row_of(const adapter *of, const char *weight)
+/* The rows of the result that a pair is for. */
+typedef struct target {
+    wb__planned *row;
+    uint64_t first, rows; /* of one expert, or all */
+    uint64_t experts;     /* that the adapter stacks as well; 1 otherwise */
+} target;
+
+/*
+ * Whether a row of the result is what a name means, or the stack that it is one of. `name`: what the
+ * result calls it where experts are one by one.
+ */
+static bool is_target(const wb__matched *matched, wb__str name, wb__planned *row, target *to)
+{
+    if (row->rule != matched->rule || row->layer != matched->layer ||
+        row->suffix != matched->suffix || row->rank < 2 || row->rank > 3)
+        return false;
+    *to = (target){row, 0, row->rows, row->rank == 3 ? row->shape[0] : 1};
+    if (!matched->has_expert)
+        return to->experts > 0;
+    if (row->rank == 2)
+        return wb__str_equal(name, row->name);
+    if (matched->expert >= to->experts)
+        return false;
+    to->rows = row->rows / to->experts;
+    to->first = matched->expert * to->rows;
+    to->experts = 1;
+    return true;
+}
+
+static bool target_of(const adapter *of, const char *weight, target *to)
 {
     wb__matched matched;
     wb__str name = wb__str_from(weight, SIZE_MAX);
-    if (!wb__rule_match(&of->plan->insight->names.rules, name, &matched) || matched.has_expert ||
+    if (!wb__rule_match(&of->plan->insight->names.rules, name, &matched) ||
         matched.suffix != WB__SUFFIX_WEIGHT)
-        return NULL;
-    for (size_t i = 0; i < of->plan->tensors.count; i++) {
-        wb__planned *row = wb__list_at(&of->plan->tensors, i);
-        if (row->rule == matched.rule && row->layer == matched.layer &&
-            row->suffix == matched.suffix && row->rank == 2)
-            return row;
+        return false;
+    wb__str own = {"", 0};
+    if (matched.has_expert)
+        own = wb__plan_name(of->plan, matched.rule, matched.layer, matched.expert, matched.suffix);
+    for (size_t i = 0; i < of->plan->tensors.count && own.ptr != NULL; i++) {
+        if (is_target(&matched, own, wb__list_at(&of->plan->tensors, i), to))
+            return true;
     }
-    return NULL;
+    return false;
 }
 
-static wb_status read_matrix(const adapter *of, wb__str name, uint64_t rows, uint64_t columns,
-                             float **values)
+/* One matrix, or one for each of several experts. */
+static wb_status read_matrix(const adapter *of, wb__str name, uint64_t experts, uint64_t rows,
+                             uint64_t columns, float **values)
 {
     uint64_t index, bytes;
     size_t size;
@@ -116,12 +170,45 @@ static wb_status read_matrix(const adapter *of, wb__str name, uint64_t rows, uin
     wb_status status = wb_tensor_at(of->model, index, &tensor, of->context->error);
     if (status != WB_OK)
         return status;
-    if (tensor.rank != 2 || tensor.shape[0] != rows || tensor.shape[1] != columns)
+    const uint64_t *shape = tensor.shape + (tensor.rank == 3 ? 1 : 0);
+    bool fits = experts > 1 ? tensor.rank == 3 && tensor.shape[0] == experts : tensor.rank == 2;
+    if (!fits || shape[0] != rows || shape[1] != columns)
         return fail(of, WB_ERROR_ARGUMENT, name, "its shape does not fit the weight of the model");
     if (!wb__mul(tensor.elements, sizeof(float), &bytes) || !wb__to_size(bytes, &size) ||
         (*values = wb__arena_alloc(&of->plan->arena, size)) == NULL)
         return wb__fail_memory(of->context);
     return wb_tensor_read(of->model, index, NULL, WB_DTYPE_F32, *values, bytes, of->context->error);
+}
+
+/* What MLX stores by columns. */
+static wb_status transpose(const adapter *of, uint64_t rows, uint64_t columns, float **values)
+{
+    float *turned = wb__arena_alloc(&of->plan->arena, (size_t)(rows * columns) * sizeof *turned);
+    if (turned == NULL)
+        return wb__fail_memory(of->context);
+    for (uint64_t row = 0; row < rows; row++) {
+        for (uint64_t column = 0; column < columns; column++)
+            turned[column * rows + row] = (*values)[row * columns + column];
+    }
+    *values = turned;
+    return WB_OK;
+}
+
+/* A [rank, inputs] and B [outputs, rank], of each expert, whatever order they are stored in. */
+static wb_status read_halves(const adapter *of, wb__str name, const target *to, uint64_t rank,
+                             float **a, float **b)
+{
+    char text[512];
+    uint64_t columns = to->row->columns, rows = to->rows / to->experts;
+    bool turned = of->is_mlx && to->experts == 1;
+    wb_status status =
+        read_matrix(of, name, to->experts, turned ? columns : rank, turned ? rank : columns, a);
+    if (status == WB_OK)
+        status = read_matrix(of, other_of(name, text, sizeof text), to->experts,
+                             turned ? rank : rows, turned ? rows : rank, b);
+    if (status == WB_OK && turned)
+        status = transpose(of, columns, rank, a);
+    return status == WB_OK && turned ? transpose(of, rank, rows, b) : status;
 }
 
 /* B has its rows in the order of the files it was made for. */
@@ -145,34 +232,41 @@ static wb_status order_rows(const adapter *of, const wb__planned *row, uint64_t 
     return WB_OK;
 }
 
+static wb_status hang(const adapter *of, const target *to, uint64_t rank, const float *a,
+                      const float *b)
+{
+    double divisor = of->is_mlx ? 1 : of->by_root ? sqrt((double)rank) : (double)rank;
+    uint64_t rows = to->rows / to->experts;
+    for (uint64_t expert = 0; expert < to->experts; expert++) {
+        struct wb__lora *lora = wb__arena_alloc(&of->plan->arena, sizeof *lora);
+        if (lora == NULL)
+            return wb__fail_memory(of->context);
+        *lora = (struct wb__lora){.next = to->row->lora,
+                                  .a = a + expert * rank * to->row->columns,
+                                  .b = b + expert * rank * rows,
+                                  .first = to->first + expert * rows,
+                                  .rows = rows,
+                                  .rank = rank,
+                                  .scale = (float)(of->scale * of->alpha / divisor)};
+        to->row->lora = lora;
+    }
+    return WB_OK;
+}
+
 static wb_status read_pair(adapter *of, const wb_tensor *tensor, const char *weight)
 {
-    char text[512];
-    float *a, *b;
+    float *a = NULL, *b = NULL;
+    target to;
     wb__str name = {tensor->name, tensor->name_len};
-    wb__planned *row = row_of(of, weight);
-    if (row == NULL)
+    if (!target_of(of, weight, &to))
         return fail(of, WB_ERROR_UNSUPPORTED, name, "the model has no weight for this pair");
-    if (tensor->rank != 2 || tensor->shape[0] == 0)
-        return fail(of, WB_ERROR_ARGUMENT, name, "this is no matrix");
-    uint64_t rank = tensor->shape[0];
-    wb_status status = read_matrix(of, name, rank, row->columns, &a);
+    if (tensor->rank != (to.experts > 1 ? 3u : 2u) || tensor->elements == 0)
+        return fail(of, WB_ERROR_ARGUMENT, name, "this is no matrix, or not one for each expert");
+    uint64_t rank = tensor->shape[of->is_mlx && to.experts == 1 ? 1 : tensor->rank - 2];
+    wb_status status = read_halves(of, name, &to, rank, &a, &b);
     if (status == WB_OK)
-        status = read_matrix(of, other_of(name, text, sizeof text), row->rows, rank, &b);
-    if (status == WB_OK)
-        status = order_rows(of, row, rank, &b);
-    struct wb__lora *lora =
-        status == WB_OK ? wb__arena_alloc(&of->plan->arena, sizeof *lora) : NULL;
-    if (lora == NULL)
-        return status != WB_OK ? status : wb__fail_memory(of->context);
-    double divisor = of->by_root ? sqrt((double)rank) : (double)rank;
-    *lora = (struct wb__lora){.next = row->lora,
-                              .a = a,
-                              .b = b,
-                              .rank = rank,
-                              .scale = (float)(of->scale * of->alpha / divisor)};
-    row->lora = lora;
-    return WB_OK;
+        status = order_rows(of, to.row, rank, &b);
+    return status == WB_OK ? hang(of, &to, rank, a, b) : status;
 }
 
 static wb_status read_all(adapter *of)
@@ -220,19 +314,24 @@ wb_status wb__lora_read(wb_conversion *plan, wb__context *context, const char *p
 
 /* ---- merging ---- */
 
+static void add_one(const struct wb__lora *lora, uint64_t row, uint64_t columns, float *to)
+{
+    const float *b = lora->b + (row - lora->first) * lora->rank;
+    for (uint64_t k = 0; k < lora->rank; k++) {
+        const float *a = lora->a + k * columns;
+        float factor = b[k] * lora->scale;
+        for (uint64_t i = 0; i < columns; i++)
+            to[i] += factor * a[i];
+    }
+}
+
 void wb__lora_add(const struct wb__lora *lora, uint64_t first, uint64_t rows, uint64_t columns,
                   float *values)
 {
     for (; lora != NULL; lora = lora->next) {
-        for (uint64_t row = 0; row < rows; row++) {
-            const float *b = lora->b + (first + row) * lora->rank;
-            float *to = values + row * columns;
-            for (uint64_t k = 0; k < lora->rank; k++) {
-                const float *a = lora->a + k * columns;
-                float factor = b[k] * lora->scale;
-                for (uint64_t i = 0; i < columns; i++)
-                    to[i] += factor * a[i];
-            }
-        }
+        uint64_t end = lora->first + lora->rows, last = first + rows;
+        for (uint64_t row = lora->first > first ? lora->first : first; row < end && row < last;
+             row++)
+            add_one(lora, row, columns, values + (row - first) * columns);
     }
 }

@@ -97,7 +97,8 @@ static uint64_t add_row(uint64_t digest, const wb__planned *row)
     digest = add_floats(digest, row->importance, sets * row->columns);
     for (const struct wb__lora *l = row->lora; l != NULL; l = l->next) {
         digest = add_floats(digest, l->a, l->rank * row->columns);
-        digest = add_floats(digest, l->b, l->rank * row->rows);
+        digest = add_floats(digest, l->b, l->rank * l->rows);
+        digest = add_number(digest, l->first);
         digest = add_floats(digest, &l->scale, 1);
     }
     return digest;

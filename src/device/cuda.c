@@ -112,12 +112,14 @@ static wb_status upload(void *ctx, void *handle, uint64_t offset, const void *sr
     return status;
 }
 
-/* An event is known by its address, whatever context is current. */
 static wb_status wait(void *ctx, void *event)
 {
     wb__cuda *cuda = ctx;
     wb__cuda_event *behind = event;
+    bool entered = wb__cuda_enter(cuda) == WB_OK; /* else some other context may do */
     wb_status status = wb__cuda_status(cuda->call.event_wait(behind->event));
+    if (entered)
+        wb__cuda_leave(cuda);
     keep_event(cuda, behind);
     return status;
 }

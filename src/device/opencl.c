@@ -189,7 +189,7 @@ static void unborrow(void *ctx, void *handle)
 static bool is_seen_both_ways(wb__opencl *cl)
 {
     uint8_t there[64] = {0}, here[64];
-    void *handle;
+    void *handle = NULL;
     bool seen = false;
     for (size_t i = 0; i < sizeof here; i++)
         here[i] = (uint8_t)(i * 37 + 1);

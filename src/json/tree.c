@@ -19,7 +19,7 @@ static uint32_t keep_string(wb__tree *tree, const wb__json *json)
 
 static bool parse(wb__tree *tree, wb__json *json)
 {
-    uint32_t open[WB__JSON_MAX_DEPTH]; /* the arrays and objects that are not closed yet */
+    uint32_t open[WB__JSON_MAX_DEPTH] = {0}; /* the arrays and objects that are not closed yet */
     unsigned depth = 0;
     for (;;) {
         wb__json_token token = wb__json_next(json);

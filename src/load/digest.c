@@ -1,8 +1,11 @@
 /*
  * The digests of files. A file's is a chain, so that its pieces go in one after another; but two
- * files can be digested by one processor in little more time than one. A lane whose piece is next in
- * its file therefore looks for another piece, of another file, that is next there and waits as well,
- * and digests both.
+ * files can be digested by one processor in little more time than one. A lane therefore takes two pieces
+ * at a time where there are several files. When one of them is next in its file it looks for another
+ * piece, its own or another lane's, that is next in another file, and digests both. All that is fetched
+ * stands in one list. A lane goes on with it as long as there is a piece that is next, whosesoever, since
+ * waking another lane takes longer than the disk would like; who has such a piece is woken, or is in here
+ * already: nobody waits for ever.
  */
 #include "load/load.h"
 
@@ -77,20 +80,44 @@ static void work(wb__lane *lane, wb__digest_job *a, wb__digest_job *b)
     (void)pthread_cond_broadcast(&load->turn);
 }
 
-void wb__load_digest(wb__lane *lane, const wb__load_piece *piece)
+/* The first of a lane's own jobs that can be begun; *open: whether any is still to be waited for. */
+static wb__digest_job *find_own(const wb__load *load, wb__digest_job *jobs, size_t n, bool *open)
+{
+    wb__digest_job *ready = NULL;
+    *open = false;
+    for (size_t i = n; i-- > 0;) {
+        /* Whoever works on a job has to be waited for, also when all has failed. */
+        if (jobs[i].done || (load->failed && !jobs[i].taken))
+            continue;
+        *open = true;
+        if (!jobs[i].taken && jobs[i].piece->file->digested == jobs[i].piece->begin)
+            ready = &jobs[i];
+    }
+    return ready;
+}
+
+void wb__load_digest(wb__lane *lane, const wb__load_piece *pieces, size_t n)
 {
     wb__load *load = lane->load;
-    wb__digest_job job = {.piece = piece};
+    wb__digest_job jobs[WB__LOAD_HAND];
+    bool open;
     (void)pthread_mutex_lock(&load->lock);
-    job.next = load->jobs;
-    load->jobs = &job;
-    /* Whoever works on this job has to be waited for, also when all has failed. */
-    while (!job.done && (job.taken || !load->failed)) {
-        if (!job.taken && piece->file->digested == piece->begin)
-            work(lane, &job, find_job(load, &job));
-        else
-            (void)pthread_cond_wait(&load->turn, &load->lock);
+    for (size_t i = 0; i < n; i++) {
+        jobs[i] = (wb__digest_job){.next = load->jobs, .piece = &pieces[i]};
+        load->jobs = &jobs[i];
     }
-    remove_job(load, &job);
+    for (;;) {
+        wb__digest_job *ready = find_own(load, jobs, n, &open);
+        if (ready == NULL && !load->failed)
+            ready = find_job(load, NULL);
+        if (ready != NULL)
+            work(lane, ready, find_job(load, ready));
+        else if (open)
+            (void)pthread_cond_wait(&load->turn, &load->lock);
+        else
+            break;
+    }
+    for (size_t i = 0; i < n; i++)
+        remove_job(load, &jobs[i]);
     (void)pthread_mutex_unlock(&load->lock);
 }

@@ -103,7 +103,8 @@ static wb_status finish_file(wb__load *load, wb__lane *lane, size_t number)
 /* Digests of several files are computed side by side, as each is a chain. With the lock. */
 static size_t next_file(wb__load *load)
 {
-    size_t side_by_side = load->options->flags & WB_LOAD_DIGEST ? load->options->lanes : 1;
+    size_t side_by_side =
+        load->options->flags & WB_LOAD_DIGEST ? load->options->lanes * load->hand : 1;
     size_t best = load->file_count;
     while (load->first_file < load->file_count &&
            load->files[load->first_file].taken == load->files[load->first_file].end)
@@ -186,13 +187,14 @@ static wb_status make_buffers(wb__lane *lane)
     size_t convert = load->dtype != NULL ? WB__CONVERT_BYTES : 0;
     if (load->options->device != NULL)
         return wb__upload_open(lane);
-    lane->memory_bytes = load->piece_bytes + convert + WB__DIRECT_ALIGNMENT;
+    lane->memory_bytes = load->hand * load->piece_bytes + convert + WB__DIRECT_ALIGNMENT;
     lane->memory = wb__alloc(&lane->context.allocator, lane->memory_bytes);
     if (lane->memory == NULL)
         return wb__fail_memory(&lane->context);
     size_t past = (uintptr_t)lane->memory % WB__DIRECT_ALIGNMENT;
     lane->buffer = (uint8_t *)lane->memory + (past == 0 ? 0 : WB__DIRECT_ALIGNMENT - past);
-    lane->convert = lane->buffer + load->piece_bytes;
+    lane->buffers = lane->buffer;
+    lane->convert = lane->buffer + load->hand * load->piece_bytes;
     return WB_OK;
 }
 
@@ -212,33 +214,68 @@ static void add_spent(wb_load_report *to, const wb_load_report *from)
     to->processor_ns += from->processor_ns;
 }
 
+/* Makes the lane work on a piece, the i-th that it has in hand. */
+static void turn_to(wb__lane *lane, const wb__load_piece *piece, size_t i)
+{
+    lane->context.file = lane->load->model->logical.files[piece->number].path;
+    if (lane->upload == NULL)
+        lane->buffer = lane->buffers + i * lane->load->piece_bytes;
+}
+
+static wb_status fetch(wb__lane *lane, wb__load_piece *piece)
+{
+    wb_status status = lane->upload != NULL ? wb__upload_turn(lane) : WB_OK;
+    uint64_t start = wb__load_now();
+    if (status == WB_OK && wb__load_needs_bytes(lane, piece))
+        status = wb__load_fetch(lane, piece);
+    else if (status == WB_OK)
+        lane->spent.copied += piece->end - piece->begin; /* by each tensor for itself */
+    lane->spent.read_ns += wb__load_now() - start;
+    return status;
+}
+
+/* Does all that is to be done with the n pieces in hand; those that fail are given back at once. */
+static void work_on(wb__lane *lane, wb__load_piece *hand, size_t n)
+{
+    size_t fetched = 0;
+    for (size_t i = 0; i < n; i++) {
+        hand[fetched] = hand[i];
+        turn_to(lane, &hand[i], fetched);
+        wb_status status = fetch(lane, &hand[fetched]);
+        if (status == WB_OK)
+            fetched++;
+        else
+            finish_piece(lane, &hand[fetched], status);
+    }
+    if (lane->load->options->flags & WB_LOAD_DIGEST)
+        wb__load_digest(lane, hand, fetched);
+    for (size_t i = 0; i < fetched; i++) {
+        turn_to(lane, &hand[i], i);
+        finish_piece(lane, &hand[i], wb__load_hand_over(lane, &hand[i]));
+    }
+}
+
 static void run_lane(void *arg, size_t number)
 {
     wb__load *load = arg;
-    wb__load_piece piece;
+    wb__load_piece hand[WB__LOAD_HAND] = {{0}};
     wb__lane lane = {.load = load, .context = *load->context};
     uint64_t busy = processor_time();
     (void)number;
     (void)wb__error_reset(&lane.error, &lane.error);
     lane.context.error = &lane.error;
     bool ready = false;
-    while (take_piece(&lane, &piece)) {
+    while (take_piece(&lane, &hand[0])) {
         wb_status status = ready ? WB_OK : make_buffers(&lane);
         ready = status == WB_OK;
-        if (status == WB_OK && lane.upload != NULL)
-            status = wb__upload_turn(&lane);
-        uint64_t start = wb__load_now();
-        bool needed = status == WB_OK && wb__load_needs_bytes(&lane, &piece);
-        if (needed)
-            status = wb__load_fetch(&lane, &piece);
-        else if (status == WB_OK)
-            lane.spent.copied += piece.end - piece.begin; /* by each tensor for itself */
-        lane.spent.read_ns += wb__load_now() - start;
-        if (status == WB_OK && (load->options->flags & WB_LOAD_DIGEST))
-            wb__load_digest(&lane, &piece);
-        if (status == WB_OK)
-            status = wb__load_hand_over(&lane, &piece);
-        finish_piece(&lane, &piece, status);
+        if (!ready) {
+            finish_piece(&lane, &hand[0], status);
+            continue;
+        }
+        size_t n = 1;
+        while (n < load->hand && take_piece(&lane, &hand[n]))
+            n++;
+        work_on(&lane, hand, n);
     }
     wb__free(&lane.context.allocator, lane.memory, lane.memory_bytes);
     wb_status uploaded = wb__upload_close(&lane);
@@ -339,9 +376,12 @@ wb_status wb__load_model(const wb_model *model, wb__context *context,
         own.lanes = DEFAULT_LANES;
     if (own.lanes > LANES_MAX)
         own.lanes = LANES_MAX;
-    uint64_t buffers = own.device != NULL ? 2 : 1; /* of a lane */
-    uint64_t piece =
-        (own.memory != 0 ? own.memory : buffers * DEFAULT_MEMORY) / own.lanes / buffers;
+    /* Two files' digests cost a processor little more than one's; a device has two buffers a lane. */
+    bool pairs = (own.flags & WB_LOAD_DIGEST) && model->source_count > 1 && own.device == NULL;
+    load.hand = pairs ? WB__LOAD_HAND : 1;
+    uint64_t buffers = own.device != NULL ? 2 : load.hand; /* of a lane */
+    uint64_t most = own.memory != 0 ? own.memory : (own.device != NULL ? 2 : 1) * DEFAULT_MEMORY;
+    uint64_t piece = most / own.lanes / buffers;
     piece = piece < PIECE_MIN ? PIECE_MIN : piece > PIECE_MAX ? PIECE_MAX : piece;
     load.piece_bytes = (size_t)(piece - piece % WB__DIRECT_ALIGNMENT);
     if (pthread_mutex_init(&load.lock, NULL) != 0)

@@ -4,7 +4,7 @@
  * Files are cut into pieces at multiples of an alignment. Lanes, as many as the executor runs at
  * once, each take the next piece, fetch it, and do with it all that is to be done, before they
  * take another: so while one waits for the disk another computes, and what is in hand is bounded by
- * a buffer a lane. Digests need the pieces of a file in order: a lane waits for the one that has
+ * a buffer a lane, or two. Digests need the pieces of a file in order: a lane waits for the one that has
  * the piece before. That one runs, since pieces are taken in order; so a serial executor, which
  * runs one lane to the end, works as well.
  */
@@ -41,6 +41,7 @@ typedef struct wb__load {
     wb_load_report *report;
     const wb__dtype *dtype; /* to convert to, NULL: nothing */
     size_t piece_bytes;     /* the most a piece has */
+    size_t hand;            /* how many pieces a lane takes at once */
     pthread_mutex_t lock;
     pthread_cond_t turn;         /* a digest went on, or something failed */
     struct wb__digest_job *jobs; /* pieces that are to be digested */
@@ -70,12 +71,15 @@ typedef struct wb__lane {
     wb__context context;
     void *memory;
     size_t memory_bytes;
-    uint8_t *buffer;           /* aligned for direct reading */
-    uint8_t *convert;          /* WB__CONVERT_BYTES */
-    struct wb__upload *upload; /* with a device; then both buffers are its own, by turns */
+    uint8_t *buffers; /* wb__load.hand of them */
+    uint8_t *buffer;  /* of the piece that is worked on; aligned for direct reading */
+    uint8_t *convert; /* WB__CONVERT_BYTES */
+    struct wb__upload
+        *upload; /* with a device; then `buffer` and `convert` are its own, by turns */
     wb_load_report spent;
 } wb__lane;
 
+#define WB__LOAD_HAND ((size_t)2)
 #define WB__CONVERT_BYTES ((size_t)128 << 10)
 
 uint64_t wb__load_now(void); /* nanoseconds */
@@ -92,8 +96,8 @@ wb_status wb__load_fetch(wb__lane *lane, wb__load_piece *piece);
 
 /* ---- digest.c ---- */
 
-/* Adds a piece to the digest of its file, when all before it are in. */
-void wb__load_digest(wb__lane *lane, const wb__load_piece *piece);
+/* Adds pieces, up to WB__LOAD_HAND, to the digests of their files, when all before them are in. */
+void wb__load_digest(wb__lane *lane, const wb__load_piece *pieces, size_t n);
 
 /* ---- upload.c: with wb_load_options.device ---- */
 

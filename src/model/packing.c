@@ -17,6 +17,13 @@ typedef struct affine_choice {
 static const uint32_t affine_bits[] = {4, 8, 6, 5, 3, 2, 1}; /* the usual ones first */
 static const uint32_t affine_groups[] = {64, 32, 128};
 
+/* Of values and scales, which are always there. */
+static const wb__kind *part_of(const wb__table *table, const wb__packed *packed, wb__part part)
+{
+    return wb__table_kind_of(table, packed->parts[part]);
+}
+
+/* Of a part that may be there; NULL if it is not. */
 static const wb__kind *kind_of(const wb__table *table, const wb__packed *packed, wb__part part)
 {
     return packed->parts[part] == WB__NO_TENSOR ? NULL
@@ -47,7 +54,7 @@ static bool measure(const wb__table *table, wb__packed *packed, const uint64_t *
                     uint32_t rank)
 {
     wb__kind *kind = &packed->kind;
-    kind->dtype = kind_of(table, packed, WB__PART_VALUES)->dtype;
+    kind->dtype = part_of(table, packed, WB__PART_VALUES)->dtype;
     kind->rank = rank;
     kind->elements = 1;
     kind->bytes = 0;
@@ -66,7 +73,7 @@ static bool measure(const wb__table *table, wb__packed *packed, const uint64_t *
 /* The shape of the values with another last dimension. */
 static bool widen(const wb__table *table, wb__packed *packed, uint64_t inputs, uint64_t *shape)
 {
-    const wb__kind *values = kind_of(table, packed, WB__PART_VALUES);
+    const wb__kind *values = part_of(table, packed, WB__PART_VALUES);
     memcpy(shape, values->shape, values->rank * sizeof *shape);
     shape[values->rank - 1] = inputs;
     return measure(table, packed, shape, values->rank);
@@ -181,8 +188,8 @@ static bool solve_affine(wb__packed *packed, const wb__packing_hint *hint,
 static bool solve_words(const wb__table *table, wb__packed *packed, const wb__packing_hint *hint,
                         const wb__packing_hints *hints, uint64_t *shape, const char **doubt)
 {
-    const wb__kind *values = kind_of(table, packed, WB__PART_VALUES);
-    const wb__kind *scales = kind_of(table, packed, WB__PART_SCALES);
+    const wb__kind *values = part_of(table, packed, WB__PART_VALUES);
+    const wb__kind *scales = part_of(table, packed, WB__PART_SCALES);
     const wb__kind *biases = kind_of(table, packed, WB__PART_BIASES);
     uint64_t per_row, bits; /* bits of a row, and for each of its scales */
     *doubt = "the scales do not fit the packed values";
@@ -215,8 +222,8 @@ static bool solve_words(const wb__table *table, wb__packed *packed, const wb__pa
 
 static bool solve_nvfp4(const wb__table *table, wb__packed *packed, uint64_t *shape)
 {
-    const wb__kind *values = kind_of(table, packed, WB__PART_VALUES);
-    const wb__kind *scales = kind_of(table, packed, WB__PART_SCALES);
+    const wb__kind *values = part_of(table, packed, WB__PART_VALUES);
+    const wb__kind *scales = part_of(table, packed, WB__PART_SCALES);
     uint64_t inputs;
     packed->scheme = WB__SCHEME_NVFP4;
     packed->bits = 4;
@@ -241,8 +248,8 @@ static bool has_blocks(const wb__kind *values, const wb__kind *scales, uint32_t 
 static bool solve_fp8_block(const wb__table *table, wb__packed *packed,
                             const wb__packing_hint *hint, uint64_t *shape, const char **doubt)
 {
-    const wb__kind *values = kind_of(table, packed, WB__PART_VALUES);
-    const wb__kind *scales = kind_of(table, packed, WB__PART_SCALES);
+    const wb__kind *values = part_of(table, packed, WB__PART_VALUES);
+    const wb__kind *scales = part_of(table, packed, WB__PART_SCALES);
     bool said = hint->scheme == WB__SCHEME_FP8_BLOCK && hint->rows != 0 && hint->group != 0;
     packed->scheme = WB__SCHEME_FP8_BLOCK;
     packed->bits = 8;
@@ -274,8 +281,8 @@ static bool is_words(const wb__kind *kind)
 static bool solve_words_across(const wb__table *table, wb__packed *packed,
                                const wb__packing_hint *hint, uint64_t *shape)
 {
-    const wb__kind *values = kind_of(table, packed, WB__PART_VALUES);
-    const wb__kind *scales = kind_of(table, packed, WB__PART_SCALES);
+    const wb__kind *values = part_of(table, packed, WB__PART_VALUES);
+    const wb__kind *scales = part_of(table, packed, WB__PART_SCALES);
     const wb__kind *zeros = kind_of(table, packed, WB__PART_BIASES);
     const wb__kind *order = kind_of(table, packed, WB__PART_ORDER);
     if (values->rank != 2 || !is_words(values) || scales->rank != 2 || scales->shape[0] == 0 ||
@@ -315,7 +322,7 @@ static bool solve_words_across(const wb__table *table, wb__packed *packed,
 bool wb__packing_solve(const wb__table *table, wb__packed *packed, const wb__packing_hint *hint,
                        const wb__packing_hints *hints, uint64_t *shape, const char **doubt)
 {
-    const wb__kind *values = kind_of(table, packed, WB__PART_VALUES);
+    const wb__kind *values = part_of(table, packed, WB__PART_VALUES);
     const wb__kind *global = kind_of(table, packed, WB__PART_GLOBAL_SCALE);
     *doubt = NULL;
     bool fits = values->rank >= 1;

@@ -41,11 +41,12 @@ static wb_status fail(wb__context *context, wb__str name, const char *what)
                     what);
 }
 
-static wb_status check_options(wb__context *context, const wb_writer_options *options)
+static wb_status check_options(wb__context *context, const wb_writer_options *options,
+                               const struct kind *kind)
 {
     wb__str none = WB__STR("");
     uint64_t alignment = options->alignment;
-    if (kind_of(options->format) == NULL)
+    if (kind == NULL)
         return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET, none,
                         "models are written as safetensors, gguf, mlx, ollama and npz, not as '%s'",
                         options->format == NULL ? "" : options->format);
@@ -60,11 +61,11 @@ static wb_status check_options(wb__context *context, const wb_writer_options *op
 
 wb_status wb__writer_make(wb__context *context, const wb_writer_options *options, wb_writer **out)
 {
-    wb_status status = check_options(context, options);
+    const struct kind *kind = kind_of(options->format);
+    wb_status status = check_options(context, options, kind);
     *out = NULL;
     if (status != WB_OK)
         return status;
-    const struct kind *kind = kind_of(options->format);
     wb_writer *writer = wb__alloc_zeroed(&context->allocator, sizeof *writer);
     if (writer == NULL)
         return wb__fail_memory(context);

@@ -104,7 +104,7 @@ static wb_status check_order(wb__context *context, wb_writer *writer, const wb__
             break;
         writer->stream_next++;
     }
-    if (next == place->tensor && offset == next->done)
+    if (next == place->tensor && offset == place->tensor->done)
         return WB_OK;
     return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_WRITE_ORDER, WB_NO_OFFSET,
                     place->tensor->out.name, "a stream cannot take these bytes now");

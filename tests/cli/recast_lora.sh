@@ -72,6 +72,67 @@ for name, (_, shape, raw) in plain.items():
         assert abs(want[i] + more - got[i]) < 1e-5, (name, i)
     assert merged[name][2] == back[name][2], name
 
+# MLX has both halves the other way round, and a scale that is not divided by the rank.
+def turn(rows):
+    return [list(column) for column in zip(*rows)]
+os.mkdir("mlx")
+mlx = {}
+for m, (a, b) in halves.items():
+    mlx[m + ".lora_a"] = ("F32", [len(a[0]), rank], flat(turn(a)))
+    mlx[m + ".lora_b"] = ("F32", [rank, len(b)], flat(turn(b)))
+write("mlx/adapters.safetensors", mlx)
+says = {"fine_tune_type": "lora", "num_layers": 2, "lora_parameters": {"rank": rank, "scale": alpha / rank, "dropout": 0.0}}
+pathlib.Path("mlx/adapter_config.json").write_text(json.dumps(says))
+wb("convert", twin, "mlx.gguf", "--quant", "F32", "--lora", f"mlx:{scale}")
+assert pathlib.Path("mlx.gguf").read_bytes()[-4096:] == pathlib.Path("peft.gguf").read_bytes()[-4096:]
+for change, code, word in (({"fine_tune_type": "dora"}, 3, "fine_tune_type"), ({"lora_parameters": {}}, 2, "scale")):
+    pathlib.Path("mlx/adapter_config.json").write_text(json.dumps(says | change))
+    assert word in wb("convert", twin, "x.gguf", "--lora", "mlx", code=code)
+
+# Experts: one by one, or all in one as MLX has them; into stacks and into experts one by one.
+moe = twin.parent / "qwen3moe"
+wb("convert", moe, "moe.hf", "--to", "safetensors", "--quant", "F32")
+plain = read("moe.hf/model.safetensors")
+up = "model.layers.1.mlp.experts.{}.up_proj"
+count = sum(n.startswith("model.layers.1.mlp.experts.") and "up_proj" in n for n in plain)
+outs, ins = plain[up.format(0) + ".weight"][1]
+pair = [([[random.uniform(-1, 1) for _ in range(ins)] for _ in range(rank)],
+         [[random.uniform(-1, 1) for _ in range(rank)] for _ in range(outs)]) for _ in range(count)]
+pair[1] = ([[0.0] * ins for _ in range(rank)], pair[1][1])  # which PEFT leaves out below
+os.mkdir("each")
+write("each/adapter_model.safetensors",
+      {f"base_model.model.{up.format(e)}.lora_{h}.weight": ("F32", [len(m), len(m[0])], flat(m))
+       for e in range(count) if e != 1 for h, m in zip("AB", pair[e])})
+pathlib.Path("each/adapter_config.json").write_text(json.dumps({"r": rank, "lora_alpha": alpha}))
+os.mkdir("stacked")
+stack = "model.layers.1.mlp.switch_mlp.up_proj"
+write("stacked/adapters.safetensors",
+      {stack + ".lora_a": ("F32", [count, rank, ins], b"".join(flat(a) for a, _ in pair)),
+       stack + ".lora_b": ("F32", [count, outs, rank], b"".join(flat(b) for _, b in pair))})
+pathlib.Path("stacked/adapter_config.json").write_text(json.dumps(says))
+wb("convert", moe, "each.gguf", "--quant", "F32", "--lora", "each")
+wb("convert", moe, "stacked.gguf", "--quant", "F32", "--lora", "stacked")
+assert pathlib.Path("each.gguf").read_bytes() == pathlib.Path("stacked.gguf").read_bytes()
+wb("convert", moe, "each.hf", "--to", "safetensors", "--quant", "F32", "--lora", "each")
+wb("convert", "each.gguf", "back.hf", "--to", "safetensors", "--quant", "F32")
+merged, back = (read(f"{n}.hf/model.safetensors") for n in ("each", "back"))
+changed = 0
+for name, (_, shape, raw) in plain.items():
+    want, got = array.array("f", raw), array.array("f", merged[name][2])
+    for e in range(count):
+        if name == up.format(e) + ".weight":
+            a, b = pair[e]
+            changed += raw != merged[name][2]
+            for i in range(len(want)):
+                row, column = divmod(i, ins)
+                want[i] += sum(b[row][k] * a[k][column] for k in range(rank)) * alpha / rank
+    assert max(abs(x - y) for x, y in zip(want, got)) < 1e-5, name
+    assert merged[name][2] == back[name][2], name
+assert changed == count - 1 > 1
+write("each/adapter_model.safetensors", {f"base_model.model.{up.format(99)}.lora_{h}.weight": ("F32", [len(m), len(m[0])], flat(m))
+                                         for h, m in zip("AB", pair[0])})
+assert "no weight" in wb("convert", moe, "x.gguf", "--lora", "each", code=3)
+
 # What fits no weight, is half a pair, or says nothing of its scale.
 bad = dict(tensors)
 bad["base_model.model.model.layers.9.self_attn.q_proj.lora_A.weight"] = ("F32", [rank, dim], bytes(4 * rank * dim))

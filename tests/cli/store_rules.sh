@@ -57,9 +57,13 @@ def check(store, models, feb=()):
             assert os.path.getsize(path) == layer["size"]
             used.add(os.path.basename(path))
         config = json.load(open(f"{store}/blobs/" + m["config"]["digest"].replace(":", "-")))
-        assert config["model_format"] == "safetensors" and "completion" in config["capabilities"]
         assert "rootfs" not in config
         kinds = [l["mediaType"].removeprefix("application/vnd.ollama.image.") for l in m["layers"]]
+        if "model" in kinds:  # a GGUF file, which is all of the weights
+            assert kinds.count("model") == 1 and set(kinds) <= {"model", *TEXTS}, kinds
+            assert config["model_format"] == "gguf" and config["model_family"] and config["file_type"], config
+            continue
+        assert config["model_format"] == "safetensors" and "completion" in config["capabilities"]
         names = {k: [l["name"] for l, kind in zip(m["layers"], kinds) if kind == k] for k in ("tensor", "json")}
         rank = [0 if k == "tensor" else 1 if k == "json" else 2 + TEXTS.index(k) for k in kinds]
         assert rank == sorted(rank), kinds

@@ -59,8 +59,8 @@ static wb_status declare_source(wb_writer *writer, const wb_model *source, wb_er
         wb_tensor t = {.size = sizeof t};
         status = wb_tensor_at(source, i, &t, error);
         if (status == WB_OK)
-            status =
-                wb_writer_add(writer, t.name, t.name_len, t.dtype, t.shape, t.rank, NULL, error);
+            status = wb_writer_add(writer, t.name, t.name_len, (int32_t)t.dtype, t.shape, t.rank,
+                                   NULL, error);
     }
     return status;
 }

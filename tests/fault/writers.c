@@ -242,7 +242,7 @@ static void attempt_death(const try *t)
 {
     const scene *s = &scenes[t->scene];
     wb_error error;
-    int how;
+    int how = 0;
     set_up(t);
     error = (wb_error){.code = ""};
     pid_t child = fork();

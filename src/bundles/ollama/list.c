@@ -147,8 +147,10 @@ static wb_status visit(void *ctx, const char *name)
     list->names[level] = wb__str_from(name, SIZE_MAX);
     wb_status status;
     if (level + 1 == LEVELS) {
+        const char *file = list->context->file;
         wb__store_entry entry = {.path = path};
         status = read_entry(list, &entry);
+        list->context->file = file;
     } else {
         list->level++;
         status = wb__folder_list(list->context, path, visit, list);

@@ -168,7 +168,7 @@ void wb__iq1_split_s(const float *x, const float *weights, const uint8_t *order,
 static bool encode_group_s(const wb__iq1_search *search, const float *x, const float *weights,
                            wb__iq1_split *best, uint16_t *codes)
 {
-    uint8_t order[WB__IQ1_GROUP_S], l[WB__IQ1_GROUP_S];
+    uint8_t order[WB__IQ1_GROUP_S], l[WB__IQ1_GROUP_S] = {0};
     *best = (wb__iq1_split){0, SIZE_MAX, 0, 0};
     if (largest_magnitude(x, WB__IQ1_GROUP_S) < 1e-12f)
         return false;
@@ -262,7 +262,7 @@ void wb__iq1_split_m(const float *x, const float *weights, const uint8_t *order,
 static bool encode_group_m(const wb__iq1_search *search, const float *x, const float *weights,
                            wb__iq1_split *best, uint16_t *codes)
 {
-    uint8_t order[WB__IQ1_GROUP_M], l[WB__IQ1_GROUP_M];
+    uint8_t order[WB__IQ1_GROUP_M], l[WB__IQ1_GROUP_M] = {0};
     *best = (wb__iq1_split){0, SIZE_MAX, 0, 0};
     if (largest_magnitude(x, WB__IQ1_GROUP_M) < 1e-7f)
         return false;

@@ -116,7 +116,7 @@ static void encode_block(const wb__iq_type *type, const float *x, const float *i
     memset(block, 0, sizeof *block);
     for (size_t at = 0, g = 0; at < BLOCK; at += type->group, g++) {
         uint16_t codes[WB__IQ_CELLS_MAX];
-        uint8_t signs[WB__IQ_GROUP_MAX / 8];
+        uint8_t signs[WB__IQ_GROUP_MAX / 8] = {0};
         weigh(type, x + at, importance == NULL ? NULL : importance + at, variance, &group);
         split_signs(&group, x + at, signs);
         block->zero[g] = !encode_group(&group, search, codes, &scales[g]);

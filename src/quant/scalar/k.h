@@ -93,7 +93,7 @@ static inline void wb__k_unpack_6(const uint8_t *low, const uint8_t *high, uint8
 
 static inline void wb__k_pack_6(const uint8_t *q, uint8_t *low, uint8_t *high)
 {
-    uint8_t upper[WB__K];
+    uint8_t upper[WB__K] = {0};
     for (size_t j = 0; j < WB__K; j++)
         upper[j] = q[j] >> 4;
     wb__k_pack_2(upper, high);

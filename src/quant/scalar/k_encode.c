@@ -253,7 +253,7 @@ static float encode_q3(const float *x, const float *importance, int8_t *scales, 
 
 void wb__encode_q3_k(const float *x, const float *importance, uint8_t *out, size_t n)
 {
-    uint8_t q[WB__K];
+    uint8_t q[WB__K] = {0};
     int8_t scales[16];
     for (size_t i = 0; i < n; i += WB__K, out += 110) {
         float d = encode_q3(x + i, importance == NULL ? NULL : importance + i, scales, q);
@@ -267,7 +267,7 @@ void wb__encode_q3_k(const float *x, const float *importance, uint8_t *out, size
 
 void wb__encode_q6_k(const float *x, const float *importance, uint8_t *out, size_t n)
 {
-    uint8_t q[WB__K];
+    uint8_t q[WB__K] = {0};
     int8_t scales[16];
     float found[16];
     for (size_t i = 0; i < n; i += WB__K, out += 210) {
