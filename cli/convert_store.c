@@ -14,8 +14,9 @@
 
 /* A stored tensor that becomes part of the result. */
 typedef struct piece {
-    uint64_t index;  /* in the model */
-    uint64_t number; /* of the expert */
+    uint64_t index;       /* in the model */
+    uint64_t number;      /* of the expert */
+    wb_mlx_global global; /* of a global scale: what it means */
 } piece;
 
 /* A tensor of the result. */
@@ -26,6 +27,8 @@ typedef struct entry {
     piece *pieces;
     size_t count, capacity;
     const char *packing; /* NULL: plain, or no packed values */
+    bool is_scale;
+    bool is_retyped; /* as in stored_as */
     uint32_t group;
 } entry;
 
@@ -86,8 +89,8 @@ static entry *entry_named(store_import *in, const char *name, size_t len)
     return made;
 }
 
-static void add_piece(store_import *in, const text *name, const wb_tensor *tensor, uint64_t index,
-                      const wb_encoding *encoding)
+static entry *add_piece(store_import *in, const text *name, const wb_tensor *tensor, uint64_t index,
+                        const wb_encoding *encoding, wb_mlx_global global)
 {
     size_t front, rest;
     uint64_t number;
@@ -103,13 +106,14 @@ static void add_piece(store_import *in, const text *name, const wb_tensor *tenso
         e->capacity = e->capacity == 0 ? 1 : 2 * e->capacity;
         e->pieces = need_memory(e->pieces, e->capacity, sizeof *e->pieces);
     }
-    e->pieces[e->count++] = (piece){index, is_stack ? number : 0};
+    e->pieces[e->count++] = (piece){index, is_stack ? number : 0, global};
     e->is_stack = is_stack;
     e->tensor = *tensor;
     if (encoding != NULL) {
         e->packing = encoding->type;
         e->group = encoding->group_size;
     }
+    return e;
 }
 
 /* ---- what the model has ---- */
@@ -125,6 +129,15 @@ static const char *packing_of(const wb_encoding *encoding)
             return same[i];
     }
     return NULL;
+}
+
+/* Of the name of packed values, without what compressed-tensors adds to it. */
+static size_t stem_length(const wb_tensor *tensor)
+{
+    static const char whole[] = ".weight_packed";
+    size_t n = sizeof whole - 1, end = sizeof "_packed" - 1;
+    bool has = tensor->name_len > n && memcmp(tensor->name + tensor->name_len - n, whole, n) == 0;
+    return tensor->name_len - (has ? end : 0);
 }
 
 static wb_status add_parts(store_import *in, uint64_t index, const wb_tensor *main,
@@ -149,9 +162,13 @@ static wb_status add_parts(store_import *in, uint64_t index, const wb_tensor *ma
             if (strcmp(part.role, ends[i].role) != 0)
                 continue;
             text name = {0};
-            text_add(&name, main->name, main->name_len);
+            text_add(&name, main->name, stem_length(main));
             text_adds(&name, ends[i].end);
-            add_piece(in, &name, &tensor, part.index, k == 0 ? &encoding : NULL);
+            entry *e =
+                add_piece(in, &name, &tensor, part.index, k == 0 ? &encoding : NULL,
+                          strcmp(part.role, "global_scale") == 0 ? (wb_mlx_global)encoding.global
+                                                                 : WB_MLX_GLOBAL_NONE);
+            e->is_scale = strcmp(part.role, "scales") == 0;
             text_free(&name);
         }
     }
@@ -185,7 +202,7 @@ static int collect(store_import *in)
         } else if (status == WB_OK) {
             text name = {0};
             text_add(&name, tensor.name, tensor.name_len);
-            add_piece(in, &name, &tensor, i, NULL);
+            (void)add_piece(in, &name, &tensor, i, NULL, WB_MLX_GLOBAL_NONE);
             text_free(&name);
         }
         if (status != WB_OK)
@@ -225,6 +242,18 @@ static int check_stack(const store_import *in, entry *e)
     return 0;
 }
 
+/* The same bytes in the dtypes that Ollama has for them: values four to a U32, scales of 8 bits as U8. */
+static int32_t stored_as(const entry *e, uint64_t *last)
+{
+    wb_dtype dtype = (wb_dtype)e->tensor.dtype;
+    if (e->is_scale && (dtype == WB_DTYPE_F8_E4M3 || dtype == WB_DTYPE_F8_E8M0))
+        return WB_DTYPE_U8;
+    if (e->packing == NULL || dtype != WB_DTYPE_U8 || *last % 4 != 0)
+        return (int32_t)dtype;
+    *last /= 4;
+    return WB_DTYPE_U32;
+}
+
 static int declare(store_import *in, wb_writer *writer)
 {
     for (size_t i = 0; i < in->count; i++) {
@@ -233,11 +262,12 @@ static int declare(store_import *in, wb_writer *writer)
         uint64_t *shape = need_memory(NULL, rank + 1, sizeof *shape), index;
         shape[0] = e->count;
         memcpy(shape + (e->is_stack ? 1 : 0), e->tensor.shape, e->tensor.rank * sizeof *shape);
+        int32_t dtype = stored_as(e, &shape[rank == 0 ? 0 : rank - 1]);
         int code = e->is_stack ? check_stack(in, e) : 0;
-        wb_status status =
-            code != 0 ? WB_OK
-                      : wb_writer_add(writer, e->name.ptr, e->name.len, (int32_t)e->tensor.dtype,
-                                      shape, rank, &index, &in->error);
+        e->is_retyped = dtype != (int32_t)e->tensor.dtype;
+        wb_status status = code != 0 ? WB_OK
+                                     : wb_writer_add(writer, e->name.ptr, e->name.len, dtype, shape,
+                                                     rank, &index, &in->error);
         if (code == 0 && status == WB_OK && e->packing != NULL)
             status = wb_writer_set_packing(writer, index, e->packing, e->group, &in->error);
         free(shape);
@@ -261,6 +291,32 @@ static int declare(store_import *in, wb_writer *writer)
     return status == WB_OK ? 0 : convert_fail(in->job, status, &in->error);
 }
 
+/* Whether Ollama, which multiplies with it, has another number for a global scale. */
+static bool is_other_scale(wb_mlx_global global)
+{
+    return global == WB_MLX_GLOBAL_DIVISOR || global == WB_MLX_GLOBAL_AMAX;
+}
+
+/* What is not copied as it is: the bytes of another dtype, and scales that become others. */
+static wb_status put_piece(store_import *in, wb_writer *writer, uint64_t index, uint64_t offset,
+                           const piece *from, uint64_t bytes)
+{
+    unsigned char *stored = need_memory(NULL, (size_t)bytes + 1, 1);
+    wb_status status =
+        wb_tensor_read(in->job->model, from->index, NULL, -1, stored, bytes, &in->error);
+    for (size_t i = 0; i + sizeof(float) <= bytes && is_other_scale(from->global);
+         i += sizeof(float)) {
+        float scale;
+        memcpy(&scale, stored + i, sizeof scale);
+        scale = from->global == WB_MLX_GLOBAL_AMAX ? scale / 2688.0f : 1.0f / scale;
+        memcpy(stored + i, &scale, sizeof scale);
+    }
+    if (status == WB_OK)
+        status = wb_writer_put(writer, index, offset, stored, bytes, &in->error);
+    free(stored);
+    return status;
+}
+
 static wb_status copy_all(store_import *in, wb_writer *writer)
 {
     wb_status status = WB_OK;
@@ -270,9 +326,14 @@ static wb_status copy_all(store_import *in, wb_writer *writer)
         if (status != WB_OK)
             return status;
         const entry *e = &in->entries[index];
-        for (size_t k = 0; k < e->count && status == WB_OK; k++)
-            status = wb_writer_copy_into(writer, index, k * e->tensor.bytes, in->job->model,
-                                         e->pieces[k].index, &in->error);
+        for (size_t k = 0; k < e->count && status == WB_OK; k++) {
+            const piece *from = &e->pieces[k];
+            uint64_t offset = k * e->tensor.bytes;
+            status = is_other_scale(from->global) || e->is_retyped
+                         ? put_piece(in, writer, index, offset, from, e->tensor.bytes)
+                         : wb_writer_copy_into(writer, index, offset, in->job->model, from->index,
+                                               &in->error);
+        }
         progress_show(in->job->out, i, in->count);
         if (status == WB_OK && interrupted())
             status = WB_ERROR_CANCELLED;

@@ -14,7 +14,7 @@ cat >"$work/one" <<'END'
 number=$1 runner=$2 disabled=$3
 shift 3
 folders="src/quant src/quant/scalar src/quant/x86 src/quant/arm src/quant/mlx src/quant/mlx/x86
-         src/quant/mlx/arm src/dtype src/core src/cpu"
+         src/quant/mlx/arm src/dtype src/dtype/x86 src/core src/cpu"
 sources=$(for folder in $folders; do ls "$folder"/*.c; done)
 # shellcheck disable=SC2086
 nice "$@" -std=c11 -w -Isrc -Iinclude tests/tools/quant_bits.c $sources -lm -o "$work/$number" || exit 255

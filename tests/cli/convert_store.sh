@@ -1,7 +1,7 @@
 # Into an Ollama store: blobs against the layout of Ollama's Go writer, made here with Python's json; the
 # manifest last, nothing written twice, nothing replaced without --force.
 PYTHONPATH=$SOURCE/tests/cli python3 -B - <<'P'
-import glob, hashlib, json, os, subprocess, zoo
+import glob, hashlib, json, os, struct, subprocess, zoo
 
 def wb(*args, code=0):
     p = subprocess.run(["wb", *args], capture_output=True)
@@ -88,6 +88,25 @@ quantized = blob({"__metadata__": {"group_size": "64", "quant_type": "int4"}},
                   ("lm_head.weight.bias", *parts[2][1:])])
 expect("store", "q", [("lm_head.weight", quantized), ("model.norm.weight", blob({}, [parts[3]]))], jsons, "int4")
 wb("verify", "-q", "--store", "store", "q")
+# A global scale that is divided by becomes one that is multiplied with, as Ollama has it.
+os.mkdir("nv")
+jsons["config.json"] = json.dumps({"architectures": ["Qwen3ForCausalLM"], "model_type": "qwen3",
+                                   "quantization_config": {"quant_method": "compressed-tensors",
+                                                           "format": "nvfp4-pack-quantized"}})
+for name, text in jsons.items():
+    open("nv/" + name, "w").write(text)
+zoo.save("nv/model.safetensors", [
+    ("lm_head.weight_packed", "U8", [4, 8], filled(32, 8)), ("lm_head.weight_scale", "F8_E4M3", [4, 1], bytes([48, 56, 60, 64])),
+    ("lm_head.weight_global_scale", "F32", [1], struct.pack("<f", 3.0)), ("model.norm.weight", "BF16", [3], filled(6, 1))])
+wb("convert", "nv", "nv", "--to", "ollama", "--store", "store")
+third = struct.unpack("<f", struct.pack("<f", 1 / 3))[0]
+scales = [float(t.split()[0]) for t in wb("export", "--store", "store", "nv:latest", "lm_head.weight.global_scale",
+                                          "--format", "text", "-o", "-").decode().split("\n") if t and t[0] != "#"]
+assert len(scales) == 1 and struct.pack("<f", scales[0]) == struct.pack("<f", third), scales
+values = [list(struct.unpack("<64f", wb("export", *model, "output.weight", "--dtype", "f32", "--format", "raw", "-o", "-")))
+          for model in (["nv"], ["--store", "store", "nv:latest"])]
+assert any(values[0]) and all(abs(a - b) <= 1e-6 * abs(a) for a, b in zip(*values)), values
+
 assert wb("convert", "hf", "bad name", "--to", "ollama", "--store", "store", code=4) == b""
 assert not glob.glob("store/**/.wb*", recursive=True) and not glob.glob(".wb*")
 P

@@ -254,7 +254,7 @@ void *clCreateBuffer(void *context, uint64_t flags, size_t bytes, void *host, in
             if (b->memory == NULL)
                 abort();
             memset(b->memory, 0xA5, bytes);
-            if (host != NULL)
+            if ((flags & 4) != 0) /* else it is to be written first */
                 memcpy(b->memory, host, bytes);
         }
         if (host != NULL && on->type == 4 && ((uintptr_t)host % 4096 != 0 || bytes % 4096 != 0))
