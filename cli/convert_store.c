@@ -301,18 +301,18 @@ static bool is_other_scale(wb_mlx_global global)
 static wb_status put_piece(store_import *in, wb_writer *writer, uint64_t index, uint64_t offset,
                            const piece *from, uint64_t bytes)
 {
-    unsigned char *stored = need_memory(NULL, (size_t)bytes + 1, 1);
+    size_t n = bytes < SIZE_MAX ? (size_t)bytes : SIZE_MAX - 1;
+    unsigned char *stored = need_memory(NULL, n + 1, 1);
     wb_status status =
         wb_tensor_read(in->job->model, from->index, NULL, -1, stored, bytes, &in->error);
-    for (size_t i = 0; i + sizeof(float) <= bytes && is_other_scale(from->global);
-         i += sizeof(float)) {
+    for (size_t i = 0; i + sizeof(float) <= n && is_other_scale(from->global); i += sizeof(float)) {
         float scale;
         memcpy(&scale, stored + i, sizeof scale);
         scale = from->global == WB_MLX_GLOBAL_AMAX ? scale / 2688.0f : 1.0f / scale;
         memcpy(stored + i, &scale, sizeof scale);
     }
     if (status == WB_OK)
-        status = wb_writer_put(writer, index, offset, stored, bytes, &in->error);
+        status = wb_writer_put(writer, index, offset, stored, n, &in->error);
     free(stored);
     return status;
 }

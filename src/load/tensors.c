@@ -109,7 +109,7 @@ static wb_status hand_over_apart(wb__lane *lane, wb_piece *piece, size_t tensor)
         if (status == WB_OK)
             status = wb__stored_read(&stored, at, lane->buffer, n);
         if (status == WB_OK && swaps)
-            wb__dtype_swap(kind->dtype, lane->buffer, n / unit);
+            wb__dtype_swap(kind->dtype, lane->buffer, (size_t)(n / unit));
         lane->spent.read_ns += wb__load_now() - start;
         if (status != WB_OK)
             break;

@@ -297,8 +297,8 @@ static void crash(disk *d, const op_log *log, size_t until, rules r)
         if (log->ops[i].kind == OP_SYNC)
             point = i;
     }
-    point =
-        r == FLUSHED ? until - draw(2) * draw(until - point + 1) : point + draw(until - point + 1);
+    size_t after = (size_t)draw(until - point + 1);
+    point = r == FLUSHED ? until - (size_t)draw(2) * after : point + after;
     uint64_t mood = draw(4); /* how much of what is not durable is there */
     for (size_t i = 0; i < until; i++) {
         const op *o = &log->ops[i];
@@ -444,7 +444,7 @@ static void learn(const scene *s, played *p)
 /* One state; which scene and which rules follow from n. */
 static void cut(const played *all, uint64_t n)
 {
-    size_t i = n % scene_count;
+    size_t i = (size_t)(n % scene_count);
     const played *p = &all[i];
     rules r = (rules)(n / scene_count % RULES);
     disk d;
