@@ -76,8 +76,8 @@ static void fail_each(run_function *run, const char *path, bool for_good)
     wb_status sound = run(path, &allocator, &expected);
     size_t calls = memory.calls, most = is_slow() ? 12 : 400;
     assert_clean(&memory);
-    if (sound != WB_OK &&
-        sound != WB_ERROR_FORMAT) /* what is refused is refused, or memory is out */
+    bool no_zlib = sizeof(void *) == 4 && sound == WB_ERROR_UNSUPPORTED; /* often there is none */
+    if (sound != WB_OK && sound != WB_ERROR_FORMAT && !no_zlib)
         fail_msg("%s: %s\n", path, wb_status_name(sound));
     for (size_t k = 1; k <= calls; k += 1 + (for_good ? calls + 3 : calls) / most) {
         uint64_t digest = 0;

@@ -411,7 +411,7 @@ static void fail_each_read(const uint8_t *bytes, size_t n, const char *label, si
         wb_close(model);
         calls = k == 0 ? s.calls : calls;
     }
-    assert_true(calls >= at_least);
+    assert_true(!has_zlib || calls >= at_least);
 }
 
 /* Members so large that their parts are read one by one. */

@@ -220,9 +220,8 @@ wb_status wb__st_write(wb__context *context, wb__out_file *file)
 {
     wb__buffer *out = &file->header;
     uint64_t limit = context->limits.safetensors_header;
-    if (!wb__to_size(limit, &out->ceiling) || out->ceiling > WB__ST_HEADER_MAX)
-        out->ceiling = WB__ST_HEADER_MAX;
-    out->ceiling += WB__ST_LENGTH_BYTES;
+    const uint64_t most = SIZE_MAX / 2 < WB__ST_HEADER_MAX ? SIZE_MAX / 2 : WB__ST_HEADER_MAX;
+    out->ceiling = (size_t)(limit < most ? limit : most) + WB__ST_LENGTH_BYTES;
     wb_status status = WB_OK;
     for (size_t i = 0; i < file->tensor_count && status == WB_OK; i++)
         status = check_tensor(context, file->tensors[i]);
