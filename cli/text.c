@@ -10,7 +10,8 @@
 
 void *need_memory(void *old, size_t count, size_t size)
 {
-    void *memory = size > 0 && count > (SIZE_MAX - 1) / size ? NULL : realloc(old, count * size + 1);
+    void *memory =
+        size > 0 && count > (SIZE_MAX - 1) / size ? NULL : realloc(old, count * size + 1);
     if (memory == NULL)
         die_of_memory();
     return memory;
