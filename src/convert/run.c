@@ -34,6 +34,7 @@ typedef struct runner {
     size_t count;
     uint64_t done;        /* bytes of the result, of the rounds before */
     wb__journal *journal; /* NULL: none */
+    bool begun;           /* the writer has begun to write */
     wb__written *written; /* of a round */
     atomic_size_t taken;  /* chunks that a former run had written */
     atomic_size_t next;
@@ -445,6 +446,7 @@ static wb_status write_all(wb__delivery *out, runner *r, const wb_progress *prog
         status = wb_writer_plan(out->writer, out->path, out->context->error);
     if (status == WB_OK)
         status = wb_writer_begin(out->writer, out->context->error);
+    r->begun = status == WB_OK;
     if (status == WB_OK)
         status = make_workers(r);
     if (status == WB_OK)
@@ -474,7 +476,8 @@ wb_status wb__plan_run(wb_conversion *plan, wb__context *context, const char *pa
     wb_status status = write_all(&out, &r, progress);
     free_workers(&r);
     wb_writer_free(out.writer);
-    wb__journal_close(r.journal, status == WB_OK || status == WB_ERROR_CHANGED);
+    wb__journal_close(r.journal, status == WB_OK || status == WB_ERROR_CHANGED ||
+                                     (!r.begun && wb__journal_is_empty(r.journal)));
     wb__free(&plan->allocator, out.indices, (n + 1) * sizeof *out.indices);
     return status;
 }
