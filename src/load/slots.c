@@ -88,13 +88,13 @@ static wb__load_piece *find_free(const wb__load *load)
 }
 
 /*
- * How many slots a lane may have that reads ahead: while it works on one the ring reads another. More would
- * only touch more memory, which costs more processor time than reading does.
+ * How many pieces a lane reads ahead, beside what it works on. More than two would only touch more memory,
+ * which costs more processor time than reading does; but for memory of the caller's, where they keep the disk busier.
  */
 static size_t share_of(const wb__load *load, const wb__lane *lane)
 {
     size_t share = load->slot_count / (load->readers + !lane->is_reader);
-    size_t most = 2 * load->hand;
+    size_t most = load->options->place != NULL ? load->slot_count : 2 * load->hand;
     return share == 0 ? 1 : share < most ? share : most;
 }
 
@@ -192,15 +192,23 @@ static void wait_for(wb__lane *lane, const wb__load_piece *piece)
         wake_another(lane);
 }
 
-/* After a failure only what comes before it is gone on with: it may fail as well. */
-static bool is_wanted(wb__load *load, wb__load_piece *piece)
+/*
+ * Before a lane works on a piece its ring gets another one to read. After a failure only what comes before
+ * that is gone on with: it may fail as well.
+ */
+static bool read_on(wb__lane *lane, wb__load_piece *piece)
 {
+    wb__load *load = lane->load;
     (void)pthread_mutex_lock(&load->lock);
     bool wanted = !load->failed || piece->number < load->failed_file ||
                   (piece->number == load->failed_file && piece->begin < load->failed_at);
     if (!wanted) {
         piece->file->in_hand--;
         piece->state = WB__SLOT_FREE;
+    } else if (lane->is_reader && load->ahead) {
+        (void)fill(lane);
+        if (!load->ahead && load->sleepers != 0)
+            (void)pthread_cond_signal(&load->more);
     }
     (void)pthread_mutex_unlock(&load->lock);
     return wanted;
@@ -209,7 +217,8 @@ static bool is_wanted(wb__load *load, wb__load_piece *piece)
 wb__load_piece *wb__slots_take(wb__lane *lane, bool waits)
 {
     for (;;) {
-        queue_up(lane, waits);
+        if (lane->queued == 0 || !lane->is_reader)
+            queue_up(lane, waits);
         if (lane->queued == 0)
             return NULL;
         wb__load_piece *piece = lane->queue[0];
@@ -219,7 +228,7 @@ wb__load_piece *wb__slots_take(wb__lane *lane, bool waits)
             wait_for(lane, piece);
         lane->queued--;
         memmove(lane->queue, lane->queue + 1, lane->queued * sizeof *lane->queue);
-        if (is_wanted(lane->load, piece))
+        if (read_on(lane, piece))
             return piece;
     }
 }
