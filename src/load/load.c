@@ -4,8 +4,7 @@
 #include <time.h>
 
 #define DEFAULT_LANES 4u
-#define DEFAULT_MEMORY ((uint64_t)16 << 20)
-#define PLACED_MEMORY ((uint64_t)32 << 20) /* which is touched only by what cannot go into place */
+#define DEFAULT_MEMORY ((uint64_t)32 << 20)
 #define PIECE_MIN ((uint64_t)64 << 10)
 #define PIECE_MAX ((uint64_t)8 << 20)
 
@@ -314,9 +313,7 @@ wb_status wb__load_model(const wb_model *model, wb__context *context,
     bool pairs = (own.flags & WB_LOAD_DIGEST) && model->source_count > 1 && own.device == NULL;
     load.hand = pairs ? WB__LOAD_HAND : 1;
     uint64_t buffers = own.device != NULL ? 2 : load.hand; /* of a lane */
-    uint64_t most = own.memory != 0     ? own.memory
-                    : own.place != NULL ? PLACED_MEMORY
-                                        : DEFAULT_MEMORY;
+    uint64_t most = own.memory != 0 ? own.memory : DEFAULT_MEMORY;
     uint64_t piece = most / own.lanes / buffers;
     piece = piece < PIECE_MIN ? PIECE_MIN : piece > PIECE_MAX ? PIECE_MAX : piece;
     load.piece_bytes = (size_t)(piece - piece % WB__DIRECT_ALIGNMENT);

@@ -42,15 +42,10 @@ typedef struct wb__load_file {
     bool is_open;
 } wb__load_file;
 
-typedef enum wb__slot_state {
-    WB__SLOT_FREE,
-    WB__SLOT_READING, /* by the lane's ring */
-    WB__SLOT_TAKEN    /* by a lane, and at hand or to be fetched by it */
-} wb__slot_state;
-
 /* A slot, and the piece in it. */
 typedef struct wb__load_piece {
-    wb__slot_state state;
+    bool is_taken;   /* under the lock; all else is the lane's that has taken it */
+    bool is_reading; /* the lane's ring is */
     uint8_t
         *buffer; /* the slot's, aligned for direct reading; NULL with a device: the lane's, then */
     size_t number; /* of the file */

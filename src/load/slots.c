@@ -46,7 +46,7 @@ static bool take_piece(wb__load *load, wb__load_piece *piece)
            in->data_begin + wb__tensor_end(table, wb__order_at(&file->order, file->next_tensor)) <=
                file->taken)
         file->next_tensor++;
-    *piece = (wb__load_piece){.state = WB__SLOT_TAKEN,
+    *piece = (wb__load_piece){.is_taken = true,
                               .buffer = piece->buffer,
                               .number = number,
                               .file = file,
@@ -74,28 +74,24 @@ static bool begin_reading(wb__lane *lane, wb__load_piece *piece)
                         wb__load_direct_to(piece, piece->buffer),
                         n + (0 - n) % WB__DIRECT_ALIGNMENT, (unsigned)(piece - load->slots)))
         return false;
-    piece->state = WB__SLOT_READING;
+    piece->is_reading = true;
     return true;
 }
 
 static wb__load_piece *find_free(const wb__load *load)
 {
     for (size_t i = 0; i < load->slot_count; i++) {
-        if (load->slots[i].state == WB__SLOT_FREE)
+        if (!load->slots[i].is_taken)
             return &load->slots[i];
     }
     return NULL;
 }
 
-/*
- * How many pieces a lane reads ahead, beside what it works on. More than two would only touch more memory,
- * which costs more processor time than reading does; but for memory of the caller's, where they keep the disk busier.
- */
+/* How many slots a lane may have that reads ahead. */
 static size_t share_of(const wb__load *load, const wb__lane *lane)
 {
     size_t share = load->slot_count / (load->readers + !lane->is_reader);
-    size_t most = load->options->place != NULL ? load->slot_count : 2 * load->hand;
-    return share == 0 ? 1 : share < most ? share : most;
+    return share == 0 ? 1 : share;
 }
 
 /*
@@ -173,17 +169,17 @@ static void wait_for(wb__lane *lane, const wb__load_piece *piece)
     wb__load *load = lane->load;
     wb__ring_done done[MOST];
     uint64_t start = wb__load_now();
-    while (piece->state == WB__SLOT_READING) {
+    while (piece->is_reading) {
         size_t n = wb__ring_take(lane->ring, done, MOST);
         for (size_t i = 0; i < n; i++) {
             wb__load_piece *read = &load->slots[done[i].tag];
             /* What went wrong, if anything did, is found out by reading it once more. */
             read->is_read =
                 done[i].result >= 0 && (uint64_t)done[i].result >= read->end - read->begin;
-            read->state = WB__SLOT_TAKEN;
+            read->is_reading = false;
         }
         for (size_t i = 0; n == 0 && i < lane->queued; i++)
-            lane->queue[i]->state = WB__SLOT_TAKEN;
+            lane->queue[i]->is_reading = false;
     }
     uint64_t waited = wb__load_now() - start;
     lane->spent.read_ns += waited;
@@ -204,7 +200,7 @@ static bool read_on(wb__lane *lane, wb__load_piece *piece)
                   (piece->number == load->failed_file && piece->begin < load->failed_at);
     if (!wanted) {
         piece->file->in_hand--;
-        piece->state = WB__SLOT_FREE;
+        piece->is_taken = false;
     } else if (lane->is_reader && load->ahead) {
         (void)fill(lane);
         if (!load->ahead && load->sleepers != 0)
@@ -222,7 +218,7 @@ wb__load_piece *wb__slots_take(wb__lane *lane, bool waits)
         if (lane->queued == 0)
             return NULL;
         wb__load_piece *piece = lane->queue[0];
-        if (piece->state == WB__SLOT_READING && !waits)
+        if (piece->is_reading && !waits)
             return NULL;
         if (lane->is_reader)
             wait_for(lane, piece);
@@ -235,7 +231,7 @@ wb__load_piece *wb__slots_take(wb__lane *lane, bool waits)
 
 void wb__slots_give_back(wb__load *load, wb__load_piece *piece)
 {
-    piece->state = WB__SLOT_FREE;
+    piece->is_taken = false;
     /* Only where lanes that read ahead had them all is anybody waiting for one. */
     if (load->sleepers != 0 && load->readers < load->wanted)
         (void)pthread_cond_broadcast(&load->more);
