@@ -218,8 +218,6 @@ wb__load_piece *wb__slots_take(wb__lane *lane, bool waits)
         if (lane->queued == 0)
             return NULL;
         wb__load_piece *piece = lane->queue[0];
-        if (piece->is_reading && !waits)
-            return NULL;
         if (lane->is_reader)
             wait_for(lane, piece);
         lane->queued--;
