@@ -32,10 +32,12 @@ test   bash                bash
 test   zsh                 zsh
 test   fish                fish
 test   groff-base          groff
+test   liburing-dev        /usr/include/liburing.h
 test   pocl-opencl-icd     /etc/OpenCL/vendors/pocl.icd
 test   ocl-icd-libopencl1  /usr/lib/x86_64-linux-gnu/libOpenCL.so.1
 bench  cargo-web           cargo
 bench  rustc-web           rustc
+bench  liburing-dev        /usr/include/liburing.h
 bench  pocl-opencl-icd     /etc/OpenCL/vendors/pocl.icd
 bench  ocl-icd-libopencl1  /usr/lib/x86_64-linux-gnu/libOpenCL.so.1
 fuzz   afl++               afl-fuzz

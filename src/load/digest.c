@@ -96,14 +96,14 @@ static wb__digest_job *find_own(const wb__load *load, wb__digest_job *jobs, size
     return ready;
 }
 
-void wb__load_digest(wb__lane *lane, const wb__load_piece *pieces, size_t n)
+void wb__load_digest(wb__lane *lane, wb__load_piece *const *pieces, size_t n)
 {
     wb__load *load = lane->load;
     wb__digest_job jobs[WB__LOAD_HAND];
     bool open;
     (void)pthread_mutex_lock(&load->lock);
     for (size_t i = 0; i < n; i++) {
-        jobs[i] = (wb__digest_job){.next = load->jobs, .piece = &pieces[i]};
+        jobs[i] = (wb__digest_job){.next = load->jobs, .piece = pieces[i]};
         load->jobs = &jobs[i];
     }
     for (;;) {

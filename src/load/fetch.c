@@ -1,9 +1,7 @@
 #include "load/load.h"
 
-/* What AUTO comes down to for a piece. */
-static wb_io choose(const wb__lane *lane, const wb__load_piece *piece)
+wb_io wb__load_choose(const wb__load *load, const wb__load_piece *piece)
 {
-    const wb__load *load = lane->load;
     const wb__load_file *file = piece->file;
     wb_io cached_io = load->model->access == WB_ACCESS_MAP ? WB_IO_MAP : WB_IO_READ;
     uint64_t n = piece->end - piece->begin;
@@ -24,33 +22,38 @@ static wb_io choose(const wb__lane *lane, const wb__load_piece *piece)
     return cached > n / 2 ? WB_IO_READ : WB_IO_DIRECT;
 }
 
-static wb_status read_piece(wb__lane *lane, wb__load_piece *piece, wb_io io, uint8_t *place)
+static bool is_aligned(const void *memory)
+{
+    return (uintptr_t)memory % WB__DIRECT_ALIGNMENT == 0;
+}
+
+uint8_t *wb__load_direct_to(const wb__load_piece *piece, uint8_t *buffer)
+{
+    return piece->place != NULL && is_aligned(piece->place) ? piece->place : buffer;
+}
+
+static wb_status read_piece(wb__lane *lane, wb__load_piece *piece)
 {
     wb__load_file *file = piece->file;
     size_t n = (size_t)(piece->end - piece->begin);
-    bool aligned =
-        (uintptr_t)place % WB__DIRECT_ALIGNMENT == 0 && piece->begin % WB__DIRECT_ALIGNMENT == 0;
-    wb_status status;
+    uint8_t *place = piece->place != NULL ? piece->place : lane->buffer;
+    wb_status status = WB_OK;
     piece->data = place;
-    if (io == WB_IO_DIRECT && file->direct.fd >= 0 && !aligned) {
-        /* Beside its place, then. */
-        status = wb__direct_read(file->source, &file->direct, &lane->context, piece->begin,
-                                 lane->buffer, n);
-        if (status == WB_OK)
-            memcpy(place, lane->buffer, n);
-        lane->spent.direct += n;
-        return status;
+    if (piece->io != WB_IO_DIRECT || file->direct.fd < 0) {
+        lane->spent.copied += n;
+        return wb__source_read(file->source, &lane->context, piece->begin, place, n);
     }
-    if (io == WB_IO_DIRECT && file->direct.fd >= 0) {
-        lane->spent.direct += n;
-        return wb__direct_read(file->source, &file->direct, &lane->context, piece->begin, place, n);
-    }
-    lane->spent.copied += n;
-    return wb__source_read(file->source, &lane->context, piece->begin, place, n);
+    uint8_t *to = wb__load_direct_to(piece, lane->buffer);
+    lane->spent.direct += n;
+    if (!piece->is_read)
+        status = wb__direct_read(file->source, &file->direct, &lane->context, piece->begin, to, n);
+    if (status == WB_OK && to != place) /* beside its place, then */
+        memcpy(place, to, n);
+    return status;
 }
 
 /* Bytes that are in memory without fetching; NULL: they have to be read. */
-static wb_status find_in_memory(wb__lane *lane, wb__load_piece *piece, wb_io io, const void **bytes)
+static wb_status find_in_memory(wb__lane *lane, const wb__load_piece *piece, const void **bytes)
 {
     wb__load_file *file = piece->file;
     uint64_t n = piece->end - piece->begin;
@@ -61,7 +64,7 @@ static wb_status find_in_memory(wb__lane *lane, wb__load_piece *piece, wb_io io,
         *bytes = memory + piece->begin;
         return WB_OK;
     }
-    if (io != WB_IO_MAP)
+    if (piece->io != WB_IO_MAP)
         return WB_OK;
     wb_status status = wb__source_map(file->source, &lane->context, piece->begin, n, bytes);
     if (status == WB_ERROR_UNSUPPORTED && lane->load->options->io == WB_IO_AUTO)
@@ -73,23 +76,17 @@ static wb_status find_in_memory(wb__lane *lane, wb__load_piece *piece, wb_io io,
 
 wb_status wb__load_fetch(wb__lane *lane, wb__load_piece *piece)
 {
-    const wb_load_options *options = lane->load->options;
-    size_t n = (size_t)(piece->end - piece->begin);
     const void *bytes;
-    uint8_t *place = NULL;
-    wb_io io = choose(lane, piece);
-    if (options->place != NULL)
-        place = options->place(options->ctx, piece->number, piece->begin, n);
-    wb_status status = find_in_memory(lane, piece, io, &bytes);
+    wb_status status = find_in_memory(lane, piece, &bytes);
     if (status != WB_OK)
         return status;
     if (bytes == NULL)
-        return read_piece(lane, piece, io, place != NULL ? place : lane->buffer);
+        return read_piece(lane, piece);
     piece->data = bytes;
-    piece->lasting = place == NULL;
-    if (place != NULL) {
-        memcpy(place, bytes, n);
-        piece->data = place;
+    piece->lasting = piece->place == NULL;
+    if (piece->place != NULL) {
+        memcpy(piece->place, bytes, (size_t)(piece->end - piece->begin));
+        piece->data = piece->place;
     }
     return WB_OK;
 }

@@ -4,8 +4,7 @@
 #include <time.h>
 
 #define DEFAULT_LANES 4u
-#define LANES_MAX 64u
-#define DEFAULT_MEMORY ((uint64_t)8 << 20)
+#define DEFAULT_MEMORY ((uint64_t)32 << 20)
 #define PIECE_MIN ((uint64_t)64 << 10)
 #define PIECE_MAX ((uint64_t)8 << 20)
 
@@ -30,7 +29,7 @@ static uint64_t processor_time(void)
  * Of several failures that of the earliest piece is that of the whole: pieces are taken in order, and all
  * that were taken come to an end, so that lanes that race tell of the same byte. With the lock.
  */
-static void fail_at(wb__load *load, const wb_error *error, size_t number, uint64_t begin)
+void wb__load_fail_at(wb__load *load, const wb_error *error, size_t number, uint64_t begin)
 {
     if (!load->failed || number < load->failed_file ||
         (number == load->failed_file && begin < load->failed_at)) {
@@ -45,11 +44,7 @@ static void fail_at(wb__load *load, const wb_error *error, size_t number, uint64
 
 /* ---- files ---- */
 
-/*
- * What a file needs before its first piece is taken, in the context of the whole: it may outlive the
- * lane. With the lock.
- */
-static wb_status open_file(wb__load *load, size_t number)
+wb_status wb__load_open_file(wb__load *load, size_t number)
 {
     wb__context *context = load->context;
     wb__load_file *file = &load->files[number];
@@ -100,67 +95,8 @@ static wb_status finish_file(wb__load *load, wb__lane *lane, size_t number)
 
 /* ---- pieces ---- */
 
-/* Digests of several files are computed side by side, as each is a chain. With the lock. */
-static size_t next_file(wb__load *load)
-{
-    size_t side_by_side =
-        load->options->flags & WB_LOAD_DIGEST ? load->options->lanes * load->hand : 1;
-    size_t best = load->file_count;
-    while (load->first_file < load->file_count &&
-           load->files[load->first_file].taken == load->files[load->first_file].end)
-        load->first_file++;
-    for (size_t i = load->first_file; i < load->file_count && side_by_side > 0; i++) {
-        const wb__load_file *file = &load->files[i];
-        if (file->taken == file->end)
-            continue;
-        side_by_side--;
-        if (best == load->file_count ||
-            file->taken - file->begin < load->files[best].taken - load->files[best].begin)
-            best = i;
-    }
-    return best;
-}
-
-static bool take_piece(wb__lane *lane, wb__load_piece *piece)
-{
-    wb__load *load = lane->load;
-    wb_status status = WB_OK;
-    (void)pthread_mutex_lock(&load->lock);
-    size_t number = load->failed ? load->file_count : next_file(load);
-    bool taken = number < load->file_count;
-    if (taken) {
-        wb__load_file *file = &load->files[number];
-        if (!file->is_open)
-            status = open_file(load, number);
-        /* Pieces end at multiples of the alignment, so that all but the first begin at one. */
-        uint64_t left = file->end - file->taken;
-        uint64_t n = load->piece_bytes - file->taken % WB__DIRECT_ALIGNMENT;
-        const wb__model_file *in = &load->model->logical.files[number];
-        const wb__table *table = &load->model->logical.table;
-        while (status == WB_OK && file->next_tensor < file->order.count &&
-               in->data_begin +
-                       wb__tensor_end(table, wb__order_at(&file->order, file->next_tensor)) <=
-                   file->taken)
-            file->next_tensor++;
-        *piece = (wb__load_piece){.number = number,
-                                  .file = file,
-                                  .begin = file->taken,
-                                  .end = file->taken + (left < n ? left : n),
-                                  .first_tensor = file->next_tensor};
-        file->taken = piece->end;
-        file->in_hand++;
-        lane->context.file = in->path;
-    }
-    if (status != WB_OK) {
-        fail_at(load, load->context->error, number, piece->begin);
-        taken = false;
-    }
-    (void)pthread_mutex_unlock(&load->lock);
-    return taken;
-}
-
 /* Gives a piece back, done or not. */
-static void finish_piece(wb__lane *lane, const wb__load_piece *piece, wb_status status)
+static void finish_piece(wb__lane *lane, wb__load_piece *piece, wb_status status)
 {
     wb__load *load = lane->load;
     const wb_progress *progress = load->options->progress;
@@ -175,7 +111,8 @@ static void finish_piece(wb__lane *lane, const wb__load_piece *piece, wb_status 
         piece->file->taken == piece->file->end)
         status = finish_file(load, lane, piece->number);
     if (status != WB_OK)
-        fail_at(load, &lane->error, piece->number, piece->begin);
+        wb__load_fail_at(load, &lane->error, piece->number, piece->begin);
+    wb__slots_give_back(load, piece);
     (void)pthread_mutex_unlock(&load->lock);
 }
 
@@ -183,19 +120,14 @@ static void finish_piece(wb__lane *lane, const wb__load_piece *piece, wb_status 
 
 static wb_status make_buffers(wb__lane *lane)
 {
-    const wb__load *load = lane->load;
-    size_t convert = load->dtype != NULL ? WB__CONVERT_BYTES : 0;
-    if (load->options->device != NULL)
+    if (lane->load->options->device != NULL)
         return wb__upload_open(lane);
-    lane->memory_bytes = load->hand * load->piece_bytes + convert + WB__DIRECT_ALIGNMENT;
+    if (lane->load->dtype == NULL)
+        return WB_OK;
+    lane->memory_bytes = WB__CONVERT_BYTES;
     lane->memory = wb__alloc(&lane->context.allocator, lane->memory_bytes);
-    if (lane->memory == NULL)
-        return wb__fail_memory(&lane->context);
-    size_t past = (uintptr_t)lane->memory % WB__DIRECT_ALIGNMENT;
-    lane->buffer = (uint8_t *)lane->memory + (past == 0 ? 0 : WB__DIRECT_ALIGNMENT - past);
-    lane->buffers = lane->buffer;
-    lane->convert = lane->buffer + load->hand * load->piece_bytes;
-    return WB_OK;
+    lane->convert = lane->memory;
+    return lane->memory != NULL ? WB_OK : wb__fail_memory(&lane->context);
 }
 
 static void add_spent(wb_load_report *to, const wb_load_report *from)
@@ -214,19 +146,19 @@ static void add_spent(wb_load_report *to, const wb_load_report *from)
     to->processor_ns += from->processor_ns;
 }
 
-/* Makes the lane work on a piece, the i-th that it has in hand. */
-static void turn_to(wb__lane *lane, const wb__load_piece *piece, size_t i)
+/* Makes the lane work on a piece. */
+static void turn_to(wb__lane *lane, const wb__load_piece *piece)
 {
     lane->context.file = lane->load->model->logical.files[piece->number].path;
     if (lane->upload == NULL)
-        lane->buffer = lane->buffers + i * lane->load->piece_bytes;
+        lane->buffer = piece->buffer;
 }
 
 static wb_status fetch(wb__lane *lane, wb__load_piece *piece)
 {
     wb_status status = lane->upload != NULL ? wb__upload_turn(lane) : WB_OK;
     uint64_t start = wb__load_now();
-    if (status == WB_OK && wb__load_needs_bytes(lane, piece))
+    if (status == WB_OK && wb__load_needs_bytes(lane->load, piece))
         status = wb__load_fetch(lane, piece);
     else if (status == WB_OK)
         lane->spent.copied += piece->end - piece->begin; /* by each tensor for itself */
@@ -235,54 +167,55 @@ static wb_status fetch(wb__lane *lane, wb__load_piece *piece)
 }
 
 /* Does all that is to be done with the n pieces in hand; those that fail are given back at once. */
-static void work_on(wb__lane *lane, wb__load_piece *hand, size_t n)
+static void work_on(wb__lane *lane, wb__load_piece **hand, size_t n)
 {
     size_t fetched = 0;
     for (size_t i = 0; i < n; i++) {
-        hand[fetched] = hand[i];
-        turn_to(lane, &hand[i], fetched);
-        wb_status status = fetch(lane, &hand[fetched]);
+        turn_to(lane, hand[i]);
+        wb_status status = fetch(lane, hand[i]);
         if (status == WB_OK)
-            fetched++;
+            hand[fetched++] = hand[i];
         else
-            finish_piece(lane, &hand[fetched], status);
+            finish_piece(lane, hand[i], status);
     }
     if (lane->load->options->flags & WB_LOAD_DIGEST)
         wb__load_digest(lane, hand, fetched);
     for (size_t i = 0; i < fetched; i++) {
-        turn_to(lane, &hand[i], i);
-        finish_piece(lane, &hand[i], wb__load_hand_over(lane, &hand[i]));
+        turn_to(lane, hand[i]);
+        finish_piece(lane, hand[i], wb__load_hand_over(lane, hand[i]));
     }
 }
 
 static void run_lane(void *arg, size_t number)
 {
     wb__load *load = arg;
-    wb__load_piece hand[WB__LOAD_HAND] = {{0}};
+    wb__load_piece *hand[WB__LOAD_HAND];
     wb__lane lane = {.load = load, .context = *load->context};
     uint64_t busy = processor_time();
     (void)number;
     (void)wb__error_reset(&lane.error, &lane.error);
     lane.context.error = &lane.error;
     bool ready = false;
-    while (take_piece(&lane, &hand[0])) {
+    while ((hand[0] = wb__slots_take(&lane, true)) != NULL) {
+        turn_to(&lane, hand[0]);
         wb_status status = ready ? WB_OK : make_buffers(&lane);
         ready = status == WB_OK;
         if (!ready) {
-            finish_piece(&lane, &hand[0], status);
+            finish_piece(&lane, hand[0], status);
             continue;
         }
         size_t n = 1;
-        while (n < load->hand && take_piece(&lane, &hand[n]))
+        while (n < load->hand && (hand[n] = wb__slots_take(&lane, false)) != NULL)
             n++;
         work_on(&lane, hand, n);
     }
+    wb__ring_close(lane.ring);
     wb__free(&lane.context.allocator, lane.memory, lane.memory_bytes);
     wb_status uploaded = wb__upload_close(&lane);
     lane.spent.processor_ns = processor_time() - busy;
     (void)pthread_mutex_lock(&load->lock);
     if (uploaded != WB_OK) /* of what was on its way when the last piece was fetched */
-        fail_at(load, &lane.error, load->file_count, 0);
+        wb__load_fail_at(load, &lane.error, load->file_count, 0);
     add_spent(load->report, &lane.spent);
     (void)pthread_mutex_unlock(&load->lock);
 }
@@ -374,13 +307,13 @@ wb_status wb__load_model(const wb_model *model, wb__context *context,
         return status;
     if (own.lanes == 0)
         own.lanes = DEFAULT_LANES;
-    if (own.lanes > LANES_MAX)
-        own.lanes = LANES_MAX;
+    if (own.lanes > WB__LANES_MAX)
+        own.lanes = WB__LANES_MAX;
     /* Two files' digests cost a processor little more than one's; a device has two buffers a lane. */
     bool pairs = (own.flags & WB_LOAD_DIGEST) && model->source_count > 1 && own.device == NULL;
     load.hand = pairs ? WB__LOAD_HAND : 1;
     uint64_t buffers = own.device != NULL ? 2 : load.hand; /* of a lane */
-    uint64_t most = own.memory != 0 ? own.memory : (own.device != NULL ? 2 : 1) * DEFAULT_MEMORY;
+    uint64_t most = own.memory != 0 ? own.memory : DEFAULT_MEMORY;
     uint64_t piece = most / own.lanes / buffers;
     piece = piece < PIECE_MIN ? PIECE_MIN : piece > PIECE_MAX ? PIECE_MAX : piece;
     load.piece_bytes = (size_t)(piece - piece % WB__DIRECT_ALIGNMENT);
@@ -390,14 +323,23 @@ wb_status wb__load_model(const wb_model *model, wb__context *context,
         (void)pthread_mutex_destroy(&load.lock);
         return wb__fail_memory(context);
     }
+    if (pthread_cond_init(&load.more, NULL) != 0) {
+        (void)pthread_cond_destroy(&load.turn);
+        (void)pthread_mutex_destroy(&load.lock);
+        return wb__fail_memory(context);
+    }
     status = set_up_files(&load);
+    if (status == WB_OK)
+        status = wb__slots_open(&load, own.lanes * load.hand);
     if (status == WB_OK)
         run(&load);
     if (load.failed)
         status = context->error->status;
+    wb__slots_close(&load);
     for (size_t i = 0; load.files != NULL && i < load.file_count; i++)
         close_file(&load.files[i]);
     wb__free(&context->allocator, load.files, load.file_count * sizeof *load.files);
+    (void)pthread_cond_destroy(&load.more);
     (void)pthread_cond_destroy(&load.turn);
     (void)pthread_mutex_destroy(&load.lock);
     return status;

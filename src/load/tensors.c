@@ -135,9 +135,9 @@ typedef struct part {
 } part;
 
 /* What the piece has of the i-th tensor of the order; false if that begins behind it. */
-static bool part_of(const wb__lane *lane, const wb__load_piece *in, size_t i, part *out)
+static bool part_of(const wb__load *load, const wb__load_piece *in, size_t i, part *out)
 {
-    const wb_model *model = lane->load->model;
+    const wb_model *model = load->model;
     const wb__table *table = &model->logical.table;
     uint64_t data_begin = model->logical.files[in->number].data_begin;
     if (i >= in->file->order.count)
@@ -152,15 +152,14 @@ static bool part_of(const wb__lane *lane, const wb__load_piece *in, size_t i, pa
     return out->tensor_at < in->end;
 }
 
-bool wb__load_needs_bytes(const wb__lane *lane, const wb__load_piece *in)
+bool wb__load_needs_bytes(const wb__load *load, const wb__load_piece *in)
 {
-    const wb__load *load = lane->load;
     bool has_apart = false;
     part p;
     if ((load->options->consume == NULL && load->options->device == NULL) ||
         load->options->place != NULL || (load->options->flags & WB_LOAD_DIGEST))
         return true;
-    for (size_t i = in->first_tensor; part_of(lane, in, i, &p); i++) {
+    for (size_t i = in->first_tensor; part_of(load, in, i, &p); i++) {
         if (!p.apart && p.begin < p.end)
             return true;
         has_apart |= p.apart;
@@ -193,11 +192,11 @@ wb_status wb__load_hand_over(wb__lane *lane, const wb__load_piece *in)
         lane->load->options->device == NULL)
         return WB_OK;
     /* First what the buffer has, which is used for the others. */
-    for (size_t i = in->first_tensor; status == WB_OK && part_of(lane, in, i, &p); i++) {
+    for (size_t i = in->first_tensor; status == WB_OK && part_of(lane->load, in, i, &p); i++) {
         if (!p.apart && p.begin < p.end)
             status = hand_over(lane, in, &p);
     }
-    for (size_t i = in->first_tensor; status == WB_OK && part_of(lane, in, i, &p); i++) {
+    for (size_t i = in->first_tensor; status == WB_OK && part_of(lane->load, in, i, &p); i++) {
         if (p.apart && p.tensor_at >= in->begin)
             status = hand_over(lane, in, &p);
     }

@@ -63,6 +63,24 @@ for nth in 1 2 3 4 5 6 7 8 9 10 11 12; do
 done
 load auto 451 error=ENOSYS 1+ && sound auto cachestat
 load auto fstatfs error=EIO 1+ && sound auto fstatfs
+# A kernel or a sandbox that has no io_uring, or takes it away in the middle: one read after another, then.
+ring() { # INJECTION NTH
+    code=0
+    call=${1%%:*}
+    strace -f -qq -o "$scratch/trace" -e trace="$call" -e inject="$1:when=$2" \
+        "$WB" load --io direct --verify --json "$scratch/model" >"$scratch/out" 2>"$scratch/err" || code=$?
+    grep -q INJECTED "$scratch/trace" || return 1
+    tries=$((tries + 1))
+    sound "$1" "$2"
+}
+if ring io_uring_setup:error=EPERM 1+; then
+    ring io_uring_setup:error=ENOSYS 1+
+    for nth in 1 2 3 4 5 6; do
+        for error in EINTR EAGAIN EBUSY EBADR; do
+            ring io_uring_enter:error=$error $nth || break
+        done
+    done
+fi
 [ "$tries" -gt 12 ] || fail "only $tries tries"
 
 # Ctrl-C ends at once, whatever is going on: a file of 64 GiB, nearly all of it a hole, cannot be done with

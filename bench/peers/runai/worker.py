@@ -1,9 +1,9 @@
-"""worker.py warm|cold TIMES FILE: a worker of the benchmarks, as bench/bench.h has them.
+"""worker.py warm|cold|placed TIMES FILE: a worker of the benchmarks, as bench/bench.h has them.
 
 Run:ai's model streamer, that is its library in C++ through its own binding, with its default settings: a
 range for each tensor, into memory that is touched already and used again (which favours it: its upper half,
 which hands over tensors of PyTorch, takes new memory). Every byte is added up in words of eight, a range as
-soon as it is there, while others are read. With `cold` the file is taken out of the page cache before.
+soon as it is there, while others are read. With `cold` the file is taken out of the page cache before; with `placed` too, and nothing is added up.
 """
 
 import ctypes
@@ -55,9 +55,9 @@ def drop(path):
 
 
 def main():
-    if len(sys.argv) != 4 or sys.argv[1] not in ("warm", "cold"):
-        sys.exit("usage: runai warm|cold TIMES FILE")
-    cold, times, path = sys.argv[1] == "cold", int(sys.argv[2]), sys.argv[3]
+    if len(sys.argv) != 4 or sys.argv[1] not in ("warm", "cold", "placed"):
+        sys.exit("usage: runai warm|cold|placed TIMES FILE")
+    cold, adds_up, times, path = sys.argv[1] != "warm", sys.argv[1] != "placed", int(sys.argv[2]), sys.argv[3]
     offsets, sizes = ranges_of(path)
     streamer = libstreamer.runai_start()
     # As its upper half does: what lies in the file at a multiple of the block, lies so in memory.
@@ -68,27 +68,28 @@ def main():
     places = [base + shift + offset for offset in offsets]
     views = [room[shift + offset : shift + offset + size].view("<u8") for offset, size in zip(offsets, sizes)]
 
-    def load():
+    def load(adds_up):
         total = 0
         libstreamer.runai_request(streamer, [path], [len(sizes)], offsets, sizes, places)
         for _ in sizes:
             code, _, _, index, _ = libstreamer.runai_response(streamer)
             assert code == 0, libstreamer.runai_response_str(code)
-            total += int(views[index].sum())
+            if adds_up:
+                total += int(views[index].sum())
         return total % 2**64
 
     print("name Run:ai model streamer", importlib.metadata.version("runai-model-streamer"))
-    print(f"work {os.path.getsize(path)} bytes, sum {load():016x}")
+    print(f"work {os.path.getsize(path)} bytes, sum {load(True):016x}")
     print("ready", flush=True)
     for line in sys.stdin:
         assert line == "run\n"
-        load()
+        load(adds_up)
         took = cpu = 0
         for _ in range(times):
             if cold:
                 drop(path)
             begin, busy = time.perf_counter_ns(), time.process_time_ns()
-            load()
+            load(adds_up)
             took += time.perf_counter_ns() - begin
             cpu += time.process_time_ns() - busy
         print(took / times, cpu / times, flush=True)

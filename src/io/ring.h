@@ -1,0 +1,41 @@
+/*
+ * io/ring.h: reads past the page cache, several at a time, without a thread for each (io_uring).
+ *
+ * A ring needs liburing: its header when this is compiled, its library when it runs (liburing.so.2), and a
+ * kernel that allows it, which containers and sandboxes often do not. Without any of them there is no
+ * ring, and reads are made one by one.
+ *
+ * A ring is one thread's.
+ */
+#ifndef WB_IO_RING_H
+#define WB_IO_RING_H
+
+#include "io/direct.h"
+
+typedef struct wb__ring wb__ring;
+
+/* For up to `depth` reads at a time; NULL if there is none to be had. */
+wb__ring *wb__ring_open(const wb_allocator *allocator, unsigned depth);
+
+/* NULL is ignored. Nothing may be under way. */
+void wb__ring_close(wb__ring *ring);
+
+/*
+ * Begins to read n bytes into dst; offset, n and dst must be multiples of WB__DIRECT_ALIGNMENT. False if
+ * it could not be begun, nor can any after it.
+ */
+bool wb__ring_begin(wb__ring *ring, const wb__direct *direct, uint64_t offset, void *dst, size_t n,
+                    unsigned tag);
+
+typedef struct wb__ring_done {
+    unsigned tag;
+    int64_t result; /* as of pread; below 0 an error number, negated */
+} wb__ring_done;
+
+/*
+ * Waits until a read is done, and gives up to `most` that are. 0 if the ring is broken: what is under way is
+ * not to be known then.
+ */
+size_t wb__ring_take(wb__ring *ring, wb__ring_done *done, size_t most);
+
+#endif

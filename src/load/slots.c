@@ -1,0 +1,264 @@
+/*
+ * What is in hand: pieces in slots, on their way from the file to a lane. Slots are taken and freed under the
+ * lock; in between they are the lane's that has them.
+ */
+#include "load/load.h"
+
+/* Digests of several files are computed side by side, as each is a chain. With the lock. */
+static size_t next_file(wb__load *load)
+{
+    size_t side_by_side =
+        load->options->flags & WB_LOAD_DIGEST ? load->options->lanes * load->hand : 1;
+    size_t best = load->file_count;
+    while (load->first_file < load->file_count &&
+           load->files[load->first_file].taken == load->files[load->first_file].end)
+        load->first_file++;
+    for (size_t i = load->first_file; i < load->file_count && side_by_side > 0; i++) {
+        const wb__load_file *file = &load->files[i];
+        if (file->taken == file->end)
+            continue;
+        side_by_side--;
+        if (best == load->file_count ||
+            file->taken - file->begin < load->files[best].taken - load->files[best].begin)
+            best = i;
+    }
+    return best;
+}
+
+/* Takes the next piece into a slot, with the lock; false if there is none, or no getting at it. */
+static bool take_piece(wb__load *load, wb__load_piece *piece)
+{
+    size_t number = next_file(load);
+    if (number == load->file_count)
+        return false;
+    wb__load_file *file = &load->files[number];
+    wb_status status = file->is_open ? WB_OK : wb__load_open_file(load, number);
+    if (status != WB_OK) {
+        wb__load_fail_at(load, load->context->error, number, file->taken);
+        return false;
+    }
+    /* Pieces end at multiples of the alignment, so that all but the first begin at one. */
+    uint64_t left = file->end - file->taken;
+    uint64_t n = load->piece_bytes - file->taken % WB__DIRECT_ALIGNMENT;
+    const wb__model_file *in = &load->model->logical.files[number];
+    const wb__table *table = &load->model->logical.table;
+    while (file->next_tensor < file->order.count &&
+           in->data_begin + wb__tensor_end(table, wb__order_at(&file->order, file->next_tensor)) <=
+               file->taken)
+        file->next_tensor++;
+    *piece = (wb__load_piece){.is_taken = true,
+                              .buffer = piece->buffer,
+                              .number = number,
+                              .file = file,
+                              .begin = file->taken,
+                              .end = file->taken + (left < n ? left : n),
+                              .first_tensor = file->next_tensor};
+    file->taken = piece->end;
+    file->in_hand++;
+    return true;
+}
+
+/* Has the lane's ring read a piece, if it is to be read so and there is one. */
+static bool begin_reading(wb__lane *lane, wb__load_piece *piece)
+{
+    wb__load *load = lane->load;
+    size_t n = (size_t)(piece->end - piece->begin);
+    if (piece->io != WB_IO_DIRECT || piece->file->direct.fd < 0 || load->options->device != NULL ||
+        wb__source_memory(piece->file->source) != NULL)
+        return false;
+    if (!lane->ring_tried)
+        lane->ring = wb__ring_open(&lane->context.allocator, (unsigned)load->slot_count);
+    lane->ring_tried = true;
+    if (lane->ring == NULL ||
+        !wb__ring_begin(lane->ring, &piece->file->direct, piece->begin,
+                        wb__load_direct_to(piece, piece->buffer),
+                        n + (0 - n) % WB__DIRECT_ALIGNMENT, (unsigned)(piece - load->slots)))
+        return false;
+    piece->is_reading = true;
+    return true;
+}
+
+static wb__load_piece *find_free(const wb__load *load)
+{
+    for (size_t i = 0; i < load->slot_count; i++) {
+        if (!load->slots[i].is_taken)
+            return &load->slots[i];
+    }
+    return NULL;
+}
+
+/* How many slots a lane may have that reads ahead. */
+static size_t share_of(const wb__load *load, const wb__lane *lane)
+{
+    size_t share = load->slot_count / (load->readers + !lane->is_reader);
+    return share == 0 ? 1 : share;
+}
+
+/*
+ * Takes pieces for a lane: ahead as long as its ring reads them, and otherwise one. False if there are none
+ * left; true with none taken if there was no room.
+ */
+static bool fill(wb__lane *lane)
+{
+    wb__load *load = lane->load;
+    const wb_load_options *options = load->options;
+    while (lane->queued == 0 || (load->ahead && lane->queued < share_of(load, lane))) {
+        wb__load_piece *piece = find_free(load);
+        if (piece == NULL)
+            return true;
+        if (load->failed || !take_piece(load, piece))
+            return false;
+        load->ahead = false;
+        if (wb__load_needs_bytes(load, piece)) {
+            size_t n = (size_t)(piece->end - piece->begin);
+            piece->io = wb__load_choose(load, piece);
+            if (options->place != NULL)
+                piece->place = options->place(options->ctx, piece->number, piece->begin, n);
+            load->ahead = begin_reading(lane, piece);
+            load->readers += load->ahead && !lane->is_reader;
+            lane->is_reader = lane->is_reader || load->ahead;
+        }
+        lane->queue[lane->queued++] = piece;
+    }
+    return true;
+}
+
+/*
+ * Gives a lane what is next, and while its ring reads what comes after that. A lane with nothing in hand
+ * sleeps while those that read ahead are enough; what no ring reads is for as many lanes as there are.
+ */
+static void queue_up(wb__lane *lane, bool waits)
+{
+    wb__load *load = lane->load;
+    bool more = true;
+    (void)pthread_mutex_lock(&load->lock);
+    load->readers -= lane->is_reader && lane->queued == 0;
+    lane->is_reader = lane->is_reader && lane->queued != 0;
+    for (;;) {
+        bool crowded = load->ahead && load->readers >= load->wanted;
+        if (lane->queued != 0 || !crowded)
+            more = fill(lane);
+        if (lane->queued != 0 || !more || !waits)
+            break;
+        load->sleepers++;
+        (void)pthread_cond_wait(&load->more, &load->lock);
+        load->sleepers--;
+    }
+    if (load->sleepers != 0 && !more)
+        (void)pthread_cond_broadcast(&load->more);
+    else if (load->sleepers != 0 && !load->ahead)
+        (void)pthread_cond_signal(&load->more);
+    (void)pthread_mutex_unlock(&load->lock);
+}
+
+/* A lane that never has to wait for its ring is not enough. */
+static void wake_another(wb__lane *lane)
+{
+    wb__load *load = lane->load;
+    (void)pthread_mutex_lock(&load->lock);
+    load->wanted++;
+    (void)pthread_cond_signal(&load->more);
+    (void)pthread_mutex_unlock(&load->lock);
+    lane->behind = 0;
+}
+
+/* Waits until the ring has read the piece. */
+static void wait_for(wb__lane *lane, const wb__load_piece *piece)
+{
+    enum { MOST = 16, AT_ONCE = 10000 };
+    wb__load *load = lane->load;
+    wb__ring_done done[MOST];
+    uint64_t start = wb__load_now();
+    while (piece->is_reading) {
+        size_t n = wb__ring_take(lane->ring, done, MOST);
+        for (size_t i = 0; i < n; i++) {
+            wb__load_piece *read = &load->slots[done[i].tag];
+            /* What went wrong, if anything did, is found out by reading it once more. */
+            read->is_read =
+                done[i].result >= 0 && (uint64_t)done[i].result >= read->end - read->begin;
+            read->is_reading = false;
+        }
+        for (size_t i = 0; n == 0 && i < lane->queued; i++)
+            lane->queue[i]->is_reading = false;
+    }
+    uint64_t waited = wb__load_now() - start;
+    lane->spent.read_ns += waited;
+    lane->behind = waited > AT_ONCE ? 0 : lane->behind + 1;
+    if (lane->behind > load->slot_count)
+        wake_another(lane);
+}
+
+/*
+ * Before a lane works on a piece its ring gets another one to read. After a failure only what comes before
+ * that is gone on with: it may fail as well.
+ */
+static bool read_on(wb__lane *lane, wb__load_piece *piece)
+{
+    wb__load *load = lane->load;
+    (void)pthread_mutex_lock(&load->lock);
+    bool wanted = !load->failed || piece->number < load->failed_file ||
+                  (piece->number == load->failed_file && piece->begin < load->failed_at);
+    if (!wanted) {
+        piece->file->in_hand--;
+        piece->is_taken = false;
+    } else if (lane->is_reader && load->ahead) {
+        (void)fill(lane);
+        if (!load->ahead && load->sleepers != 0)
+            (void)pthread_cond_signal(&load->more);
+    }
+    (void)pthread_mutex_unlock(&load->lock);
+    return wanted;
+}
+
+wb__load_piece *wb__slots_take(wb__lane *lane, bool waits)
+{
+    for (;;) {
+        if (lane->queued == 0 || !lane->is_reader)
+            queue_up(lane, waits);
+        if (lane->queued == 0)
+            return NULL;
+        wb__load_piece *piece = lane->queue[0];
+        if (lane->is_reader)
+            wait_for(lane, piece);
+        lane->queued--;
+        memmove(lane->queue, lane->queue + 1, lane->queued * sizeof *lane->queue);
+        if (read_on(lane, piece))
+            return piece;
+    }
+}
+
+void wb__slots_give_back(wb__load *load, wb__load_piece *piece)
+{
+    piece->is_taken = false;
+    /* Only where lanes that read ahead had them all is anybody waiting for one. */
+    if (load->sleepers != 0 && load->readers < load->wanted)
+        (void)pthread_cond_broadcast(&load->more);
+}
+
+wb_status wb__slots_open(wb__load *load, size_t count)
+{
+    const wb_allocator *allocator = &load->context->allocator;
+    load->slots = wb__alloc_zeroed(allocator, count * sizeof *load->slots);
+    if (load->slots == NULL)
+        return wb__fail_memory(load->context);
+    load->slot_count = count;
+    load->wanted = 1;
+    if (load->options->device != NULL)
+        return WB_OK;
+    load->memory_bytes = count * load->piece_bytes + WB__DIRECT_ALIGNMENT;
+    load->memory = wb__alloc(allocator, load->memory_bytes);
+    if (load->memory == NULL)
+        return wb__fail_memory(load->context);
+    size_t past = (uintptr_t)load->memory % WB__DIRECT_ALIGNMENT;
+    uint8_t *buffers = (uint8_t *)load->memory + (past == 0 ? 0 : WB__DIRECT_ALIGNMENT - past);
+    for (size_t i = 0; i < count; i++)
+        load->slots[i].buffer = buffers + i * load->piece_bytes;
+    return WB_OK;
+}
+
+void wb__slots_close(wb__load *load)
+{
+    const wb_allocator *allocator = &load->context->allocator;
+    wb__free(allocator, load->memory, load->memory_bytes);
+    wb__free(allocator, load->slots, load->slot_count * sizeof *load->slots);
+}
