@@ -22,7 +22,7 @@ wb_status wb__plan_note(wb_conversion *plan, wb__context *context, wb_severity s
 
 /* ---- rows ---- */
 
-static wb_status append(wb_conversion *plan, wb__context *context, const wb__planned *row)
+wb_status wb__plan_append(wb_conversion *plan, wb__context *context, const wb__planned *row)
 {
     wb__planned *place = row->name.ptr == NULL ? NULL : wb__list_append(&plan->tensors);
     if (place == NULL)
@@ -108,11 +108,11 @@ static wb_status add_row(wb_conversion *plan, wb__context *context, wb__planned 
     set_offset(plan, row);
     set_factor(plan, row);
     wb_status status = set_turns(plan, context, row);
-    return status != WB_OK ? status : append(plan, context, row);
+    return status != WB_OK ? status : wb__plan_append(plan, context, row);
 }
 
 /* Shape and rows of the whole of a tensor. */
-static void set_shape(wb__planned *row, const wb__kind *kind)
+void wb__plan_shape(wb__planned *row, const wb__kind *kind)
 {
     row->rank = kind->rank;
     row->shape = kind->shape;
@@ -165,7 +165,7 @@ static wb_status stack(wb_conversion *plan, wb__context *context, wb__planned *r
     const wb__view *view = &plan->insight->names.views[entry->view];
     row->source = (uint64_t)tensors->count + tensors->stored_count + entry->view;
     row->source_name = wb__plan_text(plan, (wb__str){view->name, view->name_len});
-    set_shape(row, &view->kind);
+    wb__plan_shape(row, &view->kind);
     row->name = wb__plan_name(plan, row->rule, row->layer, 0, row->suffix);
     return add_row(plan, context, row);
 }
@@ -185,7 +185,7 @@ static bool is_left_out(const wb_conversion *plan, const wb__matched *matched)
 
 /* The name a tensor has already; packed weights of Hugging Face's are called otherwise than plain ones.
  */
-static wb__str own_name(wb_conversion *plan, wb__str name)
+wb__str wb__plan_own_name(wb_conversion *plan, wb__str name)
 {
     static const wb__str packed[] = {{"qweight", 7}, {"weight_packed", 13}};
     char text[512];
@@ -209,8 +209,8 @@ static wb_status add_unknown(wb_conversion *plan, wb__context *context, wb__plan
                         row->source_name,
                         "%s has no name for this tensor, and would not load a file that has it",
                         plan->insight->config.architecture);
-    row->name = own_name(plan, row->source_name);
-    return append(plan, context, row);
+    row->name = wb__plan_own_name(plan, row->source_name);
+    return wb__plan_append(plan, context, row);
 }
 
 static wb_status add_known(wb_conversion *plan, wb__context *context, wb__planned *row,
@@ -229,23 +229,32 @@ static wb_status add_known(wb_conversion *plan, wb__context *context, wb__planne
     row->name = renames && !matched->has_expert
                     ? wb__plan_name(plan, row->rule, row->layer, 0, row->suffix)
                 : renames ? wb__plan_name(plan, row->rule, row->layer, matched->expert, row->suffix)
-                          : own_name(plan, row->source_name);
+                          : wb__plan_own_name(plan, row->source_name);
     return add_row(plan, context, row);
+}
+
+wb_status wb__plan_row(wb_conversion *plan, wb__context *context, uint64_t i, wb__planned *row)
+{
+    const wb__packed *packed;
+    size_t stored = wb__tensors_stored(&plan->model->tensors, i, &packed);
+    wb__str name = wb__table_name(&plan->model->logical.table, stored);
+    *row = (wb__planned){
+        .source = i, .source_name = wb__plan_text(plan, name), .factor = 1, .wanted = -1};
+    if (row->source_name.ptr == NULL)
+        return wb__fail_memory(context);
+    wb__plan_shape(row, wb__names_kind(&plan->insight->names, i));
+    return WB_OK;
 }
 
 static wb_status add_tensor(wb_conversion *plan, wb__context *context, uint64_t i)
 {
-    const wb__names *names = &plan->insight->names;
-    const wb__packed *packed;
-    size_t stored = wb__tensors_stored(&plan->model->tensors, i, &packed);
-    wb__str name = wb__table_name(&plan->model->logical.table, stored);
     wb__matched matched;
-    wb__planned row = {
-        .source = i, .source_name = wb__plan_text(plan, name), .factor = 1, .wanted = -1};
-    if (row.source_name.ptr == NULL)
-        return wb__fail_memory(context);
-    set_shape(&row, wb__names_kind(names, i));
-    bool known = wb__rule_match(&names->rules, name, &matched);
+    wb__planned row;
+    wb_status status = wb__plan_row(plan, context, i, &row);
+    if (status != WB_OK)
+        return status;
+    wb__str name = row.source_name;
+    bool known = wb__rule_match(&plan->insight->names.rules, name, &matched);
     if (known && is_left_out(plan, &matched))
         return wb__plan_note(plan, context, WB_INFO, WB__FINDING_CONVERT_LEFT_OUT, name,
                              "this tensor has no place in the result, which does without");
@@ -272,7 +281,7 @@ static wb_status add_made(wb_conversion *plan, wb__context *context, const char 
                              .columns = n,
                              .factor = 1,
                              .wanted = -1};
-    return append(plan, context, &row);
+    return wb__plan_append(plan, context, &row);
 }
 
 static double real_of(const wb_conversion *plan, const char *key, double otherwise)
@@ -441,7 +450,10 @@ wb_status wb__plan_make(wb_conversion *plan, wb__context *context)
             wb__plan_note(plan, context, WB_INFO, WB__FINDING_CONVERT_META, WB__STR(""),
                           "an archive of arrays holds no metadata, config or tokenizer: they stay "
                           "behind");
-    for (uint64_t i = 0; i < plan->model->tensors.count && status == WB_OK; i++)
+    bool by_name = plan->target == WB_TARGET_OLLAMA && status == WB_OK && !plan->insight->by_key;
+    if (by_name)
+        status = wb__plan_store(plan, context);
+    for (uint64_t i = 0; i < plan->model->tensors.count && !by_name && status == WB_OK; i++)
         status = add_tensor(plan, context, i);
     if (status == WB_OK)
         status = add_rope(plan, context);

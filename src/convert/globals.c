@@ -1,0 +1,117 @@
+/*
+ * NVFP4 of others than MLX has a factor for all values of a tensor, or of an expert, beside the scales of
+ * groups. Every producer says it in its own way (model/packed.h), and so does every target; it becomes a tensor
+ * of the result by itself. What the other way of saying it costs, a rounding at most, is told of that tensor.
+ */
+#include "convert/convert.h"
+
+#include <math.h>
+
+#define MAXIMUM_OF_A_FACTOR 2688.0f /* the largest values of E2M1 and E4M3 multiplied */
+
+static uint64_t companion_of(const wb_conversion *plan, uint64_t number)
+{
+    const wb__packed *packed;
+    (void)wb__tensors_stored(&plan->model->tensors, number, &packed);
+    return wb__tensors_number(&plan->model->tensors, packed->parts[WB__PART_GLOBAL_SCALE]);
+}
+
+static wb__global global_of(const wb_conversion *plan, uint64_t number)
+{
+    const wb__packed *packed;
+    (void)wb__tensors_stored(&plan->model->tensors, number, &packed);
+    return packed == NULL ? WB__GLOBAL_NONE : packed->global;
+}
+
+/* [1] or [], and how many pieces there are in front of it. */
+static uint64_t *shape_of(wb_conversion *plan, const wb__kind *kind, uint64_t pieces)
+{
+    uint64_t *shape = wb__arena_alloc(&plan->arena, (kind->rank + (size_t)1) * sizeof *shape);
+    if (shape == NULL)
+        return NULL;
+    shape[0] = pieces;
+    for (uint32_t i = 0; i < kind->rank; i++)
+        shape[i + (pieces > 0)] = kind->shape[i];
+    return shape;
+}
+
+static wb__str name_with(wb_conversion *plan, wb__str name, const char *suffix)
+{
+    size_t n = strlen(suffix);
+    char *text = wb__arena_alloc(&plan->arena, name.len + n + 1);
+    if (text != NULL) {
+        memcpy(text, name.ptr, name.len);
+        memcpy(text + name.len, suffix, n + 1);
+    }
+    return (wb__str){text, name.len + n};
+}
+
+wb_status wb__globals_add(wb_conversion *plan, wb__context *context, wb__planned *row,
+                          const char *suffix, wb__global to)
+{
+    uint64_t pieces = row->piece_count;
+    uint64_t first = row->pieces == NULL ? row->source : row->pieces[0];
+    wb__global from = global_of(plan, first);
+    wb__planned made;
+    if (from == WB__GLOBAL_NONE)
+        return WB_OK;
+    wb_status status = wb__plan_row(plan, context, companion_of(plan, first), &made);
+    if (status != WB_OK)
+        return status;
+    const wb__kind *kind = wb__names_kind(&plan->insight->names, made.source);
+    uint64_t *shape = shape_of(plan, kind, pieces);
+    uint32_t *numbers = wb__arena_alloc(&plan->arena, ((size_t)pieces + 1) * sizeof *numbers);
+    if (shape == NULL || numbers == NULL)
+        return wb__fail_memory(context);
+    for (uint64_t i = 0; i < pieces; i++)
+        numbers[i] = (uint32_t)companion_of(plan, row->pieces[i]);
+    made.name = name_with(plan, row->name, suffix);
+    made.shape = shape;
+    made.rank = kind->rank + (pieces > 0);
+    made.rows = kind->elements * (pieces > 0 ? pieces : 1);
+    made.columns = 1;
+    made.pieces = pieces > 0 ? numbers : NULL;
+    made.piece_count = pieces;
+    made.piece_rows = kind->elements;
+    made.global = from == WB__GLOBAL_FACTOR ? WB__GLOBAL_LAST : from;
+    made.global_to = to;
+    row->keeps_global = true;
+    return wb__plan_append(plan, context, &made);
+}
+
+/* Binary32, which the target reads; binary64, which is what it should be. */
+static void turn(wb__global from, wb__global to, float said, float *result, double *exact)
+{
+    float times = to == WB__GLOBAL_MAXIMUM ? MAXIMUM_OF_A_FACTOR : 1.0f;
+    if (from == WB__GLOBAL_DIVISOR) {
+        *result = times / said;
+        *exact = (double)times / (double)said;
+    } else if (from == WB__GLOBAL_MAXIMUM) {
+        *result = said / MAXIMUM_OF_A_FACTOR;
+        *exact = (double)said / (double)MAXIMUM_OF_A_FACTOR;
+    } else {
+        *result = said * times;
+        *exact = (double)said * (double)times;
+    }
+}
+
+void wb__globals_turn(wb__chunk *chunk)
+{
+    const wb__planned *planned = chunk->planned;
+    wb__fidelity *told = &chunk->fidelity;
+    for (uint64_t i = 0; i < chunk->rows; i++) {
+        float result;
+        double exact;
+        turn(planned->global, planned->global_to, chunk->values[i], &result, &exact);
+        memcpy(chunk->parts[WB__PART_VALUES] + i * sizeof result, &result, sizeof result);
+        if (!isfinite(result)) {
+            told->overflowed += isfinite(chunk->values[i]) ? 1 : 0;
+            continue;
+        }
+        double error = (double)result - exact;
+        told->error += error * error;
+        told->before += exact * exact;
+        told->after += (double)result * (double)result;
+        told->max_error = fmax(told->max_error, fabs(error));
+    }
+}
