@@ -128,14 +128,19 @@ static void take_rule(const wb_conversion *plan, wb__str name, wb__planned *row)
     row->suffix = matched.suffix;
 }
 
+/* Whether plain values were asked for. */
+static bool is_decoded(const wb_conversion *plan)
+{
+    return plan->quant.kind != WB__QUANT_NONE && plan->quant.form.scheme == WB__SCHEME_PLAIN;
+}
+
 /* A packing that Ollama has words for stays what it is, its global scale beside it. */
 static wb_status add(const store_plan *store, wb__planned *row)
 {
     wb_conversion *plan = store->plan;
     wb__global global;
-    bool by_view, stays = plan->lora_count == 0 && wb__plan_ruled(plan, row) == NULL &&
-                          !(plan->quant.kind != WB__QUANT_NONE &&
-                            plan->quant.form.scheme == WB__SCHEME_PLAIN);
+    bool by_view,
+        stays = plan->lora_count == 0 && wb__plan_ruled(plan, row) == NULL && !is_decoded(plan);
     wb__form form = wb__plan_form_of(plan, row->source, &by_view, &global);
     wb_status status = WB_OK;
     if (stays && !by_view && wb__plan_ollama_has(&form))
@@ -262,7 +267,7 @@ wb_status wb__plan_store(wb_conversion *plan, wb__context *context)
     store_plan store = {.plan = plan, .context = context};
     wb_status status = WB_OK;
     store.experts = (wb__list){.arena = &plan->arena, .item_size = sizeof(expert)};
-    store.stacks = !plan->feb2026 && !is_packed(plan);
+    store.stacks = !plan->feb2026 && (is_decoded(plan) || !is_packed(plan));
     for (size_t i = 0; i < plan->model->tensors.count && status == WB_OK; i++)
         status = add_tensor(&store, (uint32_t)i);
     if (status == WB_OK)
