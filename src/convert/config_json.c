@@ -108,6 +108,8 @@ static void add_quantization(const wb_conversion *plan, wb__buffer *out, const c
         wb__deliver_json_text(out, module_of(row->name));
         wb__buffer_text(out, ": {");
         add_form(out, &row->to);
+        if (row->keeps_global)
+            wb__buffer_text(out, ", \"global_scale\": true");
         wb__buffer_text(out, "}");
     }
     wb__buffer_text(out, "}");

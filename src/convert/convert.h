@@ -177,11 +177,15 @@ void wb__plan_ollama(const wb_conversion *plan, wb__planned *row);
 /* ---- globals.c: factors that all values of a packed tensor share ---- */
 
 /*
- * Adds a row for the global scales of what a row packs, which are called as it is with `suffix` behind, and said in the
- * way of the target; the row then keeps its packing.
+ * Adds a row for the global scales of what a row packs, said in the way of the target; the row then keeps its
+ * packing. Nothing where there are none.
  */
 wb_status wb__globals_add(wb_conversion *plan, wb__context *context, wb__planned *row,
-                          const char *suffix, wb__global to);
+                          wb__global to);
+
+/* The same for experts on their way to MLX, where that can be; `view`: that of which the row is, NULL: none. */
+wb_status wb__globals_for_mlx(wb_conversion *plan, wb__context *context, wb__planned *row,
+                              const wb__view *view);
 
 struct wb__chunk;
 

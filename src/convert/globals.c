@@ -23,31 +23,23 @@ static wb__global global_of(const wb_conversion *plan, uint64_t number)
     return packed == NULL ? WB__GLOBAL_NONE : packed->global;
 }
 
-/* [1] or [], and how many pieces there are in front of it. */
-static uint64_t *shape_of(wb_conversion *plan, const wb__kind *kind, uint64_t pieces)
+/* MLX takes the last word away before it adds its own. */
+static wb__str name_of(wb_conversion *plan, wb__str name)
 {
-    uint64_t *shape = wb__arena_alloc(&plan->arena, (kind->rank + (size_t)1) * sizeof *shape);
-    if (shape == NULL)
-        return NULL;
-    shape[0] = pieces;
-    for (uint32_t i = 0; i < kind->rank; i++)
-        shape[i + (pieces > 0)] = kind->shape[i];
-    return shape;
-}
-
-static wb__str name_with(wb_conversion *plan, wb__str name, const char *suffix)
-{
-    size_t n = strlen(suffix);
-    char *text = wb__arena_alloc(&plan->arena, name.len + n + 1);
+    static const char suffix[] = ".global_scale";
+    size_t stem = name.len;
+    if (plan->target == WB_TARGET_MLX && wb__str_ends_with(name, WB__STR(".weight")))
+        stem -= sizeof ".weight" - 1;
+    char *text = wb__arena_alloc(&plan->arena, stem + sizeof suffix);
     if (text != NULL) {
-        memcpy(text, name.ptr, name.len);
-        memcpy(text + name.len, suffix, n + 1);
+        memcpy(text, name.ptr, stem);
+        memcpy(text + stem, suffix, sizeof suffix);
     }
-    return (wb__str){text, name.len + n};
+    return (wb__str){text, stem + sizeof suffix - 1};
 }
 
 wb_status wb__globals_add(wb_conversion *plan, wb__context *context, wb__planned *row,
-                          const char *suffix, wb__global to)
+                          wb__global to)
 {
     uint64_t pieces = row->piece_count;
     uint64_t first = row->pieces == NULL ? row->source : row->pieces[0];
@@ -59,24 +51,68 @@ wb_status wb__globals_add(wb_conversion *plan, wb__context *context, wb__planned
     if (status != WB_OK)
         return status;
     const wb__kind *kind = wb__names_kind(&plan->insight->names, made.source);
-    uint64_t *shape = shape_of(plan, kind, pieces);
+    uint64_t *shape = wb__arena_alloc(&plan->arena, sizeof *shape);
     uint32_t *numbers = wb__arena_alloc(&plan->arena, ((size_t)pieces + 1) * sizeof *numbers);
     if (shape == NULL || numbers == NULL)
         return wb__fail_memory(context);
     for (uint64_t i = 0; i < pieces; i++)
         numbers[i] = (uint32_t)companion_of(plan, row->pieces[i]);
-    made.name = name_with(plan, row->name, suffix);
-    made.shape = shape;
-    made.rank = kind->rank + (pieces > 0);
-    made.rows = kind->elements * (pieces > 0 ? pieces : 1);
+    made.name = name_of(plan, row->name);
+    made.rows = kind->elements;
+    if (pieces > 0) { /* each of which has one */
+        made.rows = shape[0] = pieces;
+        made.shape = shape;
+        made.rank = 1;
+    }
     made.columns = 1;
     made.pieces = pieces > 0 ? numbers : NULL;
     made.piece_count = pieces;
-    made.piece_rows = kind->elements;
+    made.piece_rows = 1;
     made.global = from == WB__GLOBAL_FACTOR ? WB__GLOBAL_LAST : from;
     made.global_to = to;
     row->keeps_global = true;
     return wb__plan_append(plan, context, &made);
+}
+
+/*
+ * mlx-lm reads global scales of experts alone, [E]. Those of a stack, or of experts that become one, stay what they
+ * are if all are packed alike.
+ */
+static bool is_for_mlx(const wb_conversion *plan, const wb__planned *row, const uint32_t *parts,
+                       uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        bool by_view;
+        wb__global global;
+        wb__form form = wb__plan_form_of(plan, parts[i], &by_view, &global);
+        const wb__kind *kind =
+            global == WB__GLOBAL_NONE
+                ? NULL
+                : wb__names_kind(&plan->insight->names, companion_of(plan, parts[i]));
+        if (kind == NULL || by_view || form.scheme != WB__SCHEME_NVFP4 ||
+            global != global_of(plan, parts[0]) ||
+            kind->elements != (count > 1 ? 1 : row->shape[0]))
+            return false;
+    }
+    return true;
+}
+
+wb_status wb__globals_for_mlx(wb_conversion *plan, wb__context *context, wb__planned *row,
+                              const wb__view *view)
+{
+    uint32_t own = (uint32_t)row->source;
+    const uint32_t *parts = view == NULL ? &own : view->parts;
+    uint64_t count = view == NULL ? 1 : view->count;
+    if (plan->target != WB_TARGET_MLX || plan->quant.kind != WB__QUANT_NONE ||
+        plan->lora_count > 0 || row->rank != 3 || wb__plan_ruled(plan, row) != NULL ||
+        !is_for_mlx(plan, row, parts, count))
+        return WB_OK;
+    if (view != NULL) {
+        row->pieces = view->parts;
+        row->piece_count = count;
+        row->piece_rows = row->rows / count;
+    }
+    return wb__globals_add(plan, context, row, WB__GLOBAL_MAXIMUM);
 }
 
 /* Binary32, which the target reads; binary64, which is what it should be. */

@@ -167,7 +167,10 @@ static wb_status stack(wb_conversion *plan, wb__context *context, wb__planned *r
     row->source_name = wb__plan_text(plan, (wb__str){view->name, view->name_len});
     wb__plan_shape(row, &view->kind);
     row->name = wb__plan_name(plan, row->rule, row->layer, 0, row->suffix);
-    return add_row(plan, context, row);
+    if (row->name.ptr == NULL)
+        return wb__fail_memory(context);
+    wb_status status = wb__globals_for_mlx(plan, context, row, view);
+    return status == WB_OK ? add_row(plan, context, row) : status;
 }
 
 /* ---- tensors ---- */
@@ -230,7 +233,10 @@ static wb_status add_known(wb_conversion *plan, wb__context *context, wb__planne
                     ? wb__plan_name(plan, row->rule, row->layer, 0, row->suffix)
                 : renames ? wb__plan_name(plan, row->rule, row->layer, matched->expert, row->suffix)
                           : wb__plan_own_name(plan, row->source_name);
-    return add_row(plan, context, row);
+    if (row->name.ptr == NULL)
+        return wb__fail_memory(context);
+    wb_status status = wb__globals_for_mlx(plan, context, row, NULL);
+    return status == WB_OK ? add_row(plan, context, row) : status;
 }
 
 wb_status wb__plan_row(wb_conversion *plan, wb__context *context, uint64_t i, wb__planned *row)

@@ -73,11 +73,13 @@ static void take_form(const wb_conversion *plan, wb__planned *row)
     const wb__view *view = view_of(plan, row->source);
     row->from =
         wb__plan_form_of(plan, view == NULL ? row->source : view->parts[0], &row->by_view, &global);
+    if (row->keeps_global)
+        return;
     if (view != NULL && is_alike(plan, view, &row->from)) {
         row->pieces = view->parts;
         row->piece_count = view->count;
         row->piece_rows = row->rows / view->count;
-    } else if (view != NULL || (global != WB__GLOBAL_NONE && !row->keeps_global)) {
+    } else if (view != NULL || global != WB__GLOBAL_NONE) {
         row->by_view = true;
     }
 }
@@ -159,6 +161,13 @@ static wb__form ggml_form(const wb__form *form)
     return *form;
 }
 
+/* Whether packed values go into blocks of GGML's without loss. */
+static bool repacks_to_ggml(const wb__planned *row, wb__form *to)
+{
+    return !row->by_view && wb__repack_to_ggml(&row->from, to) &&
+           row->columns % wb__dtype_get(to->dtype)->block_size == 0;
+}
+
 static void to_gguf(wb_conversion *plan, wb__mix *mix, wb__planned *row)
 {
     const wb__mix_tensor tensor = mix_tensor(row);
@@ -174,7 +183,7 @@ static void to_gguf(wb_conversion *plan, wb__mix *mix, wb__planned *row)
         choice.dtype = wb__mix_fallback(choice.wanted, row->columns);
         break;
     default:
-        if (!wb__repack_to_ggml(&row->from, &row->to) || row->columns % 32 != 0)
+        if (!repacks_to_ggml(row, &row->to))
             row->to = row->from.scheme == WB__SCHEME_PLAIN && !is_plain_float(&row->from)
                           ? row->from
                           : wb__plan_plain(plan, &row->from);
@@ -249,7 +258,8 @@ static void to_mlx(wb_conversion *plan, wb__mix *mix, wb__planned *row)
         wb__mlx_type type;
         if (wb__form_mlx(&row->from, &type) && !row->by_view)
             row->to = row->from;
-        else if (wb__repack_to_mlx(&row->from, &packed))
+        else if (!row->by_view && wb__repack_to_mlx(&row->from, &packed) &&
+                 row->columns % packed.group == 0)
             row->to = packed;
         return;
     }
