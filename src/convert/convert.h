@@ -148,6 +148,9 @@ wb_status wb__plan_append(wb_conversion *plan, wb__context *context, const wb__p
  */
 wb__str wb__plan_own_name(wb_conversion *plan, wb__str name);
 
+/* What llama.cpp divides attention scores by the root of, for families whose config says it; 0 for others. */
+double wb__plan_query_scalar(const wb_conversion *plan);
+
 /* ---- whole.c: the one file of a model, as it is ---- */
 
 /* Whether that is what is asked for. */

@@ -81,25 +81,32 @@ static void set_offset(const wb_conversion *plan, wb__planned *row)
     row->offset = into ? 1.0f : -1.0f;
 }
 
+double wb__plan_query_scalar(const wb_conversion *plan)
+{
+    const wb_config *config = &plan->insight->config;
+    const char *family = plan->insight->is_family ? plan->insight->family->name : "";
+    bool second = strcmp(family, "gemma2") == 0, third = strcmp(family, "gemma3") == 0;
+    if ((!second && !third) || config->n_heads == 0)
+        return 0;
+    bool largest = config->n_layers == (second ? 46 : 62);
+    return (double)(largest ? config->dim / config->n_heads : config->head_dim);
+}
+
 /*
  * What attention scores are scaled with is no key of GGUF: llama.cpp takes the root of the size of a
  * head, but for the largest models. Where the config says otherwise q makes up for it, or its norm.
  */
 static void set_factor(const wb_conversion *plan, wb__planned *row)
 {
-    const wb_config *config = &plan->insight->config;
-    const char *family = plan->insight->is_family ? plan->insight->family->name : "";
-    bool second = strcmp(family, "gemma2") == 0, third = strcmp(family, "gemma3") == 0;
-    double scalar;
-    if (plan->target != WB_TARGET_GGUF || plan->insight->by_key || config->n_heads == 0 ||
-        !((second && is_rule(row->rule, "layers.{n}.attention.q")) ||
-          (third && is_rule(row->rule, "layers.{n}.attention.q_norm"))) ||
+    double scalar, taken = wb__plan_query_scalar(plan);
+    if (plan->target != WB_TARGET_GGUF || plan->insight->by_key || taken <= 0)
+        return;
+    bool second = strcmp(plan->insight->family->name, "gemma2") == 0;
+    if (!is_rule(row->rule, second ? "layers.{n}.attention.q" : "layers.{n}.attention.q_norm") ||
         wb_meta_get_float(plan->model, "query_pre_attn_scalar", SIZE_MAX, &scalar, NULL) != WB_OK ||
         !(scalar > 0))
         return;
-    bool largest = config->n_layers == (second ? 46 : 62);
-    double taken = (double)(largest ? config->dim / config->n_heads : config->head_dim);
-    if (taken > 0 && taken != scalar)
+    if (taken != scalar)
         row->factor = (float)sqrt(taken / scalar);
 }
 

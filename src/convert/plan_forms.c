@@ -232,7 +232,7 @@ static uint32_t mixed_bits(const wb_conversion *plan, const wb__planned *row)
                                                                         : plan->quant.form.bits;
 }
 
-/* Qwen's routers get eight bits, whatever the rest is quantized to. */
+/* Qwen's routers get eight bits, whatever the rest is quantized to; but recipes do not know them. */
 static bool is_router(const wb_conversion *plan, const wb__planned *row)
 {
     const char *architecture = plan->insight->config.architecture;
@@ -271,7 +271,7 @@ static void to_mlx(wb_conversion *plan, wb__mix *mix, wb__planned *row)
         return;
     if (plan->quant.kind == WB__QUANT_MIXED)
         asked.bits = mixed_bits(plan, row);
-    if (is_router(plan, row))
+    else if (is_router(plan, row))
         asked = (wb__form){WB__SCHEME_AFFINE, WB_DTYPE_F16, 8, 64};
     if (asked.scheme == WB__SCHEME_INT4 || asked.scheme == WB__SCHEME_INT8)
         asked.scheme = WB__SCHEME_AFFINE;
