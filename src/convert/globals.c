@@ -55,7 +55,7 @@ wb_status wb__globals_add(wb_conversion *plan, wb__context *context, wb__planned
     uint32_t *numbers = wb__arena_alloc(&plan->arena, ((size_t)pieces + 1) * sizeof *numbers);
     if (shape == NULL || numbers == NULL)
         return wb__fail_memory(context);
-    for (uint64_t i = 0; i < pieces; i++)
+    for (uint64_t i = 0; row->pieces != NULL && i < pieces; i++)
         numbers[i] = (uint32_t)companion_of(plan, row->pieces[i]);
     made.name = name_of(plan, row->name);
     made.rows = kind->elements;
