@@ -132,8 +132,7 @@ int convert_add_beside(const convert_job *job, wb_writer *writer)
     wb_error error;
     wb_status status = WB_OK;
     const struct dirent *entry;
-    bool is_store = strcmp(job->to, "ollama") == 0;
-    if (!job->in_is_folder || (!job->out_is_folder && !is_store))
+    if (!job->in_is_folder || !job->out_is_folder)
         return 0;
     DIR *folder = opendir(job->in);
     if (folder == NULL) {
@@ -230,8 +229,7 @@ static bool is_copy(const convert_job *job)
                  args->given[OPTION_ALIGNMENT] || job->out_is_stdout;
     if (strcmp(job->to, "gguf") == 0 && in_store && !split)
         return false; /* the file as it is, which the library sees to */
-    const char *format = strcmp(job->to, "ollama") == 0 ? "safetensors" : job->to;
-    return kept && strcmp(wb_format(job->model), format) == 0;
+    return kept && strcmp(wb_format(job->model), job->to) == 0;
 }
 
 /* Whether a file that is read beside the model would be lost to the result. */
@@ -254,9 +252,7 @@ static int convert(convert_job *job)
     if (replaces_input(job))
         return report_usage("the output would take the place of a file that is read");
     job->options.source = job->model;
-    if (!is_copy(job))
-        return recast(job);
-    return strcmp(job->to, "ollama") == 0 ? convert_into_store(job) : reshard(job);
+    return is_copy(job) ? reshard(job) : recast(job);
 }
 
 /* What the name of the output says; NULL: nothing. */

@@ -28,9 +28,6 @@ int convert_size_of(option_id option, const char *typed, uint64_t *size);
 /* Copies every tensor as it is stored. The exit code. */
 int reshard(const convert_job *job);
 
-/* Puts the model into an Ollama store. The exit code. */
-int convert_into_store(const convert_job *job);
-
 /* Makes another format of the model, or other types of its tensors. The exit code. */
 int recast(const convert_job *job);
 

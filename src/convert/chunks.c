@@ -80,6 +80,18 @@ static wb_status read_stored(const wb_conversion *plan, wb__context *context, si
     return status;
 }
 
+/* Where the rows of a chunk, which are all of one piece, begin. */
+static uint64_t source_of(const wb__chunk *chunk, uint64_t *first)
+{
+    const wb__planned *planned = chunk->planned;
+    *first = planned->first_row + chunk->first;
+    if (planned->pieces == NULL)
+        return planned->source;
+    uint64_t piece = *first / planned->piece_rows;
+    *first %= planned->piece_rows;
+    return planned->pieces[piece];
+}
+
 /* Reads the stored bytes of the rows, part after part; `in` is where each then lies. */
 static wb_status read_parts(const wb_conversion *plan, wb__context *context, const wb__chunk *chunk,
                             uint8_t *in[WB__PARTS])
@@ -87,8 +99,8 @@ static wb_status read_parts(const wb_conversion *plan, wb__context *context, con
     const wb__planned *planned = chunk->planned;
     uint64_t row_bytes[WB__PARTS];
     const wb__packed *packed;
-    size_t stored = wb__tensors_stored(&plan->model->tensors, planned->source, &packed);
-    uint64_t first = planned->first_row + chunk->first;
+    uint64_t first, source = source_of(chunk, &first);
+    size_t stored = wb__tensors_stored(&plan->model->tensors, source, &packed);
     uint8_t *to = chunk->raw;
     (void)wb__form_measure(&planned->from, 1, planned->columns, row_bytes);
     for (int part = 0; part < WB__PARTS; part++) {
@@ -114,10 +126,11 @@ static wb_status read_view(const wb_conversion *plan, wb__context *context, wb__
                            int32_t dtype, void *dst, uint64_t size)
 {
     const wb__planned *planned = chunk->planned;
+    uint64_t first, source = source_of(chunk, &first);
     wb_slice slice = {.size = sizeof slice,
-                      .first = (planned->first_row + chunk->first) * planned->columns,
+                      .first = first * planned->columns,
                       .count = chunk->rows * planned->columns};
-    return wb_tensor_read(plan->model, planned->source, &slice, dtype, dst, size, context->error);
+    return wb_tensor_read(plan->model, source, &slice, dtype, dst, size, context->error);
 }
 
 static void decode_plain(const wb__form *form, const uint8_t *in, float *values, size_t n)
@@ -280,6 +293,10 @@ static wb_status compute(const wb_conversion *plan, wb__context *context, wb__ch
     wb_status status = read_values(plan, context, chunk, in);
     if (status != WB_OK)
         return status;
+    if (planned->global != WB__GLOBAL_NONE) {
+        wb__globals_turn(chunk);
+        return WB_OK;
+    }
     wb__lora_add(planned->lora, chunk->first, chunk->rows, planned->columns, chunk->values);
     if (planned->route == WB__ROUTE_REPACK) {
         const uint8_t *from[WB__PARTS];

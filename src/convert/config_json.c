@@ -4,14 +4,13 @@
  * what the one view of metadata says under the names of config.json.
  */
 #include "convert/deliver.h"
-#include "convert/rope.h"
 
 static const char *const dtype_names[][2] = {
     {"F32", "float32"}, {"F16", "float16"}, {"BF16", "bfloat16"}};
 
 /* ---- members, a line each ---- */
 
-static void begin_member(wb__buffer *out, wb__str key)
+void wb__deliver_member(wb__buffer *out, wb__str key)
 {
     wb__buffer_text(out, out->n <= 1 ? "\n    " : ",\n    ");
     wb__deliver_json_text(out, key);
@@ -20,7 +19,7 @@ static void begin_member(wb__buffer *out, wb__str key)
 
 static void add_raw(wb__buffer *out, wb__str key, wb__str raw)
 {
-    begin_member(out, key);
+    wb__deliver_member(out, key);
     wb__buffer_add(out, raw.ptr, raw.len);
 }
 
@@ -97,7 +96,7 @@ static wb__str module_of(wb__str name)
 static void add_quantization(const wb_conversion *plan, wb__buffer *out, const char *key,
                              const wb__form *most)
 {
-    begin_member(out, wb__str_from(key, SIZE_MAX));
+    wb__deliver_member(out, wb__str_from(key, SIZE_MAX));
     wb__buffer_text(out, "{");
     add_form(out, most);
     for (size_t i = 0; i < plan->tensors.count; i++) {
@@ -108,6 +107,8 @@ static void add_quantization(const wb_conversion *plan, wb__buffer *out, const c
         wb__deliver_json_text(out, module_of(row->name));
         wb__buffer_text(out, ": {");
         add_form(out, &row->to);
+        if (row->keeps_global)
+            wb__buffer_text(out, ", \"global_scale\": true");
         wb__buffer_text(out, "}");
     }
     wb__buffer_text(out, "}");
@@ -172,7 +173,7 @@ static wb_status from_config(wb__delivery *out, wb__buffer *to)
     wb__free(&out->context->allocator, text, n + 1);
     const wb__quant *quant = &out->plan->quant;
     if (quant->kind == WB__QUANT_FORM && quant->form.scheme == WB__SCHEME_PLAIN) {
-        begin_member(to, WB__STR("torch_dtype"));
+        wb__deliver_member(to, WB__STR("torch_dtype"));
         wb__deliver_json_text(to, wb__str_from(dtype_word(quant->form.dtype), SIZE_MAX));
     }
     add_packing(out->plan, to);
@@ -212,13 +213,13 @@ static void add_architecture(const wb_conversion *plan, wb__buffer *to)
     for (size_t i = 0; i < sizeof architectures / sizeof architectures[0]; i++) {
         if (!wb__str_equal(type, wb__str_from(architectures[i].model_type, SIZE_MAX)))
             continue;
-        begin_member(to, WB__STR("architectures"));
+        wb__deliver_member(to, WB__STR("architectures"));
         wb__buffer_text(to, "[\n        ");
         wb__deliver_json_text(to, wb__str_from(architectures[i].name, SIZE_MAX));
         wb__buffer_text(to, "\n    ]");
     }
     if (type.len > 0) {
-        begin_member(to, WB__STR("model_type"));
+        wb__deliver_member(to, WB__STR("model_type"));
         wb__deliver_json_text(to, type);
     }
 }
@@ -251,31 +252,31 @@ static bool add_scalar(const wb_conversion *plan, wb__buffer *to, const wb_meta 
     case WB_META_STRING:
         if (wb_meta_get_string(plan->model, meta->key, meta->key_len, &text, &n, NULL) != WB_OK)
             return false;
-        begin_member(to, key);
+        wb__deliver_member(to, key);
         wb__json_write_str(&writer, (wb__str){text, n});
         return true;
     case WB_META_UINT:
         if (wb_meta_get_uint(plan->model, meta->key, meta->key_len, &count, NULL) != WB_OK)
             return false;
-        begin_member(to, key);
+        wb__deliver_member(to, key);
         wb__json_write_uint(&writer, count);
         return true;
     case WB_META_INT:
         if (wb_meta_get_int(plan->model, meta->key, meta->key_len, &number, NULL) != WB_OK)
             return false;
-        begin_member(to, key);
+        wb__deliver_member(to, key);
         wb__json_write_int(&writer, number);
         return true;
     case WB_META_FLOAT:
         if (wb_meta_get_float(plan->model, meta->key, meta->key_len, &real, NULL) != WB_OK)
             return false;
-        begin_member(to, key);
+        wb__deliver_member(to, key);
         wb__json_write_double(&writer, real);
         return true;
     case WB_META_BOOL:
         if (wb_meta_get_bool(plan->model, meta->key, meta->key_len, &flag, NULL) != WB_OK)
             return false;
-        begin_member(to, key);
+        wb__deliver_member(to, key);
         wb__json_write_bool(&writer, flag != 0);
         return true;
     default: return false;
@@ -304,62 +305,26 @@ static void add_object(const wb_conversion *plan, wb__buffer *to, const char *na
     wb__buffer_free(&inner);
 }
 
-static void add_llama3(wb__buffer *to, const wb__llama3 *numbers)
+/* What llama.cpp takes for granted of an architecture, and others have to be told, or they do otherwise. */
+static void add_granted(const wb_conversion *plan, wb__buffer *to)
 {
-    const struct {
-        const char *key;
-        double value;
-    } members[] = {{"factor", numbers->factor},
-                   {"high_freq_factor", numbers->high},
-                   {"low_freq_factor", numbers->low}};
-    wb__json_writer writer = wb__deliver_json(to);
-    begin_member(to, WB__STR("rope_scaling"));
-    wb__json_write_begin(&writer, '{');
-    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
-        wb__json_write_key(&writer, members[i].key);
-        wb__json_write_double(&writer, members[i].value);
+    static const struct {
+        const char *family, *key, *value;
+    } list[] = {{"qwen3moe", "norm_topk_prob", "true"},
+                {"qwen3moe", "decoder_sparse_step", "1"},
+                {"qwen3moe", "mlp_only_layers", "[]"}};
+    for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
+        uint64_t index;
+        if (strcmp(plan->insight->family->name, list[i].family) == 0 &&
+            wb_meta_find(plan->model, list[i].key, SIZE_MAX, &index) != WB_OK)
+            add_raw(to, wb__str_from(list[i].key, SIZE_MAX), wb__str_from(list[i].value, SIZE_MAX));
     }
-    wb__json_write_key(&writer, "original_max_position_embeddings");
-    wb__json_write_uint(&writer, (uint64_t)numbers->context);
-    wb__json_write_key(&writer, "rope_type");
-    wb__json_write_str(&writer, WB__STR("llama3"));
-    wb__json_write_end(&writer, '}');
-}
-
-/* Where the numbers that Hugging Face has are found again in the tensor that GGUF has. */
-static wb_status rebuild_llama3(wb__delivery *out, wb__buffer *to, bool *found)
-{
-    wb_conversion *plan = out->plan;
-    const wb_config *config = &plan->insight->config;
-    wb_tensor tensor = {.size = sizeof tensor};
-    wb__llama3 numbers;
-    uint64_t index, n = config->head_dim / 2;
-    int64_t context = 0;
-    *found = false;
-    if (wb_meta_get_int(plan->model, "rope_scaling.original_max_position_embeddings", SIZE_MAX,
-                        &context, NULL) != WB_OK)
-        context = 0;
-    if (wb_tensor_find(plan->model, "rope_freqs.weight", SIZE_MAX, &index) != WB_OK ||
-        wb_tensor_at(plan->model, index, &tensor, NULL) != WB_OK || tensor.elements > 65536)
-        return WB_OK;
-    size_t bytes = (size_t)tensor.elements * sizeof(float);
-    float *divisors = wb__alloc(&plan->allocator, bytes + sizeof(float));
-    if (divisors == NULL)
-        return wb__fail_memory(out->context);
-    wb_status status = wb_tensor_read(plan->model, index, NULL, WB_DTYPE_F32, divisors, bytes,
-                                      out->context->error);
-    numbers.context = (double)context;
-    *found = status == WB_OK && tensor.elements == n &&
-             wb__llama3_find(divisors, config->rope_theta, n, &numbers);
-    wb__free(&plan->allocator, divisors, bytes + sizeof(float));
-    if (*found)
-        add_llama3(to, &numbers);
-    else if (status == WB_OK)
-        status = wb__plan_note(
-            plan, out->context, WB_WARNING, WB__FINDING_CONVERT_META, WB__STR("rope_freqs.weight"),
-            "these divisors are none that a rope_scaling gives: config.json says "
-            "nothing of them, and long texts will be read otherwise");
-    return status;
+    double scalar = wb__plan_query_scalar(plan);
+    if (scalar > 0) {
+        wb__json_writer writer = wb__deliver_json(to);
+        wb__deliver_member(to, WB__STR("query_pre_attn_scalar"));
+        wb__json_write_double(&writer, scalar);
+    }
 }
 
 static wb_status from_keys(wb__delivery *out, wb__buffer *to)
@@ -376,13 +341,14 @@ static wb_status from_keys(wb__delivery *out, wb__buffer *to)
         if (meta.file == WB_NO_FILE && !is_elsewhere((wb__str){meta.key, meta.key_len}))
             (void)add_scalar(plan, to, &meta, (wb__str){meta.key, meta.key_len});
     }
-    bool rebuilt;
-    wb_status read = rebuild_llama3(out, to, &rebuilt);
+    add_granted(plan, to);
+    bool said;
+    wb_status read = wb__deliver_rope(out, to, &said);
     if (read != WB_OK)
         return read;
-    if (!rebuilt)
+    if (!said)
         add_object(plan, to, "rope_scaling");
-    begin_member(to, WB__STR("torch_dtype"));
+    wb__deliver_member(to, WB__STR("torch_dtype"));
     wb__deliver_json_text(
         to, wb__str_from(dtype_word(plan->quant.kind == WB__QUANT_FORM &&
                                             plan->quant.form.scheme == WB__SCHEME_PLAIN

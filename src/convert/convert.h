@@ -51,6 +51,10 @@ typedef struct wb__planned {
     wb__str name;        /* in the result; all strings of a plan end with a NUL as well */
     wb__str source_name; /* in the model; empty for what is made */
     uint64_t source;     /* number of the tensor or view, WB__NO_SOURCE: `made` has its values */
+    const uint32_t
+        *pieces; /* numbers of tensors that make it, one below another; NULL: `source` does */
+    uint64_t piece_count;
+    uint64_t piece_rows; /* of each */
     const float *made;
     const uint64_t *shape; /* of values */
     uint32_t rank;
@@ -69,6 +73,9 @@ typedef struct wb__planned {
     const float *importance;        /* `columns` for each `rows_an_importance` rows; NULL */
     uint64_t rows_an_importance;
     const struct wb__lora *lora; /* added to the values; NULL */
+    wb__global global;           /* the values are global scales, said in this way */
+    wb__global global_to;        /* … and are to be said in that */
+    bool keeps_global;           /* a row of its own has the global scales of what is packed here */
     bool by_view;     /* the model gives its values, but it has no stored parts of its own */
     bool nearest;     /* Ollama's rule for scales of E8M0 */
     bool known_exact; /* every value of `from` is one of `to` */
@@ -123,6 +130,27 @@ wb__str wb__plan_text(wb_conversion *plan, wb__str text);
 wb_status wb__plan_note(wb_conversion *plan, wb__context *context, wb_severity severity,
                         wb__finding_id id, wb__str name, const char *message);
 
+/* ---- plan.c ---- */
+
+/* A row for all of a tensor of the model, with neither a name nor a rule. */
+wb_status wb__plan_row(wb_conversion *plan, wb__context *context, uint64_t number,
+                       wb__planned *row);
+
+/* Shape, rows and columns of a row. */
+void wb__plan_shape(wb__planned *row, const wb__kind *kind);
+
+/* Adds a row to the plan; MEMORY where it has no name. */
+wb_status wb__plan_append(wb_conversion *plan, wb__context *context, const wb__planned *row);
+
+/*
+ * The name a tensor has already; packed weights of Hugging Face's are called otherwise than plain ones. ptr is NULL
+ * when memory is out.
+ */
+wb__str wb__plan_own_name(wb_conversion *plan, wb__str name);
+
+/* What llama.cpp divides attention scores by the root of, for families whose config says it; 0 for others. */
+double wb__plan_query_scalar(const wb_conversion *plan);
+
 /* ---- whole.c: the one file of a model, as it is ---- */
 
 /* Whether that is what is asked for. */
@@ -136,10 +164,36 @@ wb_status wb__deliver_store_texts(const wb_conversion *plan, wb_writer *writer, 
 /* Whether experts are one tensor in the result. */
 bool wb__plan_stacks(const wb_conversion *plan);
 
+/* ---- plan_store.c: tensors of a folder, as Ollama takes them ---- */
+
+/* Adds a row for each tensor of the result. */
+wb_status wb__plan_store(wb_conversion *plan, wb__context *context);
+
 /* ---- plan_ollama.c ---- */
+
+/* Whether an Ollama model has words for a packing, so that it goes over byte for byte. */
+bool wb__plan_ollama_has(const wb__form *form);
 
 /* What Ollama would have a tensor be. */
 void wb__plan_ollama(const wb_conversion *plan, wb__planned *row);
+
+/* ---- globals.c: factors that all values of a packed tensor share ---- */
+
+/*
+ * Adds a row for the global scales of what a row packs, said in the way of the target; the row then keeps its
+ * packing. Nothing where there are none.
+ */
+wb_status wb__globals_add(wb_conversion *plan, wb__context *context, wb__planned *row,
+                          wb__global to);
+
+/* The same for experts on their way to MLX, where that can be; `view`: that of which the row is, NULL: none. */
+wb_status wb__globals_for_mlx(wb_conversion *plan, wb__context *context, wb__planned *row,
+                              const wb__view *view);
+
+struct wb__chunk;
+
+/* Turns the chunk's global scales, its values, into what the target says. */
+void wb__globals_turn(struct wb__chunk *chunk);
 
 /*
  * Whether GGUF's files have the rows of the tensors of a rule interleaved, and in how many heads (0: the
@@ -158,11 +212,15 @@ bool wb__plan_is_other(const wb__form *form);
 /* What is F32 in a GGUF file for its own sake, while the model has another dtype: norms, routers. */
 bool wb__plan_is_widened(const wb_conversion *plan, const wb__planned *row);
 
+/* The rule of the caller's for a tensor; NULL: there is none. */
+const wb__form *wb__plan_ruled(const wb_conversion *plan, const wb__planned *row);
+
 /* Chooses how each tensor is stored, and by which route; the tensors are in their order. */
 wb_status wb__plan_forms(wb_conversion *plan, wb__context *context);
 
-/* The encoding of a tensor of the model, by its number; *by_view as above. */
-wb__form wb__plan_form_of(const wb_conversion *plan, uint64_t source, bool *by_view);
+/* The encoding of a tensor of the model, by its number; *by_view as above, *global NONE or what it has. */
+wb__form wb__plan_form_of(const wb_conversion *plan, uint64_t source, bool *by_view,
+                          wb__global *global);
 
 /* ---- names.c ---- */
 

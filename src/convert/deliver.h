@@ -44,6 +44,12 @@ wb_status wb__deliver_config(wb__delivery *out, wb__buffer *to);
 wb_status wb__deliver_tokenizer(wb__delivery *out, wb__buffer *to);
 wb_status wb__deliver_tokenizer_config(wb__delivery *out, wb__buffer *to);
 
+/* Of an object, a line each: begins one with its key. */
+void wb__deliver_member(wb__buffer *to, wb__str key);
+
+/* config_rope.c: says what tensors have of RoPE; *said: there is no more to say of rope_scaling. */
+wb_status wb__deliver_rope(wb__delivery *out, wb__buffer *to, bool *said);
+
 /* A writer of JSON at the end of a buffer, and a text as JSON has it. */
 wb__json_writer wb__deliver_json(wb__buffer *to);
 void wb__deliver_json_text(wb__buffer *to, wb__str text);

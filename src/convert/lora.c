@@ -253,11 +253,72 @@ static wb_status hang(const adapter *of, const target *to, uint64_t rank, const 
     return WB_OK;
 }
 
+/* ---- a matrix for each expert, where the result has them one by one ---- */
+
+/* The rows of the result that are the experts of a stack, by their number; false if they are not those. */
+static bool find_experts(const adapter *of, const wb__matched *stack, uint64_t count,
+                         wb__planned **rows)
+{
+    const wb__planned *first = NULL;
+    uint64_t found = 0;
+    for (size_t i = 0; i < of->plan->tensors.count; i++) {
+        wb__planned *row = wb__list_at(&of->plan->tensors, i);
+        wb__matched one;
+        if (row->rule != stack->rule || row->layer != stack->layer ||
+            row->suffix != stack->suffix || row->rank != 2 ||
+            !wb__rule_match(&of->plan->insight->names.rules, row->name, &one) || !one.has_expert)
+            continue;
+        first = first == NULL ? row : first;
+        if (one.expert >= count || rows[one.expert] != NULL || row->rows != first->rows ||
+            row->columns != first->columns)
+            return false;
+        rows[one.expert] = row;
+        found++;
+    }
+    return found == count;
+}
+
+/* *done: the pair was for experts one by one. */
+static wb_status read_spread(const adapter *of, const wb_tensor *tensor, const char *weight,
+                             bool *done)
+{
+    wb__str name = {tensor->name, tensor->name_len};
+    wb__matched matched;
+    float *a = NULL, *b = NULL;
+    *done =
+        tensor->rank == 3 && tensor->elements > 0 && tensor->shape[0] > 1 &&
+        tensor->shape[0] <= WB__NUMBER_MAX && !wb__plan_stacks(of->plan) &&
+        wb__rule_match(&of->plan->insight->names.rules, wb__str_from(weight, SIZE_MAX), &matched) &&
+        !matched.has_expert && matched.suffix == WB__SUFFIX_WEIGHT;
+    if (!*done)
+        return WB_OK;
+    uint64_t count = tensor->shape[0], rank = tensor->shape[1];
+    size_t bytes = (size_t)count * sizeof(wb__planned *);
+    wb__planned **rows = wb__arena_alloc(&of->plan->arena, bytes);
+    if (rows == NULL)
+        return wb__fail_memory(of->context);
+    memset(rows, 0, bytes);
+    if (!find_experts(of, &matched, count, rows))
+        return fail(of, WB_ERROR_ARGUMENT, name, "the model has not as many experts, or others");
+    const target all = {rows[0], 0, rows[0]->rows * count, count};
+    wb_status status = read_halves(of, name, &all, rank, &a, &b);
+    for (uint64_t i = 0; i < count && status == WB_OK; i++) {
+        const target one = {rows[i], 0, rows[i]->rows, 1};
+        status =
+            hang(of, &one, rank, a + i * rank * rows[i]->columns, b + i * rank * rows[i]->rows);
+    }
+    return status;
+}
+
 static wb_status read_pair(adapter *of, const wb_tensor *tensor, const char *weight)
 {
     float *a = NULL, *b = NULL;
     target to;
     wb__str name = {tensor->name, tensor->name_len};
+    bool done;
+    wb_status spread = read_spread(of, tensor, weight, &done);
+    if (spread != WB_OK || done)
+        return spread;
     if (!target_of(of, weight, &to))
         return fail(of, WB_ERROR_UNSUPPORTED, name, "the model has no weight for this pair");
     if (tensor->rank != (to.experts > 1 ? 3u : 2u) || tensor->elements == 0)

@@ -22,7 +22,7 @@ wb_status wb__plan_note(wb_conversion *plan, wb__context *context, wb_severity s
 
 /* ---- rows ---- */
 
-static wb_status append(wb_conversion *plan, wb__context *context, const wb__planned *row)
+wb_status wb__plan_append(wb_conversion *plan, wb__context *context, const wb__planned *row)
 {
     wb__planned *place = row->name.ptr == NULL ? NULL : wb__list_append(&plan->tensors);
     if (place == NULL)
@@ -81,25 +81,32 @@ static void set_offset(const wb_conversion *plan, wb__planned *row)
     row->offset = into ? 1.0f : -1.0f;
 }
 
+double wb__plan_query_scalar(const wb_conversion *plan)
+{
+    const wb_config *config = &plan->insight->config;
+    const char *family = plan->insight->is_family ? plan->insight->family->name : "";
+    bool second = strcmp(family, "gemma2") == 0, third = strcmp(family, "gemma3") == 0;
+    if ((!second && !third) || config->n_heads == 0)
+        return 0;
+    bool largest = config->n_layers == (second ? 46 : 62);
+    return (double)(largest ? config->dim / config->n_heads : config->head_dim);
+}
+
 /*
  * What attention scores are scaled with is no key of GGUF: llama.cpp takes the root of the size of a
  * head, but for the largest models. Where the config says otherwise q makes up for it, or its norm.
  */
 static void set_factor(const wb_conversion *plan, wb__planned *row)
 {
-    const wb_config *config = &plan->insight->config;
-    const char *family = plan->insight->is_family ? plan->insight->family->name : "";
-    bool second = strcmp(family, "gemma2") == 0, third = strcmp(family, "gemma3") == 0;
-    double scalar;
-    if (plan->target != WB_TARGET_GGUF || plan->insight->by_key || config->n_heads == 0 ||
-        !((second && is_rule(row->rule, "layers.{n}.attention.q")) ||
-          (third && is_rule(row->rule, "layers.{n}.attention.q_norm"))) ||
+    double scalar, taken = wb__plan_query_scalar(plan);
+    if (plan->target != WB_TARGET_GGUF || plan->insight->by_key || taken <= 0)
+        return;
+    bool second = strcmp(plan->insight->family->name, "gemma2") == 0;
+    if (!is_rule(row->rule, second ? "layers.{n}.attention.q" : "layers.{n}.attention.q_norm") ||
         wb_meta_get_float(plan->model, "query_pre_attn_scalar", SIZE_MAX, &scalar, NULL) != WB_OK ||
         !(scalar > 0))
         return;
-    bool largest = config->n_layers == (second ? 46 : 62);
-    double taken = (double)(largest ? config->dim / config->n_heads : config->head_dim);
-    if (taken > 0 && taken != scalar)
+    if (taken != scalar)
         row->factor = (float)sqrt(taken / scalar);
 }
 
@@ -108,11 +115,11 @@ static wb_status add_row(wb_conversion *plan, wb__context *context, wb__planned 
     set_offset(plan, row);
     set_factor(plan, row);
     wb_status status = set_turns(plan, context, row);
-    return status != WB_OK ? status : append(plan, context, row);
+    return status != WB_OK ? status : wb__plan_append(plan, context, row);
 }
 
 /* Shape and rows of the whole of a tensor. */
-static void set_shape(wb__planned *row, const wb__kind *kind)
+void wb__plan_shape(wb__planned *row, const wb__kind *kind)
 {
     row->rank = kind->rank;
     row->shape = kind->shape;
@@ -165,9 +172,12 @@ static wb_status stack(wb_conversion *plan, wb__context *context, wb__planned *r
     const wb__view *view = &plan->insight->names.views[entry->view];
     row->source = (uint64_t)tensors->count + tensors->stored_count + entry->view;
     row->source_name = wb__plan_text(plan, (wb__str){view->name, view->name_len});
-    set_shape(row, &view->kind);
+    wb__plan_shape(row, &view->kind);
     row->name = wb__plan_name(plan, row->rule, row->layer, 0, row->suffix);
-    return add_row(plan, context, row);
+    if (row->name.ptr == NULL)
+        return wb__fail_memory(context);
+    wb_status status = wb__globals_for_mlx(plan, context, row, view);
+    return status == WB_OK ? add_row(plan, context, row) : status;
 }
 
 /* ---- tensors ---- */
@@ -185,7 +195,7 @@ static bool is_left_out(const wb_conversion *plan, const wb__matched *matched)
 
 /* The name a tensor has already; packed weights of Hugging Face's are called otherwise than plain ones.
  */
-static wb__str own_name(wb_conversion *plan, wb__str name)
+wb__str wb__plan_own_name(wb_conversion *plan, wb__str name)
 {
     static const wb__str packed[] = {{"qweight", 7}, {"weight_packed", 13}};
     char text[512];
@@ -209,8 +219,8 @@ static wb_status add_unknown(wb_conversion *plan, wb__context *context, wb__plan
                         row->source_name,
                         "%s has no name for this tensor, and would not load a file that has it",
                         plan->insight->config.architecture);
-    row->name = own_name(plan, row->source_name);
-    return append(plan, context, row);
+    row->name = wb__plan_own_name(plan, row->source_name);
+    return wb__plan_append(plan, context, row);
 }
 
 static wb_status add_known(wb_conversion *plan, wb__context *context, wb__planned *row,
@@ -229,23 +239,35 @@ static wb_status add_known(wb_conversion *plan, wb__context *context, wb__planne
     row->name = renames && !matched->has_expert
                     ? wb__plan_name(plan, row->rule, row->layer, 0, row->suffix)
                 : renames ? wb__plan_name(plan, row->rule, row->layer, matched->expert, row->suffix)
-                          : own_name(plan, row->source_name);
-    return add_row(plan, context, row);
+                          : wb__plan_own_name(plan, row->source_name);
+    if (row->name.ptr == NULL)
+        return wb__fail_memory(context);
+    wb_status status = wb__globals_for_mlx(plan, context, row, NULL);
+    return status == WB_OK ? add_row(plan, context, row) : status;
+}
+
+wb_status wb__plan_row(wb_conversion *plan, wb__context *context, uint64_t i, wb__planned *row)
+{
+    const wb__packed *packed;
+    size_t stored = wb__tensors_stored(&plan->model->tensors, i, &packed);
+    wb__str name = wb__table_name(&plan->model->logical.table, stored);
+    *row = (wb__planned){
+        .source = i, .source_name = wb__plan_text(plan, name), .factor = 1, .wanted = -1};
+    if (row->source_name.ptr == NULL)
+        return wb__fail_memory(context);
+    wb__plan_shape(row, wb__names_kind(&plan->insight->names, i));
+    return WB_OK;
 }
 
 static wb_status add_tensor(wb_conversion *plan, wb__context *context, uint64_t i)
 {
-    const wb__names *names = &plan->insight->names;
-    const wb__packed *packed;
-    size_t stored = wb__tensors_stored(&plan->model->tensors, i, &packed);
-    wb__str name = wb__table_name(&plan->model->logical.table, stored);
     wb__matched matched;
-    wb__planned row = {
-        .source = i, .source_name = wb__plan_text(plan, name), .factor = 1, .wanted = -1};
-    if (row.source_name.ptr == NULL)
-        return wb__fail_memory(context);
-    set_shape(&row, wb__names_kind(names, i));
-    bool known = wb__rule_match(&names->rules, name, &matched);
+    wb__planned row;
+    wb_status status = wb__plan_row(plan, context, i, &row);
+    if (status != WB_OK)
+        return status;
+    wb__str name = row.source_name;
+    bool known = wb__rule_match(&plan->insight->names.rules, name, &matched);
     if (known && is_left_out(plan, &matched))
         return wb__plan_note(plan, context, WB_INFO, WB__FINDING_CONVERT_LEFT_OUT, name,
                              "this tensor has no place in the result, which does without");
@@ -272,7 +294,7 @@ static wb_status add_made(wb_conversion *plan, wb__context *context, const char 
                              .columns = n,
                              .factor = 1,
                              .wanted = -1};
-    return append(plan, context, &row);
+    return wb__plan_append(plan, context, &row);
 }
 
 static double real_of(const wb_conversion *plan, const char *key, double otherwise)
@@ -441,7 +463,10 @@ wb_status wb__plan_make(wb_conversion *plan, wb__context *context)
             wb__plan_note(plan, context, WB_INFO, WB__FINDING_CONVERT_META, WB__STR(""),
                           "an archive of arrays holds no metadata, config or tokenizer: they stay "
                           "behind");
-    for (uint64_t i = 0; i < plan->model->tensors.count && status == WB_OK; i++)
+    bool by_name = plan->target == WB_TARGET_OLLAMA && status == WB_OK && !plan->insight->by_key;
+    if (by_name)
+        status = wb__plan_store(plan, context);
+    for (uint64_t i = 0; i < plan->model->tensors.count && !by_name && status == WB_OK; i++)
         status = add_tensor(plan, context, i);
     if (status == WB_OK)
         status = add_rope(plan, context);

@@ -13,26 +13,25 @@
 
 /* ---- what the model has ---- */
 
-wb__form wb__plan_form_of(const wb_conversion *plan, uint64_t source, bool *by_view)
+wb__form wb__plan_form_of(const wb_conversion *plan, uint64_t source, bool *by_view,
+                          wb__global *global)
 {
     const wb__tensors *tensors = &plan->model->tensors;
     const wb__packed *packed = NULL;
-    uint64_t first_view = (uint64_t)tensors->count + tensors->stored_count;
-    *by_view = source >= first_view;
-    if (*by_view)
-        source = plan->insight->names.views[source - first_view].parts[0];
     size_t stored = wb__tensors_stored(tensors, source, &packed);
-    if (wb__model_storing_of(&plan->model->logical, stored) != NULL)
-        *by_view = true; /* its elements do not lie one behind another */
     const wb__table *table = &plan->model->logical.table;
     wb__form form = {.dtype = wb__table_kind_of(table, stored)->dtype->id};
+    /* Of some the elements do not lie one behind another. */
+    *by_view = wb__model_storing_of(&plan->model->logical, stored) != NULL;
+    *global = WB__GLOBAL_NONE;
     if (packed == NULL)
         return form;
     wb__mlx_type type;
+    *global = packed->global;
     form = (wb__form){packed->scheme, WB_DTYPE_F16, packed->bits, packed->group};
     if (form.scheme == WB__SCHEME_INT4 || form.scheme == WB__SCHEME_INT8)
         form.scheme = WB__SCHEME_AFFINE;
-    if (!wb__form_mlx(&form, &type) || packed->parts[WB__PART_GLOBAL_SCALE] != WB__NO_TENSOR) {
+    if (!wb__form_mlx(&form, &type)) {
         *by_view = true;
         return form;
     }
@@ -43,6 +42,46 @@ wb__form wb__plan_form_of(const wb_conversion *plan, uint64_t source, bool *by_v
             wb__table_kind_of(table, packed->parts[WB__PART_BIASES])->dtype->id != form.dtype;
     }
     return form;
+}
+
+static const wb__view *view_of(const wb_conversion *plan, uint64_t source)
+{
+    const wb__tensors *tensors = &plan->model->tensors;
+    uint64_t first = (uint64_t)tensors->count + tensors->stored_count;
+    return source < first ? NULL : &plan->insight->names.views[source - first];
+}
+
+/* Whether all experts of a view are stored in the same way, and lie there for the taking. */
+static bool is_alike(const wb_conversion *plan, const wb__view *view, const wb__form *form)
+{
+    for (uint32_t i = 0; i < view->count; i++) {
+        bool by_view;
+        wb__global global;
+        wb__form other = wb__plan_form_of(plan, view->parts[i], &by_view, &global);
+        if (by_view || global != WB__GLOBAL_NONE || !wb__form_equal(&other, form))
+            return false;
+    }
+    return true;
+}
+
+static void take_form(const wb_conversion *plan, wb__planned *row)
+{
+    wb__global global;
+    row->from = (wb__form){.dtype = WB_DTYPE_F32};
+    if (row->source == WB__NO_SOURCE)
+        return;
+    const wb__view *view = view_of(plan, row->source);
+    row->from =
+        wb__plan_form_of(plan, view == NULL ? row->source : view->parts[0], &row->by_view, &global);
+    if (row->keeps_global)
+        return;
+    if (view != NULL && is_alike(plan, view, &row->from)) {
+        row->pieces = view->parts;
+        row->piece_count = view->count;
+        row->piece_rows = row->rows / view->count;
+    } else if (view != NULL || global != WB__GLOBAL_NONE) {
+        row->by_view = true;
+    }
 }
 
 static bool is_plain_float(const wb__form *form)
@@ -122,6 +161,13 @@ static wb__form ggml_form(const wb__form *form)
     return *form;
 }
 
+/* Whether packed values go into blocks of GGML's without loss. */
+static bool repacks_to_ggml(const wb__planned *row, wb__form *to)
+{
+    return !row->by_view && wb__repack_to_ggml(&row->from, to) &&
+           row->columns % wb__dtype_get(to->dtype)->block_size == 0;
+}
+
 static void to_gguf(wb_conversion *plan, wb__mix *mix, wb__planned *row)
 {
     const wb__mix_tensor tensor = mix_tensor(row);
@@ -137,7 +183,7 @@ static void to_gguf(wb_conversion *plan, wb__mix *mix, wb__planned *row)
         choice.dtype = wb__mix_fallback(choice.wanted, row->columns);
         break;
     default:
-        if (!wb__repack_to_ggml(&row->from, &row->to) || row->columns % 32 != 0)
+        if (!repacks_to_ggml(row, &row->to))
             row->to = row->from.scheme == WB__SCHEME_PLAIN && !is_plain_float(&row->from)
                           ? row->from
                           : wb__plan_plain(plan, &row->from);
@@ -186,7 +232,7 @@ static uint32_t mixed_bits(const wb_conversion *plan, const wb__planned *row)
                                                                         : plan->quant.form.bits;
 }
 
-/* Qwen's routers get eight bits, whatever the rest is quantized to. */
+/* Qwen's routers get eight bits, whatever the rest is quantized to; but recipes do not know them. */
 static bool is_router(const wb_conversion *plan, const wb__planned *row)
 {
     const char *architecture = plan->insight->config.architecture;
@@ -212,7 +258,8 @@ static void to_mlx(wb_conversion *plan, wb__mix *mix, wb__planned *row)
         wb__mlx_type type;
         if (wb__form_mlx(&row->from, &type) && !row->by_view)
             row->to = row->from;
-        else if (wb__repack_to_mlx(&row->from, &packed))
+        else if (!row->by_view && wb__repack_to_mlx(&row->from, &packed) &&
+                 row->columns % packed.group == 0)
             row->to = packed;
         return;
     }
@@ -224,7 +271,7 @@ static void to_mlx(wb_conversion *plan, wb__mix *mix, wb__planned *row)
         return;
     if (plan->quant.kind == WB__QUANT_MIXED)
         asked.bits = mixed_bits(plan, row);
-    if (is_router(plan, row))
+    else if (is_router(plan, row))
         asked = (wb__form){WB__SCHEME_AFFINE, WB_DTYPE_F16, 8, 64};
     if (asked.scheme == WB__SCHEME_INT4 || asked.scheme == WB__SCHEME_INT8)
         asked.scheme = WB__SCHEME_AFFINE;
@@ -265,7 +312,7 @@ static void to_npz(wb_conversion *plan, wb__mix *mix, wb__planned *row)
 
 /* ---- all ---- */
 
-static const wb__form *ruled(const wb_conversion *plan, const wb__planned *row)
+const wb__form *wb__plan_ruled(const wb_conversion *plan, const wb__planned *row)
 {
     const wb__form *said = wb__rules_find(plan->rules, row->name.ptr);
     return said == NULL && row->source_name.len != 0
@@ -275,7 +322,7 @@ static const wb__form *ruled(const wb_conversion *plan, const wb__planned *row)
 
 static void apply_rules(const wb_conversion *plan, wb__planned *row)
 {
-    const wb__form *said = ruled(plan, row);
+    const wb__form *said = wb__plan_ruled(plan, row);
     const wb__mix_tensor tensor = mix_tensor(row);
     wb__mlx_type type;
     if (said == NULL || wb__plan_is_other(&row->from))
@@ -304,7 +351,8 @@ static bool includes(int32_t from, int32_t to)
 
 static void choose_route(wb__planned *row)
 {
-    bool kept = row->offset == 0 && row->factor == 1 && row->lora == NULL;
+    bool kept =
+        row->offset == 0 && row->factor == 1 && row->lora == NULL && row->global == row->global_to;
     bool same = wb__form_equal(&row->from, &row->to) && kept;
     if (same && row->source != WB__NO_SOURCE &&
         (!row->by_view || row->from.scheme == WB__SCHEME_PLAIN))
@@ -349,7 +397,8 @@ static wb_status check_matrix(wb_conversion *plan, wb__context *context, const w
 {
     if (!misses_matrix(plan, row))
         return WB_OK;
-    if (plan->strict || (plan->quant.kind == WB__QUANT_FILE_TYPE && ruled(plan, row) == NULL))
+    if (plan->strict ||
+        (plan->quant.kind == WB__QUANT_FILE_TYPE && wb__plan_ruled(plan, row) == NULL))
         return fail_row(context, WB_ERROR_UNSUPPORTED, WB__FINDING_QUANT_IMPORTANCE, row,
                         "llama.cpp makes this type with an importance matrix only, and there is "
                         "none that has the tensor");
@@ -469,7 +518,7 @@ static wb_status choose(wb_conversion *plan, wb__context *context, wb__mix *mix,
     else
         wb__plan_ollama(plan, row);
     apply_rules(plan, row);
-    if (row->source == WB__NO_SOURCE)
+    if (row->source == WB__NO_SOURCE || row->global != WB__GLOBAL_NONE)
         row->to = plain(WB_DTYPE_F32);
     wb_status status = wb__imatrix_take(plan->matrix, context, row);
     if (status != WB_OK)
@@ -499,9 +548,7 @@ wb_status wb__plan_forms(wb_conversion *plan, wb__context *context)
                    .matrix = plan->matrix != NULL};
     for (size_t i = 0; i < plan->tensors.count; i++) {
         wb__planned *row = plan->order[i];
-        row->from = plain(WB_DTYPE_F32);
-        if (row->source != WB__NO_SOURCE)
-            row->from = wb__plan_form_of(plan, row->source, &row->by_view);
+        take_form(plan, row);
         wb__mix_count(&mix, row->name);
     }
     plan->common = common_dtype(plan);

@@ -86,8 +86,11 @@ static uint64_t add_row(uint64_t digest, const wb__planned *row)
                                 row->turns,    row->head_rows,      row->route, row->by_view,
                                 row->nearest,  row->bytes,          row->rank,  row->known_exact,
                                 row->name.len, row->source_name.len};
+    const uint64_t more[] = {row->piece_rows, row->global, row->global_to};
     const float reals[] = {row->offset, row->factor};
     digest = wb__digest_add(digest, numbers, sizeof numbers);
+    digest = wb__digest_add(digest, more, sizeof more);
+    digest = wb__digest_add(digest, row->pieces, (size_t)row->piece_count * sizeof *row->pieces);
     digest = wb__digest_add(digest, reals, sizeof reals);
     digest = wb__digest_add(digest, row->name.ptr, row->name.len);
     digest = add_form(add_form(digest, &row->from), &row->to);

@@ -358,6 +358,15 @@ static size_t round_chunks(const runner *r)
     return chunks > ROUND_MAX ? ROUND_MAX : chunks;
 }
 
+/* How many rows a chunk that begins there has; a piece ends one. */
+static uint64_t rows_from(const wb__planned *row, uint64_t at)
+{
+    uint64_t step = wb__chunk_rows(row), left = row->rows - at;
+    if (row->pieces != NULL && row->piece_rows - at % row->piece_rows < left)
+        left = row->piece_rows - at % row->piece_rows;
+    return left < step ? left : step;
+}
+
 static wb_status do_all(runner *r, const wb_progress *progress)
 {
     uint64_t total = 0;
@@ -367,11 +376,10 @@ static wb_status do_all(runner *r, const wb_progress *progress)
         total += wb__planned_at(r->plan, i)->bytes;
     for (size_t i = 0; i < r->plan->tensors.count && status == WB_OK; i++) {
         const wb__planned *row = wb__planned_at(r->plan, i);
-        uint64_t step = wb__chunk_rows(row);
-        for (uint64_t at = 0; at < row->rows && row->columns > 0 && status == WB_OK; at += step) {
-            uint64_t left = row->rows - at;
+        for (uint64_t at = 0; at < row->rows && row->columns > 0 && status == WB_OK;
+             at += rows_from(row, at)) {
             work *job = &r->list[r->count++];
-            *job = (work){.row = i, .first = at, .rows = left < step ? left : step};
+            *job = (work){.row = i, .first = at, .rows = rows_from(row, at)};
             job->known = r->journal != NULL && wb__journal_next(r->journal, &job->record);
             if (r->count == full)
                 status = do_round(r, progress, total);

@@ -6,7 +6,9 @@
  *                                                     if they are packed alike; else one a weight
  *
  * and in February 2026 one for shared experts, too, and none of these with metadata. Layers stand in the
- * order of their names, those of experts after all others (docs/format/ollama.md).
+ * order of their names, those of experts after all others (docs/format/ollama.md). Experts that are not stacked,
+ * "….experts.3.up_proj.weight", as those of models that come packed, are no group, and neither are those that
+ * came stacked, "….switch_mlp.up_proj.weight".
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +16,7 @@
 #include "bundles/ollama/ollama.h"
 #include "write/write.h"
 
-static const char *const groups[] = {".mlp.experts.", ".mlp.switch_mlp.", ".moe.experts.",
-                                     ".mixer.experts."};
+static const char *const groups[] = {".mlp.experts.", ".moe.experts.", ".mixer.experts."};
 static const char *const feb_groups[] = {".mlp.experts.",    ".mlp.shared_experts.",
                                          ".mlp.switch_mlp.", ".moe.experts.",
                                          ".mixer.experts.",  ".mixer.shared_experts."};
@@ -30,8 +31,10 @@ static wb__str group_of(const wb_writer *writer, wb__str name)
     for (size_t i = 0; i < count; i++) {
         size_t n = strlen(markers[i]);
         for (size_t at = 0; at + n <= name.len; at++) {
-            if (memcmp(name.ptr + at, markers[i], n) == 0)
-                return (wb__str){name.ptr, at + n - 1};
+            if (memcmp(name.ptr + at, markers[i], n) != 0)
+                continue;
+            bool one = at + n < name.len && name.ptr[at + n] >= '0' && name.ptr[at + n] <= '9';
+            return (wb__str){name.ptr, one && !feb ? 0 : at + n - 1};
         }
     }
     return (wb__str){name.ptr, 0};

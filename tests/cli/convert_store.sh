@@ -98,7 +98,8 @@ for name, text in jsons.items():
 zoo.save("nv/model.safetensors", [
     ("lm_head.weight_packed", "U8", [4, 8], filled(32, 8)), ("lm_head.weight_scale", "F8_E4M3", [4, 1], bytes([48, 56, 60, 64])),
     ("lm_head.weight_global_scale", "F32", [1], struct.pack("<f", 3.0)), ("model.norm.weight", "BF16", [3], filled(6, 1))])
-wb("convert", "nv", "nv", "--to", "ollama", "--store", "store")
+report = json.loads(wb("convert", "nv", "nv", "--to", "ollama", "--store", "store", "--json"))["tensors"]
+assert [t["fidelity"] for t in report] == ["exact", "lossy", "exact"] and 0 < report[1]["nmse"] < 1e-14, report
 third = struct.unpack("<f", struct.pack("<f", 1 / 3))[0]
 scales = [float(t.split()[0]) for t in wb("export", "--store", "store", "nv:latest", "lm_head.weight.global_scale",
                                           "--format", "text", "-o", "-").decode().split("\n") if t and t[0] != "#"]
@@ -106,6 +107,52 @@ assert len(scales) == 1 and struct.pack("<f", scales[0]) == struct.pack("<f", th
 values = [list(struct.unpack("<64f", wb("export", *model, "output.weight", "--dtype", "f32", "--format", "raw", "-o", "-")))
           for model in (["nv"], ["--store", "store", "nv:latest"])]
 assert any(values[0]) and all(abs(a - b) <= 1e-6 * abs(a) for a, b in zip(*values)), values
+
+# Weights of experts that come packed stay one by one, in blobs of their own, with their global scales as they are.
+def to_bytes(*values):
+    return struct.pack(f"<{len(values)}f", *values)
+os.mkdir("moe")
+open("moe/config.json", "w").write(json.dumps({"model_type": "new", "quantization_config": {"quant_algo": "NVFP4"}}))
+each = []
+for e in range(3):
+    w = f"model.layers.0.mlp.experts.{e}.up_proj.weight"
+    each.append([(w, "U8", [4, 8], filled(32, e)), (w + "_scale", "F8_E4M3", [4, 1], bytes([48, 56, 60, 64 + e])),
+                 (w + "_scale_2", "F32", [], to_bytes(0.1 + e))])
+zoo.save("moe/model.safetensors", [t for parts in each for t in parts])
+report = json.loads(wb("convert", "moe", "moe", "--to", "ollama", "--store", "store", "--json"))
+assert {t["fidelity"] for t in report["tensors"]} == {"exact"} and len(report["tensors"]) == 6, report
+info = {"group_size": "16", "quant_type": "nvfp4"}
+blobs = [(w[0], blob({"__metadata__": info}, [(w[0], "U32", [4, 2], w[3]), (w[0] + ".scale", "U8", [4, 1], s[3]),
+                                              (w[0] + ".global_scale", "F32", [], g[3])])) for w, s, g in each]
+expect("store", "moe", blobs, {"config.json": open("moe/config.json").read()}, "nvfp4")
+# Asked for plain values, they are decoded.
+wb("convert", "moe", "plain", "--to", "ollama", "--store", "store", "--quant", "F32")
+a, b = (wb("export", *m, "model.layers.0.mlp.experts.%s" % n, "--dtype", "f32", "--format", "raw", "-o", "-")
+        for m, n in ((["moe"], "2.up_proj.weight"), (["--store", "store", "plain"], "up_proj.weight")))
+assert any(a) and b[2 * len(a):] == a, (a, b)
+
+# Experts that are not all there are no stack, whatever the architecture; neither are unlike ones.
+def code_of(*tensors):
+    zoo.save("moe/model.safetensors", tensors)
+    return subprocess.run(["wb", "convert", "moe", "odd", "--to", "ollama", "--store", "store"],
+                          capture_output=True).returncode
+other = "backbone.layers.2.mixer.experts.{}.w.weight"
+whole = [(other.format(e), "F16", [2, 3], filled(12, e)) for e in range(3)]
+assert code_of(whole[0], whole[2]) == 3 and code_of(whole[0], whole[2], whole[1]) == 0
+assert [l["name"] for l in json.load(open("store/manifests/registry.ollama.ai/library/odd/latest"))["layers"]][0] == \
+    "backbone.layers.2.mixer.experts"
+assert code_of(whole[0], (other.format(1), "F16", [3, 2], filled(12, 1))) == 3
+assert code_of(whole[0], (other.format(1), "BF16", [2, 3], filled(12, 1))) == 3
+
+# Ollama makes mxfp8 of FP8 in blocks.
+os.mkdir("fp8")
+open("fp8/config.json", "w").write(json.dumps({"model_type": "llama", "quantization_config": {
+    "quant_method": "fp8", "weight_block_size": [128, 128]}}))
+q = "model.layers.0.self_attn.q_proj.weight"
+zoo.save("fp8/model.safetensors", [(q, "F8_E4M3", [128, 128], filled(16384, 1)), (q + "_scale_inv", "F32", [1, 1], to_bytes(0.5)),
+                                   ("model.norm.weight", "BF16", [3], filled(6, 1))])
+report = json.loads(wb("convert", "fp8", "fp8", "--to", "ollama", "--store", "store", "--json"))
+assert [t["to"] for t in report["tensors"]] == ["mxfp8", "BF16"], report
 
 assert wb("convert", "hf", "bad name", "--to", "ollama", "--store", "store", code=4) == b""
 assert not glob.glob("store/**/.wb*", recursive=True) and not glob.glob(".wb*")

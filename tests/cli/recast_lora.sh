@@ -40,18 +40,22 @@ def pairs(rows, size):
             out += [rows[head + i], rows[head + size // 2 + i]]
     return out
 text = lambda s: struct.pack("<Q", len(s)) + s.encode()
-infos, data = b"", b""
+def write_gguf(path, architecture, tensors):
+    infos, data = b"", b""
+    for name, shape, raw in tensors:
+        infos += text(name) + struct.pack(f"<I{len(shape)}QIQ", len(shape), *shape, 0, len(data))
+        data += raw + bytes(-len(raw) % 32)
+    head = b"GGUF" + struct.pack("<IQQ", 3, len(tensors), 3)
+    head += text("general.architecture") + struct.pack("<I", 8) + text(architecture)
+    head += text("general.type") + struct.pack("<I", 8) + text("adapter")
+    head += text("adapter.lora.alpha") + struct.pack("<If", 6, alpha) + infos
+    pathlib.Path(path).write_bytes(head + bytes(-len(head) % 32) + data)
+tensors_of = []
 for m, (outs, ins, name) in modules.items():
     a, b = halves[m]
     b = pairs(b, dim // heads) if "attn" in name else b
-    for suffix, shape, raw in ((".lora_a", (ins, rank), flat(a)), (".lora_b", (rank, outs), flat(b))):
-        infos += text(name + ".weight" + suffix) + struct.pack("<IQQIQ", 2, *shape, 0, len(data))
-        data += raw + bytes(-len(raw) % 32)
-head = b"GGUF" + struct.pack("<IQQ", 3, 6, 3)
-head += text("general.architecture") + struct.pack("<I", 8) + text("llama")
-head += text("general.type") + struct.pack("<I", 8) + text("adapter")
-head += text("adapter.lora.alpha") + struct.pack("<If", 6, alpha) + infos
-pathlib.Path("adapter.gguf").write_bytes(head + bytes(-len(head) % 32) + data)
+    tensors_of += [(name + ".weight.lora_a", (ins, rank), flat(a)), (name + ".weight.lora_b", (rank, outs), flat(b))]
+write_gguf("adapter.gguf", "llama", tensors_of)
 
 wb("convert", twin, "base.gguf", "--quant", "F32")
 wb("convert", twin, "plain.safetensors", "--quant", "F32")
@@ -113,6 +117,24 @@ pathlib.Path("stacked/adapter_config.json").write_text(json.dumps(says))
 wb("convert", moe, "each.gguf", "--quant", "F32", "--lora", "each")
 wb("convert", moe, "stacked.gguf", "--quant", "F32", "--lora", "stacked")
 assert pathlib.Path("each.gguf").read_bytes() == pathlib.Path("stacked.gguf").read_bytes()
+# llama.cpp's have a matrix for each expert too; into a stack, out of a GGUF file, and into experts one by one.
+up_exps = "blk.1.ffn_up_exps.weight.lora_"
+halves_of = [(up_exps + "a", (ins, rank, count), b"".join(flat(a) for a, _ in pair)),
+             (up_exps + "b", (rank, outs, count), b"".join(flat(b) for _, b in pair))]
+write_gguf("exps.gguf", "qwen3moe", halves_of)
+wb("convert", moe, "exps-stacked.gguf", "--quant", "F32", "--lora", "exps.gguf")
+assert pathlib.Path("each.gguf").read_bytes() == pathlib.Path("exps-stacked.gguf").read_bytes()
+wb("convert", moe, "moe.gguf", "--quant", "F32")
+wb("convert", "moe.gguf", "exps-again.gguf", "--quant", "F32", "--lora", "exps.gguf")
+wb("convert", moe, "exps.hf", "--to", "safetensors", "--quant", "F32", "--lora", "exps.gguf")
+wb("convert", "exps-again.gguf", "exps-again.hf", "--to", "safetensors", "--quant", "F32")
+merged, again = (read(f"{n}.hf/model.safetensors") for n in ("exps", "exps-again"))
+assert all(merged[n][2] == again[n][2] for n in plain) and merged[up.format(2) + ".weight"][2] != plain[up.format(2) + ".weight"][2]
+# Of fewer experts than there are, or of others than the weight has, it fits nothing.
+for k, bad in enumerate(([(n, s[:2] + (count - 1,), r[:len(r) // count * (count - 1)]) for n, s, r in halves_of],
+                         [(n, s[:2], r[:len(r) // count]) for n, s, r in halves_of], halves_of[:1])):
+    write_gguf("bad.gguf", "qwen3moe", bad)
+    wb("convert", moe, "x.gguf", "--lora", "bad.gguf", code=2 if k == 2 else 4)
 wb("convert", moe, "each.hf", "--to", "safetensors", "--quant", "F32", "--lora", "each")
 wb("convert", "each.gguf", "back.hf", "--to", "safetensors", "--quant", "F32")
 merged, back = (read(f"{n}.hf/model.safetensors") for n in ("each", "back"))

@@ -34,15 +34,24 @@ def load(path, vocab_only=False):
     return model
 
 
-def logits(path, ids):
+def logits(path, ids, pooling=None):
+    """Of each token; or with a way of pooling (0: none, 1: mean, 2: the first) what BERT makes of them."""
     model = load(path)
     params = L.llama_context_default_params()
+    if pooling is not None:
+        params.embeddings, params.pooling_type = True, pooling
+    width = L.llama_model_n_embd(model)
+
+    def states(context):
+        at = [L.llama_get_embeddings_seq(context, 0)] if pooling else \
+            [L.llama_get_embeddings_ith(context, i) for i in range(len(ids))]
+        return np.stack([np.ctypeslib.as_array(a, shape=(width,)).copy() for a in at])
     params.n_ctx = params.n_batch = params.n_ubatch = len(ids) + 8
     params.type_k = params.type_v = 0  # F32
     params.n_threads = params.n_threads_batch = 1
     if hasattr(params, "flash_attn_type"):
         params.flash_attn_type = 0
-    return llama_peer.logits(L, model, params, ids)
+    return llama_peer.logits(L, model, params, ids, None if pooling is None else states)
 
 
 def tokenize(path, text):
@@ -64,11 +73,22 @@ def say(fine, *words):
     print(*words, "" if fine else "WRONG", flush=True)
 
 
+def check_bert(model, scratch, beside, ids):
+    for quant, most in ("F32", 1e-3), ("F16", 1e-2):
+        convert(model, scratch + "/m.gguf", quant)
+        for pooling, name in enumerate(("f32", "mean", "cls")):
+            want = np.load(f"{beside}/bert.{name}.npy")
+            off = distance(logits(scratch + "/m.gguf", ids, pooling).reshape(want.shape), want)
+            say(off < most, f"{'bert ' + name:28s} {quant} {off:.2e}")
+
+
 def check_logits(model, scratch):
     name, beside = os.path.basename(model), os.path.join(os.path.dirname(model), "logits")
-    if not os.path.exists(f"{beside}/{name}.f32.npy") or name == "bert":
+    if not os.path.exists(f"{beside}/{name}.f32.npy"):
         return
     ids, want = np.load(f"{beside}/tokens.npy").tolist(), np.load(f"{beside}/{name}.f32.npy")
+    if name == "bert":
+        return check_bert(model, scratch, beside, ids)
     for quant, most in ("F32", 1e-3 if "gemma" in name else 1e-4), ("F16", 1e-2):
         convert(model, scratch + "/m.gguf", quant)
         off = distance(logits(scratch + "/m.gguf", ids), want)

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Makes expected.tsv: what the real Ollama (fb3076099, August 2026) made of the folders here by
-`ollama create --experimental`. make.py STORE, which has the models c-bf16, c-bf16-int4, c-bf16-nvfp4 of bf16/
-and c-moe-int4 of moe-bf16/.
+`ollama create --experimental`. make.py STORE, which has the models c-bf16, c-bf16-int4, c-bf16-nvfp4 of bf16/,
+c-moe-int4 of moe-bf16/, and c-f32 and c-mlx-int4 of what bf16/ becomes as F32 and in MLX's four bits, but for its
+embeddings.
 
 Columns: model, layer, its metadata, tensor, dtype, shape, SHA-256 of the bytes; and for layers whose file is to
 be the same to the last byte (all but those that MLX wrote) a line with the digest of the file.
@@ -39,5 +40,6 @@ def rows(store, models):
 
 if __name__ == "__main__":
     with open(os.path.join(HERE, "expected.tsv"), "w", newline="\n") as out:
-        for row in rows(sys.argv[1], ["c-bf16", "c-bf16-int4", "c-bf16-nvfp4", "c-moe-int4"]):
+        for row in rows(sys.argv[1], ["c-bf16", "c-bf16-int4", "c-bf16-nvfp4", "c-moe-int4", "c-f32",
+                                  "c-mlx-int4"]):
             out.write(row + "\n")

@@ -1,0 +1,277 @@
+/*
+ * The tensors of a folder as `ollama create` takes them: under their own names, whatever the architecture.
+ * Weights of experts that are stored one by one become one tensor a projection, but for those of models that
+ * come packed, which it leaves as they are; so does the layout of February 2026.
+ */
+#include <stdlib.h>
+
+#include "convert/convert.h"
+
+/* "model.layers.3.mlp.experts.7.up_proj.weight" taken apart. */
+typedef struct expert {
+    wb__str group;   /* "model.layers.3.mlp.experts." */
+    wb__str rest;    /* ".up_proj.weight" */
+    uint64_t number; /* 7 */
+    uint32_t tensor; /* in the model */
+} expert;
+
+typedef struct store_plan {
+    wb_conversion *plan;
+    wb__context *context;
+    wb__list experts;
+    const expert **sorted;
+    bool stacks;
+} store_plan;
+
+/* ---- names ---- */
+
+/* How many digits there are at the beginning of a text, and what they say. */
+static size_t digits_at(wb__str text, uint64_t *number)
+{
+    size_t n = 0;
+    *number = 0;
+    for (; n < text.len && n < 9 && text.ptr[n] >= '0' && text.ptr[n] <= '9'; n++)
+        *number = *number * 10 + (uint64_t)(text.ptr[n] - '0');
+    return n;
+}
+
+static bool starts_with(wb__str text, wb__str start)
+{
+    return text.len >= start.len && memcmp(text.ptr, start.ptr, start.len) == 0;
+}
+
+/* Whether a text is "layers.3", with what may wrap a decoder in front of it. */
+static bool is_layer(wb__str text)
+{
+    static const wb__str wraps[] = {{"model.language_model.backbone.", 30},
+                                    {"model.language_model.", 21},
+                                    {"language_model.model.", 21},
+                                    {"language_model.backbone.", 24},
+                                    {"language_model.", 15},
+                                    {"model.", 6},
+                                    {"backbone.", 9},
+                                    {"mtp.", 4},
+                                    {"", 0}};
+    static const wb__str word = {"layers.", 7};
+    for (size_t i = 0; i < sizeof wraps / sizeof wraps[0]; i++) {
+        wb__str rest = {text.ptr + wraps[i].len, text.len - wraps[i].len};
+        uint64_t number;
+        if (!starts_with(text, wraps[i]) || !starts_with(rest, word))
+            continue;
+        rest = (wb__str){rest.ptr + word.len, rest.len - word.len};
+        return rest.len > 0 && digits_at(rest, &number) == rest.len;
+    }
+    return false;
+}
+
+static bool take_apart(wb__str name, expert *to)
+{
+    static const wb__str marks[] = {{".mlp.experts.", 13},    {".mlp.shared_experts.", 20},
+                                    {".mlp.switch_mlp.", 16}, {".moe.experts.", 13},
+                                    {".mixer.experts.", 15},  {".mixer.shared_experts.", 22}};
+    if (!wb__str_ends_with(name, WB__STR(".weight")))
+        return false;
+    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
+        size_t at = 0;
+        while (at + marks[i].len <= name.len &&
+               memcmp(name.ptr + at, marks[i].ptr, marks[i].len) != 0)
+            at++;
+        if (at + marks[i].len > name.len || !is_layer((wb__str){name.ptr, at}))
+            continue;
+        at += marks[i].len;
+        size_t n = digits_at((wb__str){name.ptr + at, name.len - at}, &to->number);
+        to->group = (wb__str){name.ptr, at};
+        to->rest = (wb__str){name.ptr + at + n, name.len - at - n};
+        return n > 0 && to->rest.len > sizeof ".weight" - 1 && to->rest.ptr[0] == '.';
+    }
+    return false;
+}
+
+/* "model.layers.3.mlp.experts.up_proj.weight" */
+static wb__str stack_name(wb_conversion *plan, const expert *of)
+{
+    size_t rest = of->rest.len - 1, n = of->group.len + rest;
+    char *text = wb__arena_alloc(&plan->arena, n + 1);
+    if (text != NULL) {
+        memcpy(text, of->group.ptr, of->group.len);
+        memcpy(text + of->group.len, of->rest.ptr + 1, rest);
+        text[n] = '\0';
+    }
+    return (wb__str){text, n};
+}
+
+static int compare(wb__str a, wb__str b)
+{
+    int order = memcmp(a.ptr, b.ptr, a.len < b.len ? a.len : b.len);
+    return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
+}
+
+static int by_stack(const void *left, const void *right)
+{
+    const expert *a = *(const expert *const *)left, *b = *(const expert *const *)right;
+    int order = compare(a->group, b->group);
+    if (order == 0)
+        order = compare(a->rest, b->rest);
+    return order != 0 ? order : (a->number > b->number) - (a->number < b->number);
+}
+
+/* ---- rows ---- */
+
+static void take_rule(const wb_conversion *plan, wb__str name, wb__planned *row)
+{
+    wb__matched matched;
+    if (!wb__rule_match(&plan->insight->names.rules, name, &matched) ||
+        matched.rule->canonical == NULL)
+        return;
+    row->rule = matched.rule;
+    row->layer = matched.layer;
+    row->suffix = matched.suffix;
+}
+
+/* Whether plain values were asked for. */
+static bool is_decoded(const wb_conversion *plan)
+{
+    return plan->quant.kind != WB__QUANT_NONE && plan->quant.form.scheme == WB__SCHEME_PLAIN;
+}
+
+/* A packing that Ollama has words for stays what it is, its global scale beside it. */
+static wb_status add(const store_plan *store, wb__planned *row)
+{
+    wb_conversion *plan = store->plan;
+    wb__global global;
+    bool by_view,
+        stays = plan->lora_count == 0 && wb__plan_ruled(plan, row) == NULL && !is_decoded(plan);
+    wb__form form = wb__plan_form_of(plan, row->source, &by_view, &global);
+    wb_status status = WB_OK;
+    if (stays && !by_view && wb__plan_ollama_has(&form))
+        status = wb__globals_add(plan, store->context, row, WB__GLOBAL_LAST);
+    return status == WB_OK ? wb__plan_append(plan, store->context, row) : status;
+}
+
+static wb_status add_tensor(store_plan *store, uint32_t i)
+{
+    wb__planned row;
+    expert apart;
+    wb_status status = wb__plan_row(store->plan, store->context, i, &row);
+    if (status != WB_OK)
+        return status;
+    row.name = wb__plan_own_name(store->plan, row.source_name);
+    if (row.name.ptr == NULL)
+        return wb__fail_memory(store->context);
+    if (store->stacks && take_apart(row.name, &apart)) {
+        expert *kept = wb__list_append(&store->experts);
+        if (kept == NULL)
+            return wb__fail_memory(store->context);
+        *kept = apart;
+        kept->tensor = i;
+        return WB_OK;
+    }
+    take_rule(store->plan, row.source_name, &row);
+    return add(store, &row);
+}
+
+/* ---- stacks ---- */
+
+static bool is_alike(const wb_conversion *plan, uint32_t a, uint32_t b)
+{
+    const wb__kind *x = wb__names_kind(&plan->insight->names, a);
+    const wb__kind *y = wb__names_kind(&plan->insight->names, b);
+    bool view_x, view_y;
+    wb__global global_x, global_y;
+    wb__form form_x = wb__plan_form_of(plan, a, &view_x, &global_x);
+    wb__form form_y = wb__plan_form_of(plan, b, &view_y, &global_y);
+    return x->rank == y->rank && memcmp(x->shape, y->shape, x->rank * sizeof *x->shape) == 0 &&
+           wb__form_equal(&form_x, &form_y) && view_x == view_y && global_x == global_y;
+}
+
+static wb_status fail_stack(const store_plan *store, wb__str name)
+{
+    return wb__fail(store->context, WB_ERROR_UNSUPPORTED, WB__FINDING_EXPERTS_INCOMPLETE,
+                    WB_NO_OFFSET, name,
+                    "its experts are not all there, or they differ in shape or dtype, so that they "
+                    "are no one tensor");
+}
+
+static wb_status stack(const store_plan *store, const expert *const *list, size_t count)
+{
+    wb_conversion *plan = store->plan;
+    wb__planned row;
+    wb_status status = wb__plan_row(plan, store->context, list[0]->tensor, &row);
+    if (status != WB_OK)
+        return status;
+    uint64_t *shape = wb__arena_alloc(&plan->arena, (row.rank + (size_t)1) * sizeof *shape);
+    uint32_t *pieces = wb__arena_alloc(&plan->arena, count * sizeof *pieces);
+    wb__str name = stack_name(plan, list[0]);
+    if (shape == NULL || pieces == NULL || name.ptr == NULL)
+        return wb__fail_memory(store->context);
+    for (size_t i = 0; i < count; i++) {
+        pieces[i] = list[i]->tensor;
+        if (list[i]->number != i || !is_alike(plan, list[i]->tensor, pieces[0]))
+            return fail_stack(store, name);
+    }
+    uint64_t rows = row.rank < 2 ? 1 : row.rows; /* of one */
+    if (row.rank == 0 || !wb__mul(rows, count, &row.rows))
+        return fail_stack(store, name);
+    shape[0] = count;
+    memcpy(shape + 1, row.shape, row.rank * sizeof *shape);
+    take_rule(plan, row.source_name, &row);
+    row.name = name;
+    row.shape = shape;
+    row.rank++;
+    row.pieces = pieces;
+    row.piece_count = count;
+    row.piece_rows = rows;
+    return wb__plan_append(plan, store->context, &row);
+}
+
+static wb_status stack_all(store_plan *store)
+{
+    size_t n = store->experts.count;
+    wb_status status = WB_OK;
+    if (n == 0)
+        return WB_OK;
+    store->sorted = wb__arena_alloc(&store->plan->arena, n * sizeof(*store->sorted));
+    if (store->sorted == NULL)
+        return wb__fail_memory(store->context);
+    for (size_t i = 0; i < n; i++)
+        store->sorted[i] = wb__list_at(&store->experts, i);
+    qsort(store->sorted, n, sizeof(*store->sorted), by_stack);
+    for (size_t first = 0, end; first < n && status == WB_OK; first = end) {
+        const expert *of = store->sorted[first];
+        for (end = first + 1; end < n && wb__str_equal(store->sorted[end]->group, of->group) &&
+                              wb__str_equal(store->sorted[end]->rest, of->rest);)
+            end++;
+        status = stack(store, store->sorted + first, end - first);
+    }
+    return status;
+}
+
+/* Whether the model comes packed in a way that Ollama takes over. */
+static bool is_packed(const wb_conversion *plan)
+{
+    for (size_t i = 0; i < plan->model->tensors.packed_count; i++) {
+        const wb__packed *packed = &plan->model->tensors.packed[i];
+        bool by_view;
+        wb__global global;
+        wb__form form = wb__plan_form_of(
+            plan, wb__tensors_number(&plan->model->tensors, packed->parts[WB__PART_VALUES]),
+            &by_view, &global);
+        if (!by_view && wb__plan_ollama_has(&form))
+            return true;
+    }
+    return false;
+}
+
+wb_status wb__plan_store(wb_conversion *plan, wb__context *context)
+{
+    store_plan store = {.plan = plan, .context = context};
+    wb_status status = WB_OK;
+    store.experts = (wb__list){.arena = &plan->arena, .item_size = sizeof(expert)};
+    store.stacks = !plan->feb2026 && (is_decoded(plan) || !is_packed(plan));
+    for (size_t i = 0; i < plan->model->tensors.count && status == WB_OK; i++)
+        status = add_tensor(&store, (uint32_t)i);
+    if (status == WB_OK)
+        status = stack_all(&store);
+    wb__list_free(&store.experts);
+    return status;
+}
