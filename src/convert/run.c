@@ -1,48 +1,8 @@
 /*
- * Running a plan. Chunks are worked off in rounds: within one, workers take the next chunk until there
- * are none left, each in memory of its own, and put what they made where it belongs in the result, in
- * any order. Between rounds the caller hears how far it is, and the journal is written, if there is one
- * (resume.h): a chunk that it has is read back, and made anew only if it is not what it was.
+ * Running a plan, from the declaration of its tensors to the commit of the result. rounds.c does the work
+ * between.
  */
-#include <stdatomic.h>
-
-#include "convert/deliver.h"
-#include "convert/resume.h"
-
-#define WORKERS_MAX 64
-#define ROUND_MAX 1024                 /* chunks */
-#define READ_BYTES ((uint64_t)2 << 20) /* that wb_tensor_read takes beside what it fills */
-
-typedef struct work {
-    size_t row;
-    uint64_t first, rows;
-    bool known; /* the journal has a record of it */
-    wb__written record;
-} work;
-
-typedef struct worker {
-    uint8_t *memory; /* NULL: not needed yet */
-    wb_error error;
-    wb_status status;
-    size_t failed_at; /* the chunk */
-} worker;
-
-typedef struct runner {
-    wb__delivery *out;
-    const wb_conversion *plan;
-    work *list; /* of this round */
-    size_t count;
-    uint64_t done;        /* bytes of the result, of the rounds before */
-    wb__journal *journal; /* NULL: none */
-    wb__written *written; /* of a round */
-    atomic_size_t taken;  /* chunks that a former run had written */
-    atomic_size_t next;
-    atomic_bool failed;
-    wb__chunk_sizes sizes; /* the largest of all chunks */
-    size_t worker_bytes;
-    worker *workers;
-    size_t worker_count;
-} runner;
+#include "convert/rounds.h"
 
 /* ---- declaring ---- */
 
@@ -134,251 +94,6 @@ wb_status wb__deliver_tensors(wb__delivery *out)
     return status;
 }
 
-/* ---- memory ---- */
-
-static void enlarge(uint64_t *most, uint64_t bytes)
-{
-    bytes = (bytes + 63) / 64 * 64;
-    *most = bytes > *most ? bytes : *most;
-}
-
-static void measure_workers(runner *r)
-{
-    for (size_t i = 0; i < r->plan->tensors.count; i++) {
-        wb__chunk_sizes sizes;
-        const wb__planned *row = wb__planned_at(r->plan, i);
-        uint64_t rows = wb__chunk_rows(row);
-        wb__chunk_measure(row, rows < row->rows ? rows : row->rows, &sizes);
-        enlarge(&r->sizes.raw, sizes.raw);
-        enlarge(&r->sizes.values, sizes.values);
-        enlarge(&r->sizes.again, sizes.again);
-        for (int part = 0; part < WB__PARTS; part++)
-            enlarge(&r->sizes.parts[part], sizes.parts[part]);
-    }
-}
-
-static wb_status make_workers(runner *r)
-{
-    wb__context *context = r->out->context;
-    measure_workers(r);
-    uint64_t bytes = r->sizes.raw + r->sizes.values + r->sizes.again;
-    for (int part = 0; part < WB__PARTS; part++)
-        bytes += r->sizes.parts[part];
-    if (!wb__to_size(bytes, &r->worker_bytes))
-        return wb__fail_memory(context);
-    uint64_t fit = r->plan->max_memory / (bytes + READ_BYTES);
-    if (fit == 0) {
-        wb_status status = wb__plan_note(
-            r->out->plan, context, WB_WARNING, WB__FINDING_CONVERT_META, WB__STR(""),
-            "the rows of the largest tensor need more memory than was allowed; they get it");
-        if (status != WB_OK)
-            return status;
-    }
-    r->worker_count = context->executor.parallel_for == NULL || fit <= 1 ? 1
-                      : fit < WORKERS_MAX                                ? (size_t)fit
-                                                                         : WORKERS_MAX;
-    r->workers = wb__alloc_zeroed(&r->plan->allocator, r->worker_count * sizeof *r->workers);
-    r->list = wb__alloc(&r->plan->allocator, ROUND_MAX * sizeof *r->list);
-    r->written = wb__alloc(&r->plan->allocator, ROUND_MAX * sizeof *r->written);
-    return r->workers == NULL || r->list == NULL || r->written == NULL ? wb__fail_memory(context)
-                                                                       : WB_OK;
-}
-
-static void free_workers(runner *r)
-{
-    for (size_t i = 0; r->workers != NULL && i < r->worker_count; i++)
-        wb__free(&r->plan->allocator, r->workers[i].memory, r->worker_bytes);
-    wb__free(&r->plan->allocator, r->workers, r->worker_count * sizeof *r->workers);
-    wb__free(&r->plan->allocator, r->list, ROUND_MAX * sizeof *r->list);
-    wb__free(&r->plan->allocator, r->written, ROUND_MAX * sizeof *r->written);
-}
-
-/* ---- work ---- */
-
-static void lay_out(const runner *r, uint8_t *memory, wb__chunk *chunk)
-{
-    chunk->raw = memory;
-    memory += r->sizes.raw;
-    chunk->values = (float *)(void *)memory;
-    memory += r->sizes.values;
-    chunk->again = (float *)(void *)memory;
-    memory += r->sizes.again;
-    for (int part = 0; part < WB__PARTS; part++) {
-        chunk->parts[part] = memory;
-        memory += r->sizes.parts[part];
-    }
-}
-
-static wb_status put(const runner *r, wb__context *context, const work *job, const wb__chunk *chunk)
-{
-    wb_status status = WB_OK;
-    for (int part = 0; part < WB__PARTS && status == WB_OK; part++) {
-        uint64_t before[WB__PARTS];
-        if (chunk->part_bytes[part] == 0)
-            continue;
-        (void)wb__form_measure(&chunk->planned->to, chunk->first, chunk->planned->columns, before);
-        status = wb_writer_put(r->out->writer, r->out->indices[job->row][part], before[part],
-                               chunk->parts[part], (size_t)chunk->part_bytes[part], context->error);
-    }
-    return status;
-}
-
-/* Whether a former run wrote the chunk, and its bytes are still what they were. */
-static bool is_left(const runner *r, const work *job, wb__chunk *chunk)
-{
-    uint64_t before[WB__PARTS], digest = 0;
-    const wb__planned *row = chunk->planned;
-    (void)wb__form_measure(&row->to, job->rows, row->columns, chunk->part_bytes);
-    (void)wb__form_measure(&row->to, job->first, row->columns, before);
-    for (int part = 0; part < WB__PARTS; part++) {
-        size_t n = (size_t)chunk->part_bytes[part];
-        if (n > 0 && wb_writer_left(r->out->writer, r->out->indices[job->row][part], before[part],
-                                    chunk->parts[part], n, NULL) != WB_OK)
-            return false;
-        digest = wb__digest_add(digest, chunk->parts[part], n);
-    }
-    return digest == job->record.digest;
-}
-
-static wb_status take(const runner *r, wb__context *context, const work *job,
-                      const wb__chunk *chunk)
-{
-    uint64_t before[WB__PARTS];
-    wb_status status = WB_OK;
-    (void)wb__form_measure(&chunk->planned->to, job->first, chunk->planned->columns, before);
-    for (int part = 0; part < WB__PARTS && status == WB_OK; part++)
-        status = wb_writer_take(r->out->writer, r->out->indices[job->row][part], before[part],
-                                chunk->part_bytes[part], context->error);
-    return status;
-}
-
-static wb_status do_chunk(runner *r, wb__context *context, const worker *w, work *job)
-{
-    wb__chunk chunk = {
-        .planned = wb__planned_at(r->plan, job->row), .first = job->first, .rows = job->rows};
-    lay_out(r, w->memory, &chunk);
-    if (job->known && is_left(r, job, &chunk)) {
-        atomic_fetch_add_explicit(&r->taken, 1, memory_order_relaxed);
-        return take(r, context, job, &chunk);
-    }
-    wb_status status = wb__chunk_do(r->plan, context, &chunk);
-    if (status == WB_OK)
-        status = put(r, context, job, &chunk);
-    job->record = (wb__written){.fidelity = chunk.fidelity};
-    for (int part = 0; part < WB__PARTS && r->journal != NULL; part++)
-        job->record.digest =
-            wb__digest_add(job->record.digest, chunk.parts[part], (size_t)chunk.part_bytes[part]);
-    return status;
-}
-
-static void body(void *arg, size_t i)
-{
-    runner *r = arg;
-    worker *w = &r->workers[i];
-    size_t at;
-    while (!atomic_load_explicit(&r->failed, memory_order_relaxed) &&
-           (at = atomic_fetch_add_explicit(&r->next, 1, memory_order_relaxed)) < r->count) {
-        wb_error spare;
-        wb__context context = *r->out->context;
-        context.executor = (wb_executor){0};
-        context.error = wb__error_reset(&w->error, &spare);
-        if (w->memory == NULL)
-            w->memory = wb__alloc(&r->plan->allocator, r->worker_bytes);
-        w->status =
-            w->memory == NULL ? wb__fail_memory(&context) : do_chunk(r, &context, w, &r->list[at]);
-        w->failed_at = at;
-        if (w->status != WB_OK)
-            atomic_store_explicit(&r->failed, true, memory_order_relaxed);
-    }
-}
-
-/* The failure of the first chunk that failed. */
-static wb_status failure(const runner *r)
-{
-    const worker *first = NULL;
-    for (size_t i = 0; i < r->worker_count; i++) {
-        const worker *w = &r->workers[i];
-        if (w->status != WB_OK && (first == NULL || w->failed_at < first->failed_at))
-            first = w;
-    }
-    if (first == NULL)
-        return WB_OK;
-    *r->out->context->error = first->error;
-    return first->status;
-}
-
-/* The records of the round that the journal does not have yet. */
-static wb_status write_down(runner *r)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < r->count; i++) {
-        if (!r->list[i].known)
-            r->written[n++] = r->list[i].record;
-    }
-    return wb__journal_append(r->out->context, r->journal, r->written, n);
-}
-
-static wb_status do_round(runner *r, const wb_progress *progress, uint64_t total)
-{
-    const wb_executor *executor = &r->out->context->executor;
-    atomic_store(&r->next, 0);
-    if (r->worker_count > 1)
-        executor->parallel_for(executor->ctx, r->worker_count, body, r);
-    else
-        body(r, 0);
-    wb_status status = failure(r);
-    if (status == WB_OK && r->journal != NULL)
-        status = write_down(r);
-    for (size_t i = 0; i < r->count && status == WB_OK; i++) {
-        wb__planned *row = wb__planned_at(r->plan, r->list[i].row);
-        uint64_t bytes[WB__PARTS];
-        wb__fidelity_add(&row->fidelity, &r->list[i].record.fidelity);
-        (void)wb__form_measure(&row->to, r->list[i].rows, row->columns, bytes);
-        for (int part = 0; part < WB__PARTS; part++)
-            r->done += bytes[part];
-    }
-    r->count = 0;
-    if (status == WB_OK && progress != NULL && progress->report(progress->ctx, r->done, total) != 0)
-        status = wb__fail(r->out->context, WB_ERROR_CANCELLED, WB__FINDING_CANCELLED, WB_NO_OFFSET,
-                          WB__STR(""), "converting was cancelled");
-    return status;
-}
-
-/* Rounds are long enough to keep everybody busy, and short enough to hear of. */
-static size_t round_chunks(const runner *r)
-{
-    if (r->worker_count == 1) /* nobody waits for anybody */
-        return 16;
-    size_t chunks = r->worker_count * 128;
-    return chunks > ROUND_MAX ? ROUND_MAX : chunks;
-}
-
-static wb_status do_all(runner *r, const wb_progress *progress)
-{
-    uint64_t total = 0;
-    size_t full = round_chunks(r);
-    wb_status status = WB_OK;
-    for (size_t i = 0; i < r->plan->tensors.count; i++)
-        total += wb__planned_at(r->plan, i)->bytes;
-    for (size_t i = 0; i < r->plan->tensors.count && status == WB_OK; i++) {
-        const wb__planned *row = wb__planned_at(r->plan, i);
-        uint64_t step = wb__chunk_rows(row);
-        for (uint64_t at = 0; at < row->rows && row->columns > 0 && status == WB_OK; at += step) {
-            uint64_t left = row->rows - at;
-            work *job = &r->list[r->count++];
-            *job = (work){.row = i, .first = at, .rows = left < step ? left : step};
-            job->known = r->journal != NULL && wb__journal_next(r->journal, &job->record);
-            if (r->count == full)
-                status = do_round(r, progress, total);
-        }
-    }
-    if (status == WB_OK && r->count > 0)
-        status = do_round(r, progress, total);
-    for (size_t i = 0; i < r->plan->tensors.count && status == WB_OK; i++)
-        wb__planned_at(r->plan, i)->done = true;
-    return status;
-}
-
 /* ---- from beginning to end ---- */
 
 /* What Ollama says a model is quantized to. */
@@ -429,12 +144,13 @@ static wb_status create(wb__delivery *out)
     return status;
 }
 
-static wb_status write_all(wb__delivery *out, runner *r, const wb_progress *progress)
+static wb_status write_all(wb__delivery *out, wb__journal **journal, const wb_progress *progress)
 {
+    size_t taken = 0;
     wb_status status = WB_OK;
     if (out->plan->resume && out->plan->target != WB_TARGET_OLLAMA)
-        status = wb__journal_open(out->context, out->plan, out->path, &r->journal);
-    out->keeps = r->journal != NULL;
+        status = wb__journal_open(out->context, out->plan, out->path, journal);
+    out->keeps = *journal != NULL;
     if (status == WB_OK)
         status = create(out);
     if (status == WB_OK)
@@ -446,10 +162,8 @@ static wb_status write_all(wb__delivery *out, runner *r, const wb_progress *prog
     if (status == WB_OK)
         status = wb_writer_begin(out->writer, out->context->error);
     if (status == WB_OK)
-        status = make_workers(r);
-    if (status == WB_OK)
-        status = do_all(r, progress);
-    if (status == WB_OK && atomic_load(&r->taken) > 0)
+        status = wb__rounds_do(out, *journal, progress, &taken);
+    if (status == WB_OK && taken > 0)
         status =
             wb__plan_note(out->plan, out->context, WB_INFO, WB__FINDING_CONVERT_RESUMED,
                           WB__STR(""), "what an earlier run had written was verified and taken up");
@@ -462,7 +176,7 @@ wb_status wb__plan_run(wb_conversion *plan, wb__context *context, const char *pa
     if (plan->whole)
         return wb__whole_run(plan, context, path);
     wb__delivery out = {.plan = plan, .context = context, .path = path};
-    runner r = {.out = &out, .plan = plan};
+    wb__journal *journal = NULL;
     size_t n = plan->tensors.count;
     for (size_t i = 0; i < n; i++) {
         wb__planned_at(plan, i)->fidelity = (wb__fidelity){0};
@@ -471,10 +185,9 @@ wb_status wb__plan_run(wb_conversion *plan, wb__context *context, const char *pa
     out.indices = wb__alloc_zeroed(&plan->allocator, (n + 1) * sizeof *out.indices);
     if (out.indices == NULL)
         return wb__fail_memory(context);
-    wb_status status = write_all(&out, &r, progress);
-    free_workers(&r);
+    wb_status status = write_all(&out, &journal, progress);
     wb_writer_free(out.writer);
-    wb__journal_close(r.journal, status == WB_OK || status == WB_ERROR_CHANGED);
+    wb__journal_close(journal, status == WB_OK || status == WB_ERROR_CHANGED);
     wb__free(&plan->allocator, out.indices, (n + 1) * sizeof *out.indices);
     return status;
 }

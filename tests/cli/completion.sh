@@ -44,7 +44,7 @@ if command -v fish >/dev/null; then
     export HOME
     fish -n "$SOURCE/cli/completion/wb.fish"
     ask() {
-        fish -c "source $SOURCE/cli/completion/wb.fish; complete -C '$1'" | cut -f1 | tr '\n' ' '
+        fish -c "source '$SOURCE/cli/completion/wb.fish'; complete -C '$1'" | cut -f1 | tr '\n' ' '
     }
     [ "$(ask 'wb ins')" = 'inspect ' ]
     [ "$(ask 'wb inspect --fil')" = '--filter ' ]

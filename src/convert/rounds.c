@@ -1,0 +1,397 @@
+/*
+ * Running a plan. Chunks are worked off in rounds: within one, workers take the next few chunks until there
+ * are none left, each in memory of its own, and put what they made where it belongs in the result, in
+ * any order. Between rounds the caller hears how far it is, and the journal is written, if there is one
+ * (resume.h): a chunk that it has is read back, and made anew only if it is not what it was.
+ *
+ * The chunks that a worker takes at a time are a span: neighbours in one tensor, computed one by one in
+ * the inner caches, but written together, since a file system takes a third of the time for large pieces.
+ * Spans become shorter towards the end of a round, so that nobody waits long for the last.
+ */
+#include "convert/rounds.h"
+
+#include <stdatomic.h>
+
+#define WORKERS_MAX 64
+#define ROUND_MAX 1024                 /* chunks */
+#define SPAN_MAX 64                    /* chunks */
+#define SPAN_BYTES ((uint64_t)4 << 20) /* of the result, unless a chunk has more */
+#define READ_BYTES ((uint64_t)2 << 20) /* that wb_tensor_read takes beside what it fills */
+
+typedef struct work {
+    size_t row;
+    uint64_t first, rows;
+    bool known; /* the journal has a record of it */
+    wb__written record;
+} work;
+
+typedef struct worker {
+    uint8_t *memory; /* NULL: not needed yet */
+    wb_error error;
+    wb_status status;
+    size_t failed_at; /* the chunk */
+} worker;
+
+typedef struct runner {
+    wb__delivery *out;
+    const wb_conversion *plan;
+    work *list; /* of this round */
+    size_t count;
+    uint64_t done;        /* bytes of the result, of the rounds before */
+    wb__journal *journal; /* NULL: none */
+    wb__written *written; /* of a round */
+    atomic_size_t taken;  /* chunks that a former run had written */
+    atomic_size_t next;
+    atomic_bool failed;
+    uint64_t span_bytes;
+    wb__chunk_sizes sizes; /* the largest of all chunks; of parts, of all spans */
+    size_t worker_bytes;
+    worker *workers;
+    size_t worker_count;
+    atomic_size_t busy; /* workers at work */
+    atomic_size_t most; /* that were so at the same time in this round */
+    size_t crew;        /* that were so in the round before, or can be */
+} runner;
+
+/* ---- memory ---- */
+
+/* How many chunks of `bytes` in the result are written together. */
+static uint64_t span_chunks(const runner *r, uint64_t bytes)
+{
+    uint64_t fit = bytes == 0 ? SPAN_MAX : r->span_bytes / bytes;
+    return fit == 0 ? 1 : fit > SPAN_MAX ? SPAN_MAX : fit;
+}
+
+static uint64_t sum_of(const uint64_t bytes[WB__PARTS])
+{
+    uint64_t sum = 0;
+    for (int part = 0; part < WB__PARTS; part++)
+        sum += bytes[part];
+    return sum;
+}
+
+static void enlarge(uint64_t *most, uint64_t bytes)
+{
+    bytes = (bytes + 63) / 64 * 64;
+    *most = bytes > *most ? bytes : *most;
+}
+
+static void measure_workers(runner *r)
+{
+    for (size_t i = 0; i < r->plan->tensors.count; i++) {
+        wb__chunk_sizes sizes;
+        const wb__planned *row = wb__planned_at(r->plan, i);
+        uint64_t rows = wb__chunk_rows(row);
+        wb__chunk_measure(row, rows < row->rows ? rows : row->rows, &sizes);
+        uint64_t chunks = rows == 0 ? 1 : (row->rows + rows - 1) / rows;
+        uint64_t span = span_chunks(r, sum_of(sizes.parts));
+        enlarge(&r->sizes.raw, sizes.raw);
+        enlarge(&r->sizes.values, sizes.values);
+        enlarge(&r->sizes.again, sizes.again);
+        for (int part = 0; part < WB__PARTS; part++)
+            enlarge(&r->sizes.parts[part], sizes.parts[part] * (chunks < span ? chunks : span));
+    }
+}
+
+static wb_status make_workers(runner *r)
+{
+    wb__context *context = r->out->context;
+    r->span_bytes = r->plan->max_memory / WORKERS_MAX;
+    r->span_bytes = r->span_bytes < SPAN_BYTES ? r->span_bytes : SPAN_BYTES;
+    measure_workers(r);
+    uint64_t bytes = r->sizes.raw + r->sizes.values + r->sizes.again + sum_of(r->sizes.parts);
+    if (!wb__to_size(bytes, &r->worker_bytes))
+        return wb__fail_memory(context);
+    uint64_t fit = r->plan->max_memory / (bytes + READ_BYTES);
+    if (fit == 0) {
+        wb_status status = wb__plan_note(
+            r->out->plan, context, WB_WARNING, WB__FINDING_CONVERT_META, WB__STR(""),
+            "the rows of the largest tensor need more memory than was allowed; they get it");
+        if (status != WB_OK)
+            return status;
+    }
+    r->worker_count = context->executor.parallel_for == NULL || fit <= 1 ? 1
+                      : fit < WORKERS_MAX                                ? (size_t)fit
+                                                                         : WORKERS_MAX;
+    r->crew = r->worker_count;
+    r->workers = wb__alloc_zeroed(&r->plan->allocator, r->worker_count * sizeof *r->workers);
+    r->list = wb__alloc(&r->plan->allocator, ROUND_MAX * sizeof *r->list);
+    r->written = wb__alloc(&r->plan->allocator, ROUND_MAX * sizeof *r->written);
+    return r->workers == NULL || r->list == NULL || r->written == NULL ? wb__fail_memory(context)
+                                                                       : WB_OK;
+}
+
+static void free_workers(runner *r)
+{
+    for (size_t i = 0; r->workers != NULL && i < r->worker_count; i++)
+        wb__free(&r->plan->allocator, r->workers[i].memory, r->worker_bytes);
+    wb__free(&r->plan->allocator, r->workers, r->worker_count * sizeof *r->workers);
+    wb__free(&r->plan->allocator, r->list, ROUND_MAX * sizeof *r->list);
+    wb__free(&r->plan->allocator, r->written, ROUND_MAX * sizeof *r->written);
+}
+
+/* ---- a span ---- */
+
+/* What was made of a tensor, one chunk behind another, and is not in the result yet. */
+typedef struct span {
+    const wb__planned *planned;
+    size_t row;
+    uint64_t first; /* row of the result */
+    uint8_t *parts[WB__PARTS];
+    uint64_t bytes[WB__PARTS];
+} span;
+
+/* Has a chunk use the memory of its worker, behind what the span has. */
+static void lay_out(const runner *r, uint8_t *memory, span *made, wb__chunk *chunk)
+{
+    chunk->raw = memory;
+    memory += r->sizes.raw;
+    chunk->values = (float *)(void *)memory;
+    memory += r->sizes.values;
+    chunk->again = (float *)(void *)memory;
+    memory += r->sizes.again;
+    for (int part = 0; part < WB__PARTS; part++) {
+        made->parts[part] = memory;
+        chunk->parts[part] = memory + made->bytes[part];
+        memory += r->sizes.parts[part];
+    }
+}
+
+/* Puts it into the result; it then has nothing, and goes on at a row. */
+static wb_status put(const runner *r, wb__context *context, span *made, uint64_t next_row)
+{
+    uint64_t before[WB__PARTS];
+    wb_status status = WB_OK;
+    (void)wb__form_measure(&made->planned->to, made->first, made->planned->columns, before);
+    for (int part = 0; part < WB__PARTS && status == WB_OK; part++) {
+        if (made->bytes[part] > 0)
+            status = wb_writer_put(r->out->writer, r->out->indices[made->row][part], before[part],
+                                   made->parts[part], (size_t)made->bytes[part], context->error);
+        made->bytes[part] = 0;
+    }
+    made->first = next_row;
+    return status;
+}
+
+/* Whether a former run wrote the chunk, and its bytes are still what they were. */
+static bool is_left(const runner *r, const work *job, wb__chunk *chunk)
+{
+    uint64_t before[WB__PARTS], digest = 0;
+    const wb__planned *row = chunk->planned;
+    (void)wb__form_measure(&row->to, job->rows, row->columns, chunk->part_bytes);
+    (void)wb__form_measure(&row->to, job->first, row->columns, before);
+    for (int part = 0; part < WB__PARTS; part++) {
+        size_t n = (size_t)chunk->part_bytes[part];
+        if (n > 0 && wb_writer_left(r->out->writer, r->out->indices[job->row][part], before[part],
+                                    chunk->parts[part], n, NULL) != WB_OK)
+            return false;
+        digest = wb__digest_add(digest, chunk->parts[part], n);
+    }
+    return digest == job->record.digest;
+}
+
+static wb_status take(const runner *r, wb__context *context, const work *job,
+                      const wb__chunk *chunk)
+{
+    uint64_t before[WB__PARTS];
+    wb_status status = WB_OK;
+    (void)wb__form_measure(&chunk->planned->to, job->first, chunk->planned->columns, before);
+    for (int part = 0; part < WB__PARTS && status == WB_OK; part++)
+        status = wb_writer_take(r->out->writer, r->out->indices[job->row][part], before[part],
+                                chunk->part_bytes[part], context->error);
+    return status;
+}
+
+/* The next chunk of a span: taken up from a former run, or made and added to it. */
+static wb_status do_chunk(runner *r, wb__context *context, const worker *w, work *job, span *made)
+{
+    wb__chunk chunk = {.planned = made->planned, .first = job->first, .rows = job->rows};
+    lay_out(r, w->memory, made, &chunk);
+    if (job->known && is_left(r, job, &chunk)) {
+        atomic_fetch_add_explicit(&r->taken, 1, memory_order_relaxed);
+        wb_status status = put(r, context, made, job->first + job->rows);
+        return status == WB_OK ? take(r, context, job, &chunk) : status;
+    }
+    wb_status status = wb__chunk_do(r->plan, context, &chunk);
+    if (status != WB_OK)
+        return status;
+    job->record = (wb__written){.fidelity = chunk.fidelity};
+    for (int part = 0; part < WB__PARTS; part++) {
+        if (r->journal != NULL)
+            job->record.digest = wb__digest_add(job->record.digest, chunk.parts[part],
+                                                (size_t)chunk.part_bytes[part]);
+        made->bytes[part] += chunk.part_bytes[part];
+    }
+    return WB_OK;
+}
+
+/* The chunks of the list from `at` on; *failed_at is the one that failed. */
+static wb_status do_span(runner *r, wb__context *context, const worker *w, size_t at, size_t n,
+                         size_t *failed_at)
+{
+    wb_status status = WB_OK;
+    span made = {.planned = wb__planned_at(r->plan, r->list[at].row),
+                 .row = r->list[at].row,
+                 .first = r->list[at].first};
+    for (size_t i = at; i < at + n && status == WB_OK; i++) {
+        status = do_chunk(r, context, w, &r->list[i], &made);
+        *failed_at = i;
+    }
+    return status == WB_OK ? put(r, context, &made, 0) : status;
+}
+
+/* ---- a round ---- */
+
+/* How many chunks from `at` on a worker takes: of one tensor, and fewer the fewer are left. */
+static size_t span_length(const runner *r, size_t at)
+{
+    uint64_t bytes[WB__PARTS];
+    const work *first = &r->list[at];
+    const wb__planned *row = wb__planned_at(r->plan, first->row);
+    (void)wb__form_measure(&row->to, wb__chunk_rows(row), row->columns, bytes);
+    size_t n = 1, most = (size_t)span_chunks(r, sum_of(bytes));
+    size_t share = (r->count - at) / (r->crew == 1 ? 1 : 2 * r->crew);
+    most = share < most ? share : most;
+    while (n < most && r->list[at + n].row == first->row)
+        n++;
+    return n;
+}
+
+/* How many it takes, from *at on; 0: there are none left. */
+static size_t take_span(runner *r, size_t *at)
+{
+    size_t n, next = atomic_load_explicit(&r->next, memory_order_relaxed);
+    do {
+        if (next >= r->count)
+            return 0;
+        n = span_length(r, next);
+    } while (!atomic_compare_exchange_weak_explicit(&r->next, &next, next + n, memory_order_relaxed,
+                                                    memory_order_relaxed));
+    *at = next;
+    return n;
+}
+
+static void body(void *arg, size_t i)
+{
+    runner *r = arg;
+    worker *w = &r->workers[i];
+    size_t at, n, busy = 1 + atomic_fetch_add_explicit(&r->busy, 1, memory_order_relaxed);
+    size_t most = atomic_load_explicit(&r->most, memory_order_relaxed);
+    while (busy > most && !atomic_compare_exchange_weak_explicit(
+                              &r->most, &most, busy, memory_order_relaxed, memory_order_relaxed))
+        continue;
+    while (!atomic_load_explicit(&r->failed, memory_order_relaxed) && (n = take_span(r, &at)) > 0) {
+        wb_error spare;
+        wb__context context = *r->out->context;
+        context.executor = (wb_executor){0};
+        context.error = wb__error_reset(&w->error, &spare);
+        w->failed_at = at;
+        if (w->memory == NULL)
+            w->memory = wb__alloc(&r->plan->allocator, r->worker_bytes);
+        w->status = w->memory == NULL ? wb__fail_memory(&context)
+                                      : do_span(r, &context, w, at, n, &w->failed_at);
+        if (w->status != WB_OK)
+            atomic_store_explicit(&r->failed, true, memory_order_relaxed);
+    }
+    atomic_fetch_sub_explicit(&r->busy, 1, memory_order_relaxed);
+}
+
+/* The failure of the first chunk that failed. */
+static wb_status failure(const runner *r)
+{
+    const worker *first = NULL;
+    for (size_t i = 0; i < r->worker_count; i++) {
+        const worker *w = &r->workers[i];
+        if (w->status != WB_OK && (first == NULL || w->failed_at < first->failed_at))
+            first = w;
+    }
+    if (first == NULL)
+        return WB_OK;
+    *r->out->context->error = first->error;
+    return first->status;
+}
+
+/* The records of the round that the journal does not have yet. */
+static wb_status write_down(runner *r)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < r->count; i++) {
+        if (!r->list[i].known)
+            r->written[n++] = r->list[i].record;
+    }
+    return wb__journal_append(r->out->context, r->journal, r->written, n);
+}
+
+static wb_status do_round(runner *r, const wb_progress *progress, uint64_t total)
+{
+    const wb_executor *executor = &r->out->context->executor;
+    atomic_store(&r->next, 0);
+    atomic_store(&r->most, 1);
+    if (r->worker_count > 1)
+        executor->parallel_for(executor->ctx, r->worker_count, body, r);
+    else
+        body(r, 0);
+    r->crew = atomic_load(&r->most);
+    wb_status status = failure(r);
+    if (status == WB_OK && r->journal != NULL)
+        status = write_down(r);
+    for (size_t i = 0; i < r->count && status == WB_OK; i++) {
+        wb__planned *row = wb__planned_at(r->plan, r->list[i].row);
+        uint64_t bytes[WB__PARTS];
+        wb__fidelity_add(&row->fidelity, &r->list[i].record.fidelity);
+        (void)wb__form_measure(&row->to, r->list[i].rows, row->columns, bytes);
+        r->done += sum_of(bytes);
+    }
+    r->count = 0;
+    if (status == WB_OK && progress != NULL && progress->report(progress->ctx, r->done, total) != 0)
+        status = wb__fail(r->out->context, WB_ERROR_CANCELLED, WB__FINDING_CANCELLED, WB_NO_OFFSET,
+                          WB__STR(""), "converting was cancelled");
+    return status;
+}
+
+/* Rounds are long enough to keep everybody busy, and short enough to hear of. */
+static size_t round_chunks(const runner *r)
+{
+    if (r->worker_count == 1) /* nobody waits for anybody */
+        return 16;
+    size_t chunks = r->worker_count * 128;
+    return chunks > ROUND_MAX ? ROUND_MAX : chunks;
+}
+
+static wb_status do_all(runner *r, const wb_progress *progress)
+{
+    uint64_t total = 0;
+    size_t full = round_chunks(r);
+    wb_status status = WB_OK;
+    for (size_t i = 0; i < r->plan->tensors.count; i++)
+        total += wb__planned_at(r->plan, i)->bytes;
+    for (size_t i = 0; i < r->plan->tensors.count && status == WB_OK; i++) {
+        const wb__planned *row = wb__planned_at(r->plan, i);
+        uint64_t step = wb__chunk_rows(row);
+        for (uint64_t at = 0; at < row->rows && row->columns > 0 && status == WB_OK; at += step) {
+            uint64_t left = row->rows - at;
+            work *job = &r->list[r->count++];
+            *job = (work){.row = i, .first = at, .rows = left < step ? left : step};
+            job->known = r->journal != NULL && wb__journal_next(r->journal, &job->record);
+            if (r->count == full)
+                status = do_round(r, progress, total);
+        }
+    }
+    if (status == WB_OK && r->count > 0)
+        status = do_round(r, progress, total);
+    for (size_t i = 0; i < r->plan->tensors.count && status == WB_OK; i++)
+        wb__planned_at(r->plan, i)->done = true;
+    return status;
+}
+
+wb_status wb__rounds_do(wb__delivery *out, wb__journal *journal, const wb_progress *progress,
+                        size_t *taken)
+{
+    runner r = {.out = out, .plan = out->plan, .journal = journal};
+    wb_status status = make_workers(&r);
+    if (status == WB_OK)
+        status = do_all(&r, progress);
+    *taken = atomic_load(&r.taken);
+    free_workers(&r);
+    return status;
+}

@@ -1,0 +1,17 @@
+/*
+ * convert/rounds.h: the tensors of a plan, computed on all processors and put into the result.
+ */
+#ifndef WB_CONVERT_ROUNDS_H
+#define WB_CONVERT_ROUNDS_H
+
+#include "convert/deliver.h"
+#include "convert/resume.h"
+
+/*
+ * Does all of them. `journal` may be NULL; *taken tells how many chunks an earlier run had written that
+ * could be taken up.
+ */
+wb_status wb__rounds_do(wb__delivery *out, wb__journal *journal, const wb_progress *progress,
+                        size_t *taken);
+
+#endif
