@@ -149,7 +149,7 @@ static const wb_model *model_with_keys(void)
     if (model != NULL)
         return model;
     memcpy(file, "GGUF\3\0\0\0", 8);
-    for (uint8_t type = 0; type < sizeof widths; type++) {
+    for (size_t type = 0; type < sizeof widths; type++) {
         for (int array = 0; array < 2 && type != 9; array++) {
             file[at] = 2 + (type > 9);
             at += 8;
@@ -157,10 +157,10 @@ static const wb_model *model_with_keys(void)
             if (type > 9)
                 file[at++] = '1';
             file[at++] = (uint8_t)('0' + type % 10);
-            file[at] = array ? 9 : type;
+            file[at] = array ? 9 : (uint8_t)type;
             at += 4;
             if (array) {
-                file[at] = type;
+                file[at] = (uint8_t)type;
                 at += 12; /* no elements */
             } else {
                 at += type == 8 ? 8 : widths[type];
