@@ -1,6 +1,6 @@
 # The front door. CMakeLists.txt builds; this only calls it, with what it needs.
 
-.PHONY: help build demo test bench peers fuzz faults prove coverage install clean
+.PHONY: help build demo test deep bench peers fuzz faults prove coverage install clean
 .DEFAULT_GOAL := help
 N ?= 100000
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
@@ -9,6 +9,7 @@ PREFIX ?= /usr/local
 help:
 	@echo "make demo      build the command and weigh a real model with it"
 	@echo "make test      build everything and run every test"
+	@echo "make deep      what takes minutes more: static analysers, every compiler at every optimisation"
 	@echo "make bench     measure, and write bench/results.json"
 	@echo "make peers     install the programs that the measurements compare with"
 	@echo "make fuzz      fuzz every target for a minute in all (docs/dev/fuzzing.md says more)"
@@ -34,7 +35,13 @@ test:
 	@sh scripts/need.sh build test
 	cmake --preset dev
 	cmake --build --preset dev -j $(JOBS)
-	ctest --test-dir build/dev --output-on-failure -j $(JOBS)
+	ctest --test-dir build/dev --output-on-failure -j $(JOBS) -LE deep
+
+deep:
+	@sh scripts/need.sh build test
+	cmake --preset dev
+	cmake --build --preset dev -j $(JOBS)
+	ctest --test-dir build/dev --output-on-failure -j $(JOBS) -L deep
 
 bench: peers
 	@sh bench/run.sh

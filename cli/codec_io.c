@@ -12,6 +12,7 @@
 
 #include "codec.h"
 #include "exit.h"
+#include "paths.h"
 #include "report.h"
 #include "terminal.h"
 
@@ -26,11 +27,7 @@ size_t codec_batch(const codec_job *job)
 
 static int fail_input(const codec_job *job)
 {
-    text line = {0};
-    text_add_shown(&line, job->label, strlen(job->label));
-    report_line("%.800s: cannot read: %s", line.ptr, strerror(errno));
-    text_free(&line);
-    return EXIT_IO;
+    return report_path(EXIT_IO, job->label, "cannot read: %s", strerror(errno));
 }
 
 /* Puts a stream into a file without a name. */
@@ -105,13 +102,13 @@ static bool is_stdout(const codec_job *job)
     return strcmp(job->output, "-") == 0;
 }
 
-/* Whether it would take the place of the input. */
+/* Whether it would take the place of an input. */
 static bool replaces_input(const codec_job *job)
 {
-    struct stat input, output;
-    return strcmp(job->input, "-") != 0 && !is_stdout(job) && stat(job->input, &input) == 0 &&
-           stat(job->output, &output) == 0 && S_ISREG(input.st_mode) &&
-           input.st_dev == output.st_dev && input.st_ino == output.st_ino;
+    const char *matrix = job->args->value[OPTION_IMATRIX];
+    return !is_stdout(job) &&
+           ((strcmp(job->input, "-") != 0 && is_same_file(job->input, job->output)) ||
+            (matrix != NULL && is_same_file(matrix, job->output)));
 }
 
 int codec_open_output(codec_job *job, uint64_t expected)
@@ -123,7 +120,7 @@ int codec_open_output(codec_job *job, uint64_t expected)
     if (is_terminal)
         return report_usage("a terminal shows no raw bytes: name a file");
     if (replaces_input(job))
-        return report_usage("the output would take the place of the input");
+        return report_usage("the output would take the place of an input");
     wb_status status =
         is_stdout(job)
             ? wb_sink_open_fd(STDOUT_FILENO, "standard output", NULL, &job->sink, &job->error)
@@ -171,13 +168,8 @@ int codec_fail(codec_job *job, const char *path, wb_status status)
 
 int codec_fail_rows(const codec_job *job, uint64_t bytes, uint64_t row_bytes)
 {
-    text line = {0};
-    progress_clear();
-    text_add_shown(&line, job->label, strlen(job->label));
-    text_addf(&line, ": %llu bytes are no whole rows: %llu values of %s take %llu bytes",
-              (unsigned long long)bytes, (unsigned long long)job->columns,
-              job->is_encoding ? "F32" : job->type.name, (unsigned long long)row_bytes);
-    report_line("%.900s", line.ptr);
-    text_free(&line);
-    return EXIT_BAD_INPUT;
+    return report_path(EXIT_BAD_INPUT, job->label,
+                       "%llu bytes are no whole rows: %llu values of %s take %llu bytes",
+                       (unsigned long long)bytes, (unsigned long long)job->columns,
+                       job->is_encoding ? "F32" : job->type.name, (unsigned long long)row_bytes);
 }

@@ -179,12 +179,7 @@ static stored find(const wb_model *model, const char *name)
 
 static int fail_file(const codec_job *job, const char *what)
 {
-    text line = {0};
-    text_add_shown(&line, job->label, strlen(job->label));
-    text_addf(&line, ": %s", what);
-    report_line("%.900s", line.ptr);
-    text_free(&line);
-    return EXIT_BAD_INPUT;
+    return report_path(EXIT_BAD_INPUT, job->label, "%s", what);
 }
 
 static int read_rows(codec_job *job, const wb_model *model, stored *s, uint64_t first, size_t n)

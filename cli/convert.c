@@ -48,7 +48,9 @@ int convert_size_of(option_id option, const char *typed, uint64_t *size)
             return 0;
         }
     }
-    return report_usage("--%s takes a number of bytes such as 500M or 5GB",
+    return report_usage(option == OPTION_MAX_SHARD_TENSORS
+                            ? "--%s takes a number from 1 on"
+                            : "--%s takes a number of bytes such as 500M or 5GB",
                         option_table[option].name);
 }
 
@@ -135,8 +137,7 @@ int convert_add_beside(const convert_job *job, wb_writer *writer)
         return 0;
     DIR *folder = opendir(job->in);
     if (folder == NULL) {
-        report_line("%s: %s", job->in, strerror(errno));
-        return EXIT_IO;
+        return report_path(EXIT_IO, job->in, "%s", strerror(errno));
     }
     while (status == WB_OK && (entry = readdir(folder)) != NULL) {
         if (entry->d_name[0] != '.' && !is_weights(entry->d_name))
@@ -233,11 +234,25 @@ static bool is_copy(const convert_job *job)
     return kept && strcmp(wb_format(job->model), format) == 0;
 }
 
+/* Whether a file that is read beside the model would be lost to the result. */
+static bool replaces_input(const convert_job *job)
+{
+    const arguments *args = job->args;
+    const char *matrix = args->value[OPTION_IMATRIX];
+    for (size_t i = 0; i < args->lora_count; i++) {
+        if (is_same_file(args->loras[i], job->out))
+            return true;
+    }
+    return matrix != NULL && is_same_file(matrix, job->out);
+}
+
 static int convert(convert_job *job)
 {
     int code = read_options(job);
     if (code != 0)
         return code;
+    if (replaces_input(job))
+        return report_usage("the output would take the place of a file that is read");
     job->options.source = job->model;
     if (!is_copy(job))
         return recast(job);
@@ -268,6 +283,8 @@ int command_convert(const arguments *args)
         job.to = format_of(job.out);
     if (job.to == NULL)
         return report_usage("the name of the output does not tell its format: give --to");
+    if (job.out[0] == '\0')
+        return report_usage("the output has no name");
     options.access = WB_ACCESS_READ;
     wb_status status = open_path(job.in, &options, &model, &error);
     if (status != WB_OK) {

@@ -13,6 +13,7 @@
 #include "options.h"
 #include "paths.h"
 #include "report.h"
+#include "terminal.h"
 
 typedef struct edit_job {
     const arguments *args;
@@ -113,12 +114,24 @@ static bool is_folder(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
+/* What does not copy all data is not left half done for an interruption: it takes no longer than to put
+ * the file right afterwards. */
+static bool is_short(const wb_edit *edits, size_t count, const wb_edit_options *options)
+{
+    bool drops = false;
+    for (size_t i = 0; i < count; i++)
+        drops = drops || edits[i].kind == WB_EDIT_DROP;
+    return !drops && options->alignment == 0;
+}
+
 static int run(const arguments *args, const char *path, const wb_edit *edits, size_t count,
                const wb_edit_options *options)
 {
     wb_error error;
     wb_edited edited = {.size = sizeof edited};
+    interrupt_defer(is_short(edits, count, options));
     wb_status status = wb_edit_file(path, edits, count, options, &edited, &error);
+    interrupt_defer(false);
     if (status != WB_OK) {
         report_error(path, &error);
         return status == WB_ERROR_NOT_FOUND && error.name[0] != '\0' ? EXIT_USAGE
@@ -139,12 +152,16 @@ static int edit_file(edit_job *job)
                                          (args->given[OPTION_DRY_RUN] ? WB_EDIT_DRY_RUN : 0) |
                                          (args->given[OPTION_IN_PLACE] ? WB_EDIT_IN_PLACE : 0)};
     /* First of all, since a file that is half done may not open. */
+    interrupt_defer(true);
     wb_status status =
         args->given[OPTION_DRY_RUN] ? WB_OK : wb_edit_recover(job->path, &undone, &error);
+    interrupt_defer(false);
     if (status != WB_OK) {
         report_error(job->path, &error);
         return exit_code_of(status);
     }
+    if (interrupted())
+        return EXIT_INTERRUPTED;
     status = wb_open(job->path, &open, &job->model, &error);
     if (status != WB_OK) {
         report_error(job->path, &error);

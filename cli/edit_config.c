@@ -219,8 +219,7 @@ int edit_config(const arguments *args, const char *folder)
     wb_status status =
         code == 0 ? wb_json_walk(config.ptr, config.len, nothing, NULL, &error) : WB_OK;
     if (status == WB_OK && code == 0 && config.ptr[skip_space(config.ptr, 0)] != '{') {
-        report_line("%s: it is no object", path.ptr);
-        code = EXIT_BAD_INPUT;
+        code = report_path(EXIT_BAD_INPUT, path.ptr, "it is no object");
     }
     if (status != WB_OK) {
         report_error(path.ptr, &error);

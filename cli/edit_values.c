@@ -11,6 +11,8 @@
 #include "exit.h"
 #include "report.h"
 
+#define TEXT_MAX 100000000 /* bytes of a file that is a value: as many as a header has at most */
+
 static const struct type_row {
     const char *name;
     wb_meta_type type;
@@ -160,22 +162,23 @@ int edit_read_value(const wb_model *model, const char *key, const char *typed, e
 int edit_read_text(const char *path, text *to)
 {
     char chunk[16384];
-    size_t n;
-    FILE *file = path == NULL ? NULL : fopen(path, "rb");
-    if (file == NULL) {
-        report_line("%s: %s", path, strerror(errno));
-        return EXIT_IO;
-    }
+    size_t n = sizeof chunk;
+    FILE *file = fopen(path, "rb");
+    bool failed = file == NULL;
     text_adds(to, "");
-    do {
+    while (!failed && n == sizeof chunk && to->len <= TEXT_MAX) {
         n = fread(chunk, 1, sizeof chunk, file);
+        failed = ferror(file) != 0;
         text_add(to, chunk, n);
-    } while (n == sizeof chunk);
-    bool failed = ferror(file) != 0;
-    (void)fclose(file);
+    }
+    int os_error = errno;
+    if (file != NULL)
+        (void)fclose(file);
     if (failed)
-        report_line("%s: cannot read the file", path);
-    return failed ? EXIT_IO : 0;
+        return report_path(EXIT_IO, path, "cannot read the file: %s", strerror(os_error));
+    return to->len > TEXT_MAX
+               ? report_path(EXIT_BAD_INPUT, path, "the file has more than %d bytes", TEXT_MAX)
+               : 0;
 }
 
 int edit_read_file_value(const wb_model *model, const char *key, const char *path, edit_value *to)

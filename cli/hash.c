@@ -190,6 +190,12 @@ static int write_manifest(const subject *s)
     return code;
 }
 
+static bool is_over_model(const subject *s)
+{
+    const char *path = s->request->args->value[OPTION_MANIFEST];
+    return path != NULL && strcmp(path, STDIN_PATH) != 0 && replaces_model(path, s->model);
+}
+
 static int hash_path(void *ctx, paths *seen, const char *path)
 {
     const request *r = ctx;
@@ -216,6 +222,8 @@ static int hash_path(void *ctx, paths *seen, const char *path)
         report_error(s.label, &error);
         if (r->args->given[OPTION_JSON])
             json_failure(path, &error);
+    } else if (is_over_model(&s)) {
+        code = report_usage("the manifest would take the place of the model");
     } else if (r->args->given[OPTION_MANIFEST]) {
         code = write_manifest(&s);
     } else if (r->args->given[OPTION_JSON]) {

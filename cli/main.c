@@ -39,5 +39,5 @@ int main(int argc, char **argv)
         code = run(&args);
     arguments_free(&args);
     progress_clear();
-    return out_finish(out_stdout(), code);
+    return terminal_end(out_finish(out_stdout(), code));
 }

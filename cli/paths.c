@@ -91,11 +91,7 @@ static void visit_matches(paths *seen, const char *pattern)
     if (result == GLOB_NOSPACE)
         die_of_memory();
     if (result != 0) {
-        text shown = {0};
-        text_add_shown(&shown, pattern, strlen(pattern));
-        report_line("%.900s: no file matches", shown.ptr);
-        text_free(&shown);
-        seen->code = worse(seen->code, EXIT_IO);
+        seen->code = worse(seen->code, report_path(EXIT_IO, pattern, "no file matches"));
     }
     for (size_t i = 0; result == 0 && i < found.gl_pathc && !out_closed(out_stdout()); i++)
         visit(seen, found.gl_pathv[i]);
@@ -131,15 +127,17 @@ wb_status open_path(const char *path, const wb_open_options *options, wb_model *
     return wb_open(path, options, model, error);
 }
 
+bool is_same_file(const char *a, const char *b)
+{
+    file_id x, y;
+    return id_of(a, &x) && id_of(b, &y) && compare_ids(&x, &y) == 0;
+}
+
 bool replaces_model(const char *output, const wb_model *model)
 {
-    struct stat there, of_model;
-    if (stat(output, &there) != 0)
-        return false;
     for (uint64_t i = 0; i < wb_file_count(model); i++) {
         wb_file file = {.size = sizeof file};
-        if (wb_file_at(model, i, &file, NULL) == WB_OK && stat(file.path, &of_model) == 0 &&
-            of_model.st_dev == there.st_dev && of_model.st_ino == there.st_ino)
+        if (wb_file_at(model, i, &file, NULL) == WB_OK && is_same_file(output, file.path))
             return true;
     }
     return false;

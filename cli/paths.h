@@ -35,6 +35,9 @@ wb_status open_path(const char *path, const wb_open_options *options, wb_model *
 /* What to call the path in output. */
 const char *path_label(const char *path);
 
+/* Whether both are there, and one regular file. */
+bool is_same_file(const char *a, const char *b);
+
 /* Whether what is written to the path would take the place of a file of the model. */
 bool replaces_model(const char *output, const wb_model *model);
 

@@ -67,6 +67,20 @@ static void take_loras(const arguments *args, recast_order *order)
     order->policy.lora_count = args->lora_count;
 }
 
+/* What is laid out as the format has it cannot be laid out in another way at the same time. */
+static int refuse_layout(const convert_job *job)
+{
+    static const option_id copies[] = {OPTION_MAX_SHARD_TENSORS, OPTION_ALIGNMENT,
+                                       OPTION_ALIGN_TENSORS};
+    for (size_t i = 0; i < sizeof copies / sizeof copies[0]; i++) {
+        if (job->args->given[copies[i]])
+            return report_usage("--%s is for a copy to the format a model has: convert first, then "
+                                "copy the result with it",
+                                option_table[copies[i]].name);
+    }
+    return 0;
+}
+
 static int take_order(const convert_job *job, recast_order *order)
 {
     const arguments *args = job->args;
@@ -92,7 +106,9 @@ static int take_order(const convert_job *job, recast_order *order)
     if (order->target == WB_TARGET_MLX && !job->out_is_folder)
         return report_usage("a model of MLX is a folder");
     take_loras(args, order);
-    int code = take_rules(args, order);
+    int code = refuse_layout(job);
+    if (code == 0)
+        code = take_rules(args, order);
     if (code == 0 && memory != NULL)
         code = convert_size_of(OPTION_MAX_MEMORY, memory, &order->policy.max_memory);
     return code;

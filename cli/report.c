@@ -84,6 +84,22 @@ int report_usage(const char *format, ...)
     return EXIT_USAGE;
 }
 
+int report_path(int code, const char *path, const char *format, ...)
+{
+    text line = {0};
+    va_list list;
+    text_adds(&line, "wb: ");
+    text_add_shown(&line, path, strlen(path));
+    text_adds(&line, ": ");
+    va_start(list, format);
+    add_list(&line, format, list);
+    va_end(list);
+    text_adds(&line, "\n");
+    write_error(&line);
+    text_free(&line);
+    return code;
+}
+
 void report_error(const char *path, const wb_error *error)
 {
     wb_finding finding = finding_of(error);

@@ -16,6 +16,10 @@ void report_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* As report_line, and where to find help; returns the exit code for it. */
 int report_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* "wb: PATH: " and a line, whatever bytes the path has; returns the code. */
+int report_path(int code, const char *path, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
 /* "wb: FILE: at byte N: "tensor": message", and the advice on a line of its own. `path` is named
  * where the error names no file. */
 void report_error(const char *path, const wb_error *error);

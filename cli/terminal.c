@@ -19,33 +19,60 @@
 static bool has_colors;
 static bool has_progress;
 static uint64_t started_ms, shown_ms;
-static volatile sig_atomic_t is_deferred, is_interrupted, bar_is_shown;
+static volatile sig_atomic_t is_deferred, interrupted_by, bar_is_shown;
 
-/* ---- SIGINT ---- */
+/* ---- SIGINT, and what asks more quietly ---- */
+
+/* Ends the process as the signal does where nobody handles it, so that who waits for it sees it was that.
+ * Within a handler: when that returns. */
+static void die_of(int signal_number)
+{
+    (void)signal(signal_number, SIG_DFL);
+    (void)raise(signal_number);
+}
 
 static void on_interrupt(int signal_number)
 {
     static const char clear[] = "\r\033[K";
-    (void)signal_number;
-    if (is_deferred && !is_interrupted) {
-        is_interrupted = 1;
+    if (is_deferred && interrupted_by == 0) {
+        interrupted_by = signal_number;
         return;
     }
     if (bar_is_shown) {
         ssize_t ignored = write(STDERR_FILENO, clear, sizeof clear - 1);
         (void)ignored;
     }
-    _exit(EXIT_INTERRUPTED);
+    if (signal_number == SIGINT)
+        _exit(EXIT_INTERRUPTED);
+    die_of(signal_number);
 }
 
+/* SIGTERM and SIGHUP end the command as they always do, but for the time that it has something to
+ * clear up. Those who had them ignored, such as nohup, go on doing so. */
 void interrupt_defer(bool defer)
 {
+    static const int others[] = {SIGTERM, SIGHUP};
+    struct sigaction action, old;
+    memset(&action, 0, sizeof action);
+    (void)sigemptyset(&action.sa_mask);
+    action.sa_handler = defer ? on_interrupt : SIG_DFL;
     is_deferred = defer;
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        if (sigaction(others[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+            (void)sigaction(others[i], &action, NULL);
+    }
 }
 
 bool interrupted(void)
 {
-    return is_interrupted != 0;
+    return interrupted_by != 0;
+}
+
+int terminal_end(int code)
+{
+    if (code == EXIT_INTERRUPTED && interrupted_by != 0 && interrupted_by != SIGINT)
+        die_of(interrupted_by);
+    return code;
 }
 
 /* ---- SIGBUS ---- */

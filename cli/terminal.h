@@ -24,6 +24,9 @@
 /* Finds out about the terminal, ignores SIGPIPE, and lets SIGINT end the command with code 130. */
 void terminal_start(void);
 
+/* The exit code; does not return where SIGTERM or SIGHUP was what interrupted the command. */
+int terminal_end(int code);
+
 /* The style where colours are wanted, "" elsewhere. */
 const char *style(const char *style);
 
@@ -32,8 +35,8 @@ wb_progress progress_of(const char *what);
 void progress_show(const char *what, uint64_t done, uint64_t total);
 void progress_clear(void);
 
-/* While a temporary file may have to be removed, SIGINT is only noted, a second one ends at once.
- */
+/* While a temporary file may have to be removed, or a file is changed where it lies, SIGINT, SIGTERM and
+ * SIGHUP are only noted; a second one ends at once. */
 void interrupt_defer(bool defer);
 bool interrupted(void);
 

@@ -15,6 +15,7 @@ typedef struct wb__delivery {
     const char *path;
     bool folder; /* it is that of a folder */
     bool keeps;  /* for a next run, if this one does not end */
+    bool begun;  /* the writer has begun to write */
 } wb__delivery;
 
 /* ---- run.c ---- */

@@ -320,6 +320,11 @@ wb_status wb__journal_open(wb__context *context, const wb_conversion *plan, cons
     return status;
 }
 
+bool wb__journal_is_empty(const wb__journal *journal)
+{
+    return journal == NULL || journal->count == 0;
+}
+
 void wb__journal_close(wb__journal *journal, bool finished)
 {
     if (journal == NULL)

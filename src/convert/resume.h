@@ -46,6 +46,9 @@ bool wb__journal_next(wb__journal *journal, wb__written *record);
 wb_status wb__journal_append(wb__context *context, wb__journal *journal, const wb__written *records,
                              size_t n);
 
+/* Whether it has no records, or is NULL. */
+bool wb__journal_is_empty(const wb__journal *journal);
+
 /* `finished`: there is nothing to go on with. NULL is ignored. */
 void wb__journal_close(wb__journal *journal, bool finished);
 

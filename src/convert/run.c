@@ -161,6 +161,7 @@ static wb_status write_all(wb__delivery *out, wb__journal **journal, const wb_pr
         status = wb_writer_plan(out->writer, out->path, out->context->error);
     if (status == WB_OK)
         status = wb_writer_begin(out->writer, out->context->error);
+    out->begun = status == WB_OK;
     if (status == WB_OK)
         status = wb__rounds_do(out, *journal, progress, &taken);
     if (status == WB_OK && taken > 0)
@@ -187,7 +188,8 @@ wb_status wb__plan_run(wb_conversion *plan, wb__context *context, const char *pa
         return wb__fail_memory(context);
     wb_status status = write_all(&out, &journal, progress);
     wb_writer_free(out.writer);
-    wb__journal_close(journal, status == WB_OK || status == WB_ERROR_CHANGED);
+    wb__journal_close(journal, status == WB_OK || status == WB_ERROR_CHANGED ||
+                                   (!out.begun && wb__journal_is_empty(journal)));
     wb__free(&plan->allocator, out.indices, (n + 1) * sizeof *out.indices);
     return status;
 }

@@ -86,6 +86,9 @@ bool wb__source_owns(const wb__source *source, const void *address);
 /* True if both are the same file. */
 bool wb__source_same(const wb__source *a, const wb__source *b);
 
+/* True if both lead to one regular file. */
+bool wb__path_same(const char *a, const char *b);
+
 /* True if `path` leads to the file of the source. */
 bool wb__source_is_at(const wb__source *source, const char *path);
 

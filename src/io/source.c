@@ -143,6 +143,13 @@ bool wb__source_same(const wb__source *a, const wb__source *b)
            a->identity.inode == b->identity.inode;
 }
 
+bool wb__path_same(const char *a, const char *b)
+{
+    struct stat x, y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && S_ISREG(x.st_mode) && x.st_dev == y.st_dev &&
+           x.st_ino == y.st_ino;
+}
+
 bool wb__source_is_at(const wb__source *source, const char *path)
 {
     struct stat st;

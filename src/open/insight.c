@@ -66,26 +66,6 @@ static bool key_value(void *ctx, wb__str key, wb__fact *fact)
     return true;
 }
 
-wb_status wb__beside_text(const wb_model *model, wb__context *context, const char *name,
-                          char **text, size_t *bytes)
-{
-    const wb__named_file *file = model->named_files;
-    *text = NULL;
-    *bytes = 0;
-    while (file != NULL && file->name != NULL && strcmp(file->name, name) != 0)
-        file++;
-    if (file != NULL)
-        return file->name == NULL ? WB_OK : wb__read_text(context, file->path, text, bytes);
-    if (model->folder == NULL)
-        return WB_OK;
-    char *path = wb__path_join(&context->allocator, model->folder, wb__str_from(name, SIZE_MAX));
-    if (path == NULL)
-        return wb__fail_memory(context);
-    wb_status status = wb__read_text(context, path, text, bytes);
-    wb__free(&context->allocator, path, strlen(path) + 1);
-    return status;
-}
-
 static wb_status read_config(wb__insight *insight, const wb_model *model, wb__context *context)
 {
     wb_status status = WB_OK;

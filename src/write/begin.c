@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "open/insight.h"
 #include "write/write.h"
 
 static wb_status fail_target(wb__context *context, const char *path, wb__finding_id id,
@@ -25,20 +26,27 @@ bool wb__path_is_stream(const char *path)
     return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
 }
 
-static bool is_source(const wb_writer *writer, const char *path)
+static wb_status find_source(wb__context *context, const wb_writer *writer, const char *path,
+                             bool *is_source)
 {
     const wb_model *source = writer->source;
+    *is_source = false;
     for (size_t i = 0; source != NULL && i < source->source_count; i++) {
-        if (wb__source_is_at(source->sources[i], path))
-            return true;
+        *is_source = wb__source_is_at(source->sources[i], path);
+        if (*is_source)
+            return WB_OK;
     }
-    return false;
+    return source == NULL ? WB_OK : wb__beside_has(source, context, path, is_source);
 }
 
 static wb_status check_file(wb__context *context, const wb_writer *writer, const char *path)
 {
     struct stat st;
-    if (is_source(writer, path))
+    bool is_source;
+    wb_status status = find_source(context, writer, path, &is_source);
+    if (status != WB_OK)
+        return status;
+    if (is_source)
         return fail_target(context, path, WB__FINDING_WRITE_SOURCE,
                            "the output is a file that is read");
     if (wb__writer_is_set(writer) && lstat(path, &st) == 0)

@@ -6,15 +6,11 @@
 #define _FILE_OFFSET_BITS 64
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 
 #include "bundles/ollama/ollama.h"
-#include "write/write.h"
-#include "json/tree.h"
+#include "write/store.h"
 
-#define CONFIG_TYPE "application/vnd.docker.container.image.v1+json"
-#define IMAGE_TYPE "application/vnd.ollama.image."
 #define CHUNK ((size_t)1 << 20)
 
 /* ---- digests ---- */
@@ -197,8 +193,8 @@ static wb_status write_file(wb__context *context, const char *path, const void *
     return status;
 }
 
-static wb_status put_blob(wb__context *context, const wb_writer *writer, const void *bytes,
-                          size_t n, char *digest)
+wb_status wb__store_put_blob(wb__context *context, const wb_writer *writer, const void *bytes,
+                             size_t n, char *digest)
 {
     wb_status status = hash_bytes(context, bytes, n, digest);
     if (status != WB_OK)
@@ -212,306 +208,7 @@ static wb_status put_blob(wb__context *context, const wb_writer *writer, const v
     return status;
 }
 
-/* ---- the manifest ---- */
-
-static bool append(void *ctx, const char *text, size_t n)
-{
-    wb__buffer_add(ctx, text, n);
-    return !wb__buffer_failed(ctx);
-}
-
-static void put_layer(wb__json_writer *json, const char *type, const char *kind, const char *digest,
-                      uint64_t bytes, wb__str name)
-{
-    char text[80];
-    wb__json_write_begin(json, '{');
-    wb__json_write_key(json, "mediaType");
-    (void)snprintf(text, sizeof text, "%s%s", type, kind);
-    wb__json_write_str(json, wb__str_from(text, SIZE_MAX));
-    wb__json_write_key(json, "digest");
-    (void)snprintf(text, sizeof text, "sha256:%s", digest);
-    wb__json_write_str(json, wb__str_from(text, SIZE_MAX));
-    wb__json_write_key(json, "size");
-    wb__json_write_uint(json, bytes);
-    if (name.len != 0) {
-        wb__json_write_key(json, "name");
-        wb__json_write_str(json, name);
-    }
-    wb__json_write_end(json, '}');
-}
-
-static int by_name(const void *left, const void *right)
-{
-    const wb__extra *a = *(wb__extra *const *)left;
-    const wb__extra *b = *(wb__extra *const *)right;
-    return strcmp(a->name.ptr, b->name.ptr);
-}
-
-/* The bytes of a file beside the weights; a copy in *owned where it has to be freed. */
-static wb_status read_extra(wb__context *context, const wb__extra *extra, const uint8_t **bytes,
-                            size_t *n, uint8_t **owned)
-{
-    wb__source *source;
-    bool is_folder;
-    *bytes = extra->bytes;
-    *n = extra->n;
-    *owned = NULL;
-    if (extra->path == NULL)
-        return WB_OK;
-    context->file = extra->path;
-    wb_status status = wb__source_open(context, extra->path, WB_ACCESS_READ, &source, &is_folder);
-    if (status != WB_OK || is_folder)
-        return is_folder ? wb__fail_os(context, EISDIR, "cannot read the file") : status;
-    if (wb__source_bytes(source) > context->limits.json_bytes)
-        status = wb__fail(context, WB_ERROR_LIMIT, WB__FINDING_ARGUMENT, WB_NO_OFFSET, extra->name,
-                          "the file has more than %llu bytes (wb_limits.json_bytes)",
-                          (unsigned long long)context->limits.json_bytes);
-    if (status == WB_OK) {
-        *n = (size_t)wb__source_bytes(source);
-        *owned = wb__alloc(&context->allocator, *n);
-        status = *owned == NULL ? wb__fail_memory(context)
-                                : wb__source_read(source, context, 0, *owned, *n);
-        *bytes = *owned;
-    }
-    wb__source_close(source);
-    if (status == WB_OK) {
-        context->file = "";
-    } else {
-        wb__free(&context->allocator, *owned, *n);
-        *owned = NULL;
-    }
-    return status;
-}
-
-static wb_status put_json_layers(wb__context *context, wb_writer *writer, wb__json_writer *json)
-{
-    size_t count = writer->extras.count;
-    wb__extra **sorted = wb__arena_alloc(&writer->arena, (count + 1) * sizeof(*sorted));
-    wb_status status = WB_OK;
-    if (sorted == NULL)
-        return wb__fail_memory(context);
-    for (size_t i = 0; i < count; i++)
-        sorted[i] = wb__list_at(&writer->extras, i);
-    if (count != 0)
-        qsort(sorted, count, sizeof(*sorted), by_name);
-    for (size_t i = 0; i < count && status == WB_OK; i++) {
-        const uint8_t *bytes;
-        uint8_t *owned;
-        size_t n;
-        char digest[2 * WB__SHA256_BYTES + 1];
-        if (!wb__str_ends_with(sorted[i]->name, WB__STR(".json")))
-            continue;
-        status = read_extra(context, sorted[i], &bytes, &n, &owned);
-        if (status != WB_OK)
-            return status;
-        status = put_blob(context, writer, bytes, n, digest);
-        wb__free(&context->allocator, owned, n);
-        if (status == WB_OK)
-            put_layer(json, IMAGE_TYPE, "json", digest, n, sorted[i]->name);
-    }
-    return status;
-}
-
-/* The text under a key that was set, or empty. */
-static wb__str text_under(const wb_writer *writer, const char *key)
-{
-    uint32_t number = wb__name_map_find(&writer->meta_names, wb__str_from(key, SIZE_MAX));
-    if (number == UINT32_MAX)
-        return (wb__str){"", 0};
-    const wb__out_meta *meta = wb__list_at(&writer->metas, number);
-    if (meta->tag != WB__TAG_STRING)
-        return (wb__str){"", 0};
-    return (wb__str){(const char *)meta->value + 8, meta->bytes - 8};
-}
-
-static wb_status put_text_layers(wb__context *context, wb_writer *writer, wb__json_writer *json)
-{
-    static const char *const kinds[] = {"template", "system", "license", "params", "messages"};
-    wb_status status = WB_OK;
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0] && status == WB_OK; i++) {
-        char key[32];
-        char digest[2 * WB__SHA256_BYTES + 1];
-        (void)snprintf(key, sizeof key, "ollama.%s", kinds[i]);
-        wb__str text = text_under(writer, key);
-        if (text.len == 0)
-            continue;
-        status = put_blob(context, writer, text.ptr, text.len, digest);
-        if (status == WB_OK)
-            put_layer(json, IMAGE_TYPE, kinds[i], digest, text.len, WB__STR(""));
-    }
-    return status;
-}
-
-/* ---- the config ---- */
-
-/* How Ollama talks to models of an architecture, as far as it is known. */
-static const struct dialect {
-    const char *architecture; /* part of the name that config.json has, in lower case */
-    const char *renderer, *parser;
-    const char *capability; /* beside completion */
-} dialects[] = {{"qwen3", "qwen3-coder", "qwen3", "tools"}};
-
-static bool contains_nocase(wb__str text, const char *part)
-{
-    wb__str wanted = wb__str_from(part, SIZE_MAX);
-    for (size_t i = 0; i + wanted.len <= text.len; i++) {
-        if (wb__str_equal_nocase((wb__str){text.ptr + i, wanted.len}, wanted))
-            return true;
-    }
-    return false;
-}
-
-static const struct dialect *dialect_in(const wb__tree *tree)
-{
-    wb__node list = wb__tree_get(tree, 0, "architectures");
-    wb__node first = list == WB__NO_NODE ? WB__NO_NODE : wb__tree_first(tree, list);
-    wb__str name = first == WB__NO_NODE ? WB__STR("") : wb__tree_string(tree, first);
-    for (size_t i = 0; i < sizeof dialects / sizeof dialects[0]; i++) {
-        if (contains_nocase(name, dialects[i].architecture))
-            return &dialects[i];
-    }
-    return NULL;
-}
-
-static wb_status find_dialect(wb__context *context, const wb_writer *writer,
-                              const struct dialect **dialect)
-{
-    *dialect = NULL;
-    for (size_t i = 0; i < writer->extras.count; i++) {
-        const wb__extra *extra = wb__list_at(&writer->extras, i);
-        const uint8_t *bytes;
-        uint8_t *owned;
-        size_t n;
-        if (!wb__str_equal(extra->name, WB__STR("config.json")))
-            continue;
-        wb_status status = read_extra(context, extra, &bytes, &n, &owned);
-        char *copy = status == WB_OK ? wb__alloc(&context->allocator, n + 1) : NULL;
-        if (copy != NULL) {
-            wb__tree tree;
-            memcpy(copy, bytes, n);
-            copy[n] = '\0';
-            if (wb__tree_parse(&tree, copy, n, &context->allocator))
-                *dialect = dialect_in(&tree);
-            else if (tree.fault == WB__JSON_FAULT_MEMORY)
-                status = wb__fail_memory(context);
-            wb__tree_free(&tree);
-            wb__free(&context->allocator, copy, n + 1);
-        } else if (status == WB_OK) {
-            status = wb__fail_memory(context);
-        }
-        wb__free(&context->allocator, owned, n);
-        return status;
-    }
-    return WB_OK;
-}
-
-static void put_field(wb__json_writer *json, const char *key, wb__str text)
-{
-    wb__json_write_key(json, key);
-    wb__json_write_str(json, text);
-}
-
-/* What Ollama says of a model that is a GGUF file, in the order of its struct. */
-static void make_gguf_config(const wb_writer *writer, wb__buffer *out)
-{
-    wb__json_writer json = {.write = append, .ctx = out};
-    wb__str family = text_under(writer, "ollama.model_family");
-    wb__json_write_begin(&json, '{');
-    put_field(&json, "model_format", WB__STR("gguf"));
-    put_field(&json, "model_family", family);
-    wb__json_write_key(&json, "model_families");
-    wb__json_write_begin(&json, '[');
-    wb__json_write_str(&json, family);
-    wb__json_write_end(&json, ']');
-    put_field(&json, "model_type", text_under(writer, "ollama.model_type"));
-    put_field(&json, "file_type", text_under(writer, "ollama.file_type"));
-    put_field(&json, "architecture", WB__STR("amd64"));
-    put_field(&json, "os", WB__STR("linux"));
-    wb__json_write_end(&json, '}');
-}
-
-/* In the order of Ollama's struct. */
-static wb_status make_config(wb__context *context, const wb_writer *writer, wb__buffer *out)
-{
-    const struct dialect *dialect;
-    wb__str whole = text_under(writer, "ollama.config");
-    if (whole.len != 0) {
-        wb__buffer_add(out, whole.ptr, whole.len);
-        return WB_OK;
-    }
-    if (writer->whole != NULL) {
-        make_gguf_config(writer, out);
-        return WB_OK;
-    }
-    wb_status status = find_dialect(context, writer, &dialect);
-    if (status != WB_OK)
-        return status;
-    wb__json_writer json = {.write = append, .ctx = out};
-    wb__json_write_begin(&json, '{');
-    put_field(&json, "model_format", WB__STR("safetensors"));
-    put_field(&json, "model_family", WB__STR(""));
-    wb__json_write_key(&json, "model_families");
-    wb__json_write_null(&json);
-    put_field(&json, "model_type", WB__STR(""));
-    put_field(&json, "file_type", text_under(writer, "ollama.file_type"));
-    if (dialect != NULL) {
-        put_field(&json, "renderer", wb__str_from(dialect->renderer, SIZE_MAX));
-        put_field(&json, "parser", wb__str_from(dialect->parser, SIZE_MAX));
-    }
-    put_field(&json, "requires", WB__STR("0.19.0"));
-    wb__json_write_key(&json, "capabilities");
-    wb__json_write_begin(&json, '[');
-    wb__json_write_str(&json, WB__STR("completion"));
-    if (dialect != NULL)
-        wb__json_write_str(&json, wb__str_from(dialect->capability, SIZE_MAX));
-    wb__json_write_end(&json, ']');
-    put_field(&json, "architecture", WB__STR(""));
-    put_field(&json, "os", WB__STR(""));
-    wb__json_write_end(&json, '}');
-    return WB_OK;
-}
-
-static wb_status put_config(wb__context *context, const wb_writer *writer, wb__json_writer *json)
-{
-    wb__buffer config = {.allocator = &context->allocator, .ceiling = SIZE_MAX / 2};
-    char digest[2 * WB__SHA256_BYTES + 1];
-    wb_status status = make_config(context, writer, &config);
-    if (status == WB_OK && wb__buffer_failed(&config))
-        status = wb__fail_memory(context);
-    if (status == WB_OK)
-        status = put_blob(context, writer, config.bytes, config.n, digest);
-    if (status == WB_OK) {
-        wb__json_write_key(json, "config");
-        put_layer(json, CONFIG_TYPE, "", digest, config.n, WB__STR(""));
-    }
-    wb__buffer_free(&config);
-    return status;
-}
-
-static wb_status make_manifest(wb__context *context, wb_writer *writer, wb__buffer *out)
-{
-    wb__json_writer json = {.write = append, .ctx = out};
-    wb__json_write_begin(&json, '{');
-    wb__json_write_key(&json, "schemaVersion");
-    wb__json_write_uint(&json, 2);
-    put_field(&json, "mediaType", WB__STR("application/vnd.docker.distribution.manifest.v2+json"));
-    wb_status status = put_config(context, writer, &json);
-    wb__json_write_key(&json, "layers");
-    wb__json_write_begin(&json, '[');
-    for (size_t i = 0; i < writer->output_count; i++) {
-        const wb__output *output = &writer->outputs[i];
-        put_layer(&json, IMAGE_TYPE, writer->whole != NULL ? "model" : "tensor", output->digest,
-                  output->layout.bytes, output->layer);
-    }
-    if (status == WB_OK)
-        status = put_json_layers(context, writer, &json);
-    if (status == WB_OK)
-        status = put_text_layers(context, writer, &json);
-    wb__json_write_end(&json, ']');
-    wb__json_write_end(&json, '}');
-    wb__buffer_text(out, "\n");
-    return status == WB_OK && wb__buffer_failed(out) ? wb__fail_memory(context) : status;
-}
+/* ---- committing ---- */
 
 wb_status wb__store_commit(wb__context *context, wb_writer *writer)
 {
@@ -524,7 +221,7 @@ wb_status wb__store_commit(wb__context *context, wb_writer *writer)
     for (size_t i = 0; i < writer->output_count && status == WB_OK; i++)
         status = publish_output(context, writer, &writer->outputs[i]);
     if (status == WB_OK)
-        status = make_manifest(context, writer, &manifest);
+        status = wb__store_manifest(context, writer, &manifest);
     if (status == WB_OK)
         status = write_file(context, writer->manifest_path, manifest.bytes, manifest.n);
     wb__buffer_free(&manifest);

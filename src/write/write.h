@@ -241,7 +241,7 @@ void wb__between_add(wb_writer *writer, wb__output *output, wb__outgoing *tensor
  */
 wb_status wb__between_finish(wb__context *context, wb_writer *writer, wb__output *output);
 
-/* ---- store.c, store_plan.c ---- */
+/* ---- store.c, store_plan.c (store.h has the rest) ---- */
 
 /* Groups the tensors into layers, a blob each. */
 wb_status wb__store_plan(wb__context *context, wb_writer *writer, const char *name);

@@ -60,4 +60,32 @@ p.send_signal(signal.SIGINT)
 p.stdin.write(open("one.safetensors", "rb").read()[50:])
 p.stdin.close()
 assert p.wait(30) == 0
+
+# SIGTERM and SIGHUP end the command as they always do, but what is temporary goes first.
+values = 1 << 19
+zoo.save("many.safetensors", [("t%d" % i, "F32", [values], b"\0" * (4 * values)) for i in range(24)])
+have = sorted(os.listdir("."))
+for number in (signal.SIGTERM, signal.SIGHUP):
+    for wait in (0.02, 0.05, 0.1):
+        p = subprocess.Popen(["wb", "convert", "many.safetensors", "parts.safetensors", "--max-shard-tensors", "1"],
+                             stderr=subprocess.PIPE)
+        time.sleep(wait)
+        p.send_signal(number)
+        code = p.wait(60)
+        assert code in (0, -number), code
+        for name in sorted(os.listdir(".")):
+            if code == 0 and name.startswith("parts"):
+                os.remove(name)
+        assert sorted(os.listdir(".")) == have, (wait, os.listdir("."))
+        assert p.stderr.read() == b""
+
+# An edit of a file where it lies is carried out: there is no half of it.
+for number in (signal.SIGINT, signal.SIGTERM):
+    for wait in (0.005, 0.01, 0.02, 0.04):
+        p = subprocess.Popen(["wb", "edit", "many.safetensors", "--in-place", "--set", "k=" + "v" * 9000],
+                             stderr=subprocess.PIPE)
+        time.sleep(wait)
+        p.send_signal(number)
+        assert p.wait(60) in (0, 130, -number)
+        assert sorted(os.listdir(".")) == have, (wait, os.listdir("."))
 P

@@ -11,6 +11,7 @@ Run by hand: a virtual environment with these packages takes ten minutes, since 
 import ctypes, math, os, subprocess, sys, tempfile
 import llama_cpp as L
 import numpy as np
+import llama_peer
 
 WB = os.path.abspath(sys.argv[1])
 FILE_TYPES = {"F16": 1, "Q4_0": 2, "Q4_1": 3, "Q8_0": 7, "Q5_0": 8, "Q5_1": 9, "Q2_K": 10, "Q3_K_S": 11,
@@ -41,19 +42,7 @@ def logits(path, ids):
     params.n_threads = params.n_threads_batch = 1
     if hasattr(params, "flash_attn_type"):
         params.flash_attn_type = 0
-    context = L.llama_init_from_model(model, params)
-    vocab = L.llama_vocab_n_tokens(L.llama_model_get_vocab(model))
-    batch = L.llama_batch_init(len(ids), 0, 1)
-    batch.n_tokens = len(ids)
-    for i, token in enumerate(ids):
-        batch.token[i], batch.pos[i], batch.n_seq_id[i], batch.logits[i] = token, i, 1, 1
-        batch.seq_id[i][0] = 0
-    assert L.llama_decode(context, batch) == 0
-    got = np.ctypeslib.as_array(L.llama_get_logits(context), shape=(len(ids), vocab)).copy()
-    L.llama_batch_free(batch)
-    L.llama_free(context)
-    L.llama_model_free(model)
-    return got
+    return llama_peer.logits(L, model, params, ids)
 
 
 def tokenize(path, text):

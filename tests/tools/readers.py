@@ -175,6 +175,7 @@ def check_mlx():
 
 def check_llama():
     import llama_cpp as L
+    import llama_peer
     import numpy as np
     L.llama_backend_init()
     quiet = L.llama_log_callback(lambda level, text, user: None)
@@ -192,18 +193,7 @@ def check_llama():
         params = L.llama_context_default_params()
         params.n_ctx = params.n_batch = params.n_ubatch = len(ids) + 8
         params.n_threads = params.n_threads_batch = 1
-        context = L.llama_init_from_model(model, params)
-        vocab = L.llama_vocab_n_tokens(L.llama_model_get_vocab(model))
-        batch = L.llama_batch_init(len(ids), 0, 1)
-        batch.n_tokens = len(ids)
-        for i, token in enumerate(ids):
-            batch.token[i], batch.pos[i], batch.n_seq_id[i], batch.logits[i] = token, i, 1, 1
-            batch.seq_id[i][0] = 0
-        assert L.llama_decode(context, batch) == 0
-        got = np.ctypeslib.as_array(L.llama_get_logits(context), shape=(len(ids), vocab)).copy()
-        L.llama_batch_free(batch)
-        L.llama_free(context)
-        L.llama_model_free(model)
+        got = llama_peer.logits(L, model, params, ids)
         assert np.isfinite(got).all()
         return got
 

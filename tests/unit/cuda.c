@@ -47,6 +47,11 @@ static void there_are_so_many_devices(void **state)
     assert_int_equal(wb_device_cuda(&options, &none, &error), WB_ERROR_NOT_FOUND);
 }
 
+static wb_status open_any(wb_device *to, wb_error *error)
+{
+    return wb_device_cuda(NULL, to, error);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -54,14 +59,9 @@ int main(void)
         cmocka_unit_test(a_full_device_says_so),
         cmocka_unit_test(there_are_so_many_devices),
     };
-    wb_error error;
-    if (devices_watched())
-        return devices_skip("a driver is not made for being watched");
-    wb_status status = wb_device_cuda(NULL, &device, &error);
-    if (status == WB_ERROR_UNSUPPORTED || status == WB_ERROR_NOT_FOUND)
-        return devices_skip(error.message);
-    if (status != WB_OK)
-        fail_msg("%s\n", error.message);
+    int skipped = devices_begin(open_any, &device);
+    if (skipped != 0)
+        return skipped;
     the_weights = devices_weights(20000000);
     model = weights_open(the_weights);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -236,6 +236,21 @@ static inline int devices_skip(const char *why)
     return DEVICES_SKIPPED;
 }
 
+/* Opens a real device, the first there is. 0, or what the test ends with. */
+static inline int devices_begin(wb_status (*open)(wb_device *device, wb_error *error),
+                                wb_device *device)
+{
+    wb_error error;
+    if (devices_watched())
+        return devices_skip("a driver is not made for being watched");
+    wb_status status = open(device, &error);
+    if (status == WB_ERROR_UNSUPPORTED || status == WB_ERROR_NOT_FOUND)
+        return devices_skip(error.message);
+    if (status != WB_OK)
+        fail_msg("%s\n", error.message);
+    return 0;
+}
+
 /* ---- fake drivers ---- */
 
 static inline fake_state *fake_find(const char *path)

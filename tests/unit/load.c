@@ -1,5 +1,5 @@
 /* Loading: every byte once, whatever way it is fetched, by however many threads, and every failure. */
-#include "support.h"
+#include "crew.h"
 
 #include <pthread.h>
 
@@ -47,33 +47,8 @@ static void make_files(void)
 
 /* ---- threads ---- */
 
-typedef struct job {
-    void (*body)(void *arg, size_t i);
-    void *arg;
-    size_t i;
-} job;
-
-static void *start(void *arg)
-{
-    job *j = arg;
-    j->body(j->arg, j->i);
-    return NULL;
-}
-
-static void in_threads(void *ctx, size_t n, void (*body)(void *arg, size_t i), void *arg)
-{
-    pthread_t threads[64];
-    job jobs[64];
-    (void)ctx;
-    for (size_t i = 0; i < n; i++) {
-        jobs[i] = (job){body, arg, i};
-        assert_int_equal(pthread_create(&threads[i], NULL, start, &jobs[i]), 0);
-    }
-    for (size_t i = 0; i < n; i++)
-        assert_int_equal(pthread_join(threads[i], NULL), 0);
-}
-
-static const wb_executor threads = {NULL, in_threads};
+static size_t thread_count = 8;
+static const wb_executor threads = {&thread_count, crew_run};
 
 /* ---- what arrives ---- */
 

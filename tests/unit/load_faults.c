@@ -6,7 +6,7 @@
  *
  * wraps: pread64 mmap64 open64 fstatfs64
  */
-#include "support.h"
+#include "crew.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -157,34 +157,8 @@ static void shared_free(void *ctx, void *memory, size_t bytes)
 
 /* ---- threads ---- */
 
-typedef struct job {
-    void (*body)(void *arg, size_t i);
-    void *arg;
-    size_t i;
-} job;
-
-static void *start(void *arg)
-{
-    job *j = arg;
-    j->body(j->arg, j->i);
-    return NULL;
-}
-
-static void in_threads(void *ctx, size_t n, void (*body)(void *arg, size_t i), void *arg)
-{
-    pthread_t threads[LANES];
-    job jobs[LANES];
-    (void)ctx;
-    assert_true(n <= LANES);
-    for (size_t i = 0; i < n; i++) {
-        jobs[i] = (job){body, arg, i};
-        assert_int_equal(pthread_create(&threads[i], NULL, start, &jobs[i]), 0);
-    }
-    for (size_t i = 0; i < n; i++)
-        assert_int_equal(pthread_join(threads[i], NULL), 0);
-}
-
-static const wb_executor threads = {NULL, in_threads};
+static size_t thread_count = LANES;
+static const wb_executor threads = {&thread_count, crew_run};
 
 /* ---- loading ---- */
 

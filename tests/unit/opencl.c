@@ -83,6 +83,11 @@ static void a_buffer_may_be_too_large(void **state)
     assert_null(handle);
 }
 
+static wb_status open_any(wb_device *to, wb_error *error)
+{
+    return wb_device_opencl(NULL, to, error);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -91,14 +96,9 @@ int main(void)
         cmocka_unit_test(nothing_is_copied),
         cmocka_unit_test(a_buffer_may_be_too_large),
     };
-    wb_error error;
-    if (devices_watched())
-        return devices_skip("a driver is not made for being watched");
-    wb_status status = wb_device_opencl(NULL, &device, &error);
-    if (status == WB_ERROR_UNSUPPORTED || status == WB_ERROR_NOT_FOUND)
-        return devices_skip(error.message);
-    if (status != WB_OK)
-        fail_msg("%s\n", error.message);
+    int skipped = devices_begin(open_any, &device);
+    if (skipped != 0)
+        return skipped;
     the_weights = devices_weights(2000000);
     model = weights_open(the_weights);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* wb_writer_*: what is written reads back as what was declared; nothing else appears. */
-#include "support.h"
+#include "writing.h"
 
 #include <dirent.h>
 #include <pthread.h>
@@ -32,39 +32,12 @@ static wb_writer *make(const char *format, uint32_t flags)
     return writer;
 }
 
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        wb_error error_;                                                                           \
-        memset(&error_, 0, sizeof error_);                                                         \
-        if ((call) != WB_OK)                                                                       \
-            fail_msg("%s:%d: %s: %s %s %s\n", __FILE__, __LINE__, #call, error_.message,           \
-                     error_.name, error_.file);                                                    \
-    } while (0)
-#define E (&error_)
-
 static uint64_t add(wb_writer *writer, const char *name, int32_t dtype, uint64_t a, uint64_t b)
 {
     uint64_t index;
     const uint64_t shape[] = {a, b};
     OK(wb_writer_add(writer, name, SIZE_MAX, dtype, shape, 2, &index, E));
     return index;
-}
-
-static uint8_t byte_of(uint64_t tensor, uint64_t i)
-{
-    return (uint8_t)(tensor * 31 + i * 7 + (i >> 8) + 1);
-}
-
-static void fill(wb_writer *writer, uint64_t index, uint64_t from, uint64_t to)
-{
-    uint8_t bytes[4096];
-    for (uint64_t at = from; at < to;) {
-        size_t n = to - at < sizeof bytes ? (size_t)(to - at) : sizeof bytes;
-        for (size_t i = 0; i < n; i++)
-            bytes[i] = byte_of(index, at + i);
-        OK(wb_writer_put(writer, index, at, bytes, n, E));
-        at += n;
-    }
 }
 
 static uint64_t bytes_of(const wb_writer *writer, uint64_t index)
@@ -84,19 +57,6 @@ static void expect_bytes(const wb_model *model, const char *name, uint64_t index
     for (uint64_t k = 0; k < bytes; k++)
         assert_int_equal(got[k], byte_of(index, k));
     free(got);
-}
-
-static void expect_sound(const char *path)
-{
-    wb_findings *findings;
-    OK(wb_verify(path, NULL, &findings, E));
-    for (uint64_t i = 0; i < wb_findings_count(findings); i++) {
-        wb_finding finding = {.size = sizeof finding};
-        assert_int_equal(wb_findings_at(findings, i, &finding), WB_OK);
-        if (finding.severity == WB_FATAL || strncmp(finding.code, "values", 6) != 0)
-            assert_int_equal(finding.severity, WB_INFO);
-    }
-    wb_findings_free(findings);
 }
 
 static wb_model *open_model(const char *path)

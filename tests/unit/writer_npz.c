@@ -1,5 +1,5 @@
 /* wb_writer_*, format "npz": archives to the byte of numpy.savez, from pieces in any order. */
-#include "support.h"
+#include "writing.h"
 
 #include <pthread.h>
 
@@ -12,16 +12,6 @@ static char *in(const char *name)
     return text_of("%s/%s", folder, name);
 }
 
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        wb_error error_;                                                                           \
-        memset(&error_, 0, sizeof error_);                                                         \
-        if ((call) != WB_OK)                                                                       \
-            fail_msg("%s:%d: %s: %s %s %s\n", __FILE__, __LINE__, #call, error_.message,           \
-                     error_.name, error_.file);                                                    \
-    } while (0)
-#define E (&error_)
-
 static wb_writer *make(uint32_t flags, uint64_t alignment)
 {
     wb_writer *writer;
@@ -29,37 +19,6 @@ static wb_writer *make(uint32_t flags, uint64_t alignment)
         .size = sizeof options, .format = "npz", .flags = flags, .alignment = alignment};
     OK(wb_writer_create(&options, &writer, E));
     return writer;
-}
-
-static uint8_t byte_of(uint64_t tensor, uint64_t i)
-{
-    return (uint8_t)(tensor * 31 + i * 7 + (i >> 8) + 1);
-}
-
-static void fill(wb_writer *writer, uint64_t index, uint64_t from, uint64_t to)
-{
-    uint8_t bytes[1000];
-    for (uint64_t at = from; at < to;) {
-        size_t n = to - at < sizeof bytes ? (size_t)(to - at) : sizeof bytes;
-        for (size_t i = 0; i < n; i++)
-            bytes[i] = byte_of(index, at + i);
-        OK(wb_writer_put(writer, index, at, bytes, n, E));
-        at += n;
-    }
-}
-
-static void expect_sound(const char *path)
-{
-    wb_findings *findings;
-    const wb_verify_options options = {.size = sizeof options, .flags = WB_VERIFY_DEEP};
-    OK(wb_verify(path, &options, &findings, E));
-    for (uint64_t i = 0; i < wb_findings_count(findings); i++) {
-        wb_finding finding = {.size = sizeof finding};
-        assert_int_equal(wb_findings_at(findings, i, &finding), WB_OK);
-        if (finding.severity == WB_FATAL || strncmp(finding.code, "values", 6) != 0)
-            assert_int_equal(finding.severity, WB_INFO);
-    }
-    wb_findings_free(findings);
 }
 
 /* ---- the bytes ---- */

@@ -1,0 +1,138 @@
+/*
+ * The file that a sink writes into, until it has the name it shall have.
+ */
+#define _GNU_SOURCE /* O_TMPFILE */
+#define _FILE_OFFSET_BITS 64
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "io/sink_private.h"
+
+void wb__sink_draw_name(wb_sink *sink)
+{
+    wb__hash_key key = wb__hash_key_draw();
+    if (sink->keeps_others)
+        wb__temporary_name(sink->temporary, sink->set, sink->member);
+    else
+        wb__temporary_name(sink->temporary, key.word[0] ^ key.word[1], WB__NO_MEMBER);
+}
+
+/* A file to write into, without a name if that works here. 0, or errno. */
+static int open_temporary(wb_sink *sink)
+{
+#ifdef O_TMPFILE
+    /* Without /proc an unnamed file could not be given its name later. */
+    if (access("/proc/self/fd", X_OK) == 0) {
+        sink->fd = openat(sink->folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+        if (sink->fd >= 0)
+            return 0;
+    }
+#endif
+    for (int i = 0; i < WB__SINK_TRIES; i++) {
+        wb__sink_draw_name(sink);
+        sink->fd = openat(sink->folder, sink->temporary,
+                          O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+        sink->named = sink->fd >= 0;
+        if (sink->named || errno != EEXIST)
+            break;
+    }
+    return sink->named ? 0 : errno;
+}
+
+/* Opens the file that a former run may have left. 0, or errno. */
+static int open_kept(wb_sink *sink)
+{
+    struct stat st;
+    sink->fd = openat(sink->folder, sink->temporary,
+                      O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0666);
+    if (sink->fd < 0)
+        return errno;
+    sink->named = true;
+    return fstat(sink->fd, &st) != 0 ? errno : S_ISREG(st.st_mode) ? 0 : EEXIST;
+}
+
+/* 0, or errno. */
+static int begin_file(wb_sink *sink, uint64_t expected)
+{
+    struct stat st;
+    if (stat(sink->path, &st) == 0) {
+        if (S_ISDIR(st.st_mode))
+            return EISDIR;
+        if (!S_ISREG(st.st_mode)) { /* a device or a named pipe: there is nothing to replace */
+            sink->fd = open(sink->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+            sink->owned = sink->fd >= 0;
+            wb__sink_free_text(&sink->allocator, sink->path);
+            sink->path = NULL;
+            return sink->owned ? 0 : errno;
+        }
+        /* Renaming over a file needs no right to write it, but its owner took that away for a
+         * reason. */
+        if (faccessat(AT_FDCWD, sink->path, W_OK, AT_EACCESS) != 0)
+            return errno;
+        sink->existing = true;
+        sink->mode = st.st_mode & 07777;
+        sink->uid = st.st_uid;
+        sink->gid = st.st_gid;
+    } else if (errno != ENOENT) {
+        return errno;
+    }
+    if (*wb__sink_base(sink->path) == '\0')
+        return EISDIR;
+    sink->folder = wb__sink_open_folder(&sink->allocator, sink->path);
+    if (sink->folder < 0)
+        return errno;
+    wb__claim(&sink->allocator, sink->folder);
+    sink->kept = sink->kept && wb__sink_kept_name(sink->path, sink->temporary);
+    int os_error = sink->kept ? open_kept(sink) : open_temporary(sink);
+    sink->owned = sink->fd >= 0;
+    return os_error != 0 ? os_error : wb__write_reserve(sink->fd, expected);
+}
+
+/* A file that nothing could be written into is of no use to the next run. */
+static void forget_empty(wb_sink *sink)
+{
+    struct stat st;
+    if (sink->fd >= 0 && fstat(sink->fd, &st) == 0 && st.st_size == 0)
+        sink->kept = false;
+}
+
+static wb_status open_sink(wb__context *context, const char *path, uint64_t expected, bool kept,
+                           wb_sink **out)
+{
+    int os_error = 0;
+    *out = NULL;
+    wb_sink *sink = NULL;
+    wb_status status = wb__sink_make(context, path, &sink);
+    if (sink == NULL)
+        return status;
+    sink->kept = kept;
+    sink->path = wb__sink_follow(&context->allocator, path, &os_error);
+    if (sink->path != NULL)
+        os_error = begin_file(sink, expected);
+    if (os_error != 0) {
+        status = wb__sink_fail(context, sink, os_error, "cannot write the file");
+        forget_empty(sink);
+        wb__sink_discard(sink);
+        return status;
+    }
+    *out = sink;
+    return WB_OK;
+}
+
+wb_status wb__sink_open(wb__context *context, const char *path, uint64_t expected, wb_sink **out)
+{
+    return open_sink(context, path, expected, false, out);
+}
+
+wb_status wb__sink_open_kept(wb__context *context, const char *path, uint64_t expected,
+                             wb_sink **out)
+{
+    return open_sink(context, path, expected, true, out);
+}
+
+void wb__sink_forget(wb_sink *sink)
+{
+    sink->kept = false;
+}

@@ -1,0 +1,64 @@
+/*
+ * The files that lie beside the weights of a model: where they are, and their texts.
+ */
+#include "open/insight.h"
+
+/* Where one of them would be. *path is owned, NULL where there can be none. */
+static wb_status find(const wb_model *model, wb__context *context, const char *name, char **path)
+{
+    const wb__named_file *file = model->named_files;
+    const char *folder = model->folder;
+    *path = NULL;
+    while (file != NULL && file->name != NULL && strcmp(file->name, name) != 0)
+        file++;
+    if (file != NULL) {
+        folder = "";
+        name = file->path;
+    }
+    if (folder == NULL || name == NULL)
+        return WB_OK;
+    *path = wb__path_join(&context->allocator, folder, wb__str_from(name, SIZE_MAX));
+    return *path == NULL ? wb__fail_memory(context) : WB_OK;
+}
+
+static void free_path(wb__context *context, char *path)
+{
+    if (path != NULL)
+        wb__free(&context->allocator, path, strlen(path) + 1);
+}
+
+wb_status wb__beside_text(const wb_model *model, wb__context *context, const char *name,
+                          char **text, size_t *bytes)
+{
+    char *path;
+    *text = NULL;
+    *bytes = 0;
+    wb_status status = find(model, context, name, &path);
+    if (path != NULL)
+        status = wb__read_text(context, path, text, bytes);
+    free_path(context, path);
+    return status;
+}
+
+wb_status wb__beside_has(const wb_model *model, wb__context *context, const char *path, bool *has)
+{
+    static const char *const names[] = {"config.json",
+                                        "generation_config.json",
+                                        "tokenizer.json",
+                                        "tokenizer.model",
+                                        "tokenizer_config.json",
+                                        "chat_template.jinja",
+                                        "vocab.txt",
+                                        "1_Pooling/config.json",
+                                        "adapter_config.json",
+                                        "model.safetensors.index.json"};
+    wb_status status = WB_OK;
+    *has = false;
+    for (size_t i = 0; i < sizeof names / sizeof names[0] && status == WB_OK && !*has; i++) {
+        char *there;
+        status = find(model, context, names[i], &there);
+        *has = there != NULL && wb__path_same(there, path);
+        free_path(context, there);
+    }
+    return status;
+}

@@ -1,0 +1,187 @@
+/*
+ * The manifest of a model in an Ollama store, and the blobs of what lies beside its tensors.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "write/store.h"
+
+#define CONFIG_TYPE "application/vnd.docker.container.image.v1+json"
+#define IMAGE_TYPE "application/vnd.ollama.image."
+
+bool wb__store_append(void *ctx, const char *text, size_t n)
+{
+    wb__buffer_add(ctx, text, n);
+    return !wb__buffer_failed(ctx);
+}
+
+wb_status wb__store_read_extra(wb__context *context, const wb__extra *extra, const uint8_t **bytes,
+                               size_t *n, uint8_t **owned)
+{
+    wb__source *source;
+    bool is_folder;
+    *bytes = extra->bytes;
+    *n = extra->n;
+    *owned = NULL;
+    if (extra->path == NULL)
+        return WB_OK;
+    context->file = extra->path;
+    wb_status status = wb__source_open(context, extra->path, WB_ACCESS_READ, &source, &is_folder);
+    if (status != WB_OK || is_folder)
+        return is_folder ? wb__fail_os(context, EISDIR, "cannot read the file") : status;
+    if (wb__source_bytes(source) > context->limits.json_bytes)
+        status = wb__fail(context, WB_ERROR_LIMIT, WB__FINDING_ARGUMENT, WB_NO_OFFSET, extra->name,
+                          "the file has more than %llu bytes (wb_limits.json_bytes)",
+                          (unsigned long long)context->limits.json_bytes);
+    if (status == WB_OK) {
+        *n = (size_t)wb__source_bytes(source);
+        *owned = wb__alloc(&context->allocator, *n);
+        status = *owned == NULL ? wb__fail_memory(context)
+                                : wb__source_read(source, context, 0, *owned, *n);
+        *bytes = *owned;
+    }
+    wb__source_close(source);
+    if (status == WB_OK) {
+        context->file = "";
+    } else {
+        wb__free(&context->allocator, *owned, *n);
+        *owned = NULL;
+    }
+    return status;
+}
+
+wb__str wb__store_text(const wb_writer *writer, const char *key)
+{
+    uint32_t number = wb__name_map_find(&writer->meta_names, wb__str_from(key, SIZE_MAX));
+    if (number == UINT32_MAX)
+        return (wb__str){"", 0};
+    const wb__out_meta *meta = wb__list_at(&writer->metas, number);
+    if (meta->tag != WB__TAG_STRING)
+        return (wb__str){"", 0};
+    return (wb__str){(const char *)meta->value + 8, meta->bytes - 8};
+}
+
+void wb__store_put_field(wb__json_writer *json, const char *key, wb__str text)
+{
+    wb__json_write_key(json, key);
+    wb__json_write_str(json, text);
+}
+
+static void put_layer(wb__json_writer *json, const char *type, const char *kind, const char *digest,
+                      uint64_t bytes, wb__str name)
+{
+    char text[80];
+    wb__json_write_begin(json, '{');
+    wb__json_write_key(json, "mediaType");
+    (void)snprintf(text, sizeof text, "%s%s", type, kind);
+    wb__json_write_str(json, wb__str_from(text, SIZE_MAX));
+    wb__json_write_key(json, "digest");
+    (void)snprintf(text, sizeof text, "sha256:%s", digest);
+    wb__json_write_str(json, wb__str_from(text, SIZE_MAX));
+    wb__json_write_key(json, "size");
+    wb__json_write_uint(json, bytes);
+    if (name.len != 0) {
+        wb__json_write_key(json, "name");
+        wb__json_write_str(json, name);
+    }
+    wb__json_write_end(json, '}');
+}
+
+static int by_name(const void *left, const void *right)
+{
+    const wb__extra *a = *(wb__extra *const *)left;
+    const wb__extra *b = *(wb__extra *const *)right;
+    return strcmp(a->name.ptr, b->name.ptr);
+}
+
+static wb_status put_json_layers(wb__context *context, wb_writer *writer, wb__json_writer *json)
+{
+    size_t count = writer->extras.count;
+    wb__extra **sorted = wb__arena_alloc(&writer->arena, (count + 1) * sizeof(*sorted));
+    wb_status status = WB_OK;
+    if (sorted == NULL)
+        return wb__fail_memory(context);
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = wb__list_at(&writer->extras, i);
+    if (count != 0)
+        qsort(sorted, count, sizeof(*sorted), by_name);
+    for (size_t i = 0; i < count && status == WB_OK; i++) {
+        const uint8_t *bytes;
+        uint8_t *owned;
+        size_t n;
+        char digest[2 * WB__SHA256_BYTES + 1];
+        if (!wb__str_ends_with(sorted[i]->name, WB__STR(".json")))
+            continue;
+        status = wb__store_read_extra(context, sorted[i], &bytes, &n, &owned);
+        if (status != WB_OK)
+            return status;
+        status = wb__store_put_blob(context, writer, bytes, n, digest);
+        wb__free(&context->allocator, owned, n);
+        if (status == WB_OK)
+            put_layer(json, IMAGE_TYPE, "json", digest, n, sorted[i]->name);
+    }
+    return status;
+}
+
+static wb_status put_text_layers(wb__context *context, wb_writer *writer, wb__json_writer *json)
+{
+    static const char *const kinds[] = {"template", "system", "license", "params", "messages"};
+    wb_status status = WB_OK;
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0] && status == WB_OK; i++) {
+        char key[32];
+        char digest[2 * WB__SHA256_BYTES + 1];
+        (void)snprintf(key, sizeof key, "ollama.%s", kinds[i]);
+        wb__str text = wb__store_text(writer, key);
+        if (text.len == 0)
+            continue;
+        status = wb__store_put_blob(context, writer, text.ptr, text.len, digest);
+        if (status == WB_OK)
+            put_layer(json, IMAGE_TYPE, kinds[i], digest, text.len, WB__STR(""));
+    }
+    return status;
+}
+
+static wb_status put_config(wb__context *context, const wb_writer *writer, wb__json_writer *json)
+{
+    wb__buffer config = {.allocator = &context->allocator, .ceiling = SIZE_MAX / 2};
+    char digest[2 * WB__SHA256_BYTES + 1];
+    wb_status status = wb__store_config(context, writer, &config);
+    if (status == WB_OK && wb__buffer_failed(&config))
+        status = wb__fail_memory(context);
+    if (status == WB_OK)
+        status = wb__store_put_blob(context, writer, config.bytes, config.n, digest);
+    if (status == WB_OK) {
+        wb__json_write_key(json, "config");
+        put_layer(json, CONFIG_TYPE, "", digest, config.n, WB__STR(""));
+    }
+    wb__buffer_free(&config);
+    return status;
+}
+
+wb_status wb__store_manifest(wb__context *context, wb_writer *writer, wb__buffer *out)
+{
+    wb__json_writer json = {.write = wb__store_append, .ctx = out};
+    wb__json_write_begin(&json, '{');
+    wb__json_write_key(&json, "schemaVersion");
+    wb__json_write_uint(&json, 2);
+    wb__store_put_field(&json, "mediaType",
+                        WB__STR("application/vnd.docker.distribution.manifest.v2+json"));
+    wb_status status = put_config(context, writer, &json);
+    wb__json_write_key(&json, "layers");
+    wb__json_write_begin(&json, '[');
+    for (size_t i = 0; i < writer->output_count; i++) {
+        const wb__output *output = &writer->outputs[i];
+        put_layer(&json, IMAGE_TYPE, writer->whole != NULL ? "model" : "tensor", output->digest,
+                  output->layout.bytes, output->layer);
+    }
+    if (status == WB_OK)
+        status = put_json_layers(context, writer, &json);
+    if (status == WB_OK)
+        status = put_text_layers(context, writer, &json);
+    wb__json_write_end(&json, ']');
+    wb__json_write_end(&json, '}');
+    wb__buffer_text(out, "\n");
+    return status == WB_OK && wb__buffer_failed(out) ? wb__fail_memory(context) : status;
+}

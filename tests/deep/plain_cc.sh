@@ -1,0 +1,2 @@
+# With every compiler.
+exec sh tests/check/plain_cc.sh all
