@@ -47,6 +47,16 @@ void report_line(const char *format, ...)
     va_end(list);
 }
 
+int report_path(int code, const char *path, const char *format, ...)
+{
+    va_list list;
+    (void)path;
+    va_start(list, format);
+    keep(format, list);
+    va_end(list);
+    return code;
+}
+
 void die_of_memory(void)
 {
     abort();
