@@ -38,4 +38,7 @@ size_t fuzz_mutate_safetensors(uint8_t *data, size_t size, size_t max, uint32_t 
 /* The same for a GGUF file: counts and lengths mostly follow what they count. */
 size_t fuzz_mutate_gguf(uint8_t *data, size_t size, size_t max, uint32_t seed, fuzz_mutate *bytes);
 
+/* And for an .npz: lengths, offsets and checksums mostly are right. */
+size_t fuzz_mutate_npz(uint8_t *data, size_t size, size_t max, uint32_t seed, fuzz_mutate *bytes);
+
 #endif

@@ -75,7 +75,9 @@ static void check_part(wb_provider *provider, const wb_model *model, const wb_te
         wb_provider_slice(provider, tensor->name, tensor->name_len, axis, rank, of, &b, &other);
     if (status != WB_OK)
         check_error(status, &error);
-    CHECK(status == second || second == WB_ERROR_LIMIT);
+    /* Plans read nothing: only reading tells that a compressed array is damaged. */
+    CHECK(status == second || second == WB_ERROR_LIMIT ||
+          (status == WB_OK && second == WB_ERROR_FORMAT));
     if (second == WB_OK) {
         check_buffer(&b);
         check_plan(model, plan, &b, keep);

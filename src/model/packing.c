@@ -200,6 +200,8 @@ static bool solve_words(const wb__table *table, wb__packed *packed, const wb__pa
     if (scales->dtype->id == WB_DTYPE_U8) {
         if (!solve_float(packed, bits))
             return false;
+        packed->parts[WB__PART_BIASES] =
+            WB__NO_TENSOR; /* none of these; it is a tensor by itself */
         *doubt = NULL;
     } else {
         if (!is_plain_float(scales))
@@ -327,9 +329,10 @@ bool wb__packing_solve(const wb__table *table, wb__packed *packed, const wb__pac
     *doubt = NULL;
     bool fits = values->rank >= 1;
     if (fits && global != NULL) /* one for all, or one for each expert */
-        fits =
-            global->dtype->id == WB_DTYPE_F32 &&
-            (global->elements == 1 || (values->rank > 2 && global->elements == values->shape[0]));
+        fits = global->dtype->id == WB_DTYPE_F32 &&
+               (global->elements == 1 ||
+                (values->rank > 2 && global->rank > 0 && global->elements == values->shape[0] &&
+                 global->shape[0] == global->elements));
     if (fits) {
         switch (values->dtype->id) {
         case WB_DTYPE_U32: return solve_words(table, packed, hint, hints, shape, doubt);

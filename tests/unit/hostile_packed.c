@@ -373,6 +373,16 @@ static const struct companions {
      {{"a", "U32", "2,2", 16}, {"a.scale", "U8", "2,1", 2}, {"a.global_scale", "F32", "2", 8}},
      3,
      "packing-unknown"},
+    {"biases of values that have none, and of no shape that fits",
+     {{"a", "U32", "2,4", 32}, {"a.scale", "U8", "2,1", 2}, {"a.bias", "F64", "3", 24}},
+     2,
+     NULL},
+    {"global scales that lie across",
+     {{"a", "U32", "2,1,2", 16},
+      {"a.scale", "U8", "2,1,1", 2},
+      {"a.global_scale", "F32", "1,2", 8}},
+     3,
+     "packing-unknown"},
 };
 
 static void companions(void **state)

@@ -20,7 +20,7 @@ static wb_status fail_short(wb__npy *npy, uint64_t total)
 wb_status wb__npy_peek(wb__npy *npy, const uint8_t *bytes, size_t n, uint64_t total)
 {
     size_t same = n < sizeof magic ? n : sizeof magic;
-    if (memcmp(bytes, magic, same) != 0)
+    if (same > 0 && memcmp(bytes, magic, same) != 0) /* of no bytes there is no address */
         return wb__npy_fail(npy, WB__FINDING_NPY_MAGIC, 0,
                             "it does not begin with \\x93NUMPY, as an array does");
     if (n < 8)

@@ -141,7 +141,7 @@ static wb_status unpack(wb__npz *npz, const wb__npz_member *member, wb__inflate_
     if (!wb__grow(&npz->context->allocator, (void **)&npz->unpacked, &npz->unpacked_capacity, 1, n,
                   SIZE_MAX))
         return wb__fail_memory(npz->context);
-    step->out = npz->unpacked + done;
+    step->out = done > 0 ? npz->unpacked + done : npz->unpacked; /* NULL if n is 0 */
     step->out_bytes = n - done;
     while (step->out_bytes > 0) {
         if (step->in_bytes == 0 && *in_at < in_end) {

@@ -1,0 +1,188 @@
+/*
+ * Converting: a folder, a target and a policy. Whatever is planned is either written, and opens as what
+ * was planned, or fails and leaves nothing.
+ *
+ *   byte 0       the target; 8 and more: what follows is a folder as it stands (support/folder.h),
+ *                else a small model (support/small.h)
+ *   byte 1, 2    the policy
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <dirent.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "support/folder.h"
+#include "support/model.h"
+#include "support/scratch.h"
+#include "support/small.h"
+#include "weighbridge.h"
+
+#define RESULT_MAX (1u << 20) /* bytes; larger ones are planned only */
+
+static const char *const names[] = {"m.gguf", "m.safetensors", "m", "m", "m.npz"};
+
+/* Removes what is in a folder; returns how many files that were. */
+static unsigned sweep(const char *path)
+{
+    unsigned files = 0;
+    DIR *folder = opendir(path);
+    CHECK(folder != NULL);
+    for (struct dirent *d; (d = readdir(folder)) != NULL;) {
+        char below[700];
+        struct stat st;
+        if (strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0)
+            continue;
+        CHECK(snprintf(below, sizeof below, "%s/%s", path, d->d_name) < (int)sizeof below);
+        CHECK(lstat(below, &st) == 0);
+        if (S_ISDIR(st.st_mode)) {
+            files += sweep(below);
+            CHECK(rmdir(below) == 0);
+        } else {
+            files++;
+            CHECK(unlink(below) == 0);
+        }
+    }
+    (void)closedir(folder);
+    return files;
+}
+
+static wb_convert_policy draw_policy(uint8_t how, uint8_t more, wb_convert_rule *rule)
+{
+    static const char *const quants[] = {NULL,    NULL,     "F16",        "BF16",      "F32",
+                                         "Q8_0",  "Q4_0",   "Q4_K_M",     "Q6_K",      "affine4:32",
+                                         "mxfp4", "mxfp8",  "nvfp4",      "mixed_3_6", "int4",
+                                         "int8",  "IQ4_NL", "affine8:64", "MXFP4",     "Q5_1"};
+    static const char *const patterns[] = {"attn", ".*", "weight$", "ffn|mlp", "(", "^token_embd"};
+    *rule = (wb_convert_rule){patterns[more % 6], quants[2 + how / 20 % 6]};
+    return (wb_convert_policy){.size = sizeof(wb_convert_policy),
+                               .quant = quants[how % 20],
+                               .rules = rule,
+                               .rule_count = more & 64 ? 1 : 0,
+                               .max_memory = more & 32 ? 1024 : 0,
+                               .max_file_bytes = more & 16 ? 4096 : 0,
+                               .flags = (more & 8 ? WB_CONVERT_STRICT : 0) |
+                                        (more & 128 ? WB_CONVERT_FEB2026 : 0)};
+}
+
+/* What is planned; returns how many bytes that are. */
+static uint64_t check_plan(const wb_conversion *conversion, bool *exact)
+{
+    uint64_t bytes = 0;
+    *exact = true;
+    for (uint64_t i = 0; i < wb_conversion_count(conversion); i++) {
+        wb_converted row = {.size = sizeof row};
+        CHECK(wb_conversion_at(conversion, i, &row, NULL) == WB_OK);
+        CHECK(row.name != NULL && row.source != NULL && row.to[0] != '\0');
+        *exact =
+            *exact && (row.fidelity == WB_FIDELITY_EXACT || row.fidelity == WB_FIDELITY_REPACKED);
+        bytes += row.bytes;
+    }
+    fuzz_check_findings(wb_conversion_findings(conversion), SIZE_MAX);
+    return bytes;
+}
+
+/* A file without a config does not tell how its rows and norms are stored, so that they seem others. */
+static bool same_family(const wb_model *a, const wb_model *b)
+{
+    wb_config x = {.size = sizeof x}, y = {.size = sizeof y};
+    CHECK(wb_config_get(a, &x, NULL) == WB_OK && wb_config_get(b, &y, NULL) == WB_OK);
+    return x.architecture != NULL && y.architecture != NULL &&
+           strcmp(x.architecture, y.architecture) == 0;
+}
+
+/* The result has the tensors that were planned; nothing is lost where that was said. */
+static void check_result(const wb_model *model, const wb_conversion *conversion, const char *path,
+                         const char *store)
+{
+    wb_open_options options = {.size = sizeof options, .access = WB_ACCESS_READ, .store = store};
+    wb_model *result;
+    wb_error error;
+    bool exact;
+    if (wb_open(path, &options, &result, &error) != WB_OK) {
+        fprintf(stderr, "%s: %s\n", error.name, error.message);
+        CHECK(false);
+    }
+    (void)check_plan(conversion, &exact);
+    if (exact && same_family(model, result)) {
+        wb_distance distance;
+        wb_diff *diff;
+        if (wb_diff_models(model, result, NULL, &diff, &error) == WB_OK) {
+            wb_diff_distance(diff, &distance);
+            CHECK(distance.different == 0);
+            wb_diff_free(diff);
+        }
+    }
+    wb_close(result);
+}
+
+static void convert(const wb_model *model, wb_target target, const wb_convert_policy *policy,
+                    const char *folder)
+{
+    char path[700], store[700];
+    wb_conversion *conversion;
+    wb_error error;
+    bool exact;
+    wb_convert_policy into = *policy;
+    (void)snprintf(store, sizeof store, "%s/store", folder);
+    if (target == WB_TARGET_OLLAMA)
+        (void)snprintf(path, sizeof path, "m");
+    else
+        (void)snprintf(path, sizeof path, "%s/%s", folder, names[target - 1]);
+    into.store = store;
+    wb_status status = wb_convert_plan(model, target, &into, &conversion, &error);
+    CHECK((status == WB_OK) == (conversion != NULL));
+    if (status != WB_OK) {
+        fuzz_check_error(&error, status, SIZE_MAX);
+        CHECK(status != WB_ERROR_IO && status != WB_ERROR_MEMORY && status != WB_ERROR_CHANGED);
+        return;
+    }
+    if (check_plan(conversion, &exact) <= RESULT_MAX) {
+        status = wb_convert(conversion, path, NULL, &error);
+        if (status == WB_OK) {
+            (void)snprintf(path, sizeof path, target == WB_TARGET_OLLAMA ? "ollama://m" : "%s/%s",
+                           folder, names[target - 1]);
+            if (access(path, F_OK) == 0 || target == WB_TARGET_OLLAMA)
+                check_result(model, conversion, path, store);
+            CHECK(sweep(folder) > 0);
+        } else {
+            fuzz_check_error(&error, status, SIZE_MAX);
+            CHECK(status != WB_ERROR_IO && status != WB_ERROR_MEMORY && status != WB_ERROR_CHANGED);
+            CHECK(sweep(folder) == 0);
+        }
+    }
+    wb_conversion_free(conversion);
+}
+
+static char out[600];
+
+static void remove_out(void)
+{
+    (void)rmdir(out);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    fuzz_tape tape = {data, size, 0};
+    uint32_t kind = fuzz_choose(&tape, 256);
+    uint8_t how = (uint8_t)fuzz_choose(&tape, 256), more = (uint8_t)fuzz_choose(&tape, 256);
+    fuzz_heap heap = {0, 0};
+    wb_allocator allocator = fuzz_allocator(&heap);
+    wb_open_options options = {
+        .size = sizeof options, .access = WB_ACCESS_READ, .allocator = &allocator};
+    wb_convert_rule rule;
+    wb_convert_policy policy = draw_policy(how, more, &rule);
+    wb_model *model;
+    if (kind & 8)
+        (void)fuzz_folder(data + tape.at, size - tape.at);
+    else
+        fuzz_small_model(&tape);
+    if (out[0] == '\0') {
+        (void)snprintf(out, sizeof out, "%s-out", fuzz_scratch());
+        CHECK(mkdir(out, 0700) == 0 && atexit(remove_out) == 0);
+    }
+    if (wb_open(fuzz_scratch(), &options, &model, NULL) == WB_OK)
+        convert(model, (wb_target)(1 + (kind & 7) % 5), &policy, out);
+    wb_close(model);
+    CHECK(heap.live == 0);
+    return 0;
+}
