@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,8 @@
 static bool has_colors;
 static bool has_progress;
 static uint64_t started_ms, shown_ms;
-static volatile sig_atomic_t is_deferred, interrupted_by, bar_is_shown;
+/* Not sig_atomic_t: workers read them too while a handler writes. */
+static atomic_int is_deferred, interrupted_by, bar_is_shown;
 
 /* ---- SIGINT, and what asks more quietly ---- */
 
