@@ -9,6 +9,7 @@
  */
 #include "support/fuzz.h"
 #include "support/model.h"
+#include "support/tape.h"
 #include "weighbridge.h"
 
 #define HEADER_MAX 8192
@@ -155,20 +156,6 @@ static void put_metadata(text *t, uint8_t how)
     put(t, "}");
 }
 
-/* The largest number in the header, within reason: where the data ends, as a rule. */
-static size_t largest_number(const uint8_t *p, size_t n)
-{
-    size_t largest = 0;
-    for (size_t i = 0; i < n;) {
-        size_t value = 0;
-        for (; i < n && p[i] >= '0' && p[i] <= '9'; i++)
-            value = value <= DATA_MAX ? value * 10 + (size_t)(p[i] - '0') : value;
-        largest = value > largest && value <= DATA_MAX ? value : largest;
-        i++;
-    }
-    return largest;
-}
-
 static void try_file(const uint8_t *header, size_t header_bytes, size_t data, input bits,
                      uint32_t random)
 {
@@ -205,7 +192,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint8_t what = take(&in);
     if (what % 2 == 1) {
         size_t n = (size_t)(in.end - in.p);
-        try_file(in.p, n, largest_number(in.p, n), (input){data, data + 1}, (uint32_t)size);
+        try_file(in.p, n, fuzz_largest_number(in.p, n, DATA_MAX), (input){data, data + 1},
+                 (uint32_t)size);
         return 0;
     }
     t.n = t.data = 0;

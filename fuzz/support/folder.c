@@ -1,6 +1,7 @@
 #include "folder.h"
 
 #include "scratch.h"
+#include "tape.h"
 
 #define DATA_MAX 8192
 #define FILE_MAX (4096 + 8 + DATA_MAX)
@@ -32,20 +33,6 @@ static bool ends_with(const char *name, const char *ending)
     return n >= m && strcmp(name + n - m, ending) == 0;
 }
 
-/* The largest number in the header, within reason: where the data ends, as a rule. */
-static size_t largest_number(const uint8_t *p, size_t n)
-{
-    size_t largest = 0;
-    for (size_t i = 0; i < n;) {
-        size_t value = 0;
-        for (; i < n && p[i] >= '0' && p[i] <= '9'; i++)
-            value = value <= DATA_MAX ? value * 10 + (size_t)(p[i] - '0') : value;
-        largest = value > largest && value <= DATA_MAX ? value : largest;
-        i++;
-    }
-    return largest;
-}
-
 /* Returns how long the file is. */
 static size_t write_file(const char *name, const uint8_t *p, size_t n)
 {
@@ -56,7 +43,7 @@ static size_t write_file(const char *name, const uint8_t *p, size_t n)
     if (n > 0)
         memcpy(file, p, n);
     if (ends_with(name, ".safetensors")) {
-        size_t data = largest_number(p, n);
+        size_t data = fuzz_largest_number(p, n, DATA_MAX);
         for (size_t i = 0; i < 8; i++)
             file[i] = (uint8_t)((uint64_t)n >> 8 * i);
         if (n > 0)

@@ -48,4 +48,18 @@ static inline size_t fuzz_text(fuzz_tape *tape, char *to, size_t most)
     return n;
 }
 
+/* The largest number in a text, up to `most`: in a header where the data ends, as a rule. */
+static inline size_t fuzz_largest_number(const uint8_t *p, size_t n, size_t most)
+{
+    size_t largest = 0;
+    for (size_t i = 0; i < n;) {
+        size_t value = 0;
+        for (; i < n && p[i] >= '0' && p[i] <= '9'; i++)
+            value = value <= most ? value * 10 + (size_t)(p[i] - '0') : value;
+        largest = value > largest && value <= most ? value : largest;
+        i++;
+    }
+    return largest;
+}
+
 #endif

@@ -86,4 +86,18 @@ static inline void *wb__list_at(const wb__list *list, size_t i)
     return list->chunks[i / WB__LIST_CHUNK] + i % WB__LIST_CHUNK * list->item_size;
 }
 
+/*
+ * For memory that others write: a library that was not compiled with this one, or the kernel without a call.
+ * MemorySanitizer does not see that, and has to be told.
+ */
+#if defined(__has_feature)
+#if __has_feature(memory_sanitizer)
+#include <sanitizer/msan_interface.h>
+#define WB__INITIALISED(address, n) __msan_unpoison(address, n)
+#endif
+#endif
+#ifndef WB__INITIALISED
+#define WB__INITIALISED(address, n) ((void)(address), (void)(n))
+#endif
+
 #endif

@@ -3,16 +3,7 @@
 #include <dlfcn.h>
 #include <limits.h>
 
-/* What zlib writes is not seen by MemorySanitizer, which has to be told. */
-#if defined(__has_feature)
-#if __has_feature(memory_sanitizer)
-#include <sanitizer/msan_interface.h>
-#define INITIALISED(address, n) __msan_unpoison(address, n)
-#endif
-#endif
-#ifndef INITIALISED
-#define INITIALISED(address, n) ((void)(address), (void)(n))
-#endif
+#include "core/memory.h"
 
 /* z_stream, unchanged since zlib 1.0 (https://www.zlib.net/manual.html). */
 typedef struct stream {
@@ -70,7 +61,7 @@ static void release(void *opaque, void *address)
 {
     const wb__inflater *inflater = opaque;
     block *memory = (block *)address - 1;
-    INITIALISED(memory, sizeof *memory);
+    WB__INITIALISED(memory, sizeof *memory);
     wb__free(&inflater->allocator, memory, memory->bytes);
 }
 
@@ -126,7 +117,7 @@ wb_status wb__inflater_new(wb__context *context, wb__inflater **out)
     inflater->stream.opaque = inflater;
     inflater->begun =
         inflater->init(&inflater->stream, NO_HEADER, "1", (int)sizeof inflater->stream) == Z_OK;
-    INITIALISED(&inflater->stream, sizeof inflater->stream);
+    WB__INITIALISED(&inflater->stream, sizeof inflater->stream);
     if (!inflater->begun) {
         wb__inflater_free(inflater);
         return wb__fail_memory(context);
@@ -138,7 +129,7 @@ wb_status wb__inflater_new(wb__context *context, wb__inflater **out)
 void wb__inflater_start(wb__inflater *inflater)
 {
     (void)inflater->reset(&inflater->stream);
-    INITIALISED(&inflater->stream, sizeof inflater->stream);
+    WB__INITIALISED(&inflater->stream, sizeof inflater->stream);
 }
 
 static unsigned int at_most(size_t n)
@@ -157,8 +148,8 @@ wb__inflated wb__inflater_run(wb__inflater *inflater, wb__inflate_step *step)
         s->next_out = step->out;
         s->avail_out = out;
         int result = inflater->run(s, 0);
-        INITIALISED(s, sizeof *s);
-        INITIALISED(step->out, out - s->avail_out);
+        WB__INITIALISED(s, sizeof *s);
+        WB__INITIALISED(step->out, out - s->avail_out);
         step->in += in - s->avail_in;
         step->in_bytes -= in - s->avail_in;
         step->out += out - s->avail_out;

@@ -14,16 +14,7 @@
 #include <errno.h>
 #include <liburing.h>
 
-/* What the kernel writes without a call is not seen by MemorySanitizer, which has to be told. */
-#if defined(__has_feature)
-#if __has_feature(memory_sanitizer)
-#include <sanitizer/msan_interface.h>
-#define INITIALISED(address, n) __msan_unpoison(address, n)
-#endif
-#endif
-#ifndef INITIALISED
-#define INITIALISED(address, n) ((void)(address), (void)(n))
-#endif
+#include "core/memory.h"
 
 /* Of the library only what its header does not do inline. */
 struct wb__ring {
@@ -92,7 +83,7 @@ bool wb__ring_begin(wb__ring *ring, const wb__direct *direct, uint64_t offset, v
         begun = ring->submit(&ring->ring);
     } while (begun == -EINTR);
     ring->broken = begun != 1;
-    INITIALISED(dst, n);
+    WB__INITIALISED(dst, n);
     return begun == 1;
 }
 
