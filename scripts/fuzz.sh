@@ -7,7 +7,7 @@
 #   scripts/fuzz.sh all 60s         a minute in all, shared by the targets
 #
 # What is found lands in build/fuzz/found, the corpus that grows in build/fuzz/corpus/TARGET. FUZZ_PRESET
-# names another preset. See docs/dev/fuzzing.md.
+# names another preset, FUZZ_SEED what libFuzzer draws from. See docs/dev/fuzzing.md.
 set -eu
 cd "$(dirname "$0")/.."
 [ $# -ge 1 ] || { sed -n '2,11s/^# \{0,1\}//p' "$0" >&2; exit 4; }
@@ -39,7 +39,7 @@ for target; do
     [ -f "$dict" ] && dict=-dict=$dict || dict=
     mkdir -p "build/$preset/corpus/$target"
     echo "fuzzing $target ($limit)"
-    if "build/$preset/fuzz/fuzz_$target" $limit $dict -max_len=2048 -timeout=10 \
+    if "build/$preset/fuzz/fuzz_$target" $limit $dict -max_len=2048 -timeout=10 -seed="${FUZZ_SEED:-0}" \
         -print_final_stats=1 -artifact_prefix="build/$preset/found/$target-" \
         "build/$preset/corpus/$target" "fuzz/seeds/$target" >"build/$preset/$target.log" 2>&1; then
         grep -E 'number_of_executed_units|average_exec_per_sec' "build/$preset/$target.log"

@@ -3,6 +3,9 @@
  * each has things to say that the other has no place for.
  */
 #include "diff/diff.h"
+
+#include <math.h>
+
 #include "open/told.h"
 
 #define NESTED_MAX 32 /* arrays within arrays; deeper ones are taken to differ */
@@ -25,7 +28,9 @@ static bool same_field(const wb_config_value *x, const wb_config_value *y)
 {
     if (x->text != NULL || y->text != NULL)
         return x->text != NULL && y->text != NULL && strcmp(x->text, y->text) == 0;
-    return x->is_float ? x->real == y->real : x->number == y->number;
+    if (!x->is_float)
+        return x->number == y->number;
+    return x->real == y->real || (isnan(x->real) && isnan(y->real));
 }
 
 static wb_status compare_configs(wb_diff *diff, wb__context *context, bool one_format)
