@@ -103,6 +103,7 @@ for how in (["--io", "read"], ["--io", "direct"], ["--verify"], ["--dtype", "f16
         p.send_signal(signal.SIGINT)
         out, err = p.communicate(timeout=60)
         took = time.monotonic() - start
-        assert p.returncode == 130, (how, p.returncode, err)
+        # The signal itself where it came before the command had its handler.
+        assert p.returncode in (130, -signal.SIGINT), (how, p.returncode, err)
         assert took < 2 and out == b"", (how, took, out)
 P

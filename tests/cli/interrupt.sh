@@ -30,11 +30,14 @@ for args in (["inspect", "-"], ["verify", "--json", "-"], ["export", "-", "u", "
 n = 1 << 20
 zoo.save("big.safetensors", [("t", "F32", [n], bytes(i * 7 & 0x3F for i in range(4)) * n)])
 def is_writing(p):
-    """Waits until the command has something open in this folder besides the model."""
+    """Waits until the command has something open in this folder besides the model, or has ended."""
+    folder = "/proc/%d/fd" % p.pid
     for _ in range(3000):
-        for fd in os.listdir("/proc/%d/fd" % p.pid):
+        if p.poll() is not None:
+            return
+        for fd in os.listdir(folder):
             try:
-                link = os.readlink("/proc/%d/fd/%s" % (p.pid, fd))
+                link = os.readlink(folder + "/" + fd)
             except OSError:
                 continue
             if link.startswith(os.getcwd() + "/") and not link.endswith("big.safetensors"):
@@ -42,14 +45,25 @@ def is_writing(p):
         time.sleep(0.01)
     raise AssertionError("nothing is written")
 have = sorted(os.listdir("."))
-interrupt(["export", "big.safetensors", "t", "-o", "out.txt"], is_writing)
+def write_text(then):
+    """Calls THEN(process) while text is written; again where the command was done before it came to that."""
+    for _ in range(20):
+        p = subprocess.Popen(["wb", "export", "big.safetensors", "t", "-o", "out.txt"], stderr=subprocess.PIPE)
+        is_writing(p)
+        then(p)
+        code = p.wait(60)
+        if code != 0:
+            return code, p.stderr.read()
+        os.remove("out.txt")
+    raise AssertionError("the text is always written already")
+code, said = write_text(lambda p: p.send_signal(signal.SIGINT))
+assert code == 130 and said == b"", (code, said)
 assert sorted(os.listdir(".")) == have, os.listdir(".")
 
 # A model that changes meanwhile: nothing is written.
-p = subprocess.Popen(["wb", "export", "big.safetensors", "t", "-o", "out.txt"], stderr=subprocess.PIPE)
-is_writing(p)
-os.utime("big.safetensors", (1, 1))
-assert p.wait(60) == 5 and b"big.safetensors" in p.stderr.read()
+changes = iter(range(1, 100))
+code, said = write_text(lambda p: os.utime("big.safetensors", (1, next(changes))))
+assert code == 5 and b"big.safetensors" in said, (code, said)
 assert sorted(os.listdir(".")) == have, os.listdir(".")
 
 # A command that was started with SIGINT ignored, as a shell's background job, goes on ignoring it.
@@ -65,6 +79,7 @@ assert p.wait(30) == 0
 values = 1 << 19
 zoo.save("many.safetensors", [("t%d" % i, "F32", [values], b"\0" * (4 * values)) for i in range(24)])
 have = sorted(os.listdir("."))
+PARTS = sorted("parts-%05d-of-00024.safetensors" % (i + 1) for i in range(24)) + ["parts.safetensors.index.json"]
 for number in (signal.SIGTERM, signal.SIGHUP):
     for wait in (0.02, 0.05, 0.1):
         p = subprocess.Popen(["wb", "convert", "many.safetensors", "parts.safetensors", "--max-shard-tensors", "1"],
@@ -72,12 +87,12 @@ for number in (signal.SIGTERM, signal.SIGHUP):
         time.sleep(wait)
         p.send_signal(number)
         code = p.wait(60)
-        assert code in (0, -number), code
-        for name in sorted(os.listdir(".")):
-            if code == 0 and name.startswith("parts"):
-                os.remove(name)
-        assert sorted(os.listdir(".")) == have, (wait, os.listdir("."))
-        assert p.stderr.read() == b""
+        assert p.stderr.read() == b"" and code in (0, -number), code
+        # All parts or none: a signal that comes when they are there ends the command, and they stay.
+        parts = sorted(name for name in os.listdir(".") if name not in have)
+        assert parts == PARTS or (parts == [] and code != 0), (wait, code, parts)
+        for name in parts:
+            os.remove(name)
 
 # An edit of a file where it lies is carried out: there is no half of it.
 for number in (signal.SIGINT, signal.SIGTERM):
