@@ -57,46 +57,45 @@ static void add_list(text *t, const char *format, va_list list)
     text_adds(t, small);
 }
 
-void report_line(const char *format, ...)
+/* "wb: PATH: what is said" and an end; `path` may be NULL. */
+static void report_list(const char *path, const char *format, va_list list, const char *end)
 {
     text line = {0};
-    va_list list;
     text_adds(&line, "wb: ");
-    va_start(list, format);
+    if (path != NULL) {
+        text_add_shown(&line, path, strlen(path));
+        text_adds(&line, ": ");
+    }
     add_list(&line, format, list);
-    va_end(list);
-    text_adds(&line, "\n");
+    text_adds(&line, end);
     write_error(&line);
     text_free(&line);
 }
 
+void report_line(const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    report_list(NULL, format, list, "\n");
+    va_end(list);
+}
+
 int report_usage(const char *format, ...)
 {
-    text line = {0};
     va_list list;
-    text_adds(&line, "wb: ");
     va_start(list, format);
-    add_list(&line, format, list);
+    report_list(NULL, format, list,
+                "\n    Type 'wb help' for the commands, 'wb help COMMAND' for one of them.\n");
     va_end(list);
-    text_adds(&line, "\n    Type 'wb help' for the commands, 'wb help COMMAND' for one of them.\n");
-    write_error(&line);
-    text_free(&line);
     return EXIT_USAGE;
 }
 
 int report_path(int code, const char *path, const char *format, ...)
 {
-    text line = {0};
     va_list list;
-    text_adds(&line, "wb: ");
-    text_add_shown(&line, path, strlen(path));
-    text_adds(&line, ": ");
     va_start(list, format);
-    add_list(&line, format, list);
+    report_list(path, format, list, "\n");
     va_end(list);
-    text_adds(&line, "\n");
-    write_error(&line);
-    text_free(&line);
     return code;
 }
 

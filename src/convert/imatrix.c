@@ -20,17 +20,10 @@ struct wb__imatrix {
 
 /* ---- finding ---- */
 
-static int compare(wb__str a, wb__str b)
-{
-    size_t n = a.len < b.len ? a.len : b.len;
-    int order = memcmp(a.ptr, b.ptr, n);
-    return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
-}
-
 static int by_name(const void *a, const void *b)
 {
     const entry *const *x = a, *const *y = b;
-    return compare((*x)->name, (*y)->name);
+    return wb__str_compare((*x)->name, (*y)->name);
 }
 
 static wb_status sort(wb__imatrix *matrix, wb__context *context)
@@ -50,7 +43,7 @@ static const entry *find(const wb__imatrix *matrix, wb__str name)
     size_t low = 0, high = matrix->entries.count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        int order = compare(matrix->sorted[middle]->name, name);
+        int order = wb__str_compare(matrix->sorted[middle]->name, name);
         if (order == 0)
             return matrix->sorted[middle];
         if (order < 0)

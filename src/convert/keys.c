@@ -8,12 +8,6 @@
 
 #include "convert/deliver.h"
 
-static bool starts_with(wb__str text, const char *start)
-{
-    size_t n = strlen(start);
-    return text.len >= n && memcmp(text.ptr, start, n) == 0;
-}
-
 static wb__str architecture_of(const wb_conversion *plan)
 {
     return wb__str_from(plan->insight->config.architecture, SIZE_MAX);
@@ -66,7 +60,8 @@ static wb_status copy_all(wb__delivery *out)
         wb_meta meta = {.size = sizeof meta};
         status = wb_meta_at(plan->model, i, &meta, out->context->error);
         wb__str key = {meta.key, meta.key_len};
-        if (status == WB_OK && meta.file != WB_NO_FILE && !starts_with(key, "split."))
+        if (status == WB_OK && meta.file != WB_NO_FILE &&
+            !wb__str_starts_with(key, WB__STR("split.")))
             status = wb_writer_copy_meta(out->writer, plan->model, i, out->context->error);
     }
     if (status == WB_OK && plan->quant.kind != WB__QUANT_NONE)
@@ -101,8 +96,9 @@ static bool is_misleading(const wb_conversion *plan, wb__str key, bool scaling)
     wb__str prefix = architecture_of(plan);
     if (is_own(plan, key, "attention.causal"))
         return !wb__str_equal(prefix, WB__STR("bert"));
-    if (key.len > prefix.len && starts_with(key, plan->insight->config.architecture) &&
-        starts_with((wb__str){key.ptr + prefix.len, key.len - prefix.len}, ".rope.scaling."))
+    if (key.len > prefix.len && wb__str_starts_with(key, prefix) &&
+        wb__str_starts_with((wb__str){key.ptr + prefix.len, key.len - prefix.len},
+                            WB__STR(".rope.scaling.")))
         return !scaling && !is_own(plan, key, "rope.scaling.original_context_length");
     return wb__str_equal(key, WB__STR("general.file_type"));
 }
@@ -110,8 +106,9 @@ static bool is_misleading(const wb_conversion *plan, wb__str key, bool scaling)
 static bool is_key_of_gguf(const wb_conversion *plan, wb__str key)
 {
     wb__str prefix = architecture_of(plan);
-    return starts_with(key, "general.") || starts_with(key, "tokenizer.") ||
-           (key.len > prefix.len && starts_with(key, prefix.ptr) && key.ptr[prefix.len] == '.');
+    return wb__str_starts_with(key, WB__STR("general.")) ||
+           wb__str_starts_with(key, WB__STR("tokenizer.")) ||
+           (key.len > prefix.len && wb__str_starts_with(key, prefix) && key.ptr[prefix.len] == '.');
 }
 
 /* Real numbers are float32 there; all else has its width already. */

@@ -165,15 +165,6 @@ static const struct {
 
 /* ---- parts ---- */
 
-static bool contains(wb__str text, wb__str part)
-{
-    for (size_t i = 0; i + part.len <= text.len; i++) {
-        if (memcmp(text.ptr + i, part.ptr, part.len) == 0)
-            return true;
-    }
-    return false;
-}
-
 static uint32_t part_of(const wb__mix *mix, wb__str name)
 {
     static const struct {
@@ -193,7 +184,7 @@ static uint32_t part_of(const wb__mix *mix, wb__str name)
     if (wb__str_equal(name, WB__STR("per_layer_token_embd.weight")))
         return PART_EMBEDDING;
     for (size_t i = 0; i < COUNT(words); i++) {
-        if (contains(name, words[i].word))
+        if (wb__str_has(name, words[i].word))
             return words[i].part;
     }
     return PART_OTHER;
@@ -203,7 +194,7 @@ static uint32_t part_of(const wb__mix *mix, wb__str name)
 static int64_t layer_of(wb__str name)
 {
     int64_t layer = -1;
-    if (name.len < 6 || memcmp(name.ptr, "blk.", 4) != 0)
+    if (!wb__str_starts_with(name, WB__STR("blk.")))
         return -1;
     for (size_t i = 4; i < name.len && i < 14 && name.ptr[i] >= '0' && name.ptr[i] <= '9'; i++)
         layer = (layer < 0 ? 0 : layer * 10) + (name.ptr[i] - '0');
@@ -215,9 +206,7 @@ int wb__mix_before(wb__str a, wb__str b)
     int64_t x = layer_of(a), y = layer_of(b);
     if (x != y)
         return x < y ? -1 : 1;
-    size_t n = a.len < b.len ? a.len : b.len;
-    int order = memcmp(a.ptr, b.ptr, n);
-    return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
+    return wb__str_compare(a, b);
 }
 
 /* ---- choosing ---- */
@@ -340,7 +329,7 @@ bool wb__mix_takes(const wb__mix_tensor *tensor)
     if (tensor->rank < 2 || !wb__str_ends_with(tensor->name, WB__STR("weight")))
         return false;
     for (size_t i = 0; i < COUNT(never); i++) {
-        if (contains(tensor->name, never[i]))
+        if (wb__str_has(tensor->name, never[i]))
             return false;
     }
     return true;

@@ -5,15 +5,6 @@
  */
 #include "convert/convert.h"
 
-static bool has(wb__str text, wb__str part)
-{
-    for (size_t i = 0; i + part.len <= text.len; i++) {
-        if (memcmp(text.ptr + i, part.ptr, part.len) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* Only Mixtral is of llama's architecture and has experts. */
 static bool is_mixtral(const wb_conversion *plan)
 {
@@ -32,10 +23,11 @@ bool wb__plan_stacks(const wb_conversion *plan)
 /* How well a spelling suits the target; the first of the best is taken. */
 static int suits(const wb_conversion *plan, wb__str spelling)
 {
-    int points = has(spelling, WB__STR("block_sparse_moe")) == is_mixtral(plan) ? 4 : 0;
-    bool is_stack = !has(spelling, WB__STR("{e}"));
+    int points = wb__str_has(spelling, WB__STR("block_sparse_moe")) == is_mixtral(plan) ? 4 : 0;
+    bool is_stack = !wb__str_has(spelling, WB__STR("{e}"));
     points += is_stack == wb__plan_stacks(plan) ? 2 : 0;
-    points += has(spelling, WB__STR("switch_mlp")) == (plan->target == WB_TARGET_MLX) ? 1 : 0;
+    points +=
+        wb__str_has(spelling, WB__STR("switch_mlp")) == (plan->target == WB_TARGET_MLX) ? 1 : 0;
     return points;
 }
 

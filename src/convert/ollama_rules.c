@@ -28,7 +28,7 @@ static int64_t layer_of(const wb__ollama_ask *ask)
 {
     static const wb__str mark = {".layers.", 8};
     for (size_t i = 0; i + mark.len < ask->name.len; i++) {
-        if (memcmp(ask->name.ptr + i, mark.ptr, mark.len) != 0)
+        if (!wb__str_equal((wb__str){ask->name.ptr + i, mark.len}, mark))
             continue;
         size_t at = i + mark.len, first = at;
         int64_t n = 0;
@@ -149,40 +149,48 @@ static wb__ollama_type cohere2_moe(const wb__ollama_ask *ask)
 
 /* ---- Laguna ---- */
 
-static bool list_has(const wb__ollama_ask *ask, int64_t layer, uint64_t *listed)
+/* The lists of a config that name its dense layers. As many entries of them are read as a model could have
+ * layers, so that a long list costs no more for each tensor. */
+#define DENSE_LISTED_MAX 1024
+
+typedef struct dense_layers {
+    uint64_t listed; /* layers that have a type in the config */
+    bool has;        /* the layer that was asked for */
+    bool has_any;
+} dense_layers;
+
+static uint64_t array_of(const wb_model *model, const char *key, wb_meta_array *array)
 {
-    wb_meta_array array = {.size = sizeof array};
-    bool has = false;
-    *listed = 0;
-    if (wb_meta_get_array(ask->plan->model, "mlp_layer_types", SIZE_MAX, &array, NULL) == WB_OK &&
-        array.element == WB_META_STRING) {
-        *listed = array.count;
-        const char *type;
-        size_t n;
-        has = layer >= 0 && (uint64_t)layer < array.count &&
-              wb_meta_string_at(&array, (uint64_t)layer, &type, &n) == WB_OK &&
-              wb__str_equal((wb__str){type, n}, WB__STR("dense"));
-    }
-    if (wb_meta_get_array(ask->plan->model, "mlp_only_layers", SIZE_MAX, &array, NULL) != WB_OK)
-        return has;
-    for (uint64_t i = 0; i < array.count && !has; i++) {
-        int64_t number;
-        has = wb_meta_ints(&array, i, 1, &number) == WB_OK && number == layer;
-    }
-    return has;
+    *array = (wb_meta_array){.size = sizeof *array};
+    if (wb_meta_get_array(model, key, SIZE_MAX, array, NULL) != WB_OK)
+        return 0;
+    return array->count < DENSE_LISTED_MAX ? array->count : DENSE_LISTED_MAX;
 }
 
-static bool names_any_layer(const wb__ollama_ask *ask, uint64_t listed)
+static dense_layers dense_layers_of(const wb_model *model, int64_t layer)
 {
-    uint64_t unused;
-    for (uint64_t i = 0; i < listed; i++) {
-        if (list_has(ask, (int64_t)i, &unused))
-            return true;
+    dense_layers dense = {0};
+    wb_meta_array array;
+    int64_t numbers[DENSE_LISTED_MAX];
+    uint64_t count = array_of(model, "mlp_layer_types", &array);
+    for (uint64_t i = 0; i < count; i++) {
+        const char *type;
+        size_t n;
+        if (wb_meta_string_at(&array, i, &type, &n) != WB_OK)
+            break;
+        dense.listed = array.count;
+        if (wb__str_equal((wb__str){type, n}, WB__STR("dense"))) {
+            dense.has_any = true;
+            dense.has |= layer >= 0 && (uint64_t)layer == i;
+        }
     }
-    wb_meta_array array = {.size = sizeof array};
-    return wb_meta_get_array(ask->plan->model, "mlp_only_layers", SIZE_MAX, &array, NULL) ==
-               WB_OK &&
-           array.count > 0;
+    count = array_of(model, "mlp_only_layers", &array);
+    dense.has_any |= count > 0;
+    if (count == 0 || wb_meta_ints(&array, 0, count, numbers) != WB_OK)
+        return dense;
+    for (uint64_t i = 0; i < count; i++)
+        dense.has |= numbers[i] == layer;
+    return dense;
 }
 
 /* The general rule, but for what it makes eight bits of. */
@@ -216,12 +224,11 @@ static wb__ollama_type laguna(const wb__ollama_ask *ask)
         return eight_or_keep(ask);
     if (wb__ollama_has_any(ask, attention))
         return ask->type == WB__OLLAMA_MXFP8 ? WB__OLLAMA_KEEP : not_promoted(ask);
-    uint64_t listed;
     int64_t layer = layer_of(ask), layers = first_number(ask, keys);
-    bool is_dense = list_has(ask, layer, &listed);
-    layers = layers > 0 ? layers : listed > 0 ? (int64_t)listed : 40;
-    if (wb__ollama_has_any(ask, dense) &&
-        (is_dense || (layer == 0 && !names_any_layer(ask, listed))))
+    dense_layers dense_ones = dense_layers_of(ask->plan->model, layer);
+    if (layers <= 0)
+        layers = dense_ones.listed > 0 ? (int64_t)dense_ones.listed : 40;
+    if (wb__ollama_has_any(ask, dense) && (dense_ones.has || (layer == 0 && !dense_ones.has_any)))
         return not_promoted(ask);
     if (!wb__ollama_has_any(ask, experts) || !wb__ollama_ends_any(ask, ends))
         return WB__OLLAMA_KEEP;
@@ -236,8 +243,7 @@ static wb__ollama_type laguna(const wb__ollama_ask *ask)
 static bool starts_with_any(const wb__ollama_ask *ask, const char *const *starts)
 {
     for (; *starts != NULL; starts++) {
-        size_t n = strlen(*starts);
-        if (ask->name.len >= n && memcmp(ask->name.ptr, *starts, n) == 0)
+        if (wb__str_starts_with(ask->name, wb__str_from(*starts, SIZE_MAX)))
             return true;
     }
     return false;

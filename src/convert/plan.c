@@ -392,10 +392,7 @@ static int by_ggml(const void *a, const void *b)
 static int by_name(const void *a, const void *b)
 {
     const wb__planned *const *x = a, *const *y = b;
-    size_t n = (*x)->name.len < (*y)->name.len ? (*x)->name.len : (*y)->name.len;
-    int order = memcmp((*x)->name.ptr, (*y)->name.ptr, n);
-    return order != 0 ? order
-                      : ((*x)->name.len > (*y)->name.len) - ((*x)->name.len < (*y)->name.len);
+    return wb__str_compare((*x)->name, (*y)->name);
 }
 
 static wb_status sort(wb_conversion *plan, wb__context *context)

@@ -212,24 +212,15 @@ static uint32_t guess_file_type(const wb_conversion *plan)
 
 /* ---- MLX ---- */
 
-static bool name_has(wb__str name, wb__str part)
-{
-    for (size_t i = 0; i + part.len <= name.len; i++) {
-        if (memcmp(name.ptr + i, part.ptr, part.len) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* The recipes mixed_2_6 … of mlx-lm: more bits for what matters more, by the layer. */
 static uint32_t mixed_bits(const wb_conversion *plan, const wb__planned *row)
 {
     uint64_t n = plan->insight->config.n_layers, i = row->layer;
     bool more = i < n / 8 || i >= 7 * n / 8 || (i - n / 8) % 3 == 2;
     bool matters =
-        name_has(row->name, WB__STR("v_proj")) || name_has(row->name, WB__STR("down_proj"));
-    return (matters && more) || name_has(row->name, WB__STR("lm_head")) ? plan->quant.high_bits
-                                                                        : plan->quant.form.bits;
+        wb__str_has(row->name, WB__STR("v_proj")) || wb__str_has(row->name, WB__STR("down_proj"));
+    return (matters && more) || wb__str_has(row->name, WB__STR("lm_head")) ? plan->quant.high_bits
+                                                                           : plan->quant.form.bits;
 }
 
 /* Qwen's routers get eight bits, whatever the rest is quantized to; but recipes do not know them. */

@@ -10,12 +10,7 @@
 
 bool wb__ollama_has(const wb__ollama_ask *ask, const char *part)
 {
-    size_t n = strlen(part);
-    for (size_t i = 0; i + n <= ask->name.len; i++) {
-        if (memcmp(ask->name.ptr + i, part, n) == 0)
-            return true;
-    }
-    return false;
+    return wb__str_has(ask->name, wb__str_from(part, SIZE_MAX));
 }
 
 bool wb__ollama_has_any(const wb__ollama_ask *ask, const char *const *parts)

@@ -35,11 +35,6 @@ static size_t digits_at(wb__str text, uint64_t *number)
     return n;
 }
 
-static bool starts_with(wb__str text, wb__str start)
-{
-    return text.len >= start.len && memcmp(text.ptr, start.ptr, start.len) == 0;
-}
-
 /* Whether a text is "layers.3", with what may wrap a decoder in front of it. */
 static bool is_layer(wb__str text)
 {
@@ -56,7 +51,7 @@ static bool is_layer(wb__str text)
     for (size_t i = 0; i < sizeof wraps / sizeof wraps[0]; i++) {
         wb__str rest = {text.ptr + wraps[i].len, text.len - wraps[i].len};
         uint64_t number;
-        if (!starts_with(text, wraps[i]) || !starts_with(rest, word))
+        if (!wb__str_starts_with(text, wraps[i]) || !wb__str_starts_with(rest, word))
             continue;
         rest = (wb__str){rest.ptr + word.len, rest.len - word.len};
         return rest.len > 0 && digits_at(rest, &number) == rest.len;
@@ -72,11 +67,8 @@ static bool take_apart(wb__str name, expert *to)
     if (!wb__str_ends_with(name, WB__STR(".weight")))
         return false;
     for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
-        size_t at = 0;
-        while (at + marks[i].len <= name.len &&
-               memcmp(name.ptr + at, marks[i].ptr, marks[i].len) != 0)
-            at++;
-        if (at + marks[i].len > name.len || !is_layer((wb__str){name.ptr, at}))
+        size_t at = wb__str_find(name, marks[i]);
+        if (at == SIZE_MAX || !is_layer((wb__str){name.ptr, at}))
             continue;
         at += marks[i].len;
         size_t n = digits_at((wb__str){name.ptr + at, name.len - at}, &to->number);
@@ -100,18 +92,12 @@ static wb__str stack_name(wb_conversion *plan, const expert *of)
     return (wb__str){text, n};
 }
 
-static int compare(wb__str a, wb__str b)
-{
-    int order = memcmp(a.ptr, b.ptr, a.len < b.len ? a.len : b.len);
-    return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
-}
-
 static int by_stack(const void *left, const void *right)
 {
     const expert *a = *(const expert *const *)left, *b = *(const expert *const *)right;
-    int order = compare(a->group, b->group);
+    int order = wb__str_compare(a->group, b->group);
     if (order == 0)
-        order = compare(a->rest, b->rest);
+        order = wb__str_compare(a->rest, b->rest);
     return order != 0 ? order : (a->number > b->number) - (a->number < b->number);
 }
 

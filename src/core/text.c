@@ -16,9 +16,30 @@ bool wb__str_equal_nocase(wb__str a, wb__str b)
     return true;
 }
 
+int wb__str_compare(wb__str a, wb__str b)
+{
+    size_t n = a.len < b.len ? a.len : b.len;
+    int order = n == 0 ? 0 : memcmp(a.ptr, b.ptr, n);
+    return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
+}
+
+bool wb__str_starts_with(wb__str text, wb__str start)
+{
+    return text.len >= start.len && wb__str_equal((wb__str){text.ptr, start.len}, start);
+}
+
 bool wb__str_ends_with(wb__str text, wb__str end)
 {
     return text.len >= end.len && memcmp(text.ptr + text.len - end.len, end.ptr, end.len) == 0;
+}
+
+size_t wb__str_find(wb__str text, wb__str part)
+{
+    for (size_t at = 0; at + part.len <= text.len; at++) {
+        if (wb__str_equal((wb__str){text.ptr + at, part.len}, part))
+            return at;
+    }
+    return SIZE_MAX;
 }
 
 unsigned wb__utf8_sequence(const unsigned char *text, size_t n)

@@ -34,7 +34,19 @@ static inline wb__str wb__str_from(const char *text, size_t len)
 /* A equals b, letters A to Z taken as a to z. No locale. */
 bool wb__str_equal_nocase(wb__str a, wb__str b);
 
+/* By bytes, and of two of which one begins the other the shorter first: < 0, 0 or > 0. */
+int wb__str_compare(wb__str a, wb__str b);
+
+bool wb__str_starts_with(wb__str text, wb__str start);
 bool wb__str_ends_with(wb__str text, wb__str end);
+
+/* Where `part` lies first in a text, SIZE_MAX if nowhere. */
+size_t wb__str_find(wb__str text, wb__str part);
+
+static inline bool wb__str_has(wb__str text, wb__str part)
+{
+    return wb__str_find(text, part) != SIZE_MAX;
+}
 
 /* A byte that a UTF-8 sequence of two to four bytes continues with. */
 static inline bool wb__utf8_is_continuation(unsigned char c)

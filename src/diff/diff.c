@@ -21,12 +21,9 @@ static int worst_first(const void *a, const void *b)
         return order;
     if (x->nmse != y->nmse)
         return x->nmse > y->nmse ? -1 : 1;
-    size_t n = x->name.len < y->name.len ? x->name.len : y->name.len;
-    order = n == 0 ? 0 : memcmp(x->name.ptr, y->name.ptr, n);
+    order = wb__str_compare(x->name, y->name);
     if (order != 0)
         return order;
-    if (x->name.len != y->name.len)
-        return x->name.len < y->name.len ? -1 : 1;
     /* Of two tensors in one model that go by one name. */
     uint64_t i = x->a == NULL ? UINT64_MAX : x->a->number;
     uint64_t j = y->a == NULL ? UINT64_MAX : y->a->number;

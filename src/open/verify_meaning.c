@@ -84,8 +84,7 @@ static bool is_of_another_part(wb__str name)
         {"mtp.", 4},
     };
     for (size_t i = 0; i < sizeof beginnings / sizeof beginnings[0]; i++) {
-        if (name.len > beginnings[i].len &&
-            memcmp(name.ptr, beginnings[i].ptr, beginnings[i].len) == 0)
+        if (wb__str_starts_with(name, beginnings[i]) && name.len > beginnings[i].len)
             return true;
     }
     return false;

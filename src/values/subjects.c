@@ -5,12 +5,9 @@
 static int by_name(const void *a, const void *b)
 {
     const wb__subject *x = a, *y = b;
-    size_t n = x->name.len < y->name.len ? x->name.len : y->name.len;
-    int order = n == 0 ? 0 : memcmp(x->name.ptr, y->name.ptr, n);
+    int order = wb__str_compare(x->name, y->name);
     if (order != 0)
         return order;
-    if (x->name.len != y->name.len)
-        return x->name.len < y->name.len ? -1 : 1;
     return x->number < y->number ? -1 : 1;
 }
 

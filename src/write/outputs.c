@@ -74,10 +74,7 @@ static int by_name(const void *left, const void *right)
 {
     const wb__outgoing *a = *(wb__outgoing *const *)left;
     const wb__outgoing *b = *(wb__outgoing *const *)right;
-    size_t n = a->out.name.len < b->out.name.len ? a->out.name.len : b->out.name.len;
-    int order = n == 0 ? 0 : memcmp(a->out.name.ptr, b->out.name.ptr, n);
-    return order != 0 ? order
-                      : (a->out.name.len > b->out.name.len) - (a->out.name.len < b->out.name.len);
+    return wb__str_compare(a->out.name, b->out.name);
 }
 
 static bool append(void *ctx, const char *text, size_t n)

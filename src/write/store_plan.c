@@ -29,13 +29,12 @@ static wb__str group_of(const wb_writer *writer, wb__str name)
     size_t count =
         feb ? sizeof feb_groups / sizeof feb_groups[0] : sizeof groups / sizeof groups[0];
     for (size_t i = 0; i < count; i++) {
-        size_t n = strlen(markers[i]);
-        for (size_t at = 0; at + n <= name.len; at++) {
-            if (memcmp(name.ptr + at, markers[i], n) != 0)
-                continue;
-            bool one = at + n < name.len && name.ptr[at + n] >= '0' && name.ptr[at + n] <= '9';
-            return (wb__str){name.ptr, one && !feb ? 0 : at + n - 1};
-        }
+        wb__str marker = wb__str_from(markers[i], SIZE_MAX);
+        size_t at = wb__str_find(name, marker), end = at + marker.len;
+        if (at == SIZE_MAX)
+            continue;
+        bool one = end < name.len && name.ptr[end] >= '0' && name.ptr[end] <= '9';
+        return (wb__str){name.ptr, one && !feb ? 0 : end - 1};
     }
     return (wb__str){name.ptr, 0};
 }
@@ -76,13 +75,6 @@ static void find_layers(wb_writer *writer)
     }
 }
 
-static int compare(wb__str a, wb__str b)
-{
-    size_t n = a.len < b.len ? a.len : b.len;
-    int order = n == 0 ? 0 : memcmp(a.ptr, b.ptr, n);
-    return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
-}
-
 static wb__str base_name(const wb__outgoing *tensor)
 {
     static const uint8_t ends[] = {0, 6, 5, 13};
@@ -95,9 +87,9 @@ static int by_layer(const void *left, const void *right)
     const wb__outgoing *b = *(wb__outgoing *const *)right;
     if (a->is_expert != b->is_expert)
         return a->is_expert - b->is_expert;
-    int order = compare(a->layer, b->layer);
+    int order = wb__str_compare(a->layer, b->layer);
     if (order == 0)
-        order = compare(base_name(a), base_name(b));
+        order = wb__str_compare(base_name(a), base_name(b));
     return order != 0 ? order : a->part - b->part;
 }
 
@@ -116,7 +108,7 @@ static void split_groups(const wb_writer *writer)
         size_t end = i;
         bool alike = true;
         wb__str layer = order[i]->layer;
-        while (end < writer->tensors.count && compare(order[end]->layer, layer) == 0) {
+        while (end < writer->tensors.count && wb__str_compare(order[end]->layer, layer) == 0) {
             alike = alike && is_packed_alike(order[i], order[end]);
             end++;
         }
@@ -142,7 +134,7 @@ static wb_status make_outputs(wb__context *context, wb_writer *writer)
     split_groups(writer);
     memset(outputs, 0, (tensors + 1) * sizeof *outputs);
     for (size_t i = 0; i < tensors; i++) {
-        if (i == 0 || compare(order[i]->layer, order[i - 1]->layer) != 0) {
+        if (i == 0 || wb__str_compare(order[i]->layer, order[i - 1]->layer) != 0) {
             outputs[count].first = i;
             outputs[count].layer = order[i]->layer;
             outputs[count].layout.header.allocator = &writer->allocator;

@@ -61,13 +61,8 @@ void wb__ollama_free(wb__ollama *ollama)
 /* Of a text that is no JSON, whose strings may have been cut already. */
 static bool says_manifest(const wb__ollama *ollama)
 {
-    static const char word[] = "schemaVersion";
-    const size_t n = sizeof word - 1;
-    for (size_t i = 0; i + n <= ollama->text_bytes; i++) {
-        if (memcmp(ollama->text + i, word, n) == 0)
-            return true;
-    }
-    return false;
+    wb__str text = {ollama->text, ollama->text_bytes};
+    return wb__str_has(text, WB__STR("schemaVersion"));
 }
 
 /*

@@ -100,9 +100,7 @@ static int compare_names(const void *left, const void *right)
 {
     const wb__out_tensor *a = *(wb__out_tensor *const *)left;
     const wb__out_tensor *b = *(wb__out_tensor *const *)right;
-    size_t n = a->name.len < b->name.len ? a->name.len : b->name.len;
-    int order = n == 0 ? 0 : memcmp(a->name.ptr, b->name.ptr, n);
-    return order != 0 ? order : (a->name.len > b->name.len) - (a->name.len < b->name.len);
+    return wb__str_compare(a->name, b->name);
 }
 
 static int compare(const void *left, const void *right)
