@@ -178,8 +178,6 @@ static void wait_for(wb__lane *lane, const wb__load_piece *piece)
                 done[i].result >= 0 && (uint64_t)done[i].result >= read->end - read->begin;
             read->is_reading = false;
         }
-        for (size_t i = 0; n == 0 && i < lane->queued; i++)
-            lane->queue[i]->is_reading = false;
     }
     uint64_t waited = wb__load_now() - start;
     lane->spent.read_ns += waited;
