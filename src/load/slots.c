@@ -123,18 +123,54 @@ static bool fill(wb__lane *lane)
     return true;
 }
 
+/* With the lock. */
+static wb__load_piece *take_passed(wb__load *load)
+{
+    wb__load_piece *piece = load->passed;
+    if (piece == NULL)
+        return NULL;
+    load->passed = piece->next;
+    load->passed_count--;
+    return piece;
+}
+
+bool wb__slots_pass_on(wb__lane *lane, wb__load_piece *piece)
+{
+    wb__load *load = lane->load;
+    bool passes = lane->is_reader && load->options->device == NULL;
+    if (!passes || (load->options->flags & WB_LOAD_DIGEST) == 0)
+        return false;
+    (void)pthread_mutex_lock(&load->lock);
+    passes = load->sleepers > load->passed_count;
+    if (passes) {
+        wb__load_piece **last = &load->passed;
+        while (*last != NULL)
+            last = &(*last)->next;
+        *last = piece;
+        piece->next = NULL;
+        piece->is_digested = true;
+        load->passed_count++;
+        (void)pthread_cond_signal(&load->more);
+    }
+    (void)pthread_mutex_unlock(&load->lock);
+    return passes;
+}
+
 /*
  * Gives a lane what is next, and while its ring reads what comes after that. A lane with nothing in hand
  * sleeps while those that read ahead are enough; what no ring reads is for as many lanes as there are.
  */
-static void queue_up(wb__lane *lane, bool waits)
+static wb__load_piece *queue_up(wb__lane *lane, bool waits)
 {
     wb__load *load = lane->load;
+    wb__load_piece *passed = NULL;
     bool more = true;
     (void)pthread_mutex_lock(&load->lock);
     load->readers -= lane->is_reader && lane->queued == 0;
     lane->is_reader = lane->is_reader && lane->queued != 0;
     for (;;) {
+        if (waits && lane->queued == 0 && (passed = take_passed(load)) != NULL)
+            break;
         bool crowded = load->ahead && load->readers >= load->wanted;
         if (lane->queued != 0 || !crowded)
             more = fill(lane);
@@ -149,6 +185,15 @@ static void queue_up(wb__lane *lane, bool waits)
     else if (load->sleepers != 0 && !load->ahead)
         (void)pthread_cond_signal(&load->more);
     (void)pthread_mutex_unlock(&load->lock);
+    return passed;
+}
+
+/* Chains of digests are gone on with by no more lanes than have one, or two. With the lock. */
+static size_t most_readers(const wb__load *load)
+{
+    size_t chains = load->file_count - load->first_file;
+    return load->options->flags & WB_LOAD_DIGEST ? (chains + load->hand - 1) / load->hand
+                                                 : SIZE_MAX;
 }
 
 /* A lane that never has to wait for its ring is not enough. */
@@ -156,8 +201,10 @@ static void wake_another(wb__lane *lane)
 {
     wb__load *load = lane->load;
     (void)pthread_mutex_lock(&load->lock);
-    load->wanted++;
-    (void)pthread_cond_signal(&load->more);
+    if (load->wanted < most_readers(load)) {
+        load->wanted++;
+        (void)pthread_cond_signal(&load->more);
+    }
     (void)pthread_mutex_unlock(&load->lock);
     lane->behind = 0;
 }
@@ -211,8 +258,11 @@ static bool read_on(wb__lane *lane, wb__load_piece *piece)
 wb__load_piece *wb__slots_take(wb__lane *lane, bool waits)
 {
     for (;;) {
+        wb__load_piece *passed = NULL;
         if (lane->queued == 0 || !lane->is_reader)
-            queue_up(lane, waits);
+            passed = queue_up(lane, waits);
+        if (passed != NULL)
+            return passed;
         if (lane->queued == 0)
             return NULL;
         wb__load_piece *piece = lane->queue[0];
