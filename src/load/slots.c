@@ -2,7 +2,12 @@
  * What is in hand: pieces in slots, on their way from the file to a lane. Slots are taken and freed under the
  * lock; in between they are the lane's that has them.
  */
+#define _GNU_SOURCE
 #include "load/load.h"
+
+#include <sys/mman.h>
+
+#define FIRST_BYTES ((uint64_t)256 << 10)
 
 /* Digests of several files are computed side by side, as each is a chain. With the lock. */
 static size_t next_file(wb__load *load)
@@ -25,6 +30,15 @@ static size_t next_file(wb__load *load)
     return best;
 }
 
+/* The first pieces are small, so that whoever computes has something to do soon. */
+static uint64_t next_bytes(const wb__load *load)
+{
+    uint64_t n = FIRST_BYTES;
+    while (n < load->piece_bytes && 4 * n <= load->taken)
+        n *= 2;
+    return n < load->piece_bytes ? n : load->piece_bytes;
+}
+
 /* Takes the next piece into a slot, with the lock; false if there is none, or no getting at it. */
 static bool take_piece(wb__load *load, wb__load_piece *piece)
 {
@@ -39,7 +53,7 @@ static bool take_piece(wb__load *load, wb__load_piece *piece)
     }
     /* Pieces end at multiples of the alignment, so that all but the first begin at one. */
     uint64_t left = file->end - file->taken;
-    uint64_t n = load->piece_bytes - file->taken % WB__DIRECT_ALIGNMENT;
+    uint64_t n = next_bytes(load) - file->taken % WB__DIRECT_ALIGNMENT;
     const wb__model_file *in = &load->model->logical.files[number];
     const wb__table *table = &load->model->logical.table;
     while (file->next_tensor < file->order.count &&
@@ -53,6 +67,7 @@ static bool take_piece(wb__load *load, wb__load_piece *piece)
                               .begin = file->taken,
                               .end = file->taken + (left < n ? left : n),
                               .first_tensor = file->next_tensor};
+    load->taken += piece->end - piece->begin;
     file->taken = piece->end;
     file->in_hand++;
     return true;
@@ -157,6 +172,25 @@ bool wb__slots_pass_on(wb__lane *lane, wb__load_piece *piece)
 }
 
 /*
+ * New memory is cleared by the kernel when it is first touched, which takes as long as reading it from a fast disk.
+ * A lane that has nothing to do as another reads ahead has it done meanwhile. What is in the memory stays as it is.
+ * With the lock, which is let go meanwhile.
+ */
+static void populate(wb__load *load)
+{
+    load->is_populated = true;
+#ifdef MADV_POPULATE_WRITE
+    size_t n = load->memory_bytes < load->total ? load->memory_bytes : (size_t)load->total;
+    uintptr_t page = WB__DIRECT_ALIGNMENT;
+    uint8_t *begin = load->slots[0].buffer;
+    (void)pthread_mutex_unlock(&load->lock);
+    if (n > page)
+        (void)madvise(begin, (n - page) / page * page, MADV_POPULATE_WRITE);
+    (void)pthread_mutex_lock(&load->lock);
+#endif
+}
+
+/*
  * Gives a lane what is next, and while its ring reads what comes after that. A lane with nothing in hand
  * sleeps while those that read ahead are enough; what no ring reads is for as many lanes as there are.
  */
@@ -176,6 +210,10 @@ static wb__load_piece *queue_up(wb__lane *lane, bool waits)
             more = fill(lane);
         if (lane->queued != 0 || !more || !waits)
             break;
+        if (crowded && !load->is_populated) {
+            populate(load);
+            continue;
+        }
         load->sleepers++;
         (void)pthread_cond_wait(&load->more, &load->lock);
         load->sleepers--;
@@ -291,6 +329,7 @@ wb_status wb__slots_open(wb__load *load, size_t count)
         return wb__fail_memory(load->context);
     load->slot_count = count;
     load->wanted = 1;
+    load->is_populated = load->options->device != NULL || load->options->place != NULL;
     if (load->options->device != NULL)
         return WB_OK;
     load->memory_bytes = count * load->piece_bytes + WB__DIRECT_ALIGNMENT;
