@@ -82,8 +82,8 @@ typedef struct wb__load {
     size_t sleepers;        /* lanes that wait for `more` */
     wb__load_piece *passed; /* digested, for a sleeper to hand over; the first is the oldest */
     size_t passed_count;
-    uint64_t taken;    /* bytes, in pieces */
-    bool is_populated; /* the memory of the buffers, or need not be */
+    uint64_t taken;              /* bytes, in pieces */
+    bool is_populated;           /* the memory of the buffers, or need not be */
     struct wb__digest_job *jobs; /* pieces that are to be digested */
     wb__load_file *files;
     size_t file_count;

@@ -7,7 +7,7 @@
 
 #include <sys/mman.h>
 
-#define FIRST_BYTES ((uint64_t)256 << 10)
+#define FIRST_BYTES ((uint64_t)1 << 20)
 
 /* Digests of several files are computed side by side, as each is a chain. With the lock. */
 static size_t next_file(wb__load *load)
