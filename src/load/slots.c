@@ -30,10 +30,13 @@ static size_t next_file(wb__load *load)
     return best;
 }
 
-/* The first pieces are small, so that whoever computes has something to do soon. */
+/*
+ * With digests, which are what takes longest, the first pieces are small, so that they begin soon, and later ones
+ * no more than a quarter of what was read before, so that they do not have to wait for them.
+ */
 static uint64_t next_bytes(const wb__load *load)
 {
-    uint64_t n = FIRST_BYTES;
+    uint64_t n = load->options->flags & WB_LOAD_DIGEST ? FIRST_BYTES : load->piece_bytes;
     while (n < load->piece_bytes && 4 * n <= load->taken)
         n *= 2;
     return n < load->piece_bytes ? n : load->piece_bytes;
