@@ -2,13 +2,11 @@
  * Who does what as a file is loaded past the page cache with its digest: one lane reads and digests, as
  * the digest is a chain, and leaves what has been digested to those that have nothing to do.
  *
- * wraps: wb__ring_take pthread_cond_wait
+ * wraps: wb__ring_take wb__slots_pass_on pthread_cond_wait
  */
 #include "crew.h"
 
-#include "digest/sha256.h"
-#include "io/ring.h"
-#include "open/open.h"
+#include "load/load.h"
 
 enum { THREADS = 3, DATA = 6 << 20, MEMORY = 1 << 20 };
 
@@ -44,6 +42,18 @@ size_t __wrap_wb__ring_take(wb__ring *ring, wb__ring_done *done, size_t most)
     }
     is_reader = true;
     return __real_wb__ring_take(ring, done, most);
+}
+
+bool __real_wb__slots_pass_on(wb__lane *lane, wb__load_piece *piece);
+bool __wrap_wb__slots_pass_on(wb__lane *lane, wb__load_piece *piece);
+
+/* Waits for whoever was to hand it over, before it comes round to it itself. */
+bool __wrap_wb__slots_pass_on(wb__lane *lane, wb__load_piece *piece)
+{
+    bool passed = __real_wb__slots_pass_on(lane, piece);
+    while (passed && others_took == 0)
+        (void)sched_yield();
+    return passed;
 }
 
 static int consume(void *ctx, const wb_piece *piece)
