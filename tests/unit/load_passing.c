@@ -35,8 +35,7 @@ size_t __wrap_wb__ring_take(wb__ring *ring, wb__ring_done *done, size_t most);
 /* Nothing is there before the others sleep. */
 size_t __wrap_wb__ring_take(wb__ring *ring, wb__ring_done *done, size_t most)
 {
-    if (!is_reader) {
-        readers++;
+    if (!is_reader && readers++ == 0) {
         while (asleep < THREADS - 1)
             (void)sched_yield();
     }
@@ -117,7 +116,6 @@ static void others_hand_over_what_was_digested(void **state)
     assert_true(sum == expected_sum);
     assert_memory_equal(digest, expected, 32);
     bool rang = readers != 0; /* without a ring, or O_DIRECT, each lane does all by itself */
-    assert_true(readers <= 1);
     assert_true(!rang || others_took > 0);
     free(file);
     scratch_remove(folder);
