@@ -222,6 +222,11 @@ wb_status wb__plan_forms(wb_conversion *plan, wb__context *context);
 wb__form wb__plan_form_of(const wb_conversion *plan, uint64_t source, bool *by_view,
                           wb__global *global);
 
+/* ---- granted.c ---- */
+
+/* Warns of what a config says and llama.cpp does otherwise. */
+wb_status wb__granted_note(wb_conversion *plan, wb__context *context);
+
 /* ---- names.c ---- */
 
 /*

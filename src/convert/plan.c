@@ -460,6 +460,8 @@ wb_status wb__plan_make(wb_conversion *plan, wb__context *context)
             wb__plan_note(plan, context, WB_INFO, WB__FINDING_CONVERT_META, WB__STR(""),
                           "an archive of arrays holds no metadata, config or tokenizer: they stay "
                           "behind");
+    if (status == WB_OK)
+        status = wb__granted_note(plan, context);
     bool by_name = plan->target == WB_TARGET_OLLAMA && status == WB_OK && !plan->insight->by_key;
     if (by_name)
         status = wb__plan_store(plan, context);
