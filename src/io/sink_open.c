@@ -90,21 +90,13 @@ static int begin_file(wb_sink *sink, uint64_t expected)
     return os_error != 0 ? os_error : wb__write_reserve(sink->fd, expected);
 }
 
-/* A file that nothing could be written into is of no use to the next run. */
-static void forget_empty(wb_sink *sink)
-{
-    struct stat st;
-    if (sink->fd >= 0 && fstat(sink->fd, &st) == 0 && st.st_size == 0)
-        sink->kept = false;
-}
-
-static wb_status open_sink(wb__context *context, const char *path, uint64_t expected, bool kept,
-                           wb_sink **out)
+wb_status wb__sink_open_as(wb__context *context, const char *path, const char *label, bool kept,
+                           uint64_t expected, wb_sink **out)
 {
     int os_error = 0;
     *out = NULL;
     wb_sink *sink = NULL;
-    wb_status status = wb__sink_make(context, path, &sink);
+    wb_status status = wb__sink_make(context, label, &sink);
     if (sink == NULL)
         return status;
     sink->kept = kept;
@@ -113,7 +105,6 @@ static wb_status open_sink(wb__context *context, const char *path, uint64_t expe
         os_error = begin_file(sink, expected);
     if (os_error != 0) {
         status = wb__sink_fail(context, sink, os_error, "cannot write the file");
-        forget_empty(sink);
         wb__sink_discard(sink);
         return status;
     }
@@ -123,13 +114,7 @@ static wb_status open_sink(wb__context *context, const char *path, uint64_t expe
 
 wb_status wb__sink_open(wb__context *context, const char *path, uint64_t expected, wb_sink **out)
 {
-    return open_sink(context, path, expected, false, out);
-}
-
-wb_status wb__sink_open_kept(wb__context *context, const char *path, uint64_t expected,
-                             wb_sink **out)
-{
-    return open_sink(context, path, expected, true, out);
+    return wb__sink_open_as(context, path, path, false, expected, out);
 }
 
 void wb__sink_forget(wb_sink *sink)
