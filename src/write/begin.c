@@ -26,24 +26,12 @@ bool wb__path_is_stream(const char *path)
     return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
 }
 
-static wb_status find_source(wb__context *context, const wb_writer *writer, const char *path,
-                             bool *is_source)
-{
-    const wb_model *source = writer->source;
-    *is_source = false;
-    for (size_t i = 0; source != NULL && i < source->source_count; i++) {
-        *is_source = wb__source_is_at(source->sources[i], path);
-        if (*is_source)
-            return WB_OK;
-    }
-    return source == NULL ? WB_OK : wb__beside_has(source, context, path, is_source);
-}
-
 static wb_status check_file(wb__context *context, const wb_writer *writer, const char *path)
 {
     struct stat st;
-    bool is_source;
-    wb_status status = find_source(context, writer, path, &is_source);
+    bool is_source = false;
+    wb_status status =
+        writer->source == NULL ? WB_OK : wb__model_reads(writer->source, context, path, &is_source);
     if (status != WB_OK)
         return status;
     if (is_source)
