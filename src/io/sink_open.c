@@ -41,16 +41,26 @@ static int open_temporary(wb_sink *sink)
     return sink->named ? 0 : errno;
 }
 
-/* Opens the file that a former run may have left. 0, or errno. */
+/*
+ * Opens the file that a former run may have left; everyone knows its name, so that what others put there, in a
+ * folder that is not ours alone, goes: it may be another's file by a second name. 0, or errno.
+ */
 static int open_kept(wb_sink *sink)
 {
+    const int flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
     struct stat st;
-    sink->fd = openat(sink->folder, sink->temporary,
-                      O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0666);
-    if (sink->fd < 0)
-        return errno;
-    sink->named = true;
-    return fstat(sink->fd, &st) != 0 ? errno : S_ISREG(st.st_mode) ? 0 : EEXIST;
+    sink->fd = openat(sink->folder, sink->temporary, flags);
+    if (sink->fd >= 0 && (fstat(sink->fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_nlink != 1 ||
+                          st.st_uid != geteuid())) {
+        (void)close(sink->fd);
+        sink->fd = -1;
+    }
+    if (sink->fd < 0) {
+        (void)unlinkat(sink->folder, sink->temporary, 0);
+        sink->fd = openat(sink->folder, sink->temporary, flags | O_CREAT | O_EXCL, 0666);
+    }
+    sink->named = sink->fd >= 0;
+    return sink->named ? 0 : errno;
 }
 
 /* 0, or errno. */

@@ -1,7 +1,9 @@
-/* A writer whose disk is full: errors name what the caller named, and nothing is left that helps nobody. */
+/* A writer whose disk is full, or that finds what it did not leave: errors name what the caller named, nothing is left
+ * that helps nobody, and nothing is written into that is another's. */
 #include "writing.h"
 
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 static char *folder;
 
@@ -65,11 +67,46 @@ static void an_empty_folder_goes(void **state)
     free(path);
 }
 
+/* What stands under the temporary name and is not ours alone is not written into. */
+static void a_second_name_is_not_ours(void **state)
+{
+    (void)state;
+    static const char *const ways[] = {"hard", "soft", "pipe"};
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        size_t n;
+        char *path = text_of("%s/%s", folder, ways[i]);
+        char *kept = text_of("%s/.%s.wb-partial", folder, ways[i]);
+        char *inside = text_of("%s/.model.safetensors.wb-partial", kept);
+        char *other = text_of("%s/other.txt", folder);
+        write_file(other, "mine", 4);
+        assert_int_equal(mkdir(kept, 0777), 0);
+        assert_int_equal(i == 0   ? link(other, inside)
+                         : i == 1 ? symlink(other, inside)
+                                  : mkfifo(inside, 0600),
+                         0);
+        wb_writer *writer = make(path);
+        OK(wb_writer_begin(writer, E));
+        fill(writer, 0, 0, 16);
+        OK(wb_writer_commit(writer, E));
+        wb_writer_free(writer);
+        expect_sound(path);
+        unsigned char *text = read_file(other, &n);
+        assert_int_equal(n, 4);
+        assert_memory_equal(text, "mine", 4);
+        free(text);
+        free(other);
+        free(inside);
+        free(kept);
+        free(path);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_file_is_named),
         cmocka_unit_test(an_empty_folder_goes),
+        cmocka_unit_test(a_second_name_is_not_ours),
     };
     (void)getrlimit(RLIMIT_FSIZE, &before);
     folder = scratch_make();
