@@ -1,11 +1,11 @@
 /*
  * fuzz/disk/disk.h: a small file system in the process's own memory, below DISK_ROOT.
  *
- * Half of what a target that writes files takes is the system's time. calls.c lies between such a target and the
- * system (--wrap, CMakeLists.txt): what is named below DISK_ROOT, or has one of its descriptors, is
- * answered from here, everything else by the system. It knows what the library uses: files and folders, second
- * names, files without one, locks of open files, exchange, room made within files. It has no
- * symbolic links, no permissions and no threads.
+ * Half of what a target that writes files takes is the system's time. opened.c, names.c and asked.c lie
+ * between such a target and the system (--wrap, CMakeLists.txt): what is named below DISK_ROOT, or has one
+ * of its descriptors, is answered from here, everything else by the system. It knows what the library uses:
+ * files and folders, second names, files without one, locks of open files, exchange, room made within
+ * files. It has no symbolic links, no permissions and no threads.
  *
  * Functions that return an int give 0, or errno.
  */
@@ -29,7 +29,7 @@ typedef struct disk_entry {
 struct disk_node {
     bool is_folder;
     unsigned links, opened; /* it goes when there are none of either */
-    unsigned shared;        /* locks; */
+    unsigned shared;        /* locks */
     bool exclusive;
     uint32_t mode;
     uint64_t number;  /* no other ever has it */

@@ -1,27 +1,25 @@
 /*
- * Inputs that are choices: what they are compared with tells a fuzzer nothing, and takes half of its time. In
- * targets linked with this (--wrap, CMakeLists.txt) comparisons are not looked at.
+ * Inputs that are choices: what texts are compared with tells a fuzzer nothing, and takes an eighth of its time. In
+ * targets linked with this (--wrap, CMakeLists.txt) it does not look at them. Preset fuzz-tape
+ * leaves out the comparisons of numbers as well.
  */
 #include <stddef.h>
-#include <stdint.h>
 
-#define QUIET(name, ...)                                                                           \
-    void __wrap_##name(__VA_ARGS__);                                                               \
-    void __wrap_##name(__VA_ARGS__)                                                                \
-    {                                                                                              \
-    }
+#define QUIET(name, text, ...)                                                                     \
+    void __wrap___sanitizer_weak_hook_##name(void *caller, text *a, text *b, __VA_ARGS__);         \
+    void __wrap___sanitizer_weak_hook_##name(void *caller, text *a, text *b, __VA_ARGS__)
 
-#pragma clang diagnostic ignored "-Wunused-parameter"
+QUIET(memcmp, const void, size_t n, int result)
+{
+    (void)caller, (void)a, (void)b, (void)n, (void)result;
+}
 
-QUIET(__sanitizer_cov_trace_cmp1, uint8_t a, uint8_t b)
-QUIET(__sanitizer_cov_trace_cmp2, uint16_t a, uint16_t b)
-QUIET(__sanitizer_cov_trace_cmp4, uint32_t a, uint32_t b)
-QUIET(__sanitizer_cov_trace_cmp8, uint64_t a, uint64_t b)
-QUIET(__sanitizer_cov_trace_const_cmp1, uint8_t a, uint8_t b)
-QUIET(__sanitizer_cov_trace_const_cmp2, uint16_t a, uint16_t b)
-QUIET(__sanitizer_cov_trace_const_cmp4, uint32_t a, uint32_t b)
-QUIET(__sanitizer_cov_trace_const_cmp8, uint64_t a, uint64_t b)
-QUIET(__sanitizer_cov_trace_switch, uint64_t value, const uint64_t *cases)
-QUIET(__sanitizer_weak_hook_memcmp, void *caller, const void *a, const void *b, size_t n, int result)
-QUIET(__sanitizer_weak_hook_strcmp, void *caller, const char *a, const char *b, int result)
-QUIET(__sanitizer_weak_hook_strncmp, void *caller, const char *a, const char *b, size_t n, int result)
+QUIET(strncmp, const char, size_t n, int result)
+{
+    (void)caller, (void)a, (void)b, (void)n, (void)result;
+}
+
+QUIET(strcmp, const char, int result)
+{
+    (void)caller, (void)a, (void)b, (void)result;
+}
