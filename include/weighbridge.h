@@ -265,6 +265,14 @@ WB_API void wb_close(wb_model *model);
 WB_API wb_status wb_model_check(const wb_model *model, wb_error *error) WB_MUST_CHECK;
 
 /*
+ * *reads is 1 where a path leads, by whatever name, to a file that the model is read from, now or when it is
+ * asked for: of its weights, or one beside them, such as config.json and tokenizer.json. Who writes there
+ * takes something of the model away. 0 where there is no file. Fails with ARGUMENT for no path, MEMORY.
+ */
+WB_API wb_status wb_model_reads(const wb_model *model, const char *path, int *reads,
+                                wb_error *error) WB_MUST_CHECK;
+
+/*
  * 1 if `address` lies in a file this model has mapped, else 0. Async-signal-safe, so that a SIGBUS
  * handler of the application can tell whether a truncated model file is to blame.
  */
@@ -1668,7 +1676,8 @@ typedef struct wb_value {
 /*
  * Sets a metadata entry; one that is there keeps its place. Entries are written in the order in which
  * they came. safetensors has strings only. The keys that a split of GGUF needs, and index files, come
- * by themselves. Copies everything. ARGUMENT for a value that is none, and after wb_writer_plan.
+ * by themselves: setting split.no, split.count or split.tensors.count of GGUF does nothing. Copies
+ * everything. ARGUMENT for a value that is none, and after wb_writer_plan.
  */
 WB_API wb_status wb_writer_set(wb_writer *writer, const char *key, size_t key_len,
                                const wb_value *value, wb_error *error) WB_MUST_CHECK;
