@@ -7,6 +7,7 @@
  *   byte 1, 2    the policy
  */
 #define _POSIX_C_SOURCE 200809L
+#define _FILE_OFFSET_BITS 64
 #include <dirent.h>
 #include <sys/stat.h>
 #include <unistd.h>

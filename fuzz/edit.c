@@ -3,6 +3,7 @@
  * edit the file is exactly what the edits say, or, where one was refused, what it was.
  */
 #define _POSIX_C_SOURCE 200809L
+#define _FILE_OFFSET_BITS 64
 #include <unistd.h>
 
 #include "support/scratch.h"

@@ -3,6 +3,7 @@
  * order. Whatever is committed opens as exactly that; whatever is refused leaves nothing.
  */
 #define _POSIX_C_SOURCE 200809L
+#define _FILE_OFFSET_BITS 64
 #include <dirent.h>
 #include <unistd.h>
 
@@ -29,8 +30,20 @@ static void sweep(bool must_be_empty)
     (void)closedir(folder);
 }
 
-static wb_status declare(fuzz_tape *tape, wb_writer *writer, written *w, bool is_npz)
+/* What the parts of a split GGUF say of themselves comes by itself, whatever is set. */
+static bool is_left_out(const written_meta *m, const char *format)
 {
+    static const char *const keys[] = {"split.no", "split.count", "split.tensors.count"};
+    for (size_t i = 0; i < 3 && strcmp(format, "gguf") == 0; i++) {
+        if (strlen(keys[i]) == m->key_len && memcmp(keys[i], m->key, m->key_len) == 0)
+            return true;
+    }
+    return false;
+}
+
+static wb_status declare(fuzz_tape *tape, wb_writer *writer, written *w, const char *format)
+{
+    bool is_npz = strcmp(format, "npz") == 0;
     wb_error error;
     wb_status status = WB_OK;
     uint32_t count = fuzz_choose(tape, 24);
@@ -48,7 +61,7 @@ static wb_status declare(fuzz_tape *tape, wb_writer *writer, written *w, bool is
                 }
             }
             status = wb_writer_set_string(writer, m->key, m->key_len, m->text, m->text_len, &error);
-            w->meta_count += m == &w->metas[w->meta_count];
+            w->meta_count += m == &w->metas[w->meta_count] && !is_left_out(m, format);
         } else {
             written_tensor *t = &w->tensors[w->tensor_count];
             uint64_t index;
@@ -103,7 +116,7 @@ static void write_it(fuzz_tape *tape, wb_writer *writer, written *w,
     wb_error error;
     wb_file file = {.size = sizeof file};
     bool complete;
-    wb_status status = declare(tape, writer, w, strcmp(options->format, "npz") == 0);
+    wb_status status = declare(tape, writer, w, options->format);
     uint32_t state = fuzz_seed((uint32_t)tape->size * 31 + fuzz_choose(tape, 256));
     if (status == WB_OK)
         status = wb_writer_plan(writer, path, &error);

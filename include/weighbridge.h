@@ -1676,7 +1676,8 @@ typedef struct wb_value {
 /*
  * Sets a metadata entry; one that is there keeps its place. Entries are written in the order in which
  * they came. safetensors has strings only. The keys that a split of GGUF needs, and index files, come
- * by themselves. Copies everything. ARGUMENT for a value that is none, and after wb_writer_plan.
+ * by themselves: setting split.no, split.count or split.tensors.count of GGUF does nothing. Copies
+ * everything. ARGUMENT for a value that is none, and after wb_writer_plan.
  */
 WB_API wb_status wb_writer_set(wb_writer *writer, const char *key, size_t key_len,
                                const wb_value *value, wb_error *error) WB_MUST_CHECK;

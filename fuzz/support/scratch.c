@@ -1,8 +1,10 @@
 #define _POSIX_C_SOURCE 200809L
+#define _FILE_OFFSET_BITS 64
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "disk/disk.h"
 #include "scratch.h"
 
 #define NAMES_MAX 100
@@ -41,8 +43,9 @@ static void clean(void)
 
 const char *fuzz_scratch(void)
 {
-    static const char *const bases[] = {"/dev/shm", "/tmp"};
-    for (size_t i = 0; i < 2 && root[0] == '\0'; i++) {
+    /* The first is there where the disk of disk/disk.h is. */
+    static const char *const bases[] = {DISK_ROOT, "/dev/shm", "/tmp"};
+    for (size_t i = 0; i < sizeof bases / sizeof *bases && root[0] == '\0'; i++) {
         (void)snprintf(root, sizeof root, "%s/wb-fuzz-XXXXXX", bases[i]);
         if (mkdtemp(root) == NULL)
             root[0] = '\0';

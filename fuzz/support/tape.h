@@ -40,7 +40,9 @@ static inline size_t fuzz_text(fuzz_tape *tape, char *to, size_t most)
         n = n < most ? n : most;
         memcpy(to, plain[how], n);
     } else {
-        size_t wanted = how == 15 ? fuzz_choose(tape, 256) * 37u : how;
+        size_t wanted = how == 15 ? fuzz_choose(tape, 256) : how;
+        if (wanted > 191) /* a page or two: more would be most of the work */
+            wanted = (wanted - 191) * 148;
         for (; n < wanted && n < most; n++)
             to[n] = how == 15 ? 'x' : (char)fuzz_choose(tape, 256);
     }

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "arch/row_order.h"
+
 typedef struct adapter {
     wb_conversion *plan;
     wb__context *context;
@@ -284,16 +286,15 @@ static wb_status order_rows(const adapter *of, const wb__planned *row, uint64_t 
     uint64_t heads;
     if (!wb__plan_interleaves(of->plan, row->rule, &heads) || of->is_gguf == into)
         return WB_OK;
-    if (heads == 0 || row->rows % heads != 0 || row->rows / heads % 2 != 0)
+    uint64_t head_rows = wb__row_order_head(row->rows, heads);
+    if (head_rows == 0)
         return fail(of, WB_ERROR_UNSUPPORTED, row->name, "its rows are no whole number of heads");
-    const wb__planned order = {.turns = into ? WB__ROWS_INTERLEAVE : WB__ROWS_SEPARATE,
-                               .head_rows = row->rows / heads};
     size_t bytes = (size_t)(row->rows * rank) * sizeof(float);
     float *sorted = wb__arena_alloc(&of->plan->arena, bytes);
     if (sorted == NULL)
         return wb__fail_memory(of->context);
-    wb__rows_reorder(&order, (uint8_t *)sorted, (const uint8_t *)*b, row->rows,
-                     (size_t)rank * sizeof(float));
+    wb__rows_reorder(into ? WB__ROWS_INTERLEAVE : WB__ROWS_SEPARATE, head_rows, (uint8_t *)sorted,
+                     (const uint8_t *)*b, row->rows, (size_t)rank * sizeof(float));
     *b = sorted;
     return WB_OK;
 }
