@@ -229,6 +229,8 @@ static bool is_copy(const convert_job *job)
                  args->given[OPTION_ALIGNMENT] || job->out_is_stdout;
     if (strcmp(job->to, "gguf") == 0 && in_store && !split)
         return false; /* the file as it is, which the library sees to */
+    if (in_store && job->out_is_folder)
+        return false; /* the library knows what lies beside the weights there */
     return kept && strcmp(wb_format(job->model), job->to) == 0;
 }
 

@@ -281,7 +281,7 @@ static int export_planned(const arguments *args, export_plan *plan)
         return report_usage("a terminal shows no %s: give -o FILE, or --format text",
                             plan->format == FORMAT_NPY ? ".npy" : "raw bytes");
     if (!is_stdout && replaces_model(plan->output, plan->model))
-        return report_usage("the output would take the place of the model");
+        return report_usage("the output would take the place of a file of the model");
     int code = is_dry ? EXIT_CLEAN : export_write(plan);
     if (code == EXIT_CLEAN && args->given[OPTION_JSON])
         export_answer(plan, args->operands[0], !is_dry);

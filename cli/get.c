@@ -292,7 +292,7 @@ int command_get(const arguments *args)
         return code;
     }
     code = !is_stdout && replaces_model(plan.output, model)
-               ? report_usage("the output would take the place of the model")
+               ? report_usage("the output would take the place of a file of the model")
                : get_from(&plan);
     wb_device_close(&device);
     wb_close(model);

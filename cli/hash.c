@@ -223,7 +223,7 @@ static int hash_path(void *ctx, paths *seen, const char *path)
         if (r->args->given[OPTION_JSON])
             json_failure(path, &error);
     } else if (is_over_model(&s)) {
-        code = report_usage("the manifest would take the place of the model");
+        code = report_usage("the manifest would take the place of a file of the model");
     } else if (r->args->given[OPTION_MANIFEST]) {
         code = write_manifest(&s);
     } else if (r->args->given[OPTION_JSON]) {

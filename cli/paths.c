@@ -135,10 +135,8 @@ bool is_same_file(const char *a, const char *b)
 
 bool replaces_model(const char *output, const wb_model *model)
 {
-    for (uint64_t i = 0; i < wb_file_count(model); i++) {
-        wb_file file = {.size = sizeof file};
-        if (wb_file_at(model, i, &file, NULL) == WB_OK && is_same_file(output, file.path))
-            return true;
-    }
-    return false;
+    int reads;
+    if (wb_model_reads(model, output, &reads, NULL) != WB_OK)
+        die_of_memory();
+    return reads != 0;
 }

@@ -38,7 +38,7 @@ const char *path_label(const char *path);
 /* Whether both are there, and one regular file. */
 bool is_same_file(const char *a, const char *b);
 
-/* Whether what is written to the path would take the place of a file of the model. */
+/* Whether what is written to the path would take the place of a file of the model, or of one beside its weights. */
 bool replaces_model(const char *output, const wb_model *model);
 
 #endif

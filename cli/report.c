@@ -57,13 +57,22 @@ static void add_list(text *t, const char *format, va_list list)
     text_adds(t, small);
 }
 
+/* A path that is empty shows as that. */
+static void add_path(text *t, const char *path)
+{
+    if (path[0] == '\0')
+        text_adds(t, "''");
+    else
+        text_add_shown(t, path, strlen(path));
+}
+
 /* "wb: PATH: what is said" and an end; `path` may be NULL. */
 static void report_list(const char *path, const char *format, va_list list, const char *end)
 {
     text line = {0};
     text_adds(&line, "wb: ");
     if (path != NULL) {
-        text_add_shown(&line, path, strlen(path));
+        add_path(&line, path);
         text_adds(&line, ": ");
     }
     add_list(&line, format, list);
@@ -150,7 +159,7 @@ void text_add_finding(text *t, const char *path, const wb_finding *finding)
     if (finding->file[0] != '\0')
         text_adds(t, finding->file); /* printable already, as are name and message */
     else
-        text_add_shown(t, path, strlen(path));
+        add_path(t, path);
     text_adds(t, ": ");
     if (finding->offset != WB_NO_OFFSET)
         text_addf(t, "at byte %llu: ", (unsigned long long)finding->offset);

@@ -265,6 +265,14 @@ WB_API void wb_close(wb_model *model);
 WB_API wb_status wb_model_check(const wb_model *model, wb_error *error) WB_MUST_CHECK;
 
 /*
+ * *reads is 1 where a path leads, by whatever name, to a file that the model is read from, now or when it is
+ * asked for: of its weights, or one beside them, such as config.json and tokenizer.json. Who writes there
+ * takes something of the model away. 0 where there is no file. Fails with ARGUMENT for no path, MEMORY.
+ */
+WB_API wb_status wb_model_reads(const wb_model *model, const char *path, int *reads,
+                                wb_error *error) WB_MUST_CHECK;
+
+/*
  * 1 if `address` lies in a file this model has mapped, else 0. Async-signal-safe, so that a SIGBUS
  * handler of the application can tell whether a truncated model file is to blame.
  */

@@ -1,4 +1,4 @@
-#include "open/open.h"
+#include "open/insight.h"
 
 #include <limits.h>
 
@@ -161,6 +161,19 @@ wb_status wb_model_check(const wb_model *model, wb_error *error)
             return status;
     }
     return WB_OK;
+}
+
+wb_status wb_model_reads(const wb_model *model, const char *path, int *reads, wb_error *error)
+{
+    wb_error spare;
+    wb__context context = wb__context_of(model, wb__error_reset(error, &spare));
+    bool does = false;
+    *reads = 0;
+    if (path == NULL)
+        return wb__fail_argument(&context, "the path must not be NULL");
+    wb_status status = wb__model_reads(model, &context, path, &does);
+    *reads = does;
+    return status;
 }
 
 int wb_owns_address(const wb_model *model, const void *address)

@@ -28,14 +28,35 @@ typedef struct wb__row_order {
 wb__row_order wb__row_order_of(const wb__name_entry *entry, const wb__kind *kind,
                                const wb_config *config, const wb__family *family);
 
-/* The stored row that Hugging Face has as `row`. */
-static inline uint64_t wb__row_order_stored(const wb__row_order *order, uint64_t row)
+/* Of how many heads the rows of a rule's tensors are, if RoPE turns them; 0: it does not, or nobody says. */
+uint64_t wb__row_order_heads(const wb__rule *rule, const wb_config *config);
+
+/* Whether GGUF has 1 added to the values of a rule's tensors. Neither rule nor family need be there. */
+bool wb__row_order_moves(const wb__rule *rule, wb__suffix suffix, const wb__family *family);
+
+/* How many of `rows` rows each of `heads` heads has; 0: they are no whole number of even heads. */
+static inline uint64_t wb__row_order_head(uint64_t rows, uint64_t heads)
 {
-    if (order->head_rows == 0)
+    return heads > 0 && rows % heads == 0 && rows / heads % 2 == 0 ? rows / heads : 0;
+}
+
+/* The stored row that Hugging Face has as `row`; of heads of head_rows rows, 0: they are in order. */
+static inline uint64_t wb__row_order_stored(uint64_t head_rows, uint64_t row)
+{
+    if (head_rows == 0)
         return row;
-    uint64_t within = row % order->head_rows;
-    uint64_t half = order->head_rows / 2;
+    uint64_t within = row % head_rows;
+    uint64_t half = head_rows / 2;
     return row - within + (within < half ? 2 * within : 2 * (within - half) + 1);
+}
+
+/* The row of Hugging Face's that is stored as `row`. */
+static inline uint64_t wb__row_order_plain(uint64_t head_rows, uint64_t row)
+{
+    if (head_rows == 0)
+        return row;
+    uint64_t within = row % head_rows;
+    return row - within + within / 2 + within % 2 * (head_rows / 2);
 }
 
 #endif

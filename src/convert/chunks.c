@@ -5,6 +5,7 @@
  */
 #include "convert/convert.h"
 
+#include "arch/row_order.h"
 #include "convert/lora.h"
 #include "convert/repack.h"
 #include "cpu/cpu.h"
@@ -51,16 +52,21 @@ void wb__chunk_measure(const wb__planned *planned, uint64_t rows, wb__chunk_size
 
 /* ---- the order of rows ---- */
 
-void wb__rows_reorder(const wb__planned *planned, uint8_t *dst, const uint8_t *src, uint64_t rows,
-                      size_t bytes)
+void wb__rows_reorder(wb__row_turns turns, uint64_t head_rows, uint8_t *dst, const uint8_t *src,
+                      uint64_t rows, size_t bytes)
 {
-    uint64_t head = planned->head_rows, half = head / 2;
     for (uint64_t row = 0; row < rows; row++) {
-        uint64_t in_head = row % head;
-        uint64_t from = planned->turns == WB__ROWS_INTERLEAVE ? in_head % 2 * half + in_head / 2
-                                                              : in_head % half * 2 + in_head / half;
-        memcpy(dst + row * bytes, src + (row - in_head + from) * bytes, bytes);
+        uint64_t from = turns == WB__ROWS_INTERLEAVE ? wb__row_order_plain(head_rows, row)
+                                                     : wb__row_order_stored(head_rows, row);
+        memcpy(dst + row * bytes, src + from * bytes, bytes);
     }
+}
+
+/* Those of a chunk. */
+static void reorder(const wb__chunk *chunk, void *dst, const void *src, size_t bytes)
+{
+    const wb__planned *planned = chunk->planned;
+    wb__rows_reorder(planned->turns, planned->head_rows, dst, src, chunk->rows, bytes);
 }
 
 /* ---- reading ---- */
@@ -115,7 +121,7 @@ static wb_status read_parts(const wb_conversion *plan, wb__context *context, con
         if (status != WB_OK)
             return status;
         if (moves)
-            wb__rows_reorder(planned, to, read, chunk->rows, (size_t)row_bytes[part]);
+            reorder(chunk, to, read, (size_t)row_bytes[part]);
         in[part] = to;
         to += moves ? 2 * bytes : bytes;
     }
@@ -187,8 +193,7 @@ static wb_status read_values(const wb_conversion *plan, wb__context *context, wb
     float *read = chunk->values + n;
     wb_status status = read_view(plan, context, chunk, WB_DTYPE_F32, read, n * sizeof(float));
     if (status == WB_OK)
-        wb__rows_reorder(planned, (uint8_t *)chunk->values, (const uint8_t *)read, chunk->rows,
-                         (size_t)planned->columns * sizeof(float));
+        reorder(chunk, chunk->values, read, (size_t)planned->columns * sizeof(float));
     return status;
 }
 
@@ -272,8 +277,7 @@ static wb_status copy(const wb_conversion *plan, wb__context *context, wb__chunk
         uint8_t *to = moves ? chunk->raw : chunk->parts[WB__PART_VALUES];
         wb_status status = read_view(plan, context, chunk, -1, to, bytes);
         if (status == WB_OK && moves)
-            wb__rows_reorder(planned, chunk->parts[WB__PART_VALUES], to, chunk->rows,
-                             (size_t)(bytes / chunk->rows));
+            reorder(chunk, chunk->parts[WB__PART_VALUES], to, (size_t)(bytes / chunk->rows));
         return status;
     }
     wb_status status = read_parts(plan, context, chunk, in);

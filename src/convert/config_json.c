@@ -308,17 +308,7 @@ static void add_object(const wb_conversion *plan, wb__buffer *to, const char *na
 /* What llama.cpp takes for granted of an architecture, and others have to be told, or they do otherwise. */
 static void add_granted(const wb_conversion *plan, wb__buffer *to)
 {
-    static const struct {
-        const char *family, *key, *value;
-    } list[] = {{"qwen3moe", "norm_topk_prob", "true"},
-                {"qwen3moe", "decoder_sparse_step", "1"},
-                {"qwen3moe", "mlp_only_layers", "[]"}};
-    for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
-        uint64_t index;
-        if (strcmp(plan->insight->family->name, list[i].family) == 0 &&
-            wb_meta_find(plan->model, list[i].key, SIZE_MAX, &index) != WB_OK)
-            add_raw(to, wb__str_from(list[i].key, SIZE_MAX), wb__str_from(list[i].value, SIZE_MAX));
-    }
+    wb__granted_add(plan, to);
     double scalar = wb__plan_query_scalar(plan);
     if (scalar > 0) {
         wb__json_writer writer = wb__deliver_json(to);

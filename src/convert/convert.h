@@ -27,7 +27,7 @@
 /* What becomes of the rows of a head of q and k between Hugging Face's order and GGUF's. */
 typedef enum wb__row_turns {
     WB__ROWS_AS_THEY_ARE,
-    WB__ROWS_INTERLEAVE, /* half a head and the other half take turns: into GGUF */
+    WB__ROWS_INTERLEAVE, /* into GGUF, see arch/row_order.h */
     WB__ROWS_SEPARATE    /* the way back */
 } wb__row_turns;
 
@@ -222,6 +222,11 @@ wb_status wb__plan_forms(wb_conversion *plan, wb__context *context);
 wb__form wb__plan_form_of(const wb_conversion *plan, uint64_t source, bool *by_view,
                           wb__global *global);
 
+/* ---- granted.c ---- */
+
+/* Warns of what a config says and llama.cpp does otherwise. */
+wb_status wb__granted_note(wb_conversion *plan, wb__context *context);
+
 /* ---- names.c ---- */
 
 /*
@@ -261,11 +266,9 @@ typedef struct wb__chunk {
     wb__fidelity fidelity;          /* likewise */
 } wb__chunk;
 
-/*
- * Puts rows of `bytes` in the order that order and head_rows say; src has whole heads.
- */
-void wb__rows_reorder(const wb__planned *planned, uint8_t *dst, const uint8_t *src, uint64_t rows,
-                      size_t bytes);
+/* Puts rows of `bytes`, which are of whole heads of head_rows rows, in another order. */
+void wb__rows_reorder(wb__row_turns turns, uint64_t head_rows, uint8_t *dst, const uint8_t *src,
+                      uint64_t rows, size_t bytes);
 
 wb_status wb__chunk_do(const wb_conversion *plan, wb__context *context, wb__chunk *chunk);
 
@@ -273,6 +276,8 @@ wb_status wb__chunk_do(const wb_conversion *plan, wb__context *context, wb__chun
 
 void wb__fidelity_measure(wb__fidelity *fidelity, const float *before, double offset,
                           const float *after, size_t n);
+/* Adds one value that became another, both of which are finite. */
+void wb__fidelity_add_one(wb__fidelity *fidelity, double before, double after);
 void wb__fidelity_add(wb__fidelity *sum, const wb__fidelity *part);
 
 #endif

@@ -47,6 +47,9 @@ wb_status wb__deliver_tokenizer_config(wb__delivery *out, wb__buffer *to);
 /* Of an object, a line each: begins one with its key. */
 void wb__deliver_member(wb__buffer *to, wb__str key);
 
+/* granted.c: has config.json say what llama.cpp takes for granted. */
+void wb__granted_add(const wb_conversion *plan, wb__buffer *to);
+
 /* config_rope.c: says what tensors have of RoPE; *said: there is no more to say of rope_scaling. */
 wb_status wb__deliver_rope(wb__delivery *out, wb__buffer *to, bool *said);
 

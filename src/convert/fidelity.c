@@ -54,7 +54,7 @@ static sum_up *find_sum_up(void)
     return sum_up_plain;
 }
 
-static void measure_one(wb__fidelity *fidelity, double before, double after)
+void wb__fidelity_add_one(wb__fidelity *fidelity, double before, double after)
 {
     double error = after - before;
     fidelity->error += error * error;
@@ -86,7 +86,7 @@ static void measure_slowly(wb__fidelity *fidelity, const float *before, double o
 {
     for (size_t i = 0; i < n; i++) {
         if (is_finite(before[i]) && is_finite(after[i]))
-            measure_one(fidelity, before[i] + offset, after[i]);
+            wb__fidelity_add_one(fidelity, before[i] + offset, after[i]);
         else if (!is_same(before[i], after[i]))
             fidelity->overflowed++;
     }

@@ -144,10 +144,6 @@ void wb__globals_turn(wb__chunk *chunk)
             told->overflowed += isfinite(chunk->values[i]) ? 1 : 0;
             continue;
         }
-        double error = (double)result - exact;
-        told->error += error * error;
-        told->before += exact * exact;
-        told->after += (double)result * (double)result;
-        told->max_error = fmax(told->max_error, fabs(error));
+        wb__fidelity_add_one(told, exact, (double)result);
     }
 }

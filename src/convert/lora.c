@@ -1,7 +1,9 @@
 #include "convert/lora.h"
 
 #include <math.h>
-#include <stdio.h>
+#include <stdlib.h>
+
+#include "arch/row_order.h"
 
 typedef struct adapter {
     wb_conversion *plan;
@@ -11,6 +13,7 @@ typedef struct adapter {
     double alpha; /* 0: nobody says */
     bool by_root; /* divided by the root of the rank */
     double scale;
+    wb__planned **rows; /* of the plan, sorted: each pair looks for its own */
 } adapter;
 
 static wb_status fail(const adapter *of, wb_status status, wb__str name, const char *what)
@@ -79,7 +82,7 @@ static wb_status read_config(adapter *of)
 /* ---- pairs ---- */
 
 /* The weight that "….lora_A.weight" belongs to; false for other tensors. */
-static bool weight_of(wb__str name, char *out, size_t capacity)
+static bool weight_of(wb__str name, char *out, size_t capacity, wb__str *weight)
 {
     static const wb__str ends[] = {
         {".lora_A.weight", 14}, {".lora_A.default.weight", 22}, {".lora_a", 7}};
@@ -90,9 +93,14 @@ static bool weight_of(wb__str name, char *out, size_t capacity)
         wb__str stem = {name.ptr, name.len - ends[i].len};
         if (stem.len > front.len && memcmp(stem.ptr, front.ptr, front.len) == 0)
             stem = (wb__str){stem.ptr + front.len, stem.len - front.len};
-        bool whole = wb__str_ends_with(stem, WB__STR(".weight"));
-        int n = snprintf(out, capacity, "%.*s%s", (int)stem.len, stem.ptr, whole ? "" : ".weight");
-        return stem.len < 4096 && n > 0 && (size_t)n < capacity;
+        wb__str tail =
+            wb__str_ends_with(stem, WB__STR(".weight")) ? WB__STR("") : WB__STR(".weight");
+        if (stem.len >= capacity - tail.len)
+            return false;
+        memcpy(out, stem.ptr, stem.len);
+        memcpy(out + stem.len, tail.ptr, tail.len);
+        *weight = (wb__str){out, stem.len + tail.len};
+        return true;
     }
     return false;
 }
@@ -112,6 +120,63 @@ static wb__str other_of(wb__str name, char *out, size_t capacity)
     return (wb__str){out, name.len};
 }
 
+/* ---- rows of the plan ---- */
+
+/* By what they are; `rule` only brings together what goes by the same. */
+static int by_meaning(const wb__planned *a, const wb__planned *b)
+{
+    uintptr_t x = (uintptr_t)a->rule, y = (uintptr_t)b->rule;
+    if (x != y)
+        return x < y ? -1 : 1;
+    if (a->layer != b->layer)
+        return a->layer < b->layer ? -1 : 1;
+    return (a->suffix > b->suffix) - (a->suffix < b->suffix);
+}
+
+static int by_meaning_and_name(const void *left, const void *right)
+{
+    const wb__planned *a = *(wb__planned *const *)left, *b = *(wb__planned *const *)right;
+    int order = by_meaning(a, b);
+    return order != 0 ? order : wb__str_compare(a->name, b->name);
+}
+
+static wb_status sort_rows(adapter *of)
+{
+    size_t n = of->plan->tensors.count;
+    of->rows = wb__arena_alloc(&of->plan->arena, (n + 1) * sizeof *of->rows);
+    if (of->rows == NULL)
+        return wb__fail_memory(of->context);
+    for (size_t i = 0; i < n; i++)
+        of->rows[i] = wb__list_at(&of->plan->tensors, i);
+    qsort(of->rows, n, sizeof *of->rows, by_meaning_and_name);
+    return WB_OK;
+}
+
+/* The first row that means what a name does and is called `name` or comes after that; NULL if none does. */
+static wb__planned **find_rows(const adapter *of, const wb__matched *matched, wb__str name)
+{
+    wb__planned what = {
+        .rule = matched->rule, .layer = matched->layer, .suffix = matched->suffix, .name = name};
+    wb__planned *const wanted = &what;
+    size_t low = 0, high = of->plan->tensors.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (by_meaning_and_name(&of->rows[middle], &wanted) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    bool has = low < of->plan->tensors.count && by_meaning(of->rows[low], wanted) == 0;
+    return has ? &of->rows[low] : NULL;
+}
+
+/* The row after one, if it means the same. */
+static wb__planned **next_row(const adapter *of, wb__planned **row)
+{
+    wb__planned **end = of->rows + of->plan->tensors.count;
+    return row + 1 < end && by_meaning(row[1], row[0]) == 0 ? row + 1 : NULL;
+}
+
 /* The rows of the result that a pair is for. */
 typedef struct target {
     wb__planned *row;
@@ -120,13 +185,12 @@ typedef struct target {
 } target;
 
 /*
- * Whether a row of the result is what a name means, or the stack that it is one of. `name`: what the
- * result calls it where experts are one by one.
+ * Whether a row of the result that goes by the rule is what a name means, or the stack that it is one of.
+ * `name`: what the result calls it where experts are one by one.
  */
 static bool is_target(const wb__matched *matched, wb__str name, wb__planned *row, target *to)
 {
-    if (row->rule != matched->rule || row->layer != matched->layer ||
-        row->suffix != matched->suffix || row->rank < 2 || row->rank > 3)
+    if (row->rank < 2 || row->rank > 3)
         return false;
     *to = (target){row, 0, row->rows, row->rank == 3 ? row->shape[0] : 1};
     if (!matched->has_expert)
@@ -141,21 +205,25 @@ static bool is_target(const wb__matched *matched, wb__str name, wb__planned *row
     return true;
 }
 
-static bool target_of(const adapter *of, const char *weight, target *to)
+static bool target_of(const adapter *of, wb__str name, target *to)
 {
     wb__matched matched;
-    wb__str name = wb__str_from(weight, SIZE_MAX);
     if (!wb__rule_match(&of->plan->insight->names.rules, name, &matched) ||
         matched.suffix != WB__SUFFIX_WEIGHT)
         return false;
-    wb__str own = {"", 0};
-    if (matched.has_expert)
-        own = wb__plan_name(of->plan, matched.rule, matched.layer, matched.expert, matched.suffix);
-    for (size_t i = 0; i < of->plan->tensors.count && own.ptr != NULL; i++) {
-        if (is_target(&matched, own, wb__list_at(&of->plan->tensors, i), to))
-            return true;
+    if (!matched.has_expert) {
+        wb__planned **row = find_rows(of, &matched, WB__STR(""));
+        while (row != NULL && !is_target(&matched, name, *row, to))
+            row = next_row(of, row);
+        return row != NULL;
     }
-    return false;
+    /* One of a stack, which is the only row then, or one of many. */
+    wb__str own =
+        wb__plan_name(of->plan, matched.rule, matched.layer, matched.expert, matched.suffix);
+    wb__planned **stack = find_rows(of, &matched, WB__STR(""));
+    wb__planned **one = own.ptr == NULL ? NULL : find_rows(of, &matched, own);
+    return (stack != NULL && is_target(&matched, own, *stack, to)) ||
+           (one != NULL && is_target(&matched, own, *one, to));
 }
 
 /* One matrix, or one for each of several experts. */
@@ -218,16 +286,15 @@ static wb_status order_rows(const adapter *of, const wb__planned *row, uint64_t 
     uint64_t heads;
     if (!wb__plan_interleaves(of->plan, row->rule, &heads) || of->is_gguf == into)
         return WB_OK;
-    if (heads == 0 || row->rows % heads != 0 || row->rows / heads % 2 != 0)
+    uint64_t head_rows = wb__row_order_head(row->rows, heads);
+    if (head_rows == 0)
         return fail(of, WB_ERROR_UNSUPPORTED, row->name, "its rows are no whole number of heads");
-    const wb__planned order = {.turns = into ? WB__ROWS_INTERLEAVE : WB__ROWS_SEPARATE,
-                               .head_rows = row->rows / heads};
     size_t bytes = (size_t)(row->rows * rank) * sizeof(float);
     float *sorted = wb__arena_alloc(&of->plan->arena, bytes);
     if (sorted == NULL)
         return wb__fail_memory(of->context);
-    wb__rows_reorder(&order, (uint8_t *)sorted, (const uint8_t *)*b, row->rows,
-                     (size_t)rank * sizeof(float));
+    wb__rows_reorder(into ? WB__ROWS_INTERLEAVE : WB__ROWS_SEPARATE, head_rows, (uint8_t *)sorted,
+                     (const uint8_t *)*b, row->rows, (size_t)rank * sizeof(float));
     *b = sorted;
     return WB_OK;
 }
@@ -261,12 +328,11 @@ static bool find_experts(const adapter *of, const wb__matched *stack, uint64_t c
 {
     const wb__planned *first = NULL;
     uint64_t found = 0;
-    for (size_t i = 0; i < of->plan->tensors.count; i++) {
-        wb__planned *row = wb__list_at(&of->plan->tensors, i);
+    for (wb__planned **at = find_rows(of, stack, WB__STR("")); at != NULL; at = next_row(of, at)) {
+        wb__planned *row = *at;
         wb__matched one;
-        if (row->rule != stack->rule || row->layer != stack->layer ||
-            row->suffix != stack->suffix || row->rank != 2 ||
-            !wb__rule_match(&of->plan->insight->names.rules, row->name, &one) || !one.has_expert)
+        if (row->rank != 2 || !wb__rule_match(&of->plan->insight->names.rules, row->name, &one) ||
+            !one.has_expert)
             continue;
         first = first == NULL ? row : first;
         if (one.expert >= count || rows[one.expert] != NULL || row->rows != first->rows ||
@@ -279,17 +345,15 @@ static bool find_experts(const adapter *of, const wb__matched *stack, uint64_t c
 }
 
 /* *done: the pair was for experts one by one. */
-static wb_status read_spread(const adapter *of, const wb_tensor *tensor, const char *weight,
-                             bool *done)
+static wb_status read_spread(const adapter *of, const wb_tensor *tensor, wb__str weight, bool *done)
 {
     wb__str name = {tensor->name, tensor->name_len};
     wb__matched matched;
     float *a = NULL, *b = NULL;
-    *done =
-        tensor->rank == 3 && tensor->elements > 0 && tensor->shape[0] > 1 &&
-        tensor->shape[0] <= WB__NUMBER_MAX && !wb__plan_stacks(of->plan) &&
-        wb__rule_match(&of->plan->insight->names.rules, wb__str_from(weight, SIZE_MAX), &matched) &&
-        !matched.has_expert && matched.suffix == WB__SUFFIX_WEIGHT;
+    *done = tensor->rank == 3 && tensor->elements > 0 && tensor->shape[0] > 1 &&
+            tensor->shape[0] <= WB__NUMBER_MAX && !wb__plan_stacks(of->plan) &&
+            wb__rule_match(&of->plan->insight->names.rules, weight, &matched) &&
+            !matched.has_expert && matched.suffix == WB__SUFFIX_WEIGHT;
     if (!*done)
         return WB_OK;
     uint64_t count = tensor->shape[0], rank = tensor->shape[1];
@@ -310,7 +374,7 @@ static wb_status read_spread(const adapter *of, const wb_tensor *tensor, const c
     return status;
 }
 
-static wb_status read_pair(adapter *of, const wb_tensor *tensor, const char *weight)
+static wb_status read_pair(adapter *of, const wb_tensor *tensor, wb__str weight)
 {
     float *a = NULL, *b = NULL;
     target to;
@@ -334,12 +398,15 @@ static wb_status read_all(adapter *of)
 {
     wb_status status = read_config(of);
     size_t pairs = 0;
+    if (status == WB_OK)
+        status = sort_rows(of);
     for (uint64_t i = 0; i < wb_tensor_count(of->model) && status == WB_OK; i++) {
-        char weight[512];
+        char text[512];
+        wb__str weight;
         wb_tensor tensor = {.size = sizeof tensor};
         status = wb_tensor_at(of->model, i, &tensor, of->context->error);
         wb__str name = {tensor.name, tensor.name_len};
-        if (status == WB_OK && weight_of(name, weight, sizeof weight)) {
+        if (status == WB_OK && weight_of(name, text, sizeof text, &weight)) {
             status = read_pair(of, &tensor, weight);
             pairs++;
         } else if (status == WB_OK && !wb__str_ends_with(name, WB__STR(".lora_b")) &&

@@ -3,6 +3,7 @@
  * of the model they are. How they are stored is chosen afterwards (plan_forms.c), since that goes by
  * the order of the result.
  */
+#include "arch/row_order.h"
 #include "convert/lora.h"
 #include "convert/rope.h"
 #include "open/told.h"
@@ -48,7 +49,7 @@ bool wb__plan_interleaves(const wb_conversion *plan, const wb__rule *rule, uint6
 {
     const wb__insight *insight = plan->insight;
     uint32_t turned = rule == NULL ? 0 : rule->provides & (WB__RULE_ROPE_Q | WB__RULE_ROPE_K);
-    *heads = turned & WB__RULE_ROPE_Q ? insight->config.n_heads : insight->config.n_kv_heads;
+    *heads = wb__row_order_heads(rule, &insight->config);
     return turned != 0 && (insight->family->flags & WB__FAMILY_INTERLEAVED) != 0;
 }
 
@@ -63,10 +64,10 @@ static wb_status set_turns(const wb_conversion *plan, wb__context *context, wb__
         row->rows = row->columns;
         row->columns = 1;
     }
-    if (heads == 0 || row->rows % heads != 0 || row->rows / heads % 2 != 0 || row->rows == 0)
+    row->head_rows = wb__row_order_head(row->rows, heads);
+    if (row->head_rows == 0)
         return fail_heads(context, row, heads);
     row->turns = into ? WB__ROWS_INTERLEAVE : WB__ROWS_SEPARATE;
-    row->head_rows = row->rows / heads;
     return WB_OK;
 }
 
@@ -74,8 +75,7 @@ static wb_status set_turns(const wb_conversion *plan, wb__context *context, wb__
 static void set_offset(const wb_conversion *plan, wb__planned *row)
 {
     bool into = plan->target == WB_TARGET_GGUF;
-    if (!(plan->insight->family->flags & WB__FAMILY_NORM_OFFSET) || row->rule == NULL ||
-        row->suffix != WB__SUFFIX_WEIGHT || !(row->rule->provides & WB__RULE_NORM) ||
+    if (!wb__row_order_moves(row->rule, row->suffix, plan->insight->family) ||
         (plan->insight->config.norm_offset == 0) == into)
         return;
     row->offset = into ? 1.0f : -1.0f;
@@ -460,6 +460,8 @@ wb_status wb__plan_make(wb_conversion *plan, wb__context *context)
             wb__plan_note(plan, context, WB_INFO, WB__FINDING_CONVERT_META, WB__STR(""),
                           "an archive of arrays holds no metadata, config or tokenizer: they stay "
                           "behind");
+    if (status == WB_OK)
+        status = wb__granted_note(plan, context);
     bool by_name = plan->target == WB_TARGET_OLLAMA && status == WB_OK && !plan->insight->by_key;
     if (by_name)
         status = wb__plan_store(plan, context);

@@ -13,6 +13,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <liburing.h>
+#include <time.h>
 
 #include "core/memory.h"
 
@@ -20,7 +21,9 @@
 struct wb__ring {
     wb_allocator allocator;
     struct io_uring ring;
-    bool broken; /* a read was put in that could not be begun, and would be with the next one */
+    unsigned depth;
+    unsigned under_way; /* reads that were begun and not given back yet */
+    bool broken;        /* the kernel has refused: no more are begun */
     int (*init)(unsigned entries, struct io_uring *ring, unsigned flags);
     void (*exit)(struct io_uring *ring);
     int (*submit)(struct io_uring *ring);
@@ -52,8 +55,13 @@ wb__ring *wb__ring_open(const wb_allocator *allocator, unsigned depth)
     if (ring == NULL)
         return NULL;
     ring->allocator = *allocator;
-    /* Of a read that is done the thread hears when it asks, and is not interrupted; since Linux 6.1. */
-    unsigned quiet = IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN;
+    ring->depth = depth;
+    /*
+     * Of a read that is done a thread that computes is not told; since Linux 5.19. That it is done is there
+     * to be seen after any system call of the thread's: with IORING_SETUP_DEFER_TASKRUN only after one of
+     * the ring's own, which may be refused while reads are under way.
+     */
+    unsigned quiet = IORING_SETUP_COOP_TASKRUN;
     if (find_functions(ring) &&
         (ring->init(depth, &ring->ring, quiet) == 0 || ring->init(depth, &ring->ring, 0) == 0))
         return ring;
@@ -66,6 +74,9 @@ void wb__ring_close(wb__ring *ring)
     if (ring == NULL)
         return;
     wb_allocator allocator = ring->allocator;
+    wb__ring_done done;
+    while (wb__ring_take(ring, &done, 1) != 0)
+        ;
     ring->exit(&ring->ring);
     wb__free(&allocator, ring, sizeof *ring);
 }
@@ -73,8 +84,9 @@ void wb__ring_close(wb__ring *ring)
 bool wb__ring_begin(wb__ring *ring, const wb__direct *direct, uint64_t offset, void *dst, size_t n,
                     unsigned tag)
 {
-    struct io_uring_sqe *entry = ring->broken ? NULL : io_uring_get_sqe(&ring->ring);
-    if (entry == NULL || n > INT32_MAX)
+    bool free = !ring->broken && ring->under_way < ring->depth && n <= INT32_MAX;
+    struct io_uring_sqe *entry = free ? io_uring_get_sqe(&ring->ring) : NULL;
+    if (entry == NULL)
         return false;
     io_uring_prep_read(entry, direct->fd, dst, (unsigned)n, offset);
     io_uring_sqe_set_data64(entry, tag);
@@ -82,30 +94,46 @@ bool wb__ring_begin(wb__ring *ring, const wb__direct *direct, uint64_t offset, v
     do {
         begun = ring->submit(&ring->ring);
     } while (begun == -EINTR);
-    ring->broken = begun != 1;
+    ring->broken = begun != 1; /* it stays in the queue, and would be begun with the next one */
+    ring->under_way += begun == 1;
     WB__INITIALISED(dst, n);
     return begun == 1;
+}
+
+/*
+ * Waits until there is one to take. The queue of what is done has room for all that may be under way, and is
+ * memory that the kernel shares: where it refuses to wait, as it does in a sandbox that was put up meanwhile,
+ * one need only look often enough.
+ */
+static void wait_for_one(wb__ring *ring)
+{
+    static const struct timespec a_millisecond = {0, 1000000};
+    struct io_uring_cqe *entry;
+    while (io_uring_cq_ready(&ring->ring) == 0) {
+        int waited = ring->wait(&ring->ring, &entry, 1, NULL, NULL);
+        if (waited == 0 || waited == -EINTR)
+            continue;
+        ring->broken = ring->broken || waited != -EAGAIN;
+        (void)nanosleep(&a_millisecond, NULL);
+    }
 }
 
 size_t wb__ring_take(wb__ring *ring, wb__ring_done *done, size_t most)
 {
     struct io_uring_cqe *entry;
     unsigned head;
-    size_t n = 0;
-    int waited;
-    do {
-        waited = ring->wait(&ring->ring, &entry, 1, NULL, NULL);
-    } while (waited == -EINTR || waited == -EAGAIN);
-    ring->broken = ring->broken || waited != 0;
-    if (waited != 0)
+    unsigned n = 0;
+    if (ring->under_way == 0)
         return 0;
+    wait_for_one(ring);
     io_uring_for_each_cqe(&ring->ring, head, entry)
     {
         if (n == most)
             break;
         done[n++] = (wb__ring_done){(unsigned)entry->user_data, entry->res};
     }
-    io_uring_cq_advance(&ring->ring, (unsigned)n);
+    io_uring_cq_advance(&ring->ring, n);
+    ring->under_way -= n;
     return n;
 }
 

@@ -5,7 +5,8 @@
  * kernel that allows it, which containers and sandboxes often do not. Without any of them there is no
  * ring, and reads are made one by one.
  *
- * A ring is one thread's.
+ * A ring is one thread's. Whatever befalls it, memory that it reads into is known to be its own until the read is
+ * given back: a kernel that stops to answer may write all the same.
  */
 #ifndef WB_IO_RING_H
 #define WB_IO_RING_H
@@ -17,12 +18,13 @@ typedef struct wb__ring wb__ring;
 /* For up to `depth` reads at a time; NULL if there is none to be had. */
 wb__ring *wb__ring_open(const wb_allocator *allocator, unsigned depth);
 
-/* NULL is ignored. Nothing may be under way. */
+/* Waits for what is under way. NULL is ignored. */
 void wb__ring_close(wb__ring *ring);
 
 /*
- * Begins to read n bytes into dst; offset, n and dst must be multiples of WB__DIRECT_ALIGNMENT. False if
- * it could not be begun, nor can any after it.
+ * Begins to read n bytes into dst; offset, n and dst must be multiples of WB__DIRECT_ALIGNMENT. From then on
+ * until wb__ring_take has given the read dst is the kernel's. False if it could not be begun, nor can any
+ * after it, unless so many are under way as the ring is deep.
  */
 bool wb__ring_begin(wb__ring *ring, const wb__direct *direct, uint64_t offset, void *dst, size_t n,
                     unsigned tag);
@@ -33,8 +35,8 @@ typedef struct wb__ring_done {
 } wb__ring_done;
 
 /*
- * Waits until a read is done, and gives up to `most` that are. 0 if the ring is broken: what is under way is
- * not to be known then.
+ * Waits until a read is done, and gives up to `most` that are; 0 if none is under way. What was begun is
+ * given back sooner or later, also where the kernel will hear of no more.
  */
 size_t wb__ring_take(wb__ring *ring, wb__ring_done *done, size_t most);
 

@@ -5,6 +5,7 @@
 #define _FILE_OFFSET_BITS 64
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "io/sink_private.h"
@@ -23,11 +24,18 @@ void wb__sink_free_text(const wb_allocator *allocator, char *text)
         wb__free(allocator, text, strlen(text) + 1);
 }
 
+/* A file that nothing could be written into is of no use to the next run. */
+static bool is_empty(const wb_sink *sink)
+{
+    struct stat st;
+    return sink->fd >= 0 && fstat(sink->fd, &st) == 0 && st.st_size == 0;
+}
+
 void wb__sink_discard(wb_sink *sink)
 {
     if (sink == NULL)
         return;
-    if (sink->named && sink->folder >= 0 && !sink->kept)
+    if (sink->named && sink->folder >= 0 && (!sink->kept || is_empty(sink)))
         (void)unlinkat(sink->folder, sink->temporary, 0);
     if (sink->owned && sink->fd >= 0)
         (void)close(sink->fd);
@@ -152,12 +160,14 @@ wb_status wb__sink_copy(wb__context *context, const wb_sink *sink, uint64_t offs
     context->file = sink->label;
     if (n != 0 && wb__source_is_file(source)) {
         int fd = wb__source_borrow_fd(source, context);
-        if (fd < 0)
-            return context->error->status;
-        int os_error = wb__write_range(sink->fd, offset, fd, from, n, &done);
-        wb__source_return_fd(source, fd);
-        if (os_error != 0)
-            status = wb__fail_os(context, os_error, "cannot copy to the file");
+        if (fd >= 0) {
+            int os_error = wb__write_range(sink->fd, offset, fd, from, n, &done);
+            wb__source_return_fd(source, fd);
+            if (os_error != 0)
+                status = wb__fail_os(context, os_error, "cannot copy to the file");
+        } else {
+            status = context->error->status;
+        }
     }
     if (status == WB_OK && done < n) /* says where the source ends, if it does */
         status = copy_through(context, sink, offset + done, source, from + done, n - done);

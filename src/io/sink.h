@@ -25,13 +25,15 @@ wb_status wb__sink_commit(wb__context *context, wb_sink *sink);
 void wb__sink_discard(wb_sink *sink);
 
 /*
- * As wb__sink_open, but the file has a name from the beginning, ".NAME.wb-partial" beside the one it is to
- * have, and stays there unless it is published or wb__sink_forget says otherwise: what a former run left
- * is taken up. Whoever uses this sees to it that nobody else does, and knows which bytes are sound. Where
- * the name is too long, or nothing is to be replaced but a pipe or a device, it is wb__sink_open.
+ * As wb__sink_open, but errors name the file by a label, for one in a folder that has a temporary name.
+ *
+ * If it is kept, the file has a name from the beginning, ".NAME.wb-partial" beside the one it is to have, and
+ * stays there unless it is published or wb__sink_forget says otherwise: what a former run left is taken up.
+ * Whoever uses this sees to it that nobody else does, and knows which bytes are sound. Where the name is too
+ * long, or nothing is to be replaced but a pipe or a device, it is not kept.
  */
-wb_status wb__sink_open_kept(wb__context *context, const char *path, uint64_t expected,
-                             wb_sink **sink);
+wb_status wb__sink_open_as(wb__context *context, const char *path, const char *label, bool kept,
+                           uint64_t expected, wb_sink **sink);
 void wb__sink_forget(wb_sink *sink);
 
 /* Bytes of the disk that such a file has already. */

@@ -41,16 +41,26 @@ static int open_temporary(wb_sink *sink)
     return sink->named ? 0 : errno;
 }
 
-/* Opens the file that a former run may have left. 0, or errno. */
+/*
+ * Opens the file that a former run may have left; everyone knows its name, so that what others put there, in a
+ * folder that is not ours alone, goes: it may be another's file by a second name. 0, or errno.
+ */
 static int open_kept(wb_sink *sink)
 {
+    const int flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
     struct stat st;
-    sink->fd = openat(sink->folder, sink->temporary,
-                      O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0666);
-    if (sink->fd < 0)
-        return errno;
-    sink->named = true;
-    return fstat(sink->fd, &st) != 0 ? errno : S_ISREG(st.st_mode) ? 0 : EEXIST;
+    sink->fd = openat(sink->folder, sink->temporary, flags);
+    if (sink->fd >= 0 && (fstat(sink->fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_nlink != 1 ||
+                          st.st_uid != geteuid())) {
+        (void)close(sink->fd);
+        sink->fd = -1;
+    }
+    if (sink->fd < 0) {
+        (void)unlinkat(sink->folder, sink->temporary, 0);
+        sink->fd = openat(sink->folder, sink->temporary, flags | O_CREAT | O_EXCL, 0666);
+    }
+    sink->named = sink->fd >= 0;
+    return sink->named ? 0 : errno;
 }
 
 /* 0, or errno. */
@@ -90,21 +100,13 @@ static int begin_file(wb_sink *sink, uint64_t expected)
     return os_error != 0 ? os_error : wb__write_reserve(sink->fd, expected);
 }
 
-/* A file that nothing could be written into is of no use to the next run. */
-static void forget_empty(wb_sink *sink)
-{
-    struct stat st;
-    if (sink->fd >= 0 && fstat(sink->fd, &st) == 0 && st.st_size == 0)
-        sink->kept = false;
-}
-
-static wb_status open_sink(wb__context *context, const char *path, uint64_t expected, bool kept,
-                           wb_sink **out)
+wb_status wb__sink_open_as(wb__context *context, const char *path, const char *label, bool kept,
+                           uint64_t expected, wb_sink **out)
 {
     int os_error = 0;
     *out = NULL;
     wb_sink *sink = NULL;
-    wb_status status = wb__sink_make(context, path, &sink);
+    wb_status status = wb__sink_make(context, label, &sink);
     if (sink == NULL)
         return status;
     sink->kept = kept;
@@ -113,7 +115,6 @@ static wb_status open_sink(wb__context *context, const char *path, uint64_t expe
         os_error = begin_file(sink, expected);
     if (os_error != 0) {
         status = wb__sink_fail(context, sink, os_error, "cannot write the file");
-        forget_empty(sink);
         wb__sink_discard(sink);
         return status;
     }
@@ -123,13 +124,7 @@ static wb_status open_sink(wb__context *context, const char *path, uint64_t expe
 
 wb_status wb__sink_open(wb__context *context, const char *path, uint64_t expected, wb_sink **out)
 {
-    return open_sink(context, path, expected, false, out);
-}
-
-wb_status wb__sink_open_kept(wb__context *context, const char *path, uint64_t expected,
-                             wb_sink **out)
-{
-    return open_sink(context, path, expected, true, out);
+    return wb__sink_open_as(context, path, path, false, expected, out);
 }
 
 void wb__sink_forget(wb_sink *sink)

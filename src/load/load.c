@@ -166,10 +166,20 @@ static wb_status fetch(wb__lane *lane, wb__load_piece *piece)
     return status;
 }
 
+static void finish_handing_over(wb__lane *lane, wb__load_piece *piece)
+{
+    turn_to(lane, piece);
+    finish_piece(lane, piece, wb__load_hand_over(lane, piece));
+}
+
 /* Does all that is to be done with the n pieces in hand; those that fail are given back at once. */
 static void work_on(wb__lane *lane, wb__load_piece **hand, size_t n)
 {
     size_t fetched = 0;
+    if (hand[0]->is_digested) {
+        finish_handing_over(lane, hand[0]);
+        return;
+    }
     for (size_t i = 0; i < n; i++) {
         turn_to(lane, hand[i]);
         wb_status status = fetch(lane, hand[i]);
@@ -181,8 +191,8 @@ static void work_on(wb__lane *lane, wb__load_piece **hand, size_t n)
     if (lane->load->options->flags & WB_LOAD_DIGEST)
         wb__load_digest(lane, hand, fetched);
     for (size_t i = 0; i < fetched; i++) {
-        turn_to(lane, hand[i]);
-        finish_piece(lane, hand[i], wb__load_hand_over(lane, hand[i]));
+        if (!wb__slots_pass_on(lane, hand[i]))
+            finish_handing_over(lane, hand[i]);
     }
 }
 
@@ -205,7 +215,8 @@ static void run_lane(void *arg, size_t number)
             continue;
         }
         size_t n = 1;
-        while (n < load->hand && (hand[n] = wb__slots_take(&lane, false)) != NULL)
+        while (!hand[0]->is_digested && n < load->hand &&
+               (hand[n] = wb__slots_take(&lane, false)) != NULL)
             n++;
         work_on(&lane, hand, n);
     }

@@ -57,6 +57,8 @@ typedef struct wb__load_piece {
     bool is_read;        /* by the ring: into place, if that is aligned, else into the buffer */
     const uint8_t *data;
     bool lasting;
+    bool is_digested;            /* what is left to do is to hand it over */
+    struct wb__load_piece *next; /* in wb__load.passed */
 } wb__load_piece;
 
 typedef struct wb__load {
@@ -74,10 +76,14 @@ typedef struct wb__load {
     size_t slot_count;
     void *memory; /* of their buffers */
     size_t memory_bytes;
-    bool ahead;                  /* the piece that was taken last is read by a ring */
-    size_t readers;              /* lanes whose rings read */
-    size_t wanted;               /* that many are enough */
-    size_t sleepers;             /* lanes that wait for `more` */
+    bool ahead;             /* the piece that was taken last is read by a ring */
+    size_t readers;         /* lanes whose rings read */
+    size_t wanted;          /* that many are enough */
+    size_t sleepers;        /* lanes that wait for `more` */
+    wb__load_piece *passed; /* digested, for a sleeper to hand over; the first is the oldest */
+    size_t passed_count;
+    uint64_t taken;              /* bytes, in pieces */
+    bool is_populated;           /* the memory of the buffers, or need not be */
     struct wb__digest_job *jobs; /* pieces that are to be digested */
     wb__load_file *files;
     size_t file_count;
@@ -136,6 +142,12 @@ void wb__slots_close(wb__load *load);
  * The next piece for a lane; NULL if there are no more or, where it does not wait, none that is ready.
  */
 wb__load_piece *wb__slots_take(wb__lane *lane, bool waits);
+
+/*
+ * Leaves it to a lane that has nothing to do to hand over a piece that has been digested; false if there is
+ * none.
+ */
+bool wb__slots_pass_on(wb__lane *lane, wb__load_piece *piece);
 
 /* Sets a piece's slot free. With the lock. */
 void wb__slots_give_back(wb__load *load, wb__load_piece *piece);

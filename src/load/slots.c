@@ -2,7 +2,12 @@
  * What is in hand: pieces in slots, on their way from the file to a lane. Slots are taken and freed under the
  * lock; in between they are the lane's that has them.
  */
+#define _GNU_SOURCE
 #include "load/load.h"
+
+#include <sys/mman.h>
+
+#define FIRST_BYTES ((uint64_t)1 << 20)
 
 /* Digests of several files are computed side by side, as each is a chain. With the lock. */
 static size_t next_file(wb__load *load)
@@ -25,6 +30,18 @@ static size_t next_file(wb__load *load)
     return best;
 }
 
+/*
+ * With digests, which are what takes longest, the first pieces are small, so that they begin soon, and later ones
+ * no more than a quarter of what was read before, so that they do not have to wait for them.
+ */
+static uint64_t next_bytes(const wb__load *load)
+{
+    uint64_t n = load->options->flags & WB_LOAD_DIGEST ? FIRST_BYTES : load->piece_bytes;
+    while (n < load->piece_bytes && 4 * n <= load->taken)
+        n *= 2;
+    return n < load->piece_bytes ? n : load->piece_bytes;
+}
+
 /* Takes the next piece into a slot, with the lock; false if there is none, or no getting at it. */
 static bool take_piece(wb__load *load, wb__load_piece *piece)
 {
@@ -39,7 +56,7 @@ static bool take_piece(wb__load *load, wb__load_piece *piece)
     }
     /* Pieces end at multiples of the alignment, so that all but the first begin at one. */
     uint64_t left = file->end - file->taken;
-    uint64_t n = load->piece_bytes - file->taken % WB__DIRECT_ALIGNMENT;
+    uint64_t n = next_bytes(load) - file->taken % WB__DIRECT_ALIGNMENT;
     const wb__model_file *in = &load->model->logical.files[number];
     const wb__table *table = &load->model->logical.table;
     while (file->next_tensor < file->order.count &&
@@ -53,6 +70,7 @@ static bool take_piece(wb__load *load, wb__load_piece *piece)
                               .begin = file->taken,
                               .end = file->taken + (left < n ? left : n),
                               .first_tensor = file->next_tensor};
+    load->taken += piece->end - piece->begin;
     file->taken = piece->end;
     file->in_hand++;
     return true;
@@ -123,23 +141,82 @@ static bool fill(wb__lane *lane)
     return true;
 }
 
+/* With the lock. */
+static wb__load_piece *take_passed(wb__load *load)
+{
+    wb__load_piece *piece = load->passed;
+    if (piece == NULL)
+        return NULL;
+    load->passed = piece->next;
+    load->passed_count--;
+    return piece;
+}
+
+bool wb__slots_pass_on(wb__lane *lane, wb__load_piece *piece)
+{
+    wb__load *load = lane->load;
+    bool passes = lane->is_reader && load->options->device == NULL;
+    if (!passes || (load->options->flags & WB_LOAD_DIGEST) == 0)
+        return false;
+    (void)pthread_mutex_lock(&load->lock);
+    passes = load->sleepers > load->passed_count;
+    if (passes) {
+        wb__load_piece **last = &load->passed;
+        while (*last != NULL)
+            last = &(*last)->next;
+        *last = piece;
+        piece->next = NULL;
+        piece->is_digested = true;
+        load->passed_count++;
+        (void)pthread_cond_signal(&load->more);
+    }
+    (void)pthread_mutex_unlock(&load->lock);
+    return passes;
+}
+
+/*
+ * New memory is cleared by the kernel when it is first touched, which takes as long as reading it from a fast disk.
+ * A lane that has nothing to do as another reads ahead has it done meanwhile. What is in the memory stays as it is.
+ * With the lock, which is let go meanwhile.
+ */
+static void populate(wb__load *load)
+{
+    load->is_populated = true;
+#ifdef MADV_POPULATE_WRITE
+    size_t n = load->memory_bytes < load->total ? load->memory_bytes : (size_t)load->total;
+    uintptr_t page = WB__DIRECT_ALIGNMENT;
+    uint8_t *begin = load->slots[0].buffer;
+    (void)pthread_mutex_unlock(&load->lock);
+    if (n > page)
+        (void)madvise(begin, (n - page) / page * page, MADV_POPULATE_WRITE);
+    (void)pthread_mutex_lock(&load->lock);
+#endif
+}
+
 /*
  * Gives a lane what is next, and while its ring reads what comes after that. A lane with nothing in hand
  * sleeps while those that read ahead are enough; what no ring reads is for as many lanes as there are.
  */
-static void queue_up(wb__lane *lane, bool waits)
+static wb__load_piece *queue_up(wb__lane *lane, bool waits)
 {
     wb__load *load = lane->load;
+    wb__load_piece *passed = NULL;
     bool more = true;
     (void)pthread_mutex_lock(&load->lock);
     load->readers -= lane->is_reader && lane->queued == 0;
     lane->is_reader = lane->is_reader && lane->queued != 0;
     for (;;) {
+        if (waits && lane->queued == 0 && (passed = take_passed(load)) != NULL)
+            break;
         bool crowded = load->ahead && load->readers >= load->wanted;
         if (lane->queued != 0 || !crowded)
             more = fill(lane);
         if (lane->queued != 0 || !more || !waits)
             break;
+        if (crowded && !load->is_populated) {
+            populate(load);
+            continue;
+        }
         load->sleepers++;
         (void)pthread_cond_wait(&load->more, &load->lock);
         load->sleepers--;
@@ -149,6 +226,15 @@ static void queue_up(wb__lane *lane, bool waits)
     else if (load->sleepers != 0 && !load->ahead)
         (void)pthread_cond_signal(&load->more);
     (void)pthread_mutex_unlock(&load->lock);
+    return passed;
+}
+
+/* Chains of digests are gone on with by no more lanes than have one, or two. With the lock. */
+static size_t most_readers(const wb__load *load)
+{
+    size_t chains = load->file_count - load->first_file;
+    return load->options->flags & WB_LOAD_DIGEST ? (chains + load->hand - 1) / load->hand
+                                                 : SIZE_MAX;
 }
 
 /* A lane that never has to wait for its ring is not enough. */
@@ -156,8 +242,10 @@ static void wake_another(wb__lane *lane)
 {
     wb__load *load = lane->load;
     (void)pthread_mutex_lock(&load->lock);
-    load->wanted++;
-    (void)pthread_cond_signal(&load->more);
+    if (load->wanted < most_readers(load)) {
+        load->wanted++;
+        (void)pthread_cond_signal(&load->more);
+    }
     (void)pthread_mutex_unlock(&load->lock);
     lane->behind = 0;
 }
@@ -178,8 +266,6 @@ static void wait_for(wb__lane *lane, const wb__load_piece *piece)
                 done[i].result >= 0 && (uint64_t)done[i].result >= read->end - read->begin;
             read->is_reading = false;
         }
-        for (size_t i = 0; n == 0 && i < lane->queued; i++)
-            lane->queue[i]->is_reading = false;
     }
     uint64_t waited = wb__load_now() - start;
     lane->spent.read_ns += waited;
@@ -213,8 +299,11 @@ static bool read_on(wb__lane *lane, wb__load_piece *piece)
 wb__load_piece *wb__slots_take(wb__lane *lane, bool waits)
 {
     for (;;) {
+        wb__load_piece *passed = NULL;
         if (lane->queued == 0 || !lane->is_reader)
-            queue_up(lane, waits);
+            passed = queue_up(lane, waits);
+        if (passed != NULL)
+            return passed;
         if (lane->queued == 0)
             return NULL;
         wb__load_piece *piece = lane->queue[0];
@@ -243,6 +332,7 @@ wb_status wb__slots_open(wb__load *load, size_t count)
         return wb__fail_memory(load->context);
     load->slot_count = count;
     load->wanted = 1;
+    load->is_populated = load->options->device != NULL || load->options->place != NULL;
     if (load->options->device != NULL)
         return WB_OK;
     load->memory_bytes = count * load->piece_bytes + WB__DIRECT_ALIGNMENT;

@@ -40,7 +40,8 @@ wb_status wb__beside_text(const wb_model *model, wb__context *context, const cha
     return status;
 }
 
-wb_status wb__beside_has(const wb_model *model, wb__context *context, const char *path, bool *has)
+wb_status wb__model_reads(const wb_model *model, wb__context *context, const char *path,
+                          bool *reads)
 {
     static const char *const names[] = {"config.json",
                                         "generation_config.json",
@@ -53,11 +54,13 @@ wb_status wb__beside_has(const wb_model *model, wb__context *context, const char
                                         "adapter_config.json",
                                         "model.safetensors.index.json"};
     wb_status status = WB_OK;
-    *has = false;
-    for (size_t i = 0; i < sizeof names / sizeof names[0] && status == WB_OK && !*has; i++) {
+    *reads = false;
+    for (size_t i = 0; i < model->source_count && !*reads; i++)
+        *reads = wb__source_is_at(model->sources[i], path);
+    for (size_t i = 0; i < sizeof names / sizeof names[0] && status == WB_OK && !*reads; i++) {
         char *there;
         status = find(model, context, names[i], &there);
-        *has = there != NULL && wb__path_same(there, path);
+        *reads = there != NULL && wb__path_same(there, path);
         free_path(context, there);
     }
     return status;

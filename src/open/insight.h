@@ -36,8 +36,9 @@ wb_status wb__insight_of(const wb_model *model, wb__context *context, const wb__
 wb_status wb__beside_text(const wb_model *model, wb__context *context, const char *name,
                           char **text, size_t *bytes);
 
-/* Whether `path` leads to a file that is read beside the weights. MEMORY is the only failure. */
-wb_status wb__beside_has(const wb_model *model, wb__context *context, const char *path, bool *has);
+/* Whether `path` leads to a file of weights, or to one that is read beside them. MEMORY is the only failure. */
+wb_status wb__model_reads(const wb_model *model, wb__context *context, const char *path,
+                          bool *reads);
 
 /* The number of a tensor by its canonical name, UINT64_MAX if there is none. */
 uint64_t wb__insight_find(const wb_model *model, const wb__insight *insight, wb__str canonical);

@@ -161,7 +161,7 @@ static wb_status copy_in_order(wb__reader *reader, uint64_t first, size_t n, flo
         return copy_stored(reader, first, n, dst);
     while (n > 0) {
         uint64_t within = first % order->columns;
-        uint64_t row = wb__row_order_stored(order, first / order->columns);
+        uint64_t row = wb__row_order_stored(order->head_rows, first / order->columns);
         size_t piece = order->columns - within < n ? (size_t)(order->columns - within) : n;
         wb_status status = copy_stored(reader, row * order->columns + within, piece, dst);
         if (status != WB_OK)

@@ -26,24 +26,12 @@ bool wb__path_is_stream(const char *path)
     return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
 }
 
-static wb_status find_source(wb__context *context, const wb_writer *writer, const char *path,
-                             bool *is_source)
-{
-    const wb_model *source = writer->source;
-    *is_source = false;
-    for (size_t i = 0; source != NULL && i < source->source_count; i++) {
-        *is_source = wb__source_is_at(source->sources[i], path);
-        if (*is_source)
-            return WB_OK;
-    }
-    return source == NULL ? WB_OK : wb__beside_has(source, context, path, is_source);
-}
-
 static wb_status check_file(wb__context *context, const wb_writer *writer, const char *path)
 {
     struct stat st;
-    bool is_source;
-    wb_status status = find_source(context, writer, path, &is_source);
+    bool is_source = false;
+    wb_status status =
+        writer->source == NULL ? WB_OK : wb__model_reads(writer->source, context, path, &is_source);
     if (status != WB_OK)
         return status;
     if (is_source)
@@ -72,11 +60,9 @@ static wb_status check_content(void *ctx, const char *name)
     if (path == NULL)
         return wb__fail_memory(c->context);
     bool is_folder = lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
-    wb_status status =
-        is_folder ? fail_target(c->context, path, WB__FINDING_WRITE_EXISTS,
-                                "the folder to be replaced holds a folder; remove it by hand if "
-                                "that is what is wanted")
-                  : WB_OK;
+    wb_status status = is_folder ? fail_target(c->context, path, WB__FINDING_WRITE_EXISTS,
+                                               "the folder to be replaced holds a folder")
+                                 : WB_OK;
     wb__free(&c->context->allocator, path, strlen(path) + 1);
     return status;
 }
@@ -90,8 +76,9 @@ static wb_status check_folder(wb__context *context, wb_writer *writer)
         return errno == ENOENT ? WB_OK : wb__fail_os(context, errno, "cannot look at the output");
     if (!(writer->flags & WB_WRITE_FORCE) || !S_ISDIR(st.st_mode))
         return fail_target(context, path, WB__FINDING_WRITE_EXISTS,
-                           S_ISDIR(st.st_mode) ? "the folder is there already"
-                                               : "something else than a folder is there already");
+                           S_ISDIR(st.st_mode)   ? "the folder is there already"
+                           : S_ISLNK(st.st_mode) ? "a symbolic link is there already"
+                                                 : "something else than a folder is there already");
     for (size_t i = 0; source != NULL && i < source->source_count; i++) {
         if (wb__source_is_in(source->sources[i], context, path))
             return fail_target(context, path, WB__FINDING_WRITE_SOURCE,
@@ -155,11 +142,13 @@ wb_status wb__folder_tidy(wb__context *context, const wb_writer *writer)
 
 /* ---- room ---- */
 
-/* The path by which an output is written: in the folder that is made, if there is one. */
-static char *path_inside(const wb_allocator *allocator, const wb_writer *writer, const char *path)
+/* The path by which a file is written: in the folder that is made, if there is one. */
+static char *path_now(const wb_allocator *allocator, const wb_writer *writer, const char *path)
 {
-    const char *base = strrchr(path, '/') + 1;
-    return wb__path_join(allocator, writer->folder_at, wb__str_from(base, SIZE_MAX));
+    bool is_inside = writer->folder_at != NULL;
+    const char *base = is_inside ? strrchr(path, '/') + 1 : path;
+    return wb__path_join(allocator, is_inside ? writer->folder_at : "",
+                         wb__str_from(base, SIZE_MAX));
 }
 
 /* What a former run has already taken of the disk. */
@@ -169,10 +158,9 @@ static uint64_t kept_bytes(const wb_writer *writer)
     for (size_t i = 0; (writer->flags & WB_WRITE_KEEP) && i < writer->output_count; i++) {
         const wb__output *output = &writer->outputs[i];
         const wb_allocator *allocator = &writer->allocator;
-        char *inside =
-            writer->folder_at == NULL ? NULL : path_inside(allocator, writer, output->path);
-        uint64_t bytes = wb__sink_kept_bytes(allocator, inside == NULL ? output->path : inside);
-        wb__free(allocator, inside, inside == NULL ? 0 : strlen(inside) + 1);
+        char *path = path_now(allocator, writer, output->path);
+        uint64_t bytes = path == NULL ? 0 : wb__sink_kept_bytes(allocator, path);
+        wb__free(allocator, path, path == NULL ? 0 : strlen(path) + 1);
         sum += bytes < output->layout.bytes ? bytes : output->layout.bytes;
     }
     return sum;
@@ -201,7 +189,7 @@ static wb_status check_room(wb__context *context, const wb_writer *writer)
     wb__free(&context->allocator, folder, strlen(folder) + 1);
     if (room >= need)
         return WB_OK;
-    context->file = target;
+    context->file = writer->is_store ? writer->store : target;
     status = wb__fail(context, WB_ERROR_IO, WB__FINDING_WRITE_ROOM, WB_NO_OFFSET, WB__STR(""),
                       "%llu bytes are to be written where %llu are free", (unsigned long long)need,
                       (unsigned long long)room);
@@ -211,6 +199,17 @@ static wb_status check_room(wb__context *context, const wb_writer *writer)
 }
 
 /* ---- files ---- */
+
+wb_status wb__writer_open(wb__context *context, const wb_writer *writer, const char *path,
+                          bool kept, uint64_t expected, wb_sink **sink)
+{
+    char *now = path_now(&context->allocator, writer, path);
+    if (now == NULL)
+        return wb__fail_memory(context);
+    wb_status status = wb__sink_open_as(context, now, path, kept, expected, sink);
+    wb__free(&context->allocator, now, strlen(now) + 1);
+    return status;
+}
 
 static wb_status write_header(wb__context *context, wb_writer *writer, wb__output *output)
 {
@@ -239,16 +238,9 @@ static uint64_t member_of(const wb_writer *writer, const wb__output *output)
 
 wb_status wb__output_open(wb__context *context, wb_writer *writer, wb__output *output)
 {
-    const char *path = output->path;
-    char *inside = NULL;
-    if (writer->folder_at != NULL)
-        path = inside = path_inside(&context->allocator, writer, path);
-    if (path == NULL)
-        return wb__fail_memory(context);
-    wb_status status = (writer->flags & WB_WRITE_KEEP) && !writer->is_store
-                           ? wb__sink_open_kept(context, path, output->layout.bytes, &output->sink)
-                           : wb__sink_open(context, path, output->layout.bytes, &output->sink);
-    wb__free(&context->allocator, inside, inside == NULL ? 0 : strlen(inside) + 1);
+    bool kept = (writer->flags & WB_WRITE_KEEP) && !writer->is_store;
+    wb_status status =
+        wb__writer_open(context, writer, output->path, kept, output->layout.bytes, &output->sink);
     if (status != WB_OK)
         return status;
     if (wb__writer_is_set(writer))

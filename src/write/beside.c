@@ -95,11 +95,11 @@ static wb_status write_extra(wb__context *context, const wb_writer *writer, wb__
             return status;
         n = wb__source_bytes(source);
     }
-    char *path = wb__path_join(&context->allocator, writer->folder_at, extra->name);
+    char *path = wb__path_join(&context->allocator, writer->folder, extra->name);
     if (path == NULL)
         status = wb__fail_memory(context);
     if (status == WB_OK)
-        status = wb__sink_open(context, path, n, &extra->sink);
+        status = wb__writer_open(context, writer, path, false, n, &extra->sink);
     if (status == WB_OK)
         status = source != NULL ? wb__sink_copy(context, extra->sink, 0, source, 0, n)
                                 : wb__sink_write(context, extra->sink, extra->bytes, extra->n);

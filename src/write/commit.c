@@ -28,17 +28,8 @@ wb_status wb__writer_check_source(wb__context *context, const wb_writer *writer)
 
 static wb_status write_index(wb__context *context, wb_writer *writer, wb_sink **sink)
 {
-    const char *path = writer->index_path;
-    char *inside = NULL;
-    if (writer->folder_at != NULL) {
-        const char *base = strrchr(path, '/') + 1;
-        path = inside =
-            wb__path_join(&context->allocator, writer->folder_at, wb__str_from(base, SIZE_MAX));
-        if (inside == NULL)
-            return wb__fail_memory(context);
-    }
-    wb_status status = wb__sink_open(context, path, writer->index_len, sink);
-    wb__free(&context->allocator, inside, inside == NULL ? 0 : strlen(inside) + 1);
+    wb_status status =
+        wb__writer_open(context, writer, writer->index_path, false, writer->index_len, sink);
     if (status == WB_OK && writer->folder == NULL)
         wb__sink_keep_others(*sink, writer->set, 0);
     if (status == WB_OK)

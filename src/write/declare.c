@@ -115,6 +115,8 @@ static void delete_outputs(wb_writer *writer)
     }
     if (writer->folder_at != NULL && !keeps)
         wb__folder_remove(writer->folder_at);
+    else if (writer->folder_at != NULL)
+        (void)rmdir(writer->folder_at); /* an empty one is of no use to the next run */
     for (size_t i = 0; i < 2; i++) {
         if (writer->claims[i] >= 0)
             (void)close(writer->claims[i]);

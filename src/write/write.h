@@ -220,6 +220,10 @@ wb_status wb__writer_make_index(wb__context *context, wb_writer *writer);
 wb_status wb__writer_begin(wb__context *context, wb_writer *writer);
 wb_status wb__writer_begin_fd(wb__context *context, wb_writer *writer, int fd, const char *label);
 
+/* Opens a file of the model: of a folder that has a temporary name yet, in that, while errors name `path`. */
+wb_status wb__writer_open(wb__context *context, const wb_writer *writer, const char *path,
+                          bool kept, uint64_t expected, wb_sink **sink);
+
 /* Makes the temporary file of an output and writes its header. The lock is held. */
 wb_status wb__output_open(wb__context *context, wb_writer *writer, wb__output *output);
 

@@ -157,3 +157,20 @@ assert [t["to"] for t in report["tensors"]] == ["mxfp8", "BF16"], report
 assert wb("convert", "hf", "bad name", "--to", "ollama", "--store", "store", code=4) == b""
 assert not glob.glob("store/**/.wb*", recursive=True) and not glob.glob(".wb*")
 P
+
+# Out of a store into a folder goes what lay beside the weights, too.
+for name in llama gemma3; do
+    wb convert "$DATA/twins/$name" $name --to ollama --store both
+    wb convert --store both $name $name-out --to safetensors
+    for file in config.json tokenizer.json tokenizer_config.json; do
+        [ -s $name-out/$file ] || { echo "$name-out has no $file"; exit 1; }
+    done
+    python3 -B - "$DATA/twins/$name/config.json" $name-out/config.json <<'P'
+import json, sys
+assert json.load(open(sys.argv[1])) == json.load(open(sys.argv[2]))
+P
+    wb diff --only values "$DATA/twins/$name" $name-out
+done
+result=0
+wb convert --store both llama aligned --to safetensors --alignment 4096 2>message || result=$?
+[ $result -eq 4 ] && [ ! -e aligned ] && grep -q 'convert first' message

@@ -35,6 +35,11 @@ code 4 codec encode --type Q4_0 --cols 32 --imatrix rows.f32 g.gguf matrix
 code 4 convert m m/config.json --to gguf
 code 4 convert m m/other.json --to npz
 code 4 convert m/model.safetensors m/config.json --to gguf --quant F32
+for name in m/config.json m/other.json; do
+    code 4 export m model.norm.weight -o "$name"
+    code 4 get m model.norm.weight -o "$name"
+    code 4 hash --manifest "$name" m
+done
 code 4 convert m m --to mlx --quant affine4:64 --force
 code 5 convert m nowhere/g.gguf
 code 4 convert m '' --to gguf

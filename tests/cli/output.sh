@@ -91,4 +91,7 @@ if [ "$(id -u)" != 0 ]; then
     grep -q 'Permission denied' err
 fi
 code 5 wb export one.safetensors weight -o /proc/out.npy
+# A path that is empty can be seen.
+code 5 wb inspect ""
+grep -q "^wb: '': cannot open" err
 chmod 755 locked

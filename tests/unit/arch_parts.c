@@ -199,11 +199,15 @@ static void row_orders(void **state)
     assert_false(order_of(WB__RULE_NORM, weight, 1, 4, 1, 4, 0, NULL).offset < 0);
     assert_false(order_of(0, weight, 1, 4, 1, 4, 0, &gemma).offset < 0);
     static const uint64_t stored[] = {0, 2, 1, 3, 4, 6, 5, 7};
-    const wb__row_order four = {.head_rows = 4}, none = {.head_rows = 0};
     for (uint64_t row = 0; row < 8; row++) {
-        assert_int_equal(wb__row_order_stored(&four, row), stored[row]);
-        assert_int_equal(wb__row_order_stored(&none, row), row);
+        assert_int_equal(wb__row_order_stored(4, row), stored[row]);
+        assert_int_equal(wb__row_order_plain(4, stored[row]), row);
+        assert_int_equal(wb__row_order_stored(0, row), row);
+        assert_int_equal(wb__row_order_plain(0, row), row);
     }
+    for (uint64_t row = 0; row < 30; row++) /* heads of six and of ten rows */
+        for (uint64_t rows = 6; rows <= 10; rows += 4)
+            assert_int_equal(wb__row_order_plain(rows, wb__row_order_stored(rows, row)), row);
 }
 
 /* ---- lists of texts ---- */

@@ -372,6 +372,44 @@ static void many_shards(void **state)
     wb_close(model);
 }
 
+/* What a model is read from, by whatever name. */
+static void what_is_read(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        int reads;
+    } rows[] = {{SHARD(1), 1},    {SHARD(3), 1},  {INDEX, 1},    {"config.json", 1},
+                {"weights", 1},   {"config", 1},  {"other", 0},  {"tokenizer.json", 0},
+                {"notes.txt", 0}, {"nothing", 0}, {"no/such", 0}};
+    static const char *const links[][2] = {
+        {SHARD(2), "weights"}, {"config.json", "config"}, {"notes.txt", "other"}};
+    wb_error error;
+    int reads = 5;
+    start_case();
+    put_shards(3);
+    put_index(MAP_3);
+    put_text("config.json", "{}");
+    put_text("notes.txt", "{}");
+    for (size_t i = 0; i < sizeof links / sizeof links[0]; i++) {
+        char *from = in(links[i][0]), *to = in(links[i][1]);
+        assert_int_equal(link(from, to), 0);
+        free(from);
+        free(to);
+    }
+    wb_model *model = opens(NULL, 3, "");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char *path = in(rows[i].name);
+        assert_int_equal(wb_model_reads(model, path, &reads, &error), WB_OK);
+        if (reads != rows[i].reads)
+            fail_msg("%s: %d", path, reads);
+        free(path);
+    }
+    assert_int_equal(wb_model_reads(model, NULL, &reads, &error), WB_ERROR_ARGUMENT);
+    assert_int_equal(reads, 0);
+    wb_close(model);
+}
+
 static void shard_names(void **state)
 {
     (void)state;
@@ -417,7 +455,8 @@ int main(void)
         cmocka_unit_test(damaged_indices), cmocka_unit_test(odd_but_sound_indices),
         cmocka_unit_test(escapes),         cmocka_unit_test(links),
         cmocka_unit_test(empty_folders),   cmocka_unit_test(limits),
-        cmocka_unit_test(many_shards),     cmocka_unit_test(shard_names)};
+        cmocka_unit_test(many_shards),     cmocka_unit_test(what_is_read),
+        cmocka_unit_test(shard_names)};
     int failures = cmocka_run_group_tests(tests, NULL, NULL);
     scratch_remove(folder);
     return failures;

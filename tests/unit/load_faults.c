@@ -18,7 +18,7 @@
 
 #include "io/ring.h"
 
-enum { FILES = 3, LANES = 4, PIECE = 64 << 10, DESCRIPTORS = 256, CALLS_MAX = 64 };
+enum { FILES = 3, LANES = 4, PIECE = 64 << 10, DESCRIPTORS = 256, CALLS_MAX = 64, UNDER_WAY = 64 };
 
 static char *folder;
 static char *paths[FILES];
@@ -96,7 +96,41 @@ int __wrap_open64(const char *path, int flags, ...);
 int __real_fstatfs64(int fd, struct statfs *fs);
 int __wrap_fstatfs64(int fd, struct statfs *fs);
 
-ssize_t __wrap_pread64(int fd, void *dst, size_t n, off_t offset)
+/* What rings read into, which is nobody else's meanwhile. */
+static struct {
+    pthread_mutex_t lock;
+    struct {
+        const unsigned char *dst;
+        size_t n;
+    } reads[UNDER_WAY];
+} under_way = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void check_not_under_way(const void *dst, size_t n)
+{
+    const unsigned char *at = dst;
+    (void)pthread_mutex_lock(&under_way.lock);
+    for (size_t i = 0; i < UNDER_WAY; i++)
+        assert_false(at < under_way.reads[i].dst + under_way.reads[i].n &&
+                     under_way.reads[i].dst < at + n);
+    (void)pthread_mutex_unlock(&under_way.lock);
+}
+
+static void note_under_way(const void *dst, size_t n, const void *instead_of)
+{
+    bool noted = false;
+    (void)pthread_mutex_lock(&under_way.lock);
+    for (size_t i = 0; i < UNDER_WAY && !noted; i++) {
+        noted = under_way.reads[i].dst == instead_of;
+        if (noted) {
+            under_way.reads[i].dst = dst;
+            under_way.reads[i].n = n;
+        }
+    }
+    (void)pthread_mutex_unlock(&under_way.lock);
+    assert_true(noted);
+}
+
+static ssize_t read_or_fail(int fd, void *dst, size_t n, off_t offset)
 {
     unsigned call = atomic_fetch_add(&world.calls, 1) + 1;
     bool direct = fd >= 0 && fd < DESCRIPTORS && world.direct[fd];
@@ -112,6 +146,12 @@ ssize_t __wrap_pread64(int fd, void *dst, size_t n, off_t offset)
         world.offsets[befallen] = (uint64_t)offset;
     errno = what->os_error;
     return what->os_error == ENDED ? 0 : -1;
+}
+
+ssize_t __wrap_pread64(int fd, void *dst, size_t n, off_t offset)
+{
+    check_not_under_way(dst, n);
+    return read_or_fail(fd, dst, n, offset);
 }
 
 void *__wrap_mmap64(void *at, size_t n, int protection, int flags, int fd, off_t offset)
@@ -203,10 +243,13 @@ bool __wrap_wb__ring_begin(wb__ring *ring, const wb__direct *direct, uint64_t of
     world.rung++;
     if (world.ring == REAL_RING)
         return __real_wb__ring_begin(ring, direct, offset, dst, n, tag);
-    if (world.ring == RING_THAT_BEGINS_LITTLE && ring->begun >= 3)
+    if ((world.ring == RING_THAT_BEGINS_LITTLE && ring->begun >= 3) ||
+        (world.ring == RING_THAT_BREAKS && ring->taken > 2))
         return false;
     ring->begun++;
     assert_true(ring->n < RING_MOST);
+    check_not_under_way(dst, n);
+    note_under_way(dst, n, NULL);
     ring->reads[ring->n].fd = direct->fd;
     ring->reads[ring->n].offset = offset;
     ring->reads[ring->n].dst = dst;
@@ -215,22 +258,29 @@ bool __wrap_wb__ring_begin(wb__ring *ring, const wb__direct *direct, uint64_t of
     return true;
 }
 
-/* What was begun last is done first, and two at a time. */
+/*
+ * What was begun last is done first, and two at a time. A ring that breaks has read nothing, and yet its
+ * memory is its own until it says so.
+ */
 size_t __wrap_wb__ring_take(wb__ring *ring, wb__ring_done *done, size_t most)
 {
     size_t n = 0;
     if (world.ring == REAL_RING)
         return __real_wb__ring_take(ring, done, most);
     assert_true(ring->n > 0 && most > 1);
-    if (world.ring == RING_THAT_BREAKS && ++ring->taken > 2) {
-        ring->n = 0;
-        return 0;
-    }
+    ring->taken++;
     for (; ring->n > 0 && n < 2; n++) {
         ring->n--;
-        ssize_t got = __wrap_pread64(ring->reads[ring->n].fd, ring->reads[ring->n].dst,
-                                     ring->reads[ring->n].n, (off_t)ring->reads[ring->n].offset);
+        uint8_t *dst = ring->reads[ring->n].dst;
+        ssize_t got = -1;
+        errno = EBADF;
+        if (world.ring != RING_THAT_BREAKS || ring->taken <= 2)
+            got = read_or_fail(ring->reads[ring->n].fd, dst, ring->reads[ring->n].n,
+                               (off_t)ring->reads[ring->n].offset);
         done[n] = (wb__ring_done){ring->reads[ring->n].tag, got < 0 ? -errno : got};
+        if (got < 0)
+            memset(dst, 0xEE, ring->reads[ring->n].n);
+        note_under_way(NULL, 0, dst);
     }
     return n;
 }
