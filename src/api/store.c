@@ -58,10 +58,11 @@ wb_status wb_store_list(const char *store, const wb_open_options *options,
     if (each == NULL)
         return wb__fail_argument(&context, "`each` is NULL");
     store_walk walk = {&context, each, ctx};
-    char *own = store == NULL ? wb__ollama_default_store(&context.allocator) : NULL;
-    if (store == NULL && own == NULL)
-        return wb__fail(&context, WB_ERROR_NOT_FOUND, WB__FINDING_OLLAMA_NO_MODEL, WB_NO_OFFSET,
-                        WB__STR(""), "neither OLLAMA_MODELS nor HOME says where the store is");
+    char *own = NULL;
+    if (store == NULL)
+        status = wb__ollama_default_store(&context, &own);
+    if (status != WB_OK)
+        return status;
     status = wb__ollama_list(&context, store == NULL ? own : store, hand_out, &walk);
     if (own != NULL)
         wb__free(&context.allocator, own, strlen(own) + 1);

@@ -19,13 +19,19 @@ void wb__sink_draw_name(wb_sink *sink)
         wb__temporary_name(sink->temporary, key.word[0] ^ key.word[1], WB__NO_MEMBER);
 }
 
+/* What takes the place of a file is at no time open to more people than that. */
+static mode_t mode_of(const wb_sink *sink)
+{
+    return sink->existing ? sink->mode & 0777 : 0666;
+}
+
 /* A file to write into, without a name if that works here. 0, or errno. */
 static int open_temporary(wb_sink *sink)
 {
 #ifdef O_TMPFILE
     /* Without /proc an unnamed file could not be given its name later. */
     if (access("/proc/self/fd", X_OK) == 0) {
-        sink->fd = openat(sink->folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+        sink->fd = openat(sink->folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode_of(sink));
         if (sink->fd >= 0)
             return 0;
     }
@@ -33,7 +39,7 @@ static int open_temporary(wb_sink *sink)
     for (int i = 0; i < WB__SINK_TRIES; i++) {
         wb__sink_draw_name(sink);
         sink->fd = openat(sink->folder, sink->temporary,
-                          O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+                          O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode_of(sink));
         sink->named = sink->fd >= 0;
         if (sink->named || errno != EEXIST)
             break;
@@ -57,7 +63,7 @@ static int open_kept(wb_sink *sink)
     }
     if (sink->fd < 0) {
         (void)unlinkat(sink->folder, sink->temporary, 0);
-        sink->fd = openat(sink->folder, sink->temporary, flags | O_CREAT | O_EXCL, 0666);
+        sink->fd = openat(sink->folder, sink->temporary, flags | O_CREAT | O_EXCL, mode_of(sink));
     }
     sink->named = sink->fd >= 0;
     return sink->named ? 0 : errno;

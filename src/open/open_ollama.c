@@ -282,13 +282,11 @@ wb_status wb__open_manifest(wb_model *model, wb__context *context, const char *p
 wb_status wb__open_ollama_name(wb_model *model, wb__context *context, const char *store,
                                const char *name)
 {
-    char *path = NULL;
-    char *own = store == NULL ? wb__ollama_default_store(&context->allocator) : NULL;
-    if (store == NULL && own == NULL)
-        return wb__fail(context, WB_ERROR_NOT_FOUND, WB__FINDING_OLLAMA_NO_MODEL, WB_NO_OFFSET,
-                        WB__STR(""), "neither OLLAMA_MODELS nor HOME says where the store is");
-    wb_status status =
-        wb__ollama_find(context, store == NULL ? own : store, wb__str_from(name, SIZE_MAX), &path);
+    char *path = NULL, *own = NULL;
+    wb_status status = store == NULL ? wb__ollama_default_store(context, &own) : WB_OK;
+    if (status == WB_OK)
+        status = wb__ollama_find(context, store == NULL ? own : store, wb__str_from(name, SIZE_MAX),
+                                 &path);
     if (status == WB_OK)
         status = wb__open_manifest(model, context, path);
     if (path != NULL)

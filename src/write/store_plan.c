@@ -209,9 +209,9 @@ static wb_status find_places(wb__context *context, wb_writer *writer, const char
         return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_OLLAMA_NAME, WB_NO_OFFSET,
                         wb__str_from(text, SIZE_MAX), "this is no name for a model in a store");
     if (writer->store == NULL) {
-        own = wb__ollama_default_store(&context->allocator);
-        if (own == NULL)
-            return wb__fail_memory(context);
+        wb_status status = wb__ollama_default_store(context, &own);
+        if (status != WB_OK)
+            return status;
         writer->store = wb__arena_copy(&writer->arena, own, strlen(own));
         wb__free(&context->allocator, own, strlen(own) + 1);
         if (writer->store == NULL)

@@ -31,3 +31,8 @@ run verify --store store ollama://plian 'ollama://../x'
 wb export --store store plain model.norm.weight --format text -o -
 run doctor --store store plain
 wb list extra
+# Nobody says where the store is.
+unset HOME
+run list
+run convert store/manifests/registry.ollama.ai/library/plain/latest copy --to ollama
+HOME= run verify ollama://plain

@@ -256,6 +256,9 @@ static void place_of_the_store(void **state)
     } rows[] = {{"/m", "/h", "/m"},
                 {"", "/h", "/h/.ollama/models"},
                 {NULL, "/h", "/h/.ollama/models"},
+                {"/m", "", "/m"},
+                {NULL, "", NULL},
+                {"", NULL, NULL},
                 {NULL, NULL, NULL}};
     char *home = getenv("HOME") == NULL ? NULL : text_of("%s", getenv("HOME"));
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -265,7 +268,11 @@ static void place_of_the_store(void **state)
             assert_int_equal(setenv("OLLAMA_MODELS", rows[i].models, 1), 0);
         if (rows[i].home != NULL)
             assert_int_equal(setenv("HOME", rows[i].home, 1), 0);
-        char *store = wb__ollama_default_store(&wb__default_allocator);
+        char *store;
+        wb_error error;
+        wb__context context = {.error = &error, .allocator = wb__default_allocator, .file = ""};
+        assert_int_equal(wb__ollama_default_store(&context, &store),
+                         rows[i].store == NULL ? WB_ERROR_NOT_FOUND : WB_OK);
         assert_int_equal(store == NULL, rows[i].store == NULL);
         if (store != NULL) {
             assert_string_equal(store, rows[i].store);

@@ -110,7 +110,8 @@ static void check_not_under_way(const void *dst, size_t n)
     const unsigned char *at = dst;
     (void)pthread_mutex_lock(&under_way.lock);
     for (size_t i = 0; i < UNDER_WAY; i++)
-        assert_false(at < under_way.reads[i].dst + under_way.reads[i].n &&
+        assert_false(under_way.reads[i].dst != NULL &&
+                     at < under_way.reads[i].dst + under_way.reads[i].n &&
                      under_way.reads[i].dst < at + n);
     (void)pthread_mutex_unlock(&under_way.lock);
 }

@@ -101,12 +101,42 @@ static void a_second_name_is_not_ours(void **state)
     }
 }
 
+/* What takes the place of a private file is private before it does. */
+static void a_private_file_stays_so(void **state)
+{
+    (void)state;
+    struct stat st;
+    wb_writer *writer;
+    char *path = text_of("%s/private.safetensors", folder);
+    char *kept = text_of("%s/.private.safetensors.wb-partial", folder);
+    const wb_writer_options options = {
+        .size = sizeof options, .format = "safetensors", .flags = WB_WRITE_KEEP};
+    const uint64_t shape[] = {4};
+    write_file(path, "secret", 6);
+    assert_int_equal(chmod(path, 0600), 0);
+    OK(wb_writer_create(&options, &writer, E));
+    OK(wb_writer_add(writer, "t", SIZE_MAX, WB_DTYPE_F32, shape, 1, NULL, E));
+    OK(wb_writer_plan(writer, path, E));
+    OK(wb_writer_begin(writer, E));
+    assert_int_equal(stat(kept, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0600);
+    fill(writer, 0, 0, 16);
+    OK(wb_writer_commit(writer, E));
+    wb_writer_free(writer);
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0600);
+    expect_sound(path);
+    free(kept);
+    free(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_file_is_named),
         cmocka_unit_test(an_empty_folder_goes),
         cmocka_unit_test(a_second_name_is_not_ours),
+        cmocka_unit_test(a_private_file_stays_so),
     };
     (void)getrlimit(RLIMIT_FSIZE, &before);
     folder = scratch_make();

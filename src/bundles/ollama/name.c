@@ -67,20 +67,23 @@ bool wb__ollama_name_parse(wb__str text, wb__ollama_name *name)
            is_part(name->model, PART_MAX, "-.") && is_part(name->tag, PART_MAX, "-.");
 }
 
-static char *copy_path(const wb_allocator *allocator, const char *path)
+/* A variable of the environment; empty is as good as not there. */
+static const char *variable(const char *name)
 {
-    size_t n = strlen(path) + 1;
-    char *copy = wb__alloc(allocator, n);
-    return copy == NULL ? NULL : memcpy(copy, path, n);
+    const char *text = getenv(name);
+    return text == NULL || text[0] == '\0' ? NULL : text;
 }
 
-char *wb__ollama_default_store(const wb_allocator *allocator)
+wb_status wb__ollama_default_store(wb__context *context, char **store)
 {
-    const char *models = getenv("OLLAMA_MODELS");
-    if (models != NULL && models[0] != '\0')
-        return copy_path(allocator, models);
-    const char *home = getenv("HOME");
-    return home == NULL ? NULL : wb__path_join(allocator, home, WB__STR(".ollama/models"));
+    const char *models = variable("OLLAMA_MODELS"), *home = variable("HOME");
+    *store = NULL;
+    if (models == NULL && home == NULL)
+        return wb__fail(context, WB_ERROR_NOT_FOUND, WB__FINDING_OLLAMA_NO_MODEL, WB_NO_OFFSET,
+                        WB__STR(""), "neither OLLAMA_MODELS nor HOME says where the store is");
+    *store = models != NULL ? wb__path_join(&context->allocator, "", wb__str_from(models, SIZE_MAX))
+                            : wb__path_join(&context->allocator, home, WB__STR(".ollama/models"));
+    return *store == NULL ? wb__fail_memory(context) : WB_OK;
 }
 
 static bool has_folder(const wb_allocator *allocator, const char *folder, wb__str name)
@@ -168,7 +171,7 @@ wb_status wb__ollama_find(wb__context *context, const char *store, wb__str text,
         return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_OLLAMA_NAME, WB_NO_OFFSET, text,
                         "this is not the name of a model");
     const wb__str parts[] = {WB__STR("manifests"), name.host, name.space, name.model, name.tag};
-    char *path = copy_path(&context->allocator, store);
+    char *path = wb__path_join(&context->allocator, "", wb__str_from(store, SIZE_MAX));
     wb_status status = path == NULL ? wb__fail_memory(context) : WB_OK;
     for (size_t i = 0; i < sizeof parts / sizeof parts[0] && status == WB_OK; i++)
         status = descend(context, &path, parts[i]);

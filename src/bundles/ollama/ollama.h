@@ -35,9 +35,9 @@ bool wb__ollama_name_parse(wb__str text, wb__ollama_name *name);
  */
 wb_status wb__ollama_find(wb__context *context, const char *store, wb__str name, char **path);
 
-/* The store of this user: OLLAMA_MODELS, or ~/.ollama/models. NULL when memory is out or no home is
- * known. */
-char *wb__ollama_default_store(const wb_allocator *allocator);
+/* The store of this user: OLLAMA_MODELS, or ~/.ollama/models, in the context's allocator; free with strlen + 1.
+ * NOT_FOUND where neither is known. */
+wb_status wb__ollama_default_store(wb__context *context, char **store);
 
 /* Whether a folder looks like a store: it has manifests and blobs. */
 bool wb__ollama_is_store(const wb_allocator *allocator, const char *folder);
