@@ -161,6 +161,23 @@ static void remove_out(void)
     (void)rmdir(out);
 }
 
+/* Nothing of the last input may stay. */
+static void draw_model(fuzz_tape *tape, bool is_folder)
+{
+    static bool was_folder;
+    if (is_folder && !was_folder) {
+        fuzz_scratch_remove("config.json");
+        fuzz_scratch_remove("model.safetensors");
+    } else if (!is_folder && was_folder) {
+        (void)fuzz_folder(tape->data, 0);
+    }
+    was_folder = is_folder;
+    if (is_folder)
+        (void)fuzz_folder(tape->data + tape->at, tape->size - tape->at);
+    else
+        fuzz_small_model(tape);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     fuzz_tape tape = {data, size, 0};
@@ -173,10 +190,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     wb_convert_rule rule;
     wb_convert_policy policy = draw_policy(how, more, &rule);
     wb_model *model;
-    if (kind & 8)
-        (void)fuzz_folder(data + tape.at, size - tape.at);
-    else
-        fuzz_small_model(&tape);
+    draw_model(&tape, (kind & 8) != 0);
     if (out[0] == '\0') {
         (void)snprintf(out, sizeof out, "%s-out", fuzz_scratch());
         CHECK(mkdir(out, 0700) == 0 && atexit(remove_out) == 0);

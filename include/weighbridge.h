@@ -2188,10 +2188,11 @@ typedef struct wb_converted {
     char to[32];           /* … and in the result */
     char wanted[32];       /* what `to` is in place of, since that does not fit; else empty */
     wb_fidelity fidelity;
-    double nmse;         /* sum of squared errors over sum of squares */
-    double max_error;    /* the largest error */
-    double cosine;       /* of both, taken as vectors; 1 where nothing was lost */
-    uint64_t overflowed; /* values that left the range of their type */
+    double nmse;      /* sum of squared errors over sum of squares */
+    double max_error; /* the largest error */
+    double cosine;    /* of both, taken as vectors; 1 where nothing was lost */
+    uint64_t
+        overflowed; /* values that left the range of their type, NaNs that it has not among them */
 } wb_converted;
 
 /* The tensors of the result, in its order. */

@@ -43,7 +43,7 @@ typedef struct wb__fidelity {
     double before;       /* of before² */
     double after;        /* of after² */
     double max_error;    /* the largest |after - before| */
-    uint64_t overflowed; /* finite before, and not after */
+    uint64_t overflowed; /* not finite before or after, and not the same */
 } wb__fidelity;
 
 /* A tensor of the result. */

@@ -75,6 +75,11 @@ static bool is_finite(float value)
     return (bits_of(value) & 0x7F800000u) != 0x7F800000u;
 }
 
+static bool is_same(float before, float after)
+{
+    return bits_of(before) == bits_of(after) || (isnan(before) && isnan(after));
+}
+
 /* Values that are not finite take no part in the sums. */
 static void measure_slowly(wb__fidelity *fidelity, const float *before, double offset,
                            const float *after, size_t n)
@@ -82,7 +87,7 @@ static void measure_slowly(wb__fidelity *fidelity, const float *before, double o
     for (size_t i = 0; i < n; i++) {
         if (is_finite(before[i]) && is_finite(after[i]))
             wb__fidelity_add_one(fidelity, before[i] + offset, after[i]);
-        else if (is_finite(before[i]))
+        else if (!is_same(before[i], after[i]))
             fidelity->overflowed++;
     }
 }
