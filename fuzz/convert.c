@@ -91,6 +91,14 @@ static bool same_family(const wb_model *a, const wb_model *b)
            strcmp(x.architecture, y.architecture) == 0;
 }
 
+/* Where 1 was added to norms, and is taken away again, -0 comes back as 0. */
+static bool moves_norms(const wb_model *a, const wb_model *b)
+{
+    wb_config x = {.size = sizeof x}, y = {.size = sizeof y};
+    CHECK(wb_config_get(a, &x, NULL) == WB_OK && wb_config_get(b, &y, NULL) == WB_OK);
+    return x.norm_offset != y.norm_offset;
+}
+
 /* The result has the tensors that were planned; nothing is lost where that was said. */
 static void check_result(const wb_model *model, const wb_conversion *conversion, const char *path,
                          const char *store)
@@ -109,7 +117,7 @@ static void check_result(const wb_model *model, const wb_conversion *conversion,
         wb_diff *diff;
         if (wb_diff_models(model, result, NULL, &diff, &error) == WB_OK) {
             wb_diff_distance(diff, &distance);
-            CHECK(distance.different == 0);
+            CHECK(distance.different == 0 || (moves_norms(model, result) && distance.maximum == 0));
             wb_diff_free(diff);
         }
     }

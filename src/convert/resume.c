@@ -245,14 +245,39 @@ static bool is_still_there(const wb__journal *journal)
            open.st_dev == named.st_dev && open.st_ino == named.st_ino && S_ISREG(open.st_mode);
 }
 
+/*
+ * Opens what a former run left, or makes it. Everyone knows its name: what somebody else put there, be it another
+ * file of ours by a second name, is neither believed nor written over. 0, or errno.
+ */
+static int open_or_make(wb__journal *journal)
+{
+    const int flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
+    struct stat st;
+    journal->fd = open(journal->path, flags);
+    if (journal->fd >= 0) {
+        int os_error = fstat(journal->fd, &st) == 0 ? 0 : errno;
+        if (os_error == 0 && S_ISREG(st.st_mode) && st.st_nlink <= 1 && st.st_uid == geteuid())
+            return 0;
+        (void)close(journal->fd);
+        journal->fd = -1;
+        if (os_error != 0 || unlink(journal->path) != 0)
+            return os_error != 0 ? os_error : errno;
+    } else if (errno != ENOENT) {
+        return errno;
+    }
+    journal->fd = open(journal->path, flags | O_CREAT | O_EXCL, 0666);
+    return journal->fd >= 0 ? 0 : errno;
+}
+
 /* 0, or errno. */
 static int lock(wb__journal *journal)
 {
     for (int tries = 0; tries < 100; tries++) {
-        journal->fd =
-            open(journal->path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0666);
-        if (journal->fd < 0)
-            return errno;
+        int os_error = open_or_make(journal);
+        if (os_error == EEXIST) /* another conversion was quicker */
+            continue;
+        if (os_error != 0)
+            return os_error;
         if (flock(journal->fd, LOCK_EX | LOCK_NB) != 0)
             return errno == EWOULDBLOCK ? EBUSY : errno;
         if (is_still_there(journal))
@@ -305,7 +330,8 @@ wb_status wb__journal_open(wb__context *context, const wb_conversion *plan, cons
     journal->fd = -1;
     journal->path = journal_path(&plan->allocator, path);
     int os_error = journal->path == NULL ? ENOMEM : lock(journal);
-    if (os_error == 0)
+    bool is_ours = os_error == 0;
+    if (is_ours)
         os_error = begin(journal, digest_of(plan));
     if (os_error == 0) {
         *out = journal;
@@ -319,7 +345,7 @@ wb_status wb__journal_open(wb__context *context, const wb_conversion *plan, cons
                           os_error == EBUSY ? "another conversion writes there"
                                             : "cannot write a journal beside the result");
     context->file = "";
-    wb__journal_close(journal, false);
+    wb__journal_close(journal, is_ours && wb__journal_is_empty(journal));
     return status;
 }
 

@@ -348,6 +348,29 @@ static void locked(void **state)
     finish(&jobs[0], "out", true);
 }
 
+/* What lies there by a second name may be somebody else's: it is not believed, nor written over. */
+static void by_a_second_name(void **state)
+{
+    (void)state;
+    bool resumed;
+    double nmse;
+    fresh("out");
+    assert_int_equal(run(&jobs[0], "out", (ending){2, false}, &resumed, &nmse), WB_ERROR_CANCELLED);
+    char *path = partial_of(&jobs[0], "resume"), *other = text_of("%s/other", scratch);
+    char *command =
+        text_of("cp -p %s %s/before && cmp %s %s/before", path, scratch, other, scratch);
+    assert_int_equal(link(path, other), 0);
+    assert_int_equal(system(command), 0);
+    assert_int_equal(run(&jobs[0], "out", never, &resumed, &nmse), WB_OK);
+    assert_false(resumed);
+    assert_int_equal(system(strstr(command, "cmp ")), 0);
+    assert_int_equal(unlink(other), 0);
+    free(command);
+    free(other);
+    free(path);
+    compare(&jobs[0], "out", nmse);
+}
+
 /* Out of room in the middle: what was written is not lost. */
 static void out_of_room(void **state)
 {
@@ -380,6 +403,7 @@ int main(void)
         cmocka_unit_test(changes_on_the_way),
         cmocka_unit_test(cancelled),
         cmocka_unit_test(locked),
+        cmocka_unit_test(by_a_second_name),
         cmocka_unit_test(out_of_room),
     };
     scratch = scratch_make();
