@@ -9,7 +9,7 @@ PREFIX ?= /usr/local
 help:
 	@echo "make demo      build the command and weigh a real model with it"
 	@echo "make test      build everything and run every test"
-	@echo "make deep      what takes minutes more: static analysers, 32 bits, AArch64, every compiler and optimisation"
+	@echo "make deep      what takes minutes more: static analysers, MemorySanitizer, 32 bits, AArch64, every compiler"
 	@echo "make bench     measure, and write bench/results.json"
 	@echo "make peers     install the programs that the measurements compare with"
 	@echo "make fuzz      fuzz every target for a minute in all (docs/dev/fuzzing.md says more)"

@@ -173,11 +173,15 @@ static void configs(void **state)
     size_t n = is_slow() ? 300 : 10000;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         (void)open_config(rows[i].before, rows[i].member, rows[i].after, 10);
-        double once = open_config(rows[i].before, rows[i].member, rows[i].after, n);
-        double twice = open_config(rows[i].before, rows[i].member, rows[i].after, 2 * n);
-        /* Doubling doubles; the rest is for a machine that is busy. */
-        if (!is_slow() && twice > 0.05 && twice > 5 * once)
-            fail_msg("%s%s: %f s, twice as many %f s", rows[i].before, rows[i].member, once, twice);
+        /* Generous, since the machine may be busy: what is quadratic gives sixteen, not four. */
+        double some = 0, more = 1;
+        for (int attempt = 0; attempt < 5 && more > 0.05 && more > 8 * some; attempt++) {
+            some = open_config(rows[i].before, rows[i].member, rows[i].after, n);
+            more = open_config(rows[i].before, rows[i].member, rows[i].after, 4 * n);
+        }
+        if (!is_slow() && more > 0.05 && more > 8 * some)
+            fail_msg("%s%s: %f s, four times as many %f s", rows[i].before, rows[i].member, some,
+                     more);
     }
 }
 
