@@ -16,6 +16,7 @@
 #define ROUND_MAX 1024                 /* chunks */
 #define SPAN_MAX 64                    /* chunks */
 #define SPAN_BYTES ((uint64_t)4 << 20) /* of the result, unless a chunk has more */
+#define BLOBS_A_ROUND 256              /* each of which waits for the disk */
 #define READ_BYTES ((uint64_t)2 << 20) /* that wb_tensor_read takes beside what it fills */
 
 typedef struct work {
@@ -371,6 +372,7 @@ static wb_status do_all(runner *r, const wb_progress *progress)
 {
     uint64_t total = 0;
     size_t full = round_chunks(r);
+    bool in_store = r->plan->target == WB_TARGET_OLLAMA;
     wb_status status = WB_OK;
     for (size_t i = 0; i < r->plan->tensors.count; i++)
         total += wb__planned_at(r->plan, i)->bytes;
@@ -384,6 +386,8 @@ static wb_status do_all(runner *r, const wb_progress *progress)
             if (r->count == full)
                 status = do_round(r, progress, total);
         }
+        if (status == WB_OK && in_store && i % BLOBS_A_ROUND == BLOBS_A_ROUND - 1 && r->count > 0)
+            status = do_round(r, progress, total);
     }
     if (status == WB_OK && r->count > 0)
         status = do_round(r, progress, total);

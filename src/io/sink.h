@@ -66,6 +66,9 @@ wb_status wb__sink_copy(wb__context *context, const wb_sink *sink, uint64_t offs
 wb_status wb__sink_finish(wb__context *context, wb_sink *sink, uint64_t length);
 wb_status wb__sink_publish(wb__context *context, wb_sink *sink);
 
+/* As wb__sink_publish, but the name is not durable before the caller has synced the folder, once for many. */
+wb_status wb__sink_enter(wb__context *context, wb_sink *sink);
+
 /*
  * Makes the file the `member`th of a set, 0 being that without which the others are nothing and which is
  * published last; `id` is one for all of them, drawn at random. wb__sink_publish then fails with EEXIST

@@ -88,12 +88,20 @@ static int rename_file(wb_sink *sink)
     return result;
 }
 
-static int publish(wb_sink *sink)
+static int enter(wb_sink *sink)
 {
     if (rename_file(sink) != 0)
         return errno;
     sink->published = true;
-    int os_error = sync_file(sink->folder);
+    return 0;
+}
+
+static int publish(wb_sink *sink)
+{
+    int os_error = enter(sink);
+    if (os_error != 0)
+        return os_error;
+    os_error = sync_file(sink->folder);
     return os_error == EINVAL ? 0 : os_error; /* a file system that has no such thing for folders */
 }
 
@@ -109,13 +117,23 @@ wb_status wb__sink_finish(wb__context *context, wb_sink *sink, uint64_t length)
                : wb__sink_fail(context, sink, sink->failure, "cannot write the file");
 }
 
-wb_status wb__sink_publish(wb__context *context, wb_sink *sink)
+static wb_status give_place(wb__context *context, wb_sink *sink, int (*how)(wb_sink *))
 {
     if (sink->failure == 0 && sink->path != NULL)
-        sink->failure = publish(sink);
+        sink->failure = how(sink);
     return sink->failure == 0
                ? WB_OK
                : wb__sink_fail(context, sink, sink->failure, "cannot put the file into its place");
+}
+
+wb_status wb__sink_enter(wb__context *context, wb_sink *sink)
+{
+    return give_place(context, sink, enter);
+}
+
+wb_status wb__sink_publish(wb__context *context, wb_sink *sink)
+{
+    return give_place(context, sink, publish);
 }
 
 wb_status wb__sink_rename(wb__context *context, wb_sink *sink, const char *path)

@@ -165,6 +165,7 @@ static bool is_there(const char *path, uint64_t bytes)
     return stat(path, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size == bytes;
 }
 
+/* Gives it its name, if no other has it; sync_blobs makes that durable. */
 static wb_status publish_output(wb__context *context, const wb_writer *writer, wb__output *output)
 {
     char *path = blob_path(context, writer, output->digest);
@@ -172,7 +173,7 @@ static wb_status publish_output(wb__context *context, const wb_writer *writer, w
     if (path != NULL && !is_there(path, output->layout.bytes)) {
         status = wb__sink_rename(context, output->sink, path);
         if (status == WB_OK)
-            status = wb__sink_publish(context, output->sink);
+            status = wb__sink_enter(context, output->sink);
     }
     wb__free(&context->allocator, path, path == NULL ? 0 : strlen(path) + 1);
     wb__sink_discard(output->sink);
@@ -208,6 +209,21 @@ wb_status wb__store_put_blob(wb__context *context, const wb_writer *writer, cons
     return status;
 }
 
+/* Before there is a manifest that names them. */
+static wb_status sync_blobs(wb__context *context, const wb_writer *writer)
+{
+    wb__str folder = wb__path_folder(writer->blobs);
+    char *path = wb__path_join(&context->allocator, "", folder);
+    if (path == NULL)
+        return wb__fail_memory(context);
+    int os_error = wb__folder_sync(path);
+    wb__free(&context->allocator, path, strlen(path) + 1);
+    if (os_error == 0)
+        return WB_OK;
+    context->file = writer->store;
+    return wb__fail_os(context, os_error, "cannot sync the folder of the blobs");
+}
+
 /* ---- committing ---- */
 
 wb_status wb__store_commit(wb__context *context, wb_writer *writer)
@@ -220,6 +236,8 @@ wb_status wb__store_commit(wb__context *context, wb_writer *writer)
         status = wb__writer_check_source(context, writer);
     for (size_t i = 0; i < writer->output_count && status == WB_OK; i++)
         status = publish_output(context, writer, &writer->outputs[i]);
+    if (status == WB_OK)
+        status = sync_blobs(context, writer);
     if (status == WB_OK)
         status = wb__store_manifest(context, writer, &manifest);
     if (status == WB_OK)
