@@ -203,8 +203,8 @@ struct wb__ring {
     unsigned begun, taken;
 };
 
-wb__ring *__real_wb__ring_open(const wb_allocator *allocator, unsigned depth);
-wb__ring *__wrap_wb__ring_open(const wb_allocator *allocator, unsigned depth);
+wb__ring *__real_wb__ring_open(const wb_allocator *allocator, unsigned depth, bool remote);
+wb__ring *__wrap_wb__ring_open(const wb_allocator *allocator, unsigned depth, bool remote);
 void __real_wb__ring_close(wb__ring *ring);
 void __wrap_wb__ring_close(wb__ring *ring);
 bool __real_wb__ring_begin(wb__ring *ring, const wb__direct *direct, uint64_t offset, void *dst,
@@ -214,12 +214,12 @@ bool __wrap_wb__ring_begin(wb__ring *ring, const wb__direct *direct, uint64_t of
 size_t __real_wb__ring_take(wb__ring *ring, wb__ring_done *done, size_t most);
 size_t __wrap_wb__ring_take(wb__ring *ring, wb__ring_done *done, size_t most);
 
-wb__ring *__wrap_wb__ring_open(const wb_allocator *allocator, unsigned depth)
+wb__ring *__wrap_wb__ring_open(const wb_allocator *allocator, unsigned depth, bool remote)
 {
     if (world.ring == NO_RING)
         return NULL;
     if (world.ring == REAL_RING)
-        return __real_wb__ring_open(allocator, depth);
+        return __real_wb__ring_open(allocator, depth, remote);
     assert_true(depth > 0 && depth <= RING_MOST);
     wb__ring *ring = wb__alloc_zeroed(allocator, sizeof *ring);
     assert_non_null(ring);
@@ -493,7 +493,7 @@ static void a_ring_reads_the_same(void **state)
 {
     static const uint32_t flags[] = {0, WB_LOAD_DIGEST, WB_LOAD_CONVERT};
     arrival a = {0}, expected;
-    wb__ring *ring = is_slow() ? NULL : __real_wb__ring_open(&wb__default_allocator, 4);
+    wb__ring *ring = is_slow() ? NULL : __real_wb__ring_open(&wb__default_allocator, 4, true);
     (void)state;
     if (ring == NULL)
         skip(); /* valgrind does not see what it writes */
