@@ -90,9 +90,11 @@ static bool begin_reading(wb__lane *lane, wb__load_piece *piece)
 {
     wb__load *load = lane->load;
     size_t n = (size_t)(piece->end - piece->begin);
-    if (piece->io != WB_IO_DIRECT || piece->file->direct.fd < 0 || load->options->device != NULL ||
+    if (piece->io != WB_IO_DIRECT || piece->file->direct.fd < 0 ||
         wb__source_memory(piece->file->source) != NULL)
         return false;
+    if (load->stages != NULL && !wb__stage_ready(lane, piece))
+        return false; /* which is told when it is fetched */
     if (!lane->ring_tried)
         lane->ring =
             wb__ring_open(&lane->context.allocator, (unsigned)load->slot_count, digests(load));
@@ -170,11 +172,10 @@ static wb__load_piece *take_passed(wb__load *load)
 bool wb__slots_pass_on(wb__lane *lane, wb__load_piece *piece)
 {
     wb__load *load = lane->load;
-    bool passes = lane->is_reader && load->options->device == NULL;
-    if (!passes || !digests(load))
+    if (!lane->is_reader || !digests(load))
         return false;
     (void)pthread_mutex_lock(&load->lock);
-    passes = load->sleepers > load->passed_count;
+    bool passes = load->sleepers > load->passed_count;
     if (passes) {
         wb__load_piece **last = &load->passed;
         while (*last != NULL)
@@ -365,7 +366,7 @@ wb_status wb__slots_open(wb__load *load, size_t count)
     load->wanted = 1;
     load->is_populated = load->options->device != NULL || load->options->place != NULL;
     if (load->options->device != NULL)
-        return WB_OK;
+        return wb__stages_open(load);
     load->memory_bytes = count * load->piece_bytes + WB__DIRECT_ALIGNMENT;
     load->memory = wb__alloc(allocator, load->memory_bytes);
     if (load->memory == NULL)
@@ -380,6 +381,7 @@ wb_status wb__slots_open(wb__load *load, size_t count)
 void wb__slots_close(wb__load *load)
 {
     const wb_allocator *allocator = &load->context->allocator;
+    wb__stages_close(load);
     wb__free(allocator, load->memory, load->memory_bytes);
     wb__free(allocator, load->slots, load->slot_count * sizeof *load->slots);
 }
