@@ -14,6 +14,12 @@ static bool digests(const wb__load *load)
     return (load->options->flags & WB_LOAD_DIGEST) != 0;
 }
 
+/* One digest, for which everything else should be ready in time; several are limited by the disk. */
+static bool is_one_chain(const wb__load *load)
+{
+    return digests(load) && load->file_count == 1;
+}
+
 /* Digests of several files are computed side by side, as each is a chain. With the lock. */
 static size_t next_file(wb__load *load)
 {
@@ -97,7 +103,7 @@ static bool begin_reading(wb__lane *lane, wb__load_piece *piece)
         return false; /* which is told when it is fetched */
     if (!lane->ring_tried)
         lane->ring =
-            wb__ring_open(&lane->context.allocator, (unsigned)load->slot_count, digests(load));
+            wb__ring_open(&lane->context.allocator, (unsigned)load->slot_count, is_one_chain(load));
     lane->ring_tried = true;
     if (lane->ring == NULL ||
         !wb__ring_begin(lane->ring, &piece->file->direct, piece->begin,
@@ -118,12 +124,12 @@ static wb__load_piece *find_free(const wb__load *load)
 }
 
 /*
- * How many slots a lane may have that reads ahead. The piece with which a chain of digests begins is read alone: there are
+ * How many slots a lane may have that reads ahead. Where there is one digest the first piece is read alone: there are
  * disks that answer all reads that are under way at once.
  */
 static size_t share_of(const wb__load *load, const wb__lane *lane)
 {
-    if (digests(load) && load->hand == 1 && load->taken <= first_bytes(load))
+    if (is_one_chain(load) && load->taken <= first_bytes(load))
         return 1;
     size_t share = load->slot_count / (load->readers + !lane->is_reader);
     return share == 0 ? 1 : share;
@@ -277,8 +283,8 @@ static void begin_more(wb__lane *lane)
 }
 
 /*
- * Waits until the ring has read the piece, and gets it what else it can read first; but not with digests, which would have to
- * wait for all of it where a disk answers all at once.
+ * Waits until the ring has read the piece, and gets it what else it can read first; but not with digests, which would
+ * have to wait for all of it where a disk answers all at once.
  */
 static void wait_for(wb__lane *lane, const wb__load_piece *piece)
 {

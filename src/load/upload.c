@@ -1,8 +1,9 @@
 /*
  * Pieces on to a device, each lane its own. A lane goes on to the next piece while the device still takes what is
- * in the last one's slot, and gives that back when it has worked on that one, too: so there are two slots for each lane;
- * what is converted goes through a ring of smaller buffers. Bytes that lie elsewhere, in mapped files, are copied into the buffer first where the device prefers memory of its
- * own choice (wb_device.stage), and go up from where they are where it does not.
+ * in the last one's slot, and gives that back when it has worked on that one, too: so there are two slots for each
+ * lane. What is converted goes through a ring of smaller buffers. Bytes that lie elsewhere, in mapped files, are copied
+ * into the buffer first where the device prefers memory of its own choice (wb_device.stage), and go up from where they
+ * are where it does not.
  */
 #include "load/load.h"
 
