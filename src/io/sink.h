@@ -66,8 +66,12 @@ wb_status wb__sink_copy(wb__context *context, const wb_sink *sink, uint64_t offs
 wb_status wb__sink_finish(wb__context *context, wb_sink *sink, uint64_t length);
 wb_status wb__sink_publish(wb__context *context, wb_sink *sink);
 
-/* As wb__sink_publish, but the name is not durable before the caller has synced the folder, once for many. */
-wb_status wb__sink_enter(wb__context *context, wb_sink *sink);
+/*
+ * Gives a finished file a name anywhere in its file system, be there another of that name or not; it is not durable
+ * before the caller has synced the folder, once for many. What is kept has its own name, too, until it is discarded,
+ * unless files have one name alone there.
+ */
+wb_status wb__sink_enter(wb__context *context, wb_sink *sink, const char *path);
 
 /*
  * Makes the file the `member`th of a set, 0 being that without which the others are nothing and which is
@@ -77,12 +81,9 @@ wb_status wb__sink_enter(wb__context *context, wb_sink *sink);
  */
 void wb__sink_keep_others(wb_sink *sink, uint64_t id, uint64_t member);
 
-/* Of a set that is finished: gives the file the temporary name that says so, if it has another. To be done
- * to all before one is published. */
+/* Of a set that is finished: gives the file the temporary name that says so, if it has another; what is kept has its
+ * own until all are published (write/kept.c). To be done to all before one is published. */
 wb_status wb__sink_join(wb__context *context, wb_sink *sink);
-
-/* Another name for the file, in the same folder. */
-wb_status wb__sink_rename(wb__context *context, wb_sink *sink, const char *path);
 
 /* Has the sink use a descriptor of its folder that the caller has, for those who have many; -1: nothing
  * happens. It is still to be open when the sink is discarded. */
@@ -105,6 +106,9 @@ wb__str wb__path_folder(const char *path);
 /* Makes the names in a folder durable. 0, or errno. */
 int wb__folder_sync(const char *path);
 
+/* Makes the folders that lead to a path, durably. */
+wb_status wb__folders_make(wb__context *context, const char *path);
+
 /* Makes a folder of a temporary name beside a path; *path is in the arena. */
 wb_status wb__folder_make(wb__context *context, wb__arena *arena, const char *beside,
                           const char **path);
@@ -112,6 +116,9 @@ wb_status wb__folder_make(wb__context *context, wb__arena *arena, const char *be
 /* The same of a name that is always the same, ".NAME.wb-partial"; it may be there already. */
 wb_status wb__folder_make_kept(wb__context *context, wb__arena *arena, const char *beside,
                                const char **path);
+
+/* Whether there is one, beside a path. */
+bool wb__folder_is_kept(const wb_allocator *allocator, const char *beside);
 
 /*
  * Makes a folder durable and gives it its name; where there is one of that name, the two change
@@ -140,6 +147,9 @@ wb_status wb__claim_path(wb__context *context, const char *path, bool is_file, i
 
 /* Removes the files of a folder, and it. */
 void wb__folder_remove(const char *path);
+
+/* The same at one stroke: it has another name, by which the next writer knows it, before its first file goes. */
+void wb__folder_retire(const wb_allocator *allocator, const char *path);
 
 /* ---- sink_write.c ---- */
 
