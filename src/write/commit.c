@@ -55,11 +55,7 @@ static void withdraw(wb_writer *writer, wb_sink *index)
 static wb_status sync_names(wb__context *context, const wb_writer *writer)
 {
     const char *path = writer->outputs[0].path;
-    char *folder = wb__path_join(&context->allocator, "", wb__path_folder(path));
-    if (folder == NULL)
-        return wb__fail_memory(context);
-    int os_error = wb__folder_sync(folder);
-    wb__free(&context->allocator, folder, strlen(folder) + 1);
+    int os_error = wb__folder_sync_of(&context->allocator, path);
     if (os_error == 0)
         return WB_OK;
     context->file = path;
