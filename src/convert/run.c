@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "bundles/ollama/ollama.h"
+#include "io/io.h"
 #include "io/sink.h"
 
 /* ---- declaring ---- */
@@ -183,6 +184,22 @@ static wb_status open_journal(wb__delivery *out, wb__journal **journal)
                : wb__journal_open(out->context, out->plan, out->path, journal);
 }
 
+/* What failed because a source is no more what it was says so. */
+static wb_status blame_source(const wb__delivery *out, wb_status status)
+{
+    wb_error error;
+    wb__context context = *out->context;
+    const wb_model *model = out->plan->model;
+    context.error = wb__error_reset(&error, &error);
+    for (size_t i = 0; i < model->source_count && status == WB_ERROR_IO; i++) {
+        if (wb__source_check(model->sources[i], &context) == WB_ERROR_CHANGED) {
+            *out->context->error = error;
+            status = WB_ERROR_CHANGED;
+        }
+    }
+    return status;
+}
+
 /* Whether the result was refused, since it is there, and nothing is left that a journal would be good for: the run
  * before was killed when all was done. */
 static bool is_settled(const wb__delivery *out, wb_status status)
@@ -215,7 +232,7 @@ static wb_status write_all(wb__delivery *out, wb__journal **journal, const wb_pr
         status = wb_writer_begin(out->writer, out->context->error);
     out->begun = status == WB_OK;
     if (status == WB_OK)
-        status = wb__rounds_do(out, *journal, progress, &taken);
+        status = blame_source(out, wb__rounds_do(out, *journal, progress, &taken));
     if (status == WB_OK && taken > 0)
         status =
             wb__plan_note(out->plan, out->context, WB_INFO, WB__FINDING_CONVERT_RESUMED,

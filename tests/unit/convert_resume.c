@@ -375,32 +375,56 @@ static void two_in_a_store(void **state)
 }
 
 /* A source that changes on the way is an error, and nothing of it stays. */
+typedef struct change {
+    bool cuts; /* so that reading fails, or writes another */
+    bool happened;
+} change;
+
 static int change_report(void *ctx, uint64_t done, uint64_t total)
 {
-    (void)ctx;
-    if (done < total / 2)
+    change *c = ctx;
+    if (done < total / 2 || c->happened)
         return 0;
-    make_source(3);
+    c->happened = true;
+    if (c->cuts)
+        assert_int_equal(truncate(source, 20000), 0);
+    else
+        make_source(3);
     return 0;
 }
 
 static void changes_on_the_way(void **state)
 {
     (void)state;
-    wb_conversion *conversion;
-    wb_error error;
-    fresh("out");
-    wb_model *model = open_model(source);
-    const wb_convert_policy policy = {
-        .size = sizeof policy, .quant = "Q8_0", .flags = WB_CONVERT_RESUME};
-    const wb_progress progress = {NULL, change_report};
-    char *to = path_of(&jobs[0], "out");
-    assert_int_equal(wb_convert_plan(model, WB_TARGET_GGUF, &policy, &conversion, &error), WB_OK);
-    assert_int_equal(wb_convert(conversion, to, &progress, &error), WB_ERROR_CHANGED);
-    wb_conversion_free(conversion);
-    wb_close(model);
-    free(to);
-    assert_int_equal(entries("out"), 0);
+    for (size_t i = 0; i < 2 * JOBS; i++) {
+        const job *j = &jobs[i / 2];
+        wb_conversion *conversion;
+        wb_error error;
+        change c = {i % 2 == 0, false};
+        make_source(1);
+        fresh("out");
+        wb_model *model = open_model(source);
+        char *store = text_of("%s/out", scratch);
+        const wb_convert_policy policy = {.size = sizeof policy,
+                                          .quant = j->quant,
+                                          .max_file_bytes = j->shard,
+                                          .store = store,
+                                          .flags = WB_CONVERT_RESUME};
+        const wb_progress progress = {&c, change_report};
+        char *to = path_of(j, "out");
+        assert_int_equal(wb_convert_plan(model, j->target, &policy, &conversion, &error), WB_OK);
+        assert_int_equal(wb_convert(conversion, to, &progress, &error), WB_ERROR_CHANGED);
+        wb_conversion_free(conversion);
+        wb_close(model);
+        free(to);
+        char *command =
+            text_of("! find %s -type f | grep . && ! find %s -name '*.wb*' | grep .", store, store);
+        if (system(command) != 0)
+            fail_msg("%s: something is left\n", j->name);
+        free(command);
+        free(store);
+    }
+    make_source(1);
 }
 
 static void cancelled(void **state)
