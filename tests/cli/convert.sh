@@ -2,6 +2,16 @@
 python3 -B "$SOURCE/tests/cli/zoo.py"
 models=$DATA/models
 
+# A file that is named by itself takes along what its model is read from, and no more.
+cp -r "$models/llama-tied-float16-4bit" from
+echo notes >from/notes.txt
+wb convert from/model.safetensors to --to safetensors
+diff from/config.json to/config.json
+[ ! -e to/notes.txt ]
+(cd from && wb convert model.safetensors ../here --to safetensors)
+diff -r to here
+rm -r from to here
+
 # A sharded MLX folder into one file, into shards, and back.
 wb convert "$models/qwen3-4bit-3shards" one --to safetensors
 [ -e one/config.json ] && [ -e one/tokenizer.json ] && [ -e one/model.safetensors ]

@@ -215,6 +215,31 @@ static void shards(void **state)
     free(path);
 }
 
+/* A store has a blob for each tensor; no more than a reader takes. */
+static void blobs_have_a_limit(void **state)
+{
+    (void)state;
+    char *store = in("store");
+    wb_limits limits;
+    wb_limits_default(&limits);
+    for (uint64_t files = 2; files <= 3; files++) {
+        wb_writer *writer;
+        wb_error error = {.status = WB_OK};
+        limits.files = files;
+        const wb_writer_options options = {
+            .size = sizeof options, .format = "ollama", .store = store, .limits = &limits};
+        OK(wb_writer_create(&options, &writer, E));
+        (void)add(writer, "a.weight", WB_DTYPE_I8, 1, 8);
+        (void)add(writer, "b.weight", WB_DTYPE_I8, 1, 8);
+        (void)add(writer, "c.weight", WB_DTYPE_I8, 1, 8);
+        OK(wb_writer_add_bytes(writer, "config.json", "{\"architectures\":[\"X\"]}", 23, E));
+        assert_int_equal(wb_writer_plan(writer, "m", &error), files == 3 ? WB_OK : WB_ERROR_LIMIT);
+        assert_string_equal(error.code, files == 3 ? "" : "too-many-files");
+        wb_writer_free(writer);
+    }
+    free(store);
+}
+
 static void folders(void **state)
 {
     (void)state;
@@ -685,6 +710,7 @@ int main(void)
         cmocka_unit_test(aligns),
         cmocka_unit_test(aligns_again),
         cmocka_unit_test(shards),
+        cmocka_unit_test(blobs_have_a_limit),
         cmocka_unit_test(folders),
         cmocka_unit_test(ggufs),
         cmocka_unit_test(copies),
