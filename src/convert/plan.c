@@ -110,11 +110,15 @@ static void set_factor(const wb_conversion *plan, wb__planned *row)
         row->factor = (float)sqrt(taken / scalar);
 }
 
-static wb_status add_row(wb_conversion *plan, wb__context *context, wb__planned *row)
+/* `view`: that which the row is the whole of, NULL: none. */
+static wb_status add_row(wb_conversion *plan, wb__context *context, wb__planned *row,
+                         const wb__view *view)
 {
     set_offset(plan, row);
     set_factor(plan, row);
     wb_status status = set_turns(plan, context, row);
+    if (status == WB_OK)
+        status = wb__globals_keep(plan, context, row, view);
     return status != WB_OK ? status : wb__plan_append(plan, context, row);
 }
 
@@ -144,7 +148,7 @@ static wb_status unstack(wb_conversion *plan, wb__context *context, const wb__pl
         row.rows = whole->rows / experts;
         row.first_row = i * row.rows;
         row.name = wb__plan_name(plan, whole->rule, whole->layer, (uint32_t)i, whole->suffix);
-        wb_status status = add_row(plan, context, &row);
+        wb_status status = add_row(plan, context, &row, NULL);
         if (status != WB_OK)
             return status;
     }
@@ -176,8 +180,7 @@ static wb_status stack(wb_conversion *plan, wb__context *context, wb__planned *r
     row->name = wb__plan_name(plan, row->rule, row->layer, 0, row->suffix);
     if (row->name.ptr == NULL)
         return wb__fail_memory(context);
-    wb_status status = wb__globals_for_mlx(plan, context, row, view);
-    return status == WB_OK ? add_row(plan, context, row) : status;
+    return add_row(plan, context, row, view);
 }
 
 /* ---- tensors ---- */
@@ -220,7 +223,10 @@ static wb_status add_unknown(wb_conversion *plan, wb__context *context, wb__plan
                         "%s has no name for this tensor, and would not load a file that has it",
                         plan->insight->config.architecture);
     row->name = wb__plan_own_name(plan, row->source_name);
-    return wb__plan_append(plan, context, row);
+    if (row->name.ptr == NULL)
+        return wb__fail_memory(context);
+    wb_status status = wb__globals_keep(plan, context, row, NULL);
+    return status == WB_OK ? wb__plan_append(plan, context, row) : status;
 }
 
 static wb_status add_known(wb_conversion *plan, wb__context *context, wb__planned *row,
@@ -242,8 +248,7 @@ static wb_status add_known(wb_conversion *plan, wb__context *context, wb__planne
                           : wb__plan_own_name(plan, row->source_name);
     if (row->name.ptr == NULL)
         return wb__fail_memory(context);
-    wb_status status = wb__globals_for_mlx(plan, context, row, NULL);
-    return status == WB_OK ? add_row(plan, context, row) : status;
+    return add_row(plan, context, row, NULL);
 }
 
 wb_status wb__plan_row(wb_conversion *plan, wb__context *context, uint64_t i, wb__planned *row)
