@@ -203,6 +203,15 @@ static void to_gguf(wb_conversion *plan, wb__mix *mix, wb__planned *row)
     row->wanted = choice.wanted == choice.dtype ? -1 : choice.wanted;
 }
 
+/* The number of the file type that means a type; -1: none does. */
+static int number_of(int32_t dtype)
+{
+    const wb__file_type *type = wb__file_type_of(dtype);
+    if (dtype == WB_DTYPE_NVFP4) /* llama.cpp makes such files of packed models only */
+        return WB__FILE_TYPE_NVFP4;
+    return type == NULL ? -1 : (int)type->number;
+}
+
 /* What general.file_type says where no recipe was asked for: the type most elements of matrices have.
  */
 static uint32_t guess_file_type(const wb_conversion *plan)
@@ -211,11 +220,11 @@ static uint32_t guess_file_type(const wb_conversion *plan)
     uint32_t best = 0;
     for (size_t i = 0; i < plan->tensors.count; i++) {
         const wb__planned *row = plan->order[i];
-        const wb__file_type *type = wb__file_type_of(row->to.dtype);
-        if (type == NULL || row->rank < 2)
+        int number = number_of(row->to.dtype);
+        if (number < 0 || row->rank < 2)
             continue;
-        elements[type->number] += (double)row->rows * (double)row->columns;
-        best = elements[type->number] > elements[best] ? type->number : best;
+        elements[number] += (double)row->rows * (double)row->columns;
+        best = elements[number] > elements[best] ? (uint32_t)number : best;
     }
     return best;
 }
