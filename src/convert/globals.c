@@ -98,10 +98,26 @@ wb_status wb__globals_add(wb_conversion *plan, wb__context *context, wb__planned
 
 /* ---- what of it a target reads ---- */
 
+static bool has_bias(const wb_conversion *plan, const wb__planned *row)
+{
+    static const char weight[] = "weight", bias[] = "bias";
+    char text[2 * WB__STEM_MAX];
+    const wb__name_entry *entry = row->source < plan->model->tensors.count
+                                      ? wb__names_of(&plan->insight->names, row->source)
+                                      : NULL;
+    if (entry == NULL || entry->len < sizeof weight || entry->len >= sizeof text)
+        return false;
+    size_t stem = entry->len - (sizeof weight - 1);
+    memcpy(text, entry->text, stem);
+    memcpy(text + stem, bias, sizeof bias);
+    return wb__names_find(&plan->insight->names, (wb__str){text, stem + sizeof bias - 1}) != NULL;
+}
+
 /*
  * llama.cpp loads NAME.scale beside the matrices of layers and beside an output of its own. But the graphs of most
- * families multiply with it in attention alone (tested with 0.3.36 of its Python package): the rest would be wrong
- * there, and is decoded. Files of families that are not known are read by none, and keep what they have.
+ * families multiply with it in attention alone, and in those that do so after it, too, a bias that was added is
+ * multiplied along (as of ggml 0.25). The rest would be wrong there, and is decoded. Files of families that are not
+ * known are read by none, and keep what they have.
  */
 static bool llama_reads(const wb_conversion *plan, const wb__planned *row)
 {
@@ -117,7 +133,8 @@ static bool llama_reads(const wb_conversion *plan, const wb__planned *row)
     uint32_t flags = plan->insight->family->flags;
     uint32_t provides = row->rule == NULL || (flags & WB__FAMILY_ENCODER) ? 0 : row->rule->provides;
     return (provides & everywhere) != 0 ||
-           ((provides & in_some) != 0 && (flags & WB__FAMILY_FACTORS) != 0);
+           ((provides & in_some) != 0 && (flags & WB__FAMILY_FACTORS) != 0 &&
+            (row->rank > 2 || !has_bias(plan, row)));
 }
 
 /* How many factors a target has for a tensor, 0: it reads none. mlx-lm has some for experts alone. */

@@ -264,6 +264,16 @@ wb_status wb__plan_row(wb_conversion *plan, wb__context *context, uint64_t i, wb
     return WB_OK;
 }
 
+/* Whether a tensor says something of activations, which programs that know the family do not load from the target. */
+static bool is_of_activations(const wb_conversion *plan, uint64_t i)
+{
+    const wb__packed *packed;
+    size_t stored = wb__tensors_stored(&plan->model->tensors, i, &packed);
+    bool crosses = plan->insight->by_key != (plan->target == WB_TARGET_GGUF);
+    return plan->insight->is_family && (crosses || plan->target == WB_TARGET_MLX) &&
+           wb__name_of_activations(wb__table_name(&plan->model->logical.table, stored));
+}
+
 static wb_status add_tensor(wb_conversion *plan, wb__context *context, uint64_t i)
 {
     wb__matched matched;
@@ -278,6 +288,16 @@ static wb_status add_tensor(wb_conversion *plan, wb__context *context, uint64_t 
                              "this tensor has no place in the result, which does without");
     return known && matched.rule->canonical != NULL ? add_known(plan, context, &row, &matched, i)
                                                     : add_unknown(plan, context, &row);
+}
+
+static wb_status note_activations(wb_conversion *plan, wb__context *context, uint64_t count)
+{
+    char text[128];
+    (void)snprintf(
+        text, sizeof text,
+        "%llu scales of activations have no place in the result, which has weights alone",
+        (unsigned long long)count);
+    return wb__plan_note(plan, context, WB_INFO, WB__FINDING_CONVERT_LEFT_OUT, WB__STR(""), text);
 }
 
 /* ---- tensors that are made ---- */
@@ -470,8 +490,14 @@ wb_status wb__plan_make(wb_conversion *plan, wb__context *context)
     bool by_name = plan->target == WB_TARGET_OLLAMA && status == WB_OK && !plan->insight->by_key;
     if (by_name)
         status = wb__plan_store(plan, context);
-    for (uint64_t i = 0; i < plan->model->tensors.count && !by_name && status == WB_OK; i++)
-        status = add_tensor(plan, context, i);
+    uint64_t left_out = 0;
+    for (uint64_t i = 0; i < plan->model->tensors.count && !by_name && status == WB_OK; i++) {
+        bool leaves = is_of_activations(plan, i);
+        left_out += leaves;
+        status = leaves ? WB_OK : add_tensor(plan, context, i);
+    }
+    if (status == WB_OK && left_out > 0)
+        status = note_activations(plan, context, left_out);
     if (status == WB_OK)
         status = add_rope(plan, context);
     for (uint64_t i = 0; i < plan->lora_count && status == WB_OK; i++)

@@ -101,7 +101,7 @@ static wb_status note_unmapped(check *c)
                                       wb__tensors_stored(&c->model->tensors, i, &packed));
         if (wb__names_of(c->names, i) != NULL || wb__rule_match(&c->names->rules, name, &matched))
             continue; /* mapped, known, or a name that stands twice */
-        int other = is_of_another_part(name);
+        int other = is_of_another_part(name) || wb__name_of_activations(name);
         if (count[other]++ == 0)
             first[other] = name;
     }
