@@ -156,6 +156,16 @@ static bool is_nvfp4(const wb__form *form)
            (form->scheme == WB__SCHEME_PLAIN && form->dtype == WB_DTYPE_NVFP4);
 }
 
+/* Whether it may stay what it is: nothing else is asked for. */
+static bool is_asked(const wb_conversion *plan, const wb__planned *row)
+{
+    const wb__form *said = wb__plan_ruled(plan, row);
+    if (said != NULL)
+        return is_nvfp4(said);
+    return plan->quant.kind == WB__QUANT_NONE ||
+           (plan->quant.kind == WB__QUANT_FORM && is_nvfp4(&plan->quant.form));
+}
+
 /* Whether `parts` have so many factors in all, said alike, and nothing of them is moved. */
 static bool is_for_target(const wb_conversion *plan, const wb__planned *row, const uint32_t *parts,
                           uint64_t count)
@@ -163,9 +173,8 @@ static bool is_for_target(const wb_conversion *plan, const wb__planned *row, con
     bool as_is = plan->target == WB_TARGET_GGUF && plan->insight->by_key;
     uint64_t factors = as_is ? 0 : count_for(plan, row);
     bool whole = count > 1 || wb__names_kind(&plan->insight->names, parts[0])->rank == row->rank;
-    bool fits = (as_is || factors != 0) && whole && plan->quant.kind == WB__QUANT_NONE &&
-                plan->lora_count == 0 && row->factor == 1 && row->offset == 0 &&
-                wb__plan_ruled(plan, row) == NULL;
+    bool fits = (as_is || factors != 0) && whole && is_asked(plan, row) && plan->lora_count == 0 &&
+                row->factor == 1 && row->offset == 0;
     for (uint64_t i = 0; i < count && fits; i++) {
         bool by_view;
         wb__global global;
