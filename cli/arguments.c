@@ -101,11 +101,11 @@ static int take_value(scan *s, option_id id, const char *attached)
             s->args->value[id] = s->argv[s->next++];
         return 0;
     }
-    if (attached == NULL) {
-        if (s->next == s->argc)
-            return report_usage("--%s needs a value: --%s %s", row->name, row->name, row->argument);
+    if (attached == NULL && s->next < s->argc)
         attached = s->argv[s->next++];
-    }
+    bool is_file = strncmp(row->argument, "FILE", 4) == 0 || strncmp(row->argument, "PATH", 4) == 0;
+    if (attached == NULL || (is_file && attached[0] == '\0')) /* as of a variable that is not set */
+        return report_usage("--%s needs a value: --%s %s", row->name, row->name, row->argument);
     s->args->value[id] = attached;
     if (id == OPTION_RULE)
         add_to(&s->args->rules, &s->args->rule_count, attached);

@@ -112,19 +112,38 @@ static bool is_weights(const char *name)
     return false;
 }
 
-static wb_status add_beside(const convert_job *job, wb_writer *writer, const char *name,
-                            wb_error *error)
+/*
+ * Of a folder everything goes along that is no file of weights; of a file that is named by itself, what the
+ * model is read from.
+ */
+static wb_status add_beside(const convert_job *job, wb_writer *writer, const char *folder,
+                            const char *name, wb_error *error)
 {
     struct stat st;
     text path = {0};
-    text_adds(&path, job->in);
-    text_adds(&path, "/");
-    text_adds(&path, name);
+    text_addf(&path, "%s/%s", folder, name);
     wb_status status = WB_OK;
-    if (stat(path.ptr, &st) == 0 && S_ISREG(st.st_mode))
+    if (stat(path.ptr, &st) == 0 && S_ISREG(st.st_mode) &&
+        (job->in_is_folder || replaces_model(path.ptr, job->model)))
         status = wb_writer_add_file(writer, name, path.ptr, error);
     text_free(&path);
     return status;
+}
+
+/* Finds the folder that a model is in, if it is in one. */
+static bool find_folder(const convert_job *job, text *path)
+{
+    struct stat st;
+    const char *slash = strrchr(job->in, '/');
+    if (job->in_is_folder)
+        text_adds(path, job->in);
+    else if (strcmp(job->in, STDIN_PATH) == 0 || stat(job->in, &st) != 0 || !S_ISREG(st.st_mode))
+        return false;
+    else if (slash == NULL)
+        text_adds(path, ".");
+    else
+        text_add(path, job->in, (size_t)(slash - job->in) + 1);
+    return true;
 }
 
 int convert_add_beside(const convert_job *job, wb_writer *writer)
@@ -132,18 +151,21 @@ int convert_add_beside(const convert_job *job, wb_writer *writer)
     wb_error error;
     wb_status status = WB_OK;
     const struct dirent *entry;
-    if (!job->in_is_folder || !job->out_is_folder)
+    text path = {0};
+    int code = 0;
+    if (!job->out_is_folder || !find_folder(job, &path))
         return 0;
-    DIR *folder = opendir(job->in);
-    if (folder == NULL) {
-        return report_path(EXIT_IO, job->in, "%s", strerror(errno));
-    }
-    while (status == WB_OK && (entry = readdir(folder)) != NULL) {
+    DIR *folder = opendir(path.ptr);
+    if (folder == NULL)
+        code = report_path(EXIT_IO, path.ptr, "%s", strerror(errno));
+    while (folder != NULL && status == WB_OK && (entry = readdir(folder)) != NULL) {
         if (entry->d_name[0] != '.' && !is_weights(entry->d_name))
-            status = add_beside(job, writer, entry->d_name, &error);
+            status = add_beside(job, writer, path.ptr, entry->d_name, &error);
     }
-    (void)closedir(folder);
-    return status == WB_OK ? 0 : convert_fail(job, status, &error);
+    if (folder != NULL)
+        (void)closedir(folder);
+    text_free(&path);
+    return status == WB_OK ? code : convert_fail(job, status, &error);
 }
 
 /* ---- answers ---- */

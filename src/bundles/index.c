@@ -6,6 +6,7 @@
  * It has no specification. We read weight_map and metadata.total_size, and skip all else.
  */
 #include "bundles/bundle.h"
+#include "model/filler.h"
 
 /* ---- walking an index ---- */
 
@@ -22,7 +23,7 @@ struct index_walk {
     wb__key_set seen;
     const wb__bundle *bundle;
     const wb__model *model;
-    uint64_t found;   /* tensors of the model that the index names */
+    uint64_t found;   /* tensors of the model that the index names, but for fillers */
     uint64_t missing; /* tensors the index names that are not there */
     uint64_t misplaced;
     uint64_t first_at; /* where the first of those stands */
@@ -201,7 +202,7 @@ static wb_status compare_tensor(index_walk *walk, wb__str tensor, wb__str file, 
         walk->missing++;
         bad = true;
     } else {
-        walk->found++;
+        walk->found += !wb__is_filler(tensor);
         bad = !wb__str_equal(base_name(model->files[wb__model_file_of(model, number)].path), file);
         walk->misplaced += bad;
     }
@@ -219,13 +220,18 @@ static void keep_total(index_walk *walk, uint64_t bytes, uint64_t at)
     walk->total_at = at;
 }
 
-static uint64_t tensor_bytes(const wb__model *model)
+/* What an index should know of; `fillers` are bytes that it may count or not. */
+static uint64_t indexed(const wb__model *model, uint64_t *bytes, uint64_t *fillers)
 {
-    uint64_t sum = 0;
-    for (size_t i = 0; i < model->table.count; i++)
-        sum +=
-            wb__table_kind_of(&model->table, i)->bytes; /* at most the sum of the files' lengths */
-    return sum;
+    uint64_t count = 0;
+    *bytes = *fillers = 0;
+    for (size_t i = 0; i < model->table.count; i++) {
+        bool is_filler = wb__is_filler(wb__table_name(&model->table, i));
+        count += !is_filler;
+        /* The sum is at most that of the files' lengths. */
+        *(is_filler ? fillers : bytes) += wb__table_kind_of(&model->table, i)->bytes;
+    }
+    return count;
 }
 
 static wb_status note_index(index_walk *walk)
@@ -233,6 +239,8 @@ static wb_status note_index(index_walk *walk)
     wb__context *context = walk->context;
     const wb__model *model = walk->model;
     uint64_t bad = walk->missing + walk->misplaced;
+    uint64_t bytes, fillers;
+    uint64_t count = indexed(model, &bytes, &fillers);
     wb_status status = WB_OK;
     if (bad > 0)
         status = wb__note(context, WB_WARNING, WB__FINDING_INDEX_STALE, walk->first_at,
@@ -240,13 +248,12 @@ static wb_status note_index(index_walk *walk)
                           "%llu tensors of the index are not in the file it names (%llu of them in "
                           "none), this one first",
                           (unsigned long long)bad, (unsigned long long)walk->missing);
-    if (status == WB_OK && walk->found < model->table.count)
+    if (status == WB_OK && walk->found < count)
         status = wb__note(context, WB_WARNING, WB__FINDING_INDEX_STALE, WB_NO_OFFSET, WB__STR(""),
                           "the index does not name %llu of the %llu tensors in the files",
-                          (unsigned long long)(model->table.count - walk->found),
-                          (unsigned long long)model->table.count);
-    uint64_t bytes = tensor_bytes(model);
-    if (status == WB_OK && walk->has_total && walk->total_bytes != bytes)
+                          (unsigned long long)(count - walk->found), (unsigned long long)count);
+    if (status == WB_OK && walk->has_total && walk->total_bytes != bytes &&
+        walk->total_bytes != bytes + fillers)
         status = wb__note(context, WB_INFO, WB__FINDING_INDEX_TOTAL, walk->total_at, WB__STR(""),
                           "total_size is %llu, but the tensors take %llu bytes",
                           (unsigned long long)walk->total_bytes, (unsigned long long)bytes);

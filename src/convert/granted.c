@@ -34,15 +34,20 @@ static bool is_of(const wb_conversion *plan, const granted *row)
 static uint64_t said(const wb_model *model, const granted *row)
 {
     wb_meta_array array = {.size = sizeof array};
-    uint64_t number = row->silent;
+    uint64_t number;
     int flag;
-    if (row->kind == FLAG && wb_meta_get_bool(model, row->key, SIZE_MAX, &flag, NULL) == WB_OK)
-        return (uint64_t)flag;
-    if (row->kind == COUNT && wb_meta_get_uint(model, row->key, SIZE_MAX, &number, NULL) != WB_OK)
-        return row->silent;
-    if (row->kind == LIST && wb_meta_get_array(model, row->key, SIZE_MAX, &array, NULL) == WB_OK)
-        return array.count;
-    return number;
+    switch (row->kind) {
+    case FLAG:
+        return wb_meta_get_bool(model, row->key, SIZE_MAX, &flag, NULL) == WB_OK ? (uint64_t)flag
+                                                                                 : row->silent;
+    case COUNT:
+        return wb_meta_get_uint(model, row->key, SIZE_MAX, &number, NULL) == WB_OK ? number
+                                                                                   : row->silent;
+    case LIST:
+        return wb_meta_get_array(model, row->key, SIZE_MAX, &array, NULL) == WB_OK ? array.count
+                                                                                   : row->silent;
+    }
+    return row->silent;
 }
 
 wb_status wb__granted_note(wb_conversion *plan, wb__context *context)

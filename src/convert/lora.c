@@ -91,7 +91,7 @@ static bool weight_of(wb__str name, char *out, size_t capacity, wb__str *weight)
         if (!wb__str_ends_with(name, ends[i]))
             continue;
         wb__str stem = {name.ptr, name.len - ends[i].len};
-        if (stem.len > front.len && memcmp(stem.ptr, front.ptr, front.len) == 0)
+        if (wb__str_starts_with(stem, front) && stem.len > front.len)
             stem = (wb__str){stem.ptr + front.len, stem.len - front.len};
         wb__str tail =
             wb__str_ends_with(stem, WB__STR(".weight")) ? WB__STR("") : WB__STR(".weight");

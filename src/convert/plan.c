@@ -6,6 +6,7 @@
 #include "arch/row_order.h"
 #include "convert/lora.h"
 #include "convert/rope.h"
+#include "model/filler.h"
 #include "open/told.h"
 
 #include <math.h>
@@ -282,6 +283,8 @@ static wb_status add_tensor(wb_conversion *plan, wb__context *context, uint64_t 
     if (status != WB_OK)
         return status;
     wb__str name = row.source_name;
+    if (wb__is_filler(name) && wb__names_kind(&plan->insight->names, i)->dtype->id == WB_DTYPE_U8)
+        return WB_OK; /* the writer makes its own */
     bool known = wb__rule_match(&plan->insight->names.rules, name, &matched);
     if (known && is_left_out(plan, &matched))
         return wb__plan_note(plan, context, WB_INFO, WB__FINDING_CONVERT_LEFT_OUT, name,

@@ -245,35 +245,11 @@ static bool is_still_there(const wb__journal *journal)
            open.st_dev == named.st_dev && open.st_ino == named.st_ino && S_ISREG(open.st_mode);
 }
 
-/*
- * Opens what a former run left, or makes it. Everyone knows its name: what somebody else put there, be it another
- * file of ours by a second name, is neither believed nor written over. 0, or errno.
- */
-static int open_or_make(wb__journal *journal)
-{
-    const int flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
-    struct stat st;
-    journal->fd = open(journal->path, flags);
-    if (journal->fd >= 0) {
-        int os_error = fstat(journal->fd, &st) == 0 ? 0 : errno;
-        if (os_error == 0 && S_ISREG(st.st_mode) && st.st_nlink <= 1 && st.st_uid == geteuid())
-            return 0;
-        (void)close(journal->fd);
-        journal->fd = -1;
-        if (os_error != 0 || unlink(journal->path) != 0)
-            return os_error != 0 ? os_error : errno;
-    } else if (errno != ENOENT) {
-        return errno;
-    }
-    journal->fd = open(journal->path, flags | O_CREAT | O_EXCL, 0666);
-    return journal->fd >= 0 ? 0 : errno;
-}
-
 /* 0, or errno. */
 static int lock(wb__journal *journal)
 {
     for (int tries = 0; tries < 100; tries++) {
-        int os_error = open_or_make(journal);
+        int os_error = wb__file_take_up(AT_FDCWD, journal->path, 0666, &journal->fd);
         if (os_error == EEXIST) /* another conversion was quicker */
             continue;
         if (os_error != 0)

@@ -79,15 +79,13 @@ typedef struct wb__out_file {
     uint64_t alignment; /* a power of two */
     bool align_tensors; /* each of them, where the format leaves that open */
     bool big_endian;
-    bool keeps_order; /* safetensors: tensors lie in the order given */
-    bool go_layout;   /* safetensors: data in the order given, as Ollama's writer has it */
-    bool is_stream;   /* nothing can be written a second time */
-    wb__arena *arena; /* for tensors that the format adds */
-    size_t
-        fillers_before; /* that it added to other files of the model: each has a name of its own */
-    size_t fillers;     /* set by `write`: with those of this one */
-    wb__buffer header;  /* set by `write`, from here on; the caller frees it */
-    uint64_t bytes;     /* of the whole file */
+    bool keeps_order;  /* safetensors: tensors lie in the order given */
+    bool go_layout;    /* safetensors: data in the order given, as Ollama's writer has it */
+    bool is_stream;    /* nothing can be written a second time */
+    wb__arena *arena;  /* for tensors that the format adds */
+    uint64_t filler;   /* number of the next tensor that the format adds; `write` counts on */
+    wb__buffer header; /* set by `write`, from here on; the caller frees it */
+    uint64_t bytes;    /* of the whole file */
     /* The same of formats whose headers lie between the tensors, in order; NULL: all of it is in front. */
     const wb__out_piece *pieces;
     size_t piece_count;

@@ -23,12 +23,42 @@ int wb__folder_sync(const char *path)
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
         return errno;
-    int os_error;
-    do
-        os_error = fsync(fd) == 0 || errno == EINVAL ? 0 : errno;
-    while (os_error == EINTR);
+    int os_error = wb__write_sync(fd);
     (void)close(fd);
+    return os_error == EINVAL ? 0 : os_error; /* a file system that has no such thing for folders */
+}
+
+int wb__folder_sync_of(const wb_allocator *allocator, const char *file)
+{
+    char *folder = wb__path_join(allocator, "", wb__path_folder(file));
+    if (folder == NULL)
+        return ENOMEM;
+    int os_error = wb__folder_sync(folder);
+    wb__free(allocator, folder, strlen(folder) + 1);
     return os_error;
+}
+
+/* ---- what a former run left ---- */
+
+static bool is_ours(int fd)
+{
+    struct stat st;
+    return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink <= 1 && st.st_uid == geteuid();
+}
+
+int wb__file_take_up(int folder, const char *name, mode_t mode, int *fd)
+{
+    const int flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
+    *fd = openat(folder, name, flags);
+    if (*fd >= 0 && is_ours(*fd))
+        return 0;
+    if (*fd >= 0)
+        (void)close(*fd);
+    else if (errno != ENOENT && errno != ELOOP && errno != EACCES && errno != ENXIO)
+        return errno; /* such as EMFILE: it may be ours all the same */
+    (void)unlinkat(folder, name, 0);
+    *fd = openat(folder, name, flags | O_CREAT | O_EXCL, mode);
+    return *fd >= 0 ? 0 : errno;
 }
 
 wb_status wb__folder_make(wb__context *context, wb__arena *arena, const char *beside,

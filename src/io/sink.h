@@ -13,6 +13,8 @@
 #ifndef WB_IO_SINK_H
 #define WB_IO_SINK_H
 
+#include <sys/types.h>
+
 #include "core/core.h"
 #include "io/io.h"
 #include "weighbridge/experimental.h"
@@ -102,8 +104,16 @@ void wb__sink_leave(wb_sink *sink);
 /* What stands before the last '/' of a path, "." for nothing. */
 wb__str wb__path_folder(const char *path);
 
-/* Makes the names in a folder durable. 0, or errno. */
+/* Makes the names in a folder durable; the same of the folder that a file is in. 0, or errno. */
 int wb__folder_sync(const char *path);
+int wb__folder_sync_of(const wb_allocator *allocator, const char *file);
+
+/*
+ * Opens what a former run left under a name in a folder, to read and write it, or makes it; `folder` as of openat.
+ * Everyone knows such a name: what another put there, be it a file of ours by a second name, is neither believed nor
+ * written over, but goes. *fd is to be closed. 0, or errno; EEXIST if another run was quicker.
+ */
+int wb__file_take_up(int folder, const char *name, mode_t mode, int *fd);
 
 /* Makes a folder of a temporary name beside a path; *path is in the arena. */
 wb_status wb__folder_make(wb__context *context, wb__arena *arena, const char *beside,
@@ -149,7 +159,10 @@ void wb__folder_remove(const char *path);
  */
 int wb__write_all(int fd, const void *bytes, size_t n);
 
-/* The same at an offset of a file. */
+/* Makes what was written durable; of a folder its names. 0, or errno. */
+int wb__write_sync(int fd);
+
+/* As wb__write_all, at an offset of a file. */
 int wb__write_at(int fd, uint64_t offset, const void *bytes, size_t n);
 
 /*

@@ -47,26 +47,12 @@ static int open_temporary(wb_sink *sink)
     return sink->named ? 0 : errno;
 }
 
-/*
- * Opens the file that a former run may have left; everyone knows its name, so that what others put there, in a
- * folder that is not ours alone, goes: it may be another's file by a second name. 0, or errno.
- */
+/* Opens the file that a former run may have left. 0, or errno. */
 static int open_kept(wb_sink *sink)
 {
-    const int flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
-    struct stat st;
-    sink->fd = openat(sink->folder, sink->temporary, flags);
-    if (sink->fd >= 0 && (fstat(sink->fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_nlink != 1 ||
-                          st.st_uid != geteuid())) {
-        (void)close(sink->fd);
-        sink->fd = -1;
-    }
-    if (sink->fd < 0) {
-        (void)unlinkat(sink->folder, sink->temporary, 0);
-        sink->fd = openat(sink->folder, sink->temporary, flags | O_CREAT | O_EXCL, mode_of(sink));
-    }
-    sink->named = sink->fd >= 0;
-    return sink->named ? 0 : errno;
+    int os_error = wb__file_take_up(sink->folder, sink->temporary, mode_of(sink), &sink->fd);
+    sink->named = os_error == 0;
+    return os_error;
 }
 
 /* 0, or errno. */

@@ -25,15 +25,6 @@ static int give_name(wb_sink *sink)
     return sink->named ? 0 : errno;
 }
 
-static int sync_file(int fd)
-{
-    while (fsync(fd) != 0) {
-        if (errno != EINTR)
-            return errno;
-    }
-    return 0;
-}
-
 /* Closes for good; a file system on a network may only now tell what went wrong. 0, or errno. */
 static int close_file(wb_sink *sink)
 {
@@ -69,7 +60,7 @@ static int finish(wb_sink *sink)
         return os_error;
     if (ftruncate(sink->fd, (off_t)sink->written) != 0) /* returns what was reserved too much */
         return errno;
-    if ((os_error = sync_file(sink->fd)) != 0)
+    if ((os_error = wb__write_sync(sink->fd)) != 0)
         return os_error;
     if (!sink->named && (os_error = give_name(sink)) != 0)
         return os_error;
@@ -101,7 +92,7 @@ static int publish(wb_sink *sink)
     int os_error = enter(sink);
     if (os_error != 0)
         return os_error;
-    os_error = sync_file(sink->folder);
+    os_error = wb__write_sync(sink->folder);
     return os_error == EINVAL ? 0 : os_error; /* a file system that has no such thing for folders */
 }
 

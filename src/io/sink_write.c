@@ -84,6 +84,15 @@ int wb__write_all(int fd, const void *bytes, size_t n)
     return os_error;
 }
 
+int wb__write_sync(int fd)
+{
+    while (fsync(fd) != 0) {
+        if (errno != EINTR)
+            return errno;
+    }
+    return 0;
+}
+
 int wb__write_at(int fd, uint64_t offset, const void *bytes, size_t n)
 {
     quiet q;

@@ -6,6 +6,7 @@
  * A config that is silent about its size judges nothing, and an architecture nobody here knows does
  * not either: those are infos. One finding stands for many of its kind.
  */
+#include "model/filler.h"
 #include "open/told.h"
 
 typedef struct check {
@@ -99,8 +100,9 @@ static wb_status note_unmapped(check *c)
         const wb__packed *packed;
         wb__str name = wb__table_name(&c->model->logical.table,
                                       wb__tensors_stored(&c->model->tensors, i, &packed));
-        if (wb__names_of(c->names, i) != NULL || wb__rule_match(&c->names->rules, name, &matched))
-            continue; /* mapped, known, or a name that stands twice */
+        if (wb__names_of(c->names, i) != NULL || wb__rule_match(&c->names->rules, name, &matched) ||
+            wb__is_filler(name))
+            continue; /* mapped, known, a name that stands twice, or room */
         int other = is_of_another_part(name) || wb__name_of_activations(name);
         if (count[other]++ == 0)
             first[other] = name;

@@ -43,28 +43,6 @@ static uint64_t checksum(const void *bytes, size_t n)
     return wb__siphash(&key, bytes, n);
 }
 
-static int sync_fd(int fd)
-{
-    while (fsync(fd) != 0) {
-        if (errno != EINTR)
-            return errno;
-    }
-    return 0;
-}
-
-static int sync_folder_of(wb__context *context, const char *path)
-{
-    char *folder = wb__path_join(&context->allocator, "", wb__path_folder(path));
-    if (folder == NULL)
-        return ENOMEM;
-    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int os_error = fd < 0 ? errno : sync_fd(fd);
-    if (fd >= 0)
-        (void)close(fd);
-    wb__free(&context->allocator, folder, strlen(folder) + 1);
-    return os_error == EINVAL ? 0 : os_error;
-}
-
 /* ---- undoing ---- */
 
 typedef struct journal {
@@ -100,10 +78,10 @@ static int undo(int fd, const journal *from)
     if (from->inserted != 0 && (uint64_t)st.st_size == from->length + from->inserted &&
         fallocate(fd, FALLOC_FL_COLLAPSE_RANGE, 0, (off_t)from->inserted) != 0)
         return errno;
-    int os_error = from->inserted == 0 ? 0 : sync_fd(fd);
+    int os_error = from->inserted == 0 ? 0 : wb__write_sync(fd);
     if (os_error == 0)
         os_error = wb__write_at(fd, 0, from->header, from->n);
-    return os_error != 0 ? os_error : sync_fd(fd);
+    return os_error != 0 ? os_error : wb__write_sync(fd);
 }
 
 static wb_status fail_undo(wb__context *context, const char *path, int os_error)
@@ -131,7 +109,9 @@ static bool is_complete(wb__context *context, int fd, const journal *from)
 static wb_status undo_file(wb__context *context, const char *path, const journal *from)
 {
     int fd = open(path, O_RDWR | O_CLOEXEC);
-    int os_error = fd < 0 ? errno : is_complete(context, fd, from) ? sync_fd(fd) : undo(fd, from);
+    int os_error = fd < 0                           ? errno
+                   : is_complete(context, fd, from) ? wb__write_sync(fd)
+                                                    : undo(fd, from);
     if (fd >= 0 && close(fd) != 0 && os_error == 0)
         os_error = errno;
     return os_error == 0 ? WB_OK : fail_undo(context, path, os_error);
@@ -166,7 +146,7 @@ static wb_status recover_from(wb__context *context, const char *path, const char
     *undone = true;
     if (unlink(journal_at) != 0)
         return wb__fail_os(context, errno, "cannot remove the journal of the edit");
-    int os_error = sync_folder_of(context, path);
+    int os_error = wb__folder_sync_of(&context->allocator, path);
     return os_error == 0 ? WB_OK : wb__fail_os(context, os_error, "cannot sync the folder");
 }
 
@@ -220,10 +200,10 @@ static int change(wb__edit_job *job, int fd)
     if (inserted != 0 && fallocate(fd, FALLOC_FL_INSERT_RANGE, 0, (off_t)inserted) != 0)
         return errno;
     /* Or else the header could reach the disk, and the room that was made for it not. */
-    int os_error = inserted == 0 ? 0 : sync_fd(fd);
+    int os_error = inserted == 0 ? 0 : wb__write_sync(fd);
     if (os_error == 0)
         os_error = wb__write_at(fd, 0, header->bytes, header->n);
-    return os_error != 0 ? os_error : sync_fd(fd);
+    return os_error != 0 ? os_error : wb__write_sync(fd);
 }
 
 static bool is_no_way(int os_error)
@@ -248,7 +228,7 @@ static wb_status change_or_undo(wb__edit_job *job, int fd, const char *at, const
     }
     if (unlink(at) != 0)
         return wb__fail_os(context, errno, "cannot remove the journal of the edit");
-    int synced = sync_folder_of(context, job->path);
+    int synced = wb__folder_sync_of(&context->allocator, job->path);
     if (*done && synced != 0)
         return wb__fail_os(context, synced, "cannot sync the folder");
     if (*done || (job->edited.inserted != 0 && is_no_way(os_error)))

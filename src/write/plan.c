@@ -3,6 +3,7 @@
  * file begins where the next one would make the last too large, as gguf-split and Hugging Face's
  * tools have it.
  */
+#include "model/filler.h"
 #include "write/write.h"
 
 /* What counts of a tensor towards the size of its file: gguf-split counts padding too. */
@@ -117,6 +118,15 @@ static wb_status find_alignment(wb__context *context, const wb_writer *writer, u
     return WB_OK;
 }
 
+/* What is copied may have been aligned before: no filler is called as a tensor of any file is. */
+static uint64_t first_filler(const wb_writer *writer)
+{
+    uint64_t past = 0;
+    for (size_t i = 0; i < writer->tensors.count; i++)
+        past = wb__filler_past(writer->order[i]->name, past);
+    return past;
+}
+
 static wb_status lay_out(wb__context *context, wb_writer *writer, size_t number, uint64_t alignment,
                          bool is_stream)
 {
@@ -130,7 +140,7 @@ static wb_status lay_out(wb__context *context, wb_writer *writer, size_t number,
     layout->big_endian = (writer->flags & WB_WRITE_BIG_ENDIAN) != 0;
     layout->keeps_order = writer->is_edit;
     layout->arena = &writer->arena;
-    layout->fillers_before = number == 0 ? 0 : writer->outputs[number - 1].layout.fillers;
+    layout->filler = number == 0 ? first_filler(writer) : writer->outputs[number - 1].layout.filler;
     wb_status status = give_metas(context, writer, number);
     if (status == WB_OK)
         status = writer->format->write(context, layout);

@@ -212,12 +212,7 @@ wb_status wb__store_put_blob(wb__context *context, const wb_writer *writer, cons
 /* Before there is a manifest that names them. */
 static wb_status sync_blobs(wb__context *context, const wb_writer *writer)
 {
-    wb__str folder = wb__path_folder(writer->blobs);
-    char *path = wb__path_join(&context->allocator, "", folder);
-    if (path == NULL)
-        return wb__fail_memory(context);
-    int os_error = wb__folder_sync(path);
-    wb__free(&context->allocator, path, strlen(path) + 1);
+    int os_error = wb__folder_sync_of(&context->allocator, writer->blobs);
     if (os_error == 0)
         return WB_OK;
     context->file = writer->store;

@@ -147,6 +147,10 @@ static wb_status make_outputs(wb__context *context, wb_writer *writer)
     }
     writer->outputs = outputs;
     writer->output_count = count;
+    if (count > context->limits.files) /* and no reader of ours would take it */
+        return wb__fail(context, WB_ERROR_LIMIT, WB__FINDING_FILES_LIMIT, WB_NO_OFFSET, WB__STR(""),
+                        "the model would have %zu blobs of tensors; the limit is %llu", count,
+                        (unsigned long long)context->limits.files);
     return WB_OK;
 }
 

@@ -2,6 +2,16 @@
 python3 -B "$SOURCE/tests/cli/zoo.py"
 models=$DATA/models
 
+# A file that is named by itself takes along what its model is read from, and no more.
+cp -r "$models/llama-tied-float16-4bit" from
+echo notes >from/notes.txt
+wb convert from/model.safetensors to --to safetensors
+diff from/config.json to/config.json
+[ ! -e to/notes.txt ]
+(cd from && wb convert model.safetensors ../here --to safetensors)
+diff -r to here
+rm -r from to here
+
 # A sharded MLX folder into one file, into shards, and back.
 wb convert "$models/qwen3-4bit-3shards" one --to safetensors
 [ -e one/config.json ] && [ -e one/tokenizer.json ] && [ -e one/model.safetensors ]
@@ -20,6 +30,24 @@ cmp one/model.safetensors file.safetensors
 wb export "$models/qwen3-4bit-3shards" model.layers.0.self_attn.q_proj.weight --dtype f32 -o a.raw
 wb export many model.layers.0.self_attn.q_proj.weight --dtype f32 -o b.raw
 cmp a.raw b.raw
+
+# What fills the gaps between aligned tensors is nothing to verify, to an index or to another format, and is made anew.
+wb convert "$models/llama-tied-float16-4bit" aligned --to safetensors --align-tensors --alignment 4096 --max-shard-tensors 5
+wb inspect aligned | grep -q __padding__
+wb verify aligned | grep -q '^aligned: sound'
+wb convert aligned plain --to safetensors
+wb convert "$models/llama-tied-float16-4bit" whole --to safetensors
+diff -r plain whole
+mkdir called
+mv aligned called/model
+wb convert called/model a.gguf --quant f16
+rm -r called/model
+mv whole called/model
+wb convert called/model b.gguf --quant f16
+cmp a.gguf b.gguf
+wb realign plain/model.safetensors --alignment 64 --align-tensors
+wb realign plain/model.safetensors --alignment 4096 --align-tensors
+wb verify -q plain
 
 # To standard output, and from it.
 wb convert one - --to safetensors >out.safetensors

@@ -40,6 +40,9 @@ try verify "$(printf 'no\033[31mwhere')"
 try "$(printf 'no\033[31mwhere')"
 try inspect "--$(printf 'no\033[31mwhere')" x
 try verify -- --json
+try convert one.safetensors x --lora ''
+try verify --manifest= one.safetensors
+try export one.safetensors weight -o ''
 # Options may stand anywhere, and the last one counts.
 try --filter u inspect one.safetensors --no-metadata --filter=byte --no-tensors
 [ ! -e x ] && [ ! -e x.npy ] || echo "something was written"

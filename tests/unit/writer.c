@@ -144,6 +144,42 @@ static void aligns(void **state)
     }
 }
 
+/* What was aligned already has tensors that are called as the writer would call its own. */
+static void aligns_again(void **state)
+{
+    (void)state;
+    static const char *const taken[] = {"__padding__.0", "__padding__.1", "__padding__.x",
+                                        "__padding__.18446744073709551615", "__padding__."};
+    const size_t count = sizeof taken / sizeof taken[0];
+    for (int sharded = 0; sharded < 2; sharded++) {
+        wb_writer *writer;
+        wb_writer_options options = {.size = sizeof options,
+                                     .format = "safetensors",
+                                     .flags =
+                                         WB_WRITE_ALIGN_TENSORS | (sharded ? WB_WRITE_FOLDER : 0),
+                                     .max_file_bytes = sharded ? 10 : 0,
+                                     .alignment = 64};
+        OK(wb_writer_create(&options, &writer, E));
+        uint64_t index[sizeof taken / sizeof taken[0]];
+        for (size_t i = 0; i < count; i++)
+            index[i] = add(writer, taken[i], WB_DTYPE_U8, 1, 5);
+        char *path = in(sharded ? "again" : "again.safetensors");
+        OK(wb_writer_plan(writer, path, E));
+        OK(wb_writer_begin(writer, E));
+        for (size_t i = 0; i < count; i++)
+            fill(writer, index[i], 0, 5);
+        OK(wb_writer_commit(writer, E));
+        wb_writer_free(writer);
+        wb_model *model = open_model(path);
+        assert_true(wb_tensor_count(model) > count);
+        for (size_t i = 0; i < count; i++)
+            expect_bytes(model, taken[i], index[i]);
+        wb_close(model);
+        expect_sound(path);
+        free(path);
+    }
+}
+
 static void shards(void **state)
 {
     (void)state;
@@ -177,6 +213,31 @@ static void shards(void **state)
     free(found);
     free(shard);
     free(path);
+}
+
+/* A store has a blob for each tensor; no more than a reader takes. */
+static void blobs_have_a_limit(void **state)
+{
+    (void)state;
+    char *store = in("store");
+    wb_limits limits;
+    wb_limits_default(&limits);
+    for (uint64_t files = 2; files <= 3; files++) {
+        wb_writer *writer;
+        wb_error error = {.status = WB_OK};
+        limits.files = files;
+        const wb_writer_options options = {
+            .size = sizeof options, .format = "ollama", .store = store, .limits = &limits};
+        OK(wb_writer_create(&options, &writer, E));
+        (void)add(writer, "a.weight", WB_DTYPE_I8, 1, 8);
+        (void)add(writer, "b.weight", WB_DTYPE_I8, 1, 8);
+        (void)add(writer, "c.weight", WB_DTYPE_I8, 1, 8);
+        OK(wb_writer_add_bytes(writer, "config.json", "{\"architectures\":[\"X\"]}", 23, E));
+        assert_int_equal(wb_writer_plan(writer, "m", &error), files == 3 ? WB_OK : WB_ERROR_LIMIT);
+        assert_string_equal(error.code, files == 3 ? "" : "too-many-files");
+        wb_writer_free(writer);
+    }
+    free(store);
 }
 
 static void folders(void **state)
@@ -647,7 +708,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(is_the_official_file),
         cmocka_unit_test(aligns),
+        cmocka_unit_test(aligns_again),
         cmocka_unit_test(shards),
+        cmocka_unit_test(blobs_have_a_limit),
         cmocka_unit_test(folders),
         cmocka_unit_test(ggufs),
         cmocka_unit_test(copies),

@@ -101,7 +101,6 @@ const wb__dtype *wb__st_dtype(wb__str name);
 int wb__st_dtype_rank(int32_t dtype);
 
 /* write.c */
-#define WB__ST_FILLER "__padding__."
 wb_status wb__st_write(wb__context *context, wb__out_file *file);
 
 /* The fastest one this processor has. */

@@ -7,10 +7,12 @@
  * The format allows no gaps. Where tensors are to be aligned beyond what that order gives, what lies
  * between is a tensor of its own, of bytes, "__padding__.N".
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "formats/safetensors/reader.h"
+#include "model/filler.h"
 
 /* As serde_json writes it: bytes above 0x7E as they are. */
 static void put_string(wb__buffer *out, wb__str text)
@@ -126,13 +128,13 @@ static wb_status check_tensor(wb__context *context, const wb__out_tensor *tensor
 }
 
 /* What lies before a tensor that has to be aligned; NULL: memory is out. */
-static wb__out_tensor *make_filler(wb__out_file *file, size_t number, uint64_t bytes)
+static wb__out_tensor *make_filler(wb__out_file *file, uint64_t bytes)
 {
     char name[40];
     wb__out_tensor *filler = wb__arena_alloc(file->arena, sizeof *filler + sizeof(uint64_t));
     if (filler == NULL)
         return NULL;
-    size_t len = (size_t)snprintf(name, sizeof name, WB__ST_FILLER "%zu", number);
+    size_t len = (size_t)snprintf(name, sizeof name, WB__FILLER "%" PRIu64, file->filler++);
     uint64_t *shape = (uint64_t *)(filler + 1);
     *shape = bytes;
     *filler = (wb__out_tensor){.name = {wb__arena_copy(file->arena, name, len), len},
@@ -147,7 +149,6 @@ static wb__out_tensor *make_filler(wb__out_file *file, size_t number, uint64_t b
 static wb_status put_tensors(wb__context *context, wb__out_file *file)
 {
     uint64_t at = 0;
-    size_t fillers = file->fillers_before;
     bool first = file->meta_count == 0;
     for (size_t i = 0; i < file->tensor_count; i++) {
         wb__out_tensor *tensor = file->tensors[i];
@@ -155,7 +156,7 @@ static wb_status put_tensors(wb__context *context, wb__out_file *file)
         if (file->align_tensors && tensor->bytes != 0 && !wb__align_up(at, file->alignment, &begin))
             begin = UINT64_MAX;
         if (begin != at) {
-            wb__out_tensor *filler = make_filler(file, fillers++, begin - at);
+            wb__out_tensor *filler = make_filler(file, begin - at);
             if (filler == NULL)
                 return wb__fail_memory(context);
             filler->begin = at;
@@ -169,7 +170,6 @@ static wb_status put_tensors(wb__context *context, wb__out_file *file)
         put_tensor(&file->header, tensor, first);
         first = false;
     }
-    file->fillers = fillers;
     file->bytes = at;
     return WB_OK;
 }
