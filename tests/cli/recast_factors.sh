@@ -1,7 +1,7 @@
 # NVFP4 with a factor for all values, into GGUF as llama.cpp has it, out of it, and where llama.cpp would be wrong.
 PYTHONPATH=$SOURCE/tests/cli python3 -B - <<'P'
 import json, random, struct
-from engine import read
+from engine import distance, llama, read
 from nvfp4 import EXPERTS, blocks, digests, f32, layer, make, near, rows_of, stored, values, wb
 
 random.seed(7)
@@ -37,6 +37,11 @@ for kind in "modelopt", "compressed":
         assert digests(kind + ".gguf") == digests(kind)
         wb("diff", kind, kind + ".gguf", "--only", "names,shapes,values")
     assert near(values(kind, "lm_head.weight" + ("" if kind == "modelopt" else "_packed")), values(kind + ".gguf", "output.weight"))
+
+    # An engine that reads through the library thinks the same of both.
+    for model in kind, kind + ".gguf":
+        llama(model, "-l", model.replace(".", "-") + ".npy", tokens="3 7 1 0 23 12 7 3".split())
+    assert distance(kind + "-gguf.npy", kind + ".npy") < 1e-5
 
     # To GGUF the file stays what it is; other types are made of the values, and nothing is left to multiply with.
     wb("convert", kind + ".gguf", kind + ".same.gguf")
