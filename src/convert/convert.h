@@ -3,10 +3,10 @@
  *
  * A plan has a row for each tensor of the result: what it is called there, which tensor of the model
  * it comes from, which rows of it and in which order, what is added to its values, and how these are
- * stored before and after. Making it reads headers, the files beside the weights and factors of whole tensors, and nothing else,
- * so that it can be shown before anything is done (wb__plan_make). Running it (wb__plan_run) cuts the
- * tensors into chunks of rows, which the caller's executor reads, transforms and encodes side by side
- * within the memory allowed, and which are written in order.
+ * stored before and after. Making it reads headers, the files beside the weights, and factors of whole
+ * tensors, and nothing else, so that it can be shown before anything is done (wb__plan_make). Running it
+ * (wb__plan_run) cuts the tensors into chunks of rows, which the caller's executor reads, transforms and
+ * encodes side by side within the memory allowed, and which are written in order.
  *
  *     source     where a tensor's values are, and as what           plan.c, names.c
  *     form       how values are stored                              forms.c, mixes.c, rules.c

@@ -156,23 +156,23 @@ static bool is_nvfp4(const wb__form *form)
            (form->scheme == WB__SCHEME_PLAIN && form->dtype == WB_DTYPE_NVFP4);
 }
 
-/* Whether it may stay what it is: nothing else is asked for. */
+/* Whether it may stay what it is: nothing else is asked for. MLX's nvfp4 by that name is what MLX makes of the values. */
 static bool is_asked(const wb_conversion *plan, const wb__planned *row)
 {
     const wb__form *said = wb__plan_ruled(plan, row);
-    if (said != NULL)
-        return is_nvfp4(said);
-    return plan->quant.kind == WB__QUANT_NONE ||
-           (plan->quant.kind == WB__QUANT_FORM && is_nvfp4(&plan->quant.form));
+    if (said == NULL && plan->quant.kind == WB__QUANT_FORM)
+        said = &plan->quant.form;
+    return said == NULL ? plan->quant.kind == WB__QUANT_NONE
+                        : plan->target == WB_TARGET_GGUF && is_nvfp4(said);
 }
 
 /* Whether `parts` have so many factors in all, said alike, and nothing of them is moved. */
 static bool is_for_target(const wb_conversion *plan, const wb__planned *row, const uint32_t *parts,
-                          uint64_t count)
+                          uint64_t count, bool are_experts)
 {
     bool as_is = plan->target == WB_TARGET_GGUF && plan->insight->by_key;
     uint64_t factors = as_is ? 0 : count_for(plan, row);
-    bool whole = count > 1 || wb__names_kind(&plan->insight->names, parts[0])->rank == row->rank;
+    bool whole = are_experts || wb__names_kind(&plan->insight->names, parts[0])->rank == row->rank;
     bool fits = (as_is || factors != 0) && whole && is_asked(plan, row) && plan->lora_count == 0 &&
                 row->factor == 1 && row->offset == 0;
     for (uint64_t i = 0; i < count && fits; i++) {
@@ -184,7 +184,7 @@ static bool is_for_target(const wb_conversion *plan, const wb__planned *row, con
                 ? NULL
                 : wb__names_kind(&plan->insight->names, companion_of(plan, parts[i]));
         fits = kind != NULL && !by_view && is_nvfp4(&form) && global == global_of(plan, parts[0]) &&
-               (as_is || kind->elements == (count > 1 ? 1 : factors));
+               (as_is || kind->elements == (are_experts ? 1 : factors));
     }
     return fits;
 }
@@ -238,7 +238,7 @@ wb_status wb__globals_keep(wb_conversion *plan, wb__context *context, wb__planne
     const uint32_t *parts = view == NULL ? &own : view->parts;
     uint64_t count = view == NULL ? 1 : view->count;
     bool ones = plan->target == WB_TARGET_GGUF && !plan->insight->by_key;
-    if (!is_for_target(plan, row, parts, count))
+    if (!is_for_target(plan, row, parts, count, view != NULL))
         return WB_OK;
     if (view != NULL) {
         row->pieces = view->parts;

@@ -5,12 +5,12 @@ DIM, FFN, EXPERTS = 64, 128, 3
 layer = "model.layers.0."
 
 
-def config(family):
+def config(family, experts):
     made = {"model_type": family, "vocab_size": 24, "hidden_size": DIM, "intermediate_size": FFN, "num_hidden_layers": 1,
             "num_attention_heads": 4, "max_position_embeddings": 16, "torch_dtype": "bfloat16", "num_key_value_heads": 2,
             "rms_norm_eps": 1e-05, "rope_theta": 500000.0, "tie_word_embeddings": False, "head_dim": 16}
     if family.endswith("moe"):
-        made |= {"num_experts": EXPERTS, "num_experts_per_tok": 2, "moe_intermediate_size": FFN, "norm_topk_prob": True}
+        made |= {"num_experts": experts, "num_experts_per_tok": min(2, experts), "moe_intermediate_size": FFN, "norm_topk_prob": True}
     return made
 
 
@@ -24,7 +24,7 @@ def noise(n):
     return bytes(nibble() | nibble() << 4 for _ in range(n))
 
 
-def make(folder, kind, has_global, family="qwen3_moe", factor=None, bias=False, inputs=False):
+def make(folder, kind, has_global, family="qwen3_moe", factor=None, bias=False, inputs=False, experts=EXPERTS):
     """kind: ModelOpt's names or those of compressed-tensors. What was packed: codes, scales and factor by name."""
     os.mkdir(folder)
     tensors, packed = [], {}
@@ -62,8 +62,8 @@ def make(folder, kind, has_global, family="qwen3_moe", factor=None, bias=False, 
             plain(layer + f"self_attn.{name}_proj.bias", rows)
     matrices = ("gate", FFN, DIM), ("up", FFN, DIM), ("down", DIM, FFN)
     if family.endswith("moe"):
-        plain(layer + "mlp.gate.weight", EXPERTS, DIM)
-        for e in range(EXPERTS):
+        plain(layer + "mlp.gate.weight", experts, DIM)
+        for e in range(experts):
             for name, rows, cols in matrices:
                 pack(layer + f"mlp.experts.{e}.{name}_proj", rows, cols)
     else:
@@ -74,7 +74,7 @@ def make(folder, kind, has_global, family="qwen3_moe", factor=None, bias=False, 
     zoo.save(folder + "/model.safetensors", tensors)
     said = {"quant_algo": "NVFP4", "quant_method": "modelopt"} if one else \
         {"quant_method": "compressed-tensors", "format": "nvfp4-pack-quantized"}
-    json.dump(config(family) | {"quantization_config": said}, open(folder + "/config.json", "w"))
+    json.dump(config(family, experts) | {"quantization_config": said}, open(folder + "/config.json", "w"))
     return packed
 
 

@@ -112,6 +112,13 @@ for family, bias, kept in ("llama", False, True), ("qwen3", False, True), ("llam
     if kept: # rows of q and k change places, and factors do not
         assert digests(folder + ".gguf") == digests(folder), folder
 
+# A single expert is a stack, too.
+make("single", "modelopt", True, experts=1)
+wb("convert", "single", "single.gguf")
+gguf = stored("single.gguf")
+assert gguf["blk.0.ffn_up_exps.weight"][:2] == ("NVFP4", [1, 128, 64]) and gguf["blk.0.ffn_up_exps.scale"][:2] == ("F32", [1])
+assert digests("single.gguf") == digests("single")
+
 # An Ollama model multiplies with its factor last; the bits are the same.
 packed = make("store-source", "modelopt", True)
 wb("convert", "store-source", "me/model:latest", "--to", "ollama", "--store", "store")
