@@ -922,7 +922,7 @@ typedef enum wb_mlx_global {
     WB_MLX_GLOBAL_NONE = 0,
     WB_MLX_GLOBAL_AMAX = 1,   /* MLX: value * (s * (g / 2688)), g the largest magnitude of all */
     WB_MLX_GLOBAL_LAST = 2,   /* Ollama, global_scale: (value * s) * g */
-    WB_MLX_GLOBAL_FACTOR = 3, /* ModelOpt, weight_scale_2: value * (s * g) */
+    WB_MLX_GLOBAL_FACTOR = 3, /* ModelOpt, weight_scale_2; GGUF, NAME.scale: value * (s * g) */
     WB_MLX_GLOBAL_DIVISOR = 4 /* compressed-tensors, weight_global_scale: value * (s / g) */
 } wb_mlx_global;
 
