@@ -2170,11 +2170,15 @@ WB_API wb_status wb_convert_plan(const wb_model *model, wb_target target,
 WB_API wb_status wb_convert(wb_conversion *conversion, const char *path,
                             const wb_progress *progress, wb_error *error) WB_MUST_CHECK;
 
-/* What becomes of the values of a tensor. */
+/*
+ * What becomes of the values of a tensor. Nothing that is repacked is encoded anew: what the result's own programs make
+ * of it may still differ where they have no -0 of four bits, which then is 0, or multiply a factor for all
+ * values (NVFP4) in another order, which moves the last bit of F32.
+ */
 typedef enum wb_fidelity {
     WB_FIDELITY_UNKNOWN = 0,  /* encoded, which only wb_convert tells how well */
     WB_FIDELITY_EXACT = 1,    /* the same values */
-    WB_FIDELITY_REPACKED = 2, /* the same values in other blocks */
+    WB_FIDELITY_REPACKED = 2, /* the same codes and scales in other blocks */
     WB_FIDELITY_LOSSY = 3
 } wb_fidelity;
 
