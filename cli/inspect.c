@@ -48,7 +48,7 @@ bool inspection_tensor(const inspection *in, uint64_t index, wb_tensor *tensor,
 void text_add_kind(text *t, int32_t dtype, const wb_encoding *encoding)
 {
     bool has_bits = strcmp(encoding->type, "affine") == 0;
-    if (encoding->parts == 1) {
+    if (encoding->parts == 1 || strcmp(encoding->type, wb_dtype_name(dtype)) == 0) {
         text_adds(t, wb_dtype_name(dtype));
         return;
     }

@@ -28,6 +28,37 @@ static void add_stored(stored_list *list, uint64_t index)
     list->index[list->count++] = index;
 }
 
+static bool lies_before(const wb_model *model, uint64_t index, uint64_t other)
+{
+    wb_tensor a = {.size = sizeof a}, b = {.size = sizeof b};
+    return wb_tensor_at(model, index, &a, NULL) == WB_OK &&
+           wb_tensor_at(model, other, &b, NULL) == WB_OK && a.file == b.file && a.offset < b.offset;
+}
+
+/* The parts of a tensor, in the order in which they lie in their file. */
+static wb_status list_parts(const wb_model *model, uint64_t index, uint32_t count,
+                            stored_list *list, wb_error *error)
+{
+    size_t first = list->count;
+    wb_status status = WB_OK;
+    for (uint32_t k = 0; k < count && status == WB_OK; k++) {
+        wb_part part = {.size = sizeof part};
+        status = wb_tensor_part(model, index, k, &part, error);
+        if (status != WB_OK)
+            break;
+        add_stored(list, part.index);
+        for (size_t at = list->count - 1; at > first; at--) {
+            uint64_t *pair = &list->index[at - 1];
+            if (!lies_before(model, pair[1], pair[0]))
+                break;
+            uint64_t other = pair[0];
+            pair[0] = pair[1];
+            pair[1] = other;
+        }
+    }
+    return status;
+}
+
 static wb_status list_stored(const wb_model *model, stored_list *list, wb_error *error)
 {
     uint64_t count = wb_tensor_count(model);
@@ -37,12 +68,8 @@ static wb_status list_stored(const wb_model *model, stored_list *list, wb_error 
         status = wb_tensor_encoding(model, i, &encoding, error);
         if (status == WB_OK && encoding.parts <= 1)
             add_stored(list, i);
-        for (uint32_t k = 0; status == WB_OK && encoding.parts > 1 && k < encoding.parts; k++) {
-            wb_part part = {.size = sizeof part};
-            status = wb_tensor_part(model, i, k, &part, error);
-            if (status == WB_OK)
-                add_stored(list, part.index);
-        }
+        if (status == WB_OK && encoding.parts > 1)
+            status = list_parts(model, i, encoding.parts, list, error);
     }
     return status;
 }

@@ -922,7 +922,7 @@ typedef enum wb_mlx_global {
     WB_MLX_GLOBAL_NONE = 0,
     WB_MLX_GLOBAL_AMAX = 1,   /* MLX: value * (s * (g / 2688)), g the largest magnitude of all */
     WB_MLX_GLOBAL_LAST = 2,   /* Ollama, global_scale: (value * s) * g */
-    WB_MLX_GLOBAL_FACTOR = 3, /* ModelOpt, weight_scale_2: value * (s * g) */
+    WB_MLX_GLOBAL_FACTOR = 3, /* ModelOpt, weight_scale_2; GGUF, NAME.scale: value * (s * g) */
     WB_MLX_GLOBAL_DIVISOR = 4 /* compressed-tensors, weight_global_scale: value * (s / g) */
 } wb_mlx_global;
 
@@ -1624,7 +1624,8 @@ typedef struct wb_writer wb_writer;
 /*
  * What was written stays where the write does not come to its end, killed or out of room, in files (or in
  * a folder) called ".NAME.wb-partial" beside what they are to be; the next writer with this flag takes
- * them up: see wb_writer_left. Only one at a time may write to a path so. Stores and streams do without.
+ * them up: see wb_writer_left. Of a model in a store that is a folder in blobs/, named after the model; it goes
+ * when the model is there. Only one at a time may write to a path, or a model of a store, so. Streams do without.
  */
 #define WB_WRITE_KEEP 32u
 
@@ -2110,8 +2111,9 @@ typedef struct wb_convert_lora {
 #define WB_CONVERT_FEB2026 4u
 /*
  * A conversion that is killed, cancelled or runs out of room leaves ".NAME.wb-partial" and a journal,
- * ".NAME.wb-resume", beside the result that was to be; the same conversion of the same files goes on
- * from there, once it has verified what is there. Another one begins anew. Not into stores.
+ * ".NAME.wb-resume", beside the result that was to be, or both in a folder of the store's blobs/; the same
+ * conversion of the same files goes on from there, once it has verified what is there. Another one begins anew. A
+ * GGUF file that is copied as it is, is copied anew.
  */
 #define WB_CONVERT_RESUME 8u
 
@@ -2168,11 +2170,15 @@ WB_API wb_status wb_convert_plan(const wb_model *model, wb_target target,
 WB_API wb_status wb_convert(wb_conversion *conversion, const char *path,
                             const wb_progress *progress, wb_error *error) WB_MUST_CHECK;
 
-/* What becomes of the values of a tensor. */
+/*
+ * What becomes of the values of a tensor. Nothing that is repacked is encoded anew: what the result's own programs make
+ * of it may still differ where they have no -0 of four bits, which then is 0, or multiply a factor for all
+ * values (NVFP4) in another order, which moves the last bit of F32.
+ */
 typedef enum wb_fidelity {
     WB_FIDELITY_UNKNOWN = 0,  /* encoded, which only wb_convert tells how well */
     WB_FIDELITY_EXACT = 1,    /* the same values */
-    WB_FIDELITY_REPACKED = 2, /* the same values in other blocks */
+    WB_FIDELITY_REPACKED = 2, /* the same codes and scales in other blocks */
     WB_FIDELITY_LOSSY = 3
 } wb_fidelity;
 

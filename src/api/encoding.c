@@ -43,7 +43,8 @@ wb_status wb_tensor_encoding(const wb_model *model, uint64_t index, wb_encoding 
     out->parts = view != NULL ? view->count : 1;
     if (packed == NULL)
         return WB_OK;
-    out->type = wb__scheme_name(packed->scheme);
+    if (packed->scheme != WB__SCHEME_PLAIN)
+        out->type = wb__scheme_name(packed->scheme);
     out->bits = packed->bits;
     out->group_size = packed->group;
     out->dtype = effective_dtype(packed);

@@ -70,6 +70,7 @@ typedef struct wb__config_default {
 #define WB__FAMILY_NO_ROPE 4u     /* positions are learned, or there are none */
 #define WB__FAMILY_NO_HEAD 8u     /* has no output over the vocabulary */
 #define WB__FAMILY_ENCODER 16u    /* has an encoder beside its decoder */
+#define WB__FAMILY_FACTORS 32u    /* llama.cpp multiplies with NAME.scale after attention, too */
 
 #define WB__RULE_GROUPS 5
 

@@ -222,3 +222,18 @@ size_t wb__canonical_write(const wb__matched *matched, char *out, size_t capacit
     return wb__pattern_expand(wb__str_from(rule->canonical, SIZE_MAX), matched->layer,
                               matched->expert, suffix, out, capacity);
 }
+
+bool wb__name_of_activations(wb__str name)
+{
+    static const wb__str endings[] = {
+        {".input_scale", 12}, /* ModelOpt, llama.cpp */
+        {".input_global_scale", 19},
+        {".k_scale", 8},
+        {".v_scale", 8},
+    };
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
+        if (wb__str_ends_with(name, endings[i]))
+            return true;
+    }
+    return false;
+}

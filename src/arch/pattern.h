@@ -51,6 +51,12 @@ void wb__rule_table_make(wb__rule_table *table, const wb__family *family);
 bool wb__rule_match(const wb__rule_table *table, wb__str name, wb__matched *matched);
 
 /*
+ * Whether a name is that of what quantizes activations, or keys and values in a cache, and not of weights:
+ * NAME.input_scale and the like beside packed weights.
+ */
+bool wb__name_of_activations(wb__str name);
+
+/*
  * Writes a pattern of a rule with its numbers and its suffix into out; the length, 0 if it does not
  * fit. No NUL.
  */

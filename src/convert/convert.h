@@ -3,10 +3,10 @@
  *
  * A plan has a row for each tensor of the result: what it is called there, which tensor of the model
  * it comes from, which rows of it and in which order, what is added to its values, and how these are
- * stored before and after. Making it reads headers and the files beside the weights, and nothing else,
- * so that it can be shown before anything is done (wb__plan_make). Running it (wb__plan_run) cuts the
- * tensors into chunks of rows, which the caller's executor reads, transforms and encodes side by side
- * within the memory allowed, and which are written in order.
+ * stored before and after. Making it reads headers, the files beside the weights, and factors of whole
+ * tensors, and nothing else, so that it can be shown before anything is done (wb__plan_make). Running it
+ * (wb__plan_run) cuts the tensors into chunks of rows, which the caller's executor reads, transforms and
+ * encodes side by side within the memory allowed, and which are written in order.
  *
  *     source     where a tensor's values are, and as what           plan.c, names.c
  *     form       how values are stored                              forms.c, mixes.c, rules.c
@@ -181,14 +181,16 @@ void wb__plan_ollama(const wb_conversion *plan, wb__planned *row);
 
 /*
  * Adds a row for the global scales of what a row packs, said in the way of the target; the row then keeps its
- * packing. Nothing where there are none.
+ * packing. Nothing where there are none. The target is one that has a way to say it.
  */
-wb_status wb__globals_add(wb_conversion *plan, wb__context *context, wb__planned *row,
-                          wb__global to);
+wb_status wb__globals_add(wb_conversion *plan, wb__context *context, wb__planned *row);
 
-/* The same for experts on their way to MLX, where that can be; `view`: that of which the row is, NULL: none. */
-wb_status wb__globals_for_mlx(wb_conversion *plan, wb__context *context, wb__planned *row,
-                              const wb__view *view);
+/*
+ * The same where the target reads it of such a tensor, and nothing happens to the values on the way. `view`: that of
+ * which the row is, NULL: none.
+ */
+wb_status wb__globals_keep(wb_conversion *plan, wb__context *context, wb__planned *row,
+                           const wb__view *view);
 
 struct wb__chunk;
 

@@ -23,24 +23,44 @@ static wb__global global_of(const wb_conversion *plan, uint64_t number)
     return packed == NULL ? WB__GLOBAL_NONE : packed->global;
 }
 
-/* MLX takes the last word away before it adds its own. */
-static wb__str name_of(wb_conversion *plan, wb__str name)
+/* What it is called: a word of its own, which may take the place of ".weight", and what it then says. */
+static const struct saying {
+    wb_target target;
+    bool in_place;
+    wb__str suffix;
+    wb__global to;
+} sayings[] = {
+    {WB_TARGET_OLLAMA, false, {".global_scale", 13}, WB__GLOBAL_LAST},
+    {WB_TARGET_MLX, true, {".global_scale", 13}, WB__GLOBAL_MAXIMUM},
+    {WB_TARGET_GGUF, true, {".scale", 6}, WB__GLOBAL_LAST},
+};
+
+/* NULL for targets that have no such thing. */
+static const struct saying *saying_of(const wb_conversion *plan)
 {
-    static const char suffix[] = ".global_scale";
-    size_t stem = name.len;
-    if (plan->target == WB_TARGET_MLX && wb__str_ends_with(name, WB__STR(".weight")))
-        stem -= sizeof ".weight" - 1;
-    char *text = wb__arena_alloc(&plan->arena, stem + sizeof suffix);
-    if (text != NULL) {
-        memcpy(text, name.ptr, stem);
-        memcpy(text + stem, suffix, sizeof suffix);
+    for (size_t i = 0; i < sizeof sayings / sizeof sayings[0]; i++) {
+        if (sayings[i].target == plan->target)
+            return &sayings[i];
     }
-    return (wb__str){text, stem + sizeof suffix - 1};
+    return NULL;
 }
 
-wb_status wb__globals_add(wb_conversion *plan, wb__context *context, wb__planned *row,
-                          wb__global to)
+static wb__str name_of(wb_conversion *plan, const struct saying *saying, wb__str name)
 {
+    size_t stem = name.len;
+    if (saying->in_place && wb__str_ends_with(name, WB__STR(".weight")))
+        stem -= sizeof ".weight" - 1;
+    char *text = wb__arena_alloc(&plan->arena, stem + saying->suffix.len + 1);
+    if (text != NULL) {
+        memcpy(text, name.ptr, stem);
+        memcpy(text + stem, saying->suffix.ptr, saying->suffix.len + 1);
+    }
+    return (wb__str){text, stem + saying->suffix.len};
+}
+
+wb_status wb__globals_add(wb_conversion *plan, wb__context *context, wb__planned *row)
+{
+    const struct saying *saying = saying_of(plan);
     uint64_t pieces = row->piece_count;
     uint64_t first = row->pieces == NULL ? row->source : row->pieces[0];
     wb__global from = global_of(plan, first);
@@ -57,10 +77,12 @@ wb_status wb__globals_add(wb_conversion *plan, wb__context *context, wb__planned
         return wb__fail_memory(context);
     for (uint64_t i = 0; row->pieces != NULL && i < pieces; i++)
         numbers[i] = (uint32_t)companion_of(plan, row->pieces[i]);
-    made.name = name_of(plan, row->name);
+    made.name = name_of(plan, saying, row->name);
     made.rows = kind->elements;
-    if (pieces > 0) { /* each of which has one */
-        made.rows = shape[0] = pieces;
+    if (pieces > 0) /* each of which has one */
+        made.rows = pieces;
+    if (pieces > 0 || plan->target == WB_TARGET_GGUF) {
+        shape[0] = made.rows;
         made.shape = shape;
         made.rank = 1;
     }
@@ -69,19 +91,91 @@ wb_status wb__globals_add(wb_conversion *plan, wb__context *context, wb__planned
     made.piece_count = pieces;
     made.piece_rows = 1;
     made.global = from == WB__GLOBAL_FACTOR ? WB__GLOBAL_LAST : from;
-    made.global_to = to;
+    made.global_to = saying->to;
     row->keeps_global = true;
     return wb__plan_append(plan, context, &made);
 }
 
-/*
- * mlx-lm reads global scales of experts alone, [E]. Those of a stack, or of experts that become one, stay what they
- * are if all are packed alike.
- */
-static bool is_for_mlx(const wb_conversion *plan, const wb__planned *row, const uint32_t *parts,
-                       uint64_t count)
+/* ---- what of it a target reads ---- */
+
+static bool has_bias(const wb_conversion *plan, const wb__planned *row)
 {
-    for (uint64_t i = 0; i < count; i++) {
+    static const char weight[] = "weight", bias[] = "bias";
+    char text[2 * WB__STEM_MAX];
+    const wb__name_entry *entry = row->source < plan->model->tensors.count
+                                      ? wb__names_of(&plan->insight->names, row->source)
+                                      : NULL;
+    if (entry == NULL || entry->len < sizeof weight || entry->len >= sizeof text)
+        return false;
+    size_t stem = entry->len - (sizeof weight - 1);
+    memcpy(text, entry->text, stem);
+    memcpy(text + stem, bias, sizeof bias);
+    return wb__names_find(&plan->insight->names, (wb__str){text, stem + sizeof bias - 1}) != NULL;
+}
+
+/*
+ * llama.cpp loads NAME.scale beside the matrices of layers and beside an output of its own. But the graphs of most
+ * families multiply with it in attention alone, and in those that do so after it, too, a bias that was added is
+ * multiplied along (as of ggml 0.25). The rest would be wrong there, and is decoded. Files of families that are not
+ * known are read by none, and keep what they have.
+ */
+static bool llama_reads(const wb_conversion *plan, const wb__planned *row)
+{
+    const uint32_t everywhere =
+        WB__NEED_Q | WB__NEED_K | WB__NEED_V | WB__NEED_OUTPUT | WB__NEED_HEAD;
+    const uint32_t in_some = WB__NEED_GATE | WB__NEED_UP | WB__NEED_DOWN;
+    const wb__mix_tensor tensor = {
+        .name = row->name, .rank = row->rank, .columns = row->columns, .stack = 1};
+    if (!wb__mix_takes(&tensor))
+        return false;
+    if (!plan->insight->is_family)
+        return true;
+    uint32_t flags = plan->insight->family->flags;
+    uint32_t provides = row->rule == NULL || (flags & WB__FAMILY_ENCODER) ? 0 : row->rule->provides;
+    return (provides & everywhere) != 0 ||
+           ((provides & in_some) != 0 && (flags & WB__FAMILY_FACTORS) != 0 &&
+            (row->rank > 2 || !has_bias(plan, row)));
+}
+
+/* How many factors a target has for a tensor, 0: it reads none. mlx-lm has some for experts alone. */
+static uint64_t count_for(const wb_conversion *plan, const wb__planned *row)
+{
+    uint64_t experts = row->rank == 3 ? row->shape[0] : 0;
+    if (plan->target == WB_TARGET_MLX)
+        return experts;
+    if (plan->target != WB_TARGET_GGUF || row->rank < 2 || row->rank > 3 ||
+        row->columns % wb__dtype_get(WB_DTYPE_NVFP4)->block_size != 0 ||
+        !wb__str_ends_with(row->name, WB__STR(".weight")) || !llama_reads(plan, row))
+        return 0;
+    return row->rank == 3 ? experts : 1;
+}
+
+static bool is_nvfp4(const wb__form *form)
+{
+    return form->scheme == WB__SCHEME_NVFP4 ||
+           (form->scheme == WB__SCHEME_PLAIN && form->dtype == WB_DTYPE_NVFP4);
+}
+
+/* Whether it may stay what it is: nothing else is asked for. MLX's nvfp4 by that name is what MLX makes of the values. */
+static bool is_asked(const wb_conversion *plan, const wb__planned *row)
+{
+    const wb__form *said = wb__plan_ruled(plan, row);
+    if (said == NULL && plan->quant.kind == WB__QUANT_FORM)
+        said = &plan->quant.form;
+    return said == NULL ? plan->quant.kind == WB__QUANT_NONE
+                        : plan->target == WB_TARGET_GGUF && is_nvfp4(said);
+}
+
+/* Whether `parts` have so many factors in all, said alike, and nothing of them is moved. */
+static bool is_for_target(const wb_conversion *plan, const wb__planned *row, const uint32_t *parts,
+                          uint64_t count, bool are_experts)
+{
+    bool as_is = plan->target == WB_TARGET_GGUF && plan->insight->by_key;
+    uint64_t factors = as_is ? 0 : count_for(plan, row);
+    bool whole = are_experts || wb__names_kind(&plan->insight->names, parts[0])->rank == row->rank;
+    bool fits = (as_is || factors != 0) && whole && is_asked(plan, row) && plan->lora_count == 0 &&
+                row->factor == 1 && row->offset == 0;
+    for (uint64_t i = 0; i < count && fits; i++) {
         bool by_view;
         wb__global global;
         wb__form form = wb__plan_form_of(plan, parts[i], &by_view, &global);
@@ -89,30 +183,10 @@ static bool is_for_mlx(const wb_conversion *plan, const wb__planned *row, const 
             global == WB__GLOBAL_NONE
                 ? NULL
                 : wb__names_kind(&plan->insight->names, companion_of(plan, parts[i]));
-        if (kind == NULL || by_view || form.scheme != WB__SCHEME_NVFP4 ||
-            global != global_of(plan, parts[0]) ||
-            kind->elements != (count > 1 ? 1 : row->shape[0]))
-            return false;
+        fits = kind != NULL && !by_view && is_nvfp4(&form) && global == global_of(plan, parts[0]) &&
+               (as_is || kind->elements == (are_experts ? 1 : factors));
     }
-    return true;
-}
-
-wb_status wb__globals_for_mlx(wb_conversion *plan, wb__context *context, wb__planned *row,
-                              const wb__view *view)
-{
-    uint32_t own = (uint32_t)row->source;
-    const uint32_t *parts = view == NULL ? &own : view->parts;
-    uint64_t count = view == NULL ? 1 : view->count;
-    if (plan->target != WB_TARGET_MLX || plan->quant.kind != WB__QUANT_NONE ||
-        plan->lora_count > 0 || row->rank != 3 || wb__plan_ruled(plan, row) != NULL ||
-        !is_for_mlx(plan, row, parts, count))
-        return WB_OK;
-    if (view != NULL) {
-        row->pieces = view->parts;
-        row->piece_count = count;
-        row->piece_rows = row->rows / count;
-    }
-    return wb__globals_add(plan, context, row, WB__GLOBAL_MAXIMUM);
+    return fits;
 }
 
 /* Binary32, which the target reads; binary64, which is what it should be. */
@@ -129,6 +203,55 @@ static void turn(wb__global from, wb__global to, float said, float *result, doub
         *result = said * times;
         *exact = (double)said * (double)times;
     }
+}
+
+/* Whether all factors of a tensor are 1, which llama.cpp leaves out. */
+static wb_status are_ones(const wb_conversion *plan, wb__context *context, uint32_t part,
+                          bool *result)
+{
+    float said[64], factor;
+    double exact;
+    uint64_t number = companion_of(plan, part);
+    uint64_t left = wb__names_kind(&plan->insight->names, number)->elements;
+    wb_slice slice = {.size = sizeof slice};
+    *result = true;
+    while (left > 0 && *result) {
+        slice.count = left < 64 ? left : 64;
+        wb_status status = wb_tensor_read(plan->model, number, &slice, WB_DTYPE_F32, said,
+                                          slice.count * sizeof *said, context->error);
+        if (status != WB_OK)
+            return status;
+        for (uint64_t i = 0; i < slice.count; i++) {
+            turn(global_of(plan, part), WB__GLOBAL_LAST, said[i], &factor, &exact);
+            *result = *result && factor == 1;
+        }
+        slice.first += slice.count;
+        left -= slice.count;
+    }
+    return WB_OK;
+}
+
+wb_status wb__globals_keep(wb_conversion *plan, wb__context *context, wb__planned *row,
+                           const wb__view *view)
+{
+    uint32_t own = (uint32_t)row->source;
+    const uint32_t *parts = view == NULL ? &own : view->parts;
+    uint64_t count = view == NULL ? 1 : view->count;
+    bool ones = plan->target == WB_TARGET_GGUF && !plan->insight->by_key;
+    if (!is_for_target(plan, row, parts, count, view != NULL))
+        return WB_OK;
+    if (view != NULL) {
+        row->pieces = view->parts;
+        row->piece_count = count;
+        row->piece_rows = row->rows / count;
+    }
+    for (uint64_t i = 0; i < count && ones; i++) {
+        wb_status status = are_ones(plan, context, parts[i], &ones);
+        if (status != WB_OK)
+            return status;
+    }
+    row->keeps_global = true;
+    return ones ? WB_OK : wb__globals_add(plan, context, row);
 }
 
 void wb__globals_turn(wb__chunk *chunk)

@@ -24,7 +24,8 @@ typedef struct wb__file_type {
     int32_t dtype; /* wb_dtype */
 } wb__file_type;
 
-#define WB__FILE_TYPES 42 /* their numbers are below */
+#define WB__FILE_TYPES 42      /* their numbers are below */
+#define WB__FILE_TYPE_NVFP4 39 /* that of no recipe */
 
 /* The file type of that name, in any case; NULL if there is none. */
 const wb__file_type *wb__file_type_named(wb__str name);

@@ -111,11 +111,15 @@ static void set_factor(const wb_conversion *plan, wb__planned *row)
         row->factor = (float)sqrt(taken / scalar);
 }
 
-static wb_status add_row(wb_conversion *plan, wb__context *context, wb__planned *row)
+/* `view`: that which the row is the whole of, NULL: none. */
+static wb_status add_row(wb_conversion *plan, wb__context *context, wb__planned *row,
+                         const wb__view *view)
 {
     set_offset(plan, row);
     set_factor(plan, row);
     wb_status status = set_turns(plan, context, row);
+    if (status == WB_OK)
+        status = wb__globals_keep(plan, context, row, view);
     return status != WB_OK ? status : wb__plan_append(plan, context, row);
 }
 
@@ -145,7 +149,7 @@ static wb_status unstack(wb_conversion *plan, wb__context *context, const wb__pl
         row.rows = whole->rows / experts;
         row.first_row = i * row.rows;
         row.name = wb__plan_name(plan, whole->rule, whole->layer, (uint32_t)i, whole->suffix);
-        wb_status status = add_row(plan, context, &row);
+        wb_status status = add_row(plan, context, &row, NULL);
         if (status != WB_OK)
             return status;
     }
@@ -177,8 +181,7 @@ static wb_status stack(wb_conversion *plan, wb__context *context, wb__planned *r
     row->name = wb__plan_name(plan, row->rule, row->layer, 0, row->suffix);
     if (row->name.ptr == NULL)
         return wb__fail_memory(context);
-    wb_status status = wb__globals_for_mlx(plan, context, row, view);
-    return status == WB_OK ? add_row(plan, context, row) : status;
+    return add_row(plan, context, row, view);
 }
 
 /* ---- tensors ---- */
@@ -221,7 +224,10 @@ static wb_status add_unknown(wb_conversion *plan, wb__context *context, wb__plan
                         "%s has no name for this tensor, and would not load a file that has it",
                         plan->insight->config.architecture);
     row->name = wb__plan_own_name(plan, row->source_name);
-    return wb__plan_append(plan, context, row);
+    if (row->name.ptr == NULL)
+        return wb__fail_memory(context);
+    wb_status status = wb__globals_keep(plan, context, row, NULL);
+    return status == WB_OK ? wb__plan_append(plan, context, row) : status;
 }
 
 static wb_status add_known(wb_conversion *plan, wb__context *context, wb__planned *row,
@@ -243,8 +249,7 @@ static wb_status add_known(wb_conversion *plan, wb__context *context, wb__planne
                           : wb__plan_own_name(plan, row->source_name);
     if (row->name.ptr == NULL)
         return wb__fail_memory(context);
-    wb_status status = wb__globals_for_mlx(plan, context, row, NULL);
-    return status == WB_OK ? add_row(plan, context, row) : status;
+    return add_row(plan, context, row, NULL);
 }
 
 wb_status wb__plan_row(wb_conversion *plan, wb__context *context, uint64_t i, wb__planned *row)
@@ -258,6 +263,16 @@ wb_status wb__plan_row(wb_conversion *plan, wb__context *context, uint64_t i, wb
         return wb__fail_memory(context);
     wb__plan_shape(row, wb__names_kind(&plan->insight->names, i));
     return WB_OK;
+}
+
+/* Whether a tensor says something of activations, which programs that know the family do not load from the target. */
+static bool is_of_activations(const wb_conversion *plan, uint64_t i)
+{
+    const wb__packed *packed;
+    size_t stored = wb__tensors_stored(&plan->model->tensors, i, &packed);
+    bool crosses = plan->insight->by_key != (plan->target == WB_TARGET_GGUF);
+    return plan->insight->is_family && (crosses || plan->target == WB_TARGET_MLX) &&
+           wb__name_of_activations(wb__table_name(&plan->model->logical.table, stored));
 }
 
 static wb_status add_tensor(wb_conversion *plan, wb__context *context, uint64_t i)
@@ -276,6 +291,16 @@ static wb_status add_tensor(wb_conversion *plan, wb__context *context, uint64_t 
                              "this tensor has no place in the result, which does without");
     return known && matched.rule->canonical != NULL ? add_known(plan, context, &row, &matched, i)
                                                     : add_unknown(plan, context, &row);
+}
+
+static wb_status note_activations(wb_conversion *plan, wb__context *context, uint64_t count)
+{
+    char text[128];
+    (void)snprintf(
+        text, sizeof text,
+        "%llu scales of activations have no place in the result, which has weights alone",
+        (unsigned long long)count);
+    return wb__plan_note(plan, context, WB_INFO, WB__FINDING_CONVERT_LEFT_OUT, WB__STR(""), text);
 }
 
 /* ---- tensors that are made ---- */
@@ -468,8 +493,14 @@ wb_status wb__plan_make(wb_conversion *plan, wb__context *context)
     bool by_name = plan->target == WB_TARGET_OLLAMA && status == WB_OK && !plan->insight->by_key;
     if (by_name)
         status = wb__plan_store(plan, context);
-    for (uint64_t i = 0; i < plan->model->tensors.count && !by_name && status == WB_OK; i++)
-        status = add_tensor(plan, context, i);
+    uint64_t left_out = 0;
+    for (uint64_t i = 0; i < plan->model->tensors.count && !by_name && status == WB_OK; i++) {
+        bool leaves = is_of_activations(plan, i);
+        left_out += leaves;
+        status = leaves ? WB_OK : add_tensor(plan, context, i);
+    }
+    if (status == WB_OK && left_out > 0)
+        status = note_activations(plan, context, left_out);
     if (status == WB_OK)
         status = add_rope(plan, context);
     for (uint64_t i = 0; i < plan->lora_count && status == WB_OK; i++)

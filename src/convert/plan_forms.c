@@ -28,6 +28,8 @@ wb__form wb__plan_form_of(const wb_conversion *plan, uint64_t source, bool *by_v
         return form;
     wb__mlx_type type;
     *global = packed->global;
+    if (packed->scheme == WB__SCHEME_PLAIN)
+        return form;
     form = (wb__form){packed->scheme, WB_DTYPE_F16, packed->bits, packed->group};
     if (form.scheme == WB__SCHEME_INT4 || form.scheme == WB__SCHEME_INT8)
         form.scheme = WB__SCHEME_AFFINE;
@@ -168,12 +170,19 @@ static bool repacks_to_ggml(const wb__planned *row, wb__form *to)
            row->columns % wb__dtype_get(to->dtype)->block_size == 0;
 }
 
+/* Whether a factor for all values goes into them, and they are blocks of its dtype no longer. */
+static bool is_decoded(const wb__planned *row)
+{
+    return row->by_view && row->from.scheme == WB__SCHEME_PLAIN &&
+           row->from.dtype == WB_DTYPE_NVFP4;
+}
+
 static void to_gguf(wb_conversion *plan, wb__mix *mix, wb__planned *row)
 {
     const wb__mix_tensor tensor = mix_tensor(row);
     wb__mix_choice choice = {-1, -1};
     if (!wb__mix_takes(&tensor)) {
-        row->to = plan->insight->by_key ? row->from : plain(WB_DTYPE_F32);
+        row->to = plan->insight->by_key && !is_decoded(row) ? row->from : plain(WB_DTYPE_F32);
         return;
     }
     switch (plan->quant.kind) {
@@ -184,13 +193,23 @@ static void to_gguf(wb_conversion *plan, wb__mix *mix, wb__planned *row)
         break;
     default:
         if (!repacks_to_ggml(row, &row->to))
-            row->to = row->from.scheme == WB__SCHEME_PLAIN && !is_plain_float(&row->from)
+            row->to = row->from.scheme == WB__SCHEME_PLAIN && !is_plain_float(&row->from) &&
+                              !is_decoded(row)
                           ? row->from
                           : wb__plan_plain(plan, &row->from);
         return;
     }
     row->to = plain(choice.dtype);
     row->wanted = choice.wanted == choice.dtype ? -1 : choice.wanted;
+}
+
+/* The number of the file type that means a type; -1: none does. */
+static int number_of(int32_t dtype)
+{
+    const wb__file_type *type = wb__file_type_of(dtype);
+    if (dtype == WB_DTYPE_NVFP4) /* llama.cpp makes such files of packed models only */
+        return WB__FILE_TYPE_NVFP4;
+    return type == NULL ? -1 : (int)type->number;
 }
 
 /* What general.file_type says where no recipe was asked for: the type most elements of matrices have.
@@ -201,11 +220,11 @@ static uint32_t guess_file_type(const wb_conversion *plan)
     uint32_t best = 0;
     for (size_t i = 0; i < plan->tensors.count; i++) {
         const wb__planned *row = plan->order[i];
-        const wb__file_type *type = wb__file_type_of(row->to.dtype);
-        if (type == NULL || row->rank < 2)
+        int number = number_of(row->to.dtype);
+        if (number < 0 || row->rank < 2)
             continue;
-        elements[type->number] += (double)row->rows * (double)row->columns;
-        best = elements[type->number] > elements[best] ? type->number : best;
+        elements[number] += (double)row->rows * (double)row->columns;
+        best = elements[number] > elements[best] ? (uint32_t)number : best;
     }
     return best;
 }

@@ -130,7 +130,7 @@ static wb_status add(const store_plan *store, wb__planned *row)
     wb__form form = wb__plan_form_of(plan, row->source, &by_view, &global);
     wb_status status = WB_OK;
     if (stays && !by_view && wb__plan_ollama_has(&form))
-        status = wb__globals_add(plan, store->context, row, WB__GLOBAL_LAST);
+        status = wb__globals_add(plan, store->context, row);
     return status == WB_OK ? wb__plan_append(plan, store->context, row) : status;
 }
 

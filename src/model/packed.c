@@ -42,7 +42,7 @@ const char *wb__part_name(wb__part part)
 typedef struct naming {
     int32_t dtype; /* of the values */
     wb__str ending;
-    wb__str companion[WB__PARTS]; /* SCALES is required; empty where there is no such part */
+    wb__str companion[WB__PARTS]; /* the first is required; empty where there is no such part */
     wb__global global;
 } naming;
 
@@ -75,8 +75,10 @@ static const naming namings[] = {
      TEXT(".qweight"),
      {NONE, TEXT(".scales"), TEXT(".qzeros"), NONE, TEXT(".g_idx")},
      WB__GLOBAL_NONE},
+    {WB_DTYPE_NVFP4, TEXT(".weight"), {NONE, NONE, NONE, TEXT(".scale"), NONE}, WB__GLOBAL_FACTOR},
 };
 #define NAMINGS (sizeof namings / sizeof namings[0])
+#define HINTED (NAMINGS - 1) /* a ggml type says by itself how its values are packed */
 
 #define LONGEST_ENDING 32
 
@@ -141,16 +143,22 @@ typedef struct joiner {
     bool *taken; /* for each stored tensor: it is part of one already */
 } joiner;
 
-bool wb__packed_possible(const wb__table *table)
+/* Whether a table has values of one of the first ways to name companions. */
+static bool has_values(const wb__table *table, size_t ways)
 {
     for (size_t i = 0; i < table->kinds.count; i++) {
-        for (size_t n = 0; n < NAMINGS; n++) {
+        for (size_t n = 0; n < ways; n++) {
             const wb__kind *kind = wb__list_at(&table->kinds, i);
             if (kind->dtype->id == namings[n].dtype)
                 return true;
         }
     }
     return false;
+}
+
+bool wb__packed_needs_hints(const wb__table *table)
+{
+    return has_values(table, HINTED);
 }
 
 static uint32_t find_companion(joiner *join, wb__str module, wb__str ending)
@@ -172,8 +180,10 @@ static bool find_parts(joiner *join, size_t stored, wb__packed *packed, wb__str 
         if (way->dtype != dtype || !wb__str_ends_with(name, way->ending))
             continue;
         *module = (wb__str){name.ptr, name.len - way->ending.len};
-        uint32_t scales = find_companion(join, *module, way->companion[WB__PART_SCALES]);
-        if (scales == WB__NO_TENSOR)
+        int required = WB__PART_SCALES;
+        while (way->companion[required].len == 0)
+            required++;
+        if (find_companion(join, *module, way->companion[required]) == WB__NO_TENSOR)
             continue;
         packed->parts[WB__PART_VALUES] = (uint32_t)stored;
         for (int part = WB__PART_SCALES; part < WB__PARTS; part++)
@@ -272,7 +282,7 @@ wb_status wb__packed_join(wb__tensors *tensors, wb__context *context, const wb__
                    .ctx = ctx,
                    .name_capacity = table->names_used + LONGEST_ENDING};
     tensors->count = tensors->stored_count = table->count;
-    if (!wb__packed_possible(table) || table->count > UINT32_MAX / 2)
+    if (!has_values(table, NAMINGS) || table->count > UINT32_MAX / 2)
         return WB_OK;
     join.name = wb__alloc(tensors->allocator, join.name_capacity);
     join.taken = wb__alloc_zeroed(tensors->allocator, table->count * sizeof *join.taken);

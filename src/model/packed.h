@@ -14,6 +14,9 @@
  *     ModelOpt NVFP4         x.weight           U8      x.weight_scale, x.weight_scale_2
  *     compressed-tensors     x.weight_packed    U8      x.weight_scale, x.weight_global_scale
  *     AWQ, GPTQ              x.qweight          I32     x.scales, x.qzeros, x.g_idx
+ *     llama.cpp              x.weight           NVFP4   x.scale
+ *
+ * The last has its scales in its blocks, and is none of the schemes: it stays of its dtype.
  */
 #ifndef WB_MODEL_PACKED_H
 #define WB_MODEL_PACKED_H
@@ -47,14 +50,14 @@ typedef enum wb__global {
     WB__GLOBAL_NONE,
     WB__GLOBAL_MAXIMUM, /* the largest magnitude of the tensor, 2688 times the factor (MLX) */
     WB__GLOBAL_LAST,    /* multiplied after the scale of the group (Ollama) */
-    WB__GLOBAL_FACTOR,  /* multiplies the scale of the group (ModelOpt) */
+    WB__GLOBAL_FACTOR,  /* multiplies the scale of the group (ModelOpt, llama.cpp) */
     WB__GLOBAL_DIVISOR  /* its reciprocal does (compressed-tensors) */
 } wb__global;
 
 typedef struct wb__packed {
     uint32_t parts[WB__PARTS]; /* numbers of stored tensors, WB__NO_TENSOR for what there is not */
     wb__kind kind;             /* of the whole: logical shape and elements, bytes of all parts */
-    wb__scheme scheme;
+    wb__scheme scheme;         /* PLAIN: blocks of kind.dtype, with a global scale beside them */
     wb__global global;
     uint32_t bits;
     uint32_t group;   /* elements along the last dimension that share a scale */
@@ -108,8 +111,8 @@ wb_status wb__packed_join(wb__tensors *tensors, wb__context *context, const wb__
                           const wb__packing_hints *hints,
                           size_t (*file_of)(const void *ctx, size_t stored), const void *ctx);
 
-/* Whether a table has anything that could be packed values; most have not. */
-bool wb__packed_possible(const wb__table *table);
+/* Whether a table has anything that could be packed values of which hints may say more; most have not. */
+bool wb__packed_needs_hints(const wb__table *table);
 
 /* How many numbers there are: parts have some only where a tensor has several. */
 static inline uint64_t wb__tensors_numbers(const wb__tensors *tensors)

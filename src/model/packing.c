@@ -269,6 +269,17 @@ static bool solve_fp8_block(const wb__table *table, wb__packed *packed,
     return widen(table, packed, last_of(values), shape);
 }
 
+/* ---- blocks of ggml's, which have their scales ---- */
+
+static bool solve_blocks(const wb__table *table, wb__packed *packed, uint64_t *shape)
+{
+    const wb__kind *values = part_of(table, packed, WB__PART_VALUES);
+    packed->scheme = WB__SCHEME_PLAIN;
+    packed->bits = values->dtype->block_bits / values->dtype->block_size;
+    packed->group = values->dtype->block_size;
+    return widen(table, packed, last_of(values), shape);
+}
+
 /* ---- AWQ and GPTQ ---- */
 
 /*
@@ -338,6 +349,7 @@ bool wb__packing_solve(const wb__table *table, wb__packed *packed, const wb__pac
         case WB_DTYPE_U32: return solve_words(table, packed, hint, hints, shape, doubt);
         case WB_DTYPE_U8: fits = solve_nvfp4(table, packed, shape); break;
         case WB_DTYPE_F8_E4M3: fits = solve_fp8_block(table, packed, hint, shape, doubt); break;
+        case WB_DTYPE_NVFP4: fits = solve_blocks(table, packed, shape); break;
         default: fits = solve_words_across(table, packed, hint, shape); break;
         }
     }

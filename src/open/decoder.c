@@ -25,7 +25,7 @@ static wb_status read_part(wb__decoder *decoder, wb__part part, uint64_t at, voi
     return status;
 }
 
-/* A tensor of blocks has a single part. */
+/* A tensor of blocks has a single part, but where there is a factor for all of them. */
 static void open_parts(wb__decoder *decoder)
 {
     for (int part = 0; part < WB__PARTS; part++) {
@@ -39,6 +39,23 @@ static void open_parts(wb__decoder *decoder)
 
 /* ---- blocks of ggml's types ---- */
 
+/* A matrix of a stack may have a factor of its own. */
+static void decode_with_factors(const wb__decoder *decoder, uint64_t first, size_t units,
+                                float *values)
+{
+    uint8_t *blocks = decoder->memory;
+    while (units > 0) {
+        uint64_t matrix = first / decoder->units_per_global;
+        uint64_t left = (matrix + 1) * decoder->units_per_global - first;
+        size_t n = left < units ? (size_t)left : units;
+        wb__nvfp4_decode(&decoder->codec, blocks, decoder->globals[matrix], values, n);
+        blocks += n * (decoder->codec.dtype->block_bits / 8);
+        values += n * decoder->unit;
+        first += n;
+        units -= n;
+    }
+}
+
 static wb_status run_blocks(wb__decoder *decoder, uint64_t first, size_t units, uint8_t *dst)
 {
     size_t block = decoder->codec.dtype->block_bits / 8;
@@ -48,7 +65,10 @@ static wb_status run_blocks(wb__decoder *decoder, uint64_t first, size_t units, 
         return status;
     if (wb__model_is_swapped(&decoder->model->logical, decoder->stored))
         wb__dtype_swap(decoder->codec.dtype, decoder->memory, units);
-    decoder->codec.decode(decoder->memory, (float *)(void *)dst, units);
+    if (decoder->globals == NULL)
+        decoder->codec.decode(decoder->memory, (float *)(void *)dst, units);
+    else
+        decode_with_factors(decoder, first, units, (float *)(void *)dst);
     return WB_OK;
 }
 
@@ -229,14 +249,19 @@ static wb_status read_whole(wb__decoder *decoder)
     return WB_OK;
 }
 
+static bool is_blocks(const wb__packed *packed)
+{
+    return packed == NULL || packed->scheme == WB__SCHEME_PLAIN;
+}
+
 static wb_status fail_unsupported(wb__decoder *decoder)
 {
     const wb__packed *packed = decoder->packed;
     return wb__fail(decoder->context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
                     wb__table_name(&decoder->model->logical.table, decoder->stored),
                     "%s of %lu bits in groups of %lu cannot be decoded",
-                    packed == NULL ? stored_kind(decoder->model, decoder->stored)->dtype->name
-                                   : wb__scheme_name(packed->scheme),
+                    is_blocks(packed) ? stored_kind(decoder->model, decoder->stored)->dtype->name
+                                      : wb__scheme_name(packed->scheme),
                     (unsigned long)(packed == NULL ? 0 : packed->bits),
                     (unsigned long)(packed == NULL ? 0 : packed->group));
 }
@@ -279,7 +304,7 @@ wb_status wb__decoder_open(wb__decoder *decoder, const wb_model *model, wb__cont
         decoder->run = rows_of_8 ? run_int4_rows : run_fp8_rows;
         bytes = kind->bytes;
     } else {
-        bytes_per_unit = packed == NULL ? plan_blocks(decoder) : plan_groups(decoder);
+        bytes_per_unit = is_blocks(packed) ? plan_blocks(decoder) : plan_groups(decoder);
         if (bytes_per_unit == 0)
             return fail_unsupported(decoder);
     }

@@ -18,7 +18,7 @@ typedef struct wb__decoder wb__decoder;
 struct wb__decoder {
     const wb_model *model;
     wb__context *context;
-    const wb__packed *packed; /* NULL: blocks of a ggml type */
+    const wb__packed *packed; /* NULL, or of a scheme that is PLAIN: blocks of a ggml type */
     uint32_t stored;
     const wb__dtype
         *to;        /* what `run` gives: F32, or what was asked where that makes a difference */

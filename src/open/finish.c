@@ -100,7 +100,7 @@ wb_status wb__open_finish(wb_model *model, wb__context *context, const char *fol
         if (model->folder == NULL)
             status = wb__fail_memory(context);
     }
-    if (status == WB_OK && folder != NULL && wb__packed_possible(&model->logical.table))
+    if (status == WB_OK && folder != NULL && wb__packed_needs_hints(&model->logical.table))
         status = read_config(model, context, folder);
     if (status == WB_OK && !model->beside.has_config && text.len > 0)
         status = wb__beside_take(&model->beside, context, model->logical.files[0].path, text);

@@ -103,7 +103,7 @@ static wb_status note_unmapped(check *c)
         if (wb__names_of(c->names, i) != NULL || wb__rule_match(&c->names->rules, name, &matched) ||
             wb__is_filler(name))
             continue; /* mapped, known, a name that stands twice, or room */
-        int other = is_of_another_part(name);
+        int other = is_of_another_part(name) || wb__name_of_activations(name);
         if (count[other]++ == 0)
             first[other] = name;
     }

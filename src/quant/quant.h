@@ -58,6 +58,13 @@ static inline uint64_t wb__codec_bytes(const wb__codec *codec, uint64_t n)
     return n / codec->dtype->block_size * (codec->dtype->block_bits / 8);
 }
 
+/*
+ * Decodes n blocks of NVFP4 whose scales are to be multiplied with a factor first: value · (scale · factor), either
+ * product rounded. The codec is that of NVFP4; the blocks' scales are lost.
+ */
+void wb__nvfp4_decode(const wb__codec *codec, uint8_t *blocks, float factor, float *values,
+                      size_t n);
+
 /* ---- for those who write kernels ---- */
 
 typedef struct wb__kernel {

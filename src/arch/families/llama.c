@@ -17,7 +17,7 @@ const wb__family wb__family_llama = {
     .rules = {wb__rules_decoder, wb__rules_experts, wb__rules_known},
     .defaults = defaults,
     .activation = "silu",
-    .flags = WB__FAMILY_INTERLEAVED,
+    .flags = WB__FAMILY_INTERLEAVED | WB__FAMILY_FACTORS,
     .needs = WB__NEEDS_ATTENTION | WB__NEEDS_FFN | WB__NEED_GATE | WB__NEED_EMBEDDING |
              WB__NEED_HEAD | WB__NEED_LAST_NORM,
 };

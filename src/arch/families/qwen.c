@@ -39,6 +39,7 @@ const wb__family wb__family_qwen3 = {
     .rules = {wb__rules_decoder, wb__rules_known},
     .defaults = defaults,
     .activation = "silu",
+    .flags = WB__FAMILY_FACTORS,
     .needs = NEEDS,
 };
 
@@ -48,5 +49,6 @@ const wb__family wb__family_qwen3moe = {
     .rules = {wb__rules_decoder, wb__rules_experts, wb__rules_known},
     .defaults = defaults,
     .activation = "silu",
+    .flags = WB__FAMILY_FACTORS,
     .needs = NEEDS,
 };
