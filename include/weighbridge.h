@@ -1624,7 +1624,8 @@ typedef struct wb_writer wb_writer;
 /*
  * What was written stays where the write does not come to its end, killed or out of room, in files (or in
  * a folder) called ".NAME.wb-partial" beside what they are to be; the next writer with this flag takes
- * them up: see wb_writer_left. Only one at a time may write to a path so. Stores and streams do without.
+ * them up: see wb_writer_left. Of a model in a store that is a folder in blobs/, named after the model; it goes
+ * when the model is there. Only one at a time may write to a path, or a model of a store, so. Streams do without.
  */
 #define WB_WRITE_KEEP 32u
 
@@ -2110,8 +2111,9 @@ typedef struct wb_convert_lora {
 #define WB_CONVERT_FEB2026 4u
 /*
  * A conversion that is killed, cancelled or runs out of room leaves ".NAME.wb-partial" and a journal,
- * ".NAME.wb-resume", beside the result that was to be; the same conversion of the same files goes on
- * from there, once it has verified what is there. Another one begins anew. Not into stores.
+ * ".NAME.wb-resume", beside the result that was to be, or both in a folder of the store's blobs/; the same
+ * conversion of the same files goes on from there, once it has verified what is there. Another one begins anew. A
+ * GGUF file that is copied as it is, is copied anew.
  */
 #define WB_CONVERT_RESUME 8u
 

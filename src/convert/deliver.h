@@ -13,9 +13,10 @@ typedef struct wb__delivery {
     wb_writer *writer;
     uint64_t (*indices)[WB__PARTS]; /* of each row's parts in the writer */
     const char *path;
-    bool folder; /* it is that of a folder */
-    bool keeps;  /* for a next run, if this one does not end */
-    bool begun;  /* the writer has begun to write */
+    bool folder;      /* it is that of a folder */
+    const char *kept; /* ollama: the folder of what is kept, with the journal; NULL */
+    bool keeps;       /* for a next run, if this one does not end */
+    bool begun;       /* the writer has begun to write */
 } wb__delivery;
 
 /* ---- run.c ---- */

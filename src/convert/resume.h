@@ -2,7 +2,8 @@
  * convert/resume.h: what a conversion that is killed leaves, so that the next run can go on.
  *
  * Beside the result that is to be, ".NAME.wb-resume" says what was written of it (the bytes themselves are
- * kept by the writer, WB_WRITE_KEEP):
+ * kept by the writer, WB_WRITE_KEEP). Of a model in a store it is ".blobs.wb-resume" beside these bytes, in the
+ * writer's folder, with which it goes: other programs remove files from blobs/ that are none of theirs.
  *
  *     0   8   "wbresum1"
  *     8   8   digest of the plan: every row, the files of the model, their times, this library's version

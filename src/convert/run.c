@@ -2,7 +2,14 @@
  * Running a plan, from the declaration of its tensors to the commit of the result. rounds.c does the work
  * between.
  */
+#define _POSIX_C_SOURCE 200809L
 #include "convert/rounds.h"
+
+#include <unistd.h>
+
+#include "bundles/ollama/ollama.h"
+#include "io/io.h"
+#include "io/sink.h"
 
 /* ---- declaring ---- */
 
@@ -144,12 +151,74 @@ static wb_status create(wb__delivery *out)
     return status;
 }
 
+/* Of a model in a store the journal lies in the folder of what is kept of it, which it makes. */
+static wb_status open_journal_in_store(wb__delivery *out, wb__journal **journal)
+{
+    wb_conversion *plan = out->plan;
+    wb__context *context = out->context;
+    char *beside;
+    wb_status status =
+        wb__ollama_kept_path(context, plan->store, wb__str_from(out->path, SIZE_MAX), &beside);
+    if (status != WB_OK || beside == NULL)
+        return status;
+    status = wb__folders_make(context, beside);
+    if (status == WB_OK)
+        status = wb__folder_make_kept(context, &plan->arena, beside, &out->kept);
+    wb__free(&plan->allocator, beside, strlen(beside) + 1);
+    if (status != WB_OK)
+        return status;
+    char *path = wb__path_join(&plan->allocator, out->kept, WB__STR("blobs"));
+    if (path == NULL)
+        return wb__fail_memory(context);
+    status = wb__journal_open(context, plan, path, journal);
+    wb__free(&plan->allocator, path, strlen(path) + 1);
+    return status;
+}
+
+static wb_status open_journal(wb__delivery *out, wb__journal **journal)
+{
+    if (!out->plan->resume)
+        return WB_OK;
+    return out->plan->target == WB_TARGET_OLLAMA
+               ? open_journal_in_store(out, journal)
+               : wb__journal_open(out->context, out->plan, out->path, journal);
+}
+
+/* What failed because a source is no more what it was says so. */
+static wb_status blame_source(const wb__delivery *out, wb_status status)
+{
+    wb_error error;
+    wb__context context = *out->context;
+    const wb_model *model = out->plan->model;
+    context.error = wb__error_reset(&error, &error);
+    for (size_t i = 0; i < model->source_count && status == WB_ERROR_IO; i++) {
+        if (wb__source_check(model->sources[i], &context) == WB_ERROR_CHANGED) {
+            *out->context->error = error;
+            status = WB_ERROR_CHANGED;
+        }
+    }
+    return status;
+}
+
+/* Whether the result was refused, since it is there, and nothing is left that a journal would be good for: the run
+ * before was killed when all was done. */
+static bool is_settled(const wb__delivery *out, wb_status status)
+{
+    const wb_allocator *allocator = &out->plan->allocator;
+    wb_file file = {.size = sizeof file};
+    if (status != WB_ERROR_ARGUMENT || out->begun || out->kept != NULL ||
+        wb_writer_file_at(out->writer, 0, &file, NULL) != WB_OK)
+        return false;
+    bool has = out->folder && wb__folder_is_kept(allocator, out->path);
+    for (uint64_t i = 0; !has && wb_writer_file_at(out->writer, i, &file, NULL) == WB_OK; i++)
+        has = wb__sink_kept_bytes(allocator, file.path) != 0;
+    return !has;
+}
+
 static wb_status write_all(wb__delivery *out, wb__journal **journal, const wb_progress *progress)
 {
     size_t taken = 0;
-    wb_status status = WB_OK;
-    if (out->plan->resume && out->plan->target != WB_TARGET_OLLAMA)
-        status = wb__journal_open(out->context, out->plan, out->path, journal);
+    wb_status status = open_journal(out, journal);
     out->keeps = *journal != NULL;
     if (status == WB_OK)
         status = create(out);
@@ -163,7 +232,7 @@ static wb_status write_all(wb__delivery *out, wb__journal **journal, const wb_pr
         status = wb_writer_begin(out->writer, out->context->error);
     out->begun = status == WB_OK;
     if (status == WB_OK)
-        status = wb__rounds_do(out, *journal, progress, &taken);
+        status = blame_source(out, wb__rounds_do(out, *journal, progress, &taken));
     if (status == WB_OK && taken > 0)
         status =
             wb__plan_note(out->plan, out->context, WB_INFO, WB__FINDING_CONVERT_RESUMED,
@@ -187,9 +256,12 @@ wb_status wb__plan_run(wb_conversion *plan, wb__context *context, const char *pa
     if (out.indices == NULL)
         return wb__fail_memory(context);
     wb_status status = write_all(&out, &journal, progress);
+    bool finished = status == WB_OK || status == WB_ERROR_CHANGED ||
+                    (!out.begun && wb__journal_is_empty(journal)) || is_settled(&out, status);
     wb_writer_free(out.writer);
-    wb__journal_close(journal, status == WB_OK || status == WB_ERROR_CHANGED ||
-                                   (!out.begun && wb__journal_is_empty(journal)));
+    wb__journal_close(journal, finished);
+    if (out.kept != NULL)
+        (void)rmdir(out.kept); /* if there was nothing else in it */
     wb__free(&plan->allocator, out.indices, (n + 1) * sizeof *out.indices);
     return status;
 }

@@ -142,6 +142,23 @@ void wb__folder_remove(const char *path)
     remove_files(AT_FDCWD, path);
 }
 
+void wb__folder_retire(const wb_allocator *allocator, const char *path)
+{
+    wb__str parent = wb__path_folder(path);
+    wb__hash_key key = wb__hash_key_draw();
+    char name[WB__TEMPORARY_BYTES];
+    wb__temporary_name(name, key.word[0] ^ key.word[1], WB__NO_MEMBER);
+    char *folder = wb__path_join(allocator, "", parent);
+    char *other =
+        folder == NULL ? NULL : wb__path_join(allocator, folder, wb__str_from(name, SIZE_MAX));
+    bool renamed = other != NULL && rename(path, other) == 0;
+    wb__folder_remove(renamed ? other : path);
+    if (other != NULL)
+        wb__free(allocator, other, strlen(other) + 1);
+    if (folder != NULL)
+        wb__free(allocator, folder, strlen(folder) + 1);
+}
+
 static void remove_temporary(sweep *s, const char *name, const struct stat *st)
 {
     bool is_member;

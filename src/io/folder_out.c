@@ -38,6 +38,41 @@ int wb__folder_sync_of(const wb_allocator *allocator, const char *file)
     return os_error;
 }
 
+/* Makes a folder, and its name durable. 0, or errno. */
+static int make_folder(char *path)
+{
+    char *slash = strrchr(path, '/');
+    if (mkdir(path, 0777) != 0)
+        return errno == EEXIST ? 0 : errno;
+    if (slash == NULL || slash == path)
+        return wb__folder_sync(slash == NULL ? "." : "/");
+    *slash = '\0';
+    int os_error = wb__folder_sync(path);
+    *slash = '/';
+    return os_error;
+}
+
+wb_status wb__folders_make(wb__context *context, const char *path)
+{
+    size_t n = strlen(path) + 1;
+    char *copy = wb__alloc(&context->allocator, n);
+    int os_error = 0;
+    if (copy == NULL)
+        return wb__fail_memory(context);
+    memcpy(copy, path, n);
+    for (char *slash = strchr(copy + 1, '/'); slash != NULL && os_error == 0;
+         slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        os_error = make_folder(copy);
+        *slash = '/';
+    }
+    wb__free(&context->allocator, copy, n);
+    if (os_error == 0)
+        return WB_OK;
+    context->file = path;
+    return wb__fail_os(context, os_error, "cannot make the folders that lead there");
+}
+
 /* ---- what a former run left ---- */
 
 static bool is_ours(int fd)
@@ -84,24 +119,58 @@ wb_status wb__folder_make(wb__context *context, wb__arena *arena, const char *be
     return wb__fail_os(context, errno, "cannot make a folder there");
 }
 
+/* ".NAME.wb-partial" beside a path, which ends with no '/'; capacity is that of `text`. */
+static void print_kept(const char *beside, char *text, size_t capacity)
+{
+    wb__str parent = wb__path_folder(beside);
+    const char *slash = strrchr(beside, '/');
+    (void)snprintf(text, capacity, "%.*s/.%s.wb-partial", (int)parent.len, parent.ptr,
+                   slash == NULL ? beside : slash + 1);
+}
+
+static size_t kept_capacity(const char *beside)
+{
+    return strlen(beside) + sizeof "./..wb-partial";
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat st;
+    return lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
 wb_status wb__folder_make_kept(wb__context *context, wb__arena *arena, const char *beside,
                                const char **path)
 {
-    struct stat st;
-    wb__str parent = wb__path_folder(beside);
-    const char *slash = strrchr(beside, '/');
-    const char *base = slash == NULL ? beside : slash + 1;
-    size_t n = parent.len + strlen(base) + sizeof "/..wb-partial";
+    size_t n = kept_capacity(beside);
     char *made = wb__arena_text(arena, n);
     *path = NULL;
     if (made == NULL)
         return wb__fail_memory(context);
-    (void)snprintf(made, n, "%.*s/.%s.wb-partial", (int)parent.len, parent.ptr, base);
-    if (mkdir(made, 0777) != 0 &&
-        (errno != EEXIST || lstat(made, &st) != 0 || !S_ISDIR(st.st_mode)))
+    print_kept(beside, made, n);
+    if (mkdir(made, 0777) != 0 && (errno != EEXIST || !is_folder(made)))
         return wb__fail_os(context, errno, "cannot make a folder there");
     *path = made;
     return WB_OK;
+}
+
+bool wb__folder_is_kept(const wb_allocator *allocator, const char *beside)
+{
+    wb__str path = wb__str_from(beside, SIZE_MAX);
+    while (path.len > 1 && path.ptr[path.len - 1] == '/')
+        path.len--;
+    char *copy = wb__path_join(allocator, "", path);
+    size_t n = copy == NULL ? 0 : kept_capacity(copy);
+    char *text = copy == NULL ? NULL : wb__alloc(allocator, n);
+    bool is = text == NULL; /* who knows */
+    if (text != NULL) {
+        print_kept(copy, text, n);
+        is = is_folder(text);
+        wb__free(allocator, text, n);
+    }
+    if (copy != NULL)
+        wb__free(allocator, copy, strlen(copy) + 1);
+    return is;
 }
 
 /* ---- putting a folder into its place ---- */

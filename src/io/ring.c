@@ -22,6 +22,7 @@ struct wb__ring {
     wb_allocator allocator;
     struct io_uring ring;
     unsigned depth;
+    unsigned flags;     /* of each read */
     unsigned under_way; /* reads that were begun and not given back yet */
     bool broken;        /* the kernel has refused: no more are begun */
     int (*init)(unsigned entries, struct io_uring *ring, unsigned flags);
@@ -49,13 +50,14 @@ static bool find_functions(wb__ring *ring)
            find(library, "io_uring_wait_cqes", &ring->wait);
 }
 
-wb__ring *wb__ring_open(const wb_allocator *allocator, unsigned depth)
+wb__ring *wb__ring_open(const wb_allocator *allocator, unsigned depth, bool remote)
 {
     wb__ring *ring = wb__alloc_zeroed(allocator, sizeof *ring);
     if (ring == NULL)
         return NULL;
     ring->allocator = *allocator;
     ring->depth = depth;
+    ring->flags = remote ? IOSQE_ASYNC : 0;
     /*
      * Of a read that is done a thread that computes is not told; since Linux 5.19. That it is done is there
      * to be seen after any system call of the thread's: with IORING_SETUP_DEFER_TASKRUN only after one of
@@ -89,6 +91,7 @@ bool wb__ring_begin(wb__ring *ring, const wb__direct *direct, uint64_t offset, v
     if (entry == NULL)
         return false;
     io_uring_prep_read(entry, direct->fd, dst, (unsigned)n, offset);
+    io_uring_sqe_set_flags(entry, ring->flags);
     io_uring_sqe_set_data64(entry, tag);
     int begun;
     do {
@@ -139,10 +142,11 @@ size_t wb__ring_take(wb__ring *ring, wb__ring_done *done, size_t most)
 
 #else
 
-wb__ring *wb__ring_open(const wb_allocator *allocator, unsigned depth)
+wb__ring *wb__ring_open(const wb_allocator *allocator, unsigned depth, bool remote)
 {
     (void)allocator;
     (void)depth;
+    (void)remote;
     return NULL;
 }
 

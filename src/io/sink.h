@@ -68,8 +68,12 @@ wb_status wb__sink_copy(wb__context *context, const wb_sink *sink, uint64_t offs
 wb_status wb__sink_finish(wb__context *context, wb_sink *sink, uint64_t length);
 wb_status wb__sink_publish(wb__context *context, wb_sink *sink);
 
-/* As wb__sink_publish, but the name is not durable before the caller has synced the folder, once for many. */
-wb_status wb__sink_enter(wb__context *context, wb_sink *sink);
+/*
+ * Gives a finished file a name anywhere in its file system, be there another of that name or not; it is not durable
+ * before the caller has synced the folder, once for many. What is kept has its own name, too, until it is discarded,
+ * unless files have one name alone there.
+ */
+wb_status wb__sink_enter(wb__context *context, wb_sink *sink, const char *path);
 
 /*
  * Makes the file the `member`th of a set, 0 being that without which the others are nothing and which is
@@ -79,12 +83,9 @@ wb_status wb__sink_enter(wb__context *context, wb_sink *sink);
  */
 void wb__sink_keep_others(wb_sink *sink, uint64_t id, uint64_t member);
 
-/* Of a set that is finished: gives the file the temporary name that says so, if it has another. To be done
- * to all before one is published. */
+/* Of a set that is finished: gives the file the temporary name that says so, if it has another; what is kept has its
+ * own until all are published (write/kept.c). To be done to all before one is published. */
 wb_status wb__sink_join(wb__context *context, wb_sink *sink);
-
-/* Another name for the file, in the same folder. */
-wb_status wb__sink_rename(wb__context *context, wb_sink *sink, const char *path);
 
 /* Has the sink use a descriptor of its folder that the caller has, for those who have many; -1: nothing
  * happens. It is still to be open when the sink is discarded. */
@@ -115,6 +116,9 @@ int wb__folder_sync_of(const wb_allocator *allocator, const char *file);
  */
 int wb__file_take_up(int folder, const char *name, mode_t mode, int *fd);
 
+/* Makes the folders that lead to a path, durably. */
+wb_status wb__folders_make(wb__context *context, const char *path);
+
 /* Makes a folder of a temporary name beside a path; *path is in the arena. */
 wb_status wb__folder_make(wb__context *context, wb__arena *arena, const char *beside,
                           const char **path);
@@ -122,6 +126,9 @@ wb_status wb__folder_make(wb__context *context, wb__arena *arena, const char *be
 /* The same of a name that is always the same, ".NAME.wb-partial"; it may be there already. */
 wb_status wb__folder_make_kept(wb__context *context, wb__arena *arena, const char *beside,
                                const char **path);
+
+/* Whether there is one, beside a path. */
+bool wb__folder_is_kept(const wb_allocator *allocator, const char *beside);
 
 /*
  * Makes a folder durable and gives it its name; where there is one of that name, the two change
@@ -150,6 +157,9 @@ wb_status wb__claim_path(wb__context *context, const char *path, bool is_file, i
 
 /* Removes the files of a folder, and it. */
 void wb__folder_remove(const char *path);
+
+/* The same at one stroke: it has another name, by which the next writer knows it, before its first file goes. */
+void wb__folder_retire(const wb_allocator *allocator, const char *path);
 
 /* ---- sink_write.c ---- */
 

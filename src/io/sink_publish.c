@@ -79,20 +79,12 @@ static int rename_file(wb_sink *sink)
     return result;
 }
 
-static int enter(wb_sink *sink)
+static int publish(wb_sink *sink)
 {
     if (rename_file(sink) != 0)
         return errno;
     sink->published = true;
-    return 0;
-}
-
-static int publish(wb_sink *sink)
-{
-    int os_error = enter(sink);
-    if (os_error != 0)
-        return os_error;
-    os_error = wb__write_sync(sink->folder);
+    int os_error = wb__write_sync(sink->folder);
     return os_error == EINVAL ? 0 : os_error; /* a file system that has no such thing for folders */
 }
 
@@ -108,39 +100,25 @@ wb_status wb__sink_finish(wb__context *context, wb_sink *sink, uint64_t length)
                : wb__sink_fail(context, sink, sink->failure, "cannot write the file");
 }
 
-static wb_status give_place(wb__context *context, wb_sink *sink, int (*how)(wb_sink *))
-{
-    if (sink->failure == 0 && sink->path != NULL)
-        sink->failure = how(sink);
-    return sink->failure == 0
-               ? WB_OK
-               : wb__sink_fail(context, sink, sink->failure, "cannot put the file into its place");
-}
-
-wb_status wb__sink_enter(wb__context *context, wb_sink *sink)
-{
-    return give_place(context, sink, enter);
-}
+static const char no_place[] = "cannot put the file into its place";
 
 wb_status wb__sink_publish(wb__context *context, wb_sink *sink)
 {
-    return give_place(context, sink, publish);
+    if (sink->failure == 0 && sink->path != NULL)
+        sink->failure = publish(sink);
+    return sink->failure == 0 ? WB_OK : wb__sink_fail(context, sink, sink->failure, no_place);
 }
 
-wb_status wb__sink_rename(wb__context *context, wb_sink *sink, const char *path)
+wb_status wb__sink_enter(wb__context *context, wb_sink *sink, const char *path)
 {
-    char *copy = wb__sink_copy_text(&sink->allocator, path);
-    char *label = wb__sink_copy_text(&sink->allocator, path);
-    if (copy == NULL || label == NULL) {
-        wb__sink_free_text(&sink->allocator, copy);
-        wb__sink_free_text(&sink->allocator, label);
-        return wb__fail_memory(context);
+    if (sink->kept && linkat(sink->folder, sink->temporary, AT_FDCWD, path, 0) == 0)
+        return WB_OK;
+    if (renameat(sink->folder, sink->temporary, AT_FDCWD, path) == 0) {
+        sink->named = false;
+        return WB_OK;
     }
-    wb__sink_free_text(&sink->allocator, sink->path);
-    wb__sink_free_text(&sink->allocator, sink->label);
-    sink->path = copy;
-    sink->label = label;
-    return WB_OK;
+    context->file = path;
+    return wb__fail_os(context, errno, no_place);
 }
 
 void wb__sink_park(wb_sink *sink, int folder)
@@ -162,7 +140,7 @@ void wb__sink_keep_others(wb_sink *sink, uint64_t id, uint64_t member)
 wb_status wb__sink_join(wb__context *context, wb_sink *sink)
 {
     char name[WB__TEMPORARY_BYTES];
-    if (!sink->keeps_others || !sink->named)
+    if (!sink->keeps_others || !sink->named || sink->kept)
         return WB_OK;
     wb__temporary_name(name, sink->set, sink->member);
     if (strcmp(name, sink->temporary) == 0)
@@ -170,7 +148,6 @@ wb_status wb__sink_join(wb__context *context, wb_sink *sink)
     if (renameat(sink->folder, sink->temporary, sink->folder, name) != 0)
         return wb__sink_fail(context, sink, errno, "cannot name the file");
     memcpy(sink->temporary, name, sizeof name);
-    sink->kept = false;
     return WB_OK;
 }
 

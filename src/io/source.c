@@ -128,6 +128,8 @@ wb_status wb__source_check(const wb__source *source, wb__context *context)
     }
     if (what == NULL && source->from_path) {
         if (stat(source->label, &st) != 0) {
+            if (errno != ENOENT && errno != ENOTDIR)
+                return wb__fail_os(context, errno, "cannot look at the file");
             what = "it was removed or renamed";
         } else {
             now = wb__identity_of(&st);

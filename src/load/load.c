@@ -112,8 +112,11 @@ static void finish_piece(wb__lane *lane, wb__load_piece *piece, wb_status status
         status = finish_file(load, lane, piece->number);
     if (status != WB_OK)
         wb__load_fail_at(load, &lane->error, piece->number, piece->begin);
-    wb__slots_give_back(load, piece);
+    if (lane->upload == NULL)
+        wb__slots_give_back(load, piece);
     (void)pthread_mutex_unlock(&load->lock);
+    if (lane->upload != NULL)
+        wb__upload_finish(lane, piece);
 }
 
 /* ---- lanes ---- */
@@ -150,14 +153,17 @@ static void add_spent(wb_load_report *to, const wb_load_report *from)
 static void turn_to(wb__lane *lane, const wb__load_piece *piece)
 {
     lane->context.file = lane->load->model->logical.files[piece->number].path;
-    if (lane->upload == NULL)
-        lane->buffer = piece->buffer;
+    lane->at = piece;
+    lane->buffer = piece->buffer;
 }
 
 static wb_status fetch(wb__lane *lane, wb__load_piece *piece)
 {
-    wb_status status = lane->upload != NULL ? wb__upload_turn(lane) : WB_OK;
     uint64_t start = wb__load_now();
+    wb_status status = WB_OK;
+    if (lane->upload != NULL && !wb__stage_ready(lane, piece))
+        status = wb__fail_memory(&lane->context);
+    lane->buffer = piece->buffer;
     if (status == WB_OK && wb__load_needs_bytes(lane->load, piece))
         status = wb__load_fetch(lane, piece);
     else if (status == WB_OK)
@@ -222,11 +228,9 @@ static void run_lane(void *arg, size_t number)
     }
     wb__ring_close(lane.ring);
     wb__free(&lane.context.allocator, lane.memory, lane.memory_bytes);
-    wb_status uploaded = wb__upload_close(&lane);
+    wb__upload_close(&lane);
     lane.spent.processor_ns = processor_time() - busy;
     (void)pthread_mutex_lock(&load->lock);
-    if (uploaded != WB_OK) /* of what was on its way when the last piece was fetched */
-        wb__load_fail_at(load, &lane.error, load->file_count, 0);
     add_spent(load->report, &lane.spent);
     (void)pthread_mutex_unlock(&load->lock);
 }
@@ -320,12 +324,12 @@ wb_status wb__load_model(const wb_model *model, wb__context *context,
         own.lanes = DEFAULT_LANES;
     if (own.lanes > WB__LANES_MAX)
         own.lanes = WB__LANES_MAX;
-    /* Two files' digests cost a processor little more than one's; a device has two buffers a lane. */
+    /* Two files' digests cost a processor little more than one's; a device has one slot's bytes under way. */
     bool pairs = (own.flags & WB_LOAD_DIGEST) && model->source_count > 1 && own.device == NULL;
     load.hand = pairs ? WB__LOAD_HAND : 1;
-    uint64_t buffers = own.device != NULL ? 2 : load.hand; /* of a lane */
+    uint32_t slots = own.lanes * (own.device != NULL ? 2 : (uint32_t)load.hand);
     uint64_t most = own.memory != 0 ? own.memory : DEFAULT_MEMORY;
-    uint64_t piece = most / own.lanes / buffers;
+    uint64_t piece = most / slots;
     piece = piece < PIECE_MIN ? PIECE_MIN : piece > PIECE_MAX ? PIECE_MAX : piece;
     load.piece_bytes = (size_t)(piece - piece % WB__DIRECT_ALIGNMENT);
     if (pthread_mutex_init(&load.lock, NULL) != 0)
@@ -341,7 +345,7 @@ wb_status wb__load_model(const wb_model *model, wb__context *context,
     }
     status = set_up_files(&load);
     if (status == WB_OK)
-        status = wb__slots_open(&load, own.lanes * load.hand);
+        status = wb__slots_open(&load, slots);
     if (status == WB_OK)
         run(&load);
     if (load.failed)

@@ -47,7 +47,7 @@ typedef struct wb__load_piece {
     bool is_taken;   /* under the lock; all else is the lane's that has taken it */
     bool is_reading; /* the lane's ring is */
     uint8_t
-        *buffer; /* the slot's, aligned for direct reading; NULL with a device: the lane's, then */
+        *buffer;   /* the slot's, aligned for direct reading; with a device NULL until it is used */
     size_t number; /* of the file */
     wb__load_file *file;
     uint64_t begin, end;
@@ -76,11 +76,12 @@ typedef struct wb__load {
     size_t slot_count;
     void *memory; /* of their buffers */
     size_t memory_bytes;
-    bool ahead;             /* the piece that was taken last is read by a ring */
-    size_t readers;         /* lanes whose rings read */
-    size_t wanted;          /* that many are enough */
-    size_t sleepers;        /* lanes that wait for `more` */
-    wb__load_piece *passed; /* digested, for a sleeper to hand over; the first is the oldest */
+    struct wb__stage *stages; /* instead, with a device: of each slot */
+    bool ahead;               /* the piece that was taken last is read by a ring */
+    size_t readers;           /* lanes whose rings read */
+    size_t wanted;            /* that many are enough */
+    size_t sleepers;          /* lanes that wait for `more` */
+    wb__load_piece *passed;   /* digested, for a sleeper to hand over; the first is the oldest */
     size_t passed_count;
     uint64_t taken;              /* bytes, in pieces */
     bool is_populated;           /* the memory of the buffers, or need not be */
@@ -108,10 +109,10 @@ typedef struct wb__lane {
     size_t behind;  /* how many pieces in a row were there already */
     void *memory;
     size_t memory_bytes;
-    uint8_t *buffer;  /* of the piece that is worked on; aligned for direct reading */
-    uint8_t *convert; /* WB__CONVERT_BYTES */
-    struct wb__upload
-        *upload; /* with a device; then `buffer` and `convert` are its own, by turns */
+    const wb__load_piece *at;  /* the piece that is worked on */
+    uint8_t *buffer;           /* its slot's */
+    uint8_t *convert;          /* WB__CONVERT_BYTES */
+    struct wb__upload *upload; /* with a device; then `convert` is its own, by turns */
     wb_load_report spent;
 } wb__lane;
 
@@ -170,17 +171,30 @@ void wb__load_digest(wb__lane *lane, wb__load_piece *const *pieces, size_t n);
 
 /* ---- upload.c: with wb_load_options.device ---- */
 
-/* Makes the lane's buffers. Close also after a failure. */
+/* A buffer for each slot, which is made when the slot is first used; all are freed by close, when no lane is left. */
+wb_status wb__stages_open(wb__load *load);
+void wb__stages_close(wb__load *load);
+
+/* Sees to it that a piece's slot has a buffer; false if there is no memory. The slot is the lane's. */
+bool wb__stage_ready(wb__lane *lane, wb__load_piece *piece);
+
+/* Makes what the lane needs besides. Close also after a failure. */
 wb_status wb__upload_open(wb__lane *lane);
 
-/* The next buffer to fetch into, once the device has taken what is in it. */
-wb_status wb__upload_turn(wb__lane *lane);
+/* Waits until the device has what was in the buffer of the lane's slot, so that it can be used anew. */
+wb_status wb__upload_wait(wb__lane *lane);
 
-/* Has the device take a piece, which may lie in the lane's buffers. */
+/* Has the device take a piece, which may lie in the buffer of the lane's slot, wb__lane.at. */
 wb_status wb__upload_piece(wb__lane *lane, const wb_piece *piece);
 
-/* Waits until it has all of them, and frees the buffers. */
-wb_status wb__upload_close(wb__lane *lane);
+/*
+ * Gives back the slot of the piece before, once the device has taken what is in it, instead of that of `piece`, which
+ * it may be taking.
+ */
+void wb__upload_finish(wb__lane *lane, wb__load_piece *piece);
+
+/* Waits until it has all of them, and gives back what is left. */
+void wb__upload_close(wb__lane *lane);
 
 /* ---- tensors.c ---- */
 

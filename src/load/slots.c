@@ -9,11 +9,15 @@
 
 #define FIRST_BYTES ((uint64_t)1 << 20)
 
+static bool digests(const wb__load *load)
+{
+    return (load->options->flags & WB_LOAD_DIGEST) != 0;
+}
+
 /* Digests of several files are computed side by side, as each is a chain. With the lock. */
 static size_t next_file(wb__load *load)
 {
-    size_t side_by_side =
-        load->options->flags & WB_LOAD_DIGEST ? load->options->lanes * load->hand : 1;
+    size_t side_by_side = digests(load) ? load->options->lanes * load->hand : 1;
     size_t best = load->file_count;
     while (load->first_file < load->file_count &&
            load->files[load->first_file].taken == load->files[load->first_file].end)
@@ -30,13 +34,18 @@ static size_t next_file(wb__load *load)
     return best;
 }
 
+static uint64_t first_bytes(const wb__load *load)
+{
+    return digests(load) && FIRST_BYTES < load->piece_bytes ? FIRST_BYTES : load->piece_bytes;
+}
+
 /*
  * With digests, which are what takes longest, the first pieces are small, so that they begin soon, and later ones
  * no more than a quarter of what was read before, so that they do not have to wait for them.
  */
 static uint64_t next_bytes(const wb__load *load)
 {
-    uint64_t n = load->options->flags & WB_LOAD_DIGEST ? FIRST_BYTES : load->piece_bytes;
+    uint64_t n = first_bytes(load);
     while (n < load->piece_bytes && 4 * n <= load->taken)
         n *= 2;
     return n < load->piece_bytes ? n : load->piece_bytes;
@@ -81,11 +90,14 @@ static bool begin_reading(wb__lane *lane, wb__load_piece *piece)
 {
     wb__load *load = lane->load;
     size_t n = (size_t)(piece->end - piece->begin);
-    if (piece->io != WB_IO_DIRECT || piece->file->direct.fd < 0 || load->options->device != NULL ||
+    if (piece->io != WB_IO_DIRECT || piece->file->direct.fd < 0 ||
         wb__source_memory(piece->file->source) != NULL)
         return false;
+    if (load->stages != NULL && !wb__stage_ready(lane, piece))
+        return false; /* which is told when it is fetched */
     if (!lane->ring_tried)
-        lane->ring = wb__ring_open(&lane->context.allocator, (unsigned)load->slot_count);
+        lane->ring =
+            wb__ring_open(&lane->context.allocator, (unsigned)load->slot_count, digests(load));
     lane->ring_tried = true;
     if (lane->ring == NULL ||
         !wb__ring_begin(lane->ring, &piece->file->direct, piece->begin,
@@ -105,9 +117,14 @@ static wb__load_piece *find_free(const wb__load *load)
     return NULL;
 }
 
-/* How many slots a lane may have that reads ahead. */
+/*
+ * How many slots a lane may have that reads ahead. The piece with which a chain of digests begins is read alone: there are
+ * disks that answer all reads that are under way at once.
+ */
 static size_t share_of(const wb__load *load, const wb__lane *lane)
 {
+    if (digests(load) && load->hand == 1 && load->taken <= first_bytes(load))
+        return 1;
     size_t share = load->slot_count / (load->readers + !lane->is_reader);
     return share == 0 ? 1 : share;
 }
@@ -155,11 +172,10 @@ static wb__load_piece *take_passed(wb__load *load)
 bool wb__slots_pass_on(wb__lane *lane, wb__load_piece *piece)
 {
     wb__load *load = lane->load;
-    bool passes = lane->is_reader && load->options->device == NULL;
-    if (!passes || (load->options->flags & WB_LOAD_DIGEST) == 0)
+    if (!lane->is_reader || !digests(load))
         return false;
     (void)pthread_mutex_lock(&load->lock);
-    passes = load->sleepers > load->passed_count;
+    bool passes = load->sleepers > load->passed_count;
     if (passes) {
         wb__load_piece **last = &load->passed;
         while (*last != NULL)
@@ -233,8 +249,7 @@ static wb__load_piece *queue_up(wb__lane *lane, bool waits)
 static size_t most_readers(const wb__load *load)
 {
     size_t chains = load->file_count - load->first_file;
-    return load->options->flags & WB_LOAD_DIGEST ? (chains + load->hand - 1) / load->hand
-                                                 : SIZE_MAX;
+    return digests(load) ? (chains + load->hand - 1) / load->hand : SIZE_MAX;
 }
 
 /* A lane that never has to wait for its ring is not enough. */
@@ -250,13 +265,32 @@ static void wake_another(wb__lane *lane)
     lane->behind = 0;
 }
 
-/* Waits until the ring has read the piece. */
+/* Has a lane's ring read more, if it reads ahead and there is room. With the lock. */
+static void begin_more(wb__lane *lane)
+{
+    wb__load *load = lane->load;
+    if (!lane->is_reader || !load->ahead)
+        return;
+    (void)fill(lane);
+    if (!load->ahead && load->sleepers != 0)
+        (void)pthread_cond_signal(&load->more);
+}
+
+/*
+ * Waits until the ring has read the piece, and gets it what else it can read first; but not with digests, which would have to
+ * wait for all of it where a disk answers all at once.
+ */
 static void wait_for(wb__lane *lane, const wb__load_piece *piece)
 {
     enum { MOST = 16, AT_ONCE = 10000 };
     wb__load *load = lane->load;
     wb__ring_done done[MOST];
     uint64_t start = wb__load_now();
+    if (piece->is_reading && !digests(load)) {
+        (void)pthread_mutex_lock(&load->lock);
+        begin_more(lane);
+        (void)pthread_mutex_unlock(&load->lock);
+    }
     while (piece->is_reading) {
         size_t n = wb__ring_take(lane->ring, done, MOST);
         for (size_t i = 0; i < n; i++) {
@@ -287,10 +321,8 @@ static bool read_on(wb__lane *lane, wb__load_piece *piece)
     if (!wanted) {
         piece->file->in_hand--;
         piece->is_taken = false;
-    } else if (lane->is_reader && load->ahead) {
-        (void)fill(lane);
-        if (!load->ahead && load->sleepers != 0)
-            (void)pthread_cond_signal(&load->more);
+    } else {
+        begin_more(lane);
     }
     (void)pthread_mutex_unlock(&load->lock);
     return wanted;
@@ -334,7 +366,7 @@ wb_status wb__slots_open(wb__load *load, size_t count)
     load->wanted = 1;
     load->is_populated = load->options->device != NULL || load->options->place != NULL;
     if (load->options->device != NULL)
-        return WB_OK;
+        return wb__stages_open(load);
     load->memory_bytes = count * load->piece_bytes + WB__DIRECT_ALIGNMENT;
     load->memory = wb__alloc(allocator, load->memory_bytes);
     if (load->memory == NULL)
@@ -349,6 +381,7 @@ wb_status wb__slots_open(wb__load *load, size_t count)
 void wb__slots_close(wb__load *load)
 {
     const wb_allocator *allocator = &load->context->allocator;
+    wb__stages_close(load);
     wb__free(allocator, load->memory, load->memory_bytes);
     wb__free(allocator, load->slots, load->slot_count * sizeof *load->slots);
 }

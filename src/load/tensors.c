@@ -104,7 +104,7 @@ static wb_status hand_over_apart(wb__lane *lane, wb_piece *piece, size_t tensor)
     for (uint64_t at = 0; at < kind->bytes && status == WB_OK; at += step) {
         size_t n = (size_t)(kind->bytes - at < step ? kind->bytes - at : step);
         if (lane->upload != NULL) /* which may still be going on out of the buffer */
-            status = wb__upload_turn(lane);
+            status = wb__upload_wait(lane);
         uint64_t start = wb__load_now();
         if (status == WB_OK)
             status = wb__stored_read(&stored, at, lane->buffer, n);

@@ -1,7 +1,7 @@
 /*
- * Pieces on to a device, each lane its own. A lane fetches into one of two buffers while the device still
- * takes what is in the other; what is converted goes through a ring of smaller ones. Bytes that lie
- * elsewhere, in mapped files, are copied into the buffer first where the device prefers memory of its
+ * Pieces on to a device, each lane its own. A lane goes on to the next piece while the device still takes what is
+ * in the last one's slot, and gives that back when it has worked on that one, too: so there are two slots for each lane;
+ * what is converted goes through a ring of smaller buffers. Bytes that lie elsewhere, in mapped files, are copied into the buffer first where the device prefers memory of its
  * own choice (wb_device.stage), and go up from where they are where it does not.
  */
 #include "load/load.h"
@@ -10,7 +10,7 @@
 
 #define EVENTS 32u /* of a buffer; with so many small tensors in one it waits for all of them */
 
-typedef struct stage {
+struct wb__stage {
     uint8_t *memory; /* aligned for direct reading */
     size_t bytes;
     size_t used; /* by copies of what lies elsewhere */
@@ -19,14 +19,16 @@ typedef struct stage {
     bool is_device_s;
     void *events[EVENTS];
     unsigned count;
-} stage;
+};
 
-enum { FETCHED = 2, CONVERTED = 4 };
+typedef struct wb__stage stage;
+
+enum { CONVERTED = 4 };
 
 struct wb__upload {
-    stage fetched[FETCHED];
+    wb__load_piece *going; /* whose bytes the device may still take */
     stage converted[CONVERTED];
-    unsigned fetch_turn, convert_turn;
+    unsigned convert_turn;
 };
 
 /* ---- buffers ---- */
@@ -48,13 +50,41 @@ static bool make_stage(wb__lane *lane, stage *s, size_t bytes)
     return true;
 }
 
-static void free_stage(wb__lane *lane, stage *s)
+static void free_stage(const wb__load *load, stage *s)
 {
-    const wb_device *device = lane->load->options->device;
+    const wb_device *device = load->options->device;
     if (s->is_device_s)
         device->unstage(device->ctx, s->block, s->block_bytes);
     else
-        wb__free(&lane->context.allocator, s->block, s->block_bytes);
+        wb__free(&load->context->allocator, s->block, s->block_bytes);
+}
+
+static stage *stage_of(const wb__load *load, const wb__load_piece *piece)
+{
+    return &load->stages[piece - load->slots];
+}
+
+wb_status wb__stages_open(wb__load *load)
+{
+    load->stages =
+        wb__alloc_zeroed(&load->context->allocator, load->slot_count * sizeof *load->stages);
+    return load->stages != NULL ? WB_OK : wb__fail_memory(load->context);
+}
+
+void wb__stages_close(wb__load *load)
+{
+    for (size_t i = 0; load->stages != NULL && i < load->slot_count; i++)
+        free_stage(load, &load->stages[i]);
+    wb__free(&load->context->allocator, load->stages, load->slot_count * sizeof *load->stages);
+}
+
+bool wb__stage_ready(wb__lane *lane, wb__load_piece *piece)
+{
+    stage *s = stage_of(lane->load, piece);
+    if (s->memory == NULL && !make_stage(lane, s, lane->load->piece_bytes))
+        return false;
+    piece->buffer = s->memory;
+    return true;
 }
 
 /* Waits until the device has all that was to go up from a buffer. */
@@ -117,7 +147,7 @@ static wb_status upload(wb__lane *lane, const wb_piece *piece, void *handle, uin
 {
     const wb_device *device = lane->load->options->device;
     struct wb__upload *up = lane->upload;
-    stage *s = &up->fetched[up->fetch_turn];
+    stage *s = stage_of(lane->load, lane->at);
     const uint8_t *data = piece->data;
     uint8_t *mapped = device->map == NULL ? NULL : device->map(device->ctx, handle);
     if (mapped != NULL) {
@@ -156,12 +186,33 @@ wb_status wb__upload_piece(wb__lane *lane, const wb_piece *piece)
 
 /* ---- the lane ---- */
 
-wb_status wb__upload_turn(wb__lane *lane)
+wb_status wb__upload_wait(wb__lane *lane)
 {
-    struct wb__upload *up = lane->upload;
-    up->fetch_turn = (up->fetch_turn + 1) % FETCHED;
-    lane->buffer = up->fetched[up->fetch_turn].memory;
-    return wait_for(lane, &up->fetched[up->fetch_turn]);
+    return wait_for(lane, stage_of(lane->load, lane->at));
+}
+
+/* Gives back the slot of a piece that the device then has, or the load has failed. */
+static void settle(wb__lane *lane, wb__load_piece *piece)
+{
+    wb__load *load = lane->load;
+    lane->context.file = load->model->logical.files[piece->number].path;
+    wb_status status = wait_for(lane, stage_of(load, piece));
+    (void)pthread_mutex_lock(&load->lock);
+    if (status != WB_OK)
+        wb__load_fail_at(load, &lane->error, piece->number, piece->begin);
+    wb__slots_give_back(load, piece);
+    (void)pthread_mutex_unlock(&load->lock);
+}
+
+void wb__upload_finish(wb__lane *lane, wb__load_piece *piece)
+{
+    wb__load_piece *before = lane->upload->going;
+    bool is_going = stage_of(lane->load, piece)->count != 0;
+    lane->upload->going = is_going ? piece : NULL;
+    if (before != NULL)
+        settle(lane, before);
+    if (!is_going)
+        settle(lane, piece);
 }
 
 wb_status wb__upload_open(wb__lane *lane)
@@ -170,8 +221,6 @@ wb_status wb__upload_open(wb__lane *lane)
     struct wb__upload *up = wb__alloc_zeroed(&lane->context.allocator, sizeof *up);
     bool enough = up != NULL;
     lane->upload = up;
-    for (unsigned i = 0; i < FETCHED && enough; i++)
-        enough = make_stage(lane, &up->fetched[i], load->piece_bytes);
     for (unsigned i = 0; i < CONVERTED && enough && load->dtype != NULL; i++)
         enough = make_stage(lane, &up->converted[i], WB__CONVERT_BYTES);
     if (!enough)
@@ -180,19 +229,25 @@ wb_status wb__upload_open(wb__lane *lane)
     return WB_OK;
 }
 
-wb_status wb__upload_close(wb__lane *lane)
+void wb__upload_close(wb__lane *lane)
 {
+    wb__load *load = lane->load;
     struct wb__upload *up = lane->upload;
     wb_status status = WB_OK;
     if (up == NULL)
-        return WB_OK;
-    for (unsigned i = 0; i < FETCHED + CONVERTED; i++) {
-        stage *s = i < FETCHED ? &up->fetched[i] : &up->converted[i - FETCHED];
-        wb_status waited = wait_for(lane, s);
+        return;
+    if (up->going != NULL)
+        settle(lane, up->going);
+    for (unsigned i = 0; i < CONVERTED; i++) {
+        wb_status waited = wait_for(lane, &up->converted[i]);
         status = status == WB_OK ? waited : status;
-        free_stage(lane, s);
+        free_stage(load, &up->converted[i]);
+    }
+    if (status != WB_OK) { /* of what was on its way when the last piece was handed over */
+        (void)pthread_mutex_lock(&load->lock);
+        wb__load_fail_at(load, &lane->error, load->file_count, 0);
+        (void)pthread_mutex_unlock(&load->lock);
     }
     wb__free(&lane->context.allocator, up, sizeof *up);
     lane->upload = NULL;
-    return status;
 }

@@ -142,30 +142,6 @@ wb_status wb__folder_tidy(wb__context *context, const wb_writer *writer)
 
 /* ---- room ---- */
 
-/* The path by which a file is written: in the folder that is made, if there is one. */
-static char *path_now(const wb_allocator *allocator, const wb_writer *writer, const char *path)
-{
-    bool is_inside = writer->folder_at != NULL;
-    const char *base = is_inside ? strrchr(path, '/') + 1 : path;
-    return wb__path_join(allocator, is_inside ? writer->folder_at : "",
-                         wb__str_from(base, SIZE_MAX));
-}
-
-/* What a former run has already taken of the disk. */
-static uint64_t kept_bytes(const wb_writer *writer)
-{
-    uint64_t sum = 0;
-    for (size_t i = 0; (writer->flags & WB_WRITE_KEEP) && i < writer->output_count; i++) {
-        const wb__output *output = &writer->outputs[i];
-        const wb_allocator *allocator = &writer->allocator;
-        char *path = path_now(allocator, writer, output->path);
-        uint64_t bytes = path == NULL ? 0 : wb__sink_kept_bytes(allocator, path);
-        wb__free(allocator, path, path == NULL ? 0 : strlen(path) + 1);
-        sum += bytes < output->layout.bytes ? bytes : output->layout.bytes;
-    }
-    return sum;
-}
-
 static wb_status check_room(wb__context *context, const wb_writer *writer)
 {
     const char *target = writer->folder != NULL ? writer->folder : writer->outputs[0].path;
@@ -180,7 +156,7 @@ static wb_status check_room(wb__context *context, const wb_writer *writer)
     wb_status status = wb__extras_measure(context, writer, &need);
     if (status != WB_OK)
         return status;
-    uint64_t kept = kept_bytes(writer);
+    uint64_t kept = wb__kept_bytes(writer);
     need -= kept < need ? kept : need;
     char *folder = wb__path_join(&context->allocator, "", parent);
     if (folder == NULL)
@@ -203,7 +179,7 @@ static wb_status check_room(wb__context *context, const wb_writer *writer)
 wb_status wb__writer_open(wb__context *context, const wb_writer *writer, const char *path,
                           bool kept, uint64_t expected, wb_sink **sink)
 {
-    char *now = path_now(&context->allocator, writer, path);
+    char *now = wb__path_now(&context->allocator, writer, path);
     if (now == NULL)
         return wb__fail_memory(context);
     wb_status status = wb__sink_open_as(context, now, path, kept, expected, sink);
@@ -236,11 +212,24 @@ static uint64_t member_of(const wb_writer *writer, const wb__output *output)
     return (uint64_t)(output - writer->outputs) + (writer->index_path != NULL);
 }
 
+/* The file that an output is written into. */
+static wb_status open_file(wb__context *context, const wb_writer *writer, wb__output *output)
+{
+    bool kept = (writer->flags & WB_WRITE_KEEP) != 0;
+    char *now = wb__output_path_now(&context->allocator, writer, output);
+    if (now == NULL)
+        return wb__fail_memory(context);
+    wb_status status = kept && writer->is_store ? wb__kept_own(context, now) : WB_OK;
+    if (status == WB_OK)
+        status =
+            wb__sink_open_as(context, now, output->path, kept, output->layout.bytes, &output->sink);
+    wb__free(&context->allocator, now, strlen(now) + 1);
+    return status;
+}
+
 wb_status wb__output_open(wb__context *context, wb_writer *writer, wb__output *output)
 {
-    bool kept = (writer->flags & WB_WRITE_KEEP) && !writer->is_store;
-    wb_status status =
-        wb__writer_open(context, writer, output->path, kept, output->layout.bytes, &output->sink);
+    wb_status status = open_file(context, writer, output);
     if (status != WB_OK)
         return status;
     if (wb__writer_is_set(writer))
@@ -270,7 +259,7 @@ wb_status wb__output_finish(wb__context *context, wb_writer *writer, wb__output 
     if (status == WB_OK)
         status = wb__sink_finish(context, output->sink, output->layout.bytes);
     if (status == WB_OK && writer->output_count > 1)
-        wb__sink_park(output->sink, writer->claims[writer->folder != NULL]);
+        wb__sink_park(output->sink, writer->claims[writer->folder_at != NULL]);
     output->finished = status == WB_OK;
     return status;
 }
@@ -282,6 +271,34 @@ static wb_status claim_folder(wb__context *context, wb_writer *writer)
     const char *path = writer->folder != NULL ? writer->folder : writer->outputs[0].path;
     writer->set = key.word[0] ^ key.word[1];
     return wb__claim_path(context, path, true, &writer->claims[0]);
+}
+
+/* That they may be written, where they go beside others. */
+static wb_status check_files(wb__context *context, const wb_writer *writer)
+{
+    wb_status status = WB_OK;
+    if (writer->folder != NULL || writer->is_store)
+        return WB_OK;
+    if (writer->flags & WB_WRITE_KEEP)
+        status = wb__kept_settle(context, writer);
+    for (size_t i = 0; i < writer->output_count && status == WB_OK; i++)
+        status = check_file(context, writer, writer->outputs[i].path);
+    return status == WB_OK && writer->index_path != NULL
+               ? check_file(context, writer, writer->index_path)
+               : status;
+}
+
+/* The one that files are written into before they have their places, if there is one. */
+static wb_status make_folder(wb__context *context, wb_writer *writer)
+{
+    bool keeps = (writer->flags & WB_WRITE_KEEP) != 0;
+    const char *beside = writer->folder != NULL ? writer->folder : writer->kept_beside;
+    if (beside == NULL)
+        return WB_OK;
+    wb_status status = (keeps ? wb__folder_make_kept : wb__folder_make)(context, &writer->arena,
+                                                                        beside, &writer->folder_at);
+    return status == WB_OK && keeps && !writer->is_store ? wb__kept_rename_back(context, writer)
+                                                         : status;
 }
 
 static wb_status check_planned(wb__context *context, const wb_writer *writer)
@@ -302,18 +319,13 @@ wb_status wb__writer_begin(wb__context *context, wb_writer *writer)
         status = wb__store_begin(context, writer);
     if (status == WB_OK)
         status = claim_folder(context, writer);
-    for (size_t i = 0;
-         writer->folder == NULL && !writer->is_store && i < writer->output_count && status == WB_OK;
-         i++)
-        status = check_file(context, writer, writer->outputs[i].path);
-    if (status == WB_OK && writer->index_path != NULL && writer->folder == NULL)
-        status = check_file(context, writer, writer->index_path);
-    if (status == WB_OK && writer->folder != NULL)
-        status = (writer->flags & WB_WRITE_KEEP ? wb__folder_make_kept : wb__folder_make)(
-            context, &writer->arena, writer->folder, &writer->folder_at);
+    if (status == WB_OK)
+        status = check_files(context, writer);
+    if (status == WB_OK)
+        status = make_folder(context, writer);
     if (status == WB_OK)
         status = check_room(context, writer);
-    if (status == WB_OK && writer->folder != NULL)
+    if (status == WB_OK && writer->folder_at != NULL)
         status = wb__claim_path(context, writer->folder_at, false, &writer->claims[1]);
     if (status == WB_OK)
         status = wb__output_open(context, writer, &writer->outputs[0]);

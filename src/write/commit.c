@@ -51,9 +51,22 @@ static void withdraw(wb_writer *writer, wb_sink *index)
         wb__sink_leave(index);
 }
 
+/* What is to be known by two names has the first for good before it gets the second. */
+static wb_status sync_names(wb__context *context, const wb_writer *writer)
+{
+    const char *path = writer->outputs[0].path;
+    int os_error = wb__folder_sync_of(&context->allocator, path);
+    if (os_error == 0)
+        return WB_OK;
+    context->file = path;
+    return wb__fail_os(context, os_error, "cannot sync the folder");
+}
+
 static wb_status publish(wb__context *context, wb_writer *writer, wb_sink *index)
 {
     wb_status status = index == NULL ? WB_OK : wb__sink_join(context, index);
+    if (status == WB_OK && wb__writer_is_set(writer) && writer->flags & WB_WRITE_KEEP)
+        status = sync_names(context, writer);
     for (size_t i = 0; i < writer->output_count && status == WB_OK; i++)
         status = wb__sink_join(context, writer->outputs[i].sink);
     for (size_t i = writer->output_count; i > 0 && status == WB_OK; i--)
@@ -78,6 +91,7 @@ static void discard(wb_writer *writer, wb_sink *index)
 {
     wb__sink_discard(index);
     for (size_t i = 0; i < writer->output_count; i++) {
+        wb__sink_forget(writer->outputs[i].sink);
         wb__sink_discard(writer->outputs[i].sink);
         writer->outputs[i].sink = NULL;
     }

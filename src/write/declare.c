@@ -100,9 +100,19 @@ wb_status wb__writer_make(wb__context *context, const wb_writer_options *options
     return WB_OK;
 }
 
+/* What was made of a source that is no more as it was is of no use to anybody. */
+static bool has_changed(const wb_writer *writer)
+{
+    wb_error error;
+    wb__context context = wb__writer_context(writer, wb__error_reset(&error, &error));
+    return wb__writer_check_source(&context, writer) == WB_ERROR_CHANGED;
+}
+
 static void delete_outputs(wb_writer *writer)
 {
     bool keeps = (writer->flags & WB_WRITE_KEEP) != 0 && !writer->forgets;
+    if (keeps && atomic_load(&writer->state) == WB__WRITING && has_changed(writer))
+        keeps = false;
     for (size_t i = 0; i < writer->output_count; i++) {
         if (!keeps && writer->outputs[i].sink != NULL)
             wb__sink_forget(writer->outputs[i].sink);

@@ -77,43 +77,7 @@ static wb_status hash_bytes(wb__context *context, const void *bytes, size_t n, c
     return status;
 }
 
-/* ---- folders ---- */
-
-/* Makes a folder, and its name durable. 0, or errno. */
-static int make_folder(char *path)
-{
-    char *slash = strrchr(path, '/');
-    if (mkdir(path, 0777) != 0)
-        return errno == EEXIST ? 0 : errno;
-    if (slash == NULL || slash == path)
-        return wb__folder_sync(slash == NULL ? "." : "/");
-    *slash = '\0';
-    int os_error = wb__folder_sync(path);
-    *slash = '/';
-    return os_error;
-}
-
-/* Makes the folders that lead to a path. */
-static wb_status make_folders(wb__context *context, const char *path)
-{
-    size_t n = strlen(path) + 1;
-    char *copy = wb__alloc(&context->allocator, n);
-    int os_error = 0;
-    if (copy == NULL)
-        return wb__fail_memory(context);
-    memcpy(copy, path, n);
-    for (char *slash = strchr(copy + 1, '/'); slash != NULL && os_error == 0;
-         slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        os_error = make_folder(copy);
-        *slash = '/';
-    }
-    wb__free(&context->allocator, copy, n);
-    if (os_error == 0)
-        return WB_OK;
-    context->file = path;
-    return wb__fail_os(context, os_error, "cannot make the folders of the store");
-}
+/* ---- beginning ---- */
 
 /* Ollama finds models whatever the case of their names: one that is there keeps its own. */
 static wb_status find_existing(wb__context *context, wb_writer *writer)
@@ -143,8 +107,8 @@ wb_status wb__store_begin(wb__context *context, wb_writer *writer)
         return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_WRITE_EXISTS, WB_NO_OFFSET,
                         WB__STR(""), "the store has a model of this name");
     }
-    wb_status status = make_folders(context, writer->blobs);
-    return status == WB_OK ? make_folders(context, writer->manifest_path) : status;
+    wb_status status = wb__folders_make(context, writer->blobs);
+    return status == WB_OK ? wb__folders_make(context, writer->manifest_path) : status;
 }
 
 /* ---- blobs ---- */
@@ -170,26 +134,30 @@ static wb_status publish_output(wb__context *context, const wb_writer *writer, w
 {
     char *path = blob_path(context, writer, output->digest);
     wb_status status = path == NULL ? wb__fail_memory(context) : WB_OK;
-    if (path != NULL && !is_there(path, output->layout.bytes)) {
-        status = wb__sink_rename(context, output->sink, path);
-        if (status == WB_OK)
-            status = wb__sink_enter(context, output->sink);
-    }
+    if (path != NULL && !is_there(path, output->layout.bytes))
+        status = wb__sink_enter(context, output->sink, path);
     wb__free(&context->allocator, path, path == NULL ? 0 : strlen(path) + 1);
     wb__sink_discard(output->sink);
     output->sink = NULL;
     return status;
 }
 
+/* Durable, under a temporary name. */
+static wb_status finish_file(wb__context *context, const char *path, const void *bytes, size_t n,
+                             wb_sink **sink)
+{
+    wb_status status = wb__sink_open(context, path, n, sink);
+    if (status == WB_OK)
+        status = wb__sink_write(context, *sink, bytes, n);
+    return status == WB_OK ? wb__sink_finish(context, *sink, n) : status;
+}
+
 static wb_status write_file(wb__context *context, const char *path, const void *bytes, size_t n)
 {
     wb_sink *sink;
-    wb_status status = wb__sink_open(context, path, n, &sink);
-    if (status != WB_OK)
-        return status;
-    status = wb__sink_write(context, sink, bytes, n);
+    wb_status status = finish_file(context, path, bytes, n, &sink);
     if (status == WB_OK)
-        return wb__sink_commit(context, sink);
+        status = wb__sink_publish(context, sink);
     wb__sink_discard(sink);
     return status;
 }
@@ -221,22 +189,32 @@ static wb_status sync_blobs(wb__context *context, const wb_writer *writer)
 
 /* ---- committing ---- */
 
+/* What can run out of room comes first: names are given when all bytes are there, the manifest's last. */
 wb_status wb__store_commit(wb__context *context, wb_writer *writer)
 {
-    wb__buffer manifest = {.allocator = &context->allocator, .ceiling = SIZE_MAX / 2};
+    wb__buffer text = {.allocator = &context->allocator, .ceiling = SIZE_MAX / 2};
+    wb_sink *manifest = NULL;
     wb_status status = WB_OK;
     for (size_t i = 0; i < writer->output_count && status == WB_OK; i++)
         status = wb__output_finish(context, writer, &writer->outputs[i]);
     if (status == WB_OK)
         status = wb__writer_check_source(context, writer);
+    writer->forgets = writer->forgets || status == WB_ERROR_CHANGED;
+    if (status == WB_OK)
+        status = wb__store_manifest(context, writer, &text);
+    if (status == WB_OK)
+        status = finish_file(context, writer->manifest_path, text.bytes, text.n, &manifest);
     for (size_t i = 0; i < writer->output_count && status == WB_OK; i++)
         status = publish_output(context, writer, &writer->outputs[i]);
     if (status == WB_OK)
         status = sync_blobs(context, writer);
     if (status == WB_OK)
-        status = wb__store_manifest(context, writer, &manifest);
-    if (status == WB_OK)
-        status = write_file(context, writer->manifest_path, manifest.bytes, manifest.n);
-    wb__buffer_free(&manifest);
+        status = wb__sink_publish(context, manifest);
+    wb__sink_discard(manifest);
+    wb__buffer_free(&text);
+    if (status == WB_OK && writer->folder_at != NULL) {
+        wb__folder_retire(&writer->allocator, writer->folder_at);
+        writer->folder_at = NULL;
+    }
     return status;
 }

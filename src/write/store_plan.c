@@ -205,6 +205,20 @@ static char *print(wb__arena *arena, const char *store, const char *middle, wb__
     return text;
 }
 
+/* Where nothing can be kept, nothing is. */
+static wb_status find_kept(wb__context *context, wb_writer *writer)
+{
+    char *path;
+    wb_status status = wb__ollama_kept_path(context, writer->store, writer->store_name, &path);
+    if (status != WB_OK || path == NULL) {
+        writer->flags &= ~WB_WRITE_KEEP;
+        return status;
+    }
+    writer->kept_beside = wb__arena_copy(&writer->arena, path, strlen(path));
+    wb__free(&context->allocator, path, strlen(path) + 1);
+    return writer->kept_beside == NULL ? wb__fail_memory(context) : WB_OK;
+}
+
 static wb_status find_places(wb__context *context, wb_writer *writer, const char *text)
 {
     wb__ollama_name name;
@@ -236,7 +250,7 @@ static wb_status find_places(wb__context *context, wb_writer *writer, const char
     for (size_t i = 0; i < writer->output_count; i++)
         writer->outputs[i].path = blobs;
     writer->blobs = blobs;
-    return WB_OK;
+    return writer->flags & WB_WRITE_KEEP ? find_kept(context, writer) : WB_OK;
 }
 
 wb_status wb__store_plan_whole(wb__context *context, wb_writer *writer, const char *name)

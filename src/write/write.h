@@ -135,7 +135,8 @@ struct wb_writer {
     wb__str store_name;        /* the model's name there, as it was given */
     const char *blobs;         /* what paths of blobs begin with */
     const char *folder;        /* that is made, NULL: the files go where others are */
-    const char *folder_at;     /* its temporary name, NULL: there is none (any more) */
+    const char *kept_beside;   /* of a store: what stands for the model where it is kept; NULL */
+    const char *folder_at;     /* where files are written; NULL: where they shall be */
     bool replaces_folder;
     int claims[2]; /* on the folder of the outputs, and on one that is made; -1: none */
     uint64_t set;  /* of the temporary names of a set */
@@ -198,6 +199,28 @@ wb_status wb__value_put(wb__context *context, wb__buffer *out, wb__str key, cons
                         uint32_t *tag);
 wb_status wb__value_put_meta(wb__context *context, wb__buffer *out, const wb__model *model,
                              const wb__meta *meta, uint32_t *tag);
+
+/* ---- kept.c ---- */
+
+/*
+ * The paths by which a file and an output are written: in the folder that is made, if there is one. Of the allocator,
+ * free with strlen + 1; NULL when memory is out.
+ */
+char *wb__path_now(const wb_allocator *allocator, const wb_writer *writer, const char *path);
+char *wb__output_path_now(const wb_allocator *allocator, const wb_writer *writer,
+                          const wb__output *output);
+
+/* What a former run has already taken of the disk. */
+uint64_t wb__kept_bytes(const wb_writer *writer);
+
+/* Has what is kept of the file at a path, if it is a blob by now, be a file of its own. */
+wb_status wb__kept_own(wb__context *context, const char *path);
+
+/* Gives files of a folder, which have their names already, those back under which they are written. */
+wb_status wb__kept_rename_back(wb__context *context, const wb_writer *writer);
+
+/* Of files beside others: takes names away that a former run gave to some of a set, and files of former plans. */
+wb_status wb__kept_settle(wb__context *context, const wb_writer *writer);
 
 /* ---- plan.c, outputs.c ---- */
 

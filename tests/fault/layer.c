@@ -376,6 +376,7 @@ ssize_t __wrap_pwrite64(int fd, const void *bytes, size_t n, off_t at)
         errno = os_error;
     else if (done > 0)
         QUIETLY(note_bytes(fd, (uint64_t)at, bytes, (size_t)done));
+    layer.put += done > 0 ? (uint64_t)done : 0;
     return done;
 }
 

@@ -94,6 +94,7 @@ typedef struct layer_state {
     uint64_t capacity;
     long descriptors; /* opened and not closed */
     long blocks;      /* allocated and not freed */
+    uint64_t put;     /* bytes that pwrite wrote */
     bool wrong;       /* a block was freed with another size, or a descriptor closed twice */
 } layer_state;
 

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-uint64_t read_digest;
+uint64_t read_digest, all_given_at, bytes_given;
 
 static wb_allocator allocator;
 
@@ -25,6 +25,7 @@ typedef struct recipe {
 } recipe;
 
 #define BYTES 9000
+#define PART_BYTES 1000 /* so that a conversion makes three */
 
 static wb_status give_tensors(wb_writer *writer, wb_error *error)
 {
@@ -213,9 +214,22 @@ static wb_status recover(wb_error *error)
 
 /* ---- converting ---- */
 
+static int hear(void *ctx, uint64_t done, uint64_t total)
+{
+    (void)ctx;
+    if (done == total) {
+        all_given_at = layer.calls;
+        bytes_given = total;
+    }
+    return 0;
+}
+
+static uint64_t max_file_bytes;
+
 static wb_status convert(wb_target target, const char *quant, const char *to, uint32_t flags,
                          wb_error *error)
 {
+    const wb_progress progress = {NULL, hear};
     wb_model *model;
     wb_conversion *conversion = NULL;
     const wb_open_options open = {
@@ -223,12 +237,13 @@ static wb_status convert(wb_target target, const char *quant, const char *to, ui
     const wb_convert_policy policy = {.size = sizeof policy,
                                       .quant = quant,
                                       .flags = WB_CONVERT_FORCE | flags,
+                                      .max_file_bytes = max_file_bytes,
                                       .store = at("out/store")};
     wb_status status = wb_open(TEST_DATA "/twins/llama", &open, &model, error);
     if (status == WB_OK)
         status = wb_convert_plan(model, target, &policy, &conversion, error);
     if (status == WB_OK)
-        status = wb_convert(conversion, to, NULL, error);
+        status = wb_convert(conversion, to, &progress, error);
     wb_conversion_free(conversion);
     wb_close(model);
     return status;
@@ -253,6 +268,34 @@ static wb_status resume_gguf(wb_error *error)
 static wb_status resume_mlx(wb_error *error)
 {
     return convert(WB_TARGET_MLX, NULL, at("out/m"), WB_CONVERT_RESUME, error);
+}
+
+static wb_status in_parts(wb_target target, const char *to, wb_error *error)
+{
+    max_file_bytes = PART_BYTES;
+    wb_status status = convert(target, "F16", to, WB_CONVERT_RESUME, error);
+    max_file_bytes = 0;
+    return status;
+}
+
+static wb_status resume_splits(wb_error *error)
+{
+    return in_parts(WB_TARGET_GGUF, at("out/m.gguf"), error);
+}
+
+static wb_status resume_shards(wb_error *error)
+{
+    return in_parts(WB_TARGET_SAFETENSORS, at("out/m.safetensors"), error);
+}
+
+static wb_status resume_folder(wb_error *error)
+{
+    return in_parts(WB_TARGET_SAFETENSORS, at("out/m"), error);
+}
+
+static wb_status resume_store(wb_error *error)
+{
+    return convert(WB_TARGET_OLLAMA, "F16", "m", WB_CONVERT_RESUME, error);
 }
 
 static wb_status convert_store(wb_error *error)
@@ -440,6 +483,13 @@ const scene scenes[] = {
     {"converting to MLX", old_folder, convert_mlx, NULL, false, false, false},
     {"converting to GGUF, resumable", old_gguf, resume_gguf, NULL, false, false, false},
     {"converting to MLX, resumable", old_folder, resume_mlx, NULL, false, false, false},
+    {"converting to splits, resumable", nothing, resume_splits, "m-00001-of-00003.gguf", false,
+     true, false},
+    {"converting to shards, resumable", nothing, resume_shards, "m.safetensors.index.json", false,
+     true, false},
+    {"converting to a folder of shards, resumable", old_folder, resume_folder, NULL, false, false,
+     false},
+    {"converting into a store, resumable", nothing, resume_store, MANIFEST, false, false, true},
     {"an .npz over a file", old_file, write_npz, NULL, false, false, false},
     {"converting into a store", nothing, convert_store, MANIFEST, false, false, true},
     {"reading", nothing, read_file, NULL, true, false, false},

@@ -79,6 +79,9 @@ extern const scene scenes[];
 extern const size_t scene_count;
 extern uint64_t read_digest;
 
+/* Of the conversion before: after how many calls it had given all tensors away, and their bytes. */
+extern uint64_t all_given_at, bytes_given;
+
 /* Makes the files that the scenes start from. */
 void scenes_begin(void);
 

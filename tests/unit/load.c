@@ -21,13 +21,13 @@ static const struct {
                     {"F16", 0, 2},    {"I32", 9, 4},      {"F16", 5, 2},
                     {"F64", 5001, 8}, {"U8", 130000, 1},  {"BF16", 1, 2}};
 
-wb__ring *__real_wb__ring_open(const wb_allocator *allocator, unsigned depth);
-wb__ring *__wrap_wb__ring_open(const wb_allocator *allocator, unsigned depth);
+wb__ring *__real_wb__ring_open(const wb_allocator *allocator, unsigned depth, bool remote);
+wb__ring *__wrap_wb__ring_open(const wb_allocator *allocator, unsigned depth, bool remote);
 
 /* valgrind does not see what a ring writes. */
-wb__ring *__wrap_wb__ring_open(const wb_allocator *allocator, unsigned depth)
+wb__ring *__wrap_wb__ring_open(const wb_allocator *allocator, unsigned depth, bool remote)
 {
-    return is_slow() ? NULL : __real_wb__ring_open(allocator, depth);
+    return is_slow() ? NULL : __real_wb__ring_open(allocator, depth, remote);
 }
 
 static char *folder;

@@ -203,8 +203,8 @@ struct wb__ring {
     unsigned begun, taken;
 };
 
-wb__ring *__real_wb__ring_open(const wb_allocator *allocator, unsigned depth);
-wb__ring *__wrap_wb__ring_open(const wb_allocator *allocator, unsigned depth);
+wb__ring *__real_wb__ring_open(const wb_allocator *allocator, unsigned depth, bool remote);
+wb__ring *__wrap_wb__ring_open(const wb_allocator *allocator, unsigned depth, bool remote);
 void __real_wb__ring_close(wb__ring *ring);
 void __wrap_wb__ring_close(wb__ring *ring);
 bool __real_wb__ring_begin(wb__ring *ring, const wb__direct *direct, uint64_t offset, void *dst,
@@ -214,12 +214,12 @@ bool __wrap_wb__ring_begin(wb__ring *ring, const wb__direct *direct, uint64_t of
 size_t __real_wb__ring_take(wb__ring *ring, wb__ring_done *done, size_t most);
 size_t __wrap_wb__ring_take(wb__ring *ring, wb__ring_done *done, size_t most);
 
-wb__ring *__wrap_wb__ring_open(const wb_allocator *allocator, unsigned depth)
+wb__ring *__wrap_wb__ring_open(const wb_allocator *allocator, unsigned depth, bool remote)
 {
     if (world.ring == NO_RING)
         return NULL;
     if (world.ring == REAL_RING)
-        return __real_wb__ring_open(allocator, depth);
+        return __real_wb__ring_open(allocator, depth, remote);
     assert_true(depth > 0 && depth <= RING_MOST);
     wb__ring *ring = wb__alloc_zeroed(allocator, sizeof *ring);
     assert_non_null(ring);
@@ -328,6 +328,7 @@ typedef struct manner {
     bool in_threads;
     bool in_place; /* into the caller's memory, at odd addresses */
     ring_kind ring;
+    bool on_device; /* as well */
 } manner;
 
 typedef struct arrival {
@@ -336,14 +337,17 @@ typedef struct arrival {
     unsigned char *room;
 } arrival;
 
+static uint64_t hash_of(uint64_t hash, const unsigned char *at, uint64_t n)
+{
+    for (uint64_t i = 0; i < n; i++)
+        hash = (hash ^ at[i]) * UINT64_C(0x100000001B3);
+    return hash;
+}
+
 static int consume(void *ctx, const wb_piece *piece)
 {
     arrival *a = ctx;
-    const unsigned char *at = piece->data;
-    uint64_t hash = piece->tensor * 1000003 + piece->at;
-    for (uint64_t i = 0; i < piece->bytes; i++)
-        hash = (hash ^ at[i]) * UINT64_C(0x100000001B3);
-    a->hash += hash;
+    a->hash += hash_of(piece->tensor * 1000003 + piece->at, piece->data, piece->bytes);
     a->bytes += piece->bytes;
     return 0;
 }
@@ -363,6 +367,48 @@ static void take_digest(void *ctx, uint64_t file, const uint8_t sha256[32])
     a->digests++;
 }
 
+/* ---- a device that takes bytes no sooner than it has to ---- */
+
+static _Atomic unsigned going_up;
+static _Atomic uint64_t taken_up;
+
+typedef struct upload {
+    const void *src;
+    uint64_t n, hash;
+} upload;
+
+static wb_status take_later(void *ctx, void *handle, uint64_t offset, const void *src, uint64_t n,
+                            void **event)
+{
+    upload *u = malloc(sizeof *u);
+    (void)ctx, (void)handle, (void)offset;
+    assert_non_null(u);
+    *u = (upload){src, n, hash_of(0, src, n)};
+    *event = u;
+    going_up++;
+    return WB_OK;
+}
+
+/* What was to go up must still be there. */
+static wb_status take_now(void *ctx, void *event)
+{
+    upload *u = event;
+    (void)ctx;
+    assert_int_equal(hash_of(0, u->src, u->n), u->hash);
+    taken_up += u->n;
+    going_up--;
+    free(u);
+    return WB_OK;
+}
+
+static void *target(void *ctx, const wb_piece *piece, uint64_t *offset)
+{
+    *offset = piece->at;
+    return ctx;
+}
+
+static const wb_device device = {.size = sizeof device, .upload = take_later, .wait = take_now};
+
 static wb_status load(const wb_model *model, const manner *how, arrival *a, wb_load_report *told,
                       wb_error *error)
 {
@@ -376,7 +422,10 @@ static wb_status load(const wb_model *model, const manner *how, arrival *a, wb_l
                                .ctx = a,
                                .consume = consume,
                                .place = how->in_place ? place : NULL,
-                               .digest = take_digest};
+                               .digest = take_digest,
+                               .device = how->on_device ? &device : NULL,
+                               .target = target};
+    taken_up = 0;
     *told = (wb_load_report){.size = sizeof *told};
     a->bytes = a->hash = a->digests = 0;
     return wb_load(model, &options, told, error);
@@ -425,11 +474,14 @@ static bool try_fault(const manner *how, const fault *what, unsigned nth, arriva
         assert_int_equal(a->hash, expected->hash);
         assert_int_equal(a->digests, expected->digests);
         assert_int_equal(told.bytes, told.mapped + told.copied + told.direct);
+        assert_int_equal(told.uploaded, how->on_device ? a->bytes : 0);
+        assert_int_equal(taken_up, told.uploaded);
     } else {
         check_failure(what, status, &error);
         assert_true(a->digests <= FILES);
     }
     assert_int_equal(world.misaligned, 0);
+    assert_int_equal(going_up, 0);
     assert_true((rung > 0) == (how->ring != NO_RING));
     world_reset(NULL, 0);
     wb_close(model);
@@ -457,16 +509,21 @@ static const fault faults[] = {
 static void every_read_may_fail(void **state)
 {
     static const manner manners[] = {
-        {WB_ACCESS_READ, WB_IO_READ, 0, false, false, NO_RING},
-        {WB_ACCESS_READ, WB_IO_READ, WB_LOAD_DIGEST | WB_LOAD_CONVERT, true, true, NO_RING},
-        {WB_ACCESS_READ, WB_IO_DIRECT, WB_LOAD_CONVERT, false, false, NO_RING},
-        {WB_ACCESS_READ, WB_IO_DIRECT, WB_LOAD_DIGEST, true, true, NO_RING},
-        {WB_ACCESS_READ, WB_IO_AUTO, WB_LOAD_DIGEST | WB_LOAD_CONVERT, true, false, NO_RING},
-        {WB_ACCESS_MAP, WB_IO_MAP, WB_LOAD_CONVERT, false, false, NO_RING},
-        {WB_ACCESS_READ, WB_IO_DIRECT, 0, false, false, OUR_RING},
-        {WB_ACCESS_READ, WB_IO_DIRECT, WB_LOAD_DIGEST, true, true, OUR_RING},
-        {WB_ACCESS_MAP, WB_IO_DIRECT, WB_LOAD_CONVERT, true, false, RING_THAT_BREAKS},
-        {WB_ACCESS_READ, WB_IO_DIRECT, WB_LOAD_DIGEST, false, false, RING_THAT_BEGINS_LITTLE},
+        {WB_ACCESS_READ, WB_IO_READ, 0, false, false, NO_RING, false},
+        {WB_ACCESS_READ, WB_IO_READ, WB_LOAD_DIGEST | WB_LOAD_CONVERT, true, true, NO_RING, false},
+        {WB_ACCESS_READ, WB_IO_DIRECT, WB_LOAD_CONVERT, false, false, NO_RING, false},
+        {WB_ACCESS_READ, WB_IO_DIRECT, WB_LOAD_DIGEST, true, true, NO_RING, false},
+        {WB_ACCESS_READ, WB_IO_AUTO, WB_LOAD_DIGEST | WB_LOAD_CONVERT, true, false, NO_RING, false},
+        {WB_ACCESS_MAP, WB_IO_MAP, WB_LOAD_CONVERT, false, false, NO_RING, false},
+        {WB_ACCESS_READ, WB_IO_DIRECT, 0, false, false, OUR_RING, false},
+        {WB_ACCESS_READ, WB_IO_DIRECT, WB_LOAD_DIGEST, true, true, OUR_RING, false},
+        {WB_ACCESS_MAP, WB_IO_DIRECT, WB_LOAD_CONVERT, true, false, RING_THAT_BREAKS, false},
+        {WB_ACCESS_READ, WB_IO_DIRECT, WB_LOAD_DIGEST, false, false, RING_THAT_BEGINS_LITTLE,
+         false},
+        {WB_ACCESS_READ, WB_IO_DIRECT, 0, false, false, OUR_RING, true},
+        {WB_ACCESS_READ, WB_IO_DIRECT, WB_LOAD_DIGEST, true, false, OUR_RING, true},
+        {WB_ACCESS_READ, WB_IO_DIRECT, WB_LOAD_CONVERT, true, false, RING_THAT_BREAKS, true},
+        {WB_ACCESS_READ, WB_IO_READ, 0, true, false, NO_RING, true},
     };
     arrival a = {0}, expected;
     a.room = malloc(FILES * (1 << 19) + 8192);
@@ -493,15 +550,15 @@ static void a_ring_reads_the_same(void **state)
 {
     static const uint32_t flags[] = {0, WB_LOAD_DIGEST, WB_LOAD_CONVERT};
     arrival a = {0}, expected;
-    wb__ring *ring = is_slow() ? NULL : __real_wb__ring_open(&wb__default_allocator, 4);
+    wb__ring *ring = is_slow() ? NULL : __real_wb__ring_open(&wb__default_allocator, 4, true);
     (void)state;
     if (ring == NULL)
         skip(); /* valgrind does not see what it writes */
     __real_wb__ring_close(ring);
     a.room = malloc(FILES * (1 << 19) + 8192);
     for (unsigned round = 0; round < 24; round++) {
-        manner how = {WB_ACCESS_READ,     WB_IO_DIRECT,       flags[round % 3],
-                      round / 3 % 2 != 0, round / 6 % 2 != 0, NO_RING};
+        manner how = {WB_ACCESS_READ,     WB_IO_DIRECT, flags[round % 3], round / 3 % 2 != 0,
+                      round / 6 % 2 != 0, NO_RING,      round / 12 != 0};
         assert_false(try_fault(&how, &faults[0], 1000, &a, &a));
         expected = a;
         how.ring = REAL_RING;
@@ -514,8 +571,9 @@ static void a_ring_reads_the_same(void **state)
 /* Without address space: what cannot be mapped is read, unless mapping was asked for. */
 static void what_cannot_be_mapped_is_read(void **state)
 {
-    static const manner by_itself = {WB_ACCESS_MAP, WB_IO_AUTO, 0, true, false, NO_RING};
-    static const manner mapped = {WB_ACCESS_MAP, WB_IO_MAP, WB_LOAD_DIGEST, true, false, NO_RING};
+    static const manner by_itself = {WB_ACCESS_MAP, WB_IO_AUTO, 0, true, false, NO_RING, false};
+    static const manner mapped = {WB_ACCESS_MAP, WB_IO_MAP, WB_LOAD_DIGEST, true,
+                                  false,         NO_RING,   false};
     const wb_open_options open = {.size = sizeof open, .access = WB_ACCESS_MAP};
     arrival a = {0};
     wb_model *model;
@@ -537,8 +595,8 @@ static void files_of_other_machines_are_read(void **state)
 {
     static const uint32_t networks[] = {0x6969,     0xff534d42, 0xfe534d42, 0x65735546,
                                         0x0bd00bd0, 0x01021997, 0x00c36400};
-    static const manner by_itself = {WB_ACCESS_MAP, WB_IO_AUTO, 0, true, false, NO_RING};
-    static const manner mapped = {WB_ACCESS_MAP, WB_IO_MAP, 0, false, false, NO_RING};
+    static const manner by_itself = {WB_ACCESS_MAP, WB_IO_AUTO, 0, true, false, NO_RING, false};
+    static const manner mapped = {WB_ACCESS_MAP, WB_IO_MAP, 0, false, false, NO_RING, false};
     const wb_open_options open = {.size = sizeof open, .access = WB_ACCESS_MAP};
     arrival a = {0};
     wb_model *model;
@@ -585,7 +643,8 @@ static wb_status stingy_read(void *ctx, uint64_t offset, void *dst, size_t n, si
 
 static void sources_may_give_less(void **state)
 {
-    static const manner how = {WB_ACCESS_READ, WB_IO_AUTO, WB_LOAD_DIGEST, false, false, NO_RING};
+    static const manner how = {WB_ACCESS_READ, WB_IO_AUTO, WB_LOAD_DIGEST, false,
+                               false,          NO_RING,    false};
     size_t n;
     unsigned char *bytes = read_file(paths[1], &n);
     uint64_t expected = 0;

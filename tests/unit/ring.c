@@ -39,6 +39,7 @@ typedef struct trial {
     int refuses; /* an error number; 0: nothing is refused */
     unsigned taken_before;
     bool only_closes;
+    bool remote;
     bool skipped;
 } trial;
 
@@ -60,7 +61,7 @@ static void *attempt(void *arg)
 {
     trial *t = arg;
     wb__direct direct = {.fd = open(path, O_RDONLY | O_CLOEXEC | O_DIRECT)};
-    wb__ring *ring = direct.fd < 0 ? NULL : wb__ring_open(&wb__default_allocator, READS);
+    wb__ring *ring = direct.fd < 0 ? NULL : wb__ring_open(&wb__default_allocator, READS, t->remote);
     bool seen[READS] = {false};
     unsigned taken = 0;
     t->skipped = ring == NULL;
@@ -96,13 +97,18 @@ static void *attempt(void *arg)
 static void what_was_begun_is_given_back(void **state)
 {
     static const trial trials[] = {
-        {0, 0, false, false},         {EPERM, 0, false, false}, {EPERM, 1, false, false},
-        {ENOSYS, 0, true, false},     {EBADF, 5, true, false},  {EINVAL, 0, false, false},
-        {EBUSY, READS, false, false},
+        {.taken_before = 0},
+        {.refuses = EPERM},
+        {.refuses = EPERM, .taken_before = 1},
+        {.refuses = ENOSYS, .only_closes = true},
+        {.refuses = EBADF, .taken_before = 5, .only_closes = true},
+        {.refuses = EINVAL},
+        {.refuses = EBUSY, .taken_before = READS},
     };
     (void)state;
     for (size_t i = 0; i < ROUNDS * sizeof trials / sizeof *trials; i++) {
         trial t = trials[i / ROUNDS];
+        t.remote = i % 2 != 0;
         pthread_t thread;
         assert_int_equal(pthread_create(&thread, NULL, attempt, &t), 0);
         assert_int_equal(pthread_join(thread, NULL), 0);

@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "bundles/ollama/ollama.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #define DEFAULT_TAG WB__STR("latest")
 #define PART_MAX 80
 #define HOST_MAX 350
+#define KEPT_MAX 240 /* of a name that others are made of: files have 255 bytes at most */
 
 static bool is_word(char c)
 {
@@ -84,6 +86,41 @@ wb_status wb__ollama_default_store(wb__context *context, char **store)
     *store = models != NULL ? wb__path_join(&context->allocator, "", wb__str_from(models, SIZE_MAX))
                             : wb__path_join(&context->allocator, home, WB__STR(".ollama/models"));
     return *store == NULL ? wb__fail_memory(context) : WB_OK;
+}
+
+/* Names differ in more than the case of their letters. */
+static void lower(char *text)
+{
+    for (; *text != '\0'; text++) {
+        if (*text >= 'A' && *text <= 'Z')
+            *text = (char)(*text - 'A' + 'a');
+    }
+}
+
+wb_status wb__ollama_kept_path(wb__context *context, const char *store, wb__str name, char **path)
+{
+    wb__ollama_name parts;
+    char base[KEPT_MAX], *own = NULL;
+    *path = NULL;
+    if (!wb__ollama_name_parse(name, &parts) ||
+        parts.host.len + parts.space.len + parts.model.len + parts.tag.len + 4 > sizeof base)
+        return WB_OK;
+    wb_status status = store == NULL ? wb__ollama_default_store(context, &own) : WB_OK;
+    if (status != WB_OK)
+        return status;
+    char *blobs =
+        wb__path_join(&context->allocator, store == NULL ? own : store, WB__STR("blobs/"));
+    (void)snprintf(base, sizeof base, "%.*s+%.*s+%.*s+%.*s", (int)parts.host.len, parts.host.ptr,
+                   (int)parts.space.len, parts.space.ptr, (int)parts.model.len, parts.model.ptr,
+                   (int)parts.tag.len, parts.tag.ptr);
+    lower(base);
+    if (blobs != NULL) {
+        *path = wb__path_join(&context->allocator, blobs, wb__str_from(base, SIZE_MAX));
+        wb__free(&context->allocator, blobs, strlen(blobs) + 1);
+    }
+    if (own != NULL)
+        wb__free(&context->allocator, own, strlen(own) + 1);
+    return *path == NULL ? wb__fail_memory(context) : WB_OK;
 }
 
 static bool has_folder(const wb_allocator *allocator, const char *folder, wb__str name)

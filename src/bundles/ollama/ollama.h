@@ -39,6 +39,13 @@ wb_status wb__ollama_find(wb__context *context, const char *store, wb__str name,
  * NOT_FOUND where neither is known. */
 wb_status wb__ollama_default_store(wb__context *context, char **store);
 
+/*
+ * "<store>/blobs/<host>+<namespace>+<model>+<tag>", in lower case: what a model that is being written is called by
+ * what is kept of it (io/sink.h), so that no two have the same. In the context's allocator, free with strlen + 1;
+ * NULL for a name that breaks the rules, or is too long for a file. `store`: NULL for that of this user.
+ */
+wb_status wb__ollama_kept_path(wb__context *context, const char *store, wb__str name, char **path);
+
 /* Whether a folder looks like a store: it has manifests and blobs. */
 bool wb__ollama_is_store(const wb_allocator *allocator, const char *folder);
 
