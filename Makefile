@@ -3,6 +3,7 @@
 .PHONY: help build demo test deep bench peers fuzz faults prove coverage install clean
 .DEFAULT_GOAL := help
 N ?= 100000
+HOURS ?= 1/60
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
 
@@ -12,7 +13,7 @@ help:
 	@echo "make deep      what takes minutes more: static analysers, MemorySanitizer, 32 bits, AArch64, every compiler"
 	@echo "make bench     measure, and write bench/results.json"
 	@echo "make peers     install the programs that the measurements compare with"
-	@echo "make fuzz      fuzz every target for a minute in all (docs/dev/fuzzing.md says more)"
+	@echo "make fuzz      fuzz every target, HOURS=$(HOURS) in all, counted in docs/counts (docs/dev/fuzzing.md says more)"
 	@echo "make faults    every system call of the writers fails, or is the last; memory and the power fail;"
 	@echo "               N=100000 of each, counted in docs/counts"
 	@echo "make prove     prove the checked arithmetic and the cursor (Frama-C)"
@@ -52,7 +53,7 @@ peers:
 
 fuzz:
 	@sh scripts/need.sh build test
-	@sh scripts/fuzz.sh all 60s
+	@FUZZ_COUNT=1 sh scripts/fuzz.sh all $$(awk 'BEGIN { print int(3600 * $(HOURS)) }')s
 
 faults:
 	@sh scripts/need.sh build test

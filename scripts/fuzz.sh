@@ -7,10 +7,11 @@
 #   scripts/fuzz.sh all 60s         a minute in all, shared by the targets
 #
 # What is found lands in build/fuzz/found, the corpus that grows in build/fuzz/corpus/TARGET. FUZZ_PRESET
-# names another preset, FUZZ_SEED what libFuzzer draws from. See docs/dev/fuzzing.md.
+# names another preset, FUZZ_SEED what libFuzzer draws from. With FUZZ_COUNT=1, as `make fuzz` has it, executions
+# are added to docs/counts, and those of a target that found something are counted anew. See docs/dev/fuzzing.md.
 set -eu
 cd "$(dirname "$0")/.."
-[ $# -ge 1 ] || { sed -n '2,11s/^# \{0,1\}//p' "$0" >&2; exit 4; }
+[ $# -ge 1 ] || { sed -n '2,12s/^# \{0,1\}//p' "$0" >&2; exit 4; }
 preset=${FUZZ_PRESET:-fuzz}
 amount=${2:-60s}
 all=$(for source in fuzz/*.c; do basename "$source" .c; done)
@@ -29,7 +30,12 @@ esac
 cmake --preset "$preset" >/dev/null
 cmake --build --preset "$preset" -j "$(nproc)" >"build/$preset/build.log" 2>&1 ||
     { cat "build/$preset/build.log" >&2; exit 1; }
-mkdir -p "build/$preset/found"
+mkdir -p "build/$preset/found" docs/counts/fuzzing
+count() { # TARGET EXECUTIONS: 0 begins anew
+    [ -n "${FUZZ_COUNT:-}" ] || return 0
+    before=$(cat "docs/counts/fuzzing/$1" 2>/dev/null || echo 0)
+    echo $((${2:-0} == 0 ? 0 : before + $2)) >"docs/counts/fuzzing/$1"
+}
 export ASAN_OPTIONS="quarantine_size_mb=16:malloc_context_size=5:${ASAN_OPTIONS:-}"
 status=0
 for target; do
@@ -43,9 +49,17 @@ for target; do
         -print_final_stats=1 -artifact_prefix="build/$preset/found/$target-" \
         "build/$preset/corpus/$target" "fuzz/seeds/$target" >"build/$preset/$target.log" 2>&1; then
         grep -E 'number_of_executed_units|average_exec_per_sec' "build/$preset/$target.log"
+        count "$target" "$(sed -n 's/^stat::number_of_executed_units: *//p' "build/$preset/$target.log")"
     else
         status=1
+        count "$target" 0
         tail -n 60 "build/$preset/$target.log"
     fi
 done
+if [ -n "${FUZZ_COUNT:-}" ]; then
+    cat docs/counts/fuzzing/* | sort -n |
+        awk 'NR == 1 { least = $1 } { sum += $1 } END {
+            printf "fuzz: %.0f executions of %d targets, none under %.0f\n", sum, NR, least }' >docs/counts/fuzz
+    sh scripts/reliability.sh
+fi
 exit $status
