@@ -6,6 +6,7 @@
  * It has no specification. We read weight_map and metadata.total_size, and skip all else.
  */
 #include "bundles/bundle.h"
+#include "io/sink.h"
 #include "model/filler.h"
 
 /* ---- walking an index ---- */
@@ -187,12 +188,6 @@ wb_status wb__index_read(wb__context *context, wb__bundle *bundle, const char *p
 
 /* ---- the tensors it names ---- */
 
-static wb__str base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return wb__str_from(slash == NULL ? path : slash + 1, SIZE_MAX);
-}
-
 static wb_status compare_tensor(index_walk *walk, wb__str tensor, wb__str file, uint64_t at)
 {
     const wb__model *model = walk->model;
@@ -203,7 +198,8 @@ static wb_status compare_tensor(index_walk *walk, wb__str tensor, wb__str file, 
         bad = true;
     } else {
         walk->found += !wb__is_filler(tensor);
-        bad = !wb__str_equal(base_name(model->files[wb__model_file_of(model, number)].path), file);
+        bad = !wb__str_equal(wb__path_base(model->files[wb__model_file_of(model, number)].path),
+                             file);
         walk->misplaced += bad;
     }
     if (bad && walk->missing + walk->misplaced == 1) {

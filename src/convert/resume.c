@@ -288,8 +288,7 @@ static int begin(wb__journal *journal, uint64_t plan)
 static bool can_be(const char *path)
 {
     struct stat st;
-    const char *slash = strrchr(path, '/');
-    return strlen(slash == NULL ? path : slash + 1) < 240 &&
+    return wb__path_base(path).len < 240 &&
            (stat(path, &st) != 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode));
 }
 

@@ -18,6 +18,12 @@ wb__str wb__path_folder(const char *path)
     return (wb__str){path, slash == path ? 1 : (size_t)(slash - path)};
 }
 
+wb__str wb__path_base(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return wb__str_from(slash == NULL ? path : slash + 1, SIZE_MAX);
+}
+
 int wb__folder_sync(const char *path)
 {
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -119,18 +125,24 @@ wb_status wb__folder_make(wb__context *context, wb__arena *arena, const char *be
     return wb__fail_os(context, errno, "cannot make a folder there");
 }
 
-/* ".NAME.wb-partial" beside a path, which ends with no '/'; capacity is that of `text`. */
-static void print_kept(const char *beside, char *text, size_t capacity)
+static size_t kept_bytes(const char *path)
 {
-    wb__str parent = wb__path_folder(beside);
-    const char *slash = strrchr(beside, '/');
-    (void)snprintf(text, capacity, "%.*s/.%s.wb-partial", (int)parent.len, parent.ptr,
-                   slash == NULL ? beside : slash + 1);
+    return wb__path_folder(path).len + wb__path_base(path).len + sizeof "/." WB__KEPT_END;
 }
 
-static size_t kept_capacity(const char *beside)
+static void print_kept(const char *path, char *text)
 {
-    return strlen(beside) + sizeof "./..wb-partial";
+    wb__str folder = wb__path_folder(path);
+    (void)snprintf(text, kept_bytes(path), "%.*s/.%s" WB__KEPT_END, (int)folder.len, folder.ptr,
+                   wb__path_base(path).ptr);
+}
+
+char *wb__kept_path(const wb_allocator *allocator, const char *path)
+{
+    char *text = wb__alloc(allocator, kept_bytes(path));
+    if (text != NULL)
+        print_kept(path, text);
+    return text;
 }
 
 static bool is_folder(const char *path)
@@ -142,12 +154,11 @@ static bool is_folder(const char *path)
 wb_status wb__folder_make_kept(wb__context *context, wb__arena *arena, const char *beside,
                                const char **path)
 {
-    size_t n = kept_capacity(beside);
-    char *made = wb__arena_text(arena, n);
+    char *made = wb__arena_text(arena, kept_bytes(beside));
     *path = NULL;
     if (made == NULL)
         return wb__fail_memory(context);
-    print_kept(beside, made, n);
+    print_kept(beside, made);
     if (mkdir(made, 0777) != 0 && (errno != EEXIST || !is_folder(made)))
         return wb__fail_os(context, errno, "cannot make a folder there");
     *path = made;
@@ -160,14 +171,10 @@ bool wb__folder_is_kept(const wb_allocator *allocator, const char *beside)
     while (path.len > 1 && path.ptr[path.len - 1] == '/')
         path.len--;
     char *copy = wb__path_join(allocator, "", path);
-    size_t n = copy == NULL ? 0 : kept_capacity(copy);
-    char *text = copy == NULL ? NULL : wb__alloc(allocator, n);
-    bool is = text == NULL; /* who knows */
-    if (text != NULL) {
-        print_kept(copy, text, n);
-        is = is_folder(text);
-        wb__free(allocator, text, n);
-    }
+    char *kept = copy == NULL ? NULL : wb__kept_path(allocator, copy);
+    bool is = kept == NULL || is_folder(kept); /* NULL: who knows */
+    if (kept != NULL)
+        wb__free(allocator, kept, strlen(kept) + 1);
     if (copy != NULL)
         wb__free(allocator, copy, strlen(copy) + 1);
     return is;

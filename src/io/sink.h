@@ -102,8 +102,16 @@ void wb__sink_leave(wb_sink *sink);
 
 /* ---- folder_out.c ---- */
 
-/* What stands before the last '/' of a path, "." for nothing. */
+/* What stands before the last '/' of a path, "." for nothing; and what stands behind it. */
 wb__str wb__path_folder(const char *path);
+wb__str wb__path_base(const char *path);
+
+/*
+ * "FOLDER/.NAME.wb-partial" of "FOLDER/NAME", under which what is kept is written. Free with strlen + 1; NULL when
+ * memory is out.
+ */
+#define WB__KEPT_END ".wb-partial"
+char *wb__kept_path(const wb_allocator *allocator, const char *path);
 
 /* Makes the names in a folder durable; the same of the folder that a file is in. 0, or errno. */
 int wb__folder_sync(const char *path);

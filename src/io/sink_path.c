@@ -68,7 +68,7 @@ int wb__sink_open_folder(const wb_allocator *allocator, const char *path)
 
 bool wb__sink_kept_name(const char *path, char *name)
 {
-    int n = snprintf(name, WB__SINK_NAME_BYTES, ".%s.wb-partial", wb__sink_base(path));
+    int n = snprintf(name, WB__SINK_NAME_BYTES, ".%s" WB__KEPT_END, wb__sink_base(path));
     return n > 0 && n < WB__SINK_NAME_BYTES;
 }
 

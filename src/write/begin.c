@@ -102,7 +102,7 @@ static bool is_base(wb__str name, const char *path)
 
 static bool is_of_model(const wb_writer *writer, wb__str name)
 {
-    const wb__str end = WB__STR(".wb-partial");
+    const wb__str end = WB__STR(WB__KEPT_END);
     wb__str whole = name;
     if (wb__str_ends_with(name, end) && name.len > end.len)
         whole = (wb__str){name.ptr + 1, name.len - 1 - end.len};

@@ -23,7 +23,7 @@
 #define BASE_BYTES 256 /* the most that file systems have, and a NUL */
 #define NUMBERS 15     /* "-00001-of-00003" */
 
-static const wb__str partial = {".wb-partial", 11};
+static const wb__str partial = {WB__KEPT_END, sizeof WB__KEPT_END - 1};
 
 /* ---- where files are written ---- */
 
@@ -65,23 +65,6 @@ uint64_t wb__kept_bytes(const wb_writer *writer)
     return sum;
 }
 
-/* "FOLDER/.NAME.wb-partial" of "FOLDER/NAME". */
-static char *kept_path(const wb_allocator *allocator, const char *path)
-{
-    wb__str folder = wb__path_folder(path);
-    const char *slash = strrchr(path, '/');
-    const char *base = slash == NULL ? path : slash + 1;
-    size_t n = folder.len + strlen(base) + partial.len + 3;
-    char *text = wb__alloc(allocator, n);
-    if (text == NULL)
-        return NULL;
-    int len = snprintf(text, n, "%.*s/.%s%s", (int)folder.len, folder.ptr, base, partial.ptr);
-    if (len > 0 && (size_t)len + 1 == n)
-        return text;
-    wb__free(allocator, text, n);
-    return NULL;
-}
-
 /* ---- a store ---- */
 
 wb_status wb__kept_own(wb__context *context, const char *path)
@@ -90,7 +73,7 @@ wb_status wb__kept_own(wb__context *context, const char *path)
     wb__source *source = NULL;
     wb_sink *sink = NULL;
     bool is_folder;
-    char *kept = kept_path(&context->allocator, path);
+    char *kept = wb__kept_path(&context->allocator, path);
     if (kept == NULL)
         return wb__fail_memory(context);
     wb_status status = WB_OK;
@@ -119,7 +102,7 @@ wb_status wb__kept_rename_back(wb__context *context, const wb_writer *writer)
     for (size_t i = 0; i < writer->output_count; i++) {
         struct stat st;
         char *path = wb__output_path_now(&context->allocator, writer, &writer->outputs[i]);
-        char *kept = path == NULL ? NULL : kept_path(&context->allocator, path);
+        char *kept = path == NULL ? NULL : wb__kept_path(&context->allocator, path);
         bool failed = kept == NULL;
         if (!failed && lstat(kept, &st) != 0 && errno == ENOENT)
             (void)rename(path, kept); /* which is not there mostly */
@@ -137,12 +120,6 @@ typedef struct settling {
     const wb_writer *writer;
     wb__str stem, end; /* of the path that was asked for */
 } settling;
-
-static wb__str base_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return wb__str_from(slash == NULL ? path : slash + 1, SIZE_MAX);
-}
 
 /* Whether a text is "-00001-of-00003". */
 static bool is_numbers(wb__str text)
@@ -181,7 +158,7 @@ static void print_anchor(const settling *s, wb__str numbers, char *text, size_t 
 static bool is_of_this(const wb_writer *writer, wb__str whole)
 {
     for (size_t i = 0; i < writer->output_count; i++) {
-        if (wb__str_equal(base_of(writer->outputs[i].path), whole))
+        if (wb__str_equal(wb__path_base(writer->outputs[i].path), whole))
             return true;
     }
     return false;
@@ -237,7 +214,7 @@ wb_status wb__kept_settle(wb__context *context, const wb_writer *writer)
     settling s = {.writer = writer};
     const char *first = writer->outputs[0].path;
     bool is_set = writer->output_count > 1;
-    wb__str base = base_of(first);
+    wb__str base = wb__path_base(first);
     s.end = writer->format == &wb__format_gguf ? WB__STR(".gguf") : WB__STR(".safetensors");
     if (!is_set && (base.len <= s.end.len || !wb__str_ends_with(base, s.end)))
         s.end = WB__STR("");

@@ -90,12 +90,6 @@ static void put_name(wb__buffer *out, wb__str name)
     wb__json_write_str(&json, name);
 }
 
-static wb__str base_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return wb__str_from(slash == NULL ? path : slash + 1, SIZE_MAX);
-}
-
 /* As Hugging Face's tools write it: indented by two, names in order. */
 wb_status wb__writer_make_index(wb__context *context, wb_writer *writer)
 {
@@ -117,7 +111,7 @@ wb_status wb__writer_make_index(wb__context *context, wb_writer *writer)
         wb__buffer_text(&out, i == 0 ? "\n    " : ",\n    ");
         put_name(&out, sorted[i]->out.name);
         wb__buffer_text(&out, ": ");
-        put_name(&out, base_of(writer->outputs[sorted[i]->file].path));
+        put_name(&out, wb__path_base(writer->outputs[sorted[i]->file].path));
     }
     wb__buffer_text(&out, "\n  }\n}\n");
     wb__free(&writer->allocator, sorted, count * sizeof *sorted);
