@@ -20,6 +20,7 @@
 
 #include "../worker.h"
 #include "crew.h"
+#include "file.h"
 
 enum { CHUNK = 8 << 20, FLOOR_THREADS = 4 };
 
@@ -174,27 +175,12 @@ static void start(char **arguments)
         start_placing();
 }
 
-/*
- * A virtual machine gives pages that are free for a while back to its host, and whoever touches them next waits
- * for the host. What is measured here finds memory that the machine has.
- */
-static void prime(void)
-{
-    enum { ROOM = 64 << 20 };
-    void *room = mmap(NULL, ROOM, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (room == MAP_FAILED)
-        bench_die(path, "there is no memory");
-    (void)madvise(room, ROOM, MADV_HUGEPAGE);
-    memset(room, 1, ROOM);
-    (void)munmap(room, ROOM);
-}
-
 static uint64_t run(unsigned long times)
 {
     uint64_t took = 0;
     for (unsigned long i = 0; i < times; i++) {
         prepare();
-        prime();
+        bench_prime((size_t)64 << 20);
         wb_model *model = open_model();
         uint64_t begin = bench_now(), cpu = bench_cpu_now();
         if (wb_load(model, &options, NULL, &error) != WB_OK)

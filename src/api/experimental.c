@@ -3,6 +3,7 @@
 
 #include "io/sink.h"
 #include "open/open.h"
+#include "write/write.h"
 #include "json/json.h"
 
 /* ---- sinks ---- */
@@ -52,6 +53,41 @@ wb_status wb_sink_commit(wb_sink *sink, wb_error *error)
 void wb_sink_discard(wb_sink *sink)
 {
     wb__sink_discard(sink);
+}
+
+/* ---- write-behind ---- */
+
+wb_status wb_behind_open(wb_writer *writer, uint32_t slots, wb_behind **behind, wb_error *error)
+{
+    wb_error spare;
+    wb__context context = wb__writer_context(writer, wb__error_reset(error, &spare));
+    return wb__behind_open(&context, writer, slots, behind);
+}
+
+wb_status wb_behind_put(wb_behind *behind, uint32_t slot, uint64_t index, uint64_t offset,
+                        const void *bytes, size_t n, wb_error *error)
+{
+    wb_error spare;
+    wb__context context = wb__behind_context(behind, wb__error_reset(error, &spare));
+    const wb__put put = {index, offset, bytes, n};
+    return wb__behind_put(&context, behind, slot, &put);
+}
+
+wb_status wb_behind_wait(wb_behind *behind, uint32_t slot, wb_error *error)
+{
+    wb_error spare;
+    wb__context context = wb__behind_context(behind, wb__error_reset(error, &spare));
+    return wb__behind_wait(&context, behind, slot);
+}
+
+int wb_behind_is_busy(wb_behind *behind, uint32_t slot)
+{
+    return wb__behind_is_busy(behind, slot);
+}
+
+void wb_behind_free(wb_behind *behind)
+{
+    wb__behind_free(behind);
 }
 
 /* ---- JSON ---- */

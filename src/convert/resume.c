@@ -39,21 +39,27 @@ static uint64_t turn(uint64_t x, unsigned by)
 }
 
 /* Steps that can be undone, so that bytes which differ in one word never have the same lanes. */
+static void step(uint64_t lanes[LANES], const uint64_t words[LANES])
+{
+    for (size_t i = 0; i < LANES; i++)
+        lanes[i] = turn(lanes[i] ^ words[i], 29) * 0xBF58476D1CE4E5B9u;
+}
+
 uint64_t wb__digest_add(uint64_t digest, const void *bytes, size_t n)
 {
     const uint8_t *at = bytes;
     uint64_t lanes[LANES], words[LANES];
+    size_t left = n;
     for (size_t i = 0; i < LANES; i++)
         lanes[i] = digest + 0x9E3779B97F4A7C15u * (i + 1);
-    for (size_t left = n; left > 0;) {
-        size_t piece = left < sizeof words ? left : sizeof words;
-        if (piece < sizeof words)
-            memset(words, 0, sizeof words);
-        memcpy(words, at, piece);
-        for (size_t i = 0; i < LANES; i++)
-            lanes[i] = turn(lanes[i] ^ words[i], 29) * 0xBF58476D1CE4E5B9u;
-        at += piece;
-        left -= piece;
+    for (; left >= sizeof words; left -= sizeof words, at += sizeof words) {
+        memcpy(words, at, sizeof words);
+        step(lanes, words);
+    }
+    if (left > 0) {
+        memset(words, 0, sizeof words);
+        memcpy(words, at, left);
+        step(lanes, words);
     }
     uint64_t all = (uint64_t)n;
     for (size_t i = 0; i < LANES; i++) {

@@ -17,6 +17,7 @@
 #define SPAN_MAX 64                    /* chunks */
 #define SPAN_BYTES ((uint64_t)4 << 20) /* of the result, unless a chunk has more */
 #define BLOBS_A_ROUND 256              /* each of which waits for the disk */
+#define BUFFERS 3                      /* one is filled as others are written */
 #define READ_BYTES ((uint64_t)2 << 20) /* that wb_tensor_read takes beside what it fills */
 
 typedef struct work {
@@ -28,6 +29,8 @@ typedef struct work {
 
 typedef struct worker {
     uint8_t *memory; /* NULL: not needed yet */
+    wb_behind *behind;
+    uint32_t buffer; /* that of its span */
     wb_error error;
     wb_status status;
     size_t failed_at; /* the chunk */
@@ -77,6 +80,12 @@ static void enlarge(uint64_t *most, uint64_t bytes)
     *most = bytes > *most ? bytes : *most;
 }
 
+/* A span begins where its place in the file has it begin within a block, so that it can pass the page cache by. */
+static uint64_t buffer_bytes(uint64_t bytes)
+{
+    return bytes == 0 ? 0 : (bytes / WB_BEHIND_ALIGNMENT + 2) * WB_BEHIND_ALIGNMENT;
+}
+
 static void measure_workers(runner *r)
 {
     for (size_t i = 0; i < r->plan->tensors.count; i++) {
@@ -92,6 +101,8 @@ static void measure_workers(runner *r)
         for (int part = 0; part < WB__PARTS; part++)
             enlarge(&r->sizes.parts[part], sizes.parts[part] * (chunks < span ? chunks : span));
     }
+    for (int part = 0; part < WB__PARTS; part++)
+        r->sizes.parts[part] = buffer_bytes(r->sizes.parts[part]);
 }
 
 static wb_status make_workers(runner *r)
@@ -100,7 +111,8 @@ static wb_status make_workers(runner *r)
     r->span_bytes = r->plan->max_memory / WORKERS_MAX;
     r->span_bytes = r->span_bytes < SPAN_BYTES ? r->span_bytes : SPAN_BYTES;
     measure_workers(r);
-    uint64_t bytes = r->sizes.raw + r->sizes.values + r->sizes.again + sum_of(r->sizes.parts);
+    uint64_t bytes = WB_BEHIND_ALIGNMENT + BUFFERS * sum_of(r->sizes.parts) + r->sizes.raw +
+                     r->sizes.values + r->sizes.again;
     if (!wb__to_size(bytes, &r->worker_bytes))
         return wb__fail_memory(context);
     uint64_t fit = r->plan->max_memory / (bytes + READ_BYTES);
@@ -125,6 +137,8 @@ static wb_status make_workers(runner *r)
 static void free_workers(runner *r)
 {
     for (size_t i = 0; r->workers != NULL && i < r->worker_count; i++)
+        wb_behind_free(r->workers[i].behind);
+    for (size_t i = 0; r->workers != NULL && i < r->worker_count; i++)
         wb__free(&r->plan->allocator, r->workers[i].memory, r->worker_bytes);
     wb__free(&r->plan->allocator, r->workers, r->worker_count * sizeof *r->workers);
     wb__free(&r->plan->allocator, r->list, ROUND_MAX * sizeof *r->list);
@@ -140,34 +154,97 @@ typedef struct span {
     uint64_t first; /* row of the result */
     uint8_t *parts[WB__PARTS];
     uint64_t bytes[WB__PARTS];
+    uint8_t *rest; /* memory of the worker that has nothing of it */
 } span;
 
-/* Has a chunk use the memory of its worker, behind what the span has. */
-static void lay_out(const runner *r, uint8_t *memory, span *made, wb__chunk *chunk)
+static uint32_t slot_of(const worker *w, int part)
 {
-    chunk->raw = memory;
-    memory += r->sizes.raw;
-    chunk->values = (float *)(void *)memory;
-    memory += r->sizes.values;
-    chunk->again = (float *)(void *)memory;
-    memory += r->sizes.again;
-    for (int part = 0; part < WB__PARTS; part++) {
-        made->parts[part] = memory;
-        chunk->parts[part] = memory + made->bytes[part];
-        memory += r->sizes.parts[part];
-    }
+    return w->buffer * WB__PARTS + (uint32_t)part;
 }
 
-/* Puts it into the result; it then has nothing, and goes on at a row. */
-static wb_status put(const runner *r, wb__context *context, span *made, uint64_t next_row)
+/* Waits until the buffer of the worker's span is written. */
+static wb_status wait_for(const worker *w, wb__context *context)
+{
+    wb_status status = WB_OK;
+    for (int part = 0; part < WB__PARTS && status == WB_OK; part++)
+        status = wb_behind_wait(w->behind, slot_of(w, part), context->error);
+    return status;
+}
+
+static bool is_busy(const worker *w, uint32_t buffer)
+{
+    bool busy = false;
+    for (uint32_t slot = buffer * WB__PARTS; slot < (buffer + 1) * WB__PARTS; slot++)
+        busy = wb_behind_is_busy(w->behind, slot) || busy;
+    return busy;
+}
+
+/* Whether a worker has another buffer to go on with, if its own is written now. */
+static bool has_another(const worker *w)
+{
+    bool has = false;
+    for (uint32_t i = 1; i < BUFFERS; i++)
+        has = has || !is_busy(w, (w->buffer + i) % BUFFERS);
+    return has;
+}
+
+/* Begins one in the next buffer that is not written. */
+static wb_status begin_span(const runner *r, wb__context *context, worker *w, span *made)
+{
+    uint64_t before[WB__PARTS];
+    uintptr_t past = (uintptr_t)w->memory % WB_BEHIND_ALIGNMENT;
+    uint8_t *memory = w->memory + (past == 0 ? 0 : WB_BEHIND_ALIGNMENT - past);
+    for (uint32_t i = 0; i < BUFFERS && (i == 0 || is_busy(w, w->buffer)); i++)
+        w->buffer = (w->buffer + 1) % BUFFERS;
+    made->rest = memory + BUFFERS * sum_of(r->sizes.parts);
+    memory += w->buffer * sum_of(r->sizes.parts);
+    (void)wb__form_measure(&made->planned->to, made->first, made->planned->columns, before);
+    for (int part = 0; part < WB__PARTS; part++) {
+        wb_tensor tensor = {.size = sizeof tensor};
+        made->parts[part] = memory;
+        memory += r->sizes.parts[part];
+        if (made->planned->part_bytes[part] == 0)
+            continue;
+        wb_status status = wb_writer_tensor_at(r->out->writer, r->out->indices[made->row][part],
+                                               &tensor, context->error);
+        if (status != WB_OK)
+            return status;
+        uint64_t place = tensor.offset + before[part];
+        if (place % sizeof(uint64_t) == 0) /* no encoder wants more */
+            made->parts[part] += place % WB_BEHIND_ALIGNMENT;
+    }
+    return wait_for(w, context);
+}
+
+/* Has a chunk use the memory of its worker, behind what the span has. */
+static void lay_out(const runner *r, const span *made, wb__chunk *chunk)
+{
+    chunk->raw = made->rest;
+    chunk->values = (float *)(void *)(chunk->raw + r->sizes.raw);
+    chunk->again = (float *)(void *)(chunk->raw + r->sizes.raw + r->sizes.values);
+    for (int part = 0; part < WB__PARTS; part++)
+        chunk->parts[part] = made->parts[part] + made->bytes[part];
+}
+
+/*
+ * Puts it into the result; it then has nothing, and goes on at a row when its buffer was waited for. A disk that does
+ * not keep up is not waited for: what it gets then stays in the page cache.
+ */
+static wb_status put(const runner *r, const worker *w, wb__context *context, span *made,
+                     uint64_t next_row)
 {
     uint64_t before[WB__PARTS];
     wb_status status = WB_OK;
+    bool behind = has_another(w);
     (void)wb__form_measure(&made->planned->to, made->first, made->planned->columns, before);
     for (int part = 0; part < WB__PARTS && status == WB_OK; part++) {
-        if (made->bytes[part] > 0)
-            status = wb_writer_put(r->out->writer, r->out->indices[made->row][part], before[part],
-                                   made->parts[part], (size_t)made->bytes[part], context->error);
+        uint64_t index = r->out->indices[made->row][part];
+        size_t n = (size_t)made->bytes[part];
+        if (n > 0)
+            status = behind ? wb_behind_put(w->behind, slot_of(w, part), index, before[part],
+                                            made->parts[part], n, context->error)
+                            : wb_writer_put(r->out->writer, index, before[part], made->parts[part],
+                                            n, context->error);
         made->bytes[part] = 0;
     }
     made->first = next_row;
@@ -207,10 +284,12 @@ static wb_status take(const runner *r, wb__context *context, const work *job,
 static wb_status do_chunk(runner *r, wb__context *context, const worker *w, work *job, span *made)
 {
     wb__chunk chunk = {.planned = made->planned, .first = job->first, .rows = job->rows};
-    lay_out(r, w->memory, made, &chunk);
+    lay_out(r, made, &chunk);
     if (job->known && is_left(r, job, &chunk)) {
         atomic_fetch_add_explicit(&r->taken, 1, memory_order_relaxed);
-        wb_status status = put(r, context, made, job->first + job->rows);
+        wb_status status = put(r, w, context, made, job->first + job->rows);
+        if (status == WB_OK)
+            status = wait_for(w, context);
         return status == WB_OK ? take(r, context, job, &chunk) : status;
     }
     wb_status status = wb__chunk_do(r->plan, context, &chunk);
@@ -227,18 +306,18 @@ static wb_status do_chunk(runner *r, wb__context *context, const worker *w, work
 }
 
 /* The chunks of the list from `at` on; *failed_at is the one that failed. */
-static wb_status do_span(runner *r, wb__context *context, const worker *w, size_t at, size_t n,
+static wb_status do_span(runner *r, wb__context *context, worker *w, size_t at, size_t n,
                          size_t *failed_at)
 {
-    wb_status status = WB_OK;
     span made = {.planned = wb__planned_at(r->plan, r->list[at].row),
                  .row = r->list[at].row,
                  .first = r->list[at].first};
+    wb_status status = begin_span(r, context, w, &made);
     for (size_t i = at; i < at + n && status == WB_OK; i++) {
         status = do_chunk(r, context, w, &r->list[i], &made);
         *failed_at = i;
     }
-    return status == WB_OK ? put(r, context, &made, 0) : status;
+    return status == WB_OK ? put(r, w, context, &made, 0) : status;
 }
 
 /* ---- a round ---- */
@@ -272,28 +351,54 @@ static size_t take_span(runner *r, size_t *at)
     return n;
 }
 
+/* What a worker needs, when it is needed. */
+static wb_status equip(const runner *r, wb__context *context, worker *w)
+{
+    if (w->memory == NULL)
+        w->memory = wb__alloc(&r->plan->allocator, r->worker_bytes);
+    if (w->memory == NULL)
+        return wb__fail_memory(context);
+    return w->behind != NULL
+               ? WB_OK
+               : wb_behind_open(r->out->writer, BUFFERS * WB__PARTS, &w->behind, context->error);
+}
+
+/* What was put is in the result: the journal may say so. */
+static wb_status finish_all(wb__context *context, const worker *w)
+{
+    wb_status status = WB_OK;
+    for (uint32_t slot = 0; slot < BUFFERS * WB__PARTS && status == WB_OK; slot++)
+        status = wb_behind_wait(w->behind, slot, context->error);
+    return status;
+}
+
+static void fail_worker(runner *r, worker *w, wb_status status)
+{
+    w->status = status;
+    if (status != WB_OK)
+        atomic_store_explicit(&r->failed, true, memory_order_relaxed);
+}
+
 static void body(void *arg, size_t i)
 {
     runner *r = arg;
     worker *w = &r->workers[i];
+    wb_error spare;
+    wb__context context = *r->out->context;
     size_t at, n, busy = 1 + atomic_fetch_add_explicit(&r->busy, 1, memory_order_relaxed);
     size_t most = atomic_load_explicit(&r->most, memory_order_relaxed);
+    context.executor = (wb_executor){0};
+    context.error = wb__error_reset(&w->error, &spare);
     while (busy > most && !atomic_compare_exchange_weak_explicit(
                               &r->most, &most, busy, memory_order_relaxed, memory_order_relaxed))
         continue;
     while (!atomic_load_explicit(&r->failed, memory_order_relaxed) && (n = take_span(r, &at)) > 0) {
-        wb_error spare;
-        wb__context context = *r->out->context;
-        context.executor = (wb_executor){0};
-        context.error = wb__error_reset(&w->error, &spare);
         w->failed_at = at;
-        if (w->memory == NULL)
-            w->memory = wb__alloc(&r->plan->allocator, r->worker_bytes);
-        w->status = w->memory == NULL ? wb__fail_memory(&context)
-                                      : do_span(r, &context, w, at, n, &w->failed_at);
-        if (w->status != WB_OK)
-            atomic_store_explicit(&r->failed, true, memory_order_relaxed);
+        wb_status status = equip(r, &context, w);
+        fail_worker(r, w, status == WB_OK ? do_span(r, &context, w, at, n, &w->failed_at) : status);
     }
+    if (w->status == WB_OK && w->behind != NULL)
+        fail_worker(r, w, finish_all(&context, w));
     atomic_fetch_sub_explicit(&r->busy, 1, memory_order_relaxed);
 }
 

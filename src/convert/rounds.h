@@ -6,6 +6,7 @@
 
 #include "convert/deliver.h"
 #include "convert/resume.h"
+#include "weighbridge/experimental.h"
 
 /*
  * Does all of them. `journal` may be NULL; *taken tells how many chunks an earlier run had written that

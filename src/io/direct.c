@@ -13,16 +13,21 @@
 #define O_DIRECT 0
 #endif
 
-/* The same file once more: by its descriptor, which works for files that have lost their name, or
- * by its path. */
-static int open_again(const wb__source *source)
+/* By its descriptor, which works for files that have no name. */
+static int open_fd_again(int fd, int flags)
 {
     char path[32];
+    (void)snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    return open(path, flags);
+}
+
+/* The same file once more: by its descriptor, or by its path. */
+static int open_again(const wb__source *source)
+{
     int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_DIRECT;
     if (source->fd < 0)
         return open(source->label, flags);
-    (void)snprintf(path, sizeof path, "/proc/self/fd/%d", source->fd);
-    int fd = open(path, flags);
+    int fd = open_fd_again(source->fd, flags);
     return fd < 0 && source->from_path ? open(source->label, flags) : fd;
 }
 
@@ -42,6 +47,11 @@ void wb__direct_open(const wb__source *source, wb__direct *direct)
         direct->fd = fd;
     else
         (void)close(fd);
+}
+
+void wb__direct_open_fd(int fd, wb__direct *direct)
+{
+    direct->fd = O_DIRECT == 0 ? -1 : open_fd_again(fd, O_WRONLY | O_CLOEXEC | O_DIRECT);
 }
 
 void wb__direct_close(wb__direct *direct)

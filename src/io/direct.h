@@ -38,6 +38,8 @@ typedef struct wb__direct {
 
 /* Opens one; fd stays -1 where the file system has no such thing, or the file is another one now. */
 void wb__direct_open(const wb__source *source, wb__direct *direct);
+/* The same of an open file that is written. */
+void wb__direct_open_fd(int fd, wb__direct *direct);
 void wb__direct_close(wb__direct *direct);
 
 /*

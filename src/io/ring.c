@@ -22,8 +22,8 @@ struct wb__ring {
     wb_allocator allocator;
     struct io_uring ring;
     unsigned depth;
-    unsigned flags;     /* of each read */
-    unsigned under_way; /* reads that were begun and not given back yet */
+    unsigned flags;     /* of each read and write */
+    unsigned under_way; /* that were begun and not given back yet */
     bool broken;        /* the kernel has refused: no more are begun */
     int (*init)(unsigned entries, struct io_uring *ring, unsigned flags);
     void (*exit)(struct io_uring *ring);
@@ -83,14 +83,14 @@ void wb__ring_close(wb__ring *ring)
     wb__free(&allocator, ring, sizeof *ring);
 }
 
-bool wb__ring_begin(wb__ring *ring, const wb__direct *direct, uint64_t offset, void *dst, size_t n,
-                    unsigned tag)
+static struct io_uring_sqe *find_entry(wb__ring *ring, size_t n)
 {
     bool free = !ring->broken && ring->under_way < ring->depth && n <= INT32_MAX;
-    struct io_uring_sqe *entry = free ? io_uring_get_sqe(&ring->ring) : NULL;
-    if (entry == NULL)
-        return false;
-    io_uring_prep_read(entry, direct->fd, dst, (unsigned)n, offset);
+    return free ? io_uring_get_sqe(&ring->ring) : NULL;
+}
+
+static bool begin(wb__ring *ring, struct io_uring_sqe *entry, unsigned tag)
+{
     io_uring_sqe_set_flags(entry, ring->flags);
     io_uring_sqe_set_data64(entry, tag);
     int begun;
@@ -99,8 +99,28 @@ bool wb__ring_begin(wb__ring *ring, const wb__direct *direct, uint64_t offset, v
     } while (begun == -EINTR);
     ring->broken = begun != 1; /* it stays in the queue, and would be begun with the next one */
     ring->under_way += begun == 1;
-    WB__INITIALISED(dst, n);
     return begun == 1;
+}
+
+bool wb__ring_begin(wb__ring *ring, const wb__direct *direct, uint64_t offset, void *dst, size_t n,
+                    unsigned tag)
+{
+    struct io_uring_sqe *entry = find_entry(ring, n);
+    if (entry == NULL)
+        return false;
+    io_uring_prep_read(entry, direct->fd, dst, (unsigned)n, offset);
+    WB__INITIALISED(dst, n);
+    return begin(ring, entry, tag);
+}
+
+bool wb__ring_begin_write(wb__ring *ring, const wb__direct *direct, uint64_t offset,
+                          const void *src, size_t n, unsigned tag)
+{
+    struct io_uring_sqe *entry = find_entry(ring, n);
+    if (entry == NULL)
+        return false;
+    io_uring_prep_write(entry, direct->fd, src, (unsigned)n, offset);
+    return begin(ring, entry, tag);
 }
 
 /*
@@ -121,14 +141,11 @@ static void wait_for_one(wb__ring *ring)
     }
 }
 
-size_t wb__ring_take(wb__ring *ring, wb__ring_done *done, size_t most)
+size_t wb__ring_look(wb__ring *ring, wb__ring_done *done, size_t most)
 {
     struct io_uring_cqe *entry;
     unsigned head;
     unsigned n = 0;
-    if (ring->under_way == 0)
-        return 0;
-    wait_for_one(ring);
     io_uring_for_each_cqe(&ring->ring, head, entry)
     {
         if (n == most)
@@ -138,6 +155,14 @@ size_t wb__ring_take(wb__ring *ring, wb__ring_done *done, size_t most)
     io_uring_cq_advance(&ring->ring, n);
     ring->under_way -= n;
     return n;
+}
+
+size_t wb__ring_take(wb__ring *ring, wb__ring_done *done, size_t most)
+{
+    if (ring->under_way == 0)
+        return 0;
+    wait_for_one(ring);
+    return wb__ring_look(ring, done, most);
 }
 
 #else
@@ -165,6 +190,26 @@ bool wb__ring_begin(wb__ring *ring, const wb__direct *direct, uint64_t offset, v
     (void)n;
     (void)tag;
     return false;
+}
+
+bool wb__ring_begin_write(wb__ring *ring, const wb__direct *direct, uint64_t offset,
+                          const void *src, size_t n, unsigned tag)
+{
+    (void)ring;
+    (void)direct;
+    (void)offset;
+    (void)src;
+    (void)n;
+    (void)tag;
+    return false;
+}
+
+size_t wb__ring_look(wb__ring *ring, wb__ring_done *done, size_t most)
+{
+    (void)ring;
+    (void)done;
+    (void)most;
+    return 0;
 }
 
 size_t wb__ring_take(wb__ring *ring, wb__ring_done *done, size_t most)

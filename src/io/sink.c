@@ -37,6 +37,7 @@ void wb__sink_discard(wb_sink *sink)
         return;
     if (sink->named && sink->folder >= 0 && (!sink->kept || is_empty(sink)))
         (void)unlinkat(sink->folder, sink->temporary, 0);
+    wb__direct_close(&sink->direct);
     if (sink->owned && sink->fd >= 0)
         (void)close(sink->fd);
     if (sink->folder >= 0 && !sink->borrows_folder)
@@ -53,7 +54,7 @@ wb_status wb__sink_make(wb__context *context, const char *label, wb_sink **out)
     if (sink == NULL)
         return wb__fail_memory(context);
     sink->allocator = context->allocator;
-    sink->fd = sink->folder = -1;
+    sink->fd = sink->folder = sink->direct.fd = -1;
     sink->label = wb__sink_copy_text(&context->allocator, label);
     if (sink->label == NULL) {
         wb__sink_discard(sink);
@@ -106,6 +107,15 @@ int wb__sink_read(const wb_sink *sink, uint64_t offset, void *dst, size_t n)
         n -= (size_t)got;
     }
     return 0;
+}
+
+wb__direct wb__sink_direct(wb_sink *sink, uint64_t length)
+{
+    if (!sink->direct_tried && sink->path != NULL &&
+        wb__medium_of_fd(sink->fd) == WB__MEDIUM_DISK && wb__write_extend(sink->fd, length) == 0)
+        wb__direct_open_fd(sink->fd, &sink->direct);
+    sink->direct_tried = true;
+    return sink->direct;
 }
 
 void wb__sink_hasten(const wb_sink *sink)

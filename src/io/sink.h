@@ -16,6 +16,7 @@
 #include <sys/types.h>
 
 #include "core/core.h"
+#include "io/direct.h"
 #include "io/io.h"
 #include "weighbridge/experimental.h"
 
@@ -52,6 +53,13 @@ bool wb__sink_is_file(const wb_sink *sink);
  * errno.
  */
 int wb__sink_place(const wb_sink *sink, uint64_t offset, const void *bytes, size_t n);
+
+/*
+ * A descriptor of the file that goes around the page cache, for a file on a disk of this machine that is to have
+ * `length` bytes and has them from now on; fd is -1 where there is none. What is written through it is in the file
+ * for everyone who reads it. Not thread-safe.
+ */
+wb__direct wb__sink_direct(wb_sink *sink, uint64_t length);
 
 /* Has the system begin to put on the disk what was written so far, so that finishing need not wait. */
 void wb__sink_hasten(const wb_sink *sink);
@@ -182,6 +190,9 @@ int wb__write_sync(int fd);
 
 /* As wb__write_all, at an offset of a file. */
 int wb__write_at(int fd, uint64_t offset, const void *bytes, size_t n);
+
+/* Makes a file that is shorter `length` bytes long, the new ones being zero. 0, or errno. */
+int wb__write_extend(int fd, uint64_t length);
 
 /*
  * Copies up to n bytes from one file to another within the kernel, which shares them where the file

@@ -7,6 +7,7 @@
 
 #include <sys/types.h>
 
+#include "io/direct.h"
 #include "io/sink.h"
 
 #define WB__SINK_TRIES 100      /* at a temporary name that is free */
@@ -17,6 +18,8 @@ struct wb_sink {
     char *label;
     char *path; /* of the file to be; NULL: a stream */
     int fd;
+    wb__direct direct; /* the same past the page cache, once asked for; fd -1: none */
+    bool direct_tried;
     int folder; /* of `path`, -1 for streams */
     bool borrows_folder;
     bool owned; /* fd is ours to close */

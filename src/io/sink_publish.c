@@ -30,6 +30,7 @@ static int close_file(wb_sink *sink)
 {
     int fd = sink->fd;
     sink->fd = -1;
+    wb__direct_close(&sink->direct);
     return close(fd) == 0 || errno == EINTR ? 0 : errno;
 }
 

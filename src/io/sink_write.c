@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
@@ -100,6 +101,22 @@ int wb__write_at(int fd, uint64_t offset, const void *bytes, size_t n)
         return EFBIG;
     quiet_begin(&q);
     int os_error = write_loop(fd, offset, bytes, n);
+    quiet_end(&q);
+    return os_error;
+}
+
+int wb__write_extend(int fd, uint64_t length)
+{
+    quiet q;
+    struct stat st;
+    if (length > INT64_MAX)
+        return EFBIG;
+    if (fstat(fd, &st) != 0)
+        return errno;
+    if ((uint64_t)st.st_size >= length)
+        return 0;
+    quiet_begin(&q);
+    int os_error = ftruncate(fd, (off_t)length) == 0 ? 0 : errno;
     quiet_end(&q);
     return os_error;
 }

@@ -193,8 +193,8 @@ wb_status wb__put_end(wb__context *context, wb_writer *writer, const wb__place_i
     return status;
 }
 
-static wb_status write_bytes(wb__context *context, wb_writer *writer, const wb__place_in *place,
-                             uint64_t at, const void *bytes, size_t n)
+wb_status wb__put_bytes(wb__context *context, wb_writer *writer, const wb__place_in *place,
+                        uint64_t at, const void *bytes, size_t n)
 {
     wb__output *output = place->output;
     if (!wb__sink_is_file(output->sink)) {
@@ -221,7 +221,7 @@ static wb_status write_swapped(wb__context *context, wb_writer *writer, const wb
         size_t piece = n - done < most ? n - done : most;
         memcpy(stage, bytes + done, piece);
         wb__dtype_swap(dtype, stage, piece / unit);
-        status = write_bytes(context, writer, place, place->at + done, stage, piece);
+        status = wb__put_bytes(context, writer, place, place->at + done, stage, piece);
         done += piece;
     }
     return status;
@@ -276,6 +276,6 @@ wb_status wb__writer_put(wb__context *context, wb_writer *writer, uint64_t index
     if (status != WB_OK)
         return status;
     status = swap ? write_swapped(context, writer, &place, bytes, n)
-                  : write_bytes(context, writer, &place, place.at, bytes, n);
+                  : wb__put_bytes(context, writer, &place, place.at, bytes, n);
     return wb__put_end(context, writer, &place, n, status);
 }

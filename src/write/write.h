@@ -6,7 +6,7 @@
  *              names of files and what lies beside them (outputs.c)
  *   begin      room looked for, targets checked, then each file as it is needed (begin.c)
  *   put, copy  bytes to their places, from any threads; which are there is known exactly (put.c,
- *              copy.c); headers between them, with checksums, once they are (between.c)
+ *              copy.c), some of it while their maker goes on (behind.c); headers between them, with checksums, once they are (between.c)
  *   commit     all files durable under temporary names, then all renamed, the one that makes sense of
  *              the others last (commit.c)
  *
@@ -25,6 +25,7 @@
 #include "io/io.h"
 #include "io/sink.h"
 #include "open/open.h"
+#include "weighbridge/experimental.h"
 #include "json/json.h"
 
 /* ---- names.c ---- */
@@ -305,6 +306,10 @@ wb_status wb__put_begin(wb__context *context, wb_writer *writer, uint64_t index,
 wb_status wb__put_end(wb__context *context, wb_writer *writer, const wb__place_in *place,
                       uint64_t n, wb_status status);
 
+/* Writes n bytes between the two, `at` an offset of the file that the place is in. */
+wb_status wb__put_bytes(wb__context *context, wb_writer *writer, const wb__place_in *place,
+                        uint64_t at, const void *bytes, size_t n);
+
 /* Writes into a stream, up to an offset, what lies between tensors. The lock is held. */
 wb_status wb__put_padding(wb__context *context, wb_writer *writer, wb__output *output, uint64_t to);
 
@@ -316,6 +321,23 @@ wb_status wb__writer_left(wb__context *context, wb_writer *writer, uint64_t inde
                           void *dst, size_t n);
 wb_status wb__writer_take(wb__context *context, wb_writer *writer, uint64_t index, uint64_t offset,
                           uint64_t n);
+
+/* ---- behind.c: as wb_behind_open and the others (weighbridge/experimental.h) ---- */
+
+/* Bytes of a tensor, from an offset of it on. */
+typedef struct wb__put {
+    uint64_t index, offset;
+    const void *bytes;
+    size_t n;
+} wb__put;
+
+wb_status wb__behind_open(wb__context *context, wb_writer *writer, uint32_t slots, wb_behind **out);
+wb_status wb__behind_put(wb__context *context, wb_behind *behind, uint32_t slot,
+                         const wb__put *put);
+wb_status wb__behind_wait(wb__context *context, wb_behind *behind, uint32_t slot);
+bool wb__behind_is_busy(wb_behind *behind, uint32_t slot);
+void wb__behind_free(wb_behind *behind);
+wb__context wb__behind_context(const wb_behind *behind, wb_error *error);
 
 /* A tensor of a model that goes into one of the writer's, or into a part of it. */
 typedef struct wb__copy {

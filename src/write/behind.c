@@ -1,0 +1,179 @@
+/*
+ * Write-behind: bytes of tensors on their way to the disk while who made them goes on. Of a large file on a disk
+ * of this machine large pieces go past the page cache, by a ring: copying them into it takes as much processor time as
+ * many an encoder, and what is waited for in the end is the disk either way. What lies in the blocks at both ends
+ * of a piece, which it shares with others, goes through the page cache, as everything does where there is
+ * no ring.
+ */
+#include "io/ring.h"
+#include "write/write.h"
+
+#define FILE_LEAST                                                                                 \
+    ((uint64_t)64 << 20) /* smaller ones stay where the next who reads them finds them */
+#define PIECE_LEAST ((size_t)512 << 10)
+#define SLOTS_MAX 64
+
+/* What was put by a slot. */
+typedef struct flight {
+    wb__place_in place;
+    uint64_t bytes; /* 0: nothing */
+    uint64_t at;    /* of what the ring writes */
+    const uint8_t *from;
+    size_t n;
+    bool is_flying;
+    int64_t result;
+} flight;
+
+struct wb_behind {
+    wb_writer *writer;
+    wb__ring *ring; /* NULL: none */
+    uint32_t slots;
+    flight flights[];
+};
+
+/* Whether any bytes of a file may go past the page cache: not where all are read back for a digest. */
+static bool may_pass(const wb_writer *writer, const wb__output *output)
+{
+    return writer->has_paths && !writer->is_store && (writer->flags & WB_WRITE_BIG_ENDIAN) == 0 &&
+           !output->layout.has_checksums && output->layout.bytes >= FILE_LEAST;
+}
+
+wb_status wb__behind_open(wb__context *context, wb_writer *writer, uint32_t slots, wb_behind **out)
+{
+    bool any = false;
+    *out = NULL;
+    if (slots == 0 || slots > SLOTS_MAX)
+        return wb__fail_argument(context, "there can be 1 to 64 slots");
+    wb_behind *behind =
+        wb__alloc_zeroed(&writer->allocator, sizeof *behind + slots * sizeof *behind->flights);
+    *out = behind;
+    if (behind == NULL)
+        return wb__fail_memory(context);
+    behind->writer = writer;
+    behind->slots = slots;
+    for (size_t i = 0; i < writer->output_count && !any; i++)
+        any = may_pass(writer, &writer->outputs[i]);
+    if (any)
+        behind->ring = wb__ring_open(&writer->allocator, slots, false);
+    return WB_OK;
+}
+
+/* ---- a flight ---- */
+
+static wb__direct direct_of(wb_writer *writer, wb__output *output)
+{
+    (void)pthread_mutex_lock(&writer->lock);
+    wb__direct direct = wb__sink_direct(output->sink, output->layout.bytes);
+    (void)pthread_mutex_unlock(&writer->lock);
+    return direct;
+}
+
+/* Has the ring write the whole blocks of what was put, if it can. */
+static bool take_off(wb_behind *behind, flight *f, const uint8_t *bytes)
+{
+    const wb__place_in *place = &f->place;
+    uint64_t head = (0 - place->at) % WB__DIRECT_ALIGNMENT;
+    f->at = place->at + head;
+    f->from = bytes + head;
+    f->n = f->bytes < head
+               ? 0
+               : (size_t)(f->bytes - head) / WB__DIRECT_ALIGNMENT * WB__DIRECT_ALIGNMENT;
+    if (behind->ring == NULL || !may_pass(behind->writer, place->output) || f->n < PIECE_LEAST ||
+        (uintptr_t)f->from % WB__DIRECT_ALIGNMENT != 0 || !wb__sink_is_file(place->output->sink))
+        return false;
+    wb__direct direct = direct_of(behind->writer, place->output);
+    f->is_flying = direct.fd >= 0 && wb__ring_begin_write(behind->ring, &direct, f->at, f->from,
+                                                          f->n, (unsigned)(f - behind->flights));
+    return f->is_flying;
+}
+
+static wb_status write_edges(wb__context *context, wb_behind *behind, const flight *f,
+                             const uint8_t *bytes)
+{
+    const wb__place_in *place = &f->place;
+    size_t head = (size_t)(f->at - place->at), behind_it = head + f->n;
+    wb_status status = wb__put_bytes(context, behind->writer, place, place->at, bytes, head);
+    return status == WB_OK ? wb__put_bytes(context, behind->writer, place, place->at + behind_it,
+                                           bytes + behind_it, (size_t)f->bytes - behind_it)
+                           : status;
+}
+
+static void land(wb_behind *behind, const wb__ring_done *done, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        behind->flights[done[i].tag].result = done[i].result;
+        behind->flights[done[i].tag].is_flying = false;
+    }
+}
+
+/* What the ring could not write, for whatever reason, is written once more without it, so that errors are told in
+ * one place. */
+static wb_status end(wb__context *context, wb_behind *behind, flight *f, wb_status status)
+{
+    uint64_t bytes = f->bytes;
+    wb__ring_done done[SLOTS_MAX];
+    while (f->is_flying)
+        land(behind, done, wb__ring_take(behind->ring, done, SLOTS_MAX));
+    if (status == WB_OK && f->result != (int64_t)f->n)
+        status = wb__put_bytes(context, behind->writer, &f->place, f->at, f->from, f->n);
+    f->bytes = 0;
+    return wb__put_end(context, behind->writer, &f->place, bytes, status);
+}
+
+/* ---- slots ---- */
+
+wb__context wb__behind_context(const wb_behind *behind, wb_error *error)
+{
+    return wb__writer_context(behind->writer, error);
+}
+
+wb_status wb__behind_wait(wb__context *context, wb_behind *behind, uint32_t slot)
+{
+    if (slot >= behind->slots)
+        return wb__fail_argument(context, "there is no such slot");
+    flight *f = &behind->flights[slot];
+    return f->bytes == 0 ? WB_OK : end(context, behind, f, WB_OK);
+}
+
+bool wb__behind_is_busy(wb_behind *behind, uint32_t slot)
+{
+    wb__ring_done done[SLOTS_MAX];
+    if (slot >= behind->slots || !behind->flights[slot].is_flying)
+        return false;
+    land(behind, done, wb__ring_look(behind->ring, done, SLOTS_MAX));
+    return behind->flights[slot].is_flying;
+}
+
+wb_status wb__behind_put(wb__context *context, wb_behind *behind, uint32_t slot, const wb__put *put)
+{
+    flight *f = slot < behind->slots ? &behind->flights[slot] : NULL;
+    wb_status status = wb__behind_wait(context, behind, slot);
+    if (status != WB_OK)
+        return status;
+    if (behind->ring == NULL || put->n < PIECE_LEAST)
+        return wb__writer_put(context, behind->writer, put->index, put->offset, put->bytes, put->n);
+    status = wb__put_begin(context, behind->writer, put->index, put->offset, put->n, &f->place);
+    if (status != WB_OK)
+        return status;
+    f->bytes = put->n;
+    if (!take_off(behind, f, put->bytes)) {
+        f->bytes = 0;
+        status = wb__put_bytes(context, behind->writer, &f->place, f->place.at, put->bytes, put->n);
+        return wb__put_end(context, behind->writer, &f->place, put->n, status);
+    }
+    status = write_edges(context, behind, f, put->bytes);
+    return status == WB_OK ? WB_OK : end(context, behind, f, status);
+}
+
+void wb__behind_free(wb_behind *behind)
+{
+    if (behind == NULL)
+        return;
+    wb_error error;
+    wb_allocator allocator = behind->writer->allocator;
+    wb__context context = wb__behind_context(behind, wb__error_reset(&error, &error));
+    for (uint32_t slot = 0; slot < behind->slots; slot++)
+        (void)wb__behind_wait(&context, behind, slot); /* the writer remembers what went wrong */
+    wb__ring_close(behind->ring);
+    wb__free(&allocator, behind, sizeof *behind + behind->slots * sizeof *behind->flights);
+}

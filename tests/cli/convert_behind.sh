@@ -1,0 +1,37 @@
+# A conversion large enough to be written past the page cache, killed while it is: the next run takes up what is
+# there, and the file is the same as without.
+strace -o /dev/null true 2>/dev/null || { echo "skipped: strace cannot trace here"; exit 0; }
+python3 -B - <<'P'
+import json, os, struct, subprocess
+
+# strace counts the calls of each thread.
+os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+
+def wb(*args, code=0):
+    p = subprocess.run(["wb", *args], capture_output=True)
+    assert p.returncode == code, (args, code, p)
+    return p.stdout
+
+rows, columns = 9000, 8192
+header = json.dumps({"t": {"dtype": "F8_E4M3", "shape": [rows, columns], "data_offsets": [0, rows * columns]}}).encode()
+line = bytes(i * 37 % 120 for i in range(2 * columns))
+with open("m.safetensors", "wb") as file:
+    file.write(struct.pack("<Q", len(header)) + header)
+    for row in range(rows):
+        file.write(line[row % columns:][:columns])
+args = "convert", "m.safetensors", "out.gguf", "--rule", ".*=F16"
+wb(*args)
+expected = open("out.gguf", "rb").read()
+resumed = 0
+for when in 40, 1060, 1100:  # reads of 65,536 values; the journal is written after each 1,024
+    os.remove("out.gguf")
+    inject = f"inject=pread64:signal=SIGKILL:when={when}"
+    p = subprocess.run(["strace", "-f", "-qq", "-o", "trace", "-e", "trace=pread64", "-e", inject, "wb", *args],
+                       capture_output=True)
+    assert p.returncode == -9 and not os.path.exists("out.gguf"), p
+    found = [f["code"] for f in json.loads(wb(*args, "--json"))["findings"]]
+    resumed += "convert-resumed" in found
+    assert open("out.gguf", "rb").read() == expected
+    assert not [n for n in os.listdir() if n.startswith(".")], os.listdir()
+assert resumed == 2, resumed
+P
