@@ -1646,6 +1646,12 @@ typedef struct wb_writer_options {
                           for wb_open; copied */
     const wb_limits *limits;       /* of headers; NULL: wb_limits_default */
     const wb_allocator *allocator; /* NULL: as for wb_open; copied */
+    /*
+     * Hears of wb_writer_copy_whole, bytes of the file, and of wb_writer_commit, which has all bytes and sees to it
+     * that they last: CANCELLED as long as nothing has the name it shall have, and not any more from then on.
+     * Called by the thread that calls these; NULL: none; copied.
+     */
+    const wb_progress *progress;
 } wb_writer_options;
 
 /* writer: owned, release with wb_writer_free */
@@ -1803,8 +1809,18 @@ WB_API wb_status wb_writer_copy_into(wb_writer *writer, uint64_t index, uint64_t
                                      wb_error *error) WB_MUST_CHECK;
 
 /*
+ * Of a writer with wb_writer_set_whole: copies the file, which wb_writer_commit does otherwise. With WB_WRITE_KEEP what
+ * a former writer left is read beside it, and stays as far as it is the same, unless `anew` is not 0. Any failure is
+ * final.
+ *
+ * taken  bytes that could stay; may be NULL
+ */
+WB_API wb_status wb_writer_copy_whole(wb_writer *writer, int anew, uint64_t *taken,
+                                      wb_error *error) WB_MUST_CHECK;
+
+/*
  * Makes everything durable, and then visible. ARGUMENT, and nothing happens, while bytes are missing.
- * After another failure what was there before is still there.
+ * After another failure, CANCELLED among them, what was there before is still there.
  */
 WB_API wb_status wb_writer_commit(wb_writer *writer, wb_error *error) WB_MUST_CHECK;
 

@@ -23,6 +23,7 @@ struct wb__journal {
     wb_allocator allocator;
     char *path;
     int fd;
+    bool known;     /* a former run of the same plan began it */
     uint64_t count; /* sound records */
     uint64_t next;  /* to be given */
     uint64_t first; /* of those in the batch */
@@ -274,6 +275,7 @@ static int begin(wb__journal *journal, uint64_t plan)
     memcpy(want + 16, &check, 8);
     if (read_at(journal->fd, 0, got, sizeof got) == sizeof got &&
         memcmp(want, got, sizeof got) == 0) {
+        journal->known = true;
         count_records(journal);
     } else {
         if (ftruncate(journal->fd, 0) != 0)
@@ -324,9 +326,14 @@ wb_status wb__journal_open(wb__context *context, const wb_conversion *plan, cons
     return status;
 }
 
+bool wb__journal_is_known(const wb__journal *journal)
+{
+    return journal != NULL && journal->known;
+}
+
 bool wb__journal_is_empty(const wb__journal *journal)
 {
-    return journal == NULL || journal->count == 0;
+    return journal == NULL || (journal->count == 0 && !journal->known);
 }
 
 void wb__journal_close(wb__journal *journal, bool finished)

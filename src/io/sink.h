@@ -56,6 +56,17 @@ int wb__sink_place(const wb_sink *sink, uint64_t offset, const void *bytes, size
 /* Has the system begin to put on the disk what was written so far, so that finishing need not wait. */
 void wb__sink_hasten(const wb_sink *sink);
 
+/* Waits until n bytes from an offset on are on the disk, as far as the system can tell of a part of a file: what is
+ * left to wait for when the file is finished is less then. 0, or errno. */
+int wb__sink_settle(const wb_sink *sink, uint64_t offset, uint64_t n);
+
+/* The bytes of a file by now. */
+uint64_t wb__sink_length(const wb_sink *sink);
+
+/* Has the file be all of a source, at once and without a byte copied, where the file system can have two files share
+ * what they hold. False: it cannot. */
+bool wb__sink_share(wb__context *context, const wb_sink *sink, const wb__source *source);
+
 /* Copies n bytes of a source to an offset, within the file system where that can. Thread-safe. */
 wb_status wb__sink_copy(wb__context *context, const wb_sink *sink, uint64_t offset,
                         const wb__source *source, uint64_t from, uint64_t n);

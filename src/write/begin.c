@@ -251,10 +251,7 @@ wb_status wb__output_finish(wb__context *context, wb_writer *writer, wb__output 
         status = wb__between_finish(context, writer, output);
     if (status == WB_OK && !wb__sink_is_file(output->sink))
         status = wb__put_padding(context, writer, output, output->layout.bytes);
-    if (status == WB_OK && writer->whole != NULL)
-        status = wb__sink_copy(context, output->sink, 0, writer->whole->sources[0], 0,
-                               output->layout.bytes);
-    if (status == WB_OK && writer->is_store)
+    if (status == WB_OK && writer->is_store && writer->whole == NULL)
         status = wb__store_digest(context, writer, output);
     if (status == WB_OK)
         status = wb__sink_finish(context, output->sink, output->layout.bytes);
