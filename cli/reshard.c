@@ -207,8 +207,18 @@ static int write_model(const convert_job *job, wb_writer *writer, stored_list *l
     return EXIT_CLEAN;
 }
 
+/* All is copied, and the writer sees to it that it lasts. */
+static int report_commit(void *ctx, uint64_t done, uint64_t total)
+{
+    (void)ctx;
+    (void)done;
+    (void)total;
+    return interrupted();
+}
+
 int reshard(const convert_job *job)
 {
+    static const wb_progress progress = {NULL, report_commit};
     wb_writer_options options = job->options;
     wb_writer *writer;
     wb_error error;
@@ -217,6 +227,7 @@ int reshard(const convert_job *job)
     wb_status status = wb_file_at(job->model, 0, &file, &error);
     if (status == WB_OK && file.big_endian)
         options.flags |= WB_WRITE_BIG_ENDIAN;
+    options.progress = &progress;
     if (status == WB_OK)
         status = wb_writer_create(&options, &writer, &error);
     if (status != WB_OK)
