@@ -111,6 +111,15 @@ bool wb__sink_withdraw(wb_sink *sink);
 /* Leaves the temporary name to the next who writes into the folder. */
 void wb__sink_leave(wb_sink *sink);
 
+/*
+ * Follows the symbolic links at the end of `path`, also where the last one leads to nothing yet, so
+ * that the file they mean is replaced and not the link. Free with strlen + 1; NULL with *os_error on failure.
+ */
+char *wb__sink_follow(const wb_allocator *allocator, const char *path, int *os_error);
+
+/* The same of what may be a folder: slashes at the end count for nothing, and none is left. */
+char *wb__path_follow(const wb_allocator *allocator, const char *path, int *os_error);
+
 /* ---- folder_out.c ---- */
 
 /* What stands before the last '/' of a path, "." for nothing; and what stands behind it. */

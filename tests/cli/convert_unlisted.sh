@@ -14,7 +14,9 @@ trap 'chmod 755 model' EXIT
 $run ls model 2>/dev/null && { echo "skipped: nothing can be forbidden here"; exit 0; }
 for to in safetensors mlx; do
     $run wb convert model/model.safetensors "$to" --to "$to" >answer 2>message
-    [ -s "$to/config.json" ] && [ -s "$to/tokenizer.json" ] && [ ! -e "$to/other.txt" ]
+    [ -s "$to/config.json" ]
+    [ -s "$to/tokenizer.json" ]
+    [ ! -e "$to/other.txt" ]
     cat answer message | grep -q 'may not be listed'
 done
 cmp model/tokenizer.json mlx/tokenizer.json
