@@ -4,7 +4,6 @@
  */
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "convert.h"
 #include "exit.h"
@@ -74,15 +73,6 @@ static wb_status list_stored(const wb_model *model, stored_list *list, wb_error 
     return status;
 }
 
-/* What WB_WRITE_ALIGN_TENSORS puts between tensors: made anew where it is needed. */
-static bool is_filler(const wb_tensor *tensor)
-{
-    static const char front[] = "__padding__.";
-    return tensor->dtype == WB_DTYPE_U8 && tensor->rank == 1 &&
-           tensor->name_len > sizeof front - 1 &&
-           memcmp(tensor->name, front, sizeof front - 1) == 0;
-}
-
 static wb_status declare(const convert_job *job, wb_writer *writer, stored_list *list,
                          wb_error *error)
 {
@@ -98,7 +88,8 @@ static wb_status declare(const convert_job *job, wb_writer *writer, stored_list 
     for (size_t i = 0; i < list->count && status == WB_OK; i++) {
         wb_tensor tensor = {.size = sizeof tensor};
         status = wb_tensor_at(job->model, list->index[i], &tensor, error);
-        if (status != WB_OK || is_filler(&tensor))
+        if (status != WB_OK ||
+            wb_tensor_is_filler(&tensor)) /* which is made anew where it is needed */
             continue;
         list->index[kept++] = list->index[i];
         status = wb_writer_add(writer, tensor.name, tensor.name_len, (int32_t)tensor.dtype,

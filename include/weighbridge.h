@@ -2128,8 +2128,8 @@ typedef struct wb_convert_lora {
 /*
  * A conversion that is killed, cancelled or runs out of room leaves ".NAME.wb-partial" and a journal,
  * ".NAME.wb-resume", beside the result that was to be, or both in a folder of the store's blobs/; the same
- * conversion of the same files goes on from there, once it has verified what is there. Another one begins anew. A
- * GGUF file that is copied as it is, is copied anew.
+ * conversion of the same files goes on from there, once it has verified what is there. Another one begins anew. Of a
+ * GGUF file that goes over as it is, what is there is compared with it.
  */
 #define WB_CONVERT_RESUME 8u
 
@@ -2179,7 +2179,8 @@ WB_API wb_status wb_convert_plan(const wb_model *model, wb_target target,
  *
  * path      of a file (GGUF), or of a folder that does not exist yet, unless WB_CONVERT_FORCE says so;
  *           Ollama: the name of the model
- * progress  bytes of the result; NULL: none
+ * progress  bytes of the result, and again all of them while these are put on the disk, until the first
+ *           file has its name; NULL: none
  *
  * CHANGED where a file of the model is no longer what it was.
  */

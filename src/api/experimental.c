@@ -2,6 +2,7 @@
 #include "weighbridge/experimental.h"
 
 #include "io/sink.h"
+#include "model/filler.h"
 #include "open/open.h"
 #include "json/json.h"
 
@@ -52,6 +53,13 @@ wb_status wb_sink_commit(wb_sink *sink, wb_error *error)
 void wb_sink_discard(wb_sink *sink)
 {
     wb__sink_discard(sink);
+}
+
+/* ---- tensors ---- */
+
+int wb_tensor_is_filler(const wb_tensor *tensor)
+{
+    return tensor->dtype == WB_DTYPE_U8 && wb__is_filler((wb__str){tensor->name, tensor->name_len});
 }
 
 /* ---- JSON ---- */
