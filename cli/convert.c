@@ -146,6 +146,22 @@ static bool find_folder(const convert_job *job, text *path)
     return true;
 }
 
+/* Who may not list the folder of a file may still open what has a name there that is known. */
+static wb_status add_known(const convert_job *job, wb_writer *writer, const char *folder,
+                           wb_error *error)
+{
+    static const char *const names[] = {
+        "config.json",           "generation_config.json", "tokenizer.json", "tokenizer.model",
+        "tokenizer_config.json", "chat_template.jinja",    "vocab.txt"};
+    wb_status status = WB_OK;
+    (void)report_path(0, folder,
+                      "may not be listed: of the files beside the weights only those with "
+                      "names that are known go along");
+    for (size_t i = 0; i < sizeof names / sizeof names[0] && status == WB_OK; i++)
+        status = add_beside(job, writer, folder, names[i], error);
+    return status;
+}
+
 int convert_add_beside(const convert_job *job, wb_writer *writer)
 {
     wb_error error;
@@ -156,7 +172,9 @@ int convert_add_beside(const convert_job *job, wb_writer *writer)
     if (!job->out_is_folder || !find_folder(job, &path))
         return 0;
     DIR *folder = opendir(path.ptr);
-    if (folder == NULL)
+    if (folder == NULL && errno == EACCES && !job->in_is_folder)
+        status = add_known(job, writer, path.ptr, &error);
+    else if (folder == NULL)
         code = report_path(EXIT_IO, path.ptr, "%s", strerror(errno));
     while (folder != NULL && status == WB_OK && (entry = readdir(folder)) != NULL) {
         if (entry->d_name[0] != '.' && !is_weights(entry->d_name))

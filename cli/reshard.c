@@ -4,7 +4,6 @@
  */
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "convert.h"
 #include "exit.h"
@@ -74,15 +73,6 @@ static wb_status list_stored(const wb_model *model, stored_list *list, wb_error 
     return status;
 }
 
-/* What WB_WRITE_ALIGN_TENSORS puts between tensors: made anew where it is needed. */
-static bool is_filler(const wb_tensor *tensor)
-{
-    static const char front[] = "__padding__.";
-    return tensor->dtype == WB_DTYPE_U8 && tensor->rank == 1 &&
-           tensor->name_len > sizeof front - 1 &&
-           memcmp(tensor->name, front, sizeof front - 1) == 0;
-}
-
 static wb_status declare(const convert_job *job, wb_writer *writer, stored_list *list,
                          wb_error *error)
 {
@@ -98,7 +88,8 @@ static wb_status declare(const convert_job *job, wb_writer *writer, stored_list 
     for (size_t i = 0; i < list->count && status == WB_OK; i++) {
         wb_tensor tensor = {.size = sizeof tensor};
         status = wb_tensor_at(job->model, list->index[i], &tensor, error);
-        if (status != WB_OK || is_filler(&tensor))
+        if (status != WB_OK ||
+            wb_tensor_is_filler(&tensor)) /* which is made anew where it is needed */
             continue;
         list->index[kept++] = list->index[i];
         status = wb_writer_add(writer, tensor.name, tensor.name_len, (int32_t)tensor.dtype,
@@ -207,8 +198,18 @@ static int write_model(const convert_job *job, wb_writer *writer, stored_list *l
     return EXIT_CLEAN;
 }
 
+/* All is copied, and the writer sees to it that it lasts. */
+static int report_commit(void *ctx, uint64_t done, uint64_t total)
+{
+    (void)ctx;
+    (void)done;
+    (void)total;
+    return interrupted();
+}
+
 int reshard(const convert_job *job)
 {
+    static const wb_progress progress = {NULL, report_commit};
     wb_writer_options options = job->options;
     wb_writer *writer;
     wb_error error;
@@ -217,6 +218,7 @@ int reshard(const convert_job *job)
     wb_status status = wb_file_at(job->model, 0, &file, &error);
     if (status == WB_OK && file.big_endian)
         options.flags |= WB_WRITE_BIG_ENDIAN;
+    options.progress = &progress;
     if (status == WB_OK)
         status = wb_writer_create(&options, &writer, &error);
     if (status != WB_OK)

@@ -1646,6 +1646,12 @@ typedef struct wb_writer_options {
                           for wb_open; copied */
     const wb_limits *limits;       /* of headers; NULL: wb_limits_default */
     const wb_allocator *allocator; /* NULL: as for wb_open; copied */
+    /*
+     * Hears of wb_writer_copy_whole, bytes of the file, and of wb_writer_commit, which has all bytes and sees to it
+     * that they last: CANCELLED as long as nothing has the name it shall have, and not any more from then on.
+     * Called by the thread that calls these; NULL: none; copied.
+     */
+    const wb_progress *progress;
 } wb_writer_options;
 
 /* writer: owned, release with wb_writer_free */
@@ -1803,8 +1809,18 @@ WB_API wb_status wb_writer_copy_into(wb_writer *writer, uint64_t index, uint64_t
                                      wb_error *error) WB_MUST_CHECK;
 
 /*
+ * Of a writer with wb_writer_set_whole: copies the file, which wb_writer_commit does otherwise. With WB_WRITE_KEEP what
+ * a former writer left is read beside it, and stays as far as it is the same, unless `anew` is not 0. Any failure is
+ * final.
+ *
+ * taken  bytes that could stay; may be NULL
+ */
+WB_API wb_status wb_writer_copy_whole(wb_writer *writer, int anew, uint64_t *taken,
+                                      wb_error *error) WB_MUST_CHECK;
+
+/*
  * Makes everything durable, and then visible. ARGUMENT, and nothing happens, while bytes are missing.
- * After another failure what was there before is still there.
+ * After another failure, CANCELLED among them, what was there before is still there.
  */
 WB_API wb_status wb_writer_commit(wb_writer *writer, wb_error *error) WB_MUST_CHECK;
 
@@ -2112,8 +2128,8 @@ typedef struct wb_convert_lora {
 /*
  * A conversion that is killed, cancelled or runs out of room leaves ".NAME.wb-partial" and a journal,
  * ".NAME.wb-resume", beside the result that was to be, or both in a folder of the store's blobs/; the same
- * conversion of the same files goes on from there, once it has verified what is there. Another one begins anew. A
- * GGUF file that is copied as it is, is copied anew.
+ * conversion of the same files goes on from there, once it has verified what is there. Another one begins anew. Of a
+ * GGUF file that goes over as it is, what is there is compared with it.
  */
 #define WB_CONVERT_RESUME 8u
 
@@ -2163,7 +2179,8 @@ WB_API wb_status wb_convert_plan(const wb_model *model, wb_target target,
  *
  * path      of a file (GGUF), or of a folder that does not exist yet, unless WB_CONVERT_FORCE says so;
  *           Ollama: the name of the model
- * progress  bytes of the result; NULL: none
+ * progress  bytes of the result, and again all of them while these are put on the disk, until the first
+ *           file has its name; NULL: none
  *
  * CHANGED where a file of the model is no longer what it was.
  */

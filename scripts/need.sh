@@ -25,6 +25,8 @@ test   qemu-user           qemu-aarch64
 test   libcmocka-dev       /usr/include/cmocka.h
 test   valgrind            valgrind
 test   strace              strace
+test   xfsprogs            /usr/sbin/mkfs.xfs
+test   btrfs-progs         /usr/sbin/mkfs.btrfs
 test   pkg-config          pkg-config
 test   python3             python3
 test   procps              ps

@@ -2,6 +2,7 @@
 #include "weighbridge/experimental.h"
 
 #include "io/sink.h"
+#include "model/filler.h"
 #include "open/open.h"
 #include "write/write.h"
 #include "json/json.h"
@@ -88,6 +89,13 @@ int wb_behind_is_busy(wb_behind *behind, uint32_t slot)
 void wb_behind_free(wb_behind *behind)
 {
     wb__behind_free(behind);
+}
+
+/* ---- tensors ---- */
+
+int wb_tensor_is_filler(const wb_tensor *tensor)
+{
+    return tensor->dtype == WB_DTYPE_U8 && wb__is_filler((wb__str){tensor->name, tensor->name_len});
 }
 
 /* ---- JSON ---- */

@@ -246,6 +246,14 @@ wb_status wb_writer_copy_into(wb_writer *writer, uint64_t index, uint64_t offset
     return wb__writer_copy(&context, &copy);
 }
 
+wb_status wb_writer_copy_whole(wb_writer *writer, int anew, uint64_t *taken, wb_error *error)
+{
+    wb_error spare;
+    uint64_t bytes;
+    wb__context context = wb__writer_context(writer, wb__error_reset(error, &spare));
+    return wb__writer_copy_whole(&context, writer, anew != 0, taken == NULL ? &bytes : taken);
+}
+
 wb_status wb_writer_commit(wb_writer *writer, wb_error *error)
 {
     wb_error spare;

@@ -156,7 +156,6 @@ double wb__plan_query_scalar(const wb_conversion *plan);
 /* Whether that is what is asked for. */
 bool wb__whole_is(const wb_conversion *plan);
 wb_status wb__whole_plan(wb_conversion *plan, wb__context *context);
-wb_status wb__whole_run(wb_conversion *plan, wb__context *context, const char *path);
 
 /* Has an Ollama model keep what the source says of itself beyond weights. */
 wb_status wb__deliver_store_texts(const wb_conversion *plan, wb_writer *writer, wb_error *error);

@@ -13,16 +13,26 @@ typedef struct wb__delivery {
     wb_writer *writer;
     uint64_t (*indices)[WB__PARTS]; /* of each row's parts in the writer */
     const char *path;
-    bool folder;      /* it is that of a folder */
-    const char *kept; /* ollama: the folder of what is kept, with the journal; NULL */
-    bool keeps;       /* for a next run, if this one does not end */
-    bool begun;       /* the writer has begun to write */
+    bool folder;                 /* it is that of a folder */
+    const char *kept;            /* ollama: the folder of what is kept, with the journal; NULL */
+    bool keeps;                  /* for a next run, if this one does not end */
+    bool begun;                  /* the writer has begun to write */
+    const wb_progress *progress; /* NULL: nobody waits */
+    uint64_t total;              /* bytes of tensors, when all are there */
 } wb__delivery;
 
 /* ---- run.c ---- */
 
 /* Declares the tensors of the result to the writer. */
 wb_status wb__deliver_tensors(wb__delivery *out);
+
+/* ---- whole.c: the one file of a model, as it is ---- */
+
+/* Tells the writer of it. */
+wb_status wb__deliver_whole(wb__delivery *out);
+
+/* Has a former run's part of it taken up, if `known`, and copies the rest; *taken: whether there was some. */
+wb_status wb__deliver_whole_file(wb__delivery *out, bool known, bool *taken);
 
 /* ---- keys.c ---- */
 

@@ -69,9 +69,8 @@ static bool is_copied(const wb__delivery *out, wb__str name)
     return store || !wb__str_equal(name, WB__STR("config.json"));
 }
 
-static wb_status copy_file(void *ctx, const char *name)
+static wb_status copy_file(wb__delivery *out, const char *name)
 {
-    wb__delivery *out = ctx;
     struct stat st;
     wb__str text = wb__str_from(name, SIZE_MAX);
     if (!is_copied(out, text))
@@ -91,6 +90,42 @@ static wb_status copy_file(void *ctx, const char *name)
     return status;
 }
 
+typedef struct listing {
+    wb__delivery *out;
+    bool seen; /* there was something in the folder */
+} listing;
+
+static wb_status copy_listed(void *ctx, const char *name)
+{
+    listing *l = ctx;
+    l->seen = true;
+    return copy_file(l->out, name);
+}
+
+/* Who may not list the folder may still open what has a name there that is known. */
+static wb_status copy_known(wb__delivery *out)
+{
+    wb_status status = wb__plan_note(
+        out->plan, out->context, WB_WARNING, WB__FINDING_CONVERT_LEFT_OUT, WB__STR(""),
+        "the folder around the weights may not be listed: of the files beside them only those with "
+        "names that are known go along");
+    const char *name;
+    (void)wb__error_reset(out->context->error, out->context->error);
+    for (size_t i = 0; (name = wb__beside_name(i)) != NULL && status == WB_OK; i++) {
+        if (strchr(name, '/') == NULL)
+            status = copy_file(out, name);
+    }
+    return status;
+}
+
+static wb_status copy_folder(wb__delivery *out)
+{
+    listing l = {.out = out};
+    wb_status status = wb__folder_list(out->context, out->plan->model->folder, copy_listed, &l);
+    bool may_not = status == WB_ERROR_IO && !l.seen && out->context->error->os_error == EACCES;
+    return may_not ? copy_known(out) : status;
+}
+
 static wb_status copy_files(wb__delivery *out)
 {
     const wb_model *model = out->plan->model;
@@ -100,9 +135,8 @@ static wb_status copy_files(wb__delivery *out)
         if (is_copied(out, wb__str_from(file->name, SIZE_MAX)) && strchr(file->name, '/') == NULL)
             status = wb_writer_add_file(out->writer, file->name, file->path, out->context->error);
     }
-    return status == WB_OK && model->named_files == NULL && model->folder != NULL
-               ? wb__folder_list(out->context, model->folder, copy_file, out)
-               : status;
+    return status == WB_OK && model->named_files == NULL && model->folder != NULL ? copy_folder(out)
+                                                                                  : status;
 }
 
 static wb_status make_template(wb__delivery *out, wb__buffer *to)

@@ -23,6 +23,7 @@ struct wb__journal {
     wb_allocator allocator;
     char *path;
     int fd;
+    bool known;     /* a former run of the same plan began it */
     uint64_t count; /* sound records */
     uint64_t next;  /* to be given */
     uint64_t first; /* of those in the batch */
@@ -226,20 +227,20 @@ wb_status wb__journal_append(wb__context *context, wb__journal *journal, const w
 
 /* ---- the file ---- */
 
-/* ".NAME.wb-resume" beside the result; NULL when memory is out. */
-static char *journal_path(const wb_allocator *allocator, const char *path)
+/* ".NAME.wb-resume" beside the result, be it named by a symbolic link. NULL with *os_error. */
+static char *journal_path(const wb_allocator *allocator, const char *path, int *os_error)
 {
-    size_t n = strlen(path);
-    while (n > 1 && path[n - 1] == '/')
-        n--;
-    size_t base = n;
-    while (base > 0 && path[base - 1] != '/')
-        base--;
-    size_t bytes = n + sizeof "..wb-resume";
+    char *end = wb__path_follow(allocator, path, os_error);
+    if (end == NULL)
+        return NULL;
+    wb__str name = wb__path_base(end);
+    size_t folder = (size_t)(name.ptr - end), bytes = strlen(end) + sizeof "..wb-resume";
     char *made = wb__alloc(allocator, bytes);
     if (made != NULL)
-        (void)snprintf(made, bytes, "%.*s.%.*s.wb-resume", (int)base, path, (int)(n - base),
-                       path + base);
+        (void)snprintf(made, bytes, "%.*s.%s.wb-resume", (int)folder, end, name.ptr);
+    else
+        *os_error = ENOMEM;
+    wb__free(allocator, end, strlen(end) + 1);
     return made;
 }
 
@@ -280,6 +281,7 @@ static int begin(wb__journal *journal, uint64_t plan)
     memcpy(want + 16, &check, 8);
     if (read_at(journal->fd, 0, got, sizeof got) == sizeof got &&
         memcmp(want, got, sizeof got) == 0) {
+        journal->known = true;
         count_records(journal);
     } else {
         if (ftruncate(journal->fd, 0) != 0)
@@ -290,27 +292,38 @@ static int begin(wb__journal *journal, uint64_t plan)
     return ftruncate(journal->fd, end) == 0 ? 0 : errno;
 }
 
-/* A device or a pipe takes bytes once; and a name can be too long for others beside it. */
-static bool can_be(const char *path)
+/* A device or a pipe takes bytes once. */
+static bool is_stream(const char *path)
 {
     struct stat st;
-    return wb__path_base(path).len < 240 &&
-           (stat(path, &st) != 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode));
+    return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+}
+
+/* Neither for others beside it: a file has another name until it is complete. */
+static bool is_too_long(const wb__journal *journal)
+{
+    return journal->path != NULL && wb__path_base(journal->path).len > 250;
 }
 
 wb_status wb__journal_open(wb__context *context, const wb_conversion *plan, const char *path,
                            wb__journal **out)
 {
     *out = NULL;
-    if (!can_be(path))
+    if (is_stream(path))
         return WB_OK;
     wb__journal *journal = wb__alloc_zeroed(&plan->allocator, sizeof *journal);
     if (journal == NULL)
         return wb__fail_memory(context);
     journal->allocator = plan->allocator;
     journal->fd = -1;
-    journal->path = journal_path(&plan->allocator, path);
-    int os_error = journal->path == NULL ? ENOMEM : lock(journal);
+    int os_error = 0;
+    journal->path = journal_path(&plan->allocator, path, &os_error);
+    if (is_too_long(journal)) {
+        wb__journal_close(journal, false);
+        return WB_OK;
+    }
+    if (journal->path != NULL)
+        os_error = lock(journal);
     bool is_ours = os_error == 0;
     if (is_ours)
         os_error = begin(journal, digest_of(plan));
@@ -330,9 +343,14 @@ wb_status wb__journal_open(wb__context *context, const wb_conversion *plan, cons
     return status;
 }
 
+bool wb__journal_is_known(const wb__journal *journal)
+{
+    return journal != NULL && journal->known;
+}
+
 bool wb__journal_is_empty(const wb__journal *journal)
 {
-    return journal == NULL || journal->count == 0;
+    return journal == NULL || (journal->count == 0 && !journal->known);
 }
 
 void wb__journal_close(wb__journal *journal, bool finished)

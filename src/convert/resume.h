@@ -14,7 +14,8 @@
  * A round of chunks is written first, then its records, so that records are those of the first chunks. Nothing
  * has to reach the disk in any order: what a record says is believed only once the bytes, read back, have
  * its digest; the first record that is not sound ends the list. Digests are to find what a crash leaves,
- * not to withstand who wants to deceive: whoever can write these files can write the result.
+ * not to withstand who wants to deceive: whoever can write these files can write the result. Of a file that goes
+ * over as it is there are no records: what is there is compared with the source.
  *
  * The file is locked as long as it is open: of two conversions to the same path the second is refused.
  */
@@ -47,7 +48,13 @@ bool wb__journal_next(wb__journal *journal, wb__written *record);
 wb_status wb__journal_append(wb__context *context, wb__journal *journal, const wb__written *records,
                              size_t n);
 
-/* Whether it has no records, or is NULL. */
+/* Whether a former run of the same plan, of files that were not touched since, has begun it. */
+bool wb__journal_is_known(const wb__journal *journal);
+
+/* Whether a former run of the same plan, of files that were not touched since, has begun it. */
+bool wb__journal_is_known(const wb__journal *journal);
+
+/* Whether it is NULL, or says nothing: no former run has begun it, and it has no records. */
 bool wb__journal_is_empty(const wb__journal *journal);
 
 /* `finished`: there is nothing to go on with. NULL is ignored. */

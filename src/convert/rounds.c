@@ -428,8 +428,9 @@ static wb_status write_down(runner *r)
     return wb__journal_append(r->out->context, r->journal, r->written, n);
 }
 
-static wb_status do_round(runner *r, const wb_progress *progress, uint64_t total)
+static wb_status do_round(runner *r)
 {
+    const wb_progress *progress = r->out->progress;
     const wb_executor *executor = &r->out->context->executor;
     atomic_store(&r->next, 0);
     atomic_store(&r->most, 1);
@@ -449,7 +450,8 @@ static wb_status do_round(runner *r, const wb_progress *progress, uint64_t total
         r->done += sum_of(bytes);
     }
     r->count = 0;
-    if (status == WB_OK && progress != NULL && progress->report(progress->ctx, r->done, total) != 0)
+    if (status == WB_OK && progress != NULL &&
+        progress->report(progress->ctx, r->done, r->out->total) != 0)
         status = wb__fail(r->out->context, WB_ERROR_CANCELLED, WB__FINDING_CANCELLED, WB_NO_OFFSET,
                           WB__STR(""), "converting was cancelled");
     return status;
@@ -473,14 +475,13 @@ static uint64_t rows_from(const wb__planned *row, uint64_t at)
     return left < step ? left : step;
 }
 
-static wb_status do_all(runner *r, const wb_progress *progress)
+static wb_status do_all(runner *r)
 {
-    uint64_t total = 0;
     size_t full = round_chunks(r);
     bool in_store = r->plan->target == WB_TARGET_OLLAMA;
     wb_status status = WB_OK;
     for (size_t i = 0; i < r->plan->tensors.count; i++)
-        total += wb__planned_at(r->plan, i)->bytes;
+        r->out->total += wb__planned_at(r->plan, i)->bytes;
     for (size_t i = 0; i < r->plan->tensors.count && status == WB_OK; i++) {
         const wb__planned *row = wb__planned_at(r->plan, i);
         for (uint64_t at = 0; at < row->rows && row->columns > 0 && status == WB_OK;
@@ -489,26 +490,25 @@ static wb_status do_all(runner *r, const wb_progress *progress)
             *job = (work){.row = i, .first = at, .rows = rows_from(row, at)};
             job->known = r->journal != NULL && wb__journal_next(r->journal, &job->record);
             if (r->count == full)
-                status = do_round(r, progress, total);
+                status = do_round(r);
         }
         if (status == WB_OK && in_store && i % BLOBS_A_ROUND == BLOBS_A_ROUND - 1 && r->count > 0)
-            status = do_round(r, progress, total);
+            status = do_round(r);
     }
     if (status == WB_OK && r->count > 0)
-        status = do_round(r, progress, total);
+        status = do_round(r);
     for (size_t i = 0; i < r->plan->tensors.count && status == WB_OK; i++)
         wb__planned_at(r->plan, i)->done = true;
     return status;
 }
 
-wb_status wb__rounds_do(wb__delivery *out, wb__journal *journal, const wb_progress *progress,
-                        size_t *taken)
+wb_status wb__rounds_do(wb__delivery *out, wb__journal *journal, bool *taken)
 {
     runner r = {.out = out, .plan = out->plan, .journal = journal};
     wb_status status = make_workers(&r);
     if (status == WB_OK)
-        status = do_all(&r, progress);
-    *taken = atomic_load(&r.taken);
+        status = do_all(&r);
+    *taken = atomic_load(&r.taken) > 0;
     free_workers(&r);
     return status;
 }

@@ -9,10 +9,9 @@
 #include "weighbridge/experimental.h"
 
 /*
- * Does all of them. `journal` may be NULL; *taken tells how many chunks an earlier run had written that
+ * Does all of them. `journal` may be NULL; *taken tells whether an earlier run had written chunks that
  * could be taken up.
  */
-wb_status wb__rounds_do(wb__delivery *out, wb__journal *journal, const wb_progress *progress,
-                        size_t *taken);
+wb_status wb__rounds_do(wb__delivery *out, wb__journal *journal, bool *taken);
 
 #endif

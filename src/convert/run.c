@@ -116,9 +116,19 @@ static wb_status set_file_type(wb__delivery *out)
                                 SIZE_MAX, out->context->error);
 }
 
+/* All tensors are there: whoever waits hears no more than that, and may still say no. */
+static int report_all(void *ctx, uint64_t done, uint64_t total)
+{
+    const wb__delivery *out = ctx;
+    (void)done;
+    (void)total;
+    return out->progress->report(out->progress->ctx, out->total, out->total);
+}
+
 static wb_status create(wb__delivery *out)
 {
     const wb_conversion *plan = out->plan;
+    const wb_progress progress = {out, report_all};
     static const char *const formats[] = {"",       "gguf", "safetensors", "safetensors",
                                           "ollama", "npz"};
     bool gguf = plan->target == WB_TARGET_GGUF, store = plan->target == WB_TARGET_OLLAMA;
@@ -136,6 +146,7 @@ static wb_status create(wb__delivery *out)
         .source = plan->model,
         .limits = &out->context->limits,
         .allocator = &plan->allocator,
+        .progress = out->progress == NULL ? NULL : &progress,
     };
     wb_status status = wb_writer_create(&options, &out->writer, out->context->error);
     if (status == WB_OK && gguf)
@@ -215,25 +226,36 @@ static bool is_settled(const wb__delivery *out, wb_status status)
     return !has;
 }
 
-static wb_status write_all(wb__delivery *out, wb__journal **journal, const wb_progress *progress)
+/* Tells the writer of all there is to be. */
+static wb_status declare_all(wb__delivery *out)
 {
-    size_t taken = 0;
+    if (out->plan->whole)
+        return wb__deliver_whole(out);
+    wb_status status = create(out);
+    if (status == WB_OK)
+        status = wb__deliver_tensors(out);
+    return status == WB_OK && out->folder ? wb__deliver_beside(out) : status;
+}
+
+static wb_status write_all(wb__delivery *out, wb__journal **journal)
+{
+    bool taken = false;
     wb_status status = open_journal(out, journal);
     out->keeps = *journal != NULL;
     if (status == WB_OK)
-        status = create(out);
-    if (status == WB_OK)
-        status = wb__deliver_tensors(out);
-    if (status == WB_OK && out->folder)
-        status = wb__deliver_beside(out);
+        status = declare_all(out);
     if (status == WB_OK)
         status = wb_writer_plan(out->writer, out->path, out->context->error);
     if (status == WB_OK)
         status = wb_writer_begin(out->writer, out->context->error);
     out->begun = status == WB_OK;
     if (status == WB_OK)
-        status = blame_source(out, wb__rounds_do(out, *journal, progress, &taken));
-    if (status == WB_OK && taken > 0)
+        status = out->plan->whole
+                     ? wb__deliver_whole_file(out, wb__journal_is_known(*journal), &taken)
+                     : wb__rounds_do(out, *journal, &taken);
+    if (out->begun)
+        status = blame_source(out, status);
+    if (status == WB_OK && taken)
         status =
             wb__plan_note(out->plan, out->context, WB_INFO, WB__FINDING_CONVERT_RESUMED,
                           WB__STR(""), "what an earlier run had written was verified and taken up");
@@ -243,19 +265,17 @@ static wb_status write_all(wb__delivery *out, wb__journal **journal, const wb_pr
 wb_status wb__plan_run(wb_conversion *plan, wb__context *context, const char *path,
                        const wb_progress *progress)
 {
-    if (plan->whole)
-        return wb__whole_run(plan, context, path);
-    wb__delivery out = {.plan = plan, .context = context, .path = path};
+    wb__delivery out = {.plan = plan, .context = context, .path = path, .progress = progress};
     wb__journal *journal = NULL;
     size_t n = plan->tensors.count;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n && !plan->whole; i++) {
         wb__planned_at(plan, i)->fidelity = (wb__fidelity){0};
         wb__planned_at(plan, i)->done = false;
     }
     out.indices = wb__alloc_zeroed(&plan->allocator, (n + 1) * sizeof *out.indices);
     if (out.indices == NULL)
         return wb__fail_memory(context);
-    wb_status status = write_all(&out, &journal, progress);
+    wb_status status = write_all(&out, &journal);
     bool finished = status == WB_OK || status == WB_ERROR_CHANGED ||
                     (!out.begun && wb__journal_is_empty(journal)) || is_settled(&out, status);
     wb_writer_free(out.writer);

@@ -4,7 +4,7 @@
  */
 #include <stdio.h>
 
-#include "convert/convert.h"
+#include "convert/deliver.h"
 #include "convert/imatrix.h"
 
 /* Ollama does not read numbers that are stored with the highest byte first. */
@@ -126,33 +126,37 @@ static wb_status describe(const wb_conversion *plan, wb_writer *writer, wb_error
     return status;
 }
 
-wb_status wb__whole_run(wb_conversion *plan, wb__context *context, const char *path)
+wb_status wb__deliver_whole(wb__delivery *out)
 {
-    wb_writer *writer = NULL;
+    const wb_conversion *plan = out->plan;
+    wb_error *error = out->context->error;
     uint64_t config;
     bool store = plan->target == WB_TARGET_OLLAMA;
     const wb_writer_options options = {.size = sizeof options,
                                        .format = store ? "ollama" : "gguf",
-                                       .flags = plan->replace ? WB_WRITE_FORCE : 0,
+                                       .flags = (plan->replace ? WB_WRITE_FORCE : 0) |
+                                                (out->keeps ? WB_WRITE_KEEP : 0),
                                        .store = plan->store,
                                        .source = plan->model,
-                                       .limits = &context->limits,
-                                       .allocator = &plan->allocator};
-    wb_status status = wb_writer_create(&options, &writer, context->error);
+                                       .limits = &out->context->limits,
+                                       .allocator = &plan->allocator,
+                                       .progress = out->progress};
+    wb_status status = wb_writer_create(&options, &out->writer, error);
     if (status == WB_OK)
-        status = wb_writer_set_whole(writer, plan->model, context->error);
+        status = wb_writer_set_whole(out->writer, plan->model, error);
     if (status == WB_OK && store)
-        status = wb__deliver_store_texts(plan, writer, context->error);
+        status = wb__deliver_store_texts(plan, out->writer, error);
     if (status == WB_OK && store)
         status = wb_meta_find(plan->model, "ollama.config", SIZE_MAX, &config) == WB_OK
-                     ? wb_writer_copy_meta(writer, plan->model, config, context->error)
-                     : describe(plan, writer, context->error);
-    if (status == WB_OK)
-        status = wb_writer_plan(writer, path, context->error);
-    if (status == WB_OK)
-        status = wb_writer_begin(writer, context->error);
-    if (status == WB_OK)
-        status = wb_writer_commit(writer, context->error);
-    wb_writer_free(writer);
+                     ? wb_writer_copy_meta(out->writer, plan->model, config, error)
+                     : describe(plan, out->writer, error);
+    return status;
+}
+
+wb_status wb__deliver_whole_file(wb__delivery *out, bool known, bool *taken)
+{
+    uint64_t bytes;
+    wb_status status = wb_writer_copy_whole(out->writer, !known, &bytes, out->context->error);
+    *taken = bytes > 0;
     return status;
 }

@@ -167,10 +167,8 @@ wb_status wb__folder_make_kept(wb__context *context, wb__arena *arena, const cha
 
 bool wb__folder_is_kept(const wb_allocator *allocator, const char *beside)
 {
-    wb__str path = wb__str_from(beside, SIZE_MAX);
-    while (path.len > 1 && path.ptr[path.len - 1] == '/')
-        path.len--;
-    char *copy = wb__path_join(allocator, "", path);
+    int os_error = 0;
+    char *copy = wb__path_follow(allocator, beside, &os_error);
     char *kept = copy == NULL ? NULL : wb__kept_path(allocator, copy);
     bool is = kept == NULL || is_folder(kept); /* NULL: who knows */
     if (kept != NULL)

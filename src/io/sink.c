@@ -5,6 +5,10 @@
 #define _FILE_OFFSET_BITS 64
 #include <errno.h>
 #include <fcntl.h>
+#ifdef __linux__
+#include <linux/fs.h>
+#endif
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -128,6 +132,29 @@ void wb__sink_hasten(const wb_sink *sink)
 #endif
 }
 
+int wb__sink_settle(const wb_sink *sink, uint64_t offset, uint64_t n)
+{
+#ifdef SYNC_FILE_RANGE_WRITE
+    const unsigned all =
+        SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER;
+    /* What could not be written is told once, here or by fsync; what else goes wrong is no matter. */
+    if (sync_file_range(sink->fd, (off_t)offset, (off_t)n, all) != 0 &&
+        (errno == EIO || errno == ENOSPC || errno == EDQUOT))
+        return errno;
+#else
+    (void)sink;
+    (void)offset;
+    (void)n;
+#endif
+    return 0;
+}
+
+uint64_t wb__sink_length(const wb_sink *sink)
+{
+    struct stat st;
+    return fstat(sink->fd, &st) == 0 && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
+}
+
 bool wb__sink_is_file(const wb_sink *sink)
 {
     return sink->path != NULL;
@@ -136,6 +163,27 @@ bool wb__sink_is_file(const wb_sink *sink)
 int wb__sink_place(const wb_sink *sink, uint64_t offset, const void *bytes, size_t n)
 {
     return wb__write_at(sink->fd, offset, bytes, n);
+}
+
+bool wb__sink_share(wb__context *context, const wb_sink *sink, const wb__source *source)
+{
+    bool shared = false;
+#ifdef FICLONE
+    wb_error spare;
+    wb__context quiet = *context;
+    quiet.error =
+        wb__error_reset(&spare, &spare); /* what is wrong with the source shows when it is read */
+    int fd = wb__source_is_file(source) ? wb__source_borrow_fd(source, &quiet) : -1;
+    if (fd >= 0) {
+        shared = ioctl(sink->fd, FICLONE, fd) == 0;
+        wb__source_return_fd(source, fd);
+    }
+#else
+    (void)context;
+    (void)sink;
+    (void)source;
+#endif
+    return shared;
 }
 
 #define COPY_BYTES ((size_t)1 << 20)

@@ -64,6 +64,17 @@ wb__direct wb__sink_direct(wb_sink *sink, uint64_t length);
 /* Has the system begin to put on the disk what was written so far, so that finishing need not wait. */
 void wb__sink_hasten(const wb_sink *sink);
 
+/* Waits until n bytes from an offset on are on the disk, as far as the system can tell of a part of a file: what is
+ * left to wait for when the file is finished is less then. 0, or errno. */
+int wb__sink_settle(const wb_sink *sink, uint64_t offset, uint64_t n);
+
+/* The bytes of a file by now. */
+uint64_t wb__sink_length(const wb_sink *sink);
+
+/* Has the file be all of a source, at once and without a byte copied, where the file system can have two files share
+ * what they hold. False: it cannot. */
+bool wb__sink_share(wb__context *context, const wb_sink *sink, const wb__source *source);
+
 /* Copies n bytes of a source to an offset, within the file system where that can. Thread-safe. */
 wb_status wb__sink_copy(wb__context *context, const wb_sink *sink, uint64_t offset,
                         const wb__source *source, uint64_t from, uint64_t n);
@@ -107,6 +118,15 @@ bool wb__sink_withdraw(wb_sink *sink);
 
 /* Leaves the temporary name to the next who writes into the folder. */
 void wb__sink_leave(wb_sink *sink);
+
+/*
+ * Follows the symbolic links at the end of `path`, also where the last one leads to nothing yet, so
+ * that the file they mean is replaced and not the link. Free with strlen + 1; NULL with *os_error on failure.
+ */
+char *wb__sink_follow(const wb_allocator *allocator, const char *path, int *os_error);
+
+/* The same of what may be a folder: slashes at the end count for nothing, and none is left. */
+char *wb__path_follow(const wb_allocator *allocator, const char *path, int *os_error);
 
 /* ---- folder_out.c ---- */
 

@@ -47,6 +47,26 @@ char *wb__sink_follow(const wb_allocator *allocator, const char *path, int *os_e
     return NULL;
 }
 
+static wb__str without_slashes(const char *path)
+{
+    wb__str text = wb__str_from(path, SIZE_MAX);
+    while (text.len > 1 && text.ptr[text.len - 1] == '/')
+        text.len--;
+    return text;
+}
+
+char *wb__path_follow(const wb_allocator *allocator, const char *path, int *os_error)
+{
+    char *plain = wb__path_join(allocator, "", without_slashes(path));
+    char *end = plain == NULL ? NULL : wb__sink_follow(allocator, plain, os_error);
+    wb__sink_free_text(allocator, plain);
+    plain = end == NULL ? NULL : wb__path_join(allocator, "", without_slashes(end));
+    if (plain == NULL && *os_error == 0)
+        *os_error = ENOMEM;
+    wb__sink_free_text(allocator, end);
+    return plain;
+}
+
 int wb__sink_open_folder(const wb_allocator *allocator, const char *path)
 {
     size_t n = (size_t)(wb__sink_base(path) - path);

@@ -59,12 +59,6 @@ void wb__sink_draw_name(wb_sink *sink);
 /* What stands behind the last '/'. */
 const char *wb__sink_base(const char *path);
 
-/*
- * Follows the symbolic links at the end of `path`, also where the last one leads to nothing yet, so
- * that the file they mean is replaced and not the link. NULL with *os_error on failure.
- */
-char *wb__sink_follow(const wb_allocator *allocator, const char *path, int *os_error);
-
 /* Opens the folder a file is in. A descriptor, or -1 with errno. */
 int wb__sink_open_folder(const wb_allocator *allocator, const char *path);
 

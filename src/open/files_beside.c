@@ -40,19 +40,25 @@ wb_status wb__beside_text(const wb_model *model, wb__context *context, const cha
     return status;
 }
 
+static const char *const names[] = {"config.json",
+                                    "generation_config.json",
+                                    "tokenizer.json",
+                                    "tokenizer.model",
+                                    "tokenizer_config.json",
+                                    "chat_template.jinja",
+                                    "vocab.txt",
+                                    "1_Pooling/config.json",
+                                    "adapter_config.json",
+                                    "model.safetensors.index.json"};
+
+const char *wb__beside_name(size_t i)
+{
+    return i < sizeof names / sizeof names[0] ? names[i] : NULL;
+}
+
 wb_status wb__model_reads(const wb_model *model, wb__context *context, const char *path,
                           bool *reads)
 {
-    static const char *const names[] = {"config.json",
-                                        "generation_config.json",
-                                        "tokenizer.json",
-                                        "tokenizer.model",
-                                        "tokenizer_config.json",
-                                        "chat_template.jinja",
-                                        "vocab.txt",
-                                        "1_Pooling/config.json",
-                                        "adapter_config.json",
-                                        "model.safetensors.index.json"};
     wb_status status = WB_OK;
     *reads = false;
     for (size_t i = 0; i < model->source_count && !*reads; i++)

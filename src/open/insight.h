@@ -36,6 +36,9 @@ wb_status wb__insight_of(const wb_model *model, wb__context *context, const wb__
 wb_status wb__beside_text(const wb_model *model, wb__context *context, const char *name,
                           char **text, size_t *bytes);
 
+/* The names of such files, in any order; NULL behind the last. */
+const char *wb__beside_name(size_t i);
+
 /* Whether `path` leads to a file of weights, or to one that is read beside them. MEMORY is the only failure. */
 wb_status wb__model_reads(const wb_model *model, wb__context *context, const char *path,
                           bool *reads);

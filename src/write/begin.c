@@ -67,6 +67,21 @@ static wb_status check_content(void *ctx, const char *name)
     return status;
 }
 
+/* Of a symbolic link what it means is made or replaced; files are named as the caller has it. */
+static wb_status follow_folder(wb__context *context, wb_writer *writer)
+{
+    int os_error = 0;
+    char *end = wb__path_follow(&context->allocator, writer->folder, &os_error);
+    if (end == NULL) {
+        context->file = writer->folder;
+        return os_error == ENOMEM ? wb__fail_memory(context)
+                                  : wb__fail_os(context, os_error, "cannot look at the output");
+    }
+    writer->folder = wb__arena_copy(&writer->arena, end, strlen(end));
+    wb__free(&context->allocator, end, strlen(end) + 1);
+    return writer->folder == NULL ? wb__fail_memory(context) : WB_OK;
+}
+
 static wb_status check_folder(wb__context *context, wb_writer *writer)
 {
     struct stat st;
@@ -76,9 +91,8 @@ static wb_status check_folder(wb__context *context, wb_writer *writer)
         return errno == ENOENT ? WB_OK : wb__fail_os(context, errno, "cannot look at the output");
     if (!(writer->flags & WB_WRITE_FORCE) || !S_ISDIR(st.st_mode))
         return fail_target(context, path, WB__FINDING_WRITE_EXISTS,
-                           S_ISDIR(st.st_mode)   ? "the folder is there already"
-                           : S_ISLNK(st.st_mode) ? "a symbolic link is there already"
-                                                 : "something else than a folder is there already");
+                           S_ISDIR(st.st_mode) ? "the folder is there already"
+                                               : "something else than a folder is there already");
     for (size_t i = 0; source != NULL && i < source->source_count; i++) {
         if (wb__source_is_in(source->sources[i], context, path))
             return fail_target(context, path, WB__FINDING_WRITE_SOURCE,
@@ -251,10 +265,7 @@ wb_status wb__output_finish(wb__context *context, wb_writer *writer, wb__output 
         status = wb__between_finish(context, writer, output);
     if (status == WB_OK && !wb__sink_is_file(output->sink))
         status = wb__put_padding(context, writer, output, output->layout.bytes);
-    if (status == WB_OK && writer->whole != NULL)
-        status = wb__sink_copy(context, output->sink, 0, writer->whole->sources[0], 0,
-                               output->layout.bytes);
-    if (status == WB_OK && writer->is_store)
+    if (status == WB_OK && writer->is_store && writer->whole == NULL)
         status = wb__store_digest(context, writer, output);
     if (status == WB_OK)
         status = wb__sink_finish(context, output->sink, output->layout.bytes);
@@ -313,6 +324,8 @@ wb_status wb__writer_begin(wb__context *context, wb_writer *writer)
     wb_status status = check_planned(context, writer);
     if (status == WB_OK && !writer->has_paths)
         status = wb__fail_argument(context, "the files were planned without a path");
+    if (status == WB_OK && writer->folder != NULL)
+        status = follow_folder(context, writer);
     if (status == WB_OK && writer->folder != NULL)
         status = check_folder(context, writer);
     if (status == WB_OK && writer->is_store)

@@ -115,7 +115,10 @@ static wb_status write_extra(wb__context *context, const wb_writer *writer, wb__
 wb_status wb__extras_write(wb__context *context, wb_writer *writer)
 {
     wb_status status = WB_OK;
-    for (size_t i = 0; i < writer->extras.count && status == WB_OK; i++)
-        status = write_extra(context, writer, wb__list_at(&writer->extras, i));
+    for (size_t i = 0; i < writer->extras.count && status == WB_OK; i++) {
+        status = wb__writer_hear(context, writer, WB__ALL_BYTES);
+        if (status == WB_OK)
+            status = write_extra(context, writer, wb__list_at(&writer->extras, i));
+    }
     return status;
 }

@@ -82,6 +82,8 @@ wb_status wb__writer_make(wb__context *context, const wb_writer_options *options
     writer->max_file_bytes = options->max_file_bytes;
     writer->max_file_tensors = options->max_file_tensors;
     writer->source = options->source;
+    if (options->progress != NULL)
+        writer->progress = *options->progress;
     writer->claims[0] = writer->claims[1] = -1;
     writer->arena.allocator = &writer->allocator;
     writer->metas = (wb__list){.arena = &writer->arena, .item_size = sizeof(wb__out_meta)};

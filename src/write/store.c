@@ -26,11 +26,19 @@ static wb_status fail_hash(wb__context *context)
     return wb__fail_os(context, EIO, "libcrypto could not compute the SHA-256 that names a blob");
 }
 
+wb_status wb__store_end_digest(wb__context *context, wb__sha256 *hash, wb__output *output)
+{
+    uint8_t digest[WB__SHA256_BYTES];
+    if (!wb__sha256_finish(hash, digest))
+        return fail_hash(context);
+    print_digest(digest, output->digest);
+    return WB_OK;
+}
+
 /* Bytes were written in any order, so that they are read back, out of the page cache mostly. */
 static wb_status hash_output(wb__context *context, wb__output *output, wb__sha256 *hash,
                              uint8_t *chunk)
 {
-    uint8_t digest[WB__SHA256_BYTES];
     uint64_t at = 0, end = output->layout.bytes;
     while (at < end) {
         size_t n = end - at < CHUNK ? (size_t)(end - at) : CHUNK;
@@ -40,10 +48,7 @@ static wb_status hash_output(wb__context *context, wb__output *output, wb__sha25
         wb__sha256_add(hash, chunk, n);
         at += n;
     }
-    if (!wb__sha256_finish(hash, digest))
-        return fail_hash(context);
-    print_digest(digest, output->digest);
-    return WB_OK;
+    return wb__store_end_digest(context, hash, output);
 }
 
 wb_status wb__store_digest(wb__context *context, wb_writer *writer, wb__output *output)
@@ -194,12 +199,12 @@ wb_status wb__store_commit(wb__context *context, wb_writer *writer)
 {
     wb__buffer text = {.allocator = &context->allocator, .ceiling = SIZE_MAX / 2};
     wb_sink *manifest = NULL;
-    wb_status status = WB_OK;
-    for (size_t i = 0; i < writer->output_count && status == WB_OK; i++)
-        status = wb__output_finish(context, writer, &writer->outputs[i]);
+    wb_status status = wb__outputs_finish(context, writer);
     if (status == WB_OK)
         status = wb__writer_check_source(context, writer);
     writer->forgets = writer->forgets || status == WB_ERROR_CHANGED;
+    if (status == WB_OK)
+        status = wb__writer_hear(context, writer, WB__ALL_BYTES);
     if (status == WB_OK)
         status = wb__store_manifest(context, writer, &text);
     if (status == WB_OK)

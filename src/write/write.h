@@ -6,9 +6,10 @@
  *              names of files and what lies beside them (outputs.c)
  *   begin      room looked for, targets checked, then each file as it is needed (begin.c)
  *   put, copy  bytes to their places, from any threads; which are there is known exactly (put.c,
- *              copy.c), some of it while their maker goes on (behind.c); headers between them, with checksums, once they are (between.c)
+ *              copy.c), some of it while their maker goes on (behind.c); headers between them, with
+ *              checksums, once they are (between.c); or one file as it is (whole.c)
  *   commit     all files durable under temporary names, then all renamed, the one that makes sense of
- *              the others last (commit.c)
+ *              the others last; whoever waits may say no until the first is (commit.c)
  *
  * The first failure of a write is final and is remembered: see io/sink.h.
  */
@@ -80,6 +81,7 @@ typedef struct wb__output {
     size_t first;     /* position of its first tensor in wb_writer.order */
     uint64_t left;    /* bytes of tensors that are still to come */
     uint64_t dirty;   /* written since the system was last told to put them on the disk */
+    bool filled;      /* a whole file: it is there */
     bool finished;    /* durable, under a temporary name */
     wb__str layer;    /* ollama: the name of the layer, and the digest of the blob in hexadecimal */
     char digest[2 * WB__SHA256_BYTES + 1];
@@ -114,6 +116,7 @@ struct wb_writer {
     uint64_t max_file_tensors;
     const wb_model *source;
     const wb_model *whole; /* whose one file is the result; NULL: none */
+    wb_progress progress;  /* report NULL: nobody waits */
     wb__arena arena;
     wb__list metas;   /* of wb__out_meta */
     wb__list tensors; /* of wb__outgoing */
@@ -286,6 +289,16 @@ wb_status wb__store_digest(wb__context *context, wb_writer *writer, wb__output *
 /* All blobs into their places, then the manifest. */
 wb_status wb__store_commit(wb__context *context, wb_writer *writer);
 
+/* Ends the digest of a blob, all of whose bytes were added. */
+wb_status wb__store_end_digest(wb__context *context, wb__sha256 *hash, wb__output *output);
+
+/* ---- whole.c ---- */
+
+/* Copies the file that the result is to be; *taken: bytes of it that a former run left, and that stay unless `anew`. */
+wb_status wb__whole_fill(wb__context *context, wb_writer *writer, bool anew, uint64_t *taken);
+wb_status wb__writer_copy_whole(wb__context *context, wb_writer *writer, bool anew,
+                                uint64_t *taken);
+
 /* ---- put.c, copy.c, commit.c ---- */
 
 /* Where bytes of a tensor go, once wb__put_begin has let them through. */
@@ -351,6 +364,13 @@ typedef struct wb__copy {
 
 wb_status wb__writer_copy(wb__context *context, const wb__copy *copy);
 wb_status wb__writer_check_source(wb__context *context, const wb_writer *writer);
+
+/* Asks whoever waits whether to go on, so many bytes of the files being there: CANCELLED, or OK. */
+#define WB__ALL_BYTES UINT64_MAX
+wb_status wb__writer_hear(wb__context *context, const wb_writer *writer, uint64_t done);
+
+/* Makes all outputs durable under temporary names, and asks on the way. */
+wb_status wb__outputs_finish(wb__context *context, wb_writer *writer);
 wb_status wb__writer_commit(wb__context *context, wb_writer *writer);
 
 #endif

@@ -48,6 +48,16 @@ cmp a.gguf b.gguf
 wb realign plain/model.safetensors --alignment 64 --align-tensors
 wb realign plain/model.safetensors --alignment 4096 --align-tensors
 wb verify -q plain
+# Fillers have a number; a tensor that is called otherwise is a tensor.
+PYTHONPATH=$SOURCE/tests/cli python3 -B -c '
+import zoo
+zoo.save("padded.safetensors", [("__padding__.%s" % n, "U8", [3], b"abc") for n in ("3", "mine", "3x", "", "12")]
+         + [("__padding__.4", "I8", [3], b"abc"), ("t", "F32", [1], b"1234")])'
+wb convert padded.safetensors unpadded.safetensors
+wb inspect unpadded.safetensors --json | python3 -B -c '
+import json, sys
+names = sorted(t["name"] for t in json.load(sys.stdin)["tensors"])
+assert names == sorted(["__padding__.mine", "__padding__.3x", "__padding__.", "__padding__.4", "t"]), names'
 
 # To standard output, and from it.
 wb convert one - --to safetensors >out.safetensors

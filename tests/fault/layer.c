@@ -426,6 +426,7 @@ ssize_t __wrap_copy_file_range(int from, off_t *in, int to, off_t *out, size_t n
         errno = os_error;
     else if (done > 0)
         QUIETLY(note_copied(to, (uint64_t)at, (size_t)done));
+    layer.copied += done > 0 ? (uint64_t)done : 0;
     return done;
 }
 

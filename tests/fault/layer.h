@@ -95,6 +95,7 @@ typedef struct layer_state {
     long descriptors; /* opened and not closed */
     long blocks;      /* allocated and not freed */
     uint64_t put;     /* bytes that pwrite wrote */
+    uint64_t copied;  /* bytes that copy_file_range wrote */
     bool wrong;       /* a block was freed with another size, or a descriptor closed twice */
 } layer_state;
 

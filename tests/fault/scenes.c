@@ -214,10 +214,11 @@ static wb_status recover(wb_error *error)
 
 /* ---- converting ---- */
 
+/* The first that is heard when all is there, or, of a file that goes over as it is, before any of it is. */
 static int hear(void *ctx, uint64_t done, uint64_t total)
 {
     (void)ctx;
-    if (done == total) {
+    if (all_given_at == 0 && (done == total || done == 0)) {
         all_given_at = layer.calls;
         bytes_given = total;
     }
@@ -226,20 +227,22 @@ static int hear(void *ctx, uint64_t done, uint64_t total)
 
 static uint64_t max_file_bytes;
 
-static wb_status convert(wb_target target, const char *quant, const char *to, uint32_t flags,
-                         wb_error *error)
+/* `store`: where the model that is converted is, NULL: it is a path. */
+static wb_status convert_of(const char *from, const char *store, wb_target target,
+                            const char *quant, const char *to, uint32_t flags, wb_error *error)
 {
     const wb_progress progress = {NULL, hear};
     wb_model *model;
     wb_conversion *conversion = NULL;
     const wb_open_options open = {
-        .size = sizeof open, .access = WB_ACCESS_READ, .allocator = &allocator};
+        .size = sizeof open, .access = WB_ACCESS_READ, .store = store, .allocator = &allocator};
     const wb_convert_policy policy = {.size = sizeof policy,
                                       .quant = quant,
                                       .flags = WB_CONVERT_FORCE | flags,
                                       .max_file_bytes = max_file_bytes,
                                       .store = at("out/store")};
-    wb_status status = wb_open(TEST_DATA "/twins/llama", &open, &model, error);
+    all_given_at = 0;
+    wb_status status = wb_open(from, &open, &model, error);
     if (status == WB_OK)
         status = wb_convert_plan(model, target, &policy, &conversion, error);
     if (status == WB_OK)
@@ -247,6 +250,12 @@ static wb_status convert(wb_target target, const char *quant, const char *to, ui
     wb_conversion_free(conversion);
     wb_close(model);
     return status;
+}
+
+static wb_status convert(wb_target target, const char *quant, const char *to, uint32_t flags,
+                         wb_error *error)
+{
+    return convert_of(TEST_DATA "/twins/llama", NULL, target, quant, to, flags, error);
 }
 
 static wb_status convert_gguf(wb_error *error)
@@ -296,6 +305,18 @@ static wb_status resume_folder(wb_error *error)
 static wb_status resume_store(wb_error *error)
 {
     return convert(WB_TARGET_OLLAMA, "F16", "m", WB_CONVERT_RESUME, error);
+}
+
+/* A file as it is, into a store and out of one. */
+static wb_status whole_in(wb_error *error)
+{
+    return convert_of(at("in/m.gguf"), NULL, WB_TARGET_OLLAMA, NULL, "m", WB_CONVERT_RESUME, error);
+}
+
+static wb_status whole_out(wb_error *error)
+{
+    return convert_of("m", at("in/store"), WB_TARGET_GGUF, NULL, at("out/m.gguf"),
+                      WB_CONVERT_RESUME, error);
 }
 
 static wb_status convert_store(wb_error *error)
@@ -490,6 +511,8 @@ const scene scenes[] = {
     {"converting to a folder of shards, resumable", old_folder, resume_folder, NULL, false, false,
      false},
     {"converting into a store, resumable", nothing, resume_store, MANIFEST, false, false, true},
+    {"a file into a store as it is, resumable", nothing, whole_in, MANIFEST, false, false, true},
+    {"a file out of a store as it is, resumable", old_gguf, whole_out, NULL, false, false, false},
     {"an .npz over a file", old_file, write_npz, NULL, false, false, false},
     {"converting into a store", nothing, convert_store, MANIFEST, false, false, true},
     {"reading", nothing, read_file, NULL, true, false, false},
@@ -557,6 +580,10 @@ void scenes_begin(void)
     need(write_model(&gguf, &error), "in/m.gguf", &error);
     copy("in/m.gguf", "in/old.gguf");
     need(set("in/old.gguf", "old", 0, &error), "in/old.gguf", &error);
+    need(convert_of(at("in/m.gguf"), NULL, WB_TARGET_OLLAMA, NULL, "m", 0, &error), "out/store",
+         &error);
+    if (rename(at("out/store"), at("in/store")) != 0)
+        broken("moving", "out/store");
     break_edit();
     empty_folder("out");
 }

@@ -75,13 +75,17 @@ static void make_source(uint64_t seed)
 typedef struct ending {
     int reports; /* until it comes; -1: never */
     bool kills;  /* or cancels */
+    const char
+        *last; /* NULL: all reports count; else those when all is there, and before this is */
 } ending;
 
 static int report(void *ctx, uint64_t done, uint64_t total)
 {
     ending *e = ctx;
-    (void)done;
-    (void)total;
+    if (e->last != NULL && access(e->last, F_OK) == 0)
+        fail_msg("%s is there, and going on is asked for\n", e->last);
+    if (e->last != NULL && done < total)
+        return 0;
     if (e->reports < 0 || e->reports-- > 0)
         return 0;
     if (e->kills)
@@ -144,7 +148,7 @@ static wb_status run(const job *j, const char *folder, ending end, bool *resumed
     return status;
 }
 
-static const ending never = {-1, false};
+static const ending never = {-1, false, NULL};
 
 /* The same in a process that ends with it. */
 static int run_apart(const job *j, const char *folder, ending end, int delay_us)
@@ -227,12 +231,12 @@ static void killed_between_rounds(void **state)
     for (size_t i = 0; i < JOBS; i++) {
         int round = 0;
         fresh("out");
-        while (WIFSIGNALED(run_apart(&jobs[i], "out", (ending){round, true}, -1)))
+        while (WIFSIGNALED(run_apart(&jobs[i], "out", (ending){round, true, NULL}, -1)))
             assert_true(++round < 20);
         assert_true(round >= 4);
         /* The last of them ended; once more, killed in each round and then let go. */
         fresh("out");
-        assert_true(WIFSIGNALED(run_apart(&jobs[i], "out", (ending){round - 1, true}, -1)));
+        assert_true(WIFSIGNALED(run_apart(&jobs[i], "out", (ending){round - 1, true, NULL}, -1)));
         assert_true(entries("out") >= 2);
         finish(&jobs[i], "out", true);
     }
@@ -262,7 +266,7 @@ static void damaged(void **state)
         const job *j = &jobs[turn / 3 % 3];
         size_t n;
         fresh("out");
-        assert_true(WIFSIGNALED(run_apart(j, "out", (ending){2, true}, -1)));
+        assert_true(WIFSIGNALED(run_apart(j, "out", (ending){2, true, NULL}, -1)));
         char *path = text_of("%s/out/%s", scratch, turn % 3 == 0 ? j->resume : j->partial);
         unsigned char *bytes = read_file(path, &n);
         size_t at = (size_t)(next_random(&seed) % n);
@@ -284,7 +288,7 @@ static void journal_cut_anywhere(void **state)
     for (size_t cut = 0; cut < 24 + 3 * 56; cut += is_slow() ? 47 : 13) {
         size_t n;
         fresh("out");
-        assert_true(WIFSIGNALED(run_apart(j, "out", (ending){1, true}, -1)));
+        assert_true(WIFSIGNALED(run_apart(j, "out", (ending){1, true, NULL}, -1)));
         char *path = text_of("%s/out/%s", scratch, j->resume);
         unsigned char *bytes = read_file(path, &n);
         assert_true(n >= 24 + 3 * 56);
@@ -305,7 +309,7 @@ static void changed(void **state)
     for (size_t i = 0; i < 2; i++) {
         const job *j = &jobs[some[i]];
         fresh("out");
-        assert_true(WIFSIGNALED(run_apart(j, "out", (ending){2, true}, -1)));
+        assert_true(WIFSIGNALED(run_apart(j, "out", (ending){2, true, NULL}, -1)));
         make_source(2 + i);
         assert_int_equal(run(j, "out", never, &resumed, &nmse), WB_OK);
         assert_false(resumed);
@@ -313,7 +317,7 @@ static void changed(void **state)
         job other = *j;
         other.quant = i == 0 ? "Q4_0" : "F16";
         fresh("out");
-        assert_true(WIFSIGNALED(run_apart(j, "out", (ending){2, true}, -1)));
+        assert_true(WIFSIGNALED(run_apart(j, "out", (ending){2, true, NULL}, -1)));
         assert_int_equal(run(&other, "out", never, &resumed, &nmse), WB_OK);
         assert_false(resumed);
         compare(&other, "out", nmse);
@@ -324,7 +328,7 @@ static void changed(void **state)
             job few = jobs[i];
             few.shard = shard;
             fresh("out");
-            assert_true(WIFSIGNALED(run_apart(&jobs[i], "out", (ending){3, true}, -1)));
+            assert_true(WIFSIGNALED(run_apart(&jobs[i], "out", (ending){3, true, NULL}, -1)));
             assert_true(is_there("out", jobs[i].partial));
             assert_int_equal(run(&few, "out", never, &resumed, &nmse), WB_OK);
             compare(&few, "out", nmse);
@@ -334,13 +338,13 @@ static void changed(void **state)
     job whole = jobs[SPLITS];
     whole.shard = 0;
     fresh("out");
-    assert_true(WIFSIGNALED(run_apart(&whole, "out", (ending){3, true}, -1)));
+    assert_true(WIFSIGNALED(run_apart(&whole, "out", (ending){3, true, NULL}, -1)));
     assert_int_equal(run(&jobs[SPLITS], "out", never, &resumed, &nmse), WB_OK);
     compare(&jobs[SPLITS], "out", nmse);
     job like = whole;
     like.name = "d-00009-of-00009.gguf";
     fresh("out");
-    assert_true(WIFSIGNALED(run_apart(&like, "out", (ending){3, true}, -1)));
+    assert_true(WIFSIGNALED(run_apart(&like, "out", (ending){3, true, NULL}, -1)));
     assert_int_equal(run(&jobs[SPLITS], "out", never, &resumed, &nmse), WB_OK);
     assert_int_equal(run(&like, "out", never, &resumed, &nmse), WB_OK);
     assert_true(resumed);
@@ -357,8 +361,8 @@ static void two_in_a_store(void **state)
     other.name = "other/m:1";
     other.quant = "F16";
     fresh("out");
-    assert_true(WIFSIGNALED(run_apart(&jobs[A_STORE], "out", (ending){2, true}, -1)));
-    assert_true(WIFSIGNALED(run_apart(&other, "out", (ending){3, true}, -1)));
+    assert_true(WIFSIGNALED(run_apart(&jobs[A_STORE], "out", (ending){2, true, NULL}, -1)));
+    assert_true(WIFSIGNALED(run_apart(&other, "out", (ending){3, true, NULL}, -1)));
     char *command = text_of("find %s/out/blobs -maxdepth 1 -type f -delete", scratch);
     assert_int_equal(system(command), 0);
     free(command);
@@ -435,12 +439,35 @@ static void cancelled(void **state)
     for (size_t j = 0; j < JOBS; j++) {
         fresh("out");
         for (int i = 0; i < 3; i++) {
-            assert_int_equal(run(&jobs[j], "out", (ending){i, false}, &resumed, &nmse),
+            assert_int_equal(run(&jobs[j], "out", (ending){i, false, NULL}, &resumed, &nmse),
                              WB_ERROR_CANCELLED);
             assert_true(is_there("out", jobs[j].resume));
             assert_true(jobs[j].is_refused || is_there("out", jobs[j].partial));
         }
         finish(&jobs[j], "out", true);
+    }
+}
+
+/* All is there, and is put on the disk: it can be cancelled as long as nothing has its name, and nothing is lost. */
+static void cancelled_at_the_end(void **state)
+{
+    (void)state;
+    for (size_t j = 0; j < JOBS; j++) {
+        char *last = text_of("%s/out/%s", scratch, jobs[j].last);
+        for (int times = 0;; times++) {
+            bool resumed;
+            double nmse;
+            fresh("out");
+            if (run(&jobs[j], "out", (ending){times, false, last}, &resumed, &nmse) == WB_OK) {
+                assert_true(times >= 2); /* one when all is there, and one before the first name */
+                break;
+            }
+            assert_false(is_there("out", jobs[j].last));
+            assert_true(is_there("out", jobs[j].resume));
+            finish(&jobs[j], "out", true);
+        }
+        compare_trees(&jobs[j], "out", &(double){0});
+        free(last);
     }
 }
 
@@ -452,7 +479,7 @@ static void locked(void **state)
     double nmse;
     for (size_t i = 0; i < JOBS; i++) {
         fresh("out");
-        assert_int_equal(run(&jobs[i], "out", (ending){2, false}, &resumed, &nmse),
+        assert_int_equal(run(&jobs[i], "out", (ending){2, false, NULL}, &resumed, &nmse),
                          WB_ERROR_CANCELLED);
         char *path = text_of("%s/out/%s", scratch, jobs[i].resume);
         int fd = open(path, O_RDWR | O_CLOEXEC);
@@ -471,7 +498,8 @@ static void by_a_second_name(void **state)
     bool resumed;
     double nmse;
     fresh("out");
-    assert_int_equal(run(&jobs[0], "out", (ending){2, false}, &resumed, &nmse), WB_ERROR_CANCELLED);
+    assert_int_equal(run(&jobs[0], "out", (ending){2, false, NULL}, &resumed, &nmse),
+                     WB_ERROR_CANCELLED);
     char *path = text_of("%s/out/%s", scratch, jobs[0].resume),
          *other = text_of("%s/other", scratch);
     char *command =
@@ -495,7 +523,7 @@ static void out_of_room(void **state)
     int status;
     fresh("out");
     const job *j = &jobs[A_FOLDER]; /* several files, of which each needs its room when it begins */
-    assert_true(WIFSIGNALED(run_apart(j, "out", (ending){1, true}, -1)));
+    assert_true(WIFSIGNALED(run_apart(j, "out", (ending){1, true, NULL}, -1)));
     pid_t child = fork();
     if (child == 0) {
         const struct rlimit limit = {512, 512};
@@ -520,6 +548,7 @@ int main(void)
         cmocka_unit_test(two_in_a_store),
         cmocka_unit_test(changes_on_the_way),
         cmocka_unit_test(cancelled),
+        cmocka_unit_test(cancelled_at_the_end),
         cmocka_unit_test(locked),
         cmocka_unit_test(by_a_second_name),
         cmocka_unit_test(out_of_room),

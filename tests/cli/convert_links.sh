@@ -1,0 +1,66 @@
+# An output that is a symbolic link, to a file or to a folder: what it leads to is made or replaced, and the link stays.
+model=$DATA/twins/qwen2
+mkdir elsewhere
+ln -s elsewhere/real link
+ln -s elsewhere/real/ slash
+for to in safetensors mlx; do # by copying, and by converting
+    # What is not there yet
+    wb convert "$model" link --to "$to"
+    [ -L link ]
+    [ -d elsewhere/real ]
+    [ ! -L elsewhere/real ]
+    wb verify -q elsewhere/real
+    # What is there
+    echo old >elsewhere/real/old
+    for out in link link/ slash; do
+        code=0
+        wb convert "$model" $out --to "$to" 2>message || code=$?
+        [ "$code" = 4 ]
+        grep -q 'the folder is there already' message
+    done
+    wb convert "$model" slash --to "$to" --force
+    [ -L slash ]
+    [ -L link ]
+    [ ! -e elsewhere/real/old ]
+    [ -s elsewhere/real/config.json ]
+    wb verify -q link
+    # The folder of the source by another name is none to be replaced.
+    code=0
+    wb convert elsewhere/real link --to "$to" --force 2>message || code=$?
+    [ "$code" = 4 ]
+    grep -q 'the output is the folder of a file that is read' message
+    rm -r elsewhere/real
+done
+# Neither a file nor a loop is a folder.
+touch file
+ln -s file to-file
+ln -s round round
+for out in to-file round; do
+    code=0
+    wb convert "$model" $out --to mlx 2>message || code=$?
+    [ "$code" -ge 3 ]
+    [ -L $out ]
+    [ ! -s file ]
+done
+[ -z "$(find . -name '.wb*' -o -name '.*.wb-*')" ]
+
+# What was broken off lies beside the target, and is taken up by whatever name it is asked for.
+strace -o /dev/null true 2>/dev/null || { echo "skipped: strace cannot trace here"; exit 0; }
+export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" # which LeakSanitizer does by tracing, too
+ln -s elsewhere/real.gguf link.gguf
+for out in link link.gguf; do
+    to=safetensors
+    [ $out = link ] || to=gguf
+    real=elsewhere/$(basename "$(readlink $out)")
+    code=0
+    strace -f -qq -o trace -e trace=fsync -e inject=fsync:signal=SIGKILL:when=1 \
+        wb convert "$model" $out --to $to --quant F16 || code=$?
+    [ "$code" != 0 ]
+    [ -e "elsewhere/.$(basename "$real").wb-resume" ]
+    [ -e "elsewhere/.$(basename "$real").wb-partial" ]
+    wb convert "$model" "$real" --to $to --quant F16 --json >answer
+    grep -q convert-resumed answer
+    [ -L $out ]
+    [ -e "$real" ]
+done
+[ -z "$(find . -name '.wb*' -o -name '.*.wb-*')" ]
