@@ -5,7 +5,7 @@
  * kernel that allows it, which containers and sandboxes often do not. Without any of them there is no
  * ring, and reads are made one by one.
  *
- * A ring is one thread's. Whatever befalls it, memory that it reads into is known to be its own until the read is
+ * A ring is one thread's at a time. Whatever befalls it, memory that it reads into is known to be its own until the read is
  * given back: a kernel that stops to answer may write all the same.
  */
 #ifndef WB_IO_RING_H
