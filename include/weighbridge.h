@@ -1306,9 +1306,10 @@ typedef struct wb_buffer {
  * provider  owned, release with wb_provider_destroy
  *
  * With wb_policy.io WB_IO_AUTO what is stored in one piece of 1 MiB or more and not in the page cache is
- * read past it, and everything else through it; all of it where there is a budget, so that what made room
- * and comes back may be there. WB_IO_READ: all through it. WB_IO_DIRECT: such pieces past it, whether they
- * are in it or not. What is used where it is mapped (wb_device.borrow) is none of io's business.
+ * read past it while several threads load, and everything else through it; all of it where there is a
+ * budget, so that what made room and comes back may be there. WB_IO_READ: all through it. WB_IO_DIRECT: such
+ * pieces past it, whether they are in it or not. WB_IO_MAP is refused: what is used where it is mapped
+ * (wb_device.borrow) is none of io's business.
  *
  * Fails with ARGUMENT or MEMORY.
  */
