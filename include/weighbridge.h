@@ -1225,6 +1225,16 @@ WB_API void wb_device_close(wb_device *device);
  */
 typedef struct wb_provider wb_provider;
 
+/* How the bytes of files are fetched. */
+typedef enum wb_io {
+    /* What is in the page cache is mapped, or copied where the model is not in MAP mode; what is not
+     * is read past the page cache. Files on a network file system are read through the page cache. */
+    WB_IO_AUTO = 0,
+    WB_IO_MAP = 1,   /* mapped; only for models in MAP mode */
+    WB_IO_READ = 2,  /* read through the page cache */
+    WB_IO_DIRECT = 3 /* read past it (O_DIRECT), as far as the file system can */
+} wb_io;
+
 /* What becomes of plain tensors of F32, BF16 and F16. All others stay what they are. */
 typedef enum wb_plain_policy {
     WB_PLAIN_F16 = 0,
@@ -1239,6 +1249,7 @@ typedef struct wb_policy {
     wb_plain_policy plain;
     int32_t dtype;                 /* for WB_PLAIN_DTYPE: F32, F16 or BF16 */
     uint32_t flags;                /* WB_POLICY_* */
+    wb_io io;                      /* how bytes are fetched that are copied; below */
     uint64_t budget;               /* bytes the buffers may take on the device; 0: any number */
     const wb_allocator *allocator; /* NULL: malloc, and mmap for large blocks; copied */
     const wb_executor *executor;   /* for wb_provider_prefetch; NULL: serial; copied */
@@ -1293,6 +1304,12 @@ typedef struct wb_buffer {
  * device    NULL: the memory of this process; otherwise copied, and not closed with the provider
  * policy    NULL: defaults
  * provider  owned, release with wb_provider_destroy
+ *
+ * With wb_policy.io WB_IO_AUTO what is stored in one piece of 1 MiB or more and not in the page cache is
+ * read past it while several threads load, and everything else through it; all of it where there is a
+ * budget, so that what made room and comes back may be there. WB_IO_READ: all through it. WB_IO_DIRECT: such
+ * pieces past it, whether they are in it or not. WB_IO_MAP is refused: what is used where it is mapped
+ * (wb_device.borrow) is none of io's business.
  *
  * Fails with ARGUMENT or MEMORY.
  */
@@ -1478,16 +1495,6 @@ WB_API wb_status wb_plan_range_at(const wb_plan *plan, uint64_t index,
 /* --------------------------------------------------------------------------------------------- */
 /* Loading: all weights, once, as fast as they come                                              */
 /* --------------------------------------------------------------------------------------------- */
-
-/* How the bytes of files are fetched. */
-typedef enum wb_io {
-    /* What is in the page cache is mapped, or copied where the model is not in MAP mode; what is not
-     * is read past the page cache. Files on a network file system are read through the page cache. */
-    WB_IO_AUTO = 0,
-    WB_IO_MAP = 1,   /* mapped; only for models in MAP mode */
-    WB_IO_READ = 2,  /* read through the page cache */
-    WB_IO_DIRECT = 3 /* read past it (O_DIRECT), as far as the file system can */
-} wb_io;
 
 /* A piece of a tensor, as it arrives. */
 typedef struct wb_piece {

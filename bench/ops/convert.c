@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "../worker.h"
+#include "cold.h"
 #include "crc.h"
 #include "crew.h"
 #include "file.h"
@@ -40,23 +41,6 @@ static wb_model *open_model(void)
     if (wb_open(path, &options, &model, &error) != WB_OK)
         bench_die(path, error.message);
     return model;
-}
-
-/* Machines put files out of memory that nobody has read for a while; what is measured here finds all of it there. */
-static void warm(void)
-{
-    wb_model *model = open_model();
-    wb_file file = {.size = sizeof file};
-    void *room = bench_room(PIECE);
-    if (wb_file_at(model, 0, &file, &error) != WB_OK)
-        bench_die(path, error.message);
-    int fd = open(file.path, O_RDONLY | O_CLOEXEC);
-    while (fd >= 0 && read(fd, room, PIECE) > 0)
-        continue;
-    if (fd >= 0)
-        (void)close(fd);
-    free(room);
-    wb_close(model);
 }
 
 static wb_conversion *plan_of(const wb_model *model)
@@ -125,7 +109,7 @@ static uint64_t run_convert(unsigned long times)
 {
     uint64_t sum = 0;
     for (unsigned long i = 0; i < times; i++) {
-        warm();
+        (void)bench_prepare(path, 0);
         (void)unlink(result); /* removing the last one takes long, and none of the stages does it */
         bench_prime(PRIMED);
         uint64_t begin = bench_now(), cpu = bench_cpu_now();
@@ -286,7 +270,7 @@ static uint64_t run_stages(unsigned long times)
 {
     uint64_t sum = 0;
     for (unsigned long i = 0; i < times; i++) {
-        warm();
+        (void)bench_prepare(path, 0);
         cost slowest = stage(read_pieces);
         slowest = slower(slowest, stage(encode_pieces));
         (void)unlink(result);

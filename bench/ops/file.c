@@ -1,10 +1,9 @@
-#define _GNU_SOURCE
+#define _POSIX_C_SOURCE 200809L
 #include "file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 void *bench_read(const char *path, size_t *n)
 {
@@ -28,14 +27,4 @@ void *bench_room(size_t n)
         bench_die("memory", "none left");
     memset(room, 1, n);
     return room;
-}
-
-void bench_prime(size_t n)
-{
-    void *room = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (room == MAP_FAILED)
-        bench_die("memory", "none left");
-    (void)madvise(room, n, MADV_HUGEPAGE);
-    memset(room, 1, n);
-    (void)munmap(room, n);
 }

@@ -12,10 +12,4 @@ void *bench_read(const char *path, size_t *n);
 /* Memory that was touched; never freed. */
 void *bench_room(size_t n);
 
-/*
- * A virtual machine gives pages that are free for a while back to its host, and whoever touches them next waits
- * for the host. After this there are as many bytes of memory that the machine has.
- */
-void bench_prime(size_t n);
-
 #endif

@@ -19,10 +19,10 @@
 #include <unistd.h>
 
 #include "../worker.h"
+#include "cold.h"
 #include "crew.h"
-#include "file.h"
 
-enum { CHUNK = 8 << 20, FLOOR_THREADS = 4 };
+enum { CHUNK = 8 << 20, FLOOR_THREADS = 4, PRIMED = 64 << 20 };
 
 static wb_error error;
 static wb_load_options options = {.size = sizeof options};
@@ -74,41 +74,9 @@ static wb_model *open_model(void)
     return model;
 }
 
-/* Brings a file to where it is to be: in the page cache, but for its first bytes. */
-static void prepare_file(const wb_model *model, uint64_t i, const wb_file *file)
-{
-    static char chunk[CHUNK];
-    uint64_t cached, evict_to = cold == 100 ? file->bytes : file->bytes / 100 * cold;
-    int fd = open(file->path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        bench_die(file->path, "cannot be opened");
-    (void)fsync(fd);
-    if (evict_to > 0 && posix_fadvise(fd, 0, (off_t)evict_to, POSIX_FADV_DONTNEED) != 0)
-        bench_die(file->path, "cannot be dropped from the page cache");
-    for (uint64_t at = evict_to; at < file->bytes; at += CHUNK)
-        if (pread(fd, chunk, CHUNK, (off_t)at) < 0)
-            bench_die(file->path, "cannot be read");
-    (void)close(fd);
-    if (wb_file_cached(model, i, &cached, &error) != WB_OK)
-        bench_die(file->path, error.message);
-    uint64_t wanted = file->bytes - evict_to;
-    if (cached > wanted + file->bytes / 16 || cached + file->bytes / 16 < wanted)
-        bench_die(file->path, "is not in the page cache as it is to be");
-}
-
-/* While nothing is mapped, which would not leave the page cache. */
 static void prepare(void)
 {
-    wb_model *model = open_model();
-    wb_file file = {.size = sizeof file};
-    bytes = 0;
-    for (uint64_t i = 0; i < wb_file_count(model); i++) {
-        if (wb_file_at(model, i, &file, &error) != WB_OK)
-            bench_die(path, error.message);
-        prepare_file(model, i, &file);
-        bytes += file.bytes;
-    }
-    wb_close(model);
+    bytes = bench_prepare(path, cold);
 }
 
 static void load_once(const wb_load_options *with)
@@ -180,7 +148,7 @@ static uint64_t run(unsigned long times)
     uint64_t took = 0;
     for (unsigned long i = 0; i < times; i++) {
         prepare();
-        bench_prime((size_t)64 << 20);
+        bench_prime(PRIMED);
         wb_model *model = open_model();
         uint64_t begin = bench_now(), cpu = bench_cpu_now();
         if (wb_load(model, &options, NULL, &error) != WB_OK)

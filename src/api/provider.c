@@ -14,6 +14,8 @@ static wb_status check_policy(wb__context *context, const wb_policy *policy)
         return wb__fail_argument(context, "wb_policy.dtype is none of F32, F16 and BF16");
     if (policy->flags & ~WB_POLICY_KEEP_SCALES)
         return wb__fail_argument(context, "wb_policy.flags has bits that mean nothing");
+    if (policy->io > WB_IO_DIRECT || policy->io == WB_IO_MAP)
+        return wb__fail_argument(context, "wb_policy.io is none of WB_IO_AUTO, READ and DIRECT");
     return WB_OK;
 }
 
@@ -50,7 +52,12 @@ wb_status wb_provider_create(const wb_model *model, const wb_device *device,
         status = check_policy(&context, policy);
     if (status == WB_OK && device != NULL)
         status = check_device(&context, device);
-    return status == WB_OK ? wb__provider_make(&context, model, device, policy, provider) : status;
+    if (status != WB_OK)
+        return status;
+    const wb__files files = {.sources = model->sources,
+                             .count = model->source_count,
+                             .io = policy == NULL ? WB_IO_AUTO : policy->io};
+    return wb__provider_make(&context, model, &files, device, policy, provider);
 }
 
 void wb_provider_destroy(wb_provider *provider)

@@ -74,8 +74,8 @@ wb_status wb__direct_read(const wb__source *source, const wb__direct *direct, wb
         ssize_t got = pread(direct->fd, dst + done, rounded - done, (off_t)(offset + done));
         if (got < 0 && errno == EINTR)
             continue;
-        if (got < 0 && (errno == EINVAL || errno == EOPNOTSUPP))
-            break; /* this file system wants more than an alignment */
+        if (got < 0 && (errno == EINVAL || errno == EOPNOTSUPP || errno == EFAULT))
+            break; /* this file system wants more than an alignment, or the memory is a device's */
         if (got < 0) {
             int os_error = errno;
             const char *file = context->file;
@@ -91,4 +91,14 @@ wb_status wb__direct_read(const wb__source *source, const wb__direct *direct, wb
     }
     return done >= n ? WB_OK
                      : wb__source_read(source, context, offset + done, dst + done, n - done);
+}
+
+wb_status wb__direct_read_into(const wb__source *source, const wb__direct *direct,
+                               wb__context *context, uint64_t offset, uint8_t *room, size_t n,
+                               uint8_t **bytes)
+{
+    size_t before = (size_t)(offset % WB__DIRECT_ALIGNMENT);
+    uint8_t *begin = room + (0 - (uintptr_t)room) % WB__DIRECT_ALIGNMENT;
+    *bytes = begin + before;
+    return wb__direct_read(source, direct, context, offset - before, begin, before + n);
 }

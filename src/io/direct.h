@@ -43,11 +43,31 @@ void wb__direct_open_fd(int fd, wb__direct *direct);
 void wb__direct_close(wb__direct *direct);
 
 /*
+ * Whether reading n bytes past the page cache is worth it when so many of them are in it: these are fetched
+ * again.
+ */
+static inline bool wb__direct_pays(uint64_t cached, uint64_t n)
+{
+    return cached <= n / 2;
+}
+
+/*
  * Fills dst with the n bytes at `offset`; offset and dst must be multiples of WB__DIRECT_ALIGNMENT,
  * and dst have room for n rounded up to one. What cannot be read this way is read through the page
  * cache. Thread-safe.
  */
 wb_status wb__direct_read(const wb__source *source, const wb__direct *direct, wb__context *context,
                           uint64_t offset, void *dst, size_t n);
+
+/* Room for n bytes that begin anywhere in a file, wherever the room begins. */
+#define WB__DIRECT_ROOM(n) ((n) + 3 * WB__DIRECT_ALIGNMENT)
+
+/*
+ * Reads the n bytes at any offset into `room`, which has WB__DIRECT_ROOM(n) bytes; *bytes is where in it
+ * they begin. Otherwise as wb__direct_read.
+ */
+wb_status wb__direct_read_into(const wb__source *source, const wb__direct *direct,
+                               wb__context *context, uint64_t offset, uint8_t *room, size_t n,
+                               uint8_t **bytes);
 
 #endif

@@ -18,8 +18,7 @@ wb_io wb__load_choose(const wb__load *load, const wb__load_piece *piece)
         return WB_IO_READ;
     if (cached == n)
         return cached_io;
-    /* Reading past the page cache fetches again what was there: worth it only for the smaller part. */
-    return cached > n / 2 ? WB_IO_READ : WB_IO_DIRECT;
+    return wb__direct_pays(cached, n) ? WB_IO_DIRECT : WB_IO_READ;
 }
 
 static bool is_aligned(const void *memory)

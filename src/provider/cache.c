@@ -112,6 +112,7 @@ void wb__provider_trim(wb_provider *provider)
     for (size_t i = 0; i < provider->entries.count; i++)
         (void)evict(provider, entry_at(provider, i));
     (void)pthread_mutex_unlock(&provider->lock);
+    wb__rooms_trim(&provider->rooms);
 }
 
 /* ---- loading ---- */
@@ -143,8 +144,8 @@ static wb_status fill_buffer(const wb_provider *provider, wb__context *context,
                              const wb__layout *layout, wb_buffer *buffer)
 {
     wb__lost lost = {0, 0};
-    wb_status status =
-        wb__fill(context, provider->model, layout, &provider->device, buffer->handle, &lost);
+    wb_status status = wb__fill(context, provider->model, &provider->files, layout,
+                                &provider->device, buffer->handle, &lost);
     buffer->overflowed = lost.overflowed;
     buffer->underflowed = lost.underflowed;
     return status;

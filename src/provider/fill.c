@@ -2,15 +2,17 @@
 
 #include "dtype/block.h"
 
-#define CHUNK_BYTES ((size_t)2 << 20) /* of stored bytes: what reading passes through unbuffered */
+/* Of stored bytes: what reading passes through unbuffered. */
+#define CHUNK_BYTES WB__STRAIGHT_BYTES
+#define READY_BYTES (2 * CHUNK_BYTES) /* a chunk grows where BF16 becomes F32, twofold */
 
 typedef struct filler {
     wb__context *context;
     const wb_model *model;
     const wb_device *device;
     void *handle;
-    uint8_t *mapped;   /* NULL: through upload */
-    uint8_t *stored;   /* bytes as they were read, where they are converted */
+    uint8_t *mapped; /* NULL: through upload */
+    wb__straight straight;
     uint8_t *ready[2]; /* as they go up, by turns */
     bool staged[2];    /* that is the device's memory */
     void *event[2];
@@ -52,38 +54,63 @@ static uint64_t chunk_elements(const wb__run *run)
     return (uint64_t)CHUNK_BYTES * 8 / dtype->block_bits * dtype->block_size / unit * unit;
 }
 
-static wb_status read_chunk(const filler *f, const wb__run *run, uint64_t first, uint64_t n,
-                            uint8_t *dst, uint64_t room)
+static wb_status read_elements(const filler *f, const wb__run *run, uint64_t first, uint64_t n,
+                               uint8_t *dst, uint64_t bytes)
 {
     wb_slice slice = run->slice;
     slice.first = first;
     slice.count = n;
-    return wb_tensor_read(f->model, run->part, &slice, -1, dst, room, f->context->error);
+    return wb_tensor_read(f->model, run->part, &slice, -1, dst, bytes, f->context->error);
+}
+
+/* Reads a chunk into `dst`, which has WB__DIRECT_ROOM(bytes) bytes, and says where in it. */
+static wb_status read_chunk(filler *f, const wb__run *run, uint64_t first, uint64_t n, uint8_t *dst,
+                            size_t bytes, uint8_t **chunk)
+{
+    *chunk = NULL;
+    if (wb__straight_turn(&f->straight, f->model, run)) {
+        uint64_t at = wb__dtype_bytes(wb__dtype_get(run->from), first);
+        wb_status status = wb__straight_read(&f->straight, at, dst, bytes, chunk);
+        if (status != WB_OK || *chunk != NULL)
+            return status;
+    }
+    *chunk = dst;
+    return read_elements(f, run, first, n, dst, bytes);
+}
+
+/* Converts n values, which may begin at an odd address of the room, and are moved then. */
+static void convert(const filler *f, const wb__run *run, uint8_t *values, uint64_t n, uint8_t *dst)
+{
+    const wb__dtype *from = wb__dtype_get(run->from);
+    size_t odd = (uintptr_t)values % (from->block_bits / 8);
+    if (odd != 0)
+        memmove(values - odd, values, (size_t)wb__dtype_bytes(from, n));
+    wb__convert_floats(run->from, values - odd, n, run->to, dst, f->lost);
 }
 
 static wb_status fill_chunk(filler *f, const wb__run *run, uint64_t first, uint64_t n)
 {
-    uint64_t from = wb__dtype_bytes(wb__dtype_get(run->from), n);
-    uint64_t to = wb__dtype_bytes(wb__dtype_get(run->to), n);
+    size_t from = (size_t)wb__dtype_bytes(wb__dtype_get(run->from), n);
+    size_t to = (size_t)wb__dtype_bytes(wb__dtype_get(run->to), n);
     uint64_t at = run->dst + wb__dtype_bytes(wb__dtype_get(run->to), first);
     uint8_t *dst = f->mapped != NULL ? f->mapped + at : f->ready[f->turn];
     bool converts = run->from != run->to;
+    uint8_t *room = converts ? wb__straight_room(&f->straight) : dst;
+    uint8_t *chunk = NULL;
     wb_status status = f->mapped != NULL ? WB_OK : wait_for(f, f->turn);
+    if (status == WB_OK && room == NULL)
+        status = wb__fail_memory(f->context);
     if (status == WB_OK)
-        status = read_chunk(f, run, first, n, converts ? f->stored : dst, from);
+        status = read_chunk(f, run, first, n, room, from, &chunk);
     if (status != WB_OK)
         return status;
     if (converts)
-        wb__convert_floats(run->from, f->stored, n, run->to, dst, f->lost);
-    return f->mapped != NULL ? WB_OK : upload(f, dst, at, (size_t)to);
+        convert(f, run, chunk, n, dst);
+    return f->mapped != NULL ? WB_OK : upload(f, converts ? dst : chunk, at, to);
 }
 
-static wb_status fill_run(filler *f, const wb__run *run)
+static wb_status fill_chunks(filler *f, const wb__run *run)
 {
-    if (run->elements == 0)
-        return WB_OK;
-    if (f->mapped != NULL && run->from == run->to)
-        return read_chunk(f, run, 0, run->elements, f->mapped + run->dst, run->bytes);
     uint64_t most = chunk_elements(run);
     wb_status status = WB_OK;
     for (uint64_t first = 0; first < run->elements && status == WB_OK; first += most) {
@@ -91,6 +118,39 @@ static wb_status fill_run(filler *f, const wb__run *run)
         status = fill_chunk(f, run, first, left < most ? left : most);
     }
     return status;
+}
+
+/* Copies or converts a run that the straight way was found for. */
+static wb_status fill_windows(filler *f, const wb__run *run)
+{
+    const wb__dtype *from = wb__dtype_get(run->from), *to = wb__dtype_get(run->to);
+    bool converts = run->from != run->to;
+    wb_status status = WB_OK;
+    for (uint64_t done = 0; done < run->elements && status == WB_OK;) {
+        uint8_t *dst = f->mapped + run->dst + wb__dtype_bytes(to, done), *bytes;
+        size_t n;
+        status = wb__straight_next(&f->straight, &bytes, &n);
+        uint64_t elements = wb__dtype_elements(from, n);
+        if (status == WB_OK && converts)
+            convert(f, run, bytes, elements, dst);
+        else if (status == WB_OK && bytes != dst)
+            memcpy(dst, bytes, n);
+        done += elements;
+    }
+    return status;
+}
+
+static wb_status fill_run(filler *f, const wb__run *run)
+{
+    if (run->elements == 0)
+        return WB_OK;
+    uint64_t step = wb__dtype_bytes(wb__dtype_get(run->from), chunk_elements(run));
+    if (f->mapped != NULL && wb__straight_turn(&f->straight, f->model, run) &&
+        wb__straight_begin(&f->straight, step, run->from == run->to ? f->mapped + run->dst : NULL))
+        return fill_windows(f, run);
+    if (f->mapped != NULL && run->from == run->to)
+        return read_elements(f, run, 0, run->elements, f->mapped + run->dst, run->bytes);
+    return fill_chunks(f, run);
 }
 
 /* Bytes between sections are 0. */
@@ -115,16 +175,6 @@ static wb_status fill_gaps(filler *f, const wb__layout *layout)
     return status;
 }
 
-static bool converts_any(const wb__layout *layout)
-{
-    for (size_t i = 0; i < layout->runs.count; i++) {
-        const wb__run *run = wb__list_at(&layout->runs, i);
-        if (run->from != run->to)
-            return true;
-    }
-    return false;
-}
-
 static wb_status fill_all(filler *f, const wb__layout *layout)
 {
     wb_status status = fill_gaps(f, layout);
@@ -144,27 +194,27 @@ static wb_status fill_all(filler *f, const wb__layout *layout)
 /* ---- memory ---- */
 
 /* Where bytes wait to go up: from the device if it has some that suits it. */
-static bool make_ready(filler *f, unsigned turn, size_t bytes)
+static bool make_ready(filler *f, unsigned turn)
 {
     const wb_device *device = f->device;
     if (device->stage != NULL)
-        f->ready[turn] = device->stage(device->ctx, bytes);
+        f->ready[turn] = device->stage(device->ctx, READY_BYTES);
     f->staged[turn] = f->ready[turn] != NULL;
     if (!f->staged[turn])
-        f->ready[turn] = wb__alloc(&f->context->allocator, bytes);
+        f->ready[turn] = wb__alloc(&f->context->allocator, READY_BYTES);
     return f->ready[turn] != NULL;
 }
 
-static void free_ready(filler *f, unsigned turn, size_t bytes)
+static void free_ready(filler *f, unsigned turn)
 {
     if (f->staged[turn])
-        f->device->unstage(f->device->ctx, f->ready[turn], bytes);
+        f->device->unstage(f->device->ctx, f->ready[turn], READY_BYTES);
     else
-        wb__free(&f->context->allocator, f->ready[turn], bytes);
+        wb__free(&f->context->allocator, f->ready[turn], READY_BYTES);
 }
 
-wb_status wb__fill(wb__context *context, const wb_model *model, const wb__layout *layout,
-                   const wb_device *device, void *handle, wb__lost *lost)
+wb_status wb__fill(wb__context *context, const wb_model *model, const wb__files *files,
+                   const wb__layout *layout, const wb_device *device, void *handle, wb__lost *lost)
 {
     filler f = {.context = context,
                 .model = model,
@@ -172,20 +222,16 @@ wb_status wb__fill(wb__context *context, const wb_model *model, const wb__layout
                 .handle = handle,
                 .mapped = device->map == NULL ? NULL : device->map(device->ctx, handle),
                 .lost = lost};
-    const size_t bytes = 2 * CHUNK_BYTES; /* a chunk grows where BF16 becomes F32, twofold */
-    const bool converts = converts_any(layout);
     bool enough = true;
     if (f.mapped == NULL && device->upload == NULL)
         return wb__fail_device(context, WB_ERROR_UNSUPPORTED, "map", layout->bytes);
     if (f.mapped == NULL)
-        enough = make_ready(&f, 0, bytes) && make_ready(&f, 1, bytes);
-    if (enough && converts)
-        f.stored = wb__alloc(&context->allocator, CHUNK_BYTES);
-    wb_status status =
-        enough && (f.stored != NULL || !converts) ? fill_all(&f, layout) : wb__fail_memory(context);
-    wb__free(&context->allocator, f.stored, CHUNK_BYTES);
+        enough = make_ready(&f, 0) && make_ready(&f, 1);
+    wb__straight_open(&f.straight, context, files);
+    wb_status status = enough ? fill_all(&f, layout) : wb__fail_memory(context);
+    wb__straight_close(&f.straight);
     for (unsigned turn = 0; turn < 2; turn++)
-        free_ready(&f, turn, bytes);
+        free_ready(&f, turn);
     return status;
 }
 

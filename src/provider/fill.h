@@ -6,6 +6,7 @@
 
 #include "device/device.h"
 #include "provider/request.h"
+#include "provider/straight.h"
 
 /* Values that a conversion lost. */
 typedef struct wb__lost {
@@ -20,8 +21,8 @@ void wb__convert_floats(int32_t from, const void *src, uint64_t n, int32_t to, v
                         wb__lost *lost);
 
 /* Fills a buffer of layout->bytes bytes. */
-wb_status wb__fill(wb__context *context, const wb_model *model, const wb__layout *layout,
-                   const wb_device *device, void *handle, wb__lost *lost);
+wb_status wb__fill(wb__context *context, const wb_model *model, const wb__files *files,
+                   const wb__layout *layout, const wb_device *device, void *handle, wb__lost *lost);
 
 /*
  * The bytes of a layout as they lie in the file, if they serve as they are: in one piece, unchanged,

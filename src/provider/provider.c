@@ -57,8 +57,8 @@ static wb_status make_device(wb__context *context, wb_provider *provider, const 
     return status;
 }
 
-wb_status wb__provider_make(wb__context *context, const wb_model *model, const wb_device *device,
-                            const wb_policy *policy, wb_provider **out)
+wb_status wb__provider_make(wb__context *context, const wb_model *model, const wb__files *files,
+                            const wb_device *device, const wb_policy *policy, wb_provider **out)
 {
     *out = NULL;
     wb_provider *provider = wb__alloc(&context->allocator, sizeof *provider);
@@ -68,6 +68,8 @@ wb_status wb__provider_make(wb__context *context, const wb_model *model, const w
     provider->allocator = context->allocator;
     provider->executor = context->executor;
     provider->model = model;
+    provider->files = *files;
+    provider->files.rooms = &provider->rooms;
     provider->becomes.plain = WB_DTYPE_F16;
     provider->becomes.converts_scales = true;
     if (policy != NULL) {
@@ -76,11 +78,19 @@ wb_status wb__provider_make(wb__context *context, const wb_model *model, const w
             provider->becomes.plain = policy->plain == WB_PLAIN_DTYPE ? policy->dtype : -1;
         provider->budget = policy->budget;
     }
+    /* Buffers that make room for others come back, and find the page cache useful then. */
+    if (provider->budget != 0 && provider->files.io == WB_IO_AUTO)
+        provider->files.io = WB_IO_READ;
     provider->arena.allocator = &provider->allocator;
     provider->entries = (wb__list){.arena = &provider->arena, .item_size = sizeof(wb__entry *)};
     atomic_init(&provider->clock, 1);
     bool locks = pthread_mutex_init(&provider->lock, NULL) == 0;
     if (locks && pthread_cond_init(&provider->loaded, NULL) != 0) {
+        (void)pthread_mutex_destroy(&provider->lock);
+        locks = false;
+    }
+    if (locks && !wb__rooms_init(&provider->rooms, &provider->allocator)) {
+        (void)pthread_cond_destroy(&provider->loaded);
         (void)pthread_mutex_destroy(&provider->lock);
         locks = false;
     }
@@ -107,6 +117,7 @@ void wb__provider_free(wb_provider *provider)
     wb__provider_free_buffers(provider);
     if (provider->own.close != NULL)
         provider->own.close(provider->own.ctx);
+    wb__rooms_free(&provider->rooms);
     wb__names_table_free(&provider->names);
     wb__list_free(&provider->entries);
     wb__arena_free(&provider->arena);

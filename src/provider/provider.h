@@ -3,6 +3,8 @@
  *
  *   request.h   what is asked for: operands, shares, layouts
  *   fill.h      bytes from files into a buffer
+ *   straight.h  those that lie there as they are wanted, past the page cache
+ *   rooms.h     memory they pass through
  *   table.h     names to entries, looked up without a lock
  *   cache.c     entries: loading, counting uses, making room
  *   plan.c      where the part of a rank lies, without a provider
@@ -46,6 +48,8 @@ struct wb_provider {
     wb_allocator allocator;
     wb_executor executor;
     const wb_model *model;
+    wb__files files; /* its */
+    wb__rooms rooms;
     wb_device device;
     wb_device own; /* made for want of another, closed with the provider */
     wb__becomes becomes;
@@ -68,8 +72,10 @@ typedef struct wb__query {
     wb__rank rank;
 } wb__query;
 
-wb_status wb__provider_make(wb__context *context, const wb_model *model, const wb_device *device,
-                            const wb_policy *policy, wb_provider **provider);
+/* files->io is what the policy asks for. */
+wb_status wb__provider_make(wb__context *context, const wb_model *model, const wb__files *files,
+                            const wb_device *device, const wb_policy *policy,
+                            wb_provider **provider);
 void wb__provider_free(wb_provider *provider);
 
 /* Fills in *buffer, whose size is set, and counts a use of it. */

@@ -2,7 +2,7 @@
 M=$DATA/models/qwen3-4bit-3shards
 T=$DATA/twins
 PYTHONDONTWRITEBYTECODE=1 python3 - "$M" "$T" <<'P'
-import json, os, struct, subprocess, sys
+import json, os, resource, struct, subprocess, sys
 model, twins = sys.argv[1:]
 
 def wb(*args, code=0, err=None):
@@ -65,6 +65,21 @@ for rank in range(2):
     for i, s in enumerate(about["sections"]):
         again[i] += part[s["offset"]:s["offset"] + s["bytes"]]
 assert again == sections
+
+# A plan reads nothing and takes no memory: a tensor of 64 GiB, all of it a hole, would take minutes.
+size = 64 << 30
+header = b'{"t":{"dtype":"BF16","shape":[2,%d],"data_offsets":[0,%d]}}' % (size // 4, size)
+with open("hole.safetensors", "wb") as f:
+    f.write(len(header).to_bytes(8, "little") + header)
+    f.truncate(8 + len(header) + size)
+for args, rows in ([], 2), (["--part", "0:1/2"], 1):
+    said = subprocess.run(["wb", "get", "hole.safetensors", "t", "--dry-run", "--json", "-o", "x", *args], timeout=20,
+                          capture_output=True, check=True, preexec_fn=lambda: resource.setrlimit(
+                              resource.RLIMIT_CPU, (5, 5))).stdout
+    about = json.loads(said)
+    assert about["bytes"] == size // 2 * rows and about["shape"] == [rows, size // 4] and not about["written"]
+    assert about["dtype"] == "F16" and "overflowed" not in about and not os.path.exists("x")
+os.unlink("hole.safetensors")
 
 # q, k and v in one, cut each by itself; and as export decodes it.
 path, name = os.path.join(twins, "phi3"), "layers.0.attention.qkv.weight"
