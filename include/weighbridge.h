@@ -1536,7 +1536,7 @@ typedef struct wb_load_options {
     uint32_t flags;  /* WB_LOAD_* */
     int32_t dtype;   /* for WB_LOAD_CONVERT: a float of whole bytes */
     uint32_t lanes;  /* pieces in hand at the same time; 0: 4, and at most 64 */
-    uint64_t memory; /* bytes of buffers for all lanes; 0: 32 MiB */
+    uint64_t memory; /* bytes of buffers for all lanes; 0: 32 MiB, or 64 to convert */
     const wb_executor
         *executor; /* NULL: that of the model. As many lanes go on at once as it runs */
     const wb_progress

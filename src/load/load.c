@@ -5,6 +5,7 @@
 
 #define DEFAULT_LANES 4u
 #define DEFAULT_MEMORY ((uint64_t)32 << 20)
+#define CONVERT_MEMORY ((uint64_t)64 << 20)
 #define PIECE_MIN ((uint64_t)64 << 10)
 #define PIECE_MAX ((uint64_t)8 << 20)
 
@@ -324,11 +325,13 @@ wb_status wb__load_model(const wb_model *model, wb__context *context,
         own.lanes = DEFAULT_LANES;
     if (own.lanes > WB__LANES_MAX)
         own.lanes = WB__LANES_MAX;
-    /* Two files' digests cost a processor little more than one's; a device has one slot's bytes under way. */
+    /* Two files' digests cost a processor little more than one's; a device has one slot's bytes under way; and while
+     * one is converted the disk needs others. */
     bool pairs = (own.flags & WB_LOAD_DIGEST) && model->source_count > 1 && own.device == NULL;
+    bool converts = wb__load_only_converts(&load);
     load.hand = pairs ? WB__LOAD_HAND : 1;
-    uint32_t slots = own.lanes * (own.device != NULL ? 2 : (uint32_t)load.hand);
-    uint64_t most = own.memory != 0 ? own.memory : DEFAULT_MEMORY;
+    uint32_t slots = own.lanes * (own.device != NULL || converts ? 2 : (uint32_t)load.hand);
+    uint64_t most = own.memory != 0 ? own.memory : converts ? CONVERT_MEMORY : DEFAULT_MEMORY;
     uint64_t piece = most / slots;
     piece = piece < PIECE_MIN ? PIECE_MIN : piece > PIECE_MAX ? PIECE_MAX : piece;
     load.piece_bytes = (size_t)(piece - piece % WB__DIRECT_ALIGNMENT);

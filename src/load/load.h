@@ -136,6 +136,9 @@ void wb__load_fail_at(wb__load *load, const wb_error *error, size_t number, uint
 
 /* ---- slots.c ---- */
 
+/* Whether pieces are converted, and neither digested nor uploaded: what takes part of a lane's time, and not all. */
+bool wb__load_only_converts(const wb__load *load);
+
 wb_status wb__slots_open(wb__load *load, size_t count);
 void wb__slots_close(wb__load *load);
 

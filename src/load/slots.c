@@ -14,6 +14,12 @@ static bool digests(const wb__load *load)
     return (load->options->flags & WB_LOAD_DIGEST) != 0;
 }
 
+bool wb__load_only_converts(const wb__load *load)
+{
+    return (load->options->flags & WB_LOAD_CONVERT) && !digests(load) &&
+           load->options->device == NULL;
+}
+
 /* One digest, for which everything else should be ready in time; several are limited by the disk. */
 static bool is_one_chain(const wb__load *load)
 {
@@ -369,7 +375,7 @@ wb_status wb__slots_open(wb__load *load, size_t count)
     if (load->slots == NULL)
         return wb__fail_memory(load->context);
     load->slot_count = count;
-    load->wanted = 1;
+    load->wanted = wb__load_only_converts(load) ? (load->options->lanes + 2) / 2 : 1;
     load->is_populated = load->options->device != NULL || load->options->place != NULL;
     if (load->options->device != NULL)
         return wb__stages_open(load);
