@@ -12,7 +12,7 @@ def wb(*args, code=0):
     assert p.returncode == code, (args, code, p)
     return p.stdout
 
-rows, columns = 9000, 8192
+rows, columns = 8500, 8192
 header = json.dumps({"t": {"dtype": "F8_E4M3", "shape": [rows, columns], "data_offsets": [0, rows * columns]}}).encode()
 line = bytes(i * 37 % 120 for i in range(2 * columns))
 with open("m.safetensors", "wb") as file:
@@ -23,7 +23,7 @@ args = "convert", "m.safetensors", "out.gguf", "--rule", ".*=F16"
 wb(*args)
 expected = open("out.gguf", "rb").read()
 resumed = 0
-for when in 40, 1060, 1100:  # reads of 65,536 values; the journal is written after each 1,024
+for when in 40, 1060:  # reads of 65,536 values; the journal is written after each 1,024
     os.remove("out.gguf")
     inject = f"inject=pread64:signal=SIGKILL:when={when}"
     p = subprocess.run(["strace", "-f", "-qq", "-o", "trace", "-e", "trace=pread64", "-e", inject, "wb", *args],
@@ -33,5 +33,5 @@ for when in 40, 1060, 1100:  # reads of 65,536 values; the journal is written af
     resumed += "convert-resumed" in found
     assert open("out.gguf", "rb").read() == expected
     assert not [n for n in os.listdir() if n.startswith(".")], os.listdir()
-assert resumed == 2, resumed
+assert resumed == 1, resumed
 P
