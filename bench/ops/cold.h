@@ -7,8 +7,8 @@
 
 /*
  * Brings the files of a model into the page cache, but for so many hundredths at the beginning of each, which are
- * not to be in it, and looks whether it is so; and has the disk take what others have written. While none of them is mapped, which would not leave the page
- * cache. Returns the bytes of all.
+ * not to be in it, and looks whether it is so; and has the disk take what others have written. To be done while none
+ * of them is mapped, which would not leave the page cache. Returns the bytes of all.
  */
 uint64_t bench_prepare(const char *model, unsigned cold);
 
