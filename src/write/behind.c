@@ -146,10 +146,10 @@ bool wb__behind_is_busy(wb_behind *behind, uint32_t slot)
 
 wb_status wb__behind_put(wb__context *context, wb_behind *behind, uint32_t slot, const wb__put *put)
 {
-    flight *f = slot < behind->slots ? &behind->flights[slot] : NULL;
-    wb_status status = wb__behind_wait(context, behind, slot);
+    wb_status status = wb__behind_wait(context, behind, slot); /* looks at the number, too */
     if (status != WB_OK)
         return status;
+    flight *f = &behind->flights[slot];
     if (behind->ring == NULL || put->n < PIECE_LEAST)
         return wb__writer_put(context, behind->writer, put->index, put->offset, put->bytes, put->n);
     status = wb__put_begin(context, behind->writer, put->index, put->offset, put->n, &f->place);
