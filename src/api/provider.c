@@ -46,17 +46,19 @@ wb_status wb_provider_create(const wb_model *model, const wb_device *device,
         options.executor = policy->executor;
     }
     wb_status status = wb__context_init(&context, &options, wb__error_reset(error, &spare));
-    if (status == WB_OK && model == NULL)
-        status = wb__fail_argument(&context, "the model is NULL");
-    if (status == WB_OK && policy != NULL)
+    if (status != WB_OK)
+        return status;
+    if (model == NULL)
+        return wb__fail_argument(&context, "the model is NULL");
+    if (policy != NULL)
         status = check_policy(&context, policy);
     if (status == WB_OK && device != NULL)
         status = check_device(&context, device);
     if (status != WB_OK)
         return status;
-    const wb__files files = {.sources = model->sources,
-                             .count = model->source_count,
-                             .io = policy == NULL ? WB_IO_AUTO : policy->io};
+    wb__files files = {.sources = model->sources, .count = model->source_count, .io = WB_IO_AUTO};
+    if (policy != NULL)
+        files.io = policy->io;
     return wb__provider_make(&context, model, &files, device, policy, provider);
 }
 

@@ -358,7 +358,7 @@ void wb__journal_close(wb__journal *journal, bool finished)
     if (journal == NULL)
         return;
     wb_allocator allocator = journal->allocator;
-    if (finished && is_still_there(journal))
+    if (finished && journal->fd >= 0 && is_still_there(journal))
         (void)unlink(journal->path);
     if (journal->fd >= 0)
         (void)close(journal->fd);
