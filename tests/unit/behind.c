@@ -406,7 +406,7 @@ int main(void)
     for (size_t i = 0; i < FIRST_BYTES; i++)
         pattern[i] = (unsigned char)(i % 1024 == 0 ? next_random(&state) : pattern[i - 1] + i);
     make_source();
-    int failed = cmocka_run_group_tests_name("behind", tests, NULL, NULL);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
     free(pattern);
     free(source);
     scratch_remove(folder);
