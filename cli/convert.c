@@ -150,15 +150,15 @@ static bool find_folder(const convert_job *job, text *path)
 static wb_status add_known(const convert_job *job, wb_writer *writer, const char *folder,
                            wb_error *error)
 {
-    static const char *const names[] = {
-        "config.json",           "generation_config.json", "tokenizer.json", "tokenizer.model",
-        "tokenizer_config.json", "chat_template.jinja",    "vocab.txt"};
+    const char *name;
     wb_status status = WB_OK;
     (void)report_path(0, folder,
                       "may not be listed: of the files beside the weights only those with "
                       "names that are known go along");
-    for (size_t i = 0; i < sizeof names / sizeof names[0] && status == WB_OK; i++)
-        status = add_beside(job, writer, folder, names[i], error);
+    for (size_t i = 0; (name = wb_beside_name(i)) != NULL && status == WB_OK; i++) {
+        if (strchr(name, '/') == NULL && !is_weights(name))
+            status = add_beside(job, writer, folder, name, error);
+    }
     return status;
 }
 

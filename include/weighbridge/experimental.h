@@ -50,6 +50,10 @@ WB_API wb_status wb_sink_commit(wb_sink *sink, wb_error *error) WB_MUST_CHECK;
 /* Drops what was written. NULL is ignored. */
 WB_API void wb_sink_discard(wb_sink *sink);
 
+/* What files are called that a model can be read from beside its weights, in any order; some are in folders. NULL
+ * behind the last. */
+WB_API const char *wb_beside_name(size_t i);
+
 /* Whether a tensor is nothing but room between others, as WB_WRITE_ALIGN_TENSORS makes it: "__padding__.N", of U8. */
 WB_API int wb_tensor_is_filler(const wb_tensor *tensor);
 

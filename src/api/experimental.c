@@ -3,6 +3,7 @@
 
 #include "io/sink.h"
 #include "model/filler.h"
+#include "open/insight.h"
 #include "open/open.h"
 #include "write/write.h"
 #include "json/json.h"
@@ -92,6 +93,11 @@ void wb_behind_free(wb_behind *behind)
 }
 
 /* ---- tensors ---- */
+
+const char *wb_beside_name(size_t i)
+{
+    return wb__beside_name(i);
+}
 
 int wb_tensor_is_filler(const wb_tensor *tensor)
 {

@@ -233,12 +233,8 @@ static char *journal_path(const wb_allocator *allocator, const char *path, int *
     char *end = wb__path_follow(allocator, path, os_error);
     if (end == NULL)
         return NULL;
-    wb__str name = wb__path_base(end);
-    size_t folder = (size_t)(name.ptr - end), bytes = strlen(end) + sizeof "..wb-resume";
-    char *made = wb__alloc(allocator, bytes);
-    if (made != NULL)
-        (void)snprintf(made, bytes, "%.*s.%s.wb-resume", (int)folder, end, name.ptr);
-    else
+    char *made = wb__hidden_path(allocator, end, WB__RESUME_END);
+    if (made == NULL)
         *os_error = ENOMEM;
     wb__free(allocator, end, strlen(end) + 1);
     return made;

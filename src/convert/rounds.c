@@ -157,25 +157,25 @@ typedef struct span {
     uint8_t *rest; /* memory of the worker that has nothing of it */
 } span;
 
-static uint32_t slot_of(const worker *w, int part)
+static uint32_t slot_of(uint32_t buffer, int part)
 {
-    return w->buffer * WB__PARTS + (uint32_t)part;
+    return buffer * WB__PARTS + (uint32_t)part;
 }
 
-/* Waits until the buffer of the worker's span is written. */
-static wb_status wait_for(const worker *w, wb__context *context)
+/* Waits until a buffer is written. */
+static wb_status wait_for(const worker *w, wb__context *context, uint32_t buffer)
 {
     wb_status status = WB_OK;
     for (int part = 0; part < WB__PARTS && status == WB_OK; part++)
-        status = wb_behind_wait(w->behind, slot_of(w, part), context->error);
+        status = wb_behind_wait(w->behind, slot_of(buffer, part), context->error);
     return status;
 }
 
 static bool is_busy(const worker *w, uint32_t buffer)
 {
     bool busy = false;
-    for (uint32_t slot = buffer * WB__PARTS; slot < (buffer + 1) * WB__PARTS; slot++)
-        busy = wb_behind_is_busy(w->behind, slot) || busy;
+    for (int part = 0; part < WB__PARTS && !busy; part++)
+        busy = wb_behind_is_busy(w->behind, slot_of(buffer, part));
     return busy;
 }
 
@@ -183,8 +183,8 @@ static bool is_busy(const worker *w, uint32_t buffer)
 static bool has_another(const worker *w)
 {
     bool has = false;
-    for (uint32_t i = 1; i < BUFFERS; i++)
-        has = has || !is_busy(w, (w->buffer + i) % BUFFERS);
+    for (uint32_t i = 1; i < BUFFERS && !has; i++)
+        has = !is_busy(w, (w->buffer + i) % BUFFERS);
     return has;
 }
 
@@ -213,7 +213,7 @@ static wb_status begin_span(const runner *r, wb__context *context, worker *w, sp
         if (place % sizeof(uint64_t) == 0) /* no encoder wants more */
             made->parts[part] += place % WB_BEHIND_ALIGNMENT;
     }
-    return wait_for(w, context);
+    return wait_for(w, context, w->buffer);
 }
 
 /* Has a chunk use the memory of its worker, behind what the span has. */
@@ -241,8 +241,8 @@ static wb_status put(const runner *r, const worker *w, wb__context *context, spa
         uint64_t index = r->out->indices[made->row][part];
         size_t n = (size_t)made->bytes[part];
         if (n > 0)
-            status = behind ? wb_behind_put(w->behind, slot_of(w, part), index, before[part],
-                                            made->parts[part], n, context->error)
+            status = behind ? wb_behind_put(w->behind, slot_of(w->buffer, part), index,
+                                            before[part], made->parts[part], n, context->error)
                             : wb_writer_put(r->out->writer, index, before[part], made->parts[part],
                                             n, context->error);
         made->bytes[part] = 0;
@@ -289,7 +289,7 @@ static wb_status do_chunk(runner *r, wb__context *context, const worker *w, work
         atomic_fetch_add_explicit(&r->taken, 1, memory_order_relaxed);
         wb_status status = put(r, w, context, made, job->first + job->rows);
         if (status == WB_OK)
-            status = wait_for(w, context);
+            status = wait_for(w, context, w->buffer);
         return status == WB_OK ? take(r, context, job, &chunk) : status;
     }
     wb_status status = wb__chunk_do(r->plan, context, &chunk);
@@ -367,8 +367,8 @@ static wb_status equip(const runner *r, wb__context *context, worker *w)
 static wb_status finish_all(wb__context *context, const worker *w)
 {
     wb_status status = WB_OK;
-    for (uint32_t slot = 0; slot < BUFFERS * WB__PARTS && status == WB_OK; slot++)
-        status = wb_behind_wait(w->behind, slot, context->error);
+    for (uint32_t buffer = 0; buffer < BUFFERS && status == WB_OK; buffer++)
+        status = wait_for(w, context, buffer);
     return status;
 }
 

@@ -125,24 +125,29 @@ wb_status wb__folder_make(wb__context *context, wb__arena *arena, const char *be
     return wb__fail_os(context, errno, "cannot make a folder there");
 }
 
-static size_t kept_bytes(const char *path)
+static size_t hidden_bytes(const char *path, const char *end)
 {
-    return wb__path_folder(path).len + wb__path_base(path).len + sizeof "/." WB__KEPT_END;
+    return wb__path_folder(path).len + wb__path_base(path).len + strlen(end) + sizeof "/.";
 }
 
-static void print_kept(const char *path, char *text)
+static void print_hidden(const char *path, const char *end, char *text)
 {
     wb__str folder = wb__path_folder(path);
-    (void)snprintf(text, kept_bytes(path), "%.*s/.%s" WB__KEPT_END, (int)folder.len, folder.ptr,
-                   wb__path_base(path).ptr);
+    (void)snprintf(text, hidden_bytes(path, end), "%.*s/.%s%s", (int)folder.len, folder.ptr,
+                   wb__path_base(path).ptr, end);
+}
+
+char *wb__hidden_path(const wb_allocator *allocator, const char *path, const char *end)
+{
+    char *text = wb__alloc(allocator, hidden_bytes(path, end));
+    if (text != NULL)
+        print_hidden(path, end, text);
+    return text;
 }
 
 char *wb__kept_path(const wb_allocator *allocator, const char *path)
 {
-    char *text = wb__alloc(allocator, kept_bytes(path));
-    if (text != NULL)
-        print_kept(path, text);
-    return text;
+    return wb__hidden_path(allocator, path, WB__KEPT_END);
 }
 
 static bool is_folder(const char *path)
@@ -154,11 +159,11 @@ static bool is_folder(const char *path)
 wb_status wb__folder_make_kept(wb__context *context, wb__arena *arena, const char *beside,
                                const char **path)
 {
-    char *made = wb__arena_text(arena, kept_bytes(beside));
+    char *made = wb__arena_text(arena, hidden_bytes(beside, WB__KEPT_END));
     *path = NULL;
     if (made == NULL)
         return wb__fail_memory(context);
-    print_kept(beside, made);
+    print_hidden(beside, WB__KEPT_END, made);
     if (mkdir(made, 0777) != 0 && (errno != EEXIST || !is_folder(made)))
         return wb__fail_os(context, errno, "cannot make a folder there");
     *path = made;

@@ -16,8 +16,8 @@
 typedef struct wb__ring wb__ring;
 
 /*
- * For up to `depth` reads and writes at a time; NULL if there is none to be had. One that is `remote` has a thread of the
- * kernel's begin them, which takes longer altogether, and the caller's a tenth of the time.
+ * For up to `depth` reads and writes at a time; NULL if there is none to be had. One that is `remote` has a thread of
+ * the kernel's begin them, which takes longer altogether, and the caller's a tenth of the time.
  */
 wb__ring *wb__ring_open(const wb_allocator *allocator, unsigned depth, bool remote);
 

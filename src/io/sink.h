@@ -135,10 +135,12 @@ wb__str wb__path_folder(const char *path);
 wb__str wb__path_base(const char *path);
 
 /*
- * "FOLDER/.NAME.wb-partial" of "FOLDER/NAME", under which what is kept is written. Free with strlen + 1; NULL when
- * memory is out.
+ * "FOLDER/.NAME.wb-partial" of "FOLDER/NAME", under which what is kept is written, and "FOLDER/.NAMEend" for other
+ * ends: WB__RESUME_END is the journal's. Free with strlen + 1; NULL when memory is out.
  */
 #define WB__KEPT_END ".wb-partial"
+#define WB__RESUME_END ".wb-resume"
+char *wb__hidden_path(const wb_allocator *allocator, const char *path, const char *end);
 char *wb__kept_path(const wb_allocator *allocator, const char *path);
 
 /* Makes the names in a folder durable; the same of the folder that a file is in. 0, or errno. */

@@ -13,6 +13,9 @@
 #define PIECE_LEAST ((size_t)512 << 10)
 #define SLOTS_MAX 64
 
+_Static_assert(WB_BEHIND_ALIGNMENT == WB__DIRECT_ALIGNMENT,
+               "callers place bytes as disks want them");
+
 /* What was put by a slot. */
 typedef struct flight {
     wb__place_in place;
@@ -68,17 +71,15 @@ static wb__direct direct_of(wb_writer *writer, wb__output *output)
     return direct;
 }
 
-/* Has the ring write the whole blocks of what was put, if it can. */
+/* Has the ring write the whole blocks of what was put, if it can; there are some. */
 static bool take_off(wb_behind *behind, flight *f, const uint8_t *bytes)
 {
     const wb__place_in *place = &f->place;
     uint64_t head = (0 - place->at) % WB__DIRECT_ALIGNMENT;
     f->at = place->at + head;
     f->from = bytes + head;
-    f->n = f->bytes < head
-               ? 0
-               : (size_t)(f->bytes - head) / WB__DIRECT_ALIGNMENT * WB__DIRECT_ALIGNMENT;
-    if (behind->ring == NULL || !may_pass(behind->writer, place->output) || f->n < PIECE_LEAST ||
+    f->n = (size_t)(f->bytes - head) / WB__DIRECT_ALIGNMENT * WB__DIRECT_ALIGNMENT;
+    if (!may_pass(behind->writer, place->output) ||
         (uintptr_t)f->from % WB__DIRECT_ALIGNMENT != 0 || !wb__sink_is_file(place->output->sink))
         return false;
     wb__direct direct = direct_of(behind->writer, place->output);

@@ -174,7 +174,7 @@ static bool has_journal(int folder, wb__str whole)
 {
     char text[BASE_BYTES + 16];
     struct stat st;
-    (void)snprintf(text, sizeof text, ".%.*s.wb-resume", (int)whole.len, whole.ptr);
+    (void)snprintf(text, sizeof text, ".%.*s" WB__RESUME_END, (int)whole.len, whole.ptr);
     return fstatat(folder, text, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 

@@ -10,6 +10,7 @@
  * wraps: pread64 mmap64 open64 fstatfs64 wb__ring_open wb__ring_begin wb__ring_take wb__ring_close
  */
 #include "crew.h"
+#include "descriptors.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -18,7 +19,7 @@
 
 #include "io/ring.h"
 
-enum { FILES = 3, LANES = 4, PIECE = 64 << 10, DESCRIPTORS = 256, CALLS_MAX = 64, UNDER_WAY = 64 };
+enum { FILES = 3, LANES = 4, PIECE = 64 << 10, CALLS_MAX = 64, UNDER_WAY = 64 };
 
 static char *folder;
 static char *paths[FILES];
@@ -69,8 +70,7 @@ static struct {
     _Atomic unsigned maps;
     _Atomic unsigned befallen;
     _Atomic uint64_t offsets[CALLS_MAX]; /* of the calls that were befallen */
-    _Atomic bool direct[DESCRIPTORS];
-    uint32_t medium; /* f_type of every file system; 0: what it is */
+    uint32_t medium;                     /* f_type of every file system; 0: what it is */
     bool no_maps;
     ring_kind ring;
     _Atomic unsigned rung; /* reads that rings began */
@@ -91,8 +91,6 @@ ssize_t __real_pread64(int fd, void *dst, size_t n, off_t offset);
 ssize_t __wrap_pread64(int fd, void *dst, size_t n, off_t offset);
 void *__real_mmap64(void *at, size_t n, int protection, int flags, int fd, off_t offset);
 void *__wrap_mmap64(void *at, size_t n, int protection, int flags, int fd, off_t offset);
-int __real_open64(const char *path, int flags, ...);
-int __wrap_open64(const char *path, int flags, ...);
 int __real_fstatfs64(int fd, struct statfs *fs);
 int __wrap_fstatfs64(int fd, struct statfs *fs);
 
@@ -134,7 +132,7 @@ static void note_under_way(const void *dst, size_t n, const void *instead_of)
 static ssize_t read_or_fail(int fd, void *dst, size_t n, off_t offset)
 {
     unsigned call = atomic_fetch_add(&world.calls, 1) + 1;
-    bool direct = fd >= 0 && fd < DESCRIPTORS && world.direct[fd];
+    bool direct = is_direct(fd);
     if (direct && ((uintptr_t)dst % 4096 != 0 || n % 4096 != 0 || offset % 4096 != 0))
         world.misaligned++;
     if (world.what == NULL || call < world.at || call >= world.at + world.what->times)
@@ -165,17 +163,6 @@ void *__wrap_mmap64(void *at, size_t n, int protection, int flags, int fd, off_t
         }
     }
     return __real_mmap64(at, n, protection, flags, fd, offset);
-}
-
-/* Where the file system of this machine cannot, it is done as if: what is asked for is checked above. */
-int __wrap_open64(const char *path, int flags, ...)
-{
-    int fd = __real_open64(path, flags);
-    if (fd < 0 && flags & O_DIRECT)
-        fd = __real_open64(path, flags & ~O_DIRECT);
-    if (fd >= 0 && fd < DESCRIPTORS)
-        world.direct[fd] = (flags & O_DIRECT) != 0;
-    return fd;
 }
 
 int __wrap_fstatfs64(int fd, struct statfs *fs)
@@ -287,14 +274,6 @@ size_t __wrap_wb__ring_take(wb__ring *ring, wb__ring_done *done, size_t most)
 }
 
 /* ---- what is kept an eye on ---- */
-
-static unsigned open_descriptors(void)
-{
-    unsigned n = 0;
-    for (int fd = 0; fd < DESCRIPTORS; fd++)
-        n += fcntl(fd, F_GETFD) >= 0;
-    return n;
-}
 
 static pthread_mutex_t counting = PTHREAD_MUTEX_INITIALIZER;
 

@@ -13,9 +13,8 @@
 #include <sys/vfs.h>
 
 #include "crew.h"
+#include "descriptors.h"
 #include "provider/provider.h"
-
-enum { DESCRIPTORS = 256 };
 
 /* ---- what is underneath ---- */
 
@@ -31,10 +30,9 @@ static struct {
     unsigned
         cached; /* hundredths of every range that is asked about; more than 100: it is not told */
     uint32_t medium; /* f_type of every file system; 0: ext4 */
-    bool no_direct, no_ring;
+    bool no_ring;
     ring_kind ring;
     _Atomic unsigned rung; /* reads of rings */
-    _Atomic bool direct[DESCRIPTORS];
     _Atomic unsigned past, misaligned, in_place;
     const unsigned char *placed; /* reads into these bytes are in place */
     size_t placed_bytes;
@@ -50,13 +48,12 @@ static struct {
 static void world_reset(void)
 {
     memset(&world, 0, sizeof world);
+    memset(&opened, 0, sizeof opened);
     world.no_ring = true; /* so that every read is seen */
 }
 
 ssize_t __real_pread64(int fd, void *dst, size_t n, off_t offset);
 ssize_t __wrap_pread64(int fd, void *dst, size_t n, off_t offset);
-int __real_open64(const char *name, int flags, ...);
-int __wrap_open64(const char *name, int flags, ...);
 int __real_fstatfs64(int fd, struct statfs *fs);
 int __wrap_fstatfs64(int fd, struct statfs *fs);
 bool __wrap_wb__source_cached(const wb__source *source, uint64_t offset, uint64_t n,
@@ -73,7 +70,7 @@ size_t __wrap_wb__ring_take(wb__ring *ring, wb__ring_done *done, size_t most);
 ssize_t __wrap_pread64(int fd, void *dst, size_t n, off_t offset)
 {
     const unsigned char *to = dst;
-    if (fd < 0 || fd >= DESCRIPTORS || !world.direct[fd])
+    if (!is_direct(fd))
         return __real_pread64(fd, dst, n, offset);
     unsigned call = ++world.past;
     world.misaligned += (uintptr_t)dst % 4096 != 0 || n % 4096 != 0 || offset % 4096 != 0;
@@ -87,21 +84,6 @@ ssize_t __wrap_pread64(int fd, void *dst, size_t n, off_t offset)
         return __real_pread64(fd, dst, world.less < n ? world.less : n, offset);
     errno = world.os_error;
     return world.os_error == ENDED ? 0 : -1;
-}
-
-/* Where the file system of this machine cannot, it is done as if: what is asked for is checked above. */
-int __wrap_open64(const char *name, int flags, ...)
-{
-    if (world.no_direct && (flags & O_DIRECT) != 0) {
-        errno = EINVAL;
-        return -1;
-    }
-    int fd = __real_open64(name, flags);
-    if (fd < 0 && (flags & O_DIRECT) != 0)
-        fd = __real_open64(name, flags & ~O_DIRECT);
-    if (fd >= 0 && fd < DESCRIPTORS)
-        world.direct[fd] = (flags & O_DIRECT) != 0;
-    return fd;
 }
 
 int __wrap_fstatfs64(int fd, struct statfs *fs)
@@ -143,14 +125,6 @@ size_t __wrap_wb__ring_take(wb__ring *ring, wb__ring_done *done, size_t most)
         if (world.ring == RING_THAT_GIVES_LESS && done[i].tag % 2 != 0)
             done[i].result = 4096;
     }
-    return n;
-}
-
-static unsigned open_descriptors(void)
-{
-    unsigned n = 0;
-    for (int fd = 0; fd < DESCRIPTORS; fd++)
-        n += fcntl(fd, F_GETFD) >= 0;
     return n;
 }
 
@@ -319,7 +293,7 @@ static void only_where_it_is_worth_it(void **state)
         assert_int_equal(reads_past(w->model, WB_IO_DIRECT, 0, true), 4);
     }
     world_reset();
-    world.no_direct = true;
+    opened.no_direct = true;
     assert_int_equal(reads_past(w->model, WB_IO_DIRECT, 0, true), 0);
     compare_all(w->model, NULL, WB_IO_DIRECT, WB_PLAIN_F16, true);
     weights_free(w);
