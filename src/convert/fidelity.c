@@ -1,57 +1,41 @@
 /*
  * What became of values. Sums are of binary64 in the end; within a run of values of ordinary size they
- * are of binary32, in lanes side by side, which compilers make vectors of: three digits of an error are
- * plenty, and whether there is any is exact. The product of both, which the cosine takes, is not summed
- * up: 2 x y = x² + y² - (y - x)².
+ * are of binary32, in lanes side by side (sum_up.h): three digits of an error are plenty, and whether
+ * there is any is exact. The product of both, which the cosine takes, is not summed up:
+ * 2 x y = x² + y² - (y - x)².
  */
 #include "convert/convert.h"
 
 #include <math.h>
 
+#include "convert/sum_up.h"
 #include "cpu/cpu.h"
 
-#define RUN 1024 /* values */
-#define LANES 16
+#define RUN 4096 /* values */
 
-typedef struct lanes {
-    float error[LANES], before[LANES], after[LANES], most[LANES];
-} lanes;
-
-typedef uint32_t sum_up(lanes *sums, const float *before, const float *after);
-
-#define KERNEL
-#define NAME sum_up_plain
-#include "convert/fidelity_run.h"
-#undef KERNEL
-#undef NAME
-
-#if WB__X86
-#define KERNEL __attribute__((target("avx2")))
-#define NAME sum_up_avx2
-#include "convert/fidelity_run.h"
-#undef KERNEL
-#undef NAME
-#ifdef __clang__ /* which has no such attribute */
-#define KERNEL __attribute__((target("avx512f")))
-#else
-#define KERNEL __attribute__((target("avx512f,prefer-vector-width=512")))
-#endif
-#define NAME sum_up_avx512
-#include "convert/fidelity_run.h"
-#undef KERNEL
-#undef NAME
-#endif
-
-static sum_up *find_sum_up(void)
+static wb__sum_up *find_sum_up(void)
 {
 #if WB__X86
-    uint32_t features = wb__cpu_features();
-    if (features & WB__CPU_AVX512)
-        return sum_up_avx512;
-    if (features & WB__CPU_AVX2)
-        return sum_up_avx2;
+    if (wb__cpu_features() & WB__CPU_AVX2)
+        return wb__sum_up_avx2;
 #endif
-    return sum_up_plain;
+    return wb__sum_up_plain;
+}
+
+void wb__sum_up_plain(wb__lane_sums *sums, const float *restrict before,
+                      const float *restrict after, size_t n)
+{
+    *sums = (wb__lane_sums){0};
+    for (size_t i = 0; i < n; i += WB__SUMS_LANES) {
+        for (size_t lane = 0; lane < WB__SUMS_LANES; lane++) {
+            float x = before[i + lane], y = after[i + lane];
+            float error = y - x, size = fabsf(error);
+            sums->error[lane] += error * error;
+            sums->before[lane] += x * x;
+            sums->after[lane] += y * y;
+            sums->most[lane] = size > sums->most[lane] ? size : sums->most[lane];
+        }
+    }
 }
 
 void wb__fidelity_add_one(wb__fidelity *fidelity, double before, double after)
@@ -92,30 +76,42 @@ static void measure_slowly(wb__fidelity *fidelity, const float *before, double o
     }
 }
 
-static void add_run(wb__fidelity *fidelity, const lanes *sums)
+/*
+ * Adds up the lanes of a run, if they tell the truth: squares of numbers up to 2^40 and of errors of numbers from 2^-45
+ * on are in range, and a value that is not finite makes a sum so.
+ */
+static bool add_run(wb__fidelity *fidelity, const wb__lane_sums *sums)
 {
-    for (size_t lane = 0; lane < LANES; lane++) {
-        fidelity->error += sums->error[lane];
-        fidelity->before += sums->before[lane];
-        fidelity->after += sums->after[lane];
-        fidelity->max_error = fmax(fidelity->max_error, sums->most[lane]);
+    double error = 0, before = 0, after = 0;
+    float most = 0;
+    for (size_t lane = 0; lane < WB__SUMS_LANES; lane++) {
+        error += sums->error[lane];
+        before += sums->before[lane];
+        after += sums->after[lane];
+        most = sums->most[lane] > most ? sums->most[lane] : most;
     }
+    if (!(before < 0x1p80 && after < 0x1p80) || (before < 0x1p-80 && after < 0x1p-80))
+        return false;
+    fidelity->error += error;
+    fidelity->before += before;
+    fidelity->after += after;
+    fidelity->max_error = most > fidelity->max_error ? most : fidelity->max_error;
+    return true;
 }
 
 void wb__fidelity_measure(wb__fidelity *fidelity, const float *before, double offset,
                           const float *after, size_t n)
 {
-    sum_up *run = find_sum_up();
+    wb__sum_up *sum_up = find_sum_up();
     for (size_t i = 0; i < n; i += RUN) {
         size_t count = n - i < RUN ? n - i : RUN;
-        lanes sums;
-        bool whole = count == RUN && offset == 0;
-        uint32_t exponent = whole ? run(&sums, before + i, after + i) >> 23 : 0;
-        /* Squares of numbers up to 2^40, and of errors of numbers from 2^-40 on, are in range. */
-        if (exponent >= 127 - 40 && exponent < 127 + 40)
-            add_run(fidelity, &sums);
-        else
-            measure_slowly(fidelity, before + i, offset, after + i, count);
+        wb__lane_sums sums;
+        if (count % WB__SUMS_LANES == 0 && offset == 0) {
+            sum_up(&sums, before + i, after + i, count);
+            if (add_run(fidelity, &sums))
+                continue;
+        }
+        measure_slowly(fidelity, before + i, offset, after + i, count);
     }
 }
 

@@ -1,0 +1,144 @@
+/* What is told of values that became others: the same for every instruction set, and as it is defined. */
+#include "support.h"
+
+#include <math.h>
+
+#include "convert/convert.h"
+#include "convert/sum_up.h"
+#include "cpu/cpu.h"
+
+#define MOST 9000 /* values; more than two runs */
+
+static float before[MOST], after[MOST];
+static uint64_t state_of_random = 7;
+
+/* From -1 to 1. */
+static float uniform(void)
+{
+    return (float)((double)(next_random(&state_of_random) >> 11) * 0x1p-52 - 1);
+}
+
+static void fill(float size, float error)
+{
+    for (size_t i = 0; i < MOST; i++) {
+        before[i] = uniform() * size;
+        after[i] = before[i] + uniform() * error;
+    }
+}
+
+/* By definition, in binary64. */
+static wb__fidelity told(double offset, size_t n)
+{
+    wb__fidelity fidelity = {0};
+    for (size_t i = 0; i < n; i++) {
+        double x = before[i] + offset, y = after[i];
+        if (isfinite(before[i]) && isfinite(after[i])) {
+            fidelity.error += (y - x) * (y - x);
+            fidelity.before += x * x;
+            fidelity.after += y * y;
+            fidelity.max_error = fmax(fidelity.max_error, fabs(y - x));
+        } else if (before[i] != after[i] && !(isnan(before[i]) && isnan(after[i]))) {
+            fidelity.overflowed++;
+        }
+    }
+    return fidelity;
+}
+
+static bool is_near(double got, double want)
+{
+    return fabs(got - want) <= 1e-5 * fabs(want);
+}
+
+static void compare(double offset, size_t n)
+{
+    wb__fidelity got = {0}, want = told(offset, n);
+    wb__fidelity_measure(&got, before, offset, after, n);
+    if (!is_near(got.error, want.error) || !is_near(got.before, want.before) ||
+        !is_near(got.after, want.after) || !is_near(got.max_error, want.max_error) ||
+        got.overflowed != want.overflowed)
+        fail_msg("of %zu values: %g %g %g %g %g, not %g %g %g %g %g", n, got.error, got.before,
+                 got.after, got.max_error, (double)got.overflowed, want.error, want.before,
+                 want.after, want.max_error, (double)want.overflowed);
+}
+
+static const size_t counts[] = {0, 1, 15, 16, 17, 1024, 4095, 4096, 4097, 8192, MOST};
+
+static void as_defined(void **state)
+{
+    (void)state;
+    static const float sizes[] = {0, 1e-44f, 1e-30f, 1e-13f, 1e-11f, 0.02f, 1, 1e11f, 1e13f, 1e30f};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        fill(sizes[i], sizes[i] * 0.01f);
+        for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
+            compare(0, counts[k]);
+            compare(1, counts[k]);
+        }
+    }
+}
+
+/* Nothing is lost: no error is none, and one of a single value is found. */
+static void exact(void **state)
+{
+    (void)state;
+    wb__fidelity fidelity = {0};
+    fill(1, 0);
+    wb__fidelity_measure(&fidelity, before, 0, after, MOST);
+    assert_true(fidelity.error == 0 && fidelity.max_error == 0 && fidelity.overflowed == 0);
+    for (size_t at = 4000; at < 4200; at += 7) {
+        fill(1, 0);
+        after[at] = nextafterf(before[at], 2);
+        fidelity = (wb__fidelity){0};
+        wb__fidelity_measure(&fidelity, before, 0, after, MOST);
+        assert_true(fidelity.error > 0 && fidelity.max_error > 0);
+    }
+}
+
+/* Values that are not finite, anywhere in a run, before or after. */
+static void not_finite(void **state)
+{
+    (void)state;
+    static const float odd[] = {INFINITY, -INFINITY, NAN};
+    for (size_t at = 0; at < 5000; at += 613) {
+        for (size_t i = 0; i < 3; i++) {
+            for (size_t k = 0; k < 3; k++) {
+                fill(1, 0.01f);
+                before[at] = odd[i];
+                compare(0, MOST);
+                after[at + k] = odd[k];
+                compare(0, MOST);
+                before[at] = 0;
+                compare(0, MOST);
+            }
+        }
+    }
+}
+
+static void same_bits(void **state)
+{
+    (void)state;
+#if WB__X86
+    if (!(wb__cpu_features() & WB__CPU_AVX2))
+        skip();
+    static const float sizes[] = {1e-40f, 1e-20f, 1, 1e20f};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        for (size_t n = 0; n <= 4096; n += n < 64 ? 16 : 496) {
+            wb__lane_sums plain, fast;
+            fill(sizes[i], sizes[i]);
+            wb__sum_up_plain(&plain, before, after, n);
+            wb__sum_up_avx2(&fast, before, after, n);
+            assert_memory_equal(&plain, &fast, sizeof plain);
+        }
+    }
+#endif
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(as_defined),
+        cmocka_unit_test(exact),
+        cmocka_unit_test(not_finite),
+        cmocka_unit_test(same_bits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
