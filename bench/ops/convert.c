@@ -1,5 +1,6 @@
 /*
- * convert: a folder in BF16 becomes a GGUF file, on all processors, from the page cache to the disk.
+ * convert: a folder in BF16 becomes a GGUF file, on all processors, from the page cache to the disk, and
+ * convert_cold from the disk to the disk.
  * Its work is told with a checksum of all tensors of the file. peak is the memory a process takes that
  * does so, in MiB where the others have times. Their floors: the slowest of three stages, each by itself
  * on all processors: reading what has to be read, encoding values that lie in the cache, writing what
@@ -32,6 +33,7 @@ static wb_error error;
 static const char *quant, *path;
 static char result[4096];
 static bool opens_only;
+static unsigned cold; /* hundredths of the model that are not in the page cache */
 
 static wb_model *open_model(void)
 {
@@ -105,11 +107,17 @@ static void start_convert(char **arguments)
            values, crc);
 }
 
+static void start_convert_cold(char **arguments)
+{
+    start_convert(arguments);
+    cold = 100;
+}
+
 static uint64_t run_convert(unsigned long times)
 {
     uint64_t sum = 0;
     for (unsigned long i = 0; i < times; i++) {
-        (void)bench_prepare(path, 0);
+        (void)bench_prepare(path, cold);
         (void)unlink(result); /* removing the last one takes long, and none of the stages does it */
         bench_prime(PRIMED);
         uint64_t begin = bench_now(), cpu = bench_cpu_now();
@@ -329,6 +337,8 @@ static uint64_t run_plan(unsigned long times)
 }
 
 const bench_operation bench_convert = {"convert", "QUANT FOLDER", start_convert, run_convert};
+const bench_operation bench_convert_cold = {"convert_cold", "QUANT FOLDER", start_convert_cold,
+                                            run_convert};
 const bench_operation bench_peak = {"peak", "QUANT|open FOLDER", start_peak, run_peak};
 const bench_operation bench_stages = {"stages", "QUANT FOLDER", start_stages, run_stages};
 const bench_operation bench_plan = {"plan", "QUANT FOLDER", start_plan, run_plan};

@@ -71,31 +71,65 @@ static void reorder(const wb__chunk *chunk, void *dst, const void *src, size_t b
 
 /* ---- reading ---- */
 
-static wb_status read_stored(const wb_conversion *plan, wb__context *context, size_t stored,
-                             uint64_t at, void *dst, uint64_t bytes)
+/* The place of n bytes of a stored tensor. */
+static wb__place place_in(const wb_model *model, size_t stored, uint64_t at, uint64_t n)
+{
+    const wb__model *logical = &model->logical;
+    return (wb__place){.source = model->sources[wb__model_file_of(logical, stored)],
+                       .offset = wb__model_offset_of(logical, stored) + at,
+                       .bytes = (size_t)n};
+}
+
+/* n bytes: *bytes is room for them, and becomes where they are. */
+static wb_status read_stored(const wb_conversion *plan, wb__context *context, wb__ahead *ahead,
+                             size_t stored, uint64_t at, uint8_t **bytes, uint64_t n)
 {
     const wb__model *logical = &plan->model->logical;
     wb__stored source;
+    wb__place place = place_in(plan->model, stored, at, n);
+    wb_status status = WB_OK;
+    uint8_t *there = NULL;
     context->file = logical->files[wb__model_file_of(logical, stored)].path;
-    wb__stored_open(&source, plan->model, context, stored);
-    wb_status status = wb__stored_read(&source, at, dst, (size_t)bytes);
-    wb__stored_close(&source);
+    if (ahead != NULL)
+        status = wb__ahead_take(ahead, context, &place, &there);
+    if (there != NULL) {
+        *bytes = there;
+    } else if (status == WB_OK) {
+        wb__stored_open(&source, plan->model, context, stored);
+        status = wb__stored_read(&source, at, *bytes, (size_t)n);
+        wb__stored_close(&source);
+    }
     const wb__dtype *dtype = wb__table_kind_of(&logical->table, stored)->dtype;
     if (status == WB_OK && wb__model_is_swapped(logical, stored))
-        wb__dtype_swap(dtype, dst, (size_t)(bytes * 8 / dtype->block_bits));
+        wb__dtype_swap(dtype, *bytes, (size_t)(n * 8 / dtype->block_bits));
     return status;
 }
 
-/* Where the rows of a chunk, which are all of one piece, begin. */
-static uint64_t source_of(const wb__chunk *chunk, uint64_t *first)
+/* Where rows, which are all of one piece, begin. */
+static uint64_t source_of(const wb__planned *planned, uint64_t row, uint64_t *first)
 {
-    const wb__planned *planned = chunk->planned;
-    *first = planned->first_row + chunk->first;
+    *first = planned->first_row + row;
     if (planned->pieces == NULL)
         return planned->source;
     uint64_t piece = *first / planned->piece_rows;
     *first %= planned->piece_rows;
     return planned->pieces[piece];
+}
+
+bool wb__chunk_place(const wb_conversion *plan, const wb__planned *planned, uint64_t first,
+                     uint64_t rows, wb__place *place)
+{
+    uint64_t row_bytes[WB__PARTS];
+    const wb__packed *packed;
+    if (planned->by_view || planned->source == WB__NO_SOURCE)
+        return false;
+    uint64_t row, source = source_of(planned, first, &row);
+    size_t stored = wb__tensors_stored(&plan->model->tensors, source, &packed);
+    stored = packed == NULL ? stored : packed->parts[WB__PART_VALUES];
+    (void)wb__form_measure(&planned->from, 1, planned->columns, row_bytes);
+    *place = place_in(plan->model, stored, row * row_bytes[WB__PART_VALUES],
+                      rows * row_bytes[WB__PART_VALUES]);
+    return place->bytes > 0 && wb__model_storing_of(&plan->model->logical, stored) == NULL;
 }
 
 /* Reads the stored bytes of the rows, part after part; `in` is where each then lies. */
@@ -105,7 +139,7 @@ static wb_status read_parts(const wb_conversion *plan, wb__context *context, con
     const wb__planned *planned = chunk->planned;
     uint64_t row_bytes[WB__PARTS];
     const wb__packed *packed;
-    uint64_t first, source = source_of(chunk, &first);
+    uint64_t first, source = source_of(planned, chunk->first, &first);
     size_t stored = wb__tensors_stored(&plan->model->tensors, source, &packed);
     uint8_t *to = chunk->raw;
     (void)wb__form_measure(&planned->from, 1, planned->columns, row_bytes);
@@ -116,13 +150,14 @@ static wb_status read_parts(const wb_conversion *plan, wb__context *context, con
         uint64_t bytes = row_bytes[part] * chunk->rows;
         bool moves = planned->turns != WB__ROWS_AS_THEY_ARE;
         uint8_t *read = moves ? to + bytes : to;
-        wb_status status = read_stored(plan, context, packed == NULL ? stored : packed->parts[part],
-                                       first * row_bytes[part], read, bytes);
+        wb_status status = read_stored(plan, context, part == WB__PART_VALUES ? chunk->ahead : NULL,
+                                       packed == NULL ? stored : packed->parts[part],
+                                       first * row_bytes[part], &read, bytes);
         if (status != WB_OK)
             return status;
         if (moves)
             reorder(chunk, to, read, (size_t)row_bytes[part]);
-        in[part] = to;
+        in[part] = moves ? to : read;
         to += moves ? 2 * bytes : bytes;
     }
     return WB_OK;
@@ -132,7 +167,7 @@ static wb_status read_view(const wb_conversion *plan, wb__context *context, wb__
                            int32_t dtype, void *dst, uint64_t size)
 {
     const wb__planned *planned = chunk->planned;
-    uint64_t first, source = source_of(chunk, &first);
+    uint64_t first, source = source_of(planned, chunk->first, &first);
     wb_slice slice = {.size = sizeof slice,
                       .first = first * planned->columns,
                       .count = chunk->rows * planned->columns};

@@ -18,6 +18,7 @@
 #ifndef WB_CONVERT_CONVERT_H
 #define WB_CONVERT_CONVERT_H
 
+#include "convert/ahead.h"
 #include "convert/forms.h"
 #include "convert/mixes.h"
 #include "open/insight.h"
@@ -257,7 +258,8 @@ void wb__chunk_measure(const wb__planned *planned, uint64_t rows, wb__chunk_size
 
 typedef struct wb__chunk {
     const wb__planned *planned;
-    uint64_t first; /* row of the result */
+    wb__ahead *ahead; /* NULL: nothing is read ahead */
+    uint64_t first;   /* row of the result */
     uint64_t rows;
     uint8_t *raw;
     float *values;
@@ -270,6 +272,10 @@ typedef struct wb__chunk {
 /* Puts rows of `bytes`, which are of whole heads of head_rows rows, in another order. */
 void wb__rows_reorder(wb__row_turns turns, uint64_t head_rows, uint8_t *dst, const uint8_t *src,
                       uint64_t rows, size_t bytes);
+
+/* Where what a chunk reads most of lies; false where it cannot be read ahead. */
+bool wb__chunk_place(const wb_conversion *plan, const wb__planned *planned, uint64_t first,
+                     uint64_t rows, wb__place *place);
 
 wb_status wb__chunk_do(const wb_conversion *plan, wb__context *context, wb__chunk *chunk);
 

@@ -30,6 +30,7 @@ typedef struct work {
 typedef struct worker {
     uint8_t *memory; /* NULL: not needed yet */
     wb_behind *behind;
+    wb__ahead *ahead;
     uint32_t buffer; /* that of its span */
     wb_error error;
     wb_status status;
@@ -52,6 +53,7 @@ typedef struct runner {
     size_t worker_bytes;
     worker *workers;
     size_t worker_count;
+    atomic_size_t left; /* memory that nobody has taken */
     atomic_size_t busy; /* workers at work */
     atomic_size_t most; /* that were so at the same time in this round */
     size_t crew;        /* that were so in the round before, or can be */
@@ -127,6 +129,7 @@ static wb_status make_workers(runner *r)
                       : fit < WORKERS_MAX                                ? (size_t)fit
                                                                          : WORKERS_MAX;
     r->crew = r->worker_count;
+    atomic_init(&r->left, r->plan->max_memory < SIZE_MAX ? (size_t)r->plan->max_memory : SIZE_MAX);
     r->workers = wb__alloc_zeroed(&r->plan->allocator, r->worker_count * sizeof *r->workers);
     r->list = wb__alloc(&r->plan->allocator, ROUND_MAX * sizeof *r->list);
     r->written = wb__alloc(&r->plan->allocator, ROUND_MAX * sizeof *r->written);
@@ -136,8 +139,10 @@ static wb_status make_workers(runner *r)
 
 static void free_workers(runner *r)
 {
-    for (size_t i = 0; r->workers != NULL && i < r->worker_count; i++)
+    for (size_t i = 0; r->workers != NULL && i < r->worker_count; i++) {
         wb_behind_free(r->workers[i].behind);
+        wb__ahead_close(r->workers[i].ahead);
+    }
     for (size_t i = 0; r->workers != NULL && i < r->worker_count; i++)
         wb__free(&r->plan->allocator, r->workers[i].memory, r->worker_bytes);
     wb__free(&r->plan->allocator, r->workers, r->worker_count * sizeof *r->workers);
@@ -283,7 +288,8 @@ static wb_status take(const runner *r, wb__context *context, const work *job,
 /* The next chunk of a span: taken up from a former run, or made and added to it. */
 static wb_status do_chunk(runner *r, wb__context *context, const worker *w, work *job, span *made)
 {
-    wb__chunk chunk = {.planned = made->planned, .first = job->first, .rows = job->rows};
+    wb__chunk chunk = {
+        .planned = made->planned, .ahead = w->ahead, .first = job->first, .rows = job->rows};
     lay_out(r, made, &chunk);
     if (job->known && is_left(r, job, &chunk)) {
         atomic_fetch_add_explicit(&r->taken, 1, memory_order_relaxed);
@@ -305,17 +311,21 @@ static wb_status do_chunk(runner *r, wb__context *context, const worker *w, work
     return WB_OK;
 }
 
-/* The chunks of the list from `at` on; *failed_at is the one that failed. */
-static wb_status do_span(runner *r, wb__context *context, worker *w, size_t at, size_t n,
-                         size_t *failed_at)
+/* Neighbours in the list, of one tensor. */
+typedef struct range {
+    size_t first, count;
+} range;
+
+static wb_status do_span(runner *r, wb__context *context, worker *w, range chunks)
 {
-    span made = {.planned = wb__planned_at(r->plan, r->list[at].row),
-                 .row = r->list[at].row,
-                 .first = r->list[at].first};
+    work *jobs = &r->list[chunks.first];
+    span made = {
+        .planned = wb__planned_at(r->plan, jobs->row), .row = jobs->row, .first = jobs->first};
+    w->failed_at = chunks.first;
     wb_status status = begin_span(r, context, w, &made);
-    for (size_t i = at; i < at + n && status == WB_OK; i++) {
-        status = do_chunk(r, context, w, &r->list[i], &made);
-        *failed_at = i;
+    for (size_t i = 0; i < chunks.count && status == WB_OK; i++) {
+        w->failed_at = chunks.first + i;
+        status = do_chunk(r, context, w, &jobs[i], &made);
     }
     return status == WB_OK ? put(r, w, context, &made, 0) : status;
 }
@@ -337,30 +347,56 @@ static size_t span_length(const runner *r, size_t at)
     return n;
 }
 
-/* How many it takes, from *at on; 0: there are none left. */
-static size_t take_span(runner *r, size_t *at)
+/* The next ones that nobody has taken, if there are any. */
+static range take_span(runner *r)
 {
     size_t n, next = atomic_load_explicit(&r->next, memory_order_relaxed);
     do {
         if (next >= r->count)
-            return 0;
+            return (range){0};
         n = span_length(r, next);
     } while (!atomic_compare_exchange_weak_explicit(&r->next, &next, next + n, memory_order_relaxed,
                                                     memory_order_relaxed));
-    *at = next;
-    return n;
+    return (range){next, n};
 }
 
-/* What a worker needs, when it is needed. */
-static wb_status equip(const runner *r, wb__context *context, worker *w)
+/* Takes memory for a worker; the first one always gets it. */
+static bool take_memory(runner *r, const worker *w)
 {
-    if (w->memory == NULL)
-        w->memory = wb__alloc(&r->plan->allocator, r->worker_bytes);
-    if (w->memory == NULL)
+    size_t bytes = r->worker_bytes + (size_t)READ_BYTES;
+    size_t rest, left = atomic_load(&r->left);
+    do {
+        if (left < bytes && w != r->workers)
+            return false;
+        rest = left < bytes ? 0 : left - bytes;
+    } while (!atomic_compare_exchange_weak(&r->left, &left, rest));
+    return true;
+}
+
+/* What a worker needs, when it is needed; it has no memory if others have taken it. */
+static wb_status equip(runner *r, wb__context *context, worker *w)
+{
+    if (w->memory != NULL || !take_memory(r, w))
+        return WB_OK;
+    w->memory = wb__alloc(&r->plan->allocator, r->worker_bytes);
+    w->ahead = wb__ahead_open(&r->plan->allocator, &r->left);
+    if (w->memory == NULL || w->ahead == NULL)
         return wb__fail_memory(context);
-    return w->behind != NULL
-               ? WB_OK
-               : wb_behind_open(r->out->writer, BUFFERS * WB__PARTS, &w->behind, context->error);
+    return wb_behind_open(r->out->writer, BUFFERS * WB__PARTS, &w->behind, context->error);
+}
+
+/* Takes a span, and tells what is wanted for it; of chunks that a former run has left that is nothing. */
+static range claim(runner *r, const worker *w)
+{
+    wb__place place;
+    range chunks = take_span(r);
+    for (size_t i = chunks.first; i < chunks.first + chunks.count; i++) {
+        const work *job = &r->list[i];
+        const wb__planned *planned = wb__planned_at(r->plan, job->row);
+        if (!job->known && wb__chunk_place(r->plan, planned, job->first, job->rows, &place))
+            wb__ahead_expect(w->ahead, &place);
+    }
+    return chunks;
 }
 
 /* What was put is in the result: the journal may say so. */
@@ -372,11 +408,24 @@ static wb_status finish_all(wb__context *context, const worker *w)
     return status;
 }
 
-static void fail_worker(runner *r, worker *w, wb_status status)
+/* Span after span; as long as one is read ahead, the next is known before it is done. */
+static wb_status do_spans(runner *r, wb__context *context, worker *w)
 {
-    w->status = status;
-    if (status != WB_OK)
-        atomic_store_explicit(&r->failed, true, memory_order_relaxed);
+    wb_status status = WB_OK;
+    range now = claim(r, w);
+    while (now.count > 0 && status == WB_OK &&
+           !atomic_load_explicit(&r->failed, memory_order_relaxed)) {
+        range next = wb__ahead_begin(w->ahead) ? claim(r, w) : (range){0};
+        status = do_span(r, context, w, now);
+        now = next.count > 0 ? next : claim(r, w);
+    }
+    return status == WB_OK ? finish_all(context, w) : status;
+}
+
+static bool has_work(const runner *r)
+{
+    return atomic_load_explicit(&r->next, memory_order_relaxed) < r->count &&
+           !atomic_load_explicit(&r->failed, memory_order_relaxed);
 }
 
 static void body(void *arg, size_t i)
@@ -385,20 +434,20 @@ static void body(void *arg, size_t i)
     worker *w = &r->workers[i];
     wb_error spare;
     wb__context context = *r->out->context;
-    size_t at, n, busy = 1 + atomic_fetch_add_explicit(&r->busy, 1, memory_order_relaxed);
+    size_t busy = 1 + atomic_fetch_add_explicit(&r->busy, 1, memory_order_relaxed);
     size_t most = atomic_load_explicit(&r->most, memory_order_relaxed);
     context.executor = (wb_executor){0};
     context.error = wb__error_reset(&w->error, &spare);
     while (busy > most && !atomic_compare_exchange_weak_explicit(
                               &r->most, &most, busy, memory_order_relaxed, memory_order_relaxed))
         continue;
-    while (!atomic_load_explicit(&r->failed, memory_order_relaxed) && (n = take_span(r, &at)) > 0) {
-        w->failed_at = at;
-        wb_status status = equip(r, &context, w);
-        fail_worker(r, w, status == WB_OK ? do_span(r, &context, w, at, n, &w->failed_at) : status);
-    }
-    if (w->status == WB_OK && w->behind != NULL)
-        fail_worker(r, w, finish_all(&context, w));
+    w->failed_at = atomic_load_explicit(&r->next, memory_order_relaxed);
+    if (has_work(r))
+        w->status = equip(r, &context, w);
+    if (w->status == WB_OK && w->memory != NULL)
+        w->status = do_spans(r, &context, w);
+    if (w->status != WB_OK)
+        atomic_store_explicit(&r->failed, true, memory_order_relaxed);
     atomic_fetch_sub_explicit(&r->busy, 1, memory_order_relaxed);
 }
 

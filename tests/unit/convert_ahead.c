@@ -1,0 +1,374 @@
+/*
+ * Conversions of what the page cache does not have: that it is read ahead and past it, that the result is the same, and
+ * that each read may fail, give less or not come to be. What the page cache has is said here.
+ *
+ * wraps: pread64 open64 fstatfs64 wb__source_cached wb__ring_open wb__ring_begin wb__ring_take
+ */
+#include "convert.h"
+#include "weights.h"
+
+#include <stdatomic.h>
+#include <sys/vfs.h>
+
+#include "crew.h"
+#include "descriptors.h"
+#include "io/ring.h"
+
+/* ---- what is underneath ---- */
+
+/* What becomes of every third read of a ring, which is a real one. */
+typedef enum ring_kind {
+    GOOD_RING,
+    RING_THAT_FAILS,
+    RING_THAT_GIVES_LESS,
+    RING_THAT_REFUSES
+} ring_kind;
+
+static struct {
+    unsigned cached; /* hundredths of every range; more than 100: it is not told */
+    uint32_t medium; /* f_type of every file system; 0: ext4 */
+    bool no_ring;
+    ring_kind ring;
+    int past_errno;              /* of reads past the page cache that no ring makes; 0: none */
+    _Atomic unsigned rung, past; /* reads of rings, and others past the page cache */
+    _Atomic unsigned misaligned;
+} world;
+
+static void world_reset(unsigned cached)
+{
+    memset(&world, 0, sizeof world);
+    memset(&opened, 0, sizeof opened);
+    world.cached = cached;
+}
+
+ssize_t __real_pread64(int fd, void *dst, size_t n, off_t offset);
+ssize_t __wrap_pread64(int fd, void *dst, size_t n, off_t offset);
+int __real_fstatfs64(int fd, struct statfs *fs);
+int __wrap_fstatfs64(int fd, struct statfs *fs);
+bool __wrap_wb__source_cached(const wb__source *source, uint64_t offset, uint64_t n,
+                              uint64_t *cached);
+wb__ring *__real_wb__ring_open(const wb_allocator *allocator, unsigned depth, bool remote);
+wb__ring *__wrap_wb__ring_open(const wb_allocator *allocator, unsigned depth, bool remote);
+bool __real_wb__ring_begin(wb__ring *ring, const wb__direct *direct, uint64_t offset, void *dst,
+                           size_t n, unsigned tag);
+bool __wrap_wb__ring_begin(wb__ring *ring, const wb__direct *direct, uint64_t offset, void *dst,
+                           size_t n, unsigned tag);
+size_t __real_wb__ring_take(wb__ring *ring, wb__ring_done *done, size_t most);
+size_t __wrap_wb__ring_take(wb__ring *ring, wb__ring_done *done, size_t most);
+
+ssize_t __wrap_pread64(int fd, void *dst, size_t n, off_t offset)
+{
+    if (!is_direct(fd))
+        return __real_pread64(fd, dst, n, offset);
+    world.past++;
+    world.misaligned += ((uintptr_t)dst | n | (size_t)offset) % 4096 != 0;
+    if (world.past_errno == 0)
+        return __real_pread64(fd, dst, n, offset);
+    errno = world.past_errno;
+    return -1;
+}
+
+int __wrap_fstatfs64(int fd, struct statfs *fs)
+{
+    int result = __real_fstatfs64(fd, fs);
+    uint32_t medium = world.medium != 0 ? world.medium : 0xEF53;
+    memcpy(&fs->f_type, &(long){(long)medium}, sizeof fs->f_type);
+    return result;
+}
+
+bool __wrap_wb__source_cached(const wb__source *source, uint64_t offset, uint64_t n,
+                              uint64_t *cached)
+{
+    (void)source, (void)offset;
+    *cached = n * world.cached / 100;
+    return world.cached <= 100;
+}
+
+wb__ring *__wrap_wb__ring_open(const wb_allocator *allocator, unsigned depth, bool remote)
+{
+    return world.no_ring ? NULL : __real_wb__ring_open(allocator, depth, remote);
+}
+
+bool __wrap_wb__ring_begin(wb__ring *ring, const wb__direct *direct, uint64_t offset, void *dst,
+                           size_t n, unsigned tag)
+{
+    unsigned call = ++world.rung;
+    world.misaligned += ((uintptr_t)dst | n | offset) % 4096 != 0;
+    return (world.ring != RING_THAT_REFUSES || call % 3 != 0) &&
+           __real_wb__ring_begin(ring, direct, offset, dst, n, tag);
+}
+
+size_t __wrap_wb__ring_take(wb__ring *ring, wb__ring_done *done, size_t most)
+{
+    size_t n = __real_wb__ring_take(ring, done, most);
+    for (size_t i = 0; i < n; i++) {
+        if (world.ring == RING_THAT_FAILS && done[i].tag % 3 != 0)
+            done[i].result = -EIO;
+        if (world.ring == RING_THAT_GIVES_LESS && done[i].tag % 3 != 0)
+            done[i].result = 4096;
+    }
+    return n;
+}
+
+static bool has_rings(void)
+{
+    wb__ring *ring = is_slow() ? NULL : __real_wb__ring_open(&wb__default_allocator, 4, false);
+    wb__ring_close(ring); /* valgrind does not see what one writes */
+    return ring != NULL;
+}
+
+/* ---- models ---- */
+
+static char *scratch;
+
+/* Of several pieces, of less than one, in odd places, with rows that change places, and larger than a piece. */
+static void make(void)
+{
+    static const struct {
+        const char *name, *dtype;
+        uint64_t shape[2];
+        int rank;
+    } tensors[] = {{"model.embed_tokens.weight", "BF16", {4096, 512}, 2},
+                   {"bytes", "F8_E4M3", {5, 50001}, 2},
+                   {"model.layers.0.self_attn.q_proj.weight", "BF16", {512, 512}, 2},
+                   {"model.layers.0.self_attn.k_proj.weight", "BF16", {512, 512}, 2},
+                   {"model.layers.0.input_layernorm.weight", "F32", {512}, 1},
+                   {"model.layers.0.mlp.up_proj.weight", "F32", {1531, 512}, 2},
+                   {"wide", "F32", {2, 600000}, 2}};
+    weights *w = weights_new("{\"model_type\":\"llama\"}");
+    for (size_t i = 0; i < sizeof tensors / sizeof *tensors; i++) {
+        if (tensors[i].dtype[1] == '8')
+            weights_raw(w, tensors[i].name, tensors[i].dtype, tensors[i].shape, tensors[i].rank, 1);
+        else
+            weights_floats(w, tensors[i].name, tensors[i].dtype, tensors[i].shape, tensors[i].rank);
+    }
+    (void)weights_open(w);
+    char *copy = text_of("%s/made.safetensors", scratch);
+    char *path = text_of("%s/model.safetensors", w->folder);
+    size_t n;
+    unsigned char *bytes = read_file(path, &n);
+    write_file(copy, bytes, n);
+    free(bytes);
+    free(path);
+    free(copy);
+    weights_free(w);
+}
+
+typedef struct job {
+    const char *from; /* of the test data; NULL: made */
+    wb_target target;
+    const char *quant;
+} job;
+
+static const job jobs[] = {
+    {NULL, WB_TARGET_SAFETENSORS, NULL},
+    {NULL, WB_TARGET_GGUF, "Q8_0"},
+    {NULL, WB_TARGET_SAFETENSORS, "F16"},
+    {NULL, WB_TARGET_MLX, "affine4:64"},
+    {"twins/llama", WB_TARGET_GGUF, NULL},             /* rows that change places */
+    {"twins/mixtral", WB_TARGET_GGUF, "F16"},          /* tensors made of several */
+    {"twins/llama.gguf", WB_TARGET_SAFETENSORS, NULL}, /* and back */
+    {"twins/phi3.gguf", WB_TARGET_MLX, NULL},
+    {"models/qwen3-4bit-3shards", WB_TARGET_GGUF, NULL}, /* several files, packed */
+    {"models/qwen3_moe-nvfp4", WB_TARGET_GGUF, "Q4_0"},
+};
+
+enum { JOBS = sizeof jobs / sizeof *jobs };
+
+static wb_status run(const job *j, size_t threads, uint64_t max_memory, const char *to)
+{
+    wb_model *model;
+    wb_conversion *conversion;
+    wb_error error;
+    char *from = j->from == NULL ? text_of("%s/made.safetensors", scratch)
+                                 : text_of("%s/%s", TEST_DATA, j->from);
+    const wb_open_options options = {.size = sizeof options, .access = WB_ACCESS_READ};
+    const wb_executor executor = crew_executor(&threads);
+    const wb_convert_policy policy = {.size = sizeof policy,
+                                      .quant = j->quant,
+                                      .max_memory = max_memory,
+                                      .executor = threads > 1 ? &executor : NULL};
+    assert_int_equal(wb_open(from, &options, &model, NULL), WB_OK);
+    if (wb_convert_plan(model, j->target, &policy, &conversion, &error) != WB_OK)
+        fail_msg("%s: %s\n", from, error.message);
+    wb_status status = wb_convert(conversion, to, NULL, &error);
+    wb_conversion_free(conversion);
+    wb_close(model);
+    free(from);
+    assert_int_equal(world.misaligned, 0);
+    return status;
+}
+
+static void compare_models(const char *a, const char *b)
+{
+    wb_model *x = open_model(a), *y = open_model(b);
+    compare_tensors(x, y, a);
+    wb_close(x);
+    wb_close(y);
+}
+
+/* As from the page cache, with any number of threads. */
+static void compare_with_cached(const job *j, const char *warm)
+{
+    for (size_t threads = 1; threads <= 3; threads += 2) {
+        char *cold = text_of("%s/cold-%zu", scratch, threads);
+        assert_int_equal(run(j, threads, 0, cold), WB_OK);
+        compare_models(cold, warm);
+        scratch_remove(cold);
+    }
+}
+
+/* ---- the same result ---- */
+
+static void the_result_is_the_same(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < JOBS; i++) {
+        char *warm = text_of("%s/warm-%zu", scratch, i);
+        world_reset(100);
+        assert_int_equal(run(&jobs[i], 1, 0, warm), WB_OK);
+        assert_int_equal(world.rung + world.past, 0);
+        static const ring_kind kinds[] = {GOOD_RING, RING_THAT_FAILS, RING_THAT_GIVES_LESS,
+                                          RING_THAT_REFUSES};
+        for (size_t k = 0; k < sizeof kinds / sizeof *kinds && has_rings(); k++) {
+            world_reset(0);
+            world.ring = kinds[k];
+            compare_with_cached(&jobs[i], warm);
+            assert_true(world.rung > 0);
+            /* What the ring did not give is read once more. */
+            if (kinds[k] == GOOD_RING || kinds[k] == RING_THAT_REFUSES)
+                assert_int_equal(world.past, 0);
+            else if (jobs[i].from == NULL)
+                assert_true(world.past > 0);
+        }
+        free(warm);
+    }
+}
+
+/* Where reading past the page cache fails altogether, it is read through it. */
+static void nothing_goes_past(void **state)
+{
+    (void)state;
+    if (!has_rings())
+        skip();
+    char *warm = text_of("%s/warm-1", scratch);
+    world_reset(0);
+    world.ring = RING_THAT_FAILS;
+    world.past_errno = EINVAL;
+    compare_with_cached(&jobs[1], warm);
+    assert_true(world.past > 0);
+    world.past_errno = EIO; /* which is the disk's */
+    char *none = text_of("%s/none", scratch);
+    assert_int_equal(run(&jobs[1], 3, 0, none), WB_ERROR_IO);
+    assert_int_equal(access(none, F_OK), -1);
+    free(none);
+    world_reset(0);
+    opened.no_direct = true;
+    compare_with_cached(&jobs[1], warm);
+    assert_int_equal(world.rung + world.past, 0);
+    free(warm);
+}
+
+/* Most of it is there; it is not told; it lies elsewhere; there is no ring, or no memory. */
+static void the_page_cache_is_used(void **state)
+{
+    (void)state;
+    char *warm = text_of("%s/warm-1", scratch);
+    for (int i = 0; i < 5; i++) {
+        char *out = text_of("%s/out", scratch);
+        world_reset(i == 0 ? 51 : i == 1 ? 101 : 0);
+        world.medium = i == 2 ? 0x6969 : 0; /* NFS */
+        world.no_ring = i == 3;
+        assert_int_equal(run(&jobs[1], 3, i == 4 ? (uint64_t)4 << 20 : 0, out), WB_OK);
+        assert_int_equal(world.rung + world.past, 0);
+        compare_models(out, warm);
+        scratch_remove(out);
+    }
+    free(warm);
+}
+
+/* ---- runs that do not end ---- */
+
+static int stop_later(void *ctx, uint64_t done, uint64_t total)
+{
+    unsigned *reports = ctx;
+    (void)done;
+    (void)total;
+    return --*reports == 0;
+}
+
+/* The next run reads ahead what the first has not left. */
+static void stopped_and_resumed(void **state)
+{
+    (void)state;
+    if (!has_rings())
+        skip();
+    char *from = text_of("%s/made.safetensors", scratch), *to = text_of("%s/twice", scratch);
+    char *warm = text_of("%s/warm-1", scratch);
+    const wb_convert_policy policy = {.size = sizeof policy, .quant = "Q8_0"};
+    wb_error error;
+    unsigned rung[2];
+    for (int turn = 0; turn < 2; turn++) {
+        unsigned reports = 2;
+        const wb_progress progress = {&reports, stop_later};
+        wb_model *model = open_model(from);
+        wb_conversion *conversion;
+        world_reset(0);
+        assert_int_equal(wb_convert_plan(model, WB_TARGET_GGUF, &policy, &conversion, &error),
+                         WB_OK);
+        assert_int_equal(wb_convert(conversion, to, turn == 0 ? &progress : NULL, &error),
+                         turn == 0 ? WB_ERROR_CANCELLED : WB_OK);
+        wb_conversion_free(conversion);
+        wb_close(model);
+        rung[turn] = world.rung;
+    }
+    compare_models(to, warm);
+    scratch_remove(to);
+    assert_true(rung[0] > 0 && rung[1] > 0);
+    free(from);
+    free(warm);
+}
+
+/* A file that ends before the place that is read is told of as it is through the page cache. */
+static void cut_short(void **state)
+{
+    (void)state;
+    size_t n;
+    char *from = text_of("%s/made.safetensors", scratch), *to = text_of("%s/short", scratch);
+    unsigned char *bytes = read_file(from, &n);
+    for (int cold = 0; cold < 2; cold++) {
+        const wb_convert_policy policy = {.size = sizeof policy, .quant = "Q8_0"};
+        wb_conversion *conversion;
+        wb_error error;
+        wb_model *model = open_model(from);
+        world_reset(cold ? 0 : 100);
+        assert_int_equal(wb_convert_plan(model, WB_TARGET_GGUF, &policy, &conversion, &error),
+                         WB_OK);
+        assert_int_equal(truncate(from, (off_t)n / 2), 0);
+        assert_int_equal(wb_convert(conversion, to, NULL, &error), WB_ERROR_CHANGED);
+        assert_non_null(strstr(error.file, "made.safetensors"));
+        assert_int_equal(access(to, F_OK), -1);
+        wb_conversion_free(conversion);
+        wb_close(model);
+        write_file(from, bytes, n);
+    }
+    free(bytes);
+    free(from);
+    free(to);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_result_is_the_same),
+        cmocka_unit_test(nothing_goes_past),
+        cmocka_unit_test(the_page_cache_is_used),
+        cmocka_unit_test(stopped_and_resumed),
+        cmocka_unit_test(cut_short),
+    };
+    scratch = scratch_make();
+    make();
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    scratch_remove(scratch);
+    return failed;
+}
