@@ -285,10 +285,15 @@ static wb_status add_tensor(wb_conversion *plan, wb__context *context, uint64_t 
     wb__str name = row.source_name;
     if (wb__is_filler(name) && wb__names_kind(&plan->insight->names, i)->dtype->id == WB_DTYPE_U8)
         return WB_OK; /* the writer makes its own */
+    if (wb__factors_has(plan, i))
+        return WB_OK;
     bool known = wb__rule_match(&plan->insight->names.rules, name, &matched);
     if (known && is_left_out(plan, &matched))
         return wb__plan_note(plan, context, WB_INFO, WB__FINDING_CONVERT_LEFT_OUT, name,
                              "this tensor has no place in the result, which does without");
+    status = wb__factors_take(plan, context, &row);
+    if (status != WB_OK)
+        return status;
     return known && matched.rule->canonical != NULL ? add_known(plan, context, &row, &matched, i)
                                                     : add_unknown(plan, context, &row);
 }
