@@ -242,14 +242,26 @@ static void set_rope(model *m)
     free(divisors);
 }
 
+/*
+ * Mixtral's always do, and all of llama.cpp's, for which GGUF has no key; those of Qwen 3 where config.json says so, which
+ * transformers does not take it for where it is silent.
+ */
+static int normalizes_experts(const model *m)
+{
+    int flag;
+    wb_error ignored;
+    if (strcmp(m->config.architecture, "qwen3moe") != 0 || strcmp(wb_format(m->files), "gguf") == 0)
+        return 1;
+    return wb_meta_get_bool(m->files, "norm_topk_prob", SIZE_MAX, &flag, &ignored) == WB_OK && flag;
+}
+
 static void set_facts(model *m)
 {
     const wb_config *c = &m->config;
     const uint64_t counts[] = {c->n_layers,           c->dim,          c->n_heads,
                                c->n_kv_heads,         c->head_dim / 2, c->n_experts + 1,
                                c->n_experts_used + 1, c->ffn_dim + 1,  c->expert_ffn_dim + 1};
-    int known = 0, flag;
-    wb_error ignored;
+    int known = 0;
     for (size_t i = 0; i < sizeof families / sizeof *families; i++)
         known |= c->architecture && strcmp(c->architecture, families[i]) == 0;
     if (!known)
@@ -268,8 +280,7 @@ static void set_facts(model *m)
     m->query_scale = 1 / sqrt(number(m, "query_pre_attn_scalar", (double)c->head_dim));
     m->attention_cap = number(m, "attn_logit_softcapping", 0);
     m->logit_cap = number(m, "final_logit_softcapping", 0);
-    m->normalize_experts =
-        wb_meta_get_bool(m->files, "norm_topk_prob", SIZE_MAX, &flag, &ignored) != WB_OK || flag;
+    m->normalize_experts = normalizes_experts(m);
 }
 
 void model_open(const char *path, model *m)

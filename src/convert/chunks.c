@@ -284,7 +284,8 @@ static void encode_packed(const wb__chunk *chunk, const wb__mlx_type *type, floa
 /* Whether values become others before they are encoded. */
 static bool moves(const wb__planned *planned)
 {
-    return planned->offset != 0 || planned->factor != 1 || planned->lora != NULL;
+    return planned->offset != 0 || planned->factor != 1 || planned->factors != NULL ||
+           planned->lora != NULL;
 }
 
 static void encode(wb__chunk *chunk, uint8_t *const in[WB__PARTS], float *moved)
@@ -336,6 +337,7 @@ static wb_status compute(const wb_conversion *plan, wb__context *context, wb__ch
         wb__globals_turn(chunk);
         return WB_OK;
     }
+    wb__factors_multiply(chunk);
     wb__lora_add(planned->lora, chunk->first, chunk->rows, planned->columns, chunk->values);
     if (planned->route == WB__ROUTE_REPACK) {
         const uint8_t *from[WB__PARTS];

@@ -63,9 +63,11 @@ typedef struct wb__planned {
     uint64_t rows;
     uint64_t columns;
     wb__row_turns turns;
-    uint64_t head_rows; /* rows that change places among themselves */
-    float offset;       /* added to every value */
-    float factor;       /* then multiplied with it */
+    uint64_t head_rows;   /* rows that change places among themselves */
+    float offset;         /* added to every value */
+    float factor;         /* then multiplied with it */
+    const float *factors; /* what the source's values are multiplied with first; NULL: nothing */
+    uint64_t rows_a_factor;
     wb__form from, to;
     int32_t wanted; /* the dtype that `to` fell back from, -1: it did not */
     wb__route route;
@@ -101,8 +103,9 @@ struct wb_conversion {
     const wb_convert_lora *loras; /* of the policy, while it is planned */
     uint64_t lora_count;
     bool strict, replace, feb2026, resume;
-    bool whole;  /* the one GGUF file of the model as it is */
-    char *store; /* Ollama: a copy; NULL: that of the environment */
+    uint64_t inputs; /* how many scales of activations the result has a place for */
+    bool whole;      /* the one GGUF file of the model as it is */
+    char *store;     /* Ollama: a copy; NULL: that of the environment */
     uint64_t max_memory;
     uint64_t max_shard;
     uint32_t file_type; /* GGUF: general.file_type */
@@ -192,7 +195,19 @@ wb_status wb__globals_add(wb_conversion *plan, wb__context *context, wb__planned
 wb_status wb__globals_keep(wb_conversion *plan, wb__context *context, wb__planned *row,
                            const wb__view *view);
 
+/*
+ * NAME.scale beside a weight of GGUF that is not NVFP4 (open/insight.h) goes into the values where the result cannot say it:
+ * has a row multiply with its own. GGUF keeps both, but where an adapter is added to the weight.
+ */
+wb_status wb__factors_take(wb_conversion *plan, wb__context *context, wb__planned *row);
+
+/* Whether a tensor is such a factor, and goes into the values of another. */
+bool wb__factors_has(const wb_conversion *plan, uint64_t number);
+
 struct wb__chunk;
+
+/* Multiplies the values of a chunk with the factors of their rows. */
+void wb__factors_multiply(const struct wb__chunk *chunk);
 
 /* Turns the chunk's global scales, its values, into what the target says. */
 void wb__globals_turn(struct wb__chunk *chunk);

@@ -45,29 +45,30 @@ static const struct saying *saying_of(const wb_conversion *plan)
     return NULL;
 }
 
-static wb__str name_of(wb_conversion *plan, const struct saying *saying, wb__str name)
+static wb__str name_of(wb_conversion *plan, bool in_place, wb__str suffix, wb__str name)
 {
     size_t stem = name.len;
-    if (saying->in_place && wb__str_ends_with(name, WB__STR(".weight")))
+    if (in_place && wb__str_ends_with(name, WB__STR(".weight")))
         stem -= sizeof ".weight" - 1;
-    char *text = wb__arena_alloc(&plan->arena, stem + saying->suffix.len + 1);
+    char *text = wb__arena_alloc(&plan->arena, stem + suffix.len + 1);
     if (text != NULL) {
         memcpy(text, name.ptr, stem);
-        memcpy(text + stem, saying->suffix.ptr, saying->suffix.len + 1);
+        memcpy(text + stem, suffix.ptr, suffix.len + 1);
     }
-    return (wb__str){text, stem + saying->suffix.len};
+    return (wb__str){text, stem + suffix.len};
 }
 
-wb_status wb__globals_add(wb_conversion *plan, wb__context *context, wb__planned *row)
+/* What each part of a packed tensor has beside it. */
+typedef uint64_t beside(const wb_conversion *plan, uint64_t part);
+
+/* Adds a row for what `of` gives of a row, under a name of the plan's own. */
+static wb_status add(wb_conversion *plan, wb__context *context, const wb__planned *row, beside *of,
+                     wb__global from, wb__global to, wb__str name)
 {
-    const struct saying *saying = saying_of(plan);
     uint64_t pieces = row->piece_count;
     uint64_t first = row->pieces == NULL ? row->source : row->pieces[0];
-    wb__global from = global_of(plan, first);
     wb__planned made;
-    if (from == WB__GLOBAL_NONE)
-        return WB_OK;
-    wb_status status = wb__plan_row(plan, context, companion_of(plan, first), &made);
+    wb_status status = wb__plan_row(plan, context, of(plan, first), &made);
     if (status != WB_OK)
         return status;
     const wb__kind *kind = wb__names_kind(&plan->insight->names, made.source);
@@ -76,8 +77,8 @@ wb_status wb__globals_add(wb_conversion *plan, wb__context *context, wb__planned
     if (shape == NULL || numbers == NULL)
         return wb__fail_memory(context);
     for (uint64_t i = 0; row->pieces != NULL && i < pieces; i++)
-        numbers[i] = (uint32_t)companion_of(plan, row->pieces[i]);
-    made.name = name_of(plan, saying, row->name);
+        numbers[i] = (uint32_t)of(plan, row->pieces[i]);
+    made.name = name;
     made.rows = kind->elements;
     if (pieces > 0) /* each of which has one */
         made.rows = pieces;
@@ -91,9 +92,19 @@ wb_status wb__globals_add(wb_conversion *plan, wb__context *context, wb__planned
     made.piece_count = pieces;
     made.piece_rows = 1;
     made.global = from == WB__GLOBAL_FACTOR ? WB__GLOBAL_LAST : from;
-    made.global_to = saying->to;
-    row->keeps_global = true;
+    made.global_to = to;
     return wb__plan_append(plan, context, &made);
+}
+
+wb_status wb__globals_add(wb_conversion *plan, wb__context *context, wb__planned *row)
+{
+    const struct saying *saying = saying_of(plan);
+    wb__global from = global_of(plan, row->pieces == NULL ? row->source : row->pieces[0]);
+    if (from == WB__GLOBAL_NONE)
+        return WB_OK;
+    row->keeps_global = true;
+    return add(plan, context, row, companion_of, from, saying->to,
+               name_of(plan, saying->in_place, saying->suffix, row->name));
 }
 
 /* ---- what of it a target reads ---- */
@@ -205,13 +216,12 @@ static void turn(wb__global from, wb__global to, float said, float *result, doub
     }
 }
 
-/* Whether all factors of a tensor are 1, which llama.cpp leaves out. */
-static wb_status are_ones(const wb_conversion *plan, wb__context *context, uint32_t part,
-                          bool *result)
+/* Whether all numbers of a tensor are 1, which llama.cpp leaves out. */
+static wb_status are_one(const wb_conversion *plan, wb__context *context, uint64_t number,
+                         wb__global from, bool *result)
 {
     float said[64], factor;
     double exact;
-    uint64_t number = companion_of(plan, part);
     uint64_t left = wb__names_kind(&plan->insight->names, number)->elements;
     wb_slice slice = {.size = sizeof slice};
     *result = true;
@@ -222,7 +232,7 @@ static wb_status are_ones(const wb_conversion *plan, wb__context *context, uint3
         if (status != WB_OK)
             return status;
         for (uint64_t i = 0; i < slice.count; i++) {
-            turn(global_of(plan, part), WB__GLOBAL_LAST, said[i], &factor, &exact);
+            turn(from, WB__GLOBAL_LAST, said[i], &factor, &exact);
             *result = *result && factor == 1;
         }
         slice.first += slice.count;
@@ -231,13 +241,88 @@ static wb_status are_ones(const wb_conversion *plan, wb__context *context, uint3
     return WB_OK;
 }
 
+/* The same of what all parts of a tensor have beside them. */
+static wb_status are_ones(const wb_conversion *plan, wb__context *context, const uint32_t *parts,
+                          uint64_t count, beside *of, bool *result)
+{
+    *result = true;
+    for (uint64_t i = 0; i < count && *result; i++) {
+        wb_status status =
+            are_one(plan, context, of(plan, parts[i]), global_of(plan, parts[0]), result);
+        if (status != WB_OK)
+            return status;
+    }
+    return WB_OK;
+}
+
+/* ---- scales of activations ---- */
+
+/*
+ * What activations are divided by before they are quantized, said as the factor of the weights is: as it is by
+ * ModelOpt, as its reciprocal by compressed-tensors. llama.cpp's converter writes NAME.input_scale beside weights that
+ * stay NVFP4, one number for each expert, and llama.cpp loads it; as of August 2026 nothing there computes with it.
+ */
+static uint64_t input_of(const wb_conversion *plan, uint64_t part)
+{
+    static const struct {
+        wb__global said;
+        wb__str weight, input;
+    } namings[] = {{WB__GLOBAL_FACTOR, {".weight", 7}, {".input_scale", 12}},
+                   {WB__GLOBAL_DIVISOR, {".weight_packed", 14}, {".input_global_scale", 19}}};
+    char text[2 * WB__STEM_MAX];
+    const wb__packed *packed;
+    const wb__table *table = &plan->model->logical.table;
+    wb__str name = wb__table_name(table, wb__tensors_stored(&plan->model->tensors, part, &packed));
+    for (size_t i = 0; i < sizeof namings / sizeof namings[0]; i++) {
+        size_t stem = name.len - namings[i].weight.len, n = stem + namings[i].input.len;
+        if (global_of(plan, part) != namings[i].said ||
+            !wb__str_ends_with(name, namings[i].weight) || n > sizeof text)
+            continue;
+        memcpy(text, name.ptr, stem);
+        memcpy(text + stem, namings[i].input.ptr, namings[i].input.len);
+        uint32_t stored = wb__table_find(table, (wb__str){text, n});
+        if (stored != WB__NO_TENSOR)
+            return wb__tensors_number(&plan->model->tensors, stored);
+    }
+    return UINT64_MAX;
+}
+
+static bool has_input(const wb_conversion *plan, uint64_t part)
+{
+    uint64_t input = input_of(plan, part);
+    if (input >= plan->model->tensors.count)
+        return false;
+    const wb__kind *kind = wb__names_kind(&plan->insight->names, input);
+    return kind->dtype->id == WB_DTYPE_F32 &&
+           kind->elements ==
+               wb__names_kind(&plan->insight->names, companion_of(plan, part))->elements;
+}
+
+/* All parts have one, or none of them goes over. */
+static wb_status add_inputs(wb_conversion *plan, wb__context *context, const wb__planned *row,
+                            const uint32_t *parts, uint64_t count)
+{
+    bool ones;
+    for (uint64_t i = 0; i < count; i++) {
+        if (!has_input(plan, parts[i]))
+            return WB_OK;
+    }
+    plan->inputs += count;
+    wb_status status = are_ones(plan, context, parts, count, input_of, &ones);
+    if (status != WB_OK || ones)
+        return status;
+    return add(plan, context, row, input_of, global_of(plan, parts[0]), WB__GLOBAL_LAST,
+               name_of(plan, true, WB__STR(".input_scale"), row->name));
+}
+
 wb_status wb__globals_keep(wb_conversion *plan, wb__context *context, wb__planned *row,
                            const wb__view *view)
 {
     uint32_t own = (uint32_t)row->source;
     const uint32_t *parts = view == NULL ? &own : view->parts;
     uint64_t count = view == NULL ? 1 : view->count;
-    bool ones = plan->target == WB_TARGET_GGUF && !plan->insight->by_key;
+    bool into = plan->target == WB_TARGET_GGUF && !plan->insight->by_key, ones = false;
+    wb_status status = WB_OK;
     if (!is_for_target(plan, row, parts, count, view != NULL))
         return WB_OK;
     if (view != NULL) {
@@ -245,13 +330,12 @@ wb_status wb__globals_keep(wb_conversion *plan, wb__context *context, wb__planne
         row->piece_count = count;
         row->piece_rows = row->rows / count;
     }
-    for (uint64_t i = 0; i < count && ones; i++) {
-        wb_status status = are_ones(plan, context, parts[i], &ones);
-        if (status != WB_OK)
-            return status;
-    }
     row->keeps_global = true;
-    return ones ? WB_OK : wb__globals_add(plan, context, row);
+    if (into && plan->insight->is_family)
+        status = add_inputs(plan, context, row, parts, count);
+    if (into && status == WB_OK)
+        status = are_ones(plan, context, parts, count, companion_of, &ones);
+    return status != WB_OK || ones ? status : wb__globals_add(plan, context, row);
 }
 
 void wb__globals_turn(wb__chunk *chunk)

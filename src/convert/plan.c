@@ -265,14 +265,25 @@ wb_status wb__plan_row(wb_conversion *plan, wb__context *context, uint64_t i, wb
     return WB_OK;
 }
 
-/* Whether a tensor says something of activations, which programs that know the family do not load from the target. */
+/* llama.cpp loads none beside an output of another type than NVFP4, and refuses files that have one. */
+static bool is_of_another_output(const wb_conversion *plan, wb__str name)
+{
+    return plan->insight->by_key && wb__str_equal(name, WB__STR("output.input_scale")) &&
+           (plan->quant.kind != WB__QUANT_NONE || plan->rules != NULL || plan->lora_count > 0);
+}
+
+/*
+ * Whether a tensor says something of activations, which programs that know the family do not load from the target: those
+ * that llama.cpp loads are made anew with the weights that they stand beside (globals.c).
+ */
 static bool is_of_activations(const wb_conversion *plan, uint64_t i)
 {
     const wb__packed *packed;
     size_t stored = wb__tensors_stored(&plan->model->tensors, i, &packed);
+    wb__str name = wb__table_name(&plan->model->logical.table, stored);
     bool crosses = plan->insight->by_key != (plan->target == WB_TARGET_GGUF);
-    return plan->insight->is_family && (crosses || plan->target == WB_TARGET_MLX) &&
-           wb__name_of_activations(wb__table_name(&plan->model->logical.table, stored));
+    return plan->insight->is_family && wb__name_of_activations(name) &&
+           (crosses || plan->target == WB_TARGET_MLX || is_of_another_output(plan, name));
 }
 
 static wb_status add_tensor(wb_conversion *plan, wb__context *context, uint64_t i)
@@ -285,10 +296,15 @@ static wb_status add_tensor(wb_conversion *plan, wb__context *context, uint64_t 
     wb__str name = row.source_name;
     if (wb__is_filler(name) && wb__names_kind(&plan->insight->names, i)->dtype->id == WB_DTYPE_U8)
         return WB_OK; /* the writer makes its own */
+    if (wb__factors_has(plan, i))
+        return WB_OK;
     bool known = wb__rule_match(&plan->insight->names.rules, name, &matched);
     if (known && is_left_out(plan, &matched))
         return wb__plan_note(plan, context, WB_INFO, WB__FINDING_CONVERT_LEFT_OUT, name,
                              "this tensor has no place in the result, which does without");
+    status = wb__factors_take(plan, context, &row);
+    if (status != WB_OK)
+        return status;
     return known && matched.rule->canonical != NULL ? add_known(plan, context, &row, &matched, i)
                                                     : add_unknown(plan, context, &row);
 }
@@ -298,7 +314,7 @@ static wb_status note_activations(wb_conversion *plan, wb__context *context, uin
     char text[128];
     (void)snprintf(
         text, sizeof text,
-        "%llu scales of activations have no place in the result, which has weights alone",
+        "%llu scales of activations have no place in the result, beside weights of this kind",
         (unsigned long long)count);
     return wb__plan_note(plan, context, WB_INFO, WB__FINDING_CONVERT_LEFT_OUT, WB__STR(""), text);
 }
@@ -499,8 +515,8 @@ wb_status wb__plan_make(wb_conversion *plan, wb__context *context)
         left_out += leaves;
         status = leaves ? WB_OK : add_tensor(plan, context, i);
     }
-    if (status == WB_OK && left_out > 0)
-        status = note_activations(plan, context, left_out);
+    if (status == WB_OK && left_out > plan->inputs)
+        status = note_activations(plan, context, left_out - plan->inputs);
     if (status == WB_OK)
         status = add_rope(plan, context);
     for (uint64_t i = 0; i < plan->lora_count && status == WB_OK; i++)

@@ -268,7 +268,7 @@ static void to_mlx(wb_conversion *plan, wb__mix *mix, wb__planned *row)
         wb__mlx_type type;
         if (wb__form_mlx(&row->from, &type) && !row->by_view)
             row->to = row->from;
-        else if (!row->by_view && wb__repack_to_mlx(&row->from, &packed) &&
+        else if (!row->by_view && row->factors == NULL && wb__repack_to_mlx(&row->from, &packed) &&
                  row->columns % packed.group == 0)
             row->to = packed;
         return;
@@ -361,8 +361,8 @@ static bool includes(int32_t from, int32_t to)
 
 static void choose_route(wb__planned *row)
 {
-    bool kept =
-        row->offset == 0 && row->factor == 1 && row->lora == NULL && row->global == row->global_to;
+    bool kept = row->offset == 0 && row->factor == 1 && row->factors == NULL && row->lora == NULL &&
+                row->global == row->global_to;
     bool same = wb__form_equal(&row->from, &row->to) && kept;
     if (same && row->source != WB__NO_SOURCE &&
         (!row->by_view || row->from.scheme == WB__SCHEME_PLAIN))

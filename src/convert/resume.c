@@ -93,7 +93,7 @@ static uint64_t add_row(uint64_t digest, const wb__planned *row)
                                 row->turns,    row->head_rows,      row->route, row->by_view,
                                 row->nearest,  row->bytes,          row->rank,  row->known_exact,
                                 row->name.len, row->source_name.len};
-    const uint64_t more[] = {row->piece_rows, row->global, row->global_to};
+    const uint64_t more[] = {row->piece_rows, row->global, row->global_to, row->rows_a_factor};
     const float reals[] = {row->offset, row->factor};
     digest = wb__digest_add(digest, numbers, sizeof numbers);
     digest = wb__digest_add(digest, more, sizeof more);
@@ -102,6 +102,9 @@ static uint64_t add_row(uint64_t digest, const wb__planned *row)
     digest = wb__digest_add(digest, row->name.ptr, row->name.len);
     digest = add_form(add_form(digest, &row->from), &row->to);
     digest = add_floats(digest, row->made, row->rows * row->columns);
+    uint64_t factors =
+        row->rows_a_factor == 0 ? 0 : (row->first_row + row->rows) / row->rows_a_factor;
+    digest = add_floats(digest, row->factors, factors);
     uint64_t sets =
         row->rows_an_importance == 0 ? 0 : (row->first_row + row->rows) / row->rows_an_importance;
     digest = add_floats(digest, row->importance, sets * row->columns);

@@ -46,6 +46,12 @@ wb_status wb__model_reads(const wb_model *model, wb__context *context, const cha
 /* The number of a tensor by its canonical name, UINT64_MAX if there is none. */
 uint64_t wb__insight_find(const wb_model *model, const wb__insight *insight, wb__str canonical);
 
+/* ---- NAME.scale beside weights of GGUF (factor.c) ---- */
+
+/* The tensor that has the factor of a weight, and the weight that a tensor has the factor of; UINT64_MAX: none. */
+uint64_t wb__factor_of(const wb_model *model, const wb__insight *insight, uint64_t weight);
+uint64_t wb__factor_for(const wb_model *model, const wb__insight *insight, uint64_t factor);
+
 /* ---- experts stored one by one, as one tensor (view.c) ---- */
 
 /* The view that has a number; *view is NULL for other tensors. */

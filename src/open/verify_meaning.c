@@ -91,6 +91,14 @@ static bool is_of_another_part(wb__str name)
     return false;
 }
 
+/* llama.cpp loads none for an output, but beside NVFP4. */
+static bool is_factor(const check *c, uint64_t number)
+{
+    uint64_t weight = wb__factor_for(c->model, c->insight, number);
+    const wb__name_entry *entry = weight == UINT64_MAX ? NULL : wb__names_of(c->names, weight);
+    return entry != NULL && (entry->rule->provides & WB__NEED_HEAD) == 0;
+}
+
 static wb_status note_unmapped(check *c)
 {
     uint64_t count[2] = {0, 0};
@@ -101,8 +109,8 @@ static wb_status note_unmapped(check *c)
         wb__str name = wb__table_name(&c->model->logical.table,
                                       wb__tensors_stored(&c->model->tensors, i, &packed));
         if (wb__names_of(c->names, i) != NULL || wb__rule_match(&c->names->rules, name, &matched) ||
-            wb__is_filler(name))
-            continue; /* mapped, known, a name that stands twice, or room */
+            wb__is_filler(name) || is_factor(c, i))
+            continue; /* mapped, known, a name that stands twice, room, or multiplied with */
         int other = is_of_another_part(name) || wb__name_of_activations(name);
         if (count[other]++ == 0)
             first[other] = name;

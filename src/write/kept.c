@@ -7,8 +7,8 @@
  *              after that. Of a set without its anchor the second names are taken back; of one with it the first
  *   a folder   the same in .NAME.wb-partial/, renamed one by one before the folder is; they are renamed back
  *   a store    .NNNNN.wb-partial in a folder of the model's own in blobs/. They get the names of blobs as second ones;
- *              the folder goes when the manifest is there. What is a blob may have become one of another model's,
- *              too, so that of such files copies are taken up
+ *              the folder, which has the manifest as well by then, goes when that is in its place. What is a blob may have
+ *              become one of another model's, too, so that of such files copies are taken up
  */
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "bundles/ollama/ollama.h"
 #include "write/store.h"
@@ -101,17 +102,84 @@ static wb_status find_existing(wb__context *context, wb_writer *writer)
     return writer->manifest_path == NULL ? wb__fail_memory(context) : WB_OK;
 }
 
+static bool have_same_bytes(wb__context *context, wb__source *a, wb__source *b)
+{
+    uint64_t end = wb__source_bytes(a);
+    uint8_t *chunk = wb__alloc(&context->allocator, 2 * CHUNK);
+    bool same = chunk != NULL && wb__source_bytes(b) == end;
+    for (uint64_t at = 0; same && at < end; at += CHUNK) {
+        size_t n = end - at < CHUNK ? (size_t)(end - at) : CHUNK;
+        same = wb__source_read(a, context, at, chunk, n) == WB_OK &&
+               wb__source_read(b, context, at, chunk + CHUNK, n) == WB_OK &&
+               memcmp(chunk, chunk + CHUNK, n) == 0;
+    }
+    wb__free(&context->allocator, chunk, 2 * CHUNK);
+    return same;
+}
+
+/* Whether two files are the same, as far as they are there and can be read. */
+static bool are_same(const wb__context *context, const char *one, const char *other)
+{
+    wb_error ignored;
+    wb__context own = *context;
+    wb__source *a = NULL, *b = NULL;
+    bool is_folder;
+    own.error = wb__error_reset(&ignored, &ignored);
+    bool same = wb__source_open(&own, one, WB_ACCESS_READ, &a, &is_folder) == WB_OK && !is_folder &&
+                wb__source_open(&own, other, WB_ACCESS_READ, &b, &is_folder) == WB_OK &&
+                !is_folder && have_same_bytes(&own, a, b);
+    wb__source_close(b);
+    wb__source_close(a);
+    return same;
+}
+
+/* The manifest that a run which keeps what it has is about to publish, beside that. */
+static char *kept_manifest(const wb_allocator *allocator, const char *folder)
+{
+    return wb__path_join(allocator, folder, WB__STR("manifest"));
+}
+
+/*
+ * What a run has kept that was killed when its manifest was there: nobody has any more use for it. Where it had begun
+ * to remove that, it is one of the temporary folders, which a claim removes.
+ */
+static wb_status clear_kept(wb__context *context, const wb_writer *writer)
+{
+    const wb_allocator *allocator = &context->allocator;
+    int claim;
+    wb_status status = wb__claim_path(context, writer->blobs, true, &claim);
+    char *folder =
+        writer->kept_beside == NULL ? NULL : wb__kept_path(allocator, writer->kept_beside);
+    char *manifest = folder == NULL ? NULL : kept_manifest(allocator, folder);
+    if (manifest != NULL && are_same(context, manifest, writer->manifest_path))
+        wb__folder_retire(allocator, folder);
+    if (manifest != NULL)
+        wb__free(allocator, manifest, strlen(manifest) + 1);
+    if (folder != NULL)
+        wb__free(allocator, folder, strlen(folder) + 1);
+    if (status == WB_OK && claim >= 0)
+        (void)close(claim);
+    return status;
+}
+
+static wb_status fail_existing(wb__context *context, const wb_writer *writer)
+{
+    wb_status status = clear_kept(context, writer);
+    if (status != WB_OK)
+        return status;
+    context->file = writer->manifest_path;
+    return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_WRITE_EXISTS, WB_NO_OFFSET, WB__STR(""),
+                    "the store has a model of this name");
+}
+
 wb_status wb__store_begin(wb__context *context, wb_writer *writer)
 {
     struct stat st;
     wb_status found = find_existing(context, writer);
     if (found != WB_OK)
         return found;
-    if (!(writer->flags & WB_WRITE_FORCE) && lstat(writer->manifest_path, &st) == 0) {
-        context->file = writer->manifest_path;
-        return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_WRITE_EXISTS, WB_NO_OFFSET,
-                        WB__STR(""), "the store has a model of this name");
-    }
+    if (!(writer->flags & WB_WRITE_FORCE) && lstat(writer->manifest_path, &st) == 0)
+        return fail_existing(context, writer);
     wb_status status = wb__folders_make(context, writer->blobs);
     return status == WB_OK ? wb__folders_make(context, writer->manifest_path) : status;
 }
@@ -182,6 +250,20 @@ wb_status wb__store_put_blob(wb__context *context, const wb_writer *writer, cons
     return status;
 }
 
+/* So that a run to come knows whether the manifest that it finds is that of what it finds kept. */
+static wb_status keep_manifest(wb__context *context, const wb_writer *writer,
+                               const wb__buffer *text)
+{
+    if (!(writer->flags & WB_WRITE_KEEP) || writer->folder_at == NULL)
+        return WB_OK;
+    char *path = kept_manifest(&context->allocator, writer->folder_at);
+    if (path == NULL)
+        return wb__fail_memory(context);
+    wb_status status = write_file(context, path, text->bytes, text->n);
+    wb__free(&context->allocator, path, strlen(path) + 1);
+    return status;
+}
+
 /* Before there is a manifest that names them. */
 static wb_status sync_blobs(wb__context *context, const wb_writer *writer)
 {
@@ -209,6 +291,8 @@ wb_status wb__store_commit(wb__context *context, wb_writer *writer)
         status = wb__store_manifest(context, writer, &text);
     if (status == WB_OK)
         status = finish_file(context, writer->manifest_path, text.bytes, text.n, &manifest);
+    if (status == WB_OK)
+        status = keep_manifest(context, writer, &text);
     for (size_t i = 0; i < writer->output_count && status == WB_OK; i++)
         status = publish_output(context, writer, &writer->outputs[i]);
     if (status == WB_OK)

@@ -1,7 +1,7 @@
 # The example engine gives the logits of others: mlx-lm's and a plain NumPy forward pass's (data/logits;
 # tests/tools/reference_logits.py), from every format and encoding that data has.
 PYTHONPATH=$SOURCE/tests/cli python3 -B - <<'P'
-import os, pathlib
+import json, os, pathlib, shutil, subprocess
 from engine import distance, llama
 
 data, demo = pathlib.Path(os.environ["DATA"]), pathlib.Path(os.environ["SOURCE"]) / "demo"
@@ -26,6 +26,27 @@ for name in families:
         llama(path, "-l", "out.npy", tokens="3 7 1 0 23 12 7 3 15 9 20 4 2 11 18 6".split())
         far = distance("out.npy", logits / "twins" / (name + ".npy"))
         assert far < 1e-4, (path, far)
+
+# Shares of experts add up to one where config.json of Qwen 3 says so, not where it is silent; Mixtral's always do, whatever
+# it says, and in GGUF all do.
+def said(name, folder, **config):
+    shutil.copytree(data / "twins" / name, folder)
+    kept = json.loads((data / "twins" / name / "config.json").read_text())
+    kept.pop("norm_topk_prob", None)
+    os.chmod(folder, 0o755)
+    os.unlink(folder + "/config.json")
+    pathlib.Path(folder, "config.json").write_text(json.dumps(kept | config))
+    llama(folder, "-l", folder + ".npy", tokens=tokens)
+    return folder + ".npy"
+
+tokens = "3 7 1 0 23 12 7 3".split()
+silent, false, true = (said("qwen3moe", f"qwen-{i}", **c)
+                       for i, c in enumerate(({}, {"norm_topk_prob": False}, {"norm_topk_prob": True})))
+assert distance(silent, false) == 0 and distance(silent, true) > 1e-3
+assert distance(said("mixtral", "mixtral-0"), said("mixtral", "mixtral-1", norm_topk_prob=False)) == 0
+subprocess.run(["wb", "convert", "qwen-0", "silent.gguf"], check=True, stdout=subprocess.DEVNULL)
+llama("silent.gguf", "-l", "gguf.npy", tokens=tokens)
+assert distance("gguf.npy", true) < 1e-4
 
 # What it cannot do, it says.
 assert "bert: not one of those" in llama(data / "twins/bert", code=1)

@@ -48,7 +48,7 @@ def make(folder, kind, has_global, family="qwen3_moe", factor=None, bias=False, 
             end, shape = (".weight_scale_2", []) if one else (".weight_global_scale", [1])
             tensors.append((stem + end, "F32", shape, struct.pack("<f", said)))
         if inputs:
-            tensors.append((stem + (".input_scale" if one else ".input_global_scale"), "F32", [1], struct.pack("<f", 3)))
+            tensors.append((stem + (".input_scale" if one else ".input_global_scale"), "F32", [1], struct.pack("<f", random.uniform(2, 4))))
 
     plain("model.embed_tokens.weight", 24, DIM)
     pack("lm_head", 24, DIM)

@@ -1,13 +1,25 @@
 # NVFP4 with a factor for all values, into GGUF as llama.cpp has it, out of it, and where llama.cpp would be wrong.
 PYTHONPATH=$SOURCE/tests/cli python3 -B - <<'P'
 import json, random, struct
-from engine import distance, llama, read
+from engine import distance, llama, read, write
 from nvfp4 import EXPERTS, blocks, digests, f32, layer, make, near, rows_of, stored, values, wb
 
 random.seed(7)
 names = {"self_attn.q_proj": "attn_q", "self_attn.k_proj": "attn_k", "self_attn.v_proj": "attn_v",
          "self_attn.o_proj": "attn_output"}
 floats = lambda raw: list(struct.unpack(f"<{len(raw) // 4}f", raw))
+
+
+def inputs_of(kind):
+    """What scales of activations say, under GGUF's names."""
+    tensors = read(kind + "-in/model.safetensors")
+    end = ".input_scale" if kind == "modelopt" else ".input_global_scale"
+    stems = {b: [layer + a] for a, b in names.items()}
+    stems = {"blk.0." + a: b for a, b in stems.items()} | {"output": ["lm_head"]}
+    for name in "gate", "up", "down":
+        stems[f"blk.0.ffn_{name}_exps"] = [layer + f"mlp.experts.{e}.{name}_proj" for e in range(EXPERTS)]
+    return {a + ".input_scale": [floats(tensors[s + end][2])[0] for s in b] for a, b in stems.items()}
+
 
 for kind in "modelopt", "compressed":
     packed = make(kind, kind, True)
@@ -82,14 +94,43 @@ for kind in "modelopt", "compressed":
         assert all(abs(x - y) <= 1.2e-7 * x for x, y in zip(floats(gguf[stack + ".scale"][2]), floats(again[stack + ".scale"][2])))
     assert again["blk.0.attn_q.weight"][0] == "BF16"
 
-    # Scales of activations, which only MLX's and llama.cpp's loaders would trip over, stay behind and are told of.
+    # Scales of activations go to GGUF, said as the factors are; MLX's loaders would trip over them: they stay behind and are told of.
+    left = lambda told: sum(int(f["message"].split()[0]) for f in told["findings"] if f["code"] == "convert-left-out")
     make(kind + "-in", kind, True, inputs=True)
-    for args in (kind + "-in.gguf",), (kind + "-in.mlx", "--to", "mlx"):
-        told = json.loads(wb("convert", kind + "-in", *args, "--json"))
-        assert not any("input_" in t["name"].rsplit(".", 1)[1] for t in told["tensors"]) and "convert-left-out" in json.dumps(told)
+    told = json.loads(wb("convert", kind + "-in", kind + "-in.gguf", "--json"))
+    inputs, gguf = inputs_of(kind), stored(kind + "-in.gguf")
+    assert left(told) == 0 and len(inputs) == 8
+    for name, said in inputs.items():
+        want = [f32(x if kind == "modelopt" else 1 / x) for x in said]
+        assert gguf[name] == ("F32", [len(said)], struct.pack(f"<{len(said)}f", *want)), (name, gguf[name])
+    by_name = {t["name"]: t for t in told["tensors"]}
+    assert all(by_name[n]["fidelity"] == "exact" or by_name[n]["nmse"] < 1e-14 for n in inputs)
+    wb("verify", kind + "-in.gguf")
+    # So they do where the weight is decoded, and out of GGUF; from GGUF to GGUF they stay.
+    told = json.loads(wb("convert", kind + "-in", kind + "-ruled.gguf", "--rule", "attn_v=F16", "--json"))
+    assert left(told) == 1 and "blk.0.attn_v.input_scale" not in stored(kind + "-ruled.gguf")
+    told = json.loads(wb("convert", kind + "-in", kind + "-f16.gguf", "--quant", "F16", "--json"))
+    assert left(told) == 5 + 3 * EXPERTS and not any(n.endswith("input_scale") for n in stored(kind + "-f16.gguf"))
+    told = json.loads(wb("convert", kind + "-in.gguf", kind + "-out", "--to", "safetensors", "--json"))
+    assert left(told) == 8 and not any("input_" in n.rsplit(".", 1)[1] for n in read(kind + "-out/model.safetensors"))
+    wb("convert", kind + "-in.gguf", kind + "-in2.gguf")
+    assert open(kind + "-in.gguf", "rb").read() == open(kind + "-in2.gguf", "rb").read()
+    told = json.loads(wb("convert", kind + "-in.gguf", kind + "-in3.gguf", "--quant", "Q8_0", "--json"))
+    assert left(told) == 1 and {n for n in stored(kind + "-in3.gguf") if "input_" in n} == set(inputs) - {"output.input_scale"}
+    told = json.loads(wb("convert", kind + "-in", kind + "-in.mlx", "--to", "mlx", "--json"))
+    assert left(told) == 5 + 3 * EXPERTS and not any("input_" in t["name"].rsplit(".", 1)[1] for t in told["tensors"])
     wb("convert", kind + "-in", kind + "-in.hf", "--to", "safetensors")
     assert any("input_" in n.rsplit(".", 1)[1] for n in read(kind + "-in.hf/model.safetensors"))
     wb("verify", kind + "-in")
+
+    # Experts of which one has none have none; those of 1 are left out, as llama.cpp's converter does.
+    tensors = read(kind + "-in/model.safetensors")
+    one = next(n for n in tensors if "experts.1.up_proj.input_" in n)
+    ones = {n: (*t[:2], struct.pack("<f", 1)) if "q_proj.input_" in n else t for n, t in tensors.items() if n != one}
+    write(kind + "-in/model.safetensors", ones)
+    told = json.loads(wb("convert", kind + "-in", kind + "-some.gguf", "--json"))
+    assert left(told) == EXPERTS - 1
+    assert set(gguf) - set(stored(kind + "-some.gguf")) == {"blk.0.ffn_up_exps.input_scale", "blk.0.attn_q.input_scale"}
 
     # A factor of 1 is left out.
     make(kind + "-one", kind, True, factor=1.0)

@@ -226,6 +226,7 @@ static int hear(void *ctx, uint64_t done, uint64_t total)
 }
 
 static uint64_t max_file_bytes;
+static bool replaces = true;
 
 /* `store`: where the model that is converted is, NULL: it is a path. */
 static wb_status convert_of(const char *from, const char *store, wb_target target,
@@ -238,7 +239,7 @@ static wb_status convert_of(const char *from, const char *store, wb_target targe
         .size = sizeof open, .access = WB_ACCESS_READ, .store = store, .allocator = &allocator};
     const wb_convert_policy policy = {.size = sizeof policy,
                                       .quant = quant,
-                                      .flags = WB_CONVERT_FORCE | flags,
+                                      .flags = (replaces ? WB_CONVERT_FORCE : 0) | flags,
                                       .max_file_bytes = max_file_bytes,
                                       .store = at("out/store")};
     all_given_at = 0;
@@ -307,10 +308,27 @@ static wb_status resume_store(wb_error *error)
     return convert(WB_TARGET_OLLAMA, "F16", "m", WB_CONVERT_RESUME, error);
 }
 
+/* The same where no model of the name may be replaced. */
+static wb_status resume_new_store(wb_error *error)
+{
+    replaces = false;
+    wb_status status = resume_store(error);
+    replaces = true;
+    return status;
+}
+
 /* A file as it is, into a store and out of one. */
 static wb_status whole_in(wb_error *error)
 {
     return convert_of(at("in/m.gguf"), NULL, WB_TARGET_OLLAMA, NULL, "m", WB_CONVERT_RESUME, error);
+}
+
+static wb_status whole_into_new(wb_error *error)
+{
+    replaces = false;
+    wb_status status = whole_in(error);
+    replaces = true;
+    return status;
 }
 
 static wb_status whole_out(wb_error *error)
@@ -512,6 +530,10 @@ const scene scenes[] = {
      false},
     {"converting into a store, resumable", nothing, resume_store, MANIFEST, false, false, true},
     {"a file into a store as it is, resumable", nothing, whole_in, MANIFEST, false, false, true},
+    {"converting into a store without the model, resumable", nothing, resume_new_store, MANIFEST,
+     false, true, true},
+    {"a file into a store without the model as it is, resumable", nothing, whole_into_new, MANIFEST,
+     false, true, true},
     {"a file out of a store as it is, resumable", old_gguf, whole_out, NULL, false, false, false},
     {"an .npz over a file", old_file, write_npz, NULL, false, false, false},
     {"converting into a store", nothing, convert_store, MANIFEST, false, false, true},

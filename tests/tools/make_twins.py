@@ -442,7 +442,7 @@ def tiny(out):
         if kind == "mixtral":
             config.update(num_local_experts=3, num_experts_per_tok=2)
         if kind == "qwen3moe":
-            config.update(num_experts=3, num_experts_per_tok=2, moe_intermediate_size=6)
+            config.update(num_experts=3, num_experts_per_tok=2, moe_intermediate_size=6, norm_topk_prob=True)
         if kind == "gemma2":
             config.update(attn_logit_softcapping=50.0, final_logit_softcapping=30.0)
         if kind in ("gemma2", "gemma3", "phi3"):

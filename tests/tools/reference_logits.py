@@ -100,11 +100,12 @@ def forward(c, w, tokens):
             block, names = ((p + "block_sparse_moe.", ("w1", "w3", "w2")) if kind == "mixtral" else
                             (p + "mlp.", ("gate_proj", "up_proj", "down_proj")))
             share = softmax(linear(h, block + "gate"))
+            adds_up = kind == "mixtral" or c.get("norm_topk_prob", False)
             out = np.zeros_like(h)
             for row in range(t):
                 best = np.argsort(-share[row])[:c["num_experts_per_tok"]]
                 for e in best:
-                    out[row] += share[row, e] / share[row, best].sum() * mlp(
+                    out[row] += share[row, e] / (share[row, best].sum() if adds_up else 1) * mlp(
                         h[row], *(w[f"{block}experts.{e}.{name}.weight"] for name in names))
             h = out
         else:

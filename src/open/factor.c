@@ -1,0 +1,75 @@
+/*
+ * A factor that llama.cpp multiplies what comes out of a matrix with: NAME.scale beside NAME.weight, F32, one for all
+ * of it or one for each expert. Beside NVFP4 it is a part of the weight (model/packed.h), so that blocks and values
+ * are what their makers say. Beside other types, which llama-quantize makes of such files, both are tensors by
+ * themselves, so that programs find the weight as it is stored.
+ */
+#include "open/insight.h"
+
+#define WEIGHT ".weight"
+#define FACTOR ".scale"
+
+/* The number of STEM + ending, UINT64_MAX where there is none. */
+static uint64_t find(const wb_model *model, wb__str name, size_t stem, wb__str ending)
+{
+    char text[2 * WB__STEM_MAX];
+    if (stem + ending.len > sizeof text)
+        return UINT64_MAX;
+    memcpy(text, name.ptr, stem);
+    memcpy(text + stem, ending.ptr, ending.len);
+    uint32_t stored = wb__table_find(&model->logical.table, (wb__str){text, stem + ending.len});
+    return stored == WB__NO_TENSOR ? UINT64_MAX : wb__tensors_number(&model->tensors, stored);
+}
+
+static wb__str name_of(const wb_model *model, uint64_t number, const wb__packed **packed)
+{
+    return wb__table_name(&model->logical.table,
+                          wb__tensors_stored(&model->tensors, number, packed));
+}
+
+/* A matrix of a layer or the output. Of experts, a stack: llama.cpp has no factors for single ones. */
+static bool is_multiplied(const wb__insight *insight, uint64_t weight)
+{
+    const uint32_t parts = WB__NEED_Q | WB__NEED_K | WB__NEED_V | WB__NEED_OUTPUT | WB__NEED_GATE |
+                           WB__NEED_UP | WB__NEED_DOWN | WB__NEED_HEAD;
+    const wb__name_entry *entry = wb__names_of(&insight->names, weight);
+    uint32_t rank = wb__names_kind(&insight->names, weight)->rank;
+    return entry != NULL && entry->suffix == WB__SUFFIX_WEIGHT && entry->experts == 0 &&
+           rank >= 2 && rank <= 3 &&
+           ((entry->rule->provides & parts) != 0 ||
+            strstr(entry->rule->canonical, ".shared_experts.") != NULL);
+}
+
+static bool fits(const wb__kind *weight, const wb__kind *factor)
+{
+    return factor->dtype->id == WB_DTYPE_F32 &&
+           (factor->elements == 1 ||
+            (weight->rank == 3 && factor->rank == 1 && factor->elements == weight->shape[0]));
+}
+
+uint64_t wb__factor_of(const wb_model *model, const wb__insight *insight, uint64_t weight)
+{
+    const wb__packed *packed;
+    wb__str name = name_of(model, weight, &packed);
+    if (!insight->by_key || !insight->is_family || weight >= model->tensors.count ||
+        packed != NULL || !wb__str_ends_with(name, WB__STR(WEIGHT)) ||
+        !is_multiplied(insight, weight))
+        return UINT64_MAX;
+    uint64_t factor = find(model, name, name.len - (sizeof WEIGHT - 1), WB__STR(FACTOR));
+    return factor < model->tensors.count && fits(wb__names_kind(&insight->names, weight),
+                                                 wb__names_kind(&insight->names, factor))
+               ? factor
+               : UINT64_MAX;
+}
+
+uint64_t wb__factor_for(const wb_model *model, const wb__insight *insight, uint64_t factor)
+{
+    const wb__packed *packed;
+    wb__str name = name_of(model, factor, &packed);
+    if (!wb__str_ends_with(name, WB__STR(FACTOR)))
+        return UINT64_MAX;
+    uint64_t weight = find(model, name, name.len - (sizeof FACTOR - 1), WB__STR(WEIGHT));
+    return weight < model->tensors.count && wb__factor_of(model, insight, weight) == factor
+               ? weight
+               : UINT64_MAX;
+}
