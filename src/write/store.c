@@ -141,13 +141,16 @@ static char *kept_manifest(const wb_allocator *allocator, const char *folder)
 
 /*
  * What a run has kept that was killed when its manifest was there: nobody has any more use for it. Where it had begun
- * to remove that, it is one of the temporary folders, which a claim removes.
+ * to remove that, it is one of the temporary folders, which a claim removes. Where that cannot be done it stays.
  */
-static wb_status clear_kept(wb__context *context, const wb_writer *writer)
+static void clear_kept(const wb__context *context, const wb_writer *writer)
 {
     const wb_allocator *allocator = &context->allocator;
-    int claim;
-    wb_status status = wb__claim_path(context, writer->blobs, true, &claim);
+    wb_error ignored;
+    wb__context own = *context;
+    int claim = -1;
+    own.error = wb__error_reset(&ignored, &ignored);
+    (void)wb__claim_path(&own, writer->blobs, true, &claim);
     char *folder =
         writer->kept_beside == NULL ? NULL : wb__kept_path(allocator, writer->kept_beside);
     char *manifest = folder == NULL ? NULL : kept_manifest(allocator, folder);
@@ -157,16 +160,13 @@ static wb_status clear_kept(wb__context *context, const wb_writer *writer)
         wb__free(allocator, manifest, strlen(manifest) + 1);
     if (folder != NULL)
         wb__free(allocator, folder, strlen(folder) + 1);
-    if (status == WB_OK && claim >= 0)
+    if (claim >= 0)
         (void)close(claim);
-    return status;
 }
 
 static wb_status fail_existing(wb__context *context, const wb_writer *writer)
 {
-    wb_status status = clear_kept(context, writer);
-    if (status != WB_OK)
-        return status;
+    clear_kept(context, writer);
     context->file = writer->manifest_path;
     return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_WRITE_EXISTS, WB_NO_OFFSET, WB__STR(""),
                     "the store has a model of this name");
