@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "exit.h"
+#include "output.h"
 #include "paths.h"
 #include "report.h"
 
@@ -207,7 +208,7 @@ int command_codec(const arguments *args)
     int code = open_options_of(args, &job.options, &job.limits);
     if (code != 0)
         return code;
-    if (strcmp(job.output, "-") == 0 && args->given[OPTION_JSON] && !args->given[OPTION_DRY_RUN])
+    if (output_is_stdout(job.output) && args->given[OPTION_JSON] && !args->given[OPTION_DRY_RUN])
         return report_usage("--json and - cannot both have standard output");
     return run(&job);
 }

@@ -12,6 +12,7 @@
 
 #include "codec.h"
 #include "exit.h"
+#include "output.h"
 #include "paths.h"
 #include "report.h"
 #include "terminal.h"
@@ -99,7 +100,7 @@ int codec_read(codec_job *job, void *to, size_t n, size_t *got)
 
 static bool is_stdout(const codec_job *job)
 {
-    return strcmp(job->output, "-") == 0;
+    return output_is_stdout(job->output);
 }
 
 /* Whether it would take the place of an input. */
@@ -113,7 +114,6 @@ static bool replaces_input(const codec_job *job)
 
 int codec_open_output(codec_job *job, uint64_t expected)
 {
-    struct stat st;
     bool is_terminal = is_stdout(job) && isatty(STDOUT_FILENO);
     if (job->args->given[OPTION_DRY_RUN])
         return 0;
@@ -127,7 +127,7 @@ int codec_open_output(codec_job *job, uint64_t expected)
             : wb_sink_open(job->output, expected, NULL, &job->sink, &job->error);
     if (status != WB_OK)
         return codec_fail(job, job->output, status);
-    interrupt_defer(!is_stdout(job) && (stat(job->output, &st) != 0 || S_ISREG(st.st_mode)));
+    interrupt_defer(!output_is_stream(job->output));
     return 0;
 }
 
@@ -160,7 +160,7 @@ int codec_fail(codec_job *job, const char *path, wb_status status)
 {
     progress_clear();
     /* Only the output can be a pipe that nobody reads. */
-    if (is_stdout(job) && path == job->output && job->error.os_error == EPIPE)
+    if (path == job->output && job->error.os_error == EPIPE)
         return CODEC_CLOSED;
     report_error(path, &job->error);
     return exit_code_of(status);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "exit.h"
+#include "output.h"
 #include "paths.h"
 #include "report.h"
 #include "terminal.h"
@@ -193,7 +194,7 @@ int convert_fail(const convert_job *job, wb_status status, const wb_error *error
     progress_clear();
     if (status == WB_ERROR_CANCELLED)
         return EXIT_INTERRUPTED;
-    if (job->out_is_stdout && error->os_error == EPIPE)
+    if (error->os_error == EPIPE) /* only the output can be a pipe that nobody reads */
         return EXIT_CLEAN;
     report_error(error->file[0] != '\0' ? error->file : job->in, error);
     return exit_code_of(status);
@@ -214,7 +215,7 @@ void convert_answer(const convert_job *job, const wb_writer *writer)
     bool as_json = job->args->given[OPTION_JSON];
     text line = {0};
     wb_json json = out_json(out_stdout());
-    if (job->out_is_stdout || (!as_json && !job->args->given[OPTION_DRY_RUN]))
+    if (!as_json && !job->args->given[OPTION_DRY_RUN])
         return;
     if (as_json) {
         wb_json_begin(&json, '{');
@@ -227,6 +228,8 @@ void convert_answer(const convert_job *job, const wb_writer *writer)
         wb_file file = {.size = sizeof file};
         if (wb_writer_file_at(writer, i, &file, NULL) != WB_OK)
             continue;
+        if (job->out_is_stdout)
+            file.path = job->out;
         bytes += file.bytes;
         if (!as_json) {
             add_file(&line, &file);
@@ -266,7 +269,7 @@ static bool is_copy(const convert_job *job)
     uint64_t index;
     bool in_store = wb_meta_find(job->model, "ollama.config", SIZE_MAX, &index) == WB_OK;
     bool split = args->given[OPTION_MAX_SHARD_SIZE] || args->given[OPTION_MAX_SHARD_TENSORS] ||
-                 args->given[OPTION_ALIGNMENT] || job->out_is_stdout;
+                 args->given[OPTION_ALIGNMENT] || job->out_is_stream;
     if (strcmp(job->to, "gguf") == 0 && in_store && !split)
         return false; /* the file as it is, which the library sees to */
     if (in_store && job->out_is_folder)
@@ -274,7 +277,8 @@ static bool is_copy(const convert_job *job)
     return kept && strcmp(wb_format(job->model), job->to) == 0;
 }
 
-/* Whether a file that is read beside the model would be lost to the result. */
+/* Whether a file that is read beside the model would be lost to the result, as far as names tell: the library knows of
+ * the others once it has read them. */
 static bool replaces_input(const convert_job *job)
 {
     const arguments *args = job->args;
@@ -286,9 +290,41 @@ static bool replaces_input(const convert_job *job)
     return matrix != NULL && is_same_file(matrix, job->out);
 }
 
+/* An option that would change nothing is refused rather than passed over. */
+static int refuse_idle(const convert_job *job)
+{
+    static const struct {
+        option_id option;
+        const char *format;
+    } only[] = {{OPTION_IMATRIX, "gguf"},
+                {OPTION_GENERATION, "ollama"},
+                {OPTION_ALIGN_TENSORS, "safetensors"}};
+    for (size_t i = 0; i < sizeof only / sizeof only[0]; i++) {
+        if (job->args->given[only[i].option] && strcmp(job->to, only[i].format) != 0)
+            return report_usage("--%s changes nothing of %s: it is for %s",
+                                option_table[only[i].option].name, job->to, only[i].format);
+    }
+    return 0;
+}
+
+/* Standard output is for one thing. */
+static int check_stdout(const convert_job *job)
+{
+    bool is_dry = job->args->given[OPTION_DRY_RUN];
+    if (!job->out_is_stdout || is_dry)
+        return 0;
+    if (job->args->given[OPTION_JSON])
+        return report_usage("--json and - cannot both have standard output");
+    return isatty(STDOUT_FILENO) ? report_usage("a terminal shows no models: name a file") : 0;
+}
+
 static int convert(convert_job *job)
 {
     int code = read_options(job);
+    if (code == 0)
+        code = refuse_idle(job);
+    if (code == 0)
+        code = check_stdout(job);
     if (code != 0)
         return code;
     if (replaces_input(job))
@@ -331,7 +367,8 @@ int command_convert(const arguments *args)
     }
     job.model = model;
     job.in_is_folder = is_folder(job.in);
-    job.out_is_stdout = strcmp(job.out, "-") == 0;
+    job.out_is_stdout = output_is_stdout(job.out);
+    job.out_is_stream = strcmp(job.to, "ollama") != 0 && output_is_stream(job.out);
     job.out_is_folder = !job.out_is_stdout && means_folder(job.out, job.to);
     code = convert(&job);
     wb_close(model);

@@ -19,6 +19,7 @@ typedef struct convert_job {
     bool in_is_folder;
     bool out_is_folder;
     bool out_is_stdout;
+    bool out_is_stream;        /* standard output, a pipe or a device */
     wb_writer_options options; /* of what is written, as far as the command line says */
 } convert_job;
 

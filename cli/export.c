@@ -12,6 +12,7 @@
 
 #include "exit.h"
 #include "options.h"
+#include "output.h"
 #include "part.h"
 #include "paths.h"
 #include "report.h"
@@ -276,7 +277,7 @@ static int measure(export_plan *plan)
 static int export_planned(const arguments *args, export_plan *plan)
 {
     bool is_dry = args->given[OPTION_DRY_RUN];
-    bool is_stdout = strcmp(plan->output, "-") == 0;
+    bool is_stdout = output_is_stdout(plan->output);
     if (is_stdout && !is_dry && plan->format != FORMAT_TEXT && isatty(STDOUT_FILENO))
         return report_usage("a terminal shows no %s: give -o FILE, or --format text",
                             plan->format == FORMAT_NPY ? ".npy" : "raw bytes");
@@ -333,7 +334,7 @@ int command_export(const arguments *args)
     if (!args->given[OPTION_OUTPUT] || args->value[OPTION_OUTPUT][0] == '\0')
         return report_usage("-o is missing: -o FILE, or -o - for standard output");
     if (args->given[OPTION_JSON] && !args->given[OPTION_DRY_RUN] &&
-        strcmp(args->value[OPTION_OUTPUT], "-") == 0)
+        output_is_stdout(args->value[OPTION_OUTPUT]))
         return report_usage("--json and -o - cannot both have standard output");
     wb_status status = open_path(args->operands[0], &options, &model, &error);
     if (status != WB_OK) {

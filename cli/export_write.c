@@ -8,11 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "exit.h"
 #include "export.h"
+#include "output.h"
 #include "paths.h"
 #include "report.h"
 #include "terminal.h"
@@ -147,19 +147,12 @@ static wb_status write_all(writer *w)
     return status == WB_OK ? wb_model_check(plan->model, &w->error) : status;
 }
 
-static bool is_regular(const char *path)
-{
-    struct stat st;
-    return stat(path, &st) != 0 || S_ISREG(st.st_mode);
-}
-
 static int fail(const export_plan *plan, wb_status status, const wb_error *error)
 {
     progress_clear();
     if (status == WB_ERROR_CANCELLED)
         return EXIT_INTERRUPTED;
-    /* Only the output can be a pipe that nobody reads. */
-    if (strcmp(plan->output, "-") == 0 && error->os_error == EPIPE)
+    if (error->os_error == EPIPE) /* only the output can be a pipe that nobody reads */
         return EXIT_CLEAN;
     report_error(plan->path, error);
     return exit_code_of(status);
@@ -168,13 +161,13 @@ static int fail(const export_plan *plan, wb_status status, const wb_error *error
 int export_write(export_plan *plan)
 {
     writer w = {.plan = plan};
-    bool is_stdout = strcmp(plan->output, "-") == 0;
     wb_status status =
-        is_stdout ? wb_sink_open_fd(STDOUT_FILENO, "standard output", NULL, &w.sink, &w.error)
-                  : wb_sink_open(plan->output, plan->bytes, NULL, &w.sink, &w.error);
+        output_is_stdout(plan->output)
+            ? wb_sink_open_fd(STDOUT_FILENO, "standard output", NULL, &w.sink, &w.error)
+            : wb_sink_open(plan->output, plan->bytes, NULL, &w.sink, &w.error);
     if (status != WB_OK)
         return fail(plan, status, &w.error);
-    interrupt_defer(!is_stdout && is_regular(plan->output));
+    interrupt_defer(!output_is_stream(plan->output));
     w.chunk = need_memory(NULL, WRAPPER_BYTES + CHUNK_BYTES, 1);
     w.floats = need_memory(NULL, TEXT_CHUNK, sizeof *w.floats);
     status = write_all(&w);

@@ -10,6 +10,7 @@
 
 #include "exit.h"
 #include "options.h"
+#include "output.h"
 #include "part.h"
 #include "paths.h"
 #include "report.h"
@@ -139,7 +140,7 @@ static void warn(const wb_buffer *buffer)
 
 static int fail(const get_plan *plan, wb_status status, const wb_error *error)
 {
-    if (strcmp(plan->output, "-") == 0 && error->os_error == EPIPE)
+    if (error->os_error == EPIPE) /* only the output can be a pipe that nobody reads */
         return EXIT_CLEAN;
     report_error(plan->path, error);
     return exit_code_of(status);
@@ -169,13 +170,12 @@ static int write_buffer(const get_plan *plan, const wb_provider *provider, const
 {
     wb_error error;
     wb_sink *sink;
-    bool is_stdout = strcmp(plan->output, "-") == 0;
-    wb_status status = is_stdout
+    wb_status status = output_is_stdout(plan->output)
                            ? wb_sink_open_fd(STDOUT_FILENO, "standard output", NULL, &sink, &error)
                            : wb_sink_open(plan->output, buffer->bytes, NULL, &sink, &error);
     if (status != WB_OK)
         return fail(plan, status, &error);
-    interrupt_defer(!is_stdout);
+    interrupt_defer(!output_is_stream(plan->output));
     status = write_bytes(provider, buffer, sink, &error);
     if (status == WB_OK)
         status = wb_model_check(plan->model, &error);
@@ -313,7 +313,7 @@ int command_get(const arguments *args)
     bool is_dry = args->given[OPTION_DRY_RUN];
     if (plan.output == NULL || plan.output[0] == '\0')
         return report_usage("-o is missing: -o FILE, or -o - for standard output");
-    bool is_stdout = strcmp(plan.output, "-") == 0;
+    bool is_stdout = output_is_stdout(plan.output);
     if (args->given[OPTION_JSON] && !is_dry && is_stdout)
         return report_usage("--json and -o - cannot both have standard output");
     if (is_stdout && !is_dry && isatty(STDOUT_FILENO))

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "exit.h"
+#include "output.h"
 #include "paths.h"
 #include "report.h"
 #include "terminal.h"
@@ -178,7 +179,7 @@ static int write_manifest(const subject *s)
 {
     const char *path = s->request->args->value[OPTION_MANIFEST];
     wb_error error;
-    out *o = strcmp(path, STDIN_PATH) == 0 ? out_stdout() : out_file(path);
+    out *o = output_is_stdout(path) ? out_stdout() : out_file(path);
     if (o == NULL)
         return EXIT_IO;
     wb_status status = wb_hash_manifest(s->hashes, write_piece, o, &error);
@@ -193,7 +194,7 @@ static int write_manifest(const subject *s)
 static bool is_over_model(const subject *s)
 {
     const char *path = s->request->args->value[OPTION_MANIFEST];
-    return path != NULL && strcmp(path, STDIN_PATH) != 0 && replaces_model(path, s->model);
+    return path != NULL && !output_is_stdout(path) && replaces_model(path, s->model);
 }
 
 static int hash_path(void *ctx, paths *seen, const char *path)

@@ -189,6 +189,8 @@ static int inspect(void *ctx, paths *seen, const char *path)
         code = present(&in, args->given[OPTION_JSON]);
     } else {
         report_error(in.label, &error);
+        if (args->given[OPTION_JSON])
+            json_failure(path, &error);
     }
     free(in.totals.kinds);
     wb_close(model);

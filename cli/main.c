@@ -37,6 +37,7 @@ int main(int argc, char **argv)
     int code = arguments_parse(&args, argc, argv);
     if (code == EXIT_CLEAN)
         code = run(&args);
+    report_end(args.given[OPTION_JSON], code);
     arguments_free(&args);
     progress_clear();
     return terminal_end(out_finish(out_stdout(), code));

@@ -13,6 +13,7 @@
 struct out {
     wb_sink *sink; /* NULL: standard output */
     const char *path;
+    bool was_used;  /* something was written, or was to be */
     bool broken;    /* nothing more is written */
     int os_error;   /* why */
     wb_error error; /* of the sink */
@@ -73,6 +74,7 @@ void out_flush(out *o)
 
 void out_write(out *o, const char *bytes, size_t n)
 {
+    o->was_used = o->was_used || n > 0;
     if (n > sizeof o->buffer - o->used)
         out_flush(o);
     if (o->broken)
@@ -167,6 +169,11 @@ bool out_closed(const out *o)
     return o->broken;
 }
 
+bool out_was_used(const out *o)
+{
+    return o->was_used;
+}
+
 int out_finish(out *o, int code)
 {
     out_flush(o);
@@ -183,7 +190,7 @@ int out_commit(out *o, int code)
         wb_sink_discard(o->sink);
     else if (wb_sink_commit(o->sink, &o->error) != WB_OK)
         o->broken = true;
-    if (o->broken) {
+    if (o->broken && o->error.os_error != EPIPE) { /* a reader who is gone has had enough */
         report_error(o->path, &o->error);
         code = EXIT_IO;
     }

@@ -39,6 +39,9 @@ void out_json_end(wb_json *json);
 void out_flush(out *o);
 bool out_closed(const out *o);
 
+/* Whether anything was written to it. */
+bool out_was_used(const out *o);
+
 /* The exit code for what became of the output: `code`, or 5 after saying what went wrong. */
 int out_finish(out *o, int code);
 

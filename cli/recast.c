@@ -101,8 +101,9 @@ static int take_order(const convert_job *job, recast_order *order)
         .store = args->value[OPTION_STORE],
         .executor = threads_executor(),
     };
-    if (job->out_is_stdout)
-        return report_usage("only a copy goes to standard output: name a file or a folder");
+    if (job->out_is_stdout || job->out_is_stream)
+        return report_usage("only a copy goes to standard output, a pipe or a device: name a file "
+                            "or a folder");
     if (order->target == WB_TARGET_MLX && !job->out_is_folder)
         return report_usage("a model of MLX is a folder");
     take_loras(args, order);

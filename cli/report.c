@@ -33,6 +33,42 @@ int exit_code_of_opening(wb_status status)
     return status == WB_ERROR_UNSUPPORTED ? EXIT_BAD_INPUT : exit_code_of(status);
 }
 
+/* ---- the last that was said, for those who read JSON ---- */
+
+static struct {
+    text path;
+    wb_error error;
+} last;
+
+static void remember(const char *path, const wb_error *error)
+{
+    text_free(&last.path);
+    last.path = (text){0};
+    if (path != NULL)
+        text_adds(&last.path, path);
+    last.error = *error;
+}
+
+/* A sentence, and perhaps a second line that says what to do. */
+static void remember_line(const char *path, const char *line)
+{
+    static const char between[] = "\n    ";
+    wb_error error = {.code = "command", .offset = WB_NO_OFFSET};
+    const char *advice = strstr(line, between);
+    size_t n = advice == NULL ? strlen(line) : (size_t)(advice - line);
+    (void)snprintf(error.message, sizeof error.message, "%.*s", (int)n, line);
+    if (advice != NULL)
+        (void)snprintf(error.advice, sizeof error.advice, "%s", advice + strlen(between));
+    remember(path, &error);
+}
+
+void report_end(bool in_json, int code)
+{
+    if (in_json && code >= EXIT_BAD_INPUT && code <= EXIT_IO && !out_was_used(out_stdout()))
+        json_failure(last.path.ptr == NULL ? "" : last.path.ptr, &last.error);
+    text_free(&last.path);
+}
+
 /* ---- standard error ---- */
 
 static void write_error(const text *t)
@@ -75,7 +111,9 @@ static void report_list(const char *path, const char *format, va_list list, cons
         add_path(&line, path);
         text_adds(&line, ": ");
     }
+    size_t front = line.len;
     add_list(&line, format, list);
+    remember_line(path, line.ptr + front);
     text_adds(&line, end);
     write_error(&line);
     text_free(&line);
@@ -112,6 +150,7 @@ void report_error(const char *path, const wb_error *error)
 {
     wb_finding finding = finding_of(error);
     text line = {0};
+    remember(path, error);
     text_adds(&line, "wb: ");
     text_add_finding(&line, path, &finding);
     if (finding.advice[0] != '\0')
@@ -244,7 +283,7 @@ void json_failure(const char *path, const wb_error *error)
     wb_json json = out_json(out_stdout());
     wb_finding finding = finding_of(error);
     wb_json_begin(&json, '{');
-    json_text(&json, "path", path);
+    json_optional(&json, "path", path);
     wb_json_key(&json, "error", SIZE_MAX);
     json_finding(&json, &finding);
     wb_json_end(&json, '}');

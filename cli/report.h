@@ -24,6 +24,9 @@ int report_path(int code, const char *path, const char *format, ...)
  * where the error names no file. */
 void report_error(const char *path, const wb_error *error);
 
+/* At the end: who asked for JSON and got nothing yet gets what went wrong, as json_failure has it. */
+void report_end(bool in_json, int code);
+
 _Noreturn void die_of_memory(void);
 
 /* What an error says, as a finding. Lives as long as the error. */

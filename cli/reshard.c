@@ -184,7 +184,7 @@ static int write_model(const convert_job *job, wb_writer *writer, stored_list *l
         convert_answer(job, writer);
         return EXIT_CLEAN;
     }
-    interrupt_defer(!job->out_is_stdout);
+    interrupt_defer(!job->out_is_stream);
     if (status == WB_OK)
         status = convert_begin(job, writer, &error);
     if (status == WB_OK)

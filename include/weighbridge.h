@@ -2184,7 +2184,8 @@ WB_API wb_status wb_convert_plan(const wb_model *model, wb_target target,
 /*
  * Does what was planned. The result appears whole or not at all, and does not depend on the executor.
  *
- * path      of a file (GGUF), or of a folder that does not exist yet, unless WB_CONVERT_FORCE says so;
+ * path      of a file (GGUF), or of a folder that does not exist yet, unless WB_CONVERT_FORCE says so; no pipe or
+ *           device, no file that was read for the plan, and no folder that one is in (ARGUMENT);
  *           Ollama: the name of the model
  * progress  bytes of the result, and again all of them while these are put on the disk, until the first
  *           file has its name; NULL: none

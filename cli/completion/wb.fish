@@ -31,7 +31,7 @@ complete -c wb -n __fish_use_subcommand -l version -d 'print the version'
 complete -c wb -n __fish_use_subcommand -l help -s h -d 'explain a command'
 complete -c wb -n '__fish_seen_subcommand_from help' -f -a 'inspect verify doctor export get codec hash diff load list convert edit realign help'
 complete -c wb -n '__fish_seen_subcommand_from export get; and __wb_first_operand >/dev/null' -a '(__wb_tensors)' -d tensor
-complete -c wb -n '__fish_seen_subcommand_from inspect verify doctor export get codec hash diff load list convert edit realign' -l json -d 'answer in JSON, one object a path or model on a line of its own'
+complete -c wb -n '__fish_seen_subcommand_from inspect verify doctor export get codec hash diff load list convert edit realign' -l json -d 'answer in JSON, one object a path or model on a line of its own; of what fails path and error{}'
 complete -c wb -n '__fish_seen_subcommand_from inspect hash' -l no-tensors -d 'leave the table of tensors out'
 complete -c wb -n '__fish_seen_subcommand_from inspect' -l metadata -d 'show all metadata, whole, with what follows from the files beside the weights; with a KEY that value by itself, strings as they are'
 complete -c wb -n '__fish_seen_subcommand_from inspect' -l config -d 'show every field of the config, and where it comes from'

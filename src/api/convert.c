@@ -4,6 +4,7 @@
 
 #include "convert/convert.h"
 #include "convert/imatrix.h"
+#include "convert/inputs.h"
 #include "convert/rules.h"
 
 #define DEFAULT_MEMORY ((uint64_t)256 << 20)
@@ -45,12 +46,16 @@ static wb_status take_policy(wb_conversion *plan, wb__context *context,
     for (uint64_t i = 0; i < policy->lora_count; i++) {
         if (policy->loras == NULL || policy->loras[i].path == NULL)
             return fail(context, "an adapter needs a path");
+        if (!isfinite((float)policy->loras[i].scale))
+            return fail(context, "the scale of an adapter is no number that F32 has");
     }
     wb_status status = WB_OK;
     if (policy->rule_count > 0)
         status = wb__rules_make(context, policy->rules, policy->rule_count, &plan->rules);
     if (status == WB_OK && policy->importance != NULL)
         status = wb__imatrix_read(context, policy->importance, &plan->matrix);
+    if (status == WB_OK && policy->importance != NULL)
+        status = wb__inputs_add(plan, context, policy->importance);
     return status;
 }
 
@@ -72,6 +77,7 @@ wb_status wb_convert_plan(const wb_model *model, wb_target target, const wb_conv
                             .max_memory = DEFAULT_MEMORY};
     plan->arena.allocator = &plan->allocator;
     plan->tensors = (wb__list){.arena = &plan->arena, .item_size = sizeof(wb__planned)};
+    plan->inputs = (wb__list){.arena = &plan->arena, .item_size = sizeof(const char *)};
     wb__findings_init(&plan->notes, &plan->allocator);
     wb_status status = policy == NULL ? WB_OK : take_policy(plan, &context, policy);
     if (status == WB_OK)
@@ -179,6 +185,7 @@ void wb_conversion_free(wb_conversion *conversion)
     wb__imatrix_free(conversion->matrix);
     wb__findings_clear(&conversion->notes);
     wb__list_free(&conversion->tensors);
+    wb__list_free(&conversion->inputs);
     wb__arena_free(&conversion->arena);
     wb__free(&allocator, conversion, sizeof *conversion);
 }

@@ -112,6 +112,7 @@ struct wb_conversion {
     int32_t common;     /* the dtype of most matrices that are plain, F16 where none is */
     wb__list tensors;   /* of wb__planned, in the order of the result */
     wb__planned **order;
+    wb__list inputs;   /* of const char *: inputs.h */
     wb_findings notes; /* what has no place in the result, what is doubtful */
 };
 

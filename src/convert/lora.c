@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "arch/row_order.h"
+#include "convert/inputs.h"
 
 typedef struct adapter {
     wb_conversion *plan;
@@ -50,12 +51,11 @@ static wb_status read_config(adapter *of)
     size_t n;
     wb__tree tree;
     bool is_lora = true;
-    uint64_t unused;
     if (wb_meta_get_float(of->model, "adapter.lora.alpha", SIZE_MAX, &of->alpha, NULL) == WB_OK) {
         of->is_gguf = true;
         return WB_OK;
     }
-    if (wb_meta_find(of->model, "general.architecture", SIZE_MAX, &unused) == WB_OK)
+    if (strcmp(wb_format(of->model), "gguf") == 0)
         return fail(of, WB_ERROR_UNSUPPORTED, WB__STR(""),
                     "this GGUF file is no adapter: it has no adapter.lora.alpha");
     wb_status status = wb__beside_text(of->model, of->context, "adapter_config.json", &text, &n);
@@ -304,6 +304,9 @@ static wb_status hang(const adapter *of, const target *to, uint64_t rank, const 
 {
     double divisor = of->is_mlx ? 1 : of->by_root ? sqrt((double)rank) : (double)rank;
     uint64_t rows = to->rows / to->experts;
+    float scale = (float)(of->scale * of->alpha / divisor);
+    if (!isfinite(scale))
+        return fail(of, WB_ERROR_FORMAT, WB__STR(""), "its scale is beyond what F32 holds");
     for (uint64_t expert = 0; expert < to->experts; expert++) {
         struct wb__lora *lora = wb__arena_alloc(&of->plan->arena, sizeof *lora);
         if (lora == NULL)
@@ -314,7 +317,7 @@ static wb_status hang(const adapter *of, const target *to, uint64_t rank, const 
                                   .first = to->first + expert * rows,
                                   .rows = rows,
                                   .rank = rank,
-                                  .scale = (float)(of->scale * of->alpha / divisor)};
+                                  .scale = scale};
         to->row->lora = lora;
     }
     return WB_OK;
@@ -434,7 +437,9 @@ wb_status wb__lora_read(wb_conversion *plan, wb__context *context, const char *p
     if (status != WB_OK)
         return status;
     context->file = path;
-    status = read_all(&of);
+    status = wb__inputs_add_adapter(plan, context, of.model);
+    if (status == WB_OK)
+        status = read_all(&of);
     context->file = "";
     wb_close(of.model);
     return status;

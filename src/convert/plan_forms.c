@@ -542,6 +542,43 @@ static wb_status choose(wb_conversion *plan, wb__context *context, wb__mix *mix,
     return status == WB_OK ? measure(context, row) : status;
 }
 
+/* ---- what came of nothing ---- */
+
+static bool is_ruled_by(const wb_conversion *plan, const wb__planned *row, size_t rule)
+{
+    return wb__rules_match(plan->rules, rule, row->name.ptr) ||
+           (row->source_name.len != 0 && wb__rules_match(plan->rules, rule, row->source_name.ptr));
+}
+
+/* Who says something of tensors that are not there has most likely misspelt their names. */
+static wb_status note_idle_rules(wb_conversion *plan, wb__context *context)
+{
+    const char *pattern;
+    wb_status status = WB_OK;
+    for (size_t r = 0; (pattern = wb__rules_pattern(plan->rules, r)) != NULL && status == WB_OK;
+         r++) {
+        size_t i = 0;
+        while (i < plan->tensors.count && !is_ruled_by(plan, plan->order[i], r))
+            i++;
+        if (i == plan->tensors.count)
+            status = wb__plan_note(plan, context, WB_WARNING, WB__FINDING_CONVERT_RULE,
+                                   wb__str_from(pattern, SIZE_MAX),
+                                   "no tensor has a name that this rule matches");
+    }
+    return status;
+}
+
+static wb_status note_idle_matrix(wb_conversion *plan, wb__context *context)
+{
+    size_t i = 0;
+    while (i < plan->tensors.count && plan->order[i]->importance == NULL)
+        i++;
+    if (plan->matrix == NULL || i < plan->tensors.count)
+        return WB_OK;
+    return wb__plan_note(plan, context, WB_WARNING, WB__FINDING_CONVERT_MATRIX, WB__STR(""),
+                         "the importance matrix has none of the tensors of the result");
+}
+
 wb_status wb__plan_forms(wb_conversion *plan, wb__context *context)
 {
     const wb_config *config = &plan->insight->config;
@@ -564,6 +601,10 @@ wb_status wb__plan_forms(wb_conversion *plan, wb__context *context)
     plan->common = common_dtype(plan);
     for (size_t i = 0; i < plan->tensors.count && status == WB_OK; i++)
         status = choose(plan, context, &mix, plan->order[i]);
+    if (status == WB_OK)
+        status = note_idle_rules(plan, context);
+    if (status == WB_OK)
+        status = note_idle_matrix(plan, context);
     plan->file_type = plan->quant.kind == WB__QUANT_FILE_TYPE ? plan->quant.file_type->number
                                                               : guess_file_type(plan);
     return status;

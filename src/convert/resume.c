@@ -291,13 +291,6 @@ static int begin(wb__journal *journal, uint64_t plan)
     return ftruncate(journal->fd, end) == 0 ? 0 : errno;
 }
 
-/* A device or a pipe takes bytes once. */
-static bool is_stream(const char *path)
-{
-    struct stat st;
-    return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
-}
-
 /* Neither for others beside it: a file has another name until it is complete. */
 static bool is_too_long(const wb__journal *journal)
 {
@@ -308,8 +301,6 @@ wb_status wb__journal_open(wb__context *context, const wb_conversion *plan, cons
                            wb__journal **out)
 {
     *out = NULL;
-    if (is_stream(path))
-        return WB_OK;
     wb__journal *journal = wb__alloc_zeroed(&plan->allocator, sizeof *journal);
     if (journal == NULL)
         return wb__fail_memory(context);
@@ -336,7 +327,7 @@ wb_status wb__journal_open(wb__context *context, const wb_conversion *plan, cons
             ? wb__fail_memory(context)
             : wb__fail_os(context, os_error,
                           os_error == EBUSY ? "another conversion writes there"
-                                            : "cannot write a journal beside the result");
+                                            : "cannot write into the folder of the result");
     context->file = "";
     wb__journal_close(journal, is_ours && wb__journal_is_empty(journal));
     return status;

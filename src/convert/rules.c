@@ -8,6 +8,7 @@ struct wb__rules {
     struct rule {
         regex_t regex;
         wb__form form;
+        const char *pattern; /* the caller's, while it is planned */
     } list[];
 };
 
@@ -36,6 +37,7 @@ static wb_status make_rule(wb__context *context, const wb_convert_rule *said, st
         return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET, WB__STR(""),
                         "the pattern \"%.128s\" is no regular expression: %s", said->pattern, why);
     }
+    rule->pattern = said->pattern;
     (*made)++;
     return WB_OK;
 }
@@ -71,10 +73,20 @@ void wb__rules_free(const wb_allocator *allocator, wb__rules *rules)
     wb__free(allocator, rules, bytes_of(rules->count));
 }
 
+bool wb__rules_match(const wb__rules *rules, size_t index, const char *name)
+{
+    return regexec(&rules->list[index].regex, name, 0, NULL, 0) == 0;
+}
+
+const char *wb__rules_pattern(const wb__rules *rules, size_t index)
+{
+    return rules == NULL || index >= rules->count ? NULL : rules->list[index].pattern;
+}
+
 const wb__form *wb__rules_find(const wb__rules *rules, const char *name)
 {
     for (size_t i = rules == NULL ? 0 : rules->count; i-- > 0;) {
-        if (regexec(&rules->list[i].regex, name, 0, NULL, 0) == 0)
+        if (wb__rules_match(rules, i, name))
             return &rules->list[i].form;
     }
     return NULL;

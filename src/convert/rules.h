@@ -17,4 +17,8 @@ void wb__rules_free(const wb_allocator *allocator, wb__rules *rules);
 /* The form a rule gives the tensor of that name, NULL if none does. Names end with a NUL. */
 const wb__form *wb__rules_find(const wb__rules *rules, const char *name);
 
+/* Of a rule by its number: whether a name has a match of it; what the caller gave, NULL: there is none. */
+bool wb__rules_match(const wb__rules *rules, size_t index, const char *name);
+const char *wb__rules_pattern(const wb__rules *rules, size_t index);
+
 #endif

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "bundles/ollama/ollama.h"
+#include "convert/inputs.h"
 #include "io/io.h"
 #include "io/sink.h"
 
@@ -262,6 +263,23 @@ static wb_status write_all(wb__delivery *out, wb__journal **journal)
     return status == WB_OK ? wb_writer_commit(out->writer, out->context->error) : status;
 }
 
+/* A path is looked at before anything beside it is touched; a name in a store is none. */
+static wb_status check_path(const wb_conversion *plan, wb__context *context, const char *path)
+{
+    if (plan->target == WB_TARGET_OLLAMA)
+        return WB_OK;
+    if (wb__path_is_stream(path)) {
+        context->file = path;
+        wb_status status = wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_WRITE_STREAM,
+                                    WB_NO_OFFSET, WB__STR(""),
+                                    "a pipe or a device takes bytes in their order, and a "
+                                    "conversion makes them in another");
+        context->file = "";
+        return status;
+    }
+    return wb__inputs_spare(plan, context, path);
+}
+
 wb_status wb__plan_run(wb_conversion *plan, wb__context *context, const char *path,
                        const wb_progress *progress)
 {
@@ -272,10 +290,13 @@ wb_status wb__plan_run(wb_conversion *plan, wb__context *context, const char *pa
         wb__planned_at(plan, i)->fidelity = (wb__fidelity){0};
         wb__planned_at(plan, i)->done = false;
     }
+    wb_status status = check_path(plan, context, path);
+    if (status != WB_OK)
+        return status;
     out.indices = wb__alloc_zeroed(&plan->allocator, (n + 1) * sizeof *out.indices);
     if (out.indices == NULL)
         return wb__fail_memory(context);
-    wb_status status = write_all(&out, &journal);
+    status = write_all(&out, &journal);
     bool finished = status == WB_OK || status == WB_ERROR_CHANGED ||
                     (!out.begun && wb__journal_is_empty(journal)) || is_settled(&out, status);
     wb_writer_free(out.writer);

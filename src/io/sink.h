@@ -128,6 +128,12 @@ char *wb__sink_follow(const wb_allocator *allocator, const char *path, int *os_e
 /* The same of what may be a folder: slashes at the end count for nothing, and none is left. */
 char *wb__path_follow(const wb_allocator *allocator, const char *path, int *os_error);
 
+/*
+ * True where nothing can be replaced, and bytes are taken in their order only: a pipe, a device, or a file without
+ * a name, which a path such as /dev/fd/3 leads to.
+ */
+bool wb__path_is_stream(const char *path);
+
 /* ---- folder_out.c ---- */
 
 /* What stands before the last '/' of a path, "." for nothing; and what stands behind it. */

@@ -55,6 +55,14 @@ static int open_kept(wb_sink *sink)
     return os_error;
 }
 
+/* Opened as it is named: of a pipe, the link in /proc that leads to it names no path. 0, or errno. */
+static int begin_stream(wb_sink *sink, const char *path)
+{
+    sink->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_TRUNC);
+    sink->owned = sink->fd >= 0;
+    return sink->owned ? 0 : errno;
+}
+
 /* 0, or errno. */
 static int begin_file(wb_sink *sink, uint64_t expected)
 {
@@ -62,13 +70,8 @@ static int begin_file(wb_sink *sink, uint64_t expected)
     if (stat(sink->path, &st) == 0) {
         if (S_ISDIR(st.st_mode))
             return EISDIR;
-        if (!S_ISREG(st.st_mode)) { /* a device or a named pipe: there is nothing to replace */
-            sink->fd = open(sink->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-            sink->owned = sink->fd >= 0;
-            wb__sink_free_text(&sink->allocator, sink->path);
-            sink->path = NULL;
-            return sink->owned ? 0 : errno;
-        }
+        if (!S_ISREG(st.st_mode))
+            return EINVAL; /* what has just come: a stream is none of a file's */
         /* Renaming over a file needs no right to write it, but its owner took that away for a
          * reason. */
         if (faccessat(AT_FDCWD, sink->path, W_OK, AT_EACCESS) != 0)
@@ -102,8 +105,11 @@ wb_status wb__sink_open_as(wb__context *context, const char *path, const char *l
     if (sink == NULL)
         return status;
     sink->kept = kept;
-    sink->path = wb__sink_follow(&context->allocator, path, &os_error);
-    if (sink->path != NULL)
+    bool is_stream = wb__path_is_stream(path);
+    sink->path = is_stream ? NULL : wb__sink_follow(&context->allocator, path, &os_error);
+    if (is_stream)
+        os_error = begin_stream(sink, path);
+    else if (sink->path != NULL)
         os_error = begin_file(sink, expected);
     if (os_error != 0) {
         status = wb__sink_fail(context, sink, os_error, "cannot write the file");

@@ -47,6 +47,14 @@ char *wb__sink_follow(const wb_allocator *allocator, const char *path, int *os_e
     return NULL;
 }
 
+bool wb__path_is_stream(const char *path)
+{
+    struct stat st;
+    if (stat(path, &st) != 0 || S_ISDIR(st.st_mode))
+        return false;
+    return !S_ISREG(st.st_mode) || st.st_nlink == 0;
+}
+
 static wb__str without_slashes(const char *path)
 {
     wb__str text = wb__str_from(path, SIZE_MAX);

@@ -20,12 +20,6 @@ static wb_status fail_target(wb__context *context, const char *path, wb__finding
     return status;
 }
 
-bool wb__path_is_stream(const char *path)
-{
-    struct stat st;
-    return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
-}
-
 static wb_status check_file(wb__context *context, const wb_writer *writer, const char *path)
 {
     struct stat st;

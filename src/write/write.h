@@ -230,9 +230,6 @@ wb_status wb__kept_settle(wb__context *context, const wb_writer *writer);
 
 wb_status wb__writer_plan(wb__context *context, wb_writer *writer, const char *path);
 
-/* True for a pipe or a device: something that takes bytes in order only. */
-bool wb__path_is_stream(const char *path);
-
 /* Gives the outputs their paths. */
 wb_status wb__writer_name_outputs(wb__context *context, wb_writer *writer, const char *path);
 

@@ -41,6 +41,44 @@ for name in m/config.json m/other.json; do
     code 4 hash --manifest "$name" m
 done
 code 4 convert m m --to mlx --quant affine4:64 --force
+
+# So are an adapter, by its folder or its file, with a scale or without, and an importance matrix: no file takes
+# their place, and no folder that they are in is replaced.
+mkdir adapter matrices
+python3 - <<'P'
+import json, struct
+def save(path, tensors):
+    head, data = {}, b""
+    for name, shape in tensors.items():
+        values = struct.pack("<f", 0.5) * (shape[0] * shape[1])
+        head[name] = {"dtype": "F32", "shape": shape, "data_offsets": [len(data), len(data) + len(values)]}
+        data += values
+    text = json.dumps(head).encode()
+    open(path, "wb").write(struct.pack("<Q", len(text)) + text + data)
+file = open("m/model.safetensors", "rb")
+shapes = json.loads(file.read(struct.unpack("<Q", file.read(8))[0]))
+name = "model.layers.0.self_attn.q_proj"
+rows, columns = shapes[name + ".weight"]["shape"]
+save("adapter/adapter_model.safetensors", {"base_model.model.%s.lora_A.weight" % name: [2, columns],
+                                           "base_model.model.%s.lora_B.weight" % name: [rows, 2]})
+json.dump({"r": 2, "lora_alpha": 2}, open("adapter/adapter_config.json", "w"))
+entry = b"blk.0.attn_q.weight"
+open("matrices/m.dat", "wb").write(struct.pack("<ii", 1, len(entry)) + entry + struct.pack("<ii", 1, columns) +
+                                   struct.pack("<f", 1.0) * columns)
+P
+wb convert m merged.gguf --lora adapter:0.5 >/dev/null
+ln -s adapter/adapter_model.safetensors adapter.link
+ln -s adapter folder.link
+snapshot >before
+for lora in adapter adapter:0.5 adapter/adapter_model.safetensors ./m/../adapter:2; do
+    code 4 convert m adapter/adapter_model.safetensors --lora "$lora"
+    grep -q 'the output would take the place of a file that is read' message
+    code 4 convert m adapter.link --to gguf --lora "$lora"
+    code 4 convert m adapter/adapter_config.json --to gguf --lora "$lora"
+    code 4 convert m adapter --to mlx --force --lora "$lora"
+    code 4 convert m folder.link --to safetensors --force --lora "$lora"
+done
+code 4 convert m matrices/m.dat --to gguf --imatrix matrices/m.dat
 code 5 convert m nowhere/g.gguf
 code 4 convert m '' --to gguf
 mkdir folder
@@ -51,6 +89,19 @@ code 5 convert m folder --to gguf
 code 4 convert m x.gguf --alignment 64
 grep -q 'convert first' message
 code 4 convert m x --to mlx --align-tensors
+code 4 convert m x --to mlx --quant affine4:64 --imatrix matrices/m.dat
+grep -q 'it is for gguf' message
+code 4 convert m x.gguf --generation feb2026
+code 4 convert g.gguf x.gguf --align-tensors
+
+# A scale that is no number would make all of a weight none.
+for scale in nan inf -inf 1e300; do
+    code 4 convert m x.gguf --lora "adapter:$scale"
+done
+code 3 convert m x.gguf --lora g.gguf
+grep -q 'this GGUF file is no adapter' message
+code 5 convert m x.gguf --lora m
+grep -q 'no adapter_config.json' message
 code 4 convert m x.npz --max-shard-tensors 5
 code 4 convert m x --to safetensors --max-shard-tensors 0
 grep -q 'a number from 1 on' message
@@ -63,3 +114,12 @@ esc=$(printf '\033')
 code 5 edit g.gguf --set-file "key=${esc}[2J"
 ! grep -q "$esc" message
 
+# What nothing came of is said: a rule that no tensor's name has a match of, a matrix of another model.
+wb convert m ruled.gguf --quant Q8_0 --rule 'attn_w=Q4_0' --rule 'attn_v|v_proj=Q4_0' --rule 'q_proj=Q5_0' >message 2>&1
+[ "$(grep -c 'convert-rule' message)" = 1 ]
+grep -q '"attn_w": no tensor has a name that this rule matches' message
+sed 's/blk.0/blk.x/' matrices/m.dat >other.dat
+none='the importance matrix has none of the tensors'
+wb convert m other.gguf --quant Q4_0 --imatrix other.dat 2>&1 | grep -q "$none"
+wb convert m other.gguf --quant Q4_0 --imatrix matrices/m.dat >message 2>&1
+! grep -q "$none" message

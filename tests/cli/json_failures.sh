@@ -1,0 +1,37 @@
+# Who asked for JSON gets an object also where nothing came of it, and standard error says the same.
+cp -r "$DATA/models/qwen3-bf16" m
+wb convert m g.gguf >/dev/null
+cat >check.py <<'P'
+import json, subprocess, sys
+def fails(code, path, command, says, advice=False):
+    p = subprocess.run(["wb", *command.split(), "--json"], capture_output=True, text=True)
+    assert p.returncode == code, (command, p)
+    lines = p.stdout.splitlines()
+    assert len(lines) == 1, (command, p.stdout)
+    answer = json.loads(lines[0])
+    error = answer["error"]
+    assert answer["path"] == path and error["severity"] == "fatal", answer
+    assert says in error["message"] and says in p.stderr and error["code"], (command, answer)
+    assert not advice or error["advice"] in p.stderr, answer
+    assert "\n" not in error["message"], answer
+missing = "No such file or directory"
+for verb in "inspect", "verify", "doctor", "hash", "load", "edit":
+    fails(5, "nowhere", verb + " nowhere", missing)
+fails(5, "nowhere", "list --store nowhere", missing)
+fails(5, "nowhere", "realign nowhere --alignment 64", missing)
+fails(5, "nowhere", "export nowhere t -o x", missing)
+fails(5, "nowhere", "get nowhere t -o x", missing)
+fails(5, "nowhere", "convert nowhere x.gguf", missing)
+fails(5, "nowhere", "diff nowhere g.gguf", missing)
+fails(5, "nowhere", "codec encode --type Q8_0 --cols 32 nowhere x", missing)
+fails(5, "no*where", "verify no*where", "no file matches")
+fails(4, None, "export g.gguf nothing -o x", "there is no tensor", advice=True)
+fails(4, "g.gguf", "get g.gguf nothing -o x", "no tensor of this name")
+fails(4, "g.gguf", "convert g.gguf g.gguf", "the output is a file that is read")
+fails(4, "m", "convert m x.gguf --quant Q9_9", "there is no quantization")
+fails(4, "g.gguf", "realign g.gguf --alignment 3", "not a power of two")
+fails(4, None, "convert m", "something is missing")
+fails(4, None, "frobnicate", "there is no command")
+P
+python3 check.py
+[ ! -e x ] && [ ! -e x.gguf ]
