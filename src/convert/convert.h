@@ -103,9 +103,9 @@ struct wb_conversion {
     const wb_convert_lora *loras; /* of the policy, while it is planned */
     uint64_t lora_count;
     bool strict, replace, feb2026, resume;
-    uint64_t inputs; /* how many scales of activations the result has a place for */
-    bool whole;      /* the one GGUF file of the model as it is */
-    char *store;     /* Ollama: a copy; NULL: that of the environment */
+    uint64_t input_scales; /* how many scales of activations the result has a place for */
+    bool whole;            /* the one GGUF file of the model as it is */
+    char *store;           /* Ollama: a copy; NULL: that of the environment */
     uint64_t max_memory;
     uint64_t max_shard;
     uint32_t file_type; /* GGUF: general.file_type */

@@ -307,7 +307,7 @@ static wb_status add_inputs(wb_conversion *plan, wb__context *context, const wb_
         if (!has_input(plan, parts[i]))
             return WB_OK;
     }
-    plan->inputs += count;
+    plan->input_scales += count;
     wb_status status = are_ones(plan, context, parts, count, input_of, &ones);
     if (status != WB_OK || ones)
         return status;

@@ -515,8 +515,8 @@ wb_status wb__plan_make(wb_conversion *plan, wb__context *context)
         left_out += leaves;
         status = leaves ? WB_OK : add_tensor(plan, context, i);
     }
-    if (status == WB_OK && left_out > plan->inputs)
-        status = note_activations(plan, context, left_out - plan->inputs);
+    if (status == WB_OK && left_out > plan->input_scales)
+        status = note_activations(plan, context, left_out - plan->input_scales);
     if (status == WB_OK)
         status = add_rope(plan, context);
     for (uint64_t i = 0; i < plan->lora_count && status == WB_OK; i++)
