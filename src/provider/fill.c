@@ -153,6 +153,42 @@ static wb_status fill_run(filler *f, const wb__run *run)
     return fill_chunks(f, run);
 }
 
+/* Rows `first` to first + n - 1 of a woven run, to where that row of the buffer is `dst`. */
+static wb_status scatter(filler *f, const wb__run *run, uint64_t first, uint64_t n, uint8_t *dst)
+{
+    uint64_t elements = run->elements / run->rows;
+    size_t bytes = (size_t)(run->bytes / run->rows);
+    uint8_t *room = wb__straight_room(&f->straight);
+    if (room == NULL)
+        return wb__fail_memory(f->context);
+    wb_status status = read_elements(f, run, first * elements, n * elements, room, n * bytes);
+    for (uint64_t row = 0; row < n && status == WB_OK; row++)
+        memcpy(dst + row * run->pitch, room + row * bytes, bytes);
+    return status;
+}
+
+/* Runs that are woven, from number `index` on: so many rows at a time as a chunk has. */
+static wb_status fill_woven(filler *f, const wb__list *runs, size_t index)
+{
+    const wb__run *run = wb__list_at(runs, index);
+    uint64_t most = CHUNK_BYTES / run->pitch;
+    wb_status status = WB_OK;
+    for (uint64_t first = 0; first < run->rows && status == WB_OK; first += most) {
+        uint64_t left = run->rows - first, n = left < most ? left : most;
+        uint64_t at = run->dst + first * run->pitch;
+        uint8_t *dst = f->mapped != NULL ? f->mapped + at : f->ready[f->turn];
+        if (f->mapped == NULL)
+            status = wait_for(f, f->turn);
+        for (uint32_t i = 0; i < run->woven && status == WB_OK; i++) {
+            const wb__run *one = wb__list_at(runs, index + i);
+            status = scatter(f, one, first, n, dst + (one->dst - run->dst));
+        }
+        if (status == WB_OK && f->mapped == NULL)
+            status = upload(f, dst, at, (size_t)(n * run->pitch));
+    }
+    return status;
+}
+
 /* Bytes between sections are 0. */
 static wb_status fill_gaps(filler *f, const wb__layout *layout)
 {
@@ -178,8 +214,11 @@ static wb_status fill_gaps(filler *f, const wb__layout *layout)
 static wb_status fill_all(filler *f, const wb__layout *layout)
 {
     wb_status status = fill_gaps(f, layout);
-    for (size_t i = 0; i < layout->runs.count && status == WB_OK; i++)
-        status = fill_run(f, wb__list_at(&layout->runs, i));
+    for (size_t i = 0; i < layout->runs.count && status == WB_OK;) {
+        const wb__run *run = wb__list_at(&layout->runs, i);
+        status = run->woven > 1 ? fill_woven(f, &layout->runs, i) : fill_run(f, run);
+        i += run->woven;
+    }
     for (unsigned turn = 0; turn < 2; turn++) { /* also after a failure: memory is given back */
         wb_error spare, *error = f->context->error;
         if (status != WB_OK)

@@ -49,6 +49,12 @@ static inline bool wb__is_transposed(const wb__operand *operand)
            strcmp(operand->encoding.type, "gptq") == 0;
 }
 
+/* Whether its inputs are in an order of their own (g_idx): any of them may be of any group. */
+static inline bool wb__has_order(const wb__operand *operand)
+{
+    return strcmp(operand->encoding.type, "gptq") == 0 && operand->encoding.parts > 3;
+}
+
 /* Whether its first dimension counts matrices, or experts. */
 static inline bool wb__is_stack(const wb__operand *operand)
 {
@@ -112,7 +118,16 @@ typedef struct wb__run {
     uint64_t dst; /* in the buffer */
     uint64_t bytes;
     wb_plan_range range; /* where it is stored */
+    /*
+     * Runs of which each row of the buffer has a piece stand one after the other, `woven` of them: row r of
+     * this one lies at dst + r * pitch.
+     */
+    uint32_t woven; /* 1: its bytes lie one after the other */
+    uint64_t rows, pitch;
+    uint64_t first_range; /* of a plan, of it or of the runs it is woven with */
 } wb__run;
+
+#define WB__PITCH_MAX ((uint64_t)1 << 20) /* of woven runs */
 
 typedef struct wb__layout {
     wb__arena arena;
@@ -124,6 +139,7 @@ typedef struct wb__layout {
     uint32_t parts;
     uint64_t *part_rows;
     wb__list runs;     /* of wb__run, in the order of the buffer */
+    uint64_t ranges;   /* of a plan: one for each run, of woven ones one for each row of each */
     wb__share *shares; /* one for each operand */
     int32_t dtype;     /* wb_buffer.dtype */
 } wb__layout;

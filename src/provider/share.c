@@ -50,12 +50,14 @@ static unsigned long long big(uint64_t n)
 
 /* ---- what the encoding allows ---- */
 
-/* Boundaries along the last dimension; 0: there can be none. */
+/* Boundaries along the last dimension. */
 static uint64_t unit_of_inputs(const wb__operand *operand)
 {
     const wb_encoding *encoding = &operand->encoding;
-    if (strcmp(encoding->type, "gptq") == 0)
-        return encoding->parts > 3 ? 0 : lcm(encoding->group_size, 32 / encoding->bits);
+    if (strcmp(encoding->type, "gptq") == 0) {
+        uint64_t word = 32 / encoding->bits;
+        return wb__has_order(operand) ? word : lcm(encoding->group_size, word);
+    }
     if (encoding->group_size != 0)
         return encoding->group_size;
     const wb__dtype *dtype = wb__dtype_get((int32_t)operand->tensor.dtype);
@@ -192,8 +194,7 @@ static wb_status join_units(wb__context *context, const wb_model *model, wb__str
         if (status == WB_OK) {
             const wb__operand *of = &found.list[0];
             uint64_t its = is_inputs_kind(kind) ? unit_of_inputs(of) : unit_of_rows(of);
-            *unit = lcm(*unit, its == 0 ? 1 : its); /* 0: it cannot be cut at all; that is its own
-                                                       affair */
+            *unit = lcm(*unit, its);
         }
         wb__operands_free(&found);
         if (status != WB_OK)
@@ -427,13 +428,8 @@ wb_status wb__share_make(wb__context *context, const wb_model *model, const wb__
     share->unit = unit_of(operand, rank->axis);
     if (rank->of == 1) {
         share->cuts[0] = (wb__cut){0, n};
-        share->unit = share->unit == 0 ? n : share->unit;
         return WB_OK;
     }
-    if (share->unit == 0)
-        return REFUSE(context, operand,
-                      "its inputs are in an order of their own (g_idx), which a part of them does "
-                      "not have: cut its rows");
     place at = place_of(operand, rank->axis);
     switch (at.kind) {
     case LEAF_FF:

@@ -59,9 +59,8 @@ void wb__awq_decode(const wb__int4 *tensor, uint64_t first, uint64_t rows, float
 
 static uint64_t group_of(const wb__int4 *tensor, uint64_t i)
 {
-    uint64_t groups = (tensor->in + tensor->group - 1) / tensor->group;
     uint64_t group = tensor->g_idx != NULL ? word_at(tensor->g_idx, i) : i / tensor->group;
-    return group < groups ? group : groups - 1;
+    return group < tensor->groups ? group : tensor->groups - 1;
 }
 
 void wb__gptq_decode(const wb__int4 *tensor, uint64_t first, uint64_t rows, float *values)
