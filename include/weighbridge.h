@@ -1237,7 +1237,7 @@ typedef enum wb_io {
     WB_IO_DIRECT = 3 /* read past it (O_DIRECT), as far as the file system can */
 } wb_io;
 
-/* What becomes of plain tensors of F32, BF16 and F16. All others stay what they are. */
+/* What becomes of plain tensors of F32, BF16 and F16. All others stay what they are, unless WB_POLICY_DECODE. */
 typedef enum wb_plain_policy {
     WB_PLAIN_F16 = 0,
     WB_PLAIN_KEEP = 1,
@@ -1245,6 +1245,12 @@ typedef enum wb_plain_policy {
 } wb_plain_policy;
 
 #define WB_POLICY_KEEP_SCALES 1u /* scales and biases of affine tensors stay in their dtype */
+/*
+ * Quantized tensors are decoded, to F32 as wb_tensor_read has it, and that becomes what plain F32 does. They are
+ * then joined and cut as plain tensors are, between any rows and inputs, whatever they were; wb_slice_plan, which
+ * tells of what is stored, has other cuts.
+ */
+#define WB_POLICY_DECODE 2u
 
 typedef struct wb_policy {
     size_t size; /* sizeof(wb_policy) */

@@ -6,6 +6,9 @@
 #define CHUNK_BYTES WB__STRAIGHT_BYTES
 #define READY_BYTES (2 * CHUNK_BYTES) /* a chunk grows where BF16 becomes F32, twofold */
 
+/* Values decoded at once: AWQ and GPTQ, stored transposed, are read whole each time. */
+#define DECODED_VALUES ((uint64_t)8 << 20)
+
 typedef struct filler {
     wb__context *context;
     const wb_model *model;
@@ -60,7 +63,8 @@ static wb_status read_elements(const filler *f, const wb__run *run, uint64_t fir
     wb_slice slice = run->slice;
     slice.first = first;
     slice.count = n;
-    return wb_tensor_read(f->model, run->part, &slice, -1, dst, bytes, f->context->error);
+    return wb_tensor_read(f->model, run->part, &slice, run->is_decoded ? run->from : -1, dst, bytes,
+                          f->context->error);
 }
 
 /* Reads a chunk into `dst`, which has WB__DIRECT_ROOM(bytes) bytes, and says where in it. */
@@ -140,6 +144,47 @@ static wb_status fill_windows(filler *f, const wb__run *run)
     return status;
 }
 
+/* Values as they are wanted, to where they go. */
+static wb_status put_values(filler *f, const wb__run *run, const float *values, uint64_t first,
+                            uint64_t n)
+{
+    uint64_t size = wb__dtype_bytes(wb__dtype_get(run->to), 1);
+    uint64_t at = run->dst + first * size, most = READY_BYTES / size;
+    if (f->mapped != NULL) {
+        wb__convert_floats(run->from, values, n, run->to, f->mapped + at, f->lost);
+        return WB_OK;
+    }
+    wb_status status = WB_OK;
+    for (uint64_t done = 0; done < n && status == WB_OK; done += most) {
+        uint64_t piece = n - done < most ? n - done : most;
+        status = wait_for(f, f->turn);
+        if (status != WB_OK)
+            return status;
+        uint8_t *ready = f->ready[f->turn];
+        wb__convert_floats(run->from, values + done, piece, run->to, ready, f->lost);
+        status = upload(f, ready, at + done * size, (size_t)(piece * size));
+    }
+    return status;
+}
+
+static wb_status fill_decoded(filler *f, const wb__run *run)
+{
+    uint64_t most = run->elements < DECODED_VALUES ? run->elements : DECODED_VALUES;
+    size_t bytes = (size_t)most * sizeof(float);
+    float *values = wb__alloc(&f->context->allocator, bytes);
+    if (values == NULL)
+        return wb__fail_memory(f->context);
+    wb_status status = WB_OK;
+    for (uint64_t first = 0; first < run->elements && status == WB_OK; first += most) {
+        uint64_t left = run->elements - first, n = left < most ? left : most;
+        status = read_elements(f, run, first, n, (uint8_t *)values, n * sizeof(float));
+        if (status == WB_OK)
+            status = put_values(f, run, values, first, n);
+    }
+    wb__free(&f->context->allocator, values, bytes);
+    return status;
+}
+
 static wb_status fill_run(filler *f, const wb__run *run)
 {
     if (run->elements == 0)
@@ -150,7 +195,7 @@ static wb_status fill_run(filler *f, const wb__run *run)
         return fill_windows(f, run);
     if (f->mapped != NULL && run->from == run->to)
         return read_elements(f, run, 0, run->elements, f->mapped + run->dst, run->bytes);
-    return fill_chunks(f, run);
+    return run->is_decoded ? fill_decoded(f, run) : fill_chunks(f, run);
 }
 
 /* Rows `first` to first + n - 1 of a woven run, to where that row of the buffer is `dst`. */
@@ -282,7 +327,7 @@ const void *wb__bytes_in_place(const wb_model *model, const wb__layout *layout)
     if (layout->runs.count != 1)
         return NULL;
     const wb__run *run = wb__list_at(&layout->runs, 0);
-    if (run->from != run->to || run->range.count != 1 || run->bytes == 0 ||
+    if (run->from != run->to || run->is_decoded || run->range.count != 1 || run->bytes == 0 ||
         wb_tensor_at(model, run->part, &part, &ignored) != WB_OK ||
         wb_tensor_data(model, run->part, &bytes, &ignored) != WB_OK)
         return NULL;

@@ -155,8 +155,8 @@ static void place_range(const wb_tensor *part, const char *role, uint32_t axis, 
     }
 }
 
-static wb_status add_run(maker *m, const wb_tensor *part, uint64_t number, int32_t to,
-                         uint32_t axis, wb__cut own, wb__cut lead)
+static wb_status add_run(maker *m, const wb_tensor *part, uint64_t number, bool is_decoded,
+                         int32_t to, uint32_t axis, wb__cut own, wb__cut lead)
 {
     wb__layout *layout = m->layout;
     wb__run *run = wb__list_append(&layout->runs);
@@ -174,13 +174,15 @@ static wb_status add_run(maker *m, const wb_tensor *part, uint64_t number, int32
         .slice = {.size = sizeof run->slice, .rank = part->rank, .axes = axes, .count = UINT64_MAX},
         .from = (int32_t)part->dtype,
         .to = to,
+        .is_decoded = is_decoded,
         .woven = 1,
         .section = layout->section_count,
         .dst = layout->bytes};
     place_range(part, roles[0], axis, own, lead, &run->range);
     run->range.tensor = number;
-    wb_status status = wb_tensor_read_size(m->model, number, &run->slice, -1, &run->elements,
-                                           &stored_bytes, m->context->error);
+    wb_status status =
+        wb_tensor_read_size(m->model, number, &run->slice, is_decoded ? run->from : -1,
+                            &run->elements, &stored_bytes, m->context->error);
     if (status != WB_OK)
         return status;
     if (run->elements == 0)
@@ -225,6 +227,8 @@ static wb_status add_part(maker *m, const wb__operand *operand, wb__part role, u
             status = wb_tensor_at(m->model, parts[role], &part, m->context->error);
         if (status != WB_OK)
             return status;
+        if (operand->is_decoded)
+            part.dtype = operand->tensor.dtype;
         int32_t to = dtype_of_section(m, operand, role, (int32_t)part.dtype);
         wb_section *section = &m->layout->sections[m->layout->section_count];
         if (section->bytes == 0 && section->dtype < 0)
@@ -238,7 +242,8 @@ static wb_status add_part(maker *m, const wb__operand *operand, wb__part role, u
         if (role == WB__PART_GLOBAL_SCALE && operand->members == 0 && part.elements > 1)
             own = lead; /* one for each of a stack */
         if (status == WB_OK)
-            status = add_run(m, &part, parts[role], to, own_axis, own, own_lead);
+            status =
+                add_run(m, &part, parts[role], operand->is_decoded, to, own_axis, own, own_lead);
         if (status != WB_OK)
             return status;
         wb__run *run = wb__list_at(&m->layout->runs, m->layout->runs.count - 1);

@@ -21,10 +21,12 @@ typedef struct wb__operand {
     uint64_t members;     /* experts stored one by one, 0: it is stored as it is */
     const char *canonical;
     size_t canonical_len; /* 0: it has no canonical name */
+    bool is_decoded; /* tensor and encoding are those of plain F32, which it is to be read as */
 } wb__operand;
 
 typedef struct wb__operands {
     wb_allocator allocator;
+    bool decodes; /* what is added and not plain */
     wb__operand *list;
     size_t count;
     size_t capacity;
@@ -106,13 +108,15 @@ wb_status wb__share_make(wb__context *context, const wb_model *model, const wb__
 typedef struct wb__becomes {
     int32_t plain;        /* the dtype of plain F32, F16 and BF16; -1: stays */
     bool converts_scales; /* of affine, to F16 */
+    bool decodes;         /* what is not plain, to plain F32, which `plain` is for, too */
 } wb__becomes;
 
 /* A piece of a stored tensor, and where it goes. */
 typedef struct wb__run {
     uint64_t part; /* number of the stored tensor */
     wb_slice slice;
-    int32_t from, to; /* dtypes: stored, in the buffer */
+    int32_t from, to; /* dtypes: stored or decoded to, in the buffer */
+    bool is_decoded;
     uint32_t section;
     uint64_t elements;
     uint64_t dst; /* in the buffer */

@@ -171,13 +171,13 @@ static place place_of(const wb__operand *operand, uint32_t axis)
     return at;
 }
 
-/* The units of the tensors of a group, of one kind. */
-static wb_status join_units(wb__context *context, const wb_model *model, wb__str group,
-                            leaf_kind kind, uint64_t *unit)
+/* The units of the tensors of the group that has this member, of one kind. */
+static wb_status join_units(wb__context *context, const wb_model *model, const wb__operand *member,
+                            wb__str group, leaf_kind kind, uint64_t *unit)
 {
     char name[512];
     for (size_t i = 0; i < LEAF_ROWS; i++) {
-        wb__operands found = {.allocator = context->allocator};
+        wb__operands found = {.allocator = context->allocator, .decodes = member->is_decoded};
         wb__str leaf = leaf_rows[i].name;
         uint64_t number;
         if (leaf_rows[i].kind != kind || group.len + leaf.len + 9 > sizeof name)
@@ -247,7 +247,7 @@ static wb_status share_feed_forward(wb__context *context, const wb_model *model,
     static const leaf_kind kinds[] = {LEAF_FF, LEAF_GATE_UP, LEAF_DOWN};
     wb_status status = WB_OK;
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0] && status == WB_OK; i++)
-        status = join_units(context, model, at->group, kinds[i], &share->unit);
+        status = join_units(context, model, operand, at->group, kinds[i], &share->unit);
     if (status != WB_OK)
         return status;
     share->count = at->kind == LEAF_GATE_UP ? 2 : 1;
@@ -292,15 +292,15 @@ static wb_status find_heads(wb__context *context, const wb_model *model, const w
         return WB_OK;
     *known = n == (at->kind == LEAF_QKV ? q + 2 * kv : at->kind == LEAF_KV ? kv : q);
     uint64_t q_unit = 1, kv_unit = 1;
-    status = join_units(context, model, at->group, LEAF_QKV, &q_unit);
+    status = join_units(context, model, operand, at->group, LEAF_QKV, &q_unit);
     kv_unit = q_unit;
     if (status == WB_OK)
-        status = join_units(context, model, at->group, LEAF_Q, &q_unit);
+        status = join_units(context, model, operand, at->group, LEAF_Q, &q_unit);
     uint64_t output_unit = q_unit;
     if (status == WB_OK)
-        status = join_units(context, model, at->group, LEAF_OUTPUT, &output_unit);
+        status = join_units(context, model, operand, at->group, LEAF_OUTPUT, &output_unit);
     if (status == WB_OK)
-        status = join_units(context, model, at->group, LEAF_KV, &kv_unit);
+        status = join_units(context, model, operand, at->group, LEAF_KV, &kv_unit);
     h->q_unit = q_unit;
     h->kv_unit = kv_unit;
     h->output_unit = output_unit;
