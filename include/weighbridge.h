@@ -1252,6 +1252,8 @@ typedef enum wb_plain_policy {
  */
 #define WB_POLICY_DECODE 2u
 
+#define WB_VOCAB_MULTIPLE_MAX 65536u
+
 typedef struct wb_policy {
     size_t size; /* sizeof(wb_policy) */
     wb_plain_policy plain;
@@ -1261,6 +1263,14 @@ typedef struct wb_policy {
     uint64_t budget;               /* bytes the buffers may take on the device; 0: any number */
     const wb_allocator *allocator; /* NULL: malloc, and mmap for large blocks; copied */
     const wb_executor *executor;   /* for wb_provider_prefetch; NULL: serial; copied */
+    /*
+     * The rows of token_embedding.weight, output.weight and output.bias are followed by rows of zeros up to
+     * a multiple of this, and where they are shared out among ranks up to one that goes round evenly as well:
+     * 64, say, as engines that gather scores from ranks have it. wb_buffer.part_rows are those that are in the
+     * file; wb_slice_plan tells of these alone. 0: no rows are added.
+     */
+    uint32_t vocab_multiple;
+    uint32_t reserved;
 } wb_policy;
 
 /* A part of a buffer. */

@@ -14,6 +14,9 @@ static wb_status check_policy(wb__context *context, const wb_policy *policy)
         return wb__fail_argument(context, "wb_policy.dtype is none of F32, F16 and BF16");
     if (policy->flags & ~(WB_POLICY_KEEP_SCALES | WB_POLICY_DECODE))
         return wb__fail_argument(context, "wb_policy.flags has bits that mean nothing");
+    if (policy->vocab_multiple > WB_VOCAB_MULTIPLE_MAX)
+        return wb__fail_argument(context,
+                                 "wb_policy.vocab_multiple is above WB_VOCAB_MULTIPLE_MAX");
     if (policy->io > WB_IO_DIRECT || policy->io == WB_IO_MAP)
         return wb__fail_argument(context, "wb_policy.io is none of WB_IO_AUTO, READ and DIRECT");
     return WB_OK;

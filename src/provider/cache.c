@@ -129,7 +129,8 @@ static wb__context context_of(const wb_provider *provider, wb_error *error)
 static void key_of(const wb_provider *provider, const wb__entry *entry,
                    uint64_t key[WB__MODEL_KEY_BYTES / 8])
 {
-    const uint64_t becomes = (uint64_t)(uint32_t)provider->becomes.plain << 2 |
+    const uint64_t becomes = (uint64_t)provider->becomes.vocab_multiple << 40 |
+                             (uint64_t)(uint32_t)provider->becomes.plain << 2 |
                              (uint64_t)provider->becomes.decodes << 1 |
                              provider->becomes.converts_scales;
     const uint64_t rank[2] = {(uint64_t)entry->rank.axis << 32 | entry->rank.rank, entry->rank.of};

@@ -185,10 +185,29 @@ static wb_status fill_decoded(filler *f, const wb__run *run)
     return status;
 }
 
+static wb_status fill_zeros(filler *f, uint64_t dst, uint64_t bytes)
+{
+    wb_status status = WB_OK;
+    if (f->mapped != NULL)
+        memset(f->mapped + dst, 0, (size_t)bytes);
+    for (uint64_t done = 0; f->mapped == NULL && done < bytes && status == WB_OK;) {
+        uint64_t left = bytes - done, n = left < READY_BYTES ? left : READY_BYTES;
+        status = wait_for(f, f->turn);
+        if (status != WB_OK)
+            return status;
+        memset(f->ready[f->turn], 0, (size_t)n);
+        status = upload(f, f->ready[f->turn], dst + done, (size_t)n);
+        done += n;
+    }
+    return status;
+}
+
 static wb_status fill_run(filler *f, const wb__run *run)
 {
     if (run->elements == 0)
         return WB_OK;
+    if (run->part == WB__NO_PART)
+        return fill_zeros(f, run->dst, run->bytes);
     uint64_t step = wb__dtype_bytes(wb__dtype_get(run->from), chunk_elements(run));
     if (f->mapped != NULL && wb__straight_turn(&f->straight, f->model, run) &&
         wb__straight_begin(&f->straight, step, run->from == run->to ? f->mapped + run->dst : NULL))
@@ -206,7 +225,11 @@ static wb_status scatter(filler *f, const wb__run *run, uint64_t first, uint64_t
     uint8_t *room = wb__straight_room(&f->straight);
     if (room == NULL)
         return wb__fail_memory(f->context);
-    wb_status status = read_elements(f, run, first * elements, n * elements, room, n * bytes);
+    wb_status status = WB_OK;
+    if (run->part == WB__NO_PART)
+        memset(room, 0, (size_t)n * bytes);
+    else
+        status = read_elements(f, run, first * elements, n * elements, room, n * bytes);
     for (uint64_t row = 0; row < n && status == WB_OK; row++)
         memcpy(dst + row * run->pitch, room + row * bytes, bytes);
     return status;
@@ -237,21 +260,11 @@ static wb_status fill_woven(filler *f, const wb__list *runs, size_t index)
 /* Bytes between sections are 0. */
 static wb_status fill_gaps(filler *f, const wb__layout *layout)
 {
-    static const uint8_t zeros[8];
     wb_status status = WB_OK;
     for (uint32_t i = 1; i < layout->section_count && status == WB_OK; i++) {
         const wb_section *before = &layout->sections[i - 1];
         uint64_t at = before->offset + before->bytes;
-        size_t n = (size_t)(layout->sections[i].offset - at);
-        if (n == 0)
-            continue;
-        if (f->mapped != NULL) {
-            memset(f->mapped + at, 0, n);
-        } else {
-            status = wait_for(f, f->turn);
-            if (status == WB_OK)
-                status = upload(f, zeros, at, n);
-        }
+        status = fill_zeros(f, at, layout->sections[i].offset - at);
     }
     return status;
 }

@@ -30,6 +30,7 @@ typedef struct maker {
     const wb__becomes *becomes;
     wb__cut lead;    /* indices of dimension 0, of tensors of more than two */
     uint64_t pieces; /* that are joined: cuts of all operands */
+    bool pads;       /* some of them with zeros */
     uint32_t joint;
 } maker;
 
@@ -253,6 +254,50 @@ static wb_status add_part(maker *m, const wb__operand *operand, wb__part role, u
     return WB_OK;
 }
 
+/* Rows of zeros behind what a part of an operand got last. */
+static wb_status add_padding(maker *m, const wb__operand *operand, wb__part role,
+                             const wb__share *share)
+{
+    wb__layout *layout = m->layout;
+    bool by_rows = m->rank->of == 0 || m->rank->axis == m->joint;
+    wb__cut have = by_rows ? share->cuts[0] : (wb__cut){0, operand->tensor.shape[0]};
+    wb__cut want = {have.start, have.count + share->padding};
+    wb_tensor part = {.size = sizeof part};
+    uint32_t axis;
+    uint64_t elements, most;
+    if (share->padding == 0 || role > WB__PART_BIASES)
+        return WB_OK;
+    const wb__run *last = wb__list_at(&layout->runs, layout->runs.count - 1);
+    wb_status status = wb_tensor_at(m->model, last->part, &part, m->context->error);
+    if (status != WB_OK)
+        return status;
+    bool fits = cut_of_part(operand, &part, role, 0, have, &axis, &have) &&
+                cut_of_part(operand, &part, role, 0, want, &axis, &want);
+    elements = fits ? want.count - have.count : 0;
+    for (uint32_t i = 0; i < part.rank && fits; i++) {
+        if (i != axis)
+            fits = wb__mul(elements, last->slice.axes[i].count, &elements);
+    }
+    const wb__dtype *dtype = wb__dtype_get(last->to);
+    wb__run *zeros = wb__list_append(&layout->runs);
+    if (!fits || !wb__mul(elements, dtype->block_bits, &most) || zeros == NULL)
+        return wb__fail_memory(m->context);
+    if (elements % wb__dtype_unit(dtype) != 0)
+        return REFUSE(m, operand, "its rows of %s end within a byte, so that no zeros can follow",
+                      wb_dtype_name(last->to));
+    *zeros = (wb__run){.part = WB__NO_PART,
+                       .from = last->to,
+                       .to = last->to,
+                       .woven = 1,
+                       .section = layout->section_count,
+                       .elements = elements,
+                       .dst = layout->bytes,
+                       .bytes = wb__dtype_bytes(dtype, elements)};
+    layout->sections[layout->section_count].bytes += zeros->bytes;
+    return wb__add(layout->bytes, zeros->bytes, &layout->bytes) ? WB_OK
+                                                                : wb__fail_memory(m->context);
+}
+
 /* Has the runs from `first` on, which have as many rows, lie row by row beside each other. */
 static wb_status weave(maker *m, size_t first)
 {
@@ -286,8 +331,8 @@ static wb_status weave(maker *m, size_t first)
 static wb_status add_joined(maker *m, wb__part role, wb__cut lead)
 {
     size_t first = m->layout->runs.count;
-    bool is_woven =
-        m->pieces > 1 && wb__is_transposed(&m->operands->list[0]) && role <= WB__PART_BIASES;
+    bool is_woven = (m->pieces > 1 || m->pads) && wb__is_transposed(&m->operands->list[0]) &&
+                    role <= WB__PART_BIASES;
     for (size_t i = 0; i < m->operands->count; i++) {
         const wb__operand *operand = &m->operands->list[i];
         const wb__share *share = &m->layout->shares[i];
@@ -303,6 +348,9 @@ static wb_status add_joined(maker *m, wb__part role, wb__cut lead)
             if (status != WB_OK)
                 return status;
         }
+        wb_status status = add_padding(m, operand, role, share);
+        if (status != WB_OK)
+            return status;
     }
     return is_woven ? weave(m, first) : WB_OK;
 }
@@ -437,15 +485,12 @@ static wb_status make_shares(maker *m)
     for (size_t i = 0; i < n; i++) {
         const wb__operand *operand = &m->operands->list[i];
         wb__share *share = &layout->shares[i];
-        wb_status status = WB_OK;
-        *share = (wb__share){.count = 1, .replicated = 1, .unit = 1};
-        if (m->rank->of != 0)
-            status = wb__share_make(m->context, m->model, operand, m->rank, share);
-        else
-            share->cuts[0].count = operand->tensor.rank == 0 ? 1 : operand->tensor.shape[m->joint];
+        wb_status status = wb__share_make(m->context, m->model, operand, m->rank,
+                                          m->becomes->vocab_multiple, share);
         if (status != WB_OK)
             return status;
         m->pieces += share->count;
+        m->pads |= share->padding != 0;
     }
     return WB_OK;
 }
@@ -485,6 +530,8 @@ static wb_status make_shape(maker *m)
             if (!wb__add(rows, its, &rows))
                 return wb__fail_memory(m->context);
         }
+        if (!wb__add(rows, share->padding, &rows))
+            return wb__fail_memory(m->context);
     }
     if (tensor->rank > 0 && (by_joint || m->rank->axis != m->joint))
         layout->shape[m->joint] = rows;
@@ -523,7 +570,8 @@ static wb_status make(maker *m)
         if (parts[role] != WB__NO_PART)
             status = add_section(m, (wb__part)role);
     }
-    count_ranges(m->layout);
+    if (status == WB_OK)
+        count_ranges(m->layout);
     return status;
 }
 

@@ -88,6 +88,7 @@ typedef struct wb__cut {
 typedef struct wb__share {
     wb__cut cuts[WB__CUTS_MAX];
     uint32_t count;
+    uint64_t padding; /* rows of zeros behind the last */
     uint32_t replicated;
     uint64_t unit;
     bool uneven;
@@ -99,8 +100,9 @@ typedef struct wb__rank {
     uint32_t axis, rank, of; /* of 0: the whole */
 } wb__rank;
 
+/* The rows of a vocabulary become a multiple of `vocab_multiple`, and for all ranks as many; 0: they do not. */
 wb_status wb__share_make(wb__context *context, const wb_model *model, const wb__operand *operand,
-                         const wb__rank *rank, wb__share *share);
+                         const wb__rank *rank, uint32_t vocab_multiple, wb__share *share);
 
 /* ---- layout.c ---- */
 
@@ -109,11 +111,12 @@ typedef struct wb__becomes {
     int32_t plain;        /* the dtype of plain F32, F16 and BF16; -1: stays */
     bool converts_scales; /* of affine, to F16 */
     bool decodes;         /* what is not plain, to plain F32, which `plain` is for, too */
+    uint32_t vocab_multiple;
 } wb__becomes;
 
 /* A piece of a stored tensor, and where it goes. */
 typedef struct wb__run {
-    uint64_t part; /* number of the stored tensor */
+    uint64_t part; /* number of the stored tensor; WB__NO_PART: zeros */
     wb_slice slice;
     int32_t from, to; /* dtypes: stored or decoded to, in the buffer */
     bool is_decoded;

@@ -415,15 +415,70 @@ static wb_status check_rank(wb__context *context, const wb__operand *operand, co
                     (unsigned long)rank->rank, (unsigned long)rank->of, what);
 }
 
-wb_status wb__share_make(wb__context *context, const wb_model *model, const wb__operand *operand,
-                         const wb__rank *rank, wb__share *share)
+/* ---- vocabularies ---- */
+
+static const wb__str vocabularies[] = {
+    {"token_embedding.weight", 22}, {"output.weight", 13}, {"output.bias", 11}};
+#define VOCABULARIES (sizeof vocabularies / sizeof vocabularies[0])
+
+/* Rows of the embedding, or of what makes scores for each token, which may be the same. */
+static bool is_vocabulary(const wb__operand *operand)
+{
+    wb__str name = {operand->canonical, operand->canonical_len};
+    bool found = false;
+    for (size_t i = 0; i < VOCABULARIES; i++)
+        found |= wb__str_equal(name, vocabularies[i]);
+    return found && operand->members == 0 && operand->tensor.rank >= 1 &&
+           operand->tensor.rank <= 2 && operand->tensor.elements > 0;
+}
+
+/* Where the rows of all of them can be cut, so that they stay the same. */
+static wb_status unit_of_vocabulary(wb__context *context, const wb_model *model,
+                                    const wb__operand *member, uint64_t *unit)
+{
+    wb__operands found = {.allocator = context->allocator, .decodes = member->is_decoded};
+    wb_status status = WB_OK;
+    uint64_t number;
+    *unit = unit_of_rows(member);
+    for (size_t i = 0; i < VOCABULARIES && status == WB_OK; i++) {
+        if (wb_tensor_find(model, vocabularies[i].ptr, vocabularies[i].len, &number) == WB_OK)
+            status = wb__operands_add_number(&found, context, model, number);
+    }
+    for (size_t i = 0; i < found.count; i++)
+        *unit = lcm(*unit, unit_of_rows(&found.list[i]));
+    wb__operands_free(&found);
+    return status;
+}
+
+/* All ranks get as many rows, of which the last ones may be zeros. */
+static wb_status share_vocabulary(wb__context *context, const wb_model *model,
+                                  const wb__operand *operand, const wb__rank *rank,
+                                  uint32_t multiple, wb__share *share)
+{
+    uint64_t n = operand->tensor.shape[0], all, unit;
+    uint32_t of = rank->of == 0 ? 1 : rank->of;
+    wb_status status = unit_of_vocabulary(context, model, operand, &unit);
+    if (status != WB_OK)
+        return status;
+    share->unit = wb__mul(unit, of, &unit) ? lcm(multiple, unit) : UINT64_MAX;
+    if (!wb__mul(units_of(n, share->unit), share->unit, &all))
+        return REFUSE(context, operand, "%llu rows cannot be padded to a multiple of %llu", big(n),
+                      big(share->unit));
+    uint64_t each = all / of, start = rank->rank * each;
+    uint64_t left = start < n ? n - start : 0, rows = left < each ? left : each;
+    share->cuts[0] = (wb__cut){rows == 0 ? 0 : start, rows};
+    share->padding = each - rows;
+    return WB_OK;
+}
+
+/* ---- all of it ---- */
+
+static wb_status share_out(wb__context *context, const wb_model *model, const wb__operand *operand,
+                           const wb__rank *rank, wb__share *share)
 {
     heads h;
     bool known = false;
-    *share = (wb__share){.count = 1, .replicated = 1, .unit = 1};
-    wb_status status = check_rank(context, operand, rank);
-    if (status != WB_OK)
-        return status;
+    wb_status status;
     uint64_t n = operand->tensor.shape[rank->axis];
     share->unit = unit_of(operand, rank->axis);
     if (rank->of == 1) {
@@ -452,4 +507,27 @@ wb_status wb__share_make(wb__context *context, const wb_model *model, const wb__
     default: break;
     }
     return cut_units(context, operand, rank, n, share, &share->cuts[0]);
+}
+
+wb_status wb__share_make(wb__context *context, const wb_model *model, const wb__operand *operand,
+                         const wb__rank *rank, uint32_t vocab_multiple, wb__share *share)
+{
+    uint32_t joint = wb__joint_of(operand);
+    bool pads = vocab_multiple != 0 && is_vocabulary(operand);
+    *share = (wb__share){.count = 1, .replicated = 1, .unit = 1};
+    wb_status status = rank->of == 0 ? WB_OK : check_rank(context, operand, rank);
+    if (status != WB_OK)
+        return status;
+    if (pads && (rank->of == 0 || rank->axis == joint))
+        return share_vocabulary(context, model, operand, rank, vocab_multiple, share);
+    if (pads) { /* cut along the other axis, of all its rows */
+        static const wb__rank whole = {0, 0, 0};
+        wb__share rows = *share;
+        status = share_vocabulary(context, model, operand, &whole, vocab_multiple, &rows);
+        share->padding = rows.padding;
+    }
+    if (status != WB_OK || rank->of != 0)
+        return status != WB_OK ? status : share_out(context, model, operand, rank, share);
+    share->cuts[0].count = operand->tensor.rank == 0 ? 1 : operand->tensor.shape[joint];
+    return WB_OK;
 }
