@@ -107,13 +107,14 @@ wb_status wb_fp8_dequantize(const wb_fp8_block *tensor, float *values, uint64_t 
 typedef struct int4_job {
     wb__int4 tensor;
     float *values;
-    void (*decode)(const wb__int4 *tensor, uint64_t first, uint64_t rows, float *values);
+    void (*decode)(uint32_t features, const wb__int4 *tensor, uint64_t first, uint64_t rows,
+                   float *values);
 } int4_job;
 
 static void int4_rows(void *arg, uint64_t first, uint64_t n)
 {
     const int4_job *job = arg;
-    job->decode(&job->tensor, first, n, job->values + first * job->tensor.in);
+    job->decode(wb__cpu_features(), &job->tensor, first, n, job->values + first * job->tensor.in);
 }
 
 static wb_status check_g_idx(wb__context *context, const wb_int4_tensor *in, uint64_t groups)

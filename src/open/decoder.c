@@ -227,9 +227,9 @@ static wb_status run_int4_rows(wb__decoder *decoder, uint64_t first, size_t unit
                        .zero_offset = packed->scheme == WB__SCHEME_GPTQ && !packed->plain_zeros};
     float *values = (float *)(void *)dst;
     if (packed->scheme == WB__SCHEME_AWQ)
-        wb__awq_decode(&tensor, first * 8, (uint64_t)units * 8, values);
+        wb__awq_decode(decoder->features, &tensor, first * 8, (uint64_t)units * 8, values);
     else
-        wb__gptq_decode(&tensor, first * 8, (uint64_t)units * 8, values);
+        wb__gptq_decode(decoder->features, &tensor, first * 8, (uint64_t)units * 8, values);
     return WB_OK;
 }
 
