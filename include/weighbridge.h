@@ -1051,7 +1051,9 @@ typedef struct wb_int4_tensor {
     const void *qweight;
     const void *qzeros; /* [groups, out / 8] */
     const void *scales; /* [groups, out] */
-    const void *g_idx;  /* GPTQ: the group of each input, I32 [in]; NULL: in order */
+    const void
+        *g_idx; /* GPTQ: the group of each input, I32 [in]; NULL: in order. Groups are then all that
+                           scales and qzeros have: of a part of the inputs those of the whole */
     uint64_t qweight_bytes;
     uint64_t qzeros_bytes;
     uint64_t scales_bytes;
@@ -1235,7 +1237,7 @@ typedef enum wb_io {
     WB_IO_DIRECT = 3 /* read past it (O_DIRECT), as far as the file system can */
 } wb_io;
 
-/* What becomes of plain tensors of F32, BF16 and F16. All others stay what they are. */
+/* What becomes of plain tensors of F32, BF16 and F16. All others stay what they are, unless WB_POLICY_DECODE. */
 typedef enum wb_plain_policy {
     WB_PLAIN_F16 = 0,
     WB_PLAIN_KEEP = 1,
@@ -1243,6 +1245,14 @@ typedef enum wb_plain_policy {
 } wb_plain_policy;
 
 #define WB_POLICY_KEEP_SCALES 1u /* scales and biases of affine tensors stay in their dtype */
+/*
+ * Quantized tensors are decoded, to F32 as wb_tensor_read has it, and that becomes what plain F32 does. They are
+ * then joined and cut as plain tensors are, between any rows and inputs, whatever they were; wb_slice_plan, which
+ * tells of what is stored, has other cuts.
+ */
+#define WB_POLICY_DECODE 2u
+
+#define WB_VOCAB_MULTIPLE_MAX 65536u
 
 typedef struct wb_policy {
     size_t size; /* sizeof(wb_policy) */
@@ -1253,12 +1263,21 @@ typedef struct wb_policy {
     uint64_t budget;               /* bytes the buffers may take on the device; 0: any number */
     const wb_allocator *allocator; /* NULL: malloc, and mmap for large blocks; copied */
     const wb_executor *executor;   /* for wb_provider_prefetch; NULL: serial; copied */
+    /*
+     * The rows of token_embedding.weight, output.weight and output.bias are followed by rows of zeros up to
+     * a multiple of this, and where they are shared out among ranks up to one that goes round evenly as well:
+     * 64, say, as engines that gather scores from ranks have it. wb_buffer.part_rows are those that are in the
+     * file; wb_slice_plan tells of these alone. 0: no rows are added.
+     */
+    uint32_t vocab_multiple;
+    uint32_t reserved;
 } wb_policy;
 
 /* A part of a buffer. */
 typedef struct wb_section {
-    const char *role; /* as in wb_part: "values", "scales", "biases", "global_scale"; static */
-    int32_t dtype;    /* of its elements: a wb_dtype */
+    const char
+        *role; /* as in wb_part: "values", "scales", "biases", "global_scale", "order"; static */
+    int32_t dtype; /* of its elements: a wb_dtype */
     uint32_t reserved;
     uint64_t offset; /* in the buffer */
     uint64_t bytes;
@@ -1270,7 +1289,8 @@ typedef struct wb_section {
  * A weight on the device. A plain tensor, or one of a ggml type, is one section: its values, row
  * after row. A quantized one of several parts is [values | scales | biases | global scales], each
  * from the next multiple of the size of its elements on, without other gaps: what MLX's kernels take
- * as w, scales and biases. Of fused tensors every section holds those of all, one after the other.
+ * as w, scales and biases. Of fused tensors every section holds those of all, one after the other; of AWQ
+ * and GPTQ, which are stored transposed, every row of a section does, and "order" has the g_idx of each.
  * Numbers are little-endian. docs/provider.md shows the bytes.
  *
  * The struct may be copied, the copies being one use of the buffer. Pointers are borrowed until
@@ -1462,7 +1482,8 @@ typedef struct wb_plan_range {
  * Reads nothing but what opening has read. The parts of all ranks, in order, are the whole.
  *
  * Boundaries lie where the encoding allows one: between rows, along the last dimension between blocks
- * or groups, whose scales and biases are cut along. And they lie where layers need them, so that the
+ * or groups, whose scales and biases are cut along; of GPTQ with g_idx between words, whose scales all ranks
+ * get. And they lie where layers need them, so that the
  * part of one tensor fits that of the next:
  *   - gate and up of a feed-forward are cut as down can be: down of 11008 inputs in blocks of 256 goes
  *     to two ranks as 5632 and 5376, and so do the rows of gate and up

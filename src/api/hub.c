@@ -107,13 +107,14 @@ wb_status wb_fp8_dequantize(const wb_fp8_block *tensor, float *values, uint64_t 
 typedef struct int4_job {
     wb__int4 tensor;
     float *values;
-    void (*decode)(const wb__int4 *tensor, uint64_t first, uint64_t rows, float *values);
+    void (*decode)(uint32_t features, const wb__int4 *tensor, uint64_t first, uint64_t rows,
+                   float *values);
 } int4_job;
 
 static void int4_rows(void *arg, uint64_t first, uint64_t n)
 {
     const int4_job *job = arg;
-    job->decode(&job->tensor, first, n, job->values + first * job->tensor.in);
+    job->decode(wb__cpu_features(), &job->tensor, first, n, job->values + first * job->tensor.in);
 }
 
 static wb_status check_g_idx(wb__context *context, const wb_int4_tensor *in, uint64_t groups)
@@ -125,6 +126,16 @@ static wb_status check_g_idx(wb__context *context, const wb_int4_tensor *in, uin
                             (unsigned long long)i);
     }
     return WB_OK;
+}
+
+/* That there are scales and zero-points of: of a part of the inputs g_idx may name any. */
+static uint64_t groups_there(const wb_int4_tensor *in, const wb__dtype *scales)
+{
+    if (in->out < 8 || in->out / 8 > UINT64_MAX / 64)
+        return 0;
+    uint64_t of_scales = in->scales_bytes / (in->out * (scales->block_bits / 8));
+    uint64_t of_zeros = in->qzeros_bytes / (in->out / 8 * 4);
+    return of_scales < of_zeros ? of_scales : of_zeros;
 }
 
 static wb_status int4(wb__context *context, const wb_int4_tensor *in, int4_job *job, uint64_t size)
@@ -144,6 +155,8 @@ static wb_status int4(wb__context *context, const wb_int4_tensor *in, int4_job *
         return fail(context, "scales must be floats");
     uint64_t group = in->group_size != 0 ? in->group_size : in->in != 0 ? in->in : 1;
     uint64_t elements, groups = blocks_of(in->in, group), of_scales;
+    if (in->g_idx != NULL && groups < groups_there(in, scales))
+        groups = groups_there(in, scales);
     if (!wb__mul(in->in, in->out, &elements) || !wb__mul(groups, in->out, &of_scales) ||
         !has(in->qweight_bytes, elements / 8, 4) || !has(in->qzeros_bytes, of_scales / 8, 4) ||
         !has(in->scales_bytes, of_scales, scales->block_bits / 8) ||
@@ -155,15 +168,9 @@ static wb_status int4(wb__context *context, const wb_int4_tensor *in, int4_job *
     if (status != WB_OK)
         return status;
     job->decode = gptq ? wb__gptq_decode : wb__awq_decode;
-    job->tensor = (wb__int4){in->qweight,
-                             in->qzeros,
-                             in->scales,
-                             in->g_idx,
-                             in->scales_dtype,
-                             in->out,
-                             in->in,
-                             group,
-                             gptq && in->plain_zeros == 0};
+    job->tensor =
+        (wb__int4){in->qweight, in->qzeros, in->scales, in->g_idx, in->scales_dtype,
+                   in->out,     in->in,     group,      groups,    gptq && in->plain_zeros == 0};
     wb__tasks_run(context, in->out, rows_of_task(in->in), int4_rows, job);
     return WB_OK;
 }

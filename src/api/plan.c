@@ -33,7 +33,7 @@ wb_status wb_plan_describe(const wb_plan *plan, wb_plan_info *info)
     info->dims = plan->layout.rank;
     info->shape = plan->layout.shape;
     info->unit = share->unit;
-    info->ranges = plan->layout.runs.count;
+    info->ranges = plan->layout.ranges;
     info->replicated = share->replicated;
     for (size_t i = 0; i < plan->operands.count; i++) {
         info->cuts += plan->layout.shares[i].count;
@@ -72,9 +72,8 @@ wb_status wb_plan_range_at(const wb_plan *plan, uint64_t index, wb_plan_range *r
     range->size = size;
     if (size != sizeof *range)
         return WB_ERROR_ARGUMENT;
-    if (index >= plan->layout.runs.count)
+    if (index >= plan->layout.ranges)
         return WB_ERROR_NOT_FOUND;
-    const wb__run *run = wb__list_at(&plan->layout.runs, (size_t)index);
-    *range = run->range;
+    *range = wb__plan_range(plan, index);
     return WB_OK;
 }

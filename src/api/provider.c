@@ -12,8 +12,11 @@ static wb_status check_policy(wb__context *context, const wb_policy *policy)
     if (policy->plain == WB_PLAIN_DTYPE && policy->dtype != WB_DTYPE_F32 &&
         policy->dtype != WB_DTYPE_F16 && policy->dtype != WB_DTYPE_BF16)
         return wb__fail_argument(context, "wb_policy.dtype is none of F32, F16 and BF16");
-    if (policy->flags & ~WB_POLICY_KEEP_SCALES)
+    if (policy->flags & ~(WB_POLICY_KEEP_SCALES | WB_POLICY_DECODE))
         return wb__fail_argument(context, "wb_policy.flags has bits that mean nothing");
+    if (policy->vocab_multiple > WB_VOCAB_MULTIPLE_MAX)
+        return wb__fail_argument(context,
+                                 "wb_policy.vocab_multiple is above WB_VOCAB_MULTIPLE_MAX");
     if (policy->io > WB_IO_DIRECT || policy->io == WB_IO_MAP)
         return wb__fail_argument(context, "wb_policy.io is none of WB_IO_AUTO, READ and DIRECT");
     return WB_OK;
@@ -211,7 +214,8 @@ int32_t wb_provider_dtype(const wb_provider *provider, const char *name, size_t 
 {
     wb_error error;
     wb__context context = context_of(provider, wb__error_reset(NULL, &error));
-    wb__operands operands = {.allocator = provider->allocator};
+    wb__operands operands = {.allocator = provider->allocator,
+                             .decodes = provider->becomes.decodes};
     int32_t dtype = -1;
     if (wb__operands_add(&operands, &context, provider->model, wb__str_from(name, name_len),
                          false) == WB_OK)
@@ -225,7 +229,8 @@ wb_status wb_provider_shape(const wb_provider *provider, const char *name, size_
 {
     wb_error spare;
     wb__context context = context_of(provider, wb__error_reset(error, &spare));
-    wb__operands operands = {.allocator = provider->allocator};
+    wb__operands operands = {.allocator = provider->allocator,
+                             .decodes = provider->becomes.decodes};
     wb__layout layout = {.bytes = 0};
     const wb__rank whole = {0, 0, 0};
     uint32_t room = *rank;

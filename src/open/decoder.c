@@ -214,21 +214,22 @@ static wb_status run_fp8_rows(wb__decoder *decoder, uint64_t first, size_t units
 static wb_status run_int4_rows(wb__decoder *decoder, uint64_t first, size_t units, uint8_t *dst)
 {
     const wb__packed *packed = decoder->packed;
+    const wb__kind *scales = stored_kind(decoder->model, packed->parts[WB__PART_SCALES]);
     wb__int4 tensor = {.qweight = decoder->parts[WB__PART_VALUES],
                        .qzeros = decoder->parts[WB__PART_BIASES],
                        .scales = decoder->parts[WB__PART_SCALES],
                        .g_idx = decoder->parts[WB__PART_ORDER],
-                       .scales_dtype =
-                           stored_kind(decoder->model, packed->parts[WB__PART_SCALES])->dtype->id,
+                       .scales_dtype = scales->dtype->id,
                        .out = packed->kind.shape[0],
                        .in = packed->kind.shape[1],
                        .group = packed->group,
+                       .groups = scales->shape[0],
                        .zero_offset = packed->scheme == WB__SCHEME_GPTQ && !packed->plain_zeros};
     float *values = (float *)(void *)dst;
     if (packed->scheme == WB__SCHEME_AWQ)
-        wb__awq_decode(&tensor, first * 8, (uint64_t)units * 8, values);
+        wb__awq_decode(decoder->features, &tensor, first * 8, (uint64_t)units * 8, values);
     else
-        wb__gptq_decode(&tensor, first * 8, (uint64_t)units * 8, values);
+        wb__gptq_decode(decoder->features, &tensor, first * 8, (uint64_t)units * 8, values);
     return WB_OK;
 }
 

@@ -129,8 +129,10 @@ static wb__context context_of(const wb_provider *provider, wb_error *error)
 static void key_of(const wb_provider *provider, const wb__entry *entry,
                    uint64_t key[WB__MODEL_KEY_BYTES / 8])
 {
-    const uint64_t becomes =
-        (uint64_t)(uint32_t)provider->becomes.plain << 1 | provider->becomes.converts_scales;
+    const uint64_t becomes = (uint64_t)provider->becomes.vocab_multiple << 40 |
+                             (uint64_t)(uint32_t)provider->becomes.plain << 2 |
+                             (uint64_t)provider->becomes.decodes << 1 |
+                             provider->becomes.converts_scales;
     const uint64_t rank[2] = {(uint64_t)entry->rank.axis << 32 | entry->rank.rank, entry->rank.of};
     for (uint64_t i = 0; i < WB__MODEL_KEY_BYTES / 8; i++) {
         wb__hash_key lane = {{i, becomes}};
@@ -284,7 +286,8 @@ static wb_status load_layout(wb_provider *provider, wb__context *context, wb__en
 static wb_status load(wb_provider *provider, wb__context *context, wb__entry *entry,
                       wb_buffer *buffer)
 {
-    wb__operands operands = {.allocator = provider->allocator};
+    wb__operands operands = {.allocator = provider->allocator,
+                             .decodes = provider->becomes.decodes};
     wb__layout layout = {.arena = {.allocator = NULL}};
     wb_status status = WB_OK;
     for (size_t i = 0; i < entry->operands && status == WB_OK; i++)

@@ -6,6 +6,9 @@
 #define CHUNK_BYTES WB__STRAIGHT_BYTES
 #define READY_BYTES (2 * CHUNK_BYTES) /* a chunk grows where BF16 becomes F32, twofold */
 
+/* Values decoded at once: AWQ and GPTQ, stored transposed, are read whole each time. */
+#define DECODED_VALUES ((uint64_t)8 << 20)
+
 typedef struct filler {
     wb__context *context;
     const wb_model *model;
@@ -60,7 +63,8 @@ static wb_status read_elements(const filler *f, const wb__run *run, uint64_t fir
     wb_slice slice = run->slice;
     slice.first = first;
     slice.count = n;
-    return wb_tensor_read(f->model, run->part, &slice, -1, dst, bytes, f->context->error);
+    return wb_tensor_read(f->model, run->part, &slice, run->is_decoded ? run->from : -1, dst, bytes,
+                          f->context->error);
 }
 
 /* Reads a chunk into `dst`, which has WB__DIRECT_ROOM(bytes) bytes, and says where in it. */
@@ -140,37 +144,127 @@ static wb_status fill_windows(filler *f, const wb__run *run)
     return status;
 }
 
+/* Values as they are wanted, to where they go. */
+static wb_status put_values(filler *f, const wb__run *run, const float *values, uint64_t first,
+                            uint64_t n)
+{
+    uint64_t size = wb__dtype_bytes(wb__dtype_get(run->to), 1);
+    uint64_t at = run->dst + first * size, most = READY_BYTES / size;
+    if (f->mapped != NULL) {
+        wb__convert_floats(run->from, values, n, run->to, f->mapped + at, f->lost);
+        return WB_OK;
+    }
+    wb_status status = WB_OK;
+    for (uint64_t done = 0; done < n && status == WB_OK; done += most) {
+        uint64_t piece = n - done < most ? n - done : most;
+        status = wait_for(f, f->turn);
+        if (status != WB_OK)
+            return status;
+        uint8_t *ready = f->ready[f->turn];
+        wb__convert_floats(run->from, values + done, piece, run->to, ready, f->lost);
+        status = upload(f, ready, at + done * size, (size_t)(piece * size));
+    }
+    return status;
+}
+
+static wb_status fill_decoded(filler *f, const wb__run *run)
+{
+    uint64_t most = run->elements < DECODED_VALUES ? run->elements : DECODED_VALUES;
+    size_t bytes = (size_t)most * sizeof(float);
+    float *values = wb__alloc(&f->context->allocator, bytes);
+    if (values == NULL)
+        return wb__fail_memory(f->context);
+    wb_status status = WB_OK;
+    for (uint64_t first = 0; first < run->elements && status == WB_OK; first += most) {
+        uint64_t left = run->elements - first, n = left < most ? left : most;
+        status = read_elements(f, run, first, n, (uint8_t *)values, n * sizeof(float));
+        if (status == WB_OK)
+            status = put_values(f, run, values, first, n);
+    }
+    wb__free(&f->context->allocator, values, bytes);
+    return status;
+}
+
+static wb_status fill_zeros(filler *f, uint64_t dst, uint64_t bytes)
+{
+    wb_status status = WB_OK;
+    if (f->mapped != NULL)
+        memset(f->mapped + dst, 0, (size_t)bytes);
+    for (uint64_t done = 0; f->mapped == NULL && done < bytes && status == WB_OK;) {
+        uint64_t left = bytes - done, n = left < READY_BYTES ? left : READY_BYTES;
+        status = wait_for(f, f->turn);
+        if (status != WB_OK)
+            return status;
+        memset(f->ready[f->turn], 0, (size_t)n);
+        status = upload(f, f->ready[f->turn], dst + done, (size_t)n);
+        done += n;
+    }
+    return status;
+}
+
 static wb_status fill_run(filler *f, const wb__run *run)
 {
     if (run->elements == 0)
         return WB_OK;
+    if (run->part == WB__NO_PART)
+        return fill_zeros(f, run->dst, run->bytes);
     uint64_t step = wb__dtype_bytes(wb__dtype_get(run->from), chunk_elements(run));
     if (f->mapped != NULL && wb__straight_turn(&f->straight, f->model, run) &&
         wb__straight_begin(&f->straight, step, run->from == run->to ? f->mapped + run->dst : NULL))
         return fill_windows(f, run);
     if (f->mapped != NULL && run->from == run->to)
         return read_elements(f, run, 0, run->elements, f->mapped + run->dst, run->bytes);
-    return fill_chunks(f, run);
+    return run->is_decoded ? fill_decoded(f, run) : fill_chunks(f, run);
+}
+
+/* Rows `first` to first + n - 1 of a woven run, to where that row of the buffer is `dst`. */
+static wb_status scatter(filler *f, const wb__run *run, uint64_t first, uint64_t n, uint8_t *dst)
+{
+    uint64_t elements = run->elements / run->rows;
+    size_t bytes = (size_t)(run->bytes / run->rows);
+    uint8_t *room = wb__straight_room(&f->straight);
+    if (room == NULL)
+        return wb__fail_memory(f->context);
+    wb_status status = WB_OK;
+    if (run->part == WB__NO_PART)
+        memset(room, 0, (size_t)n * bytes);
+    else
+        status = read_elements(f, run, first * elements, n * elements, room, n * bytes);
+    for (uint64_t row = 0; row < n && status == WB_OK; row++)
+        memcpy(dst + row * run->pitch, room + row * bytes, bytes);
+    return status;
+}
+
+/* Runs that are woven, from number `index` on: so many rows at a time as a chunk has. */
+static wb_status fill_woven(filler *f, const wb__list *runs, size_t index)
+{
+    const wb__run *run = wb__list_at(runs, index);
+    uint64_t most = CHUNK_BYTES / run->pitch;
+    wb_status status = WB_OK;
+    for (uint64_t first = 0; first < run->rows && status == WB_OK; first += most) {
+        uint64_t left = run->rows - first, n = left < most ? left : most;
+        uint64_t at = run->dst + first * run->pitch;
+        uint8_t *dst = f->mapped != NULL ? f->mapped + at : f->ready[f->turn];
+        if (f->mapped == NULL)
+            status = wait_for(f, f->turn);
+        for (uint32_t i = 0; i < run->woven && status == WB_OK; i++) {
+            const wb__run *one = wb__list_at(runs, index + i);
+            status = scatter(f, one, first, n, dst + (one->dst - run->dst));
+        }
+        if (status == WB_OK && f->mapped == NULL)
+            status = upload(f, dst, at, (size_t)(n * run->pitch));
+    }
+    return status;
 }
 
 /* Bytes between sections are 0. */
 static wb_status fill_gaps(filler *f, const wb__layout *layout)
 {
-    static const uint8_t zeros[8];
     wb_status status = WB_OK;
     for (uint32_t i = 1; i < layout->section_count && status == WB_OK; i++) {
         const wb_section *before = &layout->sections[i - 1];
         uint64_t at = before->offset + before->bytes;
-        size_t n = (size_t)(layout->sections[i].offset - at);
-        if (n == 0)
-            continue;
-        if (f->mapped != NULL) {
-            memset(f->mapped + at, 0, n);
-        } else {
-            status = wait_for(f, f->turn);
-            if (status == WB_OK)
-                status = upload(f, zeros, at, n);
-        }
+        status = fill_zeros(f, at, layout->sections[i].offset - at);
     }
     return status;
 }
@@ -178,8 +272,11 @@ static wb_status fill_gaps(filler *f, const wb__layout *layout)
 static wb_status fill_all(filler *f, const wb__layout *layout)
 {
     wb_status status = fill_gaps(f, layout);
-    for (size_t i = 0; i < layout->runs.count && status == WB_OK; i++)
-        status = fill_run(f, wb__list_at(&layout->runs, i));
+    for (size_t i = 0; i < layout->runs.count && status == WB_OK;) {
+        const wb__run *run = wb__list_at(&layout->runs, i);
+        status = run->woven > 1 ? fill_woven(f, &layout->runs, i) : fill_run(f, run);
+        i += run->woven;
+    }
     for (unsigned turn = 0; turn < 2; turn++) { /* also after a failure: memory is given back */
         wb_error spare, *error = f->context->error;
         if (status != WB_OK)
@@ -243,7 +340,7 @@ const void *wb__bytes_in_place(const wb_model *model, const wb__layout *layout)
     if (layout->runs.count != 1)
         return NULL;
     const wb__run *run = wb__list_at(&layout->runs, 0);
-    if (run->from != run->to || run->range.count != 1 || run->bytes == 0 ||
+    if (run->from != run->to || run->is_decoded || run->range.count != 1 || run->bytes == 0 ||
         wb_tensor_at(model, run->part, &part, &ignored) != WB_OK ||
         wb_tensor_data(model, run->part, &bytes, &ignored) != WB_OK)
         return NULL;

@@ -6,10 +6,13 @@
  *     scales         affine: F16 unless the policy keeps them  likewise
  *     biases         likewise                                 likewise
  *     global_scale   F32, one for all or one for each expert  one for each part
- *     order          GPTQ's g_idx
+ *     order          GPTQ's g_idx                             one for each part
  *
  * Tensors of more than two dimensions are joined matrix by matrix, so that expert e of gate_up is the
  * rows of gate's expert e and then those of up's.
+ *
+ * AWQ and GPTQ are stored transposed: the outputs that are joined lie beside each other, and every row
+ * of inputs has those of a, those of b, …: their runs are woven.
  */
 #include "provider/request.h"
 
@@ -27,6 +30,7 @@ typedef struct maker {
     const wb__becomes *becomes;
     wb__cut lead;    /* indices of dimension 0, of tensors of more than two */
     uint64_t pieces; /* that are joined: cuts of all operands */
+    bool pads;       /* some of them with zeros */
     uint32_t joint;
 } maker;
 
@@ -152,8 +156,8 @@ static void place_range(const wb_tensor *part, const char *role, uint32_t axis, 
     }
 }
 
-static wb_status add_run(maker *m, const wb_tensor *part, uint64_t number, int32_t to,
-                         uint32_t axis, wb__cut own, wb__cut lead)
+static wb_status add_run(maker *m, const wb_tensor *part, uint64_t number, bool is_decoded,
+                         int32_t to, uint32_t axis, wb__cut own, wb__cut lead)
 {
     wb__layout *layout = m->layout;
     wb__run *run = wb__list_append(&layout->runs);
@@ -171,18 +175,42 @@ static wb_status add_run(maker *m, const wb_tensor *part, uint64_t number, int32
         .slice = {.size = sizeof run->slice, .rank = part->rank, .axes = axes, .count = UINT64_MAX},
         .from = (int32_t)part->dtype,
         .to = to,
+        .is_decoded = is_decoded,
+        .woven = 1,
         .section = layout->section_count,
         .dst = layout->bytes};
     place_range(part, roles[0], axis, own, lead, &run->range);
     run->range.tensor = number;
-    wb_status status = wb_tensor_read_size(m->model, number, &run->slice, -1, &run->elements,
-                                           &stored_bytes, m->context->error);
+    wb_status status =
+        wb_tensor_read_size(m->model, number, &run->slice, is_decoded ? run->from : -1,
+                            &run->elements, &stored_bytes, m->context->error);
     if (status != WB_OK)
         return status;
     if (run->elements == 0)
         run->range.bytes = run->range.count = run->range.stride = 0;
     run->bytes = to == run->from ? stored_bytes : wb__dtype_bytes(wb__dtype_get(to), run->elements);
     return wb__add(layout->bytes, run->bytes, &layout->bytes) ? WB_OK : wb__fail_memory(m->context);
+}
+
+/* Which indices of a part an axis of its tensor is cut to, and along which dimension of its own. */
+static wb_status cut_part(const maker *m, const wb__operand *operand, const wb_tensor *part,
+                          wb__part role, uint32_t axis, wb__cut cut, uint32_t *own_axis,
+                          wb__cut *own)
+{
+    bool by_inputs = axis + 1 == operand->tensor.rank;
+    *own_axis = 0;
+    *own = (wb__cut){0, part->rank == 0 ? 1 : part->shape[0]}; /* all of it */
+    if (role == WB__PART_GLOBAL_SCALE || operand->tensor.rank == 0)
+        return WB_OK;
+    if (role == WB__PART_ORDER) {
+        *own = by_inputs ? cut : *own;
+        return WB_OK;
+    }
+    if (wb__has_order(operand) && by_inputs && role != WB__PART_VALUES)
+        return WB_OK; /* any input may be of any group */
+    return cut_of_part(operand, part, role, axis, cut, own_axis, own)
+               ? WB_OK
+               : wb__fail_memory(m->context); /* of no memory the size of such indices */
 }
 
 /* A part of an operand, or of each of its members: of the indices `lead` those of `cut`. */
@@ -200,6 +228,8 @@ static wb_status add_part(maker *m, const wb__operand *operand, wb__part role, u
             status = wb_tensor_at(m->model, parts[role], &part, m->context->error);
         if (status != WB_OK)
             return status;
+        if (operand->is_decoded)
+            part.dtype = operand->tensor.dtype;
         int32_t to = dtype_of_section(m, operand, role, (int32_t)part.dtype);
         wb_section *section = &m->layout->sections[m->layout->section_count];
         if (section->bytes == 0 && section->dtype < 0)
@@ -207,17 +237,14 @@ static wb_status add_part(maker *m, const wb__operand *operand, wb__part role, u
         if (section->dtype != to)
             return REFUSE(m, operand, "its %s are %s, those of the tensors before it %s",
                           roles[role], wb_dtype_name(to), wb_dtype_name(section->dtype));
-        own = (wb__cut){0, part.rank == 0 ? 1 : part.shape[0]}; /* all of it */
         if (!wb__is_stack(operand) || operand->members != 0)
-            own_lead = own;
-        if (role == WB__PART_GLOBAL_SCALE) { /* one for the tensor, or for each of a stack */
-            if (operand->members == 0 && part.elements > 1)
-                own = lead;
-        } else if (role != WB__PART_ORDER && operand->tensor.rank > 0 &&
-                   !cut_of_part(operand, &part, role, axis, cut, &own_axis, &own)) {
-            return wb__fail_memory(m->context); /* of no memory the size of such indices */
-        }
-        status = add_run(m, &part, parts[role], to, own_axis, own, own_lead);
+            own_lead = (wb__cut){0, part.rank == 0 ? 1 : part.shape[0]};
+        status = cut_part(m, operand, &part, role, axis, cut, &own_axis, &own);
+        if (role == WB__PART_GLOBAL_SCALE && operand->members == 0 && part.elements > 1)
+            own = lead; /* one for each of a stack */
+        if (status == WB_OK)
+            status =
+                add_run(m, &part, parts[role], operand->is_decoded, to, own_axis, own, own_lead);
         if (status != WB_OK)
             return status;
         wb__run *run = wb__list_at(&m->layout->runs, m->layout->runs.count - 1);
@@ -227,9 +254,85 @@ static wb_status add_part(maker *m, const wb__operand *operand, wb__part role, u
     return WB_OK;
 }
 
+/* Rows of zeros behind what a part of an operand got last. */
+static wb_status add_padding(maker *m, const wb__operand *operand, wb__part role,
+                             const wb__share *share)
+{
+    wb__layout *layout = m->layout;
+    bool by_rows = m->rank->of == 0 || m->rank->axis == m->joint;
+    wb__cut have = by_rows ? share->cuts[0] : (wb__cut){0, operand->tensor.shape[0]};
+    wb__cut want = {have.start, have.count + share->padding};
+    wb_tensor part = {.size = sizeof part};
+    uint32_t axis;
+    uint64_t elements, most;
+    if (share->padding == 0 || role > WB__PART_BIASES)
+        return WB_OK;
+    const wb__run *last = wb__list_at(&layout->runs, layout->runs.count - 1);
+    wb_status status = wb_tensor_at(m->model, last->part, &part, m->context->error);
+    if (status != WB_OK)
+        return status;
+    bool fits = cut_of_part(operand, &part, role, 0, have, &axis, &have) &&
+                cut_of_part(operand, &part, role, 0, want, &axis, &want);
+    elements = fits ? want.count - have.count : 0;
+    for (uint32_t i = 0; i < part.rank && fits; i++) {
+        if (i != axis)
+            fits = wb__mul(elements, last->slice.axes[i].count, &elements);
+    }
+    const wb__dtype *dtype = wb__dtype_get(last->to);
+    wb__run *zeros = wb__list_append(&layout->runs);
+    if (!fits || !wb__mul(elements, dtype->block_bits, &most) || zeros == NULL)
+        return wb__fail_memory(m->context);
+    if (elements % wb__dtype_unit(dtype) != 0)
+        return REFUSE(m, operand, "its rows of %s end within a byte, so that no zeros can follow",
+                      wb_dtype_name(last->to));
+    *zeros = (wb__run){.part = WB__NO_PART,
+                       .from = last->to,
+                       .to = last->to,
+                       .woven = 1,
+                       .section = layout->section_count,
+                       .elements = elements,
+                       .dst = layout->bytes,
+                       .bytes = wb__dtype_bytes(dtype, elements)};
+    layout->sections[layout->section_count].bytes += zeros->bytes;
+    return wb__add(layout->bytes, zeros->bytes, &layout->bytes) ? WB_OK
+                                                                : wb__fail_memory(m->context);
+}
+
+/* Has the runs from `first` on, which have as many rows, lie row by row beside each other. */
+static wb_status weave(maker *m, size_t first)
+{
+    wb__list *runs = &m->layout->runs;
+    size_t n = runs->count - first;
+    const wb__run *head = wb__list_at(runs, first);
+    uint64_t rows = head->slice.axes[0].count, dst = head->dst;
+    uint64_t pitch = rows == 0 ? 0 : (m->layout->bytes - dst) / rows;
+    if (pitch == 0)
+        return WB_OK; /* there is nothing in them */
+    for (size_t i = first; i < runs->count; i++) {
+        wb__run *run = wb__list_at(runs, i);
+        uint64_t its = run->bytes / rows;
+        run->woven = (uint32_t)n;
+        run->rows = rows;
+        run->pitch = pitch;
+        run->dst = dst;
+        dst += its;
+        run->range.stride = run->range.count == 1 ? its : run->range.stride;
+        run->range.bytes = its;
+        run->range.count = its == 0 ? 0 : rows;
+    }
+    if (pitch <= WB__PITCH_MAX)
+        return WB_OK;
+    return REFUSE(m, &m->operands->list[0],
+                  "what is joined takes %llu bytes for each input, and %llu are the most",
+                  (unsigned long long)pitch, (unsigned long long)WB__PITCH_MAX);
+}
+
 /* What is joined in a section, of the indices `lead`. */
 static wb_status add_joined(maker *m, wb__part role, wb__cut lead)
 {
+    size_t first = m->layout->runs.count;
+    bool is_woven = (m->pieces > 1 || m->pads) && wb__is_transposed(&m->operands->list[0]) &&
+                    role <= WB__PART_BIASES;
     for (size_t i = 0; i < m->operands->count; i++) {
         const wb__operand *operand = &m->operands->list[i];
         const wb__share *share = &m->layout->shares[i];
@@ -245,8 +348,11 @@ static wb_status add_joined(maker *m, wb__part role, wb__cut lead)
             if (status != WB_OK)
                 return status;
         }
+        wb_status status = add_padding(m, operand, role, share);
+        if (status != WB_OK)
+            return status;
     }
-    return WB_OK;
+    return is_woven ? weave(m, first) : WB_OK;
 }
 
 /* One scale for a whole tensor stands once, and not before each of its matrices. */
@@ -295,6 +401,9 @@ static wb_status check_types(const maker *m, const wb__operand *first, const wb_
     if (strcmp(a->type, b->type) != 0 || x != y)
         return REFUSE(m, other, "it is %s (%ld), what it should be joined with %s (%ld)", b->type,
                       (long)y, a->type, (long)x);
+    if (!is_plain(first) && a->bits != b->bits)
+        return REFUSE(m, other, "it has %lu bits, what it should be joined with %lu",
+                      (unsigned long)b->bits, (unsigned long)a->bits);
     if (a->group_size != b->group_size)
         return REFUSE(m, other, "its groups are of %lu values, those of the others of %lu",
                       (unsigned long)b->group_size, (unsigned long)a->group_size);
@@ -329,10 +438,6 @@ static wb_status check_joint(const maker *m, const wb__operand *operand, const w
         return REFUSE(m, operand, "tensors of more than three dimensions cannot be joined");
     if (wb__is_stack(operand) && operand->tensor.shape[0] > STACK_MAX)
         return REFUSE(m, operand, "stacks of more than %d matrices cannot be joined", STACK_MAX);
-    if (wb__is_transposed(operand))
-        return REFUSE(m, operand,
-                      "%s stores a weight transposed, so that its rows cannot be joined",
-                      operand->encoding.type);
     if (strcmp(operand->encoding.type, "fp8_block") != 0 || operand->tensor.rank < 2)
         return WB_OK;
     for (uint32_t c = 0; c < share->count; c++) {
@@ -380,15 +485,12 @@ static wb_status make_shares(maker *m)
     for (size_t i = 0; i < n; i++) {
         const wb__operand *operand = &m->operands->list[i];
         wb__share *share = &layout->shares[i];
-        wb_status status = WB_OK;
-        *share = (wb__share){.count = 1, .replicated = 1, .unit = 1};
-        if (m->rank->of != 0)
-            status = wb__share_make(m->context, m->model, operand, m->rank, share);
-        else
-            share->cuts[0].count = operand->tensor.rank == 0 ? 1 : operand->tensor.shape[m->joint];
+        wb_status status = wb__share_make(m->context, m->model, operand, m->rank,
+                                          m->becomes->vocab_multiple, share);
         if (status != WB_OK)
             return status;
         m->pieces += share->count;
+        m->pads |= share->padding != 0;
     }
     return WB_OK;
 }
@@ -428,10 +530,24 @@ static wb_status make_shape(maker *m)
             if (!wb__add(rows, its, &rows))
                 return wb__fail_memory(m->context);
         }
+        if (!wb__add(rows, share->padding, &rows))
+            return wb__fail_memory(m->context);
     }
     if (tensor->rank > 0 && (by_joint || m->rank->axis != m->joint))
         layout->shape[m->joint] = rows;
     return WB_OK;
+}
+
+static void count_ranges(wb__layout *layout)
+{
+    for (size_t i = 0; i < layout->runs.count;) {
+        wb__run *run = wb__list_at(&layout->runs, i);
+        uint32_t n = run->woven;
+        for (uint32_t k = 0; k < n; k++)
+            ((wb__run *)wb__list_at(&layout->runs, i + k))->first_range = layout->ranges;
+        layout->ranges += n == 1 ? 1 : run->rows * n;
+        i += n;
+    }
 }
 
 static wb_status make(maker *m)
@@ -454,6 +570,8 @@ static wb_status make(maker *m)
         if (parts[role] != WB__NO_PART)
             status = add_section(m, (wb__part)role);
     }
+    if (status == WB_OK)
+        count_ranges(m->layout);
     return status;
 }
 

@@ -1,5 +1,18 @@
 #include "provider/request.h"
 
+static void decode(wb__operand *operand)
+{
+    if (strcmp(operand->encoding.type, "plain") == 0)
+        return;
+    operand->is_decoded = true;
+    operand->tensor.dtype = WB_DTYPE_F32;
+    operand->encoding = (wb_encoding){.size = sizeof operand->encoding,
+                                      .type = "plain",
+                                      .dtype = WB_DTYPE_F32,
+                                      .bits = 32,
+                                      .parts = 1};
+}
+
 static wb_status describe(wb__context *context, const wb_model *model, uint64_t number,
                           wb__operand *operand)
 {
@@ -38,6 +51,8 @@ wb_status wb__operands_add_number(wb__operands *operands, wb__context *context,
                   sizeof *operands->list, operands->count + 1, WB__OPERANDS_MAX))
         return wb__fail_memory(context);
     wb_status status = describe(context, model, number, &operands->list[operands->count]);
+    if (status == WB_OK && operands->decodes)
+        decode(&operands->list[operands->count]);
     operands->count += status == WB_OK;
     return status;
 }
@@ -105,6 +120,10 @@ wb_status wb__operand_parts(wb__context *context, const wb_model *model, const w
     if (operand->members != 0) {
         status = wb_tensor_part(model, number, (uint32_t)member, &part, context->error);
         number = part.index;
+    }
+    if (operand->is_decoded) {
+        parts[WB__PART_VALUES] = number;
+        return status;
     }
     for (uint32_t i = 0; i < operand->encoding.parts && status == WB_OK; i++) {
         status = wb_tensor_part(model, number, i, &part, context->error);

@@ -3,7 +3,7 @@
 wb_status wb__slice_plan(wb__context *context, const wb_model *model, wb__str name,
                          const wb__rank *rank, wb_plan **out)
 {
-    static const wb__becomes as_stored = {-1, false};
+    static const wb__becomes as_stored = {.plain = -1};
     *out = NULL;
     wb_plan *plan = wb__alloc(&context->allocator, sizeof *plan);
     if (plan == NULL)
@@ -30,4 +30,30 @@ void wb__plan_free(wb_plan *plan)
     wb__layout_free(&plan->layout);
     wb__operands_free(&plan->operands);
     wb__free(&allocator, plan, sizeof *plan);
+}
+
+wb_plan_range wb__plan_range(const wb_plan *plan, uint64_t index)
+{
+    const wb__list *runs = &plan->layout.runs;
+    size_t low = 0, high = runs->count;
+    while (high - low > 1) { /* the last run that begins there or before */
+        size_t middle = low + (high - low) / 2;
+        const wb__run *run = wb__list_at(runs, middle);
+        if (run->first_range <= index)
+            low = middle;
+        else
+            high = middle;
+    }
+    const wb__run *run = wb__list_at(runs, low);
+    if (run->woven == 1)
+        return run->range;
+    uint64_t within = index - run->first_range;
+    run = wb__list_at(runs, low + 1 - run->woven + (size_t)(within % run->woven));
+    wb_plan_range range = run->range;
+    if (range.count == 0)
+        return range;
+    range.offset += within / run->woven * range.stride;
+    range.count = 1;
+    range.stride = range.bytes;
+    return range;
 }

@@ -18,4 +18,7 @@ wb_status wb__slice_plan(wb__context *context, const wb_model *model, wb__str na
                          const wb__rank *rank, wb_plan **plan);
 void wb__plan_free(wb_plan *plan);
 
+/* Of index below layout.ranges. */
+wb_plan_range wb__plan_range(const wb_plan *plan, uint64_t index);
+
 #endif

@@ -74,6 +74,8 @@ wb_status wb__provider_make(wb__context *context, const wb_model *model, const w
     provider->becomes.converts_scales = true;
     if (policy != NULL) {
         provider->becomes.converts_scales = (policy->flags & WB_POLICY_KEEP_SCALES) == 0;
+        provider->becomes.vocab_multiple = policy->vocab_multiple;
+        provider->becomes.decodes = (policy->flags & WB_POLICY_DECODE) != 0;
         if (policy->plain != WB_PLAIN_F16)
             provider->becomes.plain = policy->plain == WB_PLAIN_DTYPE ? policy->dtype : -1;
         provider->budget = policy->budget;

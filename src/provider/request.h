@@ -21,10 +21,12 @@ typedef struct wb__operand {
     uint64_t members;     /* experts stored one by one, 0: it is stored as it is */
     const char *canonical;
     size_t canonical_len; /* 0: it has no canonical name */
+    bool is_decoded; /* tensor and encoding are those of plain F32, which it is to be read as */
 } wb__operand;
 
 typedef struct wb__operands {
     wb_allocator allocator;
+    bool decodes; /* what is added and not plain */
     wb__operand *list;
     size_t count;
     size_t capacity;
@@ -47,6 +49,12 @@ static inline bool wb__is_transposed(const wb__operand *operand)
 {
     return strcmp(operand->encoding.type, "awq") == 0 ||
            strcmp(operand->encoding.type, "gptq") == 0;
+}
+
+/* Whether its inputs are in an order of their own (g_idx): any of them may be of any group. */
+static inline bool wb__has_order(const wb__operand *operand)
+{
+    return strcmp(operand->encoding.type, "gptq") == 0 && operand->encoding.parts > 3;
 }
 
 /* Whether its first dimension counts matrices, or experts. */
@@ -80,6 +88,7 @@ typedef struct wb__cut {
 typedef struct wb__share {
     wb__cut cuts[WB__CUTS_MAX];
     uint32_t count;
+    uint64_t padding; /* rows of zeros behind the last */
     uint32_t replicated;
     uint64_t unit;
     bool uneven;
@@ -91,8 +100,9 @@ typedef struct wb__rank {
     uint32_t axis, rank, of; /* of 0: the whole */
 } wb__rank;
 
+/* The rows of a vocabulary become a multiple of `vocab_multiple`, and for all ranks as many; 0: they do not. */
 wb_status wb__share_make(wb__context *context, const wb_model *model, const wb__operand *operand,
-                         const wb__rank *rank, wb__share *share);
+                         const wb__rank *rank, uint32_t vocab_multiple, wb__share *share);
 
 /* ---- layout.c ---- */
 
@@ -100,19 +110,31 @@ wb_status wb__share_make(wb__context *context, const wb_model *model, const wb__
 typedef struct wb__becomes {
     int32_t plain;        /* the dtype of plain F32, F16 and BF16; -1: stays */
     bool converts_scales; /* of affine, to F16 */
+    bool decodes;         /* what is not plain, to plain F32, which `plain` is for, too */
+    uint32_t vocab_multiple;
 } wb__becomes;
 
 /* A piece of a stored tensor, and where it goes. */
 typedef struct wb__run {
-    uint64_t part; /* number of the stored tensor */
+    uint64_t part; /* number of the stored tensor; WB__NO_PART: zeros */
     wb_slice slice;
-    int32_t from, to; /* dtypes: stored, in the buffer */
+    int32_t from, to; /* dtypes: stored or decoded to, in the buffer */
+    bool is_decoded;
     uint32_t section;
     uint64_t elements;
     uint64_t dst; /* in the buffer */
     uint64_t bytes;
     wb_plan_range range; /* where it is stored */
+    /*
+     * Runs of which each row of the buffer has a piece stand one after the other, `woven` of them: row r of
+     * this one lies at dst + r * pitch.
+     */
+    uint32_t woven; /* 1: its bytes lie one after the other */
+    uint64_t rows, pitch;
+    uint64_t first_range; /* of a plan, of it or of the runs it is woven with */
 } wb__run;
+
+#define WB__PITCH_MAX ((uint64_t)1 << 20) /* of woven runs */
 
 typedef struct wb__layout {
     wb__arena arena;
@@ -124,6 +146,7 @@ typedef struct wb__layout {
     uint32_t parts;
     uint64_t *part_rows;
     wb__list runs;     /* of wb__run, in the order of the buffer */
+    uint64_t ranges;   /* of a plan: one for each run, of woven ones one for each row of each */
     wb__share *shares; /* one for each operand */
     int32_t dtype;     /* wb_buffer.dtype */
 } wb__layout;

@@ -50,12 +50,14 @@ static unsigned long long big(uint64_t n)
 
 /* ---- what the encoding allows ---- */
 
-/* Boundaries along the last dimension; 0: there can be none. */
+/* Boundaries along the last dimension. */
 static uint64_t unit_of_inputs(const wb__operand *operand)
 {
     const wb_encoding *encoding = &operand->encoding;
-    if (strcmp(encoding->type, "gptq") == 0)
-        return encoding->parts > 3 ? 0 : lcm(encoding->group_size, 32 / encoding->bits);
+    if (strcmp(encoding->type, "gptq") == 0) {
+        uint64_t word = 32 / encoding->bits;
+        return wb__has_order(operand) ? word : lcm(encoding->group_size, word);
+    }
     if (encoding->group_size != 0)
         return encoding->group_size;
     const wb__dtype *dtype = wb__dtype_get((int32_t)operand->tensor.dtype);
@@ -169,13 +171,13 @@ static place place_of(const wb__operand *operand, uint32_t axis)
     return at;
 }
 
-/* The units of the tensors of a group, of one kind. */
-static wb_status join_units(wb__context *context, const wb_model *model, wb__str group,
-                            leaf_kind kind, uint64_t *unit)
+/* The units of the tensors of the group that has this member, of one kind. */
+static wb_status join_units(wb__context *context, const wb_model *model, const wb__operand *member,
+                            wb__str group, leaf_kind kind, uint64_t *unit)
 {
     char name[512];
     for (size_t i = 0; i < LEAF_ROWS; i++) {
-        wb__operands found = {.allocator = context->allocator};
+        wb__operands found = {.allocator = context->allocator, .decodes = member->is_decoded};
         wb__str leaf = leaf_rows[i].name;
         uint64_t number;
         if (leaf_rows[i].kind != kind || group.len + leaf.len + 9 > sizeof name)
@@ -192,8 +194,7 @@ static wb_status join_units(wb__context *context, const wb_model *model, wb__str
         if (status == WB_OK) {
             const wb__operand *of = &found.list[0];
             uint64_t its = is_inputs_kind(kind) ? unit_of_inputs(of) : unit_of_rows(of);
-            *unit = lcm(*unit, its == 0 ? 1 : its); /* 0: it cannot be cut at all; that is its own
-                                                       affair */
+            *unit = lcm(*unit, its);
         }
         wb__operands_free(&found);
         if (status != WB_OK)
@@ -246,7 +247,7 @@ static wb_status share_feed_forward(wb__context *context, const wb_model *model,
     static const leaf_kind kinds[] = {LEAF_FF, LEAF_GATE_UP, LEAF_DOWN};
     wb_status status = WB_OK;
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0] && status == WB_OK; i++)
-        status = join_units(context, model, at->group, kinds[i], &share->unit);
+        status = join_units(context, model, operand, at->group, kinds[i], &share->unit);
     if (status != WB_OK)
         return status;
     share->count = at->kind == LEAF_GATE_UP ? 2 : 1;
@@ -291,15 +292,15 @@ static wb_status find_heads(wb__context *context, const wb_model *model, const w
         return WB_OK;
     *known = n == (at->kind == LEAF_QKV ? q + 2 * kv : at->kind == LEAF_KV ? kv : q);
     uint64_t q_unit = 1, kv_unit = 1;
-    status = join_units(context, model, at->group, LEAF_QKV, &q_unit);
+    status = join_units(context, model, operand, at->group, LEAF_QKV, &q_unit);
     kv_unit = q_unit;
     if (status == WB_OK)
-        status = join_units(context, model, at->group, LEAF_Q, &q_unit);
+        status = join_units(context, model, operand, at->group, LEAF_Q, &q_unit);
     uint64_t output_unit = q_unit;
     if (status == WB_OK)
-        status = join_units(context, model, at->group, LEAF_OUTPUT, &output_unit);
+        status = join_units(context, model, operand, at->group, LEAF_OUTPUT, &output_unit);
     if (status == WB_OK)
-        status = join_units(context, model, at->group, LEAF_KV, &kv_unit);
+        status = join_units(context, model, operand, at->group, LEAF_KV, &kv_unit);
     h->q_unit = q_unit;
     h->kv_unit = kv_unit;
     h->output_unit = output_unit;
@@ -414,26 +415,76 @@ static wb_status check_rank(wb__context *context, const wb__operand *operand, co
                     (unsigned long)rank->rank, (unsigned long)rank->of, what);
 }
 
-wb_status wb__share_make(wb__context *context, const wb_model *model, const wb__operand *operand,
-                         const wb__rank *rank, wb__share *share)
+/* ---- vocabularies ---- */
+
+static const wb__str vocabularies[] = {
+    {"token_embedding.weight", 22}, {"output.weight", 13}, {"output.bias", 11}};
+#define VOCABULARIES (sizeof vocabularies / sizeof vocabularies[0])
+
+/* Rows of the embedding, or of what makes scores for each token, which may be the same. */
+static bool is_vocabulary(const wb__operand *operand)
+{
+    wb__str name = {operand->canonical, operand->canonical_len};
+    bool found = false;
+    for (size_t i = 0; i < VOCABULARIES; i++)
+        found |= wb__str_equal(name, vocabularies[i]);
+    return found && operand->members == 0 && operand->tensor.rank >= 1 &&
+           operand->tensor.rank <= 2 && operand->tensor.elements > 0;
+}
+
+/* Where the rows of all of them can be cut, so that they stay the same. */
+static wb_status unit_of_vocabulary(wb__context *context, const wb_model *model,
+                                    const wb__operand *member, uint64_t *unit)
+{
+    wb__operands found = {.allocator = context->allocator, .decodes = member->is_decoded};
+    wb_status status = WB_OK;
+    uint64_t number;
+    *unit = unit_of_rows(member);
+    for (size_t i = 0; i < VOCABULARIES && status == WB_OK; i++) {
+        if (wb_tensor_find(model, vocabularies[i].ptr, vocabularies[i].len, &number) == WB_OK)
+            status = wb__operands_add_number(&found, context, model, number);
+    }
+    for (size_t i = 0; i < found.count; i++)
+        *unit = lcm(*unit, unit_of_rows(&found.list[i]));
+    wb__operands_free(&found);
+    return status;
+}
+
+/* All ranks get as many rows, of which the last ones may be zeros. */
+static wb_status share_vocabulary(wb__context *context, const wb_model *model,
+                                  const wb__operand *operand, const wb__rank *rank,
+                                  uint32_t multiple, wb__share *share)
+{
+    uint64_t n = operand->tensor.shape[0], all, unit;
+    uint32_t of = rank->of == 0 ? 1 : rank->of;
+    wb_status status = unit_of_vocabulary(context, model, operand, &unit);
+    if (status != WB_OK)
+        return status;
+    share->unit = wb__mul(unit, of, &unit) ? lcm(multiple, unit) : UINT64_MAX;
+    if (!wb__mul(units_of(n, share->unit), share->unit, &all))
+        return REFUSE(context, operand, "%llu rows cannot be padded to a multiple of %llu", big(n),
+                      big(share->unit));
+    uint64_t each = all / of, start = rank->rank * each;
+    uint64_t left = start < n ? n - start : 0, rows = left < each ? left : each;
+    share->cuts[0] = (wb__cut){rows == 0 ? 0 : start, rows};
+    share->padding = each - rows;
+    return WB_OK;
+}
+
+/* ---- all of it ---- */
+
+static wb_status share_out(wb__context *context, const wb_model *model, const wb__operand *operand,
+                           const wb__rank *rank, wb__share *share)
 {
     heads h;
     bool known = false;
-    *share = (wb__share){.count = 1, .replicated = 1, .unit = 1};
-    wb_status status = check_rank(context, operand, rank);
-    if (status != WB_OK)
-        return status;
+    wb_status status;
     uint64_t n = operand->tensor.shape[rank->axis];
     share->unit = unit_of(operand, rank->axis);
     if (rank->of == 1) {
         share->cuts[0] = (wb__cut){0, n};
-        share->unit = share->unit == 0 ? n : share->unit;
         return WB_OK;
     }
-    if (share->unit == 0)
-        return REFUSE(context, operand,
-                      "its inputs are in an order of their own (g_idx), which a part of them does "
-                      "not have: cut its rows");
     place at = place_of(operand, rank->axis);
     switch (at.kind) {
     case LEAF_FF:
@@ -456,4 +507,27 @@ wb_status wb__share_make(wb__context *context, const wb_model *model, const wb__
     default: break;
     }
     return cut_units(context, operand, rank, n, share, &share->cuts[0]);
+}
+
+wb_status wb__share_make(wb__context *context, const wb_model *model, const wb__operand *operand,
+                         const wb__rank *rank, uint32_t vocab_multiple, wb__share *share)
+{
+    uint32_t joint = wb__joint_of(operand);
+    bool pads = vocab_multiple != 0 && is_vocabulary(operand);
+    *share = (wb__share){.count = 1, .replicated = 1, .unit = 1};
+    wb_status status = rank->of == 0 ? WB_OK : check_rank(context, operand, rank);
+    if (status != WB_OK)
+        return status;
+    if (pads && (rank->of == 0 || rank->axis == joint))
+        return share_vocabulary(context, model, operand, rank, vocab_multiple, share);
+    if (pads) { /* cut along the other axis, of all its rows */
+        static const wb__rank whole = {0, 0, 0};
+        wb__share rows = *share;
+        status = share_vocabulary(context, model, operand, &whole, vocab_multiple, &rows);
+        share->padding = rows.padding;
+    }
+    if (status != WB_OK || rank->of != 0)
+        return status != WB_OK ? status : share_out(context, model, operand, rank, share);
+    share->cuts[0].count = operand->tensor.rank == 0 ? 1 : operand->tensor.shape[joint];
+    return WB_OK;
 }

@@ -81,7 +81,7 @@ bool wb__straight_turn(wb__straight *s, const wb_model *model, const wb__run *ru
 {
     wb_error ignored;
     wb_tensor part = {.size = sizeof part};
-    if (!is_wanted(s->files) || run->range.bytes < LEAST_BYTES ||
+    if (!is_wanted(s->files) || run->is_decoded || run->range.bytes < LEAST_BYTES ||
         run->range.file >= s->files->count ||
         wb_tensor_at(model, run->part, &part, &ignored) != WB_OK || part.storing != 0)
         return false;

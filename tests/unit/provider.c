@@ -520,7 +520,6 @@ static void refusals(void **state)
     refuse(provider, "p", "i", WB_ERROR_UNSUPPORTED, "plain (26)");
     refuse(provider, "p", "v", WB_ERROR_UNSUPPORTED, "dimensions");
     refuse(provider, "e.weight", "f.weight", WB_ERROR_UNSUPPORTED, "within a block of 128");
-    refuse(provider, "h.qweight", "j.qweight", WB_ERROR_UNSUPPORTED, "transposed");
     refuse(provider, "p", "nothing", WB_ERROR_NOT_FOUND, "no tensor");
     refuse(provider, "p", "", WB_ERROR_NOT_FOUND, "no tensor");
     wb_cache_stats stats = {.size = sizeof stats};

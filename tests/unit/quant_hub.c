@@ -86,6 +86,36 @@ static void int4(void **state)
     }
 }
 
+/* A part of the inputs, whose g_idx names groups that are more than they would fill. */
+static void int4_part(void **state)
+{
+    (void)state;
+    wb_model *model = open_file(HUB "gptq_act_order.safetensors");
+    part expected = need(model, "values");
+    wb_int4_tensor tensor = int4_of(model, WB_INT4_GPTQ, false);
+    const uint64_t in = tensor.in, first = 40, n = 16, words = 4 * tensor.out;
+    tensor.qweight = (const uint8_t *)tensor.qweight + first / 8 * words;
+    tensor.g_idx = (const uint8_t *)tensor.g_idx + first * 4;
+    tensor.qweight_bytes = n / 8 * words;
+    tensor.g_idx_bytes = n * 4;
+    tensor.in = n;
+    uint64_t size = tensor.out * n * sizeof(float);
+    float *values = malloc((size_t)size);
+    assert_non_null(values);
+    assert_int_equal(wb_int4_dequantize(&tensor, values, size, NULL, NULL), WB_OK);
+    for (uint64_t o = 0; o < tensor.out; o++)
+        assert_memory_equal(values + o * n, expected.data + (o * in + first) * sizeof(float),
+                            (size_t)n * sizeof(float));
+    wb_int4_tensor fewer = tensor;
+    fewer.qzeros_bytes -= 4; /* one word short of the last group */
+    assert_int_equal(wb_int4_dequantize(&fewer, values, size, NULL, NULL), WB_ERROR_FORMAT);
+    fewer = tensor;
+    fewer.scales_bytes -= 2;
+    assert_int_equal(wb_int4_dequantize(&fewer, values, size, NULL, NULL), WB_ERROR_FORMAT);
+    free(values);
+    wb_close(model);
+}
+
 static void int4_refuses(void **state)
 {
     (void)state;
@@ -220,7 +250,8 @@ static void nvfp4(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(int4), cmocka_unit_test(int4_refuses),
-                                       cmocka_unit_test(fp8), cmocka_unit_test(nvfp4)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(int4), cmocka_unit_test(int4_part),
+                                       cmocka_unit_test(int4_refuses), cmocka_unit_test(fp8),
+                                       cmocka_unit_test(nvfp4)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,15 +42,18 @@ typedef struct wb__int4 {
     const void *g_idx;    /* gptq: the group of each input; NULL: input / group */
     int32_t scales_dtype; /* a float */
     uint64_t out, in;
-    uint64_t group; /* inputs that share a scale; `in` for one group */
+    uint64_t group;  /* inputs that share a scale; `in` for one group */
+    uint64_t groups; /* there are; of a part of the inputs with g_idx more than `in` / group */
     uint32_t
         zero_offset; /* gptq: added to stored zero-points, 1; 0 for checkpoint_format gptq_v2 */
 } wb__int4;
 
-/* Decodes `rows` of the `out` rows from `first` on; both are multiples of 8. */
-void wb__awq_decode(const wb__int4 *tensor, uint64_t first, uint64_t rows, float *values);
+/* Decodes `rows` of the `out` rows from `first` on; both are multiples of 8. `features` as above. */
+void wb__awq_decode(uint32_t features, const wb__int4 *tensor, uint64_t first, uint64_t rows,
+                    float *values);
 
-/* The same. A group that g_idx names and scales do not have counts as the last. */
-void wb__gptq_decode(const wb__int4 *tensor, uint64_t first, uint64_t rows, float *values);
+/* The same. A group that g_idx names and there is none of counts as the last. */
+void wb__gptq_decode(uint32_t features, const wb__int4 *tensor, uint64_t first, uint64_t rows,
+                     float *values);
 
 #endif
