@@ -1051,9 +1051,9 @@ typedef struct wb_int4_tensor {
     const void *qweight;
     const void *qzeros; /* [groups, out / 8] */
     const void *scales; /* [groups, out] */
-    const void
-        *g_idx; /* GPTQ: the group of each input, I32 [in]; NULL: in order. Groups are then all that
-                           scales and qzeros have: of a part of the inputs those of the whole */
+    /* GPTQ: the group of each input, I32 [in]; NULL: in order. Scales and qzeros may then have more groups than the
+     * inputs are of: of a part of the inputs those of the whole. */
+    const void *g_idx;
     uint64_t qweight_bytes;
     uint64_t qzeros_bytes;
     uint64_t scales_bytes;
@@ -1275,9 +1275,8 @@ typedef struct wb_policy {
 
 /* A part of a buffer. */
 typedef struct wb_section {
-    const char
-        *role; /* as in wb_part: "values", "scales", "biases", "global_scale", "order"; static */
-    int32_t dtype; /* of its elements: a wb_dtype */
+    const char *role; /* "values", "scales", "biases", "global_scale", "order"; static */
+    int32_t dtype;    /* of its elements: a wb_dtype */
     uint32_t reserved;
     uint64_t offset; /* in the buffer */
     uint64_t bytes;
