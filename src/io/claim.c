@@ -151,8 +151,8 @@ void wb__folder_retire(const wb_allocator *allocator, const char *path)
     char *folder = wb__path_join(allocator, "", parent);
     char *other =
         folder == NULL ? NULL : wb__path_join(allocator, folder, wb__str_from(name, SIZE_MAX));
-    bool renamed = other != NULL && rename(path, other) == 0;
-    wb__folder_remove(renamed ? other : path);
+    if (other != NULL && rename(path, other) == 0)
+        wb__folder_remove(other);
     if (other != NULL)
         wb__free(allocator, other, strlen(other) + 1);
     if (folder != NULL)

@@ -202,7 +202,10 @@ wb_status wb__claim_path(wb__context *context, const char *path, bool is_file, i
 /* Removes the files of a folder, and it. */
 void wb__folder_remove(const char *path);
 
-/* The same at one stroke: it has another name, by which the next writer knows it, before its first file goes. */
+/*
+ * The same at one stroke: it has another name, by which the next writer knows it, before its first file goes. It stays
+ * as it is where that name cannot be given.
+ */
 void wb__folder_retire(const wb_allocator *allocator, const char *path);
 
 /* ---- sink_write.c ---- */
