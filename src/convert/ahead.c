@@ -3,7 +3,7 @@
 #include "io/ring.h"
 
 #define SLOTS 4u
-#define SLOT_BYTES ((size_t)1 << 20)
+#define SLOT_BYTES (WB__AHEAD_BYTES / SLOTS)
 #define PIECE_BYTES (SLOT_BYTES - WB__DIRECT_ROOM(0))
 #define PIECES 128u /* two spans of chunks that are no neighbours */
 
@@ -82,7 +82,7 @@ void wb__ahead_close(wb__ahead *ahead)
         drop_first(ahead);
     wb__direct_close(&ahead->direct);
     wb__ring_close(ahead->ring);
-    wb__free(&ahead->allocator, ahead->memory, SLOTS * SLOT_BYTES);
+    wb__free(&ahead->allocator, ahead->memory, WB__AHEAD_BYTES);
     wb__free(&ahead->allocator, ahead, sizeof *ahead);
 }
 
@@ -92,10 +92,10 @@ static bool take_memory(wb__ahead *ahead)
 {
     size_t left = atomic_load(ahead->left);
     do {
-        if (left < SLOTS * SLOT_BYTES)
+        if (left < WB__AHEAD_BYTES)
             return false;
-    } while (!atomic_compare_exchange_weak(ahead->left, &left, left - SLOTS * SLOT_BYTES));
-    ahead->memory = wb__alloc(&ahead->allocator, SLOTS * SLOT_BYTES);
+    } while (!atomic_compare_exchange_weak(ahead->left, &left, left - WB__AHEAD_BYTES));
+    ahead->memory = wb__alloc(&ahead->allocator, WB__AHEAD_BYTES);
     return ahead->memory != NULL;
 }
 

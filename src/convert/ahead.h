@@ -22,8 +22,10 @@ typedef struct wb__place {
 
 typedef struct wb__ahead wb__ahead;
 
+#define WB__AHEAD_BYTES ((size_t)4 << 20)
+
 /*
- * One worker's. Memory for what is read, which is taken out of `left`, comes when there is something to read.
+ * One worker's. Its WB__AHEAD_BYTES, which are taken out of `left`, come when there is something to read.
  * NULL: memory is out. Release with wb__ahead_close, which waits for what is under way; NULL is ignored.
  */
 wb__ahead *wb__ahead_open(const wb_allocator *allocator, atomic_size_t *left);

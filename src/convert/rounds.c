@@ -8,17 +8,27 @@
  * the inner caches, but written together, since a file system takes a third of the time for large pieces.
  * Spans become shorter towards the end of a round, so that nobody waits long for the last.
  */
+#define _POSIX_C_SOURCE 200809L
 #include "convert/rounds.h"
 
 #include <stdatomic.h>
+#include <time.h>
+#include <unistd.h>
 
 #define WORKERS_MAX 64
-#define ROUND_MAX 1024                 /* chunks */
+#define ROUND_FIRST 1024               /* chunks */
+#define ROUND_LEAST 4                  /* chunks */
+#define ROUND_MAX 4096                 /* chunks */
+#define ROUND_SHORT 100                /* milliseconds */
+#define ROUND_LONG 400                 /* milliseconds */
 #define SPAN_MAX 64                    /* chunks */
-#define SPAN_BYTES ((uint64_t)4 << 20) /* of the result, unless a chunk has more */
+#define SPAN_BYTES ((uint64_t)4 << 20) /* of the result, at most, unless a chunk has more */
+#define SPAN_LEAST ((uint64_t)256 << 10)
 #define BLOBS_A_ROUND 256              /* each of which waits for the disk */
 #define BUFFERS 3                      /* one is filled as others are written */
 #define READ_BYTES ((uint64_t)2 << 20) /* that wb_tensor_read takes beside what it fills */
+/* What a worker takes beside its spans, with chunks of rows that are not too long. */
+#define REST_BYTES (READ_BYTES + WB__AHEAD_BYTES + 3 * WB__CHUNK_ELEMENTS * sizeof(float))
 
 typedef struct work {
     size_t row;
@@ -57,6 +67,7 @@ typedef struct runner {
     atomic_size_t busy; /* workers at work */
     atomic_size_t most; /* that were so at the same time in this round */
     size_t crew;        /* that were so in the round before, or can be */
+    size_t full;        /* chunks of a round */
 } runner;
 
 /* ---- memory ---- */
@@ -107,11 +118,20 @@ static void measure_workers(runner *r)
         r->sizes.parts[part] = buffer_bytes(r->sizes.parts[part]);
 }
 
+/* Spans are as long as leaves memory for a worker on every processor; how many the executor has is not known. */
+static uint64_t find_span_bytes(uint64_t max_memory)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    uint64_t share = max_memory / (processors > 1 ? (uint64_t)processors : 1);
+    uint64_t span = share > REST_BYTES ? (share - REST_BYTES) / BUFFERS : 0;
+    uint64_t least = max_memory / WORKERS_MAX < SPAN_LEAST ? max_memory / WORKERS_MAX : SPAN_LEAST;
+    return span < least ? least : span < SPAN_BYTES ? span : SPAN_BYTES;
+}
+
 static wb_status make_workers(runner *r)
 {
     wb__context *context = r->out->context;
-    r->span_bytes = r->plan->max_memory / WORKERS_MAX;
-    r->span_bytes = r->span_bytes < SPAN_BYTES ? r->span_bytes : SPAN_BYTES;
+    r->span_bytes = find_span_bytes(r->plan->max_memory);
     measure_workers(r);
     uint64_t bytes = WB_BEHIND_ALIGNMENT + BUFFERS * sum_of(r->sizes.parts) + r->sizes.raw +
                      r->sizes.values + r->sizes.again;
@@ -477,8 +497,33 @@ static wb_status write_down(runner *r)
     return wb__journal_append(r->out->context, r->journal, r->written, n);
 }
 
+static size_t first_round(const runner *r)
+{
+    if (r->worker_count == 1) /* nobody waits for anybody */
+        return 16;
+    size_t chunks = r->worker_count * 128;
+    return chunks < ROUND_FIRST ? chunks : ROUND_FIRST;
+}
+
+static uint64_t milliseconds(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* Rounds are long enough to keep everybody busy, and short enough to hear of: types differ by a factor of a thousand. */
+static void fit_rounds(runner *r, uint64_t took)
+{
+    if (took > ROUND_LONG && r->full / 2 >= ROUND_LEAST)
+        r->full /= 2;
+    else if (took < ROUND_SHORT && r->count == r->full && r->full * 2 <= ROUND_MAX)
+        r->full *= 2;
+}
+
 static wb_status do_round(runner *r)
 {
+    uint64_t begun = milliseconds();
     const wb_progress *progress = r->out->progress;
     const wb_executor *executor = &r->out->context->executor;
     atomic_store(&r->next, 0);
@@ -498,21 +543,13 @@ static wb_status do_round(runner *r)
         (void)wb__form_measure(&row->to, r->list[i].rows, row->columns, bytes);
         r->done += sum_of(bytes);
     }
+    fit_rounds(r, milliseconds() - begun);
     r->count = 0;
     if (status == WB_OK && progress != NULL &&
         progress->report(progress->ctx, r->done, r->out->total) != 0)
         status = wb__fail(r->out->context, WB_ERROR_CANCELLED, WB__FINDING_CANCELLED, WB_NO_OFFSET,
                           WB__STR(""), "converting was cancelled");
     return status;
-}
-
-/* Rounds are long enough to keep everybody busy, and short enough to hear of. */
-static size_t round_chunks(const runner *r)
-{
-    if (r->worker_count == 1) /* nobody waits for anybody */
-        return 16;
-    size_t chunks = r->worker_count * 128;
-    return chunks > ROUND_MAX ? ROUND_MAX : chunks;
 }
 
 /* How many rows a chunk that begins there has; a piece ends one. */
@@ -526,7 +563,6 @@ static uint64_t rows_from(const wb__planned *row, uint64_t at)
 
 static wb_status do_all(runner *r)
 {
-    size_t full = round_chunks(r);
     bool in_store = r->plan->target == WB_TARGET_OLLAMA;
     wb_status status = WB_OK;
     for (size_t i = 0; i < r->plan->tensors.count; i++)
@@ -538,7 +574,7 @@ static wb_status do_all(runner *r)
             work *job = &r->list[r->count++];
             *job = (work){.row = i, .first = at, .rows = rows_from(row, at)};
             job->known = r->journal != NULL && wb__journal_next(r->journal, &job->record);
-            if (r->count == full)
+            if (r->count >= r->full)
                 status = do_round(r);
         }
         if (status == WB_OK && in_store && i % BLOBS_A_ROUND == BLOBS_A_ROUND - 1 && r->count > 0)
@@ -555,6 +591,7 @@ wb_status wb__rounds_do(wb__delivery *out, wb__journal *journal, bool *taken)
 {
     runner r = {.out = out, .plan = out->plan, .journal = journal};
     wb_status status = make_workers(&r);
+    r.full = first_round(&r);
     if (status == WB_OK)
         status = do_all(&r);
     *taken = atomic_load(&r.taken) > 0;

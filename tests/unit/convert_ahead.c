@@ -2,7 +2,7 @@
  * Conversions of what the page cache does not have: that it is read ahead and past it, that the result is the same, and
  * that each read may fail, give less or not come to be. What the page cache has is said here.
  *
- * wraps: pread64 open64 fstatfs64 wb__source_cached wb__ring_open wb__ring_begin wb__ring_take
+ * wraps: sysconf pread64 open64 fstatfs64 wb__source_cached wb__ring_open wb__ring_begin wb__ring_take
  */
 #include "convert.h"
 #include "weights.h"
@@ -29,6 +29,7 @@ static struct {
     uint32_t medium; /* f_type of every file system; 0: ext4 */
     bool no_ring;
     ring_kind ring;
+    long processors;             /* 0: those that there are */
     int past_errno;              /* of reads past the page cache that no ring makes; 0: none */
     _Atomic unsigned rung, past; /* reads of rings, and others past the page cache */
     _Atomic unsigned misaligned;
@@ -41,6 +42,8 @@ static void world_reset(unsigned cached)
     world.cached = cached;
 }
 
+long __real_sysconf(int name);
+long __wrap_sysconf(int name);
 ssize_t __real_pread64(int fd, void *dst, size_t n, off_t offset);
 ssize_t __wrap_pread64(int fd, void *dst, size_t n, off_t offset);
 int __real_fstatfs64(int fd, struct statfs *fs);
@@ -55,6 +58,12 @@ bool __wrap_wb__ring_begin(wb__ring *ring, const wb__direct *direct, uint64_t of
                            size_t n, unsigned tag);
 size_t __real_wb__ring_take(wb__ring *ring, wb__ring_done *done, size_t most);
 size_t __wrap_wb__ring_take(wb__ring *ring, wb__ring_done *done, size_t most);
+
+long __wrap_sysconf(int name)
+{
+    return name == _SC_NPROCESSORS_ONLN && world.processors != 0 ? world.processors
+                                                                 : __real_sysconf(name);
+}
 
 ssize_t __wrap_pread64(int fd, void *dst, size_t n, off_t offset)
 {
@@ -287,6 +296,54 @@ static void the_page_cache_is_used(void **state)
     free(warm);
 }
 
+/* ---- memory ---- */
+
+static void *note_alloc(void *ctx, size_t n)
+{
+    size_t *most = ctx;
+    *most = n > *most ? n : *most;
+    return wb__alloc(&wb__default_allocator, n);
+}
+
+static void note_free(void *ctx, void *memory, size_t n)
+{
+    (void)ctx;
+    wb__free(&wb__default_allocator, memory, n);
+}
+
+/* The largest piece of memory that a conversion takes, which is that of one thread. */
+static size_t most_memory(long processors)
+{
+    size_t most = 0;
+    char *from = text_of("%s/made.safetensors", scratch), *out = text_of("%s/out", scratch);
+    const wb_allocator allocator = {&most, note_alloc, note_free};
+    const wb_open_options options = {
+        .size = sizeof options, .access = WB_ACCESS_READ, .allocator = &allocator};
+    const wb_convert_policy policy = {.size = sizeof policy, .quant = "F32"};
+    wb_model *model;
+    world_reset(100);
+    world.processors = processors;
+    assert_int_equal(wb_open(from, &options, &model, NULL), WB_OK);
+    wb_conversion_free(convert_open(model, WB_TARGET_GGUF, &policy, out));
+    wb_close(model);
+    scratch_remove(out);
+    free(from);
+    return most;
+}
+
+/* The more processors there are, the less has each, so that there is some for all of them. */
+static void every_processor_has_memory(void **state)
+{
+    (void)state;
+    size_t few = most_memory(2), many = most_memory(64);
+    assert_true(few > (size_t)12 << 20); /* three spans of 4 MiB, and more */
+    assert_true(many <
+                few - ((size_t)4 << 20)); /* for 64 there is no more than one chunk in each */
+    assert_int_equal(most_memory(1), few);
+    assert_int_equal(most_memory(-1), few);
+    assert_int_equal(most_memory(1000), many);
+}
+
 /* ---- runs that do not end ---- */
 
 static int stop_later(void *ctx, uint64_t done, uint64_t total)
@@ -360,11 +417,9 @@ static void cut_short(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_result_is_the_same),
-        cmocka_unit_test(nothing_goes_past),
-        cmocka_unit_test(the_page_cache_is_used),
-        cmocka_unit_test(stopped_and_resumed),
-        cmocka_unit_test(cut_short),
+        cmocka_unit_test(the_result_is_the_same), cmocka_unit_test(nothing_goes_past),
+        cmocka_unit_test(the_page_cache_is_used), cmocka_unit_test(every_processor_has_memory),
+        cmocka_unit_test(stopped_and_resumed),    cmocka_unit_test(cut_short),
     };
     scratch = scratch_make();
     make();
