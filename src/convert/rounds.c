@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #define WORKERS_MAX 64
-#define ROUND_FIRST 1024               /* chunks */
+#define ROUND_FIRST 16                 /* chunks of a worker */
 #define ROUND_LEAST 4                  /* chunks */
 #define ROUND_MAX 4096                 /* chunks */
 #define ROUND_SHORT 100                /* milliseconds */
@@ -497,14 +497,6 @@ static wb_status write_down(runner *r)
     return wb__journal_append(r->out->context, r->journal, r->written, n);
 }
 
-static size_t first_round(const runner *r)
-{
-    if (r->worker_count == 1) /* nobody waits for anybody */
-        return 16;
-    size_t chunks = r->worker_count * 128;
-    return chunks < ROUND_FIRST ? chunks : ROUND_FIRST;
-}
-
 static uint64_t milliseconds(void)
 {
     struct timespec now;
@@ -591,7 +583,7 @@ wb_status wb__rounds_do(wb__delivery *out, wb__journal *journal, bool *taken)
 {
     runner r = {.out = out, .plan = out->plan, .journal = journal};
     wb_status status = make_workers(&r);
-    r.full = first_round(&r);
+    r.full = r.worker_count * ROUND_FIRST;
     if (status == WB_OK)
         status = do_all(&r);
     *taken = atomic_load(&r.taken) > 0;
