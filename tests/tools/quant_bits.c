@@ -152,16 +152,23 @@ static void modes(const wb__mlx_type *type, int32_t dtype)
            (unsigned long long)in);
 }
 
+/* Of those that this processor cannot run there is nothing to tell. */
+static bool runs(uint32_t features)
+{
+    return (features & ~wb__cpu_features()) == 0;
+}
+
 /* A set that the compiler spoilt is not used, and nothing else would tell. */
 static void contracted_sets(void)
 {
 #define WB__KERNEL_SET(name)                                                                       \
-    if (wb__kernels_##name.count != 0 && wb__kernels_##name.contracted())                          \
+    if (wb__kernels_##name.count != 0 && runs(wb__kernels_##name.features) &&                      \
+        wb__kernels_##name.contracted())                                                           \
         printf("contracted: " #name "\n");
 #include "quant/sets.def"
 #undef WB__KERNEL_SET
 #define WB__MLX_KERNEL_SET(name)                                                                   \
-    if (wb__mlx_kernels_##name.contracted())                                                       \
+    if (runs(wb__mlx_kernels_##name.features) && wb__mlx_kernels_##name.contracted())              \
         printf("contracted: mlx " #name "\n");
 #include "quant/mlx/sets.def"
 #undef WB__MLX_KERNEL_SET
