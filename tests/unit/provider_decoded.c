@@ -66,10 +66,11 @@ static void put_box(expected *e, const whole *t, const box *b, uint64_t matrix)
 {
     for (uint64_t row = 0; row < b->count[1]; row++) {
         uint64_t at = ((b->start[0] + matrix) * t->shape[1] + b->start[1] + row) * t->shape[2];
-        e->values = realloc(e->values, (e->n + b->count[2] + 1) * sizeof(float));
+        size_t n = (size_t)b->count[2];
+        e->values = realloc(e->values, (e->n + n + 1) * sizeof(float));
         assert_non_null(e->values);
-        memcpy(e->values + e->n, t->values + at + b->start[2], b->count[2] * sizeof(float));
-        e->n += (size_t)b->count[2];
+        memcpy(e->values + e->n, t->values + at + b->start[2], n * sizeof(float));
+        e->n += n;
     }
 }
 
