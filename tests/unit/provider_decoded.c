@@ -59,7 +59,7 @@ static void cut(box *b, uint32_t axis, uint32_t rank, uint32_t of)
 
 typedef struct expected {
     float *values;
-    size_t n;
+    size_t n, room;
 } expected;
 
 static void put_box(expected *e, const whole *t, const box *b, uint64_t matrix)
@@ -67,8 +67,11 @@ static void put_box(expected *e, const whole *t, const box *b, uint64_t matrix)
     for (uint64_t row = 0; row < b->count[1]; row++) {
         uint64_t at = ((b->start[0] + matrix) * t->shape[1] + b->start[1] + row) * t->shape[2];
         size_t n = (size_t)b->count[2];
-        e->values = realloc(e->values, (e->n + n + 1) * sizeof(float));
-        assert_non_null(e->values);
+        if (e->n + n >= e->room) {
+            e->room = 2 * (e->n + n + 1);
+            e->values = realloc(e->values, e->room * sizeof(float));
+            assert_non_null(e->values);
+        }
         memcpy(e->values + e->n, t->values + at + b->start[2], n * sizeof(float));
         e->n += n;
     }
@@ -77,7 +80,7 @@ static void put_box(expected *e, const whole *t, const box *b, uint64_t matrix)
 /* Matrix by matrix the rows of each. */
 static expected joined(const whole *tensors, const box *boxes, size_t n)
 {
-    expected e = {NULL, 0};
+    expected e = {NULL, 0, 0};
     for (uint64_t matrix = 0; matrix < boxes[0].count[0]; matrix++)
         for (size_t i = 0; i < n; i++)
             put_box(&e, &tensors[i], &boxes[i], matrix);
