@@ -13,7 +13,8 @@
 
 #include <stdatomic.h>
 #include <time.h>
-#include <unistd.h>
+
+#include "cpu/cpu.h"
 
 #define WORKERS_MAX 64
 #define ROUND_FIRST 16                 /* chunks of a worker */
@@ -121,8 +122,7 @@ static void measure_workers(runner *r)
 /* Spans are as long as leaves memory for a worker on every processor; how many the executor has is not known. */
 static uint64_t find_span_bytes(uint64_t max_memory)
 {
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    uint64_t share = max_memory / (processors > 1 ? (uint64_t)processors : 1);
+    uint64_t share = max_memory / wb__cpu_count();
     uint64_t span = share > REST_BYTES ? (share - REST_BYTES) / BUFFERS : 0;
     uint64_t least = max_memory / WORKERS_MAX < SPAN_LEAST ? max_memory / WORKERS_MAX : SPAN_LEAST;
     return span < least ? least : span < SPAN_BYTES ? span : SPAN_BYTES;

@@ -1,5 +1,5 @@
 /*
- * cpu: which instruction sets may be used.
+ * cpu: which instruction sets may be used, and on how many processors.
  *
  * Asked for once per process, of the processor and of the operating system (which must save the
  * registers), then read from an atomic. WB_CPU_DISABLE in the environment, a list such as
@@ -31,5 +31,8 @@
 #define WB__CPU_NEON 32u
 
 uint32_t wb__cpu_features(void);
+
+/* How many processors there are, 1 where the system does not tell. */
+unsigned wb__cpu_count(void);
 
 #endif
