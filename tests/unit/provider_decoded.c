@@ -6,6 +6,7 @@
 #include "weights.h"
 
 #include "dtype/half.h"
+#include "far.h"
 #include "gguf_build.h"
 
 /* ---- whole tensors ---- */
@@ -116,42 +117,6 @@ static void check_values(const wb_provider *provider, const wb_buffer *b, const 
     free(bytes);
 }
 
-/* ---- a device that maps nothing ---- */
-
-static wb_status far_alloc(void *ctx, uint64_t bytes, void **handle)
-{
-    (void)ctx;
-    *handle = malloc((size_t)bytes);
-    return *handle == NULL ? WB_ERROR_MEMORY : WB_OK;
-}
-
-static void far_free(void *ctx, void *handle, uint64_t bytes)
-{
-    (void)ctx, (void)bytes;
-    free(handle);
-}
-
-static wb_status far_upload(void *ctx, void *handle, uint64_t offset, const void *src, uint64_t n,
-                            void **event)
-{
-    (void)ctx, (void)event;
-    memcpy((char *)handle + offset, src, (size_t)n);
-    return WB_OK;
-}
-
-static wb_status far_download(void *ctx, void *handle, uint64_t offset, void *dst, uint64_t n)
-{
-    (void)ctx;
-    memcpy(dst, (const char *)handle + offset, (size_t)n);
-    return WB_OK;
-}
-
-static const wb_device far_device = {.size = sizeof far_device,
-                                     .alloc = far_alloc,
-                                     .free = far_free,
-                                     .upload = far_upload,
-                                     .download = far_download};
-
 /* ---- all ways to ask ---- */
 
 static void check_whole(wb_provider *provider, const whole *tensors, const char *text, size_t n,
@@ -203,7 +168,7 @@ static void check_all(const wb_model *model, const char *first, const char *seco
     for (size_t i = 0; i < 4; i++) {
         wb_policy policy = {
             .size = sizeof policy, .plain = rows[i % 2].plain, .flags = WB_POLICY_DECODE};
-        const wb_device *device = i < 2 ? NULL : &far_device;
+        const wb_device *device = i < 2 ? NULL : far_device();
         wb_provider *provider;
         assert_int_equal(wb_provider_create(model, device, &policy, &provider, NULL), WB_OK);
         for (size_t n = 1; n <= 2; n++) {
@@ -407,7 +372,7 @@ static void large(void **state)
         wb_policy policy = {.size = sizeof policy, .flags = WB_POLICY_DECODE, .io = WB_IO_DIRECT};
         wb_provider *provider;
         assert_int_equal(
-            wb_provider_create(model, i == 0 ? NULL : &far_device, &policy, &provider, NULL),
+            wb_provider_create(model, i == 0 ? NULL : far_device(), &policy, &provider, NULL),
             WB_OK);
         check_whole(provider, &t, "a.qweight", 1, WB_DTYPE_F16);
         wb_provider_destroy(provider);

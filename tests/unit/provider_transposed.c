@@ -3,7 +3,7 @@
  * and without g_idx. What was stored is decoded here by hand, whole; what a buffer holds is decoded by
  * hand from the layout that docs/provider.md shows; and the second is to be a cut of the first.
  */
-#include "support.h"
+#include "far.h"
 #include "weights.h"
 
 /* ---- by hand ---- */
@@ -130,61 +130,6 @@ static weights *make_model(kind of)
     (void)weights_open(w);
     return w;
 }
-
-/* ---- a device that maps nothing, and copies when it is waited for ---- */
-
-typedef struct late_copy {
-    void *to;
-    const void *from;
-    size_t n;
-} late_copy;
-
-static wb_status late_alloc(void *ctx, uint64_t bytes, void **handle)
-{
-    (void)ctx;
-    *handle = malloc((size_t)bytes);
-    return *handle == NULL ? WB_ERROR_MEMORY : WB_OK;
-}
-
-static void late_free(void *ctx, void *handle, uint64_t bytes)
-{
-    (void)ctx, (void)bytes;
-    free(handle);
-}
-
-static wb_status late_upload(void *ctx, void *handle, uint64_t offset, const void *src, uint64_t n,
-                             void **event)
-{
-    (void)ctx;
-    late_copy *copy = malloc(sizeof *copy);
-    assert_non_null(copy);
-    *copy = (late_copy){(char *)handle + offset, src, (size_t)n};
-    *event = copy;
-    return WB_OK;
-}
-
-static wb_status late_wait(void *ctx, void *event)
-{
-    (void)ctx;
-    const late_copy *copy = event;
-    memcpy(copy->to, copy->from, copy->n);
-    free(event);
-    return WB_OK;
-}
-
-static wb_status late_download(void *ctx, void *handle, uint64_t offset, void *dst, uint64_t n)
-{
-    (void)ctx;
-    memcpy(dst, (const char *)handle + offset, (size_t)n);
-    return WB_OK;
-}
-
-static const wb_device late = {.size = sizeof late,
-                               .alloc = late_alloc,
-                               .free = late_free,
-                               .upload = late_upload,
-                               .download = late_download,
-                               .wait = late_wait};
 
 static wb_provider *make_provider(const wb_model *model, const wb_device *device)
 {
@@ -421,7 +366,7 @@ static void all_ways(void **state)
     for (kind of = AWQ; of < KINDS; of++) {
         weights *w = make_model(of);
         for (size_t device = 0; device < 2; device++) {
-            wb_provider *provider = make_provider(w->model, device == 0 ? NULL : &late);
+            wb_provider *provider = make_provider(w->model, device == 0 ? NULL : late_device());
             for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
                 subject s = {w, provider, of, rows[i].list, rows[i].count, NULL};
                 wb_buffer b = {.size = sizeof b};
@@ -527,7 +472,7 @@ static void large(void **state)
     add_matrix(w, AWQ, "b", outs[1], IN, IN);
     (void)weights_open(w);
     for (size_t device = 0; device < 2; device++) {
-        wb_provider *provider = make_provider(w->model, device == 0 ? NULL : &late);
+        wb_provider *provider = make_provider(w->model, device == 0 ? NULL : late_device());
         wb_buffer b = {.size = sizeof b};
         assert_int_equal(wb_provider_get(provider, "a.qweight+b.qweight", SIZE_MAX, &b, NULL),
                          WB_OK);

@@ -5,48 +5,11 @@
 #include "support.h"
 #include "weights.h"
 
+#include "far.h"
 #include "gguf_build.h"
 
 #define EMBEDDING "token_embedding.weight"
 #define OUTPUT "output.weight"
-
-/* ---- a device that maps nothing ---- */
-
-static wb_status far_alloc(void *ctx, uint64_t bytes, void **handle)
-{
-    (void)ctx;
-    *handle = malloc((size_t)bytes);
-    if (*handle != NULL)
-        memset(*handle, 0xAA, (size_t)bytes);
-    return *handle == NULL ? WB_ERROR_MEMORY : WB_OK;
-}
-
-static void far_free(void *ctx, void *handle, uint64_t bytes)
-{
-    (void)ctx, (void)bytes;
-    free(handle);
-}
-
-static wb_status far_upload(void *ctx, void *handle, uint64_t offset, const void *src, uint64_t n,
-                            void **event)
-{
-    (void)ctx, (void)event;
-    memcpy((char *)handle + offset, src, (size_t)n);
-    return WB_OK;
-}
-
-static wb_status far_download(void *ctx, void *handle, uint64_t offset, void *dst, uint64_t n)
-{
-    (void)ctx;
-    memcpy(dst, (const char *)handle + offset, (size_t)n);
-    return WB_OK;
-}
-
-static const wb_device far_device = {.size = sizeof far_device,
-                                     .alloc = far_alloc,
-                                     .free = far_free,
-                                     .upload = far_upload,
-                                     .download = far_download};
 
 /* ---- what is expected ---- */
 
@@ -160,7 +123,7 @@ static void check_subject(const subject *s)
     for (size_t i = 0; i < 6; i++) {
         uint32_t multiple = multiples[i % 3], rank = 2;
         wb_provider *provider =
-            make_provider(s->model, i < 3 ? NULL : &far_device, s->plain, s->flags, multiple);
+            make_provider(s->model, i < 3 ? NULL : far_device(), s->plain, s->flags, multiple);
         check_rank(s, provider, &whole, multiple, 0, 0);
         for (uint32_t of = 1; of <= 8; of++)
             for (uint32_t r = 0; r < of; r++)
@@ -355,7 +318,7 @@ static void transposed(void **state)
             wb_tensor_read(model, index, NULL, WB_DTYPE_F32, whole, sizeof whole, NULL), WB_OK);
         for (size_t device = 0; device < 2; device++) {
             wb_provider *provider =
-                make_provider(model, device == 0 ? NULL : &far_device, WB_PLAIN_F16, 0, 16);
+                make_provider(model, device == 0 ? NULL : far_device(), WB_PLAIN_F16, 0, 16);
             wb_buffer b = ask(provider, OUTPUT, 0, 0, 0);
             assert_int_equal(b.shape[0], 80);
             check_decoded(provider, &b, awq, whole, 0, 0);
