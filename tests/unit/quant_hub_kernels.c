@@ -3,47 +3,10 @@
  * sizes, with and without g_idx, on buffers that end at a page nobody may touch.
  */
 #define _DEFAULT_SOURCE
-#include <sys/mman.h>
-#include <unistd.h>
-
+#include "kernels.h"
 #include "quant_mlx.h"
 
 #include "quant/hub/hub.h"
-
-/* ---- memory that ends where the next page is out of bounds ---- */
-
-typedef struct guarded {
-    uint8_t *pages;
-    size_t bytes;
-    uint8_t *at;
-} guarded;
-
-static guarded guard(size_t n)
-{
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    guarded g = {.bytes = (n + page - 1) / page * page + page};
-    void *memory = mmap(NULL, g.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED || mprotect((uint8_t *)memory + g.bytes - page, page, PROT_NONE) != 0)
-        fail_msg("no pages");
-    g.pages = memory;
-    g.at = g.pages + g.bytes - page - n;
-    return g;
-}
-
-static void unguard(guarded *g)
-{
-    munmap(g->pages, g->bytes);
-}
-
-static uint64_t random_state = 0x9E3779B97F4A7C15u;
-
-static uint32_t random_bits(void)
-{
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return (uint32_t)(random_state >> 32);
-}
 
 static guarded random_guarded(size_t n)
 {

@@ -6,49 +6,13 @@
  */
 #define _GNU_SOURCE
 #include <math.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "cpu/cpu.h"
 #include "quant/quant.h"
 
-#include "unit.h"
+#include "kernels.h"
 
 static const uint32_t levels[] = {0, WB__CPU_AVX2, WB__CPU_AVX2 | WB__CPU_AVX512, WB__CPU_NEON};
-
-/* The last n bytes before a page that cannot be touched. */
-typedef struct guarded {
-    uint8_t *base;
-    size_t size; /* with the guard */
-    uint8_t *end;
-} guarded;
-
-static guarded guard(size_t n)
-{
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    size_t size = (n + page - 1) / page * page;
-    guarded g = {.size = size + page};
-    g.base = mmap(NULL, g.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    assert_true(g.base != MAP_FAILED);
-    assert_int_equal(mprotect(g.base + size, page, PROT_NONE), 0);
-    g.end = g.base + size;
-    return g;
-}
-
-static void release(guarded *g)
-{
-    munmap(g->base, g->size);
-}
-
-static uint64_t state = 0x9E3779B97F4A7C15;
-
-static uint32_t random_bits(void)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return (uint32_t)(state >> 24);
-}
 
 static float uniform(void)
 {
@@ -104,8 +68,8 @@ static void decode_all(void **unused)
             }
         }
     }
-    release(&in);
-    release(&out);
+    unguard(&in);
+    unguard(&out);
 }
 
 /* Values as they come, and as they had better not. */
@@ -182,9 +146,9 @@ static void encode_all(void **unused)
             }
         }
     }
-    release(&in);
-    release(&weights);
-    release(&out);
+    unguard(&in);
+    unguard(&weights);
+    unguard(&out);
 }
 
 /*

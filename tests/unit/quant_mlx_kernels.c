@@ -3,49 +3,12 @@
  * and values, for any number of groups, on buffers that end at a page nobody may touch.
  */
 #define _DEFAULT_SOURCE
-#include <sys/mman.h>
-#include <unistd.h>
-
+#include "kernels.h"
 #include "quant_mlx.h"
 
 #define MOST_GROUPS 131
 
-/* ---- memory that ends where the next page is out of bounds ---- */
-
-typedef struct guarded {
-    uint8_t *pages;
-    size_t bytes;
-    uint8_t *end;
-} guarded;
-
-static guarded guard(size_t bytes)
-{
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    guarded g = {.bytes = (bytes + page - 1) / page * page + page};
-    void *memory = mmap(NULL, g.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED || mprotect((uint8_t *)memory + g.bytes - page, page, PROT_NONE) != 0)
-        fail_msg("no pages");
-    g.pages = memory;
-    g.end = g.pages + g.bytes - page;
-    return g;
-}
-
-static void unguard(guarded *g)
-{
-    munmap(g->pages, g->bytes);
-}
-
 /* ---- numbers at random ---- */
-
-static uint64_t random_state = 0x9E3779B97F4A7C15u;
-
-static uint32_t random_bits(void)
-{
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return (uint32_t)(random_state >> 32);
-}
 
 static void random_bytes(uint8_t *bytes, size_t n)
 {
