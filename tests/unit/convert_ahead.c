@@ -7,58 +7,29 @@
 #include "convert.h"
 #include "weights.h"
 
-#include <stdatomic.h>
-#include <sys/vfs.h>
-
+#include "cold.h"
 #include "cpu/cpu.h"
 #include "crew.h"
-#include "descriptors.h"
-#include "io/ring.h"
 
 /* ---- what is underneath ---- */
 
-/* What becomes of every third read of a ring, which is a real one. */
-typedef enum ring_kind {
-    GOOD_RING,
-    RING_THAT_FAILS,
-    RING_THAT_GIVES_LESS,
-    RING_THAT_REFUSES
-} ring_kind;
-
 static struct {
-    unsigned cached; /* hundredths of every range; more than 100: it is not told */
-    uint32_t medium; /* f_type of every file system; 0: ext4 */
-    bool no_ring;
-    ring_kind ring;
-    unsigned processors;         /* 0: those that there are */
-    int past_errno;              /* of reads past the page cache that no ring makes; 0: none */
-    _Atomic unsigned rung, past; /* reads of rings, and others past the page cache */
-    _Atomic unsigned misaligned;
+    unsigned processors;   /* 0: those that there are */
+    int past_errno;        /* of reads past the page cache that no ring makes; 0: none */
+    _Atomic unsigned past; /* these reads */
 } world;
 
 static void world_reset(unsigned cached)
 {
     memset(&world, 0, sizeof world);
-    memset(&opened, 0, sizeof opened);
-    world.cached = cached;
+    cold_reset();
+    cold.cached = cached;
 }
 
 unsigned __real_wb__cpu_count(void);
 unsigned __wrap_wb__cpu_count(void);
 ssize_t __real_pread64(int fd, void *dst, size_t n, off_t offset);
 ssize_t __wrap_pread64(int fd, void *dst, size_t n, off_t offset);
-int __real_fstatfs64(int fd, struct statfs *fs);
-int __wrap_fstatfs64(int fd, struct statfs *fs);
-bool __wrap_wb__source_cached(const wb__source *source, uint64_t offset, uint64_t n,
-                              uint64_t *cached);
-wb__ring *__real_wb__ring_open(const wb_allocator *allocator, unsigned depth, bool remote);
-wb__ring *__wrap_wb__ring_open(const wb_allocator *allocator, unsigned depth, bool remote);
-bool __real_wb__ring_begin(wb__ring *ring, const wb__direct *direct, uint64_t offset, void *dst,
-                           size_t n, unsigned tag);
-bool __wrap_wb__ring_begin(wb__ring *ring, const wb__direct *direct, uint64_t offset, void *dst,
-                           size_t n, unsigned tag);
-size_t __real_wb__ring_take(wb__ring *ring, wb__ring_done *done, size_t most);
-size_t __wrap_wb__ring_take(wb__ring *ring, wb__ring_done *done, size_t most);
 
 unsigned __wrap_wb__cpu_count(void)
 {
@@ -70,60 +41,11 @@ ssize_t __wrap_pread64(int fd, void *dst, size_t n, off_t offset)
     if (!is_direct(fd))
         return __real_pread64(fd, dst, n, offset);
     world.past++;
-    world.misaligned += ((uintptr_t)dst | n | (size_t)offset) % 4096 != 0;
+    cold.misaligned += ((uintptr_t)dst | n | (size_t)offset) % 4096 != 0;
     if (world.past_errno == 0)
         return __real_pread64(fd, dst, n, offset);
     errno = world.past_errno;
     return -1;
-}
-
-int __wrap_fstatfs64(int fd, struct statfs *fs)
-{
-    int result = __real_fstatfs64(fd, fs);
-    uint32_t medium = world.medium != 0 ? world.medium : 0xEF53;
-    memcpy(&fs->f_type, &(long){(long)medium}, sizeof fs->f_type);
-    return result;
-}
-
-bool __wrap_wb__source_cached(const wb__source *source, uint64_t offset, uint64_t n,
-                              uint64_t *cached)
-{
-    (void)source, (void)offset;
-    *cached = n * world.cached / 100;
-    return world.cached <= 100;
-}
-
-wb__ring *__wrap_wb__ring_open(const wb_allocator *allocator, unsigned depth, bool remote)
-{
-    return world.no_ring ? NULL : __real_wb__ring_open(allocator, depth, remote);
-}
-
-bool __wrap_wb__ring_begin(wb__ring *ring, const wb__direct *direct, uint64_t offset, void *dst,
-                           size_t n, unsigned tag)
-{
-    unsigned call = ++world.rung;
-    world.misaligned += ((uintptr_t)dst | n | offset) % 4096 != 0;
-    return (world.ring != RING_THAT_REFUSES || call % 3 != 0) &&
-           __real_wb__ring_begin(ring, direct, offset, dst, n, tag);
-}
-
-size_t __wrap_wb__ring_take(wb__ring *ring, wb__ring_done *done, size_t most)
-{
-    size_t n = __real_wb__ring_take(ring, done, most);
-    for (size_t i = 0; i < n; i++) {
-        if (world.ring == RING_THAT_FAILS && done[i].tag % 3 != 0)
-            done[i].result = -EIO;
-        if (world.ring == RING_THAT_GIVES_LESS && done[i].tag % 3 != 0)
-            done[i].result = 4096;
-    }
-    return n;
-}
-
-static bool has_rings(void)
-{
-    wb__ring *ring = is_slow() ? NULL : __real_wb__ring_open(&wb__default_allocator, 4, false);
-    wb__ring_close(ring); /* valgrind does not see what one writes */
-    return ring != NULL;
 }
 
 /* ---- models ---- */
@@ -204,7 +126,7 @@ static wb_status run(const job *j, size_t threads, uint64_t max_memory, const ch
     wb_conversion_free(conversion);
     wb_close(model);
     free(from);
-    assert_int_equal(world.misaligned, 0);
+    assert_int_equal(cold.misaligned, 0);
     return status;
 }
 
@@ -220,10 +142,10 @@ static void compare_models(const char *a, const char *b)
 static void compare_with_cached(const job *j, const char *warm)
 {
     for (size_t threads = 1; threads <= 3; threads += 2) {
-        char *cold = text_of("%s/cold-%zu", scratch, threads);
-        assert_int_equal(run(j, threads, 0, cold), WB_OK);
-        compare_models(cold, warm);
-        scratch_remove(cold);
+        char *out = text_of("%s/cold-%zu", scratch, threads);
+        assert_int_equal(run(j, threads, 0, out), WB_OK);
+        compare_models(out, warm);
+        scratch_remove(out);
     }
 }
 
@@ -236,14 +158,14 @@ static void the_result_is_the_same(void **state)
         char *warm = text_of("%s/warm-%zu", scratch, i);
         world_reset(100);
         assert_int_equal(run(&jobs[i], 1, 0, warm), WB_OK);
-        assert_int_equal(world.rung + world.past, 0);
+        assert_int_equal(cold.rung + world.past, 0);
         static const ring_kind kinds[] = {GOOD_RING, RING_THAT_FAILS, RING_THAT_GIVES_LESS,
                                           RING_THAT_REFUSES};
         for (size_t k = 0; k < sizeof kinds / sizeof *kinds && has_rings(); k++) {
             world_reset(0);
-            world.ring = kinds[k];
+            cold.ring = kinds[k];
             compare_with_cached(&jobs[i], warm);
-            assert_true(world.rung > 0);
+            assert_true(cold.rung > 0);
             /* What the ring did not give is read once more. */
             if (kinds[k] == GOOD_RING || kinds[k] == RING_THAT_REFUSES)
                 assert_int_equal(world.past, 0);
@@ -262,7 +184,7 @@ static void nothing_goes_past(void **state)
         skip();
     char *warm = text_of("%s/warm-1", scratch);
     world_reset(0);
-    world.ring = RING_THAT_FAILS;
+    cold.ring = RING_THAT_FAILS;
     world.past_errno = EINVAL;
     compare_with_cached(&jobs[1], warm);
     assert_true(world.past > 0);
@@ -274,7 +196,7 @@ static void nothing_goes_past(void **state)
     world_reset(0);
     opened.no_direct = true;
     compare_with_cached(&jobs[1], warm);
-    assert_int_equal(world.rung + world.past, 0);
+    assert_int_equal(cold.rung + world.past, 0);
     free(warm);
 }
 
@@ -286,10 +208,10 @@ static void the_page_cache_is_used(void **state)
     for (int i = 0; i < 5; i++) {
         char *out = text_of("%s/out", scratch);
         world_reset(i == 0 ? 51 : i == 1 ? 101 : 0);
-        world.medium = i == 2 ? 0x6969 : 0; /* NFS */
-        world.no_ring = i == 3;
+        cold.medium = i == 2 ? 0x6969 : 0; /* NFS */
+        cold.no_ring = i == 3;
         assert_int_equal(run(&jobs[1], 3, i == 4 ? (uint64_t)4 << 20 : 0, out), WB_OK);
-        assert_int_equal(world.rung + world.past, 0);
+        assert_int_equal(cold.rung + world.past, 0);
         compare_models(out, warm);
         scratch_remove(out);
     }
@@ -376,7 +298,7 @@ static void stopped_and_resumed(void **state)
                          turn == 0 ? WB_ERROR_CANCELLED : WB_OK);
         wb_conversion_free(conversion);
         wb_close(model);
-        rung[turn] = world.rung;
+        rung[turn] = cold.rung;
     }
     compare_models(to, warm);
     scratch_remove(to);
@@ -392,12 +314,12 @@ static void cut_short(void **state)
     size_t n;
     char *from = text_of("%s/made.safetensors", scratch), *to = text_of("%s/short", scratch);
     unsigned char *bytes = read_file(from, &n);
-    for (int cold = 0; cold < 2; cold++) {
+    for (int warm = 0; warm < 2; warm++) {
         const wb_convert_policy policy = {.size = sizeof policy, .quant = "Q8_0"};
         wb_conversion *conversion;
         wb_error error;
         wb_model *model = open_model(from);
-        world_reset(cold ? 0 : 100);
+        world_reset(warm ? 100 : 0);
         assert_int_equal(wb_convert_plan(model, WB_TARGET_GGUF, &policy, &conversion, &error),
                          WB_OK);
         assert_int_equal(truncate(from, (off_t)n / 2), 0);

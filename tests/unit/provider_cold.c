@@ -9,31 +9,15 @@
 #include "weights.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
-#include <sys/vfs.h>
 
+#include "cold.h"
 #include "crew.h"
-#include "descriptors.h"
 #include "provider/provider.h"
 
 /* ---- what is underneath ---- */
 
-/* What becomes of every other read of a ring, which is a real one. */
-typedef enum ring_kind {
-    GOOD_RING,
-    RING_THAT_FAILS,
-    RING_THAT_GIVES_LESS,
-    RING_THAT_REFUSES
-} ring_kind;
-
 static struct {
-    unsigned
-        cached; /* hundredths of every range that is asked about; more than 100: it is not told */
-    uint32_t medium; /* f_type of every file system; 0: ext4 */
-    bool no_ring;
-    ring_kind ring;
-    _Atomic unsigned rung; /* reads of rings */
-    _Atomic unsigned past, misaligned, in_place;
+    _Atomic unsigned past, in_place;
     const unsigned char *placed; /* reads into these bytes are in place */
     size_t placed_bytes;
     unsigned at, times; /* of reads past the page cache these fail, from 1; 0: none */
@@ -48,24 +32,12 @@ static struct {
 static void world_reset(void)
 {
     memset(&world, 0, sizeof world);
-    memset(&opened, 0, sizeof opened);
-    world.no_ring = true; /* so that every read is seen */
+    cold_reset();
+    cold.no_ring = true; /* so that every read is seen */
 }
 
 ssize_t __real_pread64(int fd, void *dst, size_t n, off_t offset);
 ssize_t __wrap_pread64(int fd, void *dst, size_t n, off_t offset);
-int __real_fstatfs64(int fd, struct statfs *fs);
-int __wrap_fstatfs64(int fd, struct statfs *fs);
-bool __wrap_wb__source_cached(const wb__source *source, uint64_t offset, uint64_t n,
-                              uint64_t *cached);
-wb__ring *__real_wb__ring_open(const wb_allocator *allocator, unsigned depth, bool remote);
-wb__ring *__wrap_wb__ring_open(const wb_allocator *allocator, unsigned depth, bool remote);
-bool __real_wb__ring_begin(wb__ring *ring, const wb__direct *direct, uint64_t offset, void *dst,
-                           size_t n, unsigned tag);
-bool __wrap_wb__ring_begin(wb__ring *ring, const wb__direct *direct, uint64_t offset, void *dst,
-                           size_t n, unsigned tag);
-size_t __real_wb__ring_take(wb__ring *ring, wb__ring_done *done, size_t most);
-size_t __wrap_wb__ring_take(wb__ring *ring, wb__ring_done *done, size_t most);
 
 ssize_t __wrap_pread64(int fd, void *dst, size_t n, off_t offset)
 {
@@ -73,7 +45,7 @@ ssize_t __wrap_pread64(int fd, void *dst, size_t n, off_t offset)
     if (!is_direct(fd))
         return __real_pread64(fd, dst, n, offset);
     unsigned call = ++world.past;
-    world.misaligned += (uintptr_t)dst % 4096 != 0 || n % 4096 != 0 || offset % 4096 != 0;
+    cold.misaligned += (uintptr_t)dst % 4096 != 0 || n % 4096 != 0 || offset % 4096 != 0;
     world.in_place +=
         world.placed != NULL && to >= world.placed && to + n <= world.placed + world.placed_bytes;
     if (world.at == 0 || call < world.at || call >= world.at + world.times)
@@ -84,48 +56,6 @@ ssize_t __wrap_pread64(int fd, void *dst, size_t n, off_t offset)
         return __real_pread64(fd, dst, world.less < n ? world.less : n, offset);
     errno = world.os_error;
     return world.os_error == ENDED ? 0 : -1;
-}
-
-int __wrap_fstatfs64(int fd, struct statfs *fs)
-{
-    int result = __real_fstatfs64(fd, fs);
-    uint32_t medium = world.medium != 0 ? world.medium : 0xEF53;
-    memcpy(&fs->f_type, &(long){(long)medium}, sizeof fs->f_type);
-    return result;
-}
-
-bool __wrap_wb__source_cached(const wb__source *source, uint64_t offset, uint64_t n,
-                              uint64_t *cached)
-{
-    (void)source, (void)offset;
-    *cached = n * world.cached / 100;
-    return world.cached <= 100;
-}
-
-wb__ring *__wrap_wb__ring_open(const wb_allocator *allocator, unsigned depth, bool remote)
-{
-    return world.no_ring ? NULL : __real_wb__ring_open(allocator, depth, remote);
-}
-
-bool __wrap_wb__ring_begin(wb__ring *ring, const wb__direct *direct, uint64_t offset, void *dst,
-                           size_t n, unsigned tag)
-{
-    world.rung++;
-    world.misaligned += ((uintptr_t)dst | n | offset) % 4096 != 0;
-    return (world.ring != RING_THAT_REFUSES || world.rung % 2 != 0) &&
-           __real_wb__ring_begin(ring, direct, offset, dst, n, tag);
-}
-
-size_t __wrap_wb__ring_take(wb__ring *ring, wb__ring_done *done, size_t most)
-{
-    size_t n = __real_wb__ring_take(ring, done, most);
-    for (size_t i = 0; i < n; i++) {
-        if (world.ring == RING_THAT_FAILS && done[i].tag % 2 != 0)
-            done[i].result = -EIO;
-        if (world.ring == RING_THAT_GIVES_LESS && done[i].tag % 2 != 0)
-            done[i].result = 4096;
-    }
-    return n;
 }
 
 /* ---- the model ---- */
@@ -187,7 +117,7 @@ static void compare_all(const wb_model *model, const wb_device *device, wb_io io
         free(bytes);
     }
     assert_int_equal(atomic_load(&one->rooms.fillers), others ? 1 : 0);
-    assert_int_equal(world.misaligned, 0);
+    assert_int_equal(cold.misaligned, 0);
     wb_provider_destroy(one);
     wb_provider_destroy(other);
 }
@@ -211,22 +141,15 @@ static void the_bytes_are_the_same(void **state)
     for (unsigned i = 0; i < 32; i++) {
         wb_device device;
         world_reset();
-        world.no_ring = i % 2 == 0 || is_slow(); /* valgrind does not see what it writes */
+        cold.no_ring = i % 2 == 0 || is_slow(); /* valgrind does not see what it writes */
         open_host(64, i / 2 % 2 != 0, &device);
-        world.cached = i / 8 % 2 * 50;
+        cold.cached = i / 8 % 2 * 50;
         compare_all(w->model, &device, i / 4 % 2 != 0 ? WB_IO_DIRECT : WB_IO_AUTO, plain[i / 16],
                     true);
         assert_true(world.past > 0);
         wb_device_close(&device);
     }
     weights_free(w);
-}
-
-static bool has_rings(void)
-{
-    wb__ring *ring = is_slow() ? NULL : __real_wb__ring_open(&wb__default_allocator, 4, false);
-    wb__ring_close(ring);
-    return ring != NULL;
 }
 
 /* What a ring could not read is read once more without it. */
@@ -237,13 +160,13 @@ static void rings_may_fail(void **state)
     for (unsigned i = 0; i < 8 && has_rings(); i++) {
         wb_device device;
         world_reset();
-        world.no_ring = false;
-        world.ring = (ring_kind)(i / 2);
+        cold.no_ring = false;
+        cold.ring = (ring_kind)(i / 2);
         open_host(64, false, &device);
         compare_all(w->model, &device, WB_IO_DIRECT, i % 2 == 0 ? WB_PLAIN_KEEP : WB_PLAIN_F16,
                     true);
-        assert_true(world.rung > 8);
-        assert_true((world.past > 4) == (world.ring != GOOD_RING));
+        assert_true(cold.rung > 8);
+        assert_true((world.past > 4) == (cold.ring != GOOD_RING));
         wb_device_close(&device);
     }
     weights_free(w);
@@ -282,13 +205,13 @@ static void only_where_it_is_worth_it(void **state)
     assert_int_equal(reads_past(w->model, WB_IO_DIRECT, 1 << 30, true), 4);
     static const unsigned cached[][2] = {{50, 4}, {51, 0}, {100, 0}, {101, 0}};
     for (size_t i = 0; i < 4; i++) {
-        world.cached = cached[i][0];
+        cold.cached = cached[i][0];
         assert_int_equal(reads_past(w->model, WB_IO_AUTO, 0, true), cached[i][1]);
         assert_int_equal(reads_past(w->model, WB_IO_DIRECT, 0, true), 4);
     }
-    world.cached = 0;
+    cold.cached = 0;
     for (size_t i = 0; i < 4; i++) {
-        world.medium = networks[i];
+        cold.medium = networks[i];
         assert_int_equal(reads_past(w->model, WB_IO_AUTO, 0, true), 0);
         assert_int_equal(reads_past(w->model, WB_IO_DIRECT, 0, true), 4);
     }
@@ -387,7 +310,7 @@ static void aligned_bytes_are_read_into_place(void **state)
         wb_model *model;
         wb_buffer buffer = {.size = sizeof buffer};
         world_reset();
-        world.no_ring = ring % 2 == 0 || !has_rings();
+        cold.no_ring = ring % 2 == 0 || !has_rings();
         place = memory + (shifted ? 64 : 0);
         memset(place, 0, n);
         world.placed = place;
@@ -396,10 +319,10 @@ static void aligned_bytes_are_read_into_place(void **state)
         wb_provider *provider = provider_of(model, &device, WB_IO_DIRECT, WB_PLAIN_KEEP, NULL);
         assert_int_equal(wb_provider_get(provider, "t", 1, &buffer, NULL), WB_OK);
         assert_memory_equal(buffer.contents, file + 4096, n);
-        assert_int_equal(world.misaligned, 0);
-        assert_int_equal(world.misaligned, 0);
+        assert_int_equal(cold.misaligned, 0);
+        assert_int_equal(cold.misaligned, 0);
         /* And the end by the room. */
-        assert_int_equal(world.in_place, world.no_ring && !shifted ? 2 : 0);
+        assert_int_equal(world.in_place, cold.no_ring && !shifted ? 2 : 0);
         wb_provider_destroy(provider);
         wb_close(model);
     }
@@ -504,7 +427,7 @@ static void memory_may_be_out(void **state)
             wb_provider *provider;
             wb_buffer buffer = {.size = sizeof buffer};
             world_reset();
-            world.no_ring = is_slow();
+            cold.no_ring = is_slow();
             wb_status status = wb_provider_create(w->model, NULL, &policy, &provider, NULL);
             if (status == WB_OK)
                 status = wb_provider_get(provider, tensors[MANY].name, SIZE_MAX, &buffer, NULL);
@@ -535,7 +458,7 @@ static void threads_prefetch_past_it(void **state)
                                   .executor = &threads};
         wb_provider *one, *other = provider_of(w->model, NULL, WB_IO_READ, policy.plain, NULL);
         world_reset();
-        world.no_ring = is_slow();
+        cold.no_ring = is_slow();
         assert_int_equal(wb_provider_create(w->model, NULL, &policy, &one, NULL), WB_OK);
         assert_int_equal(wb_provider_prefetch(one, names, NULL, TENSORS, NULL), WB_OK);
         for (unsigned i = 0; i < TENSORS; i++) {
