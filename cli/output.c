@@ -19,6 +19,9 @@ bool output_is_stdout(const char *path)
 bool output_is_stream(const char *path)
 {
     struct stat st;
-    return output_is_stdout(path) ||
-           (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode));
+    if (output_is_stdout(path))
+        return true;
+    if (stat(path, &st) != 0 || S_ISDIR(st.st_mode))
+        return false;
+    return !S_ISREG(st.st_mode) || st.st_nlink == 0;
 }

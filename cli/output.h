@@ -10,8 +10,10 @@
 /* Whether it is standard output: "-", or the path that the system has for it. */
 bool output_is_stdout(const char *path);
 
-/* Whether it is that, a pipe or a device. Ctrl-C then leaves nothing to clear up, and a reader who is gone ends the
- * command quietly. */
+/*
+ * Whether it is that, a pipe, a device or a file without a name. Ctrl-C then leaves nothing to clear up, and a reader
+ * who is gone ends the command quietly.
+ */
 bool output_is_stream(const char *path);
 
 #endif

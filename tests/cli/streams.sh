@@ -37,17 +37,23 @@ for name in pipe /dev/fd/7; do
 done
 [ -p pipe ]
 
-# A file without a name gets the bytes, and none beside it a name.
+# A file without a name gets the bytes, and none beside it a name; what is made out of order is refused at once.
 find . >before
 python3 - <<'P'
-import os, subprocess, tempfile
-want = open("e.raw", "rb").read()
-with tempfile.TemporaryFile(dir=".") as f:
-    path = "/dev/fd/%d" % f.fileno()
-    subprocess.run(["wb", "export", "g.gguf", "output_norm.weight", "--format", "raw", "-o", path],
-                   check=True, pass_fds=[f.fileno()])
-    f.seek(0)
-    assert f.read() == want
+import subprocess, tempfile
+export = ["export", "g.gguf", "output_norm.weight", "--format", "raw", "-o", "PATH"]
+for want, code, command in [("e.raw", 0, export),
+                            ("g.gguf", 0, ["convert", "g.gguf", "PATH", "--to", "gguf"]),
+                            (None, 4, ["convert", "m", "PATH", "--to", "gguf"]),
+                            (None, 4, ["convert", "m", "PATH", "--to", "gguf", "--dry-run"])]:
+    with tempfile.TemporaryFile(dir=".") as f:
+        path = "/dev/fd/%d" % f.fileno()
+        p = subprocess.run(["wb"] + [path if word == "PATH" else word for word in command],
+                           pass_fds=[f.fileno()], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        f.seek(0)
+        assert p.returncode == code, (command, p)
+        assert f.read() == (open(want, "rb").read() if want else b""), command
+        assert want or b"name a file or a folder" in p.stderr, p
 P
 find . | cmp - before
 
