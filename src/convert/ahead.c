@@ -35,6 +35,16 @@ struct wb__ahead {
     piece pieces[PIECES];
 };
 
+bool wb__memory_take(atomic_size_t *left, size_t bytes)
+{
+    size_t there = atomic_load(left);
+    do {
+        if (there < bytes)
+            return false;
+    } while (!atomic_compare_exchange_weak(left, &there, there - bytes));
+    return true;
+}
+
 wb__ahead *wb__ahead_open(const wb_allocator *allocator, atomic_size_t *left)
 {
     wb__ahead *ahead = wb__alloc_zeroed(allocator, sizeof *ahead);
@@ -88,31 +98,15 @@ void wb__ahead_close(wb__ahead *ahead)
 
 /* ---- beginning ---- */
 
-static bool take_memory(wb__ahead *ahead)
-{
-    size_t left = atomic_load(ahead->left);
-    do {
-        if (left < WB__AHEAD_BYTES)
-            return false;
-    } while (!atomic_compare_exchange_weak(ahead->left, &left, left - WB__AHEAD_BYTES));
-    ahead->memory = wb__alloc(&ahead->allocator, WB__AHEAD_BYTES);
-    return ahead->memory != NULL;
-}
-
 static bool is_equipped(wb__ahead *ahead)
 {
     if (ahead->ring == NULL && !ahead->refused) {
         ahead->ring = wb__ring_open(&ahead->allocator, SLOTS, false);
-        ahead->refused = ahead->ring == NULL || !take_memory(ahead);
+        if (ahead->ring != NULL && wb__memory_take(ahead->left, WB__AHEAD_BYTES))
+            ahead->memory = wb__alloc(&ahead->allocator, WB__AHEAD_BYTES);
+        ahead->refused = ahead->memory == NULL;
     }
     return !ahead->refused;
-}
-
-static bool goes_past(const wb__place *place)
-{
-    uint64_t cached;
-    return wb__source_cached(place->source, place->offset, place->bytes, &cached) &&
-           wb__direct_pays(cached, place->bytes);
 }
 
 /* The file of a piece; false as long as another one's are in hand. */
@@ -152,7 +146,9 @@ static unsigned free_slot(const wb__ahead *ahead)
 /* Has the ring read it, in whole pages. */
 static bool begin(wb__ahead *ahead, piece *p)
 {
-    if (ahead->direct.fd < 0 || !goes_past(&p->place) || !is_equipped(ahead))
+    if (ahead->direct.fd < 0 ||
+        !wb__source_is_cold(p->place.source, p->place.offset, p->place.bytes) ||
+        !is_equipped(ahead))
         return false;
     size_t n = before(&p->place) + p->place.bytes;
     p->slot = free_slot(ahead);

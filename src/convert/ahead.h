@@ -20,6 +20,9 @@ typedef struct wb__place {
     size_t bytes;
 } wb__place;
 
+/* Takes bytes out of the memory that is left, if there are so many. */
+bool wb__memory_take(atomic_size_t *left, size_t bytes);
+
 typedef struct wb__ahead wb__ahead;
 
 #define WB__AHEAD_BYTES ((size_t)4 << 20)

@@ -281,13 +281,6 @@ static void encode_packed(const wb__chunk *chunk, const wb__mlx_type *type, floa
     wb__mlx_encode(wb__cpu_features(), type, &encoding, dtype, src, 0, n / type->group, &out);
 }
 
-/* Whether values become others before they are encoded. */
-static bool moves(const wb__planned *planned)
-{
-    return planned->offset != 0 || planned->factor != 1 || planned->factors != NULL ||
-           planned->lora != NULL;
-}
-
 static void encode(wb__chunk *chunk, uint8_t *const in[WB__PARTS], float *moved)
 {
     const wb__planned *planned = chunk->planned;
@@ -296,7 +289,7 @@ static void encode(wb__chunk *chunk, uint8_t *const in[WB__PARTS], float *moved)
         encode_plain(chunk, moved);
         return;
     }
-    bool same = planned->from.scheme == WB__SCHEME_PLAIN && !moves(planned) &&
+    bool same = planned->from.scheme == WB__SCHEME_PLAIN && !wb__planned_moves(planned) &&
                 planned->from.dtype == planned->to.dtype;
     encode_packed(chunk, &type, moved, same ? in[WB__PART_VALUES] : NULL);
 }

@@ -90,6 +90,13 @@ typedef struct wb__planned {
     wb__fidelity fidelity;
 } wb__planned;
 
+/* Whether values become others before they are encoded. */
+static inline bool wb__planned_moves(const wb__planned *planned)
+{
+    return planned->offset != 0 || planned->factor != 1 || planned->factors != NULL ||
+           planned->lora != NULL;
+}
+
 struct wb_conversion {
     wb_allocator allocator;
     wb_executor executor;

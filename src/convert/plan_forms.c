@@ -361,8 +361,7 @@ static bool includes(int32_t from, int32_t to)
 
 static void choose_route(wb__planned *row)
 {
-    bool kept = row->offset == 0 && row->factor == 1 && row->factors == NULL && row->lora == NULL &&
-                row->global == row->global_to;
+    bool kept = !wb__planned_moves(row) && row->global == row->global_to;
     bool same = wb__form_equal(&row->from, &row->to) && kept;
     if (same && row->source != WB__NO_SOURCE &&
         (!row->by_view || row->from.scheme == WB__SCHEME_PLAIN))

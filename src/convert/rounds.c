@@ -8,20 +8,19 @@
  * the inner caches, but written together, since a file system takes a third of the time for large pieces.
  * Spans become shorter towards the end of a round, so that nobody waits long for the last.
  */
-#define _POSIX_C_SOURCE 200809L
 #include "convert/rounds.h"
 
 #include <stdatomic.h>
-#include <time.h>
 
+#include "core/clock.h"
 #include "cpu/cpu.h"
 
 #define WORKERS_MAX 64
 #define ROUND_FIRST 16                 /* chunks of a worker */
 #define ROUND_LEAST 4                  /* chunks */
 #define ROUND_MAX 4096                 /* chunks */
-#define ROUND_SHORT 100                /* milliseconds */
-#define ROUND_LONG 400                 /* milliseconds */
+#define ROUND_SHORT 100000000          /* nanoseconds */
+#define ROUND_LONG 400000000           /* nanoseconds */
 #define SPAN_MAX 64                    /* chunks */
 #define SPAN_BYTES ((uint64_t)4 << 20) /* of the result, at most, unless a chunk has more */
 #define SPAN_LEAST ((uint64_t)256 << 10)
@@ -383,14 +382,11 @@ static range take_span(runner *r)
 /* Takes memory for a worker; the first one always gets it. */
 static bool take_memory(runner *r, const worker *w)
 {
-    size_t bytes = r->worker_bytes + (size_t)READ_BYTES;
-    size_t rest, left = atomic_load(&r->left);
-    do {
-        if (left < bytes && w != r->workers)
-            return false;
-        rest = left < bytes ? 0 : left - bytes;
-    } while (!atomic_compare_exchange_weak(&r->left, &left, rest));
-    return true;
+    if (wb__memory_take(&r->left, r->worker_bytes + (size_t)READ_BYTES))
+        return true;
+    if (w == r->workers)
+        atomic_store(&r->left, 0);
+    return w == r->workers;
 }
 
 /* What a worker needs, when it is needed; it has no memory if others have taken it. */
@@ -497,13 +493,6 @@ static wb_status write_down(runner *r)
     return wb__journal_append(r->out->context, r->journal, r->written, n);
 }
 
-static uint64_t milliseconds(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 /* Rounds are long enough to keep everybody busy, and short enough to hear of: types differ by a factor of a thousand. */
 static void fit_rounds(runner *r, uint64_t took)
 {
@@ -515,7 +504,7 @@ static void fit_rounds(runner *r, uint64_t took)
 
 static wb_status do_round(runner *r)
 {
-    uint64_t begun = milliseconds();
+    uint64_t begun = wb__now();
     const wb_progress *progress = r->out->progress;
     const wb_executor *executor = &r->out->context->executor;
     atomic_store(&r->next, 0);
@@ -535,7 +524,7 @@ static wb_status do_round(runner *r)
         (void)wb__form_measure(&row->to, r->list[i].rows, row->columns, bytes);
         r->done += sum_of(bytes);
     }
-    fit_rounds(r, milliseconds() - begun);
+    fit_rounds(r, wb__now() - begun);
     r->count = 0;
     if (status == WB_OK && progress != NULL &&
         progress->report(progress->ctx, r->done, r->out->total) != 0)

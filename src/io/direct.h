@@ -28,6 +28,22 @@ wb__medium wb__medium_of_fd(int fd);
  */
 bool wb__source_cached(const wb__source *source, uint64_t offset, uint64_t n, uint64_t *cached);
 
+/*
+ * Whether reading n bytes past the page cache is worth it when so many of them are in it: these are fetched
+ * again.
+ */
+static inline bool wb__direct_pays(uint64_t cached, uint64_t n)
+{
+    return cached <= n / 2;
+}
+
+/* Whether reading the n bytes at `offset` past the page cache is worth it, as far as the system tells. */
+static inline bool wb__source_is_cold(const wb__source *source, uint64_t offset, uint64_t n)
+{
+    uint64_t cached;
+    return wb__source_cached(source, offset, n, &cached) && wb__direct_pays(cached, n);
+}
+
 /* A descriptor of a source's file that goes around the page cache; fd is -1 where there is none. */
 typedef struct wb__direct {
     int fd;
@@ -41,15 +57,6 @@ void wb__direct_open(const wb__source *source, wb__direct *direct);
 /* The same of an open file that is written. */
 void wb__direct_open_fd(int fd, wb__direct *direct);
 void wb__direct_close(wb__direct *direct);
-
-/*
- * Whether reading n bytes past the page cache is worth it when so many of them are in it: these are fetched
- * again.
- */
-static inline bool wb__direct_pays(uint64_t cached, uint64_t n)
-{
-    return cached <= n / 2;
-}
 
 /*
  * Fills dst with the n bytes at `offset`; offset and dst must be multiples of WB__DIRECT_ALIGNMENT,

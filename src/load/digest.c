@@ -64,12 +64,12 @@ static void work(wb__lane *lane, wb__digest_job *a, wb__digest_job *b)
     if (b != NULL)
         b->taken = true;
     (void)pthread_mutex_unlock(&load->lock);
-    uint64_t start = wb__load_now();
+    uint64_t start = wb__now();
     if (b != NULL)
         digest_two(a->piece, b->piece);
     else
         digest_rest(a->piece, 0);
-    lane->spent.digest_ns += wb__load_now() - start;
+    lane->spent.digest_ns += wb__now() - start;
     (void)pthread_mutex_lock(&load->lock);
     a->piece->file->digested = a->piece->end;
     a->done = true;

@@ -9,13 +9,6 @@
 #define PIECE_MIN ((uint64_t)64 << 10)
 #define PIECE_MAX ((uint64_t)8 << 20)
 
-uint64_t wb__load_now(void)
-{
-    struct timespec now = {0};
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 /* Of the calling thread; 0 where the system does not tell. */
 static uint64_t processor_time(void)
 {
@@ -160,7 +153,7 @@ static void turn_to(wb__lane *lane, const wb__load_piece *piece)
 
 static wb_status fetch(wb__lane *lane, wb__load_piece *piece)
 {
-    uint64_t start = wb__load_now();
+    uint64_t start = wb__now();
     wb_status status = WB_OK;
     if (lane->upload != NULL && !wb__stage_ready(lane, piece))
         status = wb__fail_memory(&lane->context);
@@ -169,7 +162,7 @@ static wb_status fetch(wb__lane *lane, wb__load_piece *piece)
         status = wb__load_fetch(lane, piece);
     else if (status == WB_OK)
         lane->spent.copied += piece->end - piece->begin; /* by each tensor for itself */
-    lane->spent.read_ns += wb__load_now() - start;
+    lane->spent.read_ns += wb__now() - start;
     return status;
 }
 

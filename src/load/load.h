@@ -17,6 +17,7 @@
 
 #include <pthread.h>
 
+#include "core/clock.h"
 #include "digest/sha256.h"
 #include "io/ring.h"
 #include "model/order.h"
@@ -117,8 +118,6 @@ typedef struct wb__lane {
 } wb__lane;
 
 #define WB__CONVERT_BYTES ((size_t)128 << 10)
-
-uint64_t wb__load_now(void); /* nanoseconds */
 
 /* ---- load.c ---- */
 

@@ -297,7 +297,7 @@ static void wait_for(wb__lane *lane, const wb__load_piece *piece)
     enum { MOST = 16, AT_ONCE = 10000 };
     wb__load *load = lane->load;
     wb__ring_done done[MOST];
-    uint64_t start = wb__load_now();
+    uint64_t start = wb__now();
     if (piece->is_reading && !digests(load)) {
         (void)pthread_mutex_lock(&load->lock);
         begin_more(lane);
@@ -313,7 +313,7 @@ static void wait_for(wb__lane *lane, const wb__load_piece *piece)
             read->is_reading = false;
         }
     }
-    uint64_t waited = wb__load_now() - start;
+    uint64_t waited = wb__now() - start;
     lane->spent.read_ns += waited;
     lane->behind = waited > AT_ONCE ? 0 : lane->behind + 1;
     if (lane->behind > load->slot_count)

@@ -17,9 +17,9 @@ static wb_status consume(wb__lane *lane, wb_piece *piece)
 {
     const wb_load_options *options = lane->load->options;
     if (options->consume != NULL) {
-        uint64_t start = wb__load_now();
+        uint64_t start = wb__now();
         int stop = options->consume(options->ctx, piece);
-        lane->spent.consume_ns += wb__load_now() - start;
+        lane->spent.consume_ns += wb__now() - start;
         if (stop != 0)
             return wb__fail(&lane->context, WB_ERROR_CANCELLED, WB__FINDING_CANCELLED, WB_NO_OFFSET,
                             WB__STR(""), "stopped on request");
@@ -35,9 +35,9 @@ static wb_status convert(wb__lane *lane, wb_piece *piece, const wb__dtype *from,
     uint64_t step = wb__dtype_elements(to, WB__CONVERT_BYTES);
     for (uint64_t i = 0; i < n; i += step) {
         size_t count = (size_t)(n - i < step ? n - i : step);
-        uint64_t start = wb__load_now();
+        uint64_t start = wb__now();
         wb__dtype_convert(from, data + wb__dtype_bytes(from, i), 0, to, lane->convert, count);
-        lane->spent.convert_ns += wb__load_now() - start;
+        lane->spent.convert_ns += wb__now() - start;
         piece->at = wb__dtype_bytes(to, first + i);
         piece->bytes = wb__dtype_bytes(to, count);
         piece->data = lane->convert;
@@ -105,12 +105,12 @@ static wb_status hand_over_apart(wb__lane *lane, wb_piece *piece, size_t tensor)
         size_t n = (size_t)(kind->bytes - at < step ? kind->bytes - at : step);
         if (lane->upload != NULL) /* which may still be going on out of the buffer */
             status = wb__upload_wait(lane);
-        uint64_t start = wb__load_now();
+        uint64_t start = wb__now();
         if (status == WB_OK)
             status = wb__stored_read(&stored, at, lane->buffer, n);
         if (status == WB_OK && swaps)
             wb__dtype_swap(kind->dtype, lane->buffer, (size_t)(n / unit));
-        lane->spent.read_ns += wb__load_now() - start;
+        lane->spent.read_ns += wb__now() - start;
         if (status != WB_OK)
             break;
         piece->at = at;

@@ -93,13 +93,13 @@ static wb_status wait_for(wb__lane *lane, stage *s)
 {
     const wb_device *device = lane->load->options->device;
     wb_status status = WB_OK;
-    uint64_t start = s->count == 0 ? 0 : wb__load_now();
+    uint64_t start = s->count == 0 ? 0 : wb__now();
     for (unsigned i = 0; i < s->count; i++) { /* also after a failure: each is waited for once */
         wb_status waited = device->wait(device->ctx, s->events[i]);
         status = status == WB_OK ? waited : status;
     }
     if (s->count != 0)
-        lane->spent.upload_ns += wb__load_now() - start;
+        lane->spent.upload_ns += wb__now() - start;
     s->count = 0;
     s->used = 0;
     return status == WB_OK ? WB_OK : wb__fail_device(&lane->context, status, "wait for", s->bytes);
@@ -177,10 +177,10 @@ wb_status wb__upload_piece(wb__lane *lane, const wb_piece *piece)
     void *handle = options->target(options->ctx, piece, &offset);
     if (handle == NULL)
         return WB_OK;
-    uint64_t start = wb__load_now();
+    uint64_t start = wb__now();
     uint64_t waited = lane->spent.upload_ns;
     wb_status status = upload(lane, piece, handle, offset);
-    lane->spent.upload_ns = waited + (wb__load_now() - start);
+    lane->spent.upload_ns = waited + (wb__now() - start);
     lane->spent.uploaded += status == WB_OK ? piece->bytes : 0;
     return status;
 }

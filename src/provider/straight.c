@@ -102,9 +102,7 @@ static uint64_t place_of(const wb__straight *s, uint64_t at, uint64_t *follow)
 
 static bool goes_past(const wb__straight *s, uint64_t offset, size_t n)
 {
-    uint64_t cached;
-    return s->files->io == WB_IO_DIRECT ||
-           (wb__source_cached(s->source, offset, n, &cached) && wb__direct_pays(cached, n));
+    return s->files->io == WB_IO_DIRECT || wb__source_is_cold(s->source, offset, n);
 }
 
 /* Errors name the file. */
