@@ -1,4 +1,7 @@
+#define _FILE_OFFSET_BITS 64
 #include "convert/inputs.h"
+
+#include <sys/stat.h>
 
 #include "io/io.h"
 #include "io/sink.h"
@@ -44,32 +47,44 @@ wb_status wb__inputs_add_adapter(wb_conversion *plan, wb__context *context, cons
     return status;
 }
 
-/* Whether a file has a name in a folder, be it the one by which it was read or another that is the same. */
-static wb_status is_in(wb__context *context, const char *file, const char *folder, bool *found)
+/* A path where a result is going to be, maybe a folder that it takes the place of. */
+typedef struct target {
+    const wb_conversion *plan;
+    wb__context *context;
+    const char *path;
+    bool is_input;
+} target;
+
+static void look_at(target *t, const char *path)
 {
-    char *there = wb__path_join(&context->allocator, folder, wb__path_base(file));
-    if (there == NULL)
-        return wb__fail_memory(context);
-    *found = wb__path_same(file, there);
-    wb__free(&context->allocator, there, strlen(there) + 1);
+    for (size_t i = 0; i < t->plan->inputs.count; i++)
+        t->is_input |= wb__path_same(*(const char **)wb__list_at(&t->plan->inputs, i), path);
+}
+
+static wb_status look_into(void *ctx, const char *name)
+{
+    target *t = ctx;
+    const wb_allocator *allocator = &t->context->allocator;
+    char *path = wb__path_join(allocator, t->path, wb__str_from(name, SIZE_MAX));
+    if (path == NULL)
+        return wb__fail_memory(t->context);
+    look_at(t, path);
+    wb__free(allocator, path, strlen(path) + 1);
     return WB_OK;
 }
 
 wb_status wb__inputs_spare(const wb_conversion *plan, wb__context *context, const char *path)
 {
+    struct stat st;
     wb_status status = WB_OK;
-    bool lost = false;
-    for (size_t i = 0; i < plan->inputs.count && status == WB_OK && !lost; i++) {
-        const char *file = *(const char **)wb__list_at(&plan->inputs, i);
-        lost = wb__path_same(file, path);
-        if (!lost)
-            status = is_in(context, file, path, &lost);
-    }
-    if (status != WB_OK || !lost)
-        return status;
+    target t = {.plan = plan, .context = context, .path = path};
     context->file = path;
-    status = wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_WRITE_SOURCE, WB_NO_OFFSET,
-                      WB__STR(""), "the output would take the place of a file that is read");
+    look_at(&t, path);
+    if (plan->inputs.count > 0 && stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+        status = wb__folder_list(context, path, look_into, &t);
+    if (status == WB_OK && t.is_input)
+        status = wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_WRITE_SOURCE, WB_NO_OFFSET,
+                          WB__STR(""), "the output would take the place of a file that is read");
     context->file = "";
     return status;
 }

@@ -43,20 +43,31 @@ static wb_status check_file(wb__context *context, const wb_writer *writer, const
 typedef struct content {
     wb__context *context;
     const char *folder;
+    const wb_model *source; /* NULL: none */
 } content;
 
-/* A folder is replaced with all that is in it, so that what has folders of its own is not. */
+/*
+ * A folder is replaced with all that is in it, so that what has folders of its own is not, nor what has a file that is
+ * read, be it by another name.
+ */
 static wb_status check_content(void *ctx, const char *name)
 {
     content *c = ctx;
     struct stat st;
+    bool is_source = false;
+    wb_status status = WB_OK;
     char *path = wb__path_join(&c->context->allocator, c->folder, wb__str_from(name, SIZE_MAX));
     if (path == NULL)
         return wb__fail_memory(c->context);
-    bool is_folder = lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
-    wb_status status = is_folder ? fail_target(c->context, path, WB__FINDING_WRITE_EXISTS,
-                                               "the folder to be replaced holds a folder")
-                                 : WB_OK;
+    bool is_there = lstat(path, &st) == 0;
+    for (size_t i = 0; is_there && c->source != NULL && i < c->source->source_count; i++)
+        is_source |= wb__source_has_identity(c->source->sources[i], &st);
+    if (is_there && S_ISDIR(st.st_mode))
+        status = fail_target(c->context, path, WB__FINDING_WRITE_EXISTS,
+                             "the folder to be replaced holds a folder");
+    else if (is_source)
+        status = fail_target(c->context, path, WB__FINDING_WRITE_SOURCE,
+                             "the folder to be replaced holds a file that is read");
     wb__free(&c->context->allocator, path, strlen(path) + 1);
     return status;
 }
@@ -92,7 +103,7 @@ static wb_status check_folder(wb__context *context, wb_writer *writer)
             return fail_target(context, path, WB__FINDING_WRITE_SOURCE,
                                "the output is the folder of a file that is read");
     }
-    content c = {context, path};
+    content c = {context, path, source};
     writer->replaces_folder = true;
     return wb__folder_list(context, path, check_content, &c);
 }
@@ -260,7 +271,7 @@ wb_status wb__output_finish(wb__context *context, wb_writer *writer, wb__output 
     if (status == WB_OK && !wb__sink_is_file(output->sink))
         status = wb__put_padding(context, writer, output, output->layout.bytes);
     if (status == WB_OK && writer->is_store && writer->whole == NULL)
-        status = wb__store_digest(context, writer, output);
+        status = wb__store_digest(context, output);
     if (status == WB_OK)
         status = wb__sink_finish(context, output->sink, output->layout.bytes);
     if (status == WB_OK && writer->output_count > 1)

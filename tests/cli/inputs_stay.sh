@@ -79,6 +79,28 @@ for lora in adapter adapter:0.5 adapter/adapter_model.safetensors ./m/../adapter
     code 4 convert m folder.link --to safetensors --force --lora "$lora"
 done
 code 4 convert m matrices/m.dat --to gguf --imatrix matrices/m.dat
+
+# Nor does a folder that has them by other names, as caches keep files that links lead to.
+mkdir blobs links adapters lora hard
+mv m/model.safetensors blobs/0123
+ln -s ../blobs/0123 links/model.safetensors
+cp m/*.json links
+ln blobs/0123 m/model.safetensors
+ln blobs/0123 hard/other
+cp adapter/adapter_model.safetensors adapters/4567
+ln -s ../adapters/4567 lora/adapter_model.safetensors
+cp adapter/adapter_config.json lora
+snapshot >before
+for to in mlx safetensors; do
+    code 4 convert links blobs --to $to --force
+    grep -q 'the folder to be replaced holds a file that is read' message
+    code 4 convert m hard --to $to --force
+    code 4 convert m adapters --to $to --force --lora lora
+    grep -q 'the output would take the place of a file that is read' message
+    code 4 convert m links --to $to --force
+done
+rm -r blobs links adapters lora hard
+snapshot >before
 code 5 convert m nowhere/g.gguf
 code 4 convert m '' --to gguf
 mkdir folder
