@@ -338,7 +338,8 @@ static wb_status compute(const wb_conversion *plan, wb__context *context, wb__ch
         wb__repack(&planned->from, from, &planned->to, chunk->parts, (size_t)n);
     } else if (planned->factor != 1) { /* what is lost is told of the products */
         for (uint64_t i = 0; i < n; i++)
-            chunk->values[i] = (chunk->values[i] + planned->offset) * planned->factor;
+            chunk->values[i] = (chunk->values[i] + offset) * planned->factor;
+        offset = 0;
         encode(chunk, in, chunk->values);
     } else if (offset != 0) {
         for (uint64_t i = 0; i < n; i++)
@@ -350,7 +351,7 @@ static wb_status compute(const wb_conversion *plan, wb__context *context, wb__ch
     if (planned->known_exact)
         return WB_OK;
     decode(&planned->to, chunk->parts, chunk->again, (size_t)n);
-    wb__fidelity_measure(&chunk->fidelity, chunk->values, planned->offset, chunk->again, (size_t)n);
+    wb__fidelity_measure(&chunk->fidelity, chunk->values, offset, chunk->again, (size_t)n);
     return WB_OK;
 }
 

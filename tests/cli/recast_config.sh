@@ -59,3 +59,22 @@ for quant, want in ("mixed_3_6", "affine3:64"), ("affine4:32", "affine8:64"), ("
     rows = {t["name"]: t["to"] for t in json.loads(p.stdout)["tensors"]}
     assert rows["model.layers.0.mlp.gate.weight"] == want, (quant, rows)
 P
+
+# Norms of q that make up for what scores are scaled with: what was lost is told of the values that were meant to be there,
+# (weight + 1) times a factor, and not of others.
+cp -r "$twins/gemma3" scaled
+chmod -R u+w scaled
+python3 -B - <<'P'
+import json
+config = json.load(open("scaled/config.json"))
+config["query_pre_attn_scalar"] = 4 * config["head_dim"]
+json.dump(config, open("scaled/config.json", "w"))
+P
+wb convert scaled scaled.gguf --quant F32 --json >report
+python3 -B - <<'P'
+import json
+lost = {t["name"]: t for t in json.load(open("report"))["tensors"]}
+for name in "attn_q_norm", "attn_k_norm", "attn_q":
+    t = lost[f"blk.0.{name}.weight"]
+    assert t["nmse"] < 1e-12 and t["cosine"] > 0.999999, t
+P
