@@ -5,8 +5,8 @@
  * it comes from, which rows of it and in which order, what is added to its values, and how these are
  * stored before and after. Making it reads headers, the files beside the weights, and factors of whole
  * tensors, and nothing else, so that it can be shown before anything is done (wb__plan_make). Running it
- * (wb__plan_run) cuts the tensors into chunks of rows, which the caller's executor reads, transforms and
- * encodes side by side within the memory allowed, and which are written in order.
+ * (wb__plan_run) cuts the tensors into chunks of rows, which the caller's executor reads, transforms, encodes and
+ * writes side by side, in any order, within the memory allowed.
  *
  *     source     where a tensor's values are, and as what           plan.c, names.c
  *     form       how values are stored                              forms.c, mixes.c, rules.c

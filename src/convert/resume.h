@@ -51,9 +51,6 @@ wb_status wb__journal_append(wb__context *context, wb__journal *journal, const w
 /* Whether a former run of the same plan, of files that were not touched since, has begun it. */
 bool wb__journal_is_known(const wb__journal *journal);
 
-/* Whether a former run of the same plan, of files that were not touched since, has begun it. */
-bool wb__journal_is_known(const wb__journal *journal);
-
 /* Whether it is NULL, or says nothing: no former run has begun it, and it has no records. */
 bool wb__journal_is_empty(const wb__journal *journal);
 

@@ -27,7 +27,7 @@ struct wb_sink {
     bool existing;
     bool keeps_others; /* wb__sink_keep_others, and what it was told */
     uint64_t set, member;
-    bool kept; /* wb__sink_open_kept */
+    bool kept; /* wb__sink_open_as */
     bool published;
     mode_t mode; /* of the existing file, as its owner and group */
     uid_t uid;

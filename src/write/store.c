@@ -52,11 +52,10 @@ static wb_status hash_output(wb__context *context, wb__output *output, wb__sha25
     return wb__store_end_digest(context, hash, output);
 }
 
-wb_status wb__store_digest(wb__context *context, wb_writer *writer, wb__output *output)
+wb_status wb__store_digest(wb__context *context, wb__output *output)
 {
     wb__sha256 hash;
     uint8_t *chunk = wb__alloc(&context->allocator, CHUNK);
-    (void)writer;
     if (chunk == NULL)
         return wb__fail_memory(context);
     wb_status status = wb__sha256_open(&hash, context);

@@ -281,7 +281,7 @@ wb_status wb__store_plan_whole(wb__context *context, wb_writer *writer, const ch
 wb_status wb__store_begin(wb__context *context, wb_writer *writer);
 
 /* Computes the digest of a blob, all of which was written. */
-wb_status wb__store_digest(wb__context *context, wb_writer *writer, wb__output *output);
+wb_status wb__store_digest(wb__context *context, wb__output *output);
 
 /* All blobs into their places, then the manifest. */
 wb_status wb__store_commit(wb__context *context, wb_writer *writer);
