@@ -2188,7 +2188,8 @@ typedef struct wb_convert_policy {
 } wb_convert_policy;
 
 /*
- * Plans a conversion. Reads headers and the files beside the weights, and nothing else.
+ * Plans a conversion. Reads headers, the files beside the weights, adapters, which stay in memory, and factors of
+ * whole tensors, and nothing else.
  *
  * model       borrowed until wb_conversion_free; READ access is safest
  * policy      NULL: as it is; read during the call

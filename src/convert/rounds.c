@@ -14,19 +14,20 @@
 
 #include "core/clock.h"
 #include "cpu/cpu.h"
+#include "open/decoder.h"
 
 #define WORKERS_MAX 64
-#define ROUND_FIRST 16                 /* chunks of a worker */
-#define ROUND_LEAST 4                  /* chunks */
-#define ROUND_MAX 4096                 /* chunks */
-#define ROUND_SHORT 100000000          /* nanoseconds */
-#define ROUND_LONG 400000000           /* nanoseconds */
-#define SPAN_MAX 64                    /* chunks */
-#define SPAN_BYTES ((uint64_t)4 << 20) /* of the result, at most, unless a chunk has more */
-#define SPAN_LEAST ((uint64_t)256 << 10)
-#define BLOBS_A_ROUND 256              /* each of which waits for the disk */
-#define BUFFERS 3                      /* one is filled as others are written */
-#define READ_BYTES ((uint64_t)2 << 20) /* that wb_tensor_read takes beside what it fills */
+#define ROUND_FIRST 16                   /* chunks of a worker */
+#define ROUND_LEAST 4                    /* chunks */
+#define ROUND_MAX 4096                   /* chunks */
+#define ROUND_SHORT 100000000            /* nanoseconds */
+#define ROUND_LONG 400000000             /* nanoseconds */
+#define SPAN_MAX 64                      /* chunks */
+#define SPAN_BYTES ((uint64_t)4 << 20)   /* of the result, at most, unless a chunk has more */
+#define SPAN_LEAST ((uint64_t)512 << 10) /* that is written past the page cache */
+#define BLOBS_A_ROUND 256                /* each of which waits for the disk */
+#define BUFFERS 3                        /* one is filled as others are written */
+#define READ_BYTES ((uint64_t)2 << 20)   /* that wb_tensor_read takes beside what it fills */
 /* What a worker takes beside its spans, with chunks of rows that are not too long. */
 #define REST_BYTES (READ_BYTES + WB__AHEAD_BYTES + 3 * WB__CHUNK_ELEMENTS * sizeof(float))
 
@@ -58,6 +59,7 @@ typedef struct runner {
     atomic_size_t taken;  /* chunks that a former run had written */
     atomic_size_t next;
     atomic_bool failed;
+    uint64_t memory; /* that workers may take together */
     uint64_t span_bytes;
     wb__chunk_sizes sizes; /* the largest of all chunks; of parts, of all spans */
     size_t worker_bytes;
@@ -99,6 +101,29 @@ static uint64_t buffer_bytes(uint64_t bytes)
     return bytes == 0 ? 0 : (bytes / WB_BEHIND_ALIGNMENT + 2) * WB_BEHIND_ALIGNMENT;
 }
 
+/* A tensor that its values come from; of several, which are alike, the first. */
+static uint64_t first_source(const wb_conversion *plan, const wb__planned *row)
+{
+    uint64_t numbers = wb__tensors_numbers(&plan->model->tensors);
+    uint64_t source = row->pieces != NULL ? row->pieces[0] : row->source;
+    return source < numbers ? source : plan->insight->names.views[source - numbers].parts[0];
+}
+
+/* What stays in memory of tensors that are read whole, whoever reads some rows of them. */
+static uint64_t held_bytes(const wb_conversion *plan)
+{
+    uint64_t most = 0;
+    for (size_t i = 0; i < plan->tensors.count; i++) {
+        const wb__planned *row = wb__planned_at(plan, i);
+        const wb__packed *packed = NULL;
+        if (row->source != WB__NO_SOURCE && row->by_view)
+            (void)wb__tensors_stored(&plan->model->tensors, first_source(plan, row), &packed);
+        uint64_t bytes = wb__decoder_holds(packed);
+        most = bytes > most ? bytes : most;
+    }
+    return WB__HELD * most;
+}
+
 static void measure_workers(runner *r)
 {
     for (size_t i = 0; i < r->plan->tensors.count; i++) {
@@ -130,17 +155,19 @@ static uint64_t find_span_bytes(uint64_t max_memory)
 static wb_status make_workers(runner *r)
 {
     wb__context *context = r->out->context;
-    r->span_bytes = find_span_bytes(r->plan->max_memory);
+    uint64_t held = held_bytes(r->plan);
+    r->memory = r->plan->max_memory > held ? r->plan->max_memory - held : 0;
+    r->span_bytes = find_span_bytes(r->memory);
     measure_workers(r);
     uint64_t bytes = WB_BEHIND_ALIGNMENT + BUFFERS * sum_of(r->sizes.parts) + r->sizes.raw +
                      r->sizes.values + r->sizes.again;
     if (!wb__to_size(bytes, &r->worker_bytes))
         return wb__fail_memory(context);
-    uint64_t fit = r->plan->max_memory / (bytes + READ_BYTES);
+    uint64_t fit = r->memory / (bytes + READ_BYTES);
     if (fit == 0) {
-        wb_status status = wb__plan_note(
-            r->out->plan, context, WB_WARNING, WB__FINDING_CONVERT_META, WB__STR(""),
-            "the rows of the largest tensor need more memory than was allowed; they get it");
+        wb_status status =
+            wb__plan_note(r->out->plan, context, WB_WARNING, WB__FINDING_CONVERT_META, WB__STR(""),
+                          "the largest tensor needs more memory than was allowed; it gets it");
         if (status != WB_OK)
             return status;
     }
@@ -148,7 +175,7 @@ static wb_status make_workers(runner *r)
                       : fit < WORKERS_MAX                                ? (size_t)fit
                                                                          : WORKERS_MAX;
     r->crew = r->worker_count;
-    atomic_init(&r->left, r->plan->max_memory < SIZE_MAX ? (size_t)r->plan->max_memory : SIZE_MAX);
+    atomic_init(&r->left, r->memory < SIZE_MAX ? (size_t)r->memory : SIZE_MAX);
     r->workers = wb__alloc_zeroed(&r->plan->allocator, r->worker_count * sizeof *r->workers);
     r->list = wb__alloc(&r->plan->allocator, ROUND_MAX * sizeof *r->list);
     r->written = wb__alloc(&r->plan->allocator, ROUND_MAX * sizeof *r->written);
@@ -496,10 +523,12 @@ static wb_status write_down(runner *r)
 /* Rounds are long enough to keep everybody busy, and short enough to hear of: types differ by a factor of a thousand. */
 static void fit_rounds(runner *r, uint64_t took)
 {
-    if (took > ROUND_LONG && r->full / 2 >= ROUND_LEAST)
-        r->full /= 2;
-    else if (took < ROUND_SHORT && r->count == r->full && r->full * 2 <= ROUND_MAX)
+    if (took > ROUND_LONG) {
+        r->full /= (size_t)(took / ROUND_LONG + 1);
+        r->full = r->full > ROUND_LEAST ? r->full : ROUND_LEAST;
+    } else if (took < ROUND_SHORT && r->count == r->full && r->full * 2 <= ROUND_MAX) {
         r->full *= 2;
+    }
 }
 
 static wb_status do_round(runner *r)
@@ -572,7 +601,8 @@ wb_status wb__rounds_do(wb__delivery *out, wb__journal *journal, bool *taken)
 {
     runner r = {.out = out, .plan = out->plan, .journal = journal};
     wb_status status = make_workers(&r);
-    r.full = r.worker_count * ROUND_FIRST;
+    unsigned processors = wb__cpu_count();
+    r.full = (r.worker_count < processors ? r.worker_count : processors) * ROUND_FIRST;
     if (status == WB_OK)
         status = do_all(&r);
     *taken = atomic_load(&r.taken) > 0;

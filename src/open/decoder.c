@@ -179,37 +179,54 @@ static size_t plan_groups(wb__decoder *decoder)
            (size_t)scale_bytes(decoder, WB__PART_BIASES);
 }
 
-/* ---- what is read whole ---- */
+/* ---- rows of FP8 with a scale for each block ---- */
+
+static uint64_t scale_row_bytes(const wb__decoder *decoder)
+{
+    const wb__kind *scales = stored_kind(decoder->model, decoder->packed->parts[WB__PART_SCALES]);
+    return scales->shape[scales->rank - 1] * (scales->dtype->block_bits / 8);
+}
 
 static wb_status run_fp8_rows(wb__decoder *decoder, uint64_t first, size_t units, uint8_t *dst)
 {
-    const wb__kind *kind = &decoder->packed->kind;
-    uint64_t rows = kind->shape[kind->rank - 2];
+    const wb__packed *packed = decoder->packed;
+    const wb__kind *kind = &packed->kind;
+    const wb__kind *scales = stored_kind(decoder->model, packed->parts[WB__PART_SCALES]);
+    uint64_t rows = kind->shape[kind->rank - 2], scale_rows = scales->shape[scales->rank - 2];
     uint64_t columns = kind->shape[kind->rank - 1];
-    const wb__kind *scales = stored_kind(decoder->model, decoder->packed->parts[WB__PART_SCALES]);
-    uint64_t scale_rows = scales->shape[scales->rank - 2];
-    uint64_t scale_size =
-        scale_rows * scales->shape[scales->rank - 1] * (scales->dtype->block_bits / 8);
+    size_t scale_bytes = (size_t)scale_row_bytes(decoder);
+    uint8_t *weight = decoder->memory + scale_bytes;
     float *values = (float *)(void *)dst;
-    while (units > 0) { /* one matrix of a stack at a time */
-        uint64_t matrix = first / rows;
+    while (units > 0) { /* rows that share their scales */
         uint64_t row = first % rows;
-        size_t n = rows - row < units ? (size_t)(rows - row) : units;
-        wb__fp8_block tensor = {.weight = decoder->parts[WB__PART_VALUES] + matrix * rows * columns,
-                                .scales = decoder->parts[WB__PART_SCALES] + matrix * scale_size,
+        uint64_t in_block = packed->rows - row % packed->rows;
+        uint64_t left = rows - row < in_block ? rows - row : in_block;
+        size_t n = left < units ? (size_t)left : units;
+        uint64_t scale_row = first / rows * scale_rows + row / packed->rows;
+        wb_status status = read_part(decoder, WB__PART_SCALES, scale_row * scale_bytes,
+                                     decoder->memory, scale_bytes);
+        if (status == WB_OK)
+            status =
+                read_part(decoder, WB__PART_VALUES, first * columns, weight, n * (size_t)columns);
+        if (status != WB_OK)
+            return status;
+        wb__fp8_block tensor = {.weight = weight,
+                                .scales = decoder->memory,
                                 .weight_dtype = WB_DTYPE_F8_E4M3,
                                 .scales_dtype = scales->dtype->id,
-                                .out = rows,
+                                .out = n,
                                 .in = columns,
-                                .block_rows = decoder->packed->rows,
-                                .block_columns = decoder->packed->group};
-        wb__fp8_block_decode(decoder->features, &tensor, row, n, values);
+                                .block_rows = packed->rows,
+                                .block_columns = packed->group};
+        wb__fp8_block_decode(decoder->features, &tensor, 0, n, values);
         values += n * columns;
         first += n;
         units -= n;
     }
     return WB_OK;
 }
+
+/* ---- what is read whole ---- */
 
 static wb_status run_int4_rows(wb__decoder *decoder, uint64_t first, size_t units, uint8_t *dst)
 {
@@ -233,21 +250,59 @@ static wb_status run_int4_rows(wb__decoder *decoder, uint64_t first, size_t unit
     return WB_OK;
 }
 
-static wb_status read_whole(wb__decoder *decoder)
+static wb_status take_memory(wb__decoder *decoder, size_t bytes)
 {
-    uint8_t *to = decoder->memory;
-    for (int part = 0; part < WB__PARTS; part++) {
+    decoder->memory_bytes = bytes;
+    decoder->memory = wb__alloc(&decoder->context->allocator, bytes);
+    return decoder->memory == NULL ? wb__fail_memory(decoder->context) : WB_OK;
+}
+
+static wb_status read_parts(void *ctx, uint8_t *dst)
+{
+    wb__decoder *decoder = ctx;
+    wb_status status = WB_OK;
+    for (int part = 0; part < WB__PARTS && status == WB_OK; part++) {
         uint32_t of = decoder->packed->parts[part];
         if (of == WB__NO_TENSOR)
             continue;
-        const wb__kind *kind = stored_kind(decoder->model, of);
-        wb_status status = read_part(decoder, (wb__part)part, 0, to, (size_t)kind->bytes);
-        if (status != WB_OK)
-            return status;
-        decoder->parts[part] = to;
-        to += kind->bytes;
+        size_t bytes = (size_t)stored_kind(decoder->model, of)->bytes;
+        status = read_part(decoder, (wb__part)part, 0, dst, bytes);
+        dst += bytes;
     }
-    return WB_OK;
+    return status;
+}
+
+/* Whether reading a part asks the holder for something itself. */
+static bool has_storing(const wb__decoder *decoder)
+{
+    bool has = false;
+    for (int part = 0; part < WB__PARTS && !has; part++)
+        has = decoder->files[part].storing != NULL;
+    return has;
+}
+
+/* All parts of a tensor, one behind another, which stay for whoever wants some of it next. */
+static wb_status read_whole(wb__decoder *decoder)
+{
+    size_t bytes;
+    wb_status status;
+    if (!wb__to_size(decoder->packed->kind.bytes, &bytes))
+        return wb__fail_memory(decoder->context);
+    if (has_storing(decoder)) {
+        status = take_memory(decoder, bytes);
+        if (status == WB_OK)
+            status = read_parts(decoder, decoder->memory);
+    } else {
+        status = wb__holder_hold(decoder->model->holder, decoder->context, decoder->stored, bytes,
+                                 read_parts, decoder, &decoder->held);
+    }
+    const uint8_t *at = decoder->held != NULL ? decoder->held->data : decoder->memory;
+    for (int part = 0; part < WB__PARTS && status == WB_OK; part++) {
+        uint32_t of = decoder->packed->parts[part];
+        decoder->parts[part] = of == WB__NO_TENSOR ? NULL : at;
+        at += of == WB__NO_TENSOR ? 0 : (size_t)stored_kind(decoder->model, of)->bytes;
+    }
+    return status;
 }
 
 static bool is_blocks(const wb__packed *packed)
@@ -269,7 +324,13 @@ static wb_status fail_unsupported(wb__decoder *decoder)
 
 static bool is_read_whole(const wb__packed *packed)
 {
-    return packed != NULL && packed->scheme >= WB__SCHEME_FP8_BLOCK;
+    return packed != NULL &&
+           (packed->scheme == WB__SCHEME_AWQ || packed->scheme == WB__SCHEME_GPTQ);
+}
+
+uint64_t wb__decoder_holds(const wb__packed *packed)
+{
+    return is_read_whole(packed) ? packed->kind.bytes : 0;
 }
 
 const wb__dtype *wb__decoder_gives(const wb__packed *packed, const wb__dtype *to)
@@ -295,15 +356,16 @@ wb_status wb__decoder_open(wb__decoder *decoder, const wb_model *model, wb__cont
     decoder->to = wb__decoder_gives(packed, to);
     open_parts(decoder);
     const wb__kind *kind = packed != NULL ? &packed->kind : stored_kind(model, (uint32_t)stored);
-    size_t bytes_per_unit = 0;
-    uint64_t bytes = 0;
+    uint64_t bytes_per_unit = 0, bytes = 0;
     if (is_read_whole(packed)) {
-        bool rows_of_8 = packed->scheme != WB__SCHEME_FP8_BLOCK;
-        if (rows_of_8 && (packed->bits != 4 || kind->shape[0] % 8 != 0))
+        if (packed->bits != 4 || kind->shape[0] % 8 != 0)
             return fail_unsupported(decoder);
-        decoder->unit = kind->shape[kind->rank - 1] * (rows_of_8 ? 8 : 1);
-        decoder->run = rows_of_8 ? run_int4_rows : run_fp8_rows;
-        bytes = kind->bytes;
+        decoder->unit = kind->shape[kind->rank - 1] * 8;
+        decoder->run = run_int4_rows;
+    } else if (packed != NULL && packed->scheme == WB__SCHEME_FP8_BLOCK) {
+        decoder->unit = bytes_per_unit = kind->shape[kind->rank - 1];
+        decoder->run = run_fp8_rows;
+        bytes = scale_row_bytes(decoder);
     } else {
         bytes_per_unit = is_blocks(packed) ? plan_blocks(decoder) : plan_groups(decoder);
         if (bytes_per_unit == 0)
@@ -312,19 +374,15 @@ wb_status wb__decoder_open(wb__decoder *decoder, const wb_model *model, wb__cont
     decoder->units = decoder->unit == 0 ? 0 : kind->elements / decoder->unit;
     uint64_t batch = decoder->unit == 0 ? 0 : BATCH_ELEMENTS / decoder->unit;
     decoder->batch = batch == 0 ? 1 : (size_t)batch;
-    uint32_t global = packed == NULL ? WB__NO_TENSOR : packed->parts[WB__PART_GLOBAL_SCALE];
-    if (!is_read_whole(packed))
-        bytes = (uint64_t)decoder->batch * bytes_per_unit +
-                (global == WB__NO_TENSOR ? 0 : stored_kind(model, global)->bytes);
-    if (bytes > SIZE_MAX)
-        return wb__fail_memory(context);
-    decoder->memory_bytes = (size_t)bytes;
-    decoder->memory = wb__alloc(&context->allocator, decoder->memory_bytes);
-    if (decoder->memory == NULL)
-        return wb__fail_memory(context);
     if (is_read_whole(packed))
         return read_whole(decoder);
-    return packed == NULL ? WB_OK : plan_globals(decoder);
+    uint32_t global = packed == NULL ? WB__NO_TENSOR : packed->parts[WB__PART_GLOBAL_SCALE];
+    bytes += decoder->batch * bytes_per_unit +
+             (global == WB__NO_TENSOR ? 0 : stored_kind(model, global)->bytes);
+    if (bytes > SIZE_MAX)
+        return wb__fail_memory(context);
+    wb_status status = take_memory(decoder, (size_t)bytes);
+    return status != WB_OK || packed == NULL ? status : plan_globals(decoder);
 }
 
 void wb__decoder_close(wb__decoder *decoder)
@@ -336,4 +394,6 @@ void wb__decoder_close(wb__decoder *decoder)
         decoder->globals != NULL ? (uint8_t *)(uintptr_t)decoder->globals : decoder->memory;
     wb__free(&decoder->context->allocator, memory, decoder->memory_bytes);
     decoder->memory = NULL;
+    wb__holder_release(decoder->model->holder, decoder->held);
+    decoder->held = NULL;
 }

@@ -3,11 +3,12 @@
  *
  * A decoder gives elements in units: the block of a ggml type, the group of an MLX one, a row where
  * rows share scales. It reads what a run of units needs from the files, wherever the parts lie, and
- * decodes it. AWQ and GPTQ store a weight transposed, and so are read whole when they are opened.
+ * decodes it. AWQ and GPTQ store a weight transposed, and so are read whole (open/holder.h).
  */
 #ifndef WB_OPEN_DECODER_H
 #define WB_OPEN_DECODER_H
 
+#include "open/holder.h"
 #include "open/stored.h"
 #include "quant/hub/hub.h"
 #include "quant/mlx/mlx.h"
@@ -33,7 +34,8 @@ struct wb__decoder {
     bool native;
     const float *globals; /* one, or one for each expert */
     uint64_t units_per_global;
-    const uint8_t *parts[WB__PARTS]; /* read whole */
+    wb__held *held;                  /* what is read whole */
+    const uint8_t *parts[WB__PARTS]; /* of it */
     wb__stored files[WB__PARTS];     /* the bytes of each part there is */
     uint8_t *memory;
     size_t memory_bytes;
@@ -41,6 +43,9 @@ struct wb__decoder {
 
 /* The dtype that a decoder gives where `to` is asked. */
 const wb__dtype *wb__decoder_gives(const wb__packed *packed, const wb__dtype *to);
+
+/* Bytes of a tensor that stay in memory, since it is read whole; 0: none. */
+uint64_t wb__decoder_holds(const wb__packed *packed);
 
 /* Release with wb__decoder_close, also after a failure. */
 wb_status wb__decoder_open(wb__decoder *decoder, const wb_model *model, wb__context *context,

@@ -9,7 +9,7 @@
 struct wb__holder {
     wb_allocator allocator;
     pthread_mutex_t lock;
-    wb__held *last; /* stays, used or not */
+    wb__held *held[WB__HELD]; /* stay, used or not; the one asked for last comes first */
     wb__unpacker *idle[IDLE];
     size_t next; /* the place whose unpacker gives way */
 };
@@ -33,14 +33,25 @@ static void free_held(wb__holder *holder, wb__held *held)
         wb__free(&holder->allocator, held, sizeof *held + held->bytes);
 }
 
+/* Has the one at `place` come first, and those before it one place later. */
+static void put_first(wb__holder *holder, size_t place)
+{
+    wb__held *held = holder->held[place];
+    for (; place > 0; place--)
+        holder->held[place] = holder->held[place - 1];
+    holder->held[0] = held;
+}
+
 void wb__holder_clear(wb__holder *holder)
 {
     for (size_t i = 0; i < IDLE; i++) {
         wb__unpacker_free(holder->idle[i]);
         holder->idle[i] = NULL;
     }
-    free_held(holder, holder->last);
-    holder->last = NULL;
+    for (size_t i = 0; i < WB__HELD; i++) {
+        free_held(holder, holder->held[i]);
+        holder->held[i] = NULL;
+    }
 }
 
 void wb__holder_free(wb__holder *holder)
@@ -55,9 +66,14 @@ void wb__holder_free(wb__holder *holder)
 
 /* ---- whole tensors ---- */
 
+/* In the last place, whose tensor gives way. */
 static wb_status load_held(wb__holder *holder, wb__context *context, size_t tensor, size_t n,
                            wb_status (*load)(void *ctx, uint8_t *dst), void *ctx)
 {
+    wb__held **place = &holder->held[WB__HELD - 1];
+    if (*place != NULL && (*place)->users == 0)
+        free_held(holder, *place);
+    *place = NULL; /* whoever uses it still frees it */
     wb__held *held = n > SIZE_MAX / 2 ? NULL : wb__alloc(&holder->allocator, sizeof *held + n);
     if (held == NULL)
         return wb__fail_memory(context);
@@ -67,7 +83,7 @@ static wb_status load_held(wb__holder *holder, wb__context *context, size_t tens
         free_held(holder, held);
         return status;
     }
-    holder->last = held;
+    *place = held;
     return WB_OK;
 }
 
@@ -75,19 +91,28 @@ wb_status wb__holder_hold(wb__holder *holder, wb__context *context, size_t tenso
                           wb_status (*load)(void *ctx, uint8_t *dst), void *ctx, wb__held **held)
 {
     wb_status status = WB_OK;
+    size_t place = 0;
     (void)pthread_mutex_lock(&holder->lock);
-    if (holder->last == NULL || holder->last->tensor != tensor) {
-        if (holder->last != NULL && holder->last->users == 0)
-            free_held(holder, holder->last);
-        holder->last = NULL; /* whoever uses it still frees it */
+    while (place < WB__HELD &&
+           (holder->held[place] == NULL || holder->held[place]->tensor != tensor))
+        place++;
+    if (place == WB__HELD)
         status = load_held(holder, context, tensor, n, load, ctx);
-    }
     if (status == WB_OK) {
-        holder->last->users++;
-        *held = holder->last;
+        put_first(holder, place == WB__HELD ? WB__HELD - 1 : place);
+        *held = holder->held[0];
+        (*held)->users++;
     }
     (void)pthread_mutex_unlock(&holder->lock);
     return status;
+}
+
+static bool is_held(const wb__holder *holder, const wb__held *held)
+{
+    bool is = false;
+    for (size_t i = 0; i < WB__HELD && !is; i++)
+        is = holder->held[i] == held;
+    return is;
 }
 
 void wb__holder_release(wb__holder *holder, wb__held *held)
@@ -95,7 +120,7 @@ void wb__holder_release(wb__holder *holder, wb__held *held)
     if (held == NULL)
         return;
     (void)pthread_mutex_lock(&holder->lock);
-    if (--held->users == 0 && held != holder->last)
+    if (--held->users == 0 && !is_held(holder, held))
         free_held(holder, held);
     (void)pthread_mutex_unlock(&holder->lock);
 }

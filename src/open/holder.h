@@ -1,8 +1,8 @@
 /*
  * open/holder.h: what reading a tensor piece by piece would otherwise make anew for each piece.
  *
- * Unpackers that nobody uses just now wait at the place they have come to, a few of them; and the tensor
- * that had to be read whole last stays until another has to be, or the model is closed. Both belong to
+ * Unpackers that nobody uses just now wait at the place they have come to, a few of them; and the last
+ * WB__HELD tensors that had to be read whole stay until another has to be, or the model is closed. All belong to
  * an open model and are shared by its threads.
  */
 #ifndef WB_OPEN_HOLDER_H
@@ -11,6 +11,8 @@
 #include "core/core.h"
 
 struct wb__unpacker;
+
+#define WB__HELD 2 /* where one tensor ends and the next begins, threads are at both */
 
 /* A tensor's bytes, in the order of the file. */
 typedef struct wb__held {

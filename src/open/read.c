@@ -21,6 +21,7 @@ typedef struct tensor_reader {
     const wb__selection *selection;
     wb__stored *stored; /* its bytes; NULL where there is a decoder */
     uint64_t tensor_bytes;
+    uint64_t end;    /* tensor bytes behind it are not wanted */
     uint8_t *dst;    /* where the next converted element goes */
     uint8_t *buffer; /* of tensor bytes buffer_at to buffer_at + buffer_bytes */
     size_t buffer_capacity;
@@ -108,6 +109,15 @@ static uint64_t start_of_run(const tensor_reader *reader, uint64_t index)
     return element;
 }
 
+/* Where the last of a single run ends; of several, which may go anywhere, the tensor's end. */
+static uint64_t end_of_runs(const tensor_reader *reader)
+{
+    const wb__selection *selection = reader->selection;
+    if (reader->outer > 0)
+        return reader->tensor_bytes;
+    return bytes_of(reader, start_of_run(reader, 0) + selection->first + selection->count);
+}
+
 /* Fills the buffer with the units that the bytes from `from` to `end` of decoded elements lie in.
  */
 static wb_status decode(tensor_reader *reader, uint64_t from, uint64_t end)
@@ -145,8 +155,8 @@ static wb_status fetch(tensor_reader *reader, uint64_t at, size_t n, const uint8
         amount = reader->buffer_capacity;
         if (reader->backwards)
             from = at + n < amount ? 0 : at + n - amount;
-        if (amount > reader->tensor_bytes - from)
-            amount = (size_t)(reader->tensor_bytes - from);
+        if (amount > reader->end - from)
+            amount = (size_t)(reader->end - from);
     }
     reader->buffer_bytes = 0;
     if (reader->decoder != NULL) {
@@ -286,6 +296,7 @@ wb_status wb__read_selection(const wb_model *model, wb__context *context,
         wb__stored_open(&stored, model, context, number);
         reader.stored = &stored;
     }
+    reader.end = end_of_runs(&reader);
     if (status == WB_OK)
         status = read_into(&reader, slack);
     if (reader.decoder != NULL)
