@@ -450,8 +450,9 @@ WB_API wb_status wb_tensor_read_size(const wb_model *model, uint64_t index, cons
  * dst    `size` bytes, at least what wb_tensor_read_size says; unaligned is fine
  *
  * WB_ERROR_IO names the offset at which a file ended early. Safe on a file that changes, except in
- * MAP mode. Uses at most 3 MiB beside dst; but a tensor that is stored by columns, or compressed and
- * read backwards, is read into memory whole, and stays there until another is or the model is closed.
+ * MAP mode. Uses at most 3 MiB beside dst; but a tensor that is stored by columns or transposed (AWQ,
+ * GPTQ), or compressed and read backwards, is read into memory whole, and the last two of them stay
+ * there until others are or the model is closed.
  * What is compressed is unpacked from front to back, going on where an earlier call has come to, and
  * its checksum compared at its end; damage is a WB_ERROR_FORMAT.
  */
