@@ -89,10 +89,6 @@ bool wb__source_same(const wb__source *a, const wb__source *b);
 /* True if both lead to one regular file. */
 bool wb__path_same(const char *a, const char *b);
 
-/* True if it is of the file of the source. */
-struct stat;
-bool wb__source_has_identity(const wb__source *source, const struct stat *st);
-
 /* True if `path` leads to the file of the source. */
 bool wb__source_is_at(const wb__source *source, const char *path);
 

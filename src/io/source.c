@@ -152,17 +152,12 @@ bool wb__path_same(const char *a, const char *b)
            x.st_ino == y.st_ino;
 }
 
-bool wb__source_has_identity(const wb__source *source, const struct stat *st)
-{
-    bool is_file = source->identity.inode != 0 || source->identity.device != 0;
-    return is_file && source->identity.device == (uint64_t)st->st_dev &&
-           source->identity.inode == (uint64_t)st->st_ino;
-}
-
 bool wb__source_is_at(const wb__source *source, const char *path)
 {
     struct stat st;
-    return stat(path, &st) == 0 && wb__source_has_identity(source, &st);
+    bool is_file = source->identity.inode != 0 || source->identity.device != 0;
+    return is_file && stat(path, &st) == 0 && source->identity.device == (uint64_t)st.st_dev &&
+           source->identity.inode == (uint64_t)st.st_ino;
 }
 
 bool wb__source_is_in(const wb__source *source, wb__context *context, const char *folder)

@@ -59,13 +59,12 @@ static wb_status check_content(void *ctx, const char *name)
     char *path = wb__path_join(&c->context->allocator, c->folder, wb__str_from(name, SIZE_MAX));
     if (path == NULL)
         return wb__fail_memory(c->context);
-    bool is_there = lstat(path, &st) == 0;
-    for (size_t i = 0; is_there && c->source != NULL && i < c->source->source_count; i++)
-        is_source |= wb__source_has_identity(c->source->sources[i], &st);
-    if (is_there && S_ISDIR(st.st_mode))
+    if (lstat(path, &st) == 0 && S_ISDIR(st.st_mode))
         status = fail_target(c->context, path, WB__FINDING_WRITE_EXISTS,
                              "the folder to be replaced holds a folder");
-    else if (is_source)
+    else if (c->source != NULL)
+        status = wb__model_reads(c->source, c->context, path, &is_source);
+    if (status == WB_OK && is_source)
         status = fail_target(c->context, path, WB__FINDING_WRITE_SOURCE,
                              "the folder to be replaced holds a file that is read");
     wb__free(&c->context->allocator, path, strlen(path) + 1);

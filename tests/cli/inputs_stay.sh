@@ -90,8 +90,13 @@ ln blobs/0123 hard/other
 cp adapter/adapter_model.safetensors adapters/4567
 ln -s ../adapters/4567 lora/adapter_model.safetensors
 cp adapter/adapter_config.json lora
+mkdir beside configs
+cp m/model.safetensors beside
+cp m/config.json configs/89ab
+ln -s ../configs/89ab beside/config.json
 snapshot >before
 for to in mlx safetensors; do
+    code 4 convert beside configs --to $to --force
     code 4 convert links blobs --to $to --force
     grep -q 'the folder to be replaced holds a file that is read' message
     code 4 convert m hard --to $to --force
@@ -99,7 +104,7 @@ for to in mlx safetensors; do
     grep -q 'the output would take the place of a file that is read' message
     code 4 convert m links --to $to --force
 done
-rm -r blobs links adapters lora hard
+rm -r blobs links adapters lora hard beside configs
 snapshot >before
 code 5 convert m nowhere/g.gguf
 code 4 convert m '' --to gguf
