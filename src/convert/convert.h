@@ -3,7 +3,7 @@
  *
  * A plan has a row for each tensor of the result: what it is called there, which tensor of the model
  * it comes from, which rows of it and in which order, what is added to its values, and how these are
- * stored before and after. Making it reads headers, the files beside the weights, and factors of whole
+ * stored before and after. Making it reads headers, the files beside the weights, adapters, and factors of whole
  * tensors, and nothing else, so that it can be shown before anything is done (wb__plan_make). Running it
  * (wb__plan_run) cuts the tensors into chunks of rows, which the caller's executor reads, transforms, encodes and
  * writes side by side, in any order, within the memory allowed.

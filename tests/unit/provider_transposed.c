@@ -63,15 +63,8 @@ static void add_order(weights *w, const char *name, uint64_t in, uint64_t group)
 static void add_matrix(weights *w, kind of, const char *module, uint64_t out, uint64_t in,
                        uint64_t group)
 {
-    const uint64_t values[2] = {of == AWQ ? in : in / 8, of == AWQ ? out / 8 : out};
-    const uint64_t scales[2] = {in / group, out}, zeros[2] = {in / group, out / 8};
     char name[160];
-    (void)snprintf(name, sizeof name, "%s.qweight", module);
-    weights_raw(w, name, "I32", values, 2, 4);
-    (void)snprintf(name, sizeof name, "%s.scales", module);
-    weights_floats(w, name, "BF16", scales, 2);
-    (void)snprintf(name, sizeof name, "%s.qzeros", module);
-    weights_raw(w, name, "I32", zeros, 2, 4);
+    weights_int4(w, of == AWQ, module, out, in, group);
     (void)snprintf(name, sizeof name, "%s.g_idx", module);
     if (of == GPTQ)
         add_order(w, name, in, group);

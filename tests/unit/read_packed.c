@@ -39,19 +39,6 @@ static void add_fp8(weights *w, const char *name, const uint64_t *shape, int ran
     weights_floats(w, scale, "F32", scales, rank);
 }
 
-static void add_int4(weights *w, bool awq, const char *module, uint64_t out, uint64_t in)
-{
-    const uint64_t values[2] = {awq ? in : in / 8, awq ? out / 8 : out};
-    const uint64_t scales[2] = {in / 16, out}, zeros[2] = {in / 16, out / 8};
-    char name[160];
-    (void)snprintf(name, sizeof name, "%s.qweight", module);
-    weights_raw(w, name, "I32", values, 2, 4);
-    (void)snprintf(name, sizeof name, "%s.scales", module);
-    weights_floats(w, name, "BF16", scales, 2);
-    (void)snprintf(name, sizeof name, "%s.qzeros", module);
-    weights_raw(w, name, "I32", zeros, 2, 4);
-}
-
 typedef struct subject {
     uint64_t index, rows, columns, bytes;
     float *whole;
@@ -132,7 +119,7 @@ static void int4_rows(void **state)
         for (int i = 0; i < 3; i++) {
             char name[8];
             (void)snprintf(name, sizeof name, "m%d", i);
-            add_int4(w, awq != 0, name, 64, 128);
+            weights_int4(w, awq != 0, name, 64, 128, 16);
         }
         const wb_model *model = weights_open_as(w, WB_ACCESS_READ, &allocator);
         subject s[3];

@@ -130,6 +130,21 @@ static inline void weights_mlx(weights *w, const char *module, const char *mode,
                                 (int)(next_random(&w->random) >> 40) % 12);
 }
 
+/* The parts of an AWQ or GPTQ matrix [out, in] of four bits, with scales in BF16; g_idx is the caller's. */
+static inline void weights_int4(weights *w, bool awq, const char *module, uint64_t out, uint64_t in,
+                                uint64_t group)
+{
+    const uint64_t values[2] = {awq ? in : in / 8, awq ? out / 8 : out};
+    const uint64_t scales[2] = {in / group, out}, zeros[2] = {in / group, out / 8};
+    char name[160];
+    (void)snprintf(name, sizeof name, "%s.qweight", module);
+    weights_raw(w, name, "I32", values, 2, 4);
+    (void)snprintf(name, sizeof name, "%s.scales", module);
+    weights_floats(w, name, "BF16", scales, 2);
+    (void)snprintf(name, sizeof name, "%s.qzeros", module);
+    weights_raw(w, name, "I32", zeros, 2, 4);
+}
+
 static inline void weights_write(weights *w)
 {
     char *path = text_of("%s/model.safetensors", w->folder);
