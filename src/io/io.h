@@ -92,9 +92,6 @@ bool wb__path_same(const char *a, const char *b);
 /* True if `path` leads to the file of the source. */
 bool wb__source_is_at(const wb__source *source, const char *path);
 
-/* True if the source was opened by a path, and the file lies in that folder. */
-bool wb__source_is_in(const wb__source *source, wb__context *context, const char *folder);
-
 /* ---- window ---- */
 
 typedef struct wb__window {

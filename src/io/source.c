@@ -160,18 +160,6 @@ bool wb__source_is_at(const wb__source *source, const char *path)
            source->identity.inode == (uint64_t)st.st_ino;
 }
 
-bool wb__source_is_in(const wb__source *source, wb__context *context, const char *folder)
-{
-    const char *slash = strrchr(source->label, '/');
-    wb__str name = wb__str_from(slash == NULL ? source->label : slash + 1, SIZE_MAX);
-    if (!source->from_path)
-        return false;
-    char *path = wb__path_join(&context->allocator, folder, name);
-    bool is_in = path == NULL || wb__source_is_at(source, path); /* rather refuse than be wrong */
-    wb__free(&context->allocator, path, folder == NULL || path == NULL ? 0 : strlen(path) + 1);
-    return is_in;
-}
-
 /* ---- descriptors ---- */
 
 int wb__source_borrow_fd(const wb__source *source, wb__context *context)

@@ -65,8 +65,8 @@ static wb_status check_content(void *ctx, const char *name)
     else if (c->source != NULL)
         status = wb__model_reads(c->source, c->context, path, &is_source);
     if (status == WB_OK && is_source)
-        status = fail_target(c->context, path, WB__FINDING_WRITE_SOURCE,
-                             "the folder to be replaced holds a file that is read");
+        status = fail_target(c->context, c->folder, WB__FINDING_WRITE_SOURCE,
+                             "the output is the folder of a file that is read");
     wb__free(&c->context->allocator, path, strlen(path) + 1);
     return status;
 }
@@ -90,19 +90,13 @@ static wb_status check_folder(wb__context *context, wb_writer *writer)
 {
     struct stat st;
     const char *path = writer->folder;
-    const wb_model *source = writer->source;
     if (lstat(path, &st) != 0)
         return errno == ENOENT ? WB_OK : wb__fail_os(context, errno, "cannot look at the output");
     if (!(writer->flags & WB_WRITE_FORCE) || !S_ISDIR(st.st_mode))
         return fail_target(context, path, WB__FINDING_WRITE_EXISTS,
                            S_ISDIR(st.st_mode) ? "the folder is there already"
                                                : "something else than a folder is there already");
-    for (size_t i = 0; source != NULL && i < source->source_count; i++) {
-        if (wb__source_is_in(source->sources[i], context, path))
-            return fail_target(context, path, WB__FINDING_WRITE_SOURCE,
-                               "the output is the folder of a file that is read");
-    }
-    content c = {context, path, source};
+    content c = {context, path, writer->source};
     writer->replaces_folder = true;
     return wb__folder_list(context, path, check_content, &c);
 }

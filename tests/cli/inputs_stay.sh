@@ -98,7 +98,7 @@ snapshot >before
 for to in mlx safetensors; do
     code 4 convert beside configs --to $to --force
     code 4 convert links blobs --to $to --force
-    grep -q 'the folder to be replaced holds a file that is read' message
+    grep -q 'the output is the folder of a file that is read' message
     code 4 convert m hard --to $to --force
     code 4 convert m adapters --to $to --force --lora lora
     grep -q 'the output would take the place of a file that is read' message
