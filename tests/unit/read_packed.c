@@ -136,7 +136,7 @@ static void int4_rows(void **state)
             }
         }
         /* Of each once: the third, which was read last, is there no more when the first is read. */
-        assert_in_range(bytes_read, s[0].bytes, 3 * s[0].bytes);
+        assert_true(s[0].bytes <= bytes_read && bytes_read <= 3 * s[0].bytes);
         for (int i = 0; i < 3; i++)
             free(s[i].whole);
         weights_free(w);
@@ -147,5 +147,5 @@ static void int4_rows(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(fp8_rows), cmocka_unit_test(int4_rows)};
-    return cmocka_run_group_tests_name("read_packed", tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }
