@@ -117,14 +117,14 @@ static void int4_rows(void **state)
         weights *w = weights_new(config);
         free(config);
         for (int i = 0; i < 3; i++) {
-            char name[8];
+            char name[16];
             (void)snprintf(name, sizeof name, "m%d", i);
             weights_int4(w, awq != 0, name, 64, 128, 16);
         }
         const wb_model *model = weights_open_as(w, WB_ACCESS_READ, &allocator);
         subject s[3];
         for (int i = 0; i < 3; i++) {
-            char name[16];
+            char name[32];
             (void)snprintf(name, sizeof name, "m%d.qweight", i);
             s[i] = look_at(model, name);
         }
