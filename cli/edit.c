@@ -72,32 +72,29 @@ static int add_edit(edit_job *job, option_id option, const char *word)
 
 /* ---- answers ---- */
 
-static void answer(const arguments *args, const char *path, const wb_edited *edited)
+void edit_answer_json(const char *path, const wb_edited *edited)
 {
     static const char *const ways[] = {"nothing", "header", "insert", "new file"};
-    static const char *const dry[] = {"nothing to do", "the header would be written over",
-                                      "room would be made in front of the data",
-                                      "a new file would take its place"};
-    static const char *const done[] = {"nothing to do", "the header was written over",
-                                       "room was made in front of the data",
-                                       "a new file has taken its place"};
-    if (args->given[OPTION_JSON]) {
-        wb_json json = out_json(out_stdout());
-        wb_json_begin(&json, '{');
-        json_text(&json, "path", path);
-        json_text(&json, "way", ways[edited->way]);
-        json_number(&json, "header_bytes", edited->header_bytes);
-        json_number(&json, "inserted", edited->inserted);
-        json_number(&json, "bytes", edited->bytes);
-        wb_json_end(&json, '}');
-        out_json_end(&json);
-        return;
-    }
-    if (!args->given[OPTION_DRY_RUN])
-        return;
+    wb_json json = out_json(out_stdout());
+    wb_json_begin(&json, '{');
+    json_text(&json, "path", path);
+    json_text(&json, "way", ways[edited->way]);
+    json_number(&json, "header_bytes", edited->header_bytes);
+    json_number(&json, "inserted", edited->inserted);
+    json_number(&json, "bytes", edited->bytes);
+    wb_json_end(&json, '}');
+    out_json_end(&json);
+}
+
+/* What a run without --dry-run would do. */
+static void answer_dry(const char *path, const wb_edited *edited)
+{
+    static const char *const ways[] = {"nothing to do", "the header would be written over",
+                                       "room would be made in front of the data",
+                                       "a new file would take its place"};
     text line = {0};
     text_add_shown(&line, path, strlen(path));
-    text_addf(&line, ": %s", (args->given[OPTION_DRY_RUN] ? dry : done)[edited->way]);
+    text_addf(&line, ": %s", ways[edited->way]);
     if (edited->way != WB_EDIT_NOTHING) {
         text_adds(&line, ", ");
         text_add_size(&line, edited->header_bytes);
@@ -137,7 +134,10 @@ static int run(const arguments *args, const char *path, const wb_edit *edits, si
         return status == WB_ERROR_NOT_FOUND && error.name[0] != '\0' ? EXIT_USAGE
                                                                      : exit_code_of(status);
     }
-    answer(args, path, &edited);
+    if (args->given[OPTION_JSON])
+        edit_answer_json(path, &edited);
+    else if (args->given[OPTION_DRY_RUN])
+        answer_dry(path, &edited);
     return EXIT_CLEAN;
 }
 

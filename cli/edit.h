@@ -38,6 +38,9 @@ const char *edit_read_array(const char *json, size_t n, edit_value *to);
 /* Appends the text of a file. 0, or the exit code after saying why not. */
 int edit_read_text(const char *path, text *to);
 
+/* The answer of --json. */
+void edit_answer_json(const char *path, const wb_edited *edited);
+
 /* Carries the edits of the command line out on the config.json of a folder. The exit code. */
 int edit_config(const arguments *args, const char *folder);
 

@@ -179,7 +179,7 @@ static int apply(text *config, option_id option, const char *word)
         code =
             report_usage("--%s takes two words with '=' between them", option_table[option].name);
     else if (!find_path(config->ptr, key.ptr, &m))
-        code = fail_key(key.ptr, "leads through something that is no object");
+        code = fail_key(key.ptr, "leads through what is no object; --set NAME={...} makes one");
     if (code == 0 && option == OPTION_SET_FILE) {
         text file = {0};
         code = edit_read_text(behind, &file);
@@ -209,33 +209,52 @@ static int apply(text *config, option_id option, const char *word)
     return code;
 }
 
+/* Puts the text in the place of the file. */
+static int write_config(const char *path, const text *config)
+{
+    out *file = out_file(path);
+    if (file == NULL)
+        return EXIT_IO;
+    out_write(file, config->ptr, config->len);
+    return out_commit(file, 0);
+}
+
+/* Writes what was edited, and says so. */
+static int finish(const arguments *args, const char *path, const text *was, const text *config)
+{
+    bool same = was->len == config->len && memcmp(was->ptr, config->ptr, was->len) == 0;
+    const wb_edited edited = {.size = sizeof edited,
+                              .way = same ? WB_EDIT_NOTHING : WB_EDIT_NEW_FILE,
+                              .bytes = config->len};
+    int code = same || args->given[OPTION_DRY_RUN] ? 0 : write_config(path, config);
+    if (code == 0 && args->given[OPTION_JSON])
+        edit_answer_json(path, &edited);
+    else if (code == 0 && args->given[OPTION_DRY_RUN])
+        out_content(out_stdout(), config->ptr, config->len);
+    return code;
+}
+
 int edit_config(const arguments *args, const char *folder)
 {
-    text path = {0}, config = {0};
+    text path = {0}, was = {0}, config = {0};
     wb_error error;
     text_adds(&path, folder);
     text_adds(&path, "/config.json");
-    int code = edit_read_text(path.ptr, &config);
-    wb_status status =
-        code == 0 ? wb_json_walk(config.ptr, config.len, nothing, NULL, &error) : WB_OK;
-    if (status == WB_OK && code == 0 && config.ptr[skip_space(config.ptr, 0)] != '{') {
-        code = report_path(EXIT_BAD_INPUT, path.ptr, "it is no object");
-    }
+    int code = edit_read_text(path.ptr, &was);
+    wb_status status = code == 0 ? wb_json_walk(was.ptr, was.len, nothing, NULL, &error) : WB_OK;
     if (status != WB_OK) {
         report_error(path.ptr, &error);
         code = exit_code_of(status);
+    } else if (code == 0 && was.ptr[skip_space(was.ptr, 0)] != '{') {
+        code = report_path(EXIT_BAD_INPUT, path.ptr, "it is no object");
     }
+    text_add(&config, was.ptr, code == 0 ? was.len : 0);
     for (size_t i = 0; i < args->edit_count && code == 0; i++)
         code = apply(&config, args->edits[i].option, args->edits[i].value);
-    if (code == 0 && args->given[OPTION_DRY_RUN]) {
-        out_content(out_stdout(), config.ptr, config.len);
-    } else if (code == 0 && args->edit_count != 0) {
-        out *file = out_file(path.ptr);
-        if (file != NULL)
-            out_write(file, config.ptr, config.len);
-        code = file == NULL ? EXIT_IO : out_commit(file, 0);
-    }
+    if (code == 0)
+        code = finish(args, path.ptr, &was, &config);
     text_free(&path);
+    text_free(&was);
     text_free(&config);
     return code;
 }

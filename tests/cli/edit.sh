@@ -191,4 +191,14 @@ config(["--rename", "list=array"], text.replace("list", "array"))
 config(["--rename", "a=list"], text, code=4)
 config(["--set", "a.b=1"], text, code=4)
 config(["--drop", "x"], text, code=4)
+# What was done, or would be; nothing is written where nothing changes.
+open("hf/config.json", "w").write(text)
+for more in (["--dry-run"], []):
+    answer = json.loads(wb("edit", "hf", "--json", "--set", "a=22", *more))
+    assert answer == {"path": "hf/config.json", "way": "new file", "header_bytes": 0, "inserted": 0,
+                      "bytes": len(text) + 1}, answer
+    assert (open("hf/config.json").read() == text) == bool(more)
+was = os.stat("hf/config.json").st_ino
+assert json.loads(wb("edit", "hf", "--json", "--set", "a=22"))["way"] == "nothing"
+assert os.stat("hf/config.json").st_ino == was
 P

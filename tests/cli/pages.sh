@@ -1,0 +1,69 @@
+# Every command that the README, the pages and the manual show does what they say, as it stands there: with a real
+# model under the names that they give it, and drivers that are none.
+
+# The commands of a page, without what is in brackets, which may be left out, and what is told of them.
+on_page() {
+    sed -n 's/^    \(wb .*\)/\1/p' "$1" | sed 's/ \[[^]]*\]//g; s/   .*//; s/ # .*//'
+}
+
+# Those of a page of the manual, but for other programs and other people's stores.
+in_manual() {
+    sed -n '/^.SH EXAMPLES/,/^.SH SEE/s/^\.B \(wb .*\)/\1/p' "$1" |
+        sed "s/\\\\-/-/g; s/\\\\(aq/'/g; s/\\\\(ti/~/g; / jq /d; /--store/d"
+}
+
+# What they take for granted.
+prepare() {
+    ln -s "$SOURCE/demo/tiny-pycode" from
+    cp -r from/. model
+    cp -r from/. llama
+    wb edit llama --set 'rope_scaling={"type": "linear", "factor": 1.0}'
+    cp from/model.safetensors model.safetensors
+    cp from/model.safetensors m.safetensors
+    mkdir parts models
+    ln -s ../llama models/llama
+    wb convert from model.gguf --to gguf
+    wb convert from llama.gguf --to gguf
+    wb convert from llama-Q4_K_M.gguf --quant Q4_K_M
+    wb convert from parts/model.gguf --max-shard-size 2M
+    wb convert from llama3 --to ollama
+    head -c 2000000 model.gguf >download.gguf
+    head -c 65536 model.gguf >weights.f32
+    wb codec encode --type Q4_K --cols 4096 weights.f32 weights.q4_k
+    printf '{{ messages }}' >chat.jinja
+}
+
+# Runs the commands of a page one after another.
+try() {
+    rm -rf place
+    mkdir place
+    cd place
+    HOME=$PWD
+    export HOME
+    prepare >../output
+    while read -r words; do
+        case $words in
+        *" doctor download"*) want=2 ;; # it is not whole
+        *" diff --only"*) want=0 ;;
+        *" diff "*) want=1 ;; # they differ
+        *) want=0 ;;
+        esac
+        got=0
+        LD_LIBRARY_PATH=$FAKE_DRIVERS sh -c "$words" >../output 2>&1 </dev/null || got=$?
+        [ "$got" = "$want" ] || { echo "$1: $words: exit $got, not $want" && cat ../output && exit 1; }
+        count=$((count + 1))
+    done <../commands
+    cd ..
+}
+
+count=0
+for page in README.md docs/convert.md docs/devices.md; do
+    on_page "$SOURCE/$page" >commands
+    [ -s commands ]
+    try $page
+done
+for page in "$SOURCE"/docs/man/*.1; do
+    in_manual "$page" >commands
+    [ ! -s commands ] || try "$page"
+done
+[ $count -ge 60 ]
