@@ -252,4 +252,6 @@ void arguments_free(arguments *args)
     free((void *)args->rules);
     free((void *)args->loras);
     free(args->edits);
+    free(args->matched[0]);
+    free(args->matched[1]);
 }

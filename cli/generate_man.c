@@ -124,9 +124,11 @@ static void put_wb(out *o)
              ".SH DESCRIPTION\n.PP\n"
              "Opens files of model weights, proves that they are sound, and hands the weights on.\n"
              "The command is also called\n.BR weighbridge .\n.PP\n"
-             "A path is a .safetensors file, any shard of a model, a folder with a model, a\n"
+             "A path is a .safetensors, GGUF, .npy or .npz file, any shard of a model, a folder\n"
+             "with a model, a model of an Ollama store as ollama://NAME, its manifest or a blob, a\n"
              "quoted pattern such as \\(aqmodels/*\\(aq, or \\- for standard input. A shard that\n"
-             "belongs to the model of an earlier path is passed over.\n.PP\n"
+             "belongs to the model of an earlier path is passed over. Where one model is taken, all\n"
+             "that matches a pattern has to be of one.\n.PP\n"
              "Answers go to standard output, errors and progress to standard error. Options may\n"
              "stand anywhere; \\-\\- ends them. Control characters out of files are shown as\n"
              "\\exNN.\n.SH COMMANDS\n");

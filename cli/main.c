@@ -3,11 +3,12 @@
  */
 #include "exit.h"
 #include "options.h"
+#include "paths.h"
 #include "report.h"
 #include "sandbox.h"
 #include "terminal.h"
 
-static int run(const arguments *args)
+static int run(arguments *args)
 {
     int code;
     if (args->given[OPTION_VERSION]) {
@@ -27,7 +28,8 @@ static int run(const arguments *args)
         return report_usage("a command is missing");
     if (args->given[OPTION_SANDBOX] && (code = sandbox_enter()) != EXIT_CLEAN)
         return code;
-    return command_table[args->command].run(args);
+    code = paths_settle(args);
+    return code != EXIT_CLEAN ? code : command_table[args->command].run(args);
 }
 
 int main(int argc, char **argv)

@@ -75,6 +75,7 @@ typedef struct arguments {
     size_t edit_count;
     char **operands;
     size_t count;
+    char *matched[2]; /* operands that stand for a pattern (paths.h) */
 } arguments;
 
 /* 0, or the exit code after saying what is wrong. Reorders argv so that the operands lie together.

@@ -83,17 +83,22 @@ static bool is_pattern(const char *path)
     return strpbrk(path, "*?[") != NULL && lstat(path, &st) != 0 && errno == ENOENT;
 }
 
+/* What matches, to be given to globfree. 0, or the exit code after saying that nothing does. */
+static int match(const char *pattern, glob_t *found)
+{
+    memset(found, 0, sizeof *found);
+    int result = glob(pattern, 0, NULL, found);
+    if (result == GLOB_NOSPACE)
+        die_of_memory();
+    return result == 0 ? 0 : report_path(EXIT_IO, pattern, "no file matches");
+}
+
 static void visit_matches(paths *seen, const char *pattern)
 {
     glob_t found;
-    memset(&found, 0, sizeof found);
-    int result = glob(pattern, 0, NULL, &found);
-    if (result == GLOB_NOSPACE)
-        die_of_memory();
-    if (result != 0) {
-        seen->code = worse(seen->code, report_path(EXIT_IO, pattern, "no file matches"));
-    }
-    for (size_t i = 0; result == 0 && i < found.gl_pathc && !out_closed(out_stdout()); i++)
+    int code = match(pattern, &found);
+    seen->code = worse(seen->code, code);
+    for (size_t i = 0; code == 0 && i < found.gl_pathc && !out_closed(out_stdout()); i++)
         visit(seen, found.gl_pathv[i]);
     globfree(&found);
 }
@@ -110,6 +115,69 @@ int paths_each(const arguments *args, int (*one)(void *ctx, paths *seen, const c
     }
     free(seen.covered);
     return seen.code;
+}
+
+/* ---- one model ---- */
+
+/* Whether all that match are files of the model that the first is of. */
+static bool are_one_model(const glob_t *found)
+{
+    paths seen = {0};
+    wb_model *model;
+    if (found->gl_pathc == 1)
+        return true;
+    if (wb_open(found->gl_pathv[0], NULL, &model, NULL) != WB_OK)
+        return false;
+    paths_cover(&seen, model);
+    wb_close(model);
+    bool all = true;
+    for (size_t i = 0; i < found->gl_pathc && all; i++)
+        all = is_covered(&seen, found->gl_pathv[i]);
+    free(seen.covered);
+    return all;
+}
+
+/* Puts what matches a pattern into its place; *matched is to be freed. */
+static int settle(char **operand, char **matched)
+{
+    glob_t found;
+    int code = match(*operand, &found);
+    if (code == 0 && !are_one_model(&found))
+        code = report_path(EXIT_USAGE, *operand,
+                           "%zu paths match, which are not one model; name one of them",
+                           found.gl_pathc);
+    if (code == 0) {
+        size_t n = strlen(found.gl_pathv[0]) + 1;
+        *matched = need_memory(NULL, n, 1);
+        memcpy(*matched, found.gl_pathv[0], n);
+        *operand = *matched;
+    }
+    globfree(&found);
+    return code;
+}
+
+/* Whether an operand, as the table calls it, is one model. */
+static bool is_model(const char *word, size_t n)
+{
+    static const char *const models[] = {"PATH", "[IN", "IN", "A", "B"};
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
+        if (strlen(models[i]) == n && memcmp(word, models[i], n) == 0)
+            return true;
+    }
+    return false;
+}
+
+int paths_settle(arguments *args)
+{
+    int code = 0;
+    const char *word = command_table[args->command].operands;
+    for (size_t i = 0; i < args->count && *word != '\0' && code == 0; i++) {
+        size_t n = strcspn(word, " ");
+        if (is_model(word, n) && is_pattern(args->operands[i]))
+            code = settle(&args->operands[i], &args->matched[i]);
+        word += n + (word[n] == ' ');
+    }
+    return code;
 }
 
 /* ---- opening ---- */

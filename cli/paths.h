@@ -28,6 +28,12 @@ int paths_each(const arguments *args, int (*one)(void *ctx, paths *seen, const c
 /* Notes the files of a model, to pass over them later. */
 void paths_cover(paths *seen, const wb_model *model);
 
+/*
+ * For commands that take models one by one: puts the path that a pattern matches into its place, of several files of
+ * one model the first. 0, or the exit code after saying why there is none.
+ */
+int paths_settle(arguments *args);
+
 /* Opens a path, or standard input for "-". */
 wb_status open_path(const char *path, const wb_open_options *options, wb_model **model,
                     wb_error *error) WB_MUST_CHECK;

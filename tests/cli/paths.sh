@@ -22,6 +22,20 @@ check 5 4 verify --json stray foreign/lfs.safetensors nowhere one.safetensors
 check 5 0 verify 'nothing*here'
 grep -q 'nothing\*here: no file matches' err
 check 2 2 verify --json 'set/*' # the index is no model, and the second shard was seen
+# Where one model is taken, a pattern stands for one, or for the files of one; the output is no pattern.
+check 0 0 convert 'o?e.safetensors' 'a*.safetensors'
+[ -e 'a*.safetensors' ]
+check 0 0 convert 'set/model-*.safetensors' whole.safetensors
+check 0 1 diff --json --only values 'set/*-0000?-of-*' 'wh*.safetensors'
+check 0 1 export 'o?e.safetensors' @0 --dry-run --json -o x.npy
+check 0 0 get 'o?e.safetensors' byte -o x.bin
+check 4 0 convert 'set/*' all.safetensors
+grep -q 'set/\*: 3 paths match, which are not one model' err
+[ ! -e all.safetensors ]
+check 5 0 edit 'nothing*here' --set a=1
+grep -q 'nothing\*here: no file matches' err
+check 0 0 edit 'wh?le.safetensors' --set a=1
+[ "$(wb inspect --metadata a whole.safetensors)" = 1 ]
 mkdir folder
 cp one.safetensors 'folder/a[1].safetensors'
 check 0 1 verify --json 'folder/a[1].safetensors' # a file before it is a pattern
