@@ -119,19 +119,19 @@ static void put_see_also(out *o, command_id except)
 static void put_wb(out *o)
 {
     put_title(o, "wb", "open, verify and read files of model weights");
-    out_puts(o,
-             ".SH SYNOPSIS\n.B wb\n.I COMMAND\n[\\fIOPTION\\fR]...\n[\\fIARGUMENT\\fR]...\n"
-             ".SH DESCRIPTION\n.PP\n"
-             "Opens files of model weights, proves that they are sound, and hands the weights on.\n"
-             "The command is also called\n.BR weighbridge .\n.PP\n"
-             "A path is a .safetensors, GGUF, .npy or .npz file, any shard of a model, a folder\n"
-             "with a model, a model of an Ollama store as ollama://NAME, its manifest or a blob, a\n"
-             "quoted pattern such as \\(aqmodels/*\\(aq, or \\- for standard input. A shard that\n"
-             "belongs to the model of an earlier path is passed over. Where one model is taken, all\n"
-             "that matches a pattern has to be of one.\n.PP\n"
-             "Answers go to standard output, errors and progress to standard error. Options may\n"
-             "stand anywhere; \\-\\- ends them. Control characters out of files are shown as\n"
-             "\\exNN.\n.SH COMMANDS\n");
+    out_puts(
+        o, ".SH SYNOPSIS\n.B wb\n.I COMMAND\n[\\fIOPTION\\fR]...\n[\\fIARGUMENT\\fR]...\n"
+           ".SH DESCRIPTION\n.PP\n"
+           "Opens files of model weights, proves that they are sound, and hands the weights on.\n"
+           "The command is also called\n.BR weighbridge .\n.PP\n"
+           "A path is a .safetensors, GGUF, .npy or .npz file, any shard of a model, a folder\n"
+           "with a model, a model of an Ollama store as ollama://NAME, its manifest or a blob, a\n"
+           "quoted pattern such as \\(aqmodels/*\\(aq, or \\- for standard input. A shard that\n"
+           "belongs to the model of an earlier path is passed over. Where one model is taken, all\n"
+           "that matches a pattern has to be of one.\n.PP\n"
+           "Answers go to standard output, errors and progress to standard error. Options may\n"
+           "stand anywhere; \\-\\- ends them. Control characters out of files are shown as\n"
+           "\\exNN.\n.SH COMMANDS\n");
     for (int i = 0; i < COMMAND_COUNT; i++) {
         out_printf(o, ".TP\n.B wb %s ", command_table[i].name);
         puts_escaped(o, command_table[i].operands);

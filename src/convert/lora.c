@@ -5,14 +5,17 @@
 
 #include "arch/row_order.h"
 #include "convert/inputs.h"
+#include "convert/lora_alphas.h"
 
 typedef struct adapter {
     wb_conversion *plan;
     wb__context *context;
     wb_model *model;
     bool is_gguf, is_mlx;
-    double alpha; /* 0: nobody says */
-    bool by_root; /* divided by the root of the rank */
+    double alpha;        /* 0: nobody says */
+    wb__lora_alphas own; /* of single modules */
+    double pair_alpha;   /* of the pair at hand */
+    bool by_root;        /* divided by the root of the rank */
     double scale;
     wb__planned **rows; /* of the plan, sorted: each pair looks for its own */
 } adapter;
@@ -33,16 +36,16 @@ static bool read_mlx(adapter *of, const wb__tree *tree, wb__node parameters, boo
     return wb__tree_double(tree, wb__tree_get(tree, parameters, "scale"), &of->alpha);
 }
 
-static bool read_peft(adapter *of, const wb__tree *tree)
+static wb_status read_peft(adapter *of, const wb__tree *tree, bool *is_sound)
 {
     double rank;
-    if (!wb__tree_double(tree, wb__tree_get(tree, 0, "r"), &rank))
-        return false;
+    *is_sound = wb__tree_double(tree, wb__tree_get(tree, 0, "r"), &rank);
     if (!wb__tree_double(tree, wb__tree_get(tree, 0, "lora_alpha"), &of->alpha))
         of->alpha = 8; /* as PEFT has it */
     if (wb__tree_get(tree, 0, "use_rslora") != WB__NO_NODE)
         (void)wb__tree_bool(tree, wb__tree_get(tree, 0, "use_rslora"), &of->by_root);
-    return true;
+    return wb__lora_alphas_read(of->context, &of->plan->arena, tree,
+                                wb__tree_get(tree, 0, "alpha_pattern"), &of->own);
 }
 
 static wb_status read_config(adapter *of)
@@ -66,11 +69,14 @@ static wb_status read_config(adapter *of)
                     "there is no adapter_config.json beside the adapter, which says its scale");
     bool sound = wb__tree_parse(&tree, text, n, &of->context->allocator);
     wb__node parameters = sound ? wb__tree_get(&tree, 0, "lora_parameters") : WB__NO_NODE;
-    if (sound)
-        sound = parameters == WB__NO_NODE ? read_peft(of, &tree)
-                                          : read_mlx(of, &tree, parameters, &is_lora);
+    if (sound && parameters != WB__NO_NODE)
+        sound = read_mlx(of, &tree, parameters, &is_lora);
+    else if (sound)
+        status = read_peft(of, &tree, &sound);
     wb__tree_free(&tree);
     wb__free(&of->context->allocator, text, n + 1);
+    if (status != WB_OK)
+        return status;
     if (!is_lora)
         return fail(of, WB_ERROR_UNSUPPORTED, WB__STR(""),
                     "adapter_config.json says that this is no low-rank adapter (fine_tune_type)");
@@ -304,7 +310,7 @@ static wb_status hang(const adapter *of, const target *to, uint64_t rank, const 
 {
     double divisor = of->is_mlx ? 1 : of->by_root ? sqrt((double)rank) : (double)rank;
     uint64_t rows = to->rows / to->experts;
-    float scale = (float)(of->scale * of->alpha / divisor);
+    float scale = (float)(of->scale * of->pair_alpha / divisor);
     if (!isfinite(scale))
         return fail(of, WB_ERROR_FORMAT, WB__STR(""), "its scale is beyond what F32 holds");
     for (uint64_t expert = 0; expert < to->experts; expert++) {
@@ -383,6 +389,9 @@ static wb_status read_pair(adapter *of, const wb_tensor *tensor, wb__str weight)
     target to;
     wb__str name = {tensor->name, tensor->name_len};
     bool done;
+    of->pair_alpha = of->alpha;
+    wb__lora_alphas_find(&of->own, (wb__str){weight.ptr, weight.len - (sizeof ".weight" - 1)},
+                         &of->pair_alpha);
     wb_status spread = read_spread(of, tensor, weight, &done);
     if (spread != WB_OK || done)
         return spread;

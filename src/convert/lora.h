@@ -1,7 +1,7 @@
 /*
  * convert/lora.h: adapters, merged into the weights on their way: W + scale · B · A.
  *
- *     PEFT   a folder: adapter_config.json (r, lora_alpha, use_rslora), and tensors
+ *     PEFT   a folder: adapter_config.json (r, lora_alpha, alpha_pattern, use_rslora), and tensors
  *            "base_model.model.NAME.lora_A.weight" [r, inputs], "….lora_B.weight" [outputs, r]
  *     MLX    a folder: adapter_config.json (lora_parameters.scale, which is not divided by the rank), and tensors
  *            "NAME.lora_a" [inputs, r], "NAME.lora_b" [r, outputs], of stacked experts [E, r, inputs] and

@@ -76,6 +76,30 @@ for name, (_, shape, raw) in plain.items():
         assert abs(want[i] + more - got[i]) < 1e-5, (name, i)
     assert merged[name][2] == back[name][2], name
 
+# Modules with an alpha of their own: by the end of their names, the first that fits; no regular expressions.
+def patterned(own, code=0):
+    pathlib.Path("peft/adapter_config.json").write_text(
+        json.dumps({"r": rank, "lora_alpha": alpha, "alpha_pattern": own}))
+    return wb("convert", twin, "own.safetensors", "--quant", "F32", "--lora", f"peft:{scale}", code=code)
+for own, alphas in (
+        ({}, (alpha, alpha, alpha)), (None, (alpha, alpha, alpha)),
+        ({"q_proj": 12, "proj": 50, "layers.1.mlp.down_proj": 3, "own_proj": 60}, (12, alpha, 3)),
+        ({r"model\.layers\.1\.self_attn\.k_proj": 2.5, "k_proj": 9, "down_proj": 7, "mlp.down_proj": 8},
+         (alpha, 2.5, 7))):
+    patterned(own)
+    merged = read("own.safetensors")
+    for (m, (a, b)), mine in zip(halves.items(), alphas):
+        _, shape, raw = merged[m + ".weight"]
+        want, got = array.array("f", plain[m + ".weight"][2]), array.array("f", raw)
+        for i in range(len(want)):
+            row, column = divmod(i, shape[-1])
+            more = sum(b[row][k] * a[k][column] for k in range(rank)) * scale * mine / rank
+            assert abs(want[i] + more - got[i]) < 1e-5, (own, m, i)
+for own, code, word in (({"layers.*.q_proj": 1}, 3, "regular expression"), ({"q_proj": "1"}, 2, "no number"),
+                        ([1], 2, "no object")):
+    assert word in patterned(own, code), own
+pathlib.Path("peft/adapter_config.json").write_text(json.dumps({"r": rank, "lora_alpha": alpha}))
+
 # MLX has both halves the other way round, and a scale that is not divided by the rank.
 def turn(rows):
     return [list(column) for column in zip(*rows)]
