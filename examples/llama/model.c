@@ -203,9 +203,11 @@ static double number(const model *m, const char *key, double otherwise)
 /* Llama 3.1 slows low frequencies down and leaves high ones alone. */
 static double llama3_divisor(const model *m, double frequency)
 {
-    double factor = number(m, "rope_scaling.factor", 8),
-           low = number(m, "rope_scaling.low_freq_factor", 1);
-    double high = number(m, "rope_scaling.high_freq_factor", 4), pi = 3.141592653589793;
+    double factor = number(m, "rope.scaling.factor", 8), pi = 3.141592653589793;
+    double low =
+        number(m, "rope_scaling.low_freq_factor", number(m, "rope_parameters.low_freq_factor", 1));
+    double high = number(m, "rope_scaling.high_freq_factor",
+                         number(m, "rope_parameters.high_freq_factor", 4));
     double turns = number(m, "rope.scaling.original_context_length", 8192) * frequency / (2 * pi);
     double smooth = fmin(1, fmax(0, (turns - low) / (high - low)));
     return 1 / (smooth + (1 - smooth) / factor);
@@ -226,6 +228,8 @@ static void set_rope(model *m)
         llama3 = found && strcmp(type, "llama3") == 0;
     if (found && !linear && !llama3 && strcmp(type, "none") != 0 && strcmp(type, "default") != 0)
         fail(key, "this way of scaling RoPE is not done here");
+    if (number(m, "rope.dimension_count", (double)c->head_dim) != (double)c->head_dim)
+        fail("rope.dimension_count", "heads that are rotated in part are not done here");
     m->rope = need(c->head_dim / 2, sizeof *m->rope);
     m->rope_local = need(c->head_dim / 2, sizeof *m->rope);
     for (uint64_t i = 0; i < c->head_dim / 2; i++) {

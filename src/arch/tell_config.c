@@ -63,10 +63,14 @@ static const struct {
 } facts[] = {
     {"attn_logit_softcapping", "attn_logit_softcapping", "attn_logit_softcapping"},
     {"final_logit_softcapping", "final_logit_softcapping", "final_logit_softcapping"},
-    {"rope.scaling.type", "rope_scaling.rope_type", "rope_scaling/rope_type|rope_scaling/type"},
-    {"rope.scaling.factor", "rope_scaling.factor", "rope_scaling/factor"},
+    {"rope.scaling.type", "rope_scaling.rope_type",
+     "rope_scaling/rope_type|rope_scaling/type|rope_parameters/rope_type|"
+     "rope_parameters/full_attention/rope_type"},
+    {"rope.scaling.factor", "rope_scaling.factor",
+     "rope_scaling/factor|rope_parameters/factor|rope_parameters/full_attention/factor"},
     {"rope.scaling.original_context_length", "rope_scaling.original_max_position_embeddings",
-     "rope_scaling/original_max_position_embeddings|original_max_position_embeddings"},
+     "rope_scaling/original_max_position_embeddings|"
+     "rope_parameters/original_max_position_embeddings|original_max_position_embeddings"},
     {"expert_shared_feed_forward_length", "shared_expert_intermediate_size",
      "shared_expert_intermediate_size"},
     {"expert_shared_count", "n_shared_experts", "n_shared_experts"},
@@ -119,6 +123,30 @@ static void prefixed(const wb__teller *teller, const char *key, char *out, size_
     (void)snprintf(out, capacity, "%s.%s", teller->config->architecture, key);
 }
 
+/* How much of a head Phi 3 rotates: all of it, unless config.json says what part. */
+static uint64_t rotated(const wb__teller *teller)
+{
+    const wb_config *config = teller->config;
+    wb__fact part = wb__fact_by_path(teller->facts,
+                                     "partial_rotary_factor|rope_parameters/partial_rotary_factor");
+    bool is_phi3 = teller->family != NULL && strcmp(teller->family->name, "phi3") == 0;
+    if (!is_phi3 || part.type != WB__FACT_REAL || !(part.real > 0 && part.real < 1))
+        return config->head_dim;
+    return (uint64_t)(part.real * (double)config->head_dim);
+}
+
+/* The same as a part, where key-values say how many dimensions. */
+static void tell_part(wb__teller *teller)
+{
+    const wb_config *config = teller->config;
+    wb__fact fact = wb__fact_by_key(teller->facts, wb__str_from(config->architecture, SIZE_MAX),
+                                    "rope.dimension_count");
+    if (teller->family != NULL && strcmp(teller->family->name, "phi3") == 0 &&
+        fact.type == WB__FACT_UINT && fact.number > 0 && fact.number < config->head_dim)
+        wb__tell_float(teller, "partial_rotary_factor",
+                       (double)fact.number / (double)config->head_dim);
+}
+
 static void tell_pairs(wb__teller *teller)
 {
     char key[128];
@@ -133,7 +161,10 @@ static void tell_pairs(wb__teller *teller)
             tell_field(teller, pairs[i].path, pairs[i].field);
         } else if (!teller->by_key && pairs[i].key != NULL) {
             prefixed(teller, pairs[i].key, key, sizeof key);
-            tell_field(teller, key, pairs[i].field);
+            if (strcmp(pairs[i].key, "rope.dimension_count") == 0)
+                wb__tell_uint(teller, key, rotated(teller));
+            else
+                tell_field(teller, key, pairs[i].field);
         }
     }
 }
@@ -153,6 +184,7 @@ static void tell_facts(wb__teller *teller)
         }
     }
     if (teller->by_key) {
+        tell_part(teller);
         for (size_t i = 0; i < COUNT(ids); i++) {
             wb__fact fact = wb__fact_by_key(teller->facts, WB__STR(""), ids[i].key);
             wb__tell_fact(teller, ids[i].path, &fact);

@@ -140,21 +140,25 @@ static wb_status copy_members(wb__delivery *out, wb__buffer *to, const char *tex
     wb__json json;
     wb__cursor cursor = wb__cursor_over(text, n);
     wb__json_start(&json, &cursor, &out->context->allocator);
+    json.nonfinite = true;
+    wb__buffer key = {.allocator = &out->context->allocator, .ceiling = n};
     bool sound = wb__json_next(&json) == WB__JSON_OBJECT;
     while (sound && wb__json_next(&json) == WB__JSON_KEY) {
-        char key[128];
-        size_t len = json.text.len < sizeof key ? json.text.len : sizeof key;
-        memcpy(key, json.text.ptr, len);
-        bool kept = json.text.len <= sizeof key && !is_replaced(out->plan, (wb__str){key, len});
+        key.n = 0;
+        wb__buffer_add(&key, json.text.ptr, json.text.len);
+        wb__str name = {(const char *)key.bytes, key.n};
+        bool kept = !is_replaced(out->plan, name);
         sound = wb__json_next(&json) > WB__JSON_END;
         uint64_t begin = json.at;
         sound = sound && wb__json_skip(&json);
         uint64_t end = wb__cursor_at(&cursor);
         if (sound && kept)
-            add_raw(to, (wb__str){key, len}, (wb__str){text + begin, (size_t)(end - begin)});
+            add_raw(to, name, (wb__str){text + begin, (size_t)(end - begin)});
     }
     sound = sound && json.token == WB__JSON_OBJECT_END;
     wb__json_stop(&json);
+    to->out_of_memory |= key.out_of_memory;
+    wb__buffer_free(&key);
     if (sound)
         return WB_OK;
     return wb__fail(out->context, WB_ERROR_FORMAT, WB__FINDING_CONFIG_JSON, WB_NO_OFFSET,

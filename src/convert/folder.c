@@ -118,12 +118,37 @@ static wb_status copy_known(wb__delivery *out)
     return status;
 }
 
+/* What is known lies in folders below, too, which are not made. */
+static wb_status tell_left_out(wb__delivery *out)
+{
+    const char *name;
+    wb_status status = WB_OK;
+    for (size_t i = 0; (name = wb__beside_name(i)) != NULL && status == WB_OK; i++) {
+        struct stat st;
+        if (strchr(name, '/') == NULL)
+            continue;
+        char *path = wb__path_join(&out->context->allocator, out->plan->model->folder,
+                                   wb__str_from(name, SIZE_MAX));
+        if (path == NULL)
+            return wb__fail_memory(out->context);
+        if (stat(path, &st) == 0 && S_ISREG(st.st_mode))
+            status = wb__plan_note(out->plan, out->context, WB_WARNING,
+                                   WB__FINDING_CONVERT_LEFT_OUT, wb__str_from(name, SIZE_MAX),
+                                   "folders beside the weights do not go along: copy this one");
+        wb__free(&out->context->allocator, path, strlen(path) + 1);
+    }
+    return status;
+}
+
 static wb_status copy_folder(wb__delivery *out)
 {
     listing l = {.out = out};
     wb_status status = wb__folder_list(out->context, out->plan->model->folder, copy_listed, &l);
     bool may_not = status == WB_ERROR_IO && !l.seen && out->context->error->os_error == EACCES;
-    return may_not ? copy_known(out) : status;
+    if (may_not)
+        status = copy_known(out);
+    bool store = out->plan->target == WB_TARGET_OLLAMA;
+    return status == WB_OK && !store ? tell_left_out(out) : status;
 }
 
 static wb_status copy_files(wb__delivery *out)

@@ -73,21 +73,24 @@ static wb_status copy_all(wb__delivery *out)
 
 /* ---- from config.json and the files beside it ---- */
 
-/* How RoPE is stretched, where llama.cpp has a word for it. Llama 3's way is a tensor there. */
-static bool has_scaling(const wb_conversion *plan)
+/* How RoPE is stretched, in llama.cpp's word; NULL where it has none. Llama 3's way is a tensor there. */
+static const char *scaling_of(const wb_conversion *plan)
 {
-    static const char *const known[] = {"linear", "yarn", "longrope"};
+    static const struct {
+        const char *said, *word;
+    } known[] = {
+        {"linear", "linear"}, {"yarn", "yarn"}, {"longrope", "longrope"}, {"su", "longrope"}};
     char key[96];
     const char *type;
     size_t n;
     (void)snprintf(key, sizeof key, "%s.rope.scaling.type", plan->insight->config.architecture);
     if (wb_meta_get_string(plan->model, key, SIZE_MAX, &type, &n, NULL) != WB_OK)
-        return false;
+        return NULL;
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        if (strcmp(type, known[i]) == 0)
-            return true;
+        if (strcmp(type, known[i].said) == 0)
+            return known[i].word;
     }
-    return false;
+    return NULL;
 }
 
 /* "is_decoder": false stands in many a config.json and means nothing, but for BERT. */
@@ -153,6 +156,16 @@ static wb_status set_name(wb__delivery *out)
                                 out->context->error);
 }
 
+/* A key in the words of GGUF, but for what the folder calls otherwise. */
+static wb_status tell_word(wb__delivery *out, uint64_t index, const wb_meta *meta,
+                           const char *scaling)
+{
+    bool is_type = is_own(out->plan, (wb__str){meta->key, meta->key_len}, "rope.scaling.type");
+    return is_type ? wb_writer_set_string(out->writer, meta->key, meta->key_len, scaling, SIZE_MAX,
+                                          out->context->error)
+                   : tell(out, index, meta);
+}
+
 /* Phi 3's long texts: what attention is multiplied with follows from how much longer they are. */
 static wb_status set_longrope(wb__delivery *out)
 {
@@ -173,7 +186,7 @@ static wb_status set_longrope(wb__delivery *out)
 static wb_status tell_all(wb__delivery *out)
 {
     const wb_conversion *plan = out->plan;
-    bool scaling = has_scaling(plan);
+    const char *scaling = scaling_of(plan);
     wb_status status =
         wb_writer_set_string(out->writer, "general.architecture", SIZE_MAX,
                              plan->insight->config.architecture, SIZE_MAX, out->context->error);
@@ -184,10 +197,10 @@ static wb_status tell_all(wb__delivery *out)
         status = wb_meta_at(plan->model, i, &meta, out->context->error);
         wb__str key = {meta.key, meta.key_len};
         if (status == WB_OK && meta.file == WB_NO_FILE && is_key_of_gguf(plan, key) &&
-            !is_misleading(plan, key, scaling))
-            status = tell(out, i, &meta);
+            !is_misleading(plan, key, scaling != NULL))
+            status = tell_word(out, i, &meta, scaling);
     }
-    if (status == WB_OK && scaling)
+    if (status == WB_OK && scaling != NULL)
         status = set_longrope(out);
     return status == WB_OK ? set_uint(out, "general.file_type", plan->file_type) : status;
 }

@@ -36,16 +36,34 @@ static bool read_mlx(adapter *of, const wb__tree *tree, wb__node parameters, boo
     return wb__tree_double(tree, wb__tree_get(tree, parameters, "scale"), &of->alpha);
 }
 
+/* Kinds that have the same tensors as plain pairs, and mean something else. */
+static wb_status check_kind(const adapter *of, const wb__tree *tree)
+{
+    bool is_dora = false;
+    wb__node type = wb__tree_get(tree, 0, "peft_type"), dora = wb__tree_get(tree, 0, "use_dora");
+    if (dora != WB__NO_NODE)
+        (void)wb__tree_bool(tree, dora, &is_dora);
+    if (is_dora ||
+        (type != WB__NO_NODE && !wb__str_equal(wb__tree_string(tree, type), WB__STR("LORA"))))
+        return fail(of, WB_ERROR_UNSUPPORTED, WB__STR(""),
+                    "adapter_config.json says that this is no plain low-rank adapter (peft_type, "
+                    "use_dora)");
+    return WB_OK;
+}
+
 static wb_status read_peft(adapter *of, const wb__tree *tree, bool *is_sound)
 {
     double rank;
-    *is_sound = wb__tree_double(tree, wb__tree_get(tree, 0, "r"), &rank);
-    if (!wb__tree_double(tree, wb__tree_get(tree, 0, "lora_alpha"), &of->alpha))
-        of->alpha = 8; /* as PEFT has it */
+    wb__node alpha = wb__tree_get(tree, 0, "lora_alpha");
+    of->alpha = 8; /* as PEFT has it */
+    *is_sound = wb__tree_double(tree, wb__tree_get(tree, 0, "r"), &rank) &&
+                (alpha == WB__NO_NODE || wb__tree_double(tree, alpha, &of->alpha));
     if (wb__tree_get(tree, 0, "use_rslora") != WB__NO_NODE)
         (void)wb__tree_bool(tree, wb__tree_get(tree, 0, "use_rslora"), &of->by_root);
-    return wb__lora_alphas_read(of->context, &of->plan->arena, tree,
-                                wb__tree_get(tree, 0, "alpha_pattern"), &of->own);
+    wb_status status = check_kind(of, tree);
+    return status == WB_OK ? wb__lora_alphas_read(of->context, &of->plan->arena, tree,
+                                                  wb__tree_get(tree, 0, "alpha_pattern"), &of->own)
+                           : status;
 }
 
 static wb_status read_config(adapter *of)
@@ -111,15 +129,15 @@ static bool weight_of(wb__str name, char *out, size_t capacity, wb__str *weight)
     return false;
 }
 
-/* The name of B: that of A with the other letter. */
+/* The name of the other half: that of A has another letter than that of B. */
 static wb__str other_of(wb__str name, char *out, size_t capacity)
 {
     if (name.len >= capacity)
         return (wb__str){"", 0};
     memcpy(out, name.ptr, name.len);
     for (size_t i = name.len; i-- > 5;) {
-        if ((out[i] == 'A' || out[i] == 'a') && memcmp(out + i - 5, "lora_", 5) == 0) {
-            out[i]++;
+        if (memchr("AaBb", out[i], 4) != NULL && memcmp(out + i - 5, "lora_", 5) == 0) {
+            out[i] ^= 'A' ^ 'B';
             break;
         }
     }
@@ -406,6 +424,26 @@ static wb_status read_pair(adapter *of, const wb_tensor *tensor, wb__str weight)
     return status == WB_OK ? hang(of, &to, rank, a, b) : status;
 }
 
+/* B goes with its A; whatever is neither belongs to adapters of another kind. */
+static wb_status check_other(const adapter *of, wb__str name)
+{
+    static const wb__str ends[] = {
+        {".lora_B.weight", 14}, {".lora_B.default.weight", 22}, {".lora_b", 7}};
+    char text[512];
+    uint64_t index;
+    bool is_b = false;
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
+        is_b = is_b || wb__str_ends_with(name, ends[i]);
+    if (!is_b)
+        return fail(of, WB_ERROR_UNSUPPORTED, name,
+                    "the adapter has more than pairs of matrices, and is of a kind that is not "
+                    "merged");
+    wb__str a = other_of(name, text, sizeof text);
+    return wb_tensor_find(of->model, a.ptr, a.len, &index) == WB_OK
+               ? WB_OK
+               : fail(of, WB_ERROR_FORMAT, name, "the adapter has only one half of this pair");
+}
+
 static wb_status read_all(adapter *of)
 {
     wb_status status = read_config(of);
@@ -421,13 +459,8 @@ static wb_status read_all(adapter *of)
         if (status == WB_OK && weight_of(name, text, sizeof text, &weight)) {
             status = read_pair(of, &tensor, weight);
             pairs++;
-        } else if (status == WB_OK && !wb__str_ends_with(name, WB__STR(".lora_b")) &&
-                   !wb__str_ends_with(name, WB__STR(".lora_B.weight")) &&
-                   !wb__str_ends_with(name, WB__STR(".lora_B.default.weight"))) {
-            status =
-                fail(of, WB_ERROR_UNSUPPORTED, name,
-                     "the adapter has more than pairs of matrices, and is of a kind that is not "
-                     "merged");
+        } else if (status == WB_OK) {
+            status = check_other(of, name);
         }
     }
     if (status == WB_OK && pairs == 0)

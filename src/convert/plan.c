@@ -354,17 +354,30 @@ static double real_of(const wb_conversion *plan, const char *key, double otherwi
     return otherwise;
 }
 
-static bool scales_as(const wb_conversion *plan, const char *type)
+/* How config.json says that RoPE is stretched; NULL if it does not. */
+static const char *scaling_of(const wb_conversion *plan)
 {
     static const char *const keys[] = {"rope_scaling.rope_type", "rope_scaling.type",
-                                       "rope_parameters.rope_type"};
+                                       "rope_parameters.rope_type",
+                                       "rope_parameters.full_attention.rope_type"};
     const char *said;
     size_t n;
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         if (wb_meta_get_string(plan->model, keys[i], SIZE_MAX, &said, &n, NULL) == WB_OK)
-            return strcmp(said, type) == 0;
+            return said;
     }
-    return false;
+    return NULL;
+}
+
+/* Whether GGUF has a word or a tensor for it. */
+static bool is_told(const char *scaling, const char *family)
+{
+    static const char *const words[] = {"default", "linear", "yarn", "longrope", "su"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (strcmp(scaling, words[i]) == 0)
+            return true;
+    }
+    return strcmp(scaling, "llama3") == 0 && strcmp(family, "llama") == 0;
 }
 
 static wb_status add_llama3(wb_conversion *plan, wb__context *context)
@@ -383,17 +396,29 @@ static wb_status add_llama3(wb_conversion *plan, wb__context *context)
     return add_made(plan, context, "rope_freqs.weight", values, n);
 }
 
+/* The factors of `key`, in whichever object they are. */
+static bool find_factors(const wb_conversion *plan, const char *key, wb_meta_array *array)
+{
+    static const char *const objects[] = {"rope_scaling", "rope_parameters"};
+    char full[128];
+    uint64_t index;
+    for (size_t i = 0; i < 2; i++) {
+        (void)snprintf(full, sizeof full, "%s.%s", objects[i], key);
+        *array = (wb_meta_array){.size = sizeof *array};
+        if (wb_meta_find(plan->model, full, SIZE_MAX, &index) == WB_OK &&
+            wb_meta_get_array(plan->model, full, SIZE_MAX, array, NULL) == WB_OK)
+            return array->element == WB_META_FLOAT || array->element == WB_META_INT ||
+                   array->element == WB_META_UINT;
+    }
+    return false;
+}
+
 /* Phi 3 says a factor for each frequency, for long texts and for short ones. */
 static wb_status add_longrope(wb_conversion *plan, wb__context *context, const char *key,
                               const char *name)
 {
-    wb_meta_array array = {.size = sizeof array};
-    uint64_t index;
-    if (wb_meta_find(plan->model, key, SIZE_MAX, &index) != WB_OK ||
-        wb_meta_get_array(plan->model, key, SIZE_MAX, &array, NULL) != WB_OK ||
-        (array.element != WB_META_FLOAT && array.element != WB_META_INT &&
-         array.element != WB_META_UINT) ||
-        array.count == 0 || array.count > 65536)
+    wb_meta_array array;
+    if (!find_factors(plan, key, &array) || array.count == 0 || array.count > 65536)
         return WB_OK;
     float *values = wb__arena_alloc(&plan->arena, (size_t)array.count * sizeof *values);
     if (values == NULL)
@@ -413,16 +438,21 @@ static wb_status add_rope(wb_conversion *plan, wb__context *context)
 {
     if (plan->target != WB_TARGET_GGUF || plan->insight->by_key || !plan->insight->is_family)
         return WB_OK;
-    const char *family = plan->insight->family->name;
-    if (scales_as(plan, "llama3") && strcmp(family, "llama") == 0)
+    const char *family = plan->insight->family->name, *scaling = scaling_of(plan);
+    wb_status status = WB_OK;
+    if (scaling != NULL && !is_told(scaling, family))
+        status = wb__plan_note(plan, context, WB_WARNING, WB__FINDING_CONVERT_META,
+                               wb__plan_text(plan, wb__str_from(scaling, SIZE_MAX)),
+                               "GGUF has no word for this way of stretching RoPE: texts longer "
+                               "than the model was trained on come out wrong");
+    else if (scaling != NULL && strcmp(scaling, "llama3") == 0)
         return add_llama3(plan, context);
-    if (strcmp(family, "phi3") != 0)
-        return WB_OK;
-    wb_status status =
-        add_longrope(plan, context, "rope_scaling.long_factor", "rope_factors_long.weight");
-    return status != WB_OK ? status
-                           : add_longrope(plan, context, "rope_scaling.short_factor",
-                                          "rope_factors_short.weight");
+    if (status != WB_OK || strcmp(family, "phi3") != 0)
+        return status;
+    status = add_longrope(plan, context, "long_factor", "rope_factors_long.weight");
+    return status != WB_OK
+               ? status
+               : add_longrope(plan, context, "short_factor", "rope_factors_short.weight");
 }
 
 /* ---- all of them ---- */

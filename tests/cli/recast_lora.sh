@@ -98,7 +98,21 @@ for own, alphas in (
 for own, code, word in (({"layers.*.q_proj": 1}, 3, "regular expression"), ({"q_proj": "1"}, 2, "no number"),
                         ([1], 2, "no object")):
     assert word in patterned(own, code), own
-pathlib.Path("peft/adapter_config.json").write_text(json.dumps({"r": rank, "lora_alpha": alpha}))
+# Kinds that are no plain pairs, though they look so; and one half alone, whichever it is.
+plain_config = {"r": rank, "lora_alpha": alpha, "peft_type": "LORA", "use_dora": False}
+for change, code, word in (({"use_dora": True}, 3, "use_dora"), ({"peft_type": "LOHA"}, 3, "peft_type"),
+                           ({"lora_alpha": "16"}, 2, "scale"), ({"r": None}, 2, "rank")):
+    pathlib.Path("peft/adapter_config.json").write_text(json.dumps(plain_config | change))
+    assert word in wb("convert", twin, "x.gguf", "--lora", "peft", code=code)
+pathlib.Path("peft/adapter_config.json").write_text(json.dumps(plain_config))
+wb("convert", twin, "x.safetensors", "--quant", "F32", "--lora", f"peft:{scale}")
+assert pathlib.Path("x.safetensors").read_bytes() == pathlib.Path("peft.safetensors").read_bytes()
+os.mkdir("half")
+pathlib.Path("half/adapter_config.json").write_text(json.dumps(plain_config))
+for letter in "AB":
+    one = f"base_model.model.model.layers.1.self_attn.k_proj.lora_{letter}.weight"
+    write("half/adapter_model.safetensors", {n: t for n, t in tensors.items() if n != one})
+    assert "only one half" in wb("convert", twin, "y.gguf", "--lora", "half", code=2)
 
 # MLX has both halves the other way round, and a scale that is not divided by the rank.
 def turn(rows):
