@@ -125,13 +125,41 @@ static wb_status tell(wb__delivery *out, uint64_t index, const wb_meta *meta)
     return status == WB_OK ? set_float(out, meta->key, real) : status;
 }
 
+/*
+ * Whether it has the tokens that llama.cpp looks for in models called Phi 3, and does not load them without. Phi 4, of the
+ * same architecture, has others.
+ */
+static bool has_tokens_of_phi3(const wb_conversion *plan)
+{
+    static const char *const wanted[] = {"</s>", "<unk>", "<s>", "<|endoftext|>"};
+    wb_meta_array tokens = {.size = sizeof tokens};
+    const char *texts[64], *kind;
+    size_t lens[64], n_kind, found = 0;
+    if (wb_meta_get_string(plan->model, "tokenizer.ggml.model", SIZE_MAX, &kind, &n_kind, NULL) !=
+            WB_OK ||
+        strcmp(kind, "llama") != 0 ||
+        wb_meta_get_string_array(plan->model, "tokenizer.ggml.tokens", SIZE_MAX, &tokens, NULL) !=
+            WB_OK)
+        return false;
+    for (uint64_t i = 0; i < tokens.count; i += 64) {
+        uint64_t n = tokens.count - i < 64 ? tokens.count - i : 64;
+        if (wb_meta_strings(&tokens, i, n, texts, lens) != WB_OK)
+            return false;
+        for (uint64_t k = 0; k < n * 4; k++) {
+            wb__str text = {texts[k / 4], lens[k / 4]};
+            found |= (size_t)wb__str_equal(text, wb__str_from(wanted[k % 4], SIZE_MAX)) << k % 4;
+        }
+    }
+    return found == 15;
+}
+
 /* What the folder is called. llama.cpp takes models called Phi 3 for such. */
 static wb_status set_name(wb__delivery *out)
 {
     char name[128];
     const wb_conversion *plan = out->plan;
     const char *folder = plan->model->folder;
-    if (strcmp(plan->insight->config.architecture, "phi3") == 0)
+    if (strcmp(plan->insight->config.architecture, "phi3") == 0 && has_tokens_of_phi3(plan))
         return wb_writer_set_string(out->writer, "general.name", SIZE_MAX, "Phi-3", SIZE_MAX,
                                     out->context->error);
     if (folder == NULL)

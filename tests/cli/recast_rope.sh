@@ -1,0 +1,87 @@
+# What config.json says of RoPE goes into GGUF wherever it stands, and what has no word there is told.
+python3 -B - "$DATA/twins" <<'P'
+import json, os, pathlib, shutil, subprocess, sys
+twins = pathlib.Path(sys.argv[1])
+
+def wb(*args):
+    p = subprocess.run(["wb", *map(str, args)], capture_output=True)
+    return p.returncode, p.stdout.decode(), p.stderr.decode()
+
+def convert(family, change, drop=()):
+    """The GGUF file of a twin whose config.json is changed; the keys of RoPE in it, and what was told."""
+    shutil.rmtree("in", ignore_errors=True)
+    shutil.copytree(twins / family, "in", copy_function=shutil.copyfile)
+    os.chmod("in", 0o755)
+    config = json.loads((twins / family / "config.json").read_text())
+    config = {k: v for k, v in (config | change).items() if k not in drop}
+    pathlib.Path("in/config.json").write_text(json.dumps(config))
+    code, answer, said = wb("convert", "in", "out.gguf", "--json")
+    assert code == 0, said
+    asked = json.loads(wb("inspect", "--json", "--metadata", "out.gguf")[1])["metadata"]
+    return {k.partition(".")[2]: v for k, v in asked.items() if ".rope." in k}, json.loads(answer)["findings"], config
+
+def same(keys, **more):
+    for key, value in more.items():
+        got = keys.get("rope." + key.replace("__", "."))
+        assert got == value, (key, got, value, keys)
+
+yarn = {"factor": 4.0, "original_max_position_embeddings": 32}
+for change in ({"rope_scaling": {"type": "yarn", **yarn}}, {"rope_scaling": {"rope_type": "yarn", **yarn}},
+               {"rope_parameters": {"rope_type": "yarn", "rope_theta": 70000.0, **yarn}}):
+    keys, told, _ = convert("qwen3", change, ("rope_theta",) if "rope_parameters" in change else ())
+    same(keys, scaling__type="yarn", scaling__factor=4, scaling__original_context_length=32)
+    assert not told, told
+keys, told, _ = convert("gemma3", {"rope_parameters": {"full_attention": {"rope_type": "linear", "factor": 8.0, "rope_theta": 1e6},
+                                                      "sliding_attention": {"rope_type": "default", "rope_theta": 1e4}}})
+same(keys, scaling__type="linear", scaling__factor=8)
+# Llama 3's, in either place, is a tensor.
+llama3 = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 8}
+freqs = []
+for where in "rope_scaling", "rope_parameters":
+    keys, told, _ = convert("llama", {where: llama3})
+    same(keys, scaling__type=None, scaling__factor=None)
+    assert not told, told
+    wb("export", "out.gguf", "rope_freqs.weight", "--format", "raw", "-o", "f.raw")
+    freqs.append(pathlib.Path("f.raw").read_bytes())
+assert freqs[0] == freqs[1] != b""
+# Phi 3's long texts, in all their spellings.
+half = 1
+factors = {"long_factor": [1.5] * half, "short_factor": [1.0] * half}
+for change in ({"rope_scaling": {"type": "longrope", **factors}}, {"rope_scaling": {"type": "su", **factors}},
+               {"rope_parameters": {"rope_type": "longrope", **factors}}):
+    keys, told, _ = convert("phi3", {"original_max_position_embeddings": 8, **change})
+    same(keys, scaling__type="longrope", scaling__original_context_length=8)
+    assert abs(keys["rope.scaling.attn_factor"] - 1.1547) < 1e-4 and not told, (keys, told)
+    listed = wb("inspect", "out.gguf")[1]
+    assert "rope_factors_long.weight" in listed and "rope_factors_short.weight" in listed
+# The part of a head that is rotated, there and back.
+for change in ({"partial_rotary_factor": 0.5}, {"rope_parameters": {"partial_rotary_factor": 0.5, "rope_type": "default"}}):
+    keys, told, config = convert("phi3", change)
+    head = config["hidden_size"] // config["num_attention_heads"]
+    same(keys, dimension_count=head // 2, scaling__type=None)
+    shutil.rmtree("back", ignore_errors=True)
+    assert wb("convert", "out.gguf", "back", "--to", "safetensors")[0] == 0
+    assert json.load(open("back/config.json"))["partial_rotary_factor"] == 0.5
+    assert not told, told
+keys, _, _ = convert("llama", {"partial_rotary_factor": 0.5})  # which says nothing there
+same(keys, dimension_count=json.loads((twins / "llama/config.json").read_text()).get("head_dim", keys["rope.dimension_count"]))
+# What llama.cpp has no word for.
+keys, told, _ = convert("qwen2", {"rope_scaling": {"type": "dynamic", "factor": 2.0}})
+same(keys, scaling__type=None, scaling__factor=None)
+assert [f["severity"] for f in told] == ["warning"] and "stretching RoPE" in told[0]["message"], told
+# Only with the tokens of Phi 3 is a model called so: llama.cpp does not load others of that name.
+def name_of(tokens, fallback=True):
+    shutil.rmtree("in", ignore_errors=True)
+    shutil.copytree(twins / "phi3", "in", copy_function=shutil.copyfile)
+    for other in "tokenizer.model", "tokenizer.json", "tokenizer_config.json":
+        os.remove(f"in/{other}")
+    vocab = {t: i for i, t in enumerate(tokens)}
+    pathlib.Path("in/tokenizer.json").write_text(json.dumps({"added_tokens": [], "pre_tokenizer": {"type": "ByteLevel"},
+        "model": {"type": "BPE", "vocab": vocab, "merges": [], "byte_fallback": fallback}}))
+    assert wb("convert", "in", "out.gguf")[0] == 0
+    return wb("inspect", "--metadata", "general.name", "out.gguf")[1].strip()
+letters = [chr(97 + i) for i in range(20)]
+assert name_of(letters + ["</s>", "<unk>", "<s>", "<|endoftext|>"]) == "Phi-3"
+assert name_of(letters + ["</s>", "<unk>", "<s>", "<|end|>"]) == "in"
+assert name_of(letters + ["</s>", "<unk>", "<s>", "<|endoftext|>"], fallback=False) == "in"  # Phi 4's kind
+P
