@@ -163,6 +163,21 @@ static wb_status add_known(const convert_job *job, wb_writer *writer, const char
     return status;
 }
 
+/* What is known lies in folders below, too, which are not made. */
+static void tell_left_out(const char *folder)
+{
+    const char *name;
+    for (size_t i = 0; (name = wb_beside_name(i)) != NULL; i++) {
+        struct stat st;
+        text path = {0};
+        text_addf(&path, "%s/%s", folder, name);
+        if (strchr(name, '/') != NULL && stat(path.ptr, &st) == 0 && S_ISREG(st.st_mode))
+            (void)report_path(0, path.ptr,
+                              "folders beside the weights do not go along: copy this one");
+        text_free(&path);
+    }
+}
+
 int convert_add_beside(const convert_job *job, wb_writer *writer)
 {
     wb_error error;
@@ -183,6 +198,8 @@ int convert_add_beside(const convert_job *job, wb_writer *writer)
     }
     if (folder != NULL)
         (void)closedir(folder);
+    if (job->in_is_folder && status == WB_OK && code == 0)
+        tell_left_out(path.ptr);
     text_free(&path);
     return status == WB_OK ? code : convert_fail(job, status, &error);
 }

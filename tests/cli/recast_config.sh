@@ -78,3 +78,31 @@ for name in "attn_q_norm", "attn_k_norm", "attn_q":
     t = lost[f"blk.0.{name}.weight"]
     assert t["nmse"] < 1e-12 and t["cosine"] > 0.999999, t
 P
+
+# What Python writes as numbers goes over, and members with long names; folders beside the weights are told of.
+cp -r "$twins/llama" odd
+chmod -R u+w odd
+python3 -B - <<'P'
+import json
+config = json.load(open("odd/config.json"))
+config |= {"limits": [0.0, float("inf"), float("-inf")], "none": float("nan"), "n" * 300: {"kept": True}, "torch_dtype": "x"}
+json.dump(config, open("odd/config.json", "w"))
+P
+wb convert odd odd-mlx --to mlx
+wb convert odd odd-f32 --to safetensors --quant F32
+python3 -B - <<'P'
+import json
+was = json.load(open("odd/config.json"))
+for name in "odd-mlx", "odd-f32":
+    now = json.load(open(f"{name}/config.json"))
+    for key in "limits", "none", "n" * 300:
+        assert repr(now[key]) == repr(was[key]), key
+assert now["torch_dtype"] == "float32"
+P
+wb convert "$twins/bert" bert --to safetensors --quant F32 --json >answer
+wb convert "$twins/bert" bert-mlx --to mlx --quant F16 --json >answer.mlx
+for file in answer answer.mlx; do
+    grep -q '"code":"convert-left-out"[^}]*"name":"1_Pooling/config.json"' $file
+done
+wb convert "$twins/bert" bert-copy --to safetensors 2>said
+grep -q '1_Pooling/config.json: folders beside the weights do not go along' said
