@@ -53,6 +53,16 @@ wb__str wb__strings_at(const wb__strings *strings, uint64_t i)
     return text;
 }
 
+void wb__strings_cut(wb__strings *strings, uint64_t count)
+{
+    if (count >= strings->count)
+        return;
+    wb__str first = wb__strings_at(strings, count);
+    strings->used = (size_t)(first.ptr - strings->bytes) - WB__STRINGS_HEAD;
+    strings->count = count;
+    wb__store_le64(strings->bytes + strings->used, 0);
+}
+
 void wb__strings_free(wb__strings *strings)
 {
     wb__free(&strings->allocator, strings->bytes, strings->capacity);

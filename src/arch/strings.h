@@ -42,6 +42,9 @@ static inline bool wb__strings_add(wb__strings *strings, wb__str text)
     return to != NULL;
 }
 
+/* Leaves the first `count` texts, of as many or more. */
+void wb__strings_cut(wb__strings *strings, uint64_t count);
+
 /* The text that begins at `text`, of a list. */
 static inline wb__str wb__strings_from(const char *text)
 {

@@ -9,6 +9,7 @@
 #include "model/filler.h"
 #include "open/told.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -501,18 +502,65 @@ static wb_status check_list(wb__context *context, const wb_findings *findings)
     return WB_OK;
 }
 
-/* Opening does without files beside the weights that cannot be read; a copy without them would be one
- * of another model. */
-static wb_status check_reads(const wb_conversion *plan, wb__context *context)
+/* What was found in the files beside the weights: GGUF has in it what they say, and no other way to split text. */
+static wb_status tell_findings(wb_conversion *plan, wb__context *context,
+                               const wb_findings *findings)
+{
+    for (size_t i = 0; i < findings->count; i++) {
+        wb_finding finding = findings->list[i];
+        if (strcmp(finding.code, wb__finding_code(WB__FINDING_PRE_TOKENIZER)) == 0)
+            finding.severity = WB_WARNING;
+        if (!wb__findings_add(&plan->notes, &finding))
+            return wb__fail_memory(context);
+    }
+    return WB_OK;
+}
+
+/* llama.cpp loads no file with more tokens than its embedding has rows, or fewer, and none without any. */
+static wb_status check_tokens(wb_conversion *plan, wb__context *context, const wb__told *told)
+{
+    char text[200];
+    const wb__names *names = &plan->insight->names;
+    const wb__name_entry *entry = wb__names_find(names, WB__STR("token_embedding.weight"));
+    const wb__kind *kind = entry == NULL ? NULL : wb__names_kind(names, entry->first);
+    uint64_t count = told->tokenizer.tokens.count;
+    if (kind == NULL || kind->rank != 2 || (count == kind->shape[0] && told->tokenizer.model))
+        return WB_OK;
+    if (told->tokenizer.model == NULL)
+        (void)snprintf(text, sizeof text,
+                       "there is no tokenizer beside the weights that can be read: programs that "
+                       "run the model want one");
+    else
+        (void)snprintf(text, sizeof text,
+                       "the tokenizer has %" PRIu64 " tokens and the embedding %" PRIu64
+                       " rows: llama.cpp does not load such a file",
+                       count, kind->shape[0]);
+    return wb__plan_note(plan, context, WB_WARNING, WB__FINDING_CONVERT_META, WB__STR(""), text);
+}
+
+/* What GGUF is told of the files beside the weights. */
+static wb_status check_told(wb_conversion *plan, wb__context *context)
 {
     const wb__told *told;
+    wb_status status = wb__told_of(plan->model, context, &told);
+    if (status == WB_OK)
+        status = check_list(context, &told->findings);
+    if (status == WB_OK)
+        status = tell_findings(plan, context, &plan->insight->findings);
+    if (status == WB_OK)
+        status = tell_findings(plan, context, &told->findings);
+    return status == WB_OK && plan->insight->is_family ? check_tokens(plan, context, told) : status;
+}
+
+/* Opening does without files beside the weights that cannot be read; a copy without them would be one
+ * of another model. */
+static wb_status check_reads(wb_conversion *plan, wb__context *context)
+{
     wb_status status = check_list(context, &plan->model->findings);
     if (status == WB_OK)
         status = check_list(context, &plan->insight->findings);
-    if (status == WB_OK && plan->target == WB_TARGET_GGUF)
-        status = wb__told_of(plan->model, context, &told);
-    return status == WB_OK && plan->target == WB_TARGET_GGUF ? check_list(context, &told->findings)
-                                                             : status;
+    bool wants_all = plan->target == WB_TARGET_GGUF && status == WB_OK && !plan->insight->by_key;
+    return wants_all ? check_told(plan, context) : status;
 }
 
 wb_status wb__plan_make(wb_conversion *plan, wb__context *context)

@@ -83,6 +83,15 @@ static const wb__tree *tree_or_null(const wb__tree *tree)
     return tree->text == NULL ? NULL : tree;
 }
 
+/* Rows of the embedding, or what config.json says of them. */
+static uint64_t count_rows(const wb__insight *insight)
+{
+    const wb__name_entry *entry =
+        wb__names_find(&insight->names, WB__STR("token_embedding.weight"));
+    const wb__kind *kind = entry == NULL ? NULL : wb__names_kind(&insight->names, entry->first);
+    return kind != NULL && kind->rank == 2 ? kind->shape[0] : insight->config.vocab_size;
+}
+
 static wb_status make_tokenizer(wb__told *told, files *f, const wb__insight *insight)
 {
     bool is_phi = insight->is_family && strcmp(insight->family->name, "phi3") == 0;
@@ -94,7 +103,7 @@ static wb_status make_tokenizer(wb__told *told, files *f, const wb__insight *ins
         .tokenizer_config = tree_or_null(&f->tokenizer_config_tree),
         .config = insight->facts.config,
         .is_phi = is_phi,
-        .vocab_size = insight->config.vocab_size,
+        .vocab_size = count_rows(insight),
     };
     return wb__tokenizer_make(&told->tokenizer, f->context, &input);
 }

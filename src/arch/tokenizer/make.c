@@ -35,6 +35,31 @@ static wb_status read_files(wb__token_maker *m)
     return status;
 }
 
+/*
+ * Added tokens for which the embedding has no row are left out, as llama.cpp's converter does: it does not load a
+ * file that has more tokens than rows. Others are not, since something else is wrong then.
+ */
+static wb_status leave_out(wb__token_maker *m)
+{
+    wb__strings *tokens = &m->tokenizer->tokens;
+    uint64_t rows = m->files->vocab_size;
+    if (rows == 0 || rows >= tokens->count)
+        return WB_OK;
+    for (uint64_t i = rows; i < tokens->count; i++) {
+        uint32_t type = wb__token_get_type(m->tokenizer, (size_t)i);
+        if (type != WB__TOKEN_CONTROL && type != WB__TOKEN_USER)
+            return WB_OK;
+    }
+    wb__strings_cut(tokens, rows);
+    const char *before = m->context->file;
+    m->context->file = m->has_json ? "tokenizer.json" : "tokenizer.model";
+    wb_status status =
+        wb__note(m->context, WB_INFO, WB__FINDING_CONVERT_LEFT_OUT, WB_NO_OFFSET, WB__STR(""),
+                 "it adds tokens for which the embedding has no row: they are left out");
+    m->context->file = before;
+    return status;
+}
+
 wb_status wb__tokenizer_make(wb__tokenizer *tokenizer, wb__context *context,
                              const wb__tokenizer_files *files)
 {
@@ -50,6 +75,8 @@ wb_status wb__tokenizer_make(wb__tokenizer *tokenizer, wb__context *context,
         status = wb__make_from_json(&m);
     else if (status == WB_OK && files->vocab.len > 0)
         status = wb__make_from_lines(&m);
+    if (status == WB_OK)
+        status = leave_out(&m);
     if (status == WB_OK) {
         wb__tokenizer_specials(tokenizer, files, m.has_json ? &m.json : NULL);
         if (m.has_pieces)
