@@ -103,8 +103,9 @@ static int take_value(scan *s, option_id id, const char *attached)
     }
     if (attached == NULL && s->next < s->argc)
         attached = s->argv[s->next++];
-    bool is_file = strncmp(row->argument, "FILE", 4) == 0 || strncmp(row->argument, "PATH", 4) == 0;
-    if (attached == NULL || (is_file && attached[0] == '\0')) /* as of a variable that is not set */
+    bool is_path = strncmp(row->argument, "FILE", 4) == 0 ||
+                   strncmp(row->argument, "PATH", 4) == 0 || strcmp(row->argument, "DIR") == 0;
+    if (attached == NULL || (is_path && attached[0] == '\0')) /* as of a variable that is not set */
         return report_usage("--%s needs a value: --%s %s", row->name, row->name, row->argument);
     s->args->value[id] = attached;
     if (id == OPTION_RULE)

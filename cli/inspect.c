@@ -154,7 +154,7 @@ static int present(inspection *in, bool is_json)
     if (is_json) {
         inspect_as_json(in);
     } else if (is_text) {
-        return print_texts(in);
+        code = print_texts(in);
     } else {
         inspect_as_text(in);
         if (in->sections & (SECTION_TEMPLATE | SECTION_MODELFILE))

@@ -119,15 +119,16 @@ int paths_each(const arguments *args, int (*one)(void *ctx, paths *seen, const c
 
 /* ---- one model ---- */
 
-/* Whether all that match are files of the model that the first is of. */
-static bool are_one_model(const glob_t *found)
+/*
+ * Whether all that match are files of the model that the first is of. If that does not open, the command is to say
+ * why.
+ */
+static bool are_one_model(const glob_t *found, const wb_open_options *options)
 {
     paths seen = {0};
     wb_model *model;
-    if (found->gl_pathc == 1)
+    if (found->gl_pathc == 1 || wb_open(found->gl_pathv[0], options, &model, NULL) != WB_OK)
         return true;
-    if (wb_open(found->gl_pathv[0], NULL, &model, NULL) != WB_OK)
-        return false;
     paths_cover(&seen, model);
     wb_close(model);
     bool all = true;
@@ -138,11 +139,11 @@ static bool are_one_model(const glob_t *found)
 }
 
 /* Puts what matches a pattern into its place; *matched is to be freed. */
-static int settle(char **operand, char **matched)
+static int settle(const wb_open_options *options, char **operand, char **matched)
 {
     glob_t found;
     int code = match(*operand, &found);
-    if (code == 0 && !are_one_model(&found))
+    if (code == 0 && !are_one_model(&found, options))
         code = report_path(EXIT_USAGE, *operand,
                            "%zu paths match, which are not one model; name one of them",
                            found.gl_pathc);
@@ -169,12 +170,14 @@ static bool is_model(const char *word, size_t n)
 
 int paths_settle(arguments *args)
 {
-    int code = 0;
+    wb_limits limits;
+    wb_open_options options;
+    int code = open_options_of(args, &options, &limits);
     const char *word = command_table[args->command].operands;
     for (size_t i = 0; i < args->count && *word != '\0' && code == 0; i++) {
         size_t n = strcspn(word, " ");
         if (is_model(word, n) && is_pattern(args->operands[i]))
-            code = settle(&args->operands[i], &args->matched[i]);
+            code = settle(&options, &args->operands[i], &args->matched[i]);
         word += n + (word[n] == ' ');
     }
     return code;

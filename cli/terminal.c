@@ -122,6 +122,7 @@ void terminal_start(void)
     (void)sigemptyset(&action.sa_mask);
     action.sa_handler = SIG_IGN;
     (void)sigaction(SIGPIPE, &action, NULL);
+    (void)sigaction(SIGXFSZ, &action, NULL); /* a file that may not grow is an error of writing */
     action.sa_handler = on_fault;
     (void)sigaction(SIGBUS, &action, NULL);
     /* A shell makes its background jobs ignore SIGINT, and they should go on doing so. */

@@ -32,6 +32,10 @@ check 0 0 get 'o?e.safetensors' byte -o x.bin
 check 4 0 convert 'set/*' all.safetensors
 grep -q 'set/\*: 3 paths match, which are not one model' err
 [ ! -e all.safetensors ]
+cp -r set cut
+truncate -s -1 cut/model-00002-of-00002.safetensors
+check 2 0 convert 'cut/model-*' all.safetensors # what is wrong with it, and not that it is no model
+grep -q 'cut/model-00002-of-00002' err
 check 5 0 edit 'nothing*here' --set a=1
 grep -q 'nothing\*here: no file matches' err
 check 0 0 edit 'wh?le.safetensors' --set a=1
@@ -62,3 +66,9 @@ check 2 1 verify --json twice.safetensors
 check 0 1 verify --json --compatible twice.safetensors
 check 2 0 export twice.safetensors t --format raw -o -
 check 0 0 export --compatible twice.safetensors t --format raw -o -
+# A file that may not grow is an error, and so is a store that is named by a variable that is not set.
+code=0
+(ulimit -f 1 && wb inspect --json set >large 2>err) || code=$?
+[ $code = 5 ] && grep -q 'File too large' err
+check 4 0 list --store ''
+grep -q -- '--store needs a value' err
