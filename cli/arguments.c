@@ -222,6 +222,16 @@ static int check_operands(const arguments *args)
     return code;
 }
 
+/* Whether a line that makes no sense asks for JSON: it is answered in it. */
+static bool asks_for_json(int argc, char **argv)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        if (strcmp(argv[i], "--json") == 0)
+            return true;
+    }
+    return false;
+}
+
 int arguments_parse(arguments *args, int argc, char **argv)
 {
     scan s = {.args = args, .argv = argv, .argc = argc, .next = argc > 0 ? 1 : 0};
@@ -229,6 +239,8 @@ int arguments_parse(arguments *args, int argc, char **argv)
     args->command = COMMAND_COUNT;
     args->operands = argv;
     int code = take_all(&s);
+    if (code != 0)
+        args->given[OPTION_JSON] = args->given[OPTION_JSON] || asks_for_json(argc, argv);
     bool is_plain = args->given[OPTION_VERSION] || args->given[OPTION_GENERATE];
     if (code != 0 || is_plain)
         return code != 0 ? code : check_options(args);

@@ -227,6 +227,8 @@ static int hash_path(void *ctx, paths *seen, const char *path)
         code = report_usage("the manifest would take the place of a file of the model");
     } else if (r->args->given[OPTION_MANIFEST]) {
         code = write_manifest(&s);
+        if (code == EXIT_CLEAN && r->args->given[OPTION_JSON])
+            answer(&s);
     } else if (r->args->given[OPTION_JSON]) {
         answer(&s);
     } else {
@@ -245,6 +247,9 @@ int command_hash(const arguments *args)
         return code;
     if (args->given[OPTION_MANIFEST] && args->count > 1)
         return report_usage("a manifest is of one model: name one PATH");
+    if (args->given[OPTION_JSON] && args->given[OPTION_MANIFEST] &&
+        output_is_stdout(args->value[OPTION_MANIFEST]))
+        return report_usage("--manifest - and --json would both go to standard output");
     r.options.executor = threads_executor();
     return paths_each(args, hash_path, &r);
 }

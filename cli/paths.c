@@ -20,6 +20,7 @@ typedef struct file_id {
 struct paths {
     int (*one)(void *ctx, paths *seen, const char *path);
     void *ctx;
+    bool in_json; /* each path is answered, also one that leads nowhere */
     int code;
     file_id *covered; /* sorted */
     size_t count;
@@ -98,6 +99,8 @@ static void visit_matches(paths *seen, const char *pattern)
     glob_t found;
     int code = match(pattern, &found);
     seen->code = worse(seen->code, code);
+    if (code != 0 && seen->in_json)
+        report_last_as_json();
     for (size_t i = 0; code == 0 && i < found.gl_pathc && !out_closed(out_stdout()); i++)
         visit(seen, found.gl_pathv[i]);
     globfree(&found);
@@ -106,7 +109,7 @@ static void visit_matches(paths *seen, const char *pattern)
 int paths_each(const arguments *args, int (*one)(void *ctx, paths *seen, const char *path),
                void *ctx)
 {
-    paths seen = {.one = one, .ctx = ctx};
+    paths seen = {.one = one, .ctx = ctx, .in_json = args->given[OPTION_JSON]};
     for (size_t i = 0; i < args->count && !out_closed(out_stdout()); i++) {
         if (is_pattern(args->operands[i]))
             visit_matches(&seen, args->operands[i]);

@@ -62,10 +62,15 @@ static void remember_line(const char *path, const char *line)
     remember(path, &error);
 }
 
+void report_last_as_json(void)
+{
+    json_failure(last.path.ptr == NULL ? "" : last.path.ptr, &last.error);
+}
+
 void report_end(bool in_json, int code)
 {
     if (in_json && code >= EXIT_BAD_INPUT && code <= EXIT_IO && !out_was_used(out_stdout()))
-        json_failure(last.path.ptr == NULL ? "" : last.path.ptr, &last.error);
+        report_last_as_json();
     text_free(&last.path);
 }
 

@@ -24,6 +24,9 @@ int report_path(int code, const char *path, const char *format, ...)
  * where the error names no file. */
 void report_error(const char *path, const wb_error *error);
 
+/* What was said last, as json_failure has it. */
+void report_last_as_json(void);
+
 /* At the end: who asked for JSON and got nothing yet gets what went wrong, as json_failure has it. */
 void report_end(bool in_json, int code);
 

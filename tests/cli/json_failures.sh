@@ -35,3 +35,18 @@ fails(4, None, "frobnicate", "there is no command")
 P
 python3 check.py
 [ ! -e x ] && [ ! -e x.gguf ]
+# Each of several paths has a line, also a pattern that matches nothing; so has a line of arguments that makes no sense,
+# wherever it asks, and a manifest.
+lines() { # expected code, number of lines, arguments
+    want=$1 n=$2 code=0
+    shift 2
+    wb "$@" >answers 2>/dev/null || code=$?
+    [ $code = "$want" ] && [ "$(wc -l <answers)" = "$n" ] || { echo "$*: $code"; cat answers; exit 1; }
+    while read -r line; do echo "$line" | python3 -m json.tool >/dev/null; done <answers
+}
+lines 5 3 hash --json m 'no*where' g.gguf
+lines 4 1 verify --bogus m --json
+lines 4 1 inspect m --json --bogus
+lines 0 1 hash m --manifest manifest.json --json
+[ -s manifest.json ]
+lines 4 1 hash m --manifest - --json
