@@ -1,13 +1,17 @@
 /*
  * A chunk is some rows of a tensor, on their way from the model to the result: read as they are
  * stored, their bytes put in order where that is enough; or decoded to binary32, put in order there,
- * moved by the offset, encoded, and, to tell what became of them, decoded again.
+ * moved by the offset, encoded, and, to tell what became of them, decoded again. What was binary64 stays
+ * beside its binary32, since what the result lost of it is asked.
  */
 #include "convert/convert.h"
+
+#include <math.h>
 
 #include "arch/row_order.h"
 #include "convert/lora.h"
 #include "convert/repack.h"
+#include "core/endian.h"
 #include "cpu/cpu.h"
 #include "dtype/block.h"
 #include "open/stored.h"
@@ -36,6 +40,8 @@ void wb__chunk_measure(const wb__planned *planned, uint64_t rows, wb__chunk_size
     *sizes = (wb__chunk_sizes){0};
     if (!planned->by_view || planned->route == WB__ROUTE_COPY)
         (void)wb__form_measure(&planned->from, rows, planned->columns, in);
+    else if (planned->wide)
+        in[WB__PART_VALUES] = elements * sizeof(double);
     for (int i = 0; i < WB__PARTS; i++)
         sizes->raw += in[i];
     /* Rows that change places go through a second copy. */
@@ -205,6 +211,24 @@ static void decode(const wb__form *form, uint8_t *const in[WB__PARTS], float *va
         decode_plain(form, in[WB__PART_VALUES], values, n);
 }
 
+/* Of a view too: F64, in the order of the result, which is what `in` of a tensor's own parts is. */
+static wb_status read_wide_view(const wb_conversion *plan, wb__context *context, wb__chunk *chunk,
+                                uint8_t *in[WB__PARTS])
+{
+    const wb__planned *planned = chunk->planned;
+    uint64_t n = chunk->rows * planned->columns, bytes = n * sizeof(double);
+    bool moves = planned->turns != WB__ROWS_AS_THEY_ARE;
+    uint8_t *read = moves ? chunk->raw + bytes : chunk->raw;
+    wb_status status = read_view(plan, context, chunk, WB_DTYPE_F64, read, bytes);
+    if (status == WB_OK && moves)
+        reorder(chunk, chunk->raw, read, (size_t)planned->columns * sizeof(double));
+    in[WB__PART_VALUES] = chunk->raw;
+    if (status == WB_OK)
+        wb__dtype_convert(wb__dtype_get(WB_DTYPE_F64), chunk->raw, 0, wb__dtype_get(WB_DTYPE_F32),
+                          chunk->values, (size_t)n);
+    return status;
+}
+
 /* The values of the rows, in the order of the result, and before anything is added. */
 static wb_status read_values(const wb_conversion *plan, wb__context *context, wb__chunk *chunk,
                              uint8_t *in[WB__PARTS])
@@ -223,6 +247,8 @@ static wb_status read_values(const wb_conversion *plan, wb__context *context, wb
             decode(&planned->from, in, chunk->values, (size_t)n);
         return status;
     }
+    if (planned->wide)
+        return read_wide_view(plan, context, chunk, in);
     if (planned->turns == WB__ROWS_AS_THEY_ARE)
         return read_view(plan, context, chunk, WB_DTYPE_F32, chunk->values, n * sizeof(float));
     float *read = chunk->values + n;
@@ -317,6 +343,38 @@ static wb_status copy(const wb_conversion *plan, wb__context *context, wb__chunk
     return status;
 }
 
+/* Has binary64 follow its binary32, which were multiplied with factors of rows, and had an adapter added to them. */
+static void follow(const wb__chunk *chunk, uint8_t *wide)
+{
+    const wb__planned *planned = chunk->planned;
+    for (uint64_t i = 0; i < chunk->rows * planned->columns; i++, wide += sizeof(double)) {
+        uint64_t bits = wb__load_le64(wide), row = planned->first_row + chunk->first;
+        double value;
+        memcpy(&value, &bits, sizeof value);
+        row += i / planned->columns;
+        float factor =
+            planned->factors == NULL ? 1 : planned->factors[row / planned->rows_a_factor];
+        float narrow = (float)value * factor;
+        value *= (double)factor;
+        if (isfinite(narrow))
+            value += (double)chunk->values[i] - (double)narrow;
+        memcpy(&bits, &value, sizeof bits);
+        wb__store_le64(wide, bits);
+    }
+}
+
+/* What became of the values: of those that were encoded, before the offset, or of binary64. */
+static void tell(wb__chunk *chunk, const uint8_t *wide, float offset)
+{
+    const wb__planned *planned = chunk->planned;
+    size_t n = (size_t)(chunk->rows * planned->columns);
+    if (wide == NULL)
+        wb__fidelity_measure(&chunk->fidelity, chunk->values, offset, chunk->again, n);
+    else
+        wb__fidelity_measure_wide(&chunk->fidelity, wide, planned->offset, planned->factor,
+                                  chunk->again, n);
+}
+
 static wb_status compute(const wb_conversion *plan, wb__context *context, wb__chunk *chunk)
 {
     const wb__planned *planned = chunk->planned;
@@ -332,6 +390,9 @@ static wb_status compute(const wb_conversion *plan, wb__context *context, wb__ch
     }
     wb__factors_multiply(chunk);
     wb__lora_add(planned->lora, chunk->first, chunk->rows, planned->columns, chunk->values);
+    uint8_t *wide = planned->wide ? in[WB__PART_VALUES] : NULL;
+    if (wide != NULL && (planned->factors != NULL || planned->lora != NULL))
+        follow(chunk, wide);
     if (planned->route == WB__ROUTE_REPACK) {
         const uint8_t *from[WB__PARTS];
         memcpy(from, in, sizeof from);
@@ -351,7 +412,7 @@ static wb_status compute(const wb_conversion *plan, wb__context *context, wb__ch
     if (planned->known_exact)
         return WB_OK;
     decode(&planned->to, chunk->parts, chunk->again, (size_t)n);
-    wb__fidelity_measure(&chunk->fidelity, chunk->values, offset, chunk->again, (size_t)n);
+    tell(chunk, wide, offset);
     return WB_OK;
 }
 

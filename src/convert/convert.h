@@ -82,6 +82,7 @@ typedef struct wb__planned {
     bool by_view;     /* the model gives its values, but it has no stored parts of its own */
     bool nearest;     /* Ollama's rule for scales of E8M0 */
     bool known_exact; /* every value of `from` is one of `to` */
+    bool wide;        /* values of binary64, which binary32 may not hold */
     /* What it is; NULL: no rule knows it. */
     const wb__rule *rule;
     uint32_t layer;
@@ -271,7 +272,7 @@ uint64_t wb__chunk_rows(const wb__planned *planned);
 
 /* Memory that a chunk takes on its way. */
 typedef struct wb__chunk_sizes {
-    uint64_t raw;    /* bytes as read */
+    uint64_t raw;    /* bytes as read, or values of binary64 */
     uint64_t values; /* bytes of binary32 */
     uint64_t again;  /* bytes of binary32 decoded from the result */
     uint64_t parts[WB__PARTS];
@@ -306,6 +307,9 @@ wb_status wb__chunk_do(const wb_conversion *plan, wb__context *context, wb__chun
 
 void wb__fidelity_measure(wb__fidelity *fidelity, const float *before, double offset,
                           const float *after, size_t n);
+/* The same of values of binary64, little-endian: (before + offset) * factor is what they should have become. */
+void wb__fidelity_measure_wide(wb__fidelity *fidelity, const uint8_t *before, double offset,
+                               double factor, const float *after, size_t n);
 /* Adds one value that became another, both of which are finite. */
 void wb__fidelity_add_one(wb__fidelity *fidelity, double before, double after);
 void wb__fidelity_add(wb__fidelity *sum, const wb__fidelity *part);

@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "convert/sum_up.h"
+#include "core/endian.h"
 #include "cpu/cpu.h"
 
 #define RUN 4096 /* values */
@@ -112,6 +113,27 @@ void wb__fidelity_measure(wb__fidelity *fidelity, const float *before, double of
                 continue;
         }
         measure_slowly(fidelity, before + i, offset, after + i, count);
+    }
+}
+
+static double double_at(const uint8_t *bytes)
+{
+    uint64_t bits = wb__load_le64(bytes);
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* What is beyond the range of binary32 is lost on its way, whatever an encoder then makes of infinity. */
+void wb__fidelity_measure_wide(wb__fidelity *fidelity, const uint8_t *before, double offset,
+                               double factor, const float *after, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        double value = (double_at(before + i * sizeof value) + offset) * factor;
+        if (is_finite((float)value) && is_finite(after[i]))
+            wb__fidelity_add_one(fidelity, value, after[i]);
+        else if (value != after[i] && !(isnan(value) && isnan(after[i])))
+            fidelity->overflowed++;
     }
 }
 

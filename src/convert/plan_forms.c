@@ -75,6 +75,7 @@ static void take_form(const wb_conversion *plan, wb__planned *row)
     const wb__view *view = view_of(plan, row->source);
     row->from =
         wb__plan_form_of(plan, view == NULL ? row->source : view->parts[0], &row->by_view, &global);
+    row->wide = row->from.scheme == WB__SCHEME_PLAIN && row->from.dtype == WB_DTYPE_F64;
     if (row->keeps_global)
         return;
     if (view != NULL && is_alike(plan, view, &row->from)) {

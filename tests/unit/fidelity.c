@@ -5,6 +5,7 @@
 
 #include "convert/convert.h"
 #include "convert/sum_up.h"
+#include "core/endian.h"
 #include "cpu/cpu.h"
 
 #define MOST 9000 /* values; more than two runs */
@@ -132,13 +133,66 @@ static void same_bits(void **state)
 #endif
 }
 
+static double wide[MOST];
+
+/* As files have it. */
+static double stored(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    wb__store_le64(&value, bits);
+    return value;
+}
+
+/* Of binary64 each value counts as it was: digits that binary32 has not are lost, and so is what is beyond it. */
+static void of_binary64(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < MOST; i++) {
+        wide[i] = ((double)uniform() + 0x1p-40) * 2 - 1;
+        after[i] = (float)wide[i];
+    }
+    wb__fidelity want = {0}, got = {0};
+    for (size_t i = 0; i < MOST; i++)
+        wb__fidelity_add_one(&want, wide[i], after[i]);
+    wb__fidelity_measure_wide(&got, (const uint8_t *)wide, 1, 0.5, after, 0);
+    assert_true(got.error == 0 && got.before == 0);
+    for (size_t i = 0; i < MOST; i++)
+        wide[i] = stored(wide[i] * 2 - 1);
+    wb__fidelity_measure_wide(&got, (const uint8_t *)wide, 1, 0.5, after, MOST);
+    assert_true(want.error > 0 && want.error < 1e-9);
+    assert_true(is_near(got.error, want.error) && is_near(got.before, want.before) &&
+                is_near(got.after, want.after) && is_near(got.max_error, want.max_error));
+    static const struct {
+        double before;
+        float after;
+        uint64_t overflowed;
+        bool lost;
+    } cases[] = {{1e300, INFINITY, 1, false},
+                 {-1e300, -INFINITY, 1, false},
+                 {1e300, 0, 1, false},
+                 {INFINITY, INFINITY, 0, false},
+                 {INFINITY, -INFINITY, 1, false},
+                 {NAN, NAN, 0, false},
+                 {NAN, 0, 1, false},
+                 {0, NAN, 1, false},
+                 {1e-300, 0, 0, true},
+                 {0.5, 0.5f, 0, false},
+                 {-0.0, 0, 0, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double value = stored(cases[i].before);
+        got = (wb__fidelity){0};
+        wb__fidelity_measure_wide(&got, (const uint8_t *)&value, 0, 1, &cases[i].after, 1);
+        assert_int_equal(got.overflowed, cases[i].overflowed);
+        assert_true((got.max_error > 0) == cases[i].lost);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(as_defined),
-        cmocka_unit_test(exact),
-        cmocka_unit_test(not_finite),
-        cmocka_unit_test(same_bits),
+        cmocka_unit_test(as_defined), cmocka_unit_test(exact),       cmocka_unit_test(not_finite),
+        cmocka_unit_test(same_bits),  cmocka_unit_test(of_binary64),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
