@@ -126,7 +126,9 @@ static int run(const convert_job *job, wb_conversion *conversion)
     wb_error error;
     wb_progress progress = {.ctx = (void *)(uintptr_t)job->out, .report = report_progress};
     wb_status status = WB_OK;
-    if (!job->args->given[OPTION_DRY_RUN]) {
+    if (job->args->given[OPTION_DRY_RUN]) {
+        status = wb_convert_check(conversion, job->out, &error);
+    } else {
         interrupt_defer(true);
         status = wb_convert(conversion, job->out, &progress, &error);
         interrupt_defer(false);

@@ -146,6 +146,12 @@ static void json_real(wb_json *json, const char *key, double value)
     wb_json_double(json, value);
 }
 
+static void json_null(wb_json *json, const char *key)
+{
+    wb_json_key(json, key, SIZE_MAX);
+    wb_json_null(json);
+}
+
 static void json_row(wb_json *json, const convert_job *job, const wb_converted *row)
 {
     wb_json_begin(json, '{');
@@ -170,10 +176,13 @@ static void json_row(wb_json *json, const convert_job *job, const wb_converted *
     wb_json_end(json, '}');
 }
 
-static void json_totals(wb_json *json, const wb_conversion *conversion)
+static void json_totals(wb_json *json, const convert_job *job, const wb_conversion *conversion)
 {
     totals all;
     count(conversion, &all);
+    /* Nobody has measured what was only planned, but for what stays the same. */
+    bool is_known = !job->args->given[OPTION_DRY_RUN] ||
+                    all.count[WB_FIDELITY_EXACT] == wb_conversion_count(conversion);
     wb_json_key(json, "totals", SIZE_MAX);
     wb_json_begin(json, '{');
     json_number(json, "tensors", wb_conversion_count(conversion));
@@ -181,8 +190,13 @@ static void json_totals(wb_json *json, const wb_conversion *conversion)
     for (size_t i = 1; i < 4; i++)
         json_number(json, words[i], all.count[i]);
     json_number(json, "fallbacks", all.fallbacks);
-    json_number(json, "overflowed", all.overflowed);
-    json_real(json, "worst_nmse", all.worst.nmse);
+    if (is_known) {
+        json_number(json, "overflowed", all.overflowed);
+        json_real(json, "worst_nmse", all.worst.nmse);
+    } else {
+        json_null(json, "overflowed");
+        json_null(json, "worst_nmse");
+    }
     wb_json_end(json, '}');
 }
 
@@ -205,7 +219,7 @@ void recast_tell_json(const convert_job *job, const wb_conversion *conversion)
             json_row(&json, job, &row);
     }
     wb_json_end(&json, ']');
-    json_totals(&json, conversion);
+    json_totals(&json, job, conversion);
     json_findings(&json, wb_conversion_findings(conversion));
     wb_json_end(&json, '}');
     out_json_end(&json);

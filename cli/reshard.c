@@ -181,6 +181,9 @@ static int write_model(const convert_job *job, wb_writer *writer, stored_list *l
         return code;
     status = wb_writer_plan(writer, job->out_is_stdout ? NULL : job->out, &error);
     if (status == WB_OK && job->args->given[OPTION_DRY_RUN]) {
+        status = wb_writer_check(writer, &error);
+        if (status != WB_OK)
+            return convert_fail(job, status, &error);
         convert_answer(job, writer);
         return EXIT_CLEAN;
     }

@@ -1788,6 +1788,13 @@ WB_API wb_status wb_writer_order(const wb_writer *writer, uint64_t position, uin
                                  wb_error *error) WB_MUST_CHECK;
 
 /*
+ * Looks whether what was planned may be written where it is to be, and whether there is room, and makes nothing:
+ * wb_writer_begin would refuse what this refuses, and for the same reasons. It may still fail on what nobody can see
+ * before, such as a disk that is at its end, or another who writes there.
+ */
+WB_API wb_status wb_writer_check(wb_writer *writer, wb_error *error) WB_MUST_CHECK;
+
+/*
  * Begins to write what was planned: looks whether there is room for all of it and whether it may be
  * written there, and makes temporary files. An existing file keeps its permissions and of a symbolic
  * link the target is replaced; a pipe or a device is written straight away, as wb_writer_begin_fd
@@ -2202,6 +2209,14 @@ typedef struct wb_convert_policy {
 WB_API wb_status wb_convert_plan(const wb_model *model, wb_target target,
                                  const wb_convert_policy *policy, wb_conversion **conversion,
                                  wb_error *error) WB_MUST_CHECK;
+
+/*
+ * Works out the files of the result to their last byte, and looks whether they may be written to `path`, which is that of
+ * wb_convert: what the format has no room for, and a path that cannot be, are refused as wb_convert refuses them, and
+ * nothing is written. What has no place in the files beside the weights is among the findings afterwards.
+ */
+WB_API wb_status wb_convert_check(wb_conversion *conversion, const char *path,
+                                  wb_error *error) WB_MUST_CHECK;
 
 /*
  * Does what was planned. The result appears whole or not at all, and does not depend on the executor.

@@ -83,11 +83,19 @@ wb_status wb_convert_plan(const wb_model *model, wb_target target, const wb_conv
     if (status == WB_OK)
         status = wb__plan_make(plan, &context);
     plan->loras = NULL;
+    plan->planned_notes = plan->notes.count;
     if (status == WB_OK)
         *conversion = plan;
     else
         wb_conversion_free(plan);
     return status;
+}
+
+wb_status wb_convert_check(wb_conversion *conversion, const char *path, wb_error *error)
+{
+    wb_error spare;
+    wb__context context = wb__context_of(conversion->model, wb__error_reset(error, &spare));
+    return wb__plan_check(conversion, &context, path);
 }
 
 wb_status wb_convert(wb_conversion *conversion, const char *path, const wb_progress *progress,

@@ -183,6 +183,13 @@ wb_status wb_writer_order(const wb_writer *writer, uint64_t position, uint64_t *
 
 /* ---- writing ---- */
 
+wb_status wb_writer_check(wb_writer *writer, wb_error *error)
+{
+    wb_error spare;
+    wb__context context = wb__writer_context(writer, wb__error_reset(error, &spare));
+    return wb__writer_check(&context, writer);
+}
+
 wb_status wb_writer_begin(wb_writer *writer, wb_error *error)
 {
     wb_error spare;

@@ -122,6 +122,8 @@ struct wb_conversion {
     wb__planned **order;
     wb__list inputs;   /* of const char *: inputs.h */
     wb_findings notes; /* what has no place in the result, what is doubtful */
+    size_t
+        planned_notes; /* of these, that are there before files are made; those of a run follow */
 };
 
 static inline wb__planned *wb__planned_at(const wb_conversion *plan, size_t i)
@@ -131,6 +133,9 @@ static inline wb__planned *wb__planned_at(const wb_conversion *plan, size_t i)
 
 /* Fills in an empty conversion whose policy is set. */
 wb_status wb__plan_make(wb_conversion *plan, wb__context *context);
+
+/* Declares the result to a writer that writes nothing, which says whether it can be, and can be there. */
+wb_status wb__plan_check(wb_conversion *plan, wb__context *context, const char *path);
 
 /* Writes the result. */
 wb_status wb__plan_run(wb_conversion *plan, wb__context *context, const char *path,

@@ -280,6 +280,41 @@ static wb_status check_path(const wb_conversion *plan, wb__context *context, con
     return wb__inputs_spare(plan, context, path);
 }
 
+/* What a run before, or a look at the same plan, has noted would be there twice. */
+static wb_status prepare(wb__delivery *out)
+{
+    wb_conversion *plan = out->plan;
+    size_t n = plan->tensors.count;
+    plan->notes.count = plan->planned_notes;
+    wb_status status = check_path(plan, out->context, out->path);
+    if (status != WB_OK)
+        return status;
+    out->indices = wb__alloc_zeroed(&plan->allocator, (n + 1) * sizeof *out->indices);
+    return out->indices == NULL ? wb__fail_memory(out->context) : WB_OK;
+}
+
+static void free_delivery(wb__delivery *out)
+{
+    wb_writer_free(out->writer);
+    wb__free(&out->plan->allocator, out->indices,
+             (out->plan->tensors.count + 1) * sizeof *out->indices);
+}
+
+wb_status wb__plan_check(wb_conversion *plan, wb__context *context, const char *path)
+{
+    wb__delivery out = {.plan = plan, .context = context, .path = path, .keeps = plan->resume};
+    wb_status status = prepare(&out);
+    if (status != WB_OK)
+        return status;
+    status = declare_all(&out);
+    if (status == WB_OK)
+        status = wb_writer_plan(out.writer, path, context->error);
+    if (status == WB_OK)
+        status = wb_writer_check(out.writer, context->error);
+    free_delivery(&out);
+    return status;
+}
+
 wb_status wb__plan_run(wb_conversion *plan, wb__context *context, const char *path,
                        const wb_progress *progress)
 {
@@ -290,19 +325,15 @@ wb_status wb__plan_run(wb_conversion *plan, wb__context *context, const char *pa
         wb__planned_at(plan, i)->fidelity = (wb__fidelity){0};
         wb__planned_at(plan, i)->done = false;
     }
-    wb_status status = check_path(plan, context, path);
+    wb_status status = prepare(&out);
     if (status != WB_OK)
         return status;
-    out.indices = wb__alloc_zeroed(&plan->allocator, (n + 1) * sizeof *out.indices);
-    if (out.indices == NULL)
-        return wb__fail_memory(context);
     status = write_all(&out, &journal);
     bool finished = status == WB_OK || status == WB_ERROR_CHANGED ||
                     (!out.begun && wb__journal_is_empty(journal)) || is_settled(&out, status);
-    wb_writer_free(out.writer);
+    free_delivery(&out);
     wb__journal_close(journal, finished);
     if (out.kept != NULL)
         (void)rmdir(out.kept); /* if there was nothing else in it */
-    wb__free(&plan->allocator, out.indices, (n + 1) * sizeof *out.indices);
     return status;
 }

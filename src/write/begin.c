@@ -20,6 +20,21 @@ static wb_status fail_target(wb__context *context, const char *path, wb__finding
     return status;
 }
 
+/* Whether a run that was killed gave a file of a set without its anchor this name, which the next one takes back. */
+static bool is_taken_back(const wb_writer *writer, const char *path)
+{
+    struct stat named, kept;
+    const char *anchor = writer->index_path != NULL ? writer->index_path : writer->outputs[0].path;
+    if (!(writer->flags & WB_WRITE_KEEP) || lstat(anchor, &kept) == 0)
+        return false;
+    char *other = wb__kept_path(&writer->allocator, path);
+    bool is = other != NULL && lstat(path, &named) == 0 && lstat(other, &kept) == 0 &&
+              named.st_dev == kept.st_dev && named.st_ino == kept.st_ino;
+    if (other != NULL)
+        wb__free(&writer->allocator, other, strlen(other) + 1);
+    return is;
+}
+
 static wb_status check_file(wb__context *context, const wb_writer *writer, const char *path)
 {
     struct stat st;
@@ -31,7 +46,7 @@ static wb_status check_file(wb__context *context, const wb_writer *writer, const
     if (is_source)
         return fail_target(context, path, WB__FINDING_WRITE_SOURCE,
                            "the output is a file that is read");
-    if (wb__writer_is_set(writer) && lstat(path, &st) == 0)
+    if (wb__writer_is_set(writer) && lstat(path, &st) == 0 && !is_taken_back(writer, path))
         return fail_target(context, path, WB__FINDING_WRITE_EXISTS,
                            "the file is there already, and several files cannot replace others at "
                            "one stroke");
@@ -282,13 +297,13 @@ static wb_status claim_folder(wb__context *context, wb_writer *writer)
     return wb__claim_path(context, path, true, &writer->claims[0]);
 }
 
-/* That they may be written, where they go beside others. */
-static wb_status check_files(wb__context *context, const wb_writer *writer)
+/* That they may be written, where they go beside others; what was kept of them is settled, or only looked at. */
+static wb_status check_files(wb__context *context, const wb_writer *writer, bool settles)
 {
     wb_status status = WB_OK;
     if (writer->folder != NULL || writer->is_store)
         return WB_OK;
-    if (writer->flags & WB_WRITE_KEEP)
+    if (settles && (writer->flags & WB_WRITE_KEEP))
         status = wb__kept_settle(context, writer);
     for (size_t i = 0; i < writer->output_count && status == WB_OK; i++)
         status = check_file(context, writer, writer->outputs[i].path);
@@ -317,6 +332,64 @@ static wb_status check_planned(wb__context *context, const wb_writer *writer)
     return WB_OK;
 }
 
+/* What could be put into place where it is to be, were it there, and nothing of it is. */
+static wb_status check_parent(wb__context *context, const char *path)
+{
+    int os_error = 0;
+    char *end = wb__path_follow(&context->allocator, path, &os_error);
+    wb__str parent = end == NULL ? WB__STR("") : wb__path_folder(end);
+    char *folder = end == NULL ? NULL : wb__path_join(&context->allocator, "", parent);
+    if (end != NULL && folder == NULL)
+        os_error = ENOMEM;
+    else if (end != NULL && access(folder, W_OK | X_OK) != 0)
+        os_error = errno;
+    if (folder != NULL)
+        wb__free(&context->allocator, folder, strlen(folder) + 1);
+    if (end != NULL)
+        wb__free(&context->allocator, end, strlen(end) + 1);
+    context->file = path;
+    wb_status status =
+        os_error == 0 ? WB_OK
+        : os_error == ENOMEM
+            ? wb__fail_memory(context)
+            : wb__fail_os(context, os_error, "cannot write into the folder of the result");
+    context->file = "";
+    return status;
+}
+
+/* Of files that go beside others. */
+static wb_status check_beside(wb__context *context, const wb_writer *writer)
+{
+    wb_status status = check_files(context, writer, false);
+    return status == WB_OK && !wb__path_is_stream(writer->outputs[0].path)
+               ? check_parent(context, writer->outputs[0].path)
+               : status;
+}
+
+/* A folder of what was kept has what need not be written again. */
+static bool has_kept_folder(const wb_writer *writer)
+{
+    return (writer->flags & WB_WRITE_KEEP) != 0 && writer->folder != NULL &&
+           wb__folder_is_kept(&writer->allocator, writer->folder);
+}
+
+wb_status wb__writer_check(wb__context *context, wb_writer *writer)
+{
+    wb_status status = check_planned(context, writer);
+    if (status == WB_OK && !writer->has_paths)
+        return WB_OK;
+    if (status == WB_OK && writer->is_store)
+        return wb__store_check(context, writer);
+    if (status == WB_OK && writer->folder != NULL)
+        status = follow_folder(context, writer);
+    if (status == WB_OK && writer->folder != NULL)
+        status = check_folder(context, writer);
+    if (status == WB_OK)
+        status = writer->folder != NULL ? check_parent(context, writer->folder)
+                                        : check_beside(context, writer);
+    return status == WB_OK && !has_kept_folder(writer) ? check_room(context, writer) : status;
+}
+
 wb_status wb__writer_begin(wb__context *context, wb_writer *writer)
 {
     wb_status status = check_planned(context, writer);
@@ -331,7 +404,7 @@ wb_status wb__writer_begin(wb__context *context, wb_writer *writer)
     if (status == WB_OK)
         status = claim_folder(context, writer);
     if (status == WB_OK)
-        status = check_files(context, writer);
+        status = check_files(context, writer, true);
     if (status == WB_OK)
         status = make_folder(context, writer);
     if (status == WB_OK)

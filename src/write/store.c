@@ -163,23 +163,40 @@ static void clear_kept(const wb__context *context, const wb_writer *writer)
         (void)close(claim);
 }
 
+/* Whether the store has the model, and nobody wants to replace it. */
+static wb_status look_for(wb__context *context, wb_writer *writer, bool *is_there)
+{
+    struct stat st;
+    wb_status status = find_existing(context, writer);
+    *is_there = status == WB_OK && !(writer->flags & WB_WRITE_FORCE) &&
+                lstat(writer->manifest_path, &st) == 0;
+    return status;
+}
+
 static wb_status fail_existing(wb__context *context, const wb_writer *writer)
 {
-    clear_kept(context, writer);
     context->file = writer->manifest_path;
     return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_WRITE_EXISTS, WB_NO_OFFSET, WB__STR(""),
                     "the store has a model of this name");
 }
 
+wb_status wb__store_check(wb__context *context, wb_writer *writer)
+{
+    bool is_there = false;
+    wb_status status = look_for(context, writer, &is_there);
+    return status == WB_OK && is_there ? fail_existing(context, writer) : status;
+}
+
 wb_status wb__store_begin(wb__context *context, wb_writer *writer)
 {
-    struct stat st;
-    wb_status found = find_existing(context, writer);
-    if (found != WB_OK)
-        return found;
-    if (!(writer->flags & WB_WRITE_FORCE) && lstat(writer->manifest_path, &st) == 0)
+    bool is_there = false;
+    wb_status status = look_for(context, writer, &is_there);
+    if (status == WB_OK && is_there) {
+        clear_kept(context, writer);
         return fail_existing(context, writer);
-    wb_status status = wb__folders_make(context, writer->blobs);
+    }
+    if (status == WB_OK)
+        status = wb__folders_make(context, writer->blobs);
     return status == WB_OK ? wb__folders_make(context, writer->manifest_path) : status;
 }
 

@@ -241,6 +241,8 @@ wb_status wb__writer_make_index(wb__context *context, wb_writer *writer);
 
 /* ---- begin.c ---- */
 
+/* What it would refuse, without making anything. */
+wb_status wb__writer_check(wb__context *context, wb_writer *writer);
 wb_status wb__writer_begin(wb__context *context, wb_writer *writer);
 wb_status wb__writer_begin_fd(wb__context *context, wb_writer *writer, int fd, const char *label);
 
@@ -277,7 +279,8 @@ wb_status wb__store_plan(wb__context *context, wb_writer *writer, const char *na
 /* The same of a file that is taken as it is. */
 wb_status wb__store_plan_whole(wb__context *context, wb_writer *writer, const char *name);
 
-/* Looks whether the model is there already, and makes the folders. */
+/* Looks whether the model is there already; and makes the folders. */
+wb_status wb__store_check(wb__context *context, wb_writer *writer);
 wb_status wb__store_begin(wb__context *context, wb_writer *writer);
 
 /* Computes the digest of a blob, all of which was written. */

@@ -577,6 +577,49 @@ static void matrices_needed(void **state)
     free(wide);
 }
 
+/* A model whose tokenizer is of a kind that nobody knows, which is told as its files are made; release with free. */
+static char *make_odd(void)
+{
+    static const char key[] = "tokenizer.ggml.model";
+    size_t n, at = 0;
+    unsigned char *bytes = read_file(TEST_DATA "/twins/llama.gguf", &n);
+    while (at + sizeof key + 12 < n && memcmp(bytes + at, key, sizeof key - 1) != 0)
+        at++;
+    bytes[at + sizeof key - 1 + 12] = 'x'; /* behind a type and a length */
+    char *path = text_of("%s/odd.gguf", scratch);
+    write_file(path, bytes, n);
+    free(bytes);
+    return path;
+}
+
+/* What is looked at before a run is refused as by the run, makes nothing, and is told once. */
+static void looked_at(void **state)
+{
+    (void)state;
+    wb_error error;
+    char *odd = make_odd();
+    wb_model *model = open_model(odd);
+    wb_conversion *conversion;
+    char *none = text_of("%s/none/back", scratch), *back = text_of("%s/back", scratch);
+    assert_int_equal(wb_convert_plan(model, WB_TARGET_SAFETENSORS, NULL, &conversion, &error),
+                     WB_OK);
+    assert_int_equal(wb_convert_check(conversion, none, &error), WB_ERROR_NOT_FOUND);
+    assert_string_equal(error.file, none);
+    assert_int_equal(wb_convert_check(conversion, back, NULL), WB_OK);
+    assert_int_equal(access(back, F_OK), -1);
+    uint64_t told = wb_findings_count(wb_conversion_findings(conversion));
+    assert_true(told > 0);
+    assert_int_equal(wb_convert(conversion, back, NULL, &error), WB_OK);
+    assert_int_equal(wb_findings_count(wb_conversion_findings(conversion)), told);
+    assert_int_equal(wb_convert_check(conversion, back, &error), WB_ERROR_ARGUMENT);
+    assert_string_equal(error.code, "output-exists");
+    wb_conversion_free(conversion);
+    wb_close(model);
+    free(back);
+    free(none);
+    free(odd);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -585,7 +628,7 @@ int main(void)
         cmocka_unit_test(matrices),        cmocka_unit_test(gguf_matrices),
         cmocka_unit_test(matrices_needed), cmocka_unit_test(overflow),
         cmocka_unit_test(half_bytes),      cmocka_unit_test(cancelled),
-        cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(out_of_memory),   cmocka_unit_test(looked_at),
     };
     scratch = scratch_make();
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

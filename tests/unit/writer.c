@@ -85,7 +85,9 @@ static void is_the_official_file(void **state)
     uint64_t a = add(writer, "a", WB_DTYPE_BF16, 3, 1);
     OK(wb_writer_set_string(writer, "for\nmat", SIZE_MAX, "p\"t\x01\xC3\xA9\x7F", SIZE_MAX, E));
     char *path = in("official.safetensors");
+    assert_int_equal(wb_writer_check(writer, NULL), WB_ERROR_ARGUMENT); /* not planned yet */
     OK(wb_writer_plan(writer, path, E));
+    OK(wb_writer_check(writer, E));
     OK(wb_writer_begin(writer, E));
     const uint64_t all[] = {a, b, c, d};
     for (size_t i = 0; i < 4; i++)

@@ -1,0 +1,71 @@
+# --dry-run refuses what the run refuses, with the same code, and leaves nothing behind.
+PYTHONPATH=$SOURCE/tests/cli python3 -B - <<'P'
+import json, os, pathlib, shutil, struct, subprocess
+from engine import write
+
+data = pathlib.Path(os.environ["DATA"])
+llama, gguf = data / "twins" / "llama", data / "twins" / "llama.gguf"
+qwen = data / "models" / "qwen3-bf16"
+write("deep.safetensors", {"x.weight": ("F32", [1, 2, 1, 2, 1], bytes(16))})
+write("long.safetensors", {"x" * 300: ("F32", [4], bytes(16))})
+write("plain.safetensors", {"x": ("F32", [4], bytes(16)), "y": ("F32", [4], bytes(16))})
+os.mkdir("there")
+pathlib.Path("there/file").write_text("x")
+os.symlink("nowhere/x.gguf", "dangling.gguf")
+pathlib.Path("set-00001-of-00002.gguf").write_text("x")
+store = ["--to", "ollama", "--store", "store"]
+subprocess.run(["wb", "convert", llama, "q", *store], check=True, stdout=subprocess.PIPE)
+
+def listing():
+    return sorted((str(p), p.lstat().st_mtime_ns) for p in pathlib.Path(".").rglob("*"))
+
+def wb(*args):
+    p = subprocess.run(["wb", "convert", *map(str, args)], capture_output=True)
+    return p.returncode, p.stderr.decode()
+
+refused = [
+    (3, "deep.safetensors", "x.gguf"), (3, "long.safetensors", "x.gguf"),
+    (4, llama, "there", "--to", "mlx", "--quant", "affine4:32"), (4, llama, "there", "--to", "safetensors"),
+    (5, llama, "nowhere/x.gguf"), (5, gguf, "nowhere/x.gguf"), (5, llama, "dangling.gguf"),
+    (5, llama, "nowhere/x", "--to", "mlx"), (4, gguf, gguf), (4, llama, "q", *store), (4, gguf, "q", *store),
+    (4, "plain.safetensors", "set.gguf", "--max-shard-size", "16"),
+]
+for code, *args in refused:
+    before = listing()
+    dry, run = wb(*args, "--dry-run"), wb(*args)
+    same = dry[1] == run[1] if code != 5 else "No such file" in dry[1] and "No such file" in run[1]
+    assert dry[0] == run[0] == code and same, (args, dry, run)
+    p = subprocess.run(["wb", "convert", *map(str, args), "--dry-run", "--json"], capture_output=True)
+    assert p.returncode == code and "error" in json.loads(p.stdout), p
+    assert [name for name, _ in listing()] == [name for name, _ in before], args
+
+# What the run does is planned as well, and nothing is made by that: neither folders of a store nor a journal.
+for args in ([llama, "new", "--to", "mlx", "--quant", "affine4:32"], [llama, "there", "--to", "safetensors", "--force"],
+             [llama, "x.gguf", "--quant", "Q8_0"], [gguf, "x.gguf"], [gguf, "g", "--to", "ollama", "--store", "other/s"],
+             [llama, "g", "--to", "ollama", "--store", "other/s"], [llama, "q", *store, "--force"],
+             ["plain.safetensors", "free.gguf", "--max-shard-size", "16"]):
+    before = listing()
+    assert wb(*args, "--dry-run")[0] == 0, args
+    assert listing() == before, args
+
+# Its totals tell what is known: what stays as it is loses nothing, what is encoded loses nobody knows how much.
+def totals(*args):
+    return json.loads(subprocess.run(["wb", "convert", *args, "--json"], check=True, stdout=subprocess.PIPE).stdout)["totals"]
+dry = totals(qwen, "x.gguf", "--quant", "Q8_0", "--dry-run")
+assert dry["worst_nmse"] is None and dry["overflowed"] is None, dry
+run = totals(qwen, "x.gguf", "--quant", "Q8_0")
+assert run["worst_nmse"] > 0 and run["overflowed"] == 0, run
+assert {k: run[k] for k in ("tensors", "bytes", "fallbacks")} == {k: dry[k] for k in ("tensors", "bytes", "fallbacks")}
+dry = totals(llama, "y.gguf", "--dry-run")
+assert dry["worst_nmse"] == 0 and dry["overflowed"] == 0, dry
+
+# Of a set whose run was killed as it got its names, parts are there that the next run takes back.
+os.mkdir("parts")
+for name in ".set-00002-of-00002.gguf.wb-partial",:
+    pathlib.Path("parts", name).write_text("x")
+    os.link("parts/" + name, "parts/set-00002-of-00002.gguf")
+split = ["plain.safetensors", "parts/set.gguf", "--quant", "F16", "--max-shard-size", "8"]
+for args in split + ["--dry-run"], split:
+    code, said = wb(*args)
+    assert code == 0, (args, said)
+P
