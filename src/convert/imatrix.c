@@ -4,6 +4,12 @@
 #include <stdlib.h>
 
 #include "core/endian.h"
+#include "io/io.h"
+
+#define BUFFER ((size_t)64 << 10)
+#define NAME_MAX_BYTES 512 /* of a tensor, in a .dat */
+/* Some ten times what the largest models need: whoever names a file of more has taken the wrong one. */
+#define MATRIX_MAX ((uint64_t)16 << 30)
 
 typedef struct entry {
     wb__str name;
@@ -107,52 +113,127 @@ static bool are_sound(const entry *e)
     return true;
 }
 
+/*
+ * A .dat on its way: heads of entries come through a buffer, the values of large ones straight to where they stay, so that
+ * nothing but those is in memory.
+ */
 typedef struct legacy {
-    const uint8_t *at, *end;
+    const wb__source *source;
+    wb__context *context;
+    uint64_t at, left; /* of the file: what comes behind the buffer, and what is left of all */
+    size_t used, filled;
+    uint8_t *buffer; /* BUFFER bytes */
 } legacy;
 
-static bool take(legacy *file, int32_t *value)
+static wb_status fill(legacy *file)
 {
-    if (file->end - file->at < 4)
-        return false;
-    uint32_t bits = wb__load_le32(file->at);
-    *value = bits > INT32_MAX ? -1 : (int32_t)bits;
-    file->at += 4;
-    return *value >= 0;
+    uint64_t rest = wb__source_bytes(file->source) - file->at;
+    size_t n = rest < BUFFER ? (size_t)rest : BUFFER;
+    wb_status status = wb__source_read(file->source, file->context, file->at, file->buffer, n);
+    file->used = 0;
+    file->filled = n;
+    file->at += n;
+    return status;
 }
 
-static wb_status read_legacy_entry(wb__imatrix *matrix, wb__context *context, legacy *file)
+/* The next n bytes, which are there: whoever asks has looked at `left`. */
+static wb_status read_bytes(legacy *file, void *dst, size_t n)
 {
-    int32_t n, calls, count;
-    entry *e = NULL;
-    if (!take(file, &n) || n == 0 || n > file->end - file->at)
+    uint8_t *to = dst;
+    wb_status status = WB_OK;
+    file->left -= n;
+    while (n > 0 && status == WB_OK) {
+        size_t has = file->filled - file->used, count = has < n ? has : n;
+        memcpy(to, file->buffer + file->used, count);
+        file->used += count;
+        to += count;
+        n -= count;
+        if (n >= BUFFER) {
+            status = wb__source_read(file->source, file->context, file->at, to, n);
+            file->at += n;
+            n = 0;
+        } else if (n > 0) {
+            status = fill(file);
+        }
+    }
+    return status;
+}
+
+/* A number from 0 on; -1: it is none, or the file is at its end. */
+static wb_status take(legacy *file, int32_t *value)
+{
+    uint8_t bytes[4];
+    *value = -1;
+    if (file->left < sizeof bytes)
+        return WB_OK;
+    wb_status status = read_bytes(file, bytes, sizeof bytes);
+    if (status == WB_OK && wb__load_le32(bytes) <= INT32_MAX)
+        *value = (int32_t)wb__load_le32(bytes);
+    return status;
+}
+
+/* What comes in front of the values; *count is how many these are, and they are there. */
+static wb_status read_head(legacy *file, char name[NAME_MAX_BYTES], int32_t *n, int32_t *calls,
+                           int32_t *count)
+{
+    wb__context *context = file->context;
+    wb_status status = take(file, n);
+    if (status != WB_OK)
+        return status;
+    if (*n <= 0 || (uint64_t)*n > file->left)
         return fail_damaged(context, "a name ends behind the file");
-    wb__str name = {(const char *)file->at, (size_t)n};
-    file->at += n;
-    if (!take(file, &calls) || !take(file, &count) || count == 0 ||
-        count > (file->end - file->at) / 4)
+    if (*n > NAME_MAX_BYTES)
+        return fail_damaged(context, "a name is longer than those of tensors");
+    status = read_bytes(file, name, (size_t)*n);
+    if (status == WB_OK)
+        status = take(file, calls);
+    if (status == WB_OK)
+        status = take(file, count);
+    if (status == WB_OK && (*calls < 0 || *count <= 0 || (uint64_t)*count > file->left / 4))
         return fail_damaged(context, "an entry ends behind the file");
-    wb_status status = add(matrix, context, name, (uint64_t)count, &e);
-    for (int32_t i = 0; i < count && status == WB_OK; i++, file->at += 4) {
-        uint32_t bits = wb__load_le32(file->at);
+    return status;
+}
+
+static wb_status read_legacy_entry(wb__imatrix *matrix, legacy *file)
+{
+    char name[NAME_MAX_BYTES];
+    int32_t n = 0, calls = 0, count = 0;
+    entry *e = NULL;
+    wb_status status = read_head(file, name, &n, &calls, &count);
+    if (status == WB_OK)
+        status = add(matrix, file->context, (wb__str){name, (size_t)n}, (uint64_t)count, &e);
+    if (status == WB_OK)
+        status = read_bytes(file, e->values, (size_t)count * sizeof *e->values);
+    for (int32_t i = 0; i < count && status == WB_OK; i++) {
+        uint32_t bits = wb__load_le32(&e->values[i]);
         memcpy(&e->values[i], &bits, sizeof bits);
         if (calls > 0)
             e->values[i] /= (float)calls;
     }
     if (status == WB_OK && !are_sound(e))
-        return fail_damaged(context, "it has weights that are not from 0 on");
+        return fail_damaged(file->context, "it has weights that are not from 0 on");
     return status;
 }
 
-static wb_status read_legacy(wb__imatrix *matrix, wb__context *context, const char *text, size_t n)
+static wb_status read_legacy(wb__imatrix *matrix, wb__context *context, const wb__source *source)
 {
-    legacy file = {(const uint8_t *)text, (const uint8_t *)text + n};
+    legacy file = {.source = source, .context = context, .left = wb__source_bytes(source)};
     int32_t count = 0;
-    if (!take(&file, &count) || count == 0)
-        return fail_damaged(context, "it has no entries");
-    wb_status status = WB_OK;
+    if (file.left > MATRIX_MAX)
+        return wb__fail(context, WB_ERROR_LIMIT, WB__FINDING_CONVERT_MATRIX, WB_NO_OFFSET,
+                        WB__STR(""),
+                        "the importance matrix has %llu bytes; the limit is %llu, more than any "
+                        "model needs",
+                        (unsigned long long)file.left, (unsigned long long)MATRIX_MAX);
+    file.buffer = wb__alloc(&context->allocator, BUFFER);
+    if (file.buffer == NULL)
+        return wb__fail_memory(context);
+    wb_status status = take(&file, &count);
+    if (status == WB_OK && count <= 0)
+        status = fail_damaged(context, "it has no entries");
     for (int32_t i = 0; i < count && status == WB_OK; i++)
-        status = read_legacy_entry(matrix, context, &file);
+        status = read_legacy_entry(matrix, &file);
+    wb__free(&context->allocator, file.buffer, BUFFER);
     return status;
 }
 
@@ -216,22 +297,29 @@ static wb_status read_gguf(wb__imatrix *matrix, wb__context *context, const char
     return status;
 }
 
+/* Of a GGUF file four bytes are read here, and the rest as that of any model. */
 static wb_status read_any(wb__imatrix *matrix, wb__context *context, const char *path)
 {
-    char *text;
-    size_t n;
+    wb__source *source;
+    bool is_folder;
+    char magic[4] = "";
     context->file = path;
-    wb_status status = wb__read_text(context, path, &text, &n);
-    if (status != WB_OK)
-        return status;
-    if (text == NULL)
+    wb_status status = wb__source_open(context, path, WB_ACCESS_READ, &source, &is_folder);
+    if (status == WB_ERROR_NOT_FOUND)
         return wb__fail(context, WB_ERROR_NOT_FOUND, WB__FINDING_NOT_FOUND, WB_NO_OFFSET,
                         WB__STR(""), "there is no such file");
-    bool is_gguf = n >= 4 && memcmp(text, "GGUF", 4) == 0;
-    if (!is_gguf)
-        status = read_legacy(matrix, context, text, n);
-    wb__free(&context->allocator, text, n + 1);
-    return is_gguf ? read_gguf(matrix, context, path) : status;
+    if (status == WB_OK && is_folder)
+        return wb__fail(context, WB_ERROR_FORMAT, WB__FINDING_NOT_REGULAR, WB_NO_OFFSET,
+                        WB__STR(""), "it is a folder, where a file was expected");
+    if (status != WB_OK)
+        return status;
+    if (wb__source_bytes(source) >= sizeof magic)
+        status = wb__source_read(source, context, 0, magic, sizeof magic);
+    bool is_gguf = memcmp(magic, "GGUF", sizeof magic) == 0;
+    if (status == WB_OK && !is_gguf)
+        status = read_legacy(matrix, context, source);
+    wb__source_close(source);
+    return status == WB_OK && is_gguf ? read_gguf(matrix, context, path) : status;
 }
 
 wb_status wb__imatrix_read(wb__context *context, const char *path, wb__imatrix **matrix)
