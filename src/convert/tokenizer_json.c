@@ -20,7 +20,14 @@ typedef struct making {
     wb__vocabulary tokens;
     wb__json_writer json;
     wb__buffer *to;
+    wb__buffer joined; /* the text that a merge makes */
 } making;
+
+static wb_status warn(const making *m, wb__str name, const char *message)
+{
+    return wb__plan_note(m->out->plan, m->out->context, WB_WARNING, WB__FINDING_CONVERT_META, name,
+                         message);
+}
 
 /* ---- what the file says ---- */
 
@@ -265,17 +272,38 @@ static void pre_tokenizer(making *m)
     end(m, '}');
 }
 
-static void vocabulary(making *m, bool with_added)
+/*
+ * All of them, those that are added too: the tokenizers library heeds the number of an added token only if
+ * the vocabulary has it, and puts others behind the last.
+ */
+static void vocabulary(making *m)
 {
     begin_key(m, "vocab", '{');
     for (size_t i = 0; i < m->tokens.count; i++) {
-        if (wb__vocabulary_type(&m->tokens, i) == UNUSED || (!with_added && is_added(m, i)) ||
+        if (wb__vocabulary_type(&m->tokens, i) == UNUSED ||
             wb__vocabulary_find(&m->tokens, wb__vocabulary_at(&m->tokens, i)) != i)
             continue;
         wb__json_write_key_str(&m->json, wb__vocabulary_at(&m->tokens, i));
         wb__json_write_uint(&m->json, i);
     }
     end(m, '}');
+}
+
+static bool has(const making *m, wb__str text)
+{
+    uint32_t i = wb__vocabulary_find(&m->tokens, text);
+    return i != UINT32_MAX && wb__vocabulary_type(&m->tokens, i) != UNUSED;
+}
+
+/* Whether two tokens make a third: the tokenizers library opens no file with a merge that is otherwise. */
+static bool makes_token(making *m, wb__str left, wb__str right)
+{
+    wb__buffer *joined = &m->joined;
+    joined->n = 0;
+    wb__buffer_add(joined, left.ptr, left.len);
+    wb__buffer_add(joined, right.ptr, right.len);
+    return has(m, left) && has(m, right) &&
+           has(m, (wb__str){(const char *)joined->bytes, joined->n});
 }
 
 static void pair_of(making *m, wb__str left, wb__str right)
@@ -287,23 +315,39 @@ static void pair_of(making *m, wb__str left, wb__str right)
 }
 
 /* "a b": the space that parts them is the first that is not the first byte. */
-static void stored_merges(making *m)
+static bool stored_merge(making *m, const char *text, size_t n)
+{
+    const char *space = n < 3 ? NULL : memchr(text + 1, ' ', n - 1);
+    if (space == NULL)
+        return false;
+    wb__str left = {text, (size_t)(space - text)};
+    wb__str right = {space + 1, n - 1 - left.len};
+    bool made = makes_token(m, left, right);
+    if (made)
+        pair_of(m, left, right);
+    return made;
+}
+
+static wb_status stored_merges(making *m)
 {
     wb_meta_array merges = {.size = sizeof merges};
+    bool all = true;
     begin_key(m, "merges", '[');
     if (wb_meta_get_string_array(m->model, T "merges", SIZE_MAX, &merges, NULL) == WB_OK) {
         for (uint64_t i = 0; i < merges.count; i++) {
             const char *text;
             size_t n;
-            if (wb_meta_strings(&merges, i, 1, &text, &n) != WB_OK || n < 3)
-                continue;
-            const char *space = memchr(text + 1, ' ', n - 1);
-            if (space != NULL)
-                pair_of(m, (wb__str){text, (size_t)(space - text)},
-                        (wb__str){space + 1, n - 1 - (size_t)(space - text)});
+            if (wb_meta_strings(&merges, i, 1, &text, &n) != WB_OK || !stored_merge(m, text, n))
+                all = false;
         }
     }
     end(m, ']');
+    if (wb__buffer_failed(&m->joined))
+        return wb__fail_memory(m->out->context);
+    return all ? WB_OK
+               : warn(m, WB__STR(T "merges"),
+                      "tokenizer.json does without the merges that are not two tokens of the "
+                      "vocabulary and make a third");
 }
 
 static void bpe_head(making *m, bool fallback)
@@ -339,10 +383,10 @@ static wb_status make_gpt2(making *m)
     wb__json_write_key(&m->json, "decoder");
     byte_level(m, true, true);
     bpe_head(m, false);
-    vocabulary(m, false);
-    stored_merges(m);
+    vocabulary(m);
+    wb_status status = stored_merges(m);
     end(m, '}');
-    return WB_OK;
+    return status;
 }
 
 /* ---- SentencePiece ---- */
@@ -399,7 +443,7 @@ static wb_status make_spm(making *m)
     post_processor(m, false);
     spm_decoder(m, prefix);
     bpe_head(m, true);
-    vocabulary(m, true);
+    vocabulary(m);
     begin_key(m, "merges", '[');
     for (size_t i = 0; i < count && status == WB_OK; i++)
         pair_of(m, wb__vocabulary_at(&m->tokens, merges[i].left),
@@ -492,6 +536,7 @@ wb_status wb__deliver_tokenizer(wb__delivery *out, wb__buffer *to)
         wb_status (*make)(making *m);
     } kinds[] = {{"gpt2", make_gpt2}, {"llama", make_spm}, {"bert", make_bert}};
     making m = {.out = out, .model = out->plan->model, .json = wb__deliver_json(to), .to = to};
+    m.joined = (wb__buffer){.allocator = &out->context->allocator, .ceiling = SIZE_MAX / 2};
     wb__str model = text_of(m.model, T "model");
     wb_status status = wb__vocabulary_read(&m.tokens, out->context, m.model);
     bool known = false;
@@ -503,10 +548,11 @@ wb_status wb__deliver_tokenizer(wb__delivery *out, wb__buffer *to)
         }
     }
     wb__vocabulary_free(&m.tokens);
+    wb__buffer_free(&m.joined);
     if (!known && status == WB_OK && model.len > 0)
-        return wb__plan_note(out->plan, out->context, WB_WARNING, WB__FINDING_CONVERT_META, model,
-                             "the tokenizer is of a kind that tokenizer.json is not made of: bring "
-                             "that of the original model");
+        return warn(&m, model,
+                    "the tokenizer is of a kind that tokenizer.json is not made of: bring "
+                    "that of the original model");
     return status;
 }
 

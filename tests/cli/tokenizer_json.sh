@@ -1,0 +1,55 @@
+# The tokenizer.json that is made of a GGUF file: what the tokenizers library needs to give tokens the numbers they had.
+PYTHONPATH=$SOURCE/tests/cli python3 -B - <<'P'
+import json, shutil, struct, subprocess
+
+NORMAL, UNKNOWN, CONTROL, USER, UNUSED, BYTE = 1, 2, 3, 4, 5, 6
+
+def string(text):
+    data = text if isinstance(text, bytes) else text.encode()
+    return struct.pack("<Q", len(data)) + data
+
+def strings(texts):
+    return 9, struct.pack("<IQ", 8, len(texts)) + b"".join(map(string, texts))
+
+def gguf(path, model, tokens, merges=None, scores=None, **more):
+    """tokens: (text, type)"""
+    t = "tokenizer.ggml."
+    values = {"general.architecture": (8, string("llama")), t + "model": (8, string(model)),
+              t + "tokens": strings([text for text, _ in tokens]),
+              t + "token_type": (9, struct.pack("<IQ", 5, len(tokens)) +
+                                 b"".join(struct.pack("<i", kind) for _, kind in tokens))}
+    if merges is not None:
+        values[t + "merges"] = strings(merges)
+    if scores is not None:
+        values[t + "scores"] = 9, struct.pack("<IQ%df" % len(scores), 6, len(scores), *scores)
+    for key, value in more.items():
+        values[t + key] = (4, struct.pack("<I", value)) if isinstance(value, int) else (8, string(value))
+    out = b"GGUF" + struct.pack("<IQQ", 3, 1, len(values))
+    for key, (kind, raw) in values.items():
+        out += string(key) + struct.pack("<I", kind) + raw
+    out += string("output_norm.weight") + struct.pack("<IQIQ", 1, 8, 0, 0)
+    open(path, "wb").write(out + bytes(-len(out) % 32 + 32))
+
+def back(*args, **kwargs):
+    """What is said of the way to a folder, and the tokenizer.json there."""
+    gguf("m.gguf", *args, **kwargs)
+    shutil.rmtree("made", ignore_errors=True)
+    p = subprocess.run(["wb", "convert", "m.gguf", "made", "--to", "safetensors", "--json"], capture_output=True)
+    assert p.returncode == 0, p
+    said = [(f["severity"], f["name"]) for f in json.loads(p.stdout)["findings"]]
+    return said, json.load(open("made/tokenizer.json"))
+
+# Added tokens stand anywhere: each is in the vocabulary, with its number.
+tokens = [("<|pad|>", CONTROL), ("a", NORMAL), ("b", NORMAL), ("Ġ", NORMAL), ("ĠĠ", USER), ("ab", NORMAL),
+          ("[PAD6]", UNUSED), ("<|end|>", CONTROL), ("c", NORMAL), ("ac", UNUSED)]
+said, made = back("gpt2", tokens, ["Ġ Ġ", "a b", "a c", "b x", "x b", "b a", "b", "b c"], pre="gpt-2")
+vocab = made["model"]["vocab"]
+assert vocab == {text: i for i, (text, kind) in enumerate(tokens) if kind != UNUSED}, vocab
+assert {t["content"]: t["id"] for t in made["added_tokens"]} == {"<|pad|>": 0, "ĠĠ": 4, "<|end|>": 7}
+assert [t["special"] for t in made["added_tokens"]] == [True, False, True]
+# Merges are of tokens, and make tokens, or the file would not open.
+assert made["model"]["merges"] == [["Ġ", "Ġ"], ["a", "b"]], made["model"]["merges"]
+assert said == [("warning", "tokenizer.ggml.merges")], said
+said, made = back("gpt2", tokens, ["Ġ Ġ", "a b"], pre="gpt-2")
+assert said == [], said
+P
