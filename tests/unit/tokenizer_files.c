@@ -416,6 +416,58 @@ static void replaced_pieces(void **state)
     release(&m);
 }
 
+/* ---- the space in front of a text ---- */
+
+static const struct {
+    const char *steps, *tokenizer_config;
+    wb__flag expected;
+} prefixes[] = {
+    {"\"x\":0", NULL, WB__FLAG_NO},
+    {"\"normalizer\":null,\"pre_tokenizer\":null", NULL, WB__FLAG_NO},
+    {"\"normalizer\":{\"type\":\"Replace\",\"content\":\"\xE2\x96\x81\"}", NULL, WB__FLAG_NO},
+    {"\"normalizer\":{\"type\":\"Prepend\",\"prepend\":\"\\u2581\"}", NULL, WB__FLAG_YES},
+    {"\"normalizer\":{\"type\":\"Prepend\",\"prepend\":\"x\"}", NULL, WB__FLAG_NO},
+    {"\"normalizer\":{\"type\":\"Sequence\",\"normalizers\":[7,{\"type\":\"NFC\"},"
+     "{\"type\":\"Prepend\",\"prepend\":\"\xE2\x96\x81\"}]}",
+     NULL, WB__FLAG_YES},
+    {"\"normalizer\":{\"type\":\"Sequence\",\"normalizers\":[]}", NULL, WB__FLAG_NO},
+    {"\"pre_tokenizer\":{\"type\":\"Metaspace\"}", NULL, WB__FLAG_YES},
+    {"\"pre_tokenizer\":{\"type\":\"Metaspace\",\"prepend_scheme\":\"always\"}", NULL,
+     WB__FLAG_YES},
+    {"\"pre_tokenizer\":{\"type\":\"Metaspace\",\"prepend_scheme\":\"first\"}", NULL, WB__FLAG_YES},
+    {"\"pre_tokenizer\":{\"type\":\"Metaspace\",\"prepend_scheme\":\"never\"}", NULL, WB__FLAG_NO},
+    {"\"pre_tokenizer\":{\"type\":\"Metaspace\",\"add_prefix_space\":false}", NULL, WB__FLAG_NO},
+    {"\"pre_tokenizer\":{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Metaspace\","
+     "\"add_prefix_space\":true}]}",
+     NULL, WB__FLAG_YES},
+    {"\"pre_tokenizer\":{\"type\":\"ByteLevel\"}", NULL, WB__FLAG_NO},
+    /* What tokenizer_config.json says goes before. */
+    {"\"x\":0", "{\"add_prefix_space\":true}", WB__FLAG_YES},
+    {"\"pre_tokenizer\":{\"type\":\"Metaspace\"}", "{\"add_prefix_space\":false}", WB__FLAG_NO},
+    {"\"pre_tokenizer\":{\"type\":\"Metaspace\"}", "{\"add_prefix_space\":null}", WB__FLAG_YES},
+};
+
+/* Of a BPE with byte fallback; the others have no such thing. */
+static void space_prefixes(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++) {
+        made m;
+        prepare(&m);
+        beside(&m, NULL, prefixes[i].tokenizer_config);
+        char *json = text_of("{%s,\"model\":{\"type\":\"BPE\",\"byte_fallback\":true,\"vocab\":"
+                             "{\"a\":0},\"merges\":[]}}",
+                             prefixes[i].steps);
+        make_from(&m, json, none, none, 0);
+        assert_int_equal(m.status, WB_OK);
+        assert_string_equal(m.tokenizer.model, "llama");
+        if (m.tokenizer.add_space_prefix != prefixes[i].expected)
+            fail_msg("%s: %d\n", prefixes[i].steps, (int)m.tokenizer.add_space_prefix);
+        free(json);
+        release(&m);
+    }
+}
+
 /* ---- vocabularies ---- */
 
 static void odd_vocabularies(void **state)
@@ -538,6 +590,7 @@ int main(void)
         cmocka_unit_test(pieces),
         cmocka_unit_test(replaced_pieces),
         cmocka_unit_test(odd_vocabularies),
+        cmocka_unit_test(space_prefixes),
         cmocka_unit_test(allocations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -106,6 +106,48 @@ static bool is_true(const wb__tree *tree, const char *path)
     return node != WB__NO_NODE && wb__tree_bool(tree, node, &value) && value;
 }
 
+/* ---- the space in front of a text ---- */
+
+/* Metaspace puts one there unless it is told not to, which files of old do in another way. */
+static bool metaspace_prepends(const wb__tree *tree, wb__node step)
+{
+    bool value;
+    wb__node scheme = wb__tree_get(tree, step, "prepend_scheme");
+    wb__node flag = wb__tree_get(tree, step, "add_prefix_space");
+    if (scheme != WB__NO_NODE)
+        return !wb__str_equal(wb__tree_string(tree, scheme), WB__STR("never"));
+    return flag == WB__NO_NODE || !wb__tree_bool(tree, flag, &value) || value;
+}
+
+static bool step_prepends(const wb__tree *tree, wb__node step)
+{
+    wb__str type = wb__tree_string(tree, wb__tree_get(tree, step, "type"));
+    if (wb__str_equal(type, WB__STR("Prepend")))
+        return wb__str_equal(wb__tree_string(tree, wb__tree_get(tree, step, "prepend")),
+                             WB__STR("\xE2\x96\x81"));
+    return wb__str_equal(type, WB__STR("Metaspace")) && metaspace_prepends(tree, step);
+}
+
+/* A step, or the steps that a sequence has in `list`. */
+static bool any_prepends(const wb__tree *tree, const char *name, const char *list)
+{
+    wb__node step = wb__tree_get(tree, 0, name);
+    wb__node steps = wb__tree_get(tree, step, list);
+    bool prepends = step_prepends(tree, step);
+    for (wb__node n = wb__tree_first(tree, steps); n != WB__NO_NODE && !prepends;
+         n = wb__tree_next(tree, steps, n))
+        prepends = step_prepends(tree, n);
+    return prepends;
+}
+
+static wb__flag space_prefix(const wb__tree *tree)
+{
+    return any_prepends(tree, "normalizer", "normalizers") ||
+                   any_prepends(tree, "pre_tokenizer", "pretokenizers")
+               ? WB__FLAG_YES
+               : WB__FLAG_NO;
+}
+
 static const char *model_of(const wb__tokenizer_json *json)
 {
     const wb__tree *tree = &json->tree;
@@ -161,8 +203,10 @@ wb_status wb__make_from_json(wb__token_maker *m)
         return status;
     if (!add_json_tokens(m))
         return wb__fail_memory(m->context);
-    if (strcmp(tokenizer->model, "llama") == 0)
+    if (strcmp(tokenizer->model, "llama") == 0) {
+        tokenizer->add_space_prefix = space_prefix(&m->json.tree);
         return wb__token_score_by_merges(m) ? WB_OK : wb__fail_memory(m->context);
+    }
     if (strcmp(tokenizer->model, "gpt2") == 0) {
         tokenizer->merges = m->json.merges;
         m->json.merges = (wb__strings){.allocator = m->json.allocator};
