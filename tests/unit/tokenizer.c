@@ -341,14 +341,39 @@ static void memory_is_bounded(void **state)
     }
 }
 
+/* Texts that many tokens have: looking for a free place behind all of them would take minutes. */
+static void equal_texts(void **state)
+{
+    (void)state;
+    const unsigned count = getenv("WB_TEST_SLOW") != NULL ? 20000 : 1000000;
+    char *text = malloc((size_t)count * 16 + 200);
+    size_t n = (size_t)sprintf(
+        text,
+        "{\"model\":{\"type\":\"BPE\",\"byte_fallback\":true,\"merges\":[\"a b\"],\"vocab\":{");
+    for (unsigned i = 0; i < count; i++)
+        n += (size_t)sprintf(text + n, "\"ab\":%u,", i);
+    (void)sprintf(text + n, "\"b\":%u}}}", count);
+    made m;
+    prepare(&m);
+    make_from(&m, text, none, none, 0);
+    assert_int_equal(m.status, WB_OK);
+    assert_int_equal(m.tokenizer.tokens.count, count + 1);
+    assert_true(score_of(&m, 0) > -0.5F); /* the first of them counts */
+    assert_true(score_of(&m, 1) < -1.5F);
+    assert_true(score_of(&m, count - 1) < -1.5F);
+    release(&m);
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(byte_pairs),       cmocka_unit_test(ranks_as_scores),
-        cmocka_unit_test(unigrams),         cmocka_unit_test(word_pieces),
-        cmocka_unit_test(scores_are_exact), cmocka_unit_test(sentence_pieces),
-        cmocka_unit_test(hostile_pieces),   cmocka_unit_test(faults_are_findings),
-        cmocka_unit_test(allocations),      cmocka_unit_test(memory_is_bounded),
+        cmocka_unit_test(equal_texts),         cmocka_unit_test(byte_pairs),
+        cmocka_unit_test(ranks_as_scores),     cmocka_unit_test(unigrams),
+        cmocka_unit_test(word_pieces),         cmocka_unit_test(scores_are_exact),
+        cmocka_unit_test(sentence_pieces),     cmocka_unit_test(hostile_pieces),
+        cmocka_unit_test(faults_are_findings), cmocka_unit_test(allocations),
+        cmocka_unit_test(memory_is_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,7 @@
  */
 #include "arch/tokenizer/maker.h"
 
-/* Tokens by their text, while merges are looked up. */
+/* Tokens by their text, the first of equal ones, while merges are looked up. */
 typedef struct token_index {
     wb__hash_key key;
     uint32_t *slots; /* number of a token + 1; 0: free */
@@ -13,9 +13,14 @@ typedef struct token_index {
     size_t count;
 } token_index;
 
-static size_t first_slot(const token_index *tokens, wb__str text)
+/* Where the first token of that text stands, or would stand. */
+static size_t slot_of(const token_index *tokens, wb__str text)
 {
-    return (size_t)wb__siphash(&tokens->key, text.ptr, text.len) & (tokens->slot_count - 1);
+    size_t slot = (size_t)wb__siphash(&tokens->key, text.ptr, text.len) & (tokens->slot_count - 1);
+    while (tokens->slots[slot] != 0 &&
+           !wb__str_equal(wb__strings_from(tokens->texts[tokens->slots[slot] - 1]), text))
+        slot = (slot + 1) & (tokens->slot_count - 1);
+    return slot;
 }
 
 static bool make_index(token_index *tokens, const wb_allocator *allocator,
@@ -33,10 +38,9 @@ static bool make_index(token_index *tokens, const wb_allocator *allocator,
     for (size_t i = 0; i < count; i++) {
         token = i == 0 ? wb__strings_at(strings, 0) : wb__strings_after(token);
         tokens->texts[i] = token.ptr;
-        size_t slot = first_slot(tokens, token);
-        while (tokens->slots[slot] != 0)
-            slot = (slot + 1) & (tokens->slot_count - 1);
-        tokens->slots[slot] = (uint32_t)i + 1;
+        size_t slot = slot_of(tokens, token);
+        if (tokens->slots[slot] == 0)
+            tokens->slots[slot] = (uint32_t)i + 1;
     }
     return true;
 }
@@ -50,13 +54,9 @@ static void free_index(token_index *tokens, const wb_allocator *allocator)
 /* The first token of that text; false if there is none. */
 static bool find(const token_index *tokens, wb__str text, size_t *number)
 {
-    for (size_t slot = first_slot(tokens, text); tokens->slots[slot] != 0;
-         slot = (slot + 1) & (tokens->slot_count - 1)) {
-        *number = tokens->slots[slot] - 1;
-        if (wb__str_equal(wb__strings_from(tokens->texts[*number]), text))
-            return true;
-    }
-    return false;
+    uint32_t found = tokens->slots[slot_of(tokens, text)];
+    *number = (size_t)found - 1;
+    return found != 0;
 }
 
 /* The earliest merge that makes a token counts. */
