@@ -365,7 +365,8 @@ static void bpe_head(making *m, bool fallback)
     key_null(m, "end_of_word_suffix");
     key_flag(m, "fuse_unk", fallback);
     key_flag(m, "byte_fallback", fallback);
-    key_flag(m, "ignore_merges", false);
+    key_flag(m, "ignore_merges",
+             !fallback && wb__pretokenizer_ignores_merges(text_of(m->model, T "pre")));
 }
 
 static wb_status make_gpt2(making *m)
@@ -386,6 +387,10 @@ static wb_status make_gpt2(making *m)
     vocabulary(m);
     wb_status status = stored_merges(m);
     end(m, '}');
+    if (status == WB_OK && wb__pretokenizer_steps(pre) == NULL)
+        status = warn(m, WB__STR(T "pre"),
+                      "how text is split under this name of llama.cpp's is not known: "
+                      "tokenizer.json has GPT-2's way; bring that of the original model");
     return status;
 }
 

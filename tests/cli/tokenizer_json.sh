@@ -52,4 +52,13 @@ assert made["model"]["merges"] == [["Ġ", "Ġ"], ["a", "b"]], made["model"]["mer
 assert said == [("warning", "tokenizer.ggml.merges")], said
 said, made = back("gpt2", tokens, ["Ġ Ġ", "a b"], pre="gpt-2")
 assert said == [], said
+
+# A name for the way text is split says whether a token needs its merges, too; one that is not known is a warning.
+for pre, ignores, told in (("llama-bpe", True, []), ("tekken", True, []), ("qwen2", False, []), ("gpt-2", False, []),
+                           ("default", False, ["tokenizer.ggml.pre"]), ("none-such", False, ["tokenizer.ggml.pre"])):
+    said, made = back("gpt2", tokens, ["a b"], pre=pre)
+    assert made["model"]["ignore_merges"] is ignores, pre
+    assert said == [("warning", name) for name in told], (pre, said)
+said, made = back("gpt2", tokens, ["a b"])
+assert said == [("warning", "tokenizer.ggml.pre")], said
 P

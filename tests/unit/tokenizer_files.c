@@ -234,6 +234,10 @@ static void pretokenizers(void **state)
     }
     assert_non_null(wb__pretokenizer_steps(WB__STR("tekken")));
     assert_null(wb__pretokenizer_steps(WB__STR("default")));
+    assert_true(wb__pretokenizer_ignores_merges(WB__STR("llama-bpe")));
+    assert_true(wb__pretokenizer_ignores_merges(WB__STR("tekken")));
+    assert_false(wb__pretokenizer_ignores_merges(WB__STR("qwen2")));
+    assert_false(wb__pretokenizer_ignores_merges(WB__STR("default")));
 }
 
 /* ---- tokenizer.model ---- */

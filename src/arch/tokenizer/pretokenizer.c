@@ -15,29 +15,30 @@
 static const struct {
     const char *steps;
     const char *name;
+    bool ignores_merges;
 } known[] = {
-    {"*\n", "gpt-2"},
+    {"*\n", "gpt-2", false},
     {"'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+\n",
-     "gpt-2"},
+     "gpt-2", false},
     {CONTRACTIONS "|" NO_LETTER "\\p{L}+|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|" SPACES "\n",
-     "llama-bpe"},
+     "llama-bpe", true},
     {CONTRACTIONS "|" NO_LETTER "\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|" SPACES "\n",
-     "qwen2"},
+     "qwen2", false},
     {CONTRACTIONS "|[^\\r\\n\\p{L}\\p{N}]?[\\p{L}\\p{M}]+|\\p{N}| ?[^\\s\\p{L}\\p{M}\\p{N}]+"
                   "[\\r\\n]*|" SPACES "\n",
-     "qwen35"},
+     "qwen35", false},
     {NO_LETTER UPPER "*" LOWER "+" CONTRACTIONS "?|" NO_LETTER UPPER "+" LOWER "*" CONTRACTIONS
                      "?|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*|" SPACES "\n",
-     "gpt-4o"},
+     "gpt-4o", false},
     {NO_LETTER UPPER "*" LOWER "+|" NO_LETTER UPPER "+" LOWER
                      "*|\\p{N}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*|" SPACES "\n",
-     "tekken"},
-    {"#1\n*\n", "starcoder"},
-    {"!\n*\n#\n[0-9][0-9][0-9]\n", "falcon"},
+     "tekken", true},
+    {"#1\n*\n", "starcoder", false},
+    {"!\n*\n#\n[0-9][0-9][0-9]\n", "falcon", false},
     {"\\p{N}{1,3}\n[\xE4\xB8\x80-\xE9\xBE\xA5\xE3\x81\x80-\xE3\x82\x9F\xE3\x82\xA0-\xE3\x83\xBF]+\n"
      "[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\\r\\n\\p{L}\\p{P}\\p{S}]?"
      "[\\p{L}\\p{M}]+| ?[\\p{P}\\p{S}]+[\\r\\n]*|" SPACES "\n",
-     "deepseek-v3"},
+     "deepseek-v3", false},
 };
 
 #define STEPS_MAX 1024
@@ -130,4 +131,13 @@ const char *wb__pretokenizer_steps(wb__str name)
             return known[i].steps;
     }
     return NULL;
+}
+
+bool wb__pretokenizer_ignores_merges(wb__str name)
+{
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (wb__str_equal(name, wb__str_from(known[i].name, SIZE_MAX)))
+            return known[i].ignores_merges;
+    }
+    return false;
 }

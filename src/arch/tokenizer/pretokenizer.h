@@ -20,4 +20,7 @@ const char *wb__pretokenizer_name(const wb__tree *tree, wb__node pre_tokenizer);
  */
 const char *wb__pretokenizer_steps(wb__str name);
 
+/* Whether llama.cpp takes the name for this, too: a piece that is a token is that token, whatever merges say. */
+bool wb__pretokenizer_ignores_merges(wb__str name);
+
 #endif
