@@ -37,12 +37,23 @@ static wb_status write_file(wb__delivery *out, const char *name, const void *byt
     return wb_writer_add_bytes(out->writer, name, bytes, n, out->context->error);
 }
 
+static wb_status fail_length(wb__delivery *out, const char *name)
+{
+    return wb__fail(out->context, WB_ERROR_UNSUPPORTED, WB__FINDING_CONVERT_META, WB_NO_OFFSET,
+                    WB__STR(""),
+                    "%s made of the key-values would be longer than %u MiB, as that of no sound "
+                    "model is",
+                    name, (unsigned)(FILE_MAX >> 20));
+}
+
 static wb_status make_file(wb__delivery *out, const char *name,
                            wb_status (*make)(wb__delivery *out, wb__buffer *to))
 {
     wb__buffer text = {.allocator = &out->context->allocator, .ceiling = FILE_MAX};
     wb_status status = make(out, &text);
-    if (status == WB_OK && wb__buffer_failed(&text))
+    if (status == WB_OK && text.too_large)
+        status = fail_length(out, name);
+    if (status == WB_OK && text.out_of_memory)
         status = wb__fail_memory(out->context);
     if (status == WB_OK && text.n > 0)
         status = write_file(out, name, text.bytes, text.n);

@@ -21,6 +21,7 @@ typedef struct making {
     wb__json_writer json;
     wb__buffer *to;
     wb__buffer joined; /* the text that a merge makes */
+    bool unfit;        /* there are more merges than such a file should have */
 } making;
 
 static wb_status warn(const making *m, wb__str name, const char *message)
@@ -436,26 +437,30 @@ static void spm_decoder(making *m, bool prefix)
     end(m, '}');
 }
 
+static void made_merges(making *m, const wb__merges *merges)
+{
+    begin_key(m, "merges", '[');
+    for (size_t i = 0; i < merges->count; i++)
+        pair_of(m, wb__vocabulary_at(&m->tokens, merges->list[i].left),
+                wb__vocabulary_at(&m->tokens, merges->list[i].right));
+    end(m, ']');
+}
+
 static wb_status make_spm(making *m)
 {
-    wb__merge *merges;
-    size_t count, capacity;
+    wb__merges merges;
     bool prefix = says(m->model, T "add_space_prefix", true);
-    wb_status status =
-        wb__vocabulary_merges(&m->tokens, m->out->context, &merges, &count, &capacity);
+    wb_status status = wb__vocabulary_merges(&m->tokens, m->out->context, &merges);
     space_steps(m, prefix);
     key_null(m, "pre_tokenizer");
     post_processor(m, false);
     spm_decoder(m, prefix);
     bpe_head(m, true);
     vocabulary(m);
-    begin_key(m, "merges", '[');
-    for (size_t i = 0; i < count && status == WB_OK; i++)
-        pair_of(m, wb__vocabulary_at(&m->tokens, merges[i].left),
-                wb__vocabulary_at(&m->tokens, merges[i].right));
-    end(m, ']');
+    made_merges(m, &merges);
     end(m, '}');
-    wb__free(&m->tokens.allocator, merges, capacity * sizeof *merges);
+    m->unfit = merges.too_many;
+    wb__merges_free(&m->tokens, &merges);
     return status;
 }
 
@@ -554,6 +559,12 @@ wb_status wb__deliver_tokenizer(wb__delivery *out, wb__buffer *to)
     }
     wb__vocabulary_free(&m.tokens);
     wb__buffer_free(&m.joined);
+    if (m.unfit && status == WB_OK) {
+        to->n = 0; /* there is no such file */
+        return warn(&m, WB__STR(T "tokens"),
+                    "the merges of these tokens would be many times as long as they are, and there "
+                    "is no tokenizer.json: bring that of the original model");
+    }
     if (!known && status == WB_OK && model.len > 0)
         return warn(&m, model,
                     "the tokenizer is of a kind that tokenizer.json is not made of: bring "

@@ -6,6 +6,16 @@
 
 #define MERGES_MAX ((size_t)1 << 26)
 
+/*
+ * How much longer than all tokens the texts of all merges may be. Every cut of every token may be a merge,
+ * and each names the whole token: n tokens of up to n bytes make n³ bytes at worst. It takes more than
+ * that many cuts a token to come here, where those of a vocabulary that was trained have two or three.
+ */
+#define MERGES_RATIO 16
+#define MERGES_SPARE ((size_t)64 << 10)
+#define MERGES_ROOM ((uint64_t)256 << 20) /* at most: no file beside weights is longer */
+#define TEXT_EXTRA 8                      /* bytes around each text */
+
 static size_t slot_of(const wb__vocabulary *v, wb__str text)
 {
     size_t slot = (size_t)wb__siphash(&v->key, text.ptr, text.len) & (v->slot_count - 1);
@@ -96,40 +106,64 @@ static int by_score(const void *a, const void *b)
     return (x->right > y->right) - (x->right < y->right);
 }
 
+/* What merges may take. */
+static uint64_t room_of(const wb__vocabulary *v)
+{
+    uint64_t bytes = MERGES_SPARE / MERGES_RATIO;
+    for (size_t i = 0; i < v->count; i++)
+        bytes += v->lens[i] + TEXT_EXTRA; /* all of them are in memory */
+    return bytes < MERGES_ROOM / MERGES_RATIO ? bytes * MERGES_RATIO : MERGES_ROOM;
+}
+
+/* A token that merges are of: neither added nor a byte. */
+static bool is_piece(const wb__vocabulary *v, uint32_t i)
+{
+    return i != UINT32_MAX && wb__vocabulary_type(v, i) == 1;
+}
+
 /* Every place where a token can be cut into two tokens. */
-static bool add_cuts(const wb__vocabulary *v, size_t i, wb__merge **merges, size_t *count,
-                     size_t *capacity)
+static bool add_cuts(const wb__vocabulary *v, size_t i, wb__merges *merges, uint64_t *room)
 {
     wb__str text = wb__vocabulary_at(v, i);
-    for (size_t cut = 1; cut < text.len && text.len < 512; cut++) {
+    for (size_t cut = 1; cut < text.len && text.len < 512 && !merges->too_many; cut++) {
         if (wb__utf8_is_continuation((unsigned char)text.ptr[cut]))
             continue;
         uint32_t left = wb__vocabulary_find(v, (wb__str){text.ptr, cut});
-        uint32_t right = left == UINT32_MAX
-                             ? UINT32_MAX
-                             : wb__vocabulary_find(v, (wb__str){text.ptr + cut, text.len - cut});
-        if (right == UINT32_MAX || wb__vocabulary_type(v, left) != 1 ||
-            wb__vocabulary_type(v, right) != 1)
+        if (!is_piece(v, left))
             continue;
-        if (!wb__grow(&v->allocator, (void **)merges, capacity, sizeof **merges, *count + 1,
-                      MERGES_MAX))
+        uint32_t right = wb__vocabulary_find(v, (wb__str){text.ptr + cut, text.len - cut});
+        if (!is_piece(v, right))
+            continue;
+        merges->too_many = *room < text.len + TEXT_EXTRA;
+        *room -= merges->too_many ? 0 : text.len + TEXT_EXTRA;
+        if (!wb__grow(&v->allocator, (void **)&merges->list, &merges->capacity,
+                      sizeof *merges->list, merges->count + 1, MERGES_MAX))
             return false;
-        (*merges)[(*count)++] =
+        merges->list[merges->count++] =
             (wb__merge){left, right, v->scores == NULL ? 0.0f : (float)v->scores[i]};
     }
     return true;
 }
 
-wb_status wb__vocabulary_merges(const wb__vocabulary *v, wb__context *context, wb__merge **merges,
-                                size_t *count, size_t *capacity)
+wb_status wb__vocabulary_merges(const wb__vocabulary *v, wb__context *context, wb__merges *merges)
 {
-    *merges = NULL;
-    *count = *capacity = 0;
-    for (size_t i = 0; i < v->count; i++) {
-        if (wb__vocabulary_type(v, i) == 1 && !add_cuts(v, i, merges, count, capacity))
+    uint64_t room = room_of(v);
+    *merges = (wb__merges){.list = NULL};
+    for (size_t i = 0; i < v->count && !merges->too_many; i++) {
+        bool named = is_piece(v, (uint32_t)i) &&
+                     wb__vocabulary_find(v, wb__vocabulary_at(v, i)) == (uint32_t)i;
+        if (named && !add_cuts(v, i, merges, &room))
             return wb__fail_memory(context);
     }
-    if (*count > 0)
-        qsort(*merges, *count, sizeof **merges, by_score);
+    if (merges->too_many)
+        merges->count = 0;
+    if (merges->count > 0)
+        qsort(merges->list, merges->count, sizeof *merges->list, by_score);
     return WB_OK;
+}
+
+void wb__merges_free(const wb__vocabulary *v, wb__merges *merges)
+{
+    wb__free(&v->allocator, merges->list, merges->capacity * sizeof *merges->list);
+    *merges = (wb__merges){.list = NULL};
 }

@@ -12,6 +12,12 @@ typedef struct wb__merge {
     float score;          /* of the token they become */
 } wb__merge;
 
+typedef struct wb__merges {
+    wb__merge *list; /* owned, release with wb__merges_free */
+    size_t count, capacity;
+    bool too_many; /* they would take far more room than the tokens: there is none */
+} wb__merges;
+
 typedef struct wb__vocabulary {
     wb_allocator allocator;
     wb_model const *model;
@@ -45,9 +51,10 @@ uint32_t wb__vocabulary_find(const wb__vocabulary *vocabulary, wb__str text);
 
 /*
  * The merges that a SentencePiece model does without naming them: every way a token is made of two
- * others, those of higher scores first. Owned, `*capacity` of them, release with wb__free.
+ * others, those of higher scores first. Release with wb__merges_free, also after a failure.
  */
 wb_status wb__vocabulary_merges(const wb__vocabulary *vocabulary, wb__context *context,
-                                wb__merge **merges, size_t *count, size_t *capacity);
+                                wb__merges *merges);
+void wb__merges_free(const wb__vocabulary *vocabulary, wb__merges *merges);
 
 #endif

@@ -1,6 +1,6 @@
 # The tokenizer.json that is made of a GGUF file: what the tokenizers library needs to give tokens the numbers they had.
 PYTHONPATH=$SOURCE/tests/cli python3 -B - <<'P'
-import json, shutil, struct, subprocess
+import json, os, shutil, struct, subprocess
 
 NORMAL, UNKNOWN, CONTROL, USER, UNUSED, BYTE = 1, 2, 3, 4, 5, 6
 
@@ -61,4 +61,31 @@ for pre, ignores, told in (("llama-bpe", True, []), ("tekken", True, []), ("qwen
     assert said == [("warning", name) for name in told], (pre, said)
 said, made = back("gpt2", tokens, ["a b"])
 assert said == [("warning", "tokenizer.ggml.pre")], said
+
+# SentencePiece: every cut of a token into two is a merge, of the first of equal texts.
+tokens = [("<unk>", UNKNOWN), ("<s>", CONTROL), ("a", NORMAL), ("aa", NORMAL), ("aaa", NORMAL), ("aaa", NORMAL), ("aa", USER)]
+said, made = back("llama", tokens, scores=[0, 0, -3, -1, -2, -2, 0])
+assert made["model"]["merges"] == [["a", "a"], ["a", "aa"], ["aa", "a"]], made["model"]["merges"]
+assert made["model"]["vocab"] == {"<unk>": 0, "<s>": 1, "a": 2, "aa": 3, "aaa": 4} and said == []
+
+# Few tokens whose merges would be hundreds of times as long: no such file is made of them.
+def files(tokens, code):
+    gguf("m.gguf", "llama", tokens, bos_token_id=1)
+    shutil.rmtree("made", ignore_errors=True)
+    p = subprocess.run(["wb", "convert", "m.gguf", "made", "--to", "safetensors", "--json"], capture_output=True)
+    assert p.returncode == code, p
+    return json.loads(p.stdout), sorted(os.listdir("made")) if os.path.isdir("made") else []
+
+head = [("<unk>", UNKNOWN), ("<s>", CONTROL)]
+answer, made = files(head + [("a" * n, NORMAL) for n in range(1, 500)], 0)
+assert [(f["severity"], f["name"]) for f in answer["findings"]] == [("warning", "tokenizer.ggml.tokens")], answer
+assert "tokenizer.json" not in made and "tokenizer_config.json" in made, made
+# Equal ones are no more than one.
+answer, made = files(head + [("a" * n, NORMAL) for n in range(1, 20)] * 500, 0)
+assert answer["findings"] == [] and os.path.getsize("made/tokenizer.json") < 20000
+
+# A file that would be longer than any is said to be that; memory is not what there is too little of.
+answer, made = files([("<unk>", UNKNOWN), ("\1" * (6 << 20), CONTROL)], 3)
+assert answer["error"]["code"] == "convert-metadata" and "tokenizer.json" in answer["error"]["message"], answer
+assert made == [], made
 P
