@@ -151,7 +151,8 @@ typedef struct wb_json_item {
 /*
  * Reads one JSON value, strictly and without recursion, and calls `each` for all that it is made of,
  * in the order of the text; a result other than 0 ends it with CANCELLED. FORMAT, with the offset,
- * for what is no JSON.
+ * for what is no JSON, and for whatever but white space is behind the value; by then `each` has been
+ * called for what stands before.
  */
 WB_API wb_status wb_json_walk(const char *text, size_t n,
                               int (*each)(void *ctx, const wb_json_item *item), void *ctx,

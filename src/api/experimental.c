@@ -209,6 +209,20 @@ static bool describe(const wb__json *json, wb_json_item *item)
     return item->kind != 0;
 }
 
+/* True if nothing but white space is left. */
+static bool skip_to_end(wb__cursor *cursor)
+{
+    int c = wb__cursor_peek(cursor);
+    for (; c == ' ' || c == '\n' || c == '\r' || c == '\t'; c = wb__cursor_peek(cursor))
+        cursor->p++;
+    return c < 0;
+}
+
+static wb_status fail_json(wb__context *context, uint64_t at, const char *what)
+{
+    return wb__fail(context, WB_ERROR_FORMAT, WB__FINDING_CONFIG_JSON, at, WB__STR(""), "%s", what);
+}
+
 wb_status wb_json_walk(const char *text, size_t n, int (*each)(void *ctx, const wb_json_item *item),
                        void *ctx, wb_error *error)
 {
@@ -229,8 +243,9 @@ wb_status wb_json_walk(const char *text, size_t n, int (*each)(void *ctx, const 
     if (status == WB_OK && json.token == WB__JSON_FAULT)
         status = json.fault == WB__JSON_FAULT_MEMORY
                      ? wb__fail_memory(&context)
-                     : wb__fail(&context, WB_ERROR_FORMAT, WB__FINDING_CONFIG_JSON, json.at,
-                                WB__STR(""), "%s", wb__json_fault_text(json.fault));
+                     : fail_json(&context, json.at, wb__json_fault_text(json.fault));
+    else if (status == WB_OK && !skip_to_end(&cursor))
+        status = fail_json(&context, wb__cursor_at(&cursor), "there is more behind the JSON value");
     wb__json_stop(&json);
     return status;
 }

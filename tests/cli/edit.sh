@@ -110,7 +110,8 @@ for key, arg, value in (("t.list", '["x", "", "\\u00e9\\n"]', array(8, None, "x"
                         ("a.f", "[1, 2.5]", array(6, "f", 1, 2.5)), ("a.z", "[-2.0]", array(6, "f", -2)),
                         ("a.c", "i8[]:[-128,127]", array(1, "b", -128, 127)), ("a.h", "u16[]:[65535]", array(2, "H", 65535)),
                         ("a.d", "f64[]:[0.1, 3]", array(12, "d", 0.1, 3)), ("a.e", "str[]:[]", array(8, None)),
-                        ("a.t", "[gMASK]", (8, string("[gMASK]"))), ("a.v", "str:[1]", (8, string("[1]")))):
+                        ("a.t", "[gMASK]", (8, string("[gMASK]"))), ("a.v", "str:[1]", (8, string("[1]"))),
+                        ("a.w", "[1,2] junk", (8, string("[1,2] junk")))):
     lists[key] = value
     args += ["--set", f"{key}={arg}"]
 check(args, lists)
@@ -137,7 +138,7 @@ for bad in (["--set", "t.u32=x"], ["--set", "t.u32=-1"], ["--set", "t.list=1"], 
             ["--set", 't.list=["a"'], ["--set", "t.list=[[]]"], ["--set", "k=u8[]:[256]"], ["--set", "k=i8[]:[-129]"],
             ["--set", "k=u64[]:[-1]"], ["--set", "k=f32[]:[1e99]"], ["--set", "k=i32[]:[0.5]"], ["--set", "k=bool[]:[1]"],
             ["--set", "k=i32[]:{}"], ["--set-file", "t.list=chat"], ["--rename", "none=x"],
-            ["--drop", "none"], ["--rename", "c=a.weight"], ["--rename", "t.u32=t.b"], ["--set", "novalue"],
+            ["--drop", "none"], ["--rename", "c=a.weight"], ["--set", 't.list=["a"] junk'], ["--set", "k=u8[]:[1],2"], ["--rename", "t.u32=t.b"], ["--set", "novalue"],
             ["--set", "k=u8:256"], ["--set", "k=i8:128"], ["--rename", "c=" + "x" * 64]):
     assert wb("edit", "m.gguf", *bad, code=3 if "x" * 64 in bad[1] else 4) == b""
 assert open("m.gguf", "rb").read() == before
@@ -185,6 +186,13 @@ config(["--set", "rope.factor=4.5", "--set", "rope.type=yarn"],
        text.replace("2.0", "4.5").replace('"x"', '"yarn"'))
 config(["--set", "new=true"], text.replace('"\n}', '",\n  "new": true\n}'))
 config(["--set", "rope.new=[1, 2]"], text.replace('"x"}', '"x","new": [1, 2]}'))
+# What only begins with a JSON value is a string as a whole.
+for odd in ("7B", "2 clause BSD", "12-34", "true story", "[1] [2]", "1}", '1,"b":2'):
+    config(["--set", "a=" + odd], text.replace('"a": 1', '"a": ' + json.dumps(odd)))
+config(["--set", "a= [1] "], text.replace('"a": 1', '"a":  [1] '))
+open("hf/config.json", "w").write('{"a":1} x')
+wb("edit", "hf", "--set", "a=2", code=2)
+assert open("hf/config.json").read() == '{"a":1} x'
 config(["--delete", "last"], text.replace(',\n  "last": "\\" ,"', ""))
 config(["--delete", "a"], text.replace('"a": 1,\n  ', ""))
 config(["--rename", "list=array"], text.replace("list", "array"))

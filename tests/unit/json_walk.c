@@ -64,7 +64,8 @@ static void refuses(void **state)
     static const struct {
         const char *text;
         uint64_t offset;
-    } rows[] = {{"", 0}, {"{\"a\":1,}", 7}, {"[1 2]", 3}, {"\"\\x\"", 1}, {"{\"a\"", 4}};
+    } rows[] = {{"", 0},   {"{\"a\":1,}", 7}, {"[1 2]", 3},  {"\"\\x\"", 1},  {"{\"a\"", 4},
+                {"7B", 1}, {"[1] [2]", 4},    {"{} \n}", 4}, {"1,\"b\":2", 1}};
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         notes n = {.len = 0};
