@@ -193,19 +193,25 @@ static wb_status write_journal(wb__edit_job *job, const char *at, uint8_t *bytes
 }
 
 /* 0, or errno. */
-static int change(wb__edit_job *job, int fd)
+static int make_room(const wb__edit_job *job, int fd)
+{
+    uint64_t inserted = job->edited.inserted;
+    return inserted == 0 || fallocate(fd, FALLOC_FL_INSERT_RANGE, 0, (off_t)inserted) == 0 ? 0
+                                                                                           : errno;
+}
+
+/* There is room. 0, or errno. */
+static int write_header(wb__edit_job *job, int fd)
 {
     const wb__buffer *header = &wb__edit_output(job)->layout.header;
-    uint64_t inserted = job->edited.inserted;
-    if (inserted != 0 && fallocate(fd, FALLOC_FL_INSERT_RANGE, 0, (off_t)inserted) != 0)
-        return errno;
     /* Or else the header could reach the disk, and the room that was made for it not. */
-    int os_error = inserted == 0 ? 0 : wb__write_sync(fd);
+    int os_error = job->edited.inserted == 0 ? 0 : wb__write_sync(fd);
     if (os_error == 0)
         os_error = wb__write_at(fd, 0, header->bytes, header->n);
     return os_error != 0 ? os_error : wb__write_sync(fd);
 }
 
+/* The file system does not insert here at all, and has not touched the file. */
 static bool is_no_way(int os_error)
 {
     return os_error == EOPNOTSUPP || os_error == ENOSYS || os_error == EINVAL ||
@@ -218,9 +224,13 @@ static wb_status change_or_undo(wb__edit_job *job, int fd, const char *at, const
 {
     wb__context *context = job->context;
     journal from;
-    int os_error = change(job, fd);
+    int os_error = make_room(job, fd);
+    bool untouched = is_no_way(os_error);
+    if (os_error == 0)
+        os_error = write_header(job, fd);
     *done = os_error == 0;
-    if (!*done) {
+    /* What is untouched stays so: undoing would write, and the new file be made of one that changed. */
+    if (!*done && !untouched) {
         /* Whether or not room was made is seen by the length, as after a crash. */
         int undone = parse(bytes, n, &from) ? undo(fd, &from) : EINVAL;
         if (undone != 0)
@@ -231,7 +241,7 @@ static wb_status change_or_undo(wb__edit_job *job, int fd, const char *at, const
     int synced = wb__folder_sync_of(&context->allocator, job->path);
     if (*done && synced != 0)
         return wb__fail_os(context, synced, "cannot sync the folder");
-    if (*done || (job->edited.inserted != 0 && is_no_way(os_error)))
+    if (*done || untouched)
         return WB_OK;
     context->file = job->path;
     return wb__fail_os(context, os_error, "cannot change the file");
