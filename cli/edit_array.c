@@ -7,12 +7,11 @@
 
 #include "edit.h"
 
-#define EXACT 9007199254740992.0 /* 2^53: integers up to here are what a binary64 says */
-
 typedef struct cell {
     wb_json_kind kind; /* STRING, UINT, NUMBER or BOOL */
     uint64_t number;   /* of STRING: where it begins in the text */
     double real;
+    bool whole; /* `number` is its magnitude */
     size_t len;
 } cell;
 
@@ -41,7 +40,7 @@ static int take(void *ctx, const wb_json_item *item)
         r->cells = need_memory(r->cells, r->capacity, sizeof *r->cells);
     }
     cell *c = &r->cells[r->count++];
-    *c = (cell){item->kind, item->number, item->real, item->len};
+    *c = (cell){item->kind, item->number, item->real, item->whole != 0, item->len};
     if (item->kind == WB_JSON_STRING) {
         c->number = r->strings.len;
         text_add(&r->strings, item->text, item->len);
@@ -51,17 +50,12 @@ static int take(void *ctx, const wb_json_item *item)
 
 /* ---- types ---- */
 
-/* A number without a fraction as two's complement; false for others, and for what JSON's doubles have lost. */
+/* A number without a fraction as two's complement; false for others, and below -2^63. */
 static bool as_int(const cell *c, uint64_t *number, bool *negative)
 {
     *negative = c->kind == WB_JSON_NUMBER && c->real < 0;
-    if (c->kind == WB_JSON_UINT)
-        *number = c->number;
-    else if (c->kind == WB_JSON_NUMBER && fabs(c->real) <= EXACT && floor(c->real) == c->real)
-        *number = (uint64_t)(int64_t)c->real;
-    else
-        return false;
-    return true;
+    *number = *negative ? 0 - c->number : c->number;
+    return c->whole && (!*negative || c->number <= UINT64_C(1) << 63);
 }
 
 static bool holds(wb_meta_type type, uint32_t bits, const cell *c)
@@ -94,7 +88,8 @@ static bool hold(wb_meta_type type, uint32_t bits, const reader *r)
     return true;
 }
 
-/* The first type that all elements have: what the tools of GGUF make of such lists. */
+/* The first type that all elements have: what the tools of GGUF make of such lists. Integers too large for
+ * all that is whole would not stay what they are as floats, so that they are not guessed to be any. */
 static bool guess(const reader *r, bool has_point, wb_value *value)
 {
     static const struct {
@@ -104,7 +99,8 @@ static bool guess(const reader *r, bool has_point, wb_value *value)
                  {WB_META_INT, 64},   {WB_META_UINT, 64}, {WB_META_FLOAT, 32}};
     for (size_t i = 0; i < sizeof order / sizeof order[0] && r->count != 0; i++) {
         bool whole = order[i].type == WB_META_INT || order[i].type == WB_META_UINT;
-        if ((whole && has_point) || !hold(order[i].type, order[i].bits, r))
+        if ((whole && has_point) || (order[i].type == WB_META_FLOAT && !has_point) ||
+            !hold(order[i].type, order[i].bits, r))
             continue;
         value->element = order[i].type;
         value->bits = order[i].bits;

@@ -163,6 +163,20 @@ static int fail_key(const char *key, const char *what)
     return code;
 }
 
+/* Appends a string; what is not UTF-8 cannot be one. 0, or the exit code after saying so. */
+static int take_string(text *to, const char *key, const char *bytes, size_t n)
+{
+    text line = {0};
+    if (text_is_utf8(bytes, n)) {
+        add_string(to, bytes, n);
+        return 0;
+    }
+    text_add_shown(&line, key, strlen(key));
+    report_line("config.json: '%.600s': JSON holds text in UTF-8, which this is not", line.ptr);
+    text_free(&line);
+    return EXIT_UNSUPPORTED;
+}
+
 static int apply(text *config, option_id option, const char *word)
 {
     member m = {0};
@@ -178,18 +192,21 @@ static int apply(text *config, option_id option, const char *word)
     else if (sign == NULL && option != OPTION_DELETE)
         code =
             report_usage("--%s takes two words with '=' between them", option_table[option].name);
+    else if (!text_is_utf8(key.ptr, key.len))
+        code = take_string(&value, key.ptr, key.ptr, key.len);
     else if (!find_path(config->ptr, key.ptr, &m))
         code = fail_key(key.ptr, "leads through what is no object; --set NAME={...} makes one");
     if (code == 0 && option == OPTION_SET_FILE) {
         text file = {0};
         code = edit_read_text(behind, &file);
-        add_string(&value, file.ptr == NULL ? "" : file.ptr, file.len);
+        if (code == 0)
+            code = take_string(&value, key.ptr, file.ptr, file.len);
         text_free(&file);
     } else if (code == 0 && option == OPTION_SET) {
         if (wb_json_walk(behind, strlen(behind), nothing, NULL, NULL) == WB_OK)
             text_adds(&value, behind);
         else
-            add_string(&value, behind, strlen(behind));
+            code = take_string(&value, key.ptr, behind, strlen(behind));
     }
     if (code == 0 && (option == OPTION_SET || option == OPTION_SET_FILE)) {
         set(config, key.ptr, &m, &value);
@@ -200,8 +217,9 @@ static int apply(text *config, option_id option, const char *word)
         if (!m.found || other.found) {
             code = fail_key(key.ptr, m.found ? "cannot have a name that is there" : "is not there");
         } else {
-            add_string(&value, behind, strlen(behind));
-            replace(config, m.key, m.key_end, value.ptr, value.len);
+            code = take_string(&value, key.ptr, behind, strlen(behind));
+            if (code == 0)
+                replace(config, m.key, m.key_end, value.ptr, value.len);
         }
     }
     text_free(&key);

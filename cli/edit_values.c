@@ -34,6 +34,12 @@ static bool fits(uint64_t magnitude, bool negative, const wb_value *value)
     return magnitude <= most + (negative ? 1 : 0);
 }
 
+/* A number that is finite is held by what keeps it finite; what is called infinite is held by all. */
+static bool fits_float(double real, const wb_value *value)
+{
+    return value->bits != 32 || !isfinite(real) || isfinite((float)real);
+}
+
 /* False if the text is no value of that type. */
 static bool parse_as(const char *typed, wb_value *value)
 {
@@ -49,7 +55,8 @@ static bool parse_as(const char *typed, wb_value *value)
         return value->number == 1 || strcmp(typed, "false") == 0;
     case WB_META_FLOAT:
         value->real = strtod(typed, &end);
-        return end != typed && *end == '\0' && (errno == 0 || fabs(value->real) < 1);
+        return end != typed && *end == '\0' && (errno == 0 || fabs(value->real) < 1) &&
+               fits_float(value->real, value);
     case WB_META_INT:
     case WB_META_UINT: {
         bool negative = typed[0] == '-';
@@ -63,14 +70,14 @@ static bool parse_as(const char *typed, wb_value *value)
     }
 }
 
-/* The type of a new key, by the look of its value. */
+/* The type of a new key, by the look of its value: words such as Infinity are words. */
 static void guess(const char *typed, wb_value *value)
 {
     static const size_t order[] = {10, 4, 5, 6, 7, 8, 11}; /* bool u32 i32 u64 i64 f32 str */
     for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
         value->type = types[order[i]].type;
         value->bits = types[order[i]].bits;
-        if (parse_as(typed, value))
+        if (parse_as(typed, value) && (value->type != WB_META_FLOAT || isfinite(value->real)))
             return;
     }
 }

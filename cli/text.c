@@ -95,6 +95,15 @@ static unsigned utf8_sequence(const unsigned char *s, size_t n, uint32_t *code)
     return length;
 }
 
+bool text_is_utf8(const char *bytes, size_t n)
+{
+    unsigned length = 1;
+    uint32_t code;
+    for (size_t i = 0; i < n && length != 0; i += length)
+        length = utf8_sequence((const unsigned char *)bytes + i, n - i, &code);
+    return length != 0;
+}
+
 /* Control characters, line and paragraph separators, and what makes text run the other way. */
 static bool is_unsafe(uint32_t code)
 {

@@ -32,6 +32,9 @@ void text_addf(text *t, const char *format, ...) __attribute__((format(printf, 2
  */
 void text_add_shown(text *t, const char *bytes, size_t n);
 
+/* Whether all of it is well-formed UTF-8. */
+bool text_is_utf8(const char *bytes, size_t n);
+
 void text_add_count(text *t, uint64_t value);                     /* 1,234,567 */
 void text_add_size(text *t, uint64_t bytes);                      /* 1.2 MiB */
 void text_add_shape(text *t, const uint64_t *shape, size_t rank); /* [2, 3] */

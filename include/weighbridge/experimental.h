@@ -144,8 +144,9 @@ typedef struct wb_json_item {
         *text; /* KEY, STRING: without escapes, in UTF-8, no NUL behind it; borrowed during the
                          call */
     size_t len;
-    uint64_t number; /* UINT; BOOL: 0 or 1 */
+    uint64_t number; /* UINT; BOOL: 0 or 1; NUMBER: its magnitude where it is whole */
     double real;     /* UINT, NUMBER */
+    int whole;       /* UINT, and NUMBER that has no fraction (-7, 2.0, 1e3) and is below 2^64: 1 */
 } wb_json_item;
 
 /*

@@ -180,6 +180,27 @@ void wb_json_null(wb_json *json)
     FORWARD(wb__json_write_null(&writer));
 }
 
+/* The magnitude of a number that has no fraction and is below 2^64, to the last digit. */
+static bool whole_of(const wb__decimal *decimal, uint64_t *magnitude)
+{
+    uint64_t value = 0;
+    size_t places = decimal->exponent > 0 ? (size_t)decimal->exponent : 0;
+    if (decimal->count != 0 && (decimal->exponent > 20 || decimal->more))
+        return false;
+    for (size_t i = places; i < decimal->count; i++) {
+        if (decimal->digits[i] != 0)
+            return false;
+    }
+    for (size_t i = 0; i < places && decimal->count != 0; i++) {
+        uint64_t digit = i < decimal->count ? decimal->digits[i] : 0;
+        if (value > UINT64_MAX / 10 || (value == UINT64_MAX / 10 && digit > UINT64_MAX % 10))
+            return false;
+        value = value * 10 + digit;
+    }
+    *magnitude = value;
+    return true;
+}
+
 static bool describe(const wb__json *json, wb_json_item *item)
 {
     static const wb_json_kind kinds[] = {
@@ -200,7 +221,9 @@ static bool describe(const wb__json *json, wb_json_item *item)
     case WB__JSON_REAL: {
         uint64_t bits = wb__json_real_bits(json);
         memcpy(&item->real, &bits, sizeof bits);
-        item->number = json->token == WB__JSON_UINT ? json->uint : 0;
+        item->whole = json->token == WB__JSON_UINT || whole_of(&json->decimal, &item->number);
+        if (json->token == WB__JSON_UINT)
+            item->number = json->uint;
         break;
     }
     case WB__JSON_TRUE: item->number = 1; break;

@@ -88,12 +88,17 @@ for key, arg, kind, raw in (("n.a", "5", 4, struct.pack("<I", 5)), ("n.b", "-5",
                             ("n.e", "1.5", 6, struct.pack("<f", 1.5)), ("n.f", "text=x", 8, string("text=x")),
                             ("n.g", "u8:200", 0, b"\xC8"), ("n.h", "i16:-3", 3, struct.pack("<h", -3)),
                             ("n.i", "f64:0.1", 12, struct.pack("<d", 0.1)), ("n.j", "str:7", 8, string("7")),
-                            ("n.k", "i64:-9223372036854775808", 11, struct.pack("<q", -1 << 63))):
+                            ("n.k", "i64:-9223372036854775808", 11, struct.pack("<q", -1 << 63)),
+                            ("n.l", "1e300", 8, string("1e300")), ("n.m", "Nan", 8, string("Nan")),
+                            ("n.n", "Infinity", 8, string("Infinity")), ("n.o", "3.4e38", 6, struct.pack("<f", 3.4e38)),
+                            ("n.p", "f64:1e300", 12, struct.pack("<d", 1e300)),
+                            ("n.q", "f32:inf", 6, struct.pack("<f", float("inf")))):
     typed[key] = (kind, raw)
 args = []
 for key, arg in (("n.a", "5"), ("n.b", "-5"), ("n.c", "5000000000"), ("n.d", "true"), ("n.e", "1.5"),
                  ("n.f", "text=x"), ("n.g", "u8:200"), ("n.h", "i16:-3"), ("n.i", "f64:0.1"), ("n.j", "str:7"),
-                 ("n.k", "i64:-9223372036854775808")):
+                 ("n.k", "i64:-9223372036854775808"), ("n.l", "1e300"), ("n.m", "Nan"), ("n.n", "Infinity"),
+                 ("n.o", "3.4e38"), ("n.p", "f64:1e300"), ("n.q", "f32:inf")):
     args += ["--set", f"{key}={arg}"]
 check(args, typed)
 # Arrays: of the type the key has, of the one that is said, or of the first that holds all elements.
@@ -111,7 +116,11 @@ for key, arg, value in (("t.list", '["x", "", "\\u00e9\\n"]', array(8, None, "x"
                         ("a.c", "i8[]:[-128,127]", array(1, "b", -128, 127)), ("a.h", "u16[]:[65535]", array(2, "H", 65535)),
                         ("a.d", "f64[]:[0.1, 3]", array(12, "d", 0.1, 3)), ("a.e", "str[]:[]", array(8, None)),
                         ("a.t", "[gMASK]", (8, string("[gMASK]"))), ("a.v", "str:[1]", (8, string("[1]"))),
-                        ("a.w", "[1,2] junk", (8, string("[1,2] junk")))):
+                        ("a.w", "[1,2] junk", (8, string("[1,2] junk"))),
+                        ("a.x", "[-9007199254740993]", array(11, "q", -9007199254740993)),
+                        ("a.y", "i64[]:[-9223372036854775808]", array(11, "q", -1 << 63)),
+                        ("a.aa", "f32[]:[-9007199254740993]", array(6, "f", -9007199254740993)),
+                        ("a.ab", "[18446744073709551616]", (8, string("[18446744073709551616]")))):
     lists[key] = value
     args += ["--set", f"{key}={arg}"]
 check(args, lists)
@@ -136,7 +145,8 @@ assert b"new file" in wb("edit", "m.gguf", "--set", "t.u32=9", "--dry-run")
 assert json.loads(wb("edit", "m.gguf", "--json", "--set", "t.u32=7"))["way"] == "nothing"
 for bad in (["--set", "t.u32=x"], ["--set", "t.u32=-1"], ["--set", "t.list=1"], ["--set", "t.list=[1]"],
             ["--set", 't.list=["a"'], ["--set", "t.list=[[]]"], ["--set", "k=u8[]:[256]"], ["--set", "k=i8[]:[-129]"],
-            ["--set", "k=u64[]:[-1]"], ["--set", "k=f32[]:[1e99]"], ["--set", "k=i32[]:[0.5]"], ["--set", "k=bool[]:[1]"],
+            ["--set", "k=u64[]:[-1]"], ["--set", "k=f32[]:[1e99]"], ["--set", "k=f32:1e300"],
+            ["--set", "t.f32=1e39"], ["--set", "k=i64[]:[-9223372036854775809]"], ["--set", "k=i64[]:[-0.99999999999999999999]"], ["--set", "k=i32[]:[0.5]"], ["--set", "k=bool[]:[1]"],
             ["--set", "k=i32[]:{}"], ["--set-file", "t.list=chat"], ["--rename", "none=x"],
             ["--drop", "none"], ["--rename", "c=a.weight"], ["--set", 't.list=["a"] junk'], ["--set", "k=u8[]:[1],2"], ["--rename", "t.u32=t.b"], ["--set", "novalue"],
             ["--set", "k=u8:256"], ["--set", "k=i8:128"], ["--rename", "c=" + "x" * 64]):
@@ -190,6 +200,10 @@ config(["--set", "rope.new=[1, 2]"], text.replace('"x"}', '"x","new": [1, 2]}'))
 for odd in ("7B", "2 clause BSD", "12-34", "true story", "[1] [2]", "1}", '1,"b":2'):
     config(["--set", "a=" + odd], text.replace('"a": 1', '"a": ' + json.dumps(odd)))
 config(["--set", "a= [1] "], text.replace('"a": 1', '"a":  [1] '))
+# JSON is text: other bytes are refused, wherever they would stand.
+open("bytes", "wb").write(b"\xff\n")
+for edits in (["--set", b"a=x\xff"], ["--set", b"\xff=1"], ["--set-file", "a=bytes"], ["--rename", b"a=\xff"], ["--rename", b"\xff=a"]):
+    config(edits, text, code=3)
 open("hf/config.json", "w").write('{"a":1} x')
 wb("edit", "hf", "--set", "a=2", code=2)
 assert open("hf/config.json").read() == '{"a":1} x'

@@ -59,6 +59,29 @@ static void stops(void **state)
     assert_string_equal(n.text, "[u1 u2 ");
 }
 
+static int note_whole(void *ctx, const wb_json_item *item)
+{
+    notes *n = ctx;
+    if (item->kind == WB_JSON_UINT || item->kind == WB_JSON_NUMBER)
+        n->len += (size_t)snprintf(n->text + n->len, sizeof n->text - n->len, "%d:%llu ",
+                                   item->whole, (unsigned long long)item->number);
+    return 0;
+}
+
+/* Magnitudes are exact where doubles are not. */
+static void whole_numbers(void **state)
+{
+    static const char text[] =
+        "[7, -9007199254740993, 2.0, 1e3, -1.50e1, 0.0, -0, -18446744073709551615,"
+        " -18446744073709551616, 1.5, 1e20, -0.99999999999999999999, 0e9999, 1e-1]";
+    notes n = {.len = 0};
+    wb_error error;
+    (void)state;
+    assert_int_equal(wb_json_walk(text, strlen(text), note_whole, &n, &error), WB_OK);
+    assert_string_equal(n.text, "1:7 1:9007199254740993 1:2 1:1000 1:15 1:0 1:0 "
+                                "1:18446744073709551615 0:0 0:0 0:0 0:0 1:0 0:0 ");
+}
+
 static void refuses(void **state)
 {
     static const struct {
@@ -79,6 +102,6 @@ static void refuses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(in_order), cmocka_unit_test(stops),
-                                       cmocka_unit_test(refuses)};
+                                       cmocka_unit_test(whole_numbers), cmocka_unit_test(refuses)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
