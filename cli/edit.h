@@ -38,6 +38,9 @@ const char *edit_read_array(const char *json, size_t n, edit_value *to);
 /* Appends the text of a file. 0, or the exit code after saying why not. */
 int edit_read_text(const char *path, text *to);
 
+/* The same of a regular file only: nothing else is waited for that lies where a config.json should. */
+int edit_read_config(const char *path, text *to);
+
 /* The answer of --json. */
 void edit_answer_json(const char *path, const wb_edited *edited);
 

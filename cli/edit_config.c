@@ -258,7 +258,7 @@ int edit_config(const arguments *args, const char *folder)
     wb_error error;
     text_adds(&path, folder);
     text_adds(&path, "/config.json");
-    int code = edit_read_text(path.ptr, &was);
+    int code = edit_read_config(path.ptr, &was);
     wb_status status = code == 0 ? wb_json_walk(was.ptr, was.len, nothing, NULL, &error) : WB_OK;
     if (status != WB_OK) {
         report_error(path.ptr, &error);

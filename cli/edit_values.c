@@ -1,11 +1,16 @@
 /*
  * edit_values.c: values of metadata, as typed or as a file has them.
  */
+#define _POSIX_C_SOURCE 200809L
+#define _FILE_OFFSET_BITS 64
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "edit.h"
 #include "exit.h"
@@ -166,11 +171,10 @@ int edit_read_value(const wb_model *model, const char *key, const char *typed, e
     return parse_as(typed, value) ? 0 : fail_value(key, typed);
 }
 
-int edit_read_text(const char *path, text *to)
+static int read_from(FILE *file, const char *path, text *to)
 {
     char chunk[16384];
     size_t n = sizeof chunk;
-    FILE *file = fopen(path, "rb");
     bool failed = file == NULL;
     text_adds(to, "");
     while (!failed && n == sizeof chunk && to->len <= TEXT_MAX) {
@@ -186,6 +190,22 @@ int edit_read_text(const char *path, text *to)
     return to->len > TEXT_MAX
                ? report_path(EXIT_BAD_INPUT, path, "the file has more than %d bytes", TEXT_MAX)
                : 0;
+}
+
+int edit_read_text(const char *path, text *to)
+{
+    return read_from(fopen(path, "rb"), path, to);
+}
+
+int edit_read_config(const char *path, text *to)
+{
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    bool regular = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+    if (fd < 0 || regular)
+        return read_from(fd < 0 ? NULL : fdopen(fd, "rb"), path, to);
+    (void)close(fd);
+    return report_path(EXIT_BAD_INPUT, path, "it is no regular file");
 }
 
 int edit_read_file_value(const wb_model *model, const char *key, const char *path, edit_value *to)

@@ -3,7 +3,7 @@ PYTHONPATH=$SOURCE/tests/cli python3 -B - <<'P'
 import json, os, shutil, struct, subprocess, zoo
 
 def wb(*args, code=0):
-    p = subprocess.run(["wb", *args], capture_output=True)
+    p = subprocess.run(["wb", *args], capture_output=True, timeout=60)
     assert p.returncode == code, (args, p)
     return p.stdout
 
@@ -213,6 +213,14 @@ config(["--rename", "list=array"], text.replace("list", "array"))
 config(["--rename", "a=list"], text, code=4)
 config(["--set", "a.b=1"], text, code=4)
 config(["--drop", "x"], text, code=4)
+# What is no regular file is not waited for.
+os.mkdir("odd")
+os.mkfifo("odd/config.json")
+wb("edit", "odd", "--set", "a=1", code=2)
+os.remove("odd/config.json")
+wb("edit", "odd", "--set", "a=1", code=5)
+os.mkdir("odd/config.json")
+wb("edit", "odd", "--set", "a=1", code=2)
 # What was done, or would be; nothing is written where nothing changes.
 open("hf/config.json", "w").write(text)
 for more in (["--dry-run"], []):
