@@ -1,6 +1,7 @@
 #define _GNU_SOURCE /* statfs */
 #define _FILE_OFFSET_BITS 64
 #include "write/edit.h"
+#include "bundles/ollama/ollama.h"
 #include "model/order.h"
 
 #include <limits.h>
@@ -243,6 +244,24 @@ static bool is_unchanged(const wb__edit_job *job, bool *same)
     return read;
 }
 
+/* What is in a store has its digest for a name, and so cannot become anything else. */
+static wb_status fail_store(const wb__edit_job *job, const char *what)
+{
+    return fail_edit(job, WB_ERROR_UNSUPPORTED, WB__FINDING_EDIT_STORE, WB__STR(""), what);
+}
+
+static bool is_blob(const char *path)
+{
+    static const char folder[] = "blobs/";
+    const size_t n = sizeof folder - 1;
+    const char *slash = strrchr(path, '/');
+    size_t before = slash == NULL ? 0 : (size_t)(slash + 1 - path);
+    uint8_t digest[WB__SHA256_BYTES];
+    return wb__digest_of_name(path, digest) && before >= n &&
+           memcmp(path + before - n, folder, n) == 0 &&
+           (before == n || path[before - n - 1] == '/');
+}
+
 static wb_status carry_out(wb__edit_job *job)
 {
     bool same, done = false, dry = (job->options->flags & WB_EDIT_DRY_RUN) != 0;
@@ -254,6 +273,8 @@ static wb_status carry_out(wb__edit_job *job)
     edited->bytes = layout->bytes;
     if (same)
         return WB_OK;
+    if (is_blob(job->path))
+        return fail_store(job, "it is a blob of an Ollama store, which is named after its bytes");
     edited->header_bytes = layout->header.n;
     bool in_place =
         job->data_stays && ((job->options->flags & WB_EDIT_IN_PLACE) ||
@@ -331,6 +352,8 @@ wb_status wb__edit_file(wb__context *context, const char *path, const wb_edit *e
     bool undone;
     if (realpath(path, resolved) != NULL)
         path = job.path = resolved;
+    else if (strncmp(path, WB__OLLAMA_SCHEME, sizeof WB__OLLAMA_SCHEME - 1) == 0)
+        return fail_store(&job, "models of an Ollama store are named after their bytes");
     job.edited.size = sizeof job.edited;
     wb_status status =
         options->flags & WB_EDIT_DRY_RUN ? WB_OK : wb__edit_recover(context, path, &undone);
