@@ -123,7 +123,9 @@ static wb_status recover_from(wb__context *context, const char *path, const char
     wb__source *source;
     bool is_folder;
     wb_status status = wb__source_open(context, journal_at, WB_ACCESS_READ, &source, &is_folder);
-    if (status != WB_OK && context->error->os_error == ENOENT) {
+    /* Where a journal's name would be too long there is none: such files are never edited in place. */
+    if (status != WB_OK &&
+        (context->error->os_error == ENOENT || context->error->os_error == ENAMETOOLONG)) {
         (void)wb__error_reset(context->error, context->error);
         return WB_OK;
     }
@@ -247,6 +249,13 @@ static wb_status change_or_undo(wb__edit_job *job, int fd, const char *at, const
     return wb__fail_os(context, os_error, "cannot change the file");
 }
 
+/* Nothing has happened, and the next way is taken. */
+static wb_status take_back(wb__context *context)
+{
+    (void)wb__error_reset(context->error, context->error);
+    return WB_OK;
+}
+
 wb_status wb__edit_in_place(wb__edit_job *job, bool *done)
 {
     wb__context *context = job->context;
@@ -271,6 +280,9 @@ wb_status wb__edit_in_place(wb__edit_job *job, bool *done)
         status = write_journal(job, at, bytes, n);
     if (status == WB_OK)
         status = change_or_undo(job, fd, at, bytes, n, done);
+    else if (context->error->os_error == ENAMETOOLONG)
+        status =
+            take_back(context); /* without a journal: a new file, whose temporary name is short */
     if (fd >= 0 && close(fd) != 0 && status == WB_OK)
         status = wb__fail_os(context, errno, "cannot close the file");
     wb__free(&context->allocator, bytes, n);

@@ -181,6 +181,16 @@ os.chmod("s.safetensors", 0o640)
 wb("edit", "link.safetensors", "--set", "k=v")
 assert os.path.islink("link.safetensors") and os.stat("s.safetensors").st_mode & 0o777 == 0o640
 
+# Names that are too long for a journal beside them: a new file, in place or not.
+for n in 243, 244, 249, 255:
+    name = "l" * (n - 5) + ".gguf"
+    for more, way in ([], "new file"), (["--in-place"], "header" if n == 243 else "new file"):
+        open(name, "wb").write(gguf(VALUES, TENSORS))
+        assert json.loads(wb("edit", name, "--json", "--set", "t.u32=9", *more))["way"] == way
+        assert parse(open(name, "rb").read())[0]["t.u32"] == (4, struct.pack("<I", 9))
+        wb("edit", name)
+        assert not [f for f in os.listdir(".") if f.startswith(".")]
+
 # A folder: its config.json, and no byte of it more than asked for.
 os.mkdir("hf")
 text = '{\n  "a": 1,\n  "rope": {"factor": 2.0, "type": "x"},\n  "list": [1, {"b": "}"}],\n  "last": "\\" ,"\n}\n'
