@@ -1,5 +1,6 @@
 #include "convert/vocabulary.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "core/hash.h"
@@ -96,11 +97,20 @@ void wb__vocabulary_free(wb__vocabulary *v)
 
 /* ---- merges ---- */
 
+/* The highest first; what is no number, last. */
+static int compare_scores(float x, float y)
+{
+    if (isnan(x) || isnan(y))
+        return (int)(isnan(x) != 0) - (int)(isnan(y) != 0);
+    return (x < y) - (x > y);
+}
+
 static int by_score(const void *a, const void *b)
 {
     const wb__merge *x = a, *y = b;
-    if (x->score != y->score)
-        return x->score > y->score ? -1 : 1;
+    int order = compare_scores(x->score, y->score);
+    if (order != 0)
+        return order;
     if (x->left != y->left)
         return x->left < y->left ? -1 : 1;
     return (x->right > y->right) - (x->right < y->right);
