@@ -36,6 +36,21 @@ static const char *cut(const char *word, text *front)
     return sign == NULL ? NULL : sign + 1;
 }
 
+/* Whether an edit before this one has made a key of that name. */
+static bool was_made(const edit_job *job, const text *name)
+{
+    for (size_t i = 0; i + 1 < job->count; i++) {
+        const wb_edit *edit = &job->edits[i];
+        bool renamed = edit->kind == WB_EDIT_RENAME_KEY;
+        const char *made = renamed ? edit->to : edit->name;
+        size_t n = renamed ? edit->to_len : edit->name_len;
+        if ((renamed || edit->kind == WB_EDIT_SET) && n == name->len &&
+            memcmp(made, name->ptr, n) == 0)
+            return true;
+    }
+    return false;
+}
+
 static int add_edit(edit_job *job, option_id option, const char *word)
 {
     size_t i = job->count++;
@@ -56,7 +71,8 @@ static int add_edit(edit_job *job, option_id option, const char *word)
     if (option == OPTION_RENAME) {
         uint64_t index;
         bool is_key = job->model != NULL &&
-                      wb_meta_find(job->model, name->ptr, name->len, &index) == WB_OK &&
+                      (was_made(job, name) ||
+                       wb_meta_find(job->model, name->ptr, name->len, &index) == WB_OK) &&
                       wb_tensor_find(job->model, name->ptr, name->len, &index) != WB_OK;
         edit->kind = is_key ? WB_EDIT_RENAME_KEY : WB_EDIT_RENAME;
         edit->to = behind;

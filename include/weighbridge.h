@@ -1917,6 +1917,8 @@ typedef struct wb_edited {
  * first undoes what a crash left half done. Data is only copied where tensors are dropped or `alignment`
  * asks for it. GGUF knows no room between header and data: what is left over there is filled with a key
  * "weighbridge.padding", which later edits use up.
+ * Edits are carried out in their order, each on what those before have left; either all or none. UNSUPPORTED
+ * ("edit-store") for what an Ollama store has, whose names are the digests of the bytes.
  *
  * edited  may be NULL
  *

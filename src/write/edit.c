@@ -23,21 +23,24 @@ static wb_status fail_edit(const wb__edit_job *job, wb_status status, wb__findin
     return wb__fail(job->context, status, id, WB_NO_OFFSET, name, "%s", what);
 }
 
-/* Gives the name after all renames; false where the tensor or key is dropped. */
-static bool rename_one(const wb_edit *edits, uint64_t count, wb_edit_kind rename, wb_edit_kind drop,
-                       wb__str *to)
+/*
+ * Gives the name that a tensor has after all edits, in their order; false where it is dropped. Counts in `hits` how many
+ * tensors an edit has met.
+ */
+static bool rename_tensor(const wb_edit *edits, uint64_t count, uint8_t *hits, wb__str *to)
 {
-    wb__str name = *to;
-    for (uint64_t i = 0; i < count; i++) {
-        if (!wb__str_equal(wb__str_from(edits[i].name, edits[i].name_len), name))
+    bool dropped = false;
+    for (uint64_t i = 0; i < count && !dropped; i++) {
+        bool renames = edits[i].kind == WB_EDIT_RENAME;
+        if ((!renames && edits[i].kind != WB_EDIT_DROP) ||
+            !wb__str_equal(wb__str_from(edits[i].name, edits[i].name_len), *to))
             continue;
-        if (edits[i].kind == drop)
-            return false;
-        if (edits[i].kind == rename)
-            name = wb__str_from(edits[i].to, edits[i].to_len);
+        hits[i] = hits[i] == 0 ? 1 : 2;
+        dropped = !renames;
+        if (renames)
+            *to = wb__str_from(edits[i].to, edits[i].to_len);
     }
-    *to = name;
-    return true;
+    return !dropped;
 }
 
 static bool is_padding(const wb__edit_job *job, wb__str name)
@@ -45,29 +48,86 @@ static bool is_padding(const wb__edit_job *job, wb__str name)
     return job->writer->format == &wb__format_gguf && wb__str_equal(name, WB__STR(PADDING_KEY));
 }
 
+/* A key while edits are carried out. */
+typedef struct entry {
+    wb__str name;
+    const wb__meta *meta;  /* in the file, or NULL */
+    const wb_value *value; /* what it was set to last, or NULL */
+    bool deleted;
+} entry;
+
+typedef struct entries {
+    entry *list;
+    size_t count;
+} entries;
+
+static entry *find_entry(const entries *all, wb__str name)
+{
+    for (size_t i = 0; i < all->count; i++) {
+        if (!all->list[i].deleted && wb__str_equal(all->list[i].name, name))
+            return &all->list[i];
+    }
+    return NULL;
+}
+
+static wb_status rename_key(const wb__edit_job *job, const entries *all, entry *found,
+                            const wb_edit *edit)
+{
+    wb__str to = wb__str_from(edit->to, edit->to_len);
+    const entry *other = find_entry(all, to);
+    if (found == NULL)
+        return fail_edit(job, WB_ERROR_NOT_FOUND, WB__FINDING_NOT_FOUND,
+                         wb__str_from(edit->name, edit->name_len), "there is no such key");
+    if (other != NULL && other != found)
+        return fail_edit(job, WB_ERROR_ARGUMENT, WB__FINDING_WRITE_TWICE, to,
+                         "there is such a key already");
+    found->name = to;
+    return WB_OK;
+}
+
+/* There is room for an entry more. */
+static wb_status edit_key(const wb__edit_job *job, entries *all, const wb_edit *edit)
+{
+    wb__str name = wb__str_from(edit->name, edit->name_len);
+    entry *found = find_entry(all, name);
+    if (edit->kind == WB_EDIT_RENAME_KEY)
+        return rename_key(job, all, found, edit);
+    if (edit->kind == WB_EDIT_DELETE && found != NULL)
+        found->deleted = true;
+    else if (edit->kind == WB_EDIT_SET && found != NULL)
+        found->value = edit->value;
+    else if (edit->kind == WB_EDIT_SET)
+        all->list[all->count++] = (entry){.name = name, .value = edit->value};
+    return WB_OK;
+}
+
 static wb_status add_metas(wb__edit_job *job, const wb_edit *edits, uint64_t count)
 {
     const wb__model *in = &job->model->logical;
+    entries all = {.count = 0};
     wb_status status = WB_OK;
-    for (size_t i = 0; i < in->metas.count && status == WB_OK; i++) {
+    all.list = wb__arena_alloc(&job->writer->arena,
+                               (in->metas.count + (size_t)count + 1) * sizeof *all.list);
+    if (all.list == NULL)
+        return wb__fail_memory(job->context);
+    for (size_t i = 0; i < in->metas.count; i++) {
         const wb__meta *meta = wb__list_at(&in->metas, i);
-        wb__str name = wb__meta_key(in, meta);
-        wb__str after = name;
-        if (!rename_one(edits, count, WB_EDIT_RENAME_KEY, WB_EDIT_DELETE, &after) ||
-            is_padding(job, name))
-            continue;
-        if (wb__name_map_find(&job->writer->meta_names, after) != UINT32_MAX)
-            return fail_edit(job, WB_ERROR_ARGUMENT, WB__FINDING_WRITE_TWICE, after,
-                             "there is such a key already");
-        status = wb__writer_copy_meta_as(job->context, job->writer, in, meta, after);
+        if (!is_padding(job, wb__meta_key(in, meta)))
+            all.list[all.count++] = (entry){.name = wb__meta_key(in, meta), .meta = meta};
     }
-    for (uint64_t i = 0; i < count && status == WB_OK; i++) {
-        wb__str name = wb__str_from(edits[i].name, edits[i].name_len);
-        if (edits[i].kind == WB_EDIT_SET)
-            status = wb__writer_set(job->context, job->writer, name, edits[i].value);
-        else if (edits[i].kind == WB_EDIT_RENAME_KEY && wb__model_find_meta(in, name) == NULL)
-            status = fail_edit(job, WB_ERROR_NOT_FOUND, WB__FINDING_NOT_FOUND, name,
-                               "there is no such key");
+    for (uint64_t i = 0; i < count && status == WB_OK; i++)
+        status = edit_key(job, &all, &edits[i]);
+    for (size_t i = 0; i < all.count && status == WB_OK; i++) {
+        const entry *e = &all.list[i];
+        if (e->deleted)
+            continue;
+        if (e->meta != NULL && wb__name_map_find(&job->writer->meta_names, e->name) != UINT32_MAX)
+            return fail_edit(job, WB_ERROR_ARGUMENT, WB__FINDING_WRITE_TWICE, e->name,
+                             "there is such a key already"); /* twice in the file */
+        if (e->meta != NULL)
+            status = wb__writer_copy_meta_as(job->context, job->writer, in, e->meta, e->name);
+        if (status == WB_OK && e->value != NULL)
+            status = wb__writer_set(job->context, job->writer, e->name, e->value);
     }
     return status;
 }
@@ -76,13 +136,17 @@ static wb_status add_tensors(wb__edit_job *job, const wb_edit *edits, uint64_t c
 {
     const wb__model *in = &job->model->logical;
     wb__order order;
+    uint8_t *hits = wb__arena_alloc(&job->writer->arena, (size_t)count + 1);
+    if (hits == NULL)
+        return wb__fail_memory(job->context);
+    memset(hits, 0, (size_t)count + 1);
     wb_status status = wb__order_make(&order, job->context, &in->table, &in->files[0]);
     for (size_t k = 0; k < in->table.count && status == WB_OK; k++) {
         size_t i = wb__order_at(&order, k);
         const wb__kind *kind = wb__table_kind_of(&in->table, i);
         wb__str name = wb__table_name(&in->table, i);
         uint64_t index;
-        if (!rename_one(edits, count, WB_EDIT_RENAME, WB_EDIT_DROP, &name)) {
+        if (!rename_tensor(edits, count, hits, &name)) {
             job->data_stays = false;
             continue;
         }
@@ -95,9 +159,12 @@ static wb_status add_tensors(wb__edit_job *job, const wb_edit *edits, uint64_t c
     for (uint64_t i = 0; i < count && status == WB_OK; i++) {
         wb__str name = wb__str_from(edits[i].name, edits[i].name_len);
         bool of_tensor = edits[i].kind == WB_EDIT_RENAME || edits[i].kind == WB_EDIT_DROP;
-        if (of_tensor && wb__table_find(&in->table, name) == WB__NO_TENSOR)
+        if (of_tensor && hits[i] == 0)
             status = fail_edit(job, WB_ERROR_NOT_FOUND, WB__FINDING_NOT_FOUND, name,
                                "there is no such tensor");
+        else if (of_tensor && hits[i] > 1) /* an edit before gave another the name of this one */
+            status = fail_edit(job, WB_ERROR_ARGUMENT, WB__FINDING_WRITE_TWICE, name,
+                               "there is such a tensor already");
     }
     return status;
 }

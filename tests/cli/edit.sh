@@ -132,6 +132,16 @@ less = {k: v for k, v in VALUES.items() if k not in ("t.list", "general.name")}
 check(["--delete", "t.list", "--delete", "general.name", "--delete", "is.not.there"], less, way="header")
 check(["--rename", "t.f32=t.other"], {("t.other" if k == "t.f32" else k): v for k, v in VALUES.items()})
 check(["--rename", "a.weight=new.weight"], VALUES, [TENSORS[0], ("new.weight", *TENSORS[1][1:]), TENSORS[2]])
+# In their order.
+check(["--set", "n.a=5", "--delete", "n.a"], VALUES)
+check(["--set", "t.u32=8", "--delete", "t.u32", "--set", "t.u32=7"],
+      {k: v for k, v in VALUES.items() if k != "t.u32"} | {"t.u32": VALUES["t.u32"]})
+check(["--set", "t.u32=8", "--rename", "t.u32=n.a", "--rename", "n.a=n.b", "--set", "n.c=1", "--rename", "n.c=t.u32"],
+      {("n.b" if k == "t.u32" else k): ((4, struct.pack("<I", 8)) if k == "t.u32" else v) for k, v in VALUES.items()} |
+      {"t.u32": (4, struct.pack("<I", 1))})
+check(["--rename", "a.weight=x", "--rename", "b.weight=a.weight", "--rename", "x=b.weight"], VALUES,
+      [("a.weight", *TENSORS[0][1:]), ("b.weight", *TENSORS[1][1:]), TENSORS[2]])
+check(["--drop", "a.weight", "--rename", "b.weight=a.weight"], VALUES, [("a.weight", *TENSORS[0][1:]), TENSORS[2]])
 check(["--drop", "a.weight"], VALUES, [TENSORS[0], TENSORS[2]])
 open("chat", "w").write("{{ é }}\n" * 2000)
 with_chat = dict(VALUES)
@@ -148,7 +158,8 @@ for bad in (["--set", "t.u32=x"], ["--set", "t.u32=-1"], ["--set", "t.list=1"], 
             ["--set", "k=u64[]:[-1]"], ["--set", "k=f32[]:[1e99]"], ["--set", "k=f32:1e300"],
             ["--set", "t.f32=1e39"], ["--set", "k=i64[]:[-9223372036854775809]"], ["--set", "k=i64[]:[-0.99999999999999999999]"], ["--set", "k=i32[]:[0.5]"], ["--set", "k=bool[]:[1]"],
             ["--set", "k=i32[]:{}"], ["--set-file", "t.list=chat"], ["--rename", "none=x"],
-            ["--drop", "none"], ["--rename", "c=a.weight"], ["--set", 't.list=["a"] junk'], ["--set", "k=u8[]:[1],2"], ["--rename", "t.u32=t.b"], ["--set", "novalue"],
+            ["--drop", "none"], ["--rename", "c=a.weight"], ["--rename", "c=a.weight", "--drop", "a.weight"],
+            ["--drop", "c", "--drop", "c"], ["--set", "n.a=1", "--rename", "n.a=t.u32"], ["--delete", "t.b", "--rename", "t.b=x"], ["--set", 't.list=["a"] junk'], ["--set", "k=u8[]:[1],2"], ["--rename", "t.u32=t.b"], ["--set", "novalue"],
             ["--set", "k=u8:256"], ["--set", "k=i8:128"], ["--rename", "c=" + "x" * 64]):
     assert wb("edit", "m.gguf", *bad, code=3 if "x" * 64 in bad[1] else 4) == b""
 assert open("m.gguf", "rb").read() == before
