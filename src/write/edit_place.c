@@ -19,6 +19,7 @@
 #define _FILE_OFFSET_BITS 64
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -117,15 +118,21 @@ static wb_status undo_file(wb__context *context, const char *path, const journal
     return os_error == 0 ? WB_OK : fail_undo(context, path, os_error);
 }
 
+/* No file can have a name this long, so that there is no such journal, and the file is never edited in place. */
+static bool is_too_long(const char *journal_at)
+{
+    return wb__path_base(journal_at).len > NAME_MAX;
+}
+
 static wb_status recover_from(wb__context *context, const char *path, const char *journal_at,
                               bool *undone)
 {
     wb__source *source;
     bool is_folder;
+    if (is_too_long(journal_at))
+        return WB_OK;
     wb_status status = wb__source_open(context, journal_at, WB_ACCESS_READ, &source, &is_folder);
-    /* Where a journal's name would be too long there is none: such files are never edited in place. */
-    if (status != WB_OK &&
-        (context->error->os_error == ENOENT || context->error->os_error == ENAMETOOLONG)) {
+    if (status != WB_OK && context->error->os_error == ENOENT) {
         (void)wb__error_reset(context->error, context->error);
         return WB_OK;
     }
@@ -249,13 +256,6 @@ static wb_status change_or_undo(wb__edit_job *job, int fd, const char *at, const
     return wb__fail_os(context, os_error, "cannot change the file");
 }
 
-/* Nothing has happened, and the next way is taken. */
-static wb_status take_back(wb__context *context)
-{
-    (void)wb__error_reset(context->error, context->error);
-    return WB_OK;
-}
-
 wb_status wb__edit_in_place(wb__edit_job *job, bool *done)
 {
     wb__context *context = job->context;
@@ -268,21 +268,19 @@ wb_status wb__edit_in_place(wb__edit_job *job, bool *done)
     uint8_t *bytes = wb__alloc(&context->allocator, n);
     wb_status status = at == NULL || bytes == NULL ? wb__fail_memory(context) : WB_OK;
     int fd = -1;
-    if (status == WB_OK) {
+    bool may = status == WB_OK && !is_too_long(at);
+    if (may) {
         fd = open(job->path, O_RDWR | O_CLOEXEC);
         context->file = job->path;
         if (fd < 0)
             status = wb__fail_os(context, errno, "cannot open the file to change it");
     }
-    if (status == WB_OK)
+    if (may && status == WB_OK)
         status = wb__source_check(job->model->sources[0], context);
-    if (status == WB_OK)
+    if (may && status == WB_OK)
         status = write_journal(job, at, bytes, n);
-    if (status == WB_OK)
+    if (may && status == WB_OK)
         status = change_or_undo(job, fd, at, bytes, n, done);
-    else if (context->error->os_error == ENAMETOOLONG)
-        status =
-            take_back(context); /* without a journal: a new file, whose temporary name is short */
     if (fd >= 0 && close(fd) != 0 && status == WB_OK)
         status = wb__fail_os(context, errno, "cannot close the file");
     wb__free(&context->allocator, bytes, n);
