@@ -202,8 +202,9 @@ static wb_status read_legacy_entry(wb__imatrix *matrix, legacy *file)
     wb_status status = read_head(file, name, &n, &calls, &count);
     if (status == WB_OK)
         status = add(matrix, file->context, (wb__str){name, (size_t)n}, (uint64_t)count, &e);
-    if (status == WB_OK)
-        status = read_bytes(file, e->values, (size_t)count * sizeof *e->values);
+    if (status != WB_OK)
+        return status;
+    status = read_bytes(file, e->values, (size_t)count * sizeof *e->values);
     for (int32_t i = 0; i < count && status == WB_OK; i++) {
         uint32_t bits = wb__load_le32(&e->values[i]);
         memcpy(&e->values[i], &bits, sizeof bits);

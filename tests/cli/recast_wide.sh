@@ -34,7 +34,10 @@ for name, how in ("kept", zipfile.ZIP_STORED), ("deflated", zipfile.ZIP_DEFLATED
         z.writestr("x.weight.npy", array_of(odd, "<"))
 
 size = sum(x * x for x in odd if x < 1e300)
-for of in "odd.safetensors", "odd.npy", "kept.npz", "deflated.npz":
+sources = ["odd.safetensors", "odd.npy", "kept.npz", "deflated.npz"]
+if b"no-zlib" in subprocess.run(["wb", "verify", "deflated.npz", "--json"], capture_output=True).stdout:
+    sources.remove("deflated.npz")  # 32 bits, on a machine of 64
+for of in sources:
     row = only(of, "o.safetensors", "--quant", "F32")
     loss = f32(0.1) - 0.1
     assert (row["from"], row["to"], row["fidelity"], row["overflowed"]) == ("F64", "F32", "lossy", 1), (of, row)

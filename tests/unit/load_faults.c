@@ -7,7 +7,9 @@
  * Where a lane's ring reads, that is one made here, which answers in an order of its own and fails as well, and
  * once the real one.
  *
- * wraps: pread64 mmap64 open64 fstatfs64 wb__ring_open wb__ring_begin wb__ring_take wb__ring_close
+ * What is in the page cache is what the test says: a machine short of memory forgets files at any time.
+ *
+ * wraps: pread64 mmap64 open64 fstatfs64 wb__source_cached wb__ring_open wb__ring_begin wb__ring_take wb__ring_close
  */
 #include "crew.h"
 #include "descriptors.h"
@@ -17,9 +19,10 @@
 #include <sys/mman.h>
 #include <sys/vfs.h>
 
+#include "io/direct.h"
 #include "io/ring.h"
 
-enum { FILES = 3, LANES = 4, PIECE = 64 << 10, CALLS_MAX = 64, UNDER_WAY = 64 };
+enum { FILES = 3, LANES = 4, PIECE = 64 << 10, CALLS_MAX = 64, UNDER_WAY = 64, EXT4 = 0xEF53 };
 
 static char *folder;
 static char *paths[FILES];
@@ -72,6 +75,7 @@ static struct {
     _Atomic uint64_t offsets[CALLS_MAX]; /* of the calls that were befallen */
     uint32_t medium;                     /* f_type of every file system; 0: what it is */
     bool no_maps;
+    bool cold; /* nothing is in the page cache; otherwise everything */
     ring_kind ring;
     _Atomic unsigned rung; /* reads that rings began */
 } world;
@@ -82,7 +86,7 @@ static void world_reset(const fault *what, unsigned at)
     world.at = at;
     world.calls = world.misaligned = world.maps = world.befallen = 0;
     world.medium = 0;
-    world.no_maps = false;
+    world.no_maps = world.cold = false;
     world.ring = NO_RING;
     world.rung = 0;
 }
@@ -171,6 +175,17 @@ int __wrap_fstatfs64(int fd, struct statfs *fs)
     if (world.medium != 0)
         memcpy(&fs->f_type, &(long){(long)world.medium}, sizeof fs->f_type);
     return result;
+}
+
+bool __wrap_wb__source_cached(const wb__source *source, uint64_t offset, uint64_t n,
+                              uint64_t *cached);
+
+bool __wrap_wb__source_cached(const wb__source *source, uint64_t offset, uint64_t n,
+                              uint64_t *cached)
+{
+    (void)source, (void)offset;
+    *cached = world.cold ? 0 : n;
+    return true;
 }
 
 /* ---- a ring ---- */
@@ -308,6 +323,7 @@ typedef struct manner {
     bool in_place; /* into the caller's memory, at odd addresses */
     ring_kind ring;
     bool on_device; /* as well */
+    bool cold;      /* and on a disk of this machine */
 } manner;
 
 typedef struct arrival {
@@ -436,12 +452,14 @@ static bool try_fault(const manner *how, const fault *what, unsigned nth, arriva
     assert_int_equal(wb_open(folder, &open, &model, &error), WB_OK);
     world_reset(what, nth);
     world.ring = how->ring;
+    world.cold = how->cold;
+    world.medium = how->cold ? EXT4 : 0;
     wb_status status = load(model, how, a, &told, &error);
     bool befell = world.calls >= nth;
     unsigned rung = world.rung;
     /* EINVAL of a read past the page cache says that it cannot be, and not that it failed. */
     bool gone_on = world.befallen == 0 || what->kind == INTERRUPTED ||
-                   (what->os_error == EINVAL && how->io == WB_IO_DIRECT);
+                   (what->os_error == EINVAL && (how->io == WB_IO_DIRECT || how->cold));
     if (gone_on && status != WB_OK && what->os_error == EINVAL)
         gone_on = false; /* it befell the page cache's read of an element that two pieces share */
     /* What a ring could not read is read once more, which may go well. */
@@ -488,21 +506,25 @@ static const fault faults[] = {
 static void every_read_may_fail(void **state)
 {
     static const manner manners[] = {
-        {WB_ACCESS_READ, WB_IO_READ, 0, false, false, NO_RING, false},
-        {WB_ACCESS_READ, WB_IO_READ, WB_LOAD_DIGEST | WB_LOAD_CONVERT, true, true, NO_RING, false},
-        {WB_ACCESS_READ, WB_IO_DIRECT, WB_LOAD_CONVERT, false, false, NO_RING, false},
-        {WB_ACCESS_READ, WB_IO_DIRECT, WB_LOAD_DIGEST, true, true, NO_RING, false},
-        {WB_ACCESS_READ, WB_IO_AUTO, WB_LOAD_DIGEST | WB_LOAD_CONVERT, true, false, NO_RING, false},
-        {WB_ACCESS_MAP, WB_IO_MAP, WB_LOAD_CONVERT, false, false, NO_RING, false},
-        {WB_ACCESS_READ, WB_IO_DIRECT, 0, false, false, OUR_RING, false},
-        {WB_ACCESS_READ, WB_IO_DIRECT, WB_LOAD_DIGEST, true, true, OUR_RING, false},
-        {WB_ACCESS_MAP, WB_IO_DIRECT, WB_LOAD_CONVERT, true, false, RING_THAT_BREAKS, false},
-        {WB_ACCESS_READ, WB_IO_DIRECT, WB_LOAD_DIGEST, false, false, RING_THAT_BEGINS_LITTLE,
+        {WB_ACCESS_READ, WB_IO_READ, 0, false, false, NO_RING, false, false},
+        {WB_ACCESS_READ, WB_IO_READ, WB_LOAD_DIGEST | WB_LOAD_CONVERT, true, true, NO_RING, false,
          false},
-        {WB_ACCESS_READ, WB_IO_DIRECT, 0, false, false, OUR_RING, true},
-        {WB_ACCESS_READ, WB_IO_DIRECT, WB_LOAD_DIGEST, true, false, OUR_RING, true},
-        {WB_ACCESS_READ, WB_IO_DIRECT, WB_LOAD_CONVERT, true, false, RING_THAT_BREAKS, true},
-        {WB_ACCESS_READ, WB_IO_READ, 0, true, false, NO_RING, true},
+        {WB_ACCESS_READ, WB_IO_DIRECT, WB_LOAD_CONVERT, false, false, NO_RING, false, false},
+        {WB_ACCESS_READ, WB_IO_DIRECT, WB_LOAD_DIGEST, true, true, NO_RING, false, false},
+        {WB_ACCESS_READ, WB_IO_AUTO, WB_LOAD_DIGEST | WB_LOAD_CONVERT, true, false, NO_RING, false,
+         false},
+        {WB_ACCESS_MAP, WB_IO_MAP, WB_LOAD_CONVERT, false, false, NO_RING, false, false},
+        {WB_ACCESS_READ, WB_IO_DIRECT, 0, false, false, OUR_RING, false, false},
+        {WB_ACCESS_READ, WB_IO_DIRECT, WB_LOAD_DIGEST, true, true, OUR_RING, false, false},
+        {WB_ACCESS_MAP, WB_IO_DIRECT, WB_LOAD_CONVERT, true, false, RING_THAT_BREAKS, false, false},
+        {WB_ACCESS_READ, WB_IO_DIRECT, WB_LOAD_DIGEST, false, false, RING_THAT_BEGINS_LITTLE, false,
+         false},
+        {WB_ACCESS_READ, WB_IO_DIRECT, 0, false, false, OUR_RING, true, false},
+        {WB_ACCESS_READ, WB_IO_DIRECT, WB_LOAD_DIGEST, true, false, OUR_RING, true, false},
+        {WB_ACCESS_READ, WB_IO_DIRECT, WB_LOAD_CONVERT, true, false, RING_THAT_BREAKS, true, false},
+        {WB_ACCESS_READ, WB_IO_READ, 0, true, false, NO_RING, true, false},
+        {WB_ACCESS_READ, WB_IO_AUTO, WB_LOAD_DIGEST, true, true, NO_RING, false, true},
+        {WB_ACCESS_MAP, WB_IO_AUTO, WB_LOAD_CONVERT, true, false, OUR_RING, true, true},
     };
     arrival a = {0}, expected;
     a.room = malloc(FILES * (1 << 19) + 8192);
@@ -537,7 +559,7 @@ static void a_ring_reads_the_same(void **state)
     a.room = malloc(FILES * (1 << 19) + 8192);
     for (unsigned round = 0; round < 24; round++) {
         manner how = {WB_ACCESS_READ,     WB_IO_DIRECT, flags[round % 3], round / 3 % 2 != 0,
-                      round / 6 % 2 != 0, NO_RING,      round / 12 != 0};
+                      round / 6 % 2 != 0, NO_RING,      round / 12 != 0,  false};
         assert_false(try_fault(&how, &faults[0], 1000, &a, &a));
         expected = a;
         how.ring = REAL_RING;
@@ -550,9 +572,10 @@ static void a_ring_reads_the_same(void **state)
 /* Without address space: what cannot be mapped is read, unless mapping was asked for. */
 static void what_cannot_be_mapped_is_read(void **state)
 {
-    static const manner by_itself = {WB_ACCESS_MAP, WB_IO_AUTO, 0, true, false, NO_RING, false};
+    static const manner by_itself = {WB_ACCESS_MAP, WB_IO_AUTO, 0,     true,
+                                     false,         NO_RING,    false, false};
     static const manner mapped = {WB_ACCESS_MAP, WB_IO_MAP, WB_LOAD_DIGEST, true,
-                                  false,         NO_RING,   false};
+                                  false,         NO_RING,   false,          false};
     const wb_open_options open = {.size = sizeof open, .access = WB_ACCESS_MAP};
     arrival a = {0};
     wb_model *model;
@@ -574,8 +597,9 @@ static void files_of_other_machines_are_read(void **state)
 {
     static const uint32_t networks[] = {0x6969,     0xff534d42, 0xfe534d42, 0x65735546,
                                         0x0bd00bd0, 0x01021997, 0x00c36400};
-    static const manner by_itself = {WB_ACCESS_MAP, WB_IO_AUTO, 0, true, false, NO_RING, false};
-    static const manner mapped = {WB_ACCESS_MAP, WB_IO_MAP, 0, false, false, NO_RING, false};
+    static const manner by_itself = {WB_ACCESS_MAP, WB_IO_AUTO, 0,     true,
+                                     false,         NO_RING,    false, false};
+    static const manner mapped = {WB_ACCESS_MAP, WB_IO_MAP, 0, false, false, NO_RING, false, false};
     const wb_open_options open = {.size = sizeof open, .access = WB_ACCESS_MAP};
     arrival a = {0};
     wb_model *model;
@@ -623,7 +647,7 @@ static wb_status stingy_read(void *ctx, uint64_t offset, void *dst, size_t n, si
 static void sources_may_give_less(void **state)
 {
     static const manner how = {WB_ACCESS_READ, WB_IO_AUTO, WB_LOAD_DIGEST, false,
-                               false,          NO_RING,    false};
+                               false,          NO_RING,    false,          false};
     size_t n;
     unsigned char *bytes = read_file(paths[1], &n);
     uint64_t expected = 0;
