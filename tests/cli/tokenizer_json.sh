@@ -55,6 +55,7 @@ assert said == [], said
 
 # A name for the way text is split says whether a token needs its merges, too; one that is not known is a warning.
 for pre, ignores, told in (("llama-bpe", True, []), ("tekken", True, []), ("qwen2", False, []), ("gpt-2", False, []),
+                           ("llama3", True, []), ("deepseek-r1-qwen", False, []),
                            ("default", False, ["tokenizer.ggml.pre"]), ("none-such", False, ["tokenizer.ggml.pre"])):
     said, made = back("gpt2", tokens, ["a b"], pre=pre)
     assert made["model"]["ignore_merges"] is ignores, pre

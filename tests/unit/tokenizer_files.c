@@ -237,6 +237,11 @@ static void pretokenizers(void **state)
     assert_true(wb__pretokenizer_ignores_merges(WB__STR("llama-bpe")));
     assert_true(wb__pretokenizer_ignores_merges(WB__STR("tekken")));
     assert_false(wb__pretokenizer_ignores_merges(WB__STR("qwen2")));
+    assert_string_equal(wb__pretokenizer_steps(WB__STR("smollm")),
+                        wb__pretokenizer_steps(WB__STR("starcoder")));
+    assert_string_equal(wb__pretokenizer_steps(WB__STR("deepseek-r1-qwen")),
+                        wb__pretokenizer_steps(WB__STR("qwen2")));
+    assert_true(wb__pretokenizer_ignores_merges(WB__STR("pixtral")));
     assert_false(wb__pretokenizer_ignores_merges(WB__STR("default")));
 }
 

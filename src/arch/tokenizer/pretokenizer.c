@@ -41,6 +41,8 @@ static const struct {
      "deepseek-v3", false},
 };
 
+#define COUNT (sizeof known / sizeof known[0])
+
 #define STEPS_MAX 1024
 
 typedef struct steps {
@@ -117,27 +119,54 @@ const char *wb__pretokenizer_name(const wb__tree *tree, wb__node pre_tokenizer)
     }
     if (s.unknown)
         return NULL;
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+    for (size_t i = 0; i < COUNT; i++) {
         if (wb__str_equal((wb__str){s.text, s.n}, wb__str_from(known[i].steps, SIZE_MAX)))
             return known[i].name;
     }
     return NULL;
 }
 
+/* Names that llama.cpp splits text by as by those of known[]. */
+static const struct {
+    const char *other, *name;
+} aliases[] = {
+    {"llama3", "llama-bpe"},    {"llama-v3", "llama-bpe"},
+    {"falcon3", "llama-bpe"},   {"falcon-h1", "llama-bpe"},
+    {"pixtral", "llama-bpe"},   {"lfm2", "llama-bpe"},
+    {"midm-2.0", "llama-bpe"},  {"deepseek-r1-qwen", "qwen2"},
+    {"megrez", "qwen2"},        {"kormo", "qwen2"},
+    {"stablelm2", "qwen2"},     {"hunyuan", "qwen2"},
+    {"smollm", "starcoder"},    {"refact", "starcoder"},
+    {"command-r", "starcoder"}, {"codeshell", "starcoder"},
+    {"exaone", "starcoder"},    {"minerva-7b", "starcoder"},
+    {"phi-2", "gpt-2"},         {"olmo", "gpt-2"},
+    {"mpt", "gpt-2"},           {"mellum", "gpt-2"},
+    {"gigachat", "gpt-2"},      {"a.x-4.0", "gpt-2"},
+    {"exaone4", "gpt-2"},       {"llama4", "gpt-4o"},
+    {"kanana2", "gpt-4o"},
+};
+
+/* Where known[] has it first; COUNT: nowhere. */
+static size_t find_name(wb__str name)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < sizeof aliases / sizeof aliases[0]; i++) {
+        if (wb__str_equal(name, wb__str_from(aliases[i].other, SIZE_MAX)))
+            name = wb__str_from(aliases[i].name, SIZE_MAX);
+    }
+    while (at < COUNT && !wb__str_equal(name, wb__str_from(known[at].name, SIZE_MAX)))
+        at++;
+    return at;
+}
+
 const char *wb__pretokenizer_steps(wb__str name)
 {
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        if (wb__str_equal(name, wb__str_from(known[i].name, SIZE_MAX)))
-            return known[i].steps;
-    }
-    return NULL;
+    size_t at = find_name(name);
+    return at < COUNT ? known[at].steps : NULL;
 }
 
 bool wb__pretokenizer_ignores_merges(wb__str name)
 {
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        if (wb__str_equal(name, wb__str_from(known[i].name, SIZE_MAX)))
-            return known[i].ignores_merges;
-    }
-    return false;
+    size_t at = find_name(name);
+    return at < COUNT && known[at].ignores_merges;
 }
