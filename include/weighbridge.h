@@ -1923,7 +1923,8 @@ typedef struct wb_edited {
  * edited  may be NULL
  *
  * NOT_FOUND for a tensor, or a key to be renamed, that is not there; ARGUMENT for a name that is there
- * already. Nobody else may write the file meanwhile; who has it mapped sees it change.
+ * already, and for the key above; IO while another edit of the file is under way, which holds a lock (flock). Nobody else may
+ * write the file meanwhile; who has it mapped sees it change.
  */
 WB_API wb_status wb_edit_file(const char *path, const wb_edit *edits, uint64_t count,
                               const wb_edit_options *options, wb_edited *edited,
@@ -1931,7 +1932,8 @@ WB_API wb_status wb_edit_file(const char *path, const wb_edit *edits, uint64_t c
 
 /*
  * Undoes what a crash left half done of an edit, if anything. *undone, which may be NULL, is 1 if there
- * was something.
+ * was something. IO ("edit-another-file") where a journal is there and the file is not the one it belongs to any more:
+ * nothing is done to it.
  */
 WB_API wb_status wb_edit_recover(const char *path, int *undone, wb_error *error) WB_MUST_CHECK;
 

@@ -162,26 +162,12 @@ static bool load_record(const uint8_t *in, wb__written *record)
 }
 
 /* Reads from an offset up to the end of the file or of what there is room for. */
-static size_t read_at(int fd, uint64_t offset, uint8_t *to, size_t n)
-{
-    size_t done = 0;
-    while (done < n) {
-        ssize_t got = pread(fd, to + done, n - done, (off_t)(offset + done));
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            break;
-        done += (size_t)got;
-    }
-    return done;
-}
-
 /* Has the batch begin with a record; how many whole ones it then has. */
 static size_t fill_batch(wb__journal *journal, uint64_t first)
 {
     journal->first = first;
-    return read_at(journal->fd, HEAD_BYTES + first * RECORD_BYTES, journal->batch,
-                   sizeof journal->batch) /
+    return wb__read_back(journal->fd, HEAD_BYTES + first * RECORD_BYTES, journal->batch,
+                         sizeof journal->batch) /
            RECORD_BYTES;
 }
 
@@ -278,7 +264,7 @@ static int begin(wb__journal *journal, uint64_t plan)
     memcpy(want + 8, &plan, 8);
     uint64_t check = wb__digest_add(0, want, 16);
     memcpy(want + 16, &check, 8);
-    if (read_at(journal->fd, 0, got, sizeof got) == sizeof got &&
+    if (wb__read_back(journal->fd, 0, got, sizeof got) == sizeof got &&
         memcmp(want, got, sizeof got) == 0) {
         journal->known = true;
         count_records(journal);

@@ -222,6 +222,9 @@ int wb__write_sync(int fd);
 /* As wb__write_all, at an offset of a file. */
 int wb__write_at(int fd, uint64_t offset, const void *bytes, size_t n);
 
+/* Reads n bytes of a file that is written; gives how many there were, fewer where it ends or cannot be read. */
+size_t wb__read_back(int fd, uint64_t offset, void *to, size_t n);
+
 /* Makes a file that is shorter `length` bytes long, the new ones being zero. 0, or errno. */
 int wb__write_extend(int fd, uint64_t length);
 

@@ -105,6 +105,20 @@ int wb__write_at(int fd, uint64_t offset, const void *bytes, size_t n)
     return os_error;
 }
 
+size_t wb__read_back(int fd, uint64_t offset, void *to, size_t n)
+{
+    size_t done = 0;
+    while (done < n) {
+        ssize_t got = pread(fd, (uint8_t *)to + done, n - done, (off_t)(offset + done));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            break;
+        done += (size_t)got;
+    }
+    return done;
+}
+
 int wb__write_extend(int fd, uint64_t length)
 {
     quiet q;

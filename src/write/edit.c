@@ -70,11 +70,20 @@ static entry *find_entry(const entries *all, wb__str name)
     return NULL;
 }
 
+/* The key that fills up headers is nobody's to say: a header with two of it is refused. */
+static wb_status fail_padding(const wb__edit_job *job)
+{
+    return fail_edit(job, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB__STR(PADDING_KEY),
+                     "this key is kept for what fills up the header");
+}
+
 static wb_status rename_key(const wb__edit_job *job, const entries *all, entry *found,
                             const wb_edit *edit)
 {
     wb__str to = wb__str_from(edit->to, edit->to_len);
     const entry *other = find_entry(all, to);
+    if (is_padding(job, to))
+        return fail_padding(job);
     if (found == NULL)
         return fail_edit(job, WB_ERROR_NOT_FOUND, WB__FINDING_NOT_FOUND,
                          wb__str_from(edit->name, edit->name_len), "there is no such key");
@@ -92,6 +101,8 @@ static wb_status edit_key(const wb__edit_job *job, entries *all, const wb_edit *
     entry *found = find_entry(all, name);
     if (edit->kind == WB_EDIT_RENAME_KEY)
         return rename_key(job, all, found, edit);
+    if (edit->kind == WB_EDIT_SET && is_padding(job, name))
+        return fail_padding(job);
     if (edit->kind == WB_EDIT_DELETE && found != NULL)
         found->deleted = true;
     else if (edit->kind == WB_EDIT_SET && found != NULL)
@@ -217,9 +228,9 @@ static wb_status pad_gguf(wb__edit_job *job, uint64_t target, bool *fits)
     if (*fits || layout->header.n > target)
         return WB_OK;
     uint64_t gap = target - layout->header.n;
-    if (gap < PADDING_MIN)
+    if (gap < PADDING_MIN || target % layout->alignment != 0)
         return WB_OK;
-    /* One entry more, of `gap` bytes in all, moves the end by as much and keeps it aligned. */
+    /* One entry more, of `gap` bytes in all, moves the end by as much. */
     wb__out_meta *meta = wb__arena_alloc(&job->writer->arena, sizeof *meta);
     size_t n = (size_t)(gap - PADDING_MIN);
     uint8_t *value = wb__arena_alloc(&job->writer->arena, 8 + n);
@@ -416,20 +427,23 @@ wb_status wb__edit_file(wb__context *context, const char *path, const wb_edit *e
 {
     char resolved[PATH_MAX]; /* the journal lies beside the file, not beside a link to it */
     wb__edit_job job = {.context = context, .path = path, .options = options, .data_stays = true};
-    bool undone;
+    bool undone, dry = (options->flags & WB_EDIT_DRY_RUN) != 0;
+    int lock = -1;
     if (realpath(path, resolved) != NULL)
         path = job.path = resolved;
     else if (strncmp(path, WB__OLLAMA_SCHEME, sizeof WB__OLLAMA_SCHEME - 1) == 0)
         return fail_store(&job, "models of an Ollama store are named after their bytes");
     job.edited.size = sizeof job.edited;
-    wb_status status =
-        options->flags & WB_EDIT_DRY_RUN ? WB_OK : wb__edit_recover(context, path, &undone);
+    wb_status status = dry ? WB_OK : wb__edit_lock(context, path, &lock);
+    if (status == WB_OK && !dry)
+        status = wb__edit_undo(context, path, &undone);
     if (status == WB_OK)
         status = edit(&job, edits, count);
     if (job.writer != NULL)
         wb__writer_delete(job.writer);
     if (job.model != NULL)
         wb__model_delete(job.model);
+    wb__edit_unlock(lock);
     if (status == WB_OK && edited != NULL)
         *edited = job.edited;
     return status;

@@ -7,6 +7,8 @@
  *   in place    the header is written over, if need be after whole blocks were inserted in front of the
  *               file (FALLOC_FL_INSERT_RANGE), under a journal (edit_place.c)
  *   new file    header and data go into a new file, which replaces the old one at once (edit_new.c)
+ *
+ * Meanwhile the file is locked against other edits (edit_lock.c).
  */
 #ifndef WB_WRITE_EDIT_H
 #define WB_WRITE_EDIT_H
@@ -34,7 +36,12 @@ static inline wb__output *wb__edit_output(const wb__edit_job *job)
 wb_status wb__edit_in_place(wb__edit_job *job, bool *done);
 wb_status wb__edit_new_file(wb__edit_job *job);
 
-/* Undoes what is half done, if there is a journal. */
+/* Holds the file for one edit; *fd, for wb__edit_unlock, is -1 where there is nothing to be held. */
+wb_status wb__edit_lock(wb__context *context, const char *path, int *fd);
+void wb__edit_unlock(int fd);
+
+/* Undoes what is half done, if there is a journal. The caller holds the file. */
+wb_status wb__edit_undo(wb__context *context, const char *path, bool *undone);
 wb_status wb__edit_recover(wb__context *context, const char *path, bool *undone);
 
 wb_status wb__edit_file(wb__context *context, const char *path, const wb_edit *edits,

@@ -1,19 +1,20 @@
 /*
- * An edit where the file lies. What the header was is made durable in a journal first:
+ * An edit where the file lies. What the header was and what it shall be is made durable in a journal first:
  *
  *   offset  bytes  what
- *   0       8      "WBEDIT01"
+ *   0       8      "WBEDIT02"
  *   8       8      length of the file before
- *   16      8      bytes inserted in front of it
- *   24      8      length of the header to be written
- *   32      8      its checksum: where it stands in the file, nothing was left half done
- *   40      8      n
- *   48      n      its first n bytes, before
- *   48 + n  8      a checksum of all that
+ *   16      8      k, bytes inserted in front of it
+ *   24      8      n, bytes in front of the data, before
+ *   32      n      what they were
+ *           n + k  the header to be written
+ *           8      a checksum of all that
  *
  * all little-endian. Then room is made, and made durable, the header written, and made durable; then the
  * journal goes. While it is there, the file is what it was before as soon as the blocks inserted (if it is
- * longer by as much) are taken out and those bytes put back; that can be done any number of times.
+ * longer by as much) are taken out and those n bytes put back; that can be done any number of times. Each byte in
+ * front of the data is one of the two headers' until then, or of the room: where one is not, somebody has put another
+ * file there, to which nothing is done.
  */
 #define _GNU_SOURCE /* fallocate */
 #define _FILE_OFFSET_BITS 64
@@ -32,7 +33,7 @@
 #define FALLOC_FL_COLLAPSE_RANGE 0x08
 #endif
 
-#define FIXED 48
+#define FIXED 32
 #define CHECK 8
 
 static const char magic[] = WB__JOURNAL_MAGIC; /* without its NUL */
@@ -48,23 +49,25 @@ static uint64_t checksum(const void *bytes, size_t n)
 
 typedef struct journal {
     uint64_t length, inserted;
-    uint64_t after_bytes, after_check; /* of the new header */
-    const uint8_t *header;
+    const uint8_t *before; /* n bytes */
+    const uint8_t *after;  /* n + inserted */
     size_t n;
 } journal;
 
 static bool parse(const uint8_t *bytes, size_t n, journal *out)
 {
-    if (n < FIXED + CHECK || memcmp(bytes, magic, MAGIC) != 0)
+    if (n < FIXED + CHECK || memcmp(bytes, magic, MAGIC) != 0 ||
+        wb__load_le64(bytes + n - CHECK) != checksum(bytes, n - CHECK))
         return false;
+    size_t rest = n - FIXED - CHECK;
+    uint64_t before = wb__load_le64(bytes + 24);
     out->length = wb__load_le64(bytes + 8);
     out->inserted = wb__load_le64(bytes + 16);
-    out->after_bytes = wb__load_le64(bytes + 24);
-    out->after_check = wb__load_le64(bytes + 32);
-    out->header = bytes + FIXED;
-    out->n = n - FIXED - CHECK;
-    return wb__load_le64(bytes + 40) == out->n && out->n <= out->length &&
-           wb__load_le64(bytes + n - CHECK) == checksum(bytes, n - CHECK);
+    out->n = (size_t)before;
+    out->before = bytes + FIXED;
+    out->after = out->before + out->n;
+    return before <= rest && before <= out->length && out->length <= INT64_MAX - rest &&
+           rest - before >= before && out->inserted == rest - before - before;
 }
 
 /* 0, or errno. */
@@ -81,7 +84,7 @@ static int undo(int fd, const journal *from)
         return errno;
     int os_error = from->inserted == 0 ? 0 : wb__write_sync(fd);
     if (os_error == 0)
-        os_error = wb__write_at(fd, 0, from->header, from->n);
+        os_error = wb__write_at(fd, 0, from->before, from->n);
     return os_error != 0 ? os_error : wb__write_sync(fd);
 }
 
@@ -92,36 +95,77 @@ static wb_status fail_undo(wb__context *context, const char *path, int os_error)
                     "an edit of the file was broken off and cannot be undone (error %d)", os_error);
 }
 
-/* True if the new header stands there: only the journal was left to be removed. */
-static bool is_complete(wb__context *context, int fd, const journal *from)
+static bool is_longer(const journal *from, uint64_t bytes)
+{
+    return bytes == from->length + from->inserted;
+}
+
+/* Whether the n bytes in front of the data, or with the room made for them, are what an edit left. */
+static bool are_ours(const journal *from, bool longer, const uint8_t *now, size_t n)
+{
+    size_t room = (size_t)from->inserted;
+    for (size_t i = 0; i < n; i++) {
+        bool is_old =
+            longer ? i >= room && now[i] == from->before[i - room] : now[i] == from->before[i];
+        bool is_new = now[i] == from->after[longer ? i : i + room];
+        if (!is_old && !is_new && (!longer || i >= room || now[i] != 0))
+            return false;
+    }
+    return true;
+}
+
+typedef enum state {
+    COMPLETE, /* the new header stands there: only the journal was left to be removed */
+    HALF,
+    ANOTHER /* file than that of the journal */
+} state;
+
+/* 0, or errno. */
+static int look(wb__context *context, int fd, const journal *from, state *found)
 {
     struct stat st;
-    size_t n;
-    if (fstat(fd, &st) != 0 || (uint64_t)st.st_size != from->length + from->inserted ||
-        from->after_bytes > (uint64_t)st.st_size || !wb__to_size(from->after_bytes, &n))
-        return false;
-    uint8_t *bytes = wb__alloc(&context->allocator, n);
-    bool complete = bytes != NULL && pread(fd, bytes, n, 0) == (ssize_t)n &&
-                    checksum(bytes, n) == from->after_check;
-    wb__free(&context->allocator, bytes, n);
-    return complete;
+    *found = ANOTHER;
+    if (fstat(fd, &st) != 0)
+        return errno;
+    bool longer = is_longer(from, (uint64_t)st.st_size);
+    size_t n = from->n + (longer ? (size_t)from->inserted : 0);
+    if (!longer && (uint64_t)st.st_size != from->length)
+        return 0;
+    uint8_t *now = wb__alloc(&context->allocator, n);
+    if (now == NULL)
+        return ENOMEM;
+    int os_error = wb__read_back(fd, 0, now, n) == n ? 0 : EIO;
+    if (os_error == 0 && longer && memcmp(now, from->after, n) == 0)
+        *found = COMPLETE;
+    else if (os_error == 0 && are_ours(from, longer, now, n))
+        *found = HALF;
+    wb__free(&context->allocator, now, n);
+    return os_error;
 }
 
 static wb_status undo_file(wb__context *context, const char *path, const journal *from)
 {
+    state found = ANOTHER;
     int fd = open(path, O_RDWR | O_CLOEXEC);
-    int os_error = fd < 0                           ? errno
-                   : is_complete(context, fd, from) ? wb__write_sync(fd)
-                                                    : undo(fd, from);
+    int os_error = fd < 0 ? errno : look(context, fd, from, &found);
+    if (os_error == 0 && found != ANOTHER)
+        os_error = found == COMPLETE ? wb__write_sync(fd) : undo(fd, from);
     if (fd >= 0 && close(fd) != 0 && os_error == 0)
         os_error = errno;
-    return os_error == 0 ? WB_OK : fail_undo(context, path, os_error);
+    if (os_error != 0)
+        return fail_undo(context, path, os_error);
+    context->file = path;
+    return found != ANOTHER
+               ? WB_OK
+               : wb__fail(
+                     context, WB_ERROR_IO, WB__FINDING_EDIT_ANOTHER, WB_NO_OFFSET, WB__STR(""),
+                     "an edit was broken off here, and since then the file has become another");
 }
 
 /* No file can have a name this long, so that there is no such journal, and the file is never edited in place. */
 static bool is_too_long(const char *journal_at)
 {
-    return wb__path_base(journal_at).len > NAME_MAX;
+    return wb__path_base(journal_at).len > NAME_MAX || strlen(journal_at) >= PATH_MAX;
 }
 
 static wb_status recover_from(wb__context *context, const char *path, const char *journal_at,
@@ -159,7 +203,7 @@ static wb_status recover_from(wb__context *context, const char *path, const char
     return os_error == 0 ? WB_OK : wb__fail_os(context, os_error, "cannot sync the folder");
 }
 
-wb_status wb__edit_recover(wb__context *context, const char *path, bool *undone)
+wb_status wb__edit_undo(wb__context *context, const char *path, bool *undone)
 {
     char *at = wb__path_journal(&context->allocator, path);
     *undone = false;
@@ -170,6 +214,17 @@ wb_status wb__edit_recover(wb__context *context, const char *path, bool *undone)
     return status;
 }
 
+wb_status wb__edit_recover(wb__context *context, const char *path, bool *undone)
+{
+    int lock;
+    *undone = false;
+    wb_status status = wb__edit_lock(context, path, &lock);
+    if (status == WB_OK)
+        status = wb__edit_undo(context, path, undone);
+    wb__edit_unlock(lock);
+    return status;
+}
+
 /* ---- doing ---- */
 
 static wb_status write_journal(wb__edit_job *job, const char *at, uint8_t *bytes, size_t n)
@@ -177,13 +232,13 @@ static wb_status write_journal(wb__edit_job *job, const char *at, uint8_t *bytes
     wb_sink *sink;
     wb__source *source = job->model->sources[0];
     const wb__buffer *header = &wb__edit_output(job)->layout.header;
+    size_t before = (size_t)job->data_begin;
     memcpy(bytes, magic, MAGIC);
     wb__store_le64(bytes + 8, wb__source_bytes(source));
     wb__store_le64(bytes + 16, job->edited.inserted);
-    wb__store_le64(bytes + 24, header->n);
-    wb__store_le64(bytes + 32, checksum(header->bytes, header->n));
-    wb__store_le64(bytes + 40, n - FIXED - CHECK);
-    wb_status status = wb__source_read(source, job->context, 0, bytes + FIXED, n - FIXED - CHECK);
+    wb__store_le64(bytes + 24, before);
+    memcpy(bytes + FIXED + before, header->bytes, header->n);
+    wb_status status = wb__source_read(source, job->context, 0, bytes + FIXED, before);
     if (status != WB_OK)
         return status;
     wb__store_le64(bytes + n - CHECK, checksum(bytes, n - CHECK));
@@ -259,11 +314,11 @@ static wb_status change_or_undo(wb__edit_job *job, int fd, const char *at, const
 wb_status wb__edit_in_place(wb__edit_job *job, bool *done)
 {
     wb__context *context = job->context;
-    size_t n;
+    size_t n = wb__edit_output(job)->layout.header.n; /* data_begin and what is inserted */
     *done = false;
-    if (!wb__to_size(job->data_begin, &n) || n > SIZE_MAX - FIXED - CHECK)
+    if (n > (SIZE_MAX - FIXED - CHECK) / 2)
         return WB_OK;
-    n += FIXED + CHECK;
+    n += FIXED + (size_t)job->data_begin + CHECK;
     char *at = wb__path_journal(&context->allocator, job->path);
     uint8_t *bytes = wb__alloc(&context->allocator, n);
     wb_status status = at == NULL || bytes == NULL ? wb__fail_memory(context) : WB_OK;

@@ -1,6 +1,6 @@
 # An edit that was broken off: verify and doctor say what it is, and wb edit puts it right.
 PYTHONPATH=$SOURCE/tests/cli python3 -B - <<'P'
-import json, os, struct, subprocess, zoo
+import fcntl, json, os, struct, subprocess, zoo
 
 def wb(*args, code=0):
     p = subprocess.run(["wb", *args], capture_output=True, text=True)
@@ -33,13 +33,13 @@ def siphash(data):
 zoo.save("m.safetensors", [("a", "F32", [2], struct.pack("<ff", 1, 2))])
 whole = open("m.safetensors", "rb").read()
 header = whole[:8 + int.from_bytes(whole[:8], "little")]
-after = b"\x10\0\0\0\0\0\0\0" + b"{}" + b" " * 14
+after = whole[:8] + b"{}" + b" " * (len(header) - 10)  # as long as the one before, since no room is made
 C, D = 1, 3
-body = b"WBEDIT01" + struct.pack("<QQQQQ", len(whole), 0, len(after), siphash(after), len(header)) + header
+body = b"WBEDIT02" + struct.pack("<QQQ", len(whole), 0, len(header)) + header + after
 journal = body + struct.pack("<Q", siphash(body))
 
 # Half of the header is there: the file is refused, and not for what a reader sees in it.
-torn = b"\x10\0\0\0\0\0\0\0{" + whole[9:]
+torn = after[:20] + whole[20:]
 open("m.safetensors", "wb").write(torn)
 assert "edit" not in wb("verify", "m.safetensors", code=2)
 open(".m.safetensors.wb-journal", "wb").write(journal)
@@ -67,6 +67,36 @@ os.rename(".m.safetensors.wb-journal", "folder/.model.safetensors.wb-journal")
 assert "folder/model.safetensors" in wb("verify", "folder", code=1)
 wb("edit", "folder/model.safetensors")
 assert "edit" not in wb("verify", "folder")
+
+# A file that was put in the place of the one that was edited is left alone, of the same length or not.
+os.rename("folder/model.safetensors", "m.safetensors")
+other = whole.replace(b'"a"', b'"b"')
+for found, message in (other, "has become another"), (whole + b"\0" * 8, "has become another"):
+    open("m.safetensors", "wb").write(found)
+    open(".m.safetensors.wb-journal", "wb").write(journal)
+    p = subprocess.run(["wb", "edit", "m.safetensors", "--set", "x=y"], capture_output=True, text=True)
+    assert p.returncode == 5 and message in p.stderr and ".wb-journal" in p.stderr, p
+    assert open("m.safetensors", "rb").read() == found
+# What differs behind the header alone is the same to an edit of the header.
+for left in torn, whole:
+    data = left[:-1] + bytes([left[-1] ^ 1])
+    open("m.safetensors", "wb").write(data)
+    open(".m.safetensors.wb-journal", "wb").write(journal)
+    wb("edit", "m.safetensors")
+    assert not os.path.exists(".m.safetensors.wb-journal")
+    assert open("m.safetensors", "rb").read()[-1] == data[-1]
+
+# While one edits a file another does not.
+open("m.safetensors", "wb").write(whole)
+with open("m.safetensors") as held:
+    fcntl.flock(held, fcntl.LOCK_EX)
+    for args in ["edit", "m.safetensors"], ["edit", "m.safetensors", "--set", "x=y", "--in-place"]:
+        p = subprocess.run(["wb", *args], capture_output=True, text=True)
+        assert p.returncode == 5 and "another edit of the file is under way" in p.stderr, p
+    wb("edit", "m.safetensors", "--set", "x=y", "--dry-run")
+    assert open("m.safetensors", "rb").read() == whole
+wb("edit", "m.safetensors", "--set", "x=y")
+os.rename("m.safetensors", "folder/model.safetensors")
 
 # What only has the name of a journal is none.
 open("folder/.model.safetensors.wb-journal", "wb").write(b"WBEDI")

@@ -143,7 +143,7 @@ static void refuses(void **state)
     /* A journal that is none of ours is not believed. */
     char *journal = in(".r.gguf.wb-journal");
     int undone;
-    write_file(journal, "WBEDIT01 and so on, but not as it should be, by far not", 55);
+    write_file(journal, "WBEDIT02 and so on, but not as it should be, by far not", 55);
     assert_int_equal(wb_edit_recover(path, &undone, &error), WB_ERROR_IO);
     assert_string_equal(error.code, "edit-half-done");
     assert_int_equal(undone, 0);

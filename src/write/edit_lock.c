@@ -1,0 +1,46 @@
+/*
+ * One edit of a file at a time: an exclusive lock (flock) on the file itself, which ends with the process. On file systems that
+ * have no such locks, or not for a descriptor that only reads (NFS), it goes without.
+ */
+#define _GNU_SOURCE /* flock */
+#define _FILE_OFFSET_BITS 64
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "write/edit.h"
+
+#define TRIES 100
+
+/* A file that was opened can have been replaced before it was locked. */
+static bool is_still_there(int fd, const char *path)
+{
+    struct stat open, named;
+    return fstat(fd, &open) == 0 && stat(path, &named) == 0 && open.st_dev == named.st_dev &&
+           open.st_ino == named.st_ino;
+}
+
+wb_status wb__edit_lock(wb__context *context, const char *path, int *fd)
+{
+    bool is_taken = false;
+    for (int i = 0; i < TRIES && !is_taken; i++) {
+        *fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+        if (*fd < 0) /* whoever reads the file says why */
+            return WB_OK;
+        is_taken = flock(*fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+        if (!is_taken && is_still_there(*fd, path))
+            return WB_OK;
+        wb__edit_unlock(*fd);
+    }
+    *fd = -1;
+    context->file = path;
+    return wb__fail_os(context, EBUSY, "another edit of the file is under way");
+}
+
+void wb__edit_unlock(int fd)
+{
+    if (fd >= 0)
+        (void)close(fd);
+}
