@@ -102,6 +102,22 @@ int wb__file_take_up(int folder, const char *name, mode_t mode, int *fd)
     return *fd >= 0 ? 0 : errno;
 }
 
+int wb__folder_look(const char *path)
+{
+    struct stat st;
+    if (stat(path, &st) != 0)
+        return errno;
+    if (!S_ISDIR(st.st_mode))
+        return ENOTDIR;
+    return faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS) != 0 ? errno : 0;
+}
+
+static wb_status fail_make(wb__context *context, const char *path)
+{
+    context->file = path;
+    return wb__fail_os(context, errno, "cannot make a folder there");
+}
+
 wb_status wb__folder_make(wb__context *context, wb__arena *arena, const char *beside,
                           const char **path)
 {
@@ -122,7 +138,7 @@ wb_status wb__folder_make(wb__context *context, wb__arena *arena, const char *be
         if (errno != EEXIST)
             break;
     }
-    return wb__fail_os(context, errno, "cannot make a folder there");
+    return fail_make(context, beside);
 }
 
 static size_t hidden_bytes(const char *path, const char *end)
@@ -165,7 +181,7 @@ wb_status wb__folder_make_kept(wb__context *context, wb__arena *arena, const cha
         return wb__fail_memory(context);
     print_hidden(beside, WB__KEPT_END, made);
     if (mkdir(made, 0777) != 0 && (errno != EEXIST || !is_folder(made)))
-        return wb__fail_os(context, errno, "cannot make a folder there");
+        return fail_make(context, beside);
     *path = made;
     return WB_OK;
 }

@@ -39,6 +39,9 @@ wb_status wb__sink_open_as(wb__context *context, const char *path, const char *l
                            uint64_t expected, wb_sink **sink);
 void wb__sink_forget(wb_sink *sink);
 
+/* Whether wb__sink_open would find anything at the path that no file can take the place of: 0, or errno. */
+int wb__sink_look(const char *path);
+
 /* Bytes of the disk that such a file has already. */
 uint64_t wb__sink_kept_bytes(const wb_allocator *allocator, const char *path);
 
@@ -162,6 +165,9 @@ int wb__file_take_up(int folder, const char *name, mode_t mode, int *fd);
 
 /* Makes the folders that lead to a path, durably. */
 wb_status wb__folders_make(wb__context *context, const char *path);
+
+/* Whether files can be made in a folder: 0, or errno. */
+int wb__folder_look(const char *path);
 
 /* Makes a folder of a temporary name beside a path; *path is in the arena. */
 wb_status wb__folder_make(wb__context *context, wb__arena *arena, const char *beside,

@@ -63,28 +63,39 @@ static int begin_stream(wb_sink *sink, const char *path)
     return sink->owned ? 0 : errno;
 }
 
+/* What stands where a file is to be; 0, or errno where it cannot be there. */
+static int look_at(const char *path, struct stat *st, bool *exists)
+{
+    *exists = stat(path, st) == 0;
+    if (!*exists && errno != ENOENT)
+        return errno;
+    if (*exists ? S_ISDIR(st->st_mode) : *wb__sink_base(path) == '\0')
+        return EISDIR;
+    if (*exists && !S_ISREG(st->st_mode))
+        return EINVAL; /* what has just come: a stream is none of a file's */
+    /* Renaming over a file needs no right to write it, but its owner took that away for a reason. */
+    return *exists && faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0 ? errno : 0;
+}
+
+int wb__sink_look(const char *path)
+{
+    struct stat st;
+    bool exists;
+    return look_at(path, &st, &exists);
+}
+
 /* 0, or errno. */
 static int begin_file(wb_sink *sink, uint64_t expected)
 {
     struct stat st;
-    if (stat(sink->path, &st) == 0) {
-        if (S_ISDIR(st.st_mode))
-            return EISDIR;
-        if (!S_ISREG(st.st_mode))
-            return EINVAL; /* what has just come: a stream is none of a file's */
-        /* Renaming over a file needs no right to write it, but its owner took that away for a
-         * reason. */
-        if (faccessat(AT_FDCWD, sink->path, W_OK, AT_EACCESS) != 0)
-            return errno;
-        sink->existing = true;
+    int refused = look_at(sink->path, &st, &sink->existing);
+    if (refused != 0)
+        return refused;
+    if (sink->existing) {
         sink->mode = st.st_mode & 07777;
         sink->uid = st.st_uid;
         sink->gid = st.st_gid;
-    } else if (errno != ENOENT) {
-        return errno;
     }
-    if (*wb__sink_base(sink->path) == '\0')
-        return EISDIR;
     sink->folder = wb__sink_open_folder(&sink->allocator, sink->path);
     if (sink->folder < 0)
         return errno;

@@ -105,8 +105,13 @@ static wb_status check_folder(wb__context *context, wb_writer *writer)
 {
     struct stat st;
     const char *path = writer->folder;
+    writer->replaces_folder = false;
+    if (lstat(path, &st) != 0 && errno != ENOENT) {
+        context->file = path;
+        return wb__fail_os(context, errno, "cannot look at the output");
+    }
     if (lstat(path, &st) != 0)
-        return errno == ENOENT ? WB_OK : wb__fail_os(context, errno, "cannot look at the output");
+        return WB_OK;
     if (!(writer->flags & WB_WRITE_FORCE) || !S_ISDIR(st.st_mode))
         return fail_target(context, path, WB__FINDING_WRITE_EXISTS,
                            S_ISDIR(st.st_mode) ? "the folder is there already"
@@ -341,8 +346,8 @@ static wb_status check_parent(wb__context *context, const char *path)
     char *folder = end == NULL ? NULL : wb__path_join(&context->allocator, "", parent);
     if (end != NULL && folder == NULL)
         os_error = ENOMEM;
-    else if (end != NULL && access(folder, W_OK | X_OK) != 0)
-        os_error = errno;
+    else if (end != NULL)
+        os_error = wb__folder_look(folder);
     if (folder != NULL)
         wb__free(&context->allocator, folder, strlen(folder) + 1);
     if (end != NULL)
@@ -357,13 +362,27 @@ static wb_status check_parent(wb__context *context, const char *path)
     return status;
 }
 
+static wb_status check_place(wb__context *context, const char *path)
+{
+    int os_error = wb__sink_look(path);
+    if (os_error == 0)
+        return WB_OK;
+    context->file = path;
+    return wb__fail_os(context, os_error, "cannot write the file");
+}
+
 /* Of files that go beside others. */
 static wb_status check_beside(wb__context *context, const wb_writer *writer)
 {
     wb_status status = check_files(context, writer, false);
-    return status == WB_OK && !wb__path_is_stream(writer->outputs[0].path)
-               ? check_parent(context, writer->outputs[0].path)
-               : status;
+    if (status != WB_OK || wb__path_is_stream(writer->outputs[0].path))
+        return status;
+    status = check_parent(context, writer->outputs[0].path);
+    for (size_t i = 0; i < writer->output_count && status == WB_OK; i++)
+        status = check_place(context, writer->outputs[i].path);
+    if (status == WB_OK && writer->index_path != NULL)
+        status = check_place(context, writer->index_path);
+    return status;
 }
 
 /* A folder of what was kept has what need not be written again. */

@@ -39,6 +39,24 @@ for code, *args in refused:
     assert p.returncode == code and "error" in json.loads(p.stdout), p
     assert [name for name, _ in listing()] == [name for name, _ in before], args
 
+# What stands where the result is to be is looked at as well.
+os.mkdir("folder.gguf")
+os.mkdir("folder.npz")
+os.mkdir("folder.safetensors")
+pathlib.Path("program").write_text("x")
+os.chmod("program", 0o755)
+for args in ([llama, "folder.gguf"], [llama, "folder.npz"], [llama, "folder.safetensors"], [gguf, "folder.gguf"],
+             [llama, "folder.safetensors", "--quant", "F16"], [llama, "program/o.gguf"], [llama, "program/o", "--to", "safetensors"],
+             [llama, "a" * 300 + ".gguf"], [llama, "a" * 240 + ".gguf", "--max-shard-size", "1K"],
+             [llama, "a" * 240 + ".safetensors", "--max-shard-size", "1K"]):
+    before = listing()
+    dry, run = wb(*args, "--dry-run"), wb(*args)
+    assert dry[0] == run[0] == 5, (args, dry, run)
+    why = [said.splitlines()[0].split(": ")[-1] for _, said in (dry, run)]
+    assert why[0] == why[1], (args, dry, run)
+    assert str(llama) not in dry[1] and str(llama) not in run[1], (args, dry, run)
+    assert [name for name, _ in listing()] == [name for name, _ in before], args
+
 # What the run does is planned as well, and nothing is made by that: neither folders of a store nor a journal.
 for args in ([llama, "new", "--to", "mlx", "--quant", "affine4:32"], [llama, "there", "--to", "safetensors", "--force"],
              [llama, "x.gguf", "--quant", "Q8_0"], [gguf, "x.gguf"], [gguf, "g", "--to", "ollama", "--store", "other/s"],

@@ -278,6 +278,25 @@ static void folders(void **state)
     free(path);
 }
 
+/* What was to be replaced when it was looked at, and is gone when it begins. */
+static void a_folder_goes_away(void **state)
+{
+    (void)state;
+    char *path = in("gone");
+    wb_writer *writer = make("safetensors", WB_WRITE_FOLDER | WB_WRITE_FORCE);
+    uint64_t a = add(writer, "a", WB_DTYPE_F32, 2, 8);
+    assert_int_equal(mkdir(path, 0777), 0);
+    OK(wb_writer_plan(writer, path, E));
+    OK(wb_writer_check(writer, E));
+    assert_int_equal(rmdir(path), 0);
+    OK(wb_writer_begin(writer, E));
+    fill(writer, a, 0, 64);
+    OK(wb_writer_commit(writer, E));
+    wb_writer_free(writer);
+    expect_sound(path);
+    free(path);
+}
+
 /* ---- GGUF ---- */
 
 static void set_all(wb_writer *writer)
@@ -714,6 +733,7 @@ int main(void)
         cmocka_unit_test(shards),
         cmocka_unit_test(blobs_have_a_limit),
         cmocka_unit_test(folders),
+        cmocka_unit_test(a_folder_goes_away),
         cmocka_unit_test(ggufs),
         cmocka_unit_test(copies),
         cmocka_unit_test(streams),
