@@ -35,6 +35,7 @@
 
 #define FIXED 32
 #define CHECK 8
+#define JOURNAL_MAX ((size_t)1 << 30) /* bytes: no header is near half of that */
 
 static const char magic[] = WB__JOURNAL_MAGIC; /* without its NUL */
 #define MAGIC (sizeof magic - 1)
@@ -183,7 +184,8 @@ static wb_status recover_from(wb__context *context, const char *path, const char
     if (status != WB_OK || is_folder)
         return is_folder ? WB_OK : status;
     journal from;
-    size_t n = (size_t)wb__source_bytes(source);
+    bool is_large = wb__source_bytes(source) > JOURNAL_MAX;
+    size_t n = is_large ? 0 : (size_t)wb__source_bytes(source);
     uint8_t *bytes = wb__alloc(&context->allocator, n);
     status =
         bytes == NULL ? wb__fail_memory(context) : wb__source_read(source, context, 0, bytes, n);
@@ -316,7 +318,7 @@ wb_status wb__edit_in_place(wb__edit_job *job, bool *done)
     wb__context *context = job->context;
     size_t n = wb__edit_output(job)->layout.header.n; /* data_begin and what is inserted */
     *done = false;
-    if (n > (SIZE_MAX - FIXED - CHECK) / 2)
+    if (n > (JOURNAL_MAX - FIXED - CHECK) / 2)
         return WB_OK;
     n += FIXED + (size_t)job->data_begin + CHECK;
     char *at = wb__path_journal(&context->allocator, job->path);

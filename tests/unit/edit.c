@@ -147,6 +147,8 @@ static void refuses(void **state)
     assert_int_equal(wb_edit_recover(path, &undone, &error), WB_ERROR_IO);
     assert_string_equal(error.code, "edit-half-done");
     assert_int_equal(undone, 0);
+    assert_int_equal(truncate(journal, (1 << 30) + 1), 0);
+    assert_int_equal(wb_edit_recover(path, &undone, &error), WB_ERROR_IO);
     assert_int_equal(unlink(journal), 0);
     assert_int_equal(wb_edit_recover(path, &undone, &error), WB_OK);
     assert_int_equal(undone, 0);
