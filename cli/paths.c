@@ -151,24 +151,30 @@ static int settle(const wb_open_options *options, char **operand, char **matched
                            "%zu paths match, which are not one model; name one of them",
                            found.gl_pathc);
     if (code == 0) {
-        size_t n = strlen(found.gl_pathv[0]) + 1;
+        const char *path = found.gl_pathv[0];
+        size_t n = strlen(path) + 1;
         *matched = need_memory(NULL, n, 1);
-        memcpy(*matched, found.gl_pathv[0], n);
+        memcpy(*matched, path, n);
         *operand = *matched;
     }
     globfree(&found);
     return code;
 }
 
-/* Whether an operand, as the table calls it, is one model. */
-static bool is_model(const char *word, size_t n)
+static bool is_word(const char *word, size_t n, const char *wanted)
+{
+    return strlen(wanted) == n && memcmp(word, wanted, n) == 0;
+}
+
+/* Whether an operand, as the table calls it, is one model. A manifest is of one: of paths only one can have it. */
+static bool is_model(const arguments *args, const char *word, size_t n)
 {
     static const char *const models[] = {"PATH", "[IN", "IN", "A", "B"};
     for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
-        if (strlen(models[i]) == n && memcmp(word, models[i], n) == 0)
+        if (is_word(word, n, models[i]))
             return true;
     }
-    return false;
+    return args->given[OPTION_MANIFEST] && is_word(word, n, "PATH...");
 }
 
 int paths_settle(arguments *args)
@@ -179,7 +185,7 @@ int paths_settle(arguments *args)
     const char *word = command_table[args->command].operands;
     for (size_t i = 0; i < args->count && *word != '\0' && code == 0; i++) {
         size_t n = strcspn(word, " ");
-        if (is_model(word, n) && is_pattern(args->operands[i]))
+        if (is_model(args, word, n) && is_pattern(args->operands[i]))
             code = settle(&options, &args->operands[i], &args->matched[i]);
         word += n + (word[n] == ' ');
     }

@@ -40,6 +40,22 @@ check 5 0 edit 'nothing*here' --set a=1
 grep -q 'nothing\*here: no file matches' err
 check 0 0 edit 'wh?le.safetensors' --set a=1
 [ "$(wb inspect --metadata a whole.safetensors)" = 1 ]
+# What a manifest is of is one model.
+mkdir two
+cp one.safetensors two/a.safetensors
+cp whole.safetensors two/b.safetensors
+cp -r two before
+for file in two/b.safetensors w.json; do
+    check 4 1 hash 'two/*' --manifest $file --json
+    grep -q 'two/\*: 2 paths match, which are not one model' err
+    diff -r before two
+    [ ! -e w.json ]
+done
+check 4 0 hash 'two/b*' --manifest two/b.safetensors
+diff -r before two
+check 0 1 hash 'set/model-*' --manifest w.json --json
+check 0 1 verify 'set/model-*' --manifest w.json
+check 4 0 verify 'two/*' --manifest w.json
 mkdir folder
 cp one.safetensors 'folder/a[1].safetensors'
 check 0 1 verify --json 'folder/a[1].safetensors' # a file before it is a pattern
