@@ -141,12 +141,23 @@ static bool are_one_model(const glob_t *found, const wb_open_options *options)
     return all;
 }
 
+/* What is changed is one file, also where it is one of several of a model: which one, the first match does not tell. */
+static bool is_file_to_change(command_id command)
+{
+    return command == COMMAND_EDIT || command == COMMAND_REALIGN;
+}
+
 /* Puts what matches a pattern into its place; *matched is to be freed. */
-static int settle(const wb_open_options *options, char **operand, char **matched)
+static int settle(command_id command, const wb_open_options *options, char **operand,
+                  char **matched)
 {
     glob_t found;
     int code = match(*operand, &found);
-    if (code == 0 && !are_one_model(&found, options))
+    if (code == 0 && is_file_to_change(command) && found.gl_pathc > 1)
+        code = report_path(EXIT_USAGE, *operand,
+                           "%zu paths match, of which one can be changed; name one of them",
+                           found.gl_pathc);
+    else if (code == 0 && !are_one_model(&found, options))
         code = report_path(EXIT_USAGE, *operand,
                            "%zu paths match, which are not one model; name one of them",
                            found.gl_pathc);
@@ -186,7 +197,7 @@ int paths_settle(arguments *args)
     for (size_t i = 0; i < args->count && *word != '\0' && code == 0; i++) {
         size_t n = strcspn(word, " ");
         if (is_model(args, word, n) && is_pattern(args->operands[i]))
-            code = settle(&options, &args->operands[i], &args->matched[i]);
+            code = settle(args->command, &options, &args->operands[i], &args->matched[i]);
         word += n + (word[n] == ' ');
     }
     return code;

@@ -30,7 +30,8 @@ void paths_cover(paths *seen, const wb_model *model);
 
 /*
  * For commands that take models one by one: puts the path that a pattern matches into its place, of several files of
- * one model the first. 0, or the exit code after saying why there is none.
+ * one model the first, which wb edit and wb realign do not take for the whole of it. 0, or the exit code after saying
+ * why there is none.
  */
 int paths_settle(arguments *args);
 

@@ -40,7 +40,20 @@ check 5 0 edit 'nothing*here' --set a=1
 grep -q 'nothing\*here: no file matches' err
 check 0 0 edit 'wh?le.safetensors' --set a=1
 [ "$(wb inspect --metadata a whole.safetensors)" = 1 ]
-# What a manifest is of is one model.
+# What is changed is one file, of a model of several too, and whether the first opens or not.
+cp -r set some
+for args in 'edit some/model-* --set a=1' 'edit some/m* --set a=1 --dry-run' 'edit cut/model-* --set a=1' \
+    'edit [os]* --set a=1' 'realign some/model-* --alignment 4096'; do
+    set -f
+    check 4 1 $args --json
+    set +f
+    grep -q 'paths match, of which one can be changed; name one of them' err
+    grep -q '"code":"command"' out
+done
+diff -r set some
+check 0 1 realign 'some/*-00002-*' --alignment 4096 --json
+grep -q '"path":"some/model-00002-of-00002.safetensors"' out
+# So is what a manifest is of.
 mkdir two
 cp one.safetensors two/a.safetensors
 cp whole.safetensors two/b.safetensors
