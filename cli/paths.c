@@ -94,6 +94,13 @@ static int match(const char *pattern, glob_t *found)
     return result == 0 ? 0 : report_path(EXIT_IO, pattern, "no file matches");
 }
 
+/* A file that is called as standard input is must not be taken for it: nobody typed that. */
+static const char *match_at(const glob_t *found, size_t i)
+{
+    const char *path = found->gl_pathv[i];
+    return strcmp(path, STDIN_PATH) == 0 ? "./" STDIN_PATH : path;
+}
+
 static void visit_matches(paths *seen, const char *pattern)
 {
     glob_t found;
@@ -102,7 +109,7 @@ static void visit_matches(paths *seen, const char *pattern)
     if (code != 0 && seen->in_json)
         report_last_as_json();
     for (size_t i = 0; code == 0 && i < found.gl_pathc && !out_closed(out_stdout()); i++)
-        visit(seen, found.gl_pathv[i]);
+        visit(seen, match_at(&found, i));
     globfree(&found);
 }
 
@@ -162,7 +169,7 @@ static int settle(command_id command, const wb_open_options *options, char **ope
                            "%zu paths match, which are not one model; name one of them",
                            found.gl_pathc);
     if (code == 0) {
-        const char *path = found.gl_pathv[0];
+        const char *path = match_at(&found, 0);
         size_t n = strlen(path) + 1;
         *matched = need_memory(NULL, n, 1);
         memcpy(*matched, path, n);

@@ -69,6 +69,11 @@ diff -r before two
 check 0 1 hash 'set/model-*' --manifest w.json --json
 check 0 1 verify 'set/model-*' --manifest w.json
 check 4 0 verify 'two/*' --manifest w.json
+# A file that a pattern finds is no standard input, whatever it is called.
+mkdir dash
+cp one.safetensors dash/-
+(cd dash && check 0 1 inspect --json '[-]*' </dev/null && grep -q '"path":"./-"' out)
+(cd dash && check 0 1 diff --json --only values '[-]*' ../one.safetensors </dev/null)
 mkdir folder
 cp one.safetensors 'folder/a[1].safetensors'
 check 0 1 verify --json 'folder/a[1].safetensors' # a file before it is a pattern
