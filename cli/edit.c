@@ -81,9 +81,9 @@ static int add_edit(edit_job *job, option_id option, const char *word)
     }
     edit->kind = WB_EDIT_SET;
     edit->value = &job->values[i].value;
-    return option == OPTION_SET
-               ? edit_read_value(job->model, name->ptr, behind, &job->values[i])
-               : edit_read_file_value(job->model, name->ptr, behind, &job->values[i]);
+    const edit_state before = {job->model, job->edits, i};
+    return option == OPTION_SET ? edit_read_value(&before, name->ptr, behind, &job->values[i])
+                                : edit_read_file_value(&before, name->ptr, behind, &job->values[i]);
 }
 
 /* ---- answers ---- */

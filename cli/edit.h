@@ -17,15 +17,22 @@ typedef struct edit_value {
     size_t *lens;
 } edit_value;
 
+/* A model when some edits are carried out: what they did to a key tells the type it has. */
+typedef struct edit_state {
+    const wb_model *model; /* NULL: one that does not open */
+    const wb_edit *edits;
+    size_t count;
+} edit_state;
+
 /*
- * Reads a value for a key of a model, NULL: one that does not open: in GGUF of the type that the key has
- * there, or that "TYPE:" in front says, or that it looks to be of. 0, or the exit code after saying why
- * not. The value may point into `typed`.
+ * Reads a value for a key of a model: in GGUF of the type that the key has by then, or that "TYPE:" in front
+ * says, or that it looks to be of. 0, or the exit code after saying why not. The value may point into `typed`.
  */
-int edit_read_value(const wb_model *model, const char *key, const char *typed, edit_value *to);
+int edit_read_value(const edit_state *state, const char *key, const char *typed, edit_value *to);
 
 /* The same from a file: an array where the key is one, else its text as a string. */
-int edit_read_file_value(const wb_model *model, const char *key, const char *path, edit_value *to);
+int edit_read_file_value(const edit_state *state, const char *key, const char *path,
+                         edit_value *to);
 
 void edit_value_free(edit_value *value);
 

@@ -132,22 +132,52 @@ static int read_array(const char *key, const char *json, size_t n, edit_value *t
 }
 
 /* The type that the key has in the file; false: there is no such key. */
-static bool find_type(const wb_model *model, const char *key, wb_value *value)
+static bool find_in_file(const wb_model *model, const char *key, size_t n, wb_value *value)
 {
     uint64_t index;
     wb_meta meta = {.size = sizeof meta};
     wb_meta_array array = {.size = sizeof array};
-    if (wb_meta_find(model, key, SIZE_MAX, &index) != WB_OK ||
+    if (wb_meta_find(model, key, n, &index) != WB_OK ||
         wb_meta_at(model, index, &meta, NULL) != WB_OK || meta.file == WB_NO_FILE)
         return false;
     value->type = meta.type;
     value->bits = meta.type == WB_META_BOOL ? 0 : meta.bits;
-    if (meta.type == WB_META_ARRAY &&
-        wb_meta_get_array(model, key, SIZE_MAX, &array, NULL) == WB_OK) {
+    if (meta.type == WB_META_ARRAY && wb_meta_get_array(model, key, n, &array, NULL) == WB_OK) {
         value->element = array.element;
         value->bits = array.bits;
     }
     return true;
+}
+
+static bool is_name(const char *name, size_t n, const char *wanted, size_t wanted_len)
+{
+    return n == wanted_len && memcmp(name, wanted, n) == 0;
+}
+
+/*
+ * The type that the key has after the edits; false: there is no such key by then. From the last edit to the first: a
+ * name that a key was given is followed to the one it had before, up to what it was set to, or to the file.
+ */
+static bool find_type(const edit_state *state, const char *key, wb_value *value)
+{
+    size_t n = strlen(key);
+    for (size_t i = state->count; i-- > 0;) {
+        const wb_edit *edit = &state->edits[i];
+        bool renames = edit->kind == WB_EDIT_RENAME_KEY;
+        if (renames && is_name(edit->to, edit->to_len, key, n)) {
+            key = edit->name;
+            n = edit->name_len;
+        } else if (is_name(edit->name, edit->name_len, key, n)) {
+            if (edit->kind == WB_EDIT_SET) {
+                value->type = edit->value->type;
+                value->element = edit->value->element;
+                value->bits = edit->value->bits;
+            }
+            if (renames || edit->kind == WB_EDIT_SET || edit->kind == WB_EDIT_DELETE)
+                return edit->kind == WB_EDIT_SET;
+        }
+    }
+    return find_in_file(state->model, key, n, value);
 }
 
 static bool is_gguf(const wb_model *model)
@@ -155,11 +185,11 @@ static bool is_gguf(const wb_model *model)
     return model != NULL && strcmp(wb_format(model), "gguf") == 0;
 }
 
-int edit_read_value(const wb_model *model, const char *key, const char *typed, edit_value *to)
+int edit_read_value(const edit_state *state, const char *key, const char *typed, edit_value *to)
 {
     wb_value *value = &to->value;
     *value = (wb_value){.size = sizeof *value, .type = WB_META_STRING};
-    if (is_gguf(model) && !is_typed(typed, value, &typed) && !find_type(model, key, value)) {
+    if (is_gguf(state->model) && !is_typed(typed, value, &typed) && !find_type(state, key, value)) {
         value->type = WB_META_ARRAY; /* which its look tells, as far as it is JSON */
         if (typed[0] == '[' && edit_read_array(typed, strlen(typed), to) == NULL)
             return 0;
@@ -208,14 +238,14 @@ int edit_read_config(const char *path, text *to)
     return report_path(EXIT_BAD_INPUT, path, "it is no regular file");
 }
 
-int edit_read_file_value(const wb_model *model, const char *key, const char *path, edit_value *to)
+int edit_read_file_value(const edit_state *state, const char *key, const char *path, edit_value *to)
 {
     wb_value *value = &to->value;
     int code = edit_read_text(path, &to->strings);
     *value = (wb_value){.size = sizeof *value};
     if (code != 0)
         return code;
-    if (is_gguf(model) && find_type(model, key, value) && value->type == WB_META_ARRAY) {
+    if (is_gguf(state->model) && find_type(state, key, value) && value->type == WB_META_ARRAY) {
         text json = to->strings;
         to->strings = (text){0};
         code = read_array(key, json.ptr, json.len, to);

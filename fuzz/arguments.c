@@ -194,7 +194,8 @@ static void check_value(const char *typed)
     for (int known = 0; known < 2; known++) {
         edit_value value = {.items = NULL};
         unsigned before = messages;
-        int code = edit_read_value(known ? model_with_keys() : NULL, key, equals + 1, &value);
+        const edit_state state = {.model = known ? model_with_keys() : NULL};
+        int code = edit_read_value(&state, key, equals + 1, &value);
         CHECK(code == 0 ? messages == before : code == EXIT_USAGE && messages == before + 1);
         const wb_value *v = &value.value;
         if (code == 0 && v->type == WB_META_STRING)

@@ -139,6 +139,19 @@ check(["--set", "t.u32=8", "--delete", "t.u32", "--set", "t.u32=7"],
 check(["--set", "t.u32=8", "--rename", "t.u32=n.a", "--rename", "n.a=n.b", "--set", "n.c=1", "--rename", "n.c=t.u32"],
       {("n.b" if k == "t.u32" else k): ((4, struct.pack("<I", 8)) if k == "t.u32" else v) for k, v in VALUES.items()} |
       {"t.u32": (4, struct.pack("<I", 1))})
+# A value has the type that its key has by then, whatever it was called, or is called in the file.
+check(["--rename", "t.f32=n.a", "--rename", "n.a=n.b", "--set", "n.b=10000"],
+      {("n.b" if k == "t.f32" else k): ((6, struct.pack("<f", 10000)) if k == "t.f32" else v) for k, v in VALUES.items()})
+check(["--rename", "t.u32=n.a", "--rename", "t.f32=t.u32", "--set", "t.u32=3", "--set", "t.f32=3"],
+      {{"t.u32": "n.a", "t.f32": "t.u32"}.get(k, k): ((6, struct.pack("<f", 3)) if k == "t.f32" else v) for k, v in VALUES.items()} |
+      {"t.f32": (4, struct.pack("<I", 3))})
+check(["--set", "t.u32=f64:1", "--set", "t.u32=7"], VALUES | {"t.u32": (12, struct.pack("<d", 7))})
+check(["--set", "n.a=u8[]:[1]", "--rename", "n.a=n.b", "--set", "n.b=[2]"], VALUES | {"n.b": array(0, "B", 2)})
+check(["--delete", "t.f32", "--set", "t.f32=3"],
+      {k: v for k, v in VALUES.items() if k != "t.f32"} | {"t.f32": (4, struct.pack("<I", 3))})
+open("three", "w").write("[3]")
+check(["--rename", "t.list=n.a", "--set-file", "t.list=three"],
+      {("n.a" if k == "t.list" else k): v for k, v in VALUES.items()} | {"t.list": (8, string("[3]"))})
 check(["--rename", "a.weight=x", "--rename", "b.weight=a.weight", "--rename", "x=b.weight"], VALUES,
       [("a.weight", *TENSORS[0][1:]), ("b.weight", *TENSORS[1][1:]), TENSORS[2]])
 check(["--drop", "a.weight", "--rename", "b.weight=a.weight"], VALUES, [("a.weight", *TENSORS[0][1:]), TENSORS[2]])
