@@ -15,6 +15,8 @@ typedef struct edit_value {
     text strings;
     void *items;
     size_t *lens;
+    bool
+        of_numbers; /* it is an array of numbers, and none of the types that are guessed holds them all */
 } edit_value;
 
 /* A model when some edits are carried out: what they did to a key tells the type it has. */
@@ -41,6 +43,9 @@ void edit_value_free(edit_value *value);
  * look to be of. What is wrong with it, or NULL.
  */
 const char *edit_read_array(const char *json, size_t n, edit_value *to);
+
+/* Whether a float of that many bits is no other number: not infinite, nor 0. What is called infinite is held by all. */
+bool edit_fits_float(double real, uint32_t bits);
 
 /* Appends the text of a file. 0, or the exit code after saying why not. */
 int edit_read_text(const char *path, text *to);

@@ -58,6 +58,11 @@ static bool as_int(const cell *c, uint64_t *number, bool *negative)
     return c->whole && (!*negative || c->number <= UINT64_C(1) << 63);
 }
 
+static bool is_number(const cell *c)
+{
+    return c->kind == WB_JSON_UINT || c->kind == WB_JSON_NUMBER;
+}
+
 static bool holds(wb_meta_type type, uint32_t bits, const cell *c)
 {
     uint64_t number;
@@ -66,8 +71,8 @@ static bool holds(wb_meta_type type, uint32_t bits, const cell *c)
     case WB_META_STRING: return c->kind == WB_JSON_STRING;
     case WB_META_BOOL: return c->kind == WB_JSON_BOOL;
     case WB_META_FLOAT:
-        return (c->kind == WB_JSON_UINT || c->kind == WB_JSON_NUMBER) && isfinite(c->real) &&
-               (bits == 64 || !isinf((float)c->real));
+        return is_number(c) && isfinite(c->real) && (c->real != 0 || c->whole) &&
+               edit_fits_float(c->real, bits);
     case WB_META_UINT:
         return as_int(c, &number, &negative) && !negative && (bits == 64 || number >> bits == 0);
     case WB_META_INT:
@@ -107,6 +112,14 @@ static bool guess(const reader *r, bool has_point, wb_value *value)
         return true;
     }
     return false;
+}
+
+static bool are_numbers(const reader *r)
+{
+    bool all = r->count != 0;
+    for (size_t i = 0; i < r->count && all; i++)
+        all = is_number(&r->cells[i]);
+    return all;
 }
 
 /* ---- values ---- */
@@ -170,9 +183,10 @@ const char *edit_read_array(const char *json, size_t n, edit_value *to)
         r.fault = "it is an array, which is written as in JSON: [1, 2], [\"a\", \"b\"]";
     else if (status == WB_OK && value->element == WB_META_ARRAY)
         r.fault = "it is an array of arrays, which cannot be set from the command line";
-    else if (status == WB_OK && value->element == 0 && !guess(&r, has_point, value))
+    else if (status == WB_OK && value->element == 0 && !guess(&r, has_point, value)) {
+        to->of_numbers = are_numbers(&r);
         r.fault = "its elements are of several types, or there are none: say the type, as i32[]:[]";
-    else if (status == WB_OK && !hold(value->element, value->bits, &r))
+    } else if (status == WB_OK && !hold(value->element, value->bits, &r))
         r.fault = "not all elements are of its type";
     if (r.fault == NULL)
         build(&r, to);

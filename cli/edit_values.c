@@ -39,10 +39,10 @@ static bool fits(uint64_t magnitude, bool negative, const wb_value *value)
     return magnitude <= most + (negative ? 1 : 0);
 }
 
-/* A number that is finite is held by what keeps it finite; what is called infinite is held by all. */
-static bool fits_float(double real, const wb_value *value)
+bool edit_fits_float(double real, uint32_t bits)
 {
-    return value->bits != 32 || !isfinite(real) || isfinite((float)real);
+    float single = (float)real;
+    return bits != 32 || !isfinite(real) || (isfinite(single) && (single != 0 || real == 0));
 }
 
 /* False if the text is no value of that type. */
@@ -59,9 +59,11 @@ static bool parse_as(const char *typed, wb_value *value)
         value->number = strcmp(typed, "true") == 0;
         return value->number == 1 || strcmp(typed, "false") == 0;
     case WB_META_FLOAT:
-        value->real = strtod(typed, &end);
-        return end != typed && *end == '\0' && (errno == 0 || fabs(value->real) < 1) &&
-               fits_float(value->real, value);
+        value->real =
+            strtod(typed, &end); /* ERANGE: infinite, 0, or with fewer digits than it has */
+        return end != typed && *end == '\0' &&
+               (errno == 0 || (isfinite(value->real) && value->real != 0)) &&
+               edit_fits_float(value->real, value->bits);
     case WB_META_INT:
     case WB_META_UINT: {
         bool negative = typed[0] == '-';
@@ -75,16 +77,35 @@ static bool parse_as(const char *typed, wb_value *value)
     }
 }
 
-/* The type of a new key, by the look of its value: words such as Infinity are words. */
-static void guess(const char *typed, wb_value *value)
+/* Decimal digits, with a point or exponent or without: no words such as Infinity, nor what strtod takes besides. */
+static bool is_number(const char *typed)
+{
+    char *end;
+    size_t n = strlen(typed);
+    if (typed[0] == '+' || strspn(typed, "0123456789+-.eE") != n)
+        return false;
+    (void)strtod(typed, &end);
+    return end != typed && end == typed + n;
+}
+
+/*
+ * The type of a new key, by the look of its value. Integers are no floats, which would not keep their digits. False for
+ * a number that none of the types holds: a string is not what it was meant to be either.
+ */
+static bool guess(const char *typed, wb_value *value)
 {
     static const size_t order[] = {10, 4, 5, 6, 7, 8, 11}; /* bool u32 i32 u64 i64 f32 str */
+    bool number = is_number(typed), has_point = strpbrk(typed, ".eE") != NULL;
     for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
         value->type = types[order[i]].type;
         value->bits = types[order[i]].bits;
-        if (parse_as(typed, value) && (value->type != WB_META_FLOAT || isfinite(value->real)))
-            return;
+        if (value->type == WB_META_FLOAT ? !number || !has_point
+                                         : value->type == WB_META_STRING && number)
+            continue;
+        if (parse_as(typed, value))
+            return true;
     }
+    return false;
 }
 
 static int fail_value(const char *key, const char *typed)
@@ -94,6 +115,19 @@ static int fail_value(const char *key, const char *typed)
     text_adds(&line, "' is no value for ");
     text_add_shown(&line, key, strlen(key));
     int code = report_usage("'%.600s", line.ptr);
+    text_free(&line);
+    return code;
+}
+
+static int fail_guess(const char *key, const char *typed)
+{
+    text line = {0};
+    text_add_shown(&line, typed, strlen(typed));
+    text_adds(&line, "' for ");
+    text_add_shown(&line, key, strlen(key));
+    int code = report_usage("'%.600s: no type that a new key gets holds it; say one in front: "
+                            "f64:, f64[]: or str:",
+                            line.ptr);
     text_free(&line);
     return code;
 }
@@ -193,8 +227,7 @@ int edit_read_value(const edit_state *state, const char *key, const char *typed,
         value->type = WB_META_ARRAY; /* which its look tells, as far as it is JSON */
         if (typed[0] == '[' && edit_read_array(typed, strlen(typed), to) == NULL)
             return 0;
-        guess(typed, value);
-        return 0;
+        return !to->of_numbers && guess(typed, value) ? 0 : fail_guess(key, typed);
     }
     if (value->type == WB_META_ARRAY)
         return read_array(key, typed, strlen(typed), to);

@@ -89,16 +89,21 @@ for key, arg, kind, raw in (("n.a", "5", 4, struct.pack("<I", 5)), ("n.b", "-5",
                             ("n.g", "u8:200", 0, b"\xC8"), ("n.h", "i16:-3", 3, struct.pack("<h", -3)),
                             ("n.i", "f64:0.1", 12, struct.pack("<d", 0.1)), ("n.j", "str:7", 8, string("7")),
                             ("n.k", "i64:-9223372036854775808", 11, struct.pack("<q", -1 << 63)),
-                            ("n.l", "1e300", 8, string("1e300")), ("n.m", "Nan", 8, string("Nan")),
+                            ("n.l", "1e-40", 6, struct.pack("<f", 1e-40)), ("n.m", "Nan", 8, string("Nan")),
                             ("n.n", "Infinity", 8, string("Infinity")), ("n.o", "3.4e38", 6, struct.pack("<f", 3.4e38)),
                             ("n.p", "f64:1e300", 12, struct.pack("<d", 1e300)),
-                            ("n.q", "f32:inf", 6, struct.pack("<f", float("inf")))):
+                            ("n.q", "f32:inf", 6, struct.pack("<f", float("inf"))), ("n.r", "-9223372036854775808", 11, struct.pack("<q", -1 << 63)),
+                            ("n.s", "18446744073709551615", 10, struct.pack("<Q", 2**64 - 1)), ("n.t", "0x1e", 8, string("0x1e")),
+                            ("n.u", "+4930", 8, string("+4930")), ("n.v", "f64:18446744073709551616", 12, struct.pack("<d", 2.0**64)),
+                            ("n.w", "str:1e300", 8, string("1e300")), ("n.x", "-0.0", 6, struct.pack("<f", -0.0))):
     typed[key] = (kind, raw)
 args = []
 for key, arg in (("n.a", "5"), ("n.b", "-5"), ("n.c", "5000000000"), ("n.d", "true"), ("n.e", "1.5"),
                  ("n.f", "text=x"), ("n.g", "u8:200"), ("n.h", "i16:-3"), ("n.i", "f64:0.1"), ("n.j", "str:7"),
-                 ("n.k", "i64:-9223372036854775808"), ("n.l", "1e300"), ("n.m", "Nan"), ("n.n", "Infinity"),
-                 ("n.o", "3.4e38"), ("n.p", "f64:1e300"), ("n.q", "f32:inf")):
+                 ("n.k", "i64:-9223372036854775808"), ("n.l", "1e-40"), ("n.m", "Nan"), ("n.n", "Infinity"),
+                 ("n.o", "3.4e38"), ("n.p", "f64:1e300"), ("n.q", "f32:inf"), ("n.r", "-9223372036854775808"),
+                 ("n.s", "18446744073709551615"), ("n.t", "0x1e"), ("n.u", "+4930"), ("n.v", "f64:18446744073709551616"),
+                 ("n.w", "str:1e300"), ("n.x", "-0.0")):
     args += ["--set", f"{key}={arg}"]
 check(args, typed)
 # Arrays: of the type the key has, of the one that is said, or of the first that holds all elements.
@@ -120,7 +125,9 @@ for key, arg, value in (("t.list", '["x", "", "\\u00e9\\n"]', array(8, None, "x"
                         ("a.x", "[-9007199254740993]", array(11, "q", -9007199254740993)),
                         ("a.y", "i64[]:[-9223372036854775808]", array(11, "q", -1 << 63)),
                         ("a.aa", "f32[]:[-9007199254740993]", array(6, "f", -9007199254740993)),
-                        ("a.ab", "[18446744073709551616]", (8, string("[18446744073709551616]")))):
+                        ("a.ab", "str:[18446744073709551616]", (8, string("[18446744073709551616]"))),
+                        ("a.ac", '[18446744073709551616, "a"]', (8, string('[18446744073709551616, "a"]'))),
+                        ("a.ad", "[0.0, 1e-40, 0e9]", array(6, "f", 0, 1e-40, 0))):
     lists[key] = value
     args += ["--set", f"{key}={arg}"]
 check(args, lists)
@@ -173,6 +180,11 @@ for bad in (["--set", "t.u32=x"], ["--set", "t.u32=-1"], ["--set", "t.list=1"], 
             ["--set", "k=i32[]:{}"], ["--set-file", "t.list=chat"], ["--rename", "none=x"],
             ["--drop", "none"], ["--rename", "c=a.weight"], ["--rename", "c=a.weight", "--drop", "a.weight"],
             ["--drop", "c", "--drop", "c"], ["--set", "n.a=1", "--rename", "n.a=t.u32"], ["--delete", "t.b", "--rename", "t.b=x"], ["--set", 't.list=["a"] junk'], ["--set", "k=u8[]:[1],2"], ["--rename", "t.u32=t.b"], ["--set", "novalue"],
+            # Numbers that no type of new keys holds, and what f32 makes 0.
+            ["--set", "k=-9223372036854775809"], ["--set", "k=18446744073709551616"], ["--set", "k=1e300"], ["--set", "k=1e-50"],
+            ["--set", "k=f32:1e-50"], ["--set", "t.f32=1e-50"], ["--set", "k=f64:1e-400"], ["--set", "k=1e-400"],
+            ["--set", "k=[18446744073709551616]"], ["--set", "k=[-1, 18446744073709551615]"], ["--set", "k=[1e300]"],
+            ["--set", "k=[1, 1e-50]"], ["--set", "k=f32[]:[1e-50]"], ["--set", "k=f64[]:[1e-400]"],
             ["--set", "k=u8:256"], ["--set", "k=i8:128"], ["--rename", "c=" + "x" * 64]):
     assert wb("edit", "m.gguf", *bad, code=3 if "x" * 64 in bad[1] else 4) == b""
 assert open("m.gguf", "rb").read() == before
