@@ -13,6 +13,8 @@ typedef struct member {
     size_t key, key_end, value, end;
     size_t object, object_end; /* the braces of the object it is in, or would be */
     bool is_empty;             /* that object has no members */
+    const char *name;          /* that it has, or would have */
+    size_t len;
 } member;
 
 static size_t skip_space(const char *json, size_t at)
@@ -46,28 +48,58 @@ static size_t skip_value(const char *json, size_t at)
     return at;
 }
 
-/* Finds a member of the object at `at`; keys with escapes are not found. */
+/* Goes on to the first member of the object, or to that behind this one; false at the end of the object. */
+static bool step(const char *json, member *m)
+{
+    bool is_first = m->end == 0;
+    size_t at = skip_space(json, is_first ? m->object + 1 : m->end);
+    if (!is_first && json[at] == ',')
+        at = skip_space(json, at + 1);
+    if (json[at] == '}') {
+        m->object_end = at;
+        m->is_empty = is_first;
+        return false;
+    }
+    m->key = at;
+    m->key_end = skip_string(json, at);
+    m->value = skip_space(json, skip_space(json, m->key_end) + 1);
+    m->end = skip_value(json, m->value);
+    return true;
+}
+
+static int compare_key(void *ctx, const wb_json_item *item)
+{
+    member *m = ctx;
+    m->found = item->len == m->len && memcmp(item->text, m->name, m->len) == 0;
+    return 0;
+}
+
+/* Whether the key is that name; escapes, of which a character can have several, are read as what they say. */
+static bool has_name(const char *json, const member *at, const char *name, size_t len)
+{
+    const char *key = json + at->key;
+    size_t n = at->key_end - at->key;
+    member wanted = {.name = name, .len = len};
+    if (memchr(key, '\\', n) == NULL)
+        return n - 2 == len && memcmp(key + 1, name, len) == 0;
+    return wb_json_walk(key, n, compare_key, &wanted, NULL) == WB_OK && wanted.found;
+}
+
+/* Finds a member of the object at `at`; of several of the name the last, which is the one that most readers take. */
 static member find_member(const char *json, size_t at, const char *name, size_t len)
 {
-    member m = {.object = at};
-    at = skip_space(json, at + 1);
-    m.is_empty = json[at] == '}';
-    while (json[at] != '}') {
-        size_t key = at, key_end = skip_string(json, at);
-        size_t value = skip_space(json, skip_space(json, key_end) + 1);
-        size_t end = skip_value(json, value);
-        if (key_end - key - 2 == len && memcmp(json + key + 1, name, len) == 0) {
-            m.found = true;
-            m.key = key;
-            m.key_end = key_end;
-            m.value = value;
-            m.end = end;
-        }
-        at = skip_space(json, end);
-        if (json[at] == ',')
-            at = skip_space(json, at + 1);
+    member m = {.object = at, .name = name, .len = len}, i = {.object = at};
+    while (step(json, &i)) {
+        if (!has_name(json, &i, name, len))
+            continue;
+        m.found = true;
+        m.key = i.key;
+        m.key_end = i.key_end;
+        m.value = i.value;
+        m.end = i.end;
     }
-    m.object_end = at;
+    m.object_end = i.object_end;
+    m.is_empty = i.is_empty;
     return m;
 }
 
@@ -77,10 +109,10 @@ static bool find_path(const char *json, const char *path, member *m)
     size_t at = skip_space(json, 0);
     *m = find_member(json, at, path, strlen(path));
     for (const char *dot = strchr(path, '.'); !m->found && dot != NULL; dot = strchr(path, '.')) {
-        member step = find_member(json, at, path, (size_t)(dot - path));
-        if (!step.found || json[step.value] != '{')
+        member outer = find_member(json, at, path, (size_t)(dot - path));
+        if (!outer.found || json[outer.value] != '{')
             return false;
-        at = step.value;
+        at = outer.value;
         path = dot + 1;
         *m = find_member(json, at, path, strlen(path));
     }
@@ -116,14 +148,38 @@ static int nothing(void *ctx, const wb_json_item *item)
     return 0;
 }
 
-static void set(text *t, const char *path, const member *m, const text *value)
+/* Deletes all members of the name of m's object, or all but m, which is the last of them. */
+static void delete(text *t, const member *m, bool keeps_last)
+{
+    text result = {0};
+    size_t done = 0; /* of the text is in the result, or deleted */
+    member i = {.object = m->object};
+    while (step(t->ptr, &i)) {
+        if (!has_name(t->ptr, &i, m->name, m->len) || (keeps_last && i.key == m->key))
+            continue;
+        text_add(&result, t->ptr + done, i.key - done);
+        done = skip_space(t->ptr, i.end);
+        if (t->ptr[done] == ',') {
+            done = skip_space(t->ptr, done + 1);
+            continue;
+        }
+        done = i.end; /* the last of all: with the comma before it */
+        while (result.len > m->object + 1 && strchr(" \n\t\r", result.ptr[result.len - 1]) != NULL)
+            result.len--;
+        result.len -= result.ptr[result.len - 1] == ',';
+    }
+    text_add(&result, t->ptr + done, t->len - done);
+    text_free(t);
+    *t = result;
+}
+
+static void set(text *t, const member *m, const text *value)
 {
     if (m->found) {
         replace(t, m->value, m->end, value->ptr, value->len);
+        delete (t, m, true);
         return;
     }
-    const char *dot = strrchr(path, '.');
-    const char *name = m->object == skip_space(t->ptr, 0) || dot == NULL ? path : dot + 1;
     /* In front of the white space before the closing brace, with that before the first key. */
     size_t end = m->object_end;
     while (end > m->object + 1 && strchr(" \n\t\r", t->ptr[end - 1]) != NULL)
@@ -133,25 +189,11 @@ static void set(text *t, const char *path, const member *m, const text *value)
     if (!m->is_empty)
         text_adds(&line, ",");
     text_add(&line, t->ptr + m->object + 1, m->is_empty ? 0 : first - m->object - 1);
-    add_string(&line, name, strlen(name));
+    add_string(&line, m->name, m->len);
     text_adds(&line, ": ");
     text_add(&line, value->ptr, value->len);
     replace(t, end, end, line.ptr, line.len);
     text_free(&line);
-}
-
-static void delete(text *t, const member *m)
-{
-    size_t from = m->key, to = skip_space(t->ptr, m->end);
-    if (t->ptr[to] == ',') {
-        to = skip_space(t->ptr, to + 1);
-    } else {
-        to = m->end;
-        while (from > m->object + 1 && strchr(" \n\t\r", t->ptr[from - 1]) != NULL)
-            from--;
-        from -= t->ptr[from - 1] == ',';
-    }
-    replace(t, from, to, "", 0);
 }
 
 static int fail_key(const char *key, const char *what)
@@ -175,6 +217,23 @@ static int take_string(text *to, const char *key, const char *bytes, size_t n)
     report_line("config.json: '%.600s': JSON holds text in UTF-8, which this is not", line.ptr);
     text_free(&line);
     return EXIT_UNSUPPORTED;
+}
+
+static int rename_member(text *config, const member *m, const char *key, const char *to)
+{
+    text name = {0};
+    if (!m->found)
+        return fail_key(key, "is not there");
+    if (find_member(config->ptr, m->object, to, strlen(to)).found)
+        return fail_key(key, "cannot have a name that is there");
+    int code = take_string(&name, key, to, strlen(to));
+    if (code == 0) {
+        delete (config, m, true);
+        member now = find_member(config->ptr, m->object, m->name, m->len);
+        replace(config, now.key, now.key_end, name.ptr, name.len);
+    }
+    text_free(&name);
+    return code;
 }
 
 static int apply(text *config, option_id option, const char *word)
@@ -209,18 +268,11 @@ static int apply(text *config, option_id option, const char *word)
             code = take_string(&value, key.ptr, behind, strlen(behind));
     }
     if (code == 0 && (option == OPTION_SET || option == OPTION_SET_FILE)) {
-        set(config, key.ptr, &m, &value);
+        set(config, &m, &value);
     } else if (code == 0 && option == OPTION_DELETE && m.found) {
-        delete (config, &m);
+        delete (config, &m, false);
     } else if (code == 0 && option == OPTION_RENAME) {
-        member other = find_member(config->ptr, m.object, behind, strlen(behind));
-        if (!m.found || other.found) {
-            code = fail_key(key.ptr, m.found ? "cannot have a name that is there" : "is not there");
-        } else {
-            code = take_string(&value, key.ptr, behind, strlen(behind));
-            if (code == 0)
-                replace(config, m.key, m.key_end, value.ptr, value.len);
-        }
+        code = rename_member(config, &m, key.ptr, behind);
     }
     text_free(&key);
     text_free(&value);

@@ -259,6 +259,23 @@ config(["--rename", "list=array"], text.replace("list", "array"))
 config(["--rename", "a=list"], text, code=4)
 config(["--set", "a.b=1"], text, code=4)
 config(["--drop", "x"], text, code=4)
+# Keys as they are meant, not as they are written; of several of a name the last one counts, and is left alone.
+for was, edits, now in (
+        ('{"\\u0061":1}', ["--set", "a=2"], '{"\\u0061":2}'), ('{"\\u0061":1, "b":2}', ["--delete", "a"], '{"b":2}'),
+        ('{"a":1,"a":2}', ["--set", "a=3"], '{"a":3}'), ('{"a":1,"a":2}', ["--delete", "a"], "{}"),
+        ('{ "a":1,\n "\\u0061":2,\n "b":0,\n "a":3\n}', ["--delete", "a"], '{ "b":0\n}'),
+        ('{ "a":1, "b":0, "\\u0061":2, "c":{} }', ["--set", "a=[]"], '{ "b":0, "\\u0061":[], "c":{} }'),
+        ('{"a":1,"b":0,"a":2}', ["--rename", "a=c"], '{"b":0,"c":2}'), ('{"a":1,"a":2}', ["--rename", "a=b"], '{"b":2}'),
+        ('{"x":{"a":1,"a":2},"a":3}', ["--delete", "x.a"], '{"x":{},"a":3}'),
+        ('{"x":{"y":1},"x.y":2}', ["--delete", "x.y"], '{"x":{"y":1}}'),
+        ('{"x":0,"\\u0078":{"\\ud83d\\ude00":1}}', ["--set", "x.😀=2"], '{"x":0,"\\u0078":{"\\ud83d\\ude00":2}}'),
+        ("{}", ["--set", 'a"b=1', "--set", 'a"b=2', "--set", "c\\d=3"], '{"a\\"b": 2,"c\\\\d": 3}'),
+        ('{"a\\"b":1}', ["--delete", 'a"b'], "{}"), ('{"a":1}', ["--delete", "\\u0061"], '{"a":1}')):
+    open("hf/config.json", "w").write(was)
+    wb("edit", "hf", *edits)
+    assert open("hf/config.json").read() == now, (was, edits, open("hf/config.json").read())
+open("hf/config.json", "w").write('{"\\u0061":1,"b":2}')
+wb("edit", "hf", "--rename", "b=a", code=4)
 # What is no regular file is not waited for.
 os.mkdir("odd")
 os.mkfifo("odd/config.json")
