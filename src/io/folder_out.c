@@ -79,6 +79,18 @@ wb_status wb__folders_make(wb__context *context, const char *path)
     return wb__fail_os(context, os_error, "cannot make the folders that lead there");
 }
 
+char *wb__folder_there(const wb_allocator *allocator, const char *path)
+{
+    struct stat st;
+    char *at = wb__path_join(allocator, "", wb__path_folder(path));
+    while (at != NULL && lstat(at, &st) != 0 && errno == ENOENT && strcmp(at, ".") != 0) {
+        char *above = wb__path_join(allocator, "", wb__path_folder(at));
+        wb__free(allocator, at, strlen(at) + 1);
+        at = above;
+    }
+    return at;
+}
+
 /* ---- what a former run left ---- */
 
 static bool is_ours(int fd)

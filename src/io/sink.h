@@ -166,6 +166,9 @@ int wb__file_take_up(int folder, const char *name, mode_t mode, int *fd);
 /* Makes the folders that lead to a path, durably. */
 wb_status wb__folders_make(wb__context *context, const char *path);
 
+/* The last of them that is there, whatever it is, to be freed; NULL: out of memory. */
+char *wb__folder_there(const wb_allocator *allocator, const char *path);
+
 /* Whether files can be made in a folder: 0, or errno. */
 int wb__folder_look(const char *path);
 

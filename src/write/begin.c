@@ -177,7 +177,6 @@ wb_status wb__folder_tidy(wb__context *context, const wb_writer *writer)
 static wb_status check_room(wb__context *context, const wb_writer *writer)
 {
     const char *target = writer->folder != NULL ? writer->folder : writer->outputs[0].path;
-    wb__str parent = wb__path_folder(target);
     uint64_t need = writer->index_len;
     if (wb__path_is_stream(target))
         return WB_OK; /* a pipe has no room to run out of */
@@ -190,7 +189,7 @@ static wb_status check_room(wb__context *context, const wb_writer *writer)
         return status;
     uint64_t kept = wb__kept_bytes(writer);
     need -= kept < need ? kept : need;
-    char *folder = wb__path_join(&context->allocator, "", parent);
+    char *folder = wb__folder_there(&context->allocator, target); /* a store is still to be made */
     if (folder == NULL)
         return wb__fail_memory(context);
     uint64_t room = wb__write_room(folder);
@@ -385,11 +384,38 @@ static wb_status check_beside(wb__context *context, const wb_writer *writer)
     return status;
 }
 
+/* What wb__folders_make would refuse, or whoever writes there afterwards. */
+static wb_status check_folders(wb__context *context, const char *path)
+{
+    char *there = wb__folder_there(&context->allocator, path);
+    if (there == NULL)
+        return wb__fail_memory(context);
+    int os_error = wb__folder_look(there);
+    wb__free(&context->allocator, there, strlen(there) + 1);
+    context->file = path;
+    wb_status status =
+        os_error == 0 ? WB_OK
+                      : wb__fail_os(context, os_error, "cannot make the folders that lead there");
+    context->file = "";
+    return status;
+}
+
+static wb_status check_store(wb__context *context, wb_writer *writer)
+{
+    wb_status status = wb__store_check(context, writer);
+    if (status == WB_OK)
+        status = check_folders(context, writer->blobs);
+    if (status == WB_OK)
+        status = check_folders(context, writer->manifest_path);
+    return status == WB_OK ? check_place(context, writer->manifest_path) : status;
+}
+
 /* A folder of what was kept has what need not be written again. */
 static bool has_kept_folder(const wb_writer *writer)
 {
-    return (writer->flags & WB_WRITE_KEEP) != 0 && writer->folder != NULL &&
-           wb__folder_is_kept(&writer->allocator, writer->folder);
+    const char *beside = writer->folder != NULL ? writer->folder : writer->kept_beside;
+    return (writer->flags & WB_WRITE_KEEP) != 0 && beside != NULL &&
+           wb__folder_is_kept(&writer->allocator, beside);
 }
 
 wb_status wb__writer_check(wb__context *context, wb_writer *writer)
@@ -397,13 +423,13 @@ wb_status wb__writer_check(wb__context *context, wb_writer *writer)
     wb_status status = check_planned(context, writer);
     if (status == WB_OK && !writer->has_paths)
         return WB_OK;
-    if (status == WB_OK && writer->is_store)
-        return wb__store_check(context, writer);
     if (status == WB_OK && writer->folder != NULL)
         status = follow_folder(context, writer);
     if (status == WB_OK && writer->folder != NULL)
         status = check_folder(context, writer);
-    if (status == WB_OK)
+    if (status == WB_OK && writer->is_store)
+        status = check_store(context, writer);
+    else if (status == WB_OK)
         status = writer->folder != NULL ? check_parent(context, writer->folder)
                                         : check_beside(context, writer);
     return status == WB_OK && !has_kept_folder(writer) ? check_room(context, writer) : status;

@@ -12,6 +12,8 @@ write("plain.safetensors", {"x": ("F32", [4], bytes(16)), "y": ("F32", [4], byte
 os.mkdir("there")
 pathlib.Path("there/file").write_text("x")
 os.symlink("nowhere/x.gguf", "dangling.gguf")
+os.mkdir("loose")
+os.symlink("nowhere", "loose/blobs")
 pathlib.Path("set-00001-of-00002.gguf").write_text("x")
 store = ["--to", "ollama", "--store", "store"]
 subprocess.run(["wb", "convert", llama, "q", *store], check=True, stdout=subprocess.PIPE)
@@ -27,7 +29,7 @@ refused = [
     (3, "deep.safetensors", "x.gguf"), (3, "long.safetensors", "x.gguf"),
     (4, llama, "there", "--to", "mlx", "--quant", "affine4:32"), (4, llama, "there", "--to", "safetensors"),
     (5, llama, "nowhere/x.gguf"), (5, gguf, "nowhere/x.gguf"), (5, llama, "dangling.gguf"),
-    (5, llama, "nowhere/x", "--to", "mlx"), (4, gguf, gguf), (4, llama, "q", *store), (4, gguf, "q", *store),
+    (5, llama, "nowhere/x", "--to", "mlx"), (5, gguf, "x", "--to", "ollama", "--store", "loose"), (4, gguf, gguf), (4, llama, "q", *store), (4, gguf, "q", *store),
     (4, "plain.safetensors", "set.gguf", "--max-shard-size", "16"),
 ]
 for code, *args in refused:
@@ -56,6 +58,19 @@ for args in ([llama, "folder.gguf"], [llama, "folder.npz"], [llama, "folder.safe
     assert why[0] == why[1], (args, dry, run)
     assert str(llama) not in dry[1] and str(llama) not in run[1], (args, dry, run)
     assert [name for name, _ in listing()] == [name for name, _ in before], args
+
+# A store that cannot be made: beneath a file, and where nothing can be made at all.
+os.mkdir("odd")
+pathlib.Path("odd/blobs").write_text("x")
+os.mkdir("strange")
+pathlib.Path("strange/manifests").write_text("x")
+for where in "deep.safetensors/s", "/proc/nope/s", "deep.safetensors", "odd", "strange":
+    for source in llama, gguf:
+        args = source, "x", "--to", "ollama", "--store", where
+        before = listing()
+        dry, run = wb(*args, "--dry-run"), wb(*args)
+        assert dry[0] == run[0] == 5, (args, dry, run)
+        assert listing() == before, args
 
 # What the run does is planned as well, and nothing is made by that: neither folders of a store nor a journal.
 for args in ([llama, "new", "--to", "mlx", "--quant", "affine4:32"], [llama, "there", "--to", "safetensors", "--force"],
