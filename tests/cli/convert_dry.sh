@@ -68,9 +68,10 @@ for where in "deep.safetensors/s", "/proc/nope/s", "deep.safetensors", "odd", "s
     for source in llama, gguf:
         args = source, "x", "--to", "ollama", "--store", where
         before = listing()
-        dry, run = wb(*args, "--dry-run"), wb(*args)
-        assert dry[0] == run[0] == 5, (args, dry, run)
+        dry = wb(*args, "--dry-run")
         assert listing() == before, args
+        run = wb(*args)
+        assert dry[0] == run[0] == 5, (args, dry, run)
 
 # What the run does is planned as well, and nothing is made by that: neither folders of a store nor a journal.
 for args in ([llama, "new", "--to", "mlx", "--quant", "affine4:32"], [llama, "there", "--to", "safetensors", "--force"],
