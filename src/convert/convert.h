@@ -113,7 +113,9 @@ struct wb_conversion {
     bool strict, replace, feb2026, resume;
     uint64_t input_scales; /* how many scales of activations the result has a place for */
     bool whole;            /* the one GGUF file of the model as it is */
-    char *store;           /* Ollama: a copy; NULL: that of the environment */
+    const struct wb__stretch
+        *stretch; /* GGUF of config.json: of RoPE; NULL: none that it is told */
+    char *store;  /* Ollama: a copy; NULL: that of the environment */
     uint64_t max_memory;
     uint64_t max_shard;
     uint32_t file_type; /* GGUF: general.file_type */
@@ -160,6 +162,10 @@ void wb__plan_shape(wb__planned *row, const wb__kind *kind);
 /* Adds a row to the plan; MEMORY where it has no name. */
 wb_status wb__plan_append(wb_conversion *plan, wb__context *context, const wb__planned *row);
 
+/* Adds a row for a tensor [n] that no file has; the values live as long as the plan. */
+wb_status wb__plan_add_made(wb_conversion *plan, wb__context *context, const char *name,
+                            const float *values, uint64_t n);
+
 /*
  * The name a tensor has already; packed weights of Hugging Face's are called otherwise than plain ones. ptr is NULL
  * when memory is out.
@@ -168,6 +174,17 @@ wb__str wb__plan_own_name(wb_conversion *plan, wb__str name);
 
 /* What llama.cpp divides attention scores by the root of, for families whose config says it; 0 for others. */
 double wb__plan_query_scalar(const wb_conversion *plan);
+
+/* ---- plan_rope.c: how config.json says that RoPE is stretched, for GGUF ---- */
+
+/* Finds out, adds the tensors that GGUF has for it, and warns of what GGUF cannot be told. */
+wb_status wb__plan_rope(wb_conversion *plan, wb__context *context);
+
+/* What rope.scaling.type is to say of it; NULL: nothing. */
+const char *wb__plan_rope_word(const wb_conversion *plan);
+
+/* Whether what config.json says under rope.scaling.REST goes into GGUF. */
+bool wb__plan_rope_keeps(const wb_conversion *plan, wb__str rest);
 
 /* ---- whole.c: the one file of a model, as it is ---- */
 

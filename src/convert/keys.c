@@ -73,36 +73,19 @@ static wb_status copy_all(wb__delivery *out)
 
 /* ---- from config.json and the files beside it ---- */
 
-/* How RoPE is stretched, in llama.cpp's word; NULL where it has none. Llama 3's way is a tensor there. */
-static const char *scaling_of(const wb_conversion *plan)
-{
-    static const struct {
-        const char *said, *word;
-    } known[] = {
-        {"linear", "linear"}, {"yarn", "yarn"}, {"longrope", "longrope"}, {"su", "longrope"}};
-    char key[96];
-    const char *type;
-    size_t n;
-    (void)snprintf(key, sizeof key, "%s.rope.scaling.type", plan->insight->config.architecture);
-    if (wb_meta_get_string(plan->model, key, SIZE_MAX, &type, &n, NULL) != WB_OK)
-        return NULL;
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        if (strcmp(type, known[i].said) == 0)
-            return known[i].word;
-    }
-    return NULL;
-}
-
 /* "is_decoder": false stands in many a config.json and means nothing, but for BERT. */
-static bool is_misleading(const wb_conversion *plan, wb__str key, bool scaling)
+static bool is_misleading(const wb_conversion *plan, wb__str key)
 {
+    static const wb__str scaling = {".rope.scaling.", 14};
     wb__str prefix = architecture_of(plan);
     if (is_own(plan, key, "attention.causal"))
         return !wb__str_equal(prefix, WB__STR("bert"));
-    if (key.len > prefix.len && wb__str_starts_with(key, prefix) &&
-        wb__str_starts_with((wb__str){key.ptr + prefix.len, key.len - prefix.len},
-                            WB__STR(".rope.scaling.")))
-        return !scaling && !is_own(plan, key, "rope.scaling.original_context_length");
+    if (key.len > prefix.len && wb__str_starts_with(key, prefix)) {
+        wb__str rest = {key.ptr + prefix.len, key.len - prefix.len};
+        if (wb__str_starts_with(rest, scaling))
+            return !wb__plan_rope_keeps(plan,
+                                        (wb__str){rest.ptr + scaling.len, rest.len - scaling.len});
+    }
     return wb__str_equal(key, WB__STR("general.file_type"));
 }
 
@@ -185,13 +168,13 @@ static wb_status set_name(wb__delivery *out)
 }
 
 /* A key in the words of GGUF, but for what the folder calls otherwise. */
-static wb_status tell_word(wb__delivery *out, uint64_t index, const wb_meta *meta,
-                           const char *scaling)
+static wb_status tell_word(wb__delivery *out, uint64_t index, const wb_meta *meta)
 {
     bool is_type = is_own(out->plan, (wb__str){meta->key, meta->key_len}, "rope.scaling.type");
-    return is_type ? wb_writer_set_string(out->writer, meta->key, meta->key_len, scaling, SIZE_MAX,
-                                          out->context->error)
-                   : tell(out, index, meta);
+    return is_type
+               ? wb_writer_set_string(out->writer, meta->key, meta->key_len,
+                                      wb__plan_rope_word(out->plan), SIZE_MAX, out->context->error)
+               : tell(out, index, meta);
 }
 
 /* Phi 3's long texts: what attention is multiplied with follows from how much longer they are. */
@@ -203,8 +186,7 @@ static wb_status set_longrope(wb__delivery *out)
     double original;
     (void)snprintf(key, sizeof key, "%s.rope.scaling.original_context_length",
                    config->architecture);
-    if (strcmp(config->architecture, "phi3") != 0 ||
-        wb_meta_get_float(plan->model, key, SIZE_MAX, &original, NULL) != WB_OK || original <= 1)
+    if (wb_meta_get_float(plan->model, key, SIZE_MAX, &original, NULL) != WB_OK || original <= 1)
         return WB_OK;
     double stretch = (double)config->max_seq_len / original;
     double factor = stretch > 1 ? sqrt(1 + log(stretch) / log(original)) : 1;
@@ -214,7 +196,6 @@ static wb_status set_longrope(wb__delivery *out)
 static wb_status tell_all(wb__delivery *out)
 {
     const wb_conversion *plan = out->plan;
-    const char *scaling = scaling_of(plan);
     wb_status status =
         wb_writer_set_string(out->writer, "general.architecture", SIZE_MAX,
                              plan->insight->config.architecture, SIZE_MAX, out->context->error);
@@ -225,10 +206,11 @@ static wb_status tell_all(wb__delivery *out)
         status = wb_meta_at(plan->model, i, &meta, out->context->error);
         wb__str key = {meta.key, meta.key_len};
         if (status == WB_OK && meta.file == WB_NO_FILE && is_key_of_gguf(plan, key) &&
-            !is_misleading(plan, key, scaling != NULL))
-            status = tell_word(out, i, &meta, scaling);
+            !is_misleading(plan, key))
+            status = tell_word(out, i, &meta);
     }
-    if (status == WB_OK && scaling != NULL)
+    const char *way = wb__plan_rope_word(plan);
+    if (status == WB_OK && way != NULL && strcmp(way, "longrope") == 0)
         status = set_longrope(out);
     return status == WB_OK ? set_uint(out, "general.file_type", plan->file_type) : status;
 }

@@ -5,7 +5,6 @@
  */
 #include "arch/row_order.h"
 #include "convert/lora.h"
-#include "convert/rope.h"
 #include "model/filler.h"
 #include "open/told.h"
 
@@ -322,8 +321,8 @@ static wb_status note_activations(wb_conversion *plan, wb__context *context, uin
 
 /* ---- tensors that are made ---- */
 
-static wb_status add_made(wb_conversion *plan, wb__context *context, const char *name,
-                          const float *values, uint64_t n)
+wb_status wb__plan_add_made(wb_conversion *plan, wb__context *context, const char *name,
+                            const float *values, uint64_t n)
 {
     uint64_t *shape = wb__arena_alloc(&plan->arena, sizeof *shape);
     if (shape == NULL)
@@ -340,120 +339,6 @@ static wb_status add_made(wb_conversion *plan, wb__context *context, const char 
                              .factor = 1,
                              .wanted = -1};
     return wb__plan_append(plan, context, &row);
-}
-
-static double real_of(const wb_conversion *plan, const char *key, double otherwise)
-{
-    char full[128];
-    double value;
-    static const char *const objects[] = {"rope_scaling", "rope_parameters"};
-    for (size_t i = 0; i < 2; i++) {
-        (void)snprintf(full, sizeof full, "%s.%s", objects[i], key);
-        if (wb_meta_get_float(plan->model, full, SIZE_MAX, &value, NULL) == WB_OK)
-            return value;
-    }
-    return otherwise;
-}
-
-/* How config.json says that RoPE is stretched; NULL if it does not. */
-static const char *scaling_of(const wb_conversion *plan)
-{
-    static const char *const keys[] = {"rope_scaling.rope_type", "rope_scaling.type",
-                                       "rope_parameters.rope_type",
-                                       "rope_parameters.full_attention.rope_type"};
-    const char *said;
-    size_t n;
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-        if (wb_meta_get_string(plan->model, keys[i], SIZE_MAX, &said, &n, NULL) == WB_OK)
-            return said;
-    }
-    return NULL;
-}
-
-/* Whether GGUF has a word or a tensor for it. */
-static bool is_told(const char *scaling, const char *family)
-{
-    static const char *const words[] = {"default", "linear", "yarn", "longrope", "su"};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        if (strcmp(scaling, words[i]) == 0)
-            return true;
-    }
-    return strcmp(scaling, "llama3") == 0 && strcmp(family, "llama") == 0;
-}
-
-static wb_status add_llama3(wb_conversion *plan, wb__context *context)
-{
-    const wb_config *config = &plan->insight->config;
-    const wb__llama3 numbers = {real_of(plan, "factor", 8), real_of(plan, "low_freq_factor", 1),
-                                real_of(plan, "high_freq_factor", 4),
-                                real_of(plan, "original_max_position_embeddings", 8192)};
-    uint64_t n = config->head_dim / 2;
-    if (n == 0 || n > 65536)
-        return WB_OK;
-    float *values = wb__arena_alloc(&plan->arena, (size_t)n * sizeof *values);
-    if (values == NULL)
-        return wb__fail_memory(context);
-    wb__llama3_divisors(&numbers, config->rope_theta, n, values);
-    return add_made(plan, context, "rope_freqs.weight", values, n);
-}
-
-/* The factors of `key`, in whichever object they are. */
-static bool find_factors(const wb_conversion *plan, const char *key, wb_meta_array *array)
-{
-    static const char *const objects[] = {"rope_scaling", "rope_parameters"};
-    char full[128];
-    uint64_t index;
-    for (size_t i = 0; i < 2; i++) {
-        (void)snprintf(full, sizeof full, "%s.%s", objects[i], key);
-        *array = (wb_meta_array){.size = sizeof *array};
-        if (wb_meta_find(plan->model, full, SIZE_MAX, &index) == WB_OK &&
-            wb_meta_get_array(plan->model, full, SIZE_MAX, array, NULL) == WB_OK)
-            return array->element == WB_META_FLOAT || array->element == WB_META_INT ||
-                   array->element == WB_META_UINT;
-    }
-    return false;
-}
-
-/* Phi 3 says a factor for each frequency, for long texts and for short ones. */
-static wb_status add_longrope(wb_conversion *plan, wb__context *context, const char *key,
-                              const char *name)
-{
-    wb_meta_array array;
-    if (!find_factors(plan, key, &array) || array.count == 0 || array.count > 65536)
-        return WB_OK;
-    float *values = wb__arena_alloc(&plan->arena, (size_t)array.count * sizeof *values);
-    if (values == NULL)
-        return wb__fail_memory(context);
-    for (uint64_t i = 0; i < array.count; i++) {
-        double real = 0;
-        int64_t whole = 0;
-        if (array.element == WB_META_FLOAT && wb_meta_floats(&array, i, 1, &real) == WB_OK)
-            values[i] = (float)real;
-        else if (array.element != WB_META_FLOAT && wb_meta_ints(&array, i, 1, &whole) == WB_OK)
-            values[i] = (float)whole;
-    }
-    return add_made(plan, context, name, values, array.count);
-}
-
-static wb_status add_rope(wb_conversion *plan, wb__context *context)
-{
-    if (plan->target != WB_TARGET_GGUF || plan->insight->by_key || !plan->insight->is_family)
-        return WB_OK;
-    const char *family = plan->insight->family->name, *scaling = scaling_of(plan);
-    wb_status status = WB_OK;
-    if (scaling != NULL && !is_told(scaling, family))
-        status = wb__plan_note(plan, context, WB_WARNING, WB__FINDING_CONVERT_META,
-                               wb__plan_text(plan, wb__str_from(scaling, SIZE_MAX)),
-                               "GGUF has no word for this way of stretching RoPE: texts longer "
-                               "than the model was trained on come out wrong");
-    else if (scaling != NULL && strcmp(scaling, "llama3") == 0)
-        return add_llama3(plan, context);
-    if (status != WB_OK || strcmp(family, "phi3") != 0)
-        return status;
-    status = add_longrope(plan, context, "long_factor", "rope_factors_long.weight");
-    return status != WB_OK
-               ? status
-               : add_longrope(plan, context, "short_factor", "rope_factors_short.weight");
 }
 
 /* ---- all of them ---- */
@@ -596,7 +481,7 @@ wb_status wb__plan_make(wb_conversion *plan, wb__context *context)
     if (status == WB_OK && left_out > plan->input_scales)
         status = note_activations(plan, context, left_out - plan->input_scales);
     if (status == WB_OK)
-        status = add_rope(plan, context);
+        status = wb__plan_rope(plan, context);
     for (uint64_t i = 0; i < plan->lora_count && status == WB_OK; i++)
         status = wb__lora_read(plan, context, plan->loras[i].path, plan->loras[i].scale);
     if (status == WB_OK)

@@ -54,6 +54,25 @@ for change in ({"rope_scaling": {"type": "longrope", **factors}}, {"rope_scaling
     assert abs(keys["rope.scaling.attn_factor"] - 1.1547) < 1e-4 and not told, (keys, told)
     listed = wb("inspect", "out.gguf")[1]
     assert "rope_factors_long.weight" in listed and "rope_factors_short.weight" in listed
+# Without factors that llama.cpp can load there is no such way: neither its name nor what attention is multiplied with.
+one = [1.0] * half
+for long, short in (None, None), (one, None), (None, one), (one * 2, one), (one, one * 2), (["a"] * half, one), (one, [[1.0]] * half), \
+                   ([0.0] * half, one), (one, [-1.0] * half), ([1e300] * half, one), ([], []), (2.0, one):
+    given = {k: v for k, v in (("long_factor", long), ("short_factor", short)) if v is not None}
+    keys, told, _ = convert("phi3", {"original_max_position_embeddings": 8, "rope_scaling": {"type": "longrope", **given}})
+    same(keys, scaling__type=None, scaling__attn_factor=None, scaling__original_context_length=8)
+    assert [f["severity"] for f in told] == ["warning"] and "long_factor" in told[0]["message"], (given, told)
+    assert "rope_factors" not in wb("inspect", "out.gguf")[1]
+# Half of what is rotated counts, and other families have no factors.
+for count, good in (1, True), (2, False):
+    keys, told, _ = convert("phi3", {"head_dim": 4, "partial_rotary_factor": 0.5, "original_max_position_embeddings": 8, "rope_scaling":
+                                     {"type": "su", "long_factor": [1.5] * count, "short_factor": [1] * count}})
+    same(keys, dimension_count=2, scaling__type="longrope" if good else None)
+    assert good == (not told) == ("rope_factors" in wb("inspect", "out.gguf")[1]), (count, told)
+for family in "llama", "qwen3":
+    keys, told, _ = convert(family, {"original_max_position_embeddings": 8, "rope_scaling": {"type": "longrope", **factors}})
+    same(keys, scaling__type=None, scaling__attn_factor=None)
+    assert [f["severity"] for f in told] == ["warning"] and "stretching RoPE" in told[0]["message"], told
 # The part of a head that is rotated, there and back.
 for change in ({"partial_rotary_factor": 0.5}, {"rope_parameters": {"partial_rotary_factor": 0.5, "rope_type": "default"}}):
     keys, told, config = convert("phi3", change)
