@@ -185,10 +185,23 @@ static wb_status add_longrope(wb_conversion *plan, wb__context *context)
 
 /* ---- all of it ---- */
 
-wb_status wb__plan_rope(wb_conversion *plan, wb__context *context)
+/* llama.cpp rotates layers that see a window as they were trained, whatever it does to the others. */
+static wb_status check_sliding(wb_conversion *plan, wb__context *context)
 {
-    if (plan->target != WB_TARGET_GGUF || plan->insight->by_key || !plan->insight->is_family)
+    static const char key[] = "rope_parameters.sliding_attention.rope_type";
+    const char *said;
+    size_t n;
+    if (wb_meta_get_string(plan->model, key, SIZE_MAX, &said, &n, NULL) != WB_OK ||
+        strcmp(said, "default") == 0)
         return WB_OK;
+    return warn(plan, context, said,
+                "config.json stretches RoPE in layers with a sliding window (sliding_attention), "
+                "which GGUF has no word for: these layers come out wrong");
+}
+
+/* What the other layers do, or all. */
+static wb_status tell_stretch(wb_conversion *plan, wb__context *context)
+{
     const char *said = type_of(plan);
     if (said == NULL)
         return WB_OK;
@@ -199,6 +212,14 @@ wb_status wb__plan_rope(wb_conversion *plan, wb__context *context)
     if (plan->stretch->family == NULL)
         return WB_OK;
     return plan->stretch->word == NULL ? add_llama3(plan, context) : add_longrope(plan, context);
+}
+
+wb_status wb__plan_rope(wb_conversion *plan, wb__context *context)
+{
+    if (plan->target != WB_TARGET_GGUF || plan->insight->by_key || !plan->insight->is_family)
+        return WB_OK;
+    wb_status status = check_sliding(plan, context);
+    return status == WB_OK ? tell_stretch(plan, context) : status;
 }
 
 const char *wb__plan_rope_word(const wb_conversion *plan)

@@ -34,6 +34,12 @@ for change in ({"rope_scaling": {"type": "yarn", **yarn}}, {"rope_scaling": {"ro
 keys, told, _ = convert("gemma3", {"rope_parameters": {"full_attention": {"rope_type": "linear", "factor": 8.0, "rope_theta": 1e6},
                                                       "sliding_attention": {"rope_type": "default", "rope_theta": 1e4}}})
 same(keys, scaling__type="linear", scaling__factor=8)
+# Layers with a sliding window are stretched by nobody who reads GGUF.
+for full in {"rope_theta": 1e6}, {"rope_theta": 1e6, "rope_type": "linear", "factor": 3.0}:
+    keys, told, _ = convert("gemma3", {"rope_parameters": {"full_attention": full, "sliding_attention":
+                                       {"rope_type": "linear", "factor": 3.0, "rope_theta": 1e4}}})
+    same(keys, scaling__type=full.get("rope_type"), scaling__factor=full.get("factor"))
+    assert [f["severity"] for f in told] == ["warning"] and "sliding_attention" in told[0]["message"], told
 # Llama 3's, in either place, is a tensor.
 llama3 = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 8}
 freqs = []
