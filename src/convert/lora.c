@@ -36,11 +36,12 @@ static bool read_mlx(adapter *of, const wb__tree *tree, wb__node parameters, boo
     return wb__tree_double(tree, wb__tree_get(tree, parameters, "scale"), &of->alpha);
 }
 
-/* Kinds that have the same tensors as plain pairs, and mean something else. */
+/* Kinds that have the same tensors as plain pairs, and mean something else: activated ones act only behind some tokens. */
 static wb_status check_kind(const adapter *of, const wb__tree *tree)
 {
     bool is_dora = false;
     wb__node type = wb__tree_get(tree, 0, "peft_type"), dora = wb__tree_get(tree, 0, "use_dora");
+    wb__node tokens = wb__tree_get(tree, 0, "alora_invocation_tokens");
     if (dora != WB__NO_NODE)
         (void)wb__tree_bool(tree, dora, &is_dora);
     if (is_dora ||
@@ -48,6 +49,10 @@ static wb_status check_kind(const adapter *of, const wb__tree *tree)
         return fail(of, WB_ERROR_UNSUPPORTED, WB__STR(""),
                     "adapter_config.json says that this is no plain low-rank adapter (peft_type, "
                     "use_dora)");
+    if (tokens != WB__NO_NODE && wb__tree_type(tree, tokens) != WB__JSON_NULL)
+        return fail(of, WB_ERROR_UNSUPPORTED, WB__STR(""),
+                    "adapter_config.json says that this adapter acts only behind certain tokens "
+                    "(alora_invocation_tokens): merged, it would act everywhere");
     return WB_OK;
 }
 

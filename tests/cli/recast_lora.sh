@@ -99,8 +99,10 @@ for own, code, word in (({"layers.*.q_proj": 1}, 3, "regular expression"), ({"q_
                         ([1], 2, "no object")):
     assert word in patterned(own, code), own
 # Kinds that are no plain pairs, though they look so; and one half alone, whichever it is.
-plain_config = {"r": rank, "lora_alpha": alpha, "peft_type": "LORA", "use_dora": False}
+plain_config = {"r": rank, "lora_alpha": alpha, "peft_type": "LORA", "use_dora": False, "alora_invocation_tokens": None}
 for change, code, word in (({"use_dora": True}, 3, "use_dora"), ({"peft_type": "LOHA"}, 3, "peft_type"),
+                           ({"alora_invocation_tokens": [1, 2]}, 3, "alora_invocation_tokens"),
+                           ({"alora_invocation_tokens": []}, 3, "alora_invocation_tokens"),
                            ({"lora_alpha": "16"}, 2, "scale"), ({"r": None}, 2, "rank")):
     pathlib.Path("peft/adapter_config.json").write_text(json.dumps(plain_config | change))
     assert word in wb("convert", twin, "x.gguf", "--lora", "peft", code=code)
