@@ -148,13 +148,18 @@ static const wb__kind *kind_of(const maker *m, const char *canonical)
                                        : wb__names_kind(m->names, entry->first);
 }
 
-/* A dimension of a tensor, where the field is not known yet. */
+/* A dimension, where the field is not known yet. */
+static void derive_axis(const maker *m, int field, const wb__kind *kind, uint32_t axis)
+{
+    if (kind != NULL && !is_known(m, field))
+        set_count(m, field, kind->shape[axis], WB_ORIGIN_DERIVED);
+}
+
 static void derive_size(const maker *m, int field, const char *canonical, uint32_t axis,
                         uint32_t rank)
 {
-    const wb__kind *kind = is_known(m, field) ? NULL : kind_of(m, canonical);
-    if (kind != NULL && kind->rank == rank)
-        set_count(m, field, kind->shape[axis], WB_ORIGIN_DERIVED);
+    const wb__kind *kind = kind_of(m, canonical);
+    derive_axis(m, field, kind != NULL && kind->rank == rank ? kind : NULL, axis);
 }
 
 static void derive_product(const maker *m, int field, uint64_t a, uint64_t b)
@@ -166,7 +171,6 @@ static void derive_product(const maker *m, int field, uint64_t a, uint64_t b)
 
 static void derive_from_tensors(const maker *m)
 {
-    static const char *const embeddings[] = {"token_embedding.weight", "token_embd.weight"};
     static const struct {
         int field;
         const char *canonical;
@@ -177,10 +181,9 @@ static void derive_from_tensors(const maker *m)
         {WB_CONFIG_ENC_DIM, "enc.output_norm.weight", 0, 1},
         {WB_CONFIG_ENC_FFN_DIM, "enc.layers.0.ffn.up.weight", 0, 2},
     };
-    for (size_t i = 0; i < sizeof embeddings / sizeof embeddings[0]; i++) {
-        derive_size(m, WB_CONFIG_VOCAB_SIZE, embeddings[i], 0, 2);
-        derive_size(m, WB_CONFIG_DIM, embeddings[i], 1, 2);
-    }
+    const wb__kind *embedding = m->names == NULL ? NULL : wb__names_embedding(m->names);
+    derive_axis(m, WB_CONFIG_VOCAB_SIZE, embedding, 0);
+    derive_axis(m, WB_CONFIG_DIM, embedding, 1);
     if (m->family != NULL) {
         for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
             derive_size(m, sizes[i].field, sizes[i].canonical, sizes[i].axis, sizes[i].rank);

@@ -16,6 +16,18 @@ const wb__kind *wb__names_kind(const wb__names *names, uint64_t number)
     return packed != NULL ? &packed->kind : wb__table_kind_of(names->table, stored);
 }
 
+const wb__kind *wb__names_embedding(const wb__names *names)
+{
+    static const wb__str spelt[] = {{"token_embedding.weight", 22}, {"token_embd.weight", 17}};
+    for (size_t i = 0; i < sizeof spelt / sizeof spelt[0]; i++) {
+        const wb__name_entry *entry = wb__names_find(names, spelt[i]);
+        const wb__kind *kind = entry == NULL ? NULL : wb__names_kind(names, entry->first);
+        if (kind != NULL && kind->rank == 2)
+            return kind;
+    }
+    return NULL;
+}
+
 static wb__str name_of(const wb__names *names, size_t number)
 {
     const wb__packed *packed;

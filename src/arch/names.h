@@ -72,6 +72,9 @@ const wb__name_entry *wb__names_find(const wb__names *names, wb__str canonical);
 /* What a tensor by that number is: shape and type of the whole. */
 const wb__kind *wb__names_kind(const wb__names *names, uint64_t number);
 
+/* The same of the embedding [tokens, dim], whose canonical name is another in BERT; NULL: there is no such matrix. */
+const wb__kind *wb__names_embedding(const wb__names *names);
+
 /* The entry of a tensor, or NULL. */
 static inline const wb__name_entry *wb__names_of(const wb__names *names, uint64_t number)
 {

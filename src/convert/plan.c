@@ -405,11 +405,9 @@ static wb_status tell_findings(wb_conversion *plan, wb__context *context,
 static wb_status check_tokens(wb_conversion *plan, wb__context *context, const wb__told *told)
 {
     char text[200];
-    const wb__names *names = &plan->insight->names;
-    const wb__name_entry *entry = wb__names_find(names, WB__STR("token_embedding.weight"));
-    const wb__kind *kind = entry == NULL ? NULL : wb__names_kind(names, entry->first);
+    const wb__kind *kind = wb__names_embedding(&plan->insight->names);
     uint64_t count = told->tokenizer.tokens.count;
-    if (kind == NULL || kind->rank != 2 || (count == kind->shape[0] && told->tokenizer.model))
+    if (kind == NULL || (count == kind->shape[0] && told->tokenizer.model))
         return WB_OK;
     if (told->tokenizer.model == NULL)
         (void)snprintf(text, sizeof text,

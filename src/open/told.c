@@ -86,10 +86,8 @@ static const wb__tree *tree_or_null(const wb__tree *tree)
 /* Rows of the embedding, or what config.json says of them. */
 static uint64_t count_rows(const wb__insight *insight)
 {
-    const wb__name_entry *entry =
-        wb__names_find(&insight->names, WB__STR("token_embedding.weight"));
-    const wb__kind *kind = entry == NULL ? NULL : wb__names_kind(&insight->names, entry->first);
-    return kind != NULL && kind->rank == 2 ? kind->shape[0] : insight->config.vocab_size;
+    const wb__kind *kind = wb__names_embedding(&insight->names);
+    return kind != NULL ? kind->shape[0] : insight->config.vocab_size;
 }
 
 static wb_status make_tokenizer(wb__told *told, files *f, const wb__insight *insight)

@@ -40,6 +40,16 @@ assert ("warning", "config-json") in found, found
 found, _, _ = convert("qwen2", tokenizer__json=edited(lambda t: t.update(pre_tokenizer={
     "type": "Split", "pattern": {"Regex": r"\p{L}+|."}, "behavior": "Isolated", "invert": False})))
 assert ("warning", "pre-tokenizer") in found, found
+# BERT's embedding goes by another name, and its tokens are those of vocab.txt where there is nothing else.
+found, _, _ = convert("bert")
+assert not found or found == [("info", "convert-left-out")] * len(found), found
+found, count, said = convert("bert", tokenizer__json=None, tokenizer_config__json=None, vocab__txt=None)
+assert ("warning", "convert-metadata") in found and any("no tokenizer" in f["message"] for f in said) and count is None, said
+for size in 20, 30:
+    found, count, _ = convert("bert", config__json=edited(lambda c: c.update(vocab_size=size)))
+    assert ("warning", "convert-metadata") not in found and count == rows, (size, count, found)
+found, count, said = convert("bert", tokenizer__json=edited(lambda t: t["model"]["vocab"].update({"zz": rows})))
+assert ("warning", "convert-metadata") in found and any("25 tokens" in f["message"] for f in said), said
 # The rows of the embedding count, whatever config.json says.
 for size in 20, 30, 100000:
     found, count, _ = convert("qwen2", config__json=edited(lambda c: c.update(vocab_size=size)))
