@@ -2,6 +2,8 @@
  * rope_scaling of a config.json that is made of a GGUF file's key-values, where it is not in these: what Llama 3 and Phi 3
  * do to frequencies, which GGUF has as tensors.
  */
+#include <math.h>
+
 #include "convert/deliver.h"
 #include "convert/rope.h"
 
@@ -140,9 +142,65 @@ static wb_status rebuild_longrope(wb__delivery *out, wb__buffer *to, bool *said)
     return status;
 }
 
+/* ---- all others ---- */
+
+static void add_linear(wb__buffer *to, double factor)
+{
+    wb__json_writer writer = wb__deliver_json(to);
+    wb__deliver_member(to, WB__STR("rope_scaling"));
+    wb__json_write_begin(&writer, '{');
+    wb__json_write_key(&writer, "factor");
+    wb__json_write_double(&writer, factor);
+    wb__json_write_key(&writer, "rope_type");
+    wb__json_write_str(&writer, WB__STR("linear"));
+    wb__json_write_end(&writer, '}');
+}
+
+static bool is_one_of(const char *word, const char *const *words, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(word, words[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/*
+ * What key-values say of rope_scaling is left for the caller to copy (*said false) only where transformers takes it: it wants
+ * a type that it knows, and a factor, without which llama.cpp stretches nothing. A factor without a type is linear there.
+ */
+static wb_status check_type(wb__delivery *out, wb__buffer *to, bool *said)
+{
+    static const char *const shared[] = {"linear", "yarn", "dynamic"};
+    static const char *const nothing[] = {"none", "default"};
+    const wb_model *model = out->plan->model;
+    const char *type;
+    size_t n;
+    double factor = 0;
+    bool has = wb_meta_get_float(model, "rope_scaling.factor", SIZE_MAX, &factor, NULL) == WB_OK &&
+               isfinite(factor) && factor > 0;
+    *said = true;
+    if (wb_meta_get_string(model, "rope_scaling.rope_type", SIZE_MAX, &type, &n, NULL) != WB_OK) {
+        if (has && factor != 1)
+            add_linear(to, factor);
+        return WB_OK;
+    }
+    *said = !has || !is_one_of(type, shared, sizeof shared / sizeof shared[0]);
+    if (is_one_of(type, shared, sizeof shared / sizeof shared[0]) ||
+        is_one_of(type, nothing, sizeof nothing / sizeof nothing[0]))
+        return WB_OK;
+    return wb__plan_note(
+        out->plan, out->context, WB_WARNING, WB__FINDING_CONVERT_META, (wb__str){type, n},
+        "config.json has no word for this way of stretching RoPE (rope.scaling.type), or "
+        "not for a model of this kind: it says nothing of it, and texts longer than "
+        "the model was trained on come out wrong");
+}
+
 wb_status wb__deliver_rope(wb__delivery *out, wb__buffer *to, bool *said)
 {
     *said = false;
-    return strcmp(out->plan->insight->family->name, "phi3") == 0 ? rebuild_longrope(out, to, said)
-                                                                 : rebuild_llama3(out, to, said);
+    if (strcmp(out->plan->insight->family->name, "phi3") == 0)
+        return rebuild_longrope(out, to, said);
+    wb_status status = rebuild_llama3(out, to, said);
+    return status == WB_OK && !*said ? check_type(out, to, said) : status;
 }

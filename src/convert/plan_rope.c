@@ -227,8 +227,14 @@ const char *wb__plan_rope_word(const wb_conversion *plan)
     return plan->stretch == NULL ? NULL : plan->stretch->word;
 }
 
+/*
+ * The length that a model was trained on is a number of rope_scaling on the way back: alone it would be an object without a
+ * type, which transformers does not take. Llama 3's numbers are found again with it, Phi 3 has it in a place of its own.
+ */
 bool wb__plan_rope_keeps(const wb_conversion *plan, wb__str rest)
 {
+    bool is_length = wb__str_equal(rest, WB__STR("original_context_length"));
+    bool is_phi3 = is_family(plan, "phi3");
     return wb__plan_rope_word(plan) != NULL ||
-           wb__str_equal(rest, WB__STR("original_context_length"));
+           (is_length && (is_phi3 || (plan->stretch != NULL && plan->stretch->family != NULL)));
 }

@@ -94,6 +94,37 @@ same(keys, dimension_count=json.loads((twins / "llama/config.json").read_text())
 keys, told, _ = convert("qwen2", {"rope_scaling": {"type": "dynamic", "factor": 2.0}})
 same(keys, scaling__type=None, scaling__factor=None)
 assert [f["severity"] for f in told] == ["warning"] and "stretching RoPE" in told[0]["message"], told
+# config.json made of GGUF has no rope_scaling without a type that transformers knows. A length alone stays out of GGUF, too,
+# but where it says more.
+def back(*edits):
+    """rope_scaling of a folder that is made of out.gguf, and what was told."""
+    shutil.rmtree("back", ignore_errors=True)
+    for edit in edits:
+        code, _, said = wb("edit", "out.gguf", *edit)
+        assert code == 0, said
+    code, answer, said = wb("convert", "out.gguf", "back", "--to", "safetensors", "--json")
+    assert code == 0, said
+    return json.load(open("back/config.json")).get("rope_scaling"), [f["message"] for f in json.loads(answer)["findings"]
+                                                                     if f["severity"] == "warning"]
+
+keys, told, _ = convert("qwen2", {"rope_scaling": llama3})
+same(keys, scaling__type=None, scaling__original_context_length=None)
+assert len(told) == 1 and back() == (None, []), told
+keys, _, _ = convert("qwen2", {"original_max_position_embeddings": 8})
+same(keys, scaling__original_context_length=None)
+keys, _, _ = convert("llama", {"rope_scaling": llama3})
+same(keys, scaling__original_context_length=8)
+scaling = "qwen2.rope.scaling."
+length = ["--set", f"{scaling}original_context_length=u32:8"]
+for type, factor, want, warns in (
+        (None, None, None, False), ("none", None, None, False), ("none", 4, None, False), ("linear", None, None, False),
+        ("linear", 4, "linear", False), ("yarn", 4, "yarn", False), (None, 4, "linear", False), (None, 1, None, False),
+        ("longrope", 4, None, True), ("mrope", None, None, True)):
+    convert("qwen2", {})
+    given = [["--set", f"{scaling}type=str:{type}"]] * (type is not None) + [["--set", f"{scaling}factor=f32:{factor}"]] * (factor is not None)
+    got, told = back(length, *given)
+    assert (got and (got["rope_type"], got["factor"])) == (want and (want, factor)), (type, factor, got)
+    assert bool(told) == warns and all("stretching RoPE" in t for t in told), (type, factor, told)
 # Only with the tokens of Phi 3 is a model called so: llama.cpp does not load others of that name.
 def name_of(tokens, fallback=True):
     shutil.rmtree("in", ignore_errors=True)
