@@ -70,7 +70,9 @@ static const struct {
      "rope_scaling/factor|rope_parameters/factor|rope_parameters/full_attention/factor"},
     {"rope.scaling.original_context_length", "rope_scaling.original_max_position_embeddings",
      "rope_scaling/original_max_position_embeddings|"
-     "rope_parameters/original_max_position_embeddings|original_max_position_embeddings"},
+     "rope_parameters/original_max_position_embeddings|"
+     "rope_parameters/full_attention/original_max_position_embeddings|"
+     "original_max_position_embeddings"},
     {"expert_shared_feed_forward_length", "shared_expert_intermediate_size",
      "shared_expert_intermediate_size"},
     {"expert_shared_count", "n_shared_experts", "n_shared_experts"},

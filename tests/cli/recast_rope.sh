@@ -34,6 +34,9 @@ for change in ({"rope_scaling": {"type": "yarn", **yarn}}, {"rope_scaling": {"ro
 keys, told, _ = convert("gemma3", {"rope_parameters": {"full_attention": {"rope_type": "linear", "factor": 8.0, "rope_theta": 1e6},
                                                       "sliding_attention": {"rope_type": "default", "rope_theta": 1e4}}})
 same(keys, scaling__type="linear", scaling__factor=8)
+keys, told, _ = convert("gemma3", {"rope_parameters": {"full_attention": {"rope_type": "yarn", **yarn}, "sliding_attention": {}}})
+same(keys, scaling__type="yarn", scaling__factor=4, scaling__original_context_length=32)
+assert not told, told
 # Layers with a sliding window are stretched by nobody who reads GGUF.
 for full in {"rope_theta": 1e6}, {"rope_theta": 1e6, "rope_type": "linear", "factor": 3.0}:
     keys, told, _ = convert("gemma3", {"rope_parameters": {"full_attention": full, "sliding_attention":
