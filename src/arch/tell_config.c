@@ -125,7 +125,7 @@ static void prefixed(const wb__teller *teller, const char *key, char *out, size_
     (void)snprintf(out, capacity, "%s.%s", teller->config->architecture, key);
 }
 
-/* How much of a head Phi 3 rotates: all of it, unless config.json says what part. */
+/* How much of a head Phi 3 rotates: all of it, unless config.json says what part, and that is a dimension at least. */
 static uint64_t rotated(const wb__teller *teller)
 {
     const wb_config *config = teller->config;
@@ -134,7 +134,8 @@ static uint64_t rotated(const wb__teller *teller)
     bool is_phi3 = teller->family != NULL && strcmp(teller->family->name, "phi3") == 0;
     if (!is_phi3 || part.type != WB__FACT_REAL || !(part.real > 0 && part.real < 1))
         return config->head_dim;
-    return (uint64_t)(part.real * (double)config->head_dim);
+    uint64_t dimensions = (uint64_t)(part.real * (double)config->head_dim);
+    return dimensions == 0 ? config->head_dim : dimensions;
 }
 
 /* The same as a part, where key-values say how many dimensions. */

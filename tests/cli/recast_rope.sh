@@ -91,6 +91,9 @@ for change in ({"partial_rotary_factor": 0.5}, {"rope_parameters": {"partial_rot
     assert wb("convert", "out.gguf", "back", "--to", "safetensors")[0] == 0
     assert json.load(open("back/config.json"))["partial_rotary_factor"] == 0.5
     assert not told, told
+for part in 1e-9, 0.0, -0.5, 1.5, 0.49:  # which is none, or no dimension
+    keys, _, config = convert("phi3", {"partial_rotary_factor": part})
+    same(keys, dimension_count=head)
 keys, _, _ = convert("llama", {"partial_rotary_factor": 0.5})  # which says nothing there
 same(keys, dimension_count=json.loads((twins / "llama/config.json").read_text()).get("head_dim", keys["rope.dimension_count"]))
 # What llama.cpp has no word for.
