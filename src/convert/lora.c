@@ -18,7 +18,14 @@ typedef struct adapter {
     bool by_root;        /* divided by the root of the rank */
     double scale;
     wb__planned **rows; /* of the plan, sorted: each pair looks for its own */
+    wb__list hung;      /* of hung_at: a weight has one pair */
 } adapter;
+
+/* What a pair was hung on. */
+typedef struct hung_at {
+    const wb__planned *row;
+    uint64_t first;
+} hung_at;
 
 static wb_status fail(const adapter *of, wb_status status, wb__str name, const char *what)
 {
@@ -328,8 +335,7 @@ static wb_status order_rows(const adapter *of, const wb__planned *row, uint64_t 
     return WB_OK;
 }
 
-static wb_status hang(const adapter *of, const target *to, uint64_t rank, const float *a,
-                      const float *b)
+static wb_status hang(adapter *of, const target *to, uint64_t rank, const float *a, const float *b)
 {
     double divisor = of->is_mlx ? 1 : of->by_root ? sqrt((double)rank) : (double)rank;
     uint64_t rows = to->rows / to->experts;
@@ -338,8 +344,10 @@ static wb_status hang(const adapter *of, const target *to, uint64_t rank, const 
         return fail(of, WB_ERROR_FORMAT, WB__STR(""), "its scale is beyond what F32 holds");
     for (uint64_t expert = 0; expert < to->experts; expert++) {
         struct wb__lora *lora = wb__arena_alloc(&of->plan->arena, sizeof *lora);
-        if (lora == NULL)
+        hung_at *at = wb__list_append(&of->hung);
+        if (lora == NULL || at == NULL)
             return wb__fail_memory(of->context);
+        *at = (hung_at){to->row, to->first + expert * rows};
         *lora = (struct wb__lora){.next = to->row->lora,
                                   .a = a + expert * rank * to->row->columns,
                                   .b = b + expert * rank * rows,
@@ -348,6 +356,32 @@ static wb_status hang(const adapter *of, const target *to, uint64_t rank, const 
                                   .rank = rank,
                                   .scale = scale};
         to->row->lora = lora;
+    }
+    return WB_OK;
+}
+
+static int by_place(const void *left, const void *right)
+{
+    const hung_at *a = *(const hung_at *const *)left, *b = *(const hung_at *const *)right;
+    uintptr_t x = (uintptr_t)a->row, y = (uintptr_t)b->row;
+    return x != y ? (x > y) - (x < y) : (a->first > b->first) - (a->first < b->first);
+}
+
+/* Pairs of other names can be for the same weight, with "base_model.model." in front and without, and only one is meant. */
+static wb_status check_once(const adapter *of)
+{
+    size_t n = of->hung.count;
+    const hung_at **sorted = wb__arena_alloc(&of->plan->arena, (n + 1) * sizeof *sorted);
+    if (sorted == NULL)
+        return wb__fail_memory(of->context);
+    for (size_t i = 0; i < n; i++)
+        sorted[i] = wb__list_at(&of->hung, i);
+    qsort(sorted, n, sizeof *sorted, by_place);
+    for (size_t i = 1; i < n; i++) {
+        if (by_place(&sorted[i - 1], &sorted[i]) == 0)
+            return fail(of, WB_ERROR_FORMAT, sorted[i]->row->source_name,
+                        "the adapter has more than one pair for this weight, by other names: it "
+                        "is not said which of them is meant");
     }
     return WB_OK;
 }
@@ -377,7 +411,7 @@ static bool find_experts(const adapter *of, const wb__matched *stack, uint64_t c
 }
 
 /* *done: the pair was for experts one by one. */
-static wb_status read_spread(const adapter *of, const wb_tensor *tensor, wb__str weight, bool *done)
+static wb_status read_spread(adapter *of, const wb_tensor *tensor, wb__str weight, bool *done)
 {
     wb__str name = {tensor->name, tensor->name_len};
     wb__matched matched;
@@ -470,12 +504,15 @@ static wb_status read_all(adapter *of)
     }
     if (status == WB_OK && pairs == 0)
         status = fail(of, WB_ERROR_UNSUPPORTED, WB__STR(""), "this is no adapter: it has no pairs");
-    return status;
+    return status == WB_OK ? check_once(of) : status;
 }
 
 wb_status wb__lora_read(wb_conversion *plan, wb__context *context, const char *path, double scale)
 {
-    adapter of = {.plan = plan, .context = context, .scale = scale};
+    adapter of = {.plan = plan,
+                  .context = context,
+                  .scale = scale,
+                  .hung = {.arena = &plan->arena, .item_size = sizeof(hung_at)}};
     const wb_open_options options = {.size = sizeof options,
                                      .access = WB_ACCESS_READ,
                                      .limits = &context->limits,
@@ -488,6 +525,7 @@ wb_status wb__lora_read(wb_conversion *plan, wb__context *context, const char *p
     if (status == WB_OK)
         status = read_all(&of);
     context->file = "";
+    wb__list_free(&of.hung);
     wb_close(of.model);
     return status;
 }

@@ -116,6 +116,19 @@ for letter in "AB":
     write("half/adapter_model.safetensors", {n: t for n, t in tensors.items() if n != one})
     assert "only one half" in wb("convert", twin, "y.gguf", "--lora", "half", code=2)
 
+# One weight by two names is an error that names it; two adapters for it are not.
+twice = dict(tensors)
+for letter in "AB":
+    one = f"model.layers.1.self_attn.k_proj.lora_{letter}.weight"
+    twice[one] = tensors["base_model.model." + one]
+os.mkdir("twice")
+write("twice/adapter_model.safetensors", twice)
+pathlib.Path("twice/adapter_config.json").write_text(json.dumps(plain_config))
+for model in twin, "base.gguf":
+    told = wb("convert", model, "y.gguf", "--lora", "twice", code=2)
+    assert "more than one pair" in told and ("layers.1.self_attn.k_proj" in told or "blk.1.attn_k" in told), told
+wb("convert", twin, "y.gguf", "--lora", "peft", "--lora", "peft")
+
 # MLX has both halves the other way round, and a scale that is not divided by the rank.
 def turn(rows):
     return [list(column) for column in zip(*rows)]
@@ -191,6 +204,11 @@ for name, (_, shape, raw) in plain.items():
     assert max(abs(x - y) for x, y in zip(want, got)) < 1e-5, name
     assert merged[name][2] == back[name][2], name
 assert changed == count - 1 > 1
+once = {f"{front}{up.format(2)}.lora_{h}.weight": ("F32", [len(m), len(m[0])], flat(m))
+        for front in ("", "base_model.model.") for h, m in zip("AB", pair[0])}
+write("each/adapter_model.safetensors", once)
+for to in "x.gguf", "x.hf":  # an expert of a stack, and one by itself
+    assert "more than one pair" in wb("convert", moe, to, "--to", "gguf" if to == "x.gguf" else "safetensors", "--lora", "each", code=2)
 write("each/adapter_model.safetensors", {f"base_model.model.{up.format(99)}.lora_{h}.weight": ("F32", [len(m), len(m[0])], flat(m))
                                          for h, m in zip("AB", pair[0])})
 assert "no weight" in wb("convert", moe, "x.gguf", "--lora", "each", code=3)
