@@ -2,6 +2,7 @@
  * The config in the words of the other side. Each row is one fact; which keys llama.cpp's converter
  * writes is in its convert_hf_to_gguf.py and gguf-py/gguf/constants.py.
  */
+#include <math.h>
 #include <stdio.h>
 
 #include "arch/tell.h"
@@ -55,28 +56,34 @@ static const struct {
     {"encoder.mels_count", "num_mel_bins", WB_CONFIG_N_MELS, ENCODER},
 };
 
+/* What llama.cpp wants a number to be: it loads no file where that is another type. */
+typedef enum wanted { AS_SAID, AS_REAL, AS_COUNT } wanted;
+
 /* Facts that are no fields of wb_config. The JSON key is the first path. */
 static const struct {
     const char *key;
     const char *json;
     const char *paths;
+    wanted as;
 } facts[] = {
-    {"attn_logit_softcapping", "attn_logit_softcapping", "attn_logit_softcapping"},
-    {"final_logit_softcapping", "final_logit_softcapping", "final_logit_softcapping"},
+    {"attn_logit_softcapping", "attn_logit_softcapping", "attn_logit_softcapping", AS_REAL},
+    {"final_logit_softcapping", "final_logit_softcapping", "final_logit_softcapping", AS_REAL},
     {"rope.scaling.type", "rope_scaling.rope_type",
      "rope_scaling/rope_type|rope_scaling/type|rope_parameters/rope_type|"
-     "rope_parameters/full_attention/rope_type"},
+     "rope_parameters/full_attention/rope_type",
+     AS_SAID},
     {"rope.scaling.factor", "rope_scaling.factor",
-     "rope_scaling/factor|rope_parameters/factor|rope_parameters/full_attention/factor"},
+     "rope_scaling/factor|rope_parameters/factor|rope_parameters/full_attention/factor", AS_REAL},
     {"rope.scaling.original_context_length", "rope_scaling.original_max_position_embeddings",
      "rope_scaling/original_max_position_embeddings|"
      "rope_parameters/original_max_position_embeddings|"
      "rope_parameters/full_attention/original_max_position_embeddings|"
-     "original_max_position_embeddings"},
+     "original_max_position_embeddings",
+     AS_COUNT},
     {"expert_shared_feed_forward_length", "shared_expert_intermediate_size",
-     "shared_expert_intermediate_size"},
-    {"expert_shared_count", "n_shared_experts", "n_shared_experts"},
-    {"attention.causal", "is_decoder", "is_decoder"},
+     "shared_expert_intermediate_size", AS_SAID},
+    {"expert_shared_count", "n_shared_experts", "n_shared_experts", AS_SAID},
+    {"attention.causal", "is_decoder", "is_decoder", AS_SAID},
 };
 
 /* Numbers of special tokens, in config.json. */
@@ -172,6 +179,20 @@ static void tell_pairs(wb__teller *teller)
     }
 }
 
+/* JSON has 8 and 8.0 for the same number. */
+static wb__fact fact_as(wanted as, wb__fact fact)
+{
+    bool is_whole = fact.type == WB__FACT_UINT || fact.type == WB__FACT_INT;
+    if (as == AS_REAL && is_whole) {
+        fact.type = WB__FACT_REAL;
+    } else if (as == AS_COUNT && fact.type == WB__FACT_REAL && fact.real >= 0 &&
+               fact.real <= UINT32_MAX && fact.real == floor(fact.real)) {
+        fact.type = WB__FACT_UINT;
+        fact.number = (uint64_t)fact.real;
+    }
+    return fact;
+}
+
 static void tell_facts(wb__teller *teller)
 {
     char key[128];
@@ -181,7 +202,7 @@ static void tell_facts(wb__teller *teller)
             wb__fact fact = wb__fact_by_key(teller->facts, prefix, facts[i].key);
             wb__tell_fact(teller, facts[i].json, &fact);
         } else {
-            wb__fact fact = wb__fact_by_path(teller->facts, facts[i].paths);
+            wb__fact fact = fact_as(facts[i].as, wb__fact_by_path(teller->facts, facts[i].paths));
             prefixed(teller, facts[i].key, key, sizeof key);
             wb__tell_fact(teller, key, &fact);
         }

@@ -37,6 +37,13 @@ same(keys, scaling__type="linear", scaling__factor=8)
 keys, told, _ = convert("gemma3", {"rope_parameters": {"full_attention": {"rope_type": "yarn", **yarn}, "sliding_attention": {}}})
 same(keys, scaling__type="yarn", scaling__factor=4, scaling__original_context_length=32)
 assert not told, told
+# llama.cpp loads only a factor that is f32 and a length that is u32, whichever way JSON writes them.
+for factor, length in (4, 32), (4.0, 32.0):
+    keys, told, _ = convert("qwen3", {"rope_scaling": {"type": "yarn", "factor": factor, "original_max_position_embeddings": length}})
+    same(keys, scaling__factor=4, scaling__original_context_length=32)
+    raw = pathlib.Path("out.gguf").read_bytes()
+    for key, type in (b"scaling.factor", 6), (b"scaling.original_context_length", 4):
+        assert raw[raw.index(key) + len(key)] == type, (factor, length, key)
 # Layers with a sliding window are stretched by nobody who reads GGUF.
 for full in {"rope_theta": 1e6}, {"rope_theta": 1e6, "rope_type": "linear", "factor": 3.0}:
     keys, told, _ = convert("gemma3", {"rope_parameters": {"full_attention": full, "sliding_attention":
