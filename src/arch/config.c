@@ -155,6 +155,7 @@ static void derive_axis(const maker *m, int field, const wb__kind *kind, uint32_
         set_count(m, field, kind->shape[axis], WB_ORIGIN_DERIVED);
 }
 
+/* The same of a tensor by its name, if it has as many dimensions. */
 static void derive_size(const maker *m, int field, const char *canonical, uint32_t axis,
                         uint32_t rank)
 {

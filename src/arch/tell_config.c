@@ -80,6 +80,12 @@ static const struct {
      "rope_parameters/full_attention/original_max_position_embeddings|"
      "original_max_position_embeddings",
      AS_COUNT},
+    {"rope.scaling.yarn_beta_fast", "rope_scaling.beta_fast",
+     "rope_scaling/beta_fast|rope_parameters/beta_fast|rope_parameters/full_attention/beta_fast",
+     AS_REAL},
+    {"rope.scaling.yarn_beta_slow", "rope_scaling.beta_slow",
+     "rope_scaling/beta_slow|rope_parameters/beta_slow|rope_parameters/full_attention/beta_slow",
+     AS_REAL},
     {"expert_shared_feed_forward_length", "shared_expert_intermediate_size",
      "shared_expert_intermediate_size", AS_SAID},
     {"expert_shared_count", "n_shared_experts", "n_shared_experts", AS_SAID},

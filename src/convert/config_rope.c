@@ -1,6 +1,6 @@
 /*
  * rope_scaling of a config.json that is made of a GGUF file's key-values, where it is not in these: what Llama 3 and Phi 3
- * do to frequencies, which GGUF has as tensors.
+ * do to frequencies, which GGUF has as tensors; and whether what is in them is a rope_scaling that transformers takes.
  */
 #include <math.h>
 

@@ -4,6 +4,7 @@
  */
 #include <float.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
 #include "convert/convert.h"
@@ -183,6 +184,31 @@ static wb_status add_longrope(wb_conversion *plan, wb__context *context)
                : wb__plan_add_made(plan, context, "rope_factors_short.weight", shorter, n);
 }
 
+/* ---- YaRN ---- */
+
+/* What attention is multiplied with for a stretch by `factor`: of weight 1 by YaRN's paper, of others by DeepSeek's models. */
+static double attention_of(double factor, double weight)
+{
+    return factor > 1 ? 0.1 * weight * log(factor) + 1 : 1;
+}
+
+/* What attention is multiplied with, as transformers has it: llama.cpp takes what the paper says, and knows no other. */
+static wb_status check_attention(wb_conversion *plan, wb__context *context)
+{
+    double factor = real_of(plan, "factor", 1);
+    double mscale = real_of(plan, "mscale", 0), all = real_of(plan, "mscale_all_dim", 0);
+    double usual = attention_of(factor, 1), said = usual;
+    if (mscale != 0 && all != 0)
+        said = attention_of(factor, mscale) / attention_of(factor, all);
+    said = real_of(plan, "attention_factor", said);
+    if (fabs(said - usual) <= 1e-3 * usual) /* as it was rounded */
+        return WB_OK;
+    return warn(plan, context, plan->stretch->said,
+                "config.json multiplies attention with another factor than 0.1 ln(factor) + 1 "
+                "(attention_factor, or mscale and mscale_all_dim), which GGUF has no word for: "
+                "llama.cpp takes that one, and its answers differ");
+}
+
 /* ---- all of it ---- */
 
 /* llama.cpp rotates layers that see a window as they were trained, whatever it does to the others. */
@@ -209,6 +235,8 @@ static wb_status tell_stretch(wb_conversion *plan, wb__context *context)
     if (plan->stretch == NULL)
         return warn(plan, context, said,
                     "GGUF has no word for this way of stretching RoPE: " WRONG);
+    if (strcmp(said, "yarn") == 0)
+        return check_attention(plan, context);
     if (plan->stretch->family == NULL)
         return WB_OK;
     return plan->stretch->word == NULL ? add_llama3(plan, context) : add_longrope(plan, context);
@@ -235,6 +263,9 @@ bool wb__plan_rope_keeps(const wb_conversion *plan, wb__str rest)
 {
     bool is_length = wb__str_equal(rest, WB__STR("original_context_length"));
     bool is_phi3 = is_family(plan, "phi3");
-    return wb__plan_rope_word(plan) != NULL ||
+    const char *word = wb__plan_rope_word(plan);
+    if (wb__str_starts_with(rest, WB__STR("yarn_")))
+        return word != NULL && strcmp(word, "yarn") == 0;
+    return word != NULL ||
            (is_length && (is_phi3 || (plan->stretch != NULL && plan->stretch->family != NULL)));
 }

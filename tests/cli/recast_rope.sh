@@ -1,6 +1,6 @@
 # What config.json says of RoPE goes into GGUF wherever it stands, and what has no word there is told.
 python3 -B - "$DATA/twins" <<'P'
-import json, os, pathlib, shutil, subprocess, sys
+import json, math, os, pathlib, shutil, subprocess, sys
 twins = pathlib.Path(sys.argv[1])
 
 def wb(*args):
@@ -138,6 +138,22 @@ for type, factor, want, warns in (
     got, told = back(length, *given)
     assert (got and (got["rope_type"], got["factor"])) == (want and (want, factor)), (type, factor, got)
     assert bool(told) == warns and all("stretching RoPE" in t for t in told), (type, factor, told)
+# Where YaRN begins and ends goes there and back; what it multiplies attention with is llama.cpp's affair.
+betas = {"beta_fast": 16, "beta_slow": 2.5}
+usual = 0.1 * math.log(4) + 1
+for where, more, warns in (
+        (lambda y: {"rope_scaling": y}, {}, False), (lambda y: {"rope_parameters": y}, {"attention_factor": usual}, False),
+        (lambda y: {"rope_parameters": {"full_attention": y}}, {"attention_factor": round(usual, 4)}, False),
+        (lambda y: {"rope_scaling": y}, {"attention_factor": 1.5}, True), (lambda y: {"rope_scaling": y}, {"mscale": 0.7, "mscale_all_dim": 0.7}, True),
+        (lambda y: {"rope_scaling": y}, {"mscale": 0.7}, False)):
+    keys, told, _ = convert("qwen3", where({"rope_type": "yarn", **yarn, **betas, **more}))
+    same(keys, scaling__type="yarn", scaling__yarn_beta_fast=16, scaling__yarn_beta_slow=2.5)
+    raw = pathlib.Path("out.gguf").read_bytes()
+    assert raw[raw.index(b"yarn_beta_fast") + len(b"yarn_beta_fast")] == 6  # f32
+    assert [f["severity"] for f in told] == ["warning"] * warns and all("attention_factor" in f["message"] for f in told), (more, told)
+    assert back() == ({"rope_type": "yarn", **yarn, **betas}, []), back()
+keys, _, _ = convert("qwen3", {"rope_scaling": {"type": "linear", "factor": 2.0, **betas}})
+same(keys, scaling__type="linear", scaling__yarn_beta_fast=None)
 # Only with the tokens of Phi 3 is a model called so: llama.cpp does not load others of that name.
 def name_of(tokens, fallback=True):
     shutil.rmtree("in", ignore_errors=True)
