@@ -60,15 +60,16 @@ static bool parse(const uint8_t *bytes, size_t n, journal *out)
     if (n < FIXED + CHECK || memcmp(bytes, magic, MAGIC) != 0 ||
         wb__load_le64(bytes + n - CHECK) != checksum(bytes, n - CHECK))
         return false;
-    size_t rest = n - FIXED - CHECK;
-    uint64_t before = wb__load_le64(bytes + 24);
+    uint64_t rest = n - FIXED - CHECK, before = wb__load_le64(bytes + 24);
     out->length = wb__load_le64(bytes + 8);
     out->inserted = wb__load_le64(bytes + 16);
+    if (before > rest / 2 || out->inserted != rest - 2 * before || before > out->length ||
+        out->length > (uint64_t)INT64_MAX - rest)
+        return false;
     out->n = (size_t)before;
     out->before = bytes + FIXED;
     out->after = out->before + out->n;
-    return before <= rest && before <= out->length && out->length <= INT64_MAX - rest &&
-           rest - before >= before && out->inserted == rest - before - before;
+    return true;
 }
 
 /* 0, or errno. */
