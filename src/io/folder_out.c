@@ -83,8 +83,11 @@ char *wb__folder_there(const wb_allocator *allocator, const char *path)
 {
     struct stat st;
     char *at = wb__path_join(allocator, "", wb__path_folder(path));
-    while (at != NULL && lstat(at, &st) != 0 && errno == ENOENT && strcmp(at, ".") != 0) {
-        char *above = wb__path_join(allocator, "", wb__path_folder(at));
+    while (at != NULL && lstat(at, &st) != 0 && errno == ENOENT) {
+        wb__str folder = wb__path_folder(at);
+        if (wb__str_equal(folder, wb__str_from(at, SIZE_MAX)))
+            break; /* "/", or "." */
+        char *above = wb__path_join(allocator, "", folder);
         wb__free(allocator, at, strlen(at) + 1);
         at = above;
     }
