@@ -84,7 +84,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_strings(&tokenizer.tokens);
     check_strings(&tokenizer.merges);
     if (tokenizer.model != NULL)
-        CHECK(tokenizer.capacity == tokenizer.tokens.count);
+        CHECK(tokenizer.capacity >= tokenizer.tokens.count); /* those without a row are left out */
     for (int i = 0; i < WB__SPECIALS; i++)
         CHECK(tokenizer.special[i] < 0 || tokenizer.tokens.count == 0 ||
               (uint64_t)tokenizer.special[i] < tokenizer.tokens.count);
