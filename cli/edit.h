@@ -15,8 +15,7 @@ typedef struct edit_value {
     text strings;
     void *items;
     size_t *lens;
-    bool
-        of_numbers; /* it is an array of numbers, and none of the types that are guessed holds them all */
+    bool of_numbers; /* an array of numbers, all of which no type that is guessed holds */
 } edit_value;
 
 /* A model when some edits are carried out: what they did to a key tells the type it has. */

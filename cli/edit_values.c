@@ -59,8 +59,8 @@ static bool parse_as(const char *typed, wb_value *value)
         value->number = strcmp(typed, "true") == 0;
         return value->number == 1 || strcmp(typed, "false") == 0;
     case WB_META_FLOAT:
-        value->real =
-            strtod(typed, &end); /* ERANGE: infinite, 0, or with fewer digits than it has */
+        value->real = strtod(typed, &end);
+        /* ERANGE: infinite, 0, or with fewer digits than it has */
         return end != typed && *end == '\0' &&
                (errno == 0 || (isfinite(value->real) && value->real != 0)) &&
                edit_fits_float(value->real, value->bits);

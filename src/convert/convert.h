@@ -113,9 +113,8 @@ struct wb_conversion {
     bool strict, replace, feb2026, resume;
     uint64_t input_scales; /* how many scales of activations the result has a place for */
     bool whole;            /* the one GGUF file of the model as it is */
-    const struct wb__stretch
-        *stretch; /* GGUF of config.json: of RoPE; NULL: none that it is told */
-    char *store;  /* Ollama: a copy; NULL: that of the environment */
+    const struct wb__stretch *stretch; /* of RoPE, for GGUF; NULL: none that it is told */
+    char *store;                       /* Ollama: a copy; NULL: that of the environment */
     uint64_t max_memory;
     uint64_t max_shard;
     uint32_t file_type; /* GGUF: general.file_type */

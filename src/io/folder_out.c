@@ -94,6 +94,16 @@ char *wb__folder_there(const wb_allocator *allocator, const char *path)
     return at;
 }
 
+int wb__folder_look(const char *path)
+{
+    struct stat st;
+    if (stat(path, &st) != 0)
+        return errno;
+    if (!S_ISDIR(st.st_mode))
+        return ENOTDIR;
+    return faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS) != 0 ? errno : 0;
+}
+
 /* ---- what a former run left ---- */
 
 static bool is_ours(int fd)
@@ -115,16 +125,6 @@ int wb__file_take_up(int folder, const char *name, mode_t mode, int *fd)
     (void)unlinkat(folder, name, 0);
     *fd = openat(folder, name, flags | O_CREAT | O_EXCL, mode);
     return *fd >= 0 ? 0 : errno;
-}
-
-int wb__folder_look(const char *path)
-{
-    struct stat st;
-    if (stat(path, &st) != 0)
-        return errno;
-    if (!S_ISDIR(st.st_mode))
-        return ENOTDIR;
-    return faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS) != 0 ? errno : 0;
 }
 
 static wb_status fail_make(wb__context *context, const char *path)

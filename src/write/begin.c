@@ -106,12 +106,12 @@ static wb_status check_folder(wb__context *context, wb_writer *writer)
     struct stat st;
     const char *path = writer->folder;
     writer->replaces_folder = false;
-    if (lstat(path, &st) != 0 && errno != ENOENT) {
+    if (lstat(path, &st) != 0) {
+        if (errno == ENOENT)
+            return WB_OK;
         context->file = path;
         return wb__fail_os(context, errno, "cannot look at the output");
     }
-    if (lstat(path, &st) != 0)
-        return WB_OK;
     if (!(writer->flags & WB_WRITE_FORCE) || !S_ISDIR(st.st_mode))
         return fail_target(context, path, WB__FINDING_WRITE_EXISTS,
                            S_ISDIR(st.st_mode) ? "the folder is there already"

@@ -72,16 +72,22 @@ static bool parse(const uint8_t *bytes, size_t n, journal *out)
     return true;
 }
 
+/* Whether the file has the room that is made for the new header. */
+static bool is_longer(const journal *from, uint64_t bytes)
+{
+    return bytes == from->length + from->inserted;
+}
+
 /* 0, or errno. */
 static int undo(int fd, const journal *from)
 {
     struct stat st;
     if (fstat(fd, &st) != 0)
         return errno;
-    if ((uint64_t)st.st_size != from->length &&
-        (uint64_t)st.st_size != from->length + from->inserted)
+    bool longer = is_longer(from, (uint64_t)st.st_size);
+    if (!longer && (uint64_t)st.st_size != from->length)
         return EINVAL; /* somebody else has been at it */
-    if (from->inserted != 0 && (uint64_t)st.st_size == from->length + from->inserted &&
+    if (from->inserted != 0 && longer &&
         fallocate(fd, FALLOC_FL_COLLAPSE_RANGE, 0, (off_t)from->inserted) != 0)
         return errno;
     int os_error = from->inserted == 0 ? 0 : wb__write_sync(fd);
@@ -95,11 +101,6 @@ static wb_status fail_undo(wb__context *context, const char *path, int os_error)
     context->file = path;
     return wb__fail(context, WB_ERROR_IO, WB__FINDING_EDIT_HALF, WB_NO_OFFSET, WB__STR(""),
                     "an edit of the file was broken off and cannot be undone (error %d)", os_error);
-}
-
-static bool is_longer(const journal *from, uint64_t bytes)
-{
-    return bytes == from->length + from->inserted;
 }
 
 /* Whether the n bytes in front of the data, or with the room made for them, are what an edit left. */
