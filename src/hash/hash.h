@@ -15,7 +15,7 @@
 
 #include <stdatomic.h>
 
-#include "digest/sha256.h"
+#include "crypto/sha256.h"
 #include "values/values.h"
 
 #define WB__CHUNK_BYTES ((uint64_t)1 << 20)

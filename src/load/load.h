@@ -18,7 +18,7 @@
 #include <pthread.h>
 
 #include "core/clock.h"
-#include "digest/sha256.h"
+#include "crypto/sha256.h"
 #include "io/ring.h"
 #include "model/order.h"
 #include "open/open.h"

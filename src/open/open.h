@@ -10,7 +10,7 @@
 
 #include "bundles/bundle.h"
 #include "core/core.h"
-#include "digest/sha256.h"
+#include "crypto/sha256.h"
 #include "formats/format.h"
 #include "io/io.h"
 #include "model/model.h"

@@ -21,7 +21,7 @@
 
 #include "core/core.h"
 #include "core/crc32.h"
-#include "digest/sha256.h"
+#include "crypto/sha256.h"
 #include "formats/format.h"
 #include "io/io.h"
 #include "io/sink.h"

@@ -7,7 +7,7 @@
 #include "support.h"
 
 #include "cpu/cpu.h"
-#include "digest/libcrypto.h"
+#include "crypto/libcrypto.h"
 #include "hash/hash.h"
 
 static void hex(const uint8_t digest[WB_DIGEST_BYTES], char text[65])

@@ -7,7 +7,7 @@
 
 #include <pthread.h>
 
-#include "digest/sha256.h"
+#include "crypto/sha256.h"
 #include "io/ring.h"
 #include "open/open.h"
 

@@ -1,4 +1,4 @@
-#include "digest/sha256.h"
+#include "crypto/sha256.h"
 
 /* FIPS 180-4, 4.2.2: the first 32 bits of the fractional parts of the cube roots of primes. */
 const uint32_t wb__sha256_constants[64] __attribute__((aligned(16))) = {

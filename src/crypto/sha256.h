@@ -1,5 +1,5 @@
 /*
- * digest/sha256.h: SHA-256 (FIPS 180-4), of two streams at a time or of one.
+ * crypto/sha256.h: SHA-256 (FIPS 180-4), of two streams at a time or of one.
  *
  * One stream cannot use a processor: each round waits for the one before. Two streams side by side,
  * their rounds taking turns, take little more time than one. So a lane is a stream, and compressing

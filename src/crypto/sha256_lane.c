@@ -1,7 +1,7 @@
-#include "digest/sha256.h"
+#include "crypto/sha256.h"
 
 #include "cpu/cpu.h"
-#include "digest/libcrypto.h"
+#include "crypto/libcrypto.h"
 
 /* FIPS 180-4, 5.3.3. */
 static const wb__sha256_state initial = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,

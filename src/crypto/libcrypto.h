@@ -1,11 +1,11 @@
 /*
- * digest/libcrypto.h: SHA-256 by OpenSSL's libcrypto, which is looked for when it is first needed, so
+ * crypto/libcrypto.h: SHA-256 by OpenSSL's libcrypto, which is looked for when it is first needed, so
  * that neither building nor opening a model depends on it.
  */
 #ifndef WB_DIGEST_LIBCRYPTO_H
 #define WB_DIGEST_LIBCRYPTO_H
 
-#include "digest/sha256.h"
+#include "crypto/sha256.h"
 
 typedef struct wb__libcrypto_sha256 wb__libcrypto_sha256;
 

@@ -5,7 +5,7 @@
  * time. Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, SHA256RNDS2.
  */
 #include "cpu/cpu.h"
-#include "digest/sha256.h"
+#include "crypto/sha256.h"
 
 #if WB__X86
 

@@ -1,4 +1,4 @@
-#include "digest/libcrypto.h"
+#include "crypto/libcrypto.h"
 
 #include <dlfcn.h>
 
