@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "core/hash.h"
+#include "core/siphash.h"
 
 #define MERGES_MAX ((size_t)1 << 26)
 

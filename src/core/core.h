@@ -22,7 +22,7 @@
 #include "core/crc32.h"
 #include "core/cursor.h"
 #include "core/endian.h"
-#include "core/hash.h"
+#include "core/siphash.h"
 #include "core/memory.h"
 #include "core/text.h"
 #include "weighbridge.h"

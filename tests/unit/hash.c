@@ -1,5 +1,5 @@
 /*
- * core/hash.h. The expected values are Python's, which hashes bytes with SipHash-1-3: with
+ * core/siphash.h. The expected values are Python's, which hashes bytes with SipHash-1-3: with
  * PYTHONHASHSEED=0 the key is zero, with 1 and 77 it is made of that number (bits 16 to 23 of
  * x = x * 214013 + 2531011, a byte each); the data are the first n bytes of 0, 1, 2, …:
  *
@@ -7,7 +7,7 @@
  */
 #include "support.h"
 
-#include "core/hash.h"
+#include "core/siphash.h"
 
 static const struct vector {
     uint64_t key[2];

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE /* getrandom */
-#include "core/hash.h"
+#include "core/siphash.h"
 
 #include <sys/random.h>
 #include <time.h>

@@ -1,5 +1,5 @@
 /*
- * core/hash.h: a keyed hash for names that strangers choose.
+ * core/siphash.h: a keyed hash for names that strangers choose.
  *
  * A file with 100,000 names that all fall into one slot of an unkeyed table takes minutes to open.
  * With a secret key, drawn anew for each model, nobody can prepare such a file.
