@@ -1,4 +1,4 @@
-/* What killed writers leave, and who removes it: io/claim.c. */
+/* What killed writers leave, and who removes it: io/write_claim.c. */
 #include "support.h"
 #include "weighbridge/experimental.h"
 
