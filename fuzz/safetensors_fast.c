@@ -8,7 +8,7 @@
  * and the file is said to be as long as the tensors ask for, since no reader touches their bytes.
  */
 #include "core/core.h"
-#include "formats/safetensors/reader.h"
+#include "formats/safetensors/safetensors_reader.h"
 #include "support/fuzz.h"
 
 typedef struct reading {

@@ -16,7 +16,7 @@
 #define WB_FORMATS_FORMAT_H
 
 #include "core/core.h"
-#include "formats/out.h"
+#include "formats/output_layout.h"
 #include "model/model.h"
 
 #define WB__BID_SURE 50                      /* a lower bid gives way to the file's extension */

@@ -1,5 +1,5 @@
 /*
- * Values of metadata, from the caller and from models, in the form of formats/out.h.
+ * Values of metadata, from the caller and from models, in the form of formats/output_layout.h.
  */
 #include "write/write.h"
 

@@ -198,7 +198,7 @@ wb_status wb__extras_write(wb__context *context, wb_writer *writer);
 
 /* ---- value.c ---- */
 
-/* Appends the value, in the form of formats/out.h, and stores its tag. */
+/* Appends the value, in the form of formats/output_layout.h, and stores its tag. */
 wb_status wb__value_put(wb__context *context, wb__buffer *out, wb__str key, const wb_value *value,
                         uint32_t *tag);
 wb_status wb__value_put_meta(wb__context *context, wb__buffer *out, const wb__model *model,

@@ -7,7 +7,7 @@
 
 #include "core/core.h"
 #include "cpu/cpu.h"
-#include "formats/safetensors/reader.h"
+#include "formats/safetensors/safetensors_reader.h"
 #include "gguf_build.h"
 #include "json/tree.h"
 

@@ -2,7 +2,7 @@
 #ifndef WB_FORMATS_SAFETENSORS_FAST_TYPES_H
 #define WB_FORMATS_SAFETENSORS_FAST_TYPES_H
 
-#include "formats/safetensors/reader.h"
+#include "formats/safetensors/safetensors_reader.h"
 
 #if defined(__GNUC__)
 #define FAST_APART __attribute__((noinline))

@@ -6,7 +6,7 @@
  * Files as writers write them are in order already, which decoding has seen. For all others the
  * tensors are sorted.
  */
-#include "formats/safetensors/reader.h"
+#include "formats/safetensors/safetensors_reader.h"
 #include "model/order.h"
 
 /* Where a kind has a fault its bytes may be "negative"; the sum in wb__tensor_end undoes that. */

@@ -1,4 +1,4 @@
-#include "formats/safetensors/reader.h"
+#include "formats/safetensors/safetensors_reader.h"
 
 static int bid(const wb__head *head)
 {

@@ -4,7 +4,7 @@
  * after one look at the last tensor, and for all others the tensors are sorted. What the
  * specification allows and ggml refuses is a warning.
  */
-#include "formats/gguf/reader.h"
+#include "formats/gguf/gguf_reader.h"
 #include "model/order.h"
 
 static wb_status fail_extent(wb__gguf_reader *reader, size_t tensor)

@@ -1,5 +1,5 @@
 /*
- * formats/gguf/types.h: ggml's numbers for the types of tensors that are no wb_dtype any more.
+ * formats/gguf/gguf_types.h: ggml's numbers for the types of tensors that are no wb_dtype any more.
  */
 #ifndef WB_FORMATS_GGUF_TYPES_H
 #define WB_FORMATS_GGUF_TYPES_H

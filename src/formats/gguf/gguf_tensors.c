@@ -1,8 +1,8 @@
 /*
  * The tensors: name, shape, type, offset.
  */
-#include "formats/gguf/reader.h"
-#include "formats/gguf/types.h"
+#include "formats/gguf/gguf_reader.h"
+#include "formats/gguf/gguf_types.h"
 
 #define DTYPE_END 96 /* wb_dtype numbers below are ggml's */
 

@@ -11,7 +11,7 @@
  * string. After a wrong guess a stretch is walked in one lane, so that a file that makes all of them
  * wrong gains nothing by it.
  */
-#include "formats/gguf/reader.h"
+#include "formats/gguf/gguf_reader.h"
 
 #define LANES 4 /* as walk() has them */
 #define LANE_BYTES 4096

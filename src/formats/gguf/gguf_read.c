@@ -1,4 +1,4 @@
-#include "formats/gguf/reader.h"
+#include "formats/gguf/gguf_reader.h"
 
 static const char magic[WB__GGUF_MAGIC_BYTES] = {'G', 'G', 'U', 'F'};
 static const char magic_reversed[WB__GGUF_MAGIC_BYTES] = {'F', 'U', 'G', 'G'};

@@ -1,4 +1,4 @@
-#include "formats/out.h"
+#include "formats/output_layout.h"
 
 wb_status wb__out_check(wb__context *context, const wb__out_file *file)
 {

@@ -1,5 +1,5 @@
 /*
- * formats/out.h: one file that is to be written.
+ * formats/output_layout.h: one file that is to be written.
  *
  * Metadata comes as values in one piece of memory each: a tag, and behind it what GGUF has behind a
  * type, little-endian. That is the richest form any format knows; others take what they can hold.

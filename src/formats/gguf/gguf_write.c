@@ -5,7 +5,7 @@
  * general.alignment follows from `alignment`: it is written where that is not the default, and
  * corrected where it stands among the entries.
  */
-#include "formats/gguf/reader.h"
+#include "formats/gguf/gguf_reader.h"
 
 typedef struct gguf_writer {
     wb__context *context;

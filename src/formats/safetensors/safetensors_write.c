@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "formats/safetensors/reader.h"
+#include "formats/safetensors/safetensors_reader.h"
 #include "model/filler.h"
 
 /* As serde_json writes it: bytes above 0x7E as they are. */

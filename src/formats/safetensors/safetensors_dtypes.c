@@ -1,4 +1,4 @@
-#include "formats/safetensors/reader.h"
+#include "formats/safetensors/safetensors_reader.h"
 
 /*
  * A header can name another dtype with every tensor, so that a comparison of lengths comes first.

@@ -6,7 +6,7 @@
  * array and of all that it lies in (reader->owed), before memory is taken for it. A tree thus takes
  * at most sizeof(wb__array) for every WB__GGUF_ARRAY_MIN bytes of the file, however it is nested.
  */
-#include "formats/gguf/reader.h"
+#include "formats/gguf/gguf_reader.h"
 
 static const wb__gguf_type types[] = {
     {WB_META_UINT, 1},   {WB_META_INT, 1},   {WB_META_UINT, 2},  {WB_META_INT, 2},

@@ -1,4 +1,4 @@
-#include "formats/gguf/types.h"
+#include "formats/gguf/gguf_types.h"
 
 #include <stddef.h>
 

@@ -1,7 +1,7 @@
 /*
  * The metadata entries: keys, scalars, and what a few keys mean to a reader.
  */
-#include "formats/gguf/reader.h"
+#include "formats/gguf/gguf_reader.h"
 
 /* ---- keys ---- */
 

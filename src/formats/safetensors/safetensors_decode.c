@@ -4,7 +4,7 @@
  * The official library checks the whole header for UTF-8 before it parses any JSON. We check as we
  * go; to name the same cause, decoding that stops early looks through what is left for bad UTF-8.
  */
-#include "formats/safetensors/reader.h"
+#include "formats/safetensors/safetensors_reader.h"
 
 static wb__str no_name(void)
 {
