@@ -2,8 +2,8 @@
  * config.json: names the family, fills a config, is told as metadata. Whatever the text says,
  * numbers that follow from others follow, what is absent is 0, and a second reading gives the same.
  */
-#include "arch/config.h"
-#include "arch/tell.h"
+#include "arch/model_config.h"
+#include "arch/derive_meta.h"
 #include "support/fuzz.h"
 
 static void check_config(const wb_config *c)

@@ -12,7 +12,7 @@
 #ifndef WB_ARCH_ROW_ORDER_H
 #define WB_ARCH_ROW_ORDER_H
 
-#include "arch/names.h"
+#include "arch/canonical_names.h"
 #include "weighbridge.h"
 
 typedef struct wb__row_order {

@@ -1,6 +1,6 @@
 /*
  * The key-values of a GGUF file that is made: those of a GGUF file go over as they are; of a folder
- * they are what the one view of metadata says under GGUF's keys (arch/tell.h), but for what would
+ * they are what the one view of metadata says under GGUF's keys (arch/derive_meta.h), but for what would
  * mean something else to llama.cpp.
  */
 #include <math.h>

@@ -9,7 +9,7 @@
 #ifndef WB_OPEN_INSIGHT_H
 #define WB_OPEN_INSIGHT_H
 
-#include "arch/config.h"
+#include "arch/model_config.h"
 #include "open/open.h"
 
 typedef struct wb__insight {

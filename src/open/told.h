@@ -7,7 +7,7 @@
 #ifndef WB_OPEN_TOLD_H
 #define WB_OPEN_TOLD_H
 
-#include "arch/tell.h"
+#include "arch/derive_meta.h"
 #include "open/insight.h"
 
 typedef struct wb__told {

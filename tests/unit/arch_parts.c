@@ -5,10 +5,10 @@
 #include "support.h"
 
 #include "arch/family.h"
-#include "arch/pattern.h"
+#include "arch/name_pattern.h"
 #include "arch/quantization.h"
 #include "arch/row_order.h"
-#include "arch/strings.h"
+#include "arch/string_arrays.h"
 
 /* ---- quantization ---- */
 

@@ -1,8 +1,8 @@
 /*
- * arch/config.h: the config.json of published models of every family. The facts are those their
+ * arch/model_config.h: the config.json of published models of every family. The facts are those their
  * makers publish; the texts hold what such a file says and this library reads.
  */
-#include "arch/config.h"
+#include "arch/model_config.h"
 
 #include "unit.h"
 

@@ -1,7 +1,7 @@
-/* arch/names.h, open/view.c, open/verify_meaning.c: canonical names, experts, what is missing. */
+/* arch/canonical_names.h, open/view.c, open/verify_meaning.c: canonical names, experts, what is missing. */
 #include "support.h"
 
-#include "arch/pattern.h"
+#include "arch/name_pattern.h"
 
 #include <pthread.h>
 

@@ -1,5 +1,5 @@
 /* From tokenizer.json: the vocabulary, and the added tokens put among it. */
-#include "arch/tokenizer/maker.h"
+#include "arch/tokenizer/tokenizer_make.h"
 #include "arch/tokenizer/pretokenizer.h"
 
 /* By number: the kind of each added token, 0 for all others. */

@@ -1,5 +1,5 @@
 /* From vocab.txt, a token a line. */
-#include "arch/tokenizer/maker.h"
+#include "arch/tokenizer/tokenizer_make.h"
 
 static bool is_control(wb__str word)
 {

@@ -1,5 +1,5 @@
 /* From tokenizer.model, the pieces of SentencePiece, some of which added tokens replace. */
-#include "arch/tokenizer/maker.h"
+#include "arch/tokenizer/tokenizer_make.h"
 
 /* An added token takes the place of a piece. */
 typedef struct replacement {

@@ -1,6 +1,6 @@
 /* The merges of tokenizer.json, pairs or texts with a space between. */
 #include "arch/tokenizer/plain.h"
-#include "arch/tokenizer/reader.h"
+#include "arch/tokenizer/tokenizer_reader.h"
 
 /* As llama.cpp has them: parted by a space, and a space within a part as U+0120, "Ġ". */
 static bool add_pair(wb__strings *merges, wb__str a, wb__str b)

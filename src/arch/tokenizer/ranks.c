@@ -2,7 +2,7 @@
  * A tokenizer that merges by rank, as one that merges by score: minus the number of the first merge
  * that makes a token. What no merge makes comes after all that one does.
  */
-#include "arch/tokenizer/maker.h"
+#include "arch/tokenizer/tokenizer_make.h"
 
 /* Tokens by their text, the first of equal ones, while merges are looked up. */
 typedef struct token_index {

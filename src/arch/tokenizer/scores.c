@@ -1,6 +1,6 @@
 /* The vocabulary of Unigram in tokenizer.json: a list of texts and scores. */
 #include "arch/tokenizer/plain.h"
-#include "arch/tokenizer/reader.h"
+#include "arch/tokenizer/tokenizer_reader.h"
 
 static inline bool keep_score(wb__tokenizer_json *file, size_t number, float score)
 {

@@ -13,7 +13,7 @@
 #ifndef WB_ARCH_TOKENIZER_H
 #define WB_ARCH_TOKENIZER_H
 
-#include "arch/tokenizer/file.h"
+#include "arch/tokenizer/tokenizer_file.h"
 #include "arch/tokenizer/sentencepiece.h"
 
 /* Token types, as GGUF has them. */

@@ -1,5 +1,5 @@
 /* Tokens in a row: their types and scores, and what becomes of their texts. */
-#include "arch/tokenizer/maker.h"
+#include "arch/tokenizer/tokenizer_make.h"
 
 #define PAD_SCORE (-10000.0f)    /* of numbers without a token */
 #define WORD_MARK "\xE2\x96\x81" /* U+2581, which stands for a space */

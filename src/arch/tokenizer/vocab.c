@@ -1,6 +1,6 @@
 /* The vocabulary of tokenizer.json: an object of texts and numbers. */
 #include "arch/tokenizer/plain.h"
-#include "arch/tokenizer/reader.h"
+#include "arch/tokenizer/tokenizer_reader.h"
 
 /* A member `"text": number`; returns what follows, or NULL. Numbers of up to nine digits. */
 static inline const uint8_t *take_member(const uint8_t *p, const uint8_t *end, wb__str *text,

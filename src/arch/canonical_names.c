@@ -1,4 +1,4 @@
-#include "arch/names.h"
+#include "arch/canonical_names.h"
 
 /* Where the experts of stacks are, while tensors are gone through. */
 typedef struct stacking {

@@ -1,5 +1,5 @@
 /*
- * arch/tokenizer/file.h: the file tokenizer.json, as the tokenizers library writes it.
+ * arch/tokenizer/tokenizer_file.h: the file tokenizer.json, as the tokenizers library writes it.
  *
  * Nearly all of such a file is the vocabulary and the merges, up to hundreds of thousands of
  * entries that look alike. They are read in one pass, without a node for each; the rest, where the
@@ -15,7 +15,7 @@
 #ifndef WB_ARCH_TOKENIZER_FILE_H
 #define WB_ARCH_TOKENIZER_FILE_H
 
-#include "arch/strings.h"
+#include "arch/string_arrays.h"
 #include "json/tree.h"
 
 /* A token where its text stands. */

@@ -1,5 +1,5 @@
 /*
- * arch/tokenizer/reader.h: the pass through tokenizer.json, for the files it is spread over.
+ * arch/tokenizer/tokenizer_reader.h: the pass through tokenizer.json, for the files it is spread over.
  *
  * The big parts are read in place for as long as they are in the plainest form (plain.h); what is not
  * goes through the JSON parser, entry by entry, so that there is one place that refuses.
@@ -7,7 +7,7 @@
 #ifndef WB_ARCH_TOKENIZER_READER_H
 #define WB_ARCH_TOKENIZER_READER_H
 
-#include "arch/tokenizer/file.h"
+#include "arch/tokenizer/tokenizer_file.h"
 
 /* What is left out of the rest. */
 typedef struct wb__span {

@@ -1,5 +1,5 @@
 /*
- * arch/tell.h: metadata under the keys that other formats would have it under.
+ * arch/derive_meta.h: metadata under the keys that other formats would have it under.
  *
  * A model of config.json is asked for llama.block_count, one of GGUF for num_hidden_layers: what
  * its files say is told again in the words of the other side, and in one list with the scalars of
@@ -9,7 +9,7 @@
 #ifndef WB_ARCH_TELL_H
 #define WB_ARCH_TELL_H
 
-#include "arch/config.h"
+#include "arch/model_config.h"
 #include "arch/tokenizer/tokenizer.h"
 #include "model/model.h"
 

@@ -1,5 +1,5 @@
 /*
- * arch/names.h: the canonical names of a model's tensors.
+ * arch/canonical_names.h: the canonical names of a model's tensors.
  *
  * One pass over the tensors, in which each name is taken apart and looked up once (pattern.h),
  * gives a list of entries, one for each canonical name that the model has, and a table to find them
@@ -9,7 +9,7 @@
 #ifndef WB_ARCH_NAMES_H
 #define WB_ARCH_NAMES_H
 
-#include "arch/pattern.h"
+#include "arch/name_pattern.h"
 #include "model/packed.h"
 
 #define WB__NO_ENTRY UINT32_MAX

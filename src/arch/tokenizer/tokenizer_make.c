@@ -1,4 +1,4 @@
-#include "arch/tokenizer/maker.h"
+#include "arch/tokenizer/tokenizer_make.h"
 
 wb_status wb__token_note(wb__token_maker *m, uint64_t at, const char *file, const char *what)
 {

@@ -1,4 +1,4 @@
-#include "arch/tokenizer/reader.h"
+#include "arch/tokenizer/tokenizer_reader.h"
 
 bool wb__token_fail(wb__token_reader *r)
 {

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "arch/tell.h"
+#include "arch/derive_meta.h"
 
 #define ALL 0u
 #define RMS 1u      /* of families that normalise by the root mean square */

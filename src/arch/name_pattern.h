@@ -1,5 +1,5 @@
 /*
- * arch/pattern.h: from the name of a tensor to the rule that covers it, in one look.
+ * arch/name_pattern.h: from the name of a tensor to the rule that covers it, in one look.
  *
  * A name is taken apart: what wraps the model in a larger one is dropped ("model.",
  * "language_model."), the last word is kept apart if it is "weight" or "bias", and words of digits

@@ -1,4 +1,4 @@
-#include "arch/strings.h"
+#include "arch/string_arrays.h"
 
 static bool grow(wb__strings *strings, size_t n)
 {

@@ -1,5 +1,5 @@
 /*
- * arch/config.h: one config, whatever the files.
+ * arch/model_config.h: one config, whatever the files.
  *
  * Each field is asked of the key-values, then of config.json; what neither has is what the family
  * takes then, and what no family takes follows from other fields or from the tensors.
@@ -7,8 +7,8 @@
 #ifndef WB_ARCH_CONFIG_H
 #define WB_ARCH_CONFIG_H
 
-#include "arch/facts.h"
-#include "arch/names.h"
+#include "arch/model_facts.h"
+#include "arch/canonical_names.h"
 
 /* What the files say the architecture is, empty if nothing; and its family, NULL if it is unknown.
  */

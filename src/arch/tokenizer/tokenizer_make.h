@@ -1,5 +1,5 @@
 /*
- * arch/tokenizer/maker.h: what the ways of making a tokenizer share.
+ * arch/tokenizer/tokenizer_make.h: what the ways of making a tokenizer share.
  *
  * tokenizer.json, tokenizer.model and vocab.txt are a way each (from_json.c, from_pieces.c, from_lines.c).
  * Tokens are appended in the order of their numbers: the text to tokenizer->tokens, type and score

@@ -1,7 +1,7 @@
 /* Tokenizer, chat template and sampling, under the keys of GGUF. */
 #include <stdio.h>
 
-#include "arch/tell.h"
+#include "arch/derive_meta.h"
 
 #define T "tokenizer.ggml."
 

@@ -1,4 +1,4 @@
-#include "arch/facts.h"
+#include "arch/model_facts.h"
 
 #include <float.h>
 

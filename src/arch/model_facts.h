@@ -1,5 +1,5 @@
 /*
- * arch/facts.h: what files say of a model, whether as key-values or as JSON.
+ * arch/model_facts.h: what files say of a model, whether as key-values or as JSON.
  */
 #ifndef WB_ARCH_FACTS_H
 #define WB_ARCH_FACTS_H

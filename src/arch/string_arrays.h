@@ -1,5 +1,5 @@
 /*
- * arch/strings.h: a long list of texts in one block, as token lists are.
+ * arch/string_arrays.h: a long list of texts in one block, as token lists are.
  *
  *     8 bytes  the length times 256, little-endian     the lowest byte, 0, ends the text before
  *     text

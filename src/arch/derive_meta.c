@@ -1,4 +1,4 @@
-#include "arch/tell.h"
+#include "arch/derive_meta.h"
 
 /* Room for what config.json says in itself; of more, as a config made to deceive may have, the rest
  * is not told. */

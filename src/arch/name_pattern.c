@@ -1,4 +1,4 @@
-#include "arch/pattern.h"
+#include "arch/name_pattern.h"
 
 #define MAX_NUMBERS 2
 
