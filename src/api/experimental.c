@@ -2,7 +2,7 @@
 #include "weighbridge/experimental.h"
 
 #include "io/sink.h"
-#include "model/filler.h"
+#include "model/padding_tensor.h"
 #include "open/insight.h"
 #include "open/open.h"
 #include "write/write.h"

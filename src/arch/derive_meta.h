@@ -11,7 +11,7 @@
 
 #include "arch/model_config.h"
 #include "arch/tokenizer/tokenizer.h"
-#include "model/model.h"
+#include "model/catalog.h"
 
 typedef struct wb__teller {
     wb__model *into;

@@ -6,13 +6,13 @@
  *     ...      and 8 zeros behind the last text
  *
  * Every WB__STRINGS_STEP-th text has its offset noted, so that any is a few steps away: it is the form
- * that strings of an array have (model/meta.h), and they become one as they are.
+ * that strings of an array have (model/metadata.h), and they become one as they are.
  */
 #ifndef WB_ARCH_STRINGS_H
 #define WB_ARCH_STRINGS_H
 
 #include "core/core.h"
-#include "model/meta.h"
+#include "model/metadata.h"
 
 #define WB__STRINGS_STEP WB__STRING_STEP
 #define WB__STRINGS_HEAD WB__STRING_HEAD

@@ -15,7 +15,7 @@
 
 #include "core/core.h"
 #include "io/io.h"
-#include "model/model.h"
+#include "model/catalog.h"
 #include "json/json.h"
 
 typedef struct wb__bundle {

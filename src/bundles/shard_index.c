@@ -7,7 +7,7 @@
  */
 #include "bundles/bundle.h"
 #include "io/sink.h"
-#include "model/filler.h"
+#include "model/padding_tensor.h"
 
 /* ---- walking an index ---- */
 

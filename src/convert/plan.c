@@ -5,7 +5,7 @@
  */
 #include "arch/row_order.h"
 #include "convert/lora.h"
-#include "model/filler.h"
+#include "model/padding_tensor.h"
 #include "open/told.h"
 
 #include <inttypes.h>

@@ -17,7 +17,7 @@
 
 #include "core/core.h"
 #include "formats/output_layout.h"
-#include "model/model.h"
+#include "model/catalog.h"
 
 #define WB__BID_SURE 50                      /* a lower bid gives way to the file's extension */
 #define WB__HEAD_BYTES 4096                  /* what a bid may look at */

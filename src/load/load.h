@@ -20,7 +20,7 @@
 #include "core/clock.h"
 #include "crypto/sha256.h"
 #include "io/ring.h"
-#include "model/order.h"
+#include "model/file_order.h"
 #include "open/open.h"
 
 #define WB__LANES_MAX 64u

@@ -21,7 +21,7 @@
 #ifndef WB_MODEL_PACKED_H
 #define WB_MODEL_PACKED_H
 
-#include "model/table.h"
+#include "model/tensor_table.h"
 
 typedef enum wb__scheme {
 #define WB__SCHEME(NAME, name, bits, group) WB__SCHEME_##NAME,

@@ -13,7 +13,7 @@
 #include "crypto/sha256.h"
 #include "formats/format.h"
 #include "io/io.h"
-#include "model/model.h"
+#include "model/catalog.h"
 #include "model/packed.h"
 #include "open/beside.h"
 #include "open/holder.h"

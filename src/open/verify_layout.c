@@ -3,7 +3,7 @@
  * alone, since the one is far apart in the file and the other takes as long as all else that
  * opening does.
  */
-#include "model/order.h"
+#include "model/file_order.h"
 #include "open/open.h"
 
 /* ---- padding ---- */

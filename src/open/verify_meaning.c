@@ -6,7 +6,7 @@
  * A config that is silent about its size judges nothing, and an architecture nobody here knows does
  * not either: those are infos. One finding stands for many of its kind.
  */
-#include "model/filler.h"
+#include "model/padding_tensor.h"
 #include "open/told.h"
 
 typedef struct check {

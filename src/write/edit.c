@@ -2,7 +2,7 @@
 #define _FILE_OFFSET_BITS 64
 #include "write/edit.h"
 #include "bundles/ollama/ollama.h"
-#include "model/order.h"
+#include "model/file_order.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * file begins where the next one would make the last too large, as gguf-split and Hugging Face's
  * tools have it.
  */
-#include "model/filler.h"
+#include "model/padding_tensor.h"
 #include "write/write.h"
 
 /* What counts of a tensor towards the size of its file: gguf-split counts padding too. */

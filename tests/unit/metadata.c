@@ -6,7 +6,7 @@
 
 #include "cpu/cpu.h"
 #include "gguf_build.h"
-#include "model/model.h"
+#include "model/catalog.h"
 
 /* ---- the same key in two files ---- */
 

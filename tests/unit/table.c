@@ -5,7 +5,7 @@
 #include "support.h"
 
 #include "cpu/cpu.h"
-#include "model/model.h"
+#include "model/catalog.h"
 
 typedef struct fixture {
     counter memory;

@@ -5,7 +5,7 @@
  * specification allows and ggml refuses is a warning.
  */
 #include "formats/gguf/gguf_reader.h"
-#include "model/order.h"
+#include "model/file_order.h"
 
 static wb_status fail_extent(wb__gguf_reader *reader, size_t tensor)
 {

@@ -19,7 +19,7 @@
  * https://github.com/ggml-org/ggml/blob/master/docs/gguf.md; the rules and the order in which they
  * are checked stand in docs/format/gguf.md.
  *
- * The header stays where it was read to, in the form that model/meta.h describes: whatever was
+ * The header stays where it was read to, in the form that model/metadata.h describes: whatever was
  * consumed as a number may be overwritten, so the first byte of the number behind a text becomes
  * the NUL that ends it. The reader goes through the header once, and never recurses: an array knows
  * the one it is in.

@@ -1,5 +1,5 @@
 /*
- * Strings of an array: their lengths are rewritten (model/meta.h), and every WB__STRING_STEP-th gets a
+ * Strings of an array: their lengths are rewritten (model/metadata.h), and every WB__STRING_STEP-th gets a
  * mark.
  *
  * A vocabulary has hundreds of thousands, each of which can be found only when the length of the one

@@ -7,7 +7,7 @@
  * tensors are sorted.
  */
 #include "formats/safetensors/safetensors_reader.h"
-#include "model/order.h"
+#include "model/file_order.h"
 
 /* Where a kind has a fault its bytes may be "negative"; the sum in wb__tensor_end undoes that. */
 static wb_status check_tensor(wb__st_reader *reader, size_t tensor, uint64_t expected)

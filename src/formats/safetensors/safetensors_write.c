@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #include "formats/safetensors/safetensors_reader.h"
-#include "model/filler.h"
+#include "model/padding_tensor.h"
 
 /* As serde_json writes it: bytes above 0x7E as they are. */
 static void put_string(wb__buffer *out, wb__str text)

@@ -1,4 +1,4 @@
-#include "model/order.h"
+#include "model/file_order.h"
 
 typedef struct wb__place {
     uint64_t key; /* what is sorted by */

@@ -1,10 +1,10 @@
 /*
- * model/order.h: the tensors of a file in the order of their bytes.
+ * model/file_order.h: the tensors of a file in the order of their bytes.
  */
 #ifndef WB_MODEL_ORDER_H
 #define WB_MODEL_ORDER_H
 
-#include "model/model.h"
+#include "model/catalog.h"
 
 typedef struct wb__order {
     const wb_allocator *allocator;

@@ -1,5 +1,5 @@
 /*
- * model/meta.h: the metadata of a model, one typed view whatever the format.
+ * model/metadata.h: the metadata of a model, one typed view whatever the format.
  *
  * An entry is small, since a hostile header can hold one every nine bytes. Texts and arrays either
  * lie where the header of their file was read to, and are known by their offset in it (the header

@@ -1,4 +1,4 @@
-#include "model/table.h"
+#include "model/tensor_table.h"
 
 void wb__table_init(wb__table *table, const wb_allocator *allocator, uint32_t cpu_features)
 {

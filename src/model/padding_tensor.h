@@ -1,5 +1,5 @@
 /*
- * model/filler.h: tensors that are nothing but room.
+ * model/padding_tensor.h: tensors that are nothing but room.
  *
  * safetensors allows no gaps between tensors. Where they are to be aligned, the writer puts tensors of
  * bytes between them, "__padding__.N". No index names them, and no architecture has them.

@@ -12,8 +12,8 @@
 #define WB_MODEL_MODEL_H
 
 #include "core/core.h"
-#include "model/meta.h"
-#include "model/table.h"
+#include "model/metadata.h"
+#include "model/tensor_table.h"
 
 /* What one file of a set says of itself. */
 typedef struct wb__split {

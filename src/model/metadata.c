@@ -1,6 +1,6 @@
-#include "model/meta.h"
+#include "model/metadata.h"
 
-#include "model/model.h"
+#include "model/catalog.h"
 
 /* ---- an entry ---- */
 

@@ -1,4 +1,4 @@
-#include "model/model.h"
+#include "model/catalog.h"
 
 void wb__model_init(wb__model *model, const wb_allocator *allocator, uint32_t cpu_features)
 {

@@ -1,4 +1,4 @@
-#include "model/filler.h"
+#include "model/padding_tensor.h"
 
 #include "core/text.h"
 

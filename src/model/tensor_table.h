@@ -1,5 +1,5 @@
 /*
- * model/table.h: the tensors of a model, as compact as they can be and still be found at once.
+ * model/tensor_table.h: the tensors of a model, as compact as they can be and still be found at once.
  *
  *   names    all names one after another, each followed by a NUL
  *   records  24 bytes a tensor, in the order of the files
