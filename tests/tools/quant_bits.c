@@ -9,14 +9,14 @@
 #include <string.h>
 
 #include "cpu/cpu.h"
-#include "quant/mlx/kernels.h"
+#include "quant/mlx/mlx_kernels.h"
 #include "quant/quant.h"
 
 #define WB__KERNEL_SET(name) extern const wb__kernel_set wb__kernels_##name;
-#include "quant/sets.def"
+#include "quant/kernel_sets.def"
 #undef WB__KERNEL_SET
 #define WB__MLX_KERNEL_SET(name) extern const wb__mlx_kernels wb__mlx_kernels_##name;
-#include "quant/mlx/sets.def"
+#include "quant/mlx/mlx_kernel_sets.def"
 #undef WB__MLX_KERNEL_SET
 
 #define VALUES 4096
@@ -165,12 +165,12 @@ static void contracted_sets(void)
     if (wb__kernels_##name.count != 0 && runs(wb__kernels_##name.features) &&                      \
         wb__kernels_##name.contracted())                                                           \
         printf("contracted: " #name "\n");
-#include "quant/sets.def"
+#include "quant/kernel_sets.def"
 #undef WB__KERNEL_SET
 #define WB__MLX_KERNEL_SET(name)                                                                   \
     if (runs(wb__mlx_kernels_##name.features) && wb__mlx_kernels_##name.contracted())              \
         printf("contracted: mlx " #name "\n");
-#include "quant/mlx/sets.def"
+#include "quant/mlx/mlx_kernel_sets.def"
 #undef WB__MLX_KERNEL_SET
 }
 

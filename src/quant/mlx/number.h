@@ -7,7 +7,7 @@
 #define WB_QUANT_MLX_NUMBER_H
 
 #include "quant/kernel.h"
-#include "quant/mlx/kernels.h"
+#include "quant/mlx/mlx_kernels.h"
 
 #define WB__FLOAT_INFINITY UINT32_C(0x7F800000)
 #define WB__FLOAT_NAN UINT32_C(0x7FC00000)

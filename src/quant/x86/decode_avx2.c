@@ -11,7 +11,7 @@
 
 WB__CONTRACTION_PROBE(KERNEL)
 
-#include "quant/x86/bytes.h"
+#include "quant/x86/byte_vectors.h"
 
 /* 8 signed bytes as floats. */
 KERNEL static inline __m256 widen_8(bytes_16 q)

@@ -11,7 +11,7 @@
 
 WB__CONTRACTION_PROBE(KERNEL)
 
-#include "quant/x86/bytes.h"
+#include "quant/x86/byte_vectors.h"
 
 /* 16 signed bytes as floats. */
 KERNEL static inline __m512 widen_16(bytes_16 q)

@@ -15,7 +15,7 @@
 
 WB__CONTRACTION_PROBE(KERNEL)
 
-#include "quant/x86/bytes.h"
+#include "quant/x86/byte_vectors.h"
 #include "quant/x86/eights.h"
 
 #include "quant/lanes/encode_search.h"

@@ -1,5 +1,5 @@
 /*
- * quant/x86/bytes.h: 16 and 32 bytes in a register, in the words of the templates (quant/lanes/words.h).
+ * quant/x86/byte_vectors.h: 16 and 32 bytes in a register, in the words of the templates (quant/lanes/words.h).
  * Included after KERNEL has been defined, at least as AVX2 with F16C.
  */
 

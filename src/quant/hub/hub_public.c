@@ -2,7 +2,7 @@
 #include "cpu/cpu.h"
 #include "dtype/dtype.h"
 #include "open/open.h"
-#include "quant/tasks.h"
+#include "quant/codec_tasks.h"
 
 #define TASK_ELEMENTS ((uint64_t)1 << 16)
 

@@ -1,5 +1,5 @@
 /*
- * quant/mlx/kernels.h: the loops over groups, and who does them.
+ * quant/mlx/mlx_kernels.h: the loops over groups, and who does them.
  *
  * decode.c and encode.c prepare what a group needs as floats (its scale and bias, widened and
  * rounded) and leave the elements to these. Each set is a table with the loops it has and NULL for

@@ -1,4 +1,4 @@
-#include "quant/tasks.h"
+#include "quant/codec_tasks.h"
 
 typedef struct cut {
     uint64_t total;

@@ -1,5 +1,5 @@
 /*
- * quant/tasks.h: a range cut into pieces for the executor of a context, or done by the calling thread.
+ * quant/codec_tasks.h: a range cut into pieces for the executor of a context, or done by the calling thread.
  */
 #ifndef WB_QUANT_TASKS_H
 #define WB_QUANT_TASKS_H

@@ -2,17 +2,17 @@
  * Every set of loops there is, the scalar ones first, then those of instruction sets from the
  * narrowest to the widest.
  */
-#include "quant/mlx/kernels.h"
+#include "quant/mlx/mlx_kernels.h"
 
 #include "cpu/cpu.h"
 
 #define WB__MLX_KERNEL_SET(name) extern const wb__mlx_kernels wb__mlx_kernels_##name;
-#include "quant/mlx/sets.def"
+#include "quant/mlx/mlx_kernel_sets.def"
 #undef WB__MLX_KERNEL_SET
 
 static const wb__mlx_kernels *const sets[] = {
 #define WB__MLX_KERNEL_SET(name) &wb__mlx_kernels_##name,
-#include "quant/mlx/sets.def"
+#include "quant/mlx/mlx_kernel_sets.def"
 #undef WB__MLX_KERNEL_SET
 };
 

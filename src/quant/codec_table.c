@@ -6,12 +6,12 @@
 #include "quant/quant.h"
 
 #define WB__KERNEL_SET(name) extern const wb__kernel_set wb__kernels_##name;
-#include "quant/sets.def"
+#include "quant/kernel_sets.def"
 #undef WB__KERNEL_SET
 
 static const wb__kernel_set *const sets[] = {
 #define WB__KERNEL_SET(name) &wb__kernels_##name,
-#include "quant/sets.def"
+#include "quant/kernel_sets.def"
 #undef WB__KERNEL_SET
 };
 
