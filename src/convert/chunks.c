@@ -13,7 +13,7 @@
 #include "convert/repack.h"
 #include "core/endian.h"
 #include "cpu/cpu.h"
-#include "dtype/block.h"
+#include "dtype/dtype_block.h"
 #include "open/stored.h"
 #include "quant/quant.h"
 

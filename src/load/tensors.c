@@ -1,4 +1,4 @@
-#include "dtype/block.h"
+#include "dtype/dtype_block.h"
 #include "load/load.h"
 #include "open/stored.h"
 

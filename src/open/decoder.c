@@ -1,7 +1,7 @@
 #include "open/decoder.h"
 
 #include "cpu/cpu.h"
-#include "dtype/block.h"
+#include "dtype/dtype_block.h"
 
 #define BATCH_ELEMENTS ((uint64_t)64 << 10)
 

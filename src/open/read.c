@@ -2,13 +2,13 @@
  * Reading what a selection selects: runs of elements that lie one behind another in the tensor, in
  * the order of the result. Runs are gathered into a stage of raw elements, which is converted
  * whenever it is full; a run that is large and needs no conversion is read straight into the
- * caller's memory. All of them are made of whole units (dtype/block.h): single elements as a rule,
+ * caller's memory. All of them are made of whole units (dtype/dtype_block.h): single elements as a rule,
  * blocks of quantized types.
  *
  * A buffer holds the part of the file read last. It reads ahead in the direction the runs go,
  * unless they lie so far apart that most of what is read would be thrown away.
  */
-#include "dtype/block.h"
+#include "dtype/dtype_block.h"
 #include "open/decoder.h"
 #include "open/stored.h"
 

@@ -2,7 +2,7 @@
  * Slices: what NumPy's basic indexing selects, as start, count and step for each dimension.
  * https://numpy.org/doc/stable/user/basics.indexing.html
  */
-#include "dtype/block.h"
+#include "dtype/dtype_block.h"
 #include "open/decoder.h"
 #include "open/open.h"
 
@@ -228,7 +228,7 @@ static wb_status check_axes(wb__context *context, const wb_slice *slice, const w
 }
 
 /*
- * True if some run of elements begins or ends within a unit (dtype/block.h): a byte that several
+ * True if some run of elements begins or ends within a unit (dtype/dtype_block.h): a byte that several
  * elements share, or a block. Runs are those that reading makes (read.c). A unit is a power of two
  * of elements, so that places and lengths may wrap.
  */

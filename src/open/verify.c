@@ -2,7 +2,7 @@
  * What an open model shows when its bytes are looked at. Opening has checked the structure already;
  * here the values are read, up to a budget, and counted where they are odd.
  */
-#include "dtype/block.h"
+#include "dtype/dtype_block.h"
 #include "open/stored.h"
 
 #define CHUNK_BYTES ((size_t)1 << 20)

@@ -1,6 +1,6 @@
 #include "provider/fill.h"
 
-#include "dtype/block.h"
+#include "dtype/dtype_block.h"
 
 /* Of stored bytes: what reading passes through unbuffered. */
 #define CHUNK_BYTES WB__STRAIGHT_BYTES

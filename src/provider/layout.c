@@ -16,7 +16,7 @@
  */
 #include "provider/request.h"
 
-#include "dtype/block.h"
+#include "dtype/dtype_block.h"
 
 /* Matrices that are joined one by one: every one takes memory, and a file may claim any number. */
 #define STACK_MAX 65536

@@ -15,7 +15,7 @@
 
 #include <stdio.h>
 
-#include "dtype/block.h"
+#include "dtype/dtype_block.h"
 
 static uint64_t gcd(uint64_t a, uint64_t b)
 {

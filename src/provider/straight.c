@@ -1,6 +1,6 @@
 #include "provider/straight.h"
 
-#include "dtype/block.h"
+#include "dtype/dtype_block.h"
 
 /* Shorter pieces are not worth a request of their own: 40 µs, in which the page cache copies 400 KiB. */
 #define LEAST_BYTES ((uint64_t)1 << 20)

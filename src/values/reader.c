@@ -5,7 +5,7 @@
  * as much of one as WINDOW_MAX allows, and then a head is read twice, once for each of its halves.
  */
 #include "cpu/cpu.h"
-#include "dtype/block.h"
+#include "dtype/dtype_block.h"
 #include "values/values.h"
 
 #define RAW_BYTES ((size_t)64 << 10)    /* stays in the cache until it is converted */

@@ -2,7 +2,7 @@
  * Bytes to their places. What is written is known to the byte, so that nothing is written twice and
  * nothing that was not written can pass for a tensor.
  */
-#include "dtype/block.h"
+#include "dtype/dtype_block.h"
 #include "write/write.h"
 
 #define STAGE_BYTES ((size_t)16 << 10)

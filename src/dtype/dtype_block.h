@@ -1,5 +1,5 @@
 /*
- * dtype/block.h: what an element or a block is made of, as far as the order of bytes and the
+ * dtype/dtype_block.h: what an element or a block is made of, as far as the order of bytes and the
  * soundness of its scales are concerned. Values are decoded by src/quant.
  */
 #ifndef WB_DTYPE_BLOCK_H

@@ -6,7 +6,7 @@
  * and the signs of IQ3_XXS; the scales of IQ1_M are four 16-bit words that carry the bits of one
  * binary16 in their upper quarters. All else that is packed is put together byte by byte.
  */
-#include "dtype/block.h"
+#include "dtype/dtype_block.h"
 
 typedef enum field_kind {
     BYTES,
