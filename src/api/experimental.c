@@ -3,7 +3,7 @@
 
 #include "io/sink.h"
 #include "model/padding_tensor.h"
-#include "open/insight.h"
+#include "handle/semantics.h"
 #include "open/open.h"
 #include "write/write.h"
 #include "json/json.h"

@@ -1,4 +1,4 @@
-#include "open/insight.h"
+#include "handle/semantics.h"
 
 uint64_t wb_tensor_count(const wb_model *model)
 {

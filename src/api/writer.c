@@ -1,4 +1,4 @@
-#include "open/told.h"
+#include "handle/derived_meta.h"
 #include "write/write.h"
 
 static wb_status begin(wb__context *context, const wb_writer_options *options, wb_error *error)

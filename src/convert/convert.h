@@ -21,7 +21,7 @@
 #include "convert/ahead.h"
 #include "convert/forms.h"
 #include "convert/mixes.h"
-#include "open/insight.h"
+#include "handle/semantics.h"
 
 #define WB__NO_SOURCE UINT64_MAX
 
@@ -226,7 +226,7 @@ wb_status wb__globals_keep(wb_conversion *plan, wb__context *context, wb__planne
                            const wb__view *view);
 
 /*
- * NAME.scale beside a weight of GGUF that is not NVFP4 (open/insight.h) goes into the values where the result cannot say it:
+ * NAME.scale beside a weight of GGUF that is not NVFP4 (handle/semantics.h) goes into the values where the result cannot say it:
  * has a row multiply with its own. GGUF keeps both, but where an adapter is added to the weight.
  */
 wb_status wb__factors_take(wb_conversion *plan, wb__context *context, wb__planned *row);

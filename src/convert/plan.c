@@ -6,7 +6,7 @@
 #include "arch/row_order.h"
 #include "convert/lora.h"
 #include "model/padding_tensor.h"
-#include "open/told.h"
+#include "handle/derived_meta.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "open/told.h"
+#include "handle/derived_meta.h"
 
 #define NESTED_MAX 32 /* arrays within arrays; deeper ones are taken to differ */
 #define STRIDE 64     /* elements looked at together */

@@ -3,7 +3,7 @@
  * on parts that add up to their file, and on as many digests as their lengths call for.
  */
 #include "hash/hash.h"
-#include "open/beside.h"
+#include "handle/config_json.h"
 #include "json/tree.h"
 
 static int digit_of(char c)

@@ -3,12 +3,12 @@
  *
  * A decoder gives elements in units: the block of a ggml type, the group of an MLX one, a row where
  * rows share scales. It reads what a run of units needs from the files, wherever the parts lie, and
- * decodes it. AWQ and GPTQ store a weight transposed, and so are read whole (open/holder.h).
+ * decodes it. AWQ and GPTQ store a weight transposed, and so are read whole (handle/decode_cache.h).
  */
 #ifndef WB_OPEN_DECODER_H
 #define WB_OPEN_DECODER_H
 
-#include "open/holder.h"
+#include "handle/decode_cache.h"
 #include "open/stored.h"
 #include "quant/hub/hub.h"
 #include "quant/mlx/mlx.h"

@@ -15,8 +15,8 @@
 #include "io/io.h"
 #include "model/catalog.h"
 #include "model/packed.h"
-#include "open/beside.h"
-#include "open/holder.h"
+#include "handle/config_json.h"
+#include "handle/decode_cache.h"
 
 struct wb_model {
     wb_allocator allocator;

@@ -9,7 +9,7 @@
 #ifndef WB_OPEN_STORED_H
 #define WB_OPEN_STORED_H
 
-#include "open/holder.h"
+#include "handle/decode_cache.h"
 #include "open/open.h"
 
 typedef struct wb__stored {

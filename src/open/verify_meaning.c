@@ -7,7 +7,7 @@
  * not either: those are infos. One finding stands for many of its kind.
  */
 #include "model/padding_tensor.h"
-#include "open/told.h"
+#include "handle/derived_meta.h"
 
 typedef struct check {
     const wb_model *model;

@@ -2,7 +2,7 @@
  * Experts that are stored one by one, read as one tensor: what is asked of the whole is asked of
  * each part in turn, since the first axis of the whole is the number of the part.
  */
-#include "open/insight.h"
+#include "handle/semantics.h"
 
 wb_status wb__view_of(const wb_model *model, wb__context *context, uint64_t number,
                       const wb__view **view)

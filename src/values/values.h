@@ -13,7 +13,7 @@
 
 #include "arch/row_order.h"
 #include "open/decoder.h"
-#include "open/insight.h"
+#include "handle/semantics.h"
 #include "open/stored.h"
 #include "quant/quant.h"
 

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "open/insight.h"
+#include "handle/semantics.h"
 #include "write/write.h"
 
 static wb_status fail_target(wb__context *context, const char *path, wb__finding_id id,

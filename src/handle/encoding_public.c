@@ -1,4 +1,4 @@
-#include "open/insight.h"
+#include "handle/semantics.h"
 
 /* The numbers engines know MLX's types by. */
 static int32_t effective_dtype(const wb__packed *packed)

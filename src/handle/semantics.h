@@ -1,5 +1,5 @@
 /*
- * open/insight.h: what the weights of a model mean, found out when it is first asked.
+ * handle/semantics.h: what the weights of a model mean, found out when it is first asked.
  *
  * Opening reads headers and nothing else, so that those who know what they want do not pay for what
  * they do not ask. The first question about canonical names or the config makes an insight, which

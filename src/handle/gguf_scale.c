@@ -4,7 +4,7 @@
  * are what their makers say. Beside other types, which llama-quantize makes of such files, both are tensors by
  * themselves, so that programs find the weight as it is stored.
  */
-#include "open/insight.h"
+#include "handle/semantics.h"
 
 #define WEIGHT ".weight"
 #define FACTOR ".scale"

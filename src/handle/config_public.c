@@ -1,4 +1,4 @@
-#include "open/insight.h"
+#include "handle/semantics.h"
 
 wb_status wb_config_get(const wb_model *model, wb_config *out, wb_error *error)
 {

@@ -1,7 +1,7 @@
 /*
  * The files that lie beside the weights of a model: where they are, and their texts.
  */
-#include "open/insight.h"
+#include "handle/semantics.h"
 
 /* Where one of them would be. *path is owned, NULL where there can be none. */
 static wb_status find(const wb_model *model, wb__context *context, const char *name, char **path)

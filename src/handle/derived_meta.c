@@ -1,4 +1,4 @@
-#include "open/told.h"
+#include "handle/derived_meta.h"
 
 #include <stdatomic.h>
 

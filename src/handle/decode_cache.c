@@ -1,4 +1,4 @@
-#include "open/holder.h"
+#include "handle/decode_cache.h"
 
 #include <pthread.h>
 

@@ -1,4 +1,4 @@
-#include "open/insight.h"
+#include "handle/semantics.h"
 
 #include <stdatomic.h>
 

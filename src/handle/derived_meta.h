@@ -1,5 +1,5 @@
 /*
- * open/told.h: metadata beyond what the files of the weights have themselves.
+ * handle/derived_meta.h: metadata beyond what the files of the weights have themselves.
  *
  * The first question for a key that the key-values do not have makes it, out of the files beside
  * the weights; it never changes then. Threads that ask at the same time: see insight.h.
@@ -8,7 +8,7 @@
 #define WB_OPEN_TOLD_H
 
 #include "arch/derive_meta.h"
-#include "open/insight.h"
+#include "handle/semantics.h"
 
 typedef struct wb__told {
     wb_allocator allocator;

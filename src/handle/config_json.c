@@ -1,4 +1,4 @@
-#include "open/beside.h"
+#include "handle/config_json.h"
 
 #include "io/io.h"
 

@@ -1,5 +1,5 @@
 /*
- * open/holder.h: what reading a tensor piece by piece would otherwise make anew for each piece.
+ * handle/decode_cache.h: what reading a tensor piece by piece would otherwise make anew for each piece.
  *
  * Unpackers that nobody uses just now wait at the place they have come to, a few of them; and the last
  * WB__HELD tensors that had to be read whole stay until another has to be, or the model is closed. All belong to

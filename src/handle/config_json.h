@@ -1,5 +1,5 @@
 /*
- * open/beside.h: what lies beside the weights, and what it makes of the tensors.
+ * handle/config_json.h: what lies beside the weights, and what it makes of the tensors.
  *
  * config.json is read when the model is opened, since it says how tensors are packed. A config that
  * is missing is none; one that is damaged is a finding, and the model opens without it.
