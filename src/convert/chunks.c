@@ -14,7 +14,7 @@
 #include "core/endian.h"
 #include "cpu/cpu.h"
 #include "dtype/dtype_block.h"
-#include "open/stored.h"
+#include "read/raw_bytes.h"
 #include "quant/quant.h"
 
 /* ---- measures ---- */

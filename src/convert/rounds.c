@@ -14,7 +14,7 @@
 
 #include "core/clock.h"
 #include "cpu/cpu.h"
-#include "open/decoder.h"
+#include "read/decoder.h"
 
 #define WORKERS_MAX 64
 #define ROUND_FIRST 16                   /* chunks of a worker */

@@ -10,7 +10,7 @@
 #ifndef WB_DIFF_DIFF_H
 #define WB_DIFF_DIFF_H
 
-#include "values/values.h"
+#include "read/comparable.h"
 
 #define WB__DIFF_ALL 63u
 

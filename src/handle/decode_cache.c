@@ -2,7 +2,7 @@
 
 #include <pthread.h>
 
-#include "open/stored.h"
+#include "read/raw_bytes.h"
 
 #define IDLE 8
 

@@ -3,7 +3,7 @@
  * pieces overlap, as those of read.c do, need not begin anew.
  */
 #include "inflate/inflate.h"
-#include "open/stored.h"
+#include "read/raw_bytes.h"
 
 #define IN_BYTES ((size_t)32 << 10)
 #define TAIL_BYTES ((size_t)64 << 10)

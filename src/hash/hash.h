@@ -16,7 +16,7 @@
 #include <stdatomic.h>
 
 #include "crypto/sha256.h"
-#include "values/values.h"
+#include "read/comparable.h"
 
 #define WB__CHUNK_BYTES ((uint64_t)1 << 20)
 

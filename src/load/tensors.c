@@ -1,6 +1,6 @@
 #include "dtype/dtype_block.h"
 #include "load/load.h"
-#include "open/stored.h"
+#include "read/raw_bytes.h"
 
 /* The number callers know a stored tensor by, where it is part of another one that of the part. */
 static uint64_t number_of(const wb__tensors *tensors, size_t stored)

@@ -3,7 +3,7 @@
  * here the values are read, up to a budget, and counted where they are odd.
  */
 #include "dtype/dtype_block.h"
-#include "open/stored.h"
+#include "read/raw_bytes.h"
 
 #define CHUNK_BYTES ((size_t)1 << 20)
 #define DEFAULT_BUDGET ((uint64_t)64 << 20)

@@ -1,5 +1,5 @@
 /*
- * open/decoder.h: the values of a tensor that is not stored as values.
+ * read/decoder.h: the values of a tensor that is not stored as values.
  *
  * A decoder gives elements in units: the block of a ggml type, the group of an MLX one, a row where
  * rows share scales. It reads what a run of units needs from the files, wherever the parts lie, and
@@ -9,7 +9,7 @@
 #define WB_OPEN_DECODER_H
 
 #include "handle/decode_cache.h"
-#include "open/stored.h"
+#include "read/raw_bytes.h"
 #include "quant/hub/hub.h"
 #include "quant/mlx/mlx.h"
 #include "quant/quant.h"

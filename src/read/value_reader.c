@@ -6,7 +6,7 @@
  */
 #include "cpu/cpu.h"
 #include "dtype/dtype_block.h"
-#include "values/values.h"
+#include "read/comparable.h"
 
 #define RAW_BYTES ((size_t)64 << 10)    /* stays in the cache until it is converted */
 #define WINDOW_MIN ((uint64_t)64 << 10) /* floats; a multiple of all units of elements */

@@ -1,4 +1,4 @@
-#include "values/values.h"
+#include "read/comparable.h"
 
 #include <stdlib.h>
 

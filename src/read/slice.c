@@ -3,7 +3,7 @@
  * https://numpy.org/doc/stable/user/basics.indexing.html
  */
 #include "dtype/dtype_block.h"
-#include "open/decoder.h"
+#include "read/decoder.h"
 #include "open/open.h"
 
 static wb_status fail_slice(wb__context *context, const char *what)

@@ -1,5 +1,5 @@
 /*
- * open/stored.h: the bytes of a stored tensor, element after element in row-major order.
+ * read/raw_bytes.h: the bytes of a stored tensor, element after element in row-major order.
  *
  * Most lie in the file just so. Those of a compressed member of an archive are unpacked from front to
  * back; whoever goes back further than a little, or asks for column-major elements by rows, has the

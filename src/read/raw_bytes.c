@@ -1,4 +1,4 @@
-#include "open/stored.h"
+#include "read/raw_bytes.h"
 
 void wb__stored_open(wb__stored *stored, const wb_model *model, wb__context *context, size_t tensor)
 {

@@ -12,9 +12,9 @@
 #define WB_VALUES_VALUES_H
 
 #include "arch/row_order.h"
-#include "open/decoder.h"
+#include "read/decoder.h"
 #include "handle/semantics.h"
-#include "open/stored.h"
+#include "read/raw_bytes.h"
 #include "quant/quant.h"
 
 typedef struct wb__subject {

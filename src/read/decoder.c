@@ -1,4 +1,4 @@
-#include "open/decoder.h"
+#include "read/decoder.h"
 
 #include "cpu/cpu.h"
 #include "dtype/dtype_block.h"

@@ -9,8 +9,8 @@
  * unless they lie so far apart that most of what is read would be thrown away.
  */
 #include "dtype/dtype_block.h"
-#include "open/decoder.h"
-#include "open/stored.h"
+#include "read/decoder.h"
+#include "read/raw_bytes.h"
 
 #define BUFFER_BYTES ((size_t)1 << 20)
 #define STAGE_BYTES ((size_t)32 << 10)
