@@ -1,4 +1,4 @@
-/* arch/canonical_names.h, read/expert_view.c, open/verify_meaning.c: canonical names, experts, what is missing. */
+/* arch/canonical_names.h, read/expert_view.c, verify/verify_config.c: canonical names, experts, what is missing. */
 #include "support.h"
 
 #include "arch/name_pattern.h"
