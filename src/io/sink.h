@@ -106,7 +106,7 @@ wb_status wb__sink_enter(wb__context *context, wb_sink *sink, const char *path);
 void wb__sink_keep_others(wb_sink *sink, uint64_t id, uint64_t member);
 
 /* Of a set that is finished: gives the file the temporary name that says so, if it has another; what is kept has its
- * own until all are published (write/kept.c). To be done to all before one is published. */
+ * own until all are published (write/partial_files.c). To be done to all before one is published. */
 wb_status wb__sink_join(wb__context *context, wb_sink *sink);
 
 /* Has the sink use a descriptor of its folder that the caller has, for those who have many; -1: nothing

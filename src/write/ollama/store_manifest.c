@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "write/store.h"
+#include "write/ollama/store.h"
 
 #define CONFIG_TYPE "application/vnd.docker.container.image.v1+json"
 #define IMAGE_TYPE "application/vnd.ollama.image."

@@ -1,7 +1,7 @@
 /*
  * What the manifest of a model in an Ollama store says of it: its config.
  */
-#include "write/store.h"
+#include "write/ollama/store.h"
 #include "json/tree.h"
 
 /* How Ollama talks to models of an architecture, as far as it is known. */

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "bundles/ollama/ollama.h"
-#include "write/store.h"
+#include "write/ollama/store.h"
 
 #define CHUNK ((size_t)1 << 20)
 

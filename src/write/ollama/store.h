@@ -1,5 +1,5 @@
 /*
- * write/store.h: the parts of a model in an Ollama store: store.c has blobs and folders, store_manifest.c
+ * write/ollama/store.h: the parts of a model in an Ollama store: store.c has blobs and folders, store_manifest.c
  * the manifest, store_config.c what it says of the model.
  */
 #ifndef WB_WRITE_STORE_H
