@@ -141,7 +141,7 @@ wb_status wb__folder_list(wb__context *context, const char *path,
 /* folder + "/" + name in the context's allocator, or NULL; free with strlen + 1. */
 char *wb__path_join(const wb_allocator *allocator, const char *folder, wb__str name);
 
-/* The first bytes of the journal of an edit; write/edit_place.c has the rest. */
+/* The first bytes of the journal of an edit; edit/edit_in_place.c has the rest. */
 #define WB__JOURNAL_MAGIC "WBEDIT02"
 
 /* Where the journal of an edit of the file lies: "FOLDER/.NAME.wb-journal", of a link that of what it leads

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "write/edit.h"
+#include "edit/edit.h"
 
 #define TRIES 100
 

@@ -1,6 +1,6 @@
 #define _GNU_SOURCE /* statfs */
 #define _FILE_OFFSET_BITS 64
-#include "write/edit.h"
+#include "edit/edit.h"
 #include "bundles/ollama/ollama.h"
 #include "model/file_order.h"
 

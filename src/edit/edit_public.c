@@ -1,4 +1,4 @@
-#include "write/edit.h"
+#include "edit/edit.h"
 
 static wb_status begin(wb__context *context, const char *path, const wb_edit_options *options,
                        wb_error *error)

@@ -2,7 +2,7 @@
  * An edit as a new file. Data that stays as it is goes over in one piece; where that begins at the same
  * place within a block as before, a file system that can shares it between the two files.
  */
-#include "write/edit.h"
+#include "edit/edit.h"
 
 #define BLOCK 4096u
 

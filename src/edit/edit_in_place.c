@@ -24,7 +24,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "write/edit.h"
+#include "edit/edit.h"
 
 #ifndef FALLOC_FL_INSERT_RANGE
 #define FALLOC_FL_INSERT_RANGE 0x20

@@ -1,5 +1,5 @@
 /*
- * write/edit.h: the header of a file, changed.
+ * edit/edit.h: the header of a file, changed.
  *
  * edit.c reads the file and makes of it and the edits what a writer would be told; the format lays that
  * out as ever. Where the data then lies as it did, all that has to change is what stands before it:
