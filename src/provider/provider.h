@@ -21,9 +21,9 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "provider/fill.h"
-#include "provider/request.h"
-#include "provider/table.h"
+#include "provider/buffer_fill.h"
+#include "provider/buffer_request.h"
+#include "provider/buffer_table.h"
 
 /* wb__entry.state: uses, and whether there is a buffer to use. */
 #define WB__READY (~(SIZE_MAX >> 1))

@@ -1,4 +1,4 @@
-#include "provider/request.h"
+#include "provider/buffer_request.h"
 
 static void decode(wb__operand *operand)
 {

@@ -11,7 +11,7 @@
  * refused, and with it the layer. The rows of the others are then cut where they may be by themselves
  * (`alone`), for those who share out bytes and not work.
  */
-#include "provider/request.h"
+#include "provider/buffer_request.h"
 
 #include <stdio.h>
 

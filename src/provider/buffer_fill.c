@@ -1,4 +1,4 @@
-#include "provider/fill.h"
+#include "provider/buffer_fill.h"
 
 #include "dtype/dtype_block.h"
 

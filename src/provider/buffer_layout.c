@@ -14,7 +14,7 @@
  * AWQ and GPTQ are stored transposed: the outputs that are joined lie beside each other, and every row
  * of inputs has those of a, those of b, …: their runs are woven.
  */
-#include "provider/request.h"
+#include "provider/buffer_request.h"
 
 #include "dtype/dtype_block.h"
 

@@ -1,5 +1,5 @@
 /*
- * provider/rooms.h: what bytes pass through on their way into a buffer: memory, and a ring that reads into it.
+ * provider/staging.h: what bytes pass through on their way into a buffer: memory, and a ring that reads into it.
  * New memory costs as much as a copy does; so each thread that fills a buffer takes a room, and leaves it
  * to the next.
  */

@@ -4,7 +4,7 @@
  * branches of its own, which compilers turn into vectors.
  */
 #include "cpu/cpu.h"
-#include "provider/fill.h"
+#include "provider/buffer_fill.h"
 #include "quant/quant.h"
 
 #define MAGNITUDE UINT32_C(0x7FFFFFFF)

@@ -1,4 +1,4 @@
-#include "provider/plan.h"
+#include "provider/slice_plan.h"
 
 wb_status wb__slice_plan(wb__context *context, const wb_model *model, wb__str name,
                          const wb__rank *rank, wb_plan **out)

@@ -1,5 +1,5 @@
 #define _POSIX_C_SOURCE 200809L
-#include "provider/rooms.h"
+#include "provider/staging.h"
 
 #define MEMORY_BYTES (WB__SLOTS * WB__SLOT_BYTES)
 

@@ -1,4 +1,4 @@
-#include "provider/table.h"
+#include "provider/buffer_table.h"
 
 #define FIRST_SLOTS 256
 

@@ -1,12 +1,12 @@
 /*
- * provider/fill.h: bytes from files into a buffer, as its layout says.
+ * provider/buffer_fill.h: bytes from files into a buffer, as its layout says.
  */
 #ifndef WB_PROVIDER_FILL_H
 #define WB_PROVIDER_FILL_H
 
 #include "device/device.h"
-#include "provider/request.h"
-#include "provider/straight.h"
+#include "provider/buffer_request.h"
+#include "provider/direct_read.h"
 
 /* Values that a conversion lost. */
 typedef struct wb__lost {

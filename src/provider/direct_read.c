@@ -1,4 +1,4 @@
-#include "provider/straight.h"
+#include "provider/direct_read.h"
 
 #include "dtype/dtype_block.h"
 

@@ -1,5 +1,5 @@
 /*
- * provider/straight.h: runs that lie in their file as they are wanted, or nearly, read straight from it.
+ * provider/direct_read.h: runs that lie in their file as they are wanted, or nearly, read straight from it.
  *
  * A run is cut into windows. Those that the page cache has are copied out of it, the others read past it
  * (io/direct.h), as wb_load does and for its reasons; a ring reads the next ones while one is copied or
@@ -10,8 +10,8 @@
 #define WB_PROVIDER_STRAIGHT_H
 
 #include "io/direct.h"
-#include "provider/request.h"
-#include "provider/rooms.h"
+#include "provider/buffer_request.h"
+#include "provider/staging.h"
 
 /* The files of a model, and how they are to be read. */
 typedef struct wb__files {

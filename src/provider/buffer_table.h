@@ -1,5 +1,5 @@
 /*
- * provider/table.h: from what is asked for to its entry.
+ * provider/buffer_table.h: from what is asked for to its entry.
  *
  * Open addressing over pointers that only ever go from NULL to a value, so that looking up needs no
  * lock: a thread sees an entry or does not see it yet, and then asks again under the lock. A table
@@ -12,7 +12,7 @@
 #include <stdatomic.h>
 
 #include "model/name_hash.h"
-#include "provider/request.h"
+#include "provider/buffer_request.h"
 
 #define WB__MODEL_KEY_BYTES 32
 

@@ -1,5 +1,5 @@
 /*
- * provider/request.h: what is asked for, worked out before anything is loaded.
+ * provider/buffer_request.h: what is asked for, worked out before anything is loaded.
  *
  * Names become operands: tensors with their encoding and their stored parts. A share says which
  * indices of a dimension a rank gets. A layout says what the buffer consists of: its sections, and the

@@ -1,10 +1,10 @@
 /*
- * provider/plan.h: wb_plan, a layout that is kept for what it says and never filled.
+ * provider/slice_plan.h: wb_plan, a layout that is kept for what it says and never filled.
  */
 #ifndef WB_PROVIDER_PLAN_H
 #define WB_PROVIDER_PLAN_H
 
-#include "provider/request.h"
+#include "provider/buffer_request.h"
 
 struct wb_plan {
     wb__context
