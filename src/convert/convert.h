@@ -18,9 +18,9 @@
 #ifndef WB_CONVERT_CONVERT_H
 #define WB_CONVERT_CONVERT_H
 
-#include "convert/ahead.h"
-#include "convert/forms.h"
-#include "convert/mixes.h"
+#include "convert/exec/readahead.h"
+#include "convert/recipe/encoding.h"
+#include "convert/recipe/llama_ftype.h"
 #include "handle/semantics.h"
 
 #define WB__NO_SOURCE UINT64_MAX

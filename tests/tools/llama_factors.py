@@ -4,7 +4,7 @@ For every matrix of the first layer, and those of no layer, of a folder of MODEL
 against one whose weights are half as large. "multiplied": the same logits; "ignored": those without a factor; "refused":
 the file does not load. The output is made NVFP4, since it has a factor only then.
 
-src/convert/globals.c goes by what this says. Needs llama-cpp-python, numpy and gguf; run by hand.
+src/convert/plan/global_scales.c goes by what this says. Needs llama-cpp-python, numpy and gguf; run by hand.
 """
 import ctypes, os, subprocess, sys, tempfile
 import gguf

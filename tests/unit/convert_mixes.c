@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "convert/mixes.h"
+#include "convert/recipe/llama_ftype.h"
 #include "dtype/dtype.h"
 #include "unit.h"
 

@@ -1,7 +1,7 @@
 /* The four numbers of Llama 3's RoPE, found again in what they make. */
 #include <math.h>
 
-#include "convert/rope.h"
+#include "convert/recipe/llama3_rope.h"
 #include "unit.h"
 
 #define N 64

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "convert/convert.h"
-#include "convert/sum_up.h"
+#include "convert/exec/error_sums.h"
 #include "core/endian.h"
 #include "cpu/cpu.h"
 

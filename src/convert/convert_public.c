@@ -1,0 +1,199 @@
+/* The public functions of converting: arguments checked, then down. */
+#include <math.h>
+#include <stdio.h>
+
+#include "convert/convert.h"
+#include "convert/recipe/imatrix.h"
+#include "convert/plan/input_files.h"
+#include "convert/recipe/overrides.h"
+
+#define DEFAULT_MEMORY ((uint64_t)256 << 20)
+
+static wb_status fail(wb__context *context, const char *what)
+{
+    return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET, WB__STR(""),
+                    "%s", what);
+}
+
+static wb_status take_policy(wb_conversion *plan, wb__context *context,
+                             const wb_convert_policy *policy)
+{
+    if (policy->size != sizeof *policy)
+        return fail(context, "wb_convert_policy.size is not sizeof(wb_convert_policy)");
+    if (policy->flags &
+        ~(WB_CONVERT_STRICT | WB_CONVERT_FORCE | WB_CONVERT_FEB2026 | WB_CONVERT_RESUME))
+        return fail(context, "wb_convert_policy.flags has bits that mean nothing");
+    plan->strict = (policy->flags & WB_CONVERT_STRICT) != 0;
+    plan->replace = (policy->flags & WB_CONVERT_FORCE) != 0;
+    plan->feb2026 = (policy->flags & WB_CONVERT_FEB2026) != 0;
+    plan->resume = (policy->flags & WB_CONVERT_RESUME) != 0;
+    plan->max_shard = policy->max_file_bytes;
+    if (policy->store != NULL) {
+        plan->store = wb__arena_copy(&plan->arena, policy->store, strlen(policy->store));
+        if (plan->store == NULL)
+            return wb__fail_memory(context);
+    }
+    if (policy->max_memory != 0)
+        plan->max_memory = policy->max_memory;
+    if (policy->executor != NULL)
+        plan->executor = *policy->executor;
+    if (policy->quant != NULL &&
+        !wb__quant_parse(wb__str_from(policy->quant, SIZE_MAX), &plan->quant))
+        return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_CONVERT_TYPE, WB_NO_OFFSET,
+                        WB__STR(""), "there is no quantization \"%.64s\"", policy->quant);
+    plan->loras = policy->loras;
+    plan->lora_count = policy->lora_count;
+    for (uint64_t i = 0; i < policy->lora_count; i++) {
+        if (policy->loras == NULL || policy->loras[i].path == NULL)
+            return fail(context, "an adapter needs a path");
+        if (!isfinite((float)policy->loras[i].scale))
+            return fail(context, "the scale of an adapter is no number that F32 has");
+    }
+    wb_status status = WB_OK;
+    if (policy->rule_count > 0)
+        status = wb__rules_make(context, policy->rules, policy->rule_count, &plan->rules);
+    if (status == WB_OK && policy->importance != NULL)
+        status = wb__imatrix_read(context, policy->importance, &plan->matrix);
+    if (status == WB_OK && policy->importance != NULL)
+        status = wb__inputs_add(plan, context, policy->importance);
+    return status;
+}
+
+wb_status wb_convert_plan(const wb_model *model, wb_target target, const wb_convert_policy *policy,
+                          wb_conversion **conversion, wb_error *error)
+{
+    wb_error spare;
+    wb__context context = wb__context_of(model, wb__error_reset(error, &spare));
+    *conversion = NULL;
+    if (target < WB_TARGET_GGUF || target > WB_TARGET_NPZ)
+        return fail(&context, "the target is none of WB_TARGET_*");
+    wb_conversion *plan = wb__alloc(&model->allocator, sizeof *plan);
+    if (plan == NULL)
+        return wb__fail_memory(&context);
+    *plan = (wb_conversion){.allocator = model->allocator,
+                            .executor = model->executor,
+                            .model = model,
+                            .target = target,
+                            .max_memory = DEFAULT_MEMORY};
+    plan->arena.allocator = &plan->allocator;
+    plan->tensors = (wb__list){.arena = &plan->arena, .item_size = sizeof(wb__planned)};
+    plan->inputs = (wb__list){.arena = &plan->arena, .item_size = sizeof(const char *)};
+    wb__findings_init(&plan->notes, &plan->allocator);
+    wb_status status = policy == NULL ? WB_OK : take_policy(plan, &context, policy);
+    if (status == WB_OK)
+        status = wb__plan_make(plan, &context);
+    plan->loras = NULL;
+    plan->planned_notes = plan->notes.count;
+    if (status == WB_OK)
+        *conversion = plan;
+    else
+        wb_conversion_free(plan);
+    return status;
+}
+
+wb_status wb_convert_check(wb_conversion *conversion, const char *path, wb_error *error)
+{
+    wb_error spare;
+    wb__context context = wb__context_of(conversion->model, wb__error_reset(error, &spare));
+    return wb__plan_check(conversion, &context, path);
+}
+
+wb_status wb_convert(wb_conversion *conversion, const char *path, const wb_progress *progress,
+                     wb_error *error)
+{
+    wb_error spare;
+    wb__context context = wb__context_of(conversion->model, wb__error_reset(error, &spare));
+    context.executor = conversion->executor;
+    return wb__plan_run(conversion, &context, path, progress);
+}
+
+uint64_t wb_conversion_count(const wb_conversion *conversion)
+{
+    return conversion->tensors.count;
+}
+
+/* ---- what became of a tensor ---- */
+
+static double ratio(double part, double whole)
+{
+    return whole > 0 ? part / whole : part > 0 ? INFINITY : 0;
+}
+
+/* 2 x y = x² + y² - (y - x)². */
+static double cosine_of(const wb__fidelity *f)
+{
+    double twice = f->before + f->after - f->error;
+    double cosine = f->before > 0 && f->after > 0 ? twice / (2 * sqrt(f->before * f->after)) : 0;
+    return cosine > 1 ? 1 : cosine;
+}
+
+static void tell_fidelity(const wb__planned *row, wb_converted *out)
+{
+    const wb__fidelity *f = &row->fidelity;
+    out->cosine = 1;
+    if (row->known_exact) {
+        out->fidelity = WB_FIDELITY_EXACT;
+        return;
+    }
+    out->fidelity = row->route == WB__ROUTE_REPACK ? WB_FIDELITY_REPACKED : WB_FIDELITY_UNKNOWN;
+    if (!row->done)
+        return;
+    bool lost = f->max_error > 0 || f->overflowed > 0;
+    if (lost)
+        out->fidelity = WB_FIDELITY_LOSSY;
+    else if (row->route != WB__ROUTE_REPACK)
+        out->fidelity = WB_FIDELITY_EXACT;
+    out->nmse = ratio(f->error, f->before);
+    out->max_error = f->max_error;
+    out->overflowed = f->overflowed;
+    if (lost)
+        out->cosine = cosine_of(f);
+}
+
+wb_status wb_conversion_at(const wb_conversion *conversion, uint64_t index, wb_converted *converted,
+                           wb_error *error)
+{
+    wb_error spare;
+    wb__context context = wb__context_of(conversion->model, wb__error_reset(error, &spare));
+    size_t size = converted->size;
+    memset(converted, 0, sizeof *converted);
+    converted->size = size;
+    if (size != sizeof *converted)
+        return fail(&context, "wb_converted.size is not sizeof(wb_converted)");
+    if (index >= conversion->tensors.count)
+        return wb__fail(&context, WB_ERROR_NOT_FOUND, WB__FINDING_NOT_FOUND, WB_NO_OFFSET,
+                        WB__STR(""), "the result has no tensor number %llu",
+                        (unsigned long long)index);
+    const wb__planned *row = wb__planned_at(conversion, (size_t)index);
+    converted->name = row->name.ptr;
+    converted->source = row->source_name.ptr;
+    converted->rank = row->rank;
+    converted->shape = row->shape;
+    converted->bytes = row->bytes;
+    wb__form_name(&row->from, converted->from, sizeof converted->from);
+    wb__form_name(&row->to, converted->to, sizeof converted->to);
+    if (row->wanted >= 0)
+        (void)snprintf(converted->wanted, sizeof converted->wanted, "%s",
+                       wb__dtype_get(row->wanted)->name);
+    tell_fidelity(row, converted);
+    return WB_OK;
+}
+
+const wb_findings *wb_conversion_findings(const wb_conversion *conversion)
+{
+    return &conversion->notes;
+}
+
+void wb_conversion_free(wb_conversion *conversion)
+{
+    if (conversion == NULL)
+        return;
+    wb_allocator allocator = conversion->allocator;
+    wb__rules_free(&allocator, conversion->rules);
+    wb__imatrix_free(conversion->matrix);
+    wb__findings_clear(&conversion->notes);
+    wb__list_free(&conversion->tensors);
+    wb__list_free(&conversion->inputs);
+    wb__arena_free(&conversion->arena);
+    wb__free(&allocator, conversion, sizeof *conversion);
+}

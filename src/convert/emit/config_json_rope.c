@@ -1,0 +1,206 @@
+/*
+ * rope_scaling of a config.json that is made of a GGUF file's key-values, where it is not in these: what Llama 3 and Phi 3
+ * do to frequencies, which GGUF has as tensors; and whether what is in them is a rope_scaling that transformers takes.
+ */
+#include <math.h>
+
+#include "convert/emit/deliver.h"
+#include "convert/recipe/llama3_rope.h"
+
+#define FACTORS_MAX 65536
+
+/* ---- numbers of a tensor ---- */
+
+/* *values is NULL, and the status OK, where there is no such tensor, or one that is not of `n` values (0: any). */
+static wb_status read_factors(const wb__delivery *out, const char *name, uint64_t *n,
+                              float **values)
+{
+    const wb_conversion *plan = out->plan;
+    wb_tensor tensor = {.size = sizeof tensor};
+    uint64_t index;
+    *values = NULL;
+    if (wb_tensor_find(plan->model, name, SIZE_MAX, &index) != WB_OK ||
+        wb_tensor_at(plan->model, index, &tensor, NULL) != WB_OK || tensor.elements == 0 ||
+        tensor.elements > FACTORS_MAX || (*n != 0 && tensor.elements != *n))
+        return WB_OK;
+    *n = tensor.elements;
+    size_t bytes = (size_t)*n * sizeof(float);
+    *values = wb__alloc(&plan->allocator, bytes);
+    if (*values == NULL)
+        return wb__fail_memory(out->context);
+    wb_status status =
+        wb_tensor_read(plan->model, index, NULL, WB_DTYPE_F32, *values, bytes, out->context->error);
+    if (status == WB_OK)
+        return WB_OK;
+    wb__free(&plan->allocator, *values, bytes);
+    *values = NULL;
+    return status;
+}
+
+static void free_factors(const wb__delivery *out, float *values, uint64_t n)
+{
+    wb__free(&out->plan->allocator, values, (size_t)n * sizeof *values);
+}
+
+static int64_t original_context(const wb_conversion *plan)
+{
+    int64_t context = 0;
+    return wb_meta_get_int(plan->model, "rope_scaling.original_max_position_embeddings", SIZE_MAX,
+                           &context, NULL) == WB_OK
+               ? context
+               : 0;
+}
+
+/* ---- Llama 3 ---- */
+
+static void add_llama3(wb__buffer *to, const wb__llama3 *numbers)
+{
+    const struct {
+        const char *key;
+        double value;
+    } members[] = {{"factor", numbers->factor},
+                   {"high_freq_factor", numbers->high},
+                   {"low_freq_factor", numbers->low}};
+    wb__json_writer writer = wb__deliver_json(to);
+    wb__deliver_member(to, WB__STR("rope_scaling"));
+    wb__json_write_begin(&writer, '{');
+    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
+        wb__json_write_key(&writer, members[i].key);
+        wb__json_write_double(&writer, members[i].value);
+    }
+    wb__json_write_key(&writer, "original_max_position_embeddings");
+    wb__json_write_uint(&writer, (uint64_t)numbers->context);
+    wb__json_write_key(&writer, "rope_type");
+    wb__json_write_str(&writer, WB__STR("llama3"));
+    wb__json_write_end(&writer, '}');
+}
+
+/* Where the numbers that Hugging Face has are found again in the tensor that GGUF has. */
+static wb_status rebuild_llama3(wb__delivery *out, wb__buffer *to, bool *found)
+{
+    wb_conversion *plan = out->plan;
+    const wb_config *config = &plan->insight->config;
+    wb__llama3 numbers = {.context = (double)original_context(plan)};
+    uint64_t n = 0;
+    float *divisors;
+    wb_status status = read_factors(out, "rope_freqs.weight", &n, &divisors);
+    if (status != WB_OK || divisors == NULL)
+        return status;
+    *found =
+        n == config->head_dim / 2 && wb__llama3_find(divisors, config->rope_theta, n, &numbers);
+    free_factors(out, divisors, n);
+    if (*found)
+        add_llama3(to, &numbers);
+    else
+        status = wb__plan_note(
+            plan, out->context, WB_WARNING, WB__FINDING_CONVERT_META, WB__STR("rope_freqs.weight"),
+            "these divisors are none that a rope_scaling gives: config.json says "
+            "nothing of them, and long texts will be read otherwise");
+    return status;
+}
+
+/* ---- Phi 3 ---- */
+
+static void add_list(wb__json_writer *writer, const char *key, const float *values, uint64_t n)
+{
+    wb__json_write_key(writer, key);
+    wb__json_write_begin(writer, '[');
+    for (uint64_t i = 0; i < n; i++)
+        wb__json_write_double(writer, (double)values[i]);
+    wb__json_write_end(writer, ']');
+}
+
+/* The length of training is no part of rope_scaling there, which is a list of factors or nothing. */
+static wb_status rebuild_longrope(wb__delivery *out, wb__buffer *to, bool *said)
+{
+    uint64_t n = 0;
+    float *longer, *shorter = NULL;
+    int64_t context = original_context(out->plan);
+    wb__json_writer writer = wb__deliver_json(to);
+    *said = true;
+    if (context > 0) {
+        wb__deliver_member(to, WB__STR("original_max_position_embeddings"));
+        wb__json_write_int(&writer, context);
+    }
+    wb_status status = read_factors(out, "rope_factors_long.weight", &n, &longer);
+    if (status == WB_OK && longer != NULL)
+        status = read_factors(out, "rope_factors_short.weight", &n, &shorter);
+    if (shorter != NULL) {
+        writer = wb__deliver_json(to);
+        wb__deliver_member(to, WB__STR("rope_scaling"));
+        wb__json_write_begin(&writer, '{');
+        wb__json_write_key(&writer, "type");
+        wb__json_write_str(&writer, WB__STR("longrope"));
+        add_list(&writer, "long_factor", longer, n);
+        add_list(&writer, "short_factor", shorter, n);
+        wb__json_write_end(&writer, '}');
+    }
+    if (longer != NULL)
+        free_factors(out, longer, n);
+    if (shorter != NULL)
+        free_factors(out, shorter, n);
+    return status;
+}
+
+/* ---- all others ---- */
+
+static void add_linear(wb__buffer *to, double factor)
+{
+    wb__json_writer writer = wb__deliver_json(to);
+    wb__deliver_member(to, WB__STR("rope_scaling"));
+    wb__json_write_begin(&writer, '{');
+    wb__json_write_key(&writer, "factor");
+    wb__json_write_double(&writer, factor);
+    wb__json_write_key(&writer, "rope_type");
+    wb__json_write_str(&writer, WB__STR("linear"));
+    wb__json_write_end(&writer, '}');
+}
+
+static bool is_one_of(const char *word, const char *const *words, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(word, words[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/*
+ * What key-values say of rope_scaling is left for the caller to copy (*said false) only where transformers takes it: it wants
+ * a type that it knows, and a factor, without which llama.cpp stretches nothing. A factor without a type is linear there.
+ */
+static wb_status check_type(wb__delivery *out, wb__buffer *to, bool *said)
+{
+    static const char *const shared[] = {"linear", "yarn", "dynamic"};
+    static const char *const nothing[] = {"none", "default"};
+    const wb_model *model = out->plan->model;
+    const char *type;
+    size_t n;
+    double factor = 0;
+    bool has = wb_meta_get_float(model, "rope_scaling.factor", SIZE_MAX, &factor, NULL) == WB_OK &&
+               isfinite(factor) && factor > 0;
+    *said = true;
+    if (wb_meta_get_string(model, "rope_scaling.rope_type", SIZE_MAX, &type, &n, NULL) != WB_OK) {
+        if (has && factor != 1)
+            add_linear(to, factor);
+        return WB_OK;
+    }
+    *said = !has || !is_one_of(type, shared, sizeof shared / sizeof shared[0]);
+    if (is_one_of(type, shared, sizeof shared / sizeof shared[0]) ||
+        is_one_of(type, nothing, sizeof nothing / sizeof nothing[0]))
+        return WB_OK;
+    return wb__plan_note(
+        out->plan, out->context, WB_WARNING, WB__FINDING_CONVERT_META, (wb__str){type, n},
+        "config.json has no word for this way of stretching RoPE (rope.scaling.type), or "
+        "not for a model of this kind: it says nothing of it, and texts longer than "
+        "the model was trained on come out wrong");
+}
+
+wb_status wb__deliver_rope(wb__delivery *out, wb__buffer *to, bool *said)
+{
+    *said = false;
+    if (strcmp(out->plan->insight->family->name, "phi3") == 0)
+        return rebuild_longrope(out, to, said);
+    wb_status status = rebuild_llama3(out, to, said);
+    return status == WB_OK && !*said ? check_type(out, to, said) : status;
+}

@@ -1,0 +1,199 @@
+/*
+ * What lies beside the weights of a folder. Of a folder its files go over as they are, but for
+ * config.json; of a GGUF file they are made of its key-values.
+ */
+#define _POSIX_C_SOURCE 200809L
+#define _FILE_OFFSET_BITS 64
+#include <errno.h>
+#include <sys/stat.h>
+
+#include "convert/emit/deliver.h"
+#include "io/io.h"
+
+#define FILE_MAX ((size_t)256 << 20)
+
+static bool add(void *ctx, const char *text, size_t n)
+{
+    wb__buffer *buffer = ctx;
+    wb__buffer_add(buffer, text, n);
+    return !wb__buffer_failed(buffer);
+}
+
+wb__json_writer wb__deliver_json(wb__buffer *to)
+{
+    return (wb__json_writer){.write = add, .ctx = to};
+}
+
+void wb__deliver_json_text(wb__buffer *to, wb__str text)
+{
+    wb__json_writer writer = wb__deliver_json(to);
+    wb__json_write_str(&writer, text);
+}
+
+/* ---- one file ---- */
+
+static wb_status write_file(wb__delivery *out, const char *name, const void *bytes, size_t n)
+{
+    return wb_writer_add_bytes(out->writer, name, bytes, n, out->context->error);
+}
+
+static wb_status fail_length(wb__delivery *out, const char *name)
+{
+    return wb__fail(out->context, WB_ERROR_UNSUPPORTED, WB__FINDING_CONVERT_META, WB_NO_OFFSET,
+                    WB__STR(""),
+                    "%s made of the key-values would be longer than %u MiB, as that of no sound "
+                    "model is",
+                    name, (unsigned)(FILE_MAX >> 20));
+}
+
+static wb_status make_file(wb__delivery *out, const char *name,
+                           wb_status (*make)(wb__delivery *out, wb__buffer *to))
+{
+    wb__buffer text = {.allocator = &out->context->allocator, .ceiling = FILE_MAX};
+    wb_status status = make(out, &text);
+    if (status == WB_OK && text.too_large)
+        status = fail_length(out, name);
+    if (status == WB_OK && text.out_of_memory)
+        status = wb__fail_memory(out->context);
+    if (status == WB_OK && text.n > 0)
+        status = write_file(out, name, text.bytes, text.n);
+    wb__buffer_free(&text);
+    return status;
+}
+
+/* ---- files that go over as they are ---- */
+
+/* config.json is made anew, but for Ollama, which keeps JSON alone. */
+static bool is_copied(const wb__delivery *out, wb__str name)
+{
+    static const wb__str weights[] = {{".safetensors", 12}, {".gguf", 5},    {".index.json", 11},
+                                      {".bin", 4},          {".pt", 3},      {".pth", 4},
+                                      {".h5", 3},           {".msgpack", 8}, {".onnx", 5}};
+    bool store = out->plan->target == WB_TARGET_OLLAMA;
+    for (size_t i = 0; i < sizeof weights / sizeof weights[0]; i++) {
+        if (wb__str_ends_with(name, weights[i]))
+            return false;
+    }
+    if (name.len == 0 || name.ptr[0] == '.' ||
+        (store && !wb__str_ends_with(name, WB__STR(".json"))))
+        return false;
+    return store || !wb__str_equal(name, WB__STR("config.json"));
+}
+
+static wb_status copy_file(wb__delivery *out, const char *name)
+{
+    struct stat st;
+    wb__str text = wb__str_from(name, SIZE_MAX);
+    if (!is_copied(out, text))
+        return WB_OK;
+    char *path = wb__path_join(&out->context->allocator, out->plan->model->folder, text);
+    if (path == NULL)
+        return wb__fail_memory(out->context);
+    wb_status status = WB_OK;
+    if (stat(path, &st) != 0) {
+        /* A link to nothing is no file; what cannot be looked at may be one. */
+        if (errno != ENOENT && errno != ENOTDIR && errno != ELOOP)
+            status = wb__fail_os(out->context, errno, "cannot look at a file beside the weights");
+    } else if (S_ISREG(st.st_mode)) {
+        status = wb_writer_add_file(out->writer, name, path, out->context->error);
+    }
+    wb__free(&out->context->allocator, path, strlen(path) + 1);
+    return status;
+}
+
+typedef struct listing {
+    wb__delivery *out;
+    bool seen; /* there was something in the folder */
+} listing;
+
+static wb_status copy_listed(void *ctx, const char *name)
+{
+    listing *l = ctx;
+    l->seen = true;
+    return copy_file(l->out, name);
+}
+
+/* Who may not list the folder may still open what has a name there that is known. */
+static wb_status copy_known(wb__delivery *out)
+{
+    wb_status status = wb__plan_note(
+        out->plan, out->context, WB_WARNING, WB__FINDING_CONVERT_LEFT_OUT, WB__STR(""),
+        "the folder around the weights may not be listed: of the files beside them only those with "
+        "names that are known go along");
+    const char *name;
+    (void)wb__error_reset(out->context->error, out->context->error);
+    for (size_t i = 0; (name = wb__beside_name(i)) != NULL && status == WB_OK; i++) {
+        if (strchr(name, '/') == NULL)
+            status = copy_file(out, name);
+    }
+    return status;
+}
+
+/* What is known lies in folders below, too, which are not made. */
+static wb_status tell_left_out(wb__delivery *out)
+{
+    const char *name;
+    wb_status status = WB_OK;
+    for (size_t i = 0; (name = wb__beside_name(i)) != NULL && status == WB_OK; i++) {
+        struct stat st;
+        if (strchr(name, '/') == NULL)
+            continue;
+        char *path = wb__path_join(&out->context->allocator, out->plan->model->folder,
+                                   wb__str_from(name, SIZE_MAX));
+        if (path == NULL)
+            return wb__fail_memory(out->context);
+        if (stat(path, &st) == 0 && S_ISREG(st.st_mode))
+            status = wb__plan_note(out->plan, out->context, WB_WARNING,
+                                   WB__FINDING_CONVERT_LEFT_OUT, wb__str_from(name, SIZE_MAX),
+                                   "folders beside the weights do not go along: copy this one");
+        wb__free(&out->context->allocator, path, strlen(path) + 1);
+    }
+    return status;
+}
+
+static wb_status copy_folder(wb__delivery *out)
+{
+    listing l = {.out = out};
+    wb_status status = wb__folder_list(out->context, out->plan->model->folder, copy_listed, &l);
+    bool may_not = status == WB_ERROR_IO && !l.seen && out->context->error->os_error == EACCES;
+    if (may_not)
+        status = copy_known(out);
+    bool store = out->plan->target == WB_TARGET_OLLAMA;
+    return status == WB_OK && !store ? tell_left_out(out) : status;
+}
+
+static wb_status copy_files(wb__delivery *out)
+{
+    const wb_model *model = out->plan->model;
+    wb_status status = WB_OK;
+    for (const wb__named_file *file = model->named_files;
+         file != NULL && file->name != NULL && status == WB_OK; file++) {
+        if (is_copied(out, wb__str_from(file->name, SIZE_MAX)) && strchr(file->name, '/') == NULL)
+            status = wb_writer_add_file(out->writer, file->name, file->path, out->context->error);
+    }
+    return status == WB_OK && model->named_files == NULL && model->folder != NULL ? copy_folder(out)
+                                                                                  : status;
+}
+
+static wb_status make_template(wb__delivery *out, wb__buffer *to)
+{
+    const char *text;
+    size_t n;
+    if (wb_meta_get_string(out->plan->model, "tokenizer.chat_template", SIZE_MAX, &text, &n,
+                           NULL) == WB_OK)
+        wb__buffer_add(to, text, n);
+    return WB_OK;
+}
+
+wb_status wb__deliver_beside(wb__delivery *out)
+{
+    bool made = out->plan->insight->by_key || out->plan->target != WB_TARGET_OLLAMA;
+    wb_status status = made ? make_file(out, "config.json", wb__deliver_config) : WB_OK;
+    if (status == WB_OK && !out->plan->insight->by_key)
+        return copy_files(out);
+    if (status == WB_OK)
+        status = make_file(out, "tokenizer.json", wb__deliver_tokenizer);
+    if (status == WB_OK)
+        status = make_file(out, "tokenizer_config.json", wb__deliver_tokenizer_config);
+    return status == WB_OK ? make_file(out, "chat_template.jinja", make_template) : status;
+}

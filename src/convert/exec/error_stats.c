@@ -1,0 +1,147 @@
+/*
+ * What became of values. Sums are of binary64 in the end; within a run of values of ordinary size they
+ * are of binary32, in lanes side by side (sum_up.h): three digits of an error are plenty, and whether
+ * there is any is exact. The product of both, which the cosine takes, is not summed up:
+ * 2 x y = x² + y² - (y - x)².
+ */
+#include "convert/convert.h"
+
+#include <math.h>
+
+#include "convert/exec/error_sums.h"
+#include "core/endian.h"
+#include "cpu/cpu.h"
+
+#define RUN 4096 /* values */
+
+static wb__sum_up *find_sum_up(void)
+{
+#if WB__X86
+    if (wb__cpu_features() & WB__CPU_AVX2)
+        return wb__sum_up_avx2;
+#endif
+    return wb__sum_up_plain;
+}
+
+void wb__sum_up_plain(wb__lane_sums *sums, const float *restrict before,
+                      const float *restrict after, size_t n)
+{
+    *sums = (wb__lane_sums){0};
+    for (size_t i = 0; i < n; i += WB__SUMS_LANES) {
+        for (size_t lane = 0; lane < WB__SUMS_LANES; lane++) {
+            float x = before[i + lane], y = after[i + lane];
+            float error = y - x, size = fabsf(error);
+            sums->error[lane] += error * error;
+            sums->before[lane] += x * x;
+            sums->after[lane] += y * y;
+            sums->most[lane] = size > sums->most[lane] ? size : sums->most[lane];
+        }
+    }
+}
+
+void wb__fidelity_add_one(wb__fidelity *fidelity, double before, double after)
+{
+    double error = after - before;
+    fidelity->error += error * error;
+    fidelity->before += before * before;
+    fidelity->after += after * after;
+    fidelity->max_error = fmax(fidelity->max_error, fabs(error));
+}
+
+static uint32_t bits_of(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static bool is_finite(float value)
+{
+    return (bits_of(value) & 0x7F800000u) != 0x7F800000u;
+}
+
+static bool is_same(float before, float after)
+{
+    return bits_of(before) == bits_of(after) || (isnan(before) && isnan(after));
+}
+
+/* Values that are not finite take no part in the sums. */
+static void measure_slowly(wb__fidelity *fidelity, const float *before, double offset,
+                           const float *after, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (is_finite(before[i]) && is_finite(after[i]))
+            wb__fidelity_add_one(fidelity, before[i] + offset, after[i]);
+        else if (!is_same(before[i], after[i]))
+            fidelity->overflowed++;
+    }
+}
+
+/*
+ * Adds up the lanes of a run, if they tell the truth: squares of numbers up to 2^40 and of errors of numbers from 2^-45
+ * on are in range, and a value that is not finite makes a sum so.
+ */
+static bool add_run(wb__fidelity *fidelity, const wb__lane_sums *sums)
+{
+    double error = 0, before = 0, after = 0;
+    float most = 0;
+    for (size_t lane = 0; lane < WB__SUMS_LANES; lane++) {
+        error += sums->error[lane];
+        before += sums->before[lane];
+        after += sums->after[lane];
+        most = sums->most[lane] > most ? sums->most[lane] : most;
+    }
+    if (!(before < 0x1p80 && after < 0x1p80) || (before < 0x1p-80 && after < 0x1p-80))
+        return false;
+    fidelity->error += error;
+    fidelity->before += before;
+    fidelity->after += after;
+    fidelity->max_error = most > fidelity->max_error ? most : fidelity->max_error;
+    return true;
+}
+
+void wb__fidelity_measure(wb__fidelity *fidelity, const float *before, double offset,
+                          const float *after, size_t n)
+{
+    wb__sum_up *sum_up = find_sum_up();
+    for (size_t i = 0; i < n; i += RUN) {
+        size_t count = n - i < RUN ? n - i : RUN;
+        wb__lane_sums sums;
+        if (count % WB__SUMS_LANES == 0 && offset == 0) {
+            sum_up(&sums, before + i, after + i, count);
+            if (add_run(fidelity, &sums))
+                continue;
+        }
+        measure_slowly(fidelity, before + i, offset, after + i, count);
+    }
+}
+
+static double double_at(const uint8_t *bytes)
+{
+    uint64_t bits = wb__load_le64(bytes);
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* What is beyond the range of binary32 is lost on its way, whatever an encoder then makes of infinity. */
+void wb__fidelity_measure_wide(wb__fidelity *fidelity, const uint8_t *before, double offset,
+                               double factor, const float *after, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        double value = (double_at(before + i * sizeof value) + offset) * factor;
+        if (is_finite((float)value) && is_finite(after[i]))
+            wb__fidelity_add_one(fidelity, value, after[i]);
+        else if (value != after[i] && !(isnan(value) && isnan(after[i])))
+            fidelity->overflowed++;
+    }
+}
+
+void wb__fidelity_add(wb__fidelity *sum, const wb__fidelity *part)
+{
+    sum->error += part->error;
+    sum->before += part->before;
+    sum->after += part->after;
+    sum->max_error = fmax(sum->max_error, part->max_error);
+    sum->overflowed += part->overflowed;
+}

@@ -1,0 +1,241 @@
+#include "convert/exec/readahead.h"
+
+#include "io/ring.h"
+
+#define SLOTS 4u
+#define SLOT_BYTES (WB__AHEAD_BYTES / SLOTS)
+#define PIECE_BYTES (SLOT_BYTES - WB__DIRECT_ROOM(0))
+#define PIECES 128u /* two spans of chunks that are no neighbours */
+
+typedef enum piece_state {
+    PIECE_EXPECTED,
+    PIECE_LEFT, /* to whoever asks for it */
+    PIECE_READING,
+    PIECE_READ
+} piece_state;
+
+/* Neighbouring bytes of one file. */
+typedef struct piece {
+    wb__place place;
+    piece_state state;
+    unsigned slot;
+    int64_t result; /* of the ring */
+} piece;
+
+struct wb__ahead {
+    wb_allocator allocator;
+    atomic_size_t *left;
+    uint8_t *memory; /* SLOTS of SLOT_BYTES; NULL: none yet */
+    wb__ring *ring;
+    bool refused;             /* there is no memory or no ring */
+    unsigned busy;            /* slots that are taken, a bit each */
+    const wb__source *source; /* the file that is open; NULL: none */
+    wb__direct direct;
+    unsigned first, count; /* pieces, in the order in which they are wanted */
+    piece pieces[PIECES];
+};
+
+bool wb__memory_take(atomic_size_t *left, size_t bytes)
+{
+    size_t there = atomic_load(left);
+    do {
+        if (there < bytes)
+            return false;
+    } while (!atomic_compare_exchange_weak(left, &there, there - bytes));
+    return true;
+}
+
+wb__ahead *wb__ahead_open(const wb_allocator *allocator, atomic_size_t *left)
+{
+    wb__ahead *ahead = wb__alloc_zeroed(allocator, sizeof *ahead);
+    if (ahead == NULL)
+        return NULL;
+    ahead->allocator = *allocator;
+    ahead->left = left;
+    ahead->direct.fd = -1;
+    return ahead;
+}
+
+static piece *piece_at(wb__ahead *ahead, unsigned i)
+{
+    return &ahead->pieces[(ahead->first + i) % PIECES];
+}
+
+/* ---- what is under way ---- */
+
+static void take_some(wb__ahead *ahead)
+{
+    wb__ring_done done[SLOTS];
+    size_t n = wb__ring_take(ahead->ring, done, SLOTS);
+    for (size_t i = 0; i < n; i++) {
+        ahead->pieces[done[i].tag].state = PIECE_READ;
+        ahead->pieces[done[i].tag].result = done[i].result;
+    }
+}
+
+static void drop_first(wb__ahead *ahead)
+{
+    piece *p = piece_at(ahead, 0);
+    while (p->state == PIECE_READING)
+        take_some(ahead);
+    if (p->state == PIECE_READ)
+        ahead->busy &= ~(1u << p->slot);
+    ahead->first = (ahead->first + 1) % PIECES;
+    ahead->count--;
+}
+
+void wb__ahead_close(wb__ahead *ahead)
+{
+    if (ahead == NULL)
+        return;
+    while (ahead->count > 0)
+        drop_first(ahead);
+    wb__direct_close(&ahead->direct);
+    wb__ring_close(ahead->ring);
+    wb__free(&ahead->allocator, ahead->memory, WB__AHEAD_BYTES);
+    wb__free(&ahead->allocator, ahead, sizeof *ahead);
+}
+
+/* ---- beginning ---- */
+
+static bool is_equipped(wb__ahead *ahead)
+{
+    if (ahead->ring == NULL && !ahead->refused) {
+        ahead->ring = wb__ring_open(&ahead->allocator, SLOTS, false);
+        if (ahead->ring != NULL && wb__memory_take(ahead->left, WB__AHEAD_BYTES))
+            ahead->memory = wb__alloc(&ahead->allocator, WB__AHEAD_BYTES);
+        ahead->refused = ahead->memory == NULL;
+    }
+    return !ahead->refused;
+}
+
+/* The file of a piece; false as long as another one's are in hand. */
+static bool turn_to(wb__ahead *ahead, const wb__source *source)
+{
+    if (ahead->source == source)
+        return true;
+    if (ahead->busy != 0)
+        return false;
+    wb__direct_close(&ahead->direct);
+    if (wb__source_medium(source) == WB__MEDIUM_DISK)
+        wb__direct_open(source, &ahead->direct);
+    ahead->source = source;
+    return true;
+}
+
+static size_t before(const wb__place *place)
+{
+    return (size_t)(place->offset % WB__DIRECT_ALIGNMENT);
+}
+
+/* Where the page that a piece begins in lies in its slot. */
+static uint8_t *page_of(const wb__ahead *ahead, const piece *p)
+{
+    uint8_t *slot = ahead->memory + p->slot * SLOT_BYTES;
+    return slot + (0 - (uintptr_t)slot) % WB__DIRECT_ALIGNMENT;
+}
+
+static unsigned free_slot(const wb__ahead *ahead)
+{
+    unsigned slot = 0;
+    while ((ahead->busy >> slot & 1u) != 0)
+        slot++;
+    return slot;
+}
+
+/* Has the ring read it, in whole pages. */
+static bool begin(wb__ahead *ahead, piece *p)
+{
+    if (ahead->direct.fd < 0 ||
+        !wb__source_is_cold(p->place.source, p->place.offset, p->place.bytes) ||
+        !is_equipped(ahead))
+        return false;
+    size_t n = before(&p->place) + p->place.bytes;
+    p->slot = free_slot(ahead);
+    return wb__ring_begin(ahead->ring, &ahead->direct, p->place.offset - before(&p->place),
+                          page_of(ahead, p), n + (0 - n) % WB__DIRECT_ALIGNMENT,
+                          (unsigned)(p - ahead->pieces));
+}
+
+/* As many as there are slots. */
+static void begin_some(wb__ahead *ahead)
+{
+    for (unsigned i = 0; i < ahead->count && ahead->busy != (1u << SLOTS) - 1; i++) {
+        piece *p = piece_at(ahead, i);
+        if (p->state != PIECE_EXPECTED)
+            continue;
+        if (!turn_to(ahead, p->place.source))
+            return;
+        bool begun = begin(ahead, p);
+        p->state = begun ? PIECE_READING : PIECE_LEFT;
+        ahead->busy |= begun ? 1u << p->slot : 0;
+    }
+}
+
+bool wb__ahead_begin(wb__ahead *ahead)
+{
+    begin_some(ahead);
+    return ahead->busy != 0;
+}
+
+/* ---- expecting and taking ---- */
+
+/* Whether it is the continuation of a piece that is not begun. */
+static bool joins(const piece *p, const wb__place *place)
+{
+    return p->state == PIECE_EXPECTED && p->place.source == place->source &&
+           p->place.offset + p->place.bytes == place->offset &&
+           p->place.bytes + place->bytes <= PIECE_BYTES;
+}
+
+void wb__ahead_expect(wb__ahead *ahead, const wb__place *place)
+{
+    piece *last = ahead->count == 0 ? NULL : piece_at(ahead, ahead->count - 1);
+    if (ahead->refused || place->bytes > PIECE_BYTES)
+        return;
+    if (last != NULL && joins(last, place))
+        last->place.bytes += place->bytes;
+    else if (ahead->count < PIECES)
+        *piece_at(ahead, ahead->count++) = (piece){.place = *place};
+}
+
+static bool has(const piece *p, const wb__place *place)
+{
+    return p->place.source == place->source && p->place.offset <= place->offset &&
+           wb__in_range(place->offset - p->place.offset, place->bytes, p->place.bytes);
+}
+
+/* What the ring could not read is read once more, so that errors are told in one place. */
+static wb_status finish(wb__ahead *ahead, wb__context *context, piece *p)
+{
+    size_t n = before(&p->place) + p->place.bytes;
+    while (p->state == PIECE_READING)
+        take_some(ahead);
+    if (p->result >= (int64_t)n)
+        return WB_OK;
+    wb_status status = wb__direct_read(p->place.source, &ahead->direct, context,
+                                       p->place.offset - before(&p->place), page_of(ahead, p), n);
+    p->result = status == WB_OK ? (int64_t)n : -1;
+    return status;
+}
+
+wb_status wb__ahead_take(wb__ahead *ahead, wb__context *context, const wb__place *place,
+                         uint8_t **bytes)
+{
+    unsigned at = 0;
+    *bytes = NULL;
+    while (at < ahead->count && !has(piece_at(ahead, at), place))
+        at++;
+    if (at == ahead->count)
+        return WB_OK;
+    for (; at > 0; at--)
+        drop_first(ahead);
+    begin_some(ahead);
+    piece *p = piece_at(ahead, 0);
+    if (p->state == PIECE_LEFT)
+        return WB_OK;
+    wb_status status = finish(ahead, context, p);
+    if (status == WB_OK)
+        *bytes = page_of(ahead, p) + (place->offset - (p->place.offset - before(&p->place)));
+    return status;
+}

@@ -1,0 +1,339 @@
+/*
+ * Running a plan, from the declaration of its tensors to the commit of the result. rounds.c does the work
+ * between.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "convert/exec/scheduler.h"
+
+#include <unistd.h>
+
+#include "bundles/ollama/ollama.h"
+#include "convert/plan/input_files.h"
+#include "io/io.h"
+#include "io/sink.h"
+
+/* ---- declaring ---- */
+
+static void packed_shape(const wb__planned *row, uint64_t *shape, uint64_t columns)
+{
+    memcpy(shape, row->shape, row->rank * sizeof *shape);
+    shape[row->rank - 1] = columns;
+}
+
+static wb_status declare(wb__delivery *out, wb__str name, int32_t dtype, const uint64_t *shape,
+                         uint32_t rank, uint64_t *index)
+{
+    return wb_writer_add(out->writer, name.ptr, name.len, dtype, shape, rank, index,
+                         out->context->error);
+}
+
+/* "x.weight" with ".scales" and ".biases" in the place of its last word. */
+static wb__str part_name(wb_conversion *plan, wb__str name, const char *suffix)
+{
+    size_t stem = name.len, n = strlen(suffix);
+    if (wb__str_ends_with(name, WB__STR(".weight")))
+        stem -= sizeof ".weight" - 1;
+    char *text = wb__arena_alloc(&plan->arena, stem + n + 1);
+    if (text != NULL) {
+        memcpy(text, name.ptr, stem);
+        memcpy(text + stem, suffix, n + 1);
+    }
+    return (wb__str){text, stem + n};
+}
+
+/* What Ollama calls a packing. */
+static const char *ollama_name(const wb__form *form)
+{
+    if (form->scheme == WB__SCHEME_AFFINE)
+        return form->bits == 4 ? "int4" : "int8";
+    return wb__scheme_name(form->scheme);
+}
+
+/* The names of the parts beside the values. */
+static wb__str companion(wb_conversion *plan, wb__str name, const char *mlx, const char *ollama)
+{
+    size_t n = strlen(ollama);
+    if (plan->target != WB_TARGET_OLLAMA)
+        return part_name(plan, name, mlx);
+    char *text = wb__arena_alloc(&plan->arena, name.len + n + 1);
+    if (text != NULL) {
+        memcpy(text, name.ptr, name.len);
+        memcpy(text + name.len, ollama, n + 1);
+    }
+    return (wb__str){text, name.len + n};
+}
+
+static wb_status declare_packed(wb__delivery *out, const wb__planned *row, uint64_t *indices)
+{
+    wb_conversion *plan = out->plan;
+    wb__mlx_type type;
+    uint64_t *shape = wb__arena_alloc(&plan->arena, row->rank * sizeof *shape);
+    wb__str scales = companion(plan, row->name, ".scales", ".scale");
+    wb__str biases = companion(plan, row->name, ".biases", ".bias");
+    if (shape == NULL || scales.ptr == NULL || biases.ptr == NULL)
+        return wb__fail_memory(out->context);
+    (void)wb__form_mlx(&row->to, &type);
+    int32_t dtype = wb__mlx_byte_scales(&type) ? WB_DTYPE_U8 : row->to.dtype;
+    packed_shape(row, shape, row->columns / type.group * (wb__mlx_group_bytes(&type) / 4));
+    wb_status status =
+        declare(out, row->name, WB_DTYPE_U32, shape, row->rank, &indices[WB__PART_VALUES]);
+    packed_shape(row, shape, row->columns / type.group);
+    if (status == WB_OK)
+        status = declare(out, scales, dtype, shape, row->rank, &indices[WB__PART_SCALES]);
+    if (status == WB_OK && row->part_bytes[WB__PART_BIASES] > 0)
+        status = declare(out, biases, dtype, shape, row->rank, &indices[WB__PART_BIASES]);
+    if (status == WB_OK && plan->target == WB_TARGET_OLLAMA)
+        status = wb_writer_set_packing(out->writer, indices[WB__PART_VALUES], ollama_name(&row->to),
+                                       row->to.group, out->context->error);
+    return status;
+}
+
+wb_status wb__deliver_tensors(wb__delivery *out)
+{
+    wb_conversion *plan = out->plan;
+    wb_status status = WB_OK;
+    for (size_t i = 0; i < plan->tensors.count && status == WB_OK; i++) {
+        const wb__planned *row = wb__planned_at(plan, i);
+        status = row->to.scheme == WB__SCHEME_PLAIN
+                     ? declare(out, row->name, row->to.dtype, row->shape, row->rank,
+                               &out->indices[i][WB__PART_VALUES])
+                     : declare_packed(out, row, out->indices[i]);
+    }
+    return status;
+}
+
+/* ---- from beginning to end ---- */
+
+/* What Ollama says a model is quantized to. */
+static wb_status set_file_type(wb__delivery *out)
+{
+    const wb__quant *quant = &out->plan->quant;
+    wb__form form;
+    if (quant->kind == WB__QUANT_FORM && quant->form.scheme != WB__SCHEME_PLAIN)
+        form = quant->form;
+    else if (!wb__deliver_main_form(out->plan, &form))
+        return WB_OK;
+    return wb_writer_set_string(out->writer, "ollama.file_type", SIZE_MAX, ollama_name(&form),
+                                SIZE_MAX, out->context->error);
+}
+
+/* All tensors are there: whoever waits hears no more than that, and may still say no. */
+static int report_all(void *ctx, uint64_t done, uint64_t total)
+{
+    const wb__delivery *out = ctx;
+    (void)done;
+    (void)total;
+    return out->progress->report(out->progress->ctx, out->total, out->total);
+}
+
+static wb_status create(wb__delivery *out)
+{
+    const wb_conversion *plan = out->plan;
+    const wb_progress progress = {out, report_all};
+    static const char *const formats[] = {"",       "gguf", "safetensors", "safetensors",
+                                          "ollama", "npz"};
+    bool gguf = plan->target == WB_TARGET_GGUF, store = plan->target == WB_TARGET_OLLAMA;
+    bool npz = plan->target == WB_TARGET_NPZ;
+    out->folder = !gguf && !npz &&
+                  !wb__str_ends_with(wb__str_from(out->path, SIZE_MAX), WB__STR(".safetensors"));
+    const wb_writer_options options = {
+        .size = sizeof options,
+        .format = formats[plan->target],
+        .flags = (out->folder && !store ? WB_WRITE_FOLDER : 0) |
+                 (plan->replace ? WB_WRITE_FORCE : 0) | (out->keeps ? WB_WRITE_KEEP : 0) |
+                 (store && plan->feb2026 ? WB_WRITE_FEB2026 : 0),
+        .store = plan->store,
+        .max_file_bytes = plan->max_shard,
+        .source = plan->model,
+        .limits = &out->context->limits,
+        .allocator = &plan->allocator,
+        .progress = out->progress == NULL ? NULL : &progress,
+    };
+    wb_status status = wb_writer_create(&options, &out->writer, out->context->error);
+    if (status == WB_OK && gguf)
+        return wb__deliver_keys(out);
+    if (status == WB_OK && store)
+        status = wb__deliver_store_texts(plan, out->writer, out->context->error);
+    if (status == WB_OK && store)
+        return set_file_type(out);
+    if (status == WB_OK && !npz) /* which has no metadata */
+        status = wb_writer_set_string(out->writer, "format", SIZE_MAX,
+                                      plan->target == WB_TARGET_MLX ? "mlx" : "pt", SIZE_MAX,
+                                      out->context->error);
+    return status;
+}
+
+/* Of a model in a store the journal lies in the folder of what is kept of it, which it makes. */
+static wb_status open_journal_in_store(wb__delivery *out, wb__journal **journal)
+{
+    wb_conversion *plan = out->plan;
+    wb__context *context = out->context;
+    char *beside;
+    wb_status status =
+        wb__ollama_kept_path(context, plan->store, wb__str_from(out->path, SIZE_MAX), &beside);
+    if (status != WB_OK || beside == NULL)
+        return status;
+    status = wb__folders_make(context, beside);
+    if (status == WB_OK)
+        status = wb__folder_make_kept(context, &plan->arena, beside, &out->kept);
+    wb__free(&plan->allocator, beside, strlen(beside) + 1);
+    if (status != WB_OK)
+        return status;
+    char *path = wb__path_join(&plan->allocator, out->kept, WB__STR("blobs"));
+    if (path == NULL)
+        return wb__fail_memory(context);
+    status = wb__journal_open(context, plan, path, journal);
+    wb__free(&plan->allocator, path, strlen(path) + 1);
+    return status;
+}
+
+static wb_status open_journal(wb__delivery *out, wb__journal **journal)
+{
+    if (!out->plan->resume)
+        return WB_OK;
+    return out->plan->target == WB_TARGET_OLLAMA
+               ? open_journal_in_store(out, journal)
+               : wb__journal_open(out->context, out->plan, out->path, journal);
+}
+
+/* What failed because a source is no more what it was says so. */
+static wb_status blame_source(const wb__delivery *out, wb_status status)
+{
+    wb_error error;
+    wb__context context = *out->context;
+    const wb_model *model = out->plan->model;
+    context.error = wb__error_reset(&error, &error);
+    for (size_t i = 0; i < model->source_count && status == WB_ERROR_IO; i++) {
+        if (wb__source_check(model->sources[i], &context) == WB_ERROR_CHANGED) {
+            *out->context->error = error;
+            status = WB_ERROR_CHANGED;
+        }
+    }
+    return status;
+}
+
+/* Whether the result was refused, since it is there, and nothing is left that a journal would be good for: the run
+ * before was killed when all was done. */
+static bool is_settled(const wb__delivery *out, wb_status status)
+{
+    const wb_allocator *allocator = &out->plan->allocator;
+    wb_file file = {.size = sizeof file};
+    if (status != WB_ERROR_ARGUMENT || out->begun || out->kept != NULL ||
+        wb_writer_file_at(out->writer, 0, &file, NULL) != WB_OK)
+        return false;
+    bool has = out->folder && wb__folder_is_kept(allocator, out->path);
+    for (uint64_t i = 0; !has && wb_writer_file_at(out->writer, i, &file, NULL) == WB_OK; i++)
+        has = wb__sink_kept_bytes(allocator, file.path) != 0;
+    return !has;
+}
+
+/* Tells the writer of all there is to be. */
+static wb_status declare_all(wb__delivery *out)
+{
+    if (out->plan->whole)
+        return wb__deliver_whole(out);
+    wb_status status = create(out);
+    if (status == WB_OK)
+        status = wb__deliver_tensors(out);
+    return status == WB_OK && out->folder ? wb__deliver_beside(out) : status;
+}
+
+static wb_status write_all(wb__delivery *out, wb__journal **journal)
+{
+    bool taken = false;
+    wb_status status = open_journal(out, journal);
+    out->keeps = *journal != NULL;
+    if (status == WB_OK)
+        status = declare_all(out);
+    if (status == WB_OK)
+        status = wb_writer_plan(out->writer, out->path, out->context->error);
+    if (status == WB_OK)
+        status = wb_writer_begin(out->writer, out->context->error);
+    out->begun = status == WB_OK;
+    if (status == WB_OK)
+        status = out->plan->whole
+                     ? wb__deliver_whole_file(out, wb__journal_is_known(*journal), &taken)
+                     : wb__rounds_do(out, *journal, &taken);
+    if (out->begun)
+        status = blame_source(out, status);
+    if (status == WB_OK && taken)
+        status =
+            wb__plan_note(out->plan, out->context, WB_INFO, WB__FINDING_CONVERT_RESUMED,
+                          WB__STR(""), "what an earlier run had written was verified and taken up");
+    return status == WB_OK ? wb_writer_commit(out->writer, out->context->error) : status;
+}
+
+/* A path is looked at before anything beside it is touched; a name in a store is none. */
+static wb_status check_path(const wb_conversion *plan, wb__context *context, const char *path)
+{
+    if (plan->target == WB_TARGET_OLLAMA)
+        return WB_OK;
+    if (wb__path_is_stream(path)) {
+        context->file = path;
+        wb_status status = wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_WRITE_STREAM,
+                                    WB_NO_OFFSET, WB__STR(""),
+                                    "a pipe or a device takes bytes in their order, and a "
+                                    "conversion makes them in another");
+        context->file = "";
+        return status;
+    }
+    return wb__inputs_spare(plan, context, path);
+}
+
+/* What a run before, or a look at the same plan, has noted would be there twice. */
+static wb_status prepare(wb__delivery *out)
+{
+    wb_conversion *plan = out->plan;
+    size_t n = plan->tensors.count;
+    plan->notes.count = plan->planned_notes;
+    wb_status status = check_path(plan, out->context, out->path);
+    if (status != WB_OK)
+        return status;
+    out->indices = wb__alloc_zeroed(&plan->allocator, (n + 1) * sizeof *out->indices);
+    return out->indices == NULL ? wb__fail_memory(out->context) : WB_OK;
+}
+
+static void free_delivery(wb__delivery *out)
+{
+    wb_writer_free(out->writer);
+    wb__free(&out->plan->allocator, out->indices,
+             (out->plan->tensors.count + 1) * sizeof *out->indices);
+}
+
+wb_status wb__plan_check(wb_conversion *plan, wb__context *context, const char *path)
+{
+    wb__delivery out = {.plan = plan, .context = context, .path = path, .keeps = plan->resume};
+    wb_status status = prepare(&out);
+    if (status != WB_OK)
+        return status;
+    status = declare_all(&out);
+    if (status == WB_OK)
+        status = wb_writer_plan(out.writer, path, context->error);
+    if (status == WB_OK)
+        status = wb_writer_check(out.writer, context->error);
+    free_delivery(&out);
+    return status;
+}
+
+wb_status wb__plan_run(wb_conversion *plan, wb__context *context, const char *path,
+                       const wb_progress *progress)
+{
+    wb__delivery out = {.plan = plan, .context = context, .path = path, .progress = progress};
+    wb__journal *journal = NULL;
+    size_t n = plan->tensors.count;
+    for (size_t i = 0; i < n && !plan->whole; i++) {
+        wb__planned_at(plan, i)->fidelity = (wb__fidelity){0};
+        wb__planned_at(plan, i)->done = false;
+    }
+    wb_status status = prepare(&out);
+    if (status != WB_OK)
+        return status;
+    status = write_all(&out, &journal);
+    bool finished = status == WB_OK || status == WB_ERROR_CHANGED ||
+                    (!out.begun && wb__journal_is_empty(journal)) || is_settled(&out, status);
+    free_delivery(&out);
+    wb__journal_close(journal, finished);
+    if (out.kept != NULL)
+        (void)rmdir(out.kept); /* if there was nothing else in it */
+    return status;
+}

@@ -1,0 +1,611 @@
+/*
+ * Running a plan. Chunks are worked off in rounds: within one, workers take the next few chunks until there
+ * are none left, each in memory of its own, and put what they made where it belongs in the result, in
+ * any order. Between rounds the caller hears how far it is, and the journal is written, if there is one
+ * (resume.h): a chunk that it has is read back, and made anew only if it is not what it was.
+ *
+ * The chunks that a worker takes at a time are a span: neighbours in one tensor, computed one by one in
+ * the inner caches, but written together, since a file system takes a third of the time for large pieces.
+ * Spans become shorter towards the end of a round, so that nobody waits long for the last.
+ */
+#include "convert/exec/scheduler.h"
+
+#include <stdatomic.h>
+
+#include "core/clock.h"
+#include "cpu/cpu.h"
+#include "read/decoder.h"
+
+#define WORKERS_MAX 64
+#define ROUND_FIRST 16                   /* chunks of a worker */
+#define ROUND_LEAST 4                    /* chunks */
+#define ROUND_MAX 4096                   /* chunks */
+#define ROUND_SHORT 100000000            /* nanoseconds */
+#define ROUND_LONG 400000000             /* nanoseconds */
+#define SPAN_MAX 64                      /* chunks */
+#define SPAN_BYTES ((uint64_t)4 << 20)   /* of the result, at most, unless a chunk has more */
+#define SPAN_LEAST ((uint64_t)512 << 10) /* that is written past the page cache */
+#define BLOBS_A_ROUND 256                /* each of which waits for the disk */
+#define BUFFERS 3                        /* one is filled as others are written */
+#define READ_BYTES ((uint64_t)2 << 20)   /* that wb_tensor_read takes beside what it fills */
+/* What a worker takes beside its spans, with chunks of rows that are not too long. */
+#define REST_BYTES (READ_BYTES + WB__AHEAD_BYTES + 3 * WB__CHUNK_ELEMENTS * sizeof(float))
+
+typedef struct work {
+    size_t row;
+    uint64_t first, rows;
+    bool known; /* the journal has a record of it */
+    wb__written record;
+} work;
+
+typedef struct worker {
+    uint8_t *memory; /* NULL: not needed yet */
+    wb_behind *behind;
+    wb__ahead *ahead;
+    uint32_t buffer; /* that of its span */
+    wb_error error;
+    wb_status status;
+    size_t failed_at; /* the chunk */
+} worker;
+
+typedef struct runner {
+    wb__delivery *out;
+    const wb_conversion *plan;
+    work *list; /* of this round */
+    size_t count;
+    uint64_t done;        /* bytes of the result, of the rounds before */
+    wb__journal *journal; /* NULL: none */
+    wb__written *written; /* of a round */
+    atomic_size_t taken;  /* chunks that a former run had written */
+    atomic_size_t next;
+    atomic_bool failed;
+    uint64_t memory; /* that workers may take together */
+    uint64_t span_bytes;
+    wb__chunk_sizes sizes; /* the largest of all chunks; of parts, of all spans */
+    size_t worker_bytes;
+    worker *workers;
+    size_t worker_count;
+    atomic_size_t left; /* memory that nobody has taken */
+    atomic_size_t busy; /* workers at work */
+    atomic_size_t most; /* that were so at the same time in this round */
+    size_t crew;        /* that were so in the round before, or can be */
+    size_t full;        /* chunks of a round */
+} runner;
+
+/* ---- memory ---- */
+
+/* How many chunks of `bytes` in the result are written together. */
+static uint64_t span_chunks(const runner *r, uint64_t bytes)
+{
+    uint64_t fit = bytes == 0 ? SPAN_MAX : r->span_bytes / bytes;
+    return fit == 0 ? 1 : fit > SPAN_MAX ? SPAN_MAX : fit;
+}
+
+static uint64_t sum_of(const uint64_t bytes[WB__PARTS])
+{
+    uint64_t sum = 0;
+    for (int part = 0; part < WB__PARTS; part++)
+        sum += bytes[part];
+    return sum;
+}
+
+static void enlarge(uint64_t *most, uint64_t bytes)
+{
+    bytes = (bytes + 63) / 64 * 64;
+    *most = bytes > *most ? bytes : *most;
+}
+
+/* A span begins where its place in the file has it begin within a block, so that it can pass the page cache by. */
+static uint64_t buffer_bytes(uint64_t bytes)
+{
+    return bytes == 0 ? 0 : (bytes / WB_BEHIND_ALIGNMENT + 2) * WB_BEHIND_ALIGNMENT;
+}
+
+/* A tensor that its values come from; of several, which are alike, the first. */
+static uint64_t first_source(const wb_conversion *plan, const wb__planned *row)
+{
+    uint64_t numbers = wb__tensors_numbers(&plan->model->tensors);
+    uint64_t source = row->pieces != NULL ? row->pieces[0] : row->source;
+    return source < numbers ? source : plan->insight->names.views[source - numbers].parts[0];
+}
+
+/* What stays in memory of tensors that are read whole, whoever reads some rows of them. */
+static uint64_t held_bytes(const wb_conversion *plan)
+{
+    uint64_t most = 0;
+    for (size_t i = 0; i < plan->tensors.count; i++) {
+        const wb__planned *row = wb__planned_at(plan, i);
+        const wb__packed *packed = NULL;
+        if (row->source != WB__NO_SOURCE && row->by_view)
+            (void)wb__tensors_stored(&plan->model->tensors, first_source(plan, row), &packed);
+        uint64_t bytes = wb__decoder_holds(packed);
+        most = bytes > most ? bytes : most;
+    }
+    return WB__HELD * most;
+}
+
+static void measure_workers(runner *r)
+{
+    for (size_t i = 0; i < r->plan->tensors.count; i++) {
+        wb__chunk_sizes sizes;
+        const wb__planned *row = wb__planned_at(r->plan, i);
+        uint64_t rows = wb__chunk_rows(row);
+        wb__chunk_measure(row, rows < row->rows ? rows : row->rows, &sizes);
+        uint64_t chunks = rows == 0 ? 1 : (row->rows + rows - 1) / rows;
+        uint64_t span = span_chunks(r, sum_of(sizes.parts));
+        enlarge(&r->sizes.raw, sizes.raw);
+        enlarge(&r->sizes.values, sizes.values);
+        enlarge(&r->sizes.again, sizes.again);
+        for (int part = 0; part < WB__PARTS; part++)
+            enlarge(&r->sizes.parts[part], sizes.parts[part] * (chunks < span ? chunks : span));
+    }
+    for (int part = 0; part < WB__PARTS; part++)
+        r->sizes.parts[part] = buffer_bytes(r->sizes.parts[part]);
+}
+
+/* Spans are as long as leaves memory for a worker on every processor; how many the executor has is not known. */
+static uint64_t find_span_bytes(uint64_t max_memory)
+{
+    uint64_t share = max_memory / wb__cpu_count();
+    uint64_t span = share > REST_BYTES ? (share - REST_BYTES) / BUFFERS : 0;
+    uint64_t least = max_memory / WORKERS_MAX < SPAN_LEAST ? max_memory / WORKERS_MAX : SPAN_LEAST;
+    return span < least ? least : span < SPAN_BYTES ? span : SPAN_BYTES;
+}
+
+static wb_status make_workers(runner *r)
+{
+    wb__context *context = r->out->context;
+    uint64_t held = held_bytes(r->plan);
+    r->memory = r->plan->max_memory > held ? r->plan->max_memory - held : 0;
+    r->span_bytes = find_span_bytes(r->memory);
+    measure_workers(r);
+    uint64_t bytes = WB_BEHIND_ALIGNMENT + BUFFERS * sum_of(r->sizes.parts) + r->sizes.raw +
+                     r->sizes.values + r->sizes.again;
+    if (!wb__to_size(bytes, &r->worker_bytes))
+        return wb__fail_memory(context);
+    uint64_t fit = r->memory / (bytes + READ_BYTES);
+    if (fit == 0) {
+        wb_status status =
+            wb__plan_note(r->out->plan, context, WB_WARNING, WB__FINDING_CONVERT_META, WB__STR(""),
+                          "the largest tensor needs more memory than was allowed; it gets it");
+        if (status != WB_OK)
+            return status;
+    }
+    r->worker_count = context->executor.parallel_for == NULL || fit <= 1 ? 1
+                      : fit < WORKERS_MAX                                ? (size_t)fit
+                                                                         : WORKERS_MAX;
+    r->crew = r->worker_count;
+    atomic_init(&r->left, r->memory < SIZE_MAX ? (size_t)r->memory : SIZE_MAX);
+    r->workers = wb__alloc_zeroed(&r->plan->allocator, r->worker_count * sizeof *r->workers);
+    r->list = wb__alloc(&r->plan->allocator, ROUND_MAX * sizeof *r->list);
+    r->written = wb__alloc(&r->plan->allocator, ROUND_MAX * sizeof *r->written);
+    return r->workers == NULL || r->list == NULL || r->written == NULL ? wb__fail_memory(context)
+                                                                       : WB_OK;
+}
+
+static void free_workers(runner *r)
+{
+    for (size_t i = 0; r->workers != NULL && i < r->worker_count; i++) {
+        wb_behind_free(r->workers[i].behind);
+        wb__ahead_close(r->workers[i].ahead);
+    }
+    for (size_t i = 0; r->workers != NULL && i < r->worker_count; i++)
+        wb__free(&r->plan->allocator, r->workers[i].memory, r->worker_bytes);
+    wb__free(&r->plan->allocator, r->workers, r->worker_count * sizeof *r->workers);
+    wb__free(&r->plan->allocator, r->list, ROUND_MAX * sizeof *r->list);
+    wb__free(&r->plan->allocator, r->written, ROUND_MAX * sizeof *r->written);
+}
+
+/* ---- a span ---- */
+
+/* What was made of a tensor, one chunk behind another, and is not in the result yet. */
+typedef struct span {
+    const wb__planned *planned;
+    size_t row;
+    uint64_t first; /* row of the result */
+    uint8_t *parts[WB__PARTS];
+    uint64_t bytes[WB__PARTS];
+    uint8_t *rest; /* memory of the worker that has nothing of it */
+} span;
+
+static uint32_t slot_of(uint32_t buffer, int part)
+{
+    return buffer * WB__PARTS + (uint32_t)part;
+}
+
+/* Waits until a buffer is written. */
+static wb_status wait_for(const worker *w, wb__context *context, uint32_t buffer)
+{
+    wb_status status = WB_OK;
+    for (int part = 0; part < WB__PARTS && status == WB_OK; part++)
+        status = wb_behind_wait(w->behind, slot_of(buffer, part), context->error);
+    return status;
+}
+
+static bool is_busy(const worker *w, uint32_t buffer)
+{
+    bool busy = false;
+    for (int part = 0; part < WB__PARTS && !busy; part++)
+        busy = wb_behind_is_busy(w->behind, slot_of(buffer, part));
+    return busy;
+}
+
+/* Whether a worker has another buffer to go on with, if its own is written now. */
+static bool has_another(const worker *w)
+{
+    bool has = false;
+    for (uint32_t i = 1; i < BUFFERS && !has; i++)
+        has = !is_busy(w, (w->buffer + i) % BUFFERS);
+    return has;
+}
+
+/* Begins one in the next buffer that is not written. */
+static wb_status begin_span(const runner *r, wb__context *context, worker *w, span *made)
+{
+    uint64_t before[WB__PARTS];
+    uintptr_t past = (uintptr_t)w->memory % WB_BEHIND_ALIGNMENT;
+    uint8_t *memory = w->memory + (past == 0 ? 0 : WB_BEHIND_ALIGNMENT - past);
+    for (uint32_t i = 0; i < BUFFERS && (i == 0 || is_busy(w, w->buffer)); i++)
+        w->buffer = (w->buffer + 1) % BUFFERS;
+    made->rest = memory + BUFFERS * sum_of(r->sizes.parts);
+    memory += w->buffer * sum_of(r->sizes.parts);
+    (void)wb__form_measure(&made->planned->to, made->first, made->planned->columns, before);
+    for (int part = 0; part < WB__PARTS; part++) {
+        wb_tensor tensor = {.size = sizeof tensor};
+        made->parts[part] = memory;
+        memory += r->sizes.parts[part];
+        if (made->planned->part_bytes[part] == 0)
+            continue;
+        wb_status status = wb_writer_tensor_at(r->out->writer, r->out->indices[made->row][part],
+                                               &tensor, context->error);
+        if (status != WB_OK)
+            return status;
+        uint64_t place = tensor.offset + before[part];
+        if (place % sizeof(uint64_t) == 0) /* no encoder wants more */
+            made->parts[part] += place % WB_BEHIND_ALIGNMENT;
+    }
+    return wait_for(w, context, w->buffer);
+}
+
+/* Has a chunk use the memory of its worker, behind what the span has. */
+static void lay_out(const runner *r, const span *made, wb__chunk *chunk)
+{
+    chunk->raw = made->rest;
+    chunk->values = (float *)(void *)(chunk->raw + r->sizes.raw);
+    chunk->again = (float *)(void *)(chunk->raw + r->sizes.raw + r->sizes.values);
+    for (int part = 0; part < WB__PARTS; part++)
+        chunk->parts[part] = made->parts[part] + made->bytes[part];
+}
+
+/*
+ * Puts it into the result; it then has nothing, and goes on at a row when its buffer was waited for. A disk that does
+ * not keep up is not waited for: what it gets then stays in the page cache.
+ */
+static wb_status put(const runner *r, const worker *w, wb__context *context, span *made,
+                     uint64_t next_row)
+{
+    uint64_t before[WB__PARTS];
+    wb_status status = WB_OK;
+    bool behind = has_another(w);
+    (void)wb__form_measure(&made->planned->to, made->first, made->planned->columns, before);
+    for (int part = 0; part < WB__PARTS && status == WB_OK; part++) {
+        uint64_t index = r->out->indices[made->row][part];
+        size_t n = (size_t)made->bytes[part];
+        if (n > 0)
+            status = behind ? wb_behind_put(w->behind, slot_of(w->buffer, part), index,
+                                            before[part], made->parts[part], n, context->error)
+                            : wb_writer_put(r->out->writer, index, before[part], made->parts[part],
+                                            n, context->error);
+        made->bytes[part] = 0;
+    }
+    made->first = next_row;
+    return status;
+}
+
+/* Whether a former run wrote the chunk, and its bytes are still what they were. */
+static bool is_left(const runner *r, const work *job, wb__chunk *chunk)
+{
+    uint64_t before[WB__PARTS], digest = 0;
+    const wb__planned *row = chunk->planned;
+    (void)wb__form_measure(&row->to, job->rows, row->columns, chunk->part_bytes);
+    (void)wb__form_measure(&row->to, job->first, row->columns, before);
+    for (int part = 0; part < WB__PARTS; part++) {
+        size_t n = (size_t)chunk->part_bytes[part];
+        if (n > 0 && wb_writer_left(r->out->writer, r->out->indices[job->row][part], before[part],
+                                    chunk->parts[part], n, NULL) != WB_OK)
+            return false;
+        digest = wb__digest_add(digest, chunk->parts[part], n);
+    }
+    return digest == job->record.digest;
+}
+
+static wb_status take(const runner *r, wb__context *context, const work *job,
+                      const wb__chunk *chunk)
+{
+    uint64_t before[WB__PARTS];
+    wb_status status = WB_OK;
+    (void)wb__form_measure(&chunk->planned->to, job->first, chunk->planned->columns, before);
+    for (int part = 0; part < WB__PARTS && status == WB_OK; part++)
+        status = wb_writer_take(r->out->writer, r->out->indices[job->row][part], before[part],
+                                chunk->part_bytes[part], context->error);
+    return status;
+}
+
+/* The next chunk of a span: taken up from a former run, or made and added to it. */
+static wb_status do_chunk(runner *r, wb__context *context, const worker *w, work *job, span *made)
+{
+    wb__chunk chunk = {
+        .planned = made->planned, .ahead = w->ahead, .first = job->first, .rows = job->rows};
+    lay_out(r, made, &chunk);
+    if (job->known && is_left(r, job, &chunk)) {
+        atomic_fetch_add_explicit(&r->taken, 1, memory_order_relaxed);
+        wb_status status = put(r, w, context, made, job->first + job->rows);
+        if (status == WB_OK)
+            status = wait_for(w, context, w->buffer);
+        return status == WB_OK ? take(r, context, job, &chunk) : status;
+    }
+    wb_status status = wb__chunk_do(r->plan, context, &chunk);
+    if (status != WB_OK)
+        return status;
+    job->record = (wb__written){.fidelity = chunk.fidelity};
+    for (int part = 0; part < WB__PARTS; part++) {
+        if (r->journal != NULL)
+            job->record.digest = wb__digest_add(job->record.digest, chunk.parts[part],
+                                                (size_t)chunk.part_bytes[part]);
+        made->bytes[part] += chunk.part_bytes[part];
+    }
+    return WB_OK;
+}
+
+/* Neighbours in the list, of one tensor. */
+typedef struct range {
+    size_t first, count;
+} range;
+
+static wb_status do_span(runner *r, wb__context *context, worker *w, range chunks)
+{
+    work *jobs = &r->list[chunks.first];
+    span made = {
+        .planned = wb__planned_at(r->plan, jobs->row), .row = jobs->row, .first = jobs->first};
+    w->failed_at = chunks.first;
+    wb_status status = begin_span(r, context, w, &made);
+    for (size_t i = 0; i < chunks.count && status == WB_OK; i++) {
+        w->failed_at = chunks.first + i;
+        status = do_chunk(r, context, w, &jobs[i], &made);
+    }
+    return status == WB_OK ? put(r, w, context, &made, 0) : status;
+}
+
+/* ---- a round ---- */
+
+/* How many chunks from `at` on a worker takes: of one tensor, and fewer the fewer are left. */
+static size_t span_length(const runner *r, size_t at)
+{
+    uint64_t bytes[WB__PARTS];
+    const work *first = &r->list[at];
+    const wb__planned *row = wb__planned_at(r->plan, first->row);
+    (void)wb__form_measure(&row->to, wb__chunk_rows(row), row->columns, bytes);
+    size_t n = 1, most = (size_t)span_chunks(r, sum_of(bytes));
+    size_t share = (r->count - at) / (r->crew == 1 ? 1 : 2 * r->crew);
+    most = share < most ? share : most;
+    while (n < most && r->list[at + n].row == first->row)
+        n++;
+    return n;
+}
+
+/* The next ones that nobody has taken, if there are any. */
+static range take_span(runner *r)
+{
+    size_t n, next = atomic_load_explicit(&r->next, memory_order_relaxed);
+    do {
+        if (next >= r->count)
+            return (range){0};
+        n = span_length(r, next);
+    } while (!atomic_compare_exchange_weak_explicit(&r->next, &next, next + n, memory_order_relaxed,
+                                                    memory_order_relaxed));
+    return (range){next, n};
+}
+
+/* Takes memory for a worker; the first one always gets it. */
+static bool take_memory(runner *r, const worker *w)
+{
+    if (wb__memory_take(&r->left, r->worker_bytes + (size_t)READ_BYTES))
+        return true;
+    if (w == r->workers)
+        atomic_store(&r->left, 0);
+    return w == r->workers;
+}
+
+/* What a worker needs, when it is needed; it has no memory if others have taken it. */
+static wb_status equip(runner *r, wb__context *context, worker *w)
+{
+    if (w->memory != NULL || !take_memory(r, w))
+        return WB_OK;
+    w->memory = wb__alloc(&r->plan->allocator, r->worker_bytes);
+    w->ahead = wb__ahead_open(&r->plan->allocator, &r->left);
+    if (w->memory == NULL || w->ahead == NULL)
+        return wb__fail_memory(context);
+    return wb_behind_open(r->out->writer, BUFFERS * WB__PARTS, &w->behind, context->error);
+}
+
+/* Takes a span, and tells what is wanted for it; of chunks that a former run has left that is nothing. */
+static range claim(runner *r, const worker *w)
+{
+    wb__place place;
+    range chunks = take_span(r);
+    for (size_t i = chunks.first; i < chunks.first + chunks.count; i++) {
+        const work *job = &r->list[i];
+        const wb__planned *planned = wb__planned_at(r->plan, job->row);
+        if (!job->known && wb__chunk_place(r->plan, planned, job->first, job->rows, &place))
+            wb__ahead_expect(w->ahead, &place);
+    }
+    return chunks;
+}
+
+/* What was put is in the result: the journal may say so. */
+static wb_status finish_all(wb__context *context, const worker *w)
+{
+    wb_status status = WB_OK;
+    for (uint32_t buffer = 0; buffer < BUFFERS && status == WB_OK; buffer++)
+        status = wait_for(w, context, buffer);
+    return status;
+}
+
+/* Span after span; as long as one is read ahead, the next is known before it is done. */
+static wb_status do_spans(runner *r, wb__context *context, worker *w)
+{
+    wb_status status = WB_OK;
+    range now = claim(r, w);
+    while (now.count > 0 && status == WB_OK &&
+           !atomic_load_explicit(&r->failed, memory_order_relaxed)) {
+        range next = wb__ahead_begin(w->ahead) ? claim(r, w) : (range){0};
+        status = do_span(r, context, w, now);
+        now = next.count > 0 ? next : claim(r, w);
+    }
+    return status == WB_OK ? finish_all(context, w) : status;
+}
+
+static bool has_work(const runner *r)
+{
+    return atomic_load_explicit(&r->next, memory_order_relaxed) < r->count &&
+           !atomic_load_explicit(&r->failed, memory_order_relaxed);
+}
+
+static void body(void *arg, size_t i)
+{
+    runner *r = arg;
+    worker *w = &r->workers[i];
+    wb_error spare;
+    wb__context context = *r->out->context;
+    size_t busy = 1 + atomic_fetch_add_explicit(&r->busy, 1, memory_order_relaxed);
+    size_t most = atomic_load_explicit(&r->most, memory_order_relaxed);
+    context.executor = (wb_executor){0};
+    context.error = wb__error_reset(&w->error, &spare);
+    while (busy > most && !atomic_compare_exchange_weak_explicit(
+                              &r->most, &most, busy, memory_order_relaxed, memory_order_relaxed))
+        continue;
+    w->failed_at = atomic_load_explicit(&r->next, memory_order_relaxed);
+    if (has_work(r))
+        w->status = equip(r, &context, w);
+    if (w->status == WB_OK && w->memory != NULL)
+        w->status = do_spans(r, &context, w);
+    if (w->status != WB_OK)
+        atomic_store_explicit(&r->failed, true, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&r->busy, 1, memory_order_relaxed);
+}
+
+/* The failure of the first chunk that failed. */
+static wb_status failure(const runner *r)
+{
+    const worker *first = NULL;
+    for (size_t i = 0; i < r->worker_count; i++) {
+        const worker *w = &r->workers[i];
+        if (w->status != WB_OK && (first == NULL || w->failed_at < first->failed_at))
+            first = w;
+    }
+    if (first == NULL)
+        return WB_OK;
+    *r->out->context->error = first->error;
+    return first->status;
+}
+
+/* The records of the round that the journal does not have yet. */
+static wb_status write_down(runner *r)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < r->count; i++) {
+        if (!r->list[i].known)
+            r->written[n++] = r->list[i].record;
+    }
+    return wb__journal_append(r->out->context, r->journal, r->written, n);
+}
+
+/* Rounds are long enough to keep everybody busy, and short enough to hear of: types differ by a factor of a thousand. */
+static void fit_rounds(runner *r, uint64_t took)
+{
+    if (took > ROUND_LONG) {
+        r->full /= (size_t)(took / ROUND_LONG + 1);
+        r->full = r->full > ROUND_LEAST ? r->full : ROUND_LEAST;
+    } else if (took < ROUND_SHORT && r->count == r->full && r->full * 2 <= ROUND_MAX) {
+        r->full *= 2;
+    }
+}
+
+static wb_status do_round(runner *r)
+{
+    uint64_t begun = wb__now();
+    const wb_progress *progress = r->out->progress;
+    const wb_executor *executor = &r->out->context->executor;
+    atomic_store(&r->next, 0);
+    atomic_store(&r->most, 1);
+    if (r->worker_count > 1)
+        executor->parallel_for(executor->ctx, r->worker_count, body, r);
+    else
+        body(r, 0);
+    r->crew = atomic_load(&r->most);
+    wb_status status = failure(r);
+    if (status == WB_OK && r->journal != NULL)
+        status = write_down(r);
+    for (size_t i = 0; i < r->count && status == WB_OK; i++) {
+        wb__planned *row = wb__planned_at(r->plan, r->list[i].row);
+        uint64_t bytes[WB__PARTS];
+        wb__fidelity_add(&row->fidelity, &r->list[i].record.fidelity);
+        (void)wb__form_measure(&row->to, r->list[i].rows, row->columns, bytes);
+        r->done += sum_of(bytes);
+    }
+    fit_rounds(r, wb__now() - begun);
+    r->count = 0;
+    if (status == WB_OK && progress != NULL &&
+        progress->report(progress->ctx, r->done, r->out->total) != 0)
+        status = wb__fail(r->out->context, WB_ERROR_CANCELLED, WB__FINDING_CANCELLED, WB_NO_OFFSET,
+                          WB__STR(""), "converting was cancelled");
+    return status;
+}
+
+/* How many rows a chunk that begins there has; a piece ends one. */
+static uint64_t rows_from(const wb__planned *row, uint64_t at)
+{
+    uint64_t step = wb__chunk_rows(row), left = row->rows - at;
+    if (row->pieces != NULL && row->piece_rows - at % row->piece_rows < left)
+        left = row->piece_rows - at % row->piece_rows;
+    return left < step ? left : step;
+}
+
+static wb_status do_all(runner *r)
+{
+    bool in_store = r->plan->target == WB_TARGET_OLLAMA;
+    wb_status status = WB_OK;
+    for (size_t i = 0; i < r->plan->tensors.count; i++)
+        r->out->total += wb__planned_at(r->plan, i)->bytes;
+    for (size_t i = 0; i < r->plan->tensors.count && status == WB_OK; i++) {
+        const wb__planned *row = wb__planned_at(r->plan, i);
+        for (uint64_t at = 0; at < row->rows && row->columns > 0 && status == WB_OK;
+             at += rows_from(row, at)) {
+            work *job = &r->list[r->count++];
+            *job = (work){.row = i, .first = at, .rows = rows_from(row, at)};
+            job->known = r->journal != NULL && wb__journal_next(r->journal, &job->record);
+            if (r->count >= r->full)
+                status = do_round(r);
+        }
+        if (status == WB_OK && in_store && i % BLOBS_A_ROUND == BLOBS_A_ROUND - 1 && r->count > 0)
+            status = do_round(r);
+    }
+    if (status == WB_OK && r->count > 0)
+        status = do_round(r);
+    for (size_t i = 0; i < r->plan->tensors.count && status == WB_OK; i++)
+        wb__planned_at(r->plan, i)->done = true;
+    return status;
+}
+
+wb_status wb__rounds_do(wb__delivery *out, wb__journal *journal, bool *taken)
+{
+    runner r = {.out = out, .plan = out->plan, .journal = journal};
+    wb_status status = make_workers(&r);
+    unsigned processors = wb__cpu_count();
+    r.full = (r.worker_count < processors ? r.worker_count : processors) * ROUND_FIRST;
+    if (status == WB_OK)
+        status = do_all(&r);
+    *taken = atomic_load(&r.taken) > 0;
+    free_workers(&r);
+    return status;
+}

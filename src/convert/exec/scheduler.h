@@ -1,0 +1,17 @@
+/*
+ * convert/exec/scheduler.h: the tensors of a plan, computed on all processors and put into the result.
+ */
+#ifndef WB_CONVERT_ROUNDS_H
+#define WB_CONVERT_ROUNDS_H
+
+#include "convert/emit/deliver.h"
+#include "convert/exec/checkpoint.h"
+#include "weighbridge/experimental.h"
+
+/*
+ * Does all of them. `journal` may be NULL; *taken tells whether an earlier run had written chunks that
+ * could be taken up.
+ */
+wb_status wb__rounds_do(wb__delivery *out, wb__journal *journal, bool *taken);
+
+#endif

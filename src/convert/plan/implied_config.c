@@ -1,0 +1,76 @@
+/*
+ * What llama.cpp takes for granted of an architecture, since GGUF has no key for it. A config.json that is
+ * made of such a file has to say it; of one that says otherwise a GGUF file is made that llama.cpp runs as
+ * another model, or not at all.
+ */
+#include "convert/emit/deliver.h"
+
+typedef struct granted {
+    const char *family, *key;
+    enum { FLAG, COUNT, LIST } kind; /* of a list: how many numbers it has */
+    uint64_t value;                  /* what llama.cpp does */
+    uint64_t silent;                 /* what transformers does where config.json does not say */
+    const char *json;
+    const char *message;
+} granted;
+
+static const granted list[] = {
+    {"qwen3moe", "norm_topk_prob", FLAG, 1, 0, "true",
+     "config.json does not have norm_topk_prob true: the model takes the shares of experts as they "
+     "are, but llama.cpp always has them add up to one, so its answers will differ"},
+    {"qwen3moe", "decoder_sparse_step", COUNT, 1, 1, "1",
+     "config.json has a decoder_sparse_step other than 1, so some layers have no experts: "
+     "llama.cpp will not load the file, since it wants them in every layer"},
+    {"qwen3moe", "mlp_only_layers", LIST, 0, 0, "[]",
+     "config.json names layers without experts in mlp_only_layers: llama.cpp will not load the "
+     "file, since it wants them in every layer"},
+};
+
+static bool is_of(const wb_conversion *plan, const granted *row)
+{
+    return strcmp(plan->insight->family->name, row->family) == 0;
+}
+
+static uint64_t said(const wb_model *model, const granted *row)
+{
+    wb_meta_array array = {.size = sizeof array};
+    uint64_t number;
+    int flag;
+    switch (row->kind) {
+    case FLAG:
+        return wb_meta_get_bool(model, row->key, SIZE_MAX, &flag, NULL) == WB_OK ? (uint64_t)flag
+                                                                                 : row->silent;
+    case COUNT:
+        return wb_meta_get_uint(model, row->key, SIZE_MAX, &number, NULL) == WB_OK ? number
+                                                                                   : row->silent;
+    case LIST:
+        return wb_meta_get_array(model, row->key, SIZE_MAX, &array, NULL) == WB_OK ? array.count
+                                                                                   : row->silent;
+    }
+    return row->silent;
+}
+
+wb_status wb__granted_note(wb_conversion *plan, wb__context *context)
+{
+    wb_status status = WB_OK;
+    if (plan->target != WB_TARGET_GGUF || plan->insight->by_key || !plan->insight->is_family ||
+        plan->insight->facts.config == NULL)
+        return WB_OK;
+    for (size_t i = 0; i < sizeof list / sizeof list[0] && status == WB_OK; i++)
+        if (is_of(plan, &list[i]) && said(plan->model, &list[i]) != list[i].value)
+            status = wb__plan_note(plan, context, WB_WARNING, WB__FINDING_CONVERT_GRANTED,
+                                   wb__str_from(list[i].key, SIZE_MAX), list[i].message);
+    return status;
+}
+
+void wb__granted_add(const wb_conversion *plan, wb__buffer *to)
+{
+    for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
+        uint64_t index;
+        if (!is_of(plan, &list[i]) ||
+            wb_meta_find(plan->model, list[i].key, SIZE_MAX, &index) == WB_OK)
+            continue;
+        wb__deliver_member(to, wb__str_from(list[i].key, SIZE_MAX));
+        wb__buffer_text(to, list[i].json);
+    }
+}
