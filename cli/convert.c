@@ -156,7 +156,7 @@ static wb_status add_known(const convert_job *job, wb_writer *writer, const char
     (void)report_path(0, folder,
                       "may not be listed: of the files beside the weights only those with "
                       "names that are known go along");
-    for (size_t i = 0; (name = wb_beside_name(i)) != NULL && status == WB_OK; i++) {
+    for (size_t i = 0; (name = wb_sidecar_name(i)) != NULL && status == WB_OK; i++) {
         if (strchr(name, '/') == NULL && !is_weights(name))
             status = add_beside(job, writer, folder, name, error);
     }
@@ -167,7 +167,7 @@ static wb_status add_known(const convert_job *job, wb_writer *writer, const char
 static void tell_left_out(const char *folder)
 {
     const char *name;
-    for (size_t i = 0; (name = wb_beside_name(i)) != NULL; i++) {
+    for (size_t i = 0; (name = wb_sidecar_name(i)) != NULL; i++) {
         struct stat st;
         text path = {0};
         text_addf(&path, "%s/%s", folder, name);

@@ -89,7 +89,7 @@ static wb_status declare(const convert_job *job, wb_writer *writer, stored_list 
         wb_tensor tensor = {.size = sizeof tensor};
         status = wb_tensor_at(job->model, list->index[i], &tensor, error);
         if (status != WB_OK ||
-            wb_tensor_is_filler(&tensor)) /* which is made anew where it is needed */
+            wb_tensor_is_padding(&tensor)) /* which is made anew where it is needed */
             continue;
         list->index[kept++] = list->index[i];
         status = wb_writer_add(writer, tensor.name, tensor.name_len, (int32_t)tensor.dtype,

@@ -2,8 +2,8 @@
  * config.json: names the family, fills a config, is told as metadata. Whatever the text says,
  * numbers that follow from others follow, what is absent is 0, and a second reading gives the same.
  */
-#include "arch/model_config.h"
 #include "arch/derive_meta.h"
+#include "arch/model_config.h"
 #include "support/fuzz.h"
 
 static void check_config(const wb_config *c)
@@ -26,42 +26,42 @@ static void check_config(const wb_config *c)
 static void check_told(const wb__facts *facts, const wb_config *config, const wb__family *family)
 {
     wb_error error;
-    wb__model none, into;
+    wb__catalog none, into;
     wb__names names;
     wb__tensors tensors;
     wb__context context = {.allocator = wb__default_allocator,
                            .limits = {.files = 65536},
                            .file = "",
                            .error = &error};
-    wb__model_init(&none, &context.allocator, 0);
-    wb__model_init(&into, &context.allocator, 0);
+    wb__catalog_init(&none, &context.allocator, 0);
+    wb__catalog_init(&into, &context.allocator, 0);
     wb__tensors_init(&tensors, &context.allocator);
     CHECK(wb__names_make(&names, &context, family == NULL ? &wb__family_unknown : family,
                          &none.table, &tensors) == WB_OK);
-    wb__teller teller = {.into = &into,
-                         .context = &context,
-                         .known = &none,
-                         .facts = facts,
-                         .config = config,
-                         .family = family,
-                         .names = &names,
-                         .status = wb__model_begin_file(&into, &context, "config.json", "", 0)};
-    wb__tell_json(&teller, facts->config);
-    wb__tell_config(&teller);
-    wb__tell_generation(&teller, facts->config);
-    wb__tell_templates(&teller, facts->config, WB__STR(""));
+    wb__deriver teller = {.into = &into,
+                          .context = &context,
+                          .known = &none,
+                          .facts = facts,
+                          .config = config,
+                          .family = family,
+                          .names = &names,
+                          .status = wb__catalog_begin_file(&into, &context, "config.json", "", 0)};
+    wb__derive_json(&teller, facts->config);
+    wb__derive_config(&teller);
+    wb__derive_generation(&teller, facts->config);
+    wb__derive_templates(&teller, facts->config, WB__STR(""));
     CHECK(teller.status == WB_OK);
     for (size_t i = 0; i < into.metas.count; i++) {
         const wb__meta *meta = wb__list_at(&into.metas, i);
-        CHECK(wb__model_find_meta(&into, wb__meta_key(&into, meta)) == meta);
+        CHECK(wb__catalog_find_meta(&into, wb__meta_key(&into, meta)) == meta);
         if (meta->type == WB_META_ARRAY && meta->value.array->element == WB_META_STRING)
             (void)wb__array_string(meta->value.array, wb__meta_base(&into, meta),
                                    meta->value.array->count - 1);
     }
     wb__names_free(&names);
     wb__tensors_free(&tensors);
-    wb__model_free(&into);
-    wb__model_free(&none);
+    wb__catalog_free(&into);
+    wb__catalog_free(&none);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

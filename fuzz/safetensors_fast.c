@@ -17,7 +17,7 @@ typedef struct reading {
     wb_findings findings;
     wb_allocator allocator;
     wb__context context;
-    wb__model model;
+    wb__catalog model;
 } reading;
 
 /* ---- a window of any size over memory ---- */
@@ -76,8 +76,8 @@ static void read_header(reading *r, const uint8_t *text, size_t size, uint64_t f
                                .findings = &r->findings};
     wb_limits_default(&r->context.limits);
     (void)wb__error_reset(&r->error, &r->error);
-    wb__model_init(&r->model, &r->allocator, features);
-    r->status = wb__model_begin_file(&r->model, &r->context, "x", "safetensors", file_bytes);
+    wb__catalog_init(&r->model, &r->allocator, features);
+    r->status = wb__catalog_begin_file(&r->model, &r->context, "x", "safetensors", file_bytes);
     if (r->status == WB_OK)
         r->status = wb__st_read(&r->context, &cursor, &r->model, fast);
     free(small.buffer);
@@ -85,7 +85,7 @@ static void read_header(reading *r, const uint8_t *text, size_t size, uint64_t f
 
 static void end_reading(reading *r)
 {
-    wb__model_free(&r->model);
+    wb__catalog_free(&r->model);
     wb__findings_clear(&r->findings);
 }
 

@@ -52,10 +52,10 @@ WB_API void wb_sink_discard(wb_sink *sink);
 
 /* What files are called that a model can be read from beside its weights, in any order; some are in folders. NULL
  * behind the last. */
-WB_API const char *wb_beside_name(size_t i);
+WB_API const char *wb_sidecar_name(size_t i);
 
 /* Whether a tensor is nothing but room between others, as WB_WRITE_ALIGN_TENSORS makes it: "__padding__.N", of U8. */
-WB_API int wb_tensor_is_filler(const wb_tensor *tensor);
+WB_API int wb_tensor_is_padding(const wb_tensor *tensor);
 
 /* --------------------------------------------------------------------------------------------- */
 /* Bytes that are written while their maker goes on                                              */
@@ -64,36 +64,38 @@ WB_API int wb_tensor_is_filler(const wb_tensor *tensor);
 /*
  * Write-behind: takes bytes of tensors as wb_writer_put does, and gives control back before they are written. Large
  * pieces of large files go past the page cache where the system can do that (Linux, io_uring, a disk of
- * this machine), which takes next to no processor time; everything else is written before wb_behind_put returns.
+ * this machine), which takes next to no processor time; everything else is written before wb_writeback_put returns.
  *
  * Of one thread at a time; there may be many for one writer.
  */
-typedef struct wb_behind wb_behind;
+typedef struct wb_writeback wb_writeback;
 
 /* Modulo this the address of bytes is to be what their place in the file is (wb_tensor.offset of wb_writer_tensor_at
  * tells), or they are written at once. */
-#define WB_BEHIND_ALIGNMENT 4096
+#define WB_WRITEBACK_ALIGNMENT 4096
 
 /*
- * writer  begun, and there until wb_behind_free
+ * writer  begun, and there until wb_writeback_free
  * slots   how many pieces may be under way at a time, 1 to 64
  */
-WB_API wb_status wb_behind_open(wb_writer *writer, uint32_t slots, wb_behind **behind,
-                                wb_error *error) WB_MUST_CHECK;
+WB_API wb_status wb_writeback_open(wb_writer *writer, uint32_t slots, wb_writeback **behind,
+                                   wb_error *error) WB_MUST_CHECK;
 
 /*
  * As wb_writer_put. Waits for what the slot was given before; from then on the bytes are the slot's until
- * wb_behind_wait says that they are written, or why not.
+ * wb_writeback_wait says that they are written, or why not.
  */
-WB_API wb_status wb_behind_put(wb_behind *behind, uint32_t slot, uint64_t index, uint64_t offset,
-                               const void *bytes, size_t n, wb_error *error) WB_MUST_CHECK;
-WB_API wb_status wb_behind_wait(wb_behind *behind, uint32_t slot, wb_error *error) WB_MUST_CHECK;
+WB_API wb_status wb_writeback_put(wb_writeback *behind, uint32_t slot, uint64_t index,
+                                  uint64_t offset, const void *bytes, size_t n,
+                                  wb_error *error) WB_MUST_CHECK;
+WB_API wb_status wb_writeback_wait(wb_writeback *behind, uint32_t slot,
+                                   wb_error *error) WB_MUST_CHECK;
 
-/* Whether wb_behind_wait would have to wait. */
-WB_API int wb_behind_is_busy(wb_behind *behind, uint32_t slot);
+/* Whether wb_writeback_wait would have to wait. */
+WB_API int wb_writeback_is_busy(wb_writeback *behind, uint32_t slot);
 
 /* Waits for all slots: what goes wrong then wb_writer_commit tells. NULL is ignored. */
-WB_API void wb_behind_free(wb_behind *behind);
+WB_API void wb_writeback_free(wb_writeback *behind);
 
 /* --------------------------------------------------------------------------------------------- */
 /* JSON                                                                                          */

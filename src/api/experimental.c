@@ -1,9 +1,9 @@
 /* weighbridge/experimental.h: arguments checked, then down. */
 #include "weighbridge/experimental.h"
 
+#include "handle/semantics.h"
 #include "io/sink.h"
 #include "model/padding_tensor.h"
-#include "handle/semantics.h"
 #include "open/open.h"
 #include "write/write.h"
 #include "json/json.h"
@@ -59,49 +59,51 @@ void wb_sink_discard(wb_sink *sink)
 
 /* ---- write-behind ---- */
 
-wb_status wb_behind_open(wb_writer *writer, uint32_t slots, wb_behind **behind, wb_error *error)
+wb_status wb_writeback_open(wb_writer *writer, uint32_t slots, wb_writeback **behind,
+                            wb_error *error)
 {
     wb_error spare;
     wb__context context = wb__writer_context(writer, wb__error_reset(error, &spare));
-    return wb__behind_open(&context, writer, slots, behind);
+    return wb__writeback_open(&context, writer, slots, behind);
 }
 
-wb_status wb_behind_put(wb_behind *behind, uint32_t slot, uint64_t index, uint64_t offset,
-                        const void *bytes, size_t n, wb_error *error)
+wb_status wb_writeback_put(wb_writeback *behind, uint32_t slot, uint64_t index, uint64_t offset,
+                           const void *bytes, size_t n, wb_error *error)
 {
     wb_error spare;
-    wb__context context = wb__behind_context(behind, wb__error_reset(error, &spare));
+    wb__context context = wb__writeback_context(behind, wb__error_reset(error, &spare));
     const wb__put put = {index, offset, bytes, n};
-    return wb__behind_put(&context, behind, slot, &put);
+    return wb__writeback_put(&context, behind, slot, &put);
 }
 
-wb_status wb_behind_wait(wb_behind *behind, uint32_t slot, wb_error *error)
+wb_status wb_writeback_wait(wb_writeback *behind, uint32_t slot, wb_error *error)
 {
     wb_error spare;
-    wb__context context = wb__behind_context(behind, wb__error_reset(error, &spare));
-    return wb__behind_wait(&context, behind, slot);
+    wb__context context = wb__writeback_context(behind, wb__error_reset(error, &spare));
+    return wb__writeback_wait(&context, behind, slot);
 }
 
-int wb_behind_is_busy(wb_behind *behind, uint32_t slot)
+int wb_writeback_is_busy(wb_writeback *behind, uint32_t slot)
 {
-    return wb__behind_is_busy(behind, slot);
+    return wb__writeback_is_busy(behind, slot);
 }
 
-void wb_behind_free(wb_behind *behind)
+void wb_writeback_free(wb_writeback *behind)
 {
-    wb__behind_free(behind);
+    wb__writeback_free(behind);
 }
 
 /* ---- tensors ---- */
 
-const char *wb_beside_name(size_t i)
+const char *wb_sidecar_name(size_t i)
 {
-    return wb__beside_name(i);
+    return wb__sidecar_name(i);
 }
 
-int wb_tensor_is_filler(const wb_tensor *tensor)
+int wb_tensor_is_padding(const wb_tensor *tensor)
 {
-    return tensor->dtype == WB_DTYPE_U8 && wb__is_filler((wb__str){tensor->name, tensor->name_len});
+    return tensor->dtype == WB_DTYPE_U8 &&
+           wb__is_padding_tensor((wb__str){tensor->name, tensor->name_len});
 }
 
 /* ---- JSON ---- */

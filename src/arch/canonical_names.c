@@ -217,8 +217,8 @@ static bool make_views(wb__names *names, const stacking *stack)
         wb__name_entry *entry = wb__list_at(&names->entries, i);
         if (entry->experts == 0 || !order_parts(names, stack, entry, parts))
             continue;
-        wb__view *view = &names->views[names->view_count];
-        *view = (wb__view){
+        wb__expert_view *view = &names->views[names->view_count];
+        *view = (wb__expert_view){
             .name = entry->text, .name_len = entry->len, .count = entry->experts, .parts = parts};
         if (!stack_kind(names, wb__names_kind(names, entry->first), entry->experts, &view->kind))
             return false;

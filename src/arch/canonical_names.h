@@ -28,13 +28,13 @@ typedef struct wb__name_entry {
 } wb__name_entry;
 
 /* Experts stored one by one, as one tensor. */
-typedef struct wb__view {
+typedef struct wb__expert_view {
     const char *name; /* canonical */
     size_t name_len;
     const uint32_t *parts; /* numbers of tensors, `count` of them */
     uint32_t count;
     wb__kind kind; /* of the whole: [experts, …] */
-} wb__view;
+} wb__expert_view;
 
 typedef struct wb__names {
     wb_allocator allocator;
@@ -46,7 +46,7 @@ typedef struct wb__names {
     uint32_t *of;     /* the entry of each tensor, or WB__NO_ENTRY */
     uint32_t *slots;  /* entry number + 1; 0: free */
     size_t slot_count;
-    wb__view *views;
+    wb__expert_view *views;
     size_t view_count;
     uint32_t layers; /* one more than the highest number met */
     uint32_t enc_layers;

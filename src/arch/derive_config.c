@@ -113,7 +113,7 @@ static const struct {
 
 #define COUNT(list) (sizeof(list) / sizeof(list)[0])
 
-static unsigned kind_of(const wb__teller *teller)
+static unsigned kind_of(const wb__deriver *teller)
 {
     unsigned flags = teller->family == NULL ? 0 : teller->family->flags;
     unsigned kind = flags & WB__FAMILY_NO_ROPE ? LAYER : RMS | ROPE;
@@ -121,25 +121,26 @@ static unsigned kind_of(const wb__teller *teller)
     return kind | (teller->config->n_experts != 0 ? EXPERTS : 0);
 }
 
-static void tell_field(wb__teller *teller, const char *key, uint32_t field)
+static void tell_field(wb__deriver *teller, const char *key, uint32_t field)
 {
     const wb__config_row *row = &wb__config_rows[field];
     const char *member = (const char *)teller->config + row->offset;
     switch (row->kind) {
-    case WB__CONFIG_KIND_COUNT: wb__tell_uint(teller, key, *(const uint64_t *)member); break;
-    case WB__CONFIG_KIND_REAL: wb__tell_float(teller, key, *(const double *)member); break;
+    case WB__CONFIG_KIND_COUNT: wb__derive_uint(teller, key, *(const uint64_t *)member); break;
+    case WB__CONFIG_KIND_REAL: wb__derive_float(teller, key, *(const double *)member); break;
     default:
-        wb__tell_bool(teller, key, *(const uint32_t *)member != 0); /* a flag: no pair has others */
+        wb__derive_bool(teller, key,
+                        *(const uint32_t *)member != 0); /* a flag: no pair has others */
     }
 }
 
-static void prefixed(const wb__teller *teller, const char *key, char *out, size_t capacity)
+static void prefixed(const wb__deriver *teller, const char *key, char *out, size_t capacity)
 {
     (void)snprintf(out, capacity, "%s.%s", teller->config->architecture, key);
 }
 
 /* How much of a head Phi 3 rotates: all of it, unless config.json says what part, and that is a dimension at least. */
-static uint64_t rotated(const wb__teller *teller)
+static uint64_t rotated(const wb__deriver *teller)
 {
     const wb_config *config = teller->config;
     wb__fact part = wb__fact_by_path(teller->facts,
@@ -152,18 +153,18 @@ static uint64_t rotated(const wb__teller *teller)
 }
 
 /* The same as a part, where key-values say how many dimensions. */
-static void tell_part(wb__teller *teller)
+static void tell_part(wb__deriver *teller)
 {
     const wb_config *config = teller->config;
     wb__fact fact = wb__fact_by_key(teller->facts, wb__str_from(config->architecture, SIZE_MAX),
                                     "rope.dimension_count");
     if (teller->family != NULL && strcmp(teller->family->name, "phi3") == 0 &&
         fact.type == WB__FACT_UINT && fact.number > 0 && fact.number < config->head_dim)
-        wb__tell_float(teller, "partial_rotary_factor",
-                       (double)fact.number / (double)config->head_dim);
+        wb__derive_float(teller, "partial_rotary_factor",
+                         (double)fact.number / (double)config->head_dim);
 }
 
-static void tell_pairs(wb__teller *teller)
+static void tell_pairs(wb__deriver *teller)
 {
     char key[128];
     unsigned kind = kind_of(teller);
@@ -178,7 +179,7 @@ static void tell_pairs(wb__teller *teller)
         } else if (!teller->by_key && pairs[i].key != NULL) {
             prefixed(teller, pairs[i].key, key, sizeof key);
             if (strcmp(pairs[i].key, "rope.dimension_count") == 0)
-                wb__tell_uint(teller, key, rotated(teller));
+                wb__derive_uint(teller, key, rotated(teller));
             else
                 tell_field(teller, key, pairs[i].field);
         }
@@ -199,31 +200,31 @@ static wb__fact fact_as(wanted as, wb__fact fact)
     return fact;
 }
 
-static void tell_facts(wb__teller *teller)
+static void tell_facts(wb__deriver *teller)
 {
     char key[128];
     wb__str prefix = wb__str_from(teller->config->architecture, SIZE_MAX);
     for (size_t i = 0; i < COUNT(facts); i++) {
         if (teller->by_key) {
             wb__fact fact = wb__fact_by_key(teller->facts, prefix, facts[i].key);
-            wb__tell_fact(teller, facts[i].json, &fact);
+            wb__derive_fact(teller, facts[i].json, &fact);
         } else {
             wb__fact fact = fact_as(facts[i].as, wb__fact_by_path(teller->facts, facts[i].paths));
             prefixed(teller, facts[i].key, key, sizeof key);
-            wb__tell_fact(teller, key, &fact);
+            wb__derive_fact(teller, key, &fact);
         }
     }
     if (teller->by_key) {
         tell_part(teller);
         for (size_t i = 0; i < COUNT(ids); i++) {
             wb__fact fact = wb__fact_by_key(teller->facts, WB__STR(""), ids[i].key);
-            wb__tell_fact(teller, ids[i].path, &fact);
+            wb__derive_fact(teller, ids[i].path, &fact);
         }
     }
 }
 
 /* What the family means without saying so. */
-static void tell_family(wb__teller *teller)
+static void tell_family(wb__deriver *teller)
 {
     const wb__family *family = teller->family;
     char type[32];
@@ -234,25 +235,26 @@ static void tell_family(wb__teller *teller)
     if (teller->by_key) {
         (void)wb__spelling_next(&rest, &first); /* every family has one */
         (void)snprintf(type, sizeof type, "%.*s", (int)first.len, first.ptr);
-        wb__tell_text(teller, "model_type", wb__str_from(type, SIZE_MAX));
-        wb__tell_text(teller, "hidden_act", wb__str_from(family->activation, SIZE_MAX));
-        wb__tell_bool(teller, "attention_bias",
-                      wb__names_find(teller->names, WB__STR("layers.0.attention.q.bias")) != NULL);
-        wb__tell_bool(teller, "mlp_bias",
-                      wb__names_find(teller->names, WB__STR("layers.0.ffn.up.bias")) != NULL);
+        wb__derive_text(teller, "model_type", wb__str_from(type, SIZE_MAX));
+        wb__derive_text(teller, "hidden_act", wb__str_from(family->activation, SIZE_MAX));
+        wb__derive_bool(teller, "attention_bias",
+                        wb__names_find(teller->names, WB__STR("layers.0.attention.q.bias")) !=
+                            NULL);
+        wb__derive_bool(teller, "mlp_bias",
+                        wb__names_find(teller->names, WB__STR("layers.0.ffn.up.bias")) != NULL);
     } else if (strcmp(family->name, "gemma2") == 0) {
-        wb__tell_float(teller, "gemma2.attn_logit_softcapping", 50);
-        wb__tell_float(teller, "gemma2.final_logit_softcapping", 30);
+        wb__derive_float(teller, "gemma2.attn_logit_softcapping", 50);
+        wb__derive_float(teller, "gemma2.final_logit_softcapping", 30);
     } else if (strcmp(family->name, "bert") == 0) {
         wb__fact types = wb__fact_by_path(teller->facts, "type_vocab_size");
-        wb__tell_bool(teller, "bert.attention.causal", false);
-        wb__tell_fact(teller, "tokenizer.ggml.token_type_count", &types);
+        wb__derive_bool(teller, "bert.attention.causal", false);
+        wb__derive_fact(teller, "tokenizer.ggml.token_type_count", &types);
     }
 }
 
 /* The type most values have, as llama.cpp numbers the types of files, and as config.json names it.
  */
-static void tell_dtype(wb__teller *teller)
+static void tell_dtype(wb__deriver *teller)
 {
     static const struct {
         int32_t dtype;
@@ -277,22 +279,22 @@ static void tell_dtype(wb__teller *teller)
         if (elements[t] == 0 || elements[t] < all / 2)
             continue;
         if (teller->by_key)
-            wb__tell_text(teller, "torch_dtype", wb__str_from(types[t].name, SIZE_MAX));
+            wb__derive_text(teller, "torch_dtype", wb__str_from(types[t].name, SIZE_MAX));
         else
-            wb__tell_uint(teller, "general.file_type", types[t].file_type);
+            wb__derive_uint(teller, "general.file_type", types[t].file_type);
         return;
     }
 }
 
-void wb__tell_config(wb__teller *teller)
+void wb__derive_config(wb__deriver *teller)
 {
     if (teller->config->origin[WB_CONFIG_ARCHITECTURE] != WB_ORIGIN_FILE)
         return;
     wb__str architecture = wb__str_from(teller->config->architecture, SIZE_MAX);
     if (!teller->by_key) {
-        wb__tell_text(teller, "general.architecture", architecture);
-        wb__tell_text(teller, "general.type", WB__STR("model"));
-        wb__tell_uint(teller, "general.quantization_version", 2);
+        wb__derive_text(teller, "general.architecture", architecture);
+        wb__derive_text(teller, "general.type", WB__STR("model"));
+        wb__derive_uint(teller, "general.quantization_version", 2);
     }
     tell_pairs(teller);
     tell_facts(teller);

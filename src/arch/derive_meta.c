@@ -7,25 +7,25 @@
 #define MAX_KEY 128
 #define MAX_NESTING 3
 
-static bool is_new(const wb__teller *teller, const char *key)
+static bool is_new(const wb__deriver *teller, const char *key)
 {
     wb__str text = wb__str_from(key, SIZE_MAX);
-    return teller->status == WB_OK && wb__model_find_meta(teller->known, text) == NULL &&
-           wb__model_find_meta(teller->into, text) == NULL;
+    return teller->status == WB_OK && wb__catalog_find_meta(teller->known, text) == NULL &&
+           wb__catalog_find_meta(teller->into, text) == NULL;
 }
 
-static void tell(wb__teller *teller, const char *key, wb__meta *entry)
+static void tell(wb__deriver *teller, const char *key, wb__meta *entry)
 {
     bool repeated;
     size_t n = strlen(key);
     entry->key.ptr = wb__arena_copy(&teller->into->arena, key, n);
     entry->key_len = (uint32_t)n;
     teller->status = entry->key.ptr == NULL ? wb__fail_memory(teller->context)
-                                            : wb__model_add_meta(teller->into, teller->context,
-                                                                 entry, true, &repeated);
+                                            : wb__catalog_add_meta(teller->into, teller->context,
+                                                                   entry, true, &repeated);
 }
 
-void wb__tell_uint(wb__teller *teller, const char *key, uint64_t value)
+void wb__derive_uint(wb__deriver *teller, const char *key, uint64_t value)
 {
     wb__meta entry = {
         .type = WB_META_UINT, .bits = value > UINT32_MAX ? 64 : 32, .value.number = value};
@@ -33,7 +33,7 @@ void wb__tell_uint(wb__teller *teller, const char *key, uint64_t value)
         tell(teller, key, &entry);
 }
 
-void wb__tell_float(wb__teller *teller, const char *key, double value)
+void wb__derive_float(wb__deriver *teller, const char *key, double value)
 {
     wb__meta entry = {.type = WB_META_FLOAT, .bits = 64};
     memcpy(&entry.value.number, &value, sizeof value);
@@ -41,39 +41,39 @@ void wb__tell_float(wb__teller *teller, const char *key, double value)
         tell(teller, key, &entry);
 }
 
-void wb__tell_bool(wb__teller *teller, const char *key, bool value)
+void wb__derive_bool(wb__deriver *teller, const char *key, bool value)
 {
     wb__meta entry = {.type = WB_META_BOOL, .bits = 8, .value.number = value};
     if (is_new(teller, key))
         tell(teller, key, &entry);
 }
 
-void wb__tell_text(wb__teller *teller, const char *key, wb__str value)
+void wb__derive_text(wb__deriver *teller, const char *key, wb__str value)
 {
     bool repeated;
     if (is_new(teller, key))
-        teller->status = wb__model_add_string(teller->into, teller->context,
-                                              wb__str_from(key, SIZE_MAX), value, &repeated);
+        teller->status = wb__catalog_add_string(teller->into, teller->context,
+                                                wb__str_from(key, SIZE_MAX), value, &repeated);
 }
 
-void wb__tell_fact(wb__teller *teller, const char *key, const wb__fact *fact)
+void wb__derive_fact(wb__deriver *teller, const char *key, const wb__fact *fact)
 {
     wb__meta negative = {.type = WB_META_INT, .bits = 64, .value.number = fact->number};
     switch (fact->type) {
-    case WB__FACT_UINT: wb__tell_uint(teller, key, fact->number); break;
+    case WB__FACT_UINT: wb__derive_uint(teller, key, fact->number); break;
     case WB__FACT_INT:
         if (is_new(teller, key))
             tell(teller, key, &negative);
         break;
-    case WB__FACT_REAL: wb__tell_float(teller, key, fact->real); break;
-    case WB__FACT_BOOL: wb__tell_bool(teller, key, fact->number != 0); break;
-    case WB__FACT_TEXT: wb__tell_text(teller, key, fact->text); break;
+    case WB__FACT_REAL: wb__derive_float(teller, key, fact->real); break;
+    case WB__FACT_BOOL: wb__derive_bool(teller, key, fact->number != 0); break;
+    case WB__FACT_TEXT: wb__derive_text(teller, key, fact->text); break;
     default: break;
     }
 }
 
 /* Arrays count their offsets from the header of a file: each is a file of its own here. */
-static void tell_array(wb__teller *teller, const char *key, const void *bytes, wb__array *array)
+static void tell_array(wb__deriver *teller, const char *key, const void *bytes, wb__array *array)
 {
     wb__meta entry = {.type = WB_META_ARRAY};
     entry.value.array = wb__arena_alloc(&teller->into->arena, sizeof *array);
@@ -82,22 +82,22 @@ static void tell_array(wb__teller *teller, const char *key, const void *bytes, w
         return;
     }
     *entry.value.array = *array;
-    teller->status = wb__model_begin_file(teller->into, teller->context, key, "", 0);
+    teller->status = wb__catalog_begin_file(teller->into, teller->context, key, "", 0);
     if (teller->status != WB_OK)
         return;
-    wb__model_file_in_hand(teller->into)->header = (uint8_t *)(uintptr_t)bytes;
+    wb__catalog_file_in_hand(teller->into)->header = (uint8_t *)(uintptr_t)bytes;
     tell(teller, key, &entry);
 }
 
-void wb__tell_numbers(wb__teller *teller, const char *key, const void *bytes, uint64_t count,
-                      wb_meta_type type, uint8_t bits)
+void wb__derive_numbers(wb__deriver *teller, const char *key, const void *bytes, uint64_t count,
+                        wb_meta_type type, uint8_t bits)
 {
     wb__array array = {.count = count, .element = (uint8_t)type, .bits = bits};
     if (is_new(teller, key))
         tell_array(teller, key, bytes, &array);
 }
 
-void wb__tell_strings(wb__teller *teller, const char *key, const wb__strings *strings)
+void wb__derive_strings(wb__deriver *teller, const char *key, const wb__strings *strings)
 {
     wb__array array = {.count = strings->count, .element = WB_META_STRING};
     array.of.marks = strings->marks;
@@ -108,7 +108,7 @@ void wb__tell_strings(wb__teller *teller, const char *key, const wb__strings *st
 /* ---- JSON files ---- */
 
 /* An array of texts, as wb__strings has them. */
-static void tell_text_array(wb__teller *teller, const char *key, const wb__tree *tree,
+static void tell_text_array(wb__deriver *teller, const char *key, const wb__tree *tree,
                             wb__node list, uint64_t count)
 {
     size_t bytes = WB__STRINGS_HEAD;
@@ -136,10 +136,10 @@ static void tell_text_array(wb__teller *teller, const char *key, const wb__tree 
         strings.count++;
     }
     wb__store_le64(strings.bytes + strings.used, 0);
-    wb__tell_strings(teller, key, &strings);
+    wb__derive_strings(teller, key, &strings);
 }
 
-static void tell_number_array(wb__teller *teller, const char *key, const wb__tree *tree,
+static void tell_number_array(wb__deriver *teller, const char *key, const wb__tree *tree,
                               wb__node list, uint64_t count, bool real, bool negative)
 {
     uint64_t *numbers = wb__arena_alloc(&teller->into->arena, (size_t)count * sizeof *numbers);
@@ -156,15 +156,15 @@ static void tell_number_array(wb__teller *teller, const char *key, const wb__tre
             memcpy(&bits, &fact.real, sizeof bits);
         wb__store_le64(&numbers[i++], bits);
     }
-    wb__tell_numbers(teller, key, numbers, count,
-                     real       ? WB_META_FLOAT
-                     : negative ? WB_META_INT
-                                : WB_META_UINT,
-                     64);
+    wb__derive_numbers(teller, key, numbers, count,
+                       real       ? WB_META_FLOAT
+                       : negative ? WB_META_INT
+                                  : WB_META_UINT,
+                       64);
 }
 
 /* An array of one kind; others have no form here. */
-static void tell_json_array(wb__teller *teller, const char *key, const wb__tree *tree,
+static void tell_json_array(wb__deriver *teller, const char *key, const wb__tree *tree,
                             wb__node list)
 {
     uint64_t count = 0, texts = 0, ints = 0, reals = 0, negatives = 0, large = 0;
@@ -189,7 +189,7 @@ static void tell_json_array(wb__teller *teller, const char *key, const wb__tree 
 }
 
 /* Tells the members of an object; the names above them stand in key[0 … n). */
-static void tell_members(wb__teller *teller, const wb__tree *tree, wb__node object, char *key,
+static void tell_members(wb__deriver *teller, const wb__tree *tree, wb__node object, char *key,
                          size_t n, unsigned nesting)
 {
     for (wb__node name = wb__tree_first_key(tree, object); name != WB__NO_NODE;
@@ -211,14 +211,14 @@ static void tell_members(wb__teller *teller, const wb__tree *tree, wb__node obje
         case WB__JSON_ARRAY: tell_json_array(teller, key, tree, name + 1); break;
         default: {
             wb__fact fact = wb__fact_of_node(tree, name + 1);
-            wb__tell_fact(teller, key, &fact);
+            wb__derive_fact(teller, key, &fact);
             teller->scalars++;
         }
         }
     }
 }
 
-void wb__tell_json(wb__teller *teller, const wb__tree *tree)
+void wb__derive_json(wb__deriver *teller, const wb__tree *tree)
 {
     char key[MAX_KEY];
     wb__node text_config = wb__tree_get(tree, 0, "text_config");

@@ -13,17 +13,17 @@ static const char *const special_keys[WB__SPECIALS] = {
     [WB__SPECIAL_EOM] = T "eom_token_id",
 };
 
-static void tell_flag(wb__teller *teller, const char *key, wb__flag flag)
+static void tell_flag(wb__deriver *teller, const char *key, wb__flag flag)
 {
     if (flag != WB__FLAG_UNSAID)
-        wb__tell_bool(teller, key, flag == WB__FLAG_YES);
+        wb__derive_bool(teller, key, flag == WB__FLAG_YES);
 }
 
-void wb__tell_tokenizer(wb__teller *teller, const wb__tokenizer *tokenizer)
+void wb__derive_tokenizer(wb__deriver *teller, const wb__tokenizer *tokenizer)
 {
     for (int i = 0; i < WB__SPECIALS; i++) {
         if (tokenizer->special[i] >= 0)
-            wb__tell_uint(teller, special_keys[i], (uint64_t)tokenizer->special[i]);
+            wb__derive_uint(teller, special_keys[i], (uint64_t)tokenizer->special[i]);
     }
     tell_flag(teller, T "add_bos_token", tokenizer->add_bos);
     tell_flag(teller, T "add_eos_token", tokenizer->add_eos);
@@ -31,26 +31,26 @@ void wb__tell_tokenizer(wb__teller *teller, const wb__tokenizer *tokenizer)
     if (tokenizer->model == NULL)
         return;
     uint64_t count = tokenizer->tokens.count;
-    wb__tell_text(teller, T "model", wb__str_from(tokenizer->model, SIZE_MAX));
-    wb__tell_text(teller, T "pre", wb__str_from(tokenizer->pre, SIZE_MAX));
-    wb__tell_strings(teller, T "tokens", &tokenizer->tokens);
-    wb__tell_numbers(teller, T "token_type", tokenizer->types, count, WB_META_INT, 32);
+    wb__derive_text(teller, T "model", wb__str_from(tokenizer->model, SIZE_MAX));
+    wb__derive_text(teller, T "pre", wb__str_from(tokenizer->pre, SIZE_MAX));
+    wb__derive_strings(teller, T "tokens", &tokenizer->tokens);
+    wb__derive_numbers(teller, T "token_type", tokenizer->types, count, WB_META_INT, 32);
     if (tokenizer->scores != NULL)
-        wb__tell_numbers(teller, T "scores", tokenizer->scores, count, WB_META_FLOAT, 32);
+        wb__derive_numbers(teller, T "scores", tokenizer->scores, count, WB_META_FLOAT, 32);
     if (tokenizer->merges.count > 0)
-        wb__tell_strings(teller, T "merges", &tokenizer->merges);
+        wb__derive_strings(teller, T "merges", &tokenizer->merges);
     if (tokenizer->scores != NULL) /* the others have no such thing */
         tell_flag(teller, T "add_space_prefix", tokenizer->add_space_prefix);
     tell_flag(teller, T "remove_extra_whitespaces", tokenizer->remove_extra_whitespaces);
     tell_flag(teller, "tokenizer.ggml.normalizer.lowercase", tokenizer->lowercase);
     if (tokenizer->charsmap_bytes > 0)
-        wb__tell_numbers(teller, T "precompiled_charsmap", tokenizer->charsmap,
-                         tokenizer->charsmap_bytes, WB_META_UINT, 8);
+        wb__derive_numbers(teller, T "precompiled_charsmap", tokenizer->charsmap,
+                           tokenizer->charsmap_bytes, WB_META_UINT, 8);
 }
 
 /* ---- sampling ---- */
 
-void wb__tell_generation(wb__teller *teller, const wb__tree *generation)
+void wb__derive_generation(wb__deriver *teller, const wb__tree *generation)
 {
     static const char *const pairs[][2] = {
         {"temperature", "general.sampling.temp"},
@@ -61,19 +61,19 @@ void wb__tell_generation(wb__teller *teller, const wb__tree *generation)
     };
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
         wb__fact fact = wb__fact_of_node(generation, wb__tree_get(generation, 0, pairs[i][0]));
-        wb__tell_fact(teller, pairs[i][1], &fact);
+        wb__derive_fact(teller, pairs[i][1], &fact);
     }
 }
 
 /* ---- chat templates ---- */
 
 /* The key of a template by name; what is no letter, digit or '_' becomes '_'. */
-static void tell_named(wb__teller *teller, wb__str name, wb__str text)
+static void tell_named(wb__deriver *teller, wb__str name, wb__str text)
 {
     char key[96];
     size_t n = sizeof "tokenizer.chat_template." - 1;
     if (wb__str_equal(name, WB__STR("default"))) {
-        wb__tell_text(teller, "tokenizer.chat_template", text);
+        wb__derive_text(teller, "tokenizer.chat_template", text);
         return;
     }
     if (name.len == 0 || name.len >= sizeof key - n)
@@ -85,14 +85,14 @@ static void tell_named(wb__teller *teller, wb__str name, wb__str text)
         key[n++] = plain ? c : '_';
     }
     key[n] = '\0';
-    wb__tell_text(teller, key, text);
+    wb__derive_text(teller, key, text);
 }
 
-void wb__tell_templates(wb__teller *teller, const wb__tree *config, wb__str file)
+void wb__derive_templates(wb__deriver *teller, const wb__tree *config, wb__str file)
 {
     wb__node said = config == NULL ? WB__NO_NODE : wb__tree_get(config, 0, "chat_template");
     if (said != WB__NO_NODE && wb__tree_type(config, said) == WB__JSON_STRING) {
-        wb__tell_text(teller, "tokenizer.chat_template", wb__tree_string(config, said));
+        wb__derive_text(teller, "tokenizer.chat_template", wb__tree_string(config, said));
     } else if (said != WB__NO_NODE && wb__tree_type(config, said) == WB__JSON_ARRAY) {
         unsigned count = 0;
         for (wb__node n = wb__tree_first(config, said); n != WB__NO_NODE && count < 64;
@@ -101,15 +101,15 @@ void wb__tell_templates(wb__teller *teller, const wb__tree *config, wb__str file
                        wb__tree_string(config, wb__tree_get(config, n, "template")));
     }
     if (file.len > 0)
-        wb__tell_text(teller, "tokenizer.chat_template", file);
-    const wb__meta *meta = wb__model_find_meta(teller->into, WB__STR("tokenizer.chat_template"));
+        wb__derive_text(teller, "tokenizer.chat_template", file);
+    const wb__meta *meta = wb__catalog_find_meta(teller->into, WB__STR("tokenizer.chat_template"));
     if (meta != NULL)
-        wb__tell_text(teller, "chat_template", wb__meta_text(teller->into, meta));
+        wb__derive_text(teller, "chat_template", wb__meta_text(teller->into, meta));
 }
 
 /* ---- the other way round ---- */
 
-void wb__tell_special_names(wb__teller *teller)
+void wb__derive_special_names(wb__deriver *teller)
 {
     static const struct {
         wb__special which;
@@ -120,15 +120,15 @@ void wb__tell_special_names(wb__teller *teller)
         {WB__SPECIAL_PAD, "pad_token"},   {WB__SPECIAL_CLS, "cls_token"},
         {WB__SPECIAL_MASK, "mask_token"},
     };
-    const wb__meta *tokens = wb__model_find_meta(teller->known, WB__STR(T "tokens"));
+    const wb__meta *tokens = wb__catalog_find_meta(teller->known, WB__STR(T "tokens"));
     if (tokens == NULL || tokens->type != WB_META_ARRAY ||
         tokens->value.array->element != WB_META_STRING)
         return;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         wb__fact id = wb__fact_by_key(teller->facts, WB__STR(""), special_keys[names[i].which]);
         if (id.type == WB__FACT_UINT && id.number < tokens->value.array->count)
-            wb__tell_text(teller, names[i].name,
-                          wb__array_string(tokens->value.array,
-                                           wb__meta_base(teller->known, tokens), id.number));
+            wb__derive_text(teller, names[i].name,
+                            wb__array_string(tokens->value.array,
+                                             wb__meta_base(teller->known, tokens), id.number));
     }
 }

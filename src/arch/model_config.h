@@ -7,8 +7,8 @@
 #ifndef WB_ARCH_CONFIG_H
 #define WB_ARCH_CONFIG_H
 
-#include "arch/model_facts.h"
 #include "arch/canonical_names.h"
+#include "arch/model_facts.h"
 
 /* What the files say the architecture is, empty if nothing; and its family, NULL if it is unknown.
  */

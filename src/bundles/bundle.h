@@ -42,10 +42,11 @@ wb_status wb__bundle_of_folder(wb__context *context, const char *folder, wb__bun
 wb_status wb__bundle_of_shard(wb__context *context, const char *path, wb__bundle *bundle);
 
 /* Compares index and model, once all files are read. Findings, or a failure to make them. */
-wb_status wb__bundle_check(wb__context *context, const wb__bundle *bundle, const wb__model *model);
+wb_status wb__bundle_check(wb__context *context, const wb__bundle *bundle,
+                           const wb__catalog *model);
 
 /* Compares what the GGUF files of a model say of their set with what was read. */
-wb_status wb__split_check(wb__context *context, const wb__model *model);
+wb_status wb__split_check(wb__context *context, const wb__catalog *model);
 
 /* ---- for the files of this room ---- */
 

@@ -262,7 +262,7 @@ static wb_status start_listing(folder_listing *listing, wb__context *context, co
     listing->folder = folder;
     listing->index_name = index_name;
     listing->arena.allocator = &context->allocator;
-    return wb__folder_list(context, folder, list_name, listing);
+    return wb__directory_list(context, folder, list_name, listing);
 }
 
 static void end_listing(folder_listing *listing)

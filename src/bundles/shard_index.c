@@ -23,7 +23,7 @@ struct index_walk {
     void *ctx;
     wb__key_set seen;
     const wb__bundle *bundle;
-    const wb__model *model;
+    const wb__catalog *model;
     uint64_t found;   /* tensors of the model that the index names, but for fillers */
     uint64_t missing; /* tensors the index names that are not there */
     uint64_t misplaced;
@@ -190,15 +190,15 @@ wb_status wb__index_read(wb__context *context, wb__bundle *bundle, const char *p
 
 static wb_status compare_tensor(index_walk *walk, wb__str tensor, wb__str file, uint64_t at)
 {
-    const wb__model *model = walk->model;
+    const wb__catalog *model = walk->model;
     uint32_t number = wb__table_find(&model->table, tensor);
     bool bad = false;
     if (number == WB__NO_TENSOR) {
         walk->missing++;
         bad = true;
     } else {
-        walk->found += !wb__is_filler(tensor);
-        bad = !wb__str_equal(wb__path_base(model->files[wb__model_file_of(model, number)].path),
+        walk->found += !wb__is_padding_tensor(tensor);
+        bad = !wb__str_equal(wb__path_base(model->files[wb__catalog_file_of(model, number)].path),
                              file);
         walk->misplaced += bad;
     }
@@ -217,12 +217,12 @@ static void keep_total(index_walk *walk, uint64_t bytes, uint64_t at)
 }
 
 /* What an index should know of; `fillers` are bytes that it may count or not. */
-static uint64_t indexed(const wb__model *model, uint64_t *bytes, uint64_t *fillers)
+static uint64_t indexed(const wb__catalog *model, uint64_t *bytes, uint64_t *fillers)
 {
     uint64_t count = 0;
     *bytes = *fillers = 0;
     for (size_t i = 0; i < model->table.count; i++) {
-        bool is_filler = wb__is_filler(wb__table_name(&model->table, i));
+        bool is_filler = wb__is_padding_tensor(wb__table_name(&model->table, i));
         count += !is_filler;
         /* The sum is at most that of the files' lengths. */
         *(is_filler ? fillers : bytes) += wb__table_kind_of(&model->table, i)->bytes;
@@ -233,7 +233,7 @@ static uint64_t indexed(const wb__model *model, uint64_t *bytes, uint64_t *fille
 static wb_status note_index(index_walk *walk)
 {
     wb__context *context = walk->context;
-    const wb__model *model = walk->model;
+    const wb__catalog *model = walk->model;
     uint64_t bad = walk->missing + walk->misplaced;
     uint64_t bytes, fillers;
     uint64_t count = indexed(model, &bytes, &fillers);
@@ -256,7 +256,7 @@ static wb_status note_index(index_walk *walk)
     return status;
 }
 
-wb_status wb__bundle_check(wb__context *context, const wb__bundle *bundle, const wb__model *model)
+wb_status wb__bundle_check(wb__context *context, const wb__bundle *bundle, const wb__catalog *model)
 {
     if (bundle->index_text == NULL)
         return WB_OK;

@@ -50,7 +50,7 @@ static wb_status make_listing(split_listing *listing, wb__context *context, cons
 {
     *listing = (split_listing){.context = context, .set = set};
     listing->arena.allocator = &context->allocator;
-    return wb__folder_list(context, folder, list_name, listing);
+    return wb__directory_list(context, folder, list_name, listing);
 }
 
 static void free_listing(split_listing *listing)
@@ -155,7 +155,7 @@ wb_status wb__bundle_of_gguf_folder(wb__context *context, const char *folder, wb
 
 /* ---- what the parts say ---- */
 
-static wb_status note_split(wb__context *context, const wb__model_file *file, uint32_t at,
+static wb_status note_split(wb__context *context, const wb__catalog_file *file, uint32_t at,
                             const char *key, uint64_t said, const char *instead, uint64_t is)
 {
     const char *before = context->file;
@@ -168,9 +168,9 @@ static wb_status note_split(wb__context *context, const wb__model_file *file, ui
 }
 
 /* One file: what it says must make sense by itself. */
-static wb_status check_lone(wb__context *context, const wb__model *model)
+static wb_status check_lone(wb__context *context, const wb__catalog *model)
 {
-    const wb__model_file *file = &model->files[0];
+    const wb__catalog_file *file = &model->files[0];
     const wb__split *split = &file->split;
     if (split->count_at == 0 || split->count == 0) /* merged files keep a count of 0 */
         return WB_OK;
@@ -193,9 +193,9 @@ static wb_status check_lone(wb__context *context, const wb__model *model)
     return status;
 }
 
-static wb_status check_part(wb__context *context, const wb__model *model, size_t number)
+static wb_status check_part(wb__context *context, const wb__catalog *model, size_t number)
 {
-    const wb__model_file *file = &model->files[number];
+    const wb__catalog_file *file = &model->files[number];
     const wb__split *split = &file->split;
     wb_status status = WB_OK;
     if (split->count_at == 0 || split->number_at == 0) {
@@ -219,7 +219,7 @@ static wb_status check_part(wb__context *context, const wb__model *model, size_t
     return status;
 }
 
-wb_status wb__split_check(wb__context *context, const wb__model *model)
+wb_status wb__split_check(wb__context *context, const wb__catalog *model)
 {
     if (model->file_count == 1)
         return check_lone(context, model);

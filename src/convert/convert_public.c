@@ -3,8 +3,8 @@
 #include <stdio.h>
 
 #include "convert/convert.h"
-#include "convert/recipe/imatrix.h"
 #include "convert/plan/input_files.h"
+#include "convert/recipe/imatrix.h"
 #include "convert/recipe/overrides.h"
 
 #define DEFAULT_MEMORY ((uint64_t)256 << 20)
@@ -15,7 +15,7 @@ static wb_status fail(wb__context *context, const char *what)
                     "%s", what);
 }
 
-static wb_status take_policy(wb_conversion *plan, wb__context *context,
+static wb_status take_policy(wb_conversion *conversion, wb__context *context,
                              const wb_convert_policy *policy)
 {
     if (policy->size != sizeof *policy)
@@ -23,26 +23,27 @@ static wb_status take_policy(wb_conversion *plan, wb__context *context,
     if (policy->flags &
         ~(WB_CONVERT_STRICT | WB_CONVERT_FORCE | WB_CONVERT_FEB2026 | WB_CONVERT_RESUME))
         return fail(context, "wb_convert_policy.flags has bits that mean nothing");
-    plan->strict = (policy->flags & WB_CONVERT_STRICT) != 0;
-    plan->replace = (policy->flags & WB_CONVERT_FORCE) != 0;
-    plan->feb2026 = (policy->flags & WB_CONVERT_FEB2026) != 0;
-    plan->resume = (policy->flags & WB_CONVERT_RESUME) != 0;
-    plan->max_shard = policy->max_file_bytes;
+    conversion->strict = (policy->flags & WB_CONVERT_STRICT) != 0;
+    conversion->replace = (policy->flags & WB_CONVERT_FORCE) != 0;
+    conversion->feb2026 = (policy->flags & WB_CONVERT_FEB2026) != 0;
+    conversion->resume = (policy->flags & WB_CONVERT_RESUME) != 0;
+    conversion->max_shard = policy->max_file_bytes;
     if (policy->store != NULL) {
-        plan->store = wb__arena_copy(&plan->arena, policy->store, strlen(policy->store));
-        if (plan->store == NULL)
+        conversion->store =
+            wb__arena_copy(&conversion->arena, policy->store, strlen(policy->store));
+        if (conversion->store == NULL)
             return wb__fail_memory(context);
     }
     if (policy->max_memory != 0)
-        plan->max_memory = policy->max_memory;
+        conversion->max_memory = policy->max_memory;
     if (policy->executor != NULL)
-        plan->executor = *policy->executor;
+        conversion->executor = *policy->executor;
     if (policy->quant != NULL &&
-        !wb__quant_parse(wb__str_from(policy->quant, SIZE_MAX), &plan->quant))
+        !wb__quant_parse(wb__str_from(policy->quant, SIZE_MAX), &conversion->quant))
         return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_CONVERT_TYPE, WB_NO_OFFSET,
                         WB__STR(""), "there is no quantization \"%.64s\"", policy->quant);
-    plan->loras = policy->loras;
-    plan->lora_count = policy->lora_count;
+    conversion->loras = policy->loras;
+    conversion->lora_count = policy->lora_count;
     for (uint64_t i = 0; i < policy->lora_count; i++) {
         if (policy->loras == NULL || policy->loras[i].path == NULL)
             return fail(context, "an adapter needs a path");
@@ -51,43 +52,44 @@ static wb_status take_policy(wb_conversion *plan, wb__context *context,
     }
     wb_status status = WB_OK;
     if (policy->rule_count > 0)
-        status = wb__rules_make(context, policy->rules, policy->rule_count, &plan->rules);
+        status = wb__overrides_make(context, policy->rules, policy->rule_count, &conversion->rules);
     if (status == WB_OK && policy->importance != NULL)
-        status = wb__imatrix_read(context, policy->importance, &plan->matrix);
+        status = wb__imatrix_read(context, policy->importance, &conversion->matrix);
     if (status == WB_OK && policy->importance != NULL)
-        status = wb__inputs_add(plan, context, policy->importance);
+        status = wb__inputs_add(conversion, context, policy->importance);
     return status;
 }
 
 wb_status wb_convert_plan(const wb_model *model, wb_target target, const wb_convert_policy *policy,
-                          wb_conversion **conversion, wb_error *error)
+                          wb_conversion **out, wb_error *error)
 {
     wb_error spare;
     wb__context context = wb__context_of(model, wb__error_reset(error, &spare));
-    *conversion = NULL;
+    *out = NULL;
     if (target < WB_TARGET_GGUF || target > WB_TARGET_NPZ)
         return fail(&context, "the target is none of WB_TARGET_*");
-    wb_conversion *plan = wb__alloc(&model->allocator, sizeof *plan);
-    if (plan == NULL)
+    wb_conversion *conversion = wb__alloc(&model->allocator, sizeof *conversion);
+    if (conversion == NULL)
         return wb__fail_memory(&context);
-    *plan = (wb_conversion){.allocator = model->allocator,
-                            .executor = model->executor,
-                            .model = model,
-                            .target = target,
-                            .max_memory = DEFAULT_MEMORY};
-    plan->arena.allocator = &plan->allocator;
-    plan->tensors = (wb__list){.arena = &plan->arena, .item_size = sizeof(wb__planned)};
-    plan->inputs = (wb__list){.arena = &plan->arena, .item_size = sizeof(const char *)};
-    wb__findings_init(&plan->notes, &plan->allocator);
-    wb_status status = policy == NULL ? WB_OK : take_policy(plan, &context, policy);
+    *conversion = (wb_conversion){.allocator = model->allocator,
+                                  .executor = model->executor,
+                                  .model = model,
+                                  .target = target,
+                                  .max_memory = DEFAULT_MEMORY};
+    conversion->arena.allocator = &conversion->allocator;
+    conversion->tensors =
+        (wb__list){.arena = &conversion->arena, .item_size = sizeof(wb__planned_tensor)};
+    conversion->inputs = (wb__list){.arena = &conversion->arena, .item_size = sizeof(const char *)};
+    wb__findings_init(&conversion->notes, &conversion->allocator);
+    wb_status status = policy == NULL ? WB_OK : take_policy(conversion, &context, policy);
     if (status == WB_OK)
-        status = wb__plan_make(plan, &context);
-    plan->loras = NULL;
-    plan->planned_notes = plan->notes.count;
+        status = wb__plan_make(conversion, &context);
+    conversion->loras = NULL;
+    conversion->planned_notes = conversion->notes.count;
     if (status == WB_OK)
-        *conversion = plan;
+        *out = conversion;
     else
-        wb_conversion_free(plan);
+        wb_conversion_free(conversion);
     return status;
 }
 
@@ -120,16 +122,16 @@ static double ratio(double part, double whole)
 }
 
 /* 2 x y = x² + y² - (y - x)². */
-static double cosine_of(const wb__fidelity *f)
+static double cosine_of(const wb__error_stats *f)
 {
     double twice = f->before + f->after - f->error;
     double cosine = f->before > 0 && f->after > 0 ? twice / (2 * sqrt(f->before * f->after)) : 0;
     return cosine > 1 ? 1 : cosine;
 }
 
-static void tell_fidelity(const wb__planned *row, wb_converted *out)
+static void tell_fidelity(const wb__planned_tensor *row, wb_converted *out)
 {
-    const wb__fidelity *f = &row->fidelity;
+    const wb__error_stats *f = &row->error_stats;
     out->cosine = 1;
     if (row->known_exact) {
         out->fidelity = WB_FIDELITY_EXACT;
@@ -164,14 +166,14 @@ wb_status wb_conversion_at(const wb_conversion *conversion, uint64_t index, wb_c
         return wb__fail(&context, WB_ERROR_NOT_FOUND, WB__FINDING_NOT_FOUND, WB_NO_OFFSET,
                         WB__STR(""), "the result has no tensor number %llu",
                         (unsigned long long)index);
-    const wb__planned *row = wb__planned_at(conversion, (size_t)index);
+    const wb__planned_tensor *row = wb__planned_at(conversion, (size_t)index);
     converted->name = row->name.ptr;
     converted->source = row->source_name.ptr;
     converted->rank = row->rank;
     converted->shape = row->shape;
     converted->bytes = row->bytes;
-    wb__form_name(&row->from, converted->from, sizeof converted->from);
-    wb__form_name(&row->to, converted->to, sizeof converted->to);
+    wb__encoding_spec_name(&row->from, converted->from, sizeof converted->from);
+    wb__encoding_spec_name(&row->to, converted->to, sizeof converted->to);
     if (row->wanted >= 0)
         (void)snprintf(converted->wanted, sizeof converted->wanted, "%s",
                        wb__dtype_get(row->wanted)->name);
@@ -189,7 +191,7 @@ void wb_conversion_free(wb_conversion *conversion)
     if (conversion == NULL)
         return;
     wb_allocator allocator = conversion->allocator;
-    wb__rules_free(&allocator, conversion->rules);
+    wb__overrides_free(&allocator, conversion->rules);
     wb__imatrix_free(conversion->matrix);
     wb__findings_clear(&conversion->notes);
     wb__list_free(&conversion->tensors);

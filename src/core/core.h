@@ -22,8 +22,8 @@
 #include "core/crc32.h"
 #include "core/cursor.h"
 #include "core/endian.h"
-#include "core/siphash.h"
 #include "core/memory.h"
+#include "core/siphash.h"
 #include "core/text.h"
 #include "weighbridge.h"
 

@@ -1,5 +1,5 @@
-#include "device/device.h"
 #include "device/cuda.h"
+#include "device/device.h"
 #include "open/open.h"
 
 #define MOST_ALIGNED ((uint32_t)2 << 20)

@@ -30,7 +30,7 @@ wb_distance wb__sums_distance(const wb__sums *sums);
 
 typedef struct wb__pair {
     wb__str name;
-    const wb__subject *a, *b; /* NULL: the model does not have it */
+    const wb__comparable *a, *b; /* NULL: the model does not have it */
     uint32_t differs;
     bool compared;
     wb__sums sums;
@@ -47,7 +47,7 @@ struct wb_diff {
     const wb_model *a, *b;
     uint32_t kinds; /* to be compared */
     uint32_t differs;
-    wb__subjects a_subjects, b_subjects;
+    wb__comparables a_subjects, b_subjects;
     wb__pair *pairs;
     size_t pair_count, pair_capacity;
     uint64_t fields; /* of the config */

@@ -205,11 +205,12 @@ static wb_status add_meta(wb_diff *diff, wb__context *context, uint64_t a, uint6
 static wb_status compare_metadata(wb_diff *diff, wb__context *context, bool one_format)
 {
     wb_meta x = {.size = sizeof x}, y = {.size = sizeof y};
-    const wb__told *told; /* asked for here, since what follows does without where memory is out */
+    const wb__derived_meta
+        *derived; /* asked for here, since what follows does without where memory is out */
     uint64_t other;
-    wb_status status = wb__told_of(diff->a, context, &told);
+    wb_status status = wb__derived_meta_of(diff->a, context, &derived);
     if (status == WB_OK)
-        status = wb__told_of(diff->b, context, &told);
+        status = wb__derived_meta_of(diff->b, context, &derived);
     for (uint64_t i = 0; status == WB_OK && wb_meta_at(diff->a, i, &x, NULL) == WB_OK; i++) {
         wb_status found = wb_meta_find(diff->b, x.key, x.key_len, &other);
         if (found == WB_ERROR_MEMORY)

@@ -1,6 +1,7 @@
 #include "diff/diff.h"
 
-static wb__pair *add_pair(wb_diff *diff, wb__str name, const wb__subject *a, const wb__subject *b)
+static wb__pair *add_pair(wb_diff *diff, wb__str name, const wb__comparable *a,
+                          const wb__comparable *b)
 {
     wb__pair *pair = &diff->pairs[diff->pair_count++];
     *pair = (wb__pair){.name = name, .a = a, .b = b};
@@ -14,7 +15,7 @@ bool wb__same_shape(const wb__kind *a, const wb__kind *b)
 }
 
 /* The stored type, and how it is packed; of experts stored one by one that of each. */
-static bool same_encoding(const wb_diff *diff, const wb__subject *a, const wb__subject *b)
+static bool same_encoding(const wb_diff *diff, const wb__comparable *a, const wb__comparable *b)
 {
     const wb__packed *p, *q;
     (void)wb__tensors_stored(&diff->a->tensors, a->view == NULL ? a->number : a->view->parts[0],
@@ -34,19 +35,20 @@ static int compare_names(wb__str a, wb__str b)
 }
 
 /* What an output that only one model has is compared with: the embedding that the other ties. */
-static const wb__subject *tied_to(const wb_model *model, const wb__subjects *subjects, wb__str name)
+static const wb__comparable *tied_to(const wb_model *model, const wb__comparables *subjects,
+                                     wb__str name)
 {
     wb_config config = {.size = sizeof config};
     if (!wb__str_equal(name, WB__STR("output.weight")) ||
         wb_config_get(model, &config, NULL) != WB_OK || !config.tie_embeddings)
         return NULL;
-    return wb__subjects_find(subjects, WB__STR("token_embedding.weight"));
+    return wb__comparables_find(subjects, WB__STR("token_embedding.weight"));
 }
 
 /* Both lists are in order of their names, and so are the pairs. */
 static void merge(wb_diff *diff)
 {
-    const wb__subjects *a = &diff->a_subjects, *b = &diff->b_subjects;
+    const wb__comparables *a = &diff->a_subjects, *b = &diff->b_subjects;
     size_t i = 0, j = 0;
     while (i < a->count || j < b->count) {
         int order = i == a->count   ? 1
@@ -70,9 +72,9 @@ static void merge(wb_diff *diff)
 
 wb_status wb__diff_match(wb_diff *diff, wb__context *context)
 {
-    wb_status status = wb__subjects_make(&diff->a_subjects, diff->a, context);
+    wb_status status = wb__comparables_make(&diff->a_subjects, diff->a, context);
     if (status == WB_OK)
-        status = wb__subjects_make(&diff->b_subjects, diff->b, context);
+        status = wb__comparables_make(&diff->b_subjects, diff->b, context);
     if (status != WB_OK)
         return status;
     diff->pair_capacity = diff->a_subjects.count + diff->b_subjects.count;
@@ -83,7 +85,7 @@ wb_status wb__diff_match(wb_diff *diff, wb__context *context)
     bool one_format = strcmp(wb_format(diff->a), wb_format(diff->b)) == 0;
     for (size_t i = 0; i < diff->pair_count; i++) {
         wb__pair *pair = &diff->pairs[i];
-        const wb__subject *x = pair->a, *y = pair->b;
+        const wb__comparable *x = pair->a, *y = pair->b;
         if (x != NULL && y != NULL) {
             pair->differs = wb__same_shape(x->kind, y->kind) ? 0 : WB_DIFF_SHAPES;
             pair->differs |= same_encoding(diff, x, y) ? 0 : WB_DIFF_ENCODINGS;

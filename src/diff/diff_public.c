@@ -5,8 +5,8 @@ void wb_diff_free(wb_diff *diff)
     if (diff == NULL)
         return;
     wb_allocator allocator = diff->allocator;
-    wb__subjects_free(&diff->a_subjects);
-    wb__subjects_free(&diff->b_subjects);
+    wb__comparables_free(&diff->a_subjects);
+    wb__comparables_free(&diff->b_subjects);
     wb__free(&allocator, diff->pairs, diff->pair_capacity * sizeof *diff->pairs);
     wb__free(&allocator, diff->metas, diff->meta_capacity * sizeof *diff->metas);
     wb__free(&allocator, diff, sizeof *diff);

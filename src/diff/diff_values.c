@@ -36,7 +36,8 @@ typedef struct worker {
 
 static uint64_t segment_floats(const wb_diff *diff, const wb__pair *pair)
 {
-    bool whole = wb__subject_is_whole(diff->a, pair->a) || wb__subject_is_whole(diff->b, pair->b);
+    bool whole =
+        wb__comparable_is_whole(diff->a, pair->a) || wb__comparable_is_whole(diff->b, pair->b);
     return whole ? UINT64_MAX : SEGMENT_FLOATS;
 }
 

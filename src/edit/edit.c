@@ -114,7 +114,7 @@ static wb_status edit_key(const wb__edit_job *job, entries *all, const wb_edit *
 
 static wb_status add_metas(wb__edit_job *job, const wb_edit *edits, uint64_t count)
 {
-    const wb__model *in = &job->model->logical;
+    const wb__catalog *in = &job->model->catalog;
     entries all = {.count = 0};
     wb_status status = WB_OK;
     all.list = wb__arena_alloc(&job->writer->arena,
@@ -145,7 +145,7 @@ static wb_status add_metas(wb__edit_job *job, const wb_edit *edits, uint64_t cou
 
 static wb_status add_tensors(wb__edit_job *job, const wb_edit *edits, uint64_t count)
 {
-    const wb__model *in = &job->model->logical;
+    const wb__catalog *in = &job->model->catalog;
     wb__order order;
     uint8_t *hits = wb__arena_alloc(&job->writer->arena, (size_t)count + 1);
     if (hits == NULL)
@@ -191,7 +191,7 @@ static wb_status lay_out(wb__edit_job *job)
 /* Whether every tensor is as far from the beginning of the data as it was. */
 static bool data_lies_still(const wb__edit_job *job)
 {
-    const wb__model *in = &job->model->logical;
+    const wb__catalog *in = &job->model->catalog;
     const wb__out_file *layout = &wb__edit_output(job)->layout;
     for (size_t i = 0; i < job->writer->tensors.count; i++) {
         const wb__outgoing *tensor = wb__writer_tensor(job->writer, i);
@@ -381,13 +381,13 @@ static wb_status open_file(wb__edit_job *job)
         return wb__fail_memory(job->context);
     wb_status status = wb__open_file(job->model, job->context, job->path);
     if (status == WB_OK)
-        job->data_begin = job->model->logical.files[0].data_begin;
+        job->data_begin = job->model->catalog.files[0].data_begin;
     return status;
 }
 
 static wb_status make_writer(wb__edit_job *job)
 {
-    const wb__model_file *file = &job->model->logical.files[0];
+    const wb__catalog_file *file = &job->model->catalog.files[0];
     if (strcmp(file->format, "gguf") != 0 && strcmp(file->format, "safetensors") != 0)
         return fail_edit(job, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB__STR(""),
                          "only the headers of safetensors and GGUF are edited");

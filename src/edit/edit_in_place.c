@@ -203,7 +203,7 @@ static wb_status recover_from(wb__context *context, const char *path, const char
     *undone = true;
     if (unlink(journal_at) != 0)
         return wb__fail_os(context, errno, "cannot remove the journal of the edit");
-    int os_error = wb__folder_sync_of(&context->allocator, path);
+    int os_error = wb__directory_sync_of(&context->allocator, path);
     return os_error == 0 ? WB_OK : wb__fail_os(context, os_error, "cannot sync the folder");
 }
 
@@ -306,7 +306,7 @@ static wb_status change_or_undo(wb__edit_job *job, int fd, const char *at, const
     }
     if (unlink(at) != 0)
         return wb__fail_os(context, errno, "cannot remove the journal of the edit");
-    int synced = wb__folder_sync_of(&context->allocator, job->path);
+    int synced = wb__directory_sync_of(&context->allocator, job->path);
     if (*done && synced != 0)
         return wb__fail_os(context, synced, "cannot sync the folder");
     if (*done || untouched)

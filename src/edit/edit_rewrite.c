@@ -23,12 +23,12 @@ static wb_status copy_data(wb__edit_job *job, const wb_sink *sink)
 
 static wb_status copy_tensors(wb__edit_job *job, const wb_sink *sink)
 {
-    const wb__model *in = &job->model->logical;
+    const wb__catalog *in = &job->model->catalog;
     wb_status status = WB_OK;
     for (size_t i = 0; i < job->writer->tensors.count && status == WB_OK; i++) {
         const wb__outgoing *tensor = wb__writer_tensor(job->writer, i);
         status = wb__sink_copy(job->context, sink, tensor->out.begin, job->model->sources[0],
-                               wb__model_offset_of(in, tensor->from), tensor->out.bytes);
+                               wb__catalog_offset_of(in, tensor->from), tensor->out.bytes);
     }
     return status;
 }

@@ -38,13 +38,13 @@ typedef struct wb__format {
     /* The cursor that `read` gets keeps what it reads, which then belongs to the file in hand. */
     bool keeps_header;
     /*
-     * Reads the header of the file in hand of `model` (wb__model_begin_file was called; the reader
-     * calls wb__model_end_file). The cursor stands at offset 0 and may be read to the end of the
+     * Reads the header of the file in hand of `model` (wb__catalog_begin_file was called; the reader
+     * calls wb__catalog_end_file). The cursor stands at offset 0 and may be read to the end of the
      * file, or to the limit for headers of formats that keep them.
      */
-    wb_status (*read)(wb__context *context, wb__cursor *cursor, wb__model *model);
+    wb_status (*read)(wb__context *context, wb__cursor *cursor, wb__catalog *model);
     /* In the place of `read` for a format that has to be read from its end. */
-    wb_status (*read_anywhere)(wb__context *context, const wb__bytes *bytes, wb__model *model);
+    wb_status (*read_anywhere)(wb__context *context, const wb__bytes *bytes, wb__catalog *model);
     /* A file of the format can be the weights of a folder that has no better ones. */
     bool is_weights;
     /* Lays out one file; NULL: the format is only read. */

@@ -44,29 +44,29 @@ wb_status wb__read_text(wb__context *context, const char *path, char **text, siz
     return status;
 }
 
-void wb__beside_free(wb__beside *beside)
+void wb__config_json_free(wb__config_json *config_json)
 {
-    wb__tree_free(&beside->config);
-    wb__free(&beside->allocator, beside->text, beside->text_bytes + 1);
-    beside->text = NULL;
-    beside->has_config = false;
+    wb__tree_free(&config_json->config);
+    wb__free(&config_json->allocator, config_json->text, config_json->text_bytes + 1);
+    config_json->text = NULL;
+    config_json->has_config = false;
 }
 
 /* Takes over the text. */
-static wb_status parse(wb__beside *beside, wb__context *context, const char *label, char *text,
-                       size_t bytes)
+static wb_status parse(wb__config_json *config_json, wb__context *context, const char *label,
+                       char *text, size_t bytes)
 {
     const char *file = context->file;
-    beside->allocator = context->allocator;
-    beside->text = text;
-    beside->text_bytes = bytes;
-    if (wb__tree_parse(&beside->config, text, bytes, &context->allocator)) {
-        beside->has_config = true;
+    config_json->allocator = context->allocator;
+    config_json->text = text;
+    config_json->text_bytes = bytes;
+    if (wb__tree_parse(&config_json->config, text, bytes, &context->allocator)) {
+        config_json->has_config = true;
         return WB_OK;
     }
-    wb__json_fault fault = beside->config.fault;
-    uint64_t at = beside->config.fault_at;
-    wb__beside_free(beside);
+    wb__json_fault fault = config_json->config.fault;
+    uint64_t at = config_json->config.fault_at;
+    wb__config_json_free(config_json);
     if (fault == WB__JSON_FAULT_MEMORY)
         return wb__fail_memory(context);
     context->file = label;
@@ -76,23 +76,24 @@ static wb_status parse(wb__beside *beside, wb__context *context, const char *lab
     return status;
 }
 
-wb_status wb__beside_take(wb__beside *beside, wb__context *context, const char *label, wb__str text)
+wb_status wb__config_json_take(wb__config_json *config_json, wb__context *context,
+                               const char *label, wb__str text)
 {
     char *copy = wb__alloc(&context->allocator, text.len + 1);
     if (copy == NULL)
         return wb__fail_memory(context);
     memcpy(copy, text.ptr, text.len);
     copy[text.len] = '\0';
-    return parse(beside, context, label, copy, text.len);
+    return parse(config_json, context, label, copy, text.len);
 }
 
-wb_status wb__beside_read(wb__beside *beside, wb__context *context, const char *path)
+wb_status wb__config_json_read(wb__config_json *config_json, wb__context *context, const char *path)
 {
     char *text;
     size_t bytes;
     wb_status status = wb__read_text(context, path, &text, &bytes);
     if (status == WB_OK)
-        return text == NULL ? WB_OK : parse(beside, context, path, text, bytes);
+        return text == NULL ? WB_OK : parse(config_json, context, path, text, bytes);
     if (status != WB_ERROR_LIMIT && status != WB_ERROR_FORMAT && status != WB_ERROR_IO)
         return status;
     /* The weights are sound without it. */

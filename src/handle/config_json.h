@@ -11,13 +11,13 @@
 #include "core/core.h"
 #include "json/tree.h"
 
-typedef struct wb__beside {
+typedef struct wb__config_json {
     wb_allocator allocator;
     char *text; /* of config.json; the tree points into it */
     size_t text_bytes;
     wb__tree config;
     bool has_config;
-} wb__beside;
+} wb__config_json;
 
 /*
  * Reads a whole file of at most limits.json_bytes into memory of the context's allocator, `*bytes`
@@ -26,12 +26,13 @@ typedef struct wb__beside {
 wb_status wb__read_text(wb__context *context, const char *path, char **text, size_t *bytes);
 
 /* Reads a config from `path`, which may lead to nothing. */
-wb_status wb__beside_read(wb__beside *beside, wb__context *context, const char *path);
+wb_status wb__config_json_read(wb__config_json *config_json, wb__context *context,
+                               const char *path);
 
 /* Takes a copy of a JSON text for the config, from `label`; damaged, it is a finding. */
-wb_status wb__beside_take(wb__beside *beside, wb__context *context, const char *label,
-                          wb__str text);
+wb_status wb__config_json_take(wb__config_json *config_json, wb__context *context,
+                               const char *label, wb__str text);
 
-void wb__beside_free(wb__beside *beside);
+void wb__config_json_free(wb__config_json *config_json);
 
 #endif

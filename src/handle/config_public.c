@@ -3,16 +3,16 @@
 wb_status wb_config_get(const wb_model *model, wb_config *out, wb_error *error)
 {
     wb_error spare;
-    const wb__insight *insight;
+    const wb__semantics *semantics;
     wb__context context = wb__context_of(model, wb__error_reset(error, &spare));
     size_t size = out->size;
     memset(out, 0, sizeof *out);
     out->size = size;
     if (size != sizeof *out)
         return wb__fail_argument(&context, "wb_config.size is not sizeof(wb_config)");
-    wb_status status = wb__insight_of(model, &context, &insight);
+    wb_status status = wb__semantics_of(model, &context, &semantics);
     if (status == WB_OK)
-        *out = insight->config;
+        *out = semantics->config;
     return status;
 }
 

@@ -6,159 +6,164 @@
 
 #define IDLE 8
 
-struct wb__holder {
+struct wb__decode_cache {
     wb_allocator allocator;
     pthread_mutex_t lock;
-    wb__held *held[WB__HELD]; /* stay, used or not; the one asked for last comes first */
-    wb__unpacker *idle[IDLE];
+    wb__cached_tensor
+        *cached[WB__CACHED_TENSORS]; /* stay, used or not; the one asked for last comes first */
+    wb__inflate_stream *idle[IDLE];
     size_t next; /* the place whose unpacker gives way */
 };
 
-wb__holder *wb__holder_new(const wb_allocator *allocator)
+wb__decode_cache *wb__decode_cache_new(const wb_allocator *allocator)
 {
-    wb__holder *holder = wb__alloc_zeroed(allocator, sizeof *holder);
-    if (holder == NULL)
+    wb__decode_cache *decode_cache = wb__alloc_zeroed(allocator, sizeof *decode_cache);
+    if (decode_cache == NULL)
         return NULL;
-    holder->allocator = *allocator;
-    if (pthread_mutex_init(&holder->lock, NULL) != 0) {
-        wb__free(allocator, holder, sizeof *holder);
+    decode_cache->allocator = *allocator;
+    if (pthread_mutex_init(&decode_cache->lock, NULL) != 0) {
+        wb__free(allocator, decode_cache, sizeof *decode_cache);
         return NULL;
     }
-    return holder;
+    return decode_cache;
 }
 
-static void free_held(wb__holder *holder, wb__held *held)
+static void free_held(wb__decode_cache *decode_cache, wb__cached_tensor *cached)
 {
-    if (held != NULL)
-        wb__free(&holder->allocator, held, sizeof *held + held->bytes);
+    if (cached != NULL)
+        wb__free(&decode_cache->allocator, cached, sizeof *cached + cached->bytes);
 }
 
 /* Has the one at `place` come first, and those before it one place later. */
-static void put_first(wb__holder *holder, size_t place)
+static void put_first(wb__decode_cache *decode_cache, size_t place)
 {
-    wb__held *held = holder->held[place];
+    wb__cached_tensor *cached = decode_cache->cached[place];
     for (; place > 0; place--)
-        holder->held[place] = holder->held[place - 1];
-    holder->held[0] = held;
+        decode_cache->cached[place] = decode_cache->cached[place - 1];
+    decode_cache->cached[0] = cached;
 }
 
-void wb__holder_clear(wb__holder *holder)
+void wb__decode_cache_clear(wb__decode_cache *decode_cache)
 {
     for (size_t i = 0; i < IDLE; i++) {
-        wb__unpacker_free(holder->idle[i]);
-        holder->idle[i] = NULL;
+        wb__inflate_stream_free(decode_cache->idle[i]);
+        decode_cache->idle[i] = NULL;
     }
-    for (size_t i = 0; i < WB__HELD; i++) {
-        free_held(holder, holder->held[i]);
-        holder->held[i] = NULL;
+    for (size_t i = 0; i < WB__CACHED_TENSORS; i++) {
+        free_held(decode_cache, decode_cache->cached[i]);
+        decode_cache->cached[i] = NULL;
     }
 }
 
-void wb__holder_free(wb__holder *holder)
+void wb__decode_cache_free(wb__decode_cache *decode_cache)
 {
-    if (holder == NULL)
+    if (decode_cache == NULL)
         return;
-    wb__holder_clear(holder);
-    (void)pthread_mutex_destroy(&holder->lock);
-    wb_allocator allocator = holder->allocator;
-    wb__free(&allocator, holder, sizeof *holder);
+    wb__decode_cache_clear(decode_cache);
+    (void)pthread_mutex_destroy(&decode_cache->lock);
+    wb_allocator allocator = decode_cache->allocator;
+    wb__free(&allocator, decode_cache, sizeof *decode_cache);
 }
 
 /* ---- whole tensors ---- */
 
 /* In the last place, whose tensor gives way. */
-static wb_status load_held(wb__holder *holder, wb__context *context, size_t tensor, size_t n,
-                           wb_status (*load)(void *ctx, uint8_t *dst), void *ctx)
+static wb_status load_held(wb__decode_cache *decode_cache, wb__context *context, size_t tensor,
+                           size_t n, wb_status (*load)(void *ctx, uint8_t *dst), void *ctx)
 {
-    wb__held **place = &holder->held[WB__HELD - 1];
+    wb__cached_tensor **place = &decode_cache->cached[WB__CACHED_TENSORS - 1];
     if (*place != NULL && (*place)->users == 0)
-        free_held(holder, *place);
+        free_held(decode_cache, *place);
     *place = NULL; /* whoever uses it still frees it */
-    wb__held *held = n > SIZE_MAX / 2 ? NULL : wb__alloc(&holder->allocator, sizeof *held + n);
-    if (held == NULL)
+    wb__cached_tensor *cached =
+        n > SIZE_MAX / 2 ? NULL : wb__alloc(&decode_cache->allocator, sizeof *cached + n);
+    if (cached == NULL)
         return wb__fail_memory(context);
-    *held = (wb__held){.tensor = tensor, .bytes = n};
-    wb_status status = load(ctx, held->data);
+    *cached = (wb__cached_tensor){.tensor = tensor, .bytes = n};
+    wb_status status = load(ctx, cached->data);
     if (status != WB_OK) {
-        free_held(holder, held);
+        free_held(decode_cache, cached);
         return status;
     }
-    *place = held;
+    *place = cached;
     return WB_OK;
 }
 
-wb_status wb__holder_hold(wb__holder *holder, wb__context *context, size_t tensor, size_t n,
-                          wb_status (*load)(void *ctx, uint8_t *dst), void *ctx, wb__held **held)
+wb_status wb__decode_cache_get_tensor(wb__decode_cache *decode_cache, wb__context *context,
+                                      size_t tensor, size_t n,
+                                      wb_status (*load)(void *ctx, uint8_t *dst), void *ctx,
+                                      wb__cached_tensor **cached)
 {
     wb_status status = WB_OK;
     size_t place = 0;
-    (void)pthread_mutex_lock(&holder->lock);
-    while (place < WB__HELD &&
-           (holder->held[place] == NULL || holder->held[place]->tensor != tensor))
+    (void)pthread_mutex_lock(&decode_cache->lock);
+    while (place < WB__CACHED_TENSORS &&
+           (decode_cache->cached[place] == NULL || decode_cache->cached[place]->tensor != tensor))
         place++;
-    if (place == WB__HELD)
-        status = load_held(holder, context, tensor, n, load, ctx);
+    if (place == WB__CACHED_TENSORS)
+        status = load_held(decode_cache, context, tensor, n, load, ctx);
     if (status == WB_OK) {
-        put_first(holder, place == WB__HELD ? WB__HELD - 1 : place);
-        *held = holder->held[0];
-        (*held)->users++;
+        put_first(decode_cache, place == WB__CACHED_TENSORS ? WB__CACHED_TENSORS - 1 : place);
+        *cached = decode_cache->cached[0];
+        (*cached)->users++;
     }
-    (void)pthread_mutex_unlock(&holder->lock);
+    (void)pthread_mutex_unlock(&decode_cache->lock);
     return status;
 }
 
-static bool is_held(const wb__holder *holder, const wb__held *held)
+static bool is_held(const wb__decode_cache *decode_cache, const wb__cached_tensor *cached)
 {
     bool is = false;
-    for (size_t i = 0; i < WB__HELD && !is; i++)
-        is = holder->held[i] == held;
+    for (size_t i = 0; i < WB__CACHED_TENSORS && !is; i++)
+        is = decode_cache->cached[i] == cached;
     return is;
 }
 
-void wb__holder_release(wb__holder *holder, wb__held *held)
+void wb__decode_cache_release_tensor(wb__decode_cache *decode_cache, wb__cached_tensor *cached)
 {
-    if (held == NULL)
+    if (cached == NULL)
         return;
-    (void)pthread_mutex_lock(&holder->lock);
-    if (--held->users == 0 && !is_held(holder, held))
-        free_held(holder, held);
-    (void)pthread_mutex_unlock(&holder->lock);
+    (void)pthread_mutex_lock(&decode_cache->lock);
+    if (--cached->users == 0 && !is_held(decode_cache, cached))
+        free_held(decode_cache, cached);
+    (void)pthread_mutex_unlock(&decode_cache->lock);
 }
 
 /* ---- unpackers ---- */
 
-wb__unpacker *wb__holder_take(wb__holder *holder, size_t tensor, uint64_t at)
+wb__inflate_stream *wb__decode_cache_take_stream(wb__decode_cache *decode_cache, size_t tensor,
+                                                 uint64_t at)
 {
-    wb__unpacker *found = NULL;
+    wb__inflate_stream *found = NULL;
     size_t place = 0;
-    (void)pthread_mutex_lock(&holder->lock);
+    (void)pthread_mutex_lock(&decode_cache->lock);
     for (size_t i = 0; i < IDLE; i++) { /* the one that has come furthest */
-        wb__unpacker *unpacker = holder->idle[i];
-        if (unpacker != NULL && wb__unpacker_tensor(unpacker) == tensor &&
-            wb__unpacker_reaches(unpacker, at) &&
-            (found == NULL || wb__unpacker_done(unpacker) > wb__unpacker_done(found))) {
-            found = unpacker;
+        wb__inflate_stream *stream = decode_cache->idle[i];
+        if (stream != NULL && wb__inflate_stream_tensor(stream) == tensor &&
+            wb__inflate_stream_reaches(stream, at) &&
+            (found == NULL || wb__inflate_stream_done(stream) > wb__inflate_stream_done(found))) {
+            found = stream;
             place = i;
         }
     }
     if (found != NULL)
-        holder->idle[place] = NULL;
-    (void)pthread_mutex_unlock(&holder->lock);
+        decode_cache->idle[place] = NULL;
+    (void)pthread_mutex_unlock(&decode_cache->lock);
     return found;
 }
 
-void wb__holder_give(wb__holder *holder, wb__unpacker *unpacker)
+void wb__decode_cache_put_stream(wb__decode_cache *decode_cache, wb__inflate_stream *stream)
 {
-    (void)pthread_mutex_lock(&holder->lock);
+    (void)pthread_mutex_lock(&decode_cache->lock);
     size_t place = 0;
-    while (place < IDLE && holder->idle[place] != NULL)
+    while (place < IDLE && decode_cache->idle[place] != NULL)
         place++;
     if (place == IDLE) {
-        place = holder->next;
-        holder->next = (holder->next + 1) % IDLE;
+        place = decode_cache->next;
+        decode_cache->next = (decode_cache->next + 1) % IDLE;
     }
-    wb__unpacker *old = holder->idle[place];
-    holder->idle[place] = unpacker;
-    (void)pthread_mutex_unlock(&holder->lock);
-    wb__unpacker_free(old);
+    wb__inflate_stream *old = decode_cache->idle[place];
+    decode_cache->idle[place] = stream;
+    (void)pthread_mutex_unlock(&decode_cache->lock);
+    wb__inflate_stream_free(old);
 }

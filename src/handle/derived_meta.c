@@ -16,7 +16,7 @@ typedef struct files {
 /* What cannot be read is a finding, and counts as not there. */
 static wb_status read_text(files *f, const char *name, struct text *text)
 {
-    wb_status status = wb__beside_text(f->model, f->context, name, &text->text, &text->bytes);
+    wb_status status = wb__sidecar_text(f->model, f->context, name, &text->text, &text->bytes);
     if (status != WB_ERROR_LIMIT && status != WB_ERROR_FORMAT && status != WB_ERROR_IO)
         return status;
     bool kept = wb__findings_add_error(f->context->findings, f->context->error, WB_WARNING);
@@ -84,30 +84,30 @@ static const wb__tree *tree_or_null(const wb__tree *tree)
 }
 
 /* Rows of the embedding, or what config.json says of them. */
-static uint64_t count_rows(const wb__insight *insight)
+static uint64_t count_rows(const wb__semantics *semantics)
 {
-    const wb__kind *kind = wb__names_embedding(&insight->names);
-    return kind != NULL ? kind->shape[0] : insight->config.vocab_size;
+    const wb__kind *kind = wb__names_embedding(&semantics->names);
+    return kind != NULL ? kind->shape[0] : semantics->config.vocab_size;
 }
 
-static wb_status make_tokenizer(wb__told *told, files *f, const wb__insight *insight)
+static wb_status make_tokenizer(wb__derived_meta *derived, files *f, const wb__semantics *semantics)
 {
-    bool is_phi = insight->is_family && strcmp(insight->family->name, "phi3") == 0;
+    bool is_phi = semantics->is_family && strcmp(semantics->family->name, "phi3") == 0;
     wb__tokenizer_files input = {
         .json = f->json.text,
         .json_bytes = f->json.bytes,
         .model = {f->pieces.text, f->pieces.bytes},
         .vocab = {f->vocab.text, f->vocab.bytes},
         .tokenizer_config = tree_or_null(&f->tokenizer_config_tree),
-        .config = insight->facts.config,
+        .config = semantics->facts.config,
         .is_phi = is_phi,
-        .vocab_size = count_rows(insight),
+        .vocab_size = count_rows(semantics),
     };
-    return wb__tokenizer_make(&told->tokenizer, f->context, &input);
+    return wb__tokenizer_make(&derived->tokenizer, f->context, &input);
 }
 
 /* sentence-transformers: how the vectors of the tokens become one. */
-static void tell_pooling(wb__teller *teller, const wb__tree *pooling)
+static void tell_pooling(wb__deriver *teller, const wb__tree *pooling)
 {
     static const struct {
         const char *key;
@@ -121,123 +121,124 @@ static void tell_pooling(wb__teller *teller, const wb__tree *pooling)
         bool on;
         wb__node node = wb__tree_get(pooling, 0, modes[i].key);
         if (node != WB__NO_NODE && wb__tree_bool(pooling, node, &on) && on)
-            wb__tell_uint(teller, "bert.pooling_type", modes[i].type);
+            wb__derive_uint(teller, "bert.pooling_type", modes[i].type);
     }
 }
 
-static wb_status tell_all(wb__told *told, files *f, const wb__insight *insight)
+static wb_status tell_all(wb__derived_meta *derived, files *f, const wb__semantics *semantics)
 {
-    wb__teller teller = {
-        .into = &told->model,
+    wb__deriver teller = {
+        .into = &derived->model,
         .context = f->context,
-        .known = &f->model->logical,
-        .facts = &insight->facts,
-        .config = &insight->config,
-        .family = insight->is_family ? insight->family : NULL,
-        .names = &insight->names,
-        .by_key = insight->by_key,
-        .status = wb__model_begin_file(&told->model, f->context, "config.json", "", 0),
+        .known = &f->model->catalog,
+        .facts = &semantics->facts,
+        .config = &semantics->config,
+        .family = semantics->is_family ? semantics->family : NULL,
+        .names = &semantics->names,
+        .by_key = semantics->by_key,
+        .status = wb__catalog_begin_file(&derived->model, f->context, "config.json", "", 0),
     };
     const wb__tree *tokenizer_config = tree_or_null(&f->tokenizer_config_tree);
     const wb__tree *generation = tree_or_null(&f->generation_tree);
-    if (insight->facts.config != NULL)
-        wb__tell_json(&teller, insight->facts.config);
-    wb__tell_config(&teller);
+    if (semantics->facts.config != NULL)
+        wb__derive_json(&teller, semantics->facts.config);
+    wb__derive_config(&teller);
     if (generation != NULL) {
-        wb__tell_json(&teller, generation);
-        wb__tell_generation(&teller, generation);
+        wb__derive_json(&teller, generation);
+        wb__derive_generation(&teller, generation);
     }
     if (tokenizer_config != NULL)
-        wb__tell_json(&teller, tokenizer_config);
+        wb__derive_json(&teller, tokenizer_config);
     if (tree_or_null(&f->pooling_tree) != NULL)
         tell_pooling(&teller, &f->pooling_tree);
-    if (insight->by_key)
-        wb__tell_special_names(&teller);
+    if (semantics->by_key)
+        wb__derive_special_names(&teller);
     else
-        wb__tell_tokenizer(&teller, &told->tokenizer);
-    wb__tell_templates(&teller, tokenizer_config, (wb__str){f->template.text, f->template.bytes});
+        wb__derive_tokenizer(&teller, &derived->tokenizer);
+    wb__derive_templates(&teller, tokenizer_config, (wb__str){f->template.text, f->template.bytes});
     return teller.status;
 }
 
-void wb__told_free(wb__told *told)
+void wb__derived_meta_free(wb__derived_meta *derived)
 {
-    if (told == NULL)
+    if (derived == NULL)
         return;
-    wb_allocator allocator = told->allocator;
-    if (told->has_model)
-        wb__model_free(&told->model);
-    wb__tokenizer_free(&told->tokenizer);
-    wb__findings_clear(&told->findings);
-    wb__free(&allocator, told, sizeof *told);
+    wb_allocator allocator = derived->allocator;
+    if (derived->has_model)
+        wb__catalog_free(&derived->model);
+    wb__tokenizer_free(&derived->tokenizer);
+    wb__findings_clear(&derived->findings);
+    wb__free(&allocator, derived, sizeof *derived);
 }
 
-static wb_status fill(wb__told *told, const wb_model *model, wb__context *context)
+static wb_status fill(wb__derived_meta *derived, const wb_model *model, wb__context *context)
 {
-    const wb__insight *insight;
+    const wb__semantics *semantics;
     files f = {.model = model, .context = context};
-    wb__model_init(&told->model, &told->allocator, wb__cpu_features());
-    told->has_model = true;
-    wb_status status = wb__insight_of(model, context, &insight);
+    wb__catalog_init(&derived->model, &derived->allocator, wb__cpu_features());
+    derived->has_model = true;
+    wb_status status = wb__semantics_of(model, context, &semantics);
     /* A GGUF file has its tokenizer in itself, and what lies beside it may be of another model. */
-    if (status == WB_OK && !insight->by_key)
+    if (status == WB_OK && !semantics->by_key)
         status = read_files(&f);
     if (status == WB_OK)
-        status = make_tokenizer(told, &f, insight);
+        status = make_tokenizer(derived, &f, semantics);
     if (status == WB_OK)
-        status = tell_all(told, &f, insight);
+        status = tell_all(derived, &f, semantics);
     free_files(&f);
     return status;
 }
 
-static wb_status make(const wb_model *model, wb__context *context, wb__told **made)
+static wb_status make(const wb_model *model, wb__context *context, wb__derived_meta **made)
 {
     wb__context own = *context; /* what is found here belongs to what is told */
-    wb__told *told = wb__alloc(&model->allocator, sizeof *told);
-    *made = told;
-    if (told == NULL)
+    wb__derived_meta *derived = wb__alloc(&model->allocator, sizeof *derived);
+    *made = derived;
+    if (derived == NULL)
         return wb__fail_memory(context);
-    memset(told, 0, sizeof *told);
-    told->allocator = model->allocator;
-    wb__findings_init(&told->findings, &told->allocator);
+    memset(derived, 0, sizeof *derived);
+    derived->allocator = model->allocator;
+    wb__findings_init(&derived->findings, &derived->allocator);
     own.allocator = model->allocator;
-    own.findings = &told->findings;
-    return fill(told, model, &own);
+    own.findings = &derived->findings;
+    return fill(derived, model, &own);
 }
 
-wb_status wb__told_of(const wb_model *model, wb__context *context, const wb__told **told)
+wb_status wb__derived_meta_of(const wb_model *model, wb__context *context,
+                              const wb__derived_meta **derived)
 {
     /* A cache is no part of what the model is: the cast is for it alone. */
-    _Atomic(wb__told *) *cache = (_Atomic(wb__told *) *)(uintptr_t)&model->told;
-    wb__told *known = atomic_load(cache);
-    *told = known;
+    _Atomic(wb__derived_meta *) *cache = (_Atomic(wb__derived_meta *) *)(uintptr_t)&model->derived;
+    wb__derived_meta *known = atomic_load(cache);
+    *derived = known;
     if (known != NULL)
         return WB_OK;
-    wb__told *made;
+    wb__derived_meta *made;
     wb_status status = make(model, context, &made);
     if (status != WB_OK) {
-        wb__told_free(made);
+        wb__derived_meta_free(made);
         return status;
     }
     if (atomic_compare_exchange_strong(cache, &known, made))
         known = made;
     else /* another thread was first */
-        wb__told_free(made);
-    *told = known;
+        wb__derived_meta_free(made);
+    *derived = known;
     return WB_OK;
 }
 
-wb_status wb__told_entry(const wb_model *model, wb__context *context, uint64_t index,
-                         const wb__model **in, const wb__meta **entry)
+wb_status wb__derived_meta_entry(const wb_model *model, wb__context *context, uint64_t index,
+                                 const wb__catalog **in, const wb__meta **entry)
 {
-    uint64_t before = model->logical.metas.count;
-    *in = &model->logical;
+    uint64_t before = model->catalog.metas.count;
+    *in = &model->catalog;
     *entry = NULL;
     if (index >= before) {
-        const wb__told *told;
-        wb_status status = wb__told_of(model, context, &told);
+        const wb__derived_meta *derived;
+        wb_status status = wb__derived_meta_of(model, context, &derived);
         if (status != WB_OK)
             return status;
-        *in = &told->model;
+        *in = &derived->model;
         index -= before;
     } else {
         before = 0;

@@ -10,22 +10,23 @@
 #include "arch/derive_meta.h"
 #include "handle/semantics.h"
 
-typedef struct wb__told {
+typedef struct wb__derived_meta {
     wb_allocator allocator;
-    wb__model model; /* of it the metadata; the files are where arrays lie */
+    wb__catalog model; /* of it the metadata; the files are where arrays lie */
     bool has_model;
     wb__tokenizer tokenizer;
     wb_findings findings; /* made on the way */
-} wb__told;
+} wb__derived_meta;
 
 /* MEMORY is the only failure. Borrowed until the model is closed. */
-wb_status wb__told_of(const wb_model *model, wb__context *context, const wb__told **told);
+wb_status wb__derived_meta_of(const wb_model *model, wb__context *context,
+                              const wb__derived_meta **derived);
 
 /*
  * Metadata entry number `index` as callers count, those of the files first, and the model that has it.
  * NOT_FOUND if there are not so many.
  */
-wb_status wb__told_entry(const wb_model *model, wb__context *context, uint64_t index,
-                         const wb__model **in, const wb__meta **entry);
+wb_status wb__derived_meta_entry(const wb_model *model, wb__context *context, uint64_t index,
+                                 const wb__catalog **in, const wb__meta **entry);
 
 #endif

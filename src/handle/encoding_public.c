@@ -28,14 +28,14 @@ wb_status wb_tensor_encoding(const wb_model *model, uint64_t index, wb_encoding 
     out->size = size;
     if (size != sizeof *out)
         return wb__fail_argument(&context, "wb_encoding.size is not sizeof(wb_encoding)");
-    const wb__view *view;
-    wb_status status = wb__view_of(model, &context, index, &view);
+    const wb__expert_view *view;
+    wb_status status = wb__expert_view_of(model, &context, index, &view);
     if (status == WB_OK)
         status =
             wb__resolve(model, &context, view != NULL ? view->parts[0] : index, &stored, &packed);
     if (status != WB_OK)
         return status;
-    const wb__dtype *dtype = wb__table_kind_of(&model->logical.table, stored)->dtype;
+    const wb__dtype *dtype = wb__table_kind_of(&model->catalog.table, stored)->dtype;
     out->type = dtype->block_size > 1 ? dtype->name : wb__scheme_name(WB__SCHEME_PLAIN);
     out->bits = dtype->block_bits / dtype->block_size;
     out->group_size = dtype->block_size > 1 ? dtype->block_size : 0;
@@ -66,8 +66,8 @@ wb_status wb_tensor_part(const wb_model *model, uint64_t index, uint32_t number,
     out->size = size;
     if (size != sizeof *out)
         return wb__fail_argument(&context, "wb_part.size is not sizeof(wb_part)");
-    const wb__view *view;
-    wb_status status = wb__view_of(model, &context, index, &view);
+    const wb__expert_view *view;
+    wb_status status = wb__expert_view_of(model, &context, index, &view);
     if (status == WB_OK && view != NULL && number < view->count) {
         out->role = "expert";
         out->index = view->parts[number];
@@ -89,7 +89,7 @@ wb_status wb_tensor_part(const wb_model *model, uint64_t index, uint32_t number,
         return WB_OK;
     }
     return wb__fail(&context, WB_ERROR_NOT_FOUND, WB__FINDING_NOT_FOUND, WB_NO_OFFSET,
-                    wb__table_name(&model->logical.table, stored), "it has no part number %lu",
+                    wb__table_name(&model->catalog.table, stored), "it has no part number %lu",
                     (unsigned long)number);
 }
 

@@ -17,23 +17,23 @@ static uint64_t find(const wb_model *model, wb__str name, size_t stem, wb__str e
         return UINT64_MAX;
     memcpy(text, name.ptr, stem);
     memcpy(text + stem, ending.ptr, ending.len);
-    uint32_t stored = wb__table_find(&model->logical.table, (wb__str){text, stem + ending.len});
+    uint32_t stored = wb__table_find(&model->catalog.table, (wb__str){text, stem + ending.len});
     return stored == WB__NO_TENSOR ? UINT64_MAX : wb__tensors_number(&model->tensors, stored);
 }
 
 static wb__str name_of(const wb_model *model, uint64_t number, const wb__packed **packed)
 {
-    return wb__table_name(&model->logical.table,
+    return wb__table_name(&model->catalog.table,
                           wb__tensors_stored(&model->tensors, number, packed));
 }
 
 /* A matrix of a layer or the output. Of experts, a stack: llama.cpp has no factors for single ones. */
-static bool is_multiplied(const wb__insight *insight, uint64_t weight)
+static bool is_multiplied(const wb__semantics *semantics, uint64_t weight)
 {
     const uint32_t parts = WB__NEED_Q | WB__NEED_K | WB__NEED_V | WB__NEED_OUTPUT | WB__NEED_GATE |
                            WB__NEED_UP | WB__NEED_DOWN | WB__NEED_HEAD;
-    const wb__name_entry *entry = wb__names_of(&insight->names, weight);
-    uint32_t rank = wb__names_kind(&insight->names, weight)->rank;
+    const wb__name_entry *entry = wb__names_of(&semantics->names, weight);
+    uint32_t rank = wb__names_kind(&semantics->names, weight)->rank;
     return entry != NULL && entry->suffix == WB__SUFFIX_WEIGHT && entry->experts == 0 &&
            rank >= 2 && rank <= 3 &&
            ((entry->rule->provides & parts) != 0 ||
@@ -47,29 +47,30 @@ static bool fits(const wb__kind *weight, const wb__kind *factor)
             (weight->rank == 3 && factor->rank == 1 && factor->elements == weight->shape[0]));
 }
 
-uint64_t wb__factor_of(const wb_model *model, const wb__insight *insight, uint64_t weight)
+uint64_t wb__gguf_scale_of(const wb_model *model, const wb__semantics *semantics, uint64_t weight)
 {
     const wb__packed *packed;
     wb__str name = name_of(model, weight, &packed);
-    if (!insight->by_key || !insight->is_family || weight >= model->tensors.count ||
+    if (!semantics->by_key || !semantics->is_family || weight >= model->tensors.count ||
         packed != NULL || !wb__str_ends_with(name, WB__STR(WEIGHT)) ||
-        !is_multiplied(insight, weight))
+        !is_multiplied(semantics, weight))
         return UINT64_MAX;
     uint64_t factor = find(model, name, name.len - (sizeof WEIGHT - 1), WB__STR(FACTOR));
-    return factor < model->tensors.count && fits(wb__names_kind(&insight->names, weight),
-                                                 wb__names_kind(&insight->names, factor))
+    return factor < model->tensors.count && fits(wb__names_kind(&semantics->names, weight),
+                                                 wb__names_kind(&semantics->names, factor))
                ? factor
                : UINT64_MAX;
 }
 
-uint64_t wb__factor_for(const wb_model *model, const wb__insight *insight, uint64_t factor)
+uint64_t wb__gguf_scaled_weight(const wb_model *model, const wb__semantics *semantics,
+                                uint64_t factor)
 {
     const wb__packed *packed;
     wb__str name = name_of(model, factor, &packed);
     if (!wb__str_ends_with(name, WB__STR(FACTOR)))
         return UINT64_MAX;
     uint64_t weight = find(model, name, name.len - (sizeof FACTOR - 1), WB__STR(WEIGHT));
-    return weight < model->tensors.count && wb__factor_of(model, insight, weight) == factor
+    return weight < model->tensors.count && wb__gguf_scale_of(model, semantics, weight) == factor
                ? weight
                : UINT64_MAX;
 }

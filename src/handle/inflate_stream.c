@@ -8,7 +8,7 @@
 #define IN_BYTES ((size_t)32 << 10)
 #define TAIL_BYTES ((size_t)64 << 10)
 
-struct wb__unpacker {
+struct wb__inflate_stream {
     wb_allocator allocator;
     wb__context *context; /* of whoever uses it */
     const wb__source *source;
@@ -29,82 +29,81 @@ struct wb__unpacker {
     uint8_t skipped[TAIL_BYTES];
 };
 
-void wb__unpacker_free(wb__unpacker *unpacker)
+void wb__inflate_stream_free(wb__inflate_stream *stream)
 {
-    if (unpacker == NULL)
+    if (stream == NULL)
         return;
-    wb__inflater_free(unpacker->inflater);
-    wb_allocator allocator = unpacker->allocator;
-    wb__free(&allocator, unpacker, sizeof *unpacker);
+    wb__inflater_free(stream->inflater);
+    wb_allocator allocator = stream->allocator;
+    wb__free(&allocator, stream, sizeof *stream);
 }
 
-static wb_status fail(wb__unpacker *unpacker, wb__finding_id id, const char *what)
+static wb_status fail(wb__inflate_stream *stream, wb__finding_id id, const char *what)
 {
-    return wb__fail(unpacker->context, WB_ERROR_FORMAT, id, unpacker->stream_at, unpacker->name,
-                    "%s", what);
+    return wb__fail(stream->context, WB_ERROR_FORMAT, id, stream->stream_at, stream->name, "%s",
+                    what);
 }
 
 /*
  * One step of the inflater, with something to read as long as there is something. *stuck is set when
  * all was read and nothing came of it.
  */
-static wb_status run(wb__unpacker *unpacker, wb__inflated *state, bool *stuck)
+static wb_status run(wb__inflate_stream *stream, wb__inflated *state, bool *stuck)
 {
-    wb__inflate_step *step = &unpacker->step;
-    uint64_t left = unpacker->storing->packed_bytes - unpacker->in_done;
+    wb__inflate_step *step = &stream->step;
+    uint64_t left = stream->storing->packed_bytes - stream->in_done;
     size_t room = step->out_bytes;
     if (step->in_bytes == 0 && left > 0) {
         size_t piece = left < IN_BYTES ? (size_t)left : IN_BYTES;
-        wb_status status =
-            wb__source_read(unpacker->source, unpacker->context,
-                            unpacker->stream_at + unpacker->in_done, unpacker->in, piece);
+        wb_status status = wb__source_read(stream->source, stream->context,
+                                           stream->stream_at + stream->in_done, stream->in, piece);
         if (status != WB_OK)
             return status;
-        unpacker->in_done += piece;
-        step->in = unpacker->in;
+        stream->in_done += piece;
+        step->in = stream->in;
         step->in_bytes = piece;
         left -= piece;
     }
-    *state = wb__inflater_run(unpacker->inflater, step);
+    *state = wb__inflater_run(stream->inflater, step);
     *stuck =
         *state == WB__INFLATED_MORE && step->in_bytes == 0 && left == 0 && step->out_bytes == room;
     if (*state == WB__INFLATED_NO_MEMORY)
-        return wb__fail_memory(unpacker->context);
+        return wb__fail_memory(stream->context);
     if (*state == WB__INFLATED_BROKEN)
-        return fail(unpacker, WB__FINDING_DEFLATE, "its compressed bytes are damaged");
+        return fail(stream, WB__FINDING_DEFLATE, "its compressed bytes are damaged");
     return WB_OK;
 }
 
 /* Unpacks the next bytes, which the stream is expected to have. */
-static wb_status unpack(wb__unpacker *unpacker, uint8_t *dst, size_t n)
+static wb_status unpack(wb__inflate_stream *stream, uint8_t *dst, size_t n)
 {
-    wb__inflate_step *step = &unpacker->step;
+    wb__inflate_step *step = &stream->step;
     step->out = dst;
     step->out_bytes = n;
     while (step->out_bytes > 0) {
         wb__inflated state;
         bool stuck;
-        wb_status status = run(unpacker, &state, &stuck);
+        wb_status status = run(stream, &state, &stuck);
         if (status != WB_OK)
             return status;
         if (stuck || (state == WB__INFLATED_END && step->out_bytes > 0))
-            return fail(unpacker, WB__FINDING_DEFLATE,
+            return fail(stream, WB__FINDING_DEFLATE,
                         "its compressed bytes hold less than its shape needs");
     }
-    unpacker->crc = wb__crc32_add(&unpacker->crc32, unpacker->crc, dst, n);
+    stream->crc = wb__crc32_add(&stream->crc32, stream->crc, dst, n);
     return WB_OK;
 }
 
-static wb_status begin(wb__unpacker *unpacker)
+static wb_status begin(wb__inflate_stream *stream)
 {
-    uint32_t left = unpacker->storing->before;
-    wb__inflater_start(unpacker->inflater);
-    unpacker->step = (wb__inflate_step){.in = unpacker->in};
-    unpacker->in_done = unpacker->done = unpacker->crc = 0;
-    unpacker->tail_bytes = 0;
+    uint32_t left = stream->storing->before;
+    wb__inflater_start(stream->inflater);
+    stream->step = (wb__inflate_step){.in = stream->in};
+    stream->in_done = stream->done = stream->crc = 0;
+    stream->tail_bytes = 0;
     while (left > 0) {
         size_t n = left < TAIL_BYTES ? left : TAIL_BYTES;
-        wb_status status = unpack(unpacker, unpacker->skipped, n);
+        wb_status status = unpack(stream, stream->skipped, n);
         if (status != WB_OK)
             return status;
         left -= (uint32_t)n;
@@ -112,128 +111,127 @@ static wb_status begin(wb__unpacker *unpacker)
     return WB_OK;
 }
 
-wb_status wb__unpacker_new(wb__context *context, const wb__source *source,
-                           const wb__storing *storing, uint64_t stream_at, uint64_t bytes,
-                           wb__str name, wb__unpacker **out)
+wb_status wb__inflate_stream_new(wb__context *context, const wb__source *source,
+                                 const wb__storing *storing, uint64_t stream_at, uint64_t bytes,
+                                 wb__str name, wb__inflate_stream **out)
 {
     *out = NULL;
-    wb__unpacker *unpacker = wb__alloc(&context->allocator, sizeof *unpacker);
-    if (unpacker == NULL)
+    wb__inflate_stream *stream = wb__alloc(&context->allocator, sizeof *stream);
+    if (stream == NULL)
         return wb__fail_memory(context);
-    memset(unpacker, 0, offsetof(wb__unpacker, crc32));
-    unpacker->allocator = context->allocator;
-    unpacker->context = context;
-    unpacker->source = source;
-    unpacker->storing = storing;
-    unpacker->stream_at = stream_at;
-    unpacker->bytes = bytes;
-    unpacker->name = name;
-    wb__crc32_init(&unpacker->crc32);
-    wb_status status = wb__inflater_new(context, &unpacker->inflater);
+    memset(stream, 0, offsetof(wb__inflate_stream, crc32));
+    stream->allocator = context->allocator;
+    stream->context = context;
+    stream->source = source;
+    stream->storing = storing;
+    stream->stream_at = stream_at;
+    stream->bytes = bytes;
+    stream->name = name;
+    wb__crc32_init(&stream->crc32);
+    wb_status status = wb__inflater_new(context, &stream->inflater);
     if (status == WB_OK)
-        status = begin(unpacker);
+        status = begin(stream);
     if (status == WB_OK)
-        *out = unpacker;
+        *out = stream;
     else
-        wb__unpacker_free(unpacker);
+        wb__inflate_stream_free(stream);
     return status;
 }
 
-size_t wb__unpacker_tensor(const wb__unpacker *unpacker)
+size_t wb__inflate_stream_tensor(const wb__inflate_stream *stream)
 {
-    return unpacker->storing->tensor;
+    return stream->storing->tensor;
 }
 
-uint64_t wb__unpacker_done(const wb__unpacker *unpacker)
+uint64_t wb__inflate_stream_done(const wb__inflate_stream *stream)
 {
-    return unpacker->done;
+    return stream->done;
 }
 
-void wb__unpacker_use(wb__unpacker *unpacker, wb__context *context)
+void wb__inflate_stream_use(wb__inflate_stream *stream, wb__context *context)
 {
-    unpacker->context = context;
+    stream->context = context;
 }
 
-bool wb__unpacker_is_sound(const wb__unpacker *unpacker)
+bool wb__inflate_stream_is_sound(const wb__inflate_stream *stream)
 {
-    return !unpacker->broken;
+    return !stream->broken;
 }
 
-bool wb__unpacker_reaches(const wb__unpacker *unpacker, uint64_t at)
+bool wb__inflate_stream_reaches(const wb__inflate_stream *stream, uint64_t at)
 {
-    return at >= unpacker->done - unpacker->tail_bytes;
+    return at >= stream->done - stream->tail_bytes;
 }
 
 /* Keeps the last of n bytes that were just unpacked. */
-static void keep_tail(wb__unpacker *unpacker, const uint8_t *bytes, size_t n)
+static void keep_tail(wb__inflate_stream *stream, const uint8_t *bytes, size_t n)
 {
     if (n >= TAIL_BYTES) {
-        memcpy(unpacker->tail, bytes + (n - TAIL_BYTES), TAIL_BYTES);
-        unpacker->tail_bytes = TAIL_BYTES;
+        memcpy(stream->tail, bytes + (n - TAIL_BYTES), TAIL_BYTES);
+        stream->tail_bytes = TAIL_BYTES;
         return;
     }
-    size_t stays = unpacker->tail_bytes < TAIL_BYTES - n ? unpacker->tail_bytes : TAIL_BYTES - n;
-    memmove(unpacker->tail, unpacker->tail + (unpacker->tail_bytes - stays), stays);
-    memcpy(unpacker->tail + stays, bytes, n);
-    unpacker->tail_bytes = stays + n;
+    size_t stays = stream->tail_bytes < TAIL_BYTES - n ? stream->tail_bytes : TAIL_BYTES - n;
+    memmove(stream->tail, stream->tail + (stream->tail_bytes - stays), stays);
+    memcpy(stream->tail + stays, bytes, n);
+    stream->tail_bytes = stays + n;
 }
 
 /* At the end of the tensor there is the end of the stream, and its checksum. */
-static wb_status check_end(wb__unpacker *unpacker)
+static wb_status check_end(wb__inflate_stream *stream)
 {
     uint8_t more;
-    wb__inflate_step *step = &unpacker->step;
+    wb__inflate_step *step = &stream->step;
     wb__inflated state = WB__INFLATED_MORE;
     bool stuck = false;
     step->out = &more;
     step->out_bytes = 1;
     while (state == WB__INFLATED_MORE && step->out_bytes == 1 && !stuck) {
-        wb_status status = run(unpacker, &state, &stuck);
+        wb_status status = run(stream, &state, &stuck);
         if (status != WB_OK)
             return status;
     }
     if (step->out_bytes == 0)
-        return fail(unpacker, WB__FINDING_DEFLATE,
+        return fail(stream, WB__FINDING_DEFLATE,
                     "its compressed bytes hold more than its shape needs");
     if (state != WB__INFLATED_END)
-        return fail(unpacker, WB__FINDING_DEFLATE, "its compressed bytes do not end properly");
-    if (step->in_bytes > 0 || unpacker->in_done < unpacker->storing->packed_bytes)
-        return fail(unpacker, WB__FINDING_DEFLATE, "something follows its compressed bytes");
-    if (unpacker->storing->has_crc && unpacker->crc != unpacker->storing->crc)
-        return fail(unpacker, WB__FINDING_CHECKSUM, "its bytes do not have their checksum");
+        return fail(stream, WB__FINDING_DEFLATE, "its compressed bytes do not end properly");
+    if (step->in_bytes > 0 || stream->in_done < stream->storing->packed_bytes)
+        return fail(stream, WB__FINDING_DEFLATE, "something follows its compressed bytes");
+    if (stream->storing->has_crc && stream->crc != stream->storing->crc)
+        return fail(stream, WB__FINDING_CHECKSUM, "its bytes do not have their checksum");
     return WB_OK;
 }
 
-static wb_status advance(wb__unpacker *unpacker, uint8_t *dst, size_t n)
+static wb_status advance(wb__inflate_stream *stream, uint8_t *dst, size_t n)
 {
-    wb_status status = unpack(unpacker, dst, n);
+    wb_status status = unpack(stream, dst, n);
     if (status != WB_OK)
         return status;
-    unpacker->done += n;
-    keep_tail(unpacker, dst, n);
-    return unpacker->done == unpacker->bytes ? check_end(unpacker) : WB_OK;
+    stream->done += n;
+    keep_tail(stream, dst, n);
+    return stream->done == stream->bytes ? check_end(stream) : WB_OK;
 }
 
-static wb_status read_at(wb__unpacker *unpacker, uint64_t at, uint8_t *dst, size_t n)
+static wb_status read_at(wb__inflate_stream *stream, uint64_t at, uint8_t *dst, size_t n)
 {
     wb_status status = WB_OK;
-    while (unpacker->done < at && status == WB_OK) {
-        uint64_t left = at - unpacker->done;
-        status =
-            advance(unpacker, unpacker->skipped, left < TAIL_BYTES ? (size_t)left : TAIL_BYTES);
+    while (stream->done < at && status == WB_OK) {
+        uint64_t left = at - stream->done;
+        status = advance(stream, stream->skipped, left < TAIL_BYTES ? (size_t)left : TAIL_BYTES);
     }
     if (status != WB_OK)
         return status;
-    uint64_t kept = unpacker->done - at;
+    uint64_t kept = stream->done - at;
     size_t from_tail = kept < n ? (size_t)kept : n;
     if (from_tail > 0)
-        memcpy(dst, unpacker->tail + (unpacker->tail_bytes - (size_t)kept), from_tail);
-    return from_tail == n ? WB_OK : advance(unpacker, dst + from_tail, n - from_tail);
+        memcpy(dst, stream->tail + (stream->tail_bytes - (size_t)kept), from_tail);
+    return from_tail == n ? WB_OK : advance(stream, dst + from_tail, n - from_tail);
 }
 
-wb_status wb__unpacker_read(wb__unpacker *unpacker, uint64_t at, uint8_t *dst, size_t n)
+wb_status wb__inflate_stream_read(wb__inflate_stream *stream, uint64_t at, uint8_t *dst, size_t n)
 {
-    wb_status status = read_at(unpacker, at, dst, n);
-    unpacker->broken |= status != WB_OK;
+    wb_status status = read_at(stream, at, dst, n);
+    stream->broken |= status != WB_OK;
     return status;
 }

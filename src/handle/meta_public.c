@@ -3,18 +3,18 @@
 /* ---- entries ---- */
 
 /* What is told beyond the key-values, NULL where memory does not suffice. */
-static const wb__told *told_of(const wb_model *model)
+static const wb__derived_meta *told_of(const wb_model *model)
 {
     wb_error spare;
-    const wb__told *told;
+    const wb__derived_meta *derived;
     wb__context context = wb__context_of(model, wb__error_reset(NULL, &spare));
-    return wb__told_of(model, &context, &told) == WB_OK ? told : NULL;
+    return wb__derived_meta_of(model, &context, &derived) == WB_OK ? derived : NULL;
 }
 
 uint64_t wb_meta_count(const wb_model *model)
 {
-    const wb__told *told = told_of(model);
-    return model->logical.metas.count + (told == NULL ? 0 : told->model.metas.count);
+    const wb__derived_meta *derived = told_of(model);
+    return model->catalog.metas.count + (derived == NULL ? 0 : derived->model.metas.count);
 }
 
 static wb_status fail_size(wb__context *context, const char *what)
@@ -32,16 +32,16 @@ wb_status wb_meta_at(const wb_model *model, uint64_t index, wb_meta *out, wb_err
     out->size = size;
     if (size != sizeof *out)
         return fail_size(&context, "wb_meta.size is not sizeof(wb_meta)");
-    const wb__model *in;
+    const wb__catalog *in;
     const wb__meta *meta;
-    wb_status status = wb__told_entry(model, &context, index, &in, &meta);
+    wb_status status = wb__derived_meta_entry(model, &context, index, &in, &meta);
     if (status != WB_OK)
         return status;
     wb__str key = wb__meta_key(in, meta);
     out->key = key.ptr;
     out->key_len = key.len;
     out->type = (wb_meta_type)meta->type;
-    out->file = in == &model->logical ? meta->file : WB_NO_FILE;
+    out->file = in == &model->catalog ? meta->file : WB_NO_FILE;
     out->bits = meta->bits;
     out->count = 1;
     if (meta->type == WB_META_STRING) {
@@ -58,20 +58,20 @@ wb_status wb_meta_at(const wb_model *model, uint64_t index, wb_meta *out, wb_err
 wb_status wb_meta_find(const wb_model *model, const char *key, size_t key_len, uint64_t *index)
 {
     wb_error spare;
-    const wb__told *told;
+    const wb__derived_meta *derived;
     wb__str name = wb__str_from(key, key_len);
-    uint32_t entry = wb__model_find_entry(&model->logical, name);
+    uint32_t entry = wb__catalog_find_entry(&model->catalog, name);
     *index = entry == WB__NO_META ? 0 : entry;
     if (entry != WB__NO_META)
         return WB_OK;
     wb__context context = wb__context_of(model, wb__error_reset(NULL, &spare));
-    wb_status status = wb__told_of(model, &context, &told);
+    wb_status status = wb__derived_meta_of(model, &context, &derived);
     if (status != WB_OK)
         return status;
-    entry = wb__model_find_entry(&told->model, name);
+    entry = wb__catalog_find_entry(&derived->model, name);
     if (entry == WB__NO_META)
         return WB_ERROR_NOT_FOUND;
-    *index = model->logical.metas.count + entry;
+    *index = model->catalog.metas.count + entry;
     return WB_OK;
 }
 
@@ -81,7 +81,7 @@ typedef struct lookup {
     wb__context context;
     wb_error spare;
     wb__str key;
-    const wb__model *in; /* what has it */
+    const wb__catalog *in; /* what has it */
     const wb__meta *meta;
 } lookup;
 
@@ -91,16 +91,16 @@ static wb_status look_up(lookup *call, const wb_model *model, const char *key, s
 {
     call->context = wb__context_of(model, wb__error_reset(error, &call->spare));
     call->key = wb__str_from(key, key_len);
-    call->in = &model->logical;
-    call->meta = wb__model_find_meta(call->in, call->key);
+    call->in = &model->catalog;
+    call->meta = wb__catalog_find_meta(call->in, call->key);
     if (call->meta != NULL)
         return WB_OK;
-    const wb__told *told;
-    wb_status status = wb__told_of(model, &call->context, &told);
+    const wb__derived_meta *derived;
+    wb_status status = wb__derived_meta_of(model, &call->context, &derived);
     if (status != WB_OK)
         return status;
-    call->in = &told->model;
-    call->meta = wb__model_find_meta(call->in, call->key);
+    call->in = &derived->model;
+    call->meta = wb__catalog_find_meta(call->in, call->key);
     if (call->meta != NULL)
         return WB_OK;
     return wb__fail(&call->context, WB_ERROR_NOT_FOUND, WB__FINDING_NOT_FOUND, WB_NO_OFFSET,

@@ -22,7 +22,7 @@ static uint32_t find_companion(const wb_model *model, wb__str name)
         size_t n = name.len - ending.len;
         memcpy(buffer, name.ptr, n);
         memcpy(buffer + n, stored.ptr, stored.len);
-        uint32_t found = wb__table_find(&model->logical.table, (wb__str){buffer, n + stored.len});
+        uint32_t found = wb__table_find(&model->catalog.table, (wb__str){buffer, n + stored.len});
         if (found != WB__NO_TENSOR &&
             wb__tensors_number(&model->tensors, found) >= model->tensors.count)
             return found;
@@ -33,7 +33,7 @@ static uint32_t find_companion(const wb_model *model, wb__str name)
 /* By its name in the files, which costs no look at what they mean. */
 static uint64_t find_native(const wb_model *model, wb__str name)
 {
-    uint32_t i = wb__table_find(&model->logical.table, name);
+    uint32_t i = wb__table_find(&model->catalog.table, name);
     if (i == WB__NO_TENSOR && model->tensors.packed_count > 0)
         i = find_companion(model, name);
     return i == WB__NO_TENSOR ? UINT64_MAX : wb__tensors_number(&model->tensors, i);
@@ -42,16 +42,16 @@ static uint64_t find_native(const wb_model *model, wb__str name)
 wb_status wb_tensor_find(const wb_model *model, const char *name, size_t name_len, uint64_t *index)
 {
     wb_error spare;
-    const wb__insight *insight;
+    const wb__semantics *semantics;
     wb__str wanted = wb__str_from(name, name_len);
     uint64_t found = find_native(model, wanted);
     *index = 0;
     if (found == UINT64_MAX) {
         wb__context context = wb__context_of(model, wb__error_reset(NULL, &spare));
-        wb_status status = wb__insight_of(model, &context, &insight);
+        wb_status status = wb__semantics_of(model, &context, &semantics);
         if (status != WB_OK)
             return status;
-        found = wb__insight_find(model, insight, wanted);
+        found = wb__semantics_find(model, semantics, wanted);
     }
     if (found == UINT64_MAX)
         return WB_ERROR_NOT_FOUND;
@@ -84,18 +84,18 @@ wb_status wb_canonical_name(const wb_model *model, const char *name, size_t name
                             const char **canonical, size_t *canonical_len, wb_error *error)
 {
     wb_error spare;
-    const wb__insight *insight;
+    const wb__semantics *semantics;
     wb__context context = wb__context_of(model, wb__error_reset(error, &spare));
     wb__str wanted = wb__str_from(name, name_len);
     hand_out((wb__str){NULL, 0}, canonical, canonical_len);
-    wb_status status = wb__insight_of(model, &context, &insight);
+    wb_status status = wb__semantics_of(model, &context, &semantics);
     if (status != WB_OK)
         return status;
     uint64_t number = find_native(model, wanted);
     if (number == UINT64_MAX)
         return fail_unknown(&context, wanted, "no tensor has this name in the files");
     const wb__name_entry *entry =
-        number < model->tensors.count ? wb__names_of(&insight->names, number) : NULL;
+        number < model->tensors.count ? wb__names_of(&semantics->names, number) : NULL;
     if (entry == NULL)
         return fail_unknown(&context, wanted, "the tensor has no canonical name");
     hand_out((wb__str){entry->text, entry->len}, canonical, canonical_len);
@@ -106,50 +106,50 @@ wb_status wb_native_name(const wb_model *model, const char *canonical, size_t ca
                          const char **name, size_t *name_len, wb_error *error)
 {
     wb_error spare;
-    const wb__insight *insight;
-    const wb__view *view;
+    const wb__semantics *semantics;
+    const wb__expert_view *view;
     const wb__packed *packed;
     size_t stored;
     wb__context context = wb__context_of(model, wb__error_reset(error, &spare));
     wb__str wanted = wb__str_from(canonical, canonical_len);
     hand_out((wb__str){NULL, 0}, name, name_len);
-    wb_status status = wb__insight_of(model, &context, &insight);
+    wb_status status = wb__semantics_of(model, &context, &semantics);
     if (status != WB_OK)
         return status;
-    uint64_t number = wb__insight_find(model, insight, wanted);
+    uint64_t number = wb__semantics_find(model, semantics, wanted);
     if (number == UINT64_MAX)
         return fail_unknown(&context, wanted, "no tensor has this canonical name");
-    status = wb__view_of(model, &context, number, &view);
+    status = wb__expert_view_of(model, &context, number, &view);
     if (status == WB_OK)
         status =
             wb__resolve(model, &context, view != NULL ? view->parts[0] : number, &stored, &packed);
     if (status == WB_OK)
-        hand_out(wb__table_name(&model->logical.table, stored), name, name_len);
+        hand_out(wb__table_name(&model->catalog.table, stored), name, name_len);
     return status;
 }
 
 /* ---- all names at once ---- */
 
 /* The name of tensor i, of one kind; where it has none, the empty one. */
-static wb__str name_at(const wb_model *model, const wb__insight *insight, size_t i)
+static wb__str name_at(const wb_model *model, const wb__semantics *semantics, size_t i)
 {
     const wb__packed *packed;
-    if (insight == NULL)
-        return wb__table_name(&model->logical.table,
+    if (semantics == NULL)
+        return wb__table_name(&model->catalog.table,
                               wb__tensors_stored(&model->tensors, i, &packed));
-    const wb__name_entry *entry = wb__names_of(&insight->names, i);
+    const wb__name_entry *entry = wb__names_of(&semantics->names, i);
     return entry == NULL ? WB__STR("") : (wb__str){entry->text, entry->len};
 }
 
 /* `insight` for canonical names, NULL for those of the files, which the table may have as asked. */
-static wb__name_list *make_names(const wb_model *model, const wb__insight *insight)
+static wb__name_list *make_names(const wb_model *model, const wb__semantics *semantics)
 {
-    const wb__table *table = &model->logical.table;
+    const wb__table *table = &model->catalog.table;
     size_t count = model->tensors.count;
     size_t texts = 0;
-    bool in_table = insight == NULL && model->tensors.stored == NULL;
+    bool in_table = semantics == NULL && model->tensors.stored == NULL;
     for (size_t i = 0; i < count && !in_table; i++)
-        texts += name_at(model, insight, i).len + 1;
+        texts += name_at(model, semantics, i).len + 1;
     size_t bytes = sizeof(wb__name_list) + (count + 1) * sizeof(uint64_t) + texts;
     wb__name_list *names = wb__alloc(&model->allocator, bytes);
     if (names == NULL)
@@ -166,7 +166,7 @@ static wb__name_list *make_names(const wb_model *model, const wb__insight *insig
     names->texts = copy;
     names->offsets[0] = 0;
     for (size_t i = 0; i < count; i++) {
-        wb__str name = name_at(model, insight, i);
+        wb__str name = name_at(model, semantics, i);
         memcpy(copy + names->offsets[i], name.ptr, name.len);
         copy[names->offsets[i] + name.len] = '\0';
         names->offsets[i + 1] = names->offsets[i] + name.len + 1;
@@ -178,7 +178,7 @@ wb_status wb_tensor_names(const wb_model *model, wb_names_kind kind, const char 
                           const uint64_t **offsets, wb_error *error)
 {
     wb_error spare;
-    const wb__insight *insight = NULL;
+    const wb__semantics *semantics = NULL;
     wb__context context = wb__context_of(model, wb__error_reset(error, &spare));
     *bytes = NULL;
     *offsets = NULL;
@@ -189,10 +189,10 @@ wb_status wb_tensor_names(const wb_model *model, wb_names_kind kind, const char 
     wb__name_list *known = atomic_load(cache);
     if (known == NULL) {
         wb_status status =
-            kind == WB_NAMES_CANONICAL ? wb__insight_of(model, &context, &insight) : WB_OK;
+            kind == WB_NAMES_CANONICAL ? wb__semantics_of(model, &context, &semantics) : WB_OK;
         if (status != WB_OK)
             return status;
-        wb__name_list *made = make_names(model, insight);
+        wb__name_list *made = make_names(model, semantics);
         if (made == NULL)
             return wb__fail_memory(&context);
         if (atomic_compare_exchange_strong(cache, &known, made))

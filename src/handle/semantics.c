@@ -14,7 +14,7 @@ static uint64_t number_at(const wb__array *array, const uint8_t *base, uint64_t 
 }
 
 /* Of what differs from layer to layer the largest. */
-static void fact_of_array(const wb__model *logical, const wb__meta *meta, wb__fact *fact)
+static void fact_of_array(const wb__catalog *catalog, const wb__meta *meta, wb__fact *fact)
 {
     const wb__array *array = meta->value.array;
     fact->type = WB__FACT_OTHER;
@@ -22,7 +22,7 @@ static void fact_of_array(const wb__model *logical, const wb__meta *meta, wb__fa
         return;
     fact->type = WB__FACT_UINT;
     for (uint64_t i = 0; i < array->count; i++) {
-        uint64_t number = number_at(array, wb__meta_base(logical, meta), i);
+        uint64_t number = number_at(array, wb__meta_base(catalog, meta), i);
         if (number > fact->number)
             fact->number = number;
     }
@@ -42,8 +42,8 @@ static void fact_of_float(const wb__meta *meta, wb__fact *fact)
 
 static bool key_value(void *ctx, wb__str key, wb__fact *fact)
 {
-    const wb__model *logical = ctx;
-    const wb__meta *meta = wb__model_find_meta(logical, key);
+    const wb__catalog *catalog = ctx;
+    const wb__meta *meta = wb__catalog_find_meta(catalog, key);
     if (meta == NULL)
         return false;
     *fact = (wb__fact){.type = WB__FACT_OTHER, .number = meta->value.number};
@@ -51,7 +51,7 @@ static bool key_value(void *ctx, wb__str key, wb__fact *fact)
     switch (meta->type) {
     case WB_META_STRING:
         fact->type = WB__FACT_TEXT;
-        fact->text = wb__meta_text(logical, meta);
+        fact->text = wb__meta_text(catalog, meta);
         break;
     case WB_META_UINT: fact->type = WB__FACT_UINT; break;
     case WB_META_INT:
@@ -60,32 +60,33 @@ static bool key_value(void *ctx, wb__str key, wb__fact *fact)
         break;
     case WB_META_BOOL: fact->type = WB__FACT_BOOL; break;
     case WB_META_FLOAT: fact_of_float(meta, fact); break;
-    case WB_META_ARRAY: fact_of_array(logical, meta, fact); break;
+    case WB_META_ARRAY: fact_of_array(catalog, meta, fact); break;
     default: break;
     }
     return true;
 }
 
-static wb_status read_config(wb__insight *insight, const wb_model *model, wb__context *context)
+static wb_status read_config(wb__semantics *semantics, const wb_model *model, wb__context *context)
 {
     wb_status status = WB_OK;
-    const wb__beside *beside = &model->beside;
-    insight->facts = (wb__facts){.key_value = key_value, .ctx = (void *)(uintptr_t)&model->logical};
-    wb__fact said = wb__fact_by_key(&insight->facts, WB__STR(""), "general.architecture");
-    insight->by_key = said.type == WB__FACT_TEXT;
+    const wb__config_json *config_json = &model->config_json;
+    semantics->facts =
+        (wb__facts){.key_value = key_value, .ctx = (void *)(uintptr_t)&model->catalog};
+    wb__fact said = wb__fact_by_key(&semantics->facts, WB__STR(""), "general.architecture");
+    semantics->by_key = said.type == WB__FACT_TEXT;
     /* What lies beside a file that speaks for itself may be of another model. */
-    if (insight->by_key)
+    if (semantics->by_key)
         return WB_OK;
-    if (!beside->has_config && model->folder != NULL) {
+    if (!config_json->has_config && model->folder != NULL) {
         char *path = wb__path_join(&context->allocator, model->folder, WB__STR("config.json"));
         if (path == NULL)
             return wb__fail_memory(context);
-        status = wb__beside_read(&insight->beside, context, path);
+        status = wb__config_json_read(&semantics->config_json, context, path);
         wb__free(&context->allocator, path, strlen(path) + 1);
-        beside = &insight->beside;
+        config_json = &semantics->config_json;
     }
-    if (status == WB_OK && beside->has_config)
-        insight->facts.config = &beside->config;
+    if (status == WB_OK && config_json->has_config)
+        semantics->facts.config = &config_json->config;
     return status;
 }
 
@@ -102,109 +103,111 @@ static bool has_pattern(void *ctx, wb__str pattern)
         memcpy(text, wrapper.ptr, wrapper.len);
         size_t n = wb__pattern_expand(pattern, 0, 0, WB__SUFFIX_WEIGHT, text + wrapper.len,
                                       sizeof text - wrapper.len);
-        if (wb__table_find(&model->logical.table, (wb__str){text, wrapper.len + n}) !=
+        if (wb__table_find(&model->catalog.table, (wb__str){text, wrapper.len + n}) !=
             WB__NO_TENSOR)
             return true;
     }
     return false;
 }
 
-static wb_status find_family(wb__insight *insight, const wb_model *model, wb__context *context)
+static wb_status find_family(wb__semantics *semantics, const wb_model *model, wb__context *context)
 {
     const wb__family *family;
-    wb__str said = wb__config_architecture(&insight->facts, &family);
+    wb__str said = wb__config_architecture(&semantics->facts, &family);
     if (said.len == 0) {
         family = wb__family_by_signature(has_pattern, (void *)(uintptr_t)model);
         if (family->name != NULL)
             said = wb__str_from(family->name, SIZE_MAX);
     }
-    insight->is_family = family != NULL && family->name != NULL;
-    insight->family = family != NULL ? family : &wb__family_unknown;
+    semantics->is_family = family != NULL && family->name != NULL;
+    semantics->family = family != NULL ? family : &wb__family_unknown;
     if (said.len == 0)
         return WB_OK;
-    insight->architecture = wb__alloc(&insight->allocator, said.len + 1);
-    if (insight->architecture == NULL)
+    semantics->architecture = wb__alloc(&semantics->allocator, said.len + 1);
+    if (semantics->architecture == NULL)
         return wb__fail_memory(context);
-    insight->architecture_bytes = said.len + 1;
-    memcpy(insight->architecture, said.ptr, said.len);
-    insight->architecture[said.len] = '\0';
+    semantics->architecture_bytes = said.len + 1;
+    memcpy(semantics->architecture, said.ptr, said.len);
+    semantics->architecture[said.len] = '\0';
     return WB_OK;
 }
 
 /* ---- all of it ---- */
 
-void wb__insight_free(wb__insight *insight)
+void wb__semantics_free(wb__semantics *semantics)
 {
-    if (insight == NULL)
+    if (semantics == NULL)
         return;
-    wb_allocator allocator = insight->allocator;
-    wb__beside_free(&insight->beside);
-    wb__names_free(&insight->names);
-    wb__free(&allocator, insight->architecture, insight->architecture_bytes);
-    wb__findings_clear(&insight->findings);
-    wb__free(&allocator, insight, sizeof *insight);
+    wb_allocator allocator = semantics->allocator;
+    wb__config_json_free(&semantics->config_json);
+    wb__names_free(&semantics->names);
+    wb__free(&allocator, semantics->architecture, semantics->architecture_bytes);
+    wb__findings_clear(&semantics->findings);
+    wb__free(&allocator, semantics, sizeof *semantics);
 }
 
-static wb_status fill(wb__insight *insight, const wb_model *model, wb__context *context)
+static wb_status fill(wb__semantics *semantics, const wb_model *model, wb__context *context)
 {
-    wb_status status = read_config(insight, model, context);
+    wb_status status = read_config(semantics, model, context);
     if (status == WB_OK)
-        status = find_family(insight, model, context);
+        status = find_family(semantics, model, context);
     if (status == WB_OK)
-        status = wb__names_make(&insight->names, context, insight->family, &model->logical.table,
-                                &model->tensors);
+        status = wb__names_make(&semantics->names, context, semantics->family,
+                                &model->catalog.table, &model->tensors);
     if (status == WB_OK)
-        wb__config_make(&insight->config, &insight->facts,
-                        insight->is_family ? insight->family : NULL, insight->architecture,
-                        &insight->names);
+        wb__config_make(&semantics->config, &semantics->facts,
+                        semantics->is_family ? semantics->family : NULL, semantics->architecture,
+                        &semantics->names);
     return status;
 }
 
-static wb_status make(const wb_model *model, wb__context *context, wb__insight **made)
+static wb_status make(const wb_model *model, wb__context *context, wb__semantics **made)
 {
     wb__context own = *context; /* what is found here belongs to the insight */
-    wb__insight *insight = wb__alloc(&model->allocator, sizeof *insight);
-    *made = insight;
-    if (insight == NULL)
+    wb__semantics *semantics = wb__alloc(&model->allocator, sizeof *semantics);
+    *made = semantics;
+    if (semantics == NULL)
         return wb__fail_memory(context);
-    memset(insight, 0, sizeof *insight);
-    insight->allocator = model->allocator;
-    insight->beside.allocator = model->allocator;
-    wb__findings_init(&insight->findings, &insight->allocator);
+    memset(semantics, 0, sizeof *semantics);
+    semantics->allocator = model->allocator;
+    semantics->config_json.allocator = model->allocator;
+    wb__findings_init(&semantics->findings, &semantics->allocator);
     own.allocator = model->allocator;
-    own.findings = &insight->findings;
+    own.findings = &semantics->findings;
     own.limits = model->limits;
-    return fill(insight, model, &own);
+    return fill(semantics, model, &own);
 }
 
-wb_status wb__insight_of(const wb_model *model, wb__context *context, const wb__insight **insight)
+wb_status wb__semantics_of(const wb_model *model, wb__context *context,
+                           const wb__semantics **semantics)
 {
     /* A cache is no part of what the model is: the cast is for it alone. */
-    _Atomic(wb__insight *) *cache = (_Atomic(wb__insight *) *)(uintptr_t)&model->insight;
-    wb__insight *known = atomic_load(cache);
-    *insight = known;
+    _Atomic(wb__semantics *) *cache = (_Atomic(wb__semantics *) *)(uintptr_t)&model->semantics;
+    wb__semantics *known = atomic_load(cache);
+    *semantics = known;
     if (known != NULL)
         return WB_OK;
-    wb__insight *made;
+    wb__semantics *made;
     wb_status status = make(model, context, &made);
     if (status != WB_OK) {
-        wb__insight_free(made);
+        wb__semantics_free(made);
         return status;
     }
     if (atomic_compare_exchange_strong(cache, &known, made))
         known = made;
     else /* another thread was first */
-        wb__insight_free(made);
-    *insight = known;
+        wb__semantics_free(made);
+    *semantics = known;
     return WB_OK;
 }
 
-uint64_t wb__insight_find(const wb_model *model, const wb__insight *insight, wb__str canonical)
+uint64_t wb__semantics_find(const wb_model *model, const wb__semantics *semantics,
+                            wb__str canonical)
 {
-    const wb__name_entry *entry = wb__names_find(&insight->names, canonical);
-    if (entry == NULL && insight->config.tie_embeddings != 0 &&
+    const wb__name_entry *entry = wb__names_find(&semantics->names, canonical);
+    if (entry == NULL && semantics->config.tie_embeddings != 0 &&
         wb__str_equal(canonical, WB__STR("output.weight")))
-        entry = wb__names_find(&insight->names, WB__STR("token_embedding.weight"));
+        entry = wb__names_find(&semantics->names, WB__STR("token_embedding.weight"));
     if (entry == NULL || (entry->experts != 0 && entry->view == WB__NO_ENTRY))
         return UINT64_MAX;
     return entry->experts == 0 ? entry->first

@@ -27,8 +27,8 @@ static void free_path(wb__context *context, char *path)
         wb__free(&context->allocator, path, strlen(path) + 1);
 }
 
-wb_status wb__beside_text(const wb_model *model, wb__context *context, const char *name,
-                          char **text, size_t *bytes)
+wb_status wb__sidecar_text(const wb_model *model, wb__context *context, const char *name,
+                           char **text, size_t *bytes)
 {
     char *path;
     *text = NULL;
@@ -51,7 +51,7 @@ static const char *const names[] = {"config.json",
                                     "adapter_config.json",
                                     "model.safetensors.index.json"};
 
-const char *wb__beside_name(size_t i)
+const char *wb__sidecar_name(size_t i)
 {
     return i < sizeof names / sizeof names[0] ? names[i] : NULL;
 }

@@ -98,7 +98,7 @@ wb_status wb__hash_file_work(wb__hash_job *job, wb__context *context, size_t i)
 {
     const wb_model *model = job->hashes->model;
     file_worker w = {.job = job, .context = context, .file = &job->hashes->files[i]};
-    context->file = model->logical.files[i].path;
+    context->file = model->catalog.files[i].path;
     w.piece = wb__alloc(&context->allocator, PIECE_BYTES);
     wb_status status = w.piece == NULL ? wb__fail_memory(context) : WB_OK;
     if (status == WB_OK)

@@ -39,7 +39,7 @@ static int by_size(const void *a, const void *b)
 
 static wb_status make_queue(wb__hash_job *job)
 {
-    const wb__subjects *subjects = &job->hashes->subjects;
+    const wb__comparables *subjects = &job->hashes->subjects;
     const wb_allocator *allocator = &job->context->allocator;
     sized *list = wb__alloc(allocator, subjects->count * sizeof *list);
     job->queue = wb__alloc(allocator, subjects->count * sizeof *job->queue);
@@ -137,13 +137,14 @@ static void add(message *m, const void *bytes, size_t n)
 
 static const wb__value_hash *hash_of(const wb_hashes *hashes, const char *name)
 {
-    const wb__subject *subject = wb__subjects_find(&hashes->subjects, wb__str_from(name, SIZE_MAX));
+    const wb__comparable *subject =
+        wb__comparables_find(&hashes->subjects, wb__str_from(name, SIZE_MAX));
     return subject == NULL ? NULL : &hashes->values[subject - hashes->subjects.list];
 }
 
 bool wb__hash_counts(const wb_hashes *hashes, size_t i)
 {
-    const wb__subject *subject = &hashes->subjects.list[i];
+    const wb__comparable *subject = &hashes->subjects.list[i];
     const wb__value_hash *embedding = hash_of(hashes, "token_embedding.weight");
     if (subject->is_spare)
         return false;
@@ -194,9 +195,9 @@ static wb_status prepare_files(wb_hashes *hashes, wb__hash_job *job)
 
 static wb_status prepare_values(wb_hashes *hashes, wb__hash_job *job)
 {
-    wb_status status = wb__subjects_make(&hashes->subjects, hashes->model, job->context);
+    wb_status status = wb__comparables_make(&hashes->subjects, hashes->model, job->context);
     if (status != WB_OK) {
-        wb__subjects_free(&hashes->subjects);
+        wb__comparables_free(&hashes->subjects);
         return status;
     }
     hashes->values =

@@ -68,7 +68,7 @@ struct wb_hashes {
     wb_allocator allocator;
     const wb_model *model;
     uint32_t flags;
-    wb__subjects subjects;
+    wb__comparables subjects;
     wb__value_hash *values; /* of each subject */
     wb__file_hash *files;
     size_t file_count;

@@ -9,7 +9,7 @@ void wb_hashes_free(wb_hashes *hashes)
         wb__file_parts_free(&hashes->files[i], &allocator);
     wb__free(&allocator, hashes->files, hashes->file_count * sizeof *hashes->files);
     wb__free(&allocator, hashes->values, hashes->subjects.count * sizeof *hashes->values);
-    wb__subjects_free(&hashes->subjects);
+    wb__comparables_free(&hashes->subjects);
     wb__free(&allocator, hashes, sizeof *hashes);
 }
 
@@ -64,7 +64,7 @@ wb_status wb_hash_tensor_at(const wb_hashes *hashes, uint64_t index, wb_tensor_h
         return WB_ERROR_ARGUMENT;
     if (index >= hashes->subjects.count)
         return WB_ERROR_NOT_FOUND;
-    const wb__subject *subject = &hashes->subjects.list[index];
+    const wb__comparable *subject = &hashes->subjects.list[index];
     const wb__value_hash *hash = &hashes->values[index];
     out->name = subject->name.ptr;
     out->name_len = subject->name.len;

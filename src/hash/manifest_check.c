@@ -172,7 +172,7 @@ static size_t find_file(const wb_model *model, wb__str name)
 {
     size_t i = 0;
     while (i < model->source_count &&
-           !wb__str_equal(wb__base_name(model->logical.files[i].path), name))
+           !wb__str_equal(wb__base_name(model->catalog.files[i].path), name))
         i++;
     return i;
 }
@@ -188,17 +188,17 @@ static wb_status check_open_model(comparison *k, const wb__manifest *manifest,
             status = check_missing(k->context, k->file);
             continue;
         }
-        k->context->file = model->logical.files[found].path;
+        k->context->file = model->catalog.files[found].path;
         k->source = model->sources[found];
         status = check_file(k);
         k->context->file = "";
     }
     for (size_t i = 0; i < model->source_count && status == WB_OK; i++) {
-        wb__str name = wb__base_name(model->logical.files[i].path);
+        wb__str name = wb__base_name(model->catalog.files[i].path);
         size_t f = 0;
         while (f < manifest->file_count && !wb__str_equal(manifest->files[f].name, name))
             f++;
-        k->context->file = model->logical.files[i].path;
+        k->context->file = model->catalog.files[i].path;
         if (f == manifest->file_count)
             status = wb__note(k->context, WB_WARNING, WB__FINDING_MANIFEST_STRAY, WB_NO_OFFSET,
                               WB__STR(""), "the manifest does not have this file");

@@ -21,20 +21,20 @@ static void add_part(wb__file_hash *file, uint64_t bytes, wb__str tensor)
         file->parts[file->part_count++] = (wb__file_part){.bytes = bytes, .tensor = tensor};
 }
 
-static void cut(wb__file_hash *file, const wb__model *logical, const place *places, size_t n,
+static void cut(wb__file_hash *file, const wb__catalog *catalog, const place *places, size_t n,
                 uint64_t bytes)
 {
     const wb__str nothing = {NULL, 0};
     uint64_t at = 0;
     for (size_t i = 0; i < n; i++) {
-        const wb__storing *storing = wb__model_storing_of(logical, places[i].tensor);
+        const wb__storing *storing = wb__catalog_storing_of(catalog, places[i].tensor);
         uint64_t length = storing != NULL && storing->deflated
                               ? storing->packed_bytes
-                              : wb__table_kind_of(&logical->table, places[i].tensor)->bytes;
+                              : wb__table_kind_of(&catalog->table, places[i].tensor)->bytes;
         if (places[i].offset < at || !wb__in_range(places[i].offset, length, bytes))
             continue; /* no reader lets tensors overlap; were there one, the bytes count once */
         add_part(file, places[i].offset - at, nothing);
-        add_part(file, length, wb__table_name(&logical->table, places[i].tensor));
+        add_part(file, length, wb__table_name(&catalog->table, places[i].tensor));
         at = places[i].offset + length;
     }
     add_part(file, bytes - at, nothing);
@@ -43,19 +43,19 @@ static void cut(wb__file_hash *file, const wb__model *logical, const place *plac
 wb_status wb__file_parts_make(wb__file_hash *file, const wb_model *model, wb__context *context,
                               size_t i)
 {
-    const wb__model *logical = &model->logical;
+    const wb__catalog *catalog = &model->catalog;
     const wb_allocator *allocator = &context->allocator;
-    size_t n = logical->files[i].tensor_count;
+    size_t n = catalog->files[i].tensor_count;
     place *places = wb__alloc(allocator, n * sizeof *places);
     file->part_capacity = 2 * n + 1;
     file->parts = wb__alloc(allocator, file->part_capacity * sizeof *file->parts);
     if (places != NULL && file->parts != NULL) {
         for (size_t t = 0; t < n; t++) {
-            size_t tensor = logical->files[i].first_tensor + t;
-            places[t] = (place){wb__model_offset_of(logical, tensor), tensor};
+            size_t tensor = catalog->files[i].first_tensor + t;
+            places[t] = (place){wb__catalog_offset_of(catalog, tensor), tensor};
         }
         qsort(places, n, sizeof *places, by_offset);
-        cut(file, logical, places, n, wb__source_bytes(model->sources[i]));
+        cut(file, catalog, places, n, wb__source_bytes(model->sources[i]));
     }
     bool made = places != NULL && file->parts != NULL;
     wb__free(allocator, places, n * sizeof *places);

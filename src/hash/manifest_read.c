@@ -2,8 +2,8 @@
  * A manifest is checked as it is read: what follows can rely on names that are plain names of files,
  * on parts that add up to their file, and on as many digests as their lengths call for.
  */
-#include "hash/hash.h"
 #include "handle/config_json.h"
+#include "hash/hash.h"
 #include "json/tree.h"
 
 static int digit_of(char c)

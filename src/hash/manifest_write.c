@@ -56,7 +56,7 @@ static void put_files(wb__json_writer *json, const wb_hashes *hashes)
         const wb__file_hash *file = &hashes->files[i];
         wb__json_write_begin(json, '{');
         wb__json_write_key(json, "name");
-        wb__json_write_str(json, wb__base_name(hashes->model->logical.files[i].path));
+        wb__json_write_str(json, wb__base_name(hashes->model->catalog.files[i].path));
         wb__json_write_key(json, "bytes");
         wb__json_write_uint(json, wb__source_bytes(hashes->model->sources[i]));
         wb__json_write_key(json, "sha256");

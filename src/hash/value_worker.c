@@ -10,7 +10,7 @@
 typedef struct lane {
     wb__sha256_lane sha;
     wb__reader reader;
-    const wb__subject *subject; /* NULL: none is in hand */
+    const wb__comparable *subject; /* NULL: none is in hand */
     wb__value_hash *result;
     uint64_t words;  /* of rank and dimensions that were given out */
     uint64_t floats; /* likewise */

@@ -69,8 +69,8 @@ static wb_status collect(wb__context *context, DIR *folder, name_list *names)
     }
 }
 
-wb_status wb__folder_list(wb__context *context, const char *path,
-                          wb_status (*each)(void *ctx, const char *name), void *ctx)
+wb_status wb__directory_list(wb__context *context, const char *path,
+                             wb_status (*each)(void *ctx, const char *name), void *ctx)
 {
     DIR *folder = opendir(path); /* closed on exec, says POSIX; fdopendir asks the kernel thrice */
     if (folder == NULL)

@@ -121,13 +121,13 @@ wb_status wb__window_keep(wb__window *window, wb__cursor *cursor, uint64_t limit
  * Hands over what the cursor has consumed of what was kept, and a NUL behind it. Owned, release
  * with wb__free(memory, bytes).
  */
-typedef struct wb__kept {
+typedef struct wb__header_bytes {
     uint8_t *header; /* the byte at offset 0 */
     void *memory;
     size_t bytes;
-} wb__kept;
+} wb__header_bytes;
 
-wb__kept wb__window_take(wb__window *window, wb__cursor *cursor);
+wb__header_bytes wb__window_take(wb__window *window, wb__cursor *cursor);
 
 /* ---- folders ---- */
 
@@ -135,8 +135,8 @@ wb__kept wb__window_take(wb__window *window, wb__cursor *cursor);
  * Calls `each` with the names of the entries of a folder, in byte order, without "." and "..".
  * `each` returns WB_OK to go on.
  */
-wb_status wb__folder_list(wb__context *context, const char *path,
-                          wb_status (*each)(void *ctx, const char *name), void *ctx);
+wb_status wb__directory_list(wb__context *context, const char *path,
+                             wb_status (*each)(void *ctx, const char *name), void *ctx);
 
 /* folder + "/" + name in the context's allocator, or NULL; free with strlen + 1. */
 char *wb__path_join(const wb_allocator *allocator, const char *folder, wb__str name);

@@ -24,7 +24,7 @@ wb__str wb__path_base(const char *path)
     return wb__str_from(slash == NULL ? path : slash + 1, SIZE_MAX);
 }
 
-int wb__folder_sync(const char *path)
+int wb__directory_sync(const char *path)
 {
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
@@ -34,12 +34,12 @@ int wb__folder_sync(const char *path)
     return os_error == EINVAL ? 0 : os_error; /* a file system that has no such thing for folders */
 }
 
-int wb__folder_sync_of(const wb_allocator *allocator, const char *file)
+int wb__directory_sync_of(const wb_allocator *allocator, const char *file)
 {
     char *folder = wb__path_join(allocator, "", wb__path_folder(file));
     if (folder == NULL)
         return ENOMEM;
-    int os_error = wb__folder_sync(folder);
+    int os_error = wb__directory_sync(folder);
     wb__free(allocator, folder, strlen(folder) + 1);
     return os_error;
 }
@@ -51,14 +51,14 @@ static int make_folder(char *path)
     if (mkdir(path, 0777) != 0)
         return errno == EEXIST ? 0 : errno;
     if (slash == NULL || slash == path)
-        return wb__folder_sync(slash == NULL ? "." : "/");
+        return wb__directory_sync(slash == NULL ? "." : "/");
     *slash = '\0';
-    int os_error = wb__folder_sync(path);
+    int os_error = wb__directory_sync(path);
     *slash = '/';
     return os_error;
 }
 
-wb_status wb__folders_make(wb__context *context, const char *path)
+wb_status wb__directories_make(wb__context *context, const char *path)
 {
     size_t n = strlen(path) + 1;
     char *copy = wb__alloc(&context->allocator, n);
@@ -79,7 +79,7 @@ wb_status wb__folders_make(wb__context *context, const char *path)
     return wb__fail_os(context, os_error, "cannot make the folders that lead there");
 }
 
-char *wb__folder_there(const wb_allocator *allocator, const char *path)
+char *wb__directory_there(const wb_allocator *allocator, const char *path)
 {
     struct stat st;
     char *at = wb__path_join(allocator, "", wb__path_folder(path));
@@ -94,7 +94,7 @@ char *wb__folder_there(const wb_allocator *allocator, const char *path)
     return at;
 }
 
-int wb__folder_look(const char *path)
+int wb__directory_look(const char *path)
 {
     struct stat st;
     if (stat(path, &st) != 0)
@@ -133,10 +133,10 @@ static wb_status fail_make(wb__context *context, const char *path)
     return wb__fail_os(context, errno, "cannot make a folder there");
 }
 
-wb_status wb__folder_make(wb__context *context, wb__arena *arena, const char *beside,
-                          const char **path)
+wb_status wb__directory_make(wb__context *context, wb__arena *arena, const char *config_json,
+                             const char **path)
 {
-    wb__str parent = wb__path_folder(beside);
+    wb__str parent = wb__path_folder(config_json);
     char *made = wb__arena_text(arena, parent.len + 1 + WB__TEMPORARY_BYTES);
     *path = NULL;
     if (made == NULL)
@@ -153,7 +153,7 @@ wb_status wb__folder_make(wb__context *context, wb__arena *arena, const char *be
         if (errno != EEXIST)
             break;
     }
-    return fail_make(context, beside);
+    return fail_make(context, config_json);
 }
 
 static size_t hidden_bytes(const char *path, const char *end)
@@ -176,7 +176,7 @@ char *wb__hidden_path(const wb_allocator *allocator, const char *path, const cha
     return text;
 }
 
-char *wb__kept_path(const wb_allocator *allocator, const char *path)
+char *wb__partial_path(const wb_allocator *allocator, const char *path)
 {
     return wb__hidden_path(allocator, path, WB__KEPT_END);
 }
@@ -187,25 +187,25 @@ static bool is_folder(const char *path)
     return lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-wb_status wb__folder_make_kept(wb__context *context, wb__arena *arena, const char *beside,
-                               const char **path)
+wb_status wb__directory_make_partial(wb__context *context, wb__arena *arena,
+                                     const char *config_json, const char **path)
 {
-    char *made = wb__arena_text(arena, hidden_bytes(beside, WB__KEPT_END));
+    char *made = wb__arena_text(arena, hidden_bytes(config_json, WB__KEPT_END));
     *path = NULL;
     if (made == NULL)
         return wb__fail_memory(context);
-    print_hidden(beside, WB__KEPT_END, made);
+    print_hidden(config_json, WB__KEPT_END, made);
     if (mkdir(made, 0777) != 0 && (errno != EEXIST || !is_folder(made)))
-        return fail_make(context, beside);
+        return fail_make(context, config_json);
     *path = made;
     return WB_OK;
 }
 
-bool wb__folder_is_kept(const wb_allocator *allocator, const char *beside)
+bool wb__directory_is_partial(const wb_allocator *allocator, const char *config_json)
 {
     int os_error = 0;
-    char *copy = wb__path_follow(allocator, beside, &os_error);
-    char *kept = copy == NULL ? NULL : wb__kept_path(allocator, copy);
+    char *copy = wb__path_follow(allocator, config_json, &os_error);
+    char *kept = copy == NULL ? NULL : wb__partial_path(allocator, copy);
     bool is = kept == NULL || is_folder(kept); /* NULL: who knows */
     if (kept != NULL)
         wb__free(allocator, kept, strlen(kept) + 1);
@@ -216,13 +216,14 @@ bool wb__folder_is_kept(const wb_allocator *allocator, const char *beside)
 
 /* ---- putting a folder into its place ---- */
 
-wb_status wb__folder_publish(wb__context *context, const char *made, const char *path, bool replace)
+wb_status wb__directory_publish(wb__context *context, const char *made, const char *path,
+                                bool replace)
 {
     wb__str parent = wb__path_folder(path);
     char *text = wb__path_join(&context->allocator, "", parent);
     if (text == NULL)
         return wb__fail_memory(context);
-    int os_error = wb__folder_sync(made);
+    int os_error = wb__directory_sync(made);
 #ifdef RENAME_NOREPLACE
     unsigned how = replace ? RENAME_EXCHANGE : RENAME_NOREPLACE;
     if (os_error == 0 && renameat2(AT_FDCWD, made, AT_FDCWD, path, how) != 0)
@@ -235,11 +236,11 @@ wb_status wb__folder_publish(wb__context *context, const char *made, const char 
         os_error = replace ? ENOSYS : rename(made, path) == 0 ? 0 : errno;
 #endif
     if (os_error == 0)
-        os_error = wb__folder_sync(text);
+        os_error = wb__directory_sync(text);
     wb__free(&context->allocator, text, strlen(text) + 1);
     if (os_error != 0)
         return wb__fail_os(context, os_error, "cannot put the folder into its place");
     if (replace) /* what was there has the other name now */
-        wb__folder_remove(made);
+        wb__directory_remove(made);
     return WB_OK;
 }

@@ -150,11 +150,11 @@ wb__str wb__path_base(const char *path);
 #define WB__KEPT_END ".wb-partial"
 #define WB__RESUME_END ".wb-resume"
 char *wb__hidden_path(const wb_allocator *allocator, const char *path, const char *end);
-char *wb__kept_path(const wb_allocator *allocator, const char *path);
+char *wb__partial_path(const wb_allocator *allocator, const char *path);
 
 /* Makes the names in a folder durable; the same of the folder that a file is in. 0, or errno. */
-int wb__folder_sync(const char *path);
-int wb__folder_sync_of(const wb_allocator *allocator, const char *file);
+int wb__directory_sync(const char *path);
+int wb__directory_sync_of(const wb_allocator *allocator, const char *file);
 
 /*
  * Opens what a former run left under a name in a folder, to read and write it, or makes it; `folder` as of openat.
@@ -164,31 +164,31 @@ int wb__folder_sync_of(const wb_allocator *allocator, const char *file);
 int wb__file_take_up(int folder, const char *name, mode_t mode, int *fd);
 
 /* Makes the folders that lead to a path, durably. */
-wb_status wb__folders_make(wb__context *context, const char *path);
+wb_status wb__directories_make(wb__context *context, const char *path);
 
 /* The last of them that is there, whatever it is, to be freed; NULL: out of memory. */
-char *wb__folder_there(const wb_allocator *allocator, const char *path);
+char *wb__directory_there(const wb_allocator *allocator, const char *path);
 
 /* Whether files can be made in a folder: 0, or errno. */
-int wb__folder_look(const char *path);
+int wb__directory_look(const char *path);
 
 /* Makes a folder of a temporary name beside a path; *path is in the arena. */
-wb_status wb__folder_make(wb__context *context, wb__arena *arena, const char *beside,
-                          const char **path);
+wb_status wb__directory_make(wb__context *context, wb__arena *arena, const char *config_json,
+                             const char **path);
 
 /* The same of a name that is always the same, ".NAME.wb-partial"; it may be there already. */
-wb_status wb__folder_make_kept(wb__context *context, wb__arena *arena, const char *beside,
-                               const char **path);
+wb_status wb__directory_make_partial(wb__context *context, wb__arena *arena,
+                                     const char *config_json, const char **path);
 
 /* Whether there is one, beside a path. */
-bool wb__folder_is_kept(const wb_allocator *allocator, const char *beside);
+bool wb__directory_is_partial(const wb_allocator *allocator, const char *config_json);
 
 /*
  * Makes a folder durable and gives it its name; where there is one of that name, the two change
  * places (`replace`) and the old one's files are removed, or it fails with EEXIST.
  */
-wb_status wb__folder_publish(wb__context *context, const char *made, const char *path,
-                             bool replace);
+wb_status wb__directory_publish(wb__context *context, const char *made, const char *path,
+                                bool replace);
 
 /* ---- claim.c ---- */
 
@@ -209,13 +209,13 @@ void wb__claim(const wb_allocator *allocator, int folder);
 wb_status wb__claim_path(wb__context *context, const char *path, bool is_file, int *fd);
 
 /* Removes the files of a folder, and it. */
-void wb__folder_remove(const char *path);
+void wb__directory_remove(const char *path);
 
 /*
  * The same at one stroke: it has another name, by which the next writer knows it, before its first file goes. It stays
  * as it is where that name cannot be given.
  */
-void wb__folder_retire(const wb_allocator *allocator, const char *path);
+void wb__directory_retire(const wb_allocator *allocator, const char *path);
 
 /* ---- sink_write.c ---- */
 

@@ -158,7 +158,7 @@ wb_status wb__window_keep(wb__window *window, wb__cursor *cursor, uint64_t limit
     return WB_OK;
 }
 
-wb__kept wb__window_take(wb__window *window, wb__cursor *cursor)
+wb__header_bytes wb__window_take(wb__window *window, wb__cursor *cursor)
 {
     size_t used = (size_t)wb__cursor_at(cursor);
     if (window->bytes <= KEEP_FIRST && used < window->bytes / 2) {
@@ -172,7 +172,7 @@ wb__kept wb__window_take(wb__window *window, wb__cursor *cursor)
         else
             cursor->kept[used] = 0;
     }
-    wb__kept kept = {cursor->kept, window->buffer, window->bytes + LINE - 1};
+    wb__header_bytes kept = {cursor->kept, window->buffer, window->bytes + LINE - 1};
     window->buffer = NULL;
     return kept;
 }

@@ -137,12 +137,12 @@ static void remove_files(int parent, const char *name)
     (void)unlinkat(parent, name, AT_REMOVEDIR);
 }
 
-void wb__folder_remove(const char *path)
+void wb__directory_remove(const char *path)
 {
     remove_files(AT_FDCWD, path);
 }
 
-void wb__folder_retire(const wb_allocator *allocator, const char *path)
+void wb__directory_retire(const wb_allocator *allocator, const char *path)
 {
     wb__str parent = wb__path_folder(path);
     wb__hash_key key = wb__hash_key_draw();
@@ -152,7 +152,7 @@ void wb__folder_retire(const wb_allocator *allocator, const char *path)
     char *other =
         folder == NULL ? NULL : wb__path_join(allocator, folder, wb__str_from(name, SIZE_MAX));
     if (other != NULL && rename(path, other) == 0)
-        wb__folder_remove(other);
+        wb__directory_remove(other);
     if (other != NULL)
         wb__free(allocator, other, strlen(other) + 1);
     if (folder != NULL)

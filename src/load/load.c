@@ -42,7 +42,7 @@ wb_status wb__load_open_file(wb__load *load, size_t number)
 {
     wb__context *context = load->context;
     wb__load_file *file = &load->files[number];
-    const wb__model *logical = &load->model->logical;
+    const wb__catalog *catalog = &load->model->catalog;
     wb_status status = WB_OK;
     file->is_open = true;
     file->medium = wb__source_medium(file->source);
@@ -53,7 +53,7 @@ wb_status wb__load_open_file(wb__load *load, size_t number)
     if (load->options->flags & WB_LOAD_DIGEST)
         status = wb__sha256_lane_open(&file->sha256, context);
     if (status == WB_OK)
-        status = wb__order_make(&file->order, context, &logical->table, &logical->files[number]);
+        status = wb__order_make(&file->order, context, &catalog->table, &catalog->files[number]);
     return status;
 }
 
@@ -71,7 +71,7 @@ static void close_file(wb__load_file *file)
 static wb_status finish_file(wb__load *load, wb__lane *lane, size_t number)
 {
     wb__load_file *file = &load->files[number];
-    const char *path = load->model->logical.files[number].path;
+    const char *path = load->model->catalog.files[number].path;
     uint8_t expected[WB__SHA256_BYTES];
     wb_status status = WB_OK;
     if (load->options->flags & WB_LOAD_DIGEST) {
@@ -146,7 +146,7 @@ static void add_spent(wb_load_report *to, const wb_load_report *from)
 /* Makes the lane work on a piece. */
 static void turn_to(wb__lane *lane, const wb__load_piece *piece)
 {
-    lane->context.file = lane->load->model->logical.files[piece->number].path;
+    lane->context.file = lane->load->model->catalog.files[piece->number].path;
     lane->at = piece;
     lane->buffer = piece->buffer;
 }
@@ -291,7 +291,7 @@ static wb_status set_up_files(wb__load *load)
         return wb__fail_memory(load->context);
     for (size_t i = 0; i < load->file_count; i++) {
         wb__load_file *file = &load->files[i];
-        const wb__model_file *in = &model->logical.files[i];
+        const wb__catalog_file *in = &model->catalog.files[i];
         bool whole = (load->options->flags & WB_LOAD_DIGEST) != 0;
         file->source = model->sources[i];
         file->end = wb__source_bytes(file->source);

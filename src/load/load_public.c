@@ -25,7 +25,7 @@ wb_status wb_file_cached(const wb_model *model, uint64_t file, uint64_t *bytes, 
         return wb__fail(&context, WB_ERROR_NOT_FOUND, WB__FINDING_NOT_FOUND, WB_NO_OFFSET,
                         WB__STR(""), "there is no file number %llu", (unsigned long long)file);
     const wb__source *source = model->sources[file];
-    context.file = model->logical.files[file].path;
+    context.file = model->catalog.files[file].path;
     if (wb__source_cached(source, 0, wb__source_bytes(source), bytes))
         return WB_OK;
     return wb__fail(&context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,

@@ -78,8 +78,8 @@ static bool take_piece(wb__load *load, wb__load_piece *piece)
     /* Pieces end at multiples of the alignment, so that all but the first begin at one. */
     uint64_t left = file->end - file->taken;
     uint64_t n = next_bytes(load) - file->taken % WB__DIRECT_ALIGNMENT;
-    const wb__model_file *in = &load->model->logical.files[number];
-    const wb__table *table = &load->model->logical.table;
+    const wb__catalog_file *in = &load->model->catalog.files[number];
+    const wb__table *table = &load->model->catalog.table;
     while (file->next_tensor < file->order.count &&
            in->data_begin + wb__tensor_end(table, wb__order_at(&file->order, file->next_tensor)) <=
                file->taken)

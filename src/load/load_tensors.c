@@ -82,8 +82,8 @@ static bool is_converted(const wb__load *load, const wb__dtype *from)
 
 static bool is_apart(const wb_model *model, size_t tensor)
 {
-    const wb__storing *storing = wb__model_storing_of(&model->logical, tensor);
-    return wb__model_is_swapped(&model->logical, tensor) ||
+    const wb__storing *storing = wb__catalog_storing_of(&model->catalog, tensor);
+    return wb__catalog_is_swapped(&model->catalog, tensor) ||
            (storing != NULL && (storing->deflated || storing->columns));
 }
 
@@ -94,20 +94,20 @@ static bool is_apart(const wb_model *model, size_t tensor)
 static wb_status hand_over_apart(wb__lane *lane, wb_piece *piece, size_t tensor)
 {
     const wb_model *model = lane->load->model;
-    const wb__kind *kind = wb__table_kind_of(&model->logical.table, tensor);
+    const wb__kind *kind = wb__table_kind_of(&model->catalog.table, tensor);
     uint64_t unit = wb__dtype_unit_bytes(kind->dtype);
     uint64_t step = lane->load->piece_bytes - lane->load->piece_bytes % unit;
-    bool swaps = wb__model_is_swapped(&model->logical, tensor);
+    bool swaps = wb__catalog_is_swapped(&model->catalog, tensor);
     wb_status status = WB_OK;
-    wb__stored stored;
-    wb__stored_open(&stored, model, &lane->context, tensor);
+    wb__raw_bytes stored;
+    wb__raw_bytes_open(&stored, model, &lane->context, tensor);
     for (uint64_t at = 0; at < kind->bytes && status == WB_OK; at += step) {
         size_t n = (size_t)(kind->bytes - at < step ? kind->bytes - at : step);
         if (lane->upload != NULL) /* which may still be going on out of the buffer */
             status = wb__upload_wait(lane);
         uint64_t start = wb__now();
         if (status == WB_OK)
-            status = wb__stored_read(&stored, at, lane->buffer, n);
+            status = wb__raw_bytes_read(&stored, at, lane->buffer, n);
         if (status == WB_OK && swaps)
             wb__dtype_swap(kind->dtype, lane->buffer, (size_t)(n / unit));
         lane->spent.read_ns += wb__now() - start;
@@ -121,7 +121,7 @@ static wb_status hand_over_apart(wb__lane *lane, wb_piece *piece, size_t tensor)
                      ? convert(lane, piece, kind->dtype, at / unit, lane->buffer, n / unit)
                      : consume(lane, piece);
     }
-    wb__stored_close(&stored);
+    wb__raw_bytes_close(&stored);
     return status;
 }
 
@@ -138,8 +138,8 @@ typedef struct part {
 static bool part_of(const wb__load *load, const wb__load_piece *in, size_t i, part *out)
 {
     const wb_model *model = load->model;
-    const wb__table *table = &model->logical.table;
-    uint64_t data_begin = model->logical.files[in->number].data_begin;
+    const wb__table *table = &model->catalog.table;
+    uint64_t data_begin = model->catalog.files[in->number].data_begin;
     if (i >= in->file->order.count)
         return false;
     out->tensor = wb__order_at(&in->file->order, i);

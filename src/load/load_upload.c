@@ -196,7 +196,7 @@ wb_status wb__upload_wait(wb__lane *lane)
 static void settle(wb__lane *lane, wb__load_piece *piece)
 {
     wb__load *load = lane->load;
-    lane->context.file = load->model->logical.files[piece->number].path;
+    lane->context.file = load->model->catalog.files[piece->number].path;
     wb_status status = wait_for(lane, stage_of(load, piece));
     (void)pthread_mutex_lock(&load->lock);
     if (status != WB_OK)

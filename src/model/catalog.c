@@ -1,6 +1,6 @@
 #include "model/catalog.h"
 
-void wb__model_init(wb__model *model, const wb_allocator *allocator, uint32_t cpu_features)
+void wb__catalog_init(wb__catalog *model, const wb_allocator *allocator, uint32_t cpu_features)
 {
     memset(model, 0, sizeof *model);
     model->allocator = *allocator;
@@ -10,7 +10,7 @@ void wb__model_init(wb__model *model, const wb_allocator *allocator, uint32_t cp
     wb__table_init(&model->table, &model->allocator, cpu_features);
 }
 
-void wb__model_free(wb__model *model)
+void wb__catalog_free(wb__catalog *model)
 {
     const wb_allocator *a = &model->allocator;
     for (size_t i = 0; i < model->file_count; i++) {
@@ -26,8 +26,8 @@ void wb__model_free(wb__model *model)
 
 /* ---- files ---- */
 
-wb_status wb__model_begin_file(wb__model *model, wb__context *context, const char *path,
-                               const char *format, uint64_t bytes)
+wb_status wb__catalog_begin_file(wb__catalog *model, wb__context *context, const char *path,
+                                 const char *format, uint64_t bytes)
 {
     if (model->file_count >= context->limits.files)
         return wb__fail(context, WB_ERROR_LIMIT, WB__FINDING_FILES_LIMIT, WB_NO_OFFSET, WB__STR(""),
@@ -37,13 +37,13 @@ wb_status wb__model_begin_file(wb__model *model, wb__context *context, const cha
     if (copy == NULL || !wb__grow(&model->allocator, (void **)&model->files, &model->file_capacity,
                                   sizeof *model->files, model->file_count + 1, UINT32_MAX))
         return wb__fail_memory(context);
-    model->files[model->file_count++] = (wb__model_file){
+    model->files[model->file_count++] = (wb__catalog_file){
         .path = copy, .format = format, .bytes = bytes, .first_tensor = model->table.count};
     return WB_OK;
 }
 
 typedef struct end_of_file {
-    wb__model *model;
+    wb__catalog *model;
     wb__context *context;
     wb_status (*repeated)(void *ctx, size_t first, size_t second);
     void *ctx;
@@ -52,30 +52,30 @@ typedef struct end_of_file {
 static wb_status check_repeated(void *ctx, size_t first, size_t second)
 {
     end_of_file *end = ctx;
-    const wb__model_file *file = wb__model_file_in_hand(end->model);
+    const wb__catalog_file *file = wb__catalog_file_in_hand(end->model);
     if (first >= file->first_tensor)
         return end->repeated(end->ctx, first, second);
     const wb__record *record = wb__record_at(&end->model->table, second);
     return wb__fail(end->context, WB_ERROR_FORMAT, WB__FINDING_TENSOR_TWICE,
                     file->header_begin + record->where, wb__table_name(&end->model->table, second),
                     "the tensor also stands in another file of the model, %s",
-                    end->model->files[wb__model_file_of(end->model, first)].path);
+                    end->model->files[wb__catalog_file_of(end->model, first)].path);
 }
 
-wb_status wb__model_end_file(wb__model *model, wb__context *context,
-                             wb_status (*repeated)(void *ctx, size_t first, size_t second),
-                             void *ctx)
+wb_status wb__catalog_end_file(wb__catalog *model, wb__context *context,
+                               wb_status (*repeated)(void *ctx, size_t first, size_t second),
+                               void *ctx)
 {
-    wb__model_file *file = wb__model_file_in_hand(model);
+    wb__catalog_file *file = wb__catalog_file_in_hand(model);
     end_of_file end = {model, context, repeated, ctx};
-    file->tensor_count = model->table.count - file->first_tensor; /* for wb__model_file_of */
+    file->tensor_count = model->table.count - file->first_tensor; /* for wb__catalog_file_of */
     wb_status status =
         wb__table_seal(&model->table, context, file->first_tensor, check_repeated, &end);
     file->tensor_count = model->table.count - file->first_tensor;
     return status;
 }
 
-size_t wb__model_file_of(const wb__model *model, size_t tensor)
+size_t wb__catalog_file_of(const wb__catalog *model, size_t tensor)
 {
     size_t low = 0, high = model->file_count - 1; /* files[low].first_tensor <= tensor */
     while (low < high) {
@@ -88,13 +88,13 @@ size_t wb__model_file_of(const wb__model *model, size_t tensor)
     return low;
 }
 
-uint64_t wb__model_offset_of(const wb__model *model, size_t tensor)
+uint64_t wb__catalog_offset_of(const wb__catalog *model, size_t tensor)
 {
-    const wb__model_file *file = &model->files[wb__model_file_of(model, tensor)];
+    const wb__catalog_file *file = &model->files[wb__catalog_file_of(model, tensor)];
     return file->data_begin + wb__record_at(&model->table, tensor)->begin;
 }
 
-bool wb__model_store(wb__model *model, const wb__storing *storing)
+bool wb__catalog_store(wb__catalog *model, const wb__storing *storing)
 {
     wb__storing *copy = wb__list_append(&model->storings);
     if (copy == NULL)
@@ -104,7 +104,7 @@ bool wb__model_store(wb__model *model, const wb__storing *storing)
     return true;
 }
 
-const wb__storing *wb__model_storing_of(const wb__model *model, size_t tensor)
+const wb__storing *wb__catalog_storing_of(const wb__catalog *model, size_t tensor)
 {
     size_t low = 0, high = model->storings.count;
     while (low < high) {
@@ -120,9 +120,9 @@ const wb__storing *wb__model_storing_of(const wb__model *model, size_t tensor)
     return NULL;
 }
 
-bool wb__model_is_swapped(const wb__model *model, size_t tensor)
+bool wb__catalog_is_swapped(const wb__catalog *model, size_t tensor)
 {
-    const wb__storing *storing = wb__model_storing_of(model, tensor);
-    return model->files[wb__model_file_of(model, tensor)].big_endian ||
+    const wb__storing *storing = wb__catalog_storing_of(model, tensor);
+    return model->files[wb__catalog_file_of(model, tensor)].big_endian ||
            (storing != NULL && storing->big_endian);
 }

@@ -1,8 +1,8 @@
 /*
  * model: what a set of files says, whatever their format.
  *
- * Readers fill a wb__model file by file: wb__model_begin_file, then tensors into `table` and
- * metadata as meta.h says, then wb__model_end_file. After the last file nothing changes any more,
+ * Readers fill a wb__catalog file by file: wb__catalog_begin_file, then tensors into `table` and
+ * metadata as meta.h says, then wb__catalog_end_file. After the last file nothing changes any more,
  * and any number of threads may read.
  *
  * Everything is owned by the model: names in the table, metadata in the header of its file or, with
@@ -37,7 +37,7 @@ typedef struct wb__storing {
     uint64_t packed_bytes; /* deflated: of the compressed stream */
 } wb__storing;
 
-typedef struct wb__model_file {
+typedef struct wb__catalog_file {
     const char *path; /* for messages */
     const char *format;
     uint64_t bytes;
@@ -53,13 +53,13 @@ typedef struct wb__model_file {
     uint8_t *header;     /* what metadata lies in, where the format leaves it in place */
     void *header_memory; /* what `header` is part of, freed with the model; NULL: it is not ours */
     size_t header_bytes;
-} wb__model_file;
+} wb__catalog_file;
 
-struct wb__model {
+struct wb__catalog {
     wb_allocator allocator;
     wb__arena arena;
     wb__table table;
-    wb__model_file *files;
+    wb__catalog_file *files;
     size_t file_count;
     size_t file_capacity;
     wb__list storings;    /* of wb__storing, by number of tensor */
@@ -72,14 +72,14 @@ struct wb__model {
     void *take_ctx;
 };
 
-void wb__model_init(wb__model *model, const wb_allocator *allocator, uint32_t cpu_features);
-void wb__model_free(wb__model *model);
+void wb__catalog_init(wb__catalog *model, const wb_allocator *allocator, uint32_t cpu_features);
+void wb__catalog_free(wb__catalog *model);
 
-/* Appends a file, which the reader then describes through wb__model_file_in_hand. */
-wb_status wb__model_begin_file(wb__model *model, wb__context *context, const char *path,
-                               const char *format, uint64_t bytes);
+/* Appends a file, which the reader then describes through wb__catalog_file_in_hand. */
+wb_status wb__catalog_begin_file(wb__catalog *model, wb__context *context, const char *path,
+                                 const char *format, uint64_t bytes);
 
-static inline wb__model_file *wb__model_file_in_hand(wb__model *model)
+static inline wb__catalog_file *wb__catalog_file_in_hand(wb__catalog *model)
 {
     return &model->files[model->file_count - 1];
 }
@@ -88,24 +88,24 @@ static inline wb__model_file *wb__model_file_in_hand(wb__model *model)
  * Closes the file in hand: its tensors become findable. `repeated` is called as wb__table_seal does
  * for names that stand twice in this file; a name that an earlier file has is refused here.
  */
-wb_status wb__model_end_file(wb__model *model, wb__context *context,
-                             wb_status (*repeated)(void *ctx, size_t first, size_t second),
-                             void *ctx);
+wb_status wb__catalog_end_file(wb__catalog *model, wb__context *context,
+                               wb_status (*repeated)(void *ctx, size_t first, size_t second),
+                               void *ctx);
 
 /* The number of the file that holds tensor i. */
-size_t wb__model_file_of(const wb__model *model, size_t tensor);
+size_t wb__catalog_file_of(const wb__catalog *model, size_t tensor);
 
 /* The offset of a tensor's bytes from the start of its file. */
-uint64_t wb__model_offset_of(const wb__model *model, size_t tensor);
+uint64_t wb__catalog_offset_of(const wb__catalog *model, size_t tensor);
 
 /* Notes how the tensor appended last is stored. False: memory is out. Tensors with such an entry
  * must not be dropped for later ones of the same name. */
-bool wb__model_store(wb__model *model, const wb__storing *storing);
+bool wb__catalog_store(wb__catalog *model, const wb__storing *storing);
 
 /* NULL: the tensor lies in the file as it is. */
-const wb__storing *wb__model_storing_of(const wb__model *model, size_t tensor);
+const wb__storing *wb__catalog_storing_of(const wb__catalog *model, size_t tensor);
 
 /* Whether the numbers of a tensor are stored most significant byte first. */
-bool wb__model_is_swapped(const wb__model *model, size_t tensor);
+bool wb__catalog_is_swapped(const wb__catalog *model, size_t tensor);
 
 #endif

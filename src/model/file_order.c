@@ -1,18 +1,18 @@
 #include "model/file_order.h"
 
-typedef struct wb__place {
+typedef struct wb__sort_entry {
     uint64_t key; /* what is sorted by */
     uint32_t tensor;
-} wb__place;
+} wb__sort_entry;
 
-_Static_assert(WB__RECORDS_MAX <= SIZE_MAX / 2 / sizeof(wb__place),
+_Static_assert(WB__RECORDS_MAX <= SIZE_MAX / 2 / sizeof(wb__sort_entry),
                "what a table may hold can be sorted");
 
 #define DIGIT_BITS 11
 #define DIGITS (1u << DIGIT_BITS)
 
 /* One pass of a stable radix sort, by DIGIT_BITS bits of the key. */
-static void sort_pass(const wb__place *from, wb__place *to, size_t n, unsigned shift)
+static void sort_pass(const wb__sort_entry *from, wb__sort_entry *to, size_t n, unsigned shift)
 {
     size_t starts[DIGITS] = {0};
     size_t sum = 0;
@@ -29,8 +29,8 @@ static void sort_pass(const wb__place *from, wb__place *to, size_t n, unsigned s
 
 /* Sorts *places by begin or end; *spare is room for as many, and the two may change roles. */
 static void sort_by(const wb__table *table,
-                    uint64_t (*key_of)(const wb__table *table, size_t tensor), wb__place **places,
-                    wb__place **spare, size_t n)
+                    uint64_t (*key_of)(const wb__table *table, size_t tensor),
+                    wb__sort_entry **places, wb__sort_entry **spare, size_t n)
 {
     uint64_t bits = 0;
     for (size_t i = 0; i < n; i++)
@@ -39,14 +39,14 @@ static void sort_by(const wb__table *table,
         if ((bits >> shift & (DIGITS - 1)) == 0)
             continue;
         sort_pass(*places, *spare, n, shift);
-        wb__place *swapped = *places;
+        wb__sort_entry *swapped = *places;
         *places = *spare;
         *spare = swapped;
     }
 }
 
 /* True if of two places that begin together the first one never ends later. */
-static bool ends_ascend(const wb__table *table, const wb__place *places, size_t n)
+static bool ends_ascend(const wb__table *table, const wb__sort_entry *places, size_t n)
 {
     for (size_t i = 1; i < n; i++) {
         if (places[i].key == places[i - 1].key &&
@@ -57,14 +57,14 @@ static bool ends_ascend(const wb__table *table, const wb__place *places, size_t 
 }
 
 wb_status wb__order_make(wb__order *order, wb__context *context, const wb__table *table,
-                         const wb__model_file *file)
+                         const wb__catalog_file *file)
 {
     size_t n = file->tensor_count;
     *order = (wb__order){.allocator = &context->allocator, .count = n};
     order->memory = wb__alloc(order->allocator, 2 * n * sizeof *order->memory);
     if (order->memory == NULL)
         return wb__fail_memory(context);
-    wb__place *places = order->memory, *spare = places + n;
+    wb__sort_entry *places = order->memory, *spare = places + n;
     for (size_t i = 0; i < n; i++)
         places[i].tensor = (uint32_t)(file->first_tensor + i);
     sort_by(table, wb__tensor_begin, &places, &spare, n);

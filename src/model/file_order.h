@@ -8,8 +8,8 @@
 
 typedef struct wb__order {
     const wb_allocator *allocator;
-    struct wb__place *memory; /* NULL: none */
-    struct wb__place *places; /* part of it */
+    struct wb__sort_entry *memory; /* NULL: none */
+    struct wb__sort_entry *places; /* part of it */
     size_t count;
 } wb__order;
 
@@ -19,7 +19,7 @@ typedef struct wb__order {
  * more than another. MEMORY is the only failure. Release with wb__order_free, also after a failure.
  */
 wb_status wb__order_make(wb__order *order, wb__context *context, const wb__table *table,
-                         const wb__model_file *file);
+                         const wb__catalog_file *file);
 void wb__order_free(wb__order *order);
 
 /* The number of the tensor that is i-th. */

@@ -4,19 +4,19 @@
 
 /* ---- an entry ---- */
 
-const uint8_t *wb__meta_base(const wb__model *model, const wb__meta *meta)
+const uint8_t *wb__meta_base(const wb__catalog *model, const wb__meta *meta)
 {
     return model->files[meta->file].header;
 }
 
-wb__str wb__meta_key(const wb__model *model, const wb__meta *meta)
+wb__str wb__meta_key(const wb__catalog *model, const wb__meta *meta)
 {
     if (meta->in_header)
         return (wb__str){(const char *)wb__meta_base(model, meta) + meta->key.at, meta->key_len};
     return (wb__str){meta->key.ptr, meta->key_len};
 }
 
-wb__str wb__meta_text(const wb__model *model, const wb__meta *meta)
+wb__str wb__meta_text(const wb__catalog *model, const wb__meta *meta)
 {
     wb__str key = wb__meta_key(model, meta);
     size_t gap = meta->in_header ? WB__META_GAP_IN_HEADER : WB__META_GAP;
@@ -60,7 +60,7 @@ static bool same_array(const wb__array *a, const uint8_t *a_base, const wb__arra
            memcmp(a_base + a->at, b_base + b->at, (size_t)a->count * a->bits / 8) == 0;
 }
 
-static bool same_value(const wb__model *model, const wb__meta *a, const wb__meta *b)
+static bool same_value(const wb__catalog *model, const wb__meta *a, const wb__meta *b)
 {
     if (a->type != b->type || a->bits != b->bits)
         return false;
@@ -74,13 +74,13 @@ static bool same_value(const wb__model *model, const wb__meta *a, const wb__meta
 
 /* ---- all entries ---- */
 
-static uint32_t hash_key(const wb__model *model, wb__str key)
+static uint32_t hash_key(const wb__catalog *model, wb__str key)
 {
     return model->table.hasher.hash(&model->table.hasher, key.ptr, key.len);
 }
 
 /* The slot of the entry under `key`, or the free one where it belongs. There must be slots. */
-static size_t slot_for(const wb__model *model, wb__str key, uint32_t hash)
+static size_t slot_for(const wb__catalog *model, wb__str key, uint32_t hash)
 {
     size_t mask = model->meta_slot_count - 1;
     size_t slot = hash & mask;
@@ -92,7 +92,7 @@ static size_t slot_for(const wb__model *model, wb__str key, uint32_t hash)
     return slot;
 }
 
-static bool enlarge_slots(wb__model *model)
+static bool enlarge_slots(wb__catalog *model)
 {
     size_t count = model->meta_slot_count == 0 ? 8 : model->meta_slot_count * 2;
     uint32_t *slots = wb__alloc_zeroed(&model->allocator, count * sizeof *slots);
@@ -112,8 +112,8 @@ static bool enlarge_slots(wb__model *model)
     return true;
 }
 
-static wb_status note_conflict(const wb__model *model, wb__context *context, const wb__meta *first,
-                               const wb__meta *second)
+static wb_status note_conflict(const wb__catalog *model, wb__context *context,
+                               const wb__meta *first, const wb__meta *second)
 {
     if (same_value(model, first, second))
         return WB_OK;
@@ -128,7 +128,7 @@ static wb_status note_conflict(const wb__model *model, wb__context *context, con
  */
 #define SEEN_PERIOD 255
 
-static uint8_t seen_mark(wb__model *model)
+static uint8_t seen_mark(wb__catalog *model)
 {
     size_t file = model->file_count - 1;
     if (file % SEEN_PERIOD == 0 && model->metas_forgot != file) {
@@ -141,8 +141,8 @@ static uint8_t seen_mark(wb__model *model)
     return (uint8_t)(1 + file % SEEN_PERIOD);
 }
 
-wb_status wb__model_add_meta(wb__model *model, wb__context *context, const wb__meta *entry,
-                             bool of_file, bool *repeated)
+wb_status wb__catalog_add_meta(wb__catalog *model, wb__context *context, const wb__meta *entry,
+                               bool of_file, bool *repeated)
 {
     wb__meta added = *entry;
     added.file = (uint32_t)(model->file_count - 1);
@@ -174,8 +174,8 @@ wb_status wb__model_add_meta(wb__model *model, wb__context *context, const wb__m
     return WB_OK;
 }
 
-wb_status wb__model_add_string(wb__model *model, wb__context *context, wb__str key, wb__str value,
-                               bool *repeated)
+wb_status wb__catalog_add_string(wb__catalog *model, wb__context *context, wb__str key,
+                                 wb__str value, bool *repeated)
 {
     *repeated = false;
     if (model->take_string != NULL &&
@@ -195,18 +195,18 @@ wb_status wb__model_add_string(wb__model *model, wb__context *context, wb__str k
                       .key.ptr = text,
                       .value.len = value.len,
                       .key_len = (uint32_t)key.len};
-    return wb__model_add_meta(model, context, &entry, false, repeated);
+    return wb__catalog_add_meta(model, context, &entry, false, repeated);
 }
 
-uint32_t wb__model_find_entry(const wb__model *model, wb__str key)
+uint32_t wb__catalog_find_entry(const wb__catalog *model, wb__str key)
 {
     if (model->metas.count == 0)
         return WB__NO_META;
     return model->meta_slots[slot_for(model, key, hash_key(model, key))] - 1; /* 0: WB__NO_META */
 }
 
-const wb__meta *wb__model_find_meta(const wb__model *model, wb__str key)
+const wb__meta *wb__catalog_find_meta(const wb__catalog *model, wb__str key)
 {
-    uint32_t entry = wb__model_find_entry(model, key);
+    uint32_t entry = wb__catalog_find_entry(model, key);
     return entry == WB__NO_META ? NULL : wb__list_at(&model->metas, entry);
 }

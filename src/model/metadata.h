@@ -16,7 +16,7 @@
 
 #include "core/core.h"
 
-typedef struct wb__model wb__model;
+typedef struct wb__catalog wb__catalog;
 
 #define WB__STRING_STEP 16
 #define WB__STRING_HEAD 8 /* bytes before the text */
@@ -55,14 +55,14 @@ typedef struct wb__meta {
     uint8_t seen; /* changes with each file that has the key */
 } wb__meta;
 
-wb__str wb__meta_key(const wb__model *model, const wb__meta *meta);
+wb__str wb__meta_key(const wb__catalog *model, const wb__meta *meta);
 
 /* Bytes between a key and its string: a NUL, or in a header the type and the length. */
 #define WB__META_GAP 1
 #define WB__META_GAP_IN_HEADER 12
 
 /* The string, of an entry of that type. */
-wb__str wb__meta_text(const wb__model *model, const wb__meta *meta);
+wb__str wb__meta_text(const wb__catalog *model, const wb__meta *meta);
 
 /* Offset of the key in its file, WB_NO_OFFSET where that is not known. */
 static inline uint64_t wb__meta_where(const wb__meta *meta)
@@ -71,7 +71,7 @@ static inline uint64_t wb__meta_where(const wb__meta *meta)
 }
 
 /* What the offsets in an entry's arrays count from. */
-const uint8_t *wb__meta_base(const wb__model *model, const wb__meta *meta);
+const uint8_t *wb__meta_base(const wb__catalog *model, const wb__meta *meta);
 
 /*
  * Adds an entry for the file in hand; `file` and `hash` are filled in here. *repeated tells whether
@@ -79,20 +79,20 @@ const uint8_t *wb__meta_base(const wb__model *model, const wb__meta *meta);
  * that one's is kept, and a value that differs is an info, unless it is `of_file`: not of the whole
  * model.
  */
-wb_status wb__model_add_meta(wb__model *model, wb__context *context, const wb__meta *entry,
-                             bool of_file, bool *repeated);
+wb_status wb__catalog_add_meta(wb__catalog *model, wb__context *context, const wb__meta *entry,
+                               bool of_file, bool *repeated);
 
 /* The same for a string; key and value are copied. */
-wb_status wb__model_add_string(wb__model *model, wb__context *context, wb__str key, wb__str value,
-                               bool *repeated);
+wb_status wb__catalog_add_string(wb__catalog *model, wb__context *context, wb__str key,
+                                 wb__str value, bool *repeated);
 
 #define WB__NO_META UINT32_MAX
 
 /* The number of the entry under `key`, or WB__NO_META. */
-uint32_t wb__model_find_entry(const wb__model *model, wb__str key);
+uint32_t wb__catalog_find_entry(const wb__catalog *model, wb__str key);
 
 /* The entry under `key`, or NULL. */
-const wb__meta *wb__model_find_meta(const wb__model *model, wb__str key);
+const wb__meta *wb__catalog_find_meta(const wb__catalog *model, wb__str key);
 
 /* String i < count of an array of strings. */
 wb__str wb__array_string(const wb__array *array, const uint8_t *base, uint64_t i);

@@ -20,13 +20,13 @@ static bool number_of(wb__str name, uint64_t *number)
     return true;
 }
 
-bool wb__is_filler(wb__str name)
+bool wb__is_padding_tensor(wb__str name)
 {
     uint64_t number;
     return number_of(name, &number);
 }
 
-uint64_t wb__filler_past(wb__str name, uint64_t past)
+uint64_t wb__padding_tensor_past(wb__str name, uint64_t past)
 {
     uint64_t number;
     return number_of(name, &number) && number >= past ? number + 1 : past;

@@ -12,9 +12,9 @@
 #define WB__FILLER "__padding__."
 
 /* Whether a tensor's name is that of a filler. */
-bool wb__is_filler(wb__str name);
+bool wb__is_padding_tensor(wb__str name);
 
 /* The least number that is greater than those in the names of fillers seen so far and in this one. */
-uint64_t wb__filler_past(wb__str name, uint64_t past);
+uint64_t wb__padding_tensor_past(wb__str name, uint64_t past);
 
 #endif

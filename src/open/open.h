@@ -12,30 +12,31 @@
 #include "core/core.h"
 #include "crypto/sha256.h"
 #include "formats/format.h"
+#include "handle/config_json.h"
+#include "handle/decode_cache.h"
 #include "io/io.h"
 #include "model/catalog.h"
 #include "model/packed.h"
-#include "handle/config_json.h"
-#include "handle/decode_cache.h"
 
 struct wb_model {
     wb_allocator allocator;
     wb_executor executor;
     wb_limits limits;
     wb_access access;
-    wb__model logical;
-    wb__holder *holder;
+    wb__catalog catalog;
+    wb__decode_cache *decode_cache;
     wb__source **sources; /* one for each file of the logical model */
     size_t source_count;
     size_t source_capacity;
     wb_findings findings;
     wb__tensors tensors; /* as callers see them */
-    wb__beside beside;
+    wb__config_json config_json;
     const char *folder; /* what lies beside the weights lies here; NULL: nothing */
     const struct wb__named_file *named_files; /* or in these files, under other names */
     _Atomic(struct wb__name_list *) names[2]; /* made by the first wb_tensor_names of a kind */
-    _Atomic(struct wb__insight *) insight; /* made by the first question about what weights mean */
-    _Atomic(struct wb__told *) told;       /* made by the first about what lies beside them */
+    _Atomic(struct wb__semantics *)
+        semantics; /* made by the first question about what weights mean */
+    _Atomic(struct wb__derived_meta *) derived; /* made by the first about what lies beside them */
 };
 
 /* A file beside the weights that is called otherwise in its store; the last has no name. */
@@ -44,8 +45,8 @@ typedef struct wb__named_file {
     const char *path;
 } wb__named_file;
 
-void wb__insight_free(struct wb__insight *insight);
-void wb__told_free(struct wb__told *told);
+void wb__semantics_free(struct wb__semantics *semantics);
+void wb__derived_meta_free(struct wb__derived_meta *derived);
 
 /* Sets up a context from a caller's options. ARGUMENT if they make no sense. */
 wb_status wb__context_init(wb__context *context, const wb_open_options *options, wb_error *error);

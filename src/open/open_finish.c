@@ -6,18 +6,18 @@ typedef struct hint_sources {
     wb__quantization quantization;
     wb__packing_hint metadata; /* what __metadata__ says */
     const wb__file_hints *files;
-    const wb__model *logical;
+    const wb__catalog *catalog;
 } hint_sources;
 
-static wb__str meta_text(const wb__model *logical, const char *key)
+static wb__str meta_text(const wb__catalog *catalog, const char *key)
 {
-    const wb__meta *meta = wb__model_find_meta(logical, wb__str_from(key, SIZE_MAX));
+    const wb__meta *meta = wb__catalog_find_meta(catalog, wb__str_from(key, SIZE_MAX));
     return meta == NULL || meta->type != WB_META_STRING ? WB__STR("")
-                                                        : wb__meta_text(logical, meta);
+                                                        : wb__meta_text(catalog, meta);
 }
 
 /* "<tensor>.quant_type" and "<tensor>.group_size", as Ollama wrote them for a while. */
-static wb__packing_hint named_hint(const wb__model *logical, wb__str module)
+static wb__packing_hint named_hint(const wb__catalog *catalog, wb__str module)
 {
     char key[1024];
     wb__str said[2];
@@ -26,7 +26,7 @@ static wb__packing_hint named_hint(const wb__model *logical, wb__str module)
         int n = module.len > sizeof key / 2
                     ? 0
                     : snprintf(key, sizeof key, "%.*s%s", (int)module.len, module.ptr, endings[i]);
-        said[i] = n == 0 ? WB__STR("") : meta_text(logical, key);
+        said[i] = n == 0 ? WB__STR("") : meta_text(catalog, key);
     }
     return wb__quantization_ollama(said[0], said[1]);
 }
@@ -37,8 +37,8 @@ static wb__packing_hint hint_of(void *ctx, wb__str module, size_t file)
 {
     hint_sources *sources = ctx;
     wb__packing_hint hint = {.scheme = WB__SCHEME_PLAIN};
-    if (sources->logical->metas.count > 0)
-        hint = named_hint(sources->logical, module);
+    if (sources->catalog->metas.count > 0)
+        hint = named_hint(sources->catalog, module);
     if (hint.scheme == WB__SCHEME_PLAIN && sources->files != NULL && file < sources->files->count)
         hint = sources->files->list[file];
     if (hint.scheme == WB__SCHEME_PLAIN)
@@ -59,24 +59,24 @@ static int has_size(void *ctx, uint64_t inputs)
 
 static size_t file_of(const void *ctx, size_t stored)
 {
-    return wb__model_file_of(ctx, stored);
+    return wb__catalog_file_of(ctx, stored);
 }
 
 wb_status wb__open_join(wb_model *model, wb__context *context, const wb__file_hints *files)
 {
     hint_sources sources;
-    const wb__tree *config = model->beside.has_config ? &model->beside.config : NULL;
+    const wb__tree *config = model->config_json.has_config ? &model->config_json.config : NULL;
     const wb__packing_hints hints = {&sources, hint_of, has_size};
     sources.files = files;
-    sources.logical = &model->logical;
-    sources.metadata = wb__quantization_ollama(meta_text(&model->logical, "quant_type"),
-                                               meta_text(&model->logical, "group_size"));
+    sources.catalog = &model->catalog;
+    sources.metadata = wb__quantization_ollama(meta_text(&model->catalog, "quant_type"),
+                                               meta_text(&model->catalog, "group_size"));
     wb_status status = WB_OK;
     if (!wb__quantization_read(&sources.quantization, config, &context->allocator))
         status = wb__fail_memory(context);
     if (status == WB_OK)
-        status = wb__packed_join(&model->tensors, context, &model->logical.table, &hints, file_of,
-                                 &model->logical);
+        status = wb__packed_join(&model->tensors, context, &model->catalog.table, &hints, file_of,
+                                 &model->catalog);
     wb__quantization_free(&sources.quantization);
     return status;
 }
@@ -86,23 +86,24 @@ static wb_status read_config(wb_model *model, wb__context *context, const char *
     char *path = wb__path_join(&context->allocator, folder, WB__STR("config.json"));
     if (path == NULL)
         return wb__fail_memory(context);
-    wb_status status = wb__beside_read(&model->beside, context, path);
+    wb_status status = wb__config_json_read(&model->config_json, context, path);
     wb__free(&context->allocator, path, strlen(path) + 1);
     return status;
 }
 
 wb_status wb__open_finish(wb_model *model, wb__context *context, const char *folder)
 {
-    wb_status status = wb__split_check(context, &model->logical);
-    wb__str text = meta_text(&model->logical, "quantization_config");
+    wb_status status = wb__split_check(context, &model->catalog);
+    wb__str text = meta_text(&model->catalog, "quantization_config");
     if (status == WB_OK && folder != NULL) {
-        model->folder = wb__arena_copy(&model->logical.arena, folder, strlen(folder));
+        model->folder = wb__arena_copy(&model->catalog.arena, folder, strlen(folder));
         if (model->folder == NULL)
             status = wb__fail_memory(context);
     }
-    if (status == WB_OK && folder != NULL && wb__packed_needs_hints(&model->logical.table))
+    if (status == WB_OK && folder != NULL && wb__packed_needs_hints(&model->catalog.table))
         status = read_config(model, context, folder);
-    if (status == WB_OK && !model->beside.has_config && text.len > 0)
-        status = wb__beside_take(&model->beside, context, model->logical.files[0].path, text);
+    if (status == WB_OK && !model->config_json.has_config && text.len > 0)
+        status =
+            wb__config_json_take(&model->config_json, context, model->catalog.files[0].path, text);
     return status != WB_OK ? status : wb__open_join(model, context, NULL);
 }

@@ -8,10 +8,10 @@
 /* What is set up when a model is new, and again when what was opened first was not it. */
 static void set_up(wb_model *model, wb__context *context)
 {
-    wb__model_init(&model->logical, &context->allocator, wb__cpu_features());
+    wb__catalog_init(&model->catalog, &context->allocator, wb__cpu_features());
     wb__tensors_init(&model->tensors, &model->allocator);
     wb__findings_init(&model->findings, &context->allocator);
-    model->beside.allocator = context->allocator;
+    model->config_json.allocator = context->allocator;
     model->folder = NULL;
     model->named_files = NULL;
     context->findings = &model->findings;
@@ -23,8 +23,8 @@ wb_model *wb__model_new(wb__context *context, wb_access access)
     if (model == NULL)
         return NULL;
     memset(model, 0, sizeof *model);
-    model->holder = wb__holder_new(&context->allocator);
-    if (model->holder == NULL) {
+    model->decode_cache = wb__decode_cache_new(&context->allocator);
+    if (model->decode_cache == NULL) {
         wb__free(&context->allocator, model, sizeof *model);
         return NULL;
     }
@@ -43,15 +43,15 @@ static void clear(wb_model *model)
         if (names != NULL)
             wb__free(&model->allocator, names, names->bytes);
     }
-    wb__holder_clear(model->holder);
-    wb__told_free(model->told);
-    wb__insight_free(model->insight);
-    wb__beside_free(&model->beside);
+    wb__decode_cache_clear(model->decode_cache);
+    wb__derived_meta_free(model->derived);
+    wb__semantics_free(model->semantics);
+    wb__config_json_free(&model->config_json);
     wb__tensors_free(&model->tensors);
     for (size_t i = 0; i < model->source_count; i++)
         wb__source_close(model->sources[i]);
     model->source_count = 0;
-    wb__model_free(&model->logical);
+    wb__catalog_free(&model->catalog);
     wb__findings_clear(&model->findings);
 }
 
@@ -66,7 +66,7 @@ void wb__model_delete(wb_model *model)
     if (model == NULL)
         return;
     clear(model);
-    wb__holder_free(model->holder);
+    wb__decode_cache_free(model->decode_cache);
     wb__free(&model->allocator, model->sources, model->source_capacity * sizeof *model->sources);
     wb_allocator allocator = model->allocator;
     wb__free(&allocator, model, sizeof *model);
@@ -94,9 +94,9 @@ static wb_status read_kept(wb_model *model, wb__context *context, wb__window *wi
     wb_status status = wb__window_keep(window, cursor, limit < KEPT_MAX ? limit : KEPT_MAX);
     if (status != WB_OK)
         return status;
-    status = format->read(context, cursor, &model->logical);
-    wb__model_file *file = wb__model_file_in_hand(&model->logical);
-    wb__kept kept = wb__window_take(window, cursor);
+    status = format->read(context, cursor, &model->catalog);
+    wb__catalog_file *file = wb__catalog_file_in_hand(&model->catalog);
+    wb__header_bytes kept = wb__window_take(window, cursor);
     file->header = kept.header;
     file->header_memory = kept.memory;
     file->header_bytes = kept.bytes;
@@ -127,13 +127,13 @@ static wb_status read_header(wb_model *model, wb__context *context, wb__source *
     ask.error = &instead;
     bool is_foreign = !by_content && wb__explain_foreign(&ask, &head);
     wb_status status =
-        wb__model_begin_file(&model->logical, context, path, format->name, head.file_bytes);
+        wb__catalog_begin_file(&model->catalog, context, path, format->name, head.file_bytes);
     if (status == WB_OK && format->read_anywhere != NULL) {
         const wb__bytes bytes = {head.file_bytes, source, read_source};
-        status = format->read_anywhere(context, &bytes, &model->logical);
+        status = format->read_anywhere(context, &bytes, &model->catalog);
     } else if (status == WB_OK) {
         status = format->keeps_header ? read_kept(model, context, window, cursor, format)
-                                      : format->read(context, cursor, &model->logical);
+                                      : format->read(context, cursor, &model->catalog);
     }
     if (is_foreign && (status == WB_ERROR_FORMAT || status == WB_ERROR_LIMIT)) {
         *context->error = instead;
@@ -190,7 +190,7 @@ static wb_status open_bundle(wb_model *model, wb__context *context, const wb__bu
         if (status != WB_OK)
             return status;
     }
-    return wb__bundle_check(context, bundle, &model->logical);
+    return wb__bundle_check(context, bundle, &model->catalog);
 }
 
 static wb_status open_folder(wb_model *model, wb__context *context, const char *path)

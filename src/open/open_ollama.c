@@ -47,11 +47,11 @@ static wb_status fail_blob(wb__context *context, const wb__ollama_layer *layer, 
 
 /* Whether a layer's name is the key of a tensor of the last file opened, or what a group of them
  * begins with. */
-static bool names_a_tensor(const wb__model *logical, wb__str name)
+static bool names_a_tensor(const wb__catalog *catalog, wb__str name)
 {
-    const wb__model_file *file = &logical->files[logical->file_count - 1];
+    const wb__catalog_file *file = &catalog->files[catalog->file_count - 1];
     for (size_t i = file->first_tensor; i < file->first_tensor + file->tensor_count; i++) {
-        wb__str key = wb__table_name(&logical->table, i);
+        wb__str key = wb__table_name(&catalog->table, i);
         if (key.len >= name.len && memcmp(key.ptr, name.ptr, name.len) == 0 &&
             (key.len == name.len || key.ptr[name.len] == '.'))
             return true;
@@ -76,7 +76,7 @@ static wb_status open_blob(wb_model *model, wb__context *context, wb__ollama *ol
                          bytes < layer->bytes ? "is shorter than the manifest says"
                                               : "is longer than the manifest says");
     if (status == WB_OK && layer->kind == WB__LAYER_TENSOR && layer->name.len > 0 &&
-        !names_a_tensor(&model->logical, layer->name)) {
+        !names_a_tensor(&model->catalog, layer->name)) {
         context->file = ollama->path;
         status = wb__note(context, WB_WARNING, WB__FINDING_OLLAMA_LAYER_NAME,
                           wb__tree_at(&ollama->manifest, layer->node)->at, layer->name,
@@ -124,8 +124,8 @@ static wb_status add_value(wb_model *model, wb__context *context, const wb__olla
                      is_config ? "config" : wb__layer_kind_name(layer->kind));
     if (number > 1)
         (void)snprintf(key + n, sizeof key - (size_t)n, ".%u", number);
-    return wb__model_add_string(&model->logical, context, wb__str_from(key, SIZE_MAX), value,
-                                &repeated);
+    return wb__catalog_add_string(&model->catalog, context, wb__str_from(key, SIZE_MAX), value,
+                                  &repeated);
 }
 
 static wb_status add_text(wb_model *model, wb__context *context, wb__ollama *ollama,
@@ -209,13 +209,14 @@ static wb_status read_config(wb_model *model, wb__context *context, wb__ollama *
     if (layer == NULL)
         return WB_OK;
     char *path = wb__ollama_blob(ollama, layer);
-    return path == NULL ? wb__fail_memory(context) : wb__beside_read(&model->beside, context, path);
+    return path == NULL ? wb__fail_memory(context)
+                        : wb__config_json_read(&model->config_json, context, path);
 }
 
 /* The paths of the files that would lie beside the weights in a folder. */
 static wb_status keep_names(wb_model *model, wb__context *context, wb__ollama *ollama)
 {
-    wb__arena *arena = &model->logical.arena;
+    wb__arena *arena = &model->catalog.arena;
     wb__named_file *files = wb__arena_alloc(arena, (ollama->count + 1) * sizeof *files);
     size_t count = 0;
     if (files == NULL)
@@ -241,10 +242,10 @@ static wb_status keep_names(wb_model *model, wb__context *context, wb__ollama *o
 static wb_status open_manifest(wb_model *model, wb__context *context, wb__ollama *ollama)
 {
     wb__file_hints hints = {.allocator = &context->allocator};
-    model->logical.take_string = take_packing;
-    model->logical.take_ctx = &hints;
+    model->catalog.take_string = take_packing;
+    model->catalog.take_ctx = &hints;
     wb_status status = open_blobs(model, context, ollama);
-    model->logical.take_string = NULL;
+    model->catalog.take_string = NULL;
     if (status == WB_OK && hints.out_of_memory)
         status = wb__fail_memory(context);
     if (status == WB_OK)

@@ -187,12 +187,12 @@ int wb_owns_address(const wb_model *model, const void *address)
 
 const char *wb_format(const wb_model *model)
 {
-    return model->logical.file_count == 0 ? "" : model->logical.files[0].format;
+    return model->catalog.file_count == 0 ? "" : model->catalog.files[0].format;
 }
 
 uint64_t wb_file_count(const wb_model *model)
 {
-    return model->logical.file_count;
+    return model->catalog.file_count;
 }
 
 wb_status wb_file_at(const wb_model *model, uint64_t index, wb_file *out, wb_error *error)
@@ -205,10 +205,10 @@ wb_status wb_file_at(const wb_model *model, uint64_t index, wb_file *out, wb_err
     if (size != sizeof *out)
         return wb__fail(&context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET,
                         WB__STR(""), "wb_file.size is not sizeof(wb_file)");
-    if (index >= model->logical.file_count)
+    if (index >= model->catalog.file_count)
         return wb__fail(&context, WB_ERROR_NOT_FOUND, WB__FINDING_NOT_FOUND, WB_NO_OFFSET,
                         WB__STR(""), "there is no file number %llu", (unsigned long long)index);
-    const wb__model_file *file = &model->logical.files[index];
+    const wb__catalog_file *file = &model->catalog.files[index];
     out->path = file->path;
     out->format = file->format;
     out->bytes = file->bytes;

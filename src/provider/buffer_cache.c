@@ -112,7 +112,7 @@ void wb__provider_trim(wb_provider *provider)
     for (size_t i = 0; i < provider->entries.count; i++)
         (void)evict(provider, entry_at(provider, i));
     (void)pthread_mutex_unlock(&provider->lock);
-    wb__rooms_trim(&provider->rooms);
+    wb__staging_trim(&provider->rooms);
 }
 
 /* ---- loading ---- */

@@ -3,7 +3,7 @@
 #include "dtype/dtype_block.h"
 
 /* Of stored bytes: what reading passes through unbuffered. */
-#define CHUNK_BYTES WB__STRAIGHT_BYTES
+#define CHUNK_BYTES WB__DIRECT_BYTES
 #define READY_BYTES (2 * CHUNK_BYTES) /* a chunk grows where BF16 becomes F32, twofold */
 
 /* Values decoded at once: AWQ and GPTQ, stored transposed, are read whole each time. */
@@ -15,7 +15,7 @@ typedef struct filler {
     const wb_device *device;
     void *handle;
     uint8_t *mapped; /* NULL: through upload */
-    wb__straight straight;
+    wb__direct_pieces straight;
     uint8_t *ready[2]; /* as they go up, by turns */
     bool staged[2];    /* that is the device's memory */
     void *event[2];
@@ -72,9 +72,9 @@ static wb_status read_chunk(filler *f, const wb__run *run, uint64_t first, uint6
                             size_t bytes, uint8_t **chunk)
 {
     *chunk = NULL;
-    if (wb__straight_turn(&f->straight, f->model, run)) {
+    if (wb__direct_pieces_turn(&f->straight, f->model, run)) {
         uint64_t at = wb__dtype_bytes(wb__dtype_get(run->from), first);
-        wb_status status = wb__straight_read(&f->straight, at, dst, bytes, chunk);
+        wb_status status = wb__direct_pieces_read(&f->straight, at, dst, bytes, chunk);
         if (status != WB_OK || *chunk != NULL)
             return status;
     }
@@ -99,7 +99,7 @@ static wb_status fill_chunk(filler *f, const wb__run *run, uint64_t first, uint6
     uint64_t at = run->dst + wb__dtype_bytes(wb__dtype_get(run->to), first);
     uint8_t *dst = f->mapped != NULL ? f->mapped + at : f->ready[f->turn];
     bool converts = run->from != run->to;
-    uint8_t *room = converts ? wb__straight_room(&f->straight) : dst;
+    uint8_t *room = converts ? wb__direct_pieces_room(&f->straight) : dst;
     uint8_t *chunk = NULL;
     wb_status status = f->mapped != NULL ? WB_OK : wait_for(f, f->turn);
     if (status == WB_OK && room == NULL)
@@ -133,7 +133,7 @@ static wb_status fill_windows(filler *f, const wb__run *run)
     for (uint64_t done = 0; done < run->elements && status == WB_OK;) {
         uint8_t *dst = f->mapped + run->dst + wb__dtype_bytes(to, done), *bytes;
         size_t n;
-        status = wb__straight_next(&f->straight, &bytes, &n);
+        status = wb__direct_pieces_next(&f->straight, &bytes, &n);
         uint64_t elements = wb__dtype_elements(from, n);
         if (status == WB_OK && converts)
             convert(f, run, bytes, elements, dst);
@@ -209,8 +209,9 @@ static wb_status fill_run(filler *f, const wb__run *run)
     if (run->part == WB__NO_PART)
         return fill_zeros(f, run->dst, run->bytes);
     uint64_t step = wb__dtype_bytes(wb__dtype_get(run->from), chunk_elements(run));
-    if (f->mapped != NULL && wb__straight_turn(&f->straight, f->model, run) &&
-        wb__straight_begin(&f->straight, step, run->from == run->to ? f->mapped + run->dst : NULL))
+    if (f->mapped != NULL && wb__direct_pieces_turn(&f->straight, f->model, run) &&
+        wb__direct_pieces_begin(&f->straight, step,
+                                run->from == run->to ? f->mapped + run->dst : NULL))
         return fill_windows(f, run);
     if (f->mapped != NULL && run->from == run->to)
         return read_elements(f, run, 0, run->elements, f->mapped + run->dst, run->bytes);
@@ -222,7 +223,7 @@ static wb_status scatter(filler *f, const wb__run *run, uint64_t first, uint64_t
 {
     uint64_t elements = run->elements / run->rows;
     size_t bytes = (size_t)(run->bytes / run->rows);
-    uint8_t *room = wb__straight_room(&f->straight);
+    uint8_t *room = wb__direct_pieces_room(&f->straight);
     if (room == NULL)
         return wb__fail_memory(f->context);
     wb_status status = WB_OK;
@@ -324,9 +325,9 @@ wb_status wb__fill(wb__context *context, const wb_model *model, const wb__files 
         return wb__fail_device(context, WB_ERROR_UNSUPPORTED, "map", layout->bytes);
     if (f.mapped == NULL)
         enough = make_ready(&f, 0) && make_ready(&f, 1);
-    wb__straight_open(&f.straight, context, files);
+    wb__direct_pieces_open(&f.straight, context, files);
     wb_status status = enough ? fill_all(&f, layout) : wb__fail_memory(context);
-    wb__straight_close(&f.straight);
+    wb__direct_pieces_close(&f.straight);
     for (unsigned turn = 0; turn < 2; turn++)
         free_ready(&f, turn);
     return status;

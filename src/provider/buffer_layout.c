@@ -27,7 +27,7 @@ typedef struct maker {
     const wb_model *model;
     const wb__operands *operands;
     const wb__rank *rank;
-    const wb__becomes *becomes;
+    const wb__target_type *becomes;
     wb__cut lead;    /* indices of dimension 0, of tensors of more than two */
     uint64_t pieces; /* that are joined: cuts of all operands */
     bool pads;       /* some of them with zeros */
@@ -64,7 +64,7 @@ static bool is_common_float(int32_t dtype)
     return dtype == WB_DTYPE_F32 || dtype == WB_DTYPE_F16 || dtype == WB_DTYPE_BF16;
 }
 
-int32_t wb__becomes_dtype(const wb__becomes *becomes, const wb__operand *operand)
+int32_t wb__target_dtype(const wb__target_type *becomes, const wb__operand *operand)
 {
     if (is_plain(operand) && becomes->plain >= 0 && is_common_float(operand->encoding.dtype))
         return becomes->plain;
@@ -75,7 +75,7 @@ static int32_t dtype_of_section(const maker *m, const wb__operand *operand, wb__
                                 int32_t stored)
 {
     if (is_plain(operand))
-        return wb__becomes_dtype(m->becomes, operand);
+        return wb__target_dtype(m->becomes, operand);
     if (is_affine(operand) && m->becomes->converts_scales && part != WB__PART_VALUES &&
         is_common_float(stored))
         return WB_DTYPE_F16;
@@ -85,16 +85,16 @@ static int32_t dtype_of_section(const maker *m, const wb__operand *operand, wb__
 /* ---- runs ---- */
 
 /* An index of the logical axis as one of the part's own, which is shorter by the packing. */
-static bool scale_index(uint64_t index, uint64_t logical, uint64_t own, bool up, uint64_t *scaled)
+static bool scale_index(uint64_t index, uint64_t catalog, uint64_t own, bool up, uint64_t *scaled)
 {
     uint64_t product;
-    if (index == logical) {
+    if (index == catalog) {
         *scaled = own;
         return true;
     }
     if (!wb__mul(index, own, &product))
         return false;
-    *scaled = product / logical + (up && product % logical != 0);
+    *scaled = product / catalog + (up && product % catalog != 0);
     return true;
 }
 
@@ -102,7 +102,7 @@ static bool scale_index(uint64_t index, uint64_t logical, uint64_t own, bool up,
 static bool cut_of_part(const wb__operand *operand, const wb_tensor *part, wb__part role,
                         uint32_t axis, wb__cut cut, uint32_t *own_axis, wb__cut *own)
 {
-    uint64_t logical = operand->tensor.shape[axis];
+    uint64_t catalog = operand->tensor.shape[axis];
     uint32_t within = operand->members != 0 ? axis - 1 : axis;
     uint64_t end = cut.start + cut.count;
     if (wb__is_transposed(operand))
@@ -117,8 +117,8 @@ static bool cut_of_part(const wb__operand *operand, const wb_tensor *part, wb__p
         own->count = end / block + (end % block != 0) - own->start;
         return true;
     }
-    if (!scale_index(cut.start, logical, length, false, &own->start) ||
-        !scale_index(end, logical, length, true, &own->count))
+    if (!scale_index(cut.start, catalog, length, false, &own->start) ||
+        !scale_index(end, catalog, length, true, &own->count))
         return false;
     own->count -= own->start;
     return true;
@@ -256,7 +256,7 @@ static wb_status add_part(maker *m, const wb__operand *operand, wb__part role, u
 
 /* Rows of zeros behind what a part of an operand got last. */
 static wb_status add_padding(maker *m, const wb__operand *operand, wb__part role,
-                             const wb__share *share)
+                             const wb__axis_split *share)
 {
     wb__layout *layout = m->layout;
     bool by_rows = m->rank->of == 0 || m->rank->axis == m->joint;
@@ -335,7 +335,7 @@ static wb_status add_joined(maker *m, wb__part role, wb__cut lead)
                     role <= WB__PART_BIASES;
     for (size_t i = 0; i < m->operands->count; i++) {
         const wb__operand *operand = &m->operands->list[i];
-        const wb__share *share = &m->layout->shares[i];
+        const wb__axis_split *share = &m->layout->shares[i];
         uint32_t axis = m->rank->of == 0 ? m->joint : m->rank->axis;
         bool by_lead = wb__is_stack(operand) && axis == 0;
         for (uint32_t c = 0; c < share->count; c++) {
@@ -397,7 +397,7 @@ static wb_status add_section(maker *m, wb__part role)
 static wb_status check_types(const maker *m, const wb__operand *first, const wb__operand *other)
 {
     const wb_encoding *a = &first->encoding, *b = &other->encoding;
-    int32_t x = wb__becomes_dtype(m->becomes, first), y = wb__becomes_dtype(m->becomes, other);
+    int32_t x = wb__target_dtype(m->becomes, first), y = wb__target_dtype(m->becomes, other);
     if (strcmp(a->type, b->type) != 0 || x != y)
         return REFUSE(m, other, "it is %s (%ld), what it should be joined with %s (%ld)", b->type,
                       (long)y, a->type, (long)x);
@@ -429,8 +429,8 @@ static wb_status check_shapes(const maker *m, const wb__operand *first, const wb
 }
 
 /* Of tensors of two dimensions or less, and of matrices in a stack. */
-static wb_status check_joint(const maker *m, const wb__operand *operand, const wb__share *share,
-                             bool is_last)
+static wb_status check_joint(const maker *m, const wb__operand *operand,
+                             const wb__axis_split *share, bool is_last)
 {
     if (m->pieces == 1)
         return WB_OK;
@@ -484,9 +484,9 @@ static wb_status make_shares(maker *m)
         return wb__fail_memory(m->context);
     for (size_t i = 0; i < n; i++) {
         const wb__operand *operand = &m->operands->list[i];
-        wb__share *share = &layout->shares[i];
-        wb_status status = wb__share_make(m->context, m->model, operand, m->rank,
-                                          m->becomes->vocab_multiple, share);
+        wb__axis_split *share = &layout->shares[i];
+        wb_status status = wb__axis_split_make(m->context, m->model, operand, m->rank,
+                                               m->becomes->vocab_multiple, share);
         if (status != WB_OK)
             return status;
         m->pieces += share->count;
@@ -495,7 +495,7 @@ static wb_status make_shares(maker *m)
     return WB_OK;
 }
 
-static uint64_t sum_of(const wb__share *share)
+static uint64_t sum_of(const wb__axis_split *share)
 {
     uint64_t sum = 0;
     for (uint32_t c = 0; c < share->count; c++)
@@ -522,7 +522,7 @@ static wb_status make_shape(maker *m)
     uint64_t rows = 0;
     uint32_t part = 0;
     for (size_t i = 0; i < m->operands->count; i++) {
-        const wb__share *share = &layout->shares[i];
+        const wb__axis_split *share = &layout->shares[i];
         const wb_tensor *of = &m->operands->list[i].tensor;
         for (uint32_t c = 0; c < (by_joint ? share->count : 1); c++) {
             uint64_t its = by_joint ? share->cuts[c].count : of->rank > 0 ? of->shape[m->joint] : 1;
@@ -564,7 +564,7 @@ static wb_status make(maker *m)
     m->lead = (wb__cut){0, first->tensor.rank == 0 ? 1 : first->tensor.shape[0]};
     if (wb__is_stack(first) && m->rank->of != 0 && m->rank->axis == 0)
         m->lead = m->layout->shares[0].cuts[0];
-    m->layout->dtype = wb__becomes_dtype(m->becomes, first);
+    m->layout->dtype = wb__target_dtype(m->becomes, first);
     status = wb__operand_parts(m->context, m->model, first, 0, parts);
     for (int role = 0; role < WB__PARTS && status == WB_OK; role++) {
         if (parts[role] != WB__NO_PART)
@@ -577,7 +577,7 @@ static wb_status make(maker *m)
 
 wb_status wb__layout_make(wb__layout *layout, wb__context *context, const wb_model *model,
                           const wb__operands *operands, const wb__rank *rank,
-                          const wb__becomes *becomes)
+                          const wb__target_type *becomes)
 {
     memset(layout, 0, sizeof *layout);
     layout->arena.allocator = &context->allocator;

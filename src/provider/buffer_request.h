@@ -85,7 +85,7 @@ typedef struct wb__cut {
 
 #define WB__CUTS_MAX 3 /* q, k and v in one */
 
-typedef struct wb__share {
+typedef struct wb__axis_split {
     wb__cut cuts[WB__CUTS_MAX];
     uint32_t count;
     uint64_t padding; /* rows of zeros behind the last */
@@ -93,7 +93,7 @@ typedef struct wb__share {
     uint64_t unit;
     bool uneven;
     bool alone; /* what belongs to it cannot be cut for so many ranks */
-} wb__share;
+} wb__axis_split;
 
 /* Which part of an axis the wanted rank gets. UNSUPPORTED where it cannot be shared out so. */
 typedef struct wb__rank {
@@ -101,18 +101,19 @@ typedef struct wb__rank {
 } wb__rank;
 
 /* The rows of a vocabulary become a multiple of `vocab_multiple`, and for all ranks as many; 0: they do not. */
-wb_status wb__share_make(wb__context *context, const wb_model *model, const wb__operand *operand,
-                         const wb__rank *rank, uint32_t vocab_multiple, wb__share *share);
+wb_status wb__axis_split_make(wb__context *context, const wb_model *model,
+                              const wb__operand *operand, const wb__rank *rank,
+                              uint32_t vocab_multiple, wb__axis_split *share);
 
 /* ---- layout.c ---- */
 
 /* What becomes of values: wb_policy without what is the cache's. */
-typedef struct wb__becomes {
+typedef struct wb__target_type {
     int32_t plain;        /* the dtype of plain F32, F16 and BF16; -1: stays */
     bool converts_scales; /* of affine, to F16 */
     bool decodes;         /* what is not plain, to plain F32, which `plain` is for, too */
     uint32_t vocab_multiple;
-} wb__becomes;
+} wb__target_type;
 
 /* A piece of a stored tensor, and where it goes. */
 typedef struct wb__run {
@@ -145,19 +146,19 @@ typedef struct wb__layout {
     uint64_t *shape;
     uint32_t parts;
     uint64_t *part_rows;
-    wb__list runs;     /* of wb__run, in the order of the buffer */
-    uint64_t ranges;   /* of a plan: one for each run, of woven ones one for each row of each */
-    wb__share *shares; /* one for each operand */
-    int32_t dtype;     /* wb_buffer.dtype */
+    wb__list runs;   /* of wb__run, in the order of the buffer */
+    uint64_t ranges; /* of a plan: one for each run, of woven ones one for each row of each */
+    wb__axis_split *shares; /* one for each operand */
+    int32_t dtype;          /* wb_buffer.dtype */
 } wb__layout;
 
 /* Release with wb__layout_free, also after a failure. */
 wb_status wb__layout_make(wb__layout *layout, wb__context *context, const wb_model *model,
                           const wb__operands *operands, const wb__rank *rank,
-                          const wb__becomes *becomes);
+                          const wb__target_type *becomes);
 void wb__layout_free(wb__layout *layout);
 
 /* The effective dtype of an operand under a policy. */
-int32_t wb__becomes_dtype(const wb__becomes *becomes, const wb__operand *operand);
+int32_t wb__target_dtype(const wb__target_type *becomes, const wb__operand *operand);
 
 #endif

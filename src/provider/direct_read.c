@@ -5,15 +5,15 @@
 /* Shorter pieces are not worth a request of their own: 40 µs, in which the page cache copies 400 KiB. */
 #define LEAST_BYTES ((uint64_t)1 << 20)
 
-void wb__straight_open(wb__straight *s, wb__context *context, const wb__files *files)
+void wb__direct_pieces_open(wb__direct_pieces *s, wb__context *context, const wb__files *files)
 {
-    *s = (wb__straight){.files = files, .context = context, .direct = {-1}};
+    *s = (wb__direct_pieces){.files = files, .context = context, .direct = {-1}};
     atomic_fetch_add(&files->rooms->fillers, 1);
 }
 
 /* ---- what is under way ---- */
 
-static void take_some(wb__straight *s)
+static void take_some(wb__direct_pieces *s)
 {
     wb__ring_done done[WB__SLOTS];
     size_t n = wb__ring_take(s->room->ring, done, WB__SLOTS);
@@ -24,7 +24,7 @@ static void take_some(wb__straight *s)
 }
 
 /* Leaves what is in hand. */
-static void drop_windows(wb__straight *s)
+static void drop_windows(wb__direct_pieces *s)
 {
     for (unsigned i = 0; i < WB__SLOTS; i++) {
         while (s->windows[i].is_reading)
@@ -34,30 +34,30 @@ static void drop_windows(wb__straight *s)
     s->given = false;
 }
 
-static void leave_file(wb__straight *s)
+static void leave_file(wb__direct_pieces *s)
 {
     drop_windows(s);
     wb__direct_close(&s->direct);
     s->source = NULL;
 }
 
-void wb__straight_close(wb__straight *s)
+void wb__direct_pieces_close(wb__direct_pieces *s)
 {
     leave_file(s);
-    wb__rooms_give(s->files->rooms, s->room);
+    wb__staging_give(s->files->rooms, s->room);
     atomic_fetch_sub(&s->files->rooms->fillers, 1);
 }
 
-uint8_t *wb__straight_room(wb__straight *s)
+uint8_t *wb__direct_pieces_room(wb__direct_pieces *s)
 {
     if (s->room == NULL)
-        s->room = wb__rooms_take(s->files->rooms);
-    return s->room == NULL ? NULL : wb__room_slot(s->room, 0);
+        s->room = wb__staging_take(s->files->rooms);
+    return s->room == NULL ? NULL : wb__staging_slot(s->room, 0);
 }
 
 /* ---- runs ---- */
 
-static void turn_to_file(wb__straight *s, const wb__source *source)
+static void turn_to_file(wb__direct_pieces *s, const wb__source *source)
 {
     if (s->source == source)
         return;
@@ -77,7 +77,7 @@ static bool is_wanted(const wb__files *files)
            (files->io == WB_IO_AUTO && atomic_load(&files->rooms->fillers) > 1);
 }
 
-bool wb__straight_turn(wb__straight *s, const wb_model *model, const wb__run *run)
+bool wb__direct_pieces_turn(wb__direct_pieces *s, const wb_model *model, const wb__run *run)
 {
     wb_error ignored;
     wb_tensor part = {.size = sizeof part};
@@ -92,7 +92,7 @@ bool wb__straight_turn(wb__straight *s, const wb_model *model, const wb__run *ru
 }
 
 /* Where byte `at` of the run lies, and how many follow it there. */
-static uint64_t place_of(const wb__straight *s, uint64_t at, uint64_t *follow)
+static uint64_t place_of(const wb__direct_pieces *s, uint64_t at, uint64_t *follow)
 {
     const wb_plan_range *range = &s->run->range;
     uint64_t within = at % range->bytes;
@@ -100,13 +100,13 @@ static uint64_t place_of(const wb__straight *s, uint64_t at, uint64_t *follow)
     return range->offset + at / range->bytes * range->stride + within;
 }
 
-static bool goes_past(const wb__straight *s, uint64_t offset, size_t n)
+static bool goes_past(const wb__direct_pieces *s, uint64_t offset, size_t n)
 {
     return s->files->io == WB_IO_DIRECT || wb__source_is_cold(s->source, offset, n);
 }
 
 /* Errors name the file. */
-static wb__context context_of(const wb__straight *s)
+static wb__context context_of(const wb__direct_pieces *s)
 {
     wb__context context = *s->context;
     context.file = wb__source_label(s->source);
@@ -115,13 +115,13 @@ static wb__context context_of(const wb__straight *s)
 
 /* ---- windows ---- */
 
-bool wb__straight_begin(wb__straight *s, uint64_t step, uint8_t *dst)
+bool wb__direct_pieces_begin(wb__direct_pieces *s, uint64_t step, uint8_t *dst)
 {
-    if (wb__straight_room(s) == NULL)
+    if (wb__direct_pieces_room(s) == NULL)
         return false;
     drop_windows(s);
     s->next = 0;
-    s->step = step < WB__STRAIGHT_BYTES ? step : WB__STRAIGHT_BYTES;
+    s->step = step < WB__DIRECT_BYTES ? step : WB__DIRECT_BYTES;
     s->dst = dst;
     return true;
 }
@@ -137,7 +137,7 @@ static size_t before(const wb__window_of_run *window)
     return (size_t)(window->offset % WB__DIRECT_ALIGNMENT);
 }
 
-static wb__window_of_run make_window(const wb__straight *s, uint64_t at, uint8_t *slot)
+static wb__window_of_run make_window(const wb__direct_pieces *s, uint64_t at, uint8_t *slot)
 {
     uint64_t follow;
     wb__window_of_run window = {.offset = place_of(s, at, &follow), .result = -1};
@@ -154,23 +154,23 @@ static wb__window_of_run make_window(const wb__straight *s, uint64_t at, uint8_t
 }
 
 /* Has the ring read a window, in whole pages. */
-static bool begin_reading(wb__straight *s, const wb__window_of_run *window, unsigned slot)
+static bool begin_reading(wb__direct_pieces *s, const wb__window_of_run *window, unsigned slot)
 {
     size_t n = before(window) + window->n;
-    wb__ring *ring = s->end <= s->step ? NULL : wb__room_ring(s->files->rooms, s->room);
+    wb__ring *ring = s->end <= s->step ? NULL : wb__staging_ring(s->files->rooms, s->room);
     return ring != NULL &&
            wb__ring_begin(ring, &s->direct, window->offset - before(window),
                           window->bytes - before(window), n + (0 - n) % WB__DIRECT_ALIGNMENT, slot);
 }
 
 /* As many windows as there are slots, as long as the ring reads them; else one. */
-static void look_ahead(wb__straight *s)
+static void look_ahead(wb__direct_pieces *s)
 {
     bool ahead = true;
     while (s->next < s->end && s->count < WB__SLOTS && (s->count == 0 || ahead)) {
         unsigned slot = (s->first + s->count) % WB__SLOTS;
         wb__window_of_run *window = &s->windows[slot];
-        *window = make_window(s, s->next, wb__room_slot(s->room, slot));
+        *window = make_window(s, s->next, wb__staging_slot(s->room, slot));
         ahead = window->past && begin_reading(s, window, slot);
         window->is_reading = ahead;
         s->next += window->n;
@@ -179,7 +179,7 @@ static void look_ahead(wb__straight *s)
 }
 
 /* What a ring could not read is read once more, so that errors are told in one place. */
-static wb_status read_window(wb__straight *s, wb__window_of_run *window)
+static wb_status read_window(wb__direct_pieces *s, wb__window_of_run *window)
 {
     wb__context context = context_of(s);
     size_t n = before(window) + window->n;
@@ -193,7 +193,7 @@ static wb_status read_window(wb__straight *s, wb__window_of_run *window)
                            window->bytes - before(window), n);
 }
 
-wb_status wb__straight_next(wb__straight *s, uint8_t **bytes, size_t *n)
+wb_status wb__direct_pieces_next(wb__direct_pieces *s, uint8_t **bytes, size_t *n)
 {
     if (s->given) {
         s->first = (s->first + 1) % WB__SLOTS;
@@ -206,8 +206,8 @@ wb_status wb__straight_next(wb__straight *s, uint8_t **bytes, size_t *n)
     return read_window(s, &s->windows[s->first]);
 }
 
-wb_status wb__straight_read(const wb__straight *s, uint64_t at, uint8_t *room, size_t n,
-                            uint8_t **bytes)
+wb_status wb__direct_pieces_read(const wb__direct_pieces *s, uint64_t at, uint8_t *room, size_t n,
+                                 uint8_t **bytes)
 {
     wb__context context = context_of(s);
     uint64_t follow;

@@ -91,7 +91,7 @@ wb_status wb__provider_make(wb__context *context, const wb_model *model, const w
         (void)pthread_mutex_destroy(&provider->lock);
         locks = false;
     }
-    if (locks && !wb__rooms_init(&provider->rooms, &provider->allocator)) {
+    if (locks && !wb__staging_init(&provider->rooms, &provider->allocator)) {
         (void)pthread_cond_destroy(&provider->loaded);
         (void)pthread_mutex_destroy(&provider->lock);
         locks = false;
@@ -119,7 +119,7 @@ void wb__provider_free(wb_provider *provider)
     wb__provider_free_buffers(provider);
     if (provider->own.close != NULL)
         provider->own.close(provider->own.ctx);
-    wb__rooms_free(&provider->rooms);
+    wb__staging_free(&provider->rooms);
     wb__names_table_free(&provider->names);
     wb__list_free(&provider->entries);
     wb__arena_free(&provider->arena);

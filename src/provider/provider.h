@@ -49,10 +49,10 @@ struct wb_provider {
     wb_executor executor;
     const wb_model *model;
     wb__files files; /* its */
-    wb__rooms rooms;
+    wb__staging rooms;
     wb_device device;
     wb_device own; /* made for want of another, closed with the provider */
-    wb__becomes becomes;
+    wb__target_type becomes;
     uint64_t budget;
     uint8_t model_key[WB__MODEL_KEY_BYTES]; /* of files and policy, for wb_device.claim */
     wb__table_of_names names;

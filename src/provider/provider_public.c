@@ -1,5 +1,5 @@
-#include "provider/provider.h"
 #include "open/open.h"
+#include "provider/provider.h"
 
 /* ---- making ---- */
 
@@ -219,7 +219,7 @@ int32_t wb_provider_dtype(const wb_provider *provider, const char *name, size_t 
     int32_t dtype = -1;
     if (wb__operands_add(&operands, &context, provider->model, wb__str_from(name, name_len),
                          false) == WB_OK)
-        dtype = wb__becomes_dtype(&provider->becomes, &operands.list[0]);
+        dtype = wb__target_dtype(&provider->becomes, &operands.list[0]);
     wb__operands_free(&operands);
     return dtype;
 }

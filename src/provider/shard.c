@@ -223,7 +223,7 @@ static wb__cut even_cut(uint64_t n, uint64_t unit, uint64_t rank, uint64_t of)
 }
 
 static wb_status cut_units(wb__context *context, const wb__operand *operand, const wb__rank *rank,
-                           uint64_t n, wb__share *share, wb__cut *cut)
+                           uint64_t n, wb__axis_split *share, wb__cut *cut)
 {
     uint64_t unit = share->unit;
     uint64_t units = units_of(n, unit);
@@ -240,7 +240,7 @@ static wb_status cut_units(wb__context *context, const wb__operand *operand, con
 
 static wb_status share_feed_forward(wb__context *context, const wb_model *model,
                                     const wb__operand *operand, const wb__rank *rank,
-                                    const place *at, wb__share *share)
+                                    const place *at, wb__axis_split *share)
 {
     uint64_t n = operand->tensor.shape[rank->axis];
     uint64_t own = share->unit;
@@ -368,7 +368,7 @@ static head_cuts cut_heads(const wb__rank *rank, const heads *h, uint64_t q_unit
 }
 
 static wb_status share_heads(wb__context *context, const wb__operand *operand, const wb__rank *rank,
-                             const place *at, const heads *h, wb__share *share)
+                             const place *at, const heads *h, wb__axis_split *share)
 {
     uint64_t q_rows = h->q * h->dim, kv_rows = h->kv * h->dim, own = share->unit;
     bool wants_q = at->kind != LEAF_KV, wants_kv = at->kind == LEAF_KV || at->kind == LEAF_QKV;
@@ -453,7 +453,7 @@ static wb_status unit_of_vocabulary(wb__context *context, const wb_model *model,
 /* All ranks get as many rows, of which the last ones may be zeros. */
 static wb_status share_vocabulary(wb__context *context, const wb_model *model,
                                   const wb__operand *operand, const wb__rank *rank,
-                                  uint32_t multiple, wb__share *share)
+                                  uint32_t multiple, wb__axis_split *share)
 {
     uint64_t n = operand->tensor.shape[0], all, unit;
     uint32_t of = rank->of == 0 ? 1 : rank->of;
@@ -474,7 +474,7 @@ static wb_status share_vocabulary(wb__context *context, const wb_model *model,
 /* ---- all of it ---- */
 
 static wb_status share_out(wb__context *context, const wb_model *model, const wb__operand *operand,
-                           const wb__rank *rank, wb__share *share)
+                           const wb__rank *rank, wb__axis_split *share)
 {
     heads h;
     bool known = false;
@@ -509,12 +509,13 @@ static wb_status share_out(wb__context *context, const wb_model *model, const wb
     return cut_units(context, operand, rank, n, share, &share->cuts[0]);
 }
 
-wb_status wb__share_make(wb__context *context, const wb_model *model, const wb__operand *operand,
-                         const wb__rank *rank, uint32_t vocab_multiple, wb__share *share)
+wb_status wb__axis_split_make(wb__context *context, const wb_model *model,
+                              const wb__operand *operand, const wb__rank *rank,
+                              uint32_t vocab_multiple, wb__axis_split *share)
 {
     uint32_t joint = wb__joint_of(operand);
     bool pads = vocab_multiple != 0 && is_vocabulary(operand);
-    *share = (wb__share){.count = 1, .replicated = 1, .unit = 1};
+    *share = (wb__axis_split){.count = 1, .replicated = 1, .unit = 1};
     wb_status status = rank->of == 0 ? WB_OK : check_rank(context, operand, rank);
     if (status != WB_OK)
         return status;
@@ -522,7 +523,7 @@ wb_status wb__share_make(wb__context *context, const wb_model *model, const wb__
         return share_vocabulary(context, model, operand, rank, vocab_multiple, share);
     if (pads) { /* cut along the other axis, of all its rows */
         static const wb__rank whole = {0, 0, 0};
-        wb__share rows = *share;
+        wb__axis_split rows = *share;
         status = share_vocabulary(context, model, operand, &whole, vocab_multiple, &rows);
         share->padding = rows.padding;
     }

@@ -3,7 +3,7 @@
 wb_status wb__slice_plan(wb__context *context, const wb_model *model, wb__str name,
                          const wb__rank *rank, wb_plan **out)
 {
-    static const wb__becomes as_stored = {.plain = -1};
+    static const wb__target_type as_stored = {.plain = -1};
     *out = NULL;
     wb_plan *plan = wb__alloc(&context->allocator, sizeof *plan);
     if (plan == NULL)

@@ -1,5 +1,5 @@
-#include "provider/slice_plan.h"
 #include "open/open.h"
+#include "provider/slice_plan.h"
 
 wb_status wb_slice_plan(const wb_model *model, const char *name, size_t name_len, uint32_t axis,
                         uint32_t rank, uint32_t of, wb_plan **plan, wb_error *error)
@@ -26,7 +26,7 @@ wb_status wb_plan_describe(const wb_plan *plan, wb_plan_info *info)
     info->size = size;
     if (size != sizeof *info)
         return WB_ERROR_ARGUMENT;
-    const wb__share *share = &plan->layout.shares[0];
+    const wb__axis_split *share = &plan->layout.shares[0];
     info->axis = plan->rank.axis;
     info->rank = plan->rank.rank;
     info->of = plan->rank.of;
@@ -53,7 +53,7 @@ wb_status wb_plan_cut_at(const wb_plan *plan, uint64_t index, wb_plan_cut *cut)
     if (size != sizeof *cut)
         return WB_ERROR_ARGUMENT;
     for (size_t i = 0; i < plan->operands.count; i++) {
-        const wb__share *share = &plan->layout.shares[i];
+        const wb__axis_split *share = &plan->layout.shares[i];
         if (index < share->count) {
             cut->tensor = (uint32_t)i;
             cut->start = share->cuts[index].start;

@@ -14,34 +14,34 @@
 #define WB__SLOTS 4u
 #define WB__SLOT_BYTES ((size_t)2 << 20) /* a huge page; disks are fast from here on */
 
-typedef struct wb__room {
-    struct wb__room *next; /* of those that nobody has */
-    uint8_t *memory;       /* WB__SLOTS of WB__SLOT_BYTES, of which few are touched */
-    wb__ring *ring;        /* NULL: none yet, or none to be had */
+typedef struct wb__staging_buffer {
+    struct wb__staging_buffer *next; /* of those that nobody has */
+    uint8_t *memory;                 /* WB__SLOTS of WB__SLOT_BYTES, of which few are touched */
+    wb__ring *ring;                  /* NULL: none yet, or none to be had */
     bool ring_tried;
-} wb__room;
+} wb__staging_buffer;
 
-typedef struct wb__rooms {
+typedef struct wb__staging {
     wb_allocator allocator;
     pthread_mutex_t lock;
-    wb__room *free;         /* whoever takes the last makes another */
-    _Atomic size_t fillers; /* threads that fill buffers, with a room or without */
-} wb__rooms;
+    wb__staging_buffer *free; /* whoever takes the last makes another */
+    _Atomic size_t fillers;   /* threads that fill buffers, with a room or without */
+} wb__staging;
 
-bool wb__rooms_init(wb__rooms *rooms, const wb_allocator *allocator);
+bool wb__staging_init(wb__staging *rooms, const wb_allocator *allocator);
 
-/* Release with wb__rooms_give. NULL: memory is out. Thread-safe. */
-wb__room *wb__rooms_take(wb__rooms *rooms);
-void wb__rooms_give(wb__rooms *rooms, wb__room *room); /* NULL is ignored */
+/* Release with wb__staging_give. NULL: memory is out. Thread-safe. */
+wb__staging_buffer *wb__staging_take(wb__staging *rooms);
+void wb__staging_give(wb__staging *rooms, wb__staging_buffer *room); /* NULL is ignored */
 
 /* Frees those that nobody has; and the rest of it, when all have been given back. */
-void wb__rooms_trim(wb__rooms *rooms);
-void wb__rooms_free(wb__rooms *rooms);
+void wb__staging_trim(wb__staging *rooms);
+void wb__staging_free(wb__staging *rooms);
 
 /* The ring of a room, if one is to be had. */
-wb__ring *wb__room_ring(const wb__rooms *rooms, wb__room *room);
+wb__ring *wb__staging_ring(const wb__staging *rooms, wb__staging_buffer *room);
 
-static inline uint8_t *wb__room_slot(const wb__room *room, unsigned i)
+static inline uint8_t *wb__staging_slot(const wb__staging_buffer *room, unsigned i)
 {
     return room->memory + i * WB__SLOT_BYTES;
 }

@@ -1,6 +1,6 @@
-#include "quant/quant.h"
 #include "cpu/cpu.h"
 #include "open/open.h"
+#include "quant/quant.h"
 
 static wb_status fail_argument(wb__context *context, const char *what)
 {

@@ -4,7 +4,7 @@
 
 static int by_name(const void *a, const void *b)
 {
-    const wb__subject *x = a, *y = b;
+    const wb__comparable *x = a, *y = b;
     int order = wb__str_compare(x->name, y->name);
     if (order != 0)
         return order;
@@ -17,18 +17,19 @@ static bool is_later_expert(const wb__name_entry *entry, uint64_t number)
     return entry != NULL && entry->view != WB__NO_ENTRY && entry->first != number;
 }
 
-static wb__subject subject_of(const wb_model *model, const wb__insight *insight, uint64_t number)
+static wb__comparable subject_of(const wb_model *model, const wb__semantics *semantics,
+                                 uint64_t number)
 {
-    const wb__names *names = &insight->names;
+    const wb__names *names = &semantics->names;
     const wb__name_entry *entry = wb__names_of(names, number);
     const wb__packed *packed;
     size_t stored = wb__tensors_stored(&model->tensors, number, &packed);
-    wb__subject subject = {.number = number, .kind = wb__names_kind(names, number)};
+    wb__comparable subject = {.number = number, .kind = wb__names_kind(names, number)};
     if (entry != NULL && entry->experts > 0 && entry->view == WB__NO_ENTRY)
         entry = NULL; /* of an incomplete stack each is there by itself */
     if (entry == NULL) {
         wb__matched matched;
-        subject.name = wb__table_name(&model->logical.table, stored);
+        subject.name = wb__table_name(&model->catalog.table, stored);
         subject.is_spare = wb__rule_match(&names->rules, subject.name, &matched) &&
                            matched.rule->canonical == NULL;
     } else {
@@ -39,8 +40,8 @@ static wb__subject subject_of(const wb_model *model, const wb__insight *insight,
             subject.kind = &subject.view->kind;
             subject.number = model->tensors.count + model->tensors.stored_count + entry->view;
         }
-        subject.order = wb__row_order_of(entry, subject.kind, &insight->config,
-                                         insight->is_family ? insight->family : NULL);
+        subject.order = wb__row_order_of(entry, subject.kind, &semantics->config,
+                                         semantics->is_family ? semantics->family : NULL);
     }
     subject.floats = subject.kind->elements;
     if (subject.kind->dtype->kind == WB__CLASS_COMPLEX) /* the file holds them: no overflow */
@@ -48,38 +49,39 @@ static wb__subject subject_of(const wb_model *model, const wb__insight *insight,
     return subject;
 }
 
-wb_status wb__subjects_make(wb__subjects *subjects, const wb_model *model, wb__context *context)
+wb_status wb__comparables_make(wb__comparables *subjects, const wb_model *model,
+                               wb__context *context)
 {
-    const wb__insight *insight;
-    *subjects = (wb__subjects){.allocator = context->allocator};
-    wb_status status = wb__insight_of(model, context, &insight);
+    const wb__semantics *semantics;
+    *subjects = (wb__comparables){.allocator = context->allocator};
+    wb_status status = wb__semantics_of(model, context, &semantics);
     if (status != WB_OK)
         return status;
     for (uint64_t i = 0; i < model->tensors.count; i++)
-        subjects->capacity += !is_later_expert(wb__names_of(&insight->names, i), i);
+        subjects->capacity += !is_later_expert(wb__names_of(&semantics->names, i), i);
     size_t bytes = subjects->capacity * sizeof *subjects->list;
     subjects->list = wb__alloc(&subjects->allocator, bytes);
     if (subjects->list == NULL)
         return wb__fail_memory(context);
     for (uint64_t i = 0; i < model->tensors.count; i++) {
-        if (!is_later_expert(wb__names_of(&insight->names, i), i))
-            subjects->list[subjects->count++] = subject_of(model, insight, i);
+        if (!is_later_expert(wb__names_of(&semantics->names, i), i))
+            subjects->list[subjects->count++] = subject_of(model, semantics, i);
     }
     qsort(subjects->list, subjects->count, sizeof *subjects->list, by_name);
     return WB_OK;
 }
 
-void wb__subjects_free(wb__subjects *subjects)
+void wb__comparables_free(wb__comparables *subjects)
 {
     wb__free(&subjects->allocator, subjects->list, subjects->capacity * sizeof *subjects->list);
     subjects->list = NULL;
     subjects->count = 0;
 }
 
-const wb__subject *wb__subjects_find(const wb__subjects *subjects, wb__str name)
+const wb__comparable *wb__comparables_find(const wb__comparables *subjects, wb__str name)
 {
     size_t low = 0, high = subjects->count;
-    wb__subject wanted = {.name = name};
+    wb__comparable wanted = {.name = name};
     while (low < high) { /* of several the first */
         size_t middle = low + (high - low) / 2;
         if (by_name(&subjects->list[middle], &wanted) < 0)
@@ -92,12 +94,12 @@ const wb__subject *wb__subjects_find(const wb__subjects *subjects, wb__str name)
                : NULL;
 }
 
-bool wb__subject_is_whole(const wb_model *model, const wb__subject *subject)
+bool wb__comparable_is_whole(const wb_model *model, const wb__comparable *subject)
 {
     const wb__packed *packed;
     uint64_t number = subject->view == NULL ? subject->number : subject->view->parts[0];
     size_t stored = wb__tensors_stored(&model->tensors, number, &packed);
-    const wb__storing *storing = wb__model_storing_of(&model->logical, stored);
+    const wb__storing *storing = wb__catalog_storing_of(&model->catalog, stored);
     return (packed != NULL && packed->scheme >= WB__SCHEME_FP8_BLOCK) ||
            (storing != NULL && (storing->deflated || storing->columns));
 }

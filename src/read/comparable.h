@@ -12,48 +12,49 @@
 #define WB_VALUES_VALUES_H
 
 #include "arch/row_order.h"
-#include "read/decoder.h"
 #include "handle/semantics.h"
-#include "read/raw_bytes.h"
 #include "quant/quant.h"
+#include "read/decoder.h"
+#include "read/raw_bytes.h"
 
-typedef struct wb__subject {
+typedef struct wb__comparable {
     wb__str name;    /* canonical, or as the files have it */
     uint64_t number; /* for wb_tensor_at and its like */
     uint64_t floats; /* values it has as floats */
     const wb__kind *kind;
-    const wb__view *view; /* NULL: it is no experts that are stored one by one */
+    const wb__expert_view *view; /* NULL: it is no experts that are stored one by one */
     wb__row_order order;
     bool is_canonical; /* `name` is */
     bool is_spare;     /* known, and needed by nobody: conversion may leave it out */
-} wb__subject;
+} wb__comparable;
 
-typedef struct wb__subjects {
+typedef struct wb__comparables {
     wb_allocator allocator;
-    wb__subject *list; /* in byte order of their names */
+    wb__comparable *list; /* in byte order of their names */
     size_t count;
     size_t capacity;
-} wb__subjects;
+} wb__comparables;
 
-/* Borrows from the model. Release with wb__subjects_free, also after a failure. */
-wb_status wb__subjects_make(wb__subjects *subjects, const wb_model *model, wb__context *context);
-void wb__subjects_free(wb__subjects *subjects);
+/* Borrows from the model. Release with wb__comparables_free, also after a failure. */
+wb_status wb__comparables_make(wb__comparables *subjects, const wb_model *model,
+                               wb__context *context);
+void wb__comparables_free(wb__comparables *subjects);
 
 /* The subject of that name, or NULL. */
-const wb__subject *wb__subjects_find(const wb__subjects *subjects, wb__str name);
+const wb__comparable *wb__comparables_find(const wb__comparables *subjects, wb__str name);
 
 /*
  * Whether a subject's values are had in one go, since its bytes are read whole or unpacked from front to
  * back: then it is not to be cut among threads.
  */
-bool wb__subject_is_whole(const wb_model *model, const wb__subject *subject);
+bool wb__comparable_is_whole(const wb_model *model, const wb__comparable *subject);
 
 /* ---- reader.c ---- */
 
 typedef struct wb__reader {
     const wb_model *model;
     wb__context *context;
-    const wb__subject *subject;
+    const wb__comparable *subject;
     const wb__packed *packed; /* of the part in hand */
     const wb__kind *kind;     /* of the part in hand, as it is stored */
     const char *file;         /* of the part in hand, for messages */
@@ -63,9 +64,9 @@ typedef struct wb__reader {
     bool decodes;
     wb__decode *widen; /* to floats, faster than wb__dtype_convert; NULL: there is no such thing */
     wb__decoder decoder;
-    wb__stored bytes; /* where there is no decoder */
-    uint8_t *raw;     /* stored bytes, before they are converted */
-    float *window;    /* values of the part, in the order they are stored */
+    wb__raw_bytes bytes; /* where there is no decoder */
+    uint8_t *raw;        /* stored bytes, before they are converted */
+    float *window;       /* values of the part, in the order they are stored */
     size_t window_capacity;
     uint64_t window_at;
     size_t window_count;
@@ -76,7 +77,7 @@ typedef struct wb__reader {
  * may be opened again and again. Release with wb__reader_close, also after a failure.
  */
 wb_status wb__reader_open(wb__reader *reader, const wb_model *model, wb__context *context,
-                          const wb__subject *subject);
+                          const wb__comparable *subject);
 void wb__reader_close(wb__reader *reader);
 
 /* Reads floats `first` to first + n - 1 of the subject. Fastest from front to back. */

@@ -7,20 +7,20 @@
 
 static const wb__kind *stored_kind(const wb_model *model, uint32_t stored)
 {
-    return wb__table_kind_of(&model->logical.table, stored);
+    return wb__table_kind_of(&model->catalog.table, stored);
 }
 
 /* Reads `bytes` at `at` of a part; numbers other than those in blocks come out in order. */
 static wb_status read_part(wb__decoder *decoder, wb__part part, uint64_t at, void *dst,
                            size_t bytes)
 {
-    wb__stored *stored = &decoder->files[part];
-    const wb__model *logical = &decoder->model->logical;
+    wb__raw_bytes *stored = &decoder->files[part];
+    const wb__catalog *catalog = &decoder->model->catalog;
     const wb__dtype *dtype = stored->kind->dtype;
-    decoder->context->file = logical->files[wb__model_file_of(logical, stored->tensor)].path;
-    wb_status status = wb__stored_read(stored, at, dst, bytes);
+    decoder->context->file = catalog->files[wb__catalog_file_of(catalog, stored->tensor)].path;
+    wb_status status = wb__raw_bytes_read(stored, at, dst, bytes);
     if (status == WB_OK && wb__dtype_is_plain(dtype) && dtype->block_bits % 16 == 0 &&
-        wb__model_is_swapped(logical, stored->tensor))
+        wb__catalog_is_swapped(catalog, stored->tensor))
         wb__dtype_swap(dtype, dst, bytes / (dtype->block_bits / 8));
     return status;
 }
@@ -33,7 +33,7 @@ static void open_parts(wb__decoder *decoder)
                       : part == WB__PART_VALUES ? decoder->stored
                                                 : WB__NO_TENSOR;
         if (of != WB__NO_TENSOR)
-            wb__stored_open(&decoder->files[part], decoder->model, decoder->context, of);
+            wb__raw_bytes_open(&decoder->files[part], decoder->model, decoder->context, of);
     }
 }
 
@@ -63,7 +63,7 @@ static wb_status run_blocks(wb__decoder *decoder, uint64_t first, size_t units, 
         read_part(decoder, WB__PART_VALUES, first * block, decoder->memory, units * block);
     if (status != WB_OK)
         return status;
-    if (wb__model_is_swapped(&decoder->model->logical, decoder->stored))
+    if (wb__catalog_is_swapped(&decoder->model->catalog, decoder->stored))
         wb__dtype_swap(decoder->codec.dtype, decoder->memory, units);
     if (decoder->globals == NULL)
         decoder->codec.decode(decoder->memory, (float *)(void *)dst, units);
@@ -293,10 +293,11 @@ static wb_status read_whole(wb__decoder *decoder)
         if (status == WB_OK)
             status = read_parts(decoder, decoder->memory);
     } else {
-        status = wb__holder_hold(decoder->model->holder, decoder->context, decoder->stored, bytes,
-                                 read_parts, decoder, &decoder->held);
+        status = wb__decode_cache_get_tensor(decoder->model->decode_cache, decoder->context,
+                                             decoder->stored, bytes, read_parts, decoder,
+                                             &decoder->cached);
     }
-    const uint8_t *at = decoder->held != NULL ? decoder->held->data : decoder->memory;
+    const uint8_t *at = decoder->cached != NULL ? decoder->cached->data : decoder->memory;
     for (int part = 0; part < WB__PARTS && status == WB_OK; part++) {
         uint32_t of = decoder->packed->parts[part];
         decoder->parts[part] = of == WB__NO_TENSOR ? NULL : at;
@@ -314,7 +315,7 @@ static wb_status fail_unsupported(wb__decoder *decoder)
 {
     const wb__packed *packed = decoder->packed;
     return wb__fail(decoder->context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
-                    wb__table_name(&decoder->model->logical.table, decoder->stored),
+                    wb__table_name(&decoder->model->catalog.table, decoder->stored),
                     "%s of %lu bits in groups of %lu cannot be decoded",
                     is_blocks(packed) ? stored_kind(decoder->model, decoder->stored)->dtype->name
                                       : wb__scheme_name(packed->scheme),
@@ -388,12 +389,12 @@ wb_status wb__decoder_open(wb__decoder *decoder, const wb_model *model, wb__cont
 void wb__decoder_close(wb__decoder *decoder)
 {
     for (int part = 0; part < WB__PARTS; part++)
-        wb__stored_close(&decoder->files[part]);
+        wb__raw_bytes_close(&decoder->files[part]);
     /* Global scales moved the beginning along. */
     uint8_t *memory =
         decoder->globals != NULL ? (uint8_t *)(uintptr_t)decoder->globals : decoder->memory;
     wb__free(&decoder->context->allocator, memory, decoder->memory_bytes);
     decoder->memory = NULL;
-    wb__holder_release(decoder->model->holder, decoder->held);
-    decoder->held = NULL;
+    wb__decode_cache_release_tensor(decoder->model->decode_cache, decoder->cached);
+    decoder->cached = NULL;
 }

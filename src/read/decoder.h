@@ -9,10 +9,10 @@
 #define WB_OPEN_DECODER_H
 
 #include "handle/decode_cache.h"
-#include "read/raw_bytes.h"
 #include "quant/hub/hub.h"
 #include "quant/mlx/mlx.h"
 #include "quant/quant.h"
+#include "read/raw_bytes.h"
 
 typedef struct wb__decoder wb__decoder;
 
@@ -34,9 +34,9 @@ struct wb__decoder {
     bool native;
     const float *globals; /* one, or one for each expert */
     uint64_t units_per_global;
-    wb__held *held;                  /* what is read whole */
+    wb__cached_tensor *cached;       /* what is read whole */
     const uint8_t *parts[WB__PARTS]; /* of it */
-    wb__stored files[WB__PARTS];     /* the bytes of each part there is */
+    wb__raw_bytes files[WB__PARTS];  /* the bytes of each part there is */
     uint8_t *memory;
     size_t memory_bytes;
 };

@@ -4,23 +4,23 @@
  */
 #include "handle/semantics.h"
 
-wb_status wb__view_of(const wb_model *model, wb__context *context, uint64_t number,
-                      const wb__view **view)
+wb_status wb__expert_view_of(const wb_model *model, wb__context *context, uint64_t number,
+                             const wb__expert_view **view)
 {
-    const wb__insight *insight;
+    const wb__semantics *semantics;
     uint64_t first = model->tensors.count + model->tensors.stored_count;
     *view = NULL;
     if (number < first)
         return WB_OK;
-    wb_status status = wb__insight_of(model, context, &insight);
-    if (status == WB_OK && number - first < insight->names.view_count)
-        *view = &insight->names.views[number - first];
+    wb_status status = wb__semantics_of(model, context, &semantics);
+    if (status == WB_OK && number - first < semantics->names.view_count)
+        *view = &semantics->names.views[number - first];
     return status;
 }
 
 /* A slice of the whole, taken apart into slices of parts. */
 typedef struct cut {
-    const wb__view *view;
+    const wb__expert_view *view;
     wb_axis experts; /* the first axis */
     wb_slice part;
     uint64_t per_part; /* elements selected of each part */
@@ -45,7 +45,7 @@ static bool axis_fits(const wb_axis *axis, uint64_t dimension)
            (axis->step < 0 ? reach <= axis->start : reach <= dimension - 1 - axis->start);
 }
 
-static wb_status cut_slice(wb__context *context, const wb__view *view, const wb_slice *slice,
+static wb_status cut_slice(wb__context *context, const wb__expert_view *view, const wb_slice *slice,
                            cut *out)
 {
     uint64_t total;
@@ -130,14 +130,15 @@ static wb_status read_part(void *ctx, uint32_t part, const wb_slice *slice)
     if (status != WB_OK)
         return status;
     s->context->file =
-        s->model->logical.files[wb__model_file_of(&s->model->logical, selection.stored)].path;
+        s->model->catalog.files[wb__catalog_file_of(&s->model->catalog, selection.stored)].path;
     status = wb__read_selection(s->model, s->context, &selection, s->dst);
     s->dst += selection.bytes;
     return status;
 }
 
-wb_status wb__view_size(const wb_model *model, wb__context *context, const wb__view *view,
-                        const wb_slice *slice, int32_t dtype, uint64_t *elements, uint64_t *bytes)
+wb_status wb__expert_view_size(const wb_model *model, wb__context *context,
+                               const wb__expert_view *view, const wb_slice *slice, int32_t dtype,
+                               uint64_t *elements, uint64_t *bytes)
 {
     cut c;
     sum s = {.model = model, .context = context, .dtype = dtype};
@@ -151,8 +152,9 @@ wb_status wb__view_size(const wb_model *model, wb__context *context, const wb__v
     return status;
 }
 
-wb_status wb__view_read(const wb_model *model, wb__context *context, const wb__view *view,
-                        const wb_slice *slice, int32_t dtype, void *dst)
+wb_status wb__expert_view_read(const wb_model *model, wb__context *context,
+                               const wb__expert_view *view, const wb_slice *slice, int32_t dtype,
+                               void *dst)
 {
     cut c;
     sum s = {.model = model, .context = context, .dtype = dtype, .dst = dst};

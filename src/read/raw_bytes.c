@@ -1,88 +1,89 @@
 #include "read/raw_bytes.h"
 
-void wb__stored_open(wb__stored *stored, const wb_model *model, wb__context *context, size_t tensor)
+void wb__raw_bytes_open(wb__raw_bytes *stored, const wb_model *model, wb__context *context,
+                        size_t tensor)
 {
-    const wb__model *logical = &model->logical;
-    *stored = (wb__stored){.model = model,
-                           .context = context,
-                           .source = model->sources[wb__model_file_of(logical, tensor)],
-                           .storing = wb__model_storing_of(logical, tensor),
-                           .kind = wb__table_kind_of(&logical->table, tensor),
-                           .tensor = tensor,
-                           .at = wb__model_offset_of(logical, tensor)};
+    const wb__catalog *catalog = &model->catalog;
+    *stored = (wb__raw_bytes){.model = model,
+                              .context = context,
+                              .source = model->sources[wb__catalog_file_of(catalog, tensor)],
+                              .storing = wb__catalog_storing_of(catalog, tensor),
+                              .kind = wb__table_kind_of(&catalog->table, tensor),
+                              .tensor = tensor,
+                              .at = wb__catalog_offset_of(catalog, tensor)};
     stored->in_order = stored->storing != NULL && stored->storing->columns;
 }
 
-void wb__stored_any_order(wb__stored *stored)
+void wb__raw_bytes_any_order(wb__raw_bytes *stored)
 {
     stored->in_order = false;
 }
 
 /* Others may need the unpacker where this one has come to. */
-static void put_back(wb__stored *stored)
+static void put_back(wb__raw_bytes *stored)
 {
-    if (stored->packed != NULL && wb__unpacker_is_sound(stored->packed))
-        wb__holder_give(stored->model->holder, stored->packed);
+    if (stored->packed != NULL && wb__inflate_stream_is_sound(stored->packed))
+        wb__decode_cache_put_stream(stored->model->decode_cache, stored->packed);
     else
-        wb__unpacker_free(stored->packed);
+        wb__inflate_stream_free(stored->packed);
     stored->packed = NULL;
 }
 
-void wb__stored_close(wb__stored *stored)
+void wb__raw_bytes_close(wb__raw_bytes *stored)
 {
     put_back(stored);
     if (stored->whole != NULL)
-        wb__holder_release(stored->model->holder, stored->whole);
+        wb__decode_cache_release_tensor(stored->model->decode_cache, stored->whole);
     stored->whole = NULL;
 }
 
-static wb_status find_unpacker(wb__stored *stored, uint64_t at)
+static wb_status find_unpacker(wb__raw_bytes *stored, uint64_t at)
 {
-    stored->packed = wb__holder_take(stored->model->holder, stored->tensor, at);
+    stored->packed = wb__decode_cache_take_stream(stored->model->decode_cache, stored->tensor, at);
     if (stored->packed == NULL)
-        return wb__unpacker_new(
+        return wb__inflate_stream_new(
             stored->context, stored->source, stored->storing, stored->at, stored->kind->bytes,
-            wb__table_name(&stored->model->logical.table, stored->tensor), &stored->packed);
-    wb__unpacker_use(stored->packed, stored->context);
+            wb__table_name(&stored->model->catalog.table, stored->tensor), &stored->packed);
+    wb__inflate_stream_use(stored->packed, stored->context);
     return WB_OK;
 }
 
 /* Reads on, in the order of the file. */
-static wb_status read_on(wb__stored *stored, uint64_t at, uint8_t *dst, size_t n)
+static wb_status read_on(wb__raw_bytes *stored, uint64_t at, uint8_t *dst, size_t n)
 {
     wb_status status = WB_OK;
     if (stored->storing == NULL || !stored->storing->deflated)
         return wb__source_read(stored->source, stored->context, stored->at + at, dst, n);
     if (stored->packed == NULL)
         status = find_unpacker(stored, at);
-    return status == WB_OK ? wb__unpacker_read(stored->packed, at, dst, n) : status;
+    return status == WB_OK ? wb__inflate_stream_read(stored->packed, at, dst, n) : status;
 }
 
 static wb_status load_whole(void *ctx, uint8_t *dst)
 {
-    wb__stored *stored = ctx;
+    wb__raw_bytes *stored = ctx;
     wb_status status = WB_OK;
     if (stored->storing == NULL || !stored->storing->deflated)
         return read_on(stored, 0, dst, (size_t)stored->kind->bytes);
     /* The holder is locked: what it has cannot be asked for, and nothing given back to it. */
-    wb__unpacker *unpacker = NULL;
-    status = wb__unpacker_new(
+    wb__inflate_stream *stream = NULL;
+    status = wb__inflate_stream_new(
         stored->context, stored->source, stored->storing, stored->at, stored->kind->bytes,
-        wb__table_name(&stored->model->logical.table, stored->tensor), &unpacker);
+        wb__table_name(&stored->model->catalog.table, stored->tensor), &stream);
     if (status == WB_OK)
-        status = wb__unpacker_read(unpacker, 0, dst, (size_t)stored->kind->bytes);
-    wb__unpacker_free(unpacker);
+        status = wb__inflate_stream_read(stream, 0, dst, (size_t)stored->kind->bytes);
+    wb__inflate_stream_free(stream);
     return status;
 }
 
-static wb_status read_whole(wb__stored *stored)
+static wb_status read_whole(wb__raw_bytes *stored)
 {
     size_t bytes;
     put_back(stored);
     if (!wb__to_size(stored->kind->bytes, &bytes))
         return wb__fail_memory(stored->context);
-    return wb__holder_hold(stored->model->holder, stored->context, stored->tensor, bytes,
-                           load_whole, stored, &stored->whole);
+    return wb__decode_cache_get_tensor(stored->model->decode_cache, stored->context, stored->tensor,
+                                       bytes, load_whole, stored, &stored->whole);
 }
 
 /* Where the element at these row-major positions lies in column-major order, in elements. */
@@ -110,7 +111,7 @@ static void copy_element(uint8_t *to, const uint8_t *from, size_t size)
 }
 
 /* Gathers elements by rows; there is one dimension and one element at least. */
-static void gather(const wb__stored *stored, uint64_t at, uint8_t *dst, size_t n)
+static void gather(const wb__raw_bytes *stored, uint64_t at, uint8_t *dst, size_t n)
 {
     const wb__kind *kind = stored->kind;
     size_t size = kind->dtype->block_bits / 8;
@@ -131,9 +132,9 @@ static void gather(const wb__stored *stored, uint64_t at, uint8_t *dst, size_t n
     }
 }
 
-wb_status wb__stored_read(wb__stored *stored, uint64_t at, void *dst, size_t n)
+wb_status wb__raw_bytes_read(wb__raw_bytes *stored, uint64_t at, void *dst, size_t n)
 {
-    bool goes_back = stored->packed != NULL && !wb__unpacker_reaches(stored->packed, at);
+    bool goes_back = stored->packed != NULL && !wb__inflate_stream_reaches(stored->packed, at);
     if (n == 0)
         return WB_OK;
     if (stored->whole == NULL && (stored->in_order || goes_back)) {

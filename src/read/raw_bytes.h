@@ -12,55 +12,55 @@
 #include "handle/decode_cache.h"
 #include "open/open.h"
 
-typedef struct wb__stored {
+typedef struct wb__raw_bytes {
     const wb_model *model;
     wb__context *context;
     const wb__source *source;
     const wb__storing *storing; /* NULL: as it is */
     const wb__kind *kind;
     size_t tensor;
-    uint64_t at;                 /* in the file */
-    struct wb__unpacker *packed; /* from the first read of what is compressed on */
-    struct wb__held *whole;      /* all bytes, in the order of the file; NULL: not needed yet */
-    bool in_order;               /* row-major is asked for, and not what the file has */
-} wb__stored;
+    uint64_t at;                       /* in the file */
+    struct wb__inflate_stream *packed; /* from the first read of what is compressed on */
+    struct wb__cached_tensor *whole; /* all bytes, in the order of the file; NULL: not needed yet */
+    bool in_order;                   /* row-major is asked for, and not what the file has */
+} wb__raw_bytes;
 
-/* Release with wb__stored_close. Cheap: nothing is read. */
-void wb__stored_open(wb__stored *stored, const wb_model *model, wb__context *context,
-                     size_t tensor);
-void wb__stored_close(wb__stored *stored);
+/* Release with wb__raw_bytes_close. Cheap: nothing is read. */
+void wb__raw_bytes_open(wb__raw_bytes *stored, const wb_model *model, wb__context *context,
+                        size_t tensor);
+void wb__raw_bytes_close(wb__raw_bytes *stored);
 
 /* Elements as the file has them, for those who do not mind which is which. */
-void wb__stored_any_order(wb__stored *stored);
+void wb__raw_bytes_any_order(wb__raw_bytes *stored);
 
 /*
  * Fills dst with the n bytes at `at`, whole elements of column-major tensors. FORMAT if what is
  * compressed is damaged, and the checksum of that once its end was read.
  */
-wb_status wb__stored_read(wb__stored *stored, uint64_t at, void *dst, size_t n);
+wb_status wb__raw_bytes_read(wb__raw_bytes *stored, uint64_t at, void *dst, size_t n);
 
 /* ---- unpack.c ---- */
 
-typedef struct wb__unpacker wb__unpacker;
+typedef struct wb__inflate_stream wb__inflate_stream;
 
-wb_status wb__unpacker_new(wb__context *context, const wb__source *source,
-                           const wb__storing *storing, uint64_t stream_at, uint64_t bytes,
-                           wb__str name, wb__unpacker **unpacker);
-void wb__unpacker_free(wb__unpacker *unpacker); /* NULL is ignored */
+wb_status wb__inflate_stream_new(wb__context *context, const wb__source *source,
+                                 const wb__storing *storing, uint64_t stream_at, uint64_t bytes,
+                                 wb__str name, wb__inflate_stream **stream);
+void wb__inflate_stream_free(wb__inflate_stream *stream); /* NULL is ignored */
 
 /* What it unpacks, and how far it has come. */
-size_t wb__unpacker_tensor(const wb__unpacker *unpacker);
-uint64_t wb__unpacker_done(const wb__unpacker *unpacker);
+size_t wb__inflate_stream_tensor(const wb__inflate_stream *stream);
+uint64_t wb__inflate_stream_done(const wb__inflate_stream *stream);
 
 /* From now on this context is told what is wrong. */
-void wb__unpacker_use(wb__unpacker *unpacker, wb__context *context);
+void wb__inflate_stream_use(wb__inflate_stream *stream, wb__context *context);
 
 /* False once a read has failed: then it gives nothing any more. */
-bool wb__unpacker_is_sound(const wb__unpacker *unpacker);
+bool wb__inflate_stream_is_sound(const wb__inflate_stream *stream);
 
 /* Whether the byte at `at` can be had without beginning anew. */
-bool wb__unpacker_reaches(const wb__unpacker *unpacker, uint64_t at);
+bool wb__inflate_stream_reaches(const wb__inflate_stream *stream, uint64_t at);
 
-wb_status wb__unpacker_read(wb__unpacker *unpacker, uint64_t at, uint8_t *dst, size_t n);
+wb_status wb__inflate_stream_read(wb__inflate_stream *stream, uint64_t at, uint8_t *dst, size_t n);
 
 #endif

@@ -19,7 +19,7 @@
 typedef struct tensor_reader {
     wb__context *context;
     const wb__selection *selection;
-    wb__stored *stored; /* its bytes; NULL where there is a decoder */
+    wb__raw_bytes *stored; /* its bytes; NULL where there is a decoder */
     uint64_t tensor_bytes;
     uint64_t end;    /* tensor bytes behind it are not wanted */
     uint8_t *dst;    /* where the next converted element goes */
@@ -164,7 +164,7 @@ static wb_status fetch(tensor_reader *reader, uint64_t at, size_t n, const uint8
         *bytes = reader->buffer + (at - reader->buffer_at);
         return decoded;
     }
-    wb_status status = wb__stored_read(reader->stored, from, reader->buffer, amount);
+    wb_status status = wb__raw_bytes_read(reader->stored, from, reader->buffer, amount);
     if (status != WB_OK)
         return status;
     reader->buffer_at = from;
@@ -202,7 +202,7 @@ static wb_status read_run(tensor_reader *reader, uint64_t at, uint64_t n)
     bool direct =
         selection->to == selection->from && reader->staged == 0 && reader->decoder == NULL;
     if (direct && n >= BUFFER_BYTES && n <= SIZE_MAX) {
-        wb_status status = wb__stored_read(reader->stored, at, reader->dst, (size_t)n);
+        wb_status status = wb__raw_bytes_read(reader->stored, at, reader->dst, (size_t)n);
         if (status == WB_OK)
             swap(reader, reader->dst, (size_t)n);
         reader->dst += n;
@@ -273,12 +273,12 @@ wb_status wb__read_selection(const wb_model *model, wb__context *context,
                              const wb__selection *selection, void *dst)
 {
     size_t number = selection->stored;
-    wb__stored stored;
+    wb__raw_bytes stored;
     wb__decoder decoder;
     tensor_reader reader = {.context = context,
                             .selection = selection,
                             .tensor_bytes = selection->kind->bytes,
-                            .swap = wb__model_is_swapped(&model->logical, number),
+                            .swap = wb__catalog_is_swapped(&model->catalog, number),
                             .dst = dst};
     uint64_t slack = 0;
     wb_status status = WB_OK;
@@ -293,7 +293,7 @@ wb_status wb__read_selection(const wb_model *model, wb__context *context,
         reader.tensor_bytes = wb__dtype_bytes(selection->from, selection->kind->elements);
         slack = 2 * wb__dtype_bytes(selection->from, decoder.unit); /* units that a piece cuts */
     } else {
-        wb__stored_open(&stored, model, context, number);
+        wb__raw_bytes_open(&stored, model, context, number);
         reader.stored = &stored;
     }
     reader.end = end_of_runs(&reader);
@@ -302,6 +302,6 @@ wb_status wb__read_selection(const wb_model *model, wb__context *context,
     if (reader.decoder != NULL)
         wb__decoder_close(&decoder);
     else
-        wb__stored_close(&stored);
+        wb__raw_bytes_close(&stored);
     return status;
 }

@@ -3,8 +3,8 @@
  * https://numpy.org/doc/stable/user/basics.indexing.html
  */
 #include "dtype/dtype_block.h"
-#include "read/decoder.h"
 #include "open/open.h"
+#include "read/decoder.h"
 
 static wb_status fail_slice(wb__context *context, const char *what)
 {
@@ -297,14 +297,14 @@ wb_status wb__selection_make(const wb_model *model, wb__context *context, uint64
     if (found != WB_OK)
         return found;
     const wb__kind *kind =
-        packed != NULL ? &packed->kind : wb__table_kind_of(&model->logical.table, stored);
+        packed != NULL ? &packed->kind : wb__table_kind_of(&model->catalog.table, stored);
     const wb__dtype *to = dtype >= 0 ? wb__dtype_get(dtype) : kind->dtype;
     if (to == NULL)
         return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET, WB__STR(""),
                         "there is no dtype number %ld", (long)dtype);
     if (packed != NULL && dtype < 0)
         return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
-                        wb__table_name(&model->logical.table, stored),
+                        wb__table_name(&model->catalog.table, stored),
                         "a tensor of several parts is stored in no one dtype: name the dtype to "
                         "decode it to, or read its parts");
     *selection = (wb__selection){.stored = stored,

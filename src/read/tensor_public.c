@@ -5,10 +5,10 @@ uint64_t wb_tensor_count(const wb_model *model)
     return model->tensors.count;
 }
 
-static uint32_t storing_of(const wb__model *logical, size_t tensor)
+static uint32_t storing_of(const wb__catalog *catalog, size_t tensor)
 {
-    const wb__storing *storing = wb__model_storing_of(logical, tensor);
-    uint32_t flags = wb__model_is_swapped(logical, tensor) ? WB_STORED_BIG_ENDIAN : 0;
+    const wb__storing *storing = wb__catalog_storing_of(catalog, tensor);
+    uint32_t flags = wb__catalog_is_swapped(catalog, tensor) ? WB_STORED_BIG_ENDIAN : 0;
     if (storing != NULL && storing->columns)
         flags |= WB_STORED_COLUMNS;
     if (storing != NULL && storing->deflated)
@@ -18,7 +18,7 @@ static uint32_t storing_of(const wb__model *logical, size_t tensor)
 
 wb_status wb_tensor_at(const wb_model *model, uint64_t index, wb_tensor *out, wb_error *error)
 {
-    const wb__table *table = &model->logical.table;
+    const wb__table *table = &model->catalog.table;
     const wb__packed *packed;
     size_t i;
     wb_error spare;
@@ -28,8 +28,8 @@ wb_status wb_tensor_at(const wb_model *model, uint64_t index, wb_tensor *out, wb
     out->size = size;
     if (size != sizeof *out)
         return wb__fail_argument(&context, "wb_tensor.size is not sizeof(wb_tensor)");
-    const wb__view *view;
-    wb_status status = wb__view_of(model, &context, index, &view);
+    const wb__expert_view *view;
+    wb_status status = wb__expert_view_of(model, &context, index, &view);
     if (status == WB_OK)
         status = wb__resolve(model, &context, view != NULL ? view->parts[0] : index, &i, &packed);
     if (status != WB_OK)
@@ -47,9 +47,9 @@ wb_status wb_tensor_at(const wb_model *model, uint64_t index, wb_tensor *out, wb
     out->shape = kind->shape;
     out->elements = kind->elements;
     out->bytes = kind->bytes;
-    out->file = wb__model_file_of(&model->logical, i);
-    out->offset = wb__model_offset_of(&model->logical, i);
-    out->storing = storing_of(&model->logical, i);
+    out->file = wb__catalog_file_of(&model->catalog, i);
+    out->offset = wb__catalog_offset_of(&model->catalog, i);
+    out->storing = storing_of(&model->catalog, i);
     return WB_OK;
 }
 
@@ -62,8 +62,8 @@ wb_status wb_tensor_data(const wb_model *model, uint64_t index, const void **byt
     wb_error spare;
     wb__context context = wb__context_of(model, wb__error_reset(error, &spare));
     *bytes = NULL;
-    const wb__view *view;
-    wb_status status = wb__view_of(model, &context, index, &view);
+    const wb__expert_view *view;
+    wb_status status = wb__expert_view_of(model, &context, index, &view);
     if (status == WB_OK && view != NULL)
         return wb__fail(&context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
                         (wb__str){view->name, view->name_len},
@@ -73,32 +73,32 @@ wb_status wb_tensor_data(const wb_model *model, uint64_t index, const void **byt
         status = wb__resolve(model, &context, index, &i, &packed);
     if (status != WB_OK)
         return status;
-    size_t file = wb__model_file_of(&model->logical, i);
+    size_t file = wb__catalog_file_of(&model->catalog, i);
     wb__source *source = model->sources[file];
-    context.file = model->logical.files[file].path;
+    context.file = model->catalog.files[file].path;
     if (packed != NULL)
         return wb__fail(&context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
-                        wb__table_name(&model->logical.table, i),
+                        wb__table_name(&model->catalog.table, i),
                         "a tensor of several parts lies in several places: ask for its parts");
-    const wb__storing *storing = wb__model_storing_of(&model->logical, i);
+    const wb__storing *storing = wb__catalog_storing_of(&model->catalog, i);
     if (storing != NULL && (storing->deflated || storing->columns))
         return wb__fail(
             &context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
-            wb__table_name(&model->logical.table, i),
+            wb__table_name(&model->catalog.table, i),
             storing->deflated
                 ? "it is compressed: use wb_tensor_read, which unpacks it"
                 : "it is stored column by column: use wb_tensor_read, which gives rows");
-    if (wb__model_is_swapped(&model->logical, i))
+    if (wb__catalog_is_swapped(&model->catalog, i))
         return wb__fail(&context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
-                        wb__table_name(&model->logical.table, i),
+                        wb__table_name(&model->catalog.table, i),
                         "its bytes are stored the other way round: use wb_tensor_read, which swaps "
                         "them");
     if (model->access == WB_ACCESS_READ && wb__source_memory(source) == NULL)
         return wb__fail(&context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
-                        wb__table_name(&model->logical.table, i),
+                        wb__table_name(&model->catalog.table, i),
                         "in READ mode nothing is mapped: use wb_tensor_read");
-    return wb__source_map(source, &context, wb__model_offset_of(&model->logical, i),
-                          wb__table_kind_of(&model->logical.table, i)->bytes, bytes);
+    return wb__source_map(source, &context, wb__catalog_offset_of(&model->catalog, i),
+                          wb__table_kind_of(&model->catalog.table, i)->bytes, bytes);
 }
 
 wb_status wb_tensor_read_size(const wb_model *model, uint64_t index, const wb_slice *slice,
@@ -108,10 +108,10 @@ wb_status wb_tensor_read_size(const wb_model *model, uint64_t index, const wb_sl
     wb__context context = wb__context_of(model, wb__error_reset(error, &spare));
     wb__selection selection;
     *elements = *bytes = 0;
-    const wb__view *view;
-    wb_status status = wb__view_of(model, &context, index, &view);
+    const wb__expert_view *view;
+    wb_status status = wb__expert_view_of(model, &context, index, &view);
     if (status == WB_OK && view != NULL)
-        return wb__view_size(model, &context, view, slice, dtype, elements, bytes);
+        return wb__expert_view_size(model, &context, view, slice, dtype, elements, bytes);
     if (status == WB_OK)
         status = wb__selection_make(model, &context, index, slice, dtype, &selection);
     if (status == WB_OK) {
@@ -127,11 +127,11 @@ wb_status wb_tensor_read(const wb_model *model, uint64_t index, const wb_slice *
     wb_error spare;
     wb__context context = wb__context_of(model, wb__error_reset(error, &spare));
     wb__selection selection;
-    const wb__view *view;
+    const wb__expert_view *view;
     uint64_t bytes = 0, elements;
-    wb_status status = wb__view_of(model, &context, index, &view);
+    wb_status status = wb__expert_view_of(model, &context, index, &view);
     if (status == WB_OK && view != NULL)
-        status = wb__view_size(model, &context, view, slice, dtype, &elements, &bytes);
+        status = wb__expert_view_size(model, &context, view, slice, dtype, &elements, &bytes);
     else if (status == WB_OK)
         status = wb__selection_make(model, &context, index, slice, dtype, &selection);
     if (status == WB_OK && view == NULL)
@@ -141,10 +141,10 @@ wb_status wb_tensor_read(const wb_model *model, uint64_t index, const wb_slice *
                           WB__STR(""), "the result takes %llu bytes, and there is room for %llu",
                           (unsigned long long)bytes, (unsigned long long)size);
     if (status == WB_OK && view != NULL) {
-        status = wb__view_read(model, &context, view, slice, dtype, dst);
+        status = wb__expert_view_read(model, &context, view, slice, dtype, dst);
     } else if (status == WB_OK) {
-        size_t file = wb__model_file_of(&model->logical, selection.stored);
-        context.file = model->logical.files[file].path;
+        size_t file = wb__catalog_file_of(&model->catalog, selection.stored);
+        context.file = model->catalog.files[file].path;
         status = wb__read_selection(model, &context, &selection, dst);
     }
     if (status != WB_OK && dst != NULL && size <= SIZE_MAX)

@@ -23,16 +23,16 @@ static wb_status read_plain(wb__reader *reader, uint64_t first, size_t n, float 
 {
     const wb__dtype *dtype = plain_dtype(reader);
     const wb__dtype *to = wb__dtype_get(WB_DTYPE_F32);
-    bool swap = wb__model_is_swapped(&reader->model->logical, reader->bytes.tensor);
+    bool swap = wb__catalog_is_swapped(&reader->model->catalog, reader->bytes.tensor);
     uint64_t at = wb__dtype_bytes(dtype, first);
     if (dtype == to && !swap)
-        return wb__stored_read(&reader->bytes, at, dst, n * sizeof *dst);
+        return wb__raw_bytes_read(&reader->bytes, at, dst, n * sizeof *dst);
     size_t unit = wb__dtype_unit_bytes(dtype);
     size_t room = (size_t)wb__dtype_elements(dtype, RAW_BYTES - RAW_BYTES % unit);
     while (n > 0) {
         size_t piece = n < room ? n : room;
         size_t bytes = (size_t)wb__dtype_bytes(dtype, piece);
-        wb_status status = wb__stored_read(&reader->bytes, at, reader->raw, bytes);
+        wb_status status = wb__raw_bytes_read(&reader->bytes, at, reader->raw, bytes);
         if (status != WB_OK)
             return status;
         if (swap)
@@ -180,7 +180,7 @@ static void drop_part(wb__reader *reader)
     if (reader->decodes)
         wb__decoder_close(&reader->decoder);
     else if (reader->part != UINT64_MAX)
-        wb__stored_close(&reader->bytes);
+        wb__raw_bytes_close(&reader->bytes);
     reader->decodes = false;
     reader->part = UINT64_MAX;
     reader->window_count = 0;
@@ -188,16 +188,16 @@ static void drop_part(wb__reader *reader)
 
 static wb_status take_part(wb__reader *reader, uint64_t part)
 {
-    const wb__subject *subject = reader->subject;
-    const wb__model *logical = &reader->model->logical;
+    const wb__comparable *subject = reader->subject;
+    const wb__catalog *catalog = &reader->model->catalog;
     uint64_t number = subject->view != NULL ? subject->view->parts[part] : subject->number;
     wb__codec codec;
     drop_part(reader);
     size_t stored = wb__tensors_stored(&reader->model->tensors, number, &reader->packed);
-    reader->file = logical->files[wb__model_file_of(logical, stored)].path;
+    reader->file = catalog->files[wb__catalog_file_of(catalog, stored)].path;
     reader->context->file = reader->file;
     reader->kind =
-        reader->packed != NULL ? &reader->packed->kind : wb__table_kind_of(&logical->table, stored);
+        reader->packed != NULL ? &reader->packed->kind : wb__table_kind_of(&catalog->table, stored);
     reader->per_element = reader->kind->dtype->kind == WB__CLASS_COMPLEX ? 2 : 1;
     reader->part_floats = reader->kind->elements * reader->per_element;
     reader->widen = NULL;
@@ -214,14 +214,14 @@ static wb_status take_part(wb__reader *reader, uint64_t part)
             return wb__fail_memory(reader->context);
         if (wb__codec_get(reader->kind->dtype->id, wb__cpu_features(), &codec))
             reader->widen = codec.decode;
-        wb__stored_open(&reader->bytes, reader->model, reader->context, stored);
+        wb__raw_bytes_open(&reader->bytes, reader->model, reader->context, stored);
     }
     reader->part = part;
     return is_direct(reader) ? WB_OK : grow_window(reader);
 }
 
 wb_status wb__reader_open(wb__reader *reader, const wb_model *model, wb__context *context,
-                          const wb__subject *subject)
+                          const wb__comparable *subject)
 {
     if (reader->context != NULL)
         drop_part(reader);
@@ -245,7 +245,7 @@ void wb__reader_close(wb__reader *reader)
 
 wb_status wb__reader_read(wb__reader *reader, uint64_t first, size_t n, float *dst)
 {
-    const wb__subject *subject = reader->subject;
+    const wb__comparable *subject = reader->subject;
     uint64_t per_part =
         subject->view != NULL ? subject->floats / subject->view->count : subject->floats;
     while (n > 0) {

@@ -6,13 +6,13 @@
  * A config that is silent about its size judges nothing, and an architecture nobody here knows does
  * not either: those are infos. One finding stands for many of its kind.
  */
-#include "model/padding_tensor.h"
 #include "handle/derived_meta.h"
+#include "model/padding_tensor.h"
 
 typedef struct check {
     const wb_model *model;
     wb__context *context;
-    const wb__insight *insight;
+    const wb__semantics *semantics;
     const wb_config *config;
     const wb__names *names;
     const wb__family *family;
@@ -52,7 +52,7 @@ static wb_status note_config(check *c, bool *complete)
         return c->names->entries.count == 0 ? WB_OK
                                             : note(c, WB_INFO, WB__FINDING_CONFIG_ABSENT, "",
                                                    "no config says what the model is");
-    if (!c->insight->is_family)
+    if (!c->semantics->is_family)
         return note(c, WB_INFO, WB__FINDING_ARCHITECTURE_UNKNOWN, c->config->architecture,
                     "an architecture whose tensors are not known here");
     for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
@@ -94,7 +94,7 @@ static bool is_of_another_part(wb__str name)
 /* llama.cpp loads none for an output, but beside NVFP4. */
 static bool is_factor(const check *c, uint64_t number)
 {
-    uint64_t weight = wb__factor_for(c->model, c->insight, number);
+    uint64_t weight = wb__gguf_scaled_weight(c->model, c->semantics, number);
     const wb__name_entry *entry = weight == UINT64_MAX ? NULL : wb__names_of(c->names, weight);
     return entry != NULL && (entry->rule->provides & WB__NEED_HEAD) == 0;
 }
@@ -106,10 +106,10 @@ static wb_status note_unmapped(check *c)
     wb__matched matched;
     for (size_t i = 0; i < c->model->tensors.count; i++) {
         const wb__packed *packed;
-        wb__str name = wb__table_name(&c->model->logical.table,
+        wb__str name = wb__table_name(&c->model->catalog.table,
                                       wb__tensors_stored(&c->model->tensors, i, &packed));
         if (wb__names_of(c->names, i) != NULL || wb__rule_match(&c->names->rules, name, &matched) ||
-            wb__is_filler(name) || is_factor(c, i))
+            wb__is_padding_tensor(name) || is_factor(c, i))
             continue; /* mapped, known, a name that stands twice, room, or multiplied with */
         int other = is_of_another_part(name) || wb__name_of_activations(name);
         if (count[other]++ == 0)
@@ -189,18 +189,18 @@ static wb_status check_layers(check *c, bool encoder, uint32_t have, uint64_t wa
 {
     const uint32_t *parts = c->parts + (encoder ? c->names->layers : 0);
     uint32_t needs = c->family->needs & 0xFFFF;
-    unsigned told = 0;
+    unsigned derived = 0;
     wb_status status = WB_OK;
     if (encoder)
         needs &= ~(uint32_t)WB__NEED_CROSS;
     for (uint32_t layer = 0; layer < have && layer < want && status == WB_OK; layer++) {
         uint32_t missing = needs & ~parts[layer];
-        if (missing != 0 && told++ < 8)
+        if (missing != 0 && derived++ < 8)
             status = note_missing(c, missing, encoder, layer);
     }
-    if (status == WB_OK && told > 8)
+    if (status == WB_OK && derived > 8)
         status = wb__note(c->context, WB_WARNING, WB__FINDING_TENSOR_MISSING, WB_NO_OFFSET,
-                          WB__STR(""), "%u more layers lack tensors", told - 8);
+                          WB__STR(""), "%u more layers lack tensors", derived - 8);
     if (status == WB_OK && have < want)
         status = wb__note(
             c->context, WB_WARNING, WB__FINDING_TENSOR_MISSING, WB_NO_OFFSET, WB__STR(""),
@@ -317,7 +317,7 @@ static wb_status check_shape(check *c, const wb__name_entry *entry)
 
 static wb_status check_shapes(check *c)
 {
-    const wb__rule *told[MAX_TOLD];
+    const wb__rule *derived[MAX_TOLD];
     size_t count = 0;
     wb_status status = WB_OK;
     for (size_t i = 0; i < c->names->entries.count && status == WB_OK && count < MAX_TOLD; i++) {
@@ -325,12 +325,12 @@ static wb_status check_shapes(check *c)
         size_t before = c->context->findings->count;
         bool known = false;
         for (size_t t = 0; t < count; t++)
-            known |= told[t] == entry->rule;
+            known |= derived[t] == entry->rule;
         if (known)
             continue;
         status = check_shape(c, entry);
         if (c->context->findings->count > before)
-            told[count++] = entry->rule;
+            derived[count++] = entry->rule;
         if (status == WB_OK && entry->experts != 0 &&
             (entry->view == WB__NO_ENTRY ||
              (is_said(c, WB_CONFIG_N_EXPERTS) && entry->experts != c->config->n_experts))) {
@@ -339,7 +339,7 @@ static wb_status check_shapes(check *c)
                               "%lu experts are there, and not all of them alike and without gaps",
                               (unsigned long)entry->experts);
             if (!known && count < MAX_TOLD)
-                told[count++] = entry->rule;
+                derived[count++] = entry->rule;
         }
     }
     return status;
@@ -350,7 +350,7 @@ static wb_status check_shapes(check *c)
 static wb_status check_tensors(check *c)
 {
     size_t layers = (size_t)c->names->layers + c->names->enc_layers;
-    c->family = c->insight->family;
+    c->family = c->semantics->family;
     c->parts = wb__alloc_zeroed(&c->context->allocator, layers * sizeof *c->parts);
     if (c->parts == NULL)
         return wb__fail_memory(c->context);
@@ -366,18 +366,18 @@ static wb_status check_tensors(check *c)
 wb_status wb__verify_meaning(const wb_model *model, wb__context *context)
 {
     check c = {.model = model, .context = context};
-    const wb__told *told;
+    const wb__derived_meta *derived;
     bool complete;
-    wb_status status = wb__insight_of(model, context, &c.insight);
+    wb_status status = wb__semantics_of(model, context, &c.semantics);
     if (status == WB_OK)
-        status = wb__told_of(model, context, &told);
+        status = wb__derived_meta_of(model, context, &derived);
     if (status != WB_OK)
         return status;
-    c.config = &c.insight->config;
-    c.names = &c.insight->names;
-    status = add_findings(&c, &c.insight->findings);
+    c.config = &c.semantics->config;
+    c.names = &c.semantics->names;
+    status = add_findings(&c, &c.semantics->findings);
     if (status == WB_OK)
-        status = add_findings(&c, &told->findings);
+        status = add_findings(&c, &derived->findings);
     if (status == WB_OK)
         status = note_config(&c, &complete);
     return status == WB_OK && complete ? check_tensors(&c) : status;

@@ -35,7 +35,7 @@ static wb_status check_gap(padding_check *check, uint64_t from, uint64_t to)
 }
 
 /* What follows the padding of the last tensor is an info already; not so a second file. */
-static wb_status check_rest(padding_check *check, const wb__model_file *file, uint64_t at)
+static wb_status check_rest(padding_check *check, const wb__catalog_file *file, uint64_t at)
 {
     char begin[4];
     if (!wb__in_range(at, sizeof begin, file->bytes))
@@ -47,19 +47,19 @@ static wb_status check_rest(padding_check *check, const wb__model_file *file, ui
                     "a second GGUF file begins here");
 }
 
-static wb_status check_gaps(padding_check *check, const wb__model *logical,
-                            const wb__model_file *file, const wb__order *order)
+static wb_status check_gaps(padding_check *check, const wb__catalog *catalog,
+                            const wb__catalog_file *file, const wb__order *order)
 {
     uint64_t end = file->header_end, padded;
     for (size_t i = 0; i < order->count; i++) {
         size_t tensor = wb__order_at(order, i);
-        uint64_t begin = file->data_begin + wb__tensor_begin(&logical->table, tensor);
+        uint64_t begin = file->data_begin + wb__tensor_begin(&catalog->table, tensor);
         if (begin > end) {
             wb_status status = check_gap(check, end, begin);
             if (status != WB_OK)
                 return status;
         }
-        uint64_t tensor_end = file->data_begin + wb__tensor_end(&logical->table, tensor);
+        uint64_t tensor_end = file->data_begin + wb__tensor_end(&catalog->table, tensor);
         end = tensor_end > end ? tensor_end : end;
     }
     if (!wb__align_up(end, file->alignment, &padded) || padded > file->bytes)
@@ -70,16 +70,16 @@ static wb_status check_gaps(padding_check *check, const wb__model *logical,
 
 wb_status wb__verify_padding(const wb_model *model, wb__context *context, size_t number)
 {
-    const wb__model *logical = &model->logical;
-    const wb__model_file *file = &logical->files[number];
+    const wb__catalog *catalog = &model->catalog;
+    const wb__catalog_file *file = &catalog->files[number];
     padding_check check = {context, model->sources[number], 0, 0};
     wb__order order;
     if (file->alignment == 0)
         return WB_OK;
     context->file = file->path;
-    wb_status status = wb__order_make(&order, context, &logical->table, file);
+    wb_status status = wb__order_make(&order, context, &catalog->table, file);
     if (status == WB_OK)
-        status = check_gaps(&check, logical, file, &order);
+        status = check_gaps(&check, catalog, file, &order);
     wb__order_free(&order);
     if (status == WB_OK && check.odd > 0)
         status = wb__note(context, WB_WARNING, WB__FINDING_GGUF_PADDING, check.first, WB__STR(""),
@@ -94,7 +94,7 @@ wb_status wb__verify_padding(const wb_model *model, wb__context *context, size_t
 static wb_status verify_strings(const wb_model *model, wb__context *context, const wb__meta *meta)
 {
     const wb__array *array = meta->value.array;
-    const uint8_t *base = wb__meta_base(&model->logical, meta);
+    const uint8_t *base = wb__meta_base(&model->catalog, meta);
     uint64_t odd = 0, first = 0;
     wb__str string = {NULL, 0};
     for (uint64_t i = 0; i < array->count; i++) {
@@ -107,9 +107,9 @@ static wb_status verify_strings(const wb_model *model, wb__context *context, con
     }
     if (odd == 0)
         return WB_OK;
-    context->file = model->logical.files[meta->file].path;
+    context->file = model->catalog.files[meta->file].path;
     wb_status status = wb__note(context, WB_INFO, WB__FINDING_GGUF_TEXT, first,
-                                wb__meta_key(&model->logical, meta),
+                                wb__meta_key(&model->catalog, meta),
                                 "%llu of %llu strings are not valid UTF-8, or have a NUL in them",
                                 (unsigned long long)odd, (unsigned long long)array->count);
     context->file = "";
@@ -118,7 +118,7 @@ static wb_status verify_strings(const wb_model *model, wb__context *context, con
 
 wb_status wb__verify_texts(const wb_model *model, wb__context *context)
 {
-    const wb__list *metas = &model->logical.metas;
+    const wb__list *metas = &model->catalog.metas;
     for (size_t i = 0; i < metas->count; i++) {
         const wb__meta *meta = wb__list_at(metas, i);
         if (meta->type != WB_META_ARRAY || meta->value.array->element != WB_META_STRING)

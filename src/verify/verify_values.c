@@ -55,10 +55,10 @@ static wb_status note_counts(value_check *check, size_t tensor, const wb__value_
                              unsigned long long n)
 {
     wb__context *context = check->context;
-    const wb__model *logical = &check->model->logical;
-    wb__str name = wb__table_name(&logical->table, tensor);
-    uint64_t offset = wb__model_offset_of(logical, tensor);
-    bool is_plain = wb__dtype_is_plain(wb__table_kind_of(&logical->table, tensor)->dtype);
+    const wb__catalog *catalog = &check->model->catalog;
+    wb__str name = wb__table_name(&catalog->table, tensor);
+    uint64_t offset = wb__catalog_offset_of(catalog, tensor);
+    bool is_plain = wb__dtype_is_plain(wb__table_kind_of(&catalog->table, tensor)->dtype);
     wb_status status = WB_OK;
     if (counts->nan > 0)
         status = wb__note(context, WB_SEVERE, WB__FINDING_VALUES_NAN, offset, name,
@@ -77,28 +77,28 @@ static wb_status note_counts(value_check *check, size_t tensor, const wb__value_
     return status;
 }
 
-static wb_status note_checksum(value_check *check, const wb__stored *stored)
+static wb_status note_checksum(value_check *check, const wb__raw_bytes *stored)
 {
-    const wb__model *logical = &check->model->logical;
+    const wb__catalog *catalog = &check->model->catalog;
     return wb__note(check->context, WB_SEVERE, WB__FINDING_CHECKSUM, stored->at,
-                    wb__table_name(&logical->table, stored->tensor),
+                    wb__table_name(&catalog->table, stored->tensor),
                     "its bytes do not have their checksum");
 }
 
 /* Reads the first `left` bytes of a tensor, and counts what is odd in them. */
-static wb_status look_at(value_check *check, wb__stored *stored, uint64_t left,
+static wb_status look_at(value_check *check, wb__raw_bytes *stored, uint64_t left,
                          wb__value_counts *counts)
 {
     const wb__kind *kind = stored->kind;
     const wb__storing *storing = stored->storing;
-    bool big_endian = wb__model_is_swapped(&check->model->logical, stored->tensor);
+    bool big_endian = wb__catalog_is_swapped(&check->model->catalog, stored->tensor);
     bool has_crc = storing != NULL && storing->has_crc && !storing->deflated;
     size_t unit = wb__dtype_unit_bytes(kind->dtype);
     size_t chunk = CHUNK_BYTES - CHUNK_BYTES % unit;
     uint32_t crc = has_crc ? storing->crc_before : 0;
     for (uint64_t at = 0; at < left;) {
         size_t n = left - at < chunk ? (size_t)(left - at) : chunk;
-        wb_status status = wb__stored_read(stored, at, check->chunk, n);
+        wb_status status = wb__raw_bytes_read(stored, at, check->chunk, n);
         if (status != WB_OK)
             return status;
         if (has_crc)
@@ -128,11 +128,11 @@ static wb_status as_finding(value_check *check, wb_status status)
 
 static wb_status verify_tensor(value_check *check, size_t tensor)
 {
-    const wb__model *logical = &check->model->logical;
-    const wb__kind *kind = wb__table_kind_of(&logical->table, tensor);
+    const wb__catalog *catalog = &check->model->catalog;
+    const wb__kind *kind = wb__table_kind_of(&catalog->table, tensor);
     uint64_t left = kind->bytes;
     size_t unit = wb__dtype_unit_bytes(kind->dtype);
-    wb__stored stored;
+    wb__raw_bytes stored;
     wb__value_counts counts = {0, 0, 0};
     /* A tensor is read whole or not at all, so that counts mean something; but the first one
      * always, as far as the budget goes. */
@@ -147,10 +147,10 @@ static wb_status verify_tensor(value_check *check, size_t tensor)
     uint64_t n_values =
         wb__dtype_is_plain(kind->dtype) ? wb__dtype_elements(kind->dtype, left) : left / unit;
     check->budget -= left;
-    wb__stored_open(&stored, check->model, check->context, tensor);
-    wb__stored_any_order(&stored);
+    wb__raw_bytes_open(&stored, check->model, check->context, tensor);
+    wb__raw_bytes_any_order(&stored);
     wb_status status = as_finding(check, look_at(check, &stored, left, &counts));
-    wb__stored_close(&stored);
+    wb__raw_bytes_close(&stored);
     if (status != WB_OK)
         return status;
     return note_counts(check, tensor, &counts, n_values);
@@ -158,10 +158,10 @@ static wb_status verify_tensor(value_check *check, size_t tensor)
 
 static wb_status verify_values(value_check *check)
 {
-    const wb__model *logical = &check->model->logical;
+    const wb__catalog *catalog = &check->model->catalog;
     wb_status status = WB_OK;
-    for (size_t file = 0; file < logical->file_count && status == WB_OK; file++) {
-        const wb__model_file *in = &logical->files[file];
+    for (size_t file = 0; file < catalog->file_count && status == WB_OK; file++) {
+        const wb__catalog_file *in = &catalog->files[file];
         check->context->file = in->path;
         for (size_t i = 0; i < in->tensor_count && status == WB_OK; i++)
             status = verify_tensor(check, in->first_tensor + i);
@@ -175,44 +175,44 @@ static wb_status verify_values(value_check *check)
     return status;
 }
 
-static bool is_unaligned(const wb__model *logical, const wb__model_file *in, size_t tensor)
+static bool is_unaligned(const wb__catalog *catalog, const wb__catalog_file *in, size_t tensor)
 {
-    const wb__dtype *dtype = wb__table_kind_of(&logical->table, tensor)->dtype;
+    const wb__dtype *dtype = wb__table_kind_of(&catalog->table, tensor)->dtype;
     uint32_t size = wb__dtype_is_plain(dtype) ? dtype->block_bits / 8 : 1;
-    const wb__storing *storing = wb__model_storing_of(logical, tensor);
+    const wb__storing *storing = wb__catalog_storing_of(catalog, tensor);
     return size > 1 && (storing == NULL || !storing->deflated) &&
-           (in->data_begin + wb__record_at(&logical->table, tensor)->begin) % size != 0;
+           (in->data_begin + wb__record_at(&catalog->table, tensor)->begin) % size != 0;
 }
 
 /* Tensors that do not begin at a multiple of their element's size: one finding a model. */
-static wb_status note_unaligned(wb__context *context, const wb__model *logical)
+static wb_status note_unaligned(wb__context *context, const wb__catalog *catalog)
 {
     uint64_t count = 0;
     size_t first = 0;
-    for (size_t file = 0; file < logical->file_count; file++) {
-        const wb__model_file *in = &logical->files[file];
+    for (size_t file = 0; file < catalog->file_count; file++) {
+        const wb__catalog_file *in = &catalog->files[file];
         for (size_t i = in->first_tensor; i < in->first_tensor + in->tensor_count; i++) {
-            if (is_unaligned(logical, in, i) && count++ == 0)
+            if (is_unaligned(catalog, in, i) && count++ == 0)
                 first = i;
         }
     }
     if (count == 0)
         return WB_OK;
-    context->file = logical->files[wb__model_file_of(logical, first)].path;
+    context->file = catalog->files[wb__catalog_file_of(catalog, first)].path;
     wb_status status =
-        wb__note(context, WB_INFO, WB__FINDING_ST_UNALIGNED, wb__model_offset_of(logical, first),
-                 wb__table_name(&logical->table, first),
+        wb__note(context, WB_INFO, WB__FINDING_ST_UNALIGNED, wb__catalog_offset_of(catalog, first),
+                 wb__table_name(&catalog->table, first),
                  "%llu tensors are not aligned to the size of their elements, this one first",
                  (unsigned long long)count);
     context->file = "";
     return status;
 }
 
-static uint64_t all_bytes(const wb__model *logical)
+static uint64_t all_bytes(const wb__catalog *catalog)
 {
     uint64_t sum = 0;
-    for (size_t i = 0; i < logical->table.count; i++)
-        sum += wb__table_kind_of(&logical->table, i)->bytes;
+    for (size_t i = 0; i < catalog->table.count; i++)
+        sum += wb__table_kind_of(&catalog->table, i)->bytes;
     return sum;
 }
 
@@ -241,12 +241,12 @@ wb_status wb__verify_refused(const wb_model *model, wb__context *context,
 
 wb_status wb__verify(const wb_model *model, wb__context *context, const wb_verify_options *options)
 {
-    const wb__model *logical = &model->logical;
+    const wb__catalog *catalog = &model->catalog;
     value_check check = {.model = model, .context = context, .options = options};
     wb_status status = wb__verify_journals(model, context);
     if (status == WB_OK)
-        status = note_unaligned(context, logical);
-    for (size_t file = 0; file < logical->file_count && status == WB_OK; file++)
+        status = note_unaligned(context, catalog);
+    for (size_t file = 0; file < catalog->file_count && status == WB_OK; file++)
         status = wb__verify_padding(model, context, file);
     if (status == WB_OK)
         status = wb__verify_texts(model, context);
@@ -255,7 +255,7 @@ wb_status wb__verify(const wb_model *model, wb__context *context, const wb_verif
     if (status != WB_OK)
         return status;
     check.budget = budget_of(options);
-    check.total = all_bytes(logical);
+    check.total = all_bytes(catalog);
     if (check.total > check.budget)
         check.total = check.budget;
     wb__crc32_init(&check.crc32);

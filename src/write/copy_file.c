@@ -86,7 +86,7 @@ static wb_status fill_all(filling *f)
                                         : status;
 }
 
-wb_status wb__whole_fill(wb__context *context, wb_writer *writer, bool anew, uint64_t *taken)
+wb_status wb__copy_file_fill(wb__context *context, wb_writer *writer, bool anew, uint64_t *taken)
 {
     wb__output *output = &writer->outputs[0];
     filling f = {.context = context,
@@ -126,7 +126,7 @@ wb_status wb__writer_copy_whole(wb__context *context, wb_writer *writer, bool an
         *context->error = writer->failure;
         return writer->failure.status;
     }
-    wb_status status = wb__whole_fill(context, writer, anew, taken);
+    wb_status status = wb__copy_file_fill(context, writer, anew, taken);
     if (status != WB_OK)
         writer->failure = *context->error;
     return status;

@@ -37,9 +37,9 @@ static wb_status copy_pieces(wb__context *context, const wb__copy *copy, const w
 static wb_status copy_bytes(wb__context *context, const wb__copy *copy, size_t stored,
                             uint64_t bytes)
 {
-    wb__place_in place;
-    const wb__model *in = &copy->model->logical;
-    const wb__source *source = copy->model->sources[wb__model_file_of(in, stored)];
+    wb__write_position place;
+    const wb__catalog *in = &copy->model->catalog;
+    const wb__source *source = copy->model->sources[wb__catalog_file_of(in, stored)];
     if (bytes == 0)
         return WB_OK;
     wb_status status =
@@ -47,7 +47,7 @@ static wb_status copy_bytes(wb__context *context, const wb__copy *copy, size_t s
     if (status != WB_OK)
         return status;
     status = wb__sink_copy(context, place.output->sink, place.at, source,
-                           wb__model_offset_of(in, stored), bytes);
+                           wb__catalog_offset_of(in, stored), bytes);
     return wb__put_end(context, copy->writer, &place, bytes, status);
 }
 
@@ -73,7 +73,7 @@ wb_status wb__writer_copy(wb__context *context, const wb__copy *copy)
 {
     const wb__packed *packed;
     size_t stored;
-    const wb__model *in = &copy->model->logical;
+    const wb__catalog *in = &copy->model->catalog;
     wb_status status = wb__resolve(copy->model, context, copy->tensor, &stored, &packed);
     if (status != WB_OK)
         return status;
@@ -84,13 +84,13 @@ wb_status wb__writer_copy(wb__context *context, const wb__copy *copy)
     if (status != WB_OK)
         return status;
     const wb_writer *writer = copy->writer;
-    const wb__storing *storing = wb__model_storing_of(in, stored);
+    const wb__storing *storing = wb__catalog_storing_of(in, stored);
     bool moved = storing != NULL && (storing->deflated || storing->columns);
     bool swap = (writer->flags & WB_WRITE_BIG_ENDIAN) != 0;
     /* A stream has one file, which was opened when it began. */
     bool is_stream = writer->output_count == 1 && writer->outputs[0].sink != NULL &&
                      !wb__sink_is_file(writer->outputs[0].sink);
-    return wb__model_is_swapped(in, stored) != swap || moved || is_stream
+    return wb__catalog_is_swapped(in, stored) != swap || moved || is_stream
                ? copy_pieces(context, copy, kind)
                : copy_bytes(context, copy, stored, kind->bytes);
 }

@@ -7,8 +7,8 @@
 
 #define PIECE_BYTES ((size_t)1 << 20)
 
-void wb__between_add(wb_writer *writer, wb__output *output, wb__outgoing *tensor, const void *bytes,
-                     size_t n)
+void wb__interleaved_add(wb_writer *writer, wb__output *output, wb__outgoing *tensor,
+                         const void *bytes, size_t n)
 {
     if (!output->layout.has_checksums)
         return;
@@ -41,7 +41,7 @@ static int read_back(const wb_writer *writer, wb__output *output, wb__out_tensor
     return os_error;
 }
 
-wb_status wb__between_finish(wb__context *context, wb_writer *writer, wb__output *output)
+wb_status wb__interleaved_finish(wb__context *context, wb_writer *writer, wb__output *output)
 {
     wb__out_file *layout = &output->layout;
     uint8_t *bytes = wb__alloc(&context->allocator, PIECE_BYTES);

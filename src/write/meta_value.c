@@ -210,7 +210,7 @@ static wb_status put_meta_array(wb__context *context, wb__buffer *out, wb__str k
     return WB_OK;
 }
 
-wb_status wb__value_put_meta(wb__context *context, wb__buffer *out, const wb__model *model,
+wb_status wb__value_put_meta(wb__context *context, wb__buffer *out, const wb__catalog *model,
                              const wb__meta *meta, uint32_t *tag)
 {
     wb_status status = WB_OK;

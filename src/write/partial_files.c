@@ -51,7 +51,7 @@ static void free_text(const wb_allocator *allocator, char *text)
         wb__free(allocator, text, strlen(text) + 1);
 }
 
-uint64_t wb__kept_bytes(const wb_writer *writer)
+uint64_t wb__partial_bytes(const wb_writer *writer)
 {
     const wb_allocator *allocator = &writer->allocator;
     uint64_t sum = 0;
@@ -67,13 +67,13 @@ uint64_t wb__kept_bytes(const wb_writer *writer)
 
 /* ---- a store ---- */
 
-wb_status wb__kept_own(wb__context *context, const char *path)
+wb_status wb__partial_own(wb__context *context, const char *path)
 {
     struct stat st;
     wb__source *source = NULL;
     wb_sink *sink = NULL;
     bool is_folder;
-    char *kept = wb__kept_path(&context->allocator, path);
+    char *kept = wb__partial_path(&context->allocator, path);
     if (kept == NULL)
         return wb__fail_memory(context);
     wb_status status = WB_OK;
@@ -97,12 +97,12 @@ wb_status wb__kept_own(wb__context *context, const char *path)
 
 /* ---- a folder ---- */
 
-wb_status wb__kept_rename_back(wb__context *context, const wb_writer *writer)
+wb_status wb__partial_rename_back(wb__context *context, const wb_writer *writer)
 {
     for (size_t i = 0; i < writer->output_count; i++) {
         struct stat st;
         char *path = wb__output_path_now(&context->allocator, writer, &writer->outputs[i]);
-        char *kept = path == NULL ? NULL : wb__kept_path(&context->allocator, path);
+        char *kept = path == NULL ? NULL : wb__partial_path(&context->allocator, path);
         bool failed = kept == NULL;
         if (!failed && lstat(kept, &st) != 0 && errno == ENOENT)
             (void)rename(path, kept); /* which is not there mostly */
@@ -209,7 +209,7 @@ static wb_status settle_one(void *ctx, const char *name)
     return WB_OK;
 }
 
-wb_status wb__kept_settle(wb__context *context, const wb_writer *writer)
+wb_status wb__partial_settle(wb__context *context, const wb_writer *writer)
 {
     settling s = {.writer = writer};
     const char *first = writer->outputs[0].path;
@@ -222,7 +222,7 @@ wb_status wb__kept_settle(wb__context *context, const wb_writer *writer)
     char *folder = wb__path_join(&context->allocator, "", wb__path_folder(first));
     if (folder == NULL)
         return wb__fail_memory(context);
-    wb_status status = wb__folder_list(context, folder, settle_one, &s);
+    wb_status status = wb__directory_list(context, folder, settle_one, &s);
     free_text(&context->allocator, folder);
     if (status != WB_OK && status != WB_ERROR_MEMORY) {
         /* Who may write there need not be allowed to read it. */

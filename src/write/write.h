@@ -51,9 +51,9 @@ bool wb__name_map_add(wb__name_map *map);
 
 /* ---- the writer ---- */
 
-typedef struct wb__stretch {
+typedef struct wb__byte_interval {
     uint64_t begin, end;
-} wb__stretch;
+} wb__byte_interval;
 
 /* A tensor, and which of its bytes are written. */
 typedef struct wb__outgoing {
@@ -66,9 +66,9 @@ typedef struct wb__outgoing {
         part; /* ollama: 0 a tensor by itself or packed values, then scale, bias, global scale */
     bool is_expert; /* ollama: its layer is that of a group */
     uint32_t file;
-    uint32_t from;       /* edit: the tensor it was */
-    uint64_t done;       /* bytes from the front that are there */
-    wb__stretch *pieces; /* and what is there behind them: in order, no two touching */
+    uint32_t from;             /* edit: the tensor it was */
+    uint64_t done;             /* bytes from the front that are there */
+    wb__byte_interval *pieces; /* and what is there behind them: in order, no two touching */
     size_t piece_count;
     size_t piece_capacity;
 } wb__outgoing;
@@ -88,13 +88,13 @@ typedef struct wb__output {
 } wb__output;
 
 /* A file beside the weights. */
-typedef struct wb__extra {
+typedef struct wb__sidecar {
     wb__str name;
     const char *path; /* what is copied; NULL: the bytes */
     const uint8_t *bytes;
     size_t n;
     wb_sink *sink; /* finished; NULL: not yet */
-} wb__extra;
+} wb__sidecar;
 
 typedef enum wb__writer_state {
     WB__DECLARING = 0,
@@ -120,7 +120,7 @@ struct wb_writer {
     wb__arena arena;
     wb__list metas;   /* of wb__out_meta */
     wb__list tensors; /* of wb__outgoing */
-    wb__list extras;  /* of wb__extra */
+    wb__list extras;  /* of wb__sidecar */
     wb__name_map meta_names;
     wb__name_map tensor_names;
 
@@ -174,10 +174,10 @@ wb_status wb__writer_make(wb__context *context, const wb_writer_options *options
 void wb__writer_delete(wb_writer *writer);
 wb_status wb__writer_set(wb__context *context, wb_writer *writer, wb__str key,
                          const wb_value *value);
-wb_status wb__writer_copy_meta(wb__context *context, wb_writer *writer, const wb__model *model,
+wb_status wb__writer_copy_meta(wb__context *context, wb_writer *writer, const wb__catalog *model,
                                const wb__meta *meta);
 /* The same under another key. */
-wb_status wb__writer_copy_meta_as(wb__context *context, wb_writer *writer, const wb__model *model,
+wb_status wb__writer_copy_meta_as(wb__context *context, wb_writer *writer, const wb__catalog *model,
                                   const wb__meta *meta, wb__str key);
 wb_status wb__writer_add(wb__context *context, wb_writer *writer, wb__str name, int32_t dtype,
                          const uint64_t *shape, uint32_t rank, uint64_t *index);
@@ -185,23 +185,23 @@ wb_status wb__writer_add(wb__context *context, wb_writer *writer, wb__str name, 
 wb_status wb__writer_set_packing(wb__context *context, wb_writer *writer, uint64_t index,
                                  wb__str type, uint32_t group);
 wb_status wb__writer_set_whole(wb__context *context, wb_writer *writer, const wb_model *model);
-wb_status wb__writer_add_extra(wb__context *context, wb_writer *writer, wb__extra extra);
+wb_status wb__writer_add_extra(wb__context *context, wb_writer *writer, wb__sidecar extra);
 wb_status wb__writer_check_declaring(wb__context *context, const wb_writer *writer, wb__str name);
 
 /* ---- beside.c ---- */
 
 /* Adds up what lies beside the weights. */
-wb_status wb__extras_measure(wb__context *context, const wb_writer *writer, uint64_t *bytes);
+wb_status wb__sidecars_measure(wb__context *context, const wb_writer *writer, uint64_t *bytes);
 
 /* Writes it into the folder that is made, durably. */
-wb_status wb__extras_write(wb__context *context, wb_writer *writer);
+wb_status wb__sidecars_write(wb__context *context, wb_writer *writer);
 
 /* ---- value.c ---- */
 
 /* Appends the value, in the form of formats/output_layout.h, and stores its tag. */
 wb_status wb__value_put(wb__context *context, wb__buffer *out, wb__str key, const wb_value *value,
                         uint32_t *tag);
-wb_status wb__value_put_meta(wb__context *context, wb__buffer *out, const wb__model *model,
+wb_status wb__value_put_meta(wb__context *context, wb__buffer *out, const wb__catalog *model,
                              const wb__meta *meta, uint32_t *tag);
 
 /* ---- kept.c ---- */
@@ -215,16 +215,16 @@ char *wb__output_path_now(const wb_allocator *allocator, const wb_writer *writer
                           const wb__output *output);
 
 /* What a former run has already taken of the disk. */
-uint64_t wb__kept_bytes(const wb_writer *writer);
+uint64_t wb__partial_bytes(const wb_writer *writer);
 
 /* Has what is kept of the file at a path, if it is a blob by now, be a file of its own. */
-wb_status wb__kept_own(wb__context *context, const char *path);
+wb_status wb__partial_own(wb__context *context, const char *path);
 
 /* Gives files of a folder, which have their names already, those back under which they are written. */
-wb_status wb__kept_rename_back(wb__context *context, const wb_writer *writer);
+wb_status wb__partial_rename_back(wb__context *context, const wb_writer *writer);
 
 /* Of files beside others: takes names away that a former run gave to some of a set, and files of former plans. */
-wb_status wb__kept_settle(wb__context *context, const wb_writer *writer);
+wb_status wb__partial_settle(wb__context *context, const wb_writer *writer);
 
 /* ---- plan.c, outputs.c ---- */
 
@@ -254,7 +254,7 @@ wb_status wb__writer_open(wb__context *context, const wb_writer *writer, const c
 wb_status wb__output_open(wb__context *context, wb_writer *writer, wb__output *output);
 
 /* Takes what is no part of the model out of the folder that is made: a run of other shards left it. */
-wb_status wb__folder_tidy(wb__context *context, const wb_writer *writer);
+wb_status wb__directory_tidy(wb__context *context, const wb_writer *writer);
 
 /* Makes an output that is complete durable. The lock is held. */
 wb_status wb__output_finish(wb__context *context, wb_writer *writer, wb__output *output);
@@ -262,14 +262,14 @@ wb_status wb__output_finish(wb__context *context, wb_writer *writer, wb__output 
 /* ---- between.c ---- */
 
 /* Goes on with the checksum of a tensor of a stream, whose bytes come in order. */
-void wb__between_add(wb_writer *writer, wb__output *output, wb__outgoing *tensor, const void *bytes,
-                     size_t n);
+void wb__interleaved_add(wb_writer *writer, wb__output *output, wb__outgoing *tensor,
+                         const void *bytes, size_t n);
 
 /*
  * Writes the pieces of the header of a file to their places, with the checksums of the tensors, which
  * are all there and are read back.
  */
-wb_status wb__between_finish(wb__context *context, wb_writer *writer, wb__output *output);
+wb_status wb__interleaved_finish(wb__context *context, wb_writer *writer, wb__output *output);
 
 /* ---- store.c, store_plan.c (store.h has the rest) ---- */
 
@@ -295,32 +295,32 @@ wb_status wb__store_end_digest(wb__context *context, wb__sha256 *hash, wb__outpu
 /* ---- whole.c ---- */
 
 /* Copies the file that the result is to be; *taken: bytes of it that a former run left, and that stay unless `anew`. */
-wb_status wb__whole_fill(wb__context *context, wb_writer *writer, bool anew, uint64_t *taken);
+wb_status wb__copy_file_fill(wb__context *context, wb_writer *writer, bool anew, uint64_t *taken);
 wb_status wb__writer_copy_whole(wb__context *context, wb_writer *writer, bool anew,
                                 uint64_t *taken);
 
 /* ---- put.c, copy.c, commit.c ---- */
 
 /* Where bytes of a tensor go, once wb__put_begin has let them through. */
-typedef struct wb__place_in {
+typedef struct wb__write_position {
     wb__outgoing *tensor;
     wb__output *output;
     uint64_t at; /* from the start of the file */
-} wb__place_in;
+} wb__write_position;
 
 /*
  * Takes note that bytes of a tensor are about to be written, and has its file open; with a stream
  * the lock is held until wb__put_end. ARGUMENT for bytes that were there already.
  */
 wb_status wb__put_begin(wb__context *context, wb_writer *writer, uint64_t index, uint64_t offset,
-                        uint64_t n, wb__place_in *place);
+                        uint64_t n, wb__write_position *place);
 
 /* Ends what wb__put_begin began, n bytes having been written or `status` being why not. */
-wb_status wb__put_end(wb__context *context, wb_writer *writer, const wb__place_in *place,
+wb_status wb__put_end(wb__context *context, wb_writer *writer, const wb__write_position *place,
                       uint64_t n, wb_status status);
 
 /* Writes n bytes between the two, `at` an offset of the file that the place is in. */
-wb_status wb__put_bytes(wb__context *context, wb_writer *writer, const wb__place_in *place,
+wb_status wb__put_bytes(wb__context *context, wb_writer *writer, const wb__write_position *place,
                         uint64_t at, const void *bytes, size_t n);
 
 /* Writes into a stream, up to an offset, what lies between tensors. The lock is held. */
@@ -335,7 +335,7 @@ wb_status wb__writer_left(wb__context *context, wb_writer *writer, uint64_t inde
 wb_status wb__writer_take(wb__context *context, wb_writer *writer, uint64_t index, uint64_t offset,
                           uint64_t n);
 
-/* ---- behind.c: as wb_behind_open and the others (weighbridge/experimental.h) ---- */
+/* ---- behind.c: as wb_writeback_open and the others (weighbridge/experimental.h) ---- */
 
 /* Bytes of a tensor, from an offset of it on. */
 typedef struct wb__put {
@@ -344,13 +344,14 @@ typedef struct wb__put {
     size_t n;
 } wb__put;
 
-wb_status wb__behind_open(wb__context *context, wb_writer *writer, uint32_t slots, wb_behind **out);
-wb_status wb__behind_put(wb__context *context, wb_behind *behind, uint32_t slot,
-                         const wb__put *put);
-wb_status wb__behind_wait(wb__context *context, wb_behind *behind, uint32_t slot);
-bool wb__behind_is_busy(wb_behind *behind, uint32_t slot);
-void wb__behind_free(wb_behind *behind);
-wb__context wb__behind_context(const wb_behind *behind, wb_error *error);
+wb_status wb__writeback_open(wb__context *context, wb_writer *writer, uint32_t slots,
+                             wb_writeback **out);
+wb_status wb__writeback_put(wb__context *context, wb_writeback *behind, uint32_t slot,
+                            const wb__put *put);
+wb_status wb__writeback_wait(wb__context *context, wb_writeback *behind, uint32_t slot);
+bool wb__writeback_is_busy(wb_writeback *behind, uint32_t slot);
+void wb__writeback_free(wb_writeback *behind);
+wb__context wb__writeback_context(const wb_writeback *behind, wb_error *error);
 
 /* A tensor of a model that goes into one of the writer's, or into a part of it. */
 typedef struct wb__copy {

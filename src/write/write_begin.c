@@ -27,7 +27,7 @@ static bool is_taken_back(const wb_writer *writer, const char *path)
     const char *anchor = writer->index_path != NULL ? writer->index_path : writer->outputs[0].path;
     if (!(writer->flags & WB_WRITE_KEEP) || lstat(anchor, &kept) == 0)
         return false;
-    char *other = wb__kept_path(&writer->allocator, path);
+    char *other = wb__partial_path(&writer->allocator, path);
     bool is = other != NULL && lstat(path, &named) == 0 && lstat(other, &kept) == 0 &&
               named.st_dev == kept.st_dev && named.st_ino == kept.st_ino;
     if (other != NULL)
@@ -118,7 +118,7 @@ static wb_status check_folder(wb__context *context, wb_writer *writer)
                                                : "something else than a folder is there already");
     content c = {context, path, writer->source};
     writer->replaces_folder = true;
-    return wb__folder_list(context, path, check_content, &c);
+    return wb__directory_list(context, path, check_content, &c);
 }
 
 typedef struct tidying {
@@ -143,7 +143,7 @@ static bool is_of_model(const wb_writer *writer, wb__str name)
             return true;
     }
     for (size_t i = 0; i < writer->extras.count; i++) {
-        const wb__extra *extra = wb__list_at(&writer->extras, i);
+        const wb__sidecar *extra = wb__list_at(&writer->extras, i);
         if (wb__str_equal(name, extra->name))
             return true;
     }
@@ -166,10 +166,10 @@ static wb_status tidy(void *ctx, const char *name)
     return status;
 }
 
-wb_status wb__folder_tidy(wb__context *context, const wb_writer *writer)
+wb_status wb__directory_tidy(wb__context *context, const wb_writer *writer)
 {
     tidying t = {context, writer};
-    return wb__folder_list(context, writer->folder_at, tidy, &t);
+    return wb__directory_list(context, writer->folder_at, tidy, &t);
 }
 
 /* ---- room ---- */
@@ -184,12 +184,13 @@ static wb_status check_room(wb__context *context, const wb_writer *writer)
         if (!wb__add(need, writer->outputs[i].layout.bytes, &need))
             need = UINT64_MAX - 1;
     }
-    wb_status status = wb__extras_measure(context, writer, &need);
+    wb_status status = wb__sidecars_measure(context, writer, &need);
     if (status != WB_OK)
         return status;
-    uint64_t kept = wb__kept_bytes(writer);
+    uint64_t kept = wb__partial_bytes(writer);
     need -= kept < need ? kept : need;
-    char *folder = wb__folder_there(&context->allocator, target); /* a store is still to be made */
+    char *folder =
+        wb__directory_there(&context->allocator, target); /* a store is still to be made */
     if (folder == NULL)
         return wb__fail_memory(context);
     uint64_t room = wb__write_room(folder);
@@ -250,7 +251,7 @@ static wb_status open_file(wb__context *context, const wb_writer *writer, wb__ou
     char *now = wb__output_path_now(&context->allocator, writer, output);
     if (now == NULL)
         return wb__fail_memory(context);
-    wb_status status = kept && writer->is_store ? wb__kept_own(context, now) : WB_OK;
+    wb_status status = kept && writer->is_store ? wb__partial_own(context, now) : WB_OK;
     if (status == WB_OK)
         status =
             wb__sink_open_as(context, now, output->path, kept, output->layout.bytes, &output->sink);
@@ -279,7 +280,7 @@ wb_status wb__output_finish(wb__context *context, wb_writer *writer, wb__output 
     if (output->sink == NULL)
         status = wb__output_open(context, writer, output);
     if (status == WB_OK && output->layout.pieces != NULL && wb__sink_is_file(output->sink))
-        status = wb__between_finish(context, writer, output);
+        status = wb__interleaved_finish(context, writer, output);
     if (status == WB_OK && !wb__sink_is_file(output->sink))
         status = wb__put_padding(context, writer, output, output->layout.bytes);
     if (status == WB_OK && writer->is_store && writer->whole == NULL)
@@ -308,7 +309,7 @@ static wb_status check_files(wb__context *context, const wb_writer *writer, bool
     if (writer->folder != NULL || writer->is_store)
         return WB_OK;
     if (settles && (writer->flags & WB_WRITE_KEEP))
-        status = wb__kept_settle(context, writer);
+        status = wb__partial_settle(context, writer);
     for (size_t i = 0; i < writer->output_count && status == WB_OK; i++)
         status = check_file(context, writer, writer->outputs[i].path);
     return status == WB_OK && writer->index_path != NULL
@@ -320,12 +321,12 @@ static wb_status check_files(wb__context *context, const wb_writer *writer, bool
 static wb_status make_folder(wb__context *context, wb_writer *writer)
 {
     bool keeps = (writer->flags & WB_WRITE_KEEP) != 0;
-    const char *beside = writer->folder != NULL ? writer->folder : writer->kept_beside;
-    if (beside == NULL)
+    const char *config_json = writer->folder != NULL ? writer->folder : writer->kept_beside;
+    if (config_json == NULL)
         return WB_OK;
-    wb_status status = (keeps ? wb__folder_make_kept : wb__folder_make)(context, &writer->arena,
-                                                                        beside, &writer->folder_at);
-    return status == WB_OK && keeps && !writer->is_store ? wb__kept_rename_back(context, writer)
+    wb_status status = (keeps ? wb__directory_make_partial : wb__directory_make)(
+        context, &writer->arena, config_json, &writer->folder_at);
+    return status == WB_OK && keeps && !writer->is_store ? wb__partial_rename_back(context, writer)
                                                          : status;
 }
 
@@ -346,7 +347,7 @@ static wb_status check_parent(wb__context *context, const char *path)
     if (end != NULL && folder == NULL)
         os_error = ENOMEM;
     else if (end != NULL)
-        os_error = wb__folder_look(folder);
+        os_error = wb__directory_look(folder);
     if (folder != NULL)
         wb__free(&context->allocator, folder, strlen(folder) + 1);
     if (end != NULL)
@@ -384,13 +385,13 @@ static wb_status check_beside(wb__context *context, const wb_writer *writer)
     return status;
 }
 
-/* What wb__folders_make would refuse, or whoever writes there afterwards. */
+/* What wb__directories_make would refuse, or whoever writes there afterwards. */
 static wb_status check_folders(wb__context *context, const char *path)
 {
-    char *there = wb__folder_there(&context->allocator, path);
+    char *there = wb__directory_there(&context->allocator, path);
     if (there == NULL)
         return wb__fail_memory(context);
-    int os_error = wb__folder_look(there);
+    int os_error = wb__directory_look(there);
     wb__free(&context->allocator, there, strlen(there) + 1);
     context->file = path;
     wb_status status =
@@ -413,9 +414,9 @@ static wb_status check_store(wb__context *context, wb_writer *writer)
 /* A folder of what was kept has what need not be written again. */
 static bool has_kept_folder(const wb_writer *writer)
 {
-    const char *beside = writer->folder != NULL ? writer->folder : writer->kept_beside;
-    return (writer->flags & WB_WRITE_KEEP) != 0 && beside != NULL &&
-           wb__folder_is_kept(&writer->allocator, beside);
+    const char *config_json = writer->folder != NULL ? writer->folder : writer->kept_beside;
+    return (writer->flags & WB_WRITE_KEEP) != 0 && config_json != NULL &&
+           wb__directory_is_partial(&writer->allocator, config_json);
 }
 
 wb_status wb__writer_check(wb__context *context, wb_writer *writer)

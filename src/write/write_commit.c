@@ -60,7 +60,7 @@ wb_status wb__outputs_finish(wb__context *context, wb_writer *writer)
     uint64_t taken;
     wb_status status = WB_OK;
     if (writer->whole != NULL && !writer->outputs[0].filled)
-        status = wb__whole_fill(context, writer, false, &taken);
+        status = wb__copy_file_fill(context, writer, false, &taken);
     for (size_t i = 0; i < writer->output_count && status == WB_OK; i++) {
         wb__output *output = &writer->outputs[i];
         if (output->finished)
@@ -111,7 +111,7 @@ static void withdraw(wb_writer *writer, wb_sink *index)
 static wb_status sync_names(wb__context *context, const wb_writer *writer)
 {
     const char *path = writer->outputs[0].path;
-    int os_error = wb__folder_sync_of(&context->allocator, path);
+    int os_error = wb__directory_sync_of(&context->allocator, path);
     if (os_error == 0)
         return WB_OK;
     context->file = path;
@@ -131,8 +131,8 @@ static wb_status publish(wb__context *context, wb_writer *writer, wb_sink *index
         status = wb__sink_publish(context, index);
     if (status == WB_OK && writer->folder != NULL) {
         context->file = writer->folder;
-        status =
-            wb__folder_publish(context, writer->folder_at, writer->folder, writer->replaces_folder);
+        status = wb__directory_publish(context, writer->folder_at, writer->folder,
+                                       writer->replaces_folder);
         if (status == WB_OK)
             writer->folder_at = NULL;
         return status;
@@ -161,11 +161,11 @@ static wb_status commit(wb__context *context, wb_writer *writer)
         status = wb__writer_check_source(context, writer);
     writer->forgets = writer->forgets || status == WB_ERROR_CHANGED;
     if (status == WB_OK && writer->folder_at != NULL && (writer->flags & WB_WRITE_KEEP))
-        status = wb__folder_tidy(context, writer);
+        status = wb__directory_tidy(context, writer);
     if (status == WB_OK && writer->index_path != NULL)
         status = write_index(context, writer, &index);
     if (status == WB_OK)
-        status = wb__extras_write(context, writer);
+        status = wb__sidecars_write(context, writer);
     if (status == WB_OK && wb__sink_is_file(writer->outputs[0].sink)) /* a stream has had all */
         status = wb__writer_hear(context, writer, WB__ALL_BYTES);
     if (status == WB_OK)

@@ -88,7 +88,7 @@ wb_status wb__writer_make(wb__context *context, const wb_writer_options *options
     writer->arena.allocator = &writer->allocator;
     writer->metas = (wb__list){.arena = &writer->arena, .item_size = sizeof(wb__out_meta)};
     writer->tensors = (wb__list){.arena = &writer->arena, .item_size = sizeof(wb__outgoing)};
-    writer->extras = (wb__list){.arena = &writer->arena, .item_size = sizeof(wb__extra)};
+    writer->extras = (wb__list){.arena = &writer->arena, .item_size = sizeof(wb__sidecar)};
     wb__crc32_init(&writer->crc32);
     wb__name_map_start(&writer->meta_names, &writer->allocator, &writer->metas);
     wb__name_map_start(&writer->tensor_names, &writer->allocator, &writer->tensors);
@@ -122,11 +122,11 @@ static void delete_outputs(wb_writer *writer)
         wb__buffer_free(&writer->outputs[i].layout.header);
     }
     for (size_t i = 0; i < writer->extras.count; i++) {
-        wb__extra *extra = wb__list_at(&writer->extras, i);
+        wb__sidecar *extra = wb__list_at(&writer->extras, i);
         wb__sink_discard(extra->sink);
     }
     if (writer->folder_at != NULL && !keeps)
-        wb__folder_remove(writer->folder_at);
+        wb__directory_remove(writer->folder_at);
     else if (writer->folder_at != NULL)
         (void)rmdir(writer->folder_at); /* an empty one is of no use to the next run */
     for (size_t i = 0; i < 2; i++) {
@@ -229,13 +229,13 @@ wb_status wb__writer_set(wb__context *context, wb_writer *writer, wb__str key,
     return status;
 }
 
-wb_status wb__writer_copy_meta(wb__context *context, wb_writer *writer, const wb__model *model,
+wb_status wb__writer_copy_meta(wb__context *context, wb_writer *writer, const wb__catalog *model,
                                const wb__meta *meta)
 {
     return wb__writer_copy_meta_as(context, writer, model, meta, wb__meta_key(model, meta));
 }
 
-wb_status wb__writer_copy_meta_as(wb__context *context, wb_writer *writer, const wb__model *model,
+wb_status wb__writer_copy_meta_as(wb__context *context, wb_writer *writer, const wb__catalog *model,
                                   const wb__meta *meta, wb__str key)
 {
     wb__buffer bytes = {.allocator = &context->allocator, .ceiling = SIZE_MAX / 2};

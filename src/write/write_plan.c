@@ -123,7 +123,7 @@ static uint64_t first_filler(const wb_writer *writer)
 {
     uint64_t past = 0;
     for (size_t i = 0; i < writer->tensors.count; i++)
-        past = wb__filler_past(writer->order[i]->name, past);
+        past = wb__padding_tensor_past(writer->order[i]->name, past);
     return past;
 }
 

@@ -32,7 +32,7 @@ static void absorb(wb__outgoing *tensor)
 static wb_status insert(wb__context *context, const wb_allocator *allocator, wb__outgoing *tensor,
                         uint64_t begin, uint64_t end)
 {
-    wb__stretch *pieces = tensor->pieces;
+    wb__byte_interval *pieces = tensor->pieces;
     size_t at = tensor->piece_count;
     while (at > 0 && pieces[at - 1].begin >= begin) /* most come behind all others */
         at--;
@@ -48,7 +48,7 @@ static wb_status insert(wb__context *context, const wb_allocator *allocator, wb_
             return wb__fail_memory(context);
         pieces = tensor->pieces;
         memmove(pieces + at + 1, pieces + at, (tensor->piece_count++ - at) * sizeof *pieces);
-        pieces[at++] = (wb__stretch){begin, end};
+        pieces[at++] = (wb__byte_interval){begin, end};
     }
     if (at < tensor->piece_count && pieces[at].begin == end) {
         pieces[at - 1].end = pieces[at].end;
@@ -94,8 +94,8 @@ wb_status wb__put_padding(wb__context *context, wb_writer *writer, wb__output *o
 }
 
 /* Lets through what comes next, and nothing else. */
-static wb_status check_order(wb__context *context, wb_writer *writer, const wb__place_in *place,
-                             uint64_t offset)
+static wb_status check_order(wb__context *context, wb_writer *writer,
+                             const wb__write_position *place, uint64_t offset)
 {
     const wb__outgoing *next = NULL;
     while (writer->stream_next < writer->tensors.count) {
@@ -113,7 +113,7 @@ static wb_status check_order(wb__context *context, wb_writer *writer, const wb__
 /* ---- putting ---- */
 
 /* The lock is held. */
-static wb_status admit(wb__context *context, wb_writer *writer, wb__place_in *place,
+static wb_status admit(wb__context *context, wb_writer *writer, wb__write_position *place,
                        uint64_t offset, uint64_t n)
 {
     wb__output *output = place->output;
@@ -139,7 +139,7 @@ static wb_status admit(wb__context *context, wb_writer *writer, wb__place_in *pl
 }
 
 wb_status wb__put_begin(wb__context *context, wb_writer *writer, uint64_t index, uint64_t offset,
-                        uint64_t n, wb__place_in *place)
+                        uint64_t n, wb__write_position *place)
 {
     if (atomic_load(&writer->state) != WB__WRITING)
         return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET, WB__STR(""),
@@ -161,7 +161,7 @@ wb_status wb__put_begin(wb__context *context, wb_writer *writer, uint64_t index,
     return status;
 }
 
-wb_status wb__put_end(wb__context *context, wb_writer *writer, const wb__place_in *place,
+wb_status wb__put_end(wb__context *context, wb_writer *writer, const wb__write_position *place,
                       uint64_t n, wb_status status)
 {
     wb__output *output = place->output;
@@ -193,13 +193,13 @@ wb_status wb__put_end(wb__context *context, wb_writer *writer, const wb__place_i
     return status;
 }
 
-wb_status wb__put_bytes(wb__context *context, wb_writer *writer, const wb__place_in *place,
+wb_status wb__put_bytes(wb__context *context, wb_writer *writer, const wb__write_position *place,
                         uint64_t at, const void *bytes, size_t n)
 {
     wb__output *output = place->output;
     if (!wb__sink_is_file(output->sink)) {
         writer->stream_at += n;
-        wb__between_add(writer, output, place->tensor, bytes, n);
+        wb__interleaved_add(writer, output, place->tensor, bytes, n);
         return wb__sink_write(context, output->sink, bytes, n);
     }
     int os_error = wb__sink_place(output->sink, at, bytes, n);
@@ -209,8 +209,8 @@ wb_status wb__put_bytes(wb__context *context, wb_writer *writer, const wb__place
     return wb__fail_os(context, os_error, "cannot write the file");
 }
 
-static wb_status write_swapped(wb__context *context, wb_writer *writer, const wb__place_in *place,
-                               const uint8_t *bytes, size_t n)
+static wb_status write_swapped(wb__context *context, wb_writer *writer,
+                               const wb__write_position *place, const uint8_t *bytes, size_t n)
 {
     uint8_t stage[STAGE_BYTES];
     const wb__dtype *dtype = place->tensor->out.dtype;
@@ -250,7 +250,7 @@ wb_status wb__writer_left(wb__context *context, wb_writer *writer, uint64_t inde
 wb_status wb__writer_take(wb__context *context, wb_writer *writer, uint64_t index, uint64_t offset,
                           uint64_t n)
 {
-    wb__place_in place;
+    wb__write_position place;
     if (n == 0)
         return WB_OK;
     wb_status status = wb__put_begin(context, writer, index, offset, n, &place);
@@ -260,7 +260,7 @@ wb_status wb__writer_take(wb__context *context, wb_writer *writer, uint64_t inde
 wb_status wb__writer_put(wb__context *context, wb_writer *writer, uint64_t index, uint64_t offset,
                          const void *bytes, size_t n)
 {
-    wb__place_in place;
+    wb__write_position place;
     bool swap = (writer->flags & WB_WRITE_BIG_ENDIAN) != 0;
     if (n == 0)
         return WB_OK;

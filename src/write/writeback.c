@@ -13,12 +13,12 @@
 #define PIECE_LEAST ((size_t)512 << 10)
 #define SLOTS_MAX 64
 
-_Static_assert(WB_BEHIND_ALIGNMENT == WB__DIRECT_ALIGNMENT,
+_Static_assert(WB_WRITEBACK_ALIGNMENT == WB__DIRECT_ALIGNMENT,
                "callers place bytes as disks want them");
 
 /* What was put by a slot. */
 typedef struct flight {
-    wb__place_in place;
+    wb__write_position place;
     uint64_t bytes; /* 0: nothing */
     uint64_t at;    /* of what the ring writes */
     const uint8_t *from;
@@ -27,7 +27,7 @@ typedef struct flight {
     int64_t result;
 } flight;
 
-struct wb_behind {
+struct wb_writeback {
     wb_writer *writer;
     wb__ring *ring; /* NULL: none */
     uint32_t slots;
@@ -41,13 +41,14 @@ static bool may_pass(const wb_writer *writer, const wb__output *output)
            !output->layout.has_checksums && output->layout.bytes >= FILE_LEAST;
 }
 
-wb_status wb__behind_open(wb__context *context, wb_writer *writer, uint32_t slots, wb_behind **out)
+wb_status wb__writeback_open(wb__context *context, wb_writer *writer, uint32_t slots,
+                             wb_writeback **out)
 {
     bool any = false;
     *out = NULL;
     if (slots == 0 || slots > SLOTS_MAX)
         return wb__fail_argument(context, "there can be 1 to 64 slots");
-    wb_behind *behind =
+    wb_writeback *behind =
         wb__alloc_zeroed(&writer->allocator, sizeof *behind + slots * sizeof *behind->flights);
     *out = behind;
     if (behind == NULL)
@@ -72,9 +73,9 @@ static wb__direct direct_of(wb_writer *writer, wb__output *output)
 }
 
 /* Has the ring write the whole blocks of what was put, if it can; there are some. */
-static bool take_off(wb_behind *behind, flight *f, const uint8_t *bytes)
+static bool take_off(wb_writeback *behind, flight *f, const uint8_t *bytes)
 {
-    const wb__place_in *place = &f->place;
+    const wb__write_position *place = &f->place;
     uint64_t head = (0 - place->at) % WB__DIRECT_ALIGNMENT;
     f->at = place->at + head;
     f->from = bytes + head;
@@ -88,10 +89,10 @@ static bool take_off(wb_behind *behind, flight *f, const uint8_t *bytes)
     return f->is_flying;
 }
 
-static wb_status write_edges(wb__context *context, wb_behind *behind, const flight *f,
+static wb_status write_edges(wb__context *context, wb_writeback *behind, const flight *f,
                              const uint8_t *bytes)
 {
-    const wb__place_in *place = &f->place;
+    const wb__write_position *place = &f->place;
     size_t head = (size_t)(f->at - place->at), behind_it = head + f->n;
     wb_status status = wb__put_bytes(context, behind->writer, place, place->at, bytes, head);
     return status == WB_OK ? wb__put_bytes(context, behind->writer, place, place->at + behind_it,
@@ -99,7 +100,7 @@ static wb_status write_edges(wb__context *context, wb_behind *behind, const flig
                            : status;
 }
 
-static void land(wb_behind *behind, const wb__ring_done *done, size_t n)
+static void land(wb_writeback *behind, const wb__ring_done *done, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         behind->flights[done[i].tag].result = done[i].result;
@@ -109,7 +110,7 @@ static void land(wb_behind *behind, const wb__ring_done *done, size_t n)
 
 /* What the ring could not write, for whatever reason, is written once more without it, so that errors are told in
  * one place. */
-static wb_status end(wb__context *context, wb_behind *behind, flight *f, wb_status status)
+static wb_status end(wb__context *context, wb_writeback *behind, flight *f, wb_status status)
 {
     uint64_t bytes = f->bytes;
     wb__ring_done done[SLOTS_MAX];
@@ -123,12 +124,12 @@ static wb_status end(wb__context *context, wb_behind *behind, flight *f, wb_stat
 
 /* ---- slots ---- */
 
-wb__context wb__behind_context(const wb_behind *behind, wb_error *error)
+wb__context wb__writeback_context(const wb_writeback *behind, wb_error *error)
 {
     return wb__writer_context(behind->writer, error);
 }
 
-wb_status wb__behind_wait(wb__context *context, wb_behind *behind, uint32_t slot)
+wb_status wb__writeback_wait(wb__context *context, wb_writeback *behind, uint32_t slot)
 {
     if (slot >= behind->slots)
         return wb__fail_argument(context, "there is no such slot");
@@ -136,7 +137,7 @@ wb_status wb__behind_wait(wb__context *context, wb_behind *behind, uint32_t slot
     return f->bytes == 0 ? WB_OK : end(context, behind, f, WB_OK);
 }
 
-bool wb__behind_is_busy(wb_behind *behind, uint32_t slot)
+bool wb__writeback_is_busy(wb_writeback *behind, uint32_t slot)
 {
     wb__ring_done done[SLOTS_MAX];
     if (slot >= behind->slots || !behind->flights[slot].is_flying)
@@ -145,9 +146,10 @@ bool wb__behind_is_busy(wb_behind *behind, uint32_t slot)
     return behind->flights[slot].is_flying;
 }
 
-wb_status wb__behind_put(wb__context *context, wb_behind *behind, uint32_t slot, const wb__put *put)
+wb_status wb__writeback_put(wb__context *context, wb_writeback *behind, uint32_t slot,
+                            const wb__put *put)
 {
-    wb_status status = wb__behind_wait(context, behind, slot); /* looks at the number, too */
+    wb_status status = wb__writeback_wait(context, behind, slot); /* looks at the number, too */
     if (status != WB_OK)
         return status;
     flight *f = &behind->flights[slot];
@@ -166,15 +168,15 @@ wb_status wb__behind_put(wb__context *context, wb_behind *behind, uint32_t slot,
     return status == WB_OK ? WB_OK : end(context, behind, f, status);
 }
 
-void wb__behind_free(wb_behind *behind)
+void wb__writeback_free(wb_writeback *behind)
 {
     if (behind == NULL)
         return;
     wb_error error;
     wb_allocator allocator = behind->writer->allocator;
-    wb__context context = wb__behind_context(behind, wb__error_reset(&error, &error));
+    wb__context context = wb__writeback_context(behind, wb__error_reset(&error, &error));
     for (uint32_t slot = 0; slot < behind->slots; slot++)
-        (void)wb__behind_wait(&context, behind, slot); /* the writer remembers what went wrong */
+        (void)wb__writeback_wait(&context, behind, slot); /* the writer remembers what went wrong */
     wb__ring_close(behind->ring);
     wb__free(&allocator, behind, sizeof *behind + behind->slots * sizeof *behind->flights);
 }

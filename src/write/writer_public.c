@@ -49,9 +49,9 @@ wb_status wb_writer_copy_meta(wb_writer *writer, const wb_model *model, uint64_t
 {
     wb_error spare;
     wb__context context = wb__writer_context(writer, wb__error_reset(error, &spare));
-    const wb__model *in;
+    const wb__catalog *in;
     const wb__meta *meta;
-    wb_status status = wb__told_entry(model, &context, index, &in, &meta);
+    wb_status status = wb__derived_meta_entry(model, &context, index, &in, &meta);
     return status != WB_OK ? status : wb__writer_copy_meta(&context, writer, in, meta);
 }
 
@@ -82,7 +82,7 @@ wb_status wb_writer_add_bytes(wb_writer *writer, const char *name, const void *b
 {
     wb_error spare;
     wb__context context = wb__writer_context(writer, wb__error_reset(error, &spare));
-    const wb__extra extra = {.name = wb__str_from(name, SIZE_MAX), .bytes = bytes, .n = n};
+    const wb__sidecar extra = {.name = wb__str_from(name, SIZE_MAX), .bytes = bytes, .n = n};
     return wb__writer_add_extra(&context, writer, extra);
 }
 
@@ -90,7 +90,7 @@ wb_status wb_writer_add_file(wb_writer *writer, const char *name, const char *pa
 {
     wb_error spare;
     wb__context context = wb__writer_context(writer, wb__error_reset(error, &spare));
-    const wb__extra extra = {.name = wb__str_from(name, SIZE_MAX), .path = path};
+    const wb__sidecar extra = {.name = wb__str_from(name, SIZE_MAX), .path = path};
     return wb__writer_add_extra(&context, writer, extra);
 }
 

@@ -19,14 +19,14 @@ static bool is_weights(wb__str name)
 static bool is_known(const wb_writer *writer, wb__str name)
 {
     for (size_t i = 0; i < writer->extras.count; i++) {
-        const wb__extra *extra = wb__list_at(&writer->extras, i);
+        const wb__sidecar *extra = wb__list_at(&writer->extras, i);
         if (wb__str_equal(extra->name, name))
             return true;
     }
     return false;
 }
 
-wb_status wb__writer_add_extra(wb__context *context, wb_writer *writer, wb__extra extra)
+wb_status wb__writer_add_extra(wb__context *context, wb_writer *writer, wb__sidecar extra)
 {
     wb_status status = wb__writer_check_declaring(context, writer, extra.name);
     if (status != WB_OK)
@@ -34,7 +34,7 @@ wb_status wb__writer_add_extra(wb__context *context, wb_writer *writer, wb__extr
     if (!is_file_name(extra.name) || is_weights(extra.name) || is_known(writer, extra.name))
         return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET, extra.name,
                         "a file beside the weights has a plain name, of its own");
-    wb__extra copy = {
+    wb__sidecar copy = {
         .name = {wb__arena_copy(&writer->arena, extra.name.ptr, extra.name.len), extra.name.len},
         .n = extra.n};
     if (extra.path != NULL)
@@ -44,7 +44,7 @@ wb_status wb__writer_add_extra(wb__context *context, wb_writer *writer, wb__extr
             (const uint8_t *)wb__arena_copy(&writer->arena, (const char *)extra.bytes, extra.n);
     if (copy.name.ptr == NULL || (copy.path == NULL && copy.bytes == NULL))
         return wb__fail_memory(context);
-    wb__extra *kept = wb__list_append(&writer->extras);
+    wb__sidecar *kept = wb__list_append(&writer->extras);
     if (kept == NULL)
         return wb__fail_memory(context);
     *kept = copy;
@@ -53,7 +53,7 @@ wb_status wb__writer_add_extra(wb__context *context, wb_writer *writer, wb__extr
 
 /* ---- writing ---- */
 
-static wb_status open_extra(wb__context *context, const wb__extra *extra, wb__source **source)
+static wb_status open_extra(wb__context *context, const wb__sidecar *extra, wb__source **source)
 {
     bool is_folder;
     context->file = extra->path;
@@ -65,10 +65,10 @@ static wb_status open_extra(wb__context *context, const wb__extra *extra, wb__so
     return status;
 }
 
-wb_status wb__extras_measure(wb__context *context, const wb_writer *writer, uint64_t *bytes)
+wb_status wb__sidecars_measure(wb__context *context, const wb_writer *writer, uint64_t *bytes)
 {
     for (size_t i = 0; i < writer->extras.count; i++) {
-        const wb__extra *extra = wb__list_at(&writer->extras, i);
+        const wb__sidecar *extra = wb__list_at(&writer->extras, i);
         uint64_t n = extra->n;
         if (extra->path != NULL) {
             wb__source *source;
@@ -84,7 +84,7 @@ wb_status wb__extras_measure(wb__context *context, const wb_writer *writer, uint
     return WB_OK;
 }
 
-static wb_status write_extra(wb__context *context, const wb_writer *writer, wb__extra *extra)
+static wb_status write_extra(wb__context *context, const wb_writer *writer, wb__sidecar *extra)
 {
     wb__source *source = NULL;
     uint64_t n = extra->n;
@@ -112,7 +112,7 @@ static wb_status write_extra(wb__context *context, const wb_writer *writer, wb__
     return status;
 }
 
-wb_status wb__extras_write(wb__context *context, wb_writer *writer)
+wb_status wb__sidecars_write(wb__context *context, wb_writer *writer)
 {
     wb_status status = WB_OK;
     for (size_t i = 0; i < writer->extras.count && status == WB_OK; i++) {

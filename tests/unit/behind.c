@@ -189,8 +189,8 @@ static wb_writer *begin(const char *path, uint64_t *first, uint64_t *second)
 }
 
 /* Pieces of all sizes, from memory that lies as the place does, or now and then does not. */
-static void put_tensor(wb_behind *behind, const wb_writer *writer, uint64_t index, uint64_t bytes,
-                       unsigned char *memory)
+static void put_tensor(wb_writeback *behind, const wb_writer *writer, uint64_t index,
+                       uint64_t bytes, unsigned char *memory)
 {
     uint64_t state = index + 1;
     wb_tensor tensor = {.size = sizeof tensor};
@@ -199,12 +199,12 @@ static void put_tensor(wb_behind *behind, const wb_writer *writer, uint64_t inde
         uint32_t slot = (uint32_t)(turn % SLOTS);
         size_t n = (size_t)(next_random(&state) % PIECE_MOST) + 1;
         n = n < bytes - at ? n : (size_t)(bytes - at);
-        OK(wb_behind_wait(behind, slot, E));
-        assert_false(wb_behind_is_busy(behind, slot));
+        OK(wb_writeback_wait(behind, slot, E));
+        assert_false(wb_writeback_is_busy(behind, slot));
         unsigned char *room = memory + slot * (PIECE_MOST + 8192);
         room += (4096 - (uintptr_t)room % 4096) + (tensor.offset + at) % 4096 - (turn % 7 == 6);
         memcpy(room, pattern + at, n);
-        OK(wb_behind_put(behind, slot, index, at, room, n, E));
+        OK(wb_writeback_put(behind, slot, index, at, room, n, E));
         at += n;
     }
 }
@@ -231,13 +231,13 @@ static void every_byte_is_at_its_place(void **state)
     assert_non_null(memory);
     for (ring_kind ring = NO_RING; ring < RING_KINDS; ring++) {
         uint64_t first, second;
-        wb_behind *behind;
+        wb_writeback *behind;
         set_ring(ring);
         wb_writer *writer = begin(path, &first, &second);
-        OK(wb_behind_open(writer, SLOTS, &behind, E));
+        OK(wb_writeback_open(writer, SLOTS, &behind, E));
         put_tensor(behind, writer, second, SECOND_BYTES, memory);
         put_tensor(behind, writer, first, FIRST_BYTES, memory);
-        wb_behind_free(behind);
+        wb_writeback_free(behind);
         OK(wb_writer_commit(writer, E));
         wb_writer_free(writer);
         assert_int_equal(misaligned, 0);
@@ -253,26 +253,26 @@ static void bad_arguments_are_told(void **state)
 {
     (void)state;
     uint64_t first, second;
-    wb_behind *behind;
+    wb_writeback *behind;
     char *path = text_of("%s/out.safetensors", folder);
     set_ring(LATE);
     wb_writer *writer = begin(path, &first, &second);
-    assert_int_equal(wb_behind_open(writer, 0, &behind, NULL), WB_ERROR_ARGUMENT);
+    assert_int_equal(wb_writeback_open(writer, 0, &behind, NULL), WB_ERROR_ARGUMENT);
     assert_null(behind);
-    assert_int_equal(wb_behind_open(writer, 65, &behind, NULL), WB_ERROR_ARGUMENT);
-    OK(wb_behind_open(writer, 2, &behind, E));
-    assert_int_equal(wb_behind_put(behind, 2, first, 0, pattern, 9, NULL), WB_ERROR_ARGUMENT);
-    assert_int_equal(wb_behind_wait(behind, 2, NULL), WB_ERROR_ARGUMENT);
-    assert_false(wb_behind_is_busy(behind, 2));
-    OK(wb_behind_wait(behind, 1, E));
-    assert_int_equal(wb_behind_put(behind, 0, 2, 0, pattern, MIB, NULL), WB_ERROR_NOT_FOUND);
-    assert_int_equal(wb_behind_put(behind, 0, first, FIRST_BYTES - MIB + 1, pattern, MIB, NULL),
+    assert_int_equal(wb_writeback_open(writer, 65, &behind, NULL), WB_ERROR_ARGUMENT);
+    OK(wb_writeback_open(writer, 2, &behind, E));
+    assert_int_equal(wb_writeback_put(behind, 2, first, 0, pattern, 9, NULL), WB_ERROR_ARGUMENT);
+    assert_int_equal(wb_writeback_wait(behind, 2, NULL), WB_ERROR_ARGUMENT);
+    assert_false(wb_writeback_is_busy(behind, 2));
+    OK(wb_writeback_wait(behind, 1, E));
+    assert_int_equal(wb_writeback_put(behind, 0, 2, 0, pattern, MIB, NULL), WB_ERROR_NOT_FOUND);
+    assert_int_equal(wb_writeback_put(behind, 0, first, FIRST_BYTES - MIB + 1, pattern, MIB, NULL),
                      WB_ERROR_ARGUMENT);
-    OK(wb_behind_put(behind, 0, first, 0, pattern, 2 * MIB, E));
-    assert_int_equal(wb_behind_put(behind, 1, first, MIB, pattern, 2 * MIB, NULL),
+    OK(wb_writeback_put(behind, 0, first, 0, pattern, 2 * MIB, E));
+    assert_int_equal(wb_writeback_put(behind, 1, first, MIB, pattern, 2 * MIB, NULL),
                      WB_ERROR_ARGUMENT); /* given before */
-    wb_behind_free(behind);
-    wb_behind_free(NULL);
+    wb_writeback_free(behind);
+    wb_writeback_free(NULL);
     wb_writer_free(writer);
     free(path);
 }
@@ -287,30 +287,30 @@ static void what_fails_is_told(void **state)
     assert_non_null(memory);
     for (int waits = 0; waits < 2; waits++) {
         uint64_t first, second;
-        wb_behind *behind;
+        wb_writeback *behind;
         wb_tensor tensor = {.size = sizeof tensor};
         set_ring(FAILS);
         wb_writer *writer = begin(path, &first, &second);
         OK(wb_writer_tensor_at(writer, first, &tensor, E));
-        OK(wb_behind_open(writer, SLOTS, &behind, E));
+        OK(wb_writeback_open(writer, SLOTS, &behind, E));
         unsigned char *room = memory + (4096 - (uintptr_t)memory % 4096) + tensor.offset % 4096;
         memcpy(room, pattern, 2 * MIB);
-        OK(wb_behind_put(behind, 0, first, 0, room, 2 * MIB, E));
+        OK(wb_writeback_put(behind, 0, first, 0, room, 2 * MIB, E));
         if (!has_direct()) {
-            wb_behind_free(behind);
+            wb_writeback_free(behind);
             wb_writer_free(writer);
             break;
         }
-        assert_true(wb_behind_is_busy(behind, 0));
+        assert_true(wb_writeback_is_busy(behind, 0));
         disk_fails = true;
         wb_error error = {.status = WB_OK};
         if (waits) {
-            assert_int_equal(wb_behind_wait(behind, 0, &error), WB_ERROR_IO);
+            assert_int_equal(wb_writeback_wait(behind, 0, &error), WB_ERROR_IO);
             assert_int_equal(error.os_error, ENOSPC);
             assert_non_null(strstr(error.file, "out.safetensors"));
-            OK(wb_behind_wait(behind, 0, E)); /* it is free again */
+            OK(wb_writeback_wait(behind, 0, E)); /* it is free again */
         }
-        wb_behind_free(behind);
+        wb_writeback_free(behind);
         disk_fails = false;
         for (uint64_t at = 2 * MIB; at < FIRST_BYTES; at += MIB)
             assert_int_not_equal(wb_writer_put(writer, first, at, pattern, 1, &error), WB_OK);

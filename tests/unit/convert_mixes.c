@@ -51,20 +51,21 @@ typedef struct answer {
     bool failed; /* something has no fallback */
 } answer;
 
-static void choose(wb__mix *mix, const synthetic *model, const char *kind, int layer, answer *out)
+static void choose(wb__recipe *mix, const synthetic *model, const char *kind, int layer,
+                   answer *out)
 {
     char name[64];
     if (layer < 0)
         (void)snprintf(name, sizeof name, "%s", kind);
     else
         (void)snprintf(name, sizeof name, "blk.%d.%s", layer, kind);
-    wb__mix_tensor tensor = {.name = wb__str_from(name, SIZE_MAX),
-                             .rank = strstr(kind, "_exps") != NULL ? 3 : 2,
-                             .columns = model->columns,
-                             .stack = strstr(kind, "_exps") != NULL ? model->experts : 1};
-    wb__mix_choice choice = {.dtype = WB_DTYPE_F32};
-    if (wb__mix_takes(&tensor))
-        wb__mix_choose(mix, &tensor, &choice);
+    wb__recipe_tensor tensor = {.name = wb__str_from(name, SIZE_MAX),
+                                .rank = strstr(kind, "_exps") != NULL ? 3 : 2,
+                                .columns = model->columns,
+                                .stack = strstr(kind, "_exps") != NULL ? model->experts : 1};
+    wb__recipe_choice choice = {.dtype = WB_DTYPE_F32};
+    if (wb__recipe_applies(&tensor))
+        wb__recipe_choose(mix, &tensor, &choice);
     out->failed |= choice.dtype < 0;
     size_t i = 0;
     while (i < out->count && strcmp(out->list[i].kind, kind) != 0)
@@ -76,7 +77,7 @@ static void choose(wb__mix *mix, const synthetic *model, const char *kind, int l
 }
 
 /* Calls with every tensor, in the order of their names. */
-static void walk(const synthetic *model, wb__mix *mix, answer *out)
+static void walk(const synthetic *model, wb__recipe *mix, answer *out)
 {
     static const char *const outside[] = {"output.weight", "token_embd.weight"};
     for (int layer = -1; layer < (int)model->layers; layer++) {
@@ -84,7 +85,7 @@ static void walk(const synthetic *model, wb__mix *mix, answer *out)
             if (i == 0 && model->tied)
                 continue;
             if (out == NULL)
-                wb__mix_count(mix, wb__str_from(outside[i], SIZE_MAX));
+                wb__recipe_count(mix, wb__str_from(outside[i], SIZE_MAX));
             else
                 choose(mix, model, outside[i], -1, out);
         }
@@ -95,7 +96,7 @@ static void walk(const synthetic *model, wb__mix *mix, answer *out)
             at += n;
             (void)snprintf(name, sizeof name, "blk.%d.%s", layer, kind);
             if (out == NULL)
-                wb__mix_count(mix, wb__str_from(name, SIZE_MAX));
+                wb__recipe_count(mix, wb__str_from(name, SIZE_MAX));
             else
                 choose(mix, model, kind, layer, out);
         }
@@ -168,13 +169,13 @@ static void every_line(void **state)
             memcpy(before, head, sizeof head);
             for (model = models; strcmp(model->name, columns[0]) != 0;)
                 assert_true(++model < models + sizeof models / sizeof models[0]);
-            wb__mix mix = {.file_type = wb__file_type_named(wb__str_from(columns[2], SIZE_MAX)),
-                           .architecture = model->architecture,
-                           .layers = model->layers,
-                           .heads = model->heads,
-                           .kv_heads = model->kv_heads,
-                           .experts = model->experts,
-                           .matrix = columns[1][0] == '1'};
+            wb__recipe mix = {.file_type = wb__file_type_named(wb__str_from(columns[2], SIZE_MAX)),
+                              .architecture = model->architecture,
+                              .layers = model->layers,
+                              .heads = model->heads,
+                              .kv_heads = model->kv_heads,
+                              .experts = model->experts,
+                              .matrix = columns[1][0] == '1'};
             assert_non_null(mix.file_type);
             memset(&out, 0, sizeof out);
             walk(model, &mix, NULL);
@@ -198,8 +199,8 @@ static void order(void **state)
     (void)state;
     for (size_t i = 0; i < 7; i++) {
         for (size_t j = 0; j < 7; j++) {
-            int found = wb__mix_before(wb__str_from(sorted[i], SIZE_MAX),
-                                       wb__str_from(sorted[j], SIZE_MAX));
+            int found = wb__recipe_before(wb__str_from(sorted[i], SIZE_MAX),
+                                          wb__str_from(sorted[j], SIZE_MAX));
             assert_int_equal((found > 0) - (found < 0), (i > j) - (i < j));
         }
     }

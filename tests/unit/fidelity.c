@@ -28,9 +28,9 @@ static void fill(float size, float error)
 }
 
 /* By definition, in binary64. */
-static wb__fidelity told(double offset, size_t n)
+static wb__error_stats told(double offset, size_t n)
 {
-    wb__fidelity fidelity = {0};
+    wb__error_stats fidelity = {0};
     for (size_t i = 0; i < n; i++) {
         double x = before[i] + offset, y = after[i];
         if (isfinite(before[i]) && isfinite(after[i])) {
@@ -52,8 +52,8 @@ static bool is_near(double got, double want)
 
 static void compare(double offset, size_t n)
 {
-    wb__fidelity got = {0}, want = told(offset, n);
-    wb__fidelity_measure(&got, before, offset, after, n);
+    wb__error_stats got = {0}, want = told(offset, n);
+    wb__error_stats_measure(&got, before, offset, after, n);
     if (!is_near(got.error, want.error) || !is_near(got.before, want.before) ||
         !is_near(got.after, want.after) || !is_near(got.max_error, want.max_error) ||
         got.overflowed != want.overflowed)
@@ -81,15 +81,15 @@ static void as_defined(void **state)
 static void exact(void **state)
 {
     (void)state;
-    wb__fidelity fidelity = {0};
+    wb__error_stats fidelity = {0};
     fill(1, 0);
-    wb__fidelity_measure(&fidelity, before, 0, after, MOST);
+    wb__error_stats_measure(&fidelity, before, 0, after, MOST);
     assert_true(fidelity.error == 0 && fidelity.max_error == 0 && fidelity.overflowed == 0);
     for (size_t at = 4000; at < 4200; at += 7) {
         fill(1, 0);
         after[at] = nextafterf(before[at], 2);
-        fidelity = (wb__fidelity){0};
-        wb__fidelity_measure(&fidelity, before, 0, after, MOST);
+        fidelity = (wb__error_stats){0};
+        wb__error_stats_measure(&fidelity, before, 0, after, MOST);
         assert_true(fidelity.error > 0 && fidelity.max_error > 0);
     }
 }
@@ -123,10 +123,10 @@ static void same_bits(void **state)
     static const float sizes[] = {1e-40f, 1e-20f, 1, 1e20f};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         for (size_t n = 0; n <= 4096; n += n < 64 ? 16 : 496) {
-            wb__lane_sums plain, fast;
+            wb__error_lanes plain, fast;
             fill(sizes[i], sizes[i]);
-            wb__sum_up_plain(&plain, before, after, n);
-            wb__sum_up_avx2(&fast, before, after, n);
+            wb__error_sums_scalar(&plain, before, after, n);
+            wb__error_sums_avx2(&fast, before, after, n);
             assert_memory_equal(&plain, &fast, sizeof plain);
         }
     }
@@ -152,14 +152,14 @@ static void of_binary64(void **state)
         wide[i] = ((double)uniform() + 0x1p-40) * 2 - 1;
         after[i] = (float)wide[i];
     }
-    wb__fidelity want = {0}, got = {0};
+    wb__error_stats want = {0}, got = {0};
     for (size_t i = 0; i < MOST; i++)
-        wb__fidelity_add_one(&want, wide[i], after[i]);
-    wb__fidelity_measure_wide(&got, (const uint8_t *)wide, 1, 0.5, after, 0);
+        wb__error_stats_add_one(&want, wide[i], after[i]);
+    wb__error_stats_measure_wide(&got, (const uint8_t *)wide, 1, 0.5, after, 0);
     assert_true(got.error == 0 && got.before == 0);
     for (size_t i = 0; i < MOST; i++)
         wide[i] = stored(wide[i] * 2 - 1);
-    wb__fidelity_measure_wide(&got, (const uint8_t *)wide, 1, 0.5, after, MOST);
+    wb__error_stats_measure_wide(&got, (const uint8_t *)wide, 1, 0.5, after, MOST);
     assert_true(want.error > 0 && want.error < 1e-9);
     assert_true(is_near(got.error, want.error) && is_near(got.before, want.before) &&
                 is_near(got.after, want.after) && is_near(got.max_error, want.max_error));
@@ -181,8 +181,8 @@ static void of_binary64(void **state)
                  {-0.0, 0, 0, false}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         double value = stored(cases[i].before);
-        got = (wb__fidelity){0};
-        wb__fidelity_measure_wide(&got, (const uint8_t *)&value, 0, 1, &cases[i].after, 1);
+        got = (wb__error_stats){0};
+        wb__error_stats_measure_wide(&got, (const uint8_t *)&value, 0, 1, &cases[i].after, 1);
         assert_int_equal(got.overflowed, cases[i].overflowed);
         assert_true((got.max_error > 0) == cases[i].lost);
     }

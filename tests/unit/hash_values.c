@@ -311,8 +311,8 @@ static void large_heads(void **state)
     wb_error error;
     assert_int_equal(wb_open_memory(bytes, n, "large", NULL, &model, &error), WB_OK);
     wb__context context = wb__context_of(model, wb__error_reset(NULL, &error));
-    wb__subjects subjects;
-    assert_int_equal(wb__subjects_make(&subjects, model, &context), WB_OK);
+    wb__comparables subjects;
+    assert_int_equal(wb__comparables_make(&subjects, model, &context), WB_OK);
     assert_int_equal(subjects.count, 1);
     subjects.list[0].order = order;
     wb__reader reader = {0};
@@ -332,7 +332,7 @@ static void large_heads(void **state)
         at += count;
     }
     wb__reader_close(&reader);
-    wb__subjects_free(&subjects);
+    wb__comparables_free(&subjects);
     wb_close(model);
     free(bytes);
 }

@@ -113,7 +113,7 @@ typedef struct fixture {
     counter memory;
     wb_error error;
     wb__context context;
-    wb__model model;
+    wb__catalog model;
 } fixture;
 
 static void begin(fixture *f)
@@ -123,13 +123,13 @@ static void begin(fixture *f)
     f->context.file = "";
     f->context.error = &f->error;
     wb_limits_default(&f->context.limits);
-    wb__model_init(&f->model, &f->context.allocator, 0);
-    assert_int_equal(wb__model_begin_file(&f->model, &f->context, "first", "test", 0), WB_OK);
+    wb__catalog_init(&f->model, &f->context.allocator, 0);
+    assert_int_equal(wb__catalog_begin_file(&f->model, &f->context, "first", "test", 0), WB_OK);
 }
 
 static void end(fixture *f)
 {
-    wb__model_free(&f->model);
+    wb__catalog_free(&f->model);
     assert_clean(&f->memory);
 }
 
@@ -142,16 +142,17 @@ static void many_files(void **state)
     for (int i = 0; i < 600; i++) {
         bool repeated;
         if (i > 0)
-            assert_int_equal(wb__model_begin_file(&f.model, &f.context, "next", "test", 0), WB_OK);
+            assert_int_equal(wb__catalog_begin_file(&f.model, &f.context, "next", "test", 0),
+                             WB_OK);
         if (i % 255 < 3) { /* files apart by the period, and those beside them */
             assert_int_equal(
-                wb__model_add_string(&f.model, &f.context, WB__STR("k"), WB__STR("v"), &repeated),
+                wb__catalog_add_string(&f.model, &f.context, WB__STR("k"), WB__STR("v"), &repeated),
                 WB_OK);
             assert_false(repeated);
         }
         if (i == 255) {
             assert_int_equal(
-                wb__model_add_string(&f.model, &f.context, WB__STR("k"), WB__STR("v"), &repeated),
+                wb__catalog_add_string(&f.model, &f.context, WB__STR("k"), WB__STR("v"), &repeated),
                 WB_OK);
             assert_true(repeated);
         }
@@ -169,20 +170,20 @@ static void limits_of_metadata(void **state)
     begin(&f);
 #if SIZE_MAX > UINT32_MAX
     const wb__str large = {text, (size_t)UINT32_MAX + 1}, small = WB__STR("small");
-    assert_int_equal(wb__model_add_string(&f.model, &f.context, large, small, &repeated),
+    assert_int_equal(wb__catalog_add_string(&f.model, &f.context, large, small, &repeated),
                      WB_ERROR_LIMIT);
-    assert_int_equal(wb__model_add_string(&f.model, &f.context, small, large, &repeated),
+    assert_int_equal(wb__catalog_add_string(&f.model, &f.context, small, large, &repeated),
                      WB_ERROR_LIMIT);
     assert_string_equal(f.error.name, "small");
 #endif
     f.model.metas.count = UINT32_MAX - 1;
     assert_int_equal(
-        wb__model_add_string(&f.model, &f.context, WB__STR("k"), WB__STR("v"), &repeated),
+        wb__catalog_add_string(&f.model, &f.context, WB__STR("k"), WB__STR("v"), &repeated),
         WB_ERROR_LIMIT);
     f.model.metas.count = 0;
     f.memory.fail_at = f.memory.calls + 1;
     wb__str whole = {text, sizeof text};
-    assert_int_equal(wb__model_add_string(&f.model, &f.context, whole, whole, &repeated),
+    assert_int_equal(wb__catalog_add_string(&f.model, &f.context, whole, whole, &repeated),
                      WB_ERROR_MEMORY);
     assert_false(repeated);
     assert_int_equal(f.model.metas.count, 0);
@@ -236,7 +237,7 @@ static void many_tensors(void **state)
         int n = snprintf(name, sizeof name, "t%d", i);
         wb__table_add(&f.model.table, (wb__str){name, (size_t)n}, number, 0, 0);
     }
-    assert_int_equal(wb__model_end_file(&f.model, &f.context, never_twice, NULL), WB_OK);
+    assert_int_equal(wb__catalog_end_file(&f.model, &f.context, never_twice, NULL), WB_OK);
     for (int i = 0; i < COUNT; i++) {
         int n = snprintf(name, sizeof name, "t%d", i);
         assert_int_equal(wb__table_find(&f.model.table, (wb__str){name, (size_t)n}), i);

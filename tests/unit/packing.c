@@ -38,7 +38,7 @@ static int has_size(void *ctx, uint64_t inputs)
 }
 
 /* The kinds are as they are said, however large: nothing here lies in a file. */
-static void add_part(wb__model *model, const part *p, uint32_t *number)
+static void add_part(wb__catalog *model, const part *p, uint32_t *number)
 {
     wb__kind kind = {.shape = p->shape, .rank = p->rank, .elements = 1};
     uint32_t k;
@@ -59,10 +59,10 @@ static void solve(const row *r)
 {
     wb_error error;
     wb__context context = {.allocator = wb__default_allocator, .file = "", .error = &error};
-    wb__model model;
+    wb__catalog model;
     wb_limits_default(&context.limits);
-    wb__model_init(&model, &wb__default_allocator, 0);
-    assert_int_equal(wb__model_begin_file(&model, &context, "x", "test", 0), WB_OK);
+    wb__catalog_init(&model, &wb__default_allocator, 0);
+    assert_int_equal(wb__catalog_begin_file(&model, &context, "x", "test", 0), WB_OK);
     assert_int_equal(wb__table_reserve(&model.table, &context, 100, WB__PARTS), WB_OK);
     wb__packed packed = {.kind = {0}};
     for (int i = 0; i < WB__PARTS; i++)
@@ -79,7 +79,7 @@ static void solve(const row *r)
                  (r->rows != 0 && packed.rows != r->rows) || (doubt != NULL) != r->doubtful))
         fail_msg("%s: %s, %u bits, groups of %u, %s\n", r->what, wb__scheme_name(packed.scheme),
                  (unsigned)packed.bits, (unsigned)packed.group, doubt == NULL ? "certain" : doubt);
-    wb__model_free(&model);
+    wb__catalog_free(&model);
 }
 
 #define LARGE (UINT64_C(1) << 62)

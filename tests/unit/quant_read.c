@@ -37,7 +37,7 @@ static wb_model *make_model(int32_t dtype, uint8_t *file, size_t room, uint8_t *
     if (wb_open_memory(file, 8 + (size_t)header + (size_t)bytes, "memory", NULL, &model, &error) !=
         WB_OK)
         fail_msg("%s", error.message);
-    wb__kind *kind = (wb__kind *)wb__table_kind_of(&model->logical.table, 0);
+    wb__kind *kind = (wb__kind *)wb__table_kind_of(&model->catalog.table, 0);
     kind->dtype = wb__dtype_get(dtype);
     kind->rank = 2;
     kind->shape = shape;

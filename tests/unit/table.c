@@ -12,7 +12,7 @@ typedef struct fixture {
     wb_error error;
     wb__context context;
     wb_findings findings;
-    wb__model model;
+    wb__catalog model;
     size_t told[8]; /* pairs that `repeated` was told */
     size_t told_count;
     wb_status answer;
@@ -27,12 +27,12 @@ static void begin(fixture *f, uint32_t features)
     f->context.findings = &f->findings;
     wb_limits_default(&f->context.limits);
     wb__findings_init(&f->findings, &f->context.allocator);
-    wb__model_init(&f->model, &f->context.allocator, features);
+    wb__catalog_init(&f->model, &f->context.allocator, features);
 }
 
 static void end(fixture *f)
 {
-    wb__model_free(&f->model);
+    wb__catalog_free(&f->model);
     wb__findings_clear(&f->findings);
     assert_clean(&f->memory);
 }
@@ -41,15 +41,15 @@ static wb_status repeated(void *ctx, size_t first, size_t second)
 {
     fixture *f = ctx;
     if (f->told_count < 8) {
-        f->told[f->told_count++] = first;
-        f->told[f->told_count++] = second;
+        f->derived[f->told_count++] = first;
+        f->derived[f->told_count++] = second;
     }
     return f->answer;
 }
 
 static void begin_file(fixture *f, const char *path, size_t tensors, size_t name_bytes)
 {
-    assert_int_equal(wb__model_begin_file(&f->model, &f->context, path, "test", 1000), WB_OK);
+    assert_int_equal(wb__catalog_begin_file(&f->model, &f->context, path, "test", 1000), WB_OK);
     assert_int_equal(wb__table_reserve(&f->model.table, &f->context, name_bytes, tensors), WB_OK);
 }
 
@@ -69,7 +69,7 @@ static void add(fixture *f, wb__str name, uint64_t begin)
 
 static wb_status end_file(fixture *f)
 {
-    return wb__model_end_file(&f->model, &f->context, repeated, f);
+    return wb__catalog_end_file(&f->model, &f->context, repeated, f);
 }
 
 /* Name number i: short ones, long ones, ones that share all but a byte, with NULs in them. */
@@ -108,7 +108,7 @@ static void finds_names(void **state)
             wb__str name = name_of(i, text);
             assert_int_equal(wb__table_find(&f.model.table, name), i);
             assert_true(wb__str_equal(wb__table_name(&f.model.table, i), name));
-            assert_int_equal(wb__model_offset_of(&f.model, i), i);
+            assert_int_equal(wb__catalog_offset_of(&f.model, i), i);
             name.len--;
             assert_true(wb__table_find(&f.model.table, name) != i);
         }
@@ -159,7 +159,7 @@ static void keeps_the_last_of_a_name(void **state)
     assert_int_equal(end_file(&f), WB_OK);
     assert_int_equal(f.told_count, 6);
     static const size_t pairs[] = {0, 2, 1, 4, 4, 5};
-    assert_memory_equal(f.told, pairs, sizeof pairs);
+    assert_memory_equal(f.derived, pairs, sizeof pairs);
     static const struct {
         const char *name;
         uint64_t begin;
@@ -171,7 +171,7 @@ static void keeps_the_last_of_a_name(void **state)
         assert_int_equal(wb__record_at(&f.model.table, i)->begin, left[i].begin);
         assert_int_equal(wb__table_find(&f.model.table, name), i);
     }
-    assert_int_equal(wb__model_file_in_hand(&f.model)->tensor_count, 4);
+    assert_int_equal(wb__catalog_file_in_hand(&f.model)->tensor_count, 4);
     end(&f);
 
     begin(&f, 0);
@@ -193,7 +193,7 @@ static void joins_files(void **state)
     for (size_t file = 0; file < 60; file++) { /* files without tensors among them */
         size_t tensors = file % 4 == 3 ? 0 : file * 3;
         begin_file(&f, "path", tensors, tensors * 310);
-        wb__model_file_in_hand(&f.model)->data_begin = file * 1000;
+        wb__catalog_file_in_hand(&f.model)->data_begin = file * 1000;
         for (size_t i = 0; i < tensors; i++)
             add(&f, name_of(total + i, text), i);
         assert_int_equal(end_file(&f), WB_OK);
@@ -202,8 +202,8 @@ static void joins_files(void **state)
     for (size_t file = 0, i = 0; file < 60; file++) {
         for (size_t k = 0; k < (file % 4 == 3 ? 0 : file * 3); k++, i++) {
             assert_int_equal(wb__table_find(&f.model.table, name_of(i, text)), i);
-            assert_int_equal(wb__model_file_of(&f.model, i), file);
-            assert_int_equal(wb__model_offset_of(&f.model, i), file * 1000 + k);
+            assert_int_equal(wb__catalog_file_of(&f.model, i), file);
+            assert_int_equal(wb__catalog_offset_of(&f.model, i), file * 1000 + k);
         }
     }
     begin_file(&f, "last", 1, 310);
@@ -278,38 +278,38 @@ static void keeps_metadata(void **state)
     fixture f;
     bool twice;
     begin(&f, wb__cpu_features());
-    assert_null(wb__model_find_meta(&f.model, WB__STR("k")));
+    assert_null(wb__catalog_find_meta(&f.model, WB__STR("k")));
     begin_file(&f, "a", 0, 0);
     for (int i = 0; i < 1000; i++) {
         char key[16];
         int n = snprintf(key, sizeof key, "key%d", i);
-        assert_int_equal(wb__model_add_string(&f.model, &f.context, (wb__str){key, (size_t)n},
-                                              (wb__str){key + 3, (size_t)n - 3}, &twice),
+        assert_int_equal(wb__catalog_add_string(&f.model, &f.context, (wb__str){key, (size_t)n},
+                                                (wb__str){key + 3, (size_t)n - 3}, &twice),
                          WB_OK);
         assert_false(twice);
     }
     assert_int_equal(
-        wb__model_add_string(&f.model, &f.context, WB__STR("key7"), (wb__str){"x\0y", 3}, &twice),
+        wb__catalog_add_string(&f.model, &f.context, WB__STR("key7"), (wb__str){"x\0y", 3}, &twice),
         WB_OK);
     assert_true(twice); /* the later value is kept */
     assert_true(
-        wb__str_equal(wb__meta_text(&f.model, wb__model_find_meta(&f.model, WB__STR("key7"))),
+        wb__str_equal(wb__meta_text(&f.model, wb__catalog_find_meta(&f.model, WB__STR("key7"))),
                       (wb__str){"x\0y", 3}));
     assert_int_equal(f.model.metas.count, 1000);
     assert_int_equal(end_file(&f), WB_OK);
     begin_file(&f, "b", 0, 0);
     assert_int_equal(
-        wb__model_add_string(&f.model, &f.context, WB__STR("key8"), WB__STR("other"), &twice),
+        wb__catalog_add_string(&f.model, &f.context, WB__STR("key8"), WB__STR("other"), &twice),
         WB_OK);
     assert_false(twice); /* the first file's value is kept, and that is told */
     assert_int_equal(f.findings.count, 1);
     assert_string_equal(f.findings.list[0].code, "metadata-conflict");
     assert_int_equal(
-        wb__model_add_string(&f.model, &f.context, WB__STR("key9"), WB__STR("9"), &twice), WB_OK);
+        wb__catalog_add_string(&f.model, &f.context, WB__STR("key9"), WB__STR("9"), &twice), WB_OK);
     assert_int_equal(f.findings.count, 1); /* the same value is no conflict */
     assert_true(wb__str_equal(
-        wb__meta_text(&f.model, wb__model_find_meta(&f.model, WB__STR("key8"))), WB__STR("8")));
-    assert_null(wb__model_find_meta(&f.model, WB__STR("key1000")));
+        wb__meta_text(&f.model, wb__catalog_find_meta(&f.model, WB__STR("key8"))), WB__STR("8")));
+    assert_null(wb__catalog_find_meta(&f.model, WB__STR("key1000")));
     end(&f);
 }
 
@@ -329,7 +329,7 @@ static void minds_its_limits(void **state)
     assert_string_equal(f.error.code, "headers-too-large");
     assert_int_equal(end_file(&f), WB_OK);
     begin_file(&f, "b", 0, 0);
-    assert_int_equal(wb__model_begin_file(&f.model, &f.context, "c", "test", 0), WB_ERROR_LIMIT);
+    assert_int_equal(wb__catalog_begin_file(&f.model, &f.context, "c", "test", 0), WB_ERROR_LIMIT);
     assert_string_equal(f.error.code, "too-many-files");
     end(&f);
 }

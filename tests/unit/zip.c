@@ -455,10 +455,10 @@ static void reads_of_arrays(void **state)
     for (size_t at_hand = 0; at_hand <= 60; at_hand += 20) {
         wb_error error = {.status = WB_ERROR_IO};
         wb__context context = {.allocator = wb__default_allocator, .file = "", .error = &error};
-        wb__model model;
+        wb__catalog model;
         wb_limits_default(&context.limits);
-        wb__model_init(&model, &wb__default_allocator, 0);
-        assert_int_equal(wb__model_begin_file(&model, &context, "x", "npy", n), WB_OK);
+        wb__catalog_init(&model, &wb__default_allocator, 0);
+        assert_int_equal(wb__catalog_begin_file(&model, &context, "x", "npy", n), WB_OK);
         wb__cursor cursor = {.p = bytes,
                              .end = bytes + at_hand,
                              .end_at = at_hand,
@@ -467,7 +467,7 @@ static void reads_of_arrays(void **state)
                              .reach = n};
         assert_int_equal(wb__format_npy.read(&context, &cursor, &model), WB_ERROR_IO);
         assert_true(cursor.failed);
-        wb__model_free(&model);
+        wb__catalog_free(&model);
     }
 }
 

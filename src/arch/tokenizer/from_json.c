@@ -1,6 +1,6 @@
 /* From tokenizer.json: the vocabulary, and the added tokens put among it. */
-#include "arch/tokenizer/tokenizer_make.h"
 #include "arch/tokenizer/pretokenizer.h"
+#include "arch/tokenizer/tokenizer_make.h"
 
 /* By number: the kind of each added token, 0 for all others. */
 typedef struct added_kinds {

@@ -13,8 +13,8 @@
 #ifndef WB_ARCH_TOKENIZER_H
 #define WB_ARCH_TOKENIZER_H
 
-#include "arch/tokenizer/tokenizer_file.h"
 #include "arch/tokenizer/sentencepiece.h"
+#include "arch/tokenizer/tokenizer_file.h"
 
 /* Token types, as GGUF has them. */
 enum {

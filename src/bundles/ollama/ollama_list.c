@@ -153,7 +153,7 @@ static wb_status visit(void *ctx, const char *name)
         list->context->file = file;
     } else {
         list->level++;
-        status = wb__folder_list(list->context, path, visit, list);
+        status = wb__directory_list(list->context, path, visit, list);
         list->level--;
         if (status == WB_ERROR_IO ||
             status == WB_ERROR_NOT_FOUND) /* a file where a folder belongs */
@@ -170,7 +170,7 @@ wb_status wb__ollama_list(wb__context *context, const char *store, wb__store_eac
     if (list.paths[0] == NULL)
         return wb__fail_memory(context);
     context->file = store;
-    wb_status status = wb__folder_list(context, list.paths[0], visit, &list);
+    wb_status status = wb__directory_list(context, list.paths[0], visit, &list);
     wb__free(&context->allocator, list.paths[0], strlen(list.paths[0]) + 1);
     wb__free(&context->allocator, list.text, list.text_capacity);
     return status;

@@ -181,7 +181,7 @@ static wb_status descend(wb__context *context, char **path, wb__str name)
         return wb__fail_memory(context);
     if (access(exact, F_OK) != 0) {
         case_search search = {.allocator = allocator, .wanted = name};
-        wb_status status = wb__folder_list(context, *path, compare_entry, &search);
+        wb_status status = wb__directory_list(context, *path, compare_entry, &search);
         wb__free(allocator, exact, strlen(exact) + 1);
         exact = NULL;
         if (search.found != NULL) {

@@ -10,16 +10,16 @@ static const char *const dtype_names[][2] = {
 
 /* ---- members, a line each ---- */
 
-void wb__deliver_member(wb__buffer *out, wb__str key)
+void wb__emit_member(wb__buffer *out, wb__str key)
 {
     wb__buffer_text(out, out->n <= 1 ? "\n    " : ",\n    ");
-    wb__deliver_json_text(out, key);
+    wb__emit_json_text(out, key);
     wb__buffer_text(out, ": ");
 }
 
 static void add_raw(wb__buffer *out, wb__str key, wb__str raw)
 {
-    wb__deliver_member(out, key);
+    wb__emit_member(out, key);
     wb__buffer_add(out, raw.ptr, raw.len);
 }
 
@@ -47,28 +47,28 @@ static void add_uint(wb__buffer *out, const char *key, uint64_t value)
     wb__buffer_uint(out, value);
 }
 
-static void add_form(wb__buffer *out, const wb__form *form)
+static void add_form(wb__buffer *out, const wb__encoding_spec *spec)
 {
-    add_uint(out, "group_size", form->group);
+    add_uint(out, "group_size", spec->group);
     wb__buffer_text(out, ", ");
-    add_uint(out, "bits", form->bits);
+    add_uint(out, "bits", spec->bits);
     wb__buffer_text(out, ", \"mode\": \"");
-    wb__buffer_text(out, wb__scheme_name(form->scheme));
+    wb__buffer_text(out, wb__scheme_name(spec->scheme));
     wb__buffer_text(out, "\"");
 }
 
-static bool same_packing(const wb__form *a, const wb__form *b)
+static bool same_packing(const wb__encoding_spec *a, const wb__encoding_spec *b)
 {
     return a->scheme == b->scheme && a->bits == b->bits && a->group == b->group;
 }
 
-bool wb__deliver_main_form(const wb_conversion *plan, wb__form *form)
+bool wb__emit_main_form(const wb_conversion *conversion, wb__encoding_spec *spec)
 {
-    wb__form kinds[16];
+    wb__encoding_spec kinds[16];
     double elements[16] = {0};
     size_t n = 0, best = 0;
-    for (size_t i = 0; i < plan->tensors.count; i++) {
-        const wb__planned *row = wb__planned_at(plan, i);
+    for (size_t i = 0; i < conversion->tensors.count; i++) {
+        const wb__planned_tensor *row = wb__planned_at(conversion, i);
         size_t k = 0;
         if (row->to.scheme == WB__SCHEME_PLAIN)
             continue;
@@ -82,7 +82,7 @@ bool wb__deliver_main_form(const wb_conversion *plan, wb__form *form)
         best = elements[k] > elements[best] ? k : best;
     }
     if (n > 0)
-        *form = kinds[best];
+        *spec = kinds[best];
     return n > 0;
 }
 
@@ -93,18 +93,18 @@ static wb__str module_of(wb__str name)
                      wb__str_ends_with(name, WB__STR(".weight")) ? name.len - end : name.len};
 }
 
-static void add_quantization(const wb_conversion *plan, wb__buffer *out, const char *key,
-                             const wb__form *most)
+static void add_quantization(const wb_conversion *conversion, wb__buffer *out, const char *key,
+                             const wb__encoding_spec *most)
 {
-    wb__deliver_member(out, wb__str_from(key, SIZE_MAX));
+    wb__emit_member(out, wb__str_from(key, SIZE_MAX));
     wb__buffer_text(out, "{");
     add_form(out, most);
-    for (size_t i = 0; i < plan->tensors.count; i++) {
-        const wb__planned *row = wb__planned_at(plan, i);
+    for (size_t i = 0; i < conversion->tensors.count; i++) {
+        const wb__planned_tensor *row = wb__planned_at(conversion, i);
         if (row->to.scheme == WB__SCHEME_PLAIN || same_packing(&row->to, most))
             continue;
         wb__buffer_text(out, ",\n        ");
-        wb__deliver_json_text(out, module_of(row->name));
+        wb__emit_json_text(out, module_of(row->name));
         wb__buffer_text(out, ": {");
         add_form(out, &row->to);
         if (row->keeps_global)
@@ -114,28 +114,28 @@ static void add_quantization(const wb_conversion *plan, wb__buffer *out, const c
     wb__buffer_text(out, "}");
 }
 
-static void add_packing(const wb_conversion *plan, wb__buffer *out)
+static void add_packing(const wb_conversion *conversion, wb__buffer *out)
 {
-    wb__form most;
-    if (!wb__deliver_main_form(plan, &most))
+    wb__encoding_spec most;
+    if (!wb__emit_main_form(conversion, &most))
         return;
-    add_quantization(plan, out, "quantization", &most);
-    add_quantization(plan, out, "quantization_config", &most);
+    add_quantization(conversion, out, "quantization", &most);
+    add_quantization(conversion, out, "quantization_config", &most);
 }
 
 /* ---- from config.json ---- */
 
 /* What the plan says anew. */
-static bool is_replaced(const wb_conversion *plan, wb__str key)
+static bool is_replaced(const wb_conversion *conversion, wb__str key)
 {
     if (wb__str_equal(key, WB__STR("quantization")) ||
         wb__str_equal(key, WB__STR("quantization_config")))
         return true;
-    return is_dtype_key(key) && plan->quant.kind == WB__QUANT_FORM &&
-           plan->quant.form.scheme == WB__SCHEME_PLAIN;
+    return is_dtype_key(key) && conversion->quant.kind == WB__QUANT_FORM &&
+           conversion->quant.spec.scheme == WB__SCHEME_PLAIN;
 }
 
-static wb_status copy_members(wb__delivery *out, wb__buffer *to, const char *text, size_t n)
+static wb_status copy_members(wb__emit_job *out, wb__buffer *to, const char *text, size_t n)
 {
     wb__json json;
     wb__cursor cursor = wb__cursor_over(text, n);
@@ -147,7 +147,7 @@ static wb_status copy_members(wb__delivery *out, wb__buffer *to, const char *tex
         key.n = 0;
         wb__buffer_add(&key, json.text.ptr, json.text.len);
         wb__str name = {(const char *)key.bytes, key.n};
-        bool kept = !is_replaced(out->plan, name);
+        bool kept = !is_replaced(out->conversion, name);
         sound = wb__json_next(&json) > WB__JSON_END;
         uint64_t begin = json.at;
         sound = sound && wb__json_skip(&json);
@@ -165,22 +165,23 @@ static wb_status copy_members(wb__delivery *out, wb__buffer *to, const char *tex
                     WB__STR("config.json"), "config.json is damaged");
 }
 
-static wb_status from_config(wb__delivery *out, wb__buffer *to)
+static wb_status from_config(wb__emit_job *out, wb__buffer *to)
 {
     char *text;
     size_t n;
-    wb_status status = wb__beside_text(out->plan->model, out->context, "config.json", &text, &n);
+    wb_status status =
+        wb__sidecar_text(out->conversion->model, out->context, "config.json", &text, &n);
     if (status != WB_OK || text == NULL)
         return status;
     wb__buffer_text(to, "{");
     status = copy_members(out, to, text, n);
     wb__free(&out->context->allocator, text, n + 1);
-    const wb__quant *quant = &out->plan->quant;
-    if (quant->kind == WB__QUANT_FORM && quant->form.scheme == WB__SCHEME_PLAIN) {
-        wb__deliver_member(to, WB__STR("torch_dtype"));
-        wb__deliver_json_text(to, wb__str_from(dtype_word(quant->form.dtype), SIZE_MAX));
+    const wb__quant *quant = &out->conversion->quant;
+    if (quant->kind == WB__QUANT_FORM && quant->spec.scheme == WB__SCHEME_PLAIN) {
+        wb__emit_member(to, WB__STR("torch_dtype"));
+        wb__emit_json_text(to, wb__str_from(dtype_word(quant->spec.dtype), SIZE_MAX));
     }
-    add_packing(out->plan, to);
+    add_packing(out->conversion, to);
     wb__buffer_text(to, "\n}\n");
     return status;
 }
@@ -200,31 +201,31 @@ static const struct {
 };
 
 /* GGUF knows Mixtral as a llama with experts. */
-static wb__str model_type_of(const wb_conversion *plan)
+static wb__str model_type_of(const wb_conversion *conversion)
 {
     wb__str first = {"", 0};
-    const char *rest = plan->insight->family->model_types;
+    const char *rest = conversion->semantics->family->model_types;
     if (rest != NULL)
         (void)wb__spelling_next(&rest, &first);
-    return wb__str_equal(first, WB__STR("llama")) && plan->insight->config.n_experts > 0
+    return wb__str_equal(first, WB__STR("llama")) && conversion->semantics->config.n_experts > 0
                ? WB__STR("mixtral")
                : first;
 }
 
-static void add_architecture(const wb_conversion *plan, wb__buffer *to)
+static void add_architecture(const wb_conversion *conversion, wb__buffer *to)
 {
-    wb__str type = model_type_of(plan);
+    wb__str type = model_type_of(conversion);
     for (size_t i = 0; i < sizeof architectures / sizeof architectures[0]; i++) {
         if (!wb__str_equal(type, wb__str_from(architectures[i].model_type, SIZE_MAX)))
             continue;
-        wb__deliver_member(to, WB__STR("architectures"));
+        wb__emit_member(to, WB__STR("architectures"));
         wb__buffer_text(to, "[\n        ");
-        wb__deliver_json_text(to, wb__str_from(architectures[i].name, SIZE_MAX));
+        wb__emit_json_text(to, wb__str_from(architectures[i].name, SIZE_MAX));
         wb__buffer_text(to, "\n    ]");
     }
     if (type.len > 0) {
-        wb__deliver_member(to, WB__STR("model_type"));
-        wb__deliver_json_text(to, type);
+        wb__emit_member(to, WB__STR("model_type"));
+        wb__emit_json_text(to, type);
     }
 }
 
@@ -243,9 +244,10 @@ static bool is_elsewhere(wb__str key)
     return memchr(key.ptr, '.', key.len) != NULL;
 }
 
-static bool add_scalar(const wb_conversion *plan, wb__buffer *to, const wb_meta *meta, wb__str key)
+static bool add_scalar(const wb_conversion *conversion, wb__buffer *to, const wb_meta *meta,
+                       wb__str key)
 {
-    wb__json_writer writer = wb__deliver_json(to);
+    wb__json_writer writer = wb__emit_json(to);
     const char *text;
     size_t n;
     int64_t number;
@@ -254,33 +256,34 @@ static bool add_scalar(const wb_conversion *plan, wb__buffer *to, const wb_meta 
     int flag;
     switch (meta->type) {
     case WB_META_STRING:
-        if (wb_meta_get_string(plan->model, meta->key, meta->key_len, &text, &n, NULL) != WB_OK)
+        if (wb_meta_get_string(conversion->model, meta->key, meta->key_len, &text, &n, NULL) !=
+            WB_OK)
             return false;
-        wb__deliver_member(to, key);
+        wb__emit_member(to, key);
         wb__json_write_str(&writer, (wb__str){text, n});
         return true;
     case WB_META_UINT:
-        if (wb_meta_get_uint(plan->model, meta->key, meta->key_len, &count, NULL) != WB_OK)
+        if (wb_meta_get_uint(conversion->model, meta->key, meta->key_len, &count, NULL) != WB_OK)
             return false;
-        wb__deliver_member(to, key);
+        wb__emit_member(to, key);
         wb__json_write_uint(&writer, count);
         return true;
     case WB_META_INT:
-        if (wb_meta_get_int(plan->model, meta->key, meta->key_len, &number, NULL) != WB_OK)
+        if (wb_meta_get_int(conversion->model, meta->key, meta->key_len, &number, NULL) != WB_OK)
             return false;
-        wb__deliver_member(to, key);
+        wb__emit_member(to, key);
         wb__json_write_int(&writer, number);
         return true;
     case WB_META_FLOAT:
-        if (wb_meta_get_float(plan->model, meta->key, meta->key_len, &real, NULL) != WB_OK)
+        if (wb_meta_get_float(conversion->model, meta->key, meta->key_len, &real, NULL) != WB_OK)
             return false;
-        wb__deliver_member(to, key);
+        wb__emit_member(to, key);
         wb__json_write_double(&writer, real);
         return true;
     case WB_META_BOOL:
-        if (wb_meta_get_bool(plan->model, meta->key, meta->key_len, &flag, NULL) != WB_OK)
+        if (wb_meta_get_bool(conversion->model, meta->key, meta->key_len, &flag, NULL) != WB_OK)
             return false;
-        wb__deliver_member(to, key);
+        wb__emit_member(to, key);
         wb__json_write_bool(&writer, flag != 0);
         return true;
     default: return false;
@@ -288,18 +291,19 @@ static bool add_scalar(const wb_conversion *plan, wb__buffer *to, const wb_meta 
 }
 
 /* Members of an object: keys that begin with its name and a dot. */
-static void add_object(const wb_conversion *plan, wb__buffer *to, const char *name)
+static void add_object(const wb_conversion *conversion, wb__buffer *to, const char *name)
 {
     wb__buffer inner = {.allocator = to->allocator, .ceiling = to->ceiling};
     size_t n = strlen(name);
-    for (uint64_t i = 0; i < wb_meta_count(plan->model); i++) {
+    for (uint64_t i = 0; i < wb_meta_count(conversion->model); i++) {
         wb_meta meta = {.size = sizeof meta};
-        if (wb_meta_at(plan->model, i, &meta, NULL) != WB_OK || meta.file != WB_NO_FILE ||
+        if (wb_meta_at(conversion->model, i, &meta, NULL) != WB_OK || meta.file != WB_NO_FILE ||
             meta.key_len <= n + 1 || memcmp(meta.key, name, n) != 0 || meta.key[n] != '.')
             continue;
         if (inner.n == 0)
             wb__buffer_text(&inner, "{");
-        (void)add_scalar(plan, &inner, &meta, (wb__str){meta.key + n + 1, meta.key_len - n - 1});
+        (void)add_scalar(conversion, &inner, &meta,
+                         (wb__str){meta.key + n + 1, meta.key_len - n - 1});
     }
     if (inner.n > 0) {
         wb__buffer_text(&inner, "\n    }");
@@ -310,54 +314,54 @@ static void add_object(const wb_conversion *plan, wb__buffer *to, const char *na
 }
 
 /* What llama.cpp takes for granted of an architecture, and others have to be told, or they do otherwise. */
-static void add_granted(const wb_conversion *plan, wb__buffer *to)
+static void add_granted(const wb_conversion *conversion, wb__buffer *to)
 {
-    wb__granted_add(plan, to);
-    double scalar = wb__plan_query_scalar(plan);
+    wb__implied_config_add(conversion, to);
+    double scalar = wb__plan_query_scalar(conversion);
     if (scalar > 0) {
-        wb__json_writer writer = wb__deliver_json(to);
-        wb__deliver_member(to, WB__STR("query_pre_attn_scalar"));
+        wb__json_writer writer = wb__emit_json(to);
+        wb__emit_member(to, WB__STR("query_pre_attn_scalar"));
         wb__json_write_double(&writer, scalar);
     }
 }
 
-static wb_status from_keys(wb__delivery *out, wb__buffer *to)
+static wb_status from_keys(wb__emit_job *out, wb__buffer *to)
 {
-    const wb_conversion *plan = out->plan;
-    wb__deliver_all_keys(plan->model);
+    const wb_conversion *conversion = out->conversion;
+    wb__emit_all_keys(conversion->model);
     wb__buffer_text(to, "{");
-    add_architecture(plan, to);
-    for (uint64_t i = 0; i < wb_meta_count(plan->model); i++) {
+    add_architecture(conversion, to);
+    for (uint64_t i = 0; i < wb_meta_count(conversion->model); i++) {
         wb_meta meta = {.size = sizeof meta};
-        wb_status status = wb_meta_at(plan->model, i, &meta, out->context->error);
+        wb_status status = wb_meta_at(conversion->model, i, &meta, out->context->error);
         if (status != WB_OK)
             return status;
         if (meta.file == WB_NO_FILE && !is_elsewhere((wb__str){meta.key, meta.key_len}))
-            (void)add_scalar(plan, to, &meta, (wb__str){meta.key, meta.key_len});
+            (void)add_scalar(conversion, to, &meta, (wb__str){meta.key, meta.key_len});
     }
-    add_granted(plan, to);
+    add_granted(conversion, to);
     bool said;
-    wb_status read = wb__deliver_rope(out, to, &said);
+    wb_status read = wb__emit_rope(out, to, &said);
     if (read != WB_OK)
         return read;
     if (!said)
-        add_object(plan, to, "rope_scaling");
-    wb__deliver_member(to, WB__STR("torch_dtype"));
-    wb__deliver_json_text(
-        to, wb__str_from(dtype_word(plan->quant.kind == WB__QUANT_FORM &&
-                                            plan->quant.form.scheme == WB__SCHEME_PLAIN
-                                        ? plan->quant.form.dtype
-                                        : plan->common),
+        add_object(conversion, to, "rope_scaling");
+    wb__emit_member(to, WB__STR("torch_dtype"));
+    wb__emit_json_text(
+        to, wb__str_from(dtype_word(conversion->quant.kind == WB__QUANT_FORM &&
+                                            conversion->quant.spec.scheme == WB__SCHEME_PLAIN
+                                        ? conversion->quant.spec.dtype
+                                        : conversion->common),
                          SIZE_MAX));
-    add_packing(plan, to);
+    add_packing(conversion, to);
     wb__buffer_text(to, "\n}\n");
     return WB_OK;
 }
 
-wb_status wb__deliver_config(wb__delivery *out, wb__buffer *to)
+wb_status wb__emit_config(wb__emit_job *out, wb__buffer *to)
 {
-    const wb__insight *insight = out->plan->insight;
-    if (!insight->by_key)
+    const wb__semantics *semantics = out->conversion->semantics;
+    if (!semantics->by_key)
         return from_config(out, to);
-    return insight->is_family ? from_keys(out, to) : WB_OK;
+    return semantics->is_family ? from_keys(out, to) : WB_OK;
 }

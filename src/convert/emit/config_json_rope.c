@@ -12,41 +12,41 @@
 /* ---- numbers of a tensor ---- */
 
 /* *values is NULL, and the status OK, where there is no such tensor, or one that is not of `n` values (0: any). */
-static wb_status read_factors(const wb__delivery *out, const char *name, uint64_t *n,
+static wb_status read_factors(const wb__emit_job *out, const char *name, uint64_t *n,
                               float **values)
 {
-    const wb_conversion *plan = out->plan;
+    const wb_conversion *conversion = out->conversion;
     wb_tensor tensor = {.size = sizeof tensor};
     uint64_t index;
     *values = NULL;
-    if (wb_tensor_find(plan->model, name, SIZE_MAX, &index) != WB_OK ||
-        wb_tensor_at(plan->model, index, &tensor, NULL) != WB_OK || tensor.elements == 0 ||
+    if (wb_tensor_find(conversion->model, name, SIZE_MAX, &index) != WB_OK ||
+        wb_tensor_at(conversion->model, index, &tensor, NULL) != WB_OK || tensor.elements == 0 ||
         tensor.elements > FACTORS_MAX || (*n != 0 && tensor.elements != *n))
         return WB_OK;
     *n = tensor.elements;
     size_t bytes = (size_t)*n * sizeof(float);
-    *values = wb__alloc(&plan->allocator, bytes);
+    *values = wb__alloc(&conversion->allocator, bytes);
     if (*values == NULL)
         return wb__fail_memory(out->context);
-    wb_status status =
-        wb_tensor_read(plan->model, index, NULL, WB_DTYPE_F32, *values, bytes, out->context->error);
+    wb_status status = wb_tensor_read(conversion->model, index, NULL, WB_DTYPE_F32, *values, bytes,
+                                      out->context->error);
     if (status == WB_OK)
         return WB_OK;
-    wb__free(&plan->allocator, *values, bytes);
+    wb__free(&conversion->allocator, *values, bytes);
     *values = NULL;
     return status;
 }
 
-static void free_factors(const wb__delivery *out, float *values, uint64_t n)
+static void free_factors(const wb__emit_job *out, float *values, uint64_t n)
 {
-    wb__free(&out->plan->allocator, values, (size_t)n * sizeof *values);
+    wb__free(&out->conversion->allocator, values, (size_t)n * sizeof *values);
 }
 
-static int64_t original_context(const wb_conversion *plan)
+static int64_t original_context(const wb_conversion *conversion)
 {
     int64_t context = 0;
-    return wb_meta_get_int(plan->model, "rope_scaling.original_max_position_embeddings", SIZE_MAX,
-                           &context, NULL) == WB_OK
+    return wb_meta_get_int(conversion->model, "rope_scaling.original_max_position_embeddings",
+                           SIZE_MAX, &context, NULL) == WB_OK
                ? context
                : 0;
 }
@@ -61,8 +61,8 @@ static void add_llama3(wb__buffer *to, const wb__llama3 *numbers)
     } members[] = {{"factor", numbers->factor},
                    {"high_freq_factor", numbers->high},
                    {"low_freq_factor", numbers->low}};
-    wb__json_writer writer = wb__deliver_json(to);
-    wb__deliver_member(to, WB__STR("rope_scaling"));
+    wb__json_writer writer = wb__emit_json(to);
+    wb__emit_member(to, WB__STR("rope_scaling"));
     wb__json_write_begin(&writer, '{');
     for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
         wb__json_write_key(&writer, members[i].key);
@@ -76,11 +76,11 @@ static void add_llama3(wb__buffer *to, const wb__llama3 *numbers)
 }
 
 /* Where the numbers that Hugging Face has are found again in the tensor that GGUF has. */
-static wb_status rebuild_llama3(wb__delivery *out, wb__buffer *to, bool *found)
+static wb_status rebuild_llama3(wb__emit_job *out, wb__buffer *to, bool *found)
 {
-    wb_conversion *plan = out->plan;
-    const wb_config *config = &plan->insight->config;
-    wb__llama3 numbers = {.context = (double)original_context(plan)};
+    wb_conversion *conversion = out->conversion;
+    const wb_config *config = &conversion->semantics->config;
+    wb__llama3 numbers = {.context = (double)original_context(conversion)};
     uint64_t n = 0;
     float *divisors;
     wb_status status = read_factors(out, "rope_freqs.weight", &n, &divisors);
@@ -92,10 +92,11 @@ static wb_status rebuild_llama3(wb__delivery *out, wb__buffer *to, bool *found)
     if (*found)
         add_llama3(to, &numbers);
     else
-        status = wb__plan_note(
-            plan, out->context, WB_WARNING, WB__FINDING_CONVERT_META, WB__STR("rope_freqs.weight"),
-            "these divisors are none that a rope_scaling gives: config.json says "
-            "nothing of them, and long texts will be read otherwise");
+        status =
+            wb__plan_note(conversion, out->context, WB_WARNING, WB__FINDING_CONVERT_META,
+                          WB__STR("rope_freqs.weight"),
+                          "these divisors are none that a rope_scaling gives: config.json says "
+                          "nothing of them, and long texts will be read otherwise");
     return status;
 }
 
@@ -111,23 +112,23 @@ static void add_list(wb__json_writer *writer, const char *key, const float *valu
 }
 
 /* The length of training is no part of rope_scaling there, which is a list of factors or nothing. */
-static wb_status rebuild_longrope(wb__delivery *out, wb__buffer *to, bool *said)
+static wb_status rebuild_longrope(wb__emit_job *out, wb__buffer *to, bool *said)
 {
     uint64_t n = 0;
     float *longer, *shorter = NULL;
-    int64_t context = original_context(out->plan);
-    wb__json_writer writer = wb__deliver_json(to);
+    int64_t context = original_context(out->conversion);
+    wb__json_writer writer = wb__emit_json(to);
     *said = true;
     if (context > 0) {
-        wb__deliver_member(to, WB__STR("original_max_position_embeddings"));
+        wb__emit_member(to, WB__STR("original_max_position_embeddings"));
         wb__json_write_int(&writer, context);
     }
     wb_status status = read_factors(out, "rope_factors_long.weight", &n, &longer);
     if (status == WB_OK && longer != NULL)
         status = read_factors(out, "rope_factors_short.weight", &n, &shorter);
     if (shorter != NULL) {
-        writer = wb__deliver_json(to);
-        wb__deliver_member(to, WB__STR("rope_scaling"));
+        writer = wb__emit_json(to);
+        wb__emit_member(to, WB__STR("rope_scaling"));
         wb__json_write_begin(&writer, '{');
         wb__json_write_key(&writer, "type");
         wb__json_write_str(&writer, WB__STR("longrope"));
@@ -146,8 +147,8 @@ static wb_status rebuild_longrope(wb__delivery *out, wb__buffer *to, bool *said)
 
 static void add_linear(wb__buffer *to, double factor)
 {
-    wb__json_writer writer = wb__deliver_json(to);
-    wb__deliver_member(to, WB__STR("rope_scaling"));
+    wb__json_writer writer = wb__emit_json(to);
+    wb__emit_member(to, WB__STR("rope_scaling"));
     wb__json_write_begin(&writer, '{');
     wb__json_write_key(&writer, "factor");
     wb__json_write_double(&writer, factor);
@@ -169,11 +170,11 @@ static bool is_one_of(const char *word, const char *const *words, size_t n)
  * What key-values say of rope_scaling is left for the caller to copy (*said false) only where transformers takes it: it wants
  * a type that it knows, and a factor, without which llama.cpp stretches nothing. A factor without a type is linear there.
  */
-static wb_status check_type(wb__delivery *out, wb__buffer *to, bool *said)
+static wb_status check_type(wb__emit_job *out, wb__buffer *to, bool *said)
 {
     static const char *const shared[] = {"linear", "yarn", "dynamic"};
     static const char *const nothing[] = {"none", "default"};
-    const wb_model *model = out->plan->model;
+    const wb_model *model = out->conversion->model;
     const char *type;
     size_t n;
     double factor = 0;
@@ -190,16 +191,16 @@ static wb_status check_type(wb__delivery *out, wb__buffer *to, bool *said)
         is_one_of(type, nothing, sizeof nothing / sizeof nothing[0]))
         return WB_OK;
     return wb__plan_note(
-        out->plan, out->context, WB_WARNING, WB__FINDING_CONVERT_META, (wb__str){type, n},
+        out->conversion, out->context, WB_WARNING, WB__FINDING_CONVERT_META, (wb__str){type, n},
         "config.json has no word for this way of stretching RoPE (rope.scaling.type), or "
         "not for a model of this kind: it says nothing of it, and texts longer than "
         "the model was trained on come out wrong");
 }
 
-wb_status wb__deliver_rope(wb__delivery *out, wb__buffer *to, bool *said)
+wb_status wb__emit_rope(wb__emit_job *out, wb__buffer *to, bool *said)
 {
     *said = false;
-    if (strcmp(out->plan->insight->family->name, "phi3") == 0)
+    if (strcmp(out->conversion->semantics->family->name, "phi3") == 0)
         return rebuild_longrope(out, to, said);
     wb_status status = rebuild_llama3(out, to, said);
     return status == WB_OK && !*said ? check_type(out, to, said) : status;

@@ -7,8 +7,8 @@
 #include "convert/convert.h"
 #include "core/buffer.h"
 
-typedef struct wb__delivery {
-    wb_conversion *plan;
+typedef struct wb__emit_job {
+    wb_conversion *conversion;
     wb__context *context;
     wb_writer *writer;
     uint64_t (*indices)[WB__PARTS]; /* of each row's parts in the writer */
@@ -19,53 +19,53 @@ typedef struct wb__delivery {
     bool begun;                  /* the writer has begun to write */
     const wb_progress *progress; /* NULL: nobody waits */
     uint64_t total;              /* bytes of tensors, when all are there */
-} wb__delivery;
+} wb__emit_job;
 
 /* ---- run.c ---- */
 
 /* Declares the tensors of the result to the writer. */
-wb_status wb__deliver_tensors(wb__delivery *out);
+wb_status wb__emit_tensors(wb__emit_job *out);
 
 /* ---- whole.c: the one file of a model, as it is ---- */
 
 /* Tells the writer of it. */
-wb_status wb__deliver_whole(wb__delivery *out);
+wb_status wb__emit_passthrough(wb__emit_job *out);
 
 /* Has a former run's part of it taken up, if `known`, and copies the rest; *taken: whether there was some. */
-wb_status wb__deliver_whole_file(wb__delivery *out, bool known, bool *taken);
+wb_status wb__emit_passthrough_file(wb__emit_job *out, bool known, bool *taken);
 
 /* ---- keys.c ---- */
 
 /* Has the model tell all metadata, not just that of the files of its weights. */
-void wb__deliver_all_keys(const wb_model *model);
+void wb__emit_all_keys(const wb_model *model);
 
 /* Sets the key-values of a GGUF file. */
-wb_status wb__deliver_keys(wb__delivery *out);
+wb_status wb__emit_keys(wb__emit_job *out);
 
 /* ---- folder.c, config_json.c, tokenizer_json.c: what lies beside the weights of a folder ---- */
 
 /* Writes it. */
-wb_status wb__deliver_beside(wb__delivery *out);
+wb_status wb__emit_sidecars(wb__emit_job *out);
 
 /* What most packed elements of the result are; false if none are packed. */
-bool wb__deliver_main_form(const wb_conversion *plan, wb__form *form);
+bool wb__emit_main_form(const wb_conversion *conversion, wb__encoding_spec *spec);
 
 /* The texts of files; nothing is appended where there is nothing to say. */
-wb_status wb__deliver_config(wb__delivery *out, wb__buffer *to);
-wb_status wb__deliver_tokenizer(wb__delivery *out, wb__buffer *to);
-wb_status wb__deliver_tokenizer_config(wb__delivery *out, wb__buffer *to);
+wb_status wb__emit_config(wb__emit_job *out, wb__buffer *to);
+wb_status wb__emit_tokenizer(wb__emit_job *out, wb__buffer *to);
+wb_status wb__emit_tokenizer_config(wb__emit_job *out, wb__buffer *to);
 
 /* Of an object, a line each: begins one with its key. */
-void wb__deliver_member(wb__buffer *to, wb__str key);
+void wb__emit_member(wb__buffer *to, wb__str key);
 
 /* granted.c: has config.json say what llama.cpp takes for granted. */
-void wb__granted_add(const wb_conversion *plan, wb__buffer *to);
+void wb__implied_config_add(const wb_conversion *conversion, wb__buffer *to);
 
 /* config_rope.c: says what tensors have of RoPE; *said: there is no more to say of rope_scaling. */
-wb_status wb__deliver_rope(wb__delivery *out, wb__buffer *to, bool *said);
+wb_status wb__emit_rope(wb__emit_job *out, wb__buffer *to, bool *said);
 
 /* A writer of JSON at the end of a buffer, and a text as JSON has it. */
-wb__json_writer wb__deliver_json(wb__buffer *to);
-void wb__deliver_json_text(wb__buffer *to, wb__str text);
+wb__json_writer wb__emit_json(wb__buffer *to);
+void wb__emit_json_text(wb__buffer *to, wb__str text);
 
 #endif

@@ -8,22 +8,22 @@
 
 #include "convert/emit/deliver.h"
 
-static wb__str architecture_of(const wb_conversion *plan)
+static wb__str architecture_of(const wb_conversion *conversion)
 {
-    return wb__str_from(plan->insight->config.architecture, SIZE_MAX);
+    return wb__str_from(conversion->semantics->config.architecture, SIZE_MAX);
 }
 
 /* Whether a key is the architecture's own and goes on like this. */
-static bool is_own(const wb_conversion *plan, wb__str key, const char *rest)
+static bool is_own(const wb_conversion *conversion, wb__str key, const char *rest)
 {
-    wb__str prefix = architecture_of(plan);
+    wb__str prefix = architecture_of(conversion);
     size_t n = strlen(rest);
     return key.len == prefix.len + 1 + n && memcmp(key.ptr, prefix.ptr, prefix.len) == 0 &&
            key.ptr[prefix.len] == '.' && memcmp(key.ptr + prefix.len + 1, rest, n) == 0;
 }
 
 /* The first question for a key that no file has makes the whole view. */
-void wb__deliver_all_keys(const wb_model *model)
+void wb__emit_all_keys(const wb_model *model)
 {
     uint64_t index;
     wb_status status = wb_meta_find(model, "weighbridge.view", SIZE_MAX, &index);
@@ -32,19 +32,19 @@ void wb__deliver_all_keys(const wb_model *model)
 
 /* ---- setting ---- */
 
-static wb_status set(wb__delivery *out, const char *key, const wb_value *value)
+static wb_status set(wb__emit_job *out, const char *key, const wb_value *value)
 {
     return wb_writer_set(out->writer, key, SIZE_MAX, value, out->context->error);
 }
 
-static wb_status set_uint(wb__delivery *out, const char *key, uint64_t number)
+static wb_status set_uint(wb__emit_job *out, const char *key, uint64_t number)
 {
     const wb_value value = {
         .size = sizeof value, .type = WB_META_UINT, .bits = 32, .number = number};
     return set(out, key, &value);
 }
 
-static wb_status set_float(wb__delivery *out, const char *key, double real)
+static wb_status set_float(wb__emit_job *out, const char *key, double real)
 {
     const wb_value value = {.size = sizeof value, .type = WB_META_FLOAT, .bits = 32, .real = real};
     return set(out, key, &value);
@@ -52,59 +52,59 @@ static wb_status set_float(wb__delivery *out, const char *key, double real)
 
 /* ---- from GGUF ---- */
 
-static wb_status copy_all(wb__delivery *out)
+static wb_status copy_all(wb__emit_job *out)
 {
-    const wb_conversion *plan = out->plan;
+    const wb_conversion *conversion = out->conversion;
     wb_status status = WB_OK;
-    for (uint64_t i = 0; i < wb_meta_count(plan->model) && status == WB_OK; i++) {
+    for (uint64_t i = 0; i < wb_meta_count(conversion->model) && status == WB_OK; i++) {
         wb_meta meta = {.size = sizeof meta};
-        status = wb_meta_at(plan->model, i, &meta, out->context->error);
+        status = wb_meta_at(conversion->model, i, &meta, out->context->error);
         wb__str key = {meta.key, meta.key_len};
         if (status == WB_OK && meta.file != WB_NO_FILE &&
             !wb__str_starts_with(key, WB__STR("split.")))
-            status = wb_writer_copy_meta(out->writer, plan->model, i, out->context->error);
+            status = wb_writer_copy_meta(out->writer, conversion->model, i, out->context->error);
     }
-    if (status == WB_OK && plan->quant.kind != WB__QUANT_NONE)
+    if (status == WB_OK && conversion->quant.kind != WB__QUANT_NONE)
         status = set_uint(out, "general.quantization_version", 2);
-    return status == WB_OK && plan->quant.kind != WB__QUANT_NONE
-               ? set_uint(out, "general.file_type", plan->file_type)
+    return status == WB_OK && conversion->quant.kind != WB__QUANT_NONE
+               ? set_uint(out, "general.file_type", conversion->file_type)
                : status;
 }
 
 /* ---- from config.json and the files beside it ---- */
 
 /* "is_decoder": false stands in many a config.json and means nothing, but for BERT. */
-static bool is_misleading(const wb_conversion *plan, wb__str key)
+static bool is_misleading(const wb_conversion *conversion, wb__str key)
 {
     static const wb__str scaling = {".rope.scaling.", 14};
-    wb__str prefix = architecture_of(plan);
-    if (is_own(plan, key, "attention.causal"))
+    wb__str prefix = architecture_of(conversion);
+    if (is_own(conversion, key, "attention.causal"))
         return !wb__str_equal(prefix, WB__STR("bert"));
     if (key.len > prefix.len && wb__str_starts_with(key, prefix)) {
         wb__str rest = {key.ptr + prefix.len, key.len - prefix.len};
         if (wb__str_starts_with(rest, scaling))
-            return !wb__plan_rope_keeps(plan,
+            return !wb__plan_rope_keeps(conversion,
                                         (wb__str){rest.ptr + scaling.len, rest.len - scaling.len});
     }
     return wb__str_equal(key, WB__STR("general.file_type"));
 }
 
-static bool is_key_of_gguf(const wb_conversion *plan, wb__str key)
+static bool is_key_of_gguf(const wb_conversion *conversion, wb__str key)
 {
-    wb__str prefix = architecture_of(plan);
+    wb__str prefix = architecture_of(conversion);
     return wb__str_starts_with(key, WB__STR("general.")) ||
            wb__str_starts_with(key, WB__STR("tokenizer.")) ||
            (key.len > prefix.len && wb__str_starts_with(key, prefix) && key.ptr[prefix.len] == '.');
 }
 
 /* Real numbers are float32 there; all else has its width already. */
-static wb_status tell(wb__delivery *out, uint64_t index, const wb_meta *meta)
+static wb_status tell(wb__emit_job *out, uint64_t index, const wb_meta *meta)
 {
     double real;
     if (meta->type != WB_META_FLOAT)
-        return wb_writer_copy_meta(out->writer, out->plan->model, index, out->context->error);
-    wb_status status =
-        wb_meta_get_float(out->plan->model, meta->key, meta->key_len, &real, out->context->error);
+        return wb_writer_copy_meta(out->writer, out->conversion->model, index, out->context->error);
+    wb_status status = wb_meta_get_float(out->conversion->model, meta->key, meta->key_len, &real,
+                                         out->context->error);
     return status == WB_OK ? set_float(out, meta->key, real) : status;
 }
 
@@ -112,17 +112,17 @@ static wb_status tell(wb__delivery *out, uint64_t index, const wb_meta *meta)
  * Whether it has the tokens that llama.cpp looks for in models called Phi 3, and does not load them without. Phi 4, of the
  * same architecture, has others.
  */
-static bool has_tokens_of_phi3(const wb_conversion *plan)
+static bool has_tokens_of_phi3(const wb_conversion *conversion)
 {
     static const char *const wanted[] = {"</s>", "<unk>", "<s>", "<|endoftext|>"};
     wb_meta_array tokens = {.size = sizeof tokens};
     const char *texts[64], *kind;
     size_t lens[64], n_kind, found = 0;
-    if (wb_meta_get_string(plan->model, "tokenizer.ggml.model", SIZE_MAX, &kind, &n_kind, NULL) !=
-            WB_OK ||
+    if (wb_meta_get_string(conversion->model, "tokenizer.ggml.model", SIZE_MAX, &kind, &n_kind,
+                           NULL) != WB_OK ||
         strcmp(kind, "llama") != 0 ||
-        wb_meta_get_string_array(plan->model, "tokenizer.ggml.tokens", SIZE_MAX, &tokens, NULL) !=
-            WB_OK)
+        wb_meta_get_string_array(conversion->model, "tokenizer.ggml.tokens", SIZE_MAX, &tokens,
+                                 NULL) != WB_OK)
         return false;
     for (uint64_t i = 0; i < tokens.count; i += 64) {
         uint64_t n = tokens.count - i < 64 ? tokens.count - i : 64;
@@ -137,12 +137,13 @@ static bool has_tokens_of_phi3(const wb_conversion *plan)
 }
 
 /* What the folder is called. llama.cpp takes models called Phi 3 for such. */
-static wb_status set_name(wb__delivery *out)
+static wb_status set_name(wb__emit_job *out)
 {
     char name[128];
-    const wb_conversion *plan = out->plan;
-    const char *folder = plan->model->folder;
-    if (strcmp(plan->insight->config.architecture, "phi3") == 0 && has_tokens_of_phi3(plan))
+    const wb_conversion *conversion = out->conversion;
+    const char *folder = conversion->model->folder;
+    if (strcmp(conversion->semantics->config.architecture, "phi3") == 0 &&
+        has_tokens_of_phi3(conversion))
         return wb_writer_set_string(out->writer, "general.name", SIZE_MAX, "Phi-3", SIZE_MAX,
                                     out->context->error);
     if (folder == NULL)
@@ -168,63 +169,65 @@ static wb_status set_name(wb__delivery *out)
 }
 
 /* A key in the words of GGUF, but for what the folder calls otherwise. */
-static wb_status tell_word(wb__delivery *out, uint64_t index, const wb_meta *meta)
+static wb_status tell_word(wb__emit_job *out, uint64_t index, const wb_meta *meta)
 {
-    bool is_type = is_own(out->plan, (wb__str){meta->key, meta->key_len}, "rope.scaling.type");
-    return is_type
-               ? wb_writer_set_string(out->writer, meta->key, meta->key_len,
-                                      wb__plan_rope_word(out->plan), SIZE_MAX, out->context->error)
-               : tell(out, index, meta);
+    bool is_type =
+        is_own(out->conversion, (wb__str){meta->key, meta->key_len}, "rope.scaling.type");
+    return is_type ? wb_writer_set_string(out->writer, meta->key, meta->key_len,
+                                          wb__plan_rope_word(out->conversion), SIZE_MAX,
+                                          out->context->error)
+                   : tell(out, index, meta);
 }
 
 /* Phi 3's long texts: what attention is multiplied with follows from how much longer they are. */
-static wb_status set_longrope(wb__delivery *out)
+static wb_status set_longrope(wb__emit_job *out)
 {
-    const wb_conversion *plan = out->plan;
-    const wb_config *config = &plan->insight->config;
+    const wb_conversion *conversion = out->conversion;
+    const wb_config *config = &conversion->semantics->config;
     char key[96];
     double original;
     (void)snprintf(key, sizeof key, "%s.rope.scaling.original_context_length",
                    config->architecture);
-    if (wb_meta_get_float(plan->model, key, SIZE_MAX, &original, NULL) != WB_OK || original <= 1)
+    if (wb_meta_get_float(conversion->model, key, SIZE_MAX, &original, NULL) != WB_OK ||
+        original <= 1)
         return WB_OK;
-    double stretch = (double)config->max_seq_len / original;
-    double factor = stretch > 1 ? sqrt(1 + log(stretch) / log(original)) : 1;
+    double rope_scaling = (double)config->max_seq_len / original;
+    double factor = rope_scaling > 1 ? sqrt(1 + log(rope_scaling) / log(original)) : 1;
     return set_float(out, "phi3.rope.scaling.attn_factor", factor);
 }
 
-static wb_status tell_all(wb__delivery *out)
+static wb_status tell_all(wb__emit_job *out)
 {
-    const wb_conversion *plan = out->plan;
-    wb_status status =
-        wb_writer_set_string(out->writer, "general.architecture", SIZE_MAX,
-                             plan->insight->config.architecture, SIZE_MAX, out->context->error);
+    const wb_conversion *conversion = out->conversion;
+    wb_status status = wb_writer_set_string(out->writer, "general.architecture", SIZE_MAX,
+                                            conversion->semantics->config.architecture, SIZE_MAX,
+                                            out->context->error);
     if (status == WB_OK)
         status = set_name(out);
-    for (uint64_t i = 0; i < wb_meta_count(plan->model) && status == WB_OK; i++) {
+    for (uint64_t i = 0; i < wb_meta_count(conversion->model) && status == WB_OK; i++) {
         wb_meta meta = {.size = sizeof meta};
-        status = wb_meta_at(plan->model, i, &meta, out->context->error);
+        status = wb_meta_at(conversion->model, i, &meta, out->context->error);
         wb__str key = {meta.key, meta.key_len};
-        if (status == WB_OK && meta.file == WB_NO_FILE && is_key_of_gguf(plan, key) &&
-            !is_misleading(plan, key))
+        if (status == WB_OK && meta.file == WB_NO_FILE && is_key_of_gguf(conversion, key) &&
+            !is_misleading(conversion, key))
             status = tell_word(out, i, &meta);
     }
-    const char *way = wb__plan_rope_word(plan);
+    const char *way = wb__plan_rope_word(conversion);
     if (status == WB_OK && way != NULL && strcmp(way, "longrope") == 0)
         status = set_longrope(out);
-    return status == WB_OK ? set_uint(out, "general.file_type", plan->file_type) : status;
+    return status == WB_OK ? set_uint(out, "general.file_type", conversion->file_type) : status;
 }
 
-wb_status wb__deliver_keys(wb__delivery *out)
+wb_status wb__emit_keys(wb__emit_job *out)
 {
-    const wb__insight *insight = out->plan->insight;
-    wb__deliver_all_keys(out->plan->model);
-    if (insight->by_key)
+    const wb__semantics *semantics = out->conversion->semantics;
+    wb__emit_all_keys(out->conversion->model);
+    if (semantics->by_key)
         return copy_all(out);
-    if (insight->config.architecture == NULL || !insight->is_family)
+    if (semantics->config.architecture == NULL || !semantics->is_family)
         return wb_writer_set_string(
             out->writer, "general.architecture", SIZE_MAX,
-            insight->config.architecture == NULL ? "unknown" : insight->config.architecture,
+            semantics->config.architecture == NULL ? "unknown" : semantics->config.architecture,
             SIZE_MAX, out->context->error);
     return tell_all(out);
 }

@@ -19,25 +19,25 @@ static bool add(void *ctx, const char *text, size_t n)
     return !wb__buffer_failed(buffer);
 }
 
-wb__json_writer wb__deliver_json(wb__buffer *to)
+wb__json_writer wb__emit_json(wb__buffer *to)
 {
     return (wb__json_writer){.write = add, .ctx = to};
 }
 
-void wb__deliver_json_text(wb__buffer *to, wb__str text)
+void wb__emit_json_text(wb__buffer *to, wb__str text)
 {
-    wb__json_writer writer = wb__deliver_json(to);
+    wb__json_writer writer = wb__emit_json(to);
     wb__json_write_str(&writer, text);
 }
 
 /* ---- one file ---- */
 
-static wb_status write_file(wb__delivery *out, const char *name, const void *bytes, size_t n)
+static wb_status write_file(wb__emit_job *out, const char *name, const void *bytes, size_t n)
 {
     return wb_writer_add_bytes(out->writer, name, bytes, n, out->context->error);
 }
 
-static wb_status fail_length(wb__delivery *out, const char *name)
+static wb_status fail_length(wb__emit_job *out, const char *name)
 {
     return wb__fail(out->context, WB_ERROR_UNSUPPORTED, WB__FINDING_CONVERT_META, WB_NO_OFFSET,
                     WB__STR(""),
@@ -46,8 +46,8 @@ static wb_status fail_length(wb__delivery *out, const char *name)
                     name, (unsigned)(FILE_MAX >> 20));
 }
 
-static wb_status make_file(wb__delivery *out, const char *name,
-                           wb_status (*make)(wb__delivery *out, wb__buffer *to))
+static wb_status make_file(wb__emit_job *out, const char *name,
+                           wb_status (*make)(wb__emit_job *out, wb__buffer *to))
 {
     wb__buffer text = {.allocator = &out->context->allocator, .ceiling = FILE_MAX};
     wb_status status = make(out, &text);
@@ -64,12 +64,12 @@ static wb_status make_file(wb__delivery *out, const char *name,
 /* ---- files that go over as they are ---- */
 
 /* config.json is made anew, but for Ollama, which keeps JSON alone. */
-static bool is_copied(const wb__delivery *out, wb__str name)
+static bool is_copied(const wb__emit_job *out, wb__str name)
 {
     static const wb__str weights[] = {{".safetensors", 12}, {".gguf", 5},    {".index.json", 11},
                                       {".bin", 4},          {".pt", 3},      {".pth", 4},
                                       {".h5", 3},           {".msgpack", 8}, {".onnx", 5}};
-    bool store = out->plan->target == WB_TARGET_OLLAMA;
+    bool store = out->conversion->target == WB_TARGET_OLLAMA;
     for (size_t i = 0; i < sizeof weights / sizeof weights[0]; i++) {
         if (wb__str_ends_with(name, weights[i]))
             return false;
@@ -80,13 +80,13 @@ static bool is_copied(const wb__delivery *out, wb__str name)
     return store || !wb__str_equal(name, WB__STR("config.json"));
 }
 
-static wb_status copy_file(wb__delivery *out, const char *name)
+static wb_status copy_file(wb__emit_job *out, const char *name)
 {
     struct stat st;
     wb__str text = wb__str_from(name, SIZE_MAX);
     if (!is_copied(out, text))
         return WB_OK;
-    char *path = wb__path_join(&out->context->allocator, out->plan->model->folder, text);
+    char *path = wb__path_join(&out->context->allocator, out->conversion->model->folder, text);
     if (path == NULL)
         return wb__fail_memory(out->context);
     wb_status status = WB_OK;
@@ -102,7 +102,7 @@ static wb_status copy_file(wb__delivery *out, const char *name)
 }
 
 typedef struct listing {
-    wb__delivery *out;
+    wb__emit_job *out;
     bool seen; /* there was something in the folder */
 } listing;
 
@@ -114,15 +114,15 @@ static wb_status copy_listed(void *ctx, const char *name)
 }
 
 /* Who may not list the folder may still open what has a name there that is known. */
-static wb_status copy_known(wb__delivery *out)
+static wb_status copy_known(wb__emit_job *out)
 {
     wb_status status = wb__plan_note(
-        out->plan, out->context, WB_WARNING, WB__FINDING_CONVERT_LEFT_OUT, WB__STR(""),
+        out->conversion, out->context, WB_WARNING, WB__FINDING_CONVERT_LEFT_OUT, WB__STR(""),
         "the folder around the weights may not be listed: of the files beside them only those with "
         "names that are known go along");
     const char *name;
     (void)wb__error_reset(out->context->error, out->context->error);
-    for (size_t i = 0; (name = wb__beside_name(i)) != NULL && status == WB_OK; i++) {
+    for (size_t i = 0; (name = wb__sidecar_name(i)) != NULL && status == WB_OK; i++) {
         if (strchr(name, '/') == NULL)
             status = copy_file(out, name);
     }
@@ -130,20 +130,20 @@ static wb_status copy_known(wb__delivery *out)
 }
 
 /* What is known lies in folders below, too, which are not made. */
-static wb_status tell_left_out(wb__delivery *out)
+static wb_status tell_left_out(wb__emit_job *out)
 {
     const char *name;
     wb_status status = WB_OK;
-    for (size_t i = 0; (name = wb__beside_name(i)) != NULL && status == WB_OK; i++) {
+    for (size_t i = 0; (name = wb__sidecar_name(i)) != NULL && status == WB_OK; i++) {
         struct stat st;
         if (strchr(name, '/') == NULL)
             continue;
-        char *path = wb__path_join(&out->context->allocator, out->plan->model->folder,
+        char *path = wb__path_join(&out->context->allocator, out->conversion->model->folder,
                                    wb__str_from(name, SIZE_MAX));
         if (path == NULL)
             return wb__fail_memory(out->context);
         if (stat(path, &st) == 0 && S_ISREG(st.st_mode))
-            status = wb__plan_note(out->plan, out->context, WB_WARNING,
+            status = wb__plan_note(out->conversion, out->context, WB_WARNING,
                                    WB__FINDING_CONVERT_LEFT_OUT, wb__str_from(name, SIZE_MAX),
                                    "folders beside the weights do not go along: copy this one");
         wb__free(&out->context->allocator, path, strlen(path) + 1);
@@ -151,20 +151,21 @@ static wb_status tell_left_out(wb__delivery *out)
     return status;
 }
 
-static wb_status copy_folder(wb__delivery *out)
+static wb_status copy_folder(wb__emit_job *out)
 {
     listing l = {.out = out};
-    wb_status status = wb__folder_list(out->context, out->plan->model->folder, copy_listed, &l);
+    wb_status status =
+        wb__directory_list(out->context, out->conversion->model->folder, copy_listed, &l);
     bool may_not = status == WB_ERROR_IO && !l.seen && out->context->error->os_error == EACCES;
     if (may_not)
         status = copy_known(out);
-    bool store = out->plan->target == WB_TARGET_OLLAMA;
+    bool store = out->conversion->target == WB_TARGET_OLLAMA;
     return status == WB_OK && !store ? tell_left_out(out) : status;
 }
 
-static wb_status copy_files(wb__delivery *out)
+static wb_status copy_files(wb__emit_job *out)
 {
-    const wb_model *model = out->plan->model;
+    const wb_model *model = out->conversion->model;
     wb_status status = WB_OK;
     for (const wb__named_file *file = model->named_files;
          file != NULL && file->name != NULL && status == WB_OK; file++) {
@@ -175,25 +176,25 @@ static wb_status copy_files(wb__delivery *out)
                                                                                   : status;
 }
 
-static wb_status make_template(wb__delivery *out, wb__buffer *to)
+static wb_status make_template(wb__emit_job *out, wb__buffer *to)
 {
     const char *text;
     size_t n;
-    if (wb_meta_get_string(out->plan->model, "tokenizer.chat_template", SIZE_MAX, &text, &n,
+    if (wb_meta_get_string(out->conversion->model, "tokenizer.chat_template", SIZE_MAX, &text, &n,
                            NULL) == WB_OK)
         wb__buffer_add(to, text, n);
     return WB_OK;
 }
 
-wb_status wb__deliver_beside(wb__delivery *out)
+wb_status wb__emit_sidecars(wb__emit_job *out)
 {
-    bool made = out->plan->insight->by_key || out->plan->target != WB_TARGET_OLLAMA;
-    wb_status status = made ? make_file(out, "config.json", wb__deliver_config) : WB_OK;
-    if (status == WB_OK && !out->plan->insight->by_key)
+    bool made = out->conversion->semantics->by_key || out->conversion->target != WB_TARGET_OLLAMA;
+    wb_status status = made ? make_file(out, "config.json", wb__emit_config) : WB_OK;
+    if (status == WB_OK && !out->conversion->semantics->by_key)
         return copy_files(out);
     if (status == WB_OK)
-        status = make_file(out, "tokenizer.json", wb__deliver_tokenizer);
+        status = make_file(out, "tokenizer.json", wb__emit_tokenizer);
     if (status == WB_OK)
-        status = make_file(out, "tokenizer_config.json", wb__deliver_tokenizer_config);
+        status = make_file(out, "tokenizer_config.json", wb__emit_tokenizer_config);
     return status == WB_OK ? make_file(out, "chat_template.jinja", make_template) : status;
 }

@@ -15,7 +15,7 @@
 enum { CONTROL = 3, USER = 4, UNUSED = 5 };
 
 typedef struct making {
-    wb__delivery *out;
+    wb__emit_job *out;
     const wb_model *model;
     wb__vocabulary tokens;
     wb__json_writer json;
@@ -26,8 +26,8 @@ typedef struct making {
 
 static wb_status warn(const making *m, wb__str name, const char *message)
 {
-    return wb__plan_note(m->out->plan, m->out->context, WB_WARNING, WB__FINDING_CONVERT_META, name,
-                         message);
+    return wb__plan_note(m->out->conversion, m->out->context, WB_WARNING, WB__FINDING_CONVERT_META,
+                         name, message);
 }
 
 /* ---- what the file says ---- */
@@ -539,13 +539,13 @@ static wb_status make_any(making *m, wb_status (*make)(making *m))
     return status;
 }
 
-wb_status wb__deliver_tokenizer(wb__delivery *out, wb__buffer *to)
+wb_status wb__emit_tokenizer(wb__emit_job *out, wb__buffer *to)
 {
     static const struct {
         const char *model;
         wb_status (*make)(making *m);
     } kinds[] = {{"gpt2", make_gpt2}, {"llama", make_spm}, {"bert", make_bert}};
-    making m = {.out = out, .model = out->plan->model, .json = wb__deliver_json(to), .to = to};
+    making m = {.out = out, .model = out->conversion->model, .json = wb__emit_json(to), .to = to};
     m.joined = (wb__buffer){.allocator = &out->context->allocator, .ceiling = SIZE_MAX / 2};
     wb__str model = text_of(m.model, T "model");
     wb_status status = wb__vocabulary_read(&m.tokens, out->context, m.model);
@@ -572,7 +572,7 @@ wb_status wb__deliver_tokenizer(wb__delivery *out, wb__buffer *to)
     return status;
 }
 
-wb_status wb__deliver_tokenizer_config(wb__delivery *out, wb__buffer *to)
+wb_status wb__emit_tokenizer_config(wb__emit_job *out, wb__buffer *to)
 {
     static const char *const names[][2] = {
         {"bos_token", T "bos_token_id"},     {"eos_token", T "eos_token_id"},
@@ -580,7 +580,7 @@ wb_status wb__deliver_tokenizer_config(wb__delivery *out, wb__buffer *to)
         {"pad_token", T "padding_token_id"}, {"cls_token", T "cls_token_id"},
         {"mask_token", T "mask_token_id"},
     };
-    making m = {.out = out, .model = out->plan->model, .json = wb__deliver_json(to), .to = to};
+    making m = {.out = out, .model = out->conversion->model, .json = wb__emit_json(to), .to = to};
     wb_status status = wb__vocabulary_read(&m.tokens, out->context, m.model);
     if (status == WB_OK && m.tokens.count > 0) {
         wb__json_write_begin(&m.json, '{');

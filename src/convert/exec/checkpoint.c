@@ -19,7 +19,7 @@
 
 static const char magic[] = "wbresum1";
 
-struct wb__journal {
+struct wb__checkpoint {
     wb_allocator allocator;
     char *path;
     int fd;
@@ -81,18 +81,18 @@ static uint64_t add_floats(uint64_t digest, const float *values, uint64_t n)
                           : wb__digest_add(digest, values, (size_t)n * sizeof *values);
 }
 
-static uint64_t add_form(uint64_t digest, const wb__form *form)
+static uint64_t add_form(uint64_t digest, const wb__encoding_spec *spec)
 {
-    const uint64_t numbers[] = {form->scheme, (uint64_t)form->dtype, form->bits, form->group};
+    const uint64_t numbers[] = {spec->scheme, (uint64_t)spec->dtype, spec->bits, spec->group};
     return wb__digest_add(digest, numbers, sizeof numbers);
 }
 
-static uint64_t add_row(uint64_t digest, const wb__planned *row)
+static uint64_t add_row(uint64_t digest, const wb__planned_tensor *row)
 {
-    const uint64_t numbers[] = {row->source,   row->first_row,      row->rows,  row->columns,
-                                row->turns,    row->head_rows,      row->route, row->by_view,
-                                row->nearest,  row->bytes,          row->rank,  row->known_exact,
-                                row->name.len, row->source_name.len};
+    const uint64_t numbers[] = {row->source,    row->first_row,      row->rows,  row->columns,
+                                row->row_order, row->head_rows,      row->route, row->by_view,
+                                row->nearest,   row->bytes,          row->rank,  row->known_exact,
+                                row->name.len,  row->source_name.len};
     const uint64_t more[] = {row->piece_rows, row->global, row->global_to, row->rows_a_factor};
     const float reals[] = {row->offset, row->factor};
     digest = wb__digest_add(digest, numbers, sizeof numbers);
@@ -118,15 +118,15 @@ static uint64_t add_row(uint64_t digest, const wb__planned *row)
 }
 
 /* Of all that the bytes of the result come from. */
-static uint64_t digest_of(const wb_conversion *plan)
+static uint64_t digest_of(const wb_conversion *conversion)
 {
     const char *version = wb_version();
     uint64_t digest = wb__digest_add(0, version, strlen(version));
-    digest = add_number(digest, plan->target);
-    for (size_t i = 0; i < plan->tensors.count; i++)
-        digest = add_row(digest, wb__planned_at(plan, i));
-    for (size_t i = 0; i < plan->model->source_count; i++) {
-        wb__identity identity = wb__source_identity(plan->model->sources[i]);
+    digest = add_number(digest, conversion->target);
+    for (size_t i = 0; i < conversion->tensors.count; i++)
+        digest = add_row(digest, wb__planned_at(conversion, i));
+    for (size_t i = 0; i < conversion->model->source_count; i++) {
+        wb__identity identity = wb__source_identity(conversion->model->sources[i]);
         digest = wb__digest_add(digest, &identity, sizeof identity);
     }
     return digest;
@@ -134,9 +134,9 @@ static uint64_t digest_of(const wb_conversion *plan)
 
 /* ---- records ---- */
 
-static void store_record(uint8_t *out, const wb__written *record)
+static void store_record(uint8_t *out, const wb__checkpoint_record *record)
 {
-    const wb__fidelity *f = &record->fidelity;
+    const wb__error_stats *f = &record->error_stats;
     memcpy(out, &record->digest, 8);
     memcpy(out + 8, &f->error, 8);
     memcpy(out + 16, &f->before, 8);
@@ -147,9 +147,9 @@ static void store_record(uint8_t *out, const wb__written *record)
     memcpy(out + RECORD_BYTES - 8, &check, 8);
 }
 
-static bool load_record(const uint8_t *in, wb__written *record)
+static bool load_record(const uint8_t *in, wb__checkpoint_record *record)
 {
-    wb__fidelity *f = &record->fidelity;
+    wb__error_stats *f = &record->error_stats;
     uint64_t check;
     memcpy(&record->digest, in, 8);
     memcpy(&f->error, in + 8, 8);
@@ -163,7 +163,7 @@ static bool load_record(const uint8_t *in, wb__written *record)
 
 /* Reads from an offset up to the end of the file or of what there is room for. */
 /* Has the batch begin with a record; how many whole ones it then has. */
-static size_t fill_batch(wb__journal *journal, uint64_t first)
+static size_t fill_batch(wb__checkpoint *journal, uint64_t first)
 {
     journal->first = first;
     return wb__read_back(journal->fd, HEAD_BYTES + first * RECORD_BYTES, journal->batch,
@@ -171,9 +171,9 @@ static size_t fill_batch(wb__journal *journal, uint64_t first)
            RECORD_BYTES;
 }
 
-static void count_records(wb__journal *journal)
+static void count_records(wb__checkpoint *journal)
 {
-    wb__written record;
+    wb__checkpoint_record record;
     size_t got = 0, good = 0;
     do {
         got = fill_batch(journal, journal->count);
@@ -184,7 +184,7 @@ static void count_records(wb__journal *journal)
     (void)fill_batch(journal, 0);
 }
 
-bool wb__journal_next(wb__journal *journal, wb__written *record)
+bool wb__checkpoint_next(wb__checkpoint *journal, wb__checkpoint_record *record)
 {
     if (journal->next >= journal->count)
         return false;
@@ -194,8 +194,8 @@ bool wb__journal_next(wb__journal *journal, wb__written *record)
     return load_record(journal->batch + at * RECORD_BYTES, record);
 }
 
-wb_status wb__journal_append(wb__context *context, wb__journal *journal, const wb__written *records,
-                             size_t n)
+wb_status wb__checkpoint_append(wb__context *context, wb__checkpoint *journal,
+                                const wb__checkpoint_record *records, size_t n)
 {
     int os_error = 0;
     for (size_t i = 0; i < n && os_error == 0;) {
@@ -230,7 +230,7 @@ static char *journal_path(const wb_allocator *allocator, const char *path, int *
 }
 
 /* A file that was opened can have been finished, and removed, before it was locked. */
-static bool is_still_there(const wb__journal *journal)
+static bool is_still_there(const wb__checkpoint *journal)
 {
     struct stat open, named;
     return fstat(journal->fd, &open) == 0 && lstat(journal->path, &named) == 0 &&
@@ -238,7 +238,7 @@ static bool is_still_there(const wb__journal *journal)
 }
 
 /* 0, or errno. */
-static int lock(wb__journal *journal)
+static int lock(wb__checkpoint *journal)
 {
     for (int tries = 0; tries < 100; tries++) {
         int os_error = wb__file_take_up(AT_FDCWD, journal->path, 0666, &journal->fd);
@@ -257,11 +257,11 @@ static int lock(wb__journal *journal)
 }
 
 /* Whether the file is the journal of this plan; if not it becomes one without records. 0, or errno. */
-static int begin(wb__journal *journal, uint64_t plan)
+static int begin(wb__checkpoint *journal, uint64_t conversion)
 {
     uint8_t want[HEAD_BYTES], got[HEAD_BYTES];
     memcpy(want, magic, 8);
-    memcpy(want + 8, &plan, 8);
+    memcpy(want + 8, &conversion, 8);
     uint64_t check = wb__digest_add(0, want, 16);
     memcpy(want + 16, &check, 8);
     if (wb__read_back(journal->fd, 0, got, sizeof got) == sizeof got &&
@@ -278,31 +278,31 @@ static int begin(wb__journal *journal, uint64_t plan)
 }
 
 /* Neither for others beside it: a file has another name until it is complete. */
-static bool is_too_long(const wb__journal *journal)
+static bool is_too_long(const wb__checkpoint *journal)
 {
     return journal->path != NULL && wb__path_base(journal->path).len > 250;
 }
 
-wb_status wb__journal_open(wb__context *context, const wb_conversion *plan, const char *path,
-                           wb__journal **out)
+wb_status wb__checkpoint_open(wb__context *context, const wb_conversion *conversion,
+                              const char *path, wb__checkpoint **out)
 {
     *out = NULL;
-    wb__journal *journal = wb__alloc_zeroed(&plan->allocator, sizeof *journal);
+    wb__checkpoint *journal = wb__alloc_zeroed(&conversion->allocator, sizeof *journal);
     if (journal == NULL)
         return wb__fail_memory(context);
-    journal->allocator = plan->allocator;
+    journal->allocator = conversion->allocator;
     journal->fd = -1;
     int os_error = 0;
-    journal->path = journal_path(&plan->allocator, path, &os_error);
+    journal->path = journal_path(&conversion->allocator, path, &os_error);
     if (is_too_long(journal)) {
-        wb__journal_close(journal, false);
+        wb__checkpoint_close(journal, false);
         return WB_OK;
     }
     if (journal->path != NULL)
         os_error = lock(journal);
     bool is_ours = os_error == 0;
     if (is_ours)
-        os_error = begin(journal, digest_of(plan));
+        os_error = begin(journal, digest_of(conversion));
     if (os_error == 0) {
         *out = journal;
         return WB_OK;
@@ -315,21 +315,21 @@ wb_status wb__journal_open(wb__context *context, const wb_conversion *plan, cons
                           os_error == EBUSY ? "another conversion writes there"
                                             : "cannot write into the folder of the result");
     context->file = "";
-    wb__journal_close(journal, is_ours && wb__journal_is_empty(journal));
+    wb__checkpoint_close(journal, is_ours && wb__checkpoint_is_empty(journal));
     return status;
 }
 
-bool wb__journal_is_known(const wb__journal *journal)
+bool wb__checkpoint_is_known(const wb__checkpoint *journal)
 {
     return journal != NULL && journal->known;
 }
 
-bool wb__journal_is_empty(const wb__journal *journal)
+bool wb__checkpoint_is_empty(const wb__checkpoint *journal)
 {
     return journal == NULL || (journal->count == 0 && !journal->known);
 }
 
-void wb__journal_close(wb__journal *journal, bool finished)
+void wb__checkpoint_close(wb__checkpoint *journal, bool finished)
 {
     if (journal == NULL)
         return;

@@ -24,37 +24,37 @@
 
 #include "convert/convert.h"
 
-typedef struct wb__journal wb__journal;
+typedef struct wb__checkpoint wb__checkpoint;
 
-typedef struct wb__written {
+typedef struct wb__checkpoint_record {
     uint64_t digest;
-    wb__fidelity fidelity;
-} wb__written;
+    wb__error_stats error_stats;
+} wb__checkpoint_record;
 
 /* Goes on with bytes behind those a digest is of; 0 is that of none. */
 uint64_t wb__digest_add(uint64_t digest, const void *bytes, size_t n);
 
 /*
  * Opens the journal of a conversion to `path`. *journal is NULL, and the status OK, where there can be
- * none. Owned, release with wb__journal_close.
+ * none. Owned, release with wb__checkpoint_close.
  */
-wb_status wb__journal_open(wb__context *context, const wb_conversion *plan, const char *path,
-                           wb__journal **journal);
+wb_status wb__checkpoint_open(wb__context *context, const wb_conversion *conversion,
+                              const char *path, wb__checkpoint **journal);
 
 /* The record of the next chunk, which a former run wrote; false if there are no more. */
-bool wb__journal_next(wb__journal *journal, wb__written *record);
+bool wb__checkpoint_next(wb__checkpoint *journal, wb__checkpoint_record *record);
 
 /* Writes the records of chunks that follow those there are. */
-wb_status wb__journal_append(wb__context *context, wb__journal *journal, const wb__written *records,
-                             size_t n);
+wb_status wb__checkpoint_append(wb__context *context, wb__checkpoint *journal,
+                                const wb__checkpoint_record *records, size_t n);
 
 /* Whether a former run of the same plan, of files that were not touched since, has begun it. */
-bool wb__journal_is_known(const wb__journal *journal);
+bool wb__checkpoint_is_known(const wb__checkpoint *journal);
 
 /* Whether it is NULL, or says nothing: no former run has begun it, and it has no records. */
-bool wb__journal_is_empty(const wb__journal *journal);
+bool wb__checkpoint_is_empty(const wb__checkpoint *journal);
 
 /* `finished`: there is nothing to go on with. NULL is ignored. */
-void wb__journal_close(wb__journal *journal, bool finished);
+void wb__checkpoint_close(wb__checkpoint *journal, bool finished);
 
 #endif

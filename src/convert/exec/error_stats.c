@@ -14,19 +14,19 @@
 
 #define RUN 4096 /* values */
 
-static wb__sum_up *find_sum_up(void)
+static wb__error_sums *find_sum_up(void)
 {
 #if WB__X86
     if (wb__cpu_features() & WB__CPU_AVX2)
-        return wb__sum_up_avx2;
+        return wb__error_sums_avx2;
 #endif
-    return wb__sum_up_plain;
+    return wb__error_sums_scalar;
 }
 
-void wb__sum_up_plain(wb__lane_sums *sums, const float *restrict before,
-                      const float *restrict after, size_t n)
+void wb__error_sums_scalar(wb__error_lanes *sums, const float *restrict before,
+                           const float *restrict after, size_t n)
 {
-    *sums = (wb__lane_sums){0};
+    *sums = (wb__error_lanes){0};
     for (size_t i = 0; i < n; i += WB__SUMS_LANES) {
         for (size_t lane = 0; lane < WB__SUMS_LANES; lane++) {
             float x = before[i + lane], y = after[i + lane];
@@ -39,13 +39,13 @@ void wb__sum_up_plain(wb__lane_sums *sums, const float *restrict before,
     }
 }
 
-void wb__fidelity_add_one(wb__fidelity *fidelity, double before, double after)
+void wb__error_stats_add_one(wb__error_stats *error_stats, double before, double after)
 {
     double error = after - before;
-    fidelity->error += error * error;
-    fidelity->before += before * before;
-    fidelity->after += after * after;
-    fidelity->max_error = fmax(fidelity->max_error, fabs(error));
+    error_stats->error += error * error;
+    error_stats->before += before * before;
+    error_stats->after += after * after;
+    error_stats->max_error = fmax(error_stats->max_error, fabs(error));
 }
 
 static uint32_t bits_of(float value)
@@ -66,14 +66,14 @@ static bool is_same(float before, float after)
 }
 
 /* Values that are not finite take no part in the sums. */
-static void measure_slowly(wb__fidelity *fidelity, const float *before, double offset,
+static void measure_slowly(wb__error_stats *error_stats, const float *before, double offset,
                            const float *after, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         if (is_finite(before[i]) && is_finite(after[i]))
-            wb__fidelity_add_one(fidelity, before[i] + offset, after[i]);
+            wb__error_stats_add_one(error_stats, before[i] + offset, after[i]);
         else if (!is_same(before[i], after[i]))
-            fidelity->overflowed++;
+            error_stats->overflowed++;
     }
 }
 
@@ -81,7 +81,7 @@ static void measure_slowly(wb__fidelity *fidelity, const float *before, double o
  * Adds up the lanes of a run, if they tell the truth: squares of numbers up to 2^40 and of errors of numbers from 2^-45
  * on are in range, and a value that is not finite makes a sum so.
  */
-static bool add_run(wb__fidelity *fidelity, const wb__lane_sums *sums)
+static bool add_run(wb__error_stats *error_stats, const wb__error_lanes *sums)
 {
     double error = 0, before = 0, after = 0;
     float most = 0;
@@ -93,26 +93,26 @@ static bool add_run(wb__fidelity *fidelity, const wb__lane_sums *sums)
     }
     if (!(before < 0x1p80 && after < 0x1p80) || (before < 0x1p-80 && after < 0x1p-80))
         return false;
-    fidelity->error += error;
-    fidelity->before += before;
-    fidelity->after += after;
-    fidelity->max_error = most > fidelity->max_error ? most : fidelity->max_error;
+    error_stats->error += error;
+    error_stats->before += before;
+    error_stats->after += after;
+    error_stats->max_error = most > error_stats->max_error ? most : error_stats->max_error;
     return true;
 }
 
-void wb__fidelity_measure(wb__fidelity *fidelity, const float *before, double offset,
-                          const float *after, size_t n)
+void wb__error_stats_measure(wb__error_stats *error_stats, const float *before, double offset,
+                             const float *after, size_t n)
 {
-    wb__sum_up *sum_up = find_sum_up();
+    wb__error_sums *sum_up = find_sum_up();
     for (size_t i = 0; i < n; i += RUN) {
         size_t count = n - i < RUN ? n - i : RUN;
-        wb__lane_sums sums;
+        wb__error_lanes sums;
         if (count % WB__SUMS_LANES == 0 && offset == 0) {
             sum_up(&sums, before + i, after + i, count);
-            if (add_run(fidelity, &sums))
+            if (add_run(error_stats, &sums))
                 continue;
         }
-        measure_slowly(fidelity, before + i, offset, after + i, count);
+        measure_slowly(error_stats, before + i, offset, after + i, count);
     }
 }
 
@@ -125,19 +125,19 @@ static double double_at(const uint8_t *bytes)
 }
 
 /* What is beyond the range of binary32 is lost on its way, whatever an encoder then makes of infinity. */
-void wb__fidelity_measure_wide(wb__fidelity *fidelity, const uint8_t *before, double offset,
-                               double factor, const float *after, size_t n)
+void wb__error_stats_measure_wide(wb__error_stats *error_stats, const uint8_t *before,
+                                  double offset, double factor, const float *after, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         double value = (double_at(before + i * sizeof value) + offset) * factor;
         if (is_finite((float)value) && is_finite(after[i]))
-            wb__fidelity_add_one(fidelity, value, after[i]);
+            wb__error_stats_add_one(error_stats, value, after[i]);
         else if (value != after[i] && !(isnan(value) && isnan(after[i])))
-            fidelity->overflowed++;
+            error_stats->overflowed++;
     }
 }
 
-void wb__fidelity_add(wb__fidelity *sum, const wb__fidelity *part)
+void wb__error_stats_add(wb__error_stats *sum, const wb__error_stats *part)
 {
     sum->error += part->error;
     sum->before += part->before;

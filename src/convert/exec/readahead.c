@@ -3,7 +3,7 @@
 #include "io/ring.h"
 
 #define SLOTS 4u
-#define SLOT_BYTES (WB__AHEAD_BYTES / SLOTS)
+#define SLOT_BYTES (WB__READAHEAD_BYTES / SLOTS)
 #define PIECE_BYTES (SLOT_BYTES - WB__DIRECT_ROOM(0))
 #define PIECES 128u /* two spans of chunks that are no neighbours */
 
@@ -16,13 +16,13 @@ typedef enum piece_state {
 
 /* Neighbouring bytes of one file. */
 typedef struct piece {
-    wb__place place;
+    wb__byte_range place;
     piece_state state;
     unsigned slot;
     int64_t result; /* of the ring */
 } piece;
 
-struct wb__ahead {
+struct wb__readahead {
     wb_allocator allocator;
     atomic_size_t *left;
     uint8_t *memory; /* SLOTS of SLOT_BYTES; NULL: none yet */
@@ -45,9 +45,9 @@ bool wb__memory_take(atomic_size_t *left, size_t bytes)
     return true;
 }
 
-wb__ahead *wb__ahead_open(const wb_allocator *allocator, atomic_size_t *left)
+wb__readahead *wb__readahead_open(const wb_allocator *allocator, atomic_size_t *left)
 {
-    wb__ahead *ahead = wb__alloc_zeroed(allocator, sizeof *ahead);
+    wb__readahead *ahead = wb__alloc_zeroed(allocator, sizeof *ahead);
     if (ahead == NULL)
         return NULL;
     ahead->allocator = *allocator;
@@ -56,14 +56,14 @@ wb__ahead *wb__ahead_open(const wb_allocator *allocator, atomic_size_t *left)
     return ahead;
 }
 
-static piece *piece_at(wb__ahead *ahead, unsigned i)
+static piece *piece_at(wb__readahead *ahead, unsigned i)
 {
     return &ahead->pieces[(ahead->first + i) % PIECES];
 }
 
 /* ---- what is under way ---- */
 
-static void take_some(wb__ahead *ahead)
+static void take_some(wb__readahead *ahead)
 {
     wb__ring_done done[SLOTS];
     size_t n = wb__ring_take(ahead->ring, done, SLOTS);
@@ -73,7 +73,7 @@ static void take_some(wb__ahead *ahead)
     }
 }
 
-static void drop_first(wb__ahead *ahead)
+static void drop_first(wb__readahead *ahead)
 {
     piece *p = piece_at(ahead, 0);
     while (p->state == PIECE_READING)
@@ -84,7 +84,7 @@ static void drop_first(wb__ahead *ahead)
     ahead->count--;
 }
 
-void wb__ahead_close(wb__ahead *ahead)
+void wb__readahead_close(wb__readahead *ahead)
 {
     if (ahead == NULL)
         return;
@@ -92,25 +92,25 @@ void wb__ahead_close(wb__ahead *ahead)
         drop_first(ahead);
     wb__direct_close(&ahead->direct);
     wb__ring_close(ahead->ring);
-    wb__free(&ahead->allocator, ahead->memory, WB__AHEAD_BYTES);
+    wb__free(&ahead->allocator, ahead->memory, WB__READAHEAD_BYTES);
     wb__free(&ahead->allocator, ahead, sizeof *ahead);
 }
 
 /* ---- beginning ---- */
 
-static bool is_equipped(wb__ahead *ahead)
+static bool is_equipped(wb__readahead *ahead)
 {
     if (ahead->ring == NULL && !ahead->refused) {
         ahead->ring = wb__ring_open(&ahead->allocator, SLOTS, false);
-        if (ahead->ring != NULL && wb__memory_take(ahead->left, WB__AHEAD_BYTES))
-            ahead->memory = wb__alloc(&ahead->allocator, WB__AHEAD_BYTES);
+        if (ahead->ring != NULL && wb__memory_take(ahead->left, WB__READAHEAD_BYTES))
+            ahead->memory = wb__alloc(&ahead->allocator, WB__READAHEAD_BYTES);
         ahead->refused = ahead->memory == NULL;
     }
     return !ahead->refused;
 }
 
 /* The file of a piece; false as long as another one's are in hand. */
-static bool turn_to(wb__ahead *ahead, const wb__source *source)
+static bool turn_to(wb__readahead *ahead, const wb__source *source)
 {
     if (ahead->source == source)
         return true;
@@ -123,19 +123,19 @@ static bool turn_to(wb__ahead *ahead, const wb__source *source)
     return true;
 }
 
-static size_t before(const wb__place *place)
+static size_t before(const wb__byte_range *place)
 {
     return (size_t)(place->offset % WB__DIRECT_ALIGNMENT);
 }
 
 /* Where the page that a piece begins in lies in its slot. */
-static uint8_t *page_of(const wb__ahead *ahead, const piece *p)
+static uint8_t *page_of(const wb__readahead *ahead, const piece *p)
 {
     uint8_t *slot = ahead->memory + p->slot * SLOT_BYTES;
     return slot + (0 - (uintptr_t)slot) % WB__DIRECT_ALIGNMENT;
 }
 
-static unsigned free_slot(const wb__ahead *ahead)
+static unsigned free_slot(const wb__readahead *ahead)
 {
     unsigned slot = 0;
     while ((ahead->busy >> slot & 1u) != 0)
@@ -144,7 +144,7 @@ static unsigned free_slot(const wb__ahead *ahead)
 }
 
 /* Has the ring read it, in whole pages. */
-static bool begin(wb__ahead *ahead, piece *p)
+static bool begin(wb__readahead *ahead, piece *p)
 {
     if (ahead->direct.fd < 0 ||
         !wb__source_is_cold(p->place.source, p->place.offset, p->place.bytes) ||
@@ -158,7 +158,7 @@ static bool begin(wb__ahead *ahead, piece *p)
 }
 
 /* As many as there are slots. */
-static void begin_some(wb__ahead *ahead)
+static void begin_some(wb__readahead *ahead)
 {
     for (unsigned i = 0; i < ahead->count && ahead->busy != (1u << SLOTS) - 1; i++) {
         piece *p = piece_at(ahead, i);
@@ -172,7 +172,7 @@ static void begin_some(wb__ahead *ahead)
     }
 }
 
-bool wb__ahead_begin(wb__ahead *ahead)
+bool wb__readahead_begin(wb__readahead *ahead)
 {
     begin_some(ahead);
     return ahead->busy != 0;
@@ -181,14 +181,14 @@ bool wb__ahead_begin(wb__ahead *ahead)
 /* ---- expecting and taking ---- */
 
 /* Whether it is the continuation of a piece that is not begun. */
-static bool joins(const piece *p, const wb__place *place)
+static bool joins(const piece *p, const wb__byte_range *place)
 {
     return p->state == PIECE_EXPECTED && p->place.source == place->source &&
            p->place.offset + p->place.bytes == place->offset &&
            p->place.bytes + place->bytes <= PIECE_BYTES;
 }
 
-void wb__ahead_expect(wb__ahead *ahead, const wb__place *place)
+void wb__readahead_expect(wb__readahead *ahead, const wb__byte_range *place)
 {
     piece *last = ahead->count == 0 ? NULL : piece_at(ahead, ahead->count - 1);
     if (ahead->refused || place->bytes > PIECE_BYTES)
@@ -199,14 +199,14 @@ void wb__ahead_expect(wb__ahead *ahead, const wb__place *place)
         *piece_at(ahead, ahead->count++) = (piece){.place = *place};
 }
 
-static bool has(const piece *p, const wb__place *place)
+static bool has(const piece *p, const wb__byte_range *place)
 {
     return p->place.source == place->source && p->place.offset <= place->offset &&
            wb__in_range(place->offset - p->place.offset, place->bytes, p->place.bytes);
 }
 
 /* What the ring could not read is read once more, so that errors are told in one place. */
-static wb_status finish(wb__ahead *ahead, wb__context *context, piece *p)
+static wb_status finish(wb__readahead *ahead, wb__context *context, piece *p)
 {
     size_t n = before(&p->place) + p->place.bytes;
     while (p->state == PIECE_READING)
@@ -219,8 +219,8 @@ static wb_status finish(wb__ahead *ahead, wb__context *context, piece *p)
     return status;
 }
 
-wb_status wb__ahead_take(wb__ahead *ahead, wb__context *context, const wb__place *place,
-                         uint8_t **bytes)
+wb_status wb__readahead_take(wb__readahead *ahead, wb__context *context,
+                             const wb__byte_range *place, uint8_t **bytes)
 {
     unsigned at = 0;
     *bytes = NULL;

@@ -14,37 +14,37 @@
 #include "io/io.h"
 
 /* Bytes that a chunk reads as they lie in a file. */
-typedef struct wb__place {
+typedef struct wb__byte_range {
     const wb__source *source;
     uint64_t offset;
     size_t bytes;
-} wb__place;
+} wb__byte_range;
 
 /* Takes bytes out of the memory that is left, if there are so many. */
 bool wb__memory_take(atomic_size_t *left, size_t bytes);
 
-typedef struct wb__ahead wb__ahead;
+typedef struct wb__readahead wb__readahead;
 
-#define WB__AHEAD_BYTES ((size_t)4 << 20)
+#define WB__READAHEAD_BYTES ((size_t)4 << 20)
 
 /*
- * One worker's. Its WB__AHEAD_BYTES, which are taken out of `left`, come when there is something to read.
- * NULL: memory is out. Release with wb__ahead_close, which waits for what is under way; NULL is ignored.
+ * One worker's. Its WB__READAHEAD_BYTES, which are taken out of `left`, come when there is something to read.
+ * NULL: memory is out. Release with wb__readahead_close, which waits for what is under way; NULL is ignored.
  */
-wb__ahead *wb__ahead_open(const wb_allocator *allocator, atomic_size_t *left);
-void wb__ahead_close(wb__ahead *ahead);
+wb__readahead *wb__readahead_open(const wb_allocator *allocator, atomic_size_t *left);
+void wb__readahead_close(wb__readahead *ahead);
 
 /* These bytes are wanted, after those of the calls before. */
-void wb__ahead_expect(wb__ahead *ahead, const wb__place *place);
+void wb__readahead_expect(wb__readahead *ahead, const wb__byte_range *place);
 
 /* Begins to read; true if anything is under way: whoever knows what is wanted next had better say so. */
-bool wb__ahead_begin(wb__ahead *ahead);
+bool wb__readahead_begin(wb__readahead *ahead);
 
 /*
  * The bytes, which are the caller's to change until the next call; *bytes is NULL if they are not read ahead. What was
  * expected before them is not wanted any more.
  */
-wb_status wb__ahead_take(wb__ahead *ahead, wb__context *context, const wb__place *place,
-                         uint8_t **bytes);
+wb_status wb__readahead_take(wb__readahead *ahead, wb__context *context,
+                             const wb__byte_range *place, uint8_t **bytes);
 
 #endif

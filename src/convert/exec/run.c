@@ -14,13 +14,13 @@
 
 /* ---- declaring ---- */
 
-static void packed_shape(const wb__planned *row, uint64_t *shape, uint64_t columns)
+static void packed_shape(const wb__planned_tensor *row, uint64_t *shape, uint64_t columns)
 {
     memcpy(shape, row->shape, row->rank * sizeof *shape);
     shape[row->rank - 1] = columns;
 }
 
-static wb_status declare(wb__delivery *out, wb__str name, int32_t dtype, const uint64_t *shape,
+static wb_status declare(wb__emit_job *out, wb__str name, int32_t dtype, const uint64_t *shape,
                          uint32_t rank, uint64_t *index)
 {
     return wb_writer_add(out->writer, name.ptr, name.len, dtype, shape, rank, index,
@@ -28,12 +28,12 @@ static wb_status declare(wb__delivery *out, wb__str name, int32_t dtype, const u
 }
 
 /* "x.weight" with ".scales" and ".biases" in the place of its last word. */
-static wb__str part_name(wb_conversion *plan, wb__str name, const char *suffix)
+static wb__str part_name(wb_conversion *conversion, wb__str name, const char *suffix)
 {
     size_t stem = name.len, n = strlen(suffix);
     if (wb__str_ends_with(name, WB__STR(".weight")))
         stem -= sizeof ".weight" - 1;
-    char *text = wb__arena_alloc(&plan->arena, stem + n + 1);
+    char *text = wb__arena_alloc(&conversion->arena, stem + n + 1);
     if (text != NULL) {
         memcpy(text, name.ptr, stem);
         memcpy(text + stem, suffix, n + 1);
@@ -42,20 +42,21 @@ static wb__str part_name(wb_conversion *plan, wb__str name, const char *suffix)
 }
 
 /* What Ollama calls a packing. */
-static const char *ollama_name(const wb__form *form)
+static const char *ollama_name(const wb__encoding_spec *spec)
 {
-    if (form->scheme == WB__SCHEME_AFFINE)
-        return form->bits == 4 ? "int4" : "int8";
-    return wb__scheme_name(form->scheme);
+    if (spec->scheme == WB__SCHEME_AFFINE)
+        return spec->bits == 4 ? "int4" : "int8";
+    return wb__scheme_name(spec->scheme);
 }
 
 /* The names of the parts beside the values. */
-static wb__str companion(wb_conversion *plan, wb__str name, const char *mlx, const char *ollama)
+static wb__str companion(wb_conversion *conversion, wb__str name, const char *mlx,
+                         const char *ollama)
 {
     size_t n = strlen(ollama);
-    if (plan->target != WB_TARGET_OLLAMA)
-        return part_name(plan, name, mlx);
-    char *text = wb__arena_alloc(&plan->arena, name.len + n + 1);
+    if (conversion->target != WB_TARGET_OLLAMA)
+        return part_name(conversion, name, mlx);
+    char *text = wb__arena_alloc(&conversion->arena, name.len + n + 1);
     if (text != NULL) {
         memcpy(text, name.ptr, name.len);
         memcpy(text + name.len, ollama, n + 1);
@@ -63,16 +64,16 @@ static wb__str companion(wb_conversion *plan, wb__str name, const char *mlx, con
     return (wb__str){text, name.len + n};
 }
 
-static wb_status declare_packed(wb__delivery *out, const wb__planned *row, uint64_t *indices)
+static wb_status declare_packed(wb__emit_job *out, const wb__planned_tensor *row, uint64_t *indices)
 {
-    wb_conversion *plan = out->plan;
+    wb_conversion *conversion = out->conversion;
     wb__mlx_type type;
-    uint64_t *shape = wb__arena_alloc(&plan->arena, row->rank * sizeof *shape);
-    wb__str scales = companion(plan, row->name, ".scales", ".scale");
-    wb__str biases = companion(plan, row->name, ".biases", ".bias");
+    uint64_t *shape = wb__arena_alloc(&conversion->arena, row->rank * sizeof *shape);
+    wb__str scales = companion(conversion, row->name, ".scales", ".scale");
+    wb__str biases = companion(conversion, row->name, ".biases", ".bias");
     if (shape == NULL || scales.ptr == NULL || biases.ptr == NULL)
         return wb__fail_memory(out->context);
-    (void)wb__form_mlx(&row->to, &type);
+    (void)wb__encoding_spec_mlx(&row->to, &type);
     int32_t dtype = wb__mlx_byte_scales(&type) ? WB_DTYPE_U8 : row->to.dtype;
     packed_shape(row, shape, row->columns / type.group * (wb__mlx_group_bytes(&type) / 4));
     wb_status status =
@@ -82,18 +83,18 @@ static wb_status declare_packed(wb__delivery *out, const wb__planned *row, uint6
         status = declare(out, scales, dtype, shape, row->rank, &indices[WB__PART_SCALES]);
     if (status == WB_OK && row->part_bytes[WB__PART_BIASES] > 0)
         status = declare(out, biases, dtype, shape, row->rank, &indices[WB__PART_BIASES]);
-    if (status == WB_OK && plan->target == WB_TARGET_OLLAMA)
+    if (status == WB_OK && conversion->target == WB_TARGET_OLLAMA)
         status = wb_writer_set_packing(out->writer, indices[WB__PART_VALUES], ollama_name(&row->to),
                                        row->to.group, out->context->error);
     return status;
 }
 
-wb_status wb__deliver_tensors(wb__delivery *out)
+wb_status wb__emit_tensors(wb__emit_job *out)
 {
-    wb_conversion *plan = out->plan;
+    wb_conversion *conversion = out->conversion;
     wb_status status = WB_OK;
-    for (size_t i = 0; i < plan->tensors.count && status == WB_OK; i++) {
-        const wb__planned *row = wb__planned_at(plan, i);
+    for (size_t i = 0; i < conversion->tensors.count && status == WB_OK; i++) {
+        const wb__planned_tensor *row = wb__planned_at(conversion, i);
         status = row->to.scheme == WB__SCHEME_PLAIN
                      ? declare(out, row->name, row->to.dtype, row->shape, row->rank,
                                &out->indices[i][WB__PART_VALUES])
@@ -105,103 +106,104 @@ wb_status wb__deliver_tensors(wb__delivery *out)
 /* ---- from beginning to end ---- */
 
 /* What Ollama says a model is quantized to. */
-static wb_status set_file_type(wb__delivery *out)
+static wb_status set_file_type(wb__emit_job *out)
 {
-    const wb__quant *quant = &out->plan->quant;
-    wb__form form;
-    if (quant->kind == WB__QUANT_FORM && quant->form.scheme != WB__SCHEME_PLAIN)
-        form = quant->form;
-    else if (!wb__deliver_main_form(out->plan, &form))
+    const wb__quant *quant = &out->conversion->quant;
+    wb__encoding_spec spec;
+    if (quant->kind == WB__QUANT_FORM && quant->spec.scheme != WB__SCHEME_PLAIN)
+        spec = quant->spec;
+    else if (!wb__emit_main_form(out->conversion, &spec))
         return WB_OK;
-    return wb_writer_set_string(out->writer, "ollama.file_type", SIZE_MAX, ollama_name(&form),
+    return wb_writer_set_string(out->writer, "ollama.file_type", SIZE_MAX, ollama_name(&spec),
                                 SIZE_MAX, out->context->error);
 }
 
 /* All tensors are there: whoever waits hears no more than that, and may still say no. */
 static int report_all(void *ctx, uint64_t done, uint64_t total)
 {
-    const wb__delivery *out = ctx;
+    const wb__emit_job *out = ctx;
     (void)done;
     (void)total;
     return out->progress->report(out->progress->ctx, out->total, out->total);
 }
 
-static wb_status create(wb__delivery *out)
+static wb_status create(wb__emit_job *out)
 {
-    const wb_conversion *plan = out->plan;
+    const wb_conversion *conversion = out->conversion;
     const wb_progress progress = {out, report_all};
     static const char *const formats[] = {"",       "gguf", "safetensors", "safetensors",
                                           "ollama", "npz"};
-    bool gguf = plan->target == WB_TARGET_GGUF, store = plan->target == WB_TARGET_OLLAMA;
-    bool npz = plan->target == WB_TARGET_NPZ;
+    bool gguf = conversion->target == WB_TARGET_GGUF,
+         store = conversion->target == WB_TARGET_OLLAMA;
+    bool npz = conversion->target == WB_TARGET_NPZ;
     out->folder = !gguf && !npz &&
                   !wb__str_ends_with(wb__str_from(out->path, SIZE_MAX), WB__STR(".safetensors"));
     const wb_writer_options options = {
         .size = sizeof options,
-        .format = formats[plan->target],
+        .format = formats[conversion->target],
         .flags = (out->folder && !store ? WB_WRITE_FOLDER : 0) |
-                 (plan->replace ? WB_WRITE_FORCE : 0) | (out->keeps ? WB_WRITE_KEEP : 0) |
-                 (store && plan->feb2026 ? WB_WRITE_FEB2026 : 0),
-        .store = plan->store,
-        .max_file_bytes = plan->max_shard,
-        .source = plan->model,
+                 (conversion->replace ? WB_WRITE_FORCE : 0) | (out->keeps ? WB_WRITE_KEEP : 0) |
+                 (store && conversion->feb2026 ? WB_WRITE_FEB2026 : 0),
+        .store = conversion->store,
+        .max_file_bytes = conversion->max_shard,
+        .source = conversion->model,
         .limits = &out->context->limits,
-        .allocator = &plan->allocator,
+        .allocator = &conversion->allocator,
         .progress = out->progress == NULL ? NULL : &progress,
     };
     wb_status status = wb_writer_create(&options, &out->writer, out->context->error);
     if (status == WB_OK && gguf)
-        return wb__deliver_keys(out);
+        return wb__emit_keys(out);
     if (status == WB_OK && store)
-        status = wb__deliver_store_texts(plan, out->writer, out->context->error);
+        status = wb__emit_store_texts(conversion, out->writer, out->context->error);
     if (status == WB_OK && store)
         return set_file_type(out);
     if (status == WB_OK && !npz) /* which has no metadata */
         status = wb_writer_set_string(out->writer, "format", SIZE_MAX,
-                                      plan->target == WB_TARGET_MLX ? "mlx" : "pt", SIZE_MAX,
+                                      conversion->target == WB_TARGET_MLX ? "mlx" : "pt", SIZE_MAX,
                                       out->context->error);
     return status;
 }
 
 /* Of a model in a store the journal lies in the folder of what is kept of it, which it makes. */
-static wb_status open_journal_in_store(wb__delivery *out, wb__journal **journal)
+static wb_status open_journal_in_store(wb__emit_job *out, wb__checkpoint **journal)
 {
-    wb_conversion *plan = out->plan;
+    wb_conversion *conversion = out->conversion;
     wb__context *context = out->context;
-    char *beside;
-    wb_status status =
-        wb__ollama_kept_path(context, plan->store, wb__str_from(out->path, SIZE_MAX), &beside);
-    if (status != WB_OK || beside == NULL)
+    char *config_json;
+    wb_status status = wb__ollama_kept_path(context, conversion->store,
+                                            wb__str_from(out->path, SIZE_MAX), &config_json);
+    if (status != WB_OK || config_json == NULL)
         return status;
-    status = wb__folders_make(context, beside);
+    status = wb__directories_make(context, config_json);
     if (status == WB_OK)
-        status = wb__folder_make_kept(context, &plan->arena, beside, &out->kept);
-    wb__free(&plan->allocator, beside, strlen(beside) + 1);
+        status = wb__directory_make_partial(context, &conversion->arena, config_json, &out->kept);
+    wb__free(&conversion->allocator, config_json, strlen(config_json) + 1);
     if (status != WB_OK)
         return status;
-    char *path = wb__path_join(&plan->allocator, out->kept, WB__STR("blobs"));
+    char *path = wb__path_join(&conversion->allocator, out->kept, WB__STR("blobs"));
     if (path == NULL)
         return wb__fail_memory(context);
-    status = wb__journal_open(context, plan, path, journal);
-    wb__free(&plan->allocator, path, strlen(path) + 1);
+    status = wb__checkpoint_open(context, conversion, path, journal);
+    wb__free(&conversion->allocator, path, strlen(path) + 1);
     return status;
 }
 
-static wb_status open_journal(wb__delivery *out, wb__journal **journal)
+static wb_status open_journal(wb__emit_job *out, wb__checkpoint **journal)
 {
-    if (!out->plan->resume)
+    if (!out->conversion->resume)
         return WB_OK;
-    return out->plan->target == WB_TARGET_OLLAMA
+    return out->conversion->target == WB_TARGET_OLLAMA
                ? open_journal_in_store(out, journal)
-               : wb__journal_open(out->context, out->plan, out->path, journal);
+               : wb__checkpoint_open(out->context, out->conversion, out->path, journal);
 }
 
 /* What failed because a source is no more what it was says so. */
-static wb_status blame_source(const wb__delivery *out, wb_status status)
+static wb_status blame_source(const wb__emit_job *out, wb_status status)
 {
     wb_error error;
     wb__context context = *out->context;
-    const wb_model *model = out->plan->model;
+    const wb_model *model = out->conversion->model;
     context.error = wb__error_reset(&error, &error);
     for (size_t i = 0; i < model->source_count && status == WB_ERROR_IO; i++) {
         if (wb__source_check(model->sources[i], &context) == WB_ERROR_CHANGED) {
@@ -214,31 +216,31 @@ static wb_status blame_source(const wb__delivery *out, wb_status status)
 
 /* Whether the result was refused, since it is there, and nothing is left that a journal would be good for: the run
  * before was killed when all was done. */
-static bool is_settled(const wb__delivery *out, wb_status status)
+static bool is_settled(const wb__emit_job *out, wb_status status)
 {
-    const wb_allocator *allocator = &out->plan->allocator;
+    const wb_allocator *allocator = &out->conversion->allocator;
     wb_file file = {.size = sizeof file};
     if (status != WB_ERROR_ARGUMENT || out->begun || out->kept != NULL ||
         wb_writer_file_at(out->writer, 0, &file, NULL) != WB_OK)
         return false;
-    bool has = out->folder && wb__folder_is_kept(allocator, out->path);
+    bool has = out->folder && wb__directory_is_partial(allocator, out->path);
     for (uint64_t i = 0; !has && wb_writer_file_at(out->writer, i, &file, NULL) == WB_OK; i++)
         has = wb__sink_kept_bytes(allocator, file.path) != 0;
     return !has;
 }
 
 /* Tells the writer of all there is to be. */
-static wb_status declare_all(wb__delivery *out)
+static wb_status declare_all(wb__emit_job *out)
 {
-    if (out->plan->whole)
-        return wb__deliver_whole(out);
+    if (out->conversion->whole)
+        return wb__emit_passthrough(out);
     wb_status status = create(out);
     if (status == WB_OK)
-        status = wb__deliver_tensors(out);
-    return status == WB_OK && out->folder ? wb__deliver_beside(out) : status;
+        status = wb__emit_tensors(out);
+    return status == WB_OK && out->folder ? wb__emit_sidecars(out) : status;
 }
 
-static wb_status write_all(wb__delivery *out, wb__journal **journal)
+static wb_status write_all(wb__emit_job *out, wb__checkpoint **journal)
 {
     bool taken = false;
     wb_status status = open_journal(out, journal);
@@ -251,22 +253,22 @@ static wb_status write_all(wb__delivery *out, wb__journal **journal)
         status = wb_writer_begin(out->writer, out->context->error);
     out->begun = status == WB_OK;
     if (status == WB_OK)
-        status = out->plan->whole
-                     ? wb__deliver_whole_file(out, wb__journal_is_known(*journal), &taken)
-                     : wb__rounds_do(out, *journal, &taken);
+        status = out->conversion->whole
+                     ? wb__emit_passthrough_file(out, wb__checkpoint_is_known(*journal), &taken)
+                     : wb__scheduler_run(out, *journal, &taken);
     if (out->begun)
         status = blame_source(out, status);
     if (status == WB_OK && taken)
         status =
-            wb__plan_note(out->plan, out->context, WB_INFO, WB__FINDING_CONVERT_RESUMED,
+            wb__plan_note(out->conversion, out->context, WB_INFO, WB__FINDING_CONVERT_RESUMED,
                           WB__STR(""), "what an earlier run had written was verified and taken up");
     return status == WB_OK ? wb_writer_commit(out->writer, out->context->error) : status;
 }
 
 /* A path is looked at before anything beside it is touched; a name in a store is none. */
-static wb_status check_path(const wb_conversion *plan, wb__context *context, const char *path)
+static wb_status check_path(const wb_conversion *conversion, wb__context *context, const char *path)
 {
-    if (plan->target == WB_TARGET_OLLAMA)
+    if (conversion->target == WB_TARGET_OLLAMA)
         return WB_OK;
     if (wb__path_is_stream(path)) {
         context->file = path;
@@ -277,32 +279,33 @@ static wb_status check_path(const wb_conversion *plan, wb__context *context, con
         context->file = "";
         return status;
     }
-    return wb__inputs_spare(plan, context, path);
+    return wb__inputs_spare(conversion, context, path);
 }
 
 /* What a run before, or a look at the same plan, has noted would be there twice. */
-static wb_status prepare(wb__delivery *out)
+static wb_status prepare(wb__emit_job *out)
 {
-    wb_conversion *plan = out->plan;
-    size_t n = plan->tensors.count;
-    plan->notes.count = plan->planned_notes;
-    wb_status status = check_path(plan, out->context, out->path);
+    wb_conversion *conversion = out->conversion;
+    size_t n = conversion->tensors.count;
+    conversion->notes.count = conversion->planned_notes;
+    wb_status status = check_path(conversion, out->context, out->path);
     if (status != WB_OK)
         return status;
-    out->indices = wb__alloc_zeroed(&plan->allocator, (n + 1) * sizeof *out->indices);
+    out->indices = wb__alloc_zeroed(&conversion->allocator, (n + 1) * sizeof *out->indices);
     return out->indices == NULL ? wb__fail_memory(out->context) : WB_OK;
 }
 
-static void free_delivery(wb__delivery *out)
+static void free_delivery(wb__emit_job *out)
 {
     wb_writer_free(out->writer);
-    wb__free(&out->plan->allocator, out->indices,
-             (out->plan->tensors.count + 1) * sizeof *out->indices);
+    wb__free(&out->conversion->allocator, out->indices,
+             (out->conversion->tensors.count + 1) * sizeof *out->indices);
 }
 
-wb_status wb__plan_check(wb_conversion *plan, wb__context *context, const char *path)
+wb_status wb__plan_check(wb_conversion *conversion, wb__context *context, const char *path)
 {
-    wb__delivery out = {.plan = plan, .context = context, .path = path, .keeps = plan->resume};
+    wb__emit_job out = {
+        .conversion = conversion, .context = context, .path = path, .keeps = conversion->resume};
     wb_status status = prepare(&out);
     if (status != WB_OK)
         return status;
@@ -315,24 +318,25 @@ wb_status wb__plan_check(wb_conversion *plan, wb__context *context, const char *
     return status;
 }
 
-wb_status wb__plan_run(wb_conversion *plan, wb__context *context, const char *path,
+wb_status wb__plan_run(wb_conversion *conversion, wb__context *context, const char *path,
                        const wb_progress *progress)
 {
-    wb__delivery out = {.plan = plan, .context = context, .path = path, .progress = progress};
-    wb__journal *journal = NULL;
-    size_t n = plan->tensors.count;
-    for (size_t i = 0; i < n && !plan->whole; i++) {
-        wb__planned_at(plan, i)->fidelity = (wb__fidelity){0};
-        wb__planned_at(plan, i)->done = false;
+    wb__emit_job out = {
+        .conversion = conversion, .context = context, .path = path, .progress = progress};
+    wb__checkpoint *journal = NULL;
+    size_t n = conversion->tensors.count;
+    for (size_t i = 0; i < n && !conversion->whole; i++) {
+        wb__planned_at(conversion, i)->error_stats = (wb__error_stats){0};
+        wb__planned_at(conversion, i)->done = false;
     }
     wb_status status = prepare(&out);
     if (status != WB_OK)
         return status;
     status = write_all(&out, &journal);
     bool finished = status == WB_OK || status == WB_ERROR_CHANGED ||
-                    (!out.begun && wb__journal_is_empty(journal)) || is_settled(&out, status);
+                    (!out.begun && wb__checkpoint_is_empty(journal)) || is_settled(&out, status);
     free_delivery(&out);
-    wb__journal_close(journal, finished);
+    wb__checkpoint_close(journal, finished);
     if (out.kept != NULL)
         (void)rmdir(out.kept); /* if there was nothing else in it */
     return status;

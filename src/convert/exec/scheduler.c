@@ -29,19 +29,19 @@
 #define BUFFERS 3                        /* one is filled as others are written */
 #define READ_BYTES ((uint64_t)2 << 20)   /* that wb_tensor_read takes beside what it fills */
 /* What a worker takes beside its spans, with chunks of rows that are not too long. */
-#define REST_BYTES (READ_BYTES + WB__AHEAD_BYTES + 3 * WB__CHUNK_ELEMENTS * sizeof(float))
+#define REST_BYTES (READ_BYTES + WB__READAHEAD_BYTES + 3 * WB__TILE_ELEMENTS * sizeof(float))
 
 typedef struct work {
     size_t row;
     uint64_t first, rows;
     bool known; /* the journal has a record of it */
-    wb__written record;
+    wb__checkpoint_record record;
 } work;
 
 typedef struct worker {
     uint8_t *memory; /* NULL: not needed yet */
-    wb_behind *behind;
-    wb__ahead *ahead;
+    wb_writeback *writeback;
+    wb__readahead *ahead;
     uint32_t buffer; /* that of its span */
     wb_error error;
     wb_status status;
@@ -49,19 +49,19 @@ typedef struct worker {
 } worker;
 
 typedef struct runner {
-    wb__delivery *out;
-    const wb_conversion *plan;
+    wb__emit_job *out;
+    const wb_conversion *conversion;
     work *list; /* of this round */
     size_t count;
-    uint64_t done;        /* bytes of the result, of the rounds before */
-    wb__journal *journal; /* NULL: none */
-    wb__written *written; /* of a round */
-    atomic_size_t taken;  /* chunks that a former run had written */
+    uint64_t done;                  /* bytes of the result, of the rounds before */
+    wb__checkpoint *journal;        /* NULL: none */
+    wb__checkpoint_record *written; /* of a round */
+    atomic_size_t taken;            /* chunks that a former run had written */
     atomic_size_t next;
     atomic_bool failed;
     uint64_t memory; /* that workers may take together */
     uint64_t span_bytes;
-    wb__chunk_sizes sizes; /* the largest of all chunks; of parts, of all spans */
+    wb__tile_sizes sizes; /* the largest of all chunks; of parts, of all spans */
     size_t worker_bytes;
     worker *workers;
     size_t worker_count;
@@ -98,46 +98,48 @@ static void enlarge(uint64_t *most, uint64_t bytes)
 /* A span begins where its place in the file has it begin within a block, so that it can pass the page cache by. */
 static uint64_t buffer_bytes(uint64_t bytes)
 {
-    return bytes == 0 ? 0 : (bytes / WB_BEHIND_ALIGNMENT + 2) * WB_BEHIND_ALIGNMENT;
+    return bytes == 0 ? 0 : (bytes / WB_WRITEBACK_ALIGNMENT + 2) * WB_WRITEBACK_ALIGNMENT;
 }
 
 /* A tensor that its values come from; of several, which are alike, the first. */
-static uint64_t first_source(const wb_conversion *plan, const wb__planned *row)
+static uint64_t first_source(const wb_conversion *conversion, const wb__planned_tensor *row)
 {
-    uint64_t numbers = wb__tensors_numbers(&plan->model->tensors);
+    uint64_t numbers = wb__tensors_numbers(&conversion->model->tensors);
     uint64_t source = row->pieces != NULL ? row->pieces[0] : row->source;
-    return source < numbers ? source : plan->insight->names.views[source - numbers].parts[0];
+    return source < numbers ? source
+                            : conversion->semantics->names.views[source - numbers].parts[0];
 }
 
 /* What stays in memory of tensors that are read whole, whoever reads some rows of them. */
-static uint64_t held_bytes(const wb_conversion *plan)
+static uint64_t held_bytes(const wb_conversion *conversion)
 {
     uint64_t most = 0;
-    for (size_t i = 0; i < plan->tensors.count; i++) {
-        const wb__planned *row = wb__planned_at(plan, i);
+    for (size_t i = 0; i < conversion->tensors.count; i++) {
+        const wb__planned_tensor *row = wb__planned_at(conversion, i);
         const wb__packed *packed = NULL;
         if (row->source != WB__NO_SOURCE && row->by_view)
-            (void)wb__tensors_stored(&plan->model->tensors, first_source(plan, row), &packed);
+            (void)wb__tensors_stored(&conversion->model->tensors, first_source(conversion, row),
+                                     &packed);
         uint64_t bytes = wb__decoder_holds(packed);
         most = bytes > most ? bytes : most;
     }
-    return WB__HELD * most;
+    return WB__CACHED_TENSORS * most;
 }
 
 static void measure_workers(runner *r)
 {
-    for (size_t i = 0; i < r->plan->tensors.count; i++) {
-        wb__chunk_sizes sizes;
-        const wb__planned *row = wb__planned_at(r->plan, i);
-        uint64_t rows = wb__chunk_rows(row);
-        wb__chunk_measure(row, rows < row->rows ? rows : row->rows, &sizes);
-        uint64_t chunks = rows == 0 ? 1 : (row->rows + rows - 1) / rows;
+    for (size_t i = 0; i < r->conversion->tensors.count; i++) {
+        wb__tile_sizes sizes;
+        const wb__planned_tensor *row = wb__planned_at(r->conversion, i);
+        uint64_t rows = wb__tile_rows(row);
+        wb__tile_measure(row, rows < row->rows ? rows : row->rows, &sizes);
+        uint64_t tiles = rows == 0 ? 1 : (row->rows + rows - 1) / rows;
         uint64_t span = span_chunks(r, sum_of(sizes.parts));
         enlarge(&r->sizes.raw, sizes.raw);
         enlarge(&r->sizes.values, sizes.values);
         enlarge(&r->sizes.again, sizes.again);
         for (int part = 0; part < WB__PARTS; part++)
-            enlarge(&r->sizes.parts[part], sizes.parts[part] * (chunks < span ? chunks : span));
+            enlarge(&r->sizes.parts[part], sizes.parts[part] * (tiles < span ? tiles : span));
     }
     for (int part = 0; part < WB__PARTS; part++)
         r->sizes.parts[part] = buffer_bytes(r->sizes.parts[part]);
@@ -155,19 +157,19 @@ static uint64_t find_span_bytes(uint64_t max_memory)
 static wb_status make_workers(runner *r)
 {
     wb__context *context = r->out->context;
-    uint64_t held = held_bytes(r->plan);
-    r->memory = r->plan->max_memory > held ? r->plan->max_memory - held : 0;
+    uint64_t held = held_bytes(r->conversion);
+    r->memory = r->conversion->max_memory > held ? r->conversion->max_memory - held : 0;
     r->span_bytes = find_span_bytes(r->memory);
     measure_workers(r);
-    uint64_t bytes = WB_BEHIND_ALIGNMENT + BUFFERS * sum_of(r->sizes.parts) + r->sizes.raw +
+    uint64_t bytes = WB_WRITEBACK_ALIGNMENT + BUFFERS * sum_of(r->sizes.parts) + r->sizes.raw +
                      r->sizes.values + r->sizes.again;
     if (!wb__to_size(bytes, &r->worker_bytes))
         return wb__fail_memory(context);
     uint64_t fit = r->memory / (bytes + READ_BYTES);
     if (fit == 0) {
-        wb_status status =
-            wb__plan_note(r->out->plan, context, WB_WARNING, WB__FINDING_CONVERT_META, WB__STR(""),
-                          "the largest tensor needs more memory than was allowed; it gets it");
+        wb_status status = wb__plan_note(
+            r->out->conversion, context, WB_WARNING, WB__FINDING_CONVERT_META, WB__STR(""),
+            "the largest tensor needs more memory than was allowed; it gets it");
         if (status != WB_OK)
             return status;
     }
@@ -176,9 +178,9 @@ static wb_status make_workers(runner *r)
                                                                          : WORKERS_MAX;
     r->crew = r->worker_count;
     atomic_init(&r->left, r->memory < SIZE_MAX ? (size_t)r->memory : SIZE_MAX);
-    r->workers = wb__alloc_zeroed(&r->plan->allocator, r->worker_count * sizeof *r->workers);
-    r->list = wb__alloc(&r->plan->allocator, ROUND_MAX * sizeof *r->list);
-    r->written = wb__alloc(&r->plan->allocator, ROUND_MAX * sizeof *r->written);
+    r->workers = wb__alloc_zeroed(&r->conversion->allocator, r->worker_count * sizeof *r->workers);
+    r->list = wb__alloc(&r->conversion->allocator, ROUND_MAX * sizeof *r->list);
+    r->written = wb__alloc(&r->conversion->allocator, ROUND_MAX * sizeof *r->written);
     return r->workers == NULL || r->list == NULL || r->written == NULL ? wb__fail_memory(context)
                                                                        : WB_OK;
 }
@@ -186,21 +188,21 @@ static wb_status make_workers(runner *r)
 static void free_workers(runner *r)
 {
     for (size_t i = 0; r->workers != NULL && i < r->worker_count; i++) {
-        wb_behind_free(r->workers[i].behind);
-        wb__ahead_close(r->workers[i].ahead);
+        wb_writeback_free(r->workers[i].writeback);
+        wb__readahead_close(r->workers[i].ahead);
     }
     for (size_t i = 0; r->workers != NULL && i < r->worker_count; i++)
-        wb__free(&r->plan->allocator, r->workers[i].memory, r->worker_bytes);
-    wb__free(&r->plan->allocator, r->workers, r->worker_count * sizeof *r->workers);
-    wb__free(&r->plan->allocator, r->list, ROUND_MAX * sizeof *r->list);
-    wb__free(&r->plan->allocator, r->written, ROUND_MAX * sizeof *r->written);
+        wb__free(&r->conversion->allocator, r->workers[i].memory, r->worker_bytes);
+    wb__free(&r->conversion->allocator, r->workers, r->worker_count * sizeof *r->workers);
+    wb__free(&r->conversion->allocator, r->list, ROUND_MAX * sizeof *r->list);
+    wb__free(&r->conversion->allocator, r->written, ROUND_MAX * sizeof *r->written);
 }
 
 /* ---- a span ---- */
 
 /* What was made of a tensor, one chunk behind another, and is not in the result yet. */
 typedef struct span {
-    const wb__planned *planned;
+    const wb__planned_tensor *planned;
     size_t row;
     uint64_t first; /* row of the result */
     uint8_t *parts[WB__PARTS];
@@ -218,7 +220,7 @@ static wb_status wait_for(const worker *w, wb__context *context, uint32_t buffer
 {
     wb_status status = WB_OK;
     for (int part = 0; part < WB__PARTS && status == WB_OK; part++)
-        status = wb_behind_wait(w->behind, slot_of(buffer, part), context->error);
+        status = wb_writeback_wait(w->writeback, slot_of(buffer, part), context->error);
     return status;
 }
 
@@ -226,7 +228,7 @@ static bool is_busy(const worker *w, uint32_t buffer)
 {
     bool busy = false;
     for (int part = 0; part < WB__PARTS && !busy; part++)
-        busy = wb_behind_is_busy(w->behind, slot_of(buffer, part));
+        busy = wb_writeback_is_busy(w->writeback, slot_of(buffer, part));
     return busy;
 }
 
@@ -243,13 +245,14 @@ static bool has_another(const worker *w)
 static wb_status begin_span(const runner *r, wb__context *context, worker *w, span *made)
 {
     uint64_t before[WB__PARTS];
-    uintptr_t past = (uintptr_t)w->memory % WB_BEHIND_ALIGNMENT;
-    uint8_t *memory = w->memory + (past == 0 ? 0 : WB_BEHIND_ALIGNMENT - past);
+    uintptr_t past = (uintptr_t)w->memory % WB_WRITEBACK_ALIGNMENT;
+    uint8_t *memory = w->memory + (past == 0 ? 0 : WB_WRITEBACK_ALIGNMENT - past);
     for (uint32_t i = 0; i < BUFFERS && (i == 0 || is_busy(w, w->buffer)); i++)
         w->buffer = (w->buffer + 1) % BUFFERS;
     made->rest = memory + BUFFERS * sum_of(r->sizes.parts);
     memory += w->buffer * sum_of(r->sizes.parts);
-    (void)wb__form_measure(&made->planned->to, made->first, made->planned->columns, before);
+    (void)wb__encoding_spec_measure(&made->planned->to, made->first, made->planned->columns,
+                                    before);
     for (int part = 0; part < WB__PARTS; part++) {
         wb_tensor tensor = {.size = sizeof tensor};
         made->parts[part] = memory;
@@ -262,19 +265,19 @@ static wb_status begin_span(const runner *r, wb__context *context, worker *w, sp
             return status;
         uint64_t place = tensor.offset + before[part];
         if (place % sizeof(uint64_t) == 0) /* no encoder wants more */
-            made->parts[part] += place % WB_BEHIND_ALIGNMENT;
+            made->parts[part] += place % WB_WRITEBACK_ALIGNMENT;
     }
     return wait_for(w, context, w->buffer);
 }
 
 /* Has a chunk use the memory of its worker, behind what the span has. */
-static void lay_out(const runner *r, const span *made, wb__chunk *chunk)
+static void lay_out(const runner *r, const span *made, wb__tile *tile)
 {
-    chunk->raw = made->rest;
-    chunk->values = (float *)(void *)(chunk->raw + r->sizes.raw);
-    chunk->again = (float *)(void *)(chunk->raw + r->sizes.raw + r->sizes.values);
+    tile->raw = made->rest;
+    tile->values = (float *)(void *)(tile->raw + r->sizes.raw);
+    tile->again = (float *)(void *)(tile->raw + r->sizes.raw + r->sizes.values);
     for (int part = 0; part < WB__PARTS; part++)
-        chunk->parts[part] = made->parts[part] + made->bytes[part];
+        tile->parts[part] = made->parts[part] + made->bytes[part];
 }
 
 /*
@@ -286,16 +289,18 @@ static wb_status put(const runner *r, const worker *w, wb__context *context, spa
 {
     uint64_t before[WB__PARTS];
     wb_status status = WB_OK;
-    bool behind = has_another(w);
-    (void)wb__form_measure(&made->planned->to, made->first, made->planned->columns, before);
+    bool writeback = has_another(w);
+    (void)wb__encoding_spec_measure(&made->planned->to, made->first, made->planned->columns,
+                                    before);
     for (int part = 0; part < WB__PARTS && status == WB_OK; part++) {
         uint64_t index = r->out->indices[made->row][part];
         size_t n = (size_t)made->bytes[part];
         if (n > 0)
-            status = behind ? wb_behind_put(w->behind, slot_of(w->buffer, part), index,
+            status = writeback
+                         ? wb_writeback_put(w->writeback, slot_of(w->buffer, part), index,
                                             before[part], made->parts[part], n, context->error)
-                            : wb_writer_put(r->out->writer, index, before[part], made->parts[part],
-                                            n, context->error);
+                         : wb_writer_put(r->out->writer, index, before[part], made->parts[part], n,
+                                         context->error);
         made->bytes[part] = 0;
     }
     made->first = next_row;
@@ -303,56 +308,55 @@ static wb_status put(const runner *r, const worker *w, wb__context *context, spa
 }
 
 /* Whether a former run wrote the chunk, and its bytes are still what they were. */
-static bool is_left(const runner *r, const work *job, wb__chunk *chunk)
+static bool is_left(const runner *r, const work *job, wb__tile *tile)
 {
     uint64_t before[WB__PARTS], digest = 0;
-    const wb__planned *row = chunk->planned;
-    (void)wb__form_measure(&row->to, job->rows, row->columns, chunk->part_bytes);
-    (void)wb__form_measure(&row->to, job->first, row->columns, before);
+    const wb__planned_tensor *row = tile->planned;
+    (void)wb__encoding_spec_measure(&row->to, job->rows, row->columns, tile->part_bytes);
+    (void)wb__encoding_spec_measure(&row->to, job->first, row->columns, before);
     for (int part = 0; part < WB__PARTS; part++) {
-        size_t n = (size_t)chunk->part_bytes[part];
+        size_t n = (size_t)tile->part_bytes[part];
         if (n > 0 && wb_writer_left(r->out->writer, r->out->indices[job->row][part], before[part],
-                                    chunk->parts[part], n, NULL) != WB_OK)
+                                    tile->parts[part], n, NULL) != WB_OK)
             return false;
-        digest = wb__digest_add(digest, chunk->parts[part], n);
+        digest = wb__digest_add(digest, tile->parts[part], n);
     }
     return digest == job->record.digest;
 }
 
-static wb_status take(const runner *r, wb__context *context, const work *job,
-                      const wb__chunk *chunk)
+static wb_status take(const runner *r, wb__context *context, const work *job, const wb__tile *tile)
 {
     uint64_t before[WB__PARTS];
     wb_status status = WB_OK;
-    (void)wb__form_measure(&chunk->planned->to, job->first, chunk->planned->columns, before);
+    (void)wb__encoding_spec_measure(&tile->planned->to, job->first, tile->planned->columns, before);
     for (int part = 0; part < WB__PARTS && status == WB_OK; part++)
         status = wb_writer_take(r->out->writer, r->out->indices[job->row][part], before[part],
-                                chunk->part_bytes[part], context->error);
+                                tile->part_bytes[part], context->error);
     return status;
 }
 
 /* The next chunk of a span: taken up from a former run, or made and added to it. */
 static wb_status do_chunk(runner *r, wb__context *context, const worker *w, work *job, span *made)
 {
-    wb__chunk chunk = {
+    wb__tile tile = {
         .planned = made->planned, .ahead = w->ahead, .first = job->first, .rows = job->rows};
-    lay_out(r, made, &chunk);
-    if (job->known && is_left(r, job, &chunk)) {
+    lay_out(r, made, &tile);
+    if (job->known && is_left(r, job, &tile)) {
         atomic_fetch_add_explicit(&r->taken, 1, memory_order_relaxed);
         wb_status status = put(r, w, context, made, job->first + job->rows);
         if (status == WB_OK)
             status = wait_for(w, context, w->buffer);
-        return status == WB_OK ? take(r, context, job, &chunk) : status;
+        return status == WB_OK ? take(r, context, job, &tile) : status;
     }
-    wb_status status = wb__chunk_do(r->plan, context, &chunk);
+    wb_status status = wb__tile_run(r->conversion, context, &tile);
     if (status != WB_OK)
         return status;
-    job->record = (wb__written){.fidelity = chunk.fidelity};
+    job->record = (wb__checkpoint_record){.error_stats = tile.error_stats};
     for (int part = 0; part < WB__PARTS; part++) {
         if (r->journal != NULL)
-            job->record.digest = wb__digest_add(job->record.digest, chunk.parts[part],
-                                                (size_t)chunk.part_bytes[part]);
-        made->bytes[part] += chunk.part_bytes[part];
+            job->record.digest =
+                wb__digest_add(job->record.digest, tile.parts[part], (size_t)tile.part_bytes[part]);
+        made->bytes[part] += tile.part_bytes[part];
     }
     return WB_OK;
 }
@@ -362,15 +366,16 @@ typedef struct range {
     size_t first, count;
 } range;
 
-static wb_status do_span(runner *r, wb__context *context, worker *w, range chunks)
+static wb_status do_span(runner *r, wb__context *context, worker *w, range tiles)
 {
-    work *jobs = &r->list[chunks.first];
-    span made = {
-        .planned = wb__planned_at(r->plan, jobs->row), .row = jobs->row, .first = jobs->first};
-    w->failed_at = chunks.first;
+    work *jobs = &r->list[tiles.first];
+    span made = {.planned = wb__planned_at(r->conversion, jobs->row),
+                 .row = jobs->row,
+                 .first = jobs->first};
+    w->failed_at = tiles.first;
     wb_status status = begin_span(r, context, w, &made);
-    for (size_t i = 0; i < chunks.count && status == WB_OK; i++) {
-        w->failed_at = chunks.first + i;
+    for (size_t i = 0; i < tiles.count && status == WB_OK; i++) {
+        w->failed_at = tiles.first + i;
         status = do_chunk(r, context, w, &jobs[i], &made);
     }
     return status == WB_OK ? put(r, w, context, &made, 0) : status;
@@ -383,8 +388,8 @@ static size_t span_length(const runner *r, size_t at)
 {
     uint64_t bytes[WB__PARTS];
     const work *first = &r->list[at];
-    const wb__planned *row = wb__planned_at(r->plan, first->row);
-    (void)wb__form_measure(&row->to, wb__chunk_rows(row), row->columns, bytes);
+    const wb__planned_tensor *row = wb__planned_at(r->conversion, first->row);
+    (void)wb__encoding_spec_measure(&row->to, wb__tile_rows(row), row->columns, bytes);
     size_t n = 1, most = (size_t)span_chunks(r, sum_of(bytes));
     size_t share = (r->count - at) / (r->crew == 1 ? 1 : 2 * r->crew);
     most = share < most ? share : most;
@@ -421,25 +426,25 @@ static wb_status equip(runner *r, wb__context *context, worker *w)
 {
     if (w->memory != NULL || !take_memory(r, w))
         return WB_OK;
-    w->memory = wb__alloc(&r->plan->allocator, r->worker_bytes);
-    w->ahead = wb__ahead_open(&r->plan->allocator, &r->left);
+    w->memory = wb__alloc(&r->conversion->allocator, r->worker_bytes);
+    w->ahead = wb__readahead_open(&r->conversion->allocator, &r->left);
     if (w->memory == NULL || w->ahead == NULL)
         return wb__fail_memory(context);
-    return wb_behind_open(r->out->writer, BUFFERS * WB__PARTS, &w->behind, context->error);
+    return wb_writeback_open(r->out->writer, BUFFERS * WB__PARTS, &w->writeback, context->error);
 }
 
 /* Takes a span, and tells what is wanted for it; of chunks that a former run has left that is nothing. */
 static range claim(runner *r, const worker *w)
 {
-    wb__place place;
-    range chunks = take_span(r);
-    for (size_t i = chunks.first; i < chunks.first + chunks.count; i++) {
+    wb__byte_range place;
+    range tiles = take_span(r);
+    for (size_t i = tiles.first; i < tiles.first + tiles.count; i++) {
         const work *job = &r->list[i];
-        const wb__planned *planned = wb__planned_at(r->plan, job->row);
-        if (!job->known && wb__chunk_place(r->plan, planned, job->first, job->rows, &place))
-            wb__ahead_expect(w->ahead, &place);
+        const wb__planned_tensor *planned = wb__planned_at(r->conversion, job->row);
+        if (!job->known && wb__tile_place(r->conversion, planned, job->first, job->rows, &place))
+            wb__readahead_expect(w->ahead, &place);
     }
-    return chunks;
+    return tiles;
 }
 
 /* What was put is in the result: the journal may say so. */
@@ -458,7 +463,7 @@ static wb_status do_spans(runner *r, wb__context *context, worker *w)
     range now = claim(r, w);
     while (now.count > 0 && status == WB_OK &&
            !atomic_load_explicit(&r->failed, memory_order_relaxed)) {
-        range next = wb__ahead_begin(w->ahead) ? claim(r, w) : (range){0};
+        range next = wb__readahead_begin(w->ahead) ? claim(r, w) : (range){0};
         status = do_span(r, context, w, now);
         now = next.count > 0 ? next : claim(r, w);
     }
@@ -517,7 +522,7 @@ static wb_status write_down(runner *r)
         if (!r->list[i].known)
             r->written[n++] = r->list[i].record;
     }
-    return wb__journal_append(r->out->context, r->journal, r->written, n);
+    return wb__checkpoint_append(r->out->context, r->journal, r->written, n);
 }
 
 /* Rounds are long enough to keep everybody busy, and short enough to hear of: types differ by a factor of a thousand. */
@@ -547,10 +552,10 @@ static wb_status do_round(runner *r)
     if (status == WB_OK && r->journal != NULL)
         status = write_down(r);
     for (size_t i = 0; i < r->count && status == WB_OK; i++) {
-        wb__planned *row = wb__planned_at(r->plan, r->list[i].row);
+        wb__planned_tensor *row = wb__planned_at(r->conversion, r->list[i].row);
         uint64_t bytes[WB__PARTS];
-        wb__fidelity_add(&row->fidelity, &r->list[i].record.fidelity);
-        (void)wb__form_measure(&row->to, r->list[i].rows, row->columns, bytes);
+        wb__error_stats_add(&row->error_stats, &r->list[i].record.error_stats);
+        (void)wb__encoding_spec_measure(&row->to, r->list[i].rows, row->columns, bytes);
         r->done += sum_of(bytes);
     }
     fit_rounds(r, wb__now() - begun);
@@ -563,9 +568,9 @@ static wb_status do_round(runner *r)
 }
 
 /* How many rows a chunk that begins there has; a piece ends one. */
-static uint64_t rows_from(const wb__planned *row, uint64_t at)
+static uint64_t rows_from(const wb__planned_tensor *row, uint64_t at)
 {
-    uint64_t step = wb__chunk_rows(row), left = row->rows - at;
+    uint64_t step = wb__tile_rows(row), left = row->rows - at;
     if (row->pieces != NULL && row->piece_rows - at % row->piece_rows < left)
         left = row->piece_rows - at % row->piece_rows;
     return left < step ? left : step;
@@ -573,17 +578,17 @@ static uint64_t rows_from(const wb__planned *row, uint64_t at)
 
 static wb_status do_all(runner *r)
 {
-    bool in_store = r->plan->target == WB_TARGET_OLLAMA;
+    bool in_store = r->conversion->target == WB_TARGET_OLLAMA;
     wb_status status = WB_OK;
-    for (size_t i = 0; i < r->plan->tensors.count; i++)
-        r->out->total += wb__planned_at(r->plan, i)->bytes;
-    for (size_t i = 0; i < r->plan->tensors.count && status == WB_OK; i++) {
-        const wb__planned *row = wb__planned_at(r->plan, i);
+    for (size_t i = 0; i < r->conversion->tensors.count; i++)
+        r->out->total += wb__planned_at(r->conversion, i)->bytes;
+    for (size_t i = 0; i < r->conversion->tensors.count && status == WB_OK; i++) {
+        const wb__planned_tensor *row = wb__planned_at(r->conversion, i);
         for (uint64_t at = 0; at < row->rows && row->columns > 0 && status == WB_OK;
              at += rows_from(row, at)) {
             work *job = &r->list[r->count++];
             *job = (work){.row = i, .first = at, .rows = rows_from(row, at)};
-            job->known = r->journal != NULL && wb__journal_next(r->journal, &job->record);
+            job->known = r->journal != NULL && wb__checkpoint_next(r->journal, &job->record);
             if (r->count >= r->full)
                 status = do_round(r);
         }
@@ -592,14 +597,14 @@ static wb_status do_all(runner *r)
     }
     if (status == WB_OK && r->count > 0)
         status = do_round(r);
-    for (size_t i = 0; i < r->plan->tensors.count && status == WB_OK; i++)
-        wb__planned_at(r->plan, i)->done = true;
+    for (size_t i = 0; i < r->conversion->tensors.count && status == WB_OK; i++)
+        wb__planned_at(r->conversion, i)->done = true;
     return status;
 }
 
-wb_status wb__rounds_do(wb__delivery *out, wb__journal *journal, bool *taken)
+wb_status wb__scheduler_run(wb__emit_job *out, wb__checkpoint *journal, bool *taken)
 {
-    runner r = {.out = out, .plan = out->plan, .journal = journal};
+    runner r = {.out = out, .conversion = out->conversion, .journal = journal};
     wb_status status = make_workers(&r);
     unsigned processors = wb__cpu_count();
     r.full = (r.worker_count < processors ? r.worker_count : processors) * ROUND_FIRST;

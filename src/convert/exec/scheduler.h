@@ -12,6 +12,6 @@
  * Does all of them. `journal` may be NULL; *taken tells whether an earlier run had written chunks that
  * could be taken up.
  */
-wb_status wb__rounds_do(wb__delivery *out, wb__journal *journal, bool *taken);
+wb_status wb__scheduler_run(wb__emit_job *out, wb__checkpoint *journal, bool *taken);
 
 #endif

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 
 #include "arch/row_order.h"
-#include "convert/plan/input_files.h"
 #include "convert/lora/lora_alphas.h"
+#include "convert/plan/input_files.h"
 
 typedef struct adapter {
-    wb_conversion *plan;
+    wb_conversion *conversion;
     wb__context *context;
     wb_model *model;
     bool is_gguf, is_mlx;
@@ -17,13 +17,13 @@ typedef struct adapter {
     double pair_alpha;   /* of the pair at hand */
     bool by_root;        /* divided by the root of the rank */
     double scale;
-    wb__planned **rows; /* of the plan, sorted: each pair looks for its own */
-    wb__list hung;      /* of hung_at: a weight has one pair */
+    wb__planned_tensor **rows; /* of the plan, sorted: each pair looks for its own */
+    wb__list hung;             /* of hung_at: a weight has one pair */
 } adapter;
 
 /* What a pair was hung on. */
 typedef struct hung_at {
-    const wb__planned *row;
+    const wb__planned_tensor *row;
     uint64_t first;
 } hung_at;
 
@@ -73,7 +73,7 @@ static wb_status read_peft(adapter *of, const wb__tree *tree, bool *is_sound)
     if (wb__tree_get(tree, 0, "use_rslora") != WB__NO_NODE)
         (void)wb__tree_bool(tree, wb__tree_get(tree, 0, "use_rslora"), &of->by_root);
     wb_status status = check_kind(of, tree);
-    return status == WB_OK ? wb__lora_alphas_read(of->context, &of->plan->arena, tree,
+    return status == WB_OK ? wb__lora_alphas_read(of->context, &of->conversion->arena, tree,
                                                   wb__tree_get(tree, 0, "alpha_pattern"), &of->own)
                            : status;
 }
@@ -91,7 +91,7 @@ static wb_status read_config(adapter *of)
     if (strcmp(wb_format(of->model), "gguf") == 0)
         return fail(of, WB_ERROR_UNSUPPORTED, WB__STR(""),
                     "this GGUF file is no adapter: it has no adapter.lora.alpha");
-    wb_status status = wb__beside_text(of->model, of->context, "adapter_config.json", &text, &n);
+    wb_status status = wb__sidecar_text(of->model, of->context, "adapter_config.json", &text, &n);
     if (status != WB_OK)
         return status;
     if (text == NULL)
@@ -159,7 +159,7 @@ static wb__str other_of(wb__str name, char *out, size_t capacity)
 /* ---- rows of the plan ---- */
 
 /* By what they are; `rule` only brings together what goes by the same. */
-static int by_meaning(const wb__planned *a, const wb__planned *b)
+static int by_meaning(const wb__planned_tensor *a, const wb__planned_tensor *b)
 {
     uintptr_t x = (uintptr_t)a->rule, y = (uintptr_t)b->rule;
     if (x != y)
@@ -171,30 +171,31 @@ static int by_meaning(const wb__planned *a, const wb__planned *b)
 
 static int by_meaning_and_name(const void *left, const void *right)
 {
-    const wb__planned *a = *(wb__planned *const *)left, *b = *(wb__planned *const *)right;
+    const wb__planned_tensor *a = *(wb__planned_tensor *const *)left,
+                             *b = *(wb__planned_tensor *const *)right;
     int order = by_meaning(a, b);
     return order != 0 ? order : wb__str_compare(a->name, b->name);
 }
 
 static wb_status sort_rows(adapter *of)
 {
-    size_t n = of->plan->tensors.count;
-    of->rows = wb__arena_alloc(&of->plan->arena, (n + 1) * sizeof *of->rows);
+    size_t n = of->conversion->tensors.count;
+    of->rows = wb__arena_alloc(&of->conversion->arena, (n + 1) * sizeof *of->rows);
     if (of->rows == NULL)
         return wb__fail_memory(of->context);
     for (size_t i = 0; i < n; i++)
-        of->rows[i] = wb__list_at(&of->plan->tensors, i);
+        of->rows[i] = wb__list_at(&of->conversion->tensors, i);
     qsort(of->rows, n, sizeof *of->rows, by_meaning_and_name);
     return WB_OK;
 }
 
 /* The first row that means what a name does and is called `name` or comes after that; NULL if none does. */
-static wb__planned **find_rows(const adapter *of, const wb__matched *matched, wb__str name)
+static wb__planned_tensor **find_rows(const adapter *of, const wb__matched *matched, wb__str name)
 {
-    wb__planned what = {
+    wb__planned_tensor what = {
         .rule = matched->rule, .layer = matched->layer, .suffix = matched->suffix, .name = name};
-    wb__planned *const wanted = &what;
-    size_t low = 0, high = of->plan->tensors.count;
+    wb__planned_tensor *const wanted = &what;
+    size_t low = 0, high = of->conversion->tensors.count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (by_meaning_and_name(&of->rows[middle], &wanted) < 0)
@@ -202,20 +203,20 @@ static wb__planned **find_rows(const adapter *of, const wb__matched *matched, wb
         else
             high = middle;
     }
-    bool has = low < of->plan->tensors.count && by_meaning(of->rows[low], wanted) == 0;
+    bool has = low < of->conversion->tensors.count && by_meaning(of->rows[low], wanted) == 0;
     return has ? &of->rows[low] : NULL;
 }
 
 /* The row after one, if it means the same. */
-static wb__planned **next_row(const adapter *of, wb__planned **row)
+static wb__planned_tensor **next_row(const adapter *of, wb__planned_tensor **row)
 {
-    wb__planned **end = of->rows + of->plan->tensors.count;
+    wb__planned_tensor **end = of->rows + of->conversion->tensors.count;
     return row + 1 < end && by_meaning(row[1], row[0]) == 0 ? row + 1 : NULL;
 }
 
 /* The rows of the result that a pair is for. */
 typedef struct target {
-    wb__planned *row;
+    wb__planned_tensor *row;
     uint64_t first, rows; /* of one expert, or all */
     uint64_t experts;     /* that the adapter stacks as well; 1 otherwise */
 } target;
@@ -224,7 +225,7 @@ typedef struct target {
  * Whether a row of the result that goes by the rule is what a name means, or the stack that it is one of.
  * `name`: what the result calls it where experts are one by one.
  */
-static bool is_target(const wb__matched *matched, wb__str name, wb__planned *row, target *to)
+static bool is_target(const wb__matched *matched, wb__str name, wb__planned_tensor *row, target *to)
 {
     if (row->rank < 2 || row->rank > 3)
         return false;
@@ -244,20 +245,20 @@ static bool is_target(const wb__matched *matched, wb__str name, wb__planned *row
 static bool target_of(const adapter *of, wb__str name, target *to)
 {
     wb__matched matched;
-    if (!wb__rule_match(&of->plan->insight->names.rules, name, &matched) ||
+    if (!wb__rule_match(&of->conversion->semantics->names.rules, name, &matched) ||
         matched.suffix != WB__SUFFIX_WEIGHT)
         return false;
     if (!matched.has_expert) {
-        wb__planned **row = find_rows(of, &matched, WB__STR(""));
+        wb__planned_tensor **row = find_rows(of, &matched, WB__STR(""));
         while (row != NULL && !is_target(&matched, name, *row, to))
             row = next_row(of, row);
         return row != NULL;
     }
     /* One of a stack, which is the only row then, or one of many. */
     wb__str own =
-        wb__plan_name(of->plan, matched.rule, matched.layer, matched.expert, matched.suffix);
-    wb__planned **stack = find_rows(of, &matched, WB__STR(""));
-    wb__planned **one = own.ptr == NULL ? NULL : find_rows(of, &matched, own);
+        wb__plan_name(of->conversion, matched.rule, matched.layer, matched.expert, matched.suffix);
+    wb__planned_tensor **stack = find_rows(of, &matched, WB__STR(""));
+    wb__planned_tensor **one = own.ptr == NULL ? NULL : find_rows(of, &matched, own);
     return (stack != NULL && is_target(&matched, own, *stack, to)) ||
            (one != NULL && is_target(&matched, own, *one, to));
 }
@@ -279,7 +280,7 @@ static wb_status read_matrix(const adapter *of, wb__str name, uint64_t experts, 
     if (!fits || shape[0] != rows || shape[1] != columns)
         return fail(of, WB_ERROR_ARGUMENT, name, "its shape does not fit the weight of the model");
     if (!wb__mul(tensor.elements, sizeof(float), &bytes) || !wb__to_size(bytes, &size) ||
-        (*values = wb__arena_alloc(&of->plan->arena, size)) == NULL)
+        (*values = wb__arena_alloc(&of->conversion->arena, size)) == NULL)
         return wb__fail_memory(of->context);
     return wb_tensor_read(of->model, index, NULL, WB_DTYPE_F32, *values, bytes, of->context->error);
 }
@@ -287,7 +288,8 @@ static wb_status read_matrix(const adapter *of, wb__str name, uint64_t experts, 
 /* What MLX stores by columns. */
 static wb_status transpose(const adapter *of, uint64_t rows, uint64_t columns, float **values)
 {
-    float *turned = wb__arena_alloc(&of->plan->arena, (size_t)(rows * columns) * sizeof *turned);
+    float *turned =
+        wb__arena_alloc(&of->conversion->arena, (size_t)(rows * columns) * sizeof *turned);
     if (turned == NULL)
         return wb__fail_memory(of->context);
     for (uint64_t row = 0; row < rows; row++) {
@@ -316,17 +318,18 @@ static wb_status read_halves(const adapter *of, wb__str name, const target *to, 
 }
 
 /* B has its rows in the order of the files it was made for. */
-static wb_status order_rows(const adapter *of, const wb__planned *row, uint64_t rank, float **b)
+static wb_status order_rows(const adapter *of, const wb__planned_tensor *row, uint64_t rank,
+                            float **b)
 {
-    bool into = of->plan->target == WB_TARGET_GGUF;
+    bool into = of->conversion->target == WB_TARGET_GGUF;
     uint64_t heads;
-    if (!wb__plan_interleaves(of->plan, row->rule, &heads) || of->is_gguf == into)
+    if (!wb__plan_interleaves(of->conversion, row->rule, &heads) || of->is_gguf == into)
         return WB_OK;
     uint64_t head_rows = wb__row_order_head(row->rows, heads);
     if (head_rows == 0)
         return fail(of, WB_ERROR_UNSUPPORTED, row->name, "its rows are no whole number of heads");
     size_t bytes = (size_t)(row->rows * rank) * sizeof(float);
-    float *sorted = wb__arena_alloc(&of->plan->arena, bytes);
+    float *sorted = wb__arena_alloc(&of->conversion->arena, bytes);
     if (sorted == NULL)
         return wb__fail_memory(of->context);
     wb__rows_reorder(into ? WB__ROWS_INTERLEAVE : WB__ROWS_SEPARATE, head_rows, (uint8_t *)sorted,
@@ -343,7 +346,7 @@ static wb_status hang(adapter *of, const target *to, uint64_t rank, const float 
     if (!isfinite(scale))
         return fail(of, WB_ERROR_FORMAT, WB__STR(""), "its scale is beyond what F32 holds");
     for (uint64_t expert = 0; expert < to->experts; expert++) {
-        struct wb__lora *lora = wb__arena_alloc(&of->plan->arena, sizeof *lora);
+        struct wb__lora *lora = wb__arena_alloc(&of->conversion->arena, sizeof *lora);
         hung_at *at = wb__list_append(&of->hung);
         if (lora == NULL || at == NULL)
             return wb__fail_memory(of->context);
@@ -371,7 +374,7 @@ static int by_place(const void *left, const void *right)
 static wb_status check_once(const adapter *of)
 {
     size_t n = of->hung.count;
-    const hung_at **sorted = wb__arena_alloc(&of->plan->arena, (n + 1) * sizeof *sorted);
+    const hung_at **sorted = wb__arena_alloc(&of->conversion->arena, (n + 1) * sizeof *sorted);
     if (sorted == NULL)
         return wb__fail_memory(of->context);
     for (size_t i = 0; i < n; i++)
@@ -390,14 +393,16 @@ static wb_status check_once(const adapter *of)
 
 /* The rows of the result that are the experts of a stack, by their number; false if they are not those. */
 static bool find_experts(const adapter *of, const wb__matched *stack, uint64_t count,
-                         wb__planned **rows)
+                         wb__planned_tensor **rows)
 {
-    const wb__planned *first = NULL;
+    const wb__planned_tensor *first = NULL;
     uint64_t found = 0;
-    for (wb__planned **at = find_rows(of, stack, WB__STR("")); at != NULL; at = next_row(of, at)) {
-        wb__planned *row = *at;
+    for (wb__planned_tensor **at = find_rows(of, stack, WB__STR("")); at != NULL;
+         at = next_row(of, at)) {
+        wb__planned_tensor *row = *at;
         wb__matched one;
-        if (row->rank != 2 || !wb__rule_match(&of->plan->insight->names.rules, row->name, &one) ||
+        if (row->rank != 2 ||
+            !wb__rule_match(&of->conversion->semantics->names.rules, row->name, &one) ||
             !one.has_expert)
             continue;
         first = first == NULL ? row : first;
@@ -417,14 +422,14 @@ static wb_status read_spread(adapter *of, const wb_tensor *tensor, wb__str weigh
     wb__matched matched;
     float *a = NULL, *b = NULL;
     *done = tensor->rank == 3 && tensor->elements > 0 && tensor->shape[0] > 1 &&
-            tensor->shape[0] <= WB__NUMBER_MAX && !wb__plan_stacks(of->plan) &&
-            wb__rule_match(&of->plan->insight->names.rules, weight, &matched) &&
+            tensor->shape[0] <= WB__NUMBER_MAX && !wb__plan_stacks(of->conversion) &&
+            wb__rule_match(&of->conversion->semantics->names.rules, weight, &matched) &&
             !matched.has_expert && matched.suffix == WB__SUFFIX_WEIGHT;
     if (!*done)
         return WB_OK;
     uint64_t count = tensor->shape[0], rank = tensor->shape[1];
-    size_t bytes = (size_t)count * sizeof(wb__planned *);
-    wb__planned **rows = wb__arena_alloc(&of->plan->arena, bytes);
+    size_t bytes = (size_t)count * sizeof(wb__planned_tensor *);
+    wb__planned_tensor **rows = wb__arena_alloc(&of->conversion->arena, bytes);
     if (rows == NULL)
         return wb__fail_memory(of->context);
     memset(rows, 0, bytes);
@@ -507,12 +512,13 @@ static wb_status read_all(adapter *of)
     return status == WB_OK ? check_once(of) : status;
 }
 
-wb_status wb__lora_read(wb_conversion *plan, wb__context *context, const char *path, double scale)
+wb_status wb__lora_read(wb_conversion *conversion, wb__context *context, const char *path,
+                        double scale)
 {
-    adapter of = {.plan = plan,
+    adapter of = {.conversion = conversion,
                   .context = context,
                   .scale = scale,
-                  .hung = {.arena = &plan->arena, .item_size = sizeof(hung_at)}};
+                  .hung = {.arena = &conversion->arena, .item_size = sizeof(hung_at)}};
     const wb_open_options options = {.size = sizeof options,
                                      .access = WB_ACCESS_READ,
                                      .limits = &context->limits,
@@ -521,7 +527,7 @@ wb_status wb__lora_read(wb_conversion *plan, wb__context *context, const char *p
     if (status != WB_OK)
         return status;
     context->file = path;
-    status = wb__inputs_add_adapter(plan, context, of.model);
+    status = wb__inputs_add_adapter(conversion, context, of.model);
     if (status == WB_OK)
         status = read_all(&of);
     context->file = "";

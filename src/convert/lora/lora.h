@@ -27,7 +27,8 @@ struct wb__lora {
 };
 
 /* Reads an adapter and hangs its pairs on the rows of the plan, whose names and shapes are known. */
-wb_status wb__lora_read(wb_conversion *plan, wb__context *context, const char *path, double scale);
+wb_status wb__lora_read(wb_conversion *conversion, wb__context *context, const char *path,
+                        double scale);
 
 /* Adds to the values of `rows` rows from `first` on. */
 void wb__lora_add(const struct wb__lora *lora, uint64_t first, uint64_t rows, uint64_t columns,

@@ -6,79 +6,80 @@
 
 #include "convert/convert.h"
 #include "convert/recipe/imatrix.h"
-#include "convert/recipe/repack.h"
 #include "convert/recipe/overrides.h"
+#include "convert/recipe/repack.h"
 #include "cpu/cpu.h"
 #include "quant/quant.h"
 
 /* ---- what the model has ---- */
 
-wb__form wb__plan_form_of(const wb_conversion *plan, uint64_t source, bool *by_view,
-                          wb__global *global)
+wb__encoding_spec wb__plan_form_of(const wb_conversion *conversion, uint64_t source, bool *by_view,
+                                   wb__global *global)
 {
-    const wb__tensors *tensors = &plan->model->tensors;
+    const wb__tensors *tensors = &conversion->model->tensors;
     const wb__packed *packed = NULL;
     size_t stored = wb__tensors_stored(tensors, source, &packed);
-    const wb__table *table = &plan->model->logical.table;
-    wb__form form = {.dtype = wb__table_kind_of(table, stored)->dtype->id};
+    const wb__table *table = &conversion->model->catalog.table;
+    wb__encoding_spec spec = {.dtype = wb__table_kind_of(table, stored)->dtype->id};
     /* Of some the elements do not lie one behind another. */
-    *by_view = wb__model_storing_of(&plan->model->logical, stored) != NULL;
+    *by_view = wb__catalog_storing_of(&conversion->model->catalog, stored) != NULL;
     *global = WB__GLOBAL_NONE;
     if (packed == NULL)
-        return form;
+        return spec;
     wb__mlx_type type;
     *global = packed->global;
     if (packed->scheme == WB__SCHEME_PLAIN)
-        return form;
-    form = (wb__form){packed->scheme, WB_DTYPE_F16, packed->bits, packed->group};
-    if (form.scheme == WB__SCHEME_INT4 || form.scheme == WB__SCHEME_INT8)
-        form.scheme = WB__SCHEME_AFFINE;
-    if (!wb__form_mlx(&form, &type)) {
+        return spec;
+    spec = (wb__encoding_spec){packed->scheme, WB_DTYPE_F16, packed->bits, packed->group};
+    if (spec.scheme == WB__SCHEME_INT4 || spec.scheme == WB__SCHEME_INT8)
+        spec.scheme = WB__SCHEME_AFFINE;
+    if (!wb__encoding_spec_mlx(&spec, &type)) {
         *by_view = true;
-        return form;
+        return spec;
     }
     if (packed->parts[WB__PART_BIASES] != WB__NO_TENSOR) {
-        form.dtype = wb__table_kind_of(table, packed->parts[WB__PART_SCALES])->dtype->id;
+        spec.dtype = wb__table_kind_of(table, packed->parts[WB__PART_SCALES])->dtype->id;
         *by_view =
             *by_view ||
-            wb__table_kind_of(table, packed->parts[WB__PART_BIASES])->dtype->id != form.dtype;
+            wb__table_kind_of(table, packed->parts[WB__PART_BIASES])->dtype->id != spec.dtype;
     }
-    return form;
+    return spec;
 }
 
-static const wb__view *view_of(const wb_conversion *plan, uint64_t source)
+static const wb__expert_view *view_of(const wb_conversion *conversion, uint64_t source)
 {
-    const wb__tensors *tensors = &plan->model->tensors;
+    const wb__tensors *tensors = &conversion->model->tensors;
     uint64_t first = (uint64_t)tensors->count + tensors->stored_count;
-    return source < first ? NULL : &plan->insight->names.views[source - first];
+    return source < first ? NULL : &conversion->semantics->names.views[source - first];
 }
 
 /* Whether all experts of a view are stored in the same way, and lie there for the taking. */
-static bool is_alike(const wb_conversion *plan, const wb__view *view, const wb__form *form)
+static bool is_alike(const wb_conversion *conversion, const wb__expert_view *view,
+                     const wb__encoding_spec *spec)
 {
     for (uint32_t i = 0; i < view->count; i++) {
         bool by_view;
         wb__global global;
-        wb__form other = wb__plan_form_of(plan, view->parts[i], &by_view, &global);
-        if (by_view || global != WB__GLOBAL_NONE || !wb__form_equal(&other, form))
+        wb__encoding_spec other = wb__plan_form_of(conversion, view->parts[i], &by_view, &global);
+        if (by_view || global != WB__GLOBAL_NONE || !wb__encoding_spec_equal(&other, spec))
             return false;
     }
     return true;
 }
 
-static void take_form(const wb_conversion *plan, wb__planned *row)
+static void take_form(const wb_conversion *conversion, wb__planned_tensor *row)
 {
     wb__global global;
-    row->from = (wb__form){.dtype = WB_DTYPE_F32};
+    row->from = (wb__encoding_spec){.dtype = WB_DTYPE_F32};
     if (row->source == WB__NO_SOURCE)
         return;
-    const wb__view *view = view_of(plan, row->source);
-    row->from =
-        wb__plan_form_of(plan, view == NULL ? row->source : view->parts[0], &row->by_view, &global);
+    const wb__expert_view *view = view_of(conversion, row->source);
+    row->from = wb__plan_form_of(conversion, view == NULL ? row->source : view->parts[0],
+                                 &row->by_view, &global);
     row->wide = row->from.scheme == WB__SCHEME_PLAIN && row->from.dtype == WB_DTYPE_F64;
     if (row->keeps_global)
         return;
-    if (view != NULL && is_alike(plan, view, &row->from)) {
+    if (view != NULL && is_alike(conversion, view, &row->from)) {
         row->pieces = view->parts;
         row->piece_count = view->count;
         row->piece_rows = row->rows / view->count;
@@ -87,17 +88,17 @@ static void take_form(const wb_conversion *plan, wb__planned *row)
     }
 }
 
-static bool is_plain_float(const wb__form *form)
+static bool is_plain_float(const wb__encoding_spec *spec)
 {
-    const wb__dtype *dtype = wb__dtype_get(form->dtype);
-    return form->scheme == WB__SCHEME_PLAIN && wb__dtype_is_plain(dtype) &&
+    const wb__dtype *dtype = wb__dtype_get(spec->dtype);
+    return spec->scheme == WB__SCHEME_PLAIN && wb__dtype_is_plain(dtype) &&
            wb__dtype_is_float(dtype);
 }
 
-bool wb__plan_is_other(const wb__form *form)
+bool wb__plan_is_other(const wb__encoding_spec *spec)
 {
-    const wb__dtype *dtype = wb__dtype_get(form->dtype);
-    return form->scheme == WB__SCHEME_PLAIN && wb__dtype_is_plain(dtype) &&
+    const wb__dtype *dtype = wb__dtype_get(spec->dtype);
+    return spec->scheme == WB__SCHEME_PLAIN && wb__dtype_is_plain(dtype) &&
            !wb__dtype_is_float(dtype);
 }
 
@@ -106,13 +107,13 @@ static bool is_half_or_single(int32_t dtype)
     return dtype == WB_DTYPE_F32 || dtype == WB_DTYPE_F16 || dtype == WB_DTYPE_BF16;
 }
 
-static int32_t common_dtype(const wb_conversion *plan)
+static int32_t common_dtype(const wb_conversion *conversion)
 {
     static const int32_t dtypes[] = {WB_DTYPE_F16, WB_DTYPE_BF16, WB_DTYPE_F32};
     double elements[3] = {0};
     size_t best = 0;
-    for (size_t i = 0; i < plan->tensors.count; i++) {
-        const wb__planned *row = plan->order[i];
+    for (size_t i = 0; i < conversion->tensors.count; i++) {
+        const wb__planned_tensor *row = conversion->order[i];
         for (size_t t = 0; t < 3 && row->rank > 1 && row->from.scheme == WB__SCHEME_PLAIN; t++)
             elements[t] +=
                 row->from.dtype == dtypes[t] ? (double)row->rows * (double)row->columns : 0;
@@ -122,82 +123,84 @@ static int32_t common_dtype(const wb_conversion *plan)
     return dtypes[best];
 }
 
-static wb__form plain(int32_t dtype)
+static wb__encoding_spec plain(int32_t dtype)
 {
-    return (wb__form){.dtype = dtype};
+    return (wb__encoding_spec){.dtype = dtype};
 }
 
-wb__form wb__plan_plain(const wb_conversion *plan, const wb__form *from)
+wb__encoding_spec wb__plan_plain(const wb_conversion *conversion, const wb__encoding_spec *from)
 {
     if (is_plain_float(from) && is_half_or_single(from->dtype))
         return *from;
     if (from->scheme == WB__SCHEME_MXFP8 || from->scheme == WB__SCHEME_FP8_BLOCK)
         return plain(WB_DTYPE_BF16);
-    return plain(is_plain_float(from) && from->dtype == WB_DTYPE_F64 ? WB_DTYPE_F32 : plan->common);
+    return plain(is_plain_float(from) && from->dtype == WB_DTYPE_F64 ? WB_DTYPE_F32
+                                                                     : conversion->common);
 }
 
 /* ---- GGUF ---- */
 
-bool wb__plan_is_widened(const wb_conversion *plan, const wb__planned *row)
+bool wb__plan_is_widened(const wb_conversion *conversion, const wb__planned_tensor *row)
 {
-    const wb__mix_tensor tensor = {
+    const wb__recipe_tensor tensor = {
         .name = row->source_name, .rank = row->rank, .columns = row->columns, .stack = 1};
-    return plan->insight->by_key && row->from.scheme == WB__SCHEME_PLAIN &&
-           row->from.dtype == WB_DTYPE_F32 && !wb__mix_takes(&tensor);
+    return conversion->semantics->by_key && row->from.scheme == WB__SCHEME_PLAIN &&
+           row->from.dtype == WB_DTYPE_F32 && !wb__recipe_applies(&tensor);
 }
 
-static wb__mix_tensor mix_tensor(const wb__planned *row)
+static wb__recipe_tensor mix_tensor(const wb__planned_tensor *row)
 {
-    return (wb__mix_tensor){.name = row->name,
-                            .rank = row->rank,
-                            .columns = row->columns,
-                            .stack = row->rank > 2 ? row->shape[row->rank - 3] : 1};
+    return (wb__recipe_tensor){.name = row->name,
+                               .rank = row->rank,
+                               .columns = row->columns,
+                               .stack = row->rank > 2 ? row->shape[row->rank - 3] : 1};
 }
 
 /* The type a form of MLX's has in GGUF. */
-static wb__form ggml_form(const wb__form *form)
+static wb__encoding_spec ggml_form(const wb__encoding_spec *spec)
 {
-    wb__form twin;
-    if ((form->scheme == WB__SCHEME_MXFP4 || form->scheme == WB__SCHEME_NVFP4) &&
-        wb__repack_to_ggml(form, &twin))
+    wb__encoding_spec twin;
+    if ((spec->scheme == WB__SCHEME_MXFP4 || spec->scheme == WB__SCHEME_NVFP4) &&
+        wb__repack_to_ggml(spec, &twin))
         return twin;
-    return *form;
+    return *spec;
 }
 
 /* Whether packed values go into blocks of GGML's without loss. */
-static bool repacks_to_ggml(const wb__planned *row, wb__form *to)
+static bool repacks_to_ggml(const wb__planned_tensor *row, wb__encoding_spec *to)
 {
     return !row->by_view && wb__repack_to_ggml(&row->from, to) &&
            row->columns % wb__dtype_get(to->dtype)->block_size == 0;
 }
 
 /* Whether a factor for all values goes into them, and they are blocks of its dtype no longer. */
-static bool is_decoded(const wb__planned *row)
+static bool is_decoded(const wb__planned_tensor *row)
 {
     return row->by_view && row->from.scheme == WB__SCHEME_PLAIN &&
            row->from.dtype == WB_DTYPE_NVFP4;
 }
 
-static void to_gguf(wb_conversion *plan, wb__mix *mix, wb__planned *row)
+static void to_gguf(wb_conversion *conversion, wb__recipe *recipe, wb__planned_tensor *row)
 {
-    const wb__mix_tensor tensor = mix_tensor(row);
-    wb__mix_choice choice = {-1, -1};
-    if (!wb__mix_takes(&tensor)) {
-        row->to = plan->insight->by_key && !is_decoded(row) ? row->from : plain(WB_DTYPE_F32);
+    const wb__recipe_tensor tensor = mix_tensor(row);
+    wb__recipe_choice choice = {-1, -1};
+    if (!wb__recipe_applies(&tensor)) {
+        row->to =
+            conversion->semantics->by_key && !is_decoded(row) ? row->from : plain(WB_DTYPE_F32);
         return;
     }
-    switch (plan->quant.kind) {
-    case WB__QUANT_FILE_TYPE: wb__mix_choose(mix, &tensor, &choice); break;
+    switch (conversion->quant.kind) {
+    case WB__QUANT_FILE_TYPE: wb__recipe_choose(recipe, &tensor, &choice); break;
     case WB__QUANT_FORM:
-        choice.wanted = ggml_form(&plan->quant.form).dtype;
-        choice.dtype = wb__mix_fallback(choice.wanted, row->columns);
+        choice.wanted = ggml_form(&conversion->quant.spec).dtype;
+        choice.dtype = wb__recipe_fallback(choice.wanted, row->columns);
         break;
     default:
         if (!repacks_to_ggml(row, &row->to))
             row->to = row->from.scheme == WB__SCHEME_PLAIN && !is_plain_float(&row->from) &&
                               !is_decoded(row)
                           ? row->from
-                          : wb__plan_plain(plan, &row->from);
+                          : wb__plan_plain(conversion, &row->from);
         return;
     }
     row->to = plain(choice.dtype);
@@ -215,12 +218,12 @@ static int number_of(int32_t dtype)
 
 /* What general.file_type says where no recipe was asked for: the type most elements of matrices have.
  */
-static uint32_t guess_file_type(const wb_conversion *plan)
+static uint32_t guess_file_type(const wb_conversion *conversion)
 {
     double elements[WB__FILE_TYPES] = {0};
     uint32_t best = 0;
-    for (size_t i = 0; i < plan->tensors.count; i++) {
-        const wb__planned *row = plan->order[i];
+    for (size_t i = 0; i < conversion->tensors.count; i++) {
+        const wb__planned_tensor *row = conversion->order[i];
         int number = number_of(row->to.dtype);
         if (number < 0 || row->rank < 2)
             continue;
@@ -233,41 +236,42 @@ static uint32_t guess_file_type(const wb_conversion *plan)
 /* ---- MLX ---- */
 
 /* The recipes mixed_2_6 … of mlx-lm: more bits for what matters more, by the layer. */
-static uint32_t mixed_bits(const wb_conversion *plan, const wb__planned *row)
+static uint32_t mixed_bits(const wb_conversion *conversion, const wb__planned_tensor *row)
 {
-    uint64_t n = plan->insight->config.n_layers, i = row->layer;
+    uint64_t n = conversion->semantics->config.n_layers, i = row->layer;
     bool more = i < n / 8 || i >= 7 * n / 8 || (i - n / 8) % 3 == 2;
     bool matters =
         wb__str_has(row->name, WB__STR("v_proj")) || wb__str_has(row->name, WB__STR("down_proj"));
-    return (matters && more) || wb__str_has(row->name, WB__STR("lm_head")) ? plan->quant.high_bits
-                                                                           : plan->quant.form.bits;
+    return (matters && more) || wb__str_has(row->name, WB__STR("lm_head"))
+               ? conversion->quant.high_bits
+               : conversion->quant.spec.bits;
 }
 
 /* Qwen's routers get eight bits, whatever the rest is quantized to; but recipes do not know them. */
-static bool is_router(const wb_conversion *plan, const wb__planned *row)
+static bool is_router(const wb_conversion *conversion, const wb__planned_tensor *row)
 {
-    const char *architecture = plan->insight->config.architecture;
+    const char *architecture = conversion->semantics->config.architecture;
     return row->rule != NULL && row->rule->canonical != NULL && architecture != NULL &&
            strcmp(row->rule->canonical, "layers.{n}.ffn.router") == 0 &&
            strncmp(architecture, "qwen", 4) == 0;
 }
 
-static bool mlx_takes(const wb__planned *row)
+static bool mlx_takes(const wb__planned_tensor *row)
 {
     return row->rank >= 2 && row->rank <= 3 && row->suffix == WB__SUFFIX_WEIGHT &&
            !wb__plan_is_other(&row->from);
 }
 
-static void to_mlx(wb_conversion *plan, wb__mix *mix, wb__planned *row)
+static void to_mlx(wb_conversion *conversion, wb__recipe *recipe, wb__planned_tensor *row)
 {
-    (void)mix;
-    wb__form asked = plan->quant.form, packed;
-    row->to = wb__plan_is_other(&row->from) ? row->from : wb__plan_plain(plan, &row->from);
-    if (wb__plan_is_widened(plan, row))
-        row->to = plain(plan->common);
-    if (plan->quant.kind == WB__QUANT_NONE) {
+    (void)recipe;
+    wb__encoding_spec asked = conversion->quant.spec, packed;
+    row->to = wb__plan_is_other(&row->from) ? row->from : wb__plan_plain(conversion, &row->from);
+    if (wb__plan_is_widened(conversion, row))
+        row->to = plain(conversion->common);
+    if (conversion->quant.kind == WB__QUANT_NONE) {
         wb__mlx_type type;
-        if (wb__form_mlx(&row->from, &type) && !row->by_view)
+        if (wb__encoding_spec_mlx(&row->from, &type) && !row->by_view)
             row->to = row->from;
         else if (!row->by_view && row->factors == NULL && wb__repack_to_mlx(&row->from, &packed) &&
                  row->columns % packed.group == 0)
@@ -280,10 +284,10 @@ static void to_mlx(wb_conversion *plan, wb__mix *mix, wb__planned *row)
     }
     if (!mlx_takes(row))
         return;
-    if (plan->quant.kind == WB__QUANT_MIXED)
-        asked.bits = mixed_bits(plan, row);
-    else if (is_router(plan, row))
-        asked = (wb__form){WB__SCHEME_AFFINE, WB_DTYPE_F16, 8, 64};
+    if (conversion->quant.kind == WB__QUANT_MIXED)
+        asked.bits = mixed_bits(conversion, row);
+    else if (is_router(conversion, row))
+        asked = (wb__encoding_spec){WB__SCHEME_AFFINE, WB_DTYPE_F16, 8, 64};
     if (asked.scheme == WB__SCHEME_INT4 || asked.scheme == WB__SCHEME_INT8)
         asked.scheme = WB__SCHEME_AFFINE;
     if (row->columns % asked.group != 0) {
@@ -296,26 +300,26 @@ static void to_mlx(wb_conversion *plan, wb__mix *mix, wb__planned *row)
 
 /* ---- safetensors ---- */
 
-static void to_safetensors(wb_conversion *plan, wb__mix *mix, wb__planned *row)
+static void to_safetensors(wb_conversion *conversion, wb__recipe *recipe, wb__planned_tensor *row)
 {
-    (void)mix;
+    (void)recipe;
     if (wb__plan_is_other(&row->from)) {
         row->to = row->from;
-    } else if (plan->quant.kind == WB__QUANT_FORM) {
-        row->to = plan->quant.form;
+    } else if (conversion->quant.kind == WB__QUANT_FORM) {
+        row->to = conversion->quant.spec;
     } else if (is_plain_float(&row->from)) {
-        row->to = wb__plan_is_widened(plan, row) ? plain(plan->common) : row->from;
+        row->to = wb__plan_is_widened(conversion, row) ? plain(conversion->common) : row->from;
     } else {
-        row->to = wb__plan_plain(plan, &row->from);
+        row->to = wb__plan_plain(conversion, &row->from);
     }
 }
 
 /* ---- npz ---- */
 
 /* NumPy has no small floats; BF16, which it takes for two bytes each, has all their values. */
-static void to_npz(wb_conversion *plan, wb__mix *mix, wb__planned *row)
+static void to_npz(wb_conversion *conversion, wb__recipe *recipe, wb__planned_tensor *row)
 {
-    to_safetensors(plan, mix, row);
+    to_safetensors(conversion, recipe, row);
     if (is_plain_float(&row->to) && row->to.dtype != WB_DTYPE_F64 &&
         !is_half_or_single(row->to.dtype))
         row->to = plain(WB_DTYPE_BF16);
@@ -323,33 +327,35 @@ static void to_npz(wb_conversion *plan, wb__mix *mix, wb__planned *row)
 
 /* ---- all ---- */
 
-const wb__form *wb__plan_ruled(const wb_conversion *plan, const wb__planned *row)
+const wb__encoding_spec *wb__plan_ruled(const wb_conversion *conversion,
+                                        const wb__planned_tensor *row)
 {
-    const wb__form *said = wb__rules_find(plan->rules, row->name.ptr);
+    const wb__encoding_spec *said = wb__overrides_find(conversion->rules, row->name.ptr);
     return said == NULL && row->source_name.len != 0
-               ? wb__rules_find(plan->rules, row->source_name.ptr)
+               ? wb__overrides_find(conversion->rules, row->source_name.ptr)
                : said;
 }
 
-static void apply_rules(const wb_conversion *plan, wb__planned *row)
+static void apply_rules(const wb_conversion *conversion, wb__planned_tensor *row)
 {
-    const wb__form *said = wb__plan_ruled(plan, row);
-    const wb__mix_tensor tensor = mix_tensor(row);
+    const wb__encoding_spec *said = wb__plan_ruled(conversion, row);
+    const wb__recipe_tensor tensor = mix_tensor(row);
     wb__mlx_type type;
     if (said == NULL || wb__plan_is_other(&row->from))
         return;
-    wb__form form = plan->target == WB_TARGET_GGUF ? ggml_form(said) : *said;
-    bool blocks = !is_plain_float(&form);
-    if (blocks && (plan->target == WB_TARGET_GGUF ? !wb__mix_takes(&tensor) : !mlx_takes(row)))
+    wb__encoding_spec spec = conversion->target == WB_TARGET_GGUF ? ggml_form(said) : *said;
+    bool blocks = !is_plain_float(&spec);
+    if (blocks &&
+        (conversion->target == WB_TARGET_GGUF ? !wb__recipe_applies(&tensor) : !mlx_takes(row)))
         return;
     row->wanted = -1;
-    if (form.scheme == WB__SCHEME_PLAIN) {
-        int32_t dtype = wb__mix_fallback(form.dtype, row->columns);
-        row->wanted = dtype == form.dtype ? -1 : form.dtype;
+    if (spec.scheme == WB__SCHEME_PLAIN) {
+        int32_t dtype = wb__recipe_fallback(spec.dtype, row->columns);
+        row->wanted = dtype == spec.dtype ? -1 : spec.dtype;
         row->to = plain(dtype);
-    } else if (wb__form_mlx(&form, &type) && row->columns % form.group == 0) {
-        form.dtype = is_half_or_single(row->from.dtype) ? row->from.dtype : plan->common;
-        row->to = form;
+    } else if (wb__encoding_spec_mlx(&spec, &type) && row->columns % spec.group == 0) {
+        spec.dtype = is_half_or_single(row->from.dtype) ? row->from.dtype : conversion->common;
+        row->to = spec;
     }
 }
 
@@ -360,10 +366,10 @@ static bool includes(int32_t from, int32_t to)
            (to == WB_DTYPE_F32 && wb__dtype_get(from)->block_bits <= 16);
 }
 
-static void choose_route(wb__planned *row)
+static void choose_route(wb__planned_tensor *row)
 {
-    bool kept = !wb__planned_moves(row) && row->global == row->global_to;
-    bool same = wb__form_equal(&row->from, &row->to) && kept;
+    bool kept = !wb__planned_changes_values(row) && row->global == row->global_to;
+    bool same = wb__encoding_spec_equal(&row->from, &row->to) && kept;
     if (same && row->source != WB__NO_SOURCE &&
         (!row->by_view || row->from.scheme == WB__SCHEME_PLAIN))
         row->route = WB__ROUTE_COPY;
@@ -377,46 +383,49 @@ static void choose_route(wb__planned *row)
 }
 
 static wb_status fail_row(wb__context *context, wb_status status, wb__finding_id id,
-                          const wb__planned *row, const char *what)
+                          const wb__planned_tensor *row, const char *what)
 {
     char to[48], from[48];
-    wb__form_name(&row->to, to, sizeof to);
-    wb__form_name(&row->from, from, sizeof from);
+    wb__encoding_spec_name(&row->to, to, sizeof to);
+    wb__encoding_spec_name(&row->from, from, sizeof from);
     return wb__fail(context, status, id, WB_NO_OFFSET, row->name, "%s: %s, from %s", what, to,
                     from);
 }
 
 /* The types that llama-quantize makes of nothing but a matrix, though they could be encoded without. */
-static bool misses_matrix(const wb_conversion *plan, const wb__planned *row)
+static bool misses_matrix(const wb_conversion *conversion, const wb__planned_tensor *row)
 {
     static const int32_t types[] = {WB_DTYPE_IQ1_S,  WB_DTYPE_IQ1_M, WB_DTYPE_IQ2_XXS,
                                     WB_DTYPE_IQ2_XS, WB_DTYPE_IQ2_S, WB_DTYPE_IQ3_XXS};
-    const wb__file_type *type = plan->quant.file_type;
-    bool is_needed = row->to.dtype == WB_DTYPE_Q2_K && plan->quant.kind == WB__QUANT_FILE_TYPE &&
+    const wb__file_type *type = conversion->quant.file_type;
+    bool is_needed = row->to.dtype == WB_DTYPE_Q2_K &&
+                     conversion->quant.kind == WB__QUANT_FILE_TYPE &&
                      strcmp(type->name, "Q2_K_S") == 0;
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
         is_needed = is_needed || row->to.dtype == types[i];
     return is_needed && row->to.scheme == WB__SCHEME_PLAIN && row->importance == NULL &&
-           row->route == WB__ROUTE_COMPUTE && plan->target == WB_TARGET_GGUF &&
+           row->route == WB__ROUTE_COMPUTE && conversion->target == WB_TARGET_GGUF &&
            !wb__str_equal(row->name, WB__STR("token_embd.weight")) &&
            !wb__str_equal(row->name, WB__STR("output.weight"));
 }
 
 /* A file type means what llama-quantize makes of it; who names a type by itself is warned. */
-static wb_status check_matrix(wb_conversion *plan, wb__context *context, const wb__planned *row)
+static wb_status check_matrix(wb_conversion *conversion, wb__context *context,
+                              const wb__planned_tensor *row)
 {
-    if (!misses_matrix(plan, row))
+    if (!misses_matrix(conversion, row))
         return WB_OK;
-    if (plan->strict ||
-        (plan->quant.kind == WB__QUANT_FILE_TYPE && wb__plan_ruled(plan, row) == NULL))
+    if (conversion->strict ||
+        (conversion->quant.kind == WB__QUANT_FILE_TYPE && wb__plan_ruled(conversion, row) == NULL))
         return fail_row(context, WB_ERROR_UNSUPPORTED, WB__FINDING_QUANT_IMPORTANCE, row,
                         "llama.cpp makes this type with an importance matrix only, and there is "
                         "none that has the tensor");
-    return wb__plan_note(plan, context, WB_WARNING, WB__FINDING_QUANT_IMPORTANCE, row->name,
+    return wb__plan_note(conversion, context, WB_WARNING, WB__FINDING_QUANT_IMPORTANCE, row->name,
                          "without an importance matrix this type loses much");
 }
 
-static wb_status check(const wb_conversion *plan, wb__context *context, const wb__planned *row)
+static wb_status check(const wb_conversion *conversion, wb__context *context,
+                       const wb__planned_tensor *row)
 {
     const wb__dtype *to = wb__dtype_get(row->to.dtype);
     wb__mlx_type type;
@@ -427,10 +436,10 @@ static wb_status check(const wb_conversion *plan, wb__context *context, const wb
                         "no block of the type asked for, nor of those it falls back on, fits "
                         "in rows of %llu values",
                         (unsigned long long)row->columns);
-    if (plan->target == WB_TARGET_NPZ && row->to.scheme != WB__SCHEME_PLAIN)
+    if (conversion->target == WB_TARGET_NPZ && row->to.scheme != WB__SCHEME_PLAIN)
         return fail_row(context, WB_ERROR_UNSUPPORTED, WB__FINDING_CONVERT_TYPE, row,
                         "an archive of arrays holds plain numbers");
-    if (plan->strict && row->wanted >= 0)
+    if (conversion->strict && row->wanted >= 0)
         return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_QUANT_ROW, WB_NO_OFFSET,
                         row->name,
                         "rows of %llu values are no whole number of blocks of %s, and "
@@ -441,7 +450,7 @@ static wb_status check(const wb_conversion *plan, wb__context *context, const wb
     if (wb__plan_is_other(&row->from))
         return fail_row(context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, row,
                         "numbers that are no floats are not converted");
-    if (wb__form_mlx(&row->to, &type))
+    if (wb__encoding_spec_mlx(&row->to, &type))
         return WB_OK;
     bool has = wb__codec_get(to->id, wb__cpu_features(), &codec) && codec.encode != NULL;
     if (!has && !(wb__dtype_is_plain(to) && wb__dtype_is_float(to)))
@@ -453,13 +462,13 @@ static wb_status check(const wb_conversion *plan, wb__context *context, const wb
     return WB_OK;
 }
 
-static wb_status measure(wb__context *context, wb__planned *row)
+static wb_status measure(wb__context *context, wb__planned_tensor *row)
 {
     uint64_t sum = 0, in[WB__PARTS];
-    if (!row->by_view && !wb__form_measure(&row->from, row->rows, row->columns, in))
+    if (!row->by_view && !wb__encoding_spec_measure(&row->from, row->rows, row->columns, in))
         return fail_row(context, WB_ERROR_UNSUPPORTED, WB__FINDING_QUANT_ROW, row,
                         "its rows cannot be taken one by one");
-    if (!wb__form_measure(&row->to, row->rows, row->columns, row->part_bytes))
+    if (!wb__encoding_spec_measure(&row->to, row->rows, row->columns, row->part_bytes))
         return fail_row(context, WB_ERROR_UNSUPPORTED, WB__FINDING_QUANT_ROW, row,
                         "a row is no whole number of blocks");
     for (int part = 0; part < WB__PARTS; part++)
@@ -468,35 +477,36 @@ static wb_status measure(wb__context *context, wb__planned *row)
     return WB_OK;
 }
 
-static wb_status check_quant(const wb_conversion *plan, wb__context *context)
+static wb_status check_quant(const wb_conversion *conversion, wb__context *context)
 {
     static const char *const targets[] = {"", "GGUF", "safetensors", "MLX", "Ollama", "npz"};
-    const wb__quant *quant = &plan->quant;
-    bool packed = quant->kind == WB__QUANT_MIXED || quant->form.scheme != WB__SCHEME_PLAIN;
-    bool blocks = quant->kind == WB__QUANT_FORM && !packed && !is_plain_float(&quant->form);
-    bool half = quant->kind == WB__QUANT_FORM && !packed && is_half_or_single(quant->form.dtype);
+    const wb__quant *quant = &conversion->quant;
+    bool packed = quant->kind == WB__QUANT_MIXED || quant->spec.scheme != WB__SCHEME_PLAIN;
+    bool blocks = quant->kind == WB__QUANT_FORM && !packed && !is_plain_float(&quant->spec);
+    bool half = quant->kind == WB__QUANT_FORM && !packed && is_half_or_single(quant->spec.dtype);
     bool fits = true;
-    if (plan->target == WB_TARGET_GGUF)
+    if (conversion->target == WB_TARGET_GGUF)
         fits =
             quant->kind != WB__QUANT_MIXED && (half || blocks || quant->kind != WB__QUANT_FORM ||
-                                               ggml_form(&quant->form).scheme == WB__SCHEME_PLAIN);
-    else if (plan->target == WB_TARGET_OLLAMA)
+                                               ggml_form(&quant->spec).scheme == WB__SCHEME_PLAIN);
+    else if (conversion->target == WB_TARGET_OLLAMA)
         fits = quant->kind == WB__QUANT_NONE || half ||
-               (quant->kind == WB__QUANT_FORM && packed && quant->form.scheme != WB__SCHEME_AFFINE);
+               (quant->kind == WB__QUANT_FORM && packed && quant->spec.scheme != WB__SCHEME_AFFINE);
     else
-        fits = quant->kind == WB__QUANT_NONE || half || (plan->target == WB_TARGET_MLX && packed);
+        fits = quant->kind == WB__QUANT_NONE || half ||
+               (conversion->target == WB_TARGET_MLX && packed);
     if (fits)
         return WB_OK;
     return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_CONVERT_TYPE, WB_NO_OFFSET, WB__STR(""),
-                    "%s has no such quantization", targets[plan->target]);
+                    "%s has no such quantization", targets[conversion->target]);
 }
 
 /* F16 is a file type and a type: where there are no file types it is the type. */
-static void settle_quant(wb_conversion *plan)
+static void settle_quant(wb_conversion *conversion)
 {
-    if (plan->quant.kind == WB__QUANT_FILE_TYPE && plan->target != WB_TARGET_GGUF) {
-        const wb__file_type *type = plan->quant.file_type;
-        plan->quant = (wb__quant){.kind = WB__QUANT_FORM, .form = plain(type->dtype)};
+    if (conversion->quant.kind == WB__QUANT_FILE_TYPE && conversion->target != WB_TARGET_GGUF) {
+        const wb__file_type *type = conversion->quant.file_type;
+        conversion->quant = (wb__quant){.kind = WB__QUANT_FORM, .spec = plain(type->dtype)};
     }
 }
 
@@ -504,7 +514,7 @@ static void settle_quant(wb_conversion *plan)
  * Rows of less than whole bytes, which F4 and F6 can have, are taken all as one. What their values become
  * has no blocks: those would fill bytes.
  */
-static void join_rows(wb__planned *row)
+static void join_rows(wb__planned_tensor *row)
 {
     const wb__dtype *dtype = wb__dtype_get(row->from.dtype);
     if (row->from.scheme != WB__SCHEME_PLAIN || !wb__dtype_is_plain(dtype) ||
@@ -515,97 +525,100 @@ static void join_rows(wb__planned *row)
     row->rows = row->columns == 0 ? 0 : 1;
 }
 
-static wb_status choose(wb_conversion *plan, wb__context *context, wb__mix *mix, wb__planned *row)
+static wb_status choose(wb_conversion *conversion, wb__context *context, wb__recipe *recipe,
+                        wb__planned_tensor *row)
 {
-    if (plan->target == WB_TARGET_GGUF)
-        to_gguf(plan, mix, row);
-    else if (plan->target == WB_TARGET_SAFETENSORS)
-        to_safetensors(plan, mix, row);
-    else if (plan->target == WB_TARGET_MLX)
-        to_mlx(plan, mix, row);
-    else if (plan->target == WB_TARGET_NPZ)
-        to_npz(plan, mix, row);
+    if (conversion->target == WB_TARGET_GGUF)
+        to_gguf(conversion, recipe, row);
+    else if (conversion->target == WB_TARGET_SAFETENSORS)
+        to_safetensors(conversion, recipe, row);
+    else if (conversion->target == WB_TARGET_MLX)
+        to_mlx(conversion, recipe, row);
+    else if (conversion->target == WB_TARGET_NPZ)
+        to_npz(conversion, recipe, row);
     else
-        wb__plan_ollama(plan, row);
-    apply_rules(plan, row);
+        wb__plan_ollama(conversion, row);
+    apply_rules(conversion, row);
     if (row->source == WB__NO_SOURCE || row->global != WB__GLOBAL_NONE)
         row->to = plain(WB_DTYPE_F32);
-    wb_status status = wb__imatrix_take(plan->matrix, context, row);
+    wb_status status = wb__imatrix_take(conversion->matrix, context, row);
     if (status != WB_OK)
         return status;
     join_rows(row);
     if (row->to.dtype >= 0)
         choose_route(row);
-    status = check(plan, context, row);
+    status = check(conversion, context, row);
     if (status == WB_OK)
-        status = check_matrix(plan, context, row);
+        status = check_matrix(conversion, context, row);
     return status == WB_OK ? measure(context, row) : status;
 }
 
 /* ---- what came of nothing ---- */
 
-static bool is_ruled_by(const wb_conversion *plan, const wb__planned *row, size_t rule)
+static bool is_ruled_by(const wb_conversion *conversion, const wb__planned_tensor *row, size_t rule)
 {
-    return wb__rules_match(plan->rules, rule, row->name.ptr) ||
-           (row->source_name.len != 0 && wb__rules_match(plan->rules, rule, row->source_name.ptr));
+    return wb__overrides_match(conversion->rules, rule, row->name.ptr) ||
+           (row->source_name.len != 0 &&
+            wb__overrides_match(conversion->rules, rule, row->source_name.ptr));
 }
 
 /* Who says something of tensors that are not there has most likely misspelt their names. */
-static wb_status note_idle_rules(wb_conversion *plan, wb__context *context)
+static wb_status note_idle_rules(wb_conversion *conversion, wb__context *context)
 {
     const char *pattern;
     wb_status status = WB_OK;
-    for (size_t r = 0; (pattern = wb__rules_pattern(plan->rules, r)) != NULL && status == WB_OK;
-         r++) {
+    for (size_t r = 0;
+         (pattern = wb__overrides_pattern(conversion->rules, r)) != NULL && status == WB_OK; r++) {
         size_t i = 0;
-        while (i < plan->tensors.count && !is_ruled_by(plan, plan->order[i], r))
+        while (i < conversion->tensors.count && !is_ruled_by(conversion, conversion->order[i], r))
             i++;
-        if (i == plan->tensors.count)
-            status = wb__plan_note(plan, context, WB_WARNING, WB__FINDING_CONVERT_RULE,
+        if (i == conversion->tensors.count)
+            status = wb__plan_note(conversion, context, WB_WARNING, WB__FINDING_CONVERT_RULE,
                                    wb__str_from(pattern, SIZE_MAX),
                                    "no tensor has a name that this rule matches");
     }
     return status;
 }
 
-static wb_status note_idle_matrix(wb_conversion *plan, wb__context *context)
+static wb_status note_idle_matrix(wb_conversion *conversion, wb__context *context)
 {
     size_t i = 0;
-    while (i < plan->tensors.count && plan->order[i]->importance == NULL)
+    while (i < conversion->tensors.count && conversion->order[i]->importance == NULL)
         i++;
-    if (plan->matrix == NULL || i < plan->tensors.count)
+    if (conversion->matrix == NULL || i < conversion->tensors.count)
         return WB_OK;
-    return wb__plan_note(plan, context, WB_WARNING, WB__FINDING_CONVERT_MATRIX, WB__STR(""),
+    return wb__plan_note(conversion, context, WB_WARNING, WB__FINDING_CONVERT_MATRIX, WB__STR(""),
                          "the importance matrix has none of the tensors of the result");
 }
 
-wb_status wb__plan_forms(wb_conversion *plan, wb__context *context)
+wb_status wb__plan_forms(wb_conversion *conversion, wb__context *context)
 {
-    const wb_config *config = &plan->insight->config;
-    settle_quant(plan);
-    wb_status status = check_quant(plan, context);
+    const wb_config *config = &conversion->semantics->config;
+    settle_quant(conversion);
+    wb_status status = check_quant(conversion, context);
     if (status != WB_OK)
         return status;
-    wb__mix mix = {.file_type = plan->quant.file_type,
-                   .architecture = config->architecture == NULL ? "" : config->architecture,
-                   .layers = config->n_layers,
-                   .heads = config->n_heads,
-                   .kv_heads = config->n_kv_heads,
-                   .experts = config->n_experts,
-                   .matrix = plan->matrix != NULL};
-    for (size_t i = 0; i < plan->tensors.count; i++) {
-        wb__planned *row = plan->order[i];
-        take_form(plan, row);
-        wb__mix_count(&mix, row->name);
+    wb__recipe recipe = {.file_type = conversion->quant.file_type,
+                         .architecture = config->architecture == NULL ? "" : config->architecture,
+                         .layers = config->n_layers,
+                         .heads = config->n_heads,
+                         .kv_heads = config->n_kv_heads,
+                         .experts = config->n_experts,
+                         .matrix = conversion->matrix != NULL};
+    for (size_t i = 0; i < conversion->tensors.count; i++) {
+        wb__planned_tensor *row = conversion->order[i];
+        take_form(conversion, row);
+        wb__recipe_count(&recipe, row->name);
     }
-    plan->common = common_dtype(plan);
-    for (size_t i = 0; i < plan->tensors.count && status == WB_OK; i++)
-        status = choose(plan, context, &mix, plan->order[i]);
+    conversion->common = common_dtype(conversion);
+    for (size_t i = 0; i < conversion->tensors.count && status == WB_OK; i++)
+        status = choose(conversion, context, &recipe, conversion->order[i]);
     if (status == WB_OK)
-        status = note_idle_rules(plan, context);
+        status = note_idle_rules(conversion, context);
     if (status == WB_OK)
-        status = note_idle_matrix(plan, context);
-    plan->file_type = plan->quant.kind == WB__QUANT_FILE_TYPE ? plan->quant.file_type->number
-                                                              : guess_file_type(plan);
+        status = note_idle_matrix(conversion, context);
+    conversion->file_type = conversion->quant.kind == WB__QUANT_FILE_TYPE
+                                ? conversion->quant.file_type->number
+                                : guess_file_type(conversion);
     return status;
 }

@@ -9,17 +9,17 @@
 
 #define MAXIMUM_OF_A_FACTOR 2688.0f /* the largest values of E2M1 and E4M3 multiplied */
 
-static uint64_t companion_of(const wb_conversion *plan, uint64_t number)
+static uint64_t companion_of(const wb_conversion *conversion, uint64_t number)
 {
     const wb__packed *packed;
-    (void)wb__tensors_stored(&plan->model->tensors, number, &packed);
-    return wb__tensors_number(&plan->model->tensors, packed->parts[WB__PART_GLOBAL_SCALE]);
+    (void)wb__tensors_stored(&conversion->model->tensors, number, &packed);
+    return wb__tensors_number(&conversion->model->tensors, packed->parts[WB__PART_GLOBAL_SCALE]);
 }
 
-static wb__global global_of(const wb_conversion *plan, uint64_t number)
+static wb__global global_of(const wb_conversion *conversion, uint64_t number)
 {
     const wb__packed *packed;
-    (void)wb__tensors_stored(&plan->model->tensors, number, &packed);
+    (void)wb__tensors_stored(&conversion->model->tensors, number, &packed);
     return packed == NULL ? WB__GLOBAL_NONE : packed->global;
 }
 
@@ -36,21 +36,21 @@ static const struct saying {
 };
 
 /* NULL for targets that have no such thing. */
-static const struct saying *saying_of(const wb_conversion *plan)
+static const struct saying *saying_of(const wb_conversion *conversion)
 {
     for (size_t i = 0; i < sizeof sayings / sizeof sayings[0]; i++) {
-        if (sayings[i].target == plan->target)
+        if (sayings[i].target == conversion->target)
             return &sayings[i];
     }
     return NULL;
 }
 
-static wb__str name_of(wb_conversion *plan, bool in_place, wb__str suffix, wb__str name)
+static wb__str name_of(wb_conversion *conversion, bool in_place, wb__str suffix, wb__str name)
 {
     size_t stem = name.len;
     if (in_place && wb__str_ends_with(name, WB__STR(".weight")))
         stem -= sizeof ".weight" - 1;
-    char *text = wb__arena_alloc(&plan->arena, stem + suffix.len + 1);
+    char *text = wb__arena_alloc(&conversion->arena, stem + suffix.len + 1);
     if (text != NULL) {
         memcpy(text, name.ptr, stem);
         memcpy(text + stem, suffix.ptr, suffix.len + 1);
@@ -59,30 +59,30 @@ static wb__str name_of(wb_conversion *plan, bool in_place, wb__str suffix, wb__s
 }
 
 /* What each part of a packed tensor has beside it. */
-typedef uint64_t beside(const wb_conversion *plan, uint64_t part);
+typedef uint64_t config_json(const wb_conversion *conversion, uint64_t part);
 
 /* Adds a row for what `of` gives of a row, under a name of the plan's own. */
-static wb_status add(wb_conversion *plan, wb__context *context, const wb__planned *row, beside *of,
-                     wb__global from, wb__global to, wb__str name)
+static wb_status add(wb_conversion *conversion, wb__context *context, const wb__planned_tensor *row,
+                     config_json *of, wb__global from, wb__global to, wb__str name)
 {
     uint64_t pieces = row->piece_count;
     uint64_t first = row->pieces == NULL ? row->source : row->pieces[0];
-    wb__planned made;
-    wb_status status = wb__plan_row(plan, context, of(plan, first), &made);
+    wb__planned_tensor made;
+    wb_status status = wb__plan_row(conversion, context, of(conversion, first), &made);
     if (status != WB_OK)
         return status;
-    const wb__kind *kind = wb__names_kind(&plan->insight->names, made.source);
-    uint64_t *shape = wb__arena_alloc(&plan->arena, sizeof *shape);
-    uint32_t *numbers = wb__arena_alloc(&plan->arena, ((size_t)pieces + 1) * sizeof *numbers);
+    const wb__kind *kind = wb__names_kind(&conversion->semantics->names, made.source);
+    uint64_t *shape = wb__arena_alloc(&conversion->arena, sizeof *shape);
+    uint32_t *numbers = wb__arena_alloc(&conversion->arena, ((size_t)pieces + 1) * sizeof *numbers);
     if (shape == NULL || numbers == NULL)
         return wb__fail_memory(context);
     for (uint64_t i = 0; row->pieces != NULL && i < pieces; i++)
-        numbers[i] = (uint32_t)of(plan, row->pieces[i]);
+        numbers[i] = (uint32_t)of(conversion, row->pieces[i]);
     made.name = name;
     made.rows = kind->elements;
     if (pieces > 0) /* each of which has one */
         made.rows = pieces;
-    if (pieces > 0 || plan->target == WB_TARGET_GGUF) {
+    if (pieces > 0 || conversion->target == WB_TARGET_GGUF) {
         shape[0] = made.rows;
         made.shape = shape;
         made.rank = 1;
@@ -93,35 +93,37 @@ static wb_status add(wb_conversion *plan, wb__context *context, const wb__planne
     made.piece_rows = 1;
     made.global = from == WB__GLOBAL_FACTOR ? WB__GLOBAL_LAST : from;
     made.global_to = to;
-    return wb__plan_append(plan, context, &made);
+    return wb__plan_append(conversion, context, &made);
 }
 
-wb_status wb__globals_add(wb_conversion *plan, wb__context *context, wb__planned *row)
+wb_status wb__global_scales_add(wb_conversion *conversion, wb__context *context,
+                                wb__planned_tensor *row)
 {
-    const struct saying *saying = saying_of(plan);
-    wb__global from = global_of(plan, row->pieces == NULL ? row->source : row->pieces[0]);
+    const struct saying *saying = saying_of(conversion);
+    wb__global from = global_of(conversion, row->pieces == NULL ? row->source : row->pieces[0]);
     if (from == WB__GLOBAL_NONE)
         return WB_OK;
     row->keeps_global = true;
-    return add(plan, context, row, companion_of, from, saying->to,
-               name_of(plan, saying->in_place, saying->suffix, row->name));
+    return add(conversion, context, row, companion_of, from, saying->to,
+               name_of(conversion, saying->in_place, saying->suffix, row->name));
 }
 
 /* ---- what of it a target reads ---- */
 
-static bool has_bias(const wb_conversion *plan, const wb__planned *row)
+static bool has_bias(const wb_conversion *conversion, const wb__planned_tensor *row)
 {
     static const char weight[] = "weight", bias[] = "bias";
     char text[2 * WB__STEM_MAX];
-    const wb__name_entry *entry = row->source < plan->model->tensors.count
-                                      ? wb__names_of(&plan->insight->names, row->source)
+    const wb__name_entry *entry = row->source < conversion->model->tensors.count
+                                      ? wb__names_of(&conversion->semantics->names, row->source)
                                       : NULL;
     if (entry == NULL || entry->len < sizeof weight || entry->len >= sizeof text)
         return false;
     size_t stem = entry->len - (sizeof weight - 1);
     memcpy(text, entry->text, stem);
     memcpy(text + stem, bias, sizeof bias);
-    return wb__names_find(&plan->insight->names, (wb__str){text, stem + sizeof bias - 1}) != NULL;
+    return wb__names_find(&conversion->semantics->names, (wb__str){text, stem + sizeof bias - 1}) !=
+           NULL;
 }
 
 /*
@@ -130,71 +132,73 @@ static bool has_bias(const wb_conversion *plan, const wb__planned *row)
  * multiplied along (as of ggml 0.25). The rest would be wrong there, and is decoded. Files of families that are not
  * known are read by none, and keep what they have.
  */
-static bool llama_reads(const wb_conversion *plan, const wb__planned *row)
+static bool llama_reads(const wb_conversion *conversion, const wb__planned_tensor *row)
 {
     const uint32_t everywhere =
         WB__NEED_Q | WB__NEED_K | WB__NEED_V | WB__NEED_OUTPUT | WB__NEED_HEAD;
     const uint32_t in_some = WB__NEED_GATE | WB__NEED_UP | WB__NEED_DOWN;
-    const wb__mix_tensor tensor = {
+    const wb__recipe_tensor tensor = {
         .name = row->name, .rank = row->rank, .columns = row->columns, .stack = 1};
-    if (!wb__mix_takes(&tensor))
+    if (!wb__recipe_applies(&tensor))
         return false;
-    if (!plan->insight->is_family)
+    if (!conversion->semantics->is_family)
         return true;
-    uint32_t flags = plan->insight->family->flags;
+    uint32_t flags = conversion->semantics->family->flags;
     uint32_t provides = row->rule == NULL || (flags & WB__FAMILY_ENCODER) ? 0 : row->rule->provides;
     return (provides & everywhere) != 0 ||
            ((provides & in_some) != 0 && (flags & WB__FAMILY_FACTORS) != 0 &&
-            (row->rank > 2 || !has_bias(plan, row)));
+            (row->rank > 2 || !has_bias(conversion, row)));
 }
 
 /* How many factors a target has for a tensor, 0: it reads none. mlx-lm has some for experts alone. */
-static uint64_t count_for(const wb_conversion *plan, const wb__planned *row)
+static uint64_t count_for(const wb_conversion *conversion, const wb__planned_tensor *row)
 {
     uint64_t experts = row->rank == 3 ? row->shape[0] : 0;
-    if (plan->target == WB_TARGET_MLX)
+    if (conversion->target == WB_TARGET_MLX)
         return experts;
-    if (plan->target != WB_TARGET_GGUF || row->rank < 2 || row->rank > 3 ||
+    if (conversion->target != WB_TARGET_GGUF || row->rank < 2 || row->rank > 3 ||
         row->columns % wb__dtype_get(WB_DTYPE_NVFP4)->block_size != 0 ||
-        !wb__str_ends_with(row->name, WB__STR(".weight")) || !llama_reads(plan, row))
+        !wb__str_ends_with(row->name, WB__STR(".weight")) || !llama_reads(conversion, row))
         return 0;
     return row->rank == 3 ? experts : 1;
 }
 
-static bool is_nvfp4(const wb__form *form)
+static bool is_nvfp4(const wb__encoding_spec *spec)
 {
-    return form->scheme == WB__SCHEME_NVFP4 ||
-           (form->scheme == WB__SCHEME_PLAIN && form->dtype == WB_DTYPE_NVFP4);
+    return spec->scheme == WB__SCHEME_NVFP4 ||
+           (spec->scheme == WB__SCHEME_PLAIN && spec->dtype == WB_DTYPE_NVFP4);
 }
 
 /* Whether it may stay what it is: nothing else is asked for. MLX's nvfp4 by that name is what MLX makes of the values. */
-static bool is_asked(const wb_conversion *plan, const wb__planned *row)
+static bool is_asked(const wb_conversion *conversion, const wb__planned_tensor *row)
 {
-    const wb__form *said = wb__plan_ruled(plan, row);
-    if (said == NULL && plan->quant.kind == WB__QUANT_FORM)
-        said = &plan->quant.form;
-    return said == NULL ? plan->quant.kind == WB__QUANT_NONE
-                        : plan->target == WB_TARGET_GGUF && is_nvfp4(said);
+    const wb__encoding_spec *said = wb__plan_ruled(conversion, row);
+    if (said == NULL && conversion->quant.kind == WB__QUANT_FORM)
+        said = &conversion->quant.spec;
+    return said == NULL ? conversion->quant.kind == WB__QUANT_NONE
+                        : conversion->target == WB_TARGET_GGUF && is_nvfp4(said);
 }
 
 /* Whether `parts` have so many factors in all, said alike, and nothing of them is moved. */
-static bool is_for_target(const wb_conversion *plan, const wb__planned *row, const uint32_t *parts,
-                          uint64_t count, bool are_experts)
+static bool is_for_target(const wb_conversion *conversion, const wb__planned_tensor *row,
+                          const uint32_t *parts, uint64_t count, bool are_experts)
 {
-    bool as_is = plan->target == WB_TARGET_GGUF && plan->insight->by_key;
-    uint64_t factors = as_is ? 0 : count_for(plan, row);
-    bool whole = are_experts || wb__names_kind(&plan->insight->names, parts[0])->rank == row->rank;
-    bool fits = (as_is || factors != 0) && whole && is_asked(plan, row) && plan->lora_count == 0 &&
-                row->factor == 1 && row->offset == 0;
+    bool as_is = conversion->target == WB_TARGET_GGUF && conversion->semantics->by_key;
+    uint64_t factors = as_is ? 0 : count_for(conversion, row);
+    bool whole =
+        are_experts || wb__names_kind(&conversion->semantics->names, parts[0])->rank == row->rank;
+    bool fits = (as_is || factors != 0) && whole && is_asked(conversion, row) &&
+                conversion->lora_count == 0 && row->factor == 1 && row->offset == 0;
     for (uint64_t i = 0; i < count && fits; i++) {
         bool by_view;
         wb__global global;
-        wb__form form = wb__plan_form_of(plan, parts[i], &by_view, &global);
+        wb__encoding_spec spec = wb__plan_form_of(conversion, parts[i], &by_view, &global);
         const wb__kind *kind =
             global == WB__GLOBAL_NONE
                 ? NULL
-                : wb__names_kind(&plan->insight->names, companion_of(plan, parts[i]));
-        fits = kind != NULL && !by_view && is_nvfp4(&form) && global == global_of(plan, parts[0]) &&
+                : wb__names_kind(&conversion->semantics->names, companion_of(conversion, parts[i]));
+        fits = kind != NULL && !by_view && is_nvfp4(&spec) &&
+               global == global_of(conversion, parts[0]) &&
                (as_is || kind->elements == (are_experts ? 1 : factors));
     }
     return fits;
@@ -217,17 +221,17 @@ static void turn(wb__global from, wb__global to, float said, float *result, doub
 }
 
 /* Whether all numbers of a tensor are 1, which llama.cpp leaves out. */
-static wb_status are_one(const wb_conversion *plan, wb__context *context, uint64_t number,
+static wb_status are_one(const wb_conversion *conversion, wb__context *context, uint64_t number,
                          wb__global from, bool *result)
 {
     float said[64], factor;
     double exact;
-    uint64_t left = wb__names_kind(&plan->insight->names, number)->elements;
+    uint64_t left = wb__names_kind(&conversion->semantics->names, number)->elements;
     wb_slice slice = {.size = sizeof slice};
     *result = true;
     while (left > 0 && *result) {
         slice.count = left < 64 ? left : 64;
-        wb_status status = wb_tensor_read(plan->model, number, &slice, WB_DTYPE_F32, said,
+        wb_status status = wb_tensor_read(conversion->model, number, &slice, WB_DTYPE_F32, said,
                                           slice.count * sizeof *said, context->error);
         if (status != WB_OK)
             return status;
@@ -242,13 +246,13 @@ static wb_status are_one(const wb_conversion *plan, wb__context *context, uint64
 }
 
 /* The same of what all parts of a tensor have beside them. */
-static wb_status are_ones(const wb_conversion *plan, wb__context *context, const uint32_t *parts,
-                          uint64_t count, beside *of, bool *result)
+static wb_status are_ones(const wb_conversion *conversion, wb__context *context,
+                          const uint32_t *parts, uint64_t count, config_json *of, bool *result)
 {
     *result = true;
     for (uint64_t i = 0; i < count && *result; i++) {
-        wb_status status =
-            are_one(plan, context, of(plan, parts[i]), global_of(plan, parts[0]), result);
+        wb_status status = are_one(conversion, context, of(conversion, parts[i]),
+                                   global_of(conversion, parts[0]), result);
         if (status != WB_OK)
             return status;
     }
@@ -262,7 +266,7 @@ static wb_status are_ones(const wb_conversion *plan, wb__context *context, const
  * ModelOpt, as its reciprocal by compressed-tensors. llama.cpp's converter writes NAME.input_scale beside weights that
  * stay NVFP4, one number for each expert, and llama.cpp loads it; as of August 2026 nothing there computes with it.
  */
-static uint64_t input_of(const wb_conversion *plan, uint64_t part)
+static uint64_t input_of(const wb_conversion *conversion, uint64_t part)
 {
     static const struct {
         wb__global said;
@@ -271,59 +275,62 @@ static uint64_t input_of(const wb_conversion *plan, uint64_t part)
                    {WB__GLOBAL_DIVISOR, {".weight_packed", 14}, {".input_global_scale", 19}}};
     char text[2 * WB__STEM_MAX];
     const wb__packed *packed;
-    const wb__table *table = &plan->model->logical.table;
-    wb__str name = wb__table_name(table, wb__tensors_stored(&plan->model->tensors, part, &packed));
+    const wb__table *table = &conversion->model->catalog.table;
+    wb__str name =
+        wb__table_name(table, wb__tensors_stored(&conversion->model->tensors, part, &packed));
     for (size_t i = 0; i < sizeof namings / sizeof namings[0]; i++) {
         size_t stem = name.len - namings[i].weight.len, n = stem + namings[i].input.len;
-        if (global_of(plan, part) != namings[i].said ||
+        if (global_of(conversion, part) != namings[i].said ||
             !wb__str_ends_with(name, namings[i].weight) || n > sizeof text)
             continue;
         memcpy(text, name.ptr, stem);
         memcpy(text + stem, namings[i].input.ptr, namings[i].input.len);
         uint32_t stored = wb__table_find(table, (wb__str){text, n});
         if (stored != WB__NO_TENSOR)
-            return wb__tensors_number(&plan->model->tensors, stored);
+            return wb__tensors_number(&conversion->model->tensors, stored);
     }
     return UINT64_MAX;
 }
 
-static bool has_input(const wb_conversion *plan, uint64_t part)
+static bool has_input(const wb_conversion *conversion, uint64_t part)
 {
-    uint64_t input = input_of(plan, part);
-    if (input >= plan->model->tensors.count)
+    uint64_t input = input_of(conversion, part);
+    if (input >= conversion->model->tensors.count)
         return false;
-    const wb__kind *kind = wb__names_kind(&plan->insight->names, input);
+    const wb__kind *kind = wb__names_kind(&conversion->semantics->names, input);
     return kind->dtype->id == WB_DTYPE_F32 &&
            kind->elements ==
-               wb__names_kind(&plan->insight->names, companion_of(plan, part))->elements;
+               wb__names_kind(&conversion->semantics->names, companion_of(conversion, part))
+                   ->elements;
 }
 
 /* All parts have one, or none of them goes over. */
-static wb_status add_inputs(wb_conversion *plan, wb__context *context, const wb__planned *row,
-                            const uint32_t *parts, uint64_t count)
+static wb_status add_inputs(wb_conversion *conversion, wb__context *context,
+                            const wb__planned_tensor *row, const uint32_t *parts, uint64_t count)
 {
     bool ones;
     for (uint64_t i = 0; i < count; i++) {
-        if (!has_input(plan, parts[i]))
+        if (!has_input(conversion, parts[i]))
             return WB_OK;
     }
-    plan->input_scales += count;
-    wb_status status = are_ones(plan, context, parts, count, input_of, &ones);
+    conversion->input_scales += count;
+    wb_status status = are_ones(conversion, context, parts, count, input_of, &ones);
     if (status != WB_OK || ones)
         return status;
-    return add(plan, context, row, input_of, global_of(plan, parts[0]), WB__GLOBAL_LAST,
-               name_of(plan, true, WB__STR(".input_scale"), row->name));
+    return add(conversion, context, row, input_of, global_of(conversion, parts[0]), WB__GLOBAL_LAST,
+               name_of(conversion, true, WB__STR(".input_scale"), row->name));
 }
 
-wb_status wb__globals_keep(wb_conversion *plan, wb__context *context, wb__planned *row,
-                           const wb__view *view)
+wb_status wb__global_scales_keep(wb_conversion *conversion, wb__context *context,
+                                 wb__planned_tensor *row, const wb__expert_view *view)
 {
     uint32_t own = (uint32_t)row->source;
     const uint32_t *parts = view == NULL ? &own : view->parts;
     uint64_t count = view == NULL ? 1 : view->count;
-    bool into = plan->target == WB_TARGET_GGUF && !plan->insight->by_key, ones = false;
+    bool into = conversion->target == WB_TARGET_GGUF && !conversion->semantics->by_key,
+         ones = false;
     wb_status status = WB_OK;
-    if (!is_for_target(plan, row, parts, count, view != NULL))
+    if (!is_for_target(conversion, row, parts, count, view != NULL))
         return WB_OK;
     if (view != NULL) {
         row->pieces = view->parts;
@@ -331,26 +338,26 @@ wb_status wb__globals_keep(wb_conversion *plan, wb__context *context, wb__planne
         row->piece_rows = row->rows / count;
     }
     row->keeps_global = true;
-    if (into && plan->insight->is_family)
-        status = add_inputs(plan, context, row, parts, count);
+    if (into && conversion->semantics->is_family)
+        status = add_inputs(conversion, context, row, parts, count);
     if (into && status == WB_OK)
-        status = are_ones(plan, context, parts, count, companion_of, &ones);
-    return status != WB_OK || ones ? status : wb__globals_add(plan, context, row);
+        status = are_ones(conversion, context, parts, count, companion_of, &ones);
+    return status != WB_OK || ones ? status : wb__global_scales_add(conversion, context, row);
 }
 
-void wb__globals_turn(wb__chunk *chunk)
+void wb__global_scales_convert(wb__tile *tile)
 {
-    const wb__planned *planned = chunk->planned;
-    wb__fidelity *told = &chunk->fidelity;
-    for (uint64_t i = 0; i < chunk->rows; i++) {
+    const wb__planned_tensor *planned = tile->planned;
+    wb__error_stats *derived = &tile->error_stats;
+    for (uint64_t i = 0; i < tile->rows; i++) {
         float result;
         double exact;
-        turn(planned->global, planned->global_to, chunk->values[i], &result, &exact);
-        memcpy(chunk->parts[WB__PART_VALUES] + i * sizeof result, &result, sizeof result);
+        turn(planned->global, planned->global_to, tile->values[i], &result, &exact);
+        memcpy(tile->parts[WB__PART_VALUES] + i * sizeof result, &result, sizeof result);
         if (!isfinite(result)) {
-            told->overflowed += isfinite(chunk->values[i]) ? 1 : 0;
+            derived->overflowed += isfinite(tile->values[i]) ? 1 : 0;
             continue;
         }
-        wb__fidelity_add_one(told, exact, (double)result);
+        wb__error_stats_add_one(derived, exact, (double)result);
     }
 }

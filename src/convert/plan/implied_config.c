@@ -26,9 +26,9 @@ static const granted list[] = {
      "file, since it wants them in every layer"},
 };
 
-static bool is_of(const wb_conversion *plan, const granted *row)
+static bool is_of(const wb_conversion *conversion, const granted *row)
 {
-    return strcmp(plan->insight->family->name, row->family) == 0;
+    return strcmp(conversion->semantics->family->name, row->family) == 0;
 }
 
 static uint64_t said(const wb_model *model, const granted *row)
@@ -50,27 +50,27 @@ static uint64_t said(const wb_model *model, const granted *row)
     return row->silent;
 }
 
-wb_status wb__granted_note(wb_conversion *plan, wb__context *context)
+wb_status wb__implied_config_note(wb_conversion *conversion, wb__context *context)
 {
     wb_status status = WB_OK;
-    if (plan->target != WB_TARGET_GGUF || plan->insight->by_key || !plan->insight->is_family ||
-        plan->insight->facts.config == NULL)
+    if (conversion->target != WB_TARGET_GGUF || conversion->semantics->by_key ||
+        !conversion->semantics->is_family || conversion->semantics->facts.config == NULL)
         return WB_OK;
     for (size_t i = 0; i < sizeof list / sizeof list[0] && status == WB_OK; i++)
-        if (is_of(plan, &list[i]) && said(plan->model, &list[i]) != list[i].value)
-            status = wb__plan_note(plan, context, WB_WARNING, WB__FINDING_CONVERT_GRANTED,
+        if (is_of(conversion, &list[i]) && said(conversion->model, &list[i]) != list[i].value)
+            status = wb__plan_note(conversion, context, WB_WARNING, WB__FINDING_CONVERT_GRANTED,
                                    wb__str_from(list[i].key, SIZE_MAX), list[i].message);
     return status;
 }
 
-void wb__granted_add(const wb_conversion *plan, wb__buffer *to)
+void wb__implied_config_add(const wb_conversion *conversion, wb__buffer *to)
 {
     for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
         uint64_t index;
-        if (!is_of(plan, &list[i]) ||
-            wb_meta_find(plan->model, list[i].key, SIZE_MAX, &index) == WB_OK)
+        if (!is_of(conversion, &list[i]) ||
+            wb_meta_find(conversion->model, list[i].key, SIZE_MAX, &index) == WB_OK)
             continue;
-        wb__deliver_member(to, wb__str_from(list[i].key, SIZE_MAX));
+        wb__emit_member(to, wb__str_from(list[i].key, SIZE_MAX));
         wb__buffer_text(to, list[i].json);
     }
 }

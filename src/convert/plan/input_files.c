@@ -6,10 +6,10 @@
 #include "io/io.h"
 #include "io/sink.h"
 
-wb_status wb__inputs_add(wb_conversion *plan, wb__context *context, const char *path)
+wb_status wb__inputs_add(wb_conversion *conversion, wb__context *context, const char *path)
 {
-    const char *kept = wb__arena_copy(&plan->arena, path, strlen(path));
-    const char **slot = kept == NULL ? NULL : wb__list_append(&plan->inputs);
+    const char *kept = wb__arena_copy(&conversion->arena, path, strlen(path));
+    const char **slot = kept == NULL ? NULL : wb__list_append(&conversion->inputs);
     if (slot == NULL)
         return wb__fail_memory(context);
     *slot = kept;
@@ -17,7 +17,7 @@ wb_status wb__inputs_add(wb_conversion *plan, wb__context *context, const char *
 }
 
 /* What lies beside a file under another name. */
-static wb_status add_beside(wb_conversion *plan, wb__context *context, const char *file,
+static wb_status add_beside(wb_conversion *conversion, wb__context *context, const char *file,
                             const char *name)
 {
     wb__str folder = wb__path_folder(file);
@@ -25,7 +25,7 @@ static wb_status add_beside(wb_conversion *plan, wb__context *context, const cha
     char *path =
         at == NULL ? NULL : wb__path_join(&context->allocator, at, wb__str_from(name, SIZE_MAX));
     wb_status status =
-        path == NULL ? wb__fail_memory(context) : wb__inputs_add(plan, context, path);
+        path == NULL ? wb__fail_memory(context) : wb__inputs_add(conversion, context, path);
     if (path != NULL)
         wb__free(&context->allocator, path, strlen(path) + 1);
     if (at != NULL)
@@ -33,23 +33,24 @@ static wb_status add_beside(wb_conversion *plan, wb__context *context, const cha
     return status;
 }
 
-wb_status wb__inputs_add_adapter(wb_conversion *plan, wb__context *context, const wb_model *model)
+wb_status wb__inputs_add_adapter(wb_conversion *conversion, wb__context *context,
+                                 const wb_model *model)
 {
     wb_status status = WB_OK;
     for (uint64_t i = 0; i < wb_file_count(model) && status == WB_OK; i++) {
         wb_file file = {.size = sizeof file};
         status = wb_file_at(model, i, &file, context->error);
         if (status == WB_OK)
-            status = wb__inputs_add(plan, context, file.path);
+            status = wb__inputs_add(conversion, context, file.path);
         if (status == WB_OK)
-            status = add_beside(plan, context, file.path, "adapter_config.json");
+            status = add_beside(conversion, context, file.path, "adapter_config.json");
     }
     return status;
 }
 
 /* A path where a result is going to be, maybe a folder that it takes the place of. */
 typedef struct target {
-    const wb_conversion *plan;
+    const wb_conversion *conversion;
     wb__context *context;
     const char *path;
     bool is_input;
@@ -57,8 +58,8 @@ typedef struct target {
 
 static void look_at(target *t, const char *path)
 {
-    for (size_t i = 0; i < t->plan->inputs.count; i++)
-        t->is_input |= wb__path_same(*(const char **)wb__list_at(&t->plan->inputs, i), path);
+    for (size_t i = 0; i < t->conversion->inputs.count; i++)
+        t->is_input |= wb__path_same(*(const char **)wb__list_at(&t->conversion->inputs, i), path);
 }
 
 static wb_status look_into(void *ctx, const char *name)
@@ -73,15 +74,15 @@ static wb_status look_into(void *ctx, const char *name)
     return WB_OK;
 }
 
-wb_status wb__inputs_spare(const wb_conversion *plan, wb__context *context, const char *path)
+wb_status wb__inputs_spare(const wb_conversion *conversion, wb__context *context, const char *path)
 {
     struct stat st;
     wb_status status = WB_OK;
-    target t = {.plan = plan, .context = context, .path = path};
+    target t = {.conversion = conversion, .context = context, .path = path};
     context->file = path;
     look_at(&t, path);
-    if (plan->inputs.count > 0 && stat(path, &st) == 0 && S_ISDIR(st.st_mode))
-        status = wb__folder_list(context, path, look_into, &t);
+    if (conversion->inputs.count > 0 && stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+        status = wb__directory_list(context, path, look_into, &t);
     if (status == WB_OK && t.is_input)
         status = wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_WRITE_SOURCE, WB_NO_OFFSET,
                           WB__STR(""), "the output would take the place of a file that is read");

@@ -8,10 +8,11 @@
 #include "convert/convert.h"
 
 /* Takes note of a file; of all files of an adapter, be they there or not. */
-wb_status wb__inputs_add(wb_conversion *plan, wb__context *context, const char *path);
-wb_status wb__inputs_add_adapter(wb_conversion *plan, wb__context *context, const wb_model *model);
+wb_status wb__inputs_add(wb_conversion *conversion, wb__context *context, const char *path);
+wb_status wb__inputs_add_adapter(wb_conversion *conversion, wb__context *context,
+                                 const wb_model *model);
 
 /* ARGUMENT where a result at `path` would be instead of one of them. */
-wb_status wb__inputs_spare(const wb_conversion *plan, wb__context *context, const char *path);
+wb_status wb__inputs_spare(const wb_conversion *conversion, wb__context *context, const char *path);
 
 #endif

@@ -9,7 +9,8 @@
 
 static bool number_of(const wb__ollama_ask *ask, const char *key, int64_t *number)
 {
-    return wb_meta_get_int(ask->plan->model, key, SIZE_MAX, number, NULL) == WB_OK && *number > 0;
+    return wb_meta_get_int(ask->conversion->model, key, SIZE_MAX, number, NULL) == WB_OK &&
+           *number > 0;
 }
 
 /* The first of several keys that has a number, 0 if none has. */
@@ -225,7 +226,7 @@ static wb__ollama_type laguna(const wb__ollama_ask *ask)
     if (wb__ollama_has_any(ask, attention))
         return ask->type == WB__OLLAMA_MXFP8 ? WB__OLLAMA_KEEP : not_promoted(ask);
     int64_t layer = layer_of(ask), layers = first_number(ask, keys);
-    dense_layers dense_ones = dense_layers_of(ask->plan->model, layer);
+    dense_layers dense_ones = dense_layers_of(ask->conversion->model, layer);
     if (layers <= 0)
         layers = dense_ones.listed > 0 ? (int64_t)dense_ones.listed : 40;
     if (wb__ollama_has_any(ask, dense) && (dense_ones.has || (layer == 0 && !dense_ones.has_any)))
@@ -320,9 +321,9 @@ static wb__str architecture_of(const wb_model *model)
     return WB__STR("");
 }
 
-wb__ollama_rule *wb__ollama_rule_of(const wb_conversion *plan)
+wb__ollama_rule *wb__ollama_rule_of(const wb_conversion *conversion)
 {
-    wb__str architecture = architecture_of(plan->model);
+    wb__str architecture = architecture_of(conversion->model);
     for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
         if (wb__str_equal(architecture, wb__str_from(list[i].architecture, SIZE_MAX)))
             return list[i].rule;

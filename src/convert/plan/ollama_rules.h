@@ -21,8 +21,8 @@ typedef enum wb__ollama_type {
 } wb__ollama_type;
 
 typedef struct wb__ollama_ask {
-    const wb_conversion *plan;
-    const wb__planned *row;
+    const wb_conversion *conversion;
+    const wb__planned_tensor *row;
     wb__str name;
     wb__ollama_type type; /* asked for */
 } wb__ollama_ask;
@@ -30,7 +30,7 @@ typedef struct wb__ollama_ask {
 typedef wb__ollama_type wb__ollama_rule(const wb__ollama_ask *ask);
 
 /* The rule for the model's architecture. */
-wb__ollama_rule *wb__ollama_rule_of(const wb_conversion *plan);
+wb__ollama_rule *wb__ollama_rule_of(const wb_conversion *conversion);
 
 wb__ollama_rule wb__ollama_default;
 

@@ -16,7 +16,7 @@ typedef struct expert {
 } expert;
 
 typedef struct store_plan {
-    wb_conversion *plan;
+    wb_conversion *conversion;
     wb__context *context;
     wb__list experts;
     const expert **sorted;
@@ -80,10 +80,10 @@ static bool take_apart(wb__str name, expert *to)
 }
 
 /* "model.layers.3.mlp.experts.up_proj.weight" */
-static wb__str stack_name(wb_conversion *plan, const expert *of)
+static wb__str stack_name(wb_conversion *conversion, const expert *of)
 {
     size_t rest = of->rest.len - 1, n = of->group.len + rest;
-    char *text = wb__arena_alloc(&plan->arena, n + 1);
+    char *text = wb__arena_alloc(&conversion->arena, n + 1);
     if (text != NULL) {
         memcpy(text, of->group.ptr, of->group.len);
         memcpy(text + of->group.len, of->rest.ptr + 1, rest);
@@ -103,10 +103,10 @@ static int by_stack(const void *left, const void *right)
 
 /* ---- rows ---- */
 
-static void take_rule(const wb_conversion *plan, wb__str name, wb__planned *row)
+static void take_rule(const wb_conversion *conversion, wb__str name, wb__planned_tensor *row)
 {
     wb__matched matched;
-    if (!wb__rule_match(&plan->insight->names.rules, name, &matched) ||
+    if (!wb__rule_match(&conversion->semantics->names.rules, name, &matched) ||
         matched.rule->canonical == NULL)
         return;
     row->rule = matched.rule;
@@ -115,33 +115,34 @@ static void take_rule(const wb_conversion *plan, wb__str name, wb__planned *row)
 }
 
 /* Whether plain values were asked for. */
-static bool is_decoded(const wb_conversion *plan)
+static bool is_decoded(const wb_conversion *conversion)
 {
-    return plan->quant.kind != WB__QUANT_NONE && plan->quant.form.scheme == WB__SCHEME_PLAIN;
+    return conversion->quant.kind != WB__QUANT_NONE &&
+           conversion->quant.spec.scheme == WB__SCHEME_PLAIN;
 }
 
 /* A packing that Ollama has words for stays what it is, its global scale beside it. */
-static wb_status add(const store_plan *store, wb__planned *row)
+static wb_status add(const store_plan *store, wb__planned_tensor *row)
 {
-    wb_conversion *plan = store->plan;
+    wb_conversion *conversion = store->conversion;
     wb__global global;
-    bool by_view,
-        stays = plan->lora_count == 0 && wb__plan_ruled(plan, row) == NULL && !is_decoded(plan);
-    wb__form form = wb__plan_form_of(plan, row->source, &by_view, &global);
+    bool by_view, stays = conversion->lora_count == 0 && wb__plan_ruled(conversion, row) == NULL &&
+                          !is_decoded(conversion);
+    wb__encoding_spec spec = wb__plan_form_of(conversion, row->source, &by_view, &global);
     wb_status status = WB_OK;
-    if (stays && !by_view && wb__plan_ollama_has(&form))
-        status = wb__globals_add(plan, store->context, row);
-    return status == WB_OK ? wb__plan_append(plan, store->context, row) : status;
+    if (stays && !by_view && wb__plan_ollama_has(&spec))
+        status = wb__global_scales_add(conversion, store->context, row);
+    return status == WB_OK ? wb__plan_append(conversion, store->context, row) : status;
 }
 
 static wb_status add_tensor(store_plan *store, uint32_t i)
 {
-    wb__planned row;
+    wb__planned_tensor row;
     expert apart;
-    wb_status status = wb__plan_row(store->plan, store->context, i, &row);
+    wb_status status = wb__plan_row(store->conversion, store->context, i, &row);
     if (status != WB_OK)
         return status;
-    row.name = wb__plan_own_name(store->plan, row.source_name);
+    row.name = wb__plan_own_name(store->conversion, row.source_name);
     if (row.name.ptr == NULL)
         return wb__fail_memory(store->context);
     if (store->stacks && take_apart(row.name, &apart)) {
@@ -152,22 +153,22 @@ static wb_status add_tensor(store_plan *store, uint32_t i)
         kept->tensor = i;
         return WB_OK;
     }
-    take_rule(store->plan, row.source_name, &row);
+    take_rule(store->conversion, row.source_name, &row);
     return add(store, &row);
 }
 
 /* ---- stacks ---- */
 
-static bool is_alike(const wb_conversion *plan, uint32_t a, uint32_t b)
+static bool is_alike(const wb_conversion *conversion, uint32_t a, uint32_t b)
 {
-    const wb__kind *x = wb__names_kind(&plan->insight->names, a);
-    const wb__kind *y = wb__names_kind(&plan->insight->names, b);
+    const wb__kind *x = wb__names_kind(&conversion->semantics->names, a);
+    const wb__kind *y = wb__names_kind(&conversion->semantics->names, b);
     bool view_x, view_y;
     wb__global global_x, global_y;
-    wb__form form_x = wb__plan_form_of(plan, a, &view_x, &global_x);
-    wb__form form_y = wb__plan_form_of(plan, b, &view_y, &global_y);
+    wb__encoding_spec form_x = wb__plan_form_of(conversion, a, &view_x, &global_x);
+    wb__encoding_spec form_y = wb__plan_form_of(conversion, b, &view_y, &global_y);
     return x->rank == y->rank && memcmp(x->shape, y->shape, x->rank * sizeof *x->shape) == 0 &&
-           wb__form_equal(&form_x, &form_y) && view_x == view_y && global_x == global_y;
+           wb__encoding_spec_equal(&form_x, &form_y) && view_x == view_y && global_x == global_y;
 }
 
 static wb_status fail_stack(const store_plan *store, wb__str name)
@@ -180,19 +181,19 @@ static wb_status fail_stack(const store_plan *store, wb__str name)
 
 static wb_status stack(const store_plan *store, const expert *const *list, size_t count)
 {
-    wb_conversion *plan = store->plan;
-    wb__planned row;
-    wb_status status = wb__plan_row(plan, store->context, list[0]->tensor, &row);
+    wb_conversion *conversion = store->conversion;
+    wb__planned_tensor row;
+    wb_status status = wb__plan_row(conversion, store->context, list[0]->tensor, &row);
     if (status != WB_OK)
         return status;
-    uint64_t *shape = wb__arena_alloc(&plan->arena, (row.rank + (size_t)1) * sizeof *shape);
-    uint32_t *pieces = wb__arena_alloc(&plan->arena, count * sizeof *pieces);
-    wb__str name = stack_name(plan, list[0]);
+    uint64_t *shape = wb__arena_alloc(&conversion->arena, (row.rank + (size_t)1) * sizeof *shape);
+    uint32_t *pieces = wb__arena_alloc(&conversion->arena, count * sizeof *pieces);
+    wb__str name = stack_name(conversion, list[0]);
     if (shape == NULL || pieces == NULL || name.ptr == NULL)
         return wb__fail_memory(store->context);
     for (size_t i = 0; i < count; i++) {
         pieces[i] = list[i]->tensor;
-        if (list[i]->number != i || !is_alike(plan, list[i]->tensor, pieces[0]))
+        if (list[i]->number != i || !is_alike(conversion, list[i]->tensor, pieces[0]))
             return fail_stack(store, name);
     }
     uint64_t rows = row.rank < 2 ? 1 : row.rows; /* of one */
@@ -200,14 +201,14 @@ static wb_status stack(const store_plan *store, const expert *const *list, size_
         return fail_stack(store, name);
     shape[0] = count;
     memcpy(shape + 1, row.shape, row.rank * sizeof *shape);
-    take_rule(plan, row.source_name, &row);
+    take_rule(conversion, row.source_name, &row);
     row.name = name;
     row.shape = shape;
     row.rank++;
     row.pieces = pieces;
     row.piece_count = count;
     row.piece_rows = rows;
-    return wb__plan_append(plan, store->context, &row);
+    return wb__plan_append(conversion, store->context, &row);
 }
 
 static wb_status stack_all(store_plan *store)
@@ -216,7 +217,7 @@ static wb_status stack_all(store_plan *store)
     wb_status status = WB_OK;
     if (n == 0)
         return WB_OK;
-    store->sorted = wb__arena_alloc(&store->plan->arena, n * sizeof(*store->sorted));
+    store->sorted = wb__arena_alloc(&store->conversion->arena, n * sizeof(*store->sorted));
     if (store->sorted == NULL)
         return wb__fail_memory(store->context);
     for (size_t i = 0; i < n; i++)
@@ -233,28 +234,29 @@ static wb_status stack_all(store_plan *store)
 }
 
 /* Whether the model comes packed in a way that Ollama takes over. */
-static bool is_packed(const wb_conversion *plan)
+static bool is_packed(const wb_conversion *conversion)
 {
-    for (size_t i = 0; i < plan->model->tensors.packed_count; i++) {
-        const wb__packed *packed = &plan->model->tensors.packed[i];
+    for (size_t i = 0; i < conversion->model->tensors.packed_count; i++) {
+        const wb__packed *packed = &conversion->model->tensors.packed[i];
         bool by_view;
         wb__global global;
-        wb__form form = wb__plan_form_of(
-            plan, wb__tensors_number(&plan->model->tensors, packed->parts[WB__PART_VALUES]),
+        wb__encoding_spec spec = wb__plan_form_of(
+            conversion,
+            wb__tensors_number(&conversion->model->tensors, packed->parts[WB__PART_VALUES]),
             &by_view, &global);
-        if (!by_view && wb__plan_ollama_has(&form))
+        if (!by_view && wb__plan_ollama_has(&spec))
             return true;
     }
     return false;
 }
 
-wb_status wb__plan_store(wb_conversion *plan, wb__context *context)
+wb_status wb__plan_store(wb_conversion *conversion, wb__context *context)
 {
-    store_plan store = {.plan = plan, .context = context};
+    store_plan store = {.conversion = conversion, .context = context};
     wb_status status = WB_OK;
-    store.experts = (wb__list){.arena = &plan->arena, .item_size = sizeof(expert)};
-    store.stacks = !plan->feb2026 && (is_decoded(plan) || !is_packed(plan));
-    for (size_t i = 0; i < plan->model->tensors.count && status == WB_OK; i++)
+    store.experts = (wb__list){.arena = &conversion->arena, .item_size = sizeof(expert)};
+    store.stacks = !conversion->feb2026 && (is_decoded(conversion) || !is_packed(conversion));
+    for (size_t i = 0; i < conversion->model->tensors.count && status == WB_OK; i++)
         status = add_tensor(&store, (uint32_t)i);
     if (status == WB_OK)
         status = stack_all(&store);

@@ -47,15 +47,15 @@ static const struct {
     [WB__OLLAMA_MXFP4] = {WB__SCHEME_MXFP4, 4, 32}, [WB__OLLAMA_MXFP8] = {WB__SCHEME_MXFP8, 8, 32},
 };
 
-static uint32_t group_of(const wb_conversion *plan, wb__ollama_type type)
+static uint32_t group_of(const wb_conversion *conversion, wb__ollama_type type)
 {
-    return plan->feb2026 && type == WB__OLLAMA_INT4 ? 32 : types[type].group;
+    return conversion->feb2026 && type == WB__OLLAMA_INT4 ? 32 : types[type].group;
 }
 
-static wb__ollama_type type_of(const wb__form *form)
+static wb__ollama_type type_of(const wb__encoding_spec *spec)
 {
     for (size_t i = 1; i < sizeof types / sizeof types[0]; i++) {
-        if (types[i].scheme == form->scheme)
+        if (types[i].scheme == spec->scheme)
             return (wb__ollama_type)i;
     }
     return WB__OLLAMA_KEEP;
@@ -69,7 +69,7 @@ wb__ollama_type wb__ollama_eight(wb__ollama_type type)
 wb__ollama_type wb__ollama_if_fits(const wb__ollama_ask *ask, wb__ollama_type type,
                                    wb__ollama_type otherwise)
 {
-    return ask->row->columns % group_of(ask->plan, type) == 0 ? type : otherwise;
+    return ask->row->columns % group_of(ask->conversion, type) == 0 ? type : otherwise;
 }
 
 /* ---- what holds for all architectures ---- */
@@ -114,41 +114,43 @@ wb__ollama_type wb__ollama_default(const wb__ollama_ask *ask)
 
 /* ---- the plan ---- */
 
-bool wb__plan_ollama_has(const wb__form *form)
+bool wb__plan_ollama_has(const wb__encoding_spec *spec)
 {
-    return form->scheme == WB__SCHEME_MXFP4 || form->scheme == WB__SCHEME_MXFP8 ||
-           form->scheme == WB__SCHEME_NVFP4 ||
-           (form->scheme == WB__SCHEME_AFFINE && (form->bits == 4 || form->bits == 8));
+    return spec->scheme == WB__SCHEME_MXFP4 || spec->scheme == WB__SCHEME_MXFP8 ||
+           spec->scheme == WB__SCHEME_NVFP4 ||
+           (spec->scheme == WB__SCHEME_AFFINE && (spec->bits == 4 || spec->bits == 8));
 }
 
-void wb__plan_ollama(const wb_conversion *plan, wb__planned *row)
+void wb__plan_ollama(const wb_conversion *conversion, wb__planned_tensor *row)
 {
-    bool plain = plan->quant.kind != WB__QUANT_NONE && plan->quant.form.scheme == WB__SCHEME_PLAIN;
+    bool plain = conversion->quant.kind != WB__QUANT_NONE &&
+                 conversion->quant.spec.scheme == WB__SCHEME_PLAIN;
     bool packed = !row->by_view && wb__plan_ollama_has(&row->from);
     bool fp8 = row->from.scheme == WB__SCHEME_FP8_BLOCK;
-    row->to = wb__plan_is_other(&row->from) ? row->from : wb__plan_plain(plan, &row->from);
-    if (wb__plan_is_widened(plan, row))
-        row->to = (wb__form){.dtype = plan->common};
+    row->to = wb__plan_is_other(&row->from) ? row->from : wb__plan_plain(conversion, &row->from);
+    if (wb__plan_is_widened(conversion, row))
+        row->to = (wb__encoding_spec){.dtype = conversion->common};
     row->nearest = true;
     if (plain) {
         if (!wb__plan_is_other(&row->from))
-            row->to = plan->quant.form;
+            row->to = conversion->quant.spec;
         return;
     }
     if (packed) {
         row->to = row->from;
         return;
     }
-    if ((plan->quant.kind == WB__QUANT_NONE && !fp8) || wb__plan_is_other(&row->from))
+    if ((conversion->quant.kind == WB__QUANT_NONE && !fp8) || wb__plan_is_other(&row->from))
         return;
-    const wb__ollama_ask ask = {plan, row, row->name,
-                                plan->quant.kind == WB__QUANT_NONE ? WB__OLLAMA_MXFP8
-                                                                   : type_of(&plan->quant.form)};
-    wb__ollama_type type = wb__ollama_rule_of(plan)(&ask);
+    const wb__ollama_ask ask = {conversion, row, row->name,
+                                conversion->quant.kind == WB__QUANT_NONE
+                                    ? WB__OLLAMA_MXFP8
+                                    : type_of(&conversion->quant.spec)};
+    wb__ollama_type type = wb__ollama_rule_of(conversion)(&ask);
     if (type == WB__OLLAMA_KEEP)
         return;
     wb__scheme scheme = types[type].scheme;
     bool affine = scheme == WB__SCHEME_INT4 || scheme == WB__SCHEME_INT8;
-    row->to = (wb__form){affine ? WB__SCHEME_AFFINE : scheme, row->to.dtype, types[type].bits,
-                         group_of(plan, type)};
+    row->to = (wb__encoding_spec){affine ? WB__SCHEME_AFFINE : scheme, row->to.dtype,
+                                  types[type].bits, group_of(conversion, type)};
 }

@@ -5,28 +5,30 @@
  */
 #include "arch/row_order.h"
 #include "convert/lora/lora.h"
-#include "model/padding_tensor.h"
 #include "handle/derived_meta.h"
+#include "model/padding_tensor.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-wb_status wb__plan_note(wb_conversion *plan, wb__context *context, wb_severity severity,
+wb_status wb__plan_note(wb_conversion *conversion, wb__context *context, wb_severity severity,
                         wb__finding_id id, wb__str name, const char *message)
 {
     wb__context own = *context;
-    own.findings = &plan->notes;
+    own.findings = &conversion->notes;
     own.file = "";
     return wb__note(&own, severity, id, WB_NO_OFFSET, name, "%s", message);
 }
 
 /* ---- rows ---- */
 
-wb_status wb__plan_append(wb_conversion *plan, wb__context *context, const wb__planned *row)
+wb_status wb__plan_append(wb_conversion *conversion, wb__context *context,
+                          const wb__planned_tensor *row)
 {
-    wb__planned *place = row->name.ptr == NULL ? NULL : wb__list_append(&plan->tensors);
+    wb__planned_tensor *place =
+        row->name.ptr == NULL ? NULL : wb__list_append(&conversion->tensors);
     if (place == NULL)
         return wb__fail_memory(context);
     *place = *row;
@@ -38,7 +40,7 @@ static bool is_rule(const wb__rule *rule, const char *canonical)
     return rule != NULL && rule->canonical != NULL && strcmp(rule->canonical, canonical) == 0;
 }
 
-static wb_status fail_heads(wb__context *context, const wb__planned *row, uint64_t heads)
+static wb_status fail_heads(wb__context *context, const wb__planned_tensor *row, uint64_t heads)
 {
     return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_CONVERT_SHAPE, WB_NO_OFFSET,
                     row->name, "its %llu rows are not %llu heads of an even number of rows",
@@ -46,20 +48,21 @@ static wb_status fail_heads(wb__context *context, const wb__planned *row, uint64
 }
 
 /* RoPE pairs other rows in GGUF's files of Llama than in all others. */
-bool wb__plan_interleaves(const wb_conversion *plan, const wb__rule *rule, uint64_t *heads)
+bool wb__plan_interleaves(const wb_conversion *conversion, const wb__rule *rule, uint64_t *heads)
 {
-    const wb__insight *insight = plan->insight;
+    const wb__semantics *semantics = conversion->semantics;
     uint32_t turned = rule == NULL ? 0 : rule->provides & (WB__RULE_ROPE_Q | WB__RULE_ROPE_K);
-    *heads = wb__row_order_heads(rule, &insight->config);
-    return turned != 0 && (insight->family->flags & WB__FAMILY_INTERLEAVED) != 0;
+    *heads = wb__row_order_heads(rule, &semantics->config);
+    return turned != 0 && (semantics->family->flags & WB__FAMILY_INTERLEAVED) != 0;
 }
 
-static wb_status set_turns(const wb_conversion *plan, wb__context *context, wb__planned *row)
+static wb_status set_turns(const wb_conversion *conversion, wb__context *context,
+                           wb__planned_tensor *row)
 {
     uint64_t heads;
-    bool into = plan->target == WB_TARGET_GGUF;
-    if (!wb__plan_interleaves(plan, row->rule, &heads) ||
-        plan->insight->config.rope_layout == (into ? WB_ROPE_INTERLEAVED : WB_ROPE_HALF))
+    bool into = conversion->target == WB_TARGET_GGUF;
+    if (!wb__plan_interleaves(conversion, row->rule, &heads) ||
+        conversion->semantics->config.rope_layout == (into ? WB_ROPE_INTERLEAVED : WB_ROPE_HALF))
         return WB_OK;
     if (row->rank == 1) { /* a bias: every value is a row */
         row->rows = row->columns;
@@ -68,24 +71,25 @@ static wb_status set_turns(const wb_conversion *plan, wb__context *context, wb__
     row->head_rows = wb__row_order_head(row->rows, heads);
     if (row->head_rows == 0)
         return fail_heads(context, row, heads);
-    row->turns = into ? WB__ROWS_INTERLEAVE : WB__ROWS_SEPARATE;
+    row->row_order = into ? WB__ROWS_INTERLEAVE : WB__ROWS_SEPARATE;
     return WB_OK;
 }
 
 /* Gemma's files have the weights of norms less one, but for GGUF. */
-static void set_offset(const wb_conversion *plan, wb__planned *row)
+static void set_offset(const wb_conversion *conversion, wb__planned_tensor *row)
 {
-    bool into = plan->target == WB_TARGET_GGUF;
-    if (!wb__row_order_moves(row->rule, row->suffix, plan->insight->family) ||
-        (plan->insight->config.norm_offset == 0) == into)
+    bool into = conversion->target == WB_TARGET_GGUF;
+    if (!wb__row_order_moves(row->rule, row->suffix, conversion->semantics->family) ||
+        (conversion->semantics->config.norm_offset == 0) == into)
         return;
     row->offset = into ? 1.0f : -1.0f;
 }
 
-double wb__plan_query_scalar(const wb_conversion *plan)
+double wb__plan_query_scalar(const wb_conversion *conversion)
 {
-    const wb_config *config = &plan->insight->config;
-    const char *family = plan->insight->is_family ? plan->insight->family->name : "";
+    const wb_config *config = &conversion->semantics->config;
+    const char *family =
+        conversion->semantics->is_family ? conversion->semantics->family->name : "";
     bool second = strcmp(family, "gemma2") == 0, third = strcmp(family, "gemma3") == 0;
     if ((!second && !third) || config->n_heads == 0)
         return 0;
@@ -97,14 +101,15 @@ double wb__plan_query_scalar(const wb_conversion *plan)
  * What attention scores are scaled with is no key of GGUF: llama.cpp takes the root of the size of a
  * head, but for the largest models. Where the config says otherwise q makes up for it, or its norm.
  */
-static void set_factor(const wb_conversion *plan, wb__planned *row)
+static void set_factor(const wb_conversion *conversion, wb__planned_tensor *row)
 {
-    double scalar, taken = wb__plan_query_scalar(plan);
-    if (plan->target != WB_TARGET_GGUF || plan->insight->by_key || taken <= 0)
+    double scalar, taken = wb__plan_query_scalar(conversion);
+    if (conversion->target != WB_TARGET_GGUF || conversion->semantics->by_key || taken <= 0)
         return;
-    bool second = strcmp(plan->insight->family->name, "gemma2") == 0;
+    bool second = strcmp(conversion->semantics->family->name, "gemma2") == 0;
     if (!is_rule(row->rule, second ? "layers.{n}.attention.q" : "layers.{n}.attention.q_norm") ||
-        wb_meta_get_float(plan->model, "query_pre_attn_scalar", SIZE_MAX, &scalar, NULL) != WB_OK ||
+        wb_meta_get_float(conversion->model, "query_pre_attn_scalar", SIZE_MAX, &scalar, NULL) !=
+            WB_OK ||
         !(scalar > 0))
         return;
     if (taken != scalar)
@@ -112,19 +117,19 @@ static void set_factor(const wb_conversion *plan, wb__planned *row)
 }
 
 /* `view`: that which the row is the whole of, NULL: none. */
-static wb_status add_row(wb_conversion *plan, wb__context *context, wb__planned *row,
-                         const wb__view *view)
+static wb_status add_row(wb_conversion *conversion, wb__context *context, wb__planned_tensor *row,
+                         const wb__expert_view *view)
 {
-    set_offset(plan, row);
-    set_factor(plan, row);
-    wb_status status = set_turns(plan, context, row);
+    set_offset(conversion, row);
+    set_factor(conversion, row);
+    wb_status status = set_turns(conversion, context, row);
     if (status == WB_OK)
-        status = wb__globals_keep(plan, context, row, view);
-    return status != WB_OK ? status : wb__plan_append(plan, context, row);
+        status = wb__global_scales_keep(conversion, context, row, view);
+    return status != WB_OK ? status : wb__plan_append(conversion, context, row);
 }
 
 /* Shape and rows of the whole of a tensor. */
-void wb__plan_shape(wb__planned *row, const wb__kind *kind)
+void wb__plan_shape(wb__planned_tensor *row, const wb__kind *kind)
 {
     row->rank = kind->rank;
     row->shape = kind->shape;
@@ -135,7 +140,8 @@ void wb__plan_shape(wb__planned *row, const wb__kind *kind)
 /* ---- experts ---- */
 
 /* One tensor for each expert of a stack. */
-static wb_status unstack(wb_conversion *plan, wb__context *context, const wb__planned *whole)
+static wb_status unstack(wb_conversion *conversion, wb__context *context,
+                         const wb__planned_tensor *whole)
 {
     uint64_t experts = whole->shape[0];
     if (experts > WB__NUMBER_MAX)
@@ -143,13 +149,13 @@ static wb_status unstack(wb_conversion *plan, wb__context *context, const wb__pl
                         whole->source_name, "%llu experts are too many",
                         (unsigned long long)experts);
     for (uint64_t i = 0; i < experts; i++) {
-        wb__planned row = *whole;
+        wb__planned_tensor row = *whole;
         row.shape = whole->shape + 1;
         row.rank = whole->rank - 1;
         row.rows = whole->rows / experts;
         row.first_row = i * row.rows;
-        row.name = wb__plan_name(plan, whole->rule, whole->layer, (uint32_t)i, whole->suffix);
-        wb_status status = add_row(plan, context, &row, NULL);
+        row.name = wb__plan_name(conversion, whole->rule, whole->layer, (uint32_t)i, whole->suffix);
+        wb_status status = add_row(conversion, context, &row, NULL);
         if (status != WB_OK)
             return status;
     }
@@ -162,7 +168,7 @@ static bool is_stack_rule(const wb__rule *rule)
 }
 
 /* Experts that are stored one by one and are to be one tensor: the first of them stands for all. */
-static wb_status stack(wb_conversion *plan, wb__context *context, wb__planned *row,
+static wb_status stack(wb_conversion *conversion, wb__context *context, wb__planned_tensor *row,
                        const wb__name_entry *entry, uint64_t i)
 {
     if (entry->view == WB__NO_ENTRY)
@@ -173,33 +179,33 @@ static wb_status stack(wb_conversion *plan, wb__context *context, wb__planned *r
             "not all alike");
     if (i != entry->first)
         return WB_OK;
-    const wb__tensors *tensors = &plan->model->tensors;
-    const wb__view *view = &plan->insight->names.views[entry->view];
+    const wb__tensors *tensors = &conversion->model->tensors;
+    const wb__expert_view *view = &conversion->semantics->names.views[entry->view];
     row->source = (uint64_t)tensors->count + tensors->stored_count + entry->view;
-    row->source_name = wb__plan_text(plan, (wb__str){view->name, view->name_len});
+    row->source_name = wb__plan_text(conversion, (wb__str){view->name, view->name_len});
     wb__plan_shape(row, &view->kind);
-    row->name = wb__plan_name(plan, row->rule, row->layer, 0, row->suffix);
+    row->name = wb__plan_name(conversion, row->rule, row->layer, 0, row->suffix);
     if (row->name.ptr == NULL)
         return wb__fail_memory(context);
-    return add_row(plan, context, row, view);
+    return add_row(conversion, context, row, view);
 }
 
 /* ---- tensors ---- */
 
 /* Whether a rule's tensor is left out of the result, since it can be computed or is there twice. */
-static bool is_left_out(const wb_conversion *plan, const wb__matched *matched)
+static bool is_left_out(const wb_conversion *conversion, const wb__matched *matched)
 {
-    bool from_gguf = plan->insight->by_key;
-    bool to_gguf = plan->target == WB_TARGET_GGUF;
+    bool from_gguf = conversion->semantics->by_key;
+    bool to_gguf = conversion->target == WB_TARGET_GGUF;
     if (matched->rule->canonical == NULL)
-        return from_gguf != to_gguf || plan->target == WB_TARGET_MLX;
-    return is_rule(matched->rule, "output") && plan->insight->config.tie_embeddings != 0 &&
-           (to_gguf || plan->target == WB_TARGET_MLX);
+        return from_gguf != to_gguf || conversion->target == WB_TARGET_MLX;
+    return is_rule(matched->rule, "output") && conversion->semantics->config.tie_embeddings != 0 &&
+           (to_gguf || conversion->target == WB_TARGET_MLX);
 }
 
 /* The name a tensor has already; packed weights of Hugging Face's are called otherwise than plain ones.
  */
-wb__str wb__plan_own_name(wb_conversion *plan, wb__str name)
+wb__str wb__plan_own_name(wb_conversion *conversion, wb__str name)
 {
     static const wb__str packed[] = {{"qweight", 7}, {"weight_packed", 13}};
     char text[512];
@@ -210,165 +216,173 @@ wb__str wb__plan_own_name(wb_conversion *plan, wb__str name)
             continue;
         memcpy(text, name.ptr, stem);
         memcpy(text + stem, "weight", 6);
-        return wb__plan_text(plan, (wb__str){text, stem + 6});
+        return wb__plan_text(conversion, (wb__str){text, stem + 6});
     }
     return name;
 }
 
-static wb_status add_unknown(wb_conversion *plan, wb__context *context, wb__planned *row)
+static wb_status add_unknown(wb_conversion *conversion, wb__context *context,
+                             wb__planned_tensor *row)
 {
-    bool crosses = plan->insight->by_key != (plan->target == WB_TARGET_GGUF);
-    if (crosses && plan->insight->is_family)
+    bool crosses = conversion->semantics->by_key != (conversion->target == WB_TARGET_GGUF);
+    if (crosses && conversion->semantics->is_family)
         return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_CONVERT_UNMAPPED, WB_NO_OFFSET,
                         row->source_name,
                         "%s has no name for this tensor, and would not load a file that has it",
-                        plan->insight->config.architecture);
-    row->name = wb__plan_own_name(plan, row->source_name);
+                        conversion->semantics->config.architecture);
+    row->name = wb__plan_own_name(conversion, row->source_name);
     if (row->name.ptr == NULL)
         return wb__fail_memory(context);
-    wb_status status = wb__globals_keep(plan, context, row, NULL);
-    return status == WB_OK ? wb__plan_append(plan, context, row) : status;
+    wb_status status = wb__global_scales_keep(conversion, context, row, NULL);
+    return status == WB_OK ? wb__plan_append(conversion, context, row) : status;
 }
 
-static wb_status add_known(wb_conversion *plan, wb__context *context, wb__planned *row,
+static wb_status add_known(wb_conversion *conversion, wb__context *context, wb__planned_tensor *row,
                            const wb__matched *matched, uint64_t i)
 {
-    const wb__name_entry *entry = wb__names_of(&plan->insight->names, i);
-    bool stacks = wb__plan_stacks(plan);
-    bool renames = plan->insight->by_key != (plan->target == WB_TARGET_GGUF);
+    const wb__name_entry *entry = wb__names_of(&conversion->semantics->names, i);
+    bool stacks = wb__plan_stacks(conversion);
+    bool renames = conversion->semantics->by_key != (conversion->target == WB_TARGET_GGUF);
     row->rule = matched->rule;
     row->layer = matched->layer;
     row->suffix = matched->suffix;
     if (entry != NULL && matched->has_expert && stacks)
-        return stack(plan, context, row, entry, i);
+        return stack(conversion, context, row, entry, i);
     if (is_stack_rule(row->rule) && !matched->has_expert && !stacks && row->rank == 3)
-        return unstack(plan, context, row);
+        return unstack(conversion, context, row);
     row->name = renames && !matched->has_expert
-                    ? wb__plan_name(plan, row->rule, row->layer, 0, row->suffix)
-                : renames ? wb__plan_name(plan, row->rule, row->layer, matched->expert, row->suffix)
-                          : wb__plan_own_name(plan, row->source_name);
+                    ? wb__plan_name(conversion, row->rule, row->layer, 0, row->suffix)
+                : renames
+                    ? wb__plan_name(conversion, row->rule, row->layer, matched->expert, row->suffix)
+                    : wb__plan_own_name(conversion, row->source_name);
     if (row->name.ptr == NULL)
         return wb__fail_memory(context);
-    return add_row(plan, context, row, NULL);
+    return add_row(conversion, context, row, NULL);
 }
 
-wb_status wb__plan_row(wb_conversion *plan, wb__context *context, uint64_t i, wb__planned *row)
+wb_status wb__plan_row(wb_conversion *conversion, wb__context *context, uint64_t i,
+                       wb__planned_tensor *row)
 {
     const wb__packed *packed;
-    size_t stored = wb__tensors_stored(&plan->model->tensors, i, &packed);
-    wb__str name = wb__table_name(&plan->model->logical.table, stored);
-    *row = (wb__planned){
-        .source = i, .source_name = wb__plan_text(plan, name), .factor = 1, .wanted = -1};
+    size_t stored = wb__tensors_stored(&conversion->model->tensors, i, &packed);
+    wb__str name = wb__table_name(&conversion->model->catalog.table, stored);
+    *row = (wb__planned_tensor){
+        .source = i, .source_name = wb__plan_text(conversion, name), .factor = 1, .wanted = -1};
     if (row->source_name.ptr == NULL)
         return wb__fail_memory(context);
-    wb__plan_shape(row, wb__names_kind(&plan->insight->names, i));
+    wb__plan_shape(row, wb__names_kind(&conversion->semantics->names, i));
     return WB_OK;
 }
 
 /* llama.cpp loads none beside an output of another type than NVFP4, and refuses files that have one. */
-static bool is_of_another_output(const wb_conversion *plan, wb__str name)
+static bool is_of_another_output(const wb_conversion *conversion, wb__str name)
 {
-    return plan->insight->by_key && wb__str_equal(name, WB__STR("output.input_scale")) &&
-           (plan->quant.kind != WB__QUANT_NONE || plan->rules != NULL || plan->lora_count > 0);
+    return conversion->semantics->by_key && wb__str_equal(name, WB__STR("output.input_scale")) &&
+           (conversion->quant.kind != WB__QUANT_NONE || conversion->rules != NULL ||
+            conversion->lora_count > 0);
 }
 
 /*
  * Whether a tensor says something of activations, which programs that know the family do not load from the target: those
  * that llama.cpp loads are made anew with the weights that they stand beside (globals.c).
  */
-static bool is_of_activations(const wb_conversion *plan, uint64_t i)
+static bool is_of_activations(const wb_conversion *conversion, uint64_t i)
 {
     const wb__packed *packed;
-    size_t stored = wb__tensors_stored(&plan->model->tensors, i, &packed);
-    wb__str name = wb__table_name(&plan->model->logical.table, stored);
-    bool crosses = plan->insight->by_key != (plan->target == WB_TARGET_GGUF);
-    return plan->insight->is_family && wb__name_of_activations(name) &&
-           (crosses || plan->target == WB_TARGET_MLX || is_of_another_output(plan, name));
+    size_t stored = wb__tensors_stored(&conversion->model->tensors, i, &packed);
+    wb__str name = wb__table_name(&conversion->model->catalog.table, stored);
+    bool crosses = conversion->semantics->by_key != (conversion->target == WB_TARGET_GGUF);
+    return conversion->semantics->is_family && wb__name_of_activations(name) &&
+           (crosses || conversion->target == WB_TARGET_MLX ||
+            is_of_another_output(conversion, name));
 }
 
-static wb_status add_tensor(wb_conversion *plan, wb__context *context, uint64_t i)
+static wb_status add_tensor(wb_conversion *conversion, wb__context *context, uint64_t i)
 {
     wb__matched matched;
-    wb__planned row;
-    wb_status status = wb__plan_row(plan, context, i, &row);
+    wb__planned_tensor row;
+    wb_status status = wb__plan_row(conversion, context, i, &row);
     if (status != WB_OK)
         return status;
     wb__str name = row.source_name;
-    if (wb__is_filler(name) && wb__names_kind(&plan->insight->names, i)->dtype->id == WB_DTYPE_U8)
+    if (wb__is_padding_tensor(name) &&
+        wb__names_kind(&conversion->semantics->names, i)->dtype->id == WB_DTYPE_U8)
         return WB_OK; /* the writer makes its own */
-    if (wb__factors_has(plan, i))
+    if (wb__scale_tensors_has(conversion, i))
         return WB_OK;
-    bool known = wb__rule_match(&plan->insight->names.rules, name, &matched);
-    if (known && is_left_out(plan, &matched))
-        return wb__plan_note(plan, context, WB_INFO, WB__FINDING_CONVERT_LEFT_OUT, name,
+    bool known = wb__rule_match(&conversion->semantics->names.rules, name, &matched);
+    if (known && is_left_out(conversion, &matched))
+        return wb__plan_note(conversion, context, WB_INFO, WB__FINDING_CONVERT_LEFT_OUT, name,
                              "this tensor has no place in the result, which does without");
-    status = wb__factors_take(plan, context, &row);
+    status = wb__scale_tensors_take(conversion, context, &row);
     if (status != WB_OK)
         return status;
-    return known && matched.rule->canonical != NULL ? add_known(plan, context, &row, &matched, i)
-                                                    : add_unknown(plan, context, &row);
+    return known && matched.rule->canonical != NULL
+               ? add_known(conversion, context, &row, &matched, i)
+               : add_unknown(conversion, context, &row);
 }
 
-static wb_status note_activations(wb_conversion *plan, wb__context *context, uint64_t count)
+static wb_status note_activations(wb_conversion *conversion, wb__context *context, uint64_t count)
 {
     char text[128];
     (void)snprintf(
         text, sizeof text,
         "%llu scales of activations have no place in the result, beside weights of this kind",
         (unsigned long long)count);
-    return wb__plan_note(plan, context, WB_INFO, WB__FINDING_CONVERT_LEFT_OUT, WB__STR(""), text);
+    return wb__plan_note(conversion, context, WB_INFO, WB__FINDING_CONVERT_LEFT_OUT, WB__STR(""),
+                         text);
 }
 
 /* ---- tensors that are made ---- */
 
-wb_status wb__plan_add_made(wb_conversion *plan, wb__context *context, const char *name,
+wb_status wb__plan_add_made(wb_conversion *conversion, wb__context *context, const char *name,
                             const float *values, uint64_t n)
 {
-    uint64_t *shape = wb__arena_alloc(&plan->arena, sizeof *shape);
+    uint64_t *shape = wb__arena_alloc(&conversion->arena, sizeof *shape);
     if (shape == NULL)
         return wb__fail_memory(context);
     *shape = n;
-    const wb__planned row = {.name = wb__plan_text(plan, wb__str_from(name, SIZE_MAX)),
-                             .source_name = WB__STR(""),
-                             .source = WB__NO_SOURCE,
-                             .made = values,
-                             .shape = shape,
-                             .rank = 1,
-                             .rows = 1,
-                             .columns = n,
-                             .factor = 1,
-                             .wanted = -1};
-    return wb__plan_append(plan, context, &row);
+    const wb__planned_tensor row = {.name = wb__plan_text(conversion, wb__str_from(name, SIZE_MAX)),
+                                    .source_name = WB__STR(""),
+                                    .source = WB__NO_SOURCE,
+                                    .made = values,
+                                    .shape = shape,
+                                    .rank = 1,
+                                    .rows = 1,
+                                    .columns = n,
+                                    .factor = 1,
+                                    .wanted = -1};
+    return wb__plan_append(conversion, context, &row);
 }
 
 /* ---- all of them ---- */
 
 static int by_ggml(const void *a, const void *b)
 {
-    const wb__planned *const *x = a, *const *y = b;
-    return wb__mix_before((*x)->name, (*y)->name);
+    const wb__planned_tensor *const *x = a, *const *y = b;
+    return wb__recipe_before((*x)->name, (*y)->name);
 }
 
 static int by_name(const void *a, const void *b)
 {
-    const wb__planned *const *x = a, *const *y = b;
+    const wb__planned_tensor *const *x = a, *const *y = b;
     return wb__str_compare((*x)->name, (*y)->name);
 }
 
-static wb_status sort(wb_conversion *plan, wb__context *context)
+static wb_status sort(wb_conversion *conversion, wb__context *context)
 {
-    size_t n = plan->tensors.count;
-    plan->order = wb__arena_alloc(&plan->arena, (n + 1) * sizeof(wb__planned *));
-    if (plan->order == NULL)
+    size_t n = conversion->tensors.count;
+    conversion->order = wb__arena_alloc(&conversion->arena, (n + 1) * sizeof(wb__planned_tensor *));
+    if (conversion->order == NULL)
         return wb__fail_memory(context);
     for (size_t i = 0; i < n; i++)
-        plan->order[i] = wb__list_at(&plan->tensors, i);
-    qsort(plan->order, n, sizeof(wb__planned *),
-          plan->target == WB_TARGET_GGUF ? by_ggml : by_name);
+        conversion->order[i] = wb__list_at(&conversion->tensors, i);
+    qsort(conversion->order, n, sizeof(wb__planned_tensor *),
+          conversion->target == WB_TARGET_GGUF ? by_ggml : by_name);
     for (size_t i = 1; i < n; i++) {
-        if (wb__str_equal(plan->order[i]->name, plan->order[i - 1]->name))
+        if (wb__str_equal(conversion->order[i]->name, conversion->order[i - 1]->name))
             return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_TENSOR_AGAIN, WB_NO_OFFSET,
-                            plan->order[i]->name,
+                            conversion->order[i]->name,
                             "two tensors of the model would have this name in the result");
     }
     return WB_OK;
@@ -388,28 +402,29 @@ static wb_status check_list(wb__context *context, const wb_findings *findings)
 }
 
 /* What was found in the files beside the weights: GGUF has in it what they say, and no other way to split text. */
-static wb_status tell_findings(wb_conversion *plan, wb__context *context,
+static wb_status tell_findings(wb_conversion *conversion, wb__context *context,
                                const wb_findings *findings)
 {
     for (size_t i = 0; i < findings->count; i++) {
         wb_finding finding = findings->list[i];
         if (strcmp(finding.code, wb__finding_code(WB__FINDING_PRE_TOKENIZER)) == 0)
             finding.severity = WB_WARNING;
-        if (!wb__findings_add(&plan->notes, &finding))
+        if (!wb__findings_add(&conversion->notes, &finding))
             return wb__fail_memory(context);
     }
     return WB_OK;
 }
 
 /* llama.cpp loads no file with more tokens than its embedding has rows, or fewer, and none without any. */
-static wb_status check_tokens(wb_conversion *plan, wb__context *context, const wb__told *told)
+static wb_status check_tokens(wb_conversion *conversion, wb__context *context,
+                              const wb__derived_meta *derived)
 {
     char text[200];
-    const wb__kind *kind = wb__names_embedding(&plan->insight->names);
-    uint64_t count = told->tokenizer.tokens.count;
-    if (kind == NULL || (count == kind->shape[0] && told->tokenizer.model))
+    const wb__kind *kind = wb__names_embedding(&conversion->semantics->names);
+    uint64_t count = derived->tokenizer.tokens.count;
+    if (kind == NULL || (count == kind->shape[0] && derived->tokenizer.model))
         return WB_OK;
-    if (told->tokenizer.model == NULL)
+    if (derived->tokenizer.model == NULL)
         (void)snprintf(text, sizeof text,
                        "there is no tokenizer beside the weights that can be read: programs that "
                        "run the model want one");
@@ -418,71 +433,78 @@ static wb_status check_tokens(wb_conversion *plan, wb__context *context, const w
                        "the tokenizer has %" PRIu64 " tokens and the embedding %" PRIu64
                        " rows: llama.cpp does not load such a file",
                        count, kind->shape[0]);
-    return wb__plan_note(plan, context, WB_WARNING, WB__FINDING_CONVERT_META, WB__STR(""), text);
+    return wb__plan_note(conversion, context, WB_WARNING, WB__FINDING_CONVERT_META, WB__STR(""),
+                         text);
 }
 
 /* What GGUF is told of the files beside the weights. */
-static wb_status check_told(wb_conversion *plan, wb__context *context)
+static wb_status check_told(wb_conversion *conversion, wb__context *context)
 {
-    const wb__told *told;
-    wb_status status = wb__told_of(plan->model, context, &told);
+    const wb__derived_meta *derived;
+    wb_status status = wb__derived_meta_of(conversion->model, context, &derived);
     if (status == WB_OK)
-        status = check_list(context, &told->findings);
+        status = check_list(context, &derived->findings);
     if (status == WB_OK)
-        status = tell_findings(plan, context, &plan->insight->findings);
+        status = tell_findings(conversion, context, &conversion->semantics->findings);
     if (status == WB_OK)
-        status = tell_findings(plan, context, &told->findings);
-    return status == WB_OK && plan->insight->is_family ? check_tokens(plan, context, told) : status;
+        status = tell_findings(conversion, context, &derived->findings);
+    return status == WB_OK && conversion->semantics->is_family
+               ? check_tokens(conversion, context, derived)
+               : status;
 }
 
 /* Opening does without files beside the weights that cannot be read; a copy without them would be one
  * of another model. */
-static wb_status check_reads(wb_conversion *plan, wb__context *context)
+static wb_status check_reads(wb_conversion *conversion, wb__context *context)
 {
-    wb_status status = check_list(context, &plan->model->findings);
+    wb_status status = check_list(context, &conversion->model->findings);
     if (status == WB_OK)
-        status = check_list(context, &plan->insight->findings);
-    bool wants_all = plan->target == WB_TARGET_GGUF && status == WB_OK && !plan->insight->by_key;
-    return wants_all ? check_told(plan, context) : status;
+        status = check_list(context, &conversion->semantics->findings);
+    bool wants_all =
+        conversion->target == WB_TARGET_GGUF && status == WB_OK && !conversion->semantics->by_key;
+    return wants_all ? check_told(conversion, context) : status;
 }
 
-wb_status wb__plan_make(wb_conversion *plan, wb__context *context)
+wb_status wb__plan_make(wb_conversion *conversion, wb__context *context)
 {
-    if (wb__whole_is(plan))
-        return wb__whole_plan(plan, context);
-    wb_status status = wb__insight_of(plan->model, context, &plan->insight);
+    if (wb__passthrough_applies(conversion))
+        return wb__passthrough_plan(conversion, context);
+    wb_status status = wb__semantics_of(conversion->model, context, &conversion->semantics);
     if (status == WB_OK)
-        status = check_reads(plan, context);
-    if (status == WB_OK && !plan->insight->is_family &&
-        (plan->target == WB_TARGET_GGUF || plan->target == WB_TARGET_MLX))
+        status = check_reads(conversion, context);
+    if (status == WB_OK && !conversion->semantics->is_family &&
+        (conversion->target == WB_TARGET_GGUF || conversion->target == WB_TARGET_MLX))
+        status = wb__plan_note(
+            conversion, context, WB_WARNING, WB__FINDING_ARCHITECTURE_UNKNOWN, WB__STR(""),
+            "the architecture is not known: tensors and values go over as they are, "
+            "and programs that "
+            "run models of the target format will not know what to do with them");
+    if (status == WB_OK && conversion->target == WB_TARGET_NPZ &&
+        wb_meta_count(conversion->model) > 0)
         status =
-            wb__plan_note(plan, context, WB_WARNING, WB__FINDING_ARCHITECTURE_UNKNOWN, WB__STR(""),
-                          "the architecture is not known: tensors and values go over as they are, "
-                          "and programs that "
-                          "run models of the target format will not know what to do with them");
-    if (status == WB_OK && plan->target == WB_TARGET_NPZ && wb_meta_count(plan->model) > 0)
-        status =
-            wb__plan_note(plan, context, WB_INFO, WB__FINDING_CONVERT_META, WB__STR(""),
+            wb__plan_note(conversion, context, WB_INFO, WB__FINDING_CONVERT_META, WB__STR(""),
                           "an archive of arrays holds no metadata, config or tokenizer: they stay "
                           "behind");
     if (status == WB_OK)
-        status = wb__granted_note(plan, context);
-    bool by_name = plan->target == WB_TARGET_OLLAMA && status == WB_OK && !plan->insight->by_key;
+        status = wb__implied_config_note(conversion, context);
+    bool by_name =
+        conversion->target == WB_TARGET_OLLAMA && status == WB_OK && !conversion->semantics->by_key;
     if (by_name)
-        status = wb__plan_store(plan, context);
+        status = wb__plan_store(conversion, context);
     uint64_t left_out = 0;
-    for (uint64_t i = 0; i < plan->model->tensors.count && !by_name && status == WB_OK; i++) {
-        bool leaves = is_of_activations(plan, i);
+    for (uint64_t i = 0; i < conversion->model->tensors.count && !by_name && status == WB_OK; i++) {
+        bool leaves = is_of_activations(conversion, i);
         left_out += leaves;
-        status = leaves ? WB_OK : add_tensor(plan, context, i);
+        status = leaves ? WB_OK : add_tensor(conversion, context, i);
     }
-    if (status == WB_OK && left_out > plan->input_scales)
-        status = note_activations(plan, context, left_out - plan->input_scales);
+    if (status == WB_OK && left_out > conversion->input_scales)
+        status = note_activations(conversion, context, left_out - conversion->input_scales);
     if (status == WB_OK)
-        status = wb__plan_rope(plan, context);
-    for (uint64_t i = 0; i < plan->lora_count && status == WB_OK; i++)
-        status = wb__lora_read(plan, context, plan->loras[i].path, plan->loras[i].scale);
+        status = wb__plan_rope(conversion, context);
+    for (uint64_t i = 0; i < conversion->lora_count && status == WB_OK; i++)
+        status = wb__lora_read(conversion, context, conversion->loras[i].path,
+                               conversion->loras[i].scale);
     if (status == WB_OK)
-        status = sort(plan, context);
-    return status == WB_OK ? wb__plan_forms(plan, context) : status;
+        status = sort(conversion, context);
+    return status == WB_OK ? wb__plan_forms(conversion, context) : status;
 }

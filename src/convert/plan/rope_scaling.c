@@ -14,20 +14,20 @@
 
 #define WRONG "texts longer than the model was trained on come out wrong"
 
-typedef struct wb__stretch {
+typedef struct wb__rope_scaling {
     const char *said;   /* by config.json */
     const char *word;   /* of llama.cpp; NULL: none is needed */
     const char *family; /* the only one that has tensors for it; NULL: it takes none */
-} stretch;
+} rope_scaling;
 
-static const stretch stretches[] = {
+static const rope_scaling stretches[] = {
     {"default", NULL, NULL},          {"linear", "linear", NULL}, {"yarn", "yarn", NULL},
     {"longrope", "longrope", "phi3"}, {"su", "longrope", "phi3"}, {"llama3", NULL, "llama"},
 };
 
-static bool is_family(const wb_conversion *plan, const char *name)
+static bool is_family(const wb_conversion *conversion, const char *name)
 {
-    return strcmp(plan->insight->family->name, name) == 0;
+    return strcmp(conversion->semantics->family->name, name) == 0;
 }
 
 /* ---- what config.json says ---- */
@@ -38,82 +38,88 @@ static const char *const objects[] = {"rope_scaling", "rope_parameters",
 
 #define OBJECTS (sizeof objects / sizeof objects[0])
 
-static double real_of(const wb_conversion *plan, const char *key, double otherwise)
+static double real_of(const wb_conversion *conversion, const char *key, double otherwise)
 {
     char full[128];
     double value;
     for (size_t i = 0; i < OBJECTS; i++) {
         (void)snprintf(full, sizeof full, "%s.%s", objects[i], key);
-        if (wb_meta_get_float(plan->model, full, SIZE_MAX, &value, NULL) == WB_OK)
+        if (wb_meta_get_float(conversion->model, full, SIZE_MAX, &value, NULL) == WB_OK)
             return value;
     }
     return otherwise;
 }
 
 /* The name of the way; NULL if there is none. */
-static const char *type_of(const wb_conversion *plan)
+static const char *type_of(const wb_conversion *conversion)
 {
     char key[96];
     const char *said;
     size_t n;
-    (void)snprintf(key, sizeof key, "%s.rope.scaling.type", plan->insight->config.architecture);
-    return wb_meta_get_string(plan->model, key, SIZE_MAX, &said, &n, NULL) == WB_OK ? said : NULL;
+    (void)snprintf(key, sizeof key, "%s.rope.scaling.type",
+                   conversion->semantics->config.architecture);
+    return wb_meta_get_string(conversion->model, key, SIZE_MAX, &said, &n, NULL) == WB_OK ? said
+                                                                                          : NULL;
 }
 
 /* What GGUF has for it; NULL: nothing. */
-static const stretch *find_stretch(const wb_conversion *plan, const char *said)
+static const rope_scaling *find_stretch(const wb_conversion *conversion, const char *said)
 {
     for (size_t i = 0; i < sizeof stretches / sizeof stretches[0]; i++) {
-        const stretch *way = &stretches[i];
-        if (strcmp(said, way->said) == 0 && (way->family == NULL || is_family(plan, way->family)))
+        const rope_scaling *way = &stretches[i];
+        if (strcmp(said, way->said) == 0 &&
+            (way->family == NULL || is_family(conversion, way->family)))
             return way;
     }
     return NULL;
 }
 
-static wb_status warn(wb_conversion *plan, wb__context *context, const char *name,
+static wb_status warn(wb_conversion *conversion, wb__context *context, const char *name,
                       const char *message)
 {
-    return wb__plan_note(plan, context, WB_WARNING, WB__FINDING_CONVERT_META,
-                         wb__plan_text(plan, wb__str_from(name, SIZE_MAX)), message);
+    return wb__plan_note(conversion, context, WB_WARNING, WB__FINDING_CONVERT_META,
+                         wb__plan_text(conversion, wb__str_from(name, SIZE_MAX)), message);
 }
 
 /* ---- Llama 3 ---- */
 
-static wb_status add_llama3(wb_conversion *plan, wb__context *context)
+static wb_status add_llama3(wb_conversion *conversion, wb__context *context)
 {
-    const wb_config *config = &plan->insight->config;
-    const wb__llama3 numbers = {real_of(plan, "factor", 8), real_of(plan, "low_freq_factor", 1),
-                                real_of(plan, "high_freq_factor", 4),
-                                real_of(plan, "original_max_position_embeddings", 8192)};
+    const wb_config *config = &conversion->semantics->config;
+    const wb__llama3 numbers = {real_of(conversion, "factor", 8),
+                                real_of(conversion, "low_freq_factor", 1),
+                                real_of(conversion, "high_freq_factor", 4),
+                                real_of(conversion, "original_max_position_embeddings", 8192)};
     uint64_t n = config->head_dim / 2;
     if (n == 0 || n > FACTORS_MAX)
         return WB_OK;
-    float *values = wb__arena_alloc(&plan->arena, (size_t)n * sizeof *values);
+    float *values = wb__arena_alloc(&conversion->arena, (size_t)n * sizeof *values);
     if (values == NULL)
         return wb__fail_memory(context);
     wb__llama3_divisors(&numbers, config->rope_theta, n, values);
-    return wb__plan_add_made(plan, context, "rope_freqs.weight", values, n);
+    return wb__plan_add_made(conversion, context, "rope_freqs.weight", values, n);
 }
 
 /* ---- Phi 3: a factor for each frequency, for long texts and for short ones ---- */
 
 /* How many frequencies there are; llama.cpp loads no other number of factors. */
-static uint64_t count_frequencies(const wb_conversion *plan)
+static uint64_t count_frequencies(const wb_conversion *conversion)
 {
     char key[96];
     uint64_t rotated;
-    (void)snprintf(key, sizeof key, "%s.rope.dimension_count", plan->insight->config.architecture);
-    return wb_meta_get_uint(plan->model, key, SIZE_MAX, &rotated, NULL) == WB_OK ? rotated / 2 : 0;
+    (void)snprintf(key, sizeof key, "%s.rope.dimension_count",
+                   conversion->semantics->config.architecture);
+    return wb_meta_get_uint(conversion->model, key, SIZE_MAX, &rotated, NULL) == WB_OK ? rotated / 2
+                                                                                       : 0;
 }
 
-static bool find_list(const wb_conversion *plan, const char *key, wb_meta_array *array)
+static bool find_list(const wb_conversion *conversion, const char *key, wb_meta_array *array)
 {
     char full[128];
     for (size_t i = 0; i < OBJECTS; i++) {
         (void)snprintf(full, sizeof full, "%s.%s", objects[i], key);
         *array = (wb_meta_array){.size = sizeof *array};
-        if (wb_meta_get_array(plan->model, full, SIZE_MAX, array, NULL) == WB_OK)
+        if (wb_meta_get_array(conversion->model, full, SIZE_MAX, array, NULL) == WB_OK)
             return true;
     }
     return false;
@@ -135,14 +141,14 @@ static bool read_factor(const wb_meta_array *array, uint64_t i, float *value)
 }
 
 /* *values is NULL where config.json has no such list of n factors. */
-static wb_status read_factors(wb_conversion *plan, wb__context *context, const char *key,
+static wb_status read_factors(wb_conversion *conversion, wb__context *context, const char *key,
                               uint64_t n, float **values)
 {
     wb_meta_array array;
     *values = NULL;
-    if (n == 0 || n > FACTORS_MAX || !find_list(plan, key, &array) || array.count != n)
+    if (n == 0 || n > FACTORS_MAX || !find_list(conversion, key, &array) || array.count != n)
         return WB_OK;
-    float *read = wb__arena_alloc(&plan->arena, (size_t)n * sizeof *read);
+    float *read = wb__arena_alloc(&conversion->arena, (size_t)n * sizeof *read);
     if (read == NULL)
         return wb__fail_memory(context);
     for (uint64_t i = 0; i < n; i++) {
@@ -154,7 +160,7 @@ static wb_status read_factors(wb_conversion *plan, wb__context *context, const c
 }
 
 /* Without its factors the way is none: llama.cpp would scale attention for frequencies that stay as they are. */
-static wb_status drop_longrope(wb_conversion *plan, wb__context *context, uint64_t n)
+static wb_status drop_longrope(wb_conversion *conversion, wb__context *context, uint64_t n)
 {
     char text[256];
     (void)snprintf(text, sizeof text,
@@ -162,26 +168,26 @@ static wb_status drop_longrope(wb_conversion *plan, wb__context *context, uint64
                    " positive numbers, one for each frequency, in config.json: GGUF is told of no "
                    "stretching of RoPE, and " WRONG,
                    n);
-    wb_status status = warn(plan, context, plan->stretch->said, text);
-    plan->stretch = NULL;
+    wb_status status = warn(conversion, context, conversion->rope_scaling->said, text);
+    conversion->rope_scaling = NULL;
     return status;
 }
 
-static wb_status add_longrope(wb_conversion *plan, wb__context *context)
+static wb_status add_longrope(wb_conversion *conversion, wb__context *context)
 {
     float *longer, *shorter = NULL;
-    uint64_t n = count_frequencies(plan);
-    wb_status status = read_factors(plan, context, "long_factor", n, &longer);
+    uint64_t n = count_frequencies(conversion);
+    wb_status status = read_factors(conversion, context, "long_factor", n, &longer);
     if (status == WB_OK)
-        status = read_factors(plan, context, "short_factor", n, &shorter);
+        status = read_factors(conversion, context, "short_factor", n, &shorter);
     if (status != WB_OK)
         return status;
     if (longer == NULL || shorter == NULL)
-        return drop_longrope(plan, context, n);
-    status = wb__plan_add_made(plan, context, "rope_factors_long.weight", longer, n);
+        return drop_longrope(conversion, context, n);
+    status = wb__plan_add_made(conversion, context, "rope_factors_long.weight", longer, n);
     return status != WB_OK
                ? status
-               : wb__plan_add_made(plan, context, "rope_factors_short.weight", shorter, n);
+               : wb__plan_add_made(conversion, context, "rope_factors_short.weight", shorter, n);
 }
 
 /* ---- YaRN ---- */
@@ -193,17 +199,18 @@ static double attention_of(double factor, double weight)
 }
 
 /* What attention is multiplied with, as transformers has it: llama.cpp takes what the paper says, and knows no other. */
-static wb_status check_attention(wb_conversion *plan, wb__context *context)
+static wb_status check_attention(wb_conversion *conversion, wb__context *context)
 {
-    double factor = real_of(plan, "factor", 1);
-    double mscale = real_of(plan, "mscale", 0), all = real_of(plan, "mscale_all_dim", 0);
+    double factor = real_of(conversion, "factor", 1);
+    double mscale = real_of(conversion, "mscale", 0),
+           all = real_of(conversion, "mscale_all_dim", 0);
     double usual = attention_of(factor, 1), said = usual;
     if (mscale != 0 && all != 0)
         said = attention_of(factor, mscale) / attention_of(factor, all);
-    said = real_of(plan, "attention_factor", said);
+    said = real_of(conversion, "attention_factor", said);
     if (fabs(said - usual) <= 1e-3 * usual) /* as it was rounded */
         return WB_OK;
-    return warn(plan, context, plan->stretch->said,
+    return warn(conversion, context, conversion->rope_scaling->said,
                 "config.json multiplies attention with another factor than 0.1 ln(factor) + 1 "
                 "(attention_factor, or mscale and mscale_all_dim), which GGUF has no word for: "
                 "llama.cpp takes that one, and its answers differ");
@@ -212,60 +219,62 @@ static wb_status check_attention(wb_conversion *plan, wb__context *context)
 /* ---- all of it ---- */
 
 /* llama.cpp rotates layers that see a window as they were trained, whatever it does to the others. */
-static wb_status check_sliding(wb_conversion *plan, wb__context *context)
+static wb_status check_sliding(wb_conversion *conversion, wb__context *context)
 {
     static const char key[] = "rope_parameters.sliding_attention.rope_type";
     const char *said;
     size_t n;
-    if (wb_meta_get_string(plan->model, key, SIZE_MAX, &said, &n, NULL) != WB_OK ||
+    if (wb_meta_get_string(conversion->model, key, SIZE_MAX, &said, &n, NULL) != WB_OK ||
         strcmp(said, "default") == 0)
         return WB_OK;
-    return warn(plan, context, said,
+    return warn(conversion, context, said,
                 "config.json stretches RoPE in layers with a sliding window (sliding_attention), "
                 "which GGUF has no word for: these layers come out wrong");
 }
 
 /* What the other layers do, or all. */
-static wb_status tell_stretch(wb_conversion *plan, wb__context *context)
+static wb_status tell_stretch(wb_conversion *conversion, wb__context *context)
 {
-    const char *said = type_of(plan);
+    const char *said = type_of(conversion);
     if (said == NULL)
         return WB_OK;
-    plan->stretch = find_stretch(plan, said);
-    if (plan->stretch == NULL)
-        return warn(plan, context, said,
+    conversion->rope_scaling = find_stretch(conversion, said);
+    if (conversion->rope_scaling == NULL)
+        return warn(conversion, context, said,
                     "GGUF has no word for this way of stretching RoPE: " WRONG);
     if (strcmp(said, "yarn") == 0)
-        return check_attention(plan, context);
-    if (plan->stretch->family == NULL)
+        return check_attention(conversion, context);
+    if (conversion->rope_scaling->family == NULL)
         return WB_OK;
-    return plan->stretch->word == NULL ? add_llama3(plan, context) : add_longrope(plan, context);
+    return conversion->rope_scaling->word == NULL ? add_llama3(conversion, context)
+                                                  : add_longrope(conversion, context);
 }
 
-wb_status wb__plan_rope(wb_conversion *plan, wb__context *context)
+wb_status wb__plan_rope(wb_conversion *conversion, wb__context *context)
 {
-    if (plan->target != WB_TARGET_GGUF || plan->insight->by_key || !plan->insight->is_family)
+    if (conversion->target != WB_TARGET_GGUF || conversion->semantics->by_key ||
+        !conversion->semantics->is_family)
         return WB_OK;
-    wb_status status = check_sliding(plan, context);
-    return status == WB_OK ? tell_stretch(plan, context) : status;
+    wb_status status = check_sliding(conversion, context);
+    return status == WB_OK ? tell_stretch(conversion, context) : status;
 }
 
-const char *wb__plan_rope_word(const wb_conversion *plan)
+const char *wb__plan_rope_word(const wb_conversion *conversion)
 {
-    return plan->stretch == NULL ? NULL : plan->stretch->word;
+    return conversion->rope_scaling == NULL ? NULL : conversion->rope_scaling->word;
 }
 
 /*
  * The length that a model was trained on is a number of rope_scaling on the way back: alone it would be an object without a
  * type, which transformers does not take. Llama 3's numbers are found again with it, Phi 3 has it in a place of its own.
  */
-bool wb__plan_rope_keeps(const wb_conversion *plan, wb__str rest)
+bool wb__plan_rope_keeps(const wb_conversion *conversion, wb__str rest)
 {
     bool is_length = wb__str_equal(rest, WB__STR("original_context_length"));
-    bool is_phi3 = is_family(plan, "phi3");
-    const char *word = wb__plan_rope_word(plan);
+    bool is_phi3 = is_family(conversion, "phi3");
+    const char *word = wb__plan_rope_word(conversion);
     if (wb__str_starts_with(rest, WB__STR("yarn_")))
         return word != NULL && strcmp(word, "yarn") == 0;
-    return word != NULL ||
-           (is_length && (is_phi3 || (plan->stretch != NULL && plan->stretch->family != NULL)));
+    return word != NULL || (is_length && (is_phi3 || (conversion->rope_scaling != NULL &&
+                                                      conversion->rope_scaling->family != NULL)));
 }

@@ -6,38 +6,41 @@
 #include "convert/convert.h"
 
 /* Only Mixtral is of llama's architecture and has experts. */
-static bool is_mixtral(const wb_conversion *plan)
+static bool is_mixtral(const wb_conversion *conversion)
 {
-    const char *architecture = plan->insight->config.architecture;
+    const char *architecture = conversion->semantics->config.architecture;
     return architecture != NULL && strcmp(architecture, "llama") == 0 &&
-           plan->insight->config.n_experts > 0;
+           conversion->semantics->config.n_experts > 0;
 }
 
 /* Ollama stacks experts today, but for Mixtral's. */
-bool wb__plan_stacks(const wb_conversion *plan)
+bool wb__plan_stacks(const wb_conversion *conversion)
 {
-    return plan->target == WB_TARGET_GGUF || plan->target == WB_TARGET_MLX ||
-           (plan->target == WB_TARGET_OLLAMA && !is_mixtral(plan) && !plan->feb2026);
+    return conversion->target == WB_TARGET_GGUF || conversion->target == WB_TARGET_MLX ||
+           (conversion->target == WB_TARGET_OLLAMA && !is_mixtral(conversion) &&
+            !conversion->feb2026);
 }
 
 /* How well a spelling suits the target; the first of the best is taken. */
-static int suits(const wb_conversion *plan, wb__str spelling)
+static int suits(const wb_conversion *conversion, wb__str spelling)
 {
-    int points = wb__str_has(spelling, WB__STR("block_sparse_moe")) == is_mixtral(plan) ? 4 : 0;
+    int points =
+        wb__str_has(spelling, WB__STR("block_sparse_moe")) == is_mixtral(conversion) ? 4 : 0;
     bool is_stack = !wb__str_has(spelling, WB__STR("{e}"));
-    points += is_stack == wb__plan_stacks(plan) ? 2 : 0;
-    points +=
-        wb__str_has(spelling, WB__STR("switch_mlp")) == (plan->target == WB_TARGET_MLX) ? 1 : 0;
+    points += is_stack == wb__plan_stacks(conversion) ? 2 : 0;
+    points += wb__str_has(spelling, WB__STR("switch_mlp")) == (conversion->target == WB_TARGET_MLX)
+                  ? 1
+                  : 0;
     return points;
 }
 
-static wb__str pick(const wb_conversion *plan, const wb__rule *rule)
+static wb__str pick(const wb_conversion *conversion, const wb__rule *rule)
 {
-    const char *rest = plan->target == WB_TARGET_GGUF ? rule->gguf : rule->native;
+    const char *rest = conversion->target == WB_TARGET_GGUF ? rule->gguf : rule->native;
     wb__str spelling, best = {"", 0};
     int most = -1;
     while (wb__spelling_next(&rest, &spelling)) {
-        int points = plan->target == WB_TARGET_GGUF ? 0 : suits(plan, spelling);
+        int points = conversion->target == WB_TARGET_GGUF ? 0 : suits(conversion, spelling);
         if (points > most) {
             best = spelling;
             most = points;
@@ -47,29 +50,29 @@ static wb__str pick(const wb_conversion *plan, const wb__rule *rule)
 }
 
 /* What wraps the names of a decoder, but for its output. */
-static wb__str prefix_of(const wb_conversion *plan, wb__str spelling)
+static wb__str prefix_of(const wb_conversion *conversion, wb__str spelling)
 {
-    uint32_t flags = plan->insight->family->flags;
-    if (plan->target == WB_TARGET_GGUF || wb__str_equal(spelling, WB__STR("lm_head")) ||
+    uint32_t flags = conversion->semantics->family->flags;
+    if (conversion->target == WB_TARGET_GGUF || wb__str_equal(spelling, WB__STR("lm_head")) ||
         (flags & WB__FAMILY_NO_HEAD))
         return WB__STR("");
     return WB__STR("model.");
 }
 
-wb__str wb__plan_text(wb_conversion *plan, wb__str text)
+wb__str wb__plan_text(wb_conversion *conversion, wb__str text)
 {
-    char *copy = wb__arena_copy(&plan->arena, text.ptr, text.len);
+    char *copy = wb__arena_copy(&conversion->arena, text.ptr, text.len);
     return (wb__str){copy, text.len};
 }
 
-wb__str wb__plan_name(wb_conversion *plan, const wb__rule *rule, uint32_t layer, uint32_t expert,
-                      wb__suffix suffix)
+wb__str wb__plan_name(wb_conversion *conversion, const wb__rule *rule, uint32_t layer,
+                      uint32_t expert, wb__suffix suffix)
 {
     char text[WB__STEM_MAX * 2];
-    wb__str spelling = pick(plan, rule);
-    wb__str prefix = prefix_of(plan, spelling);
+    wb__str spelling = pick(conversion, rule);
+    wb__str prefix = prefix_of(conversion, spelling);
     memcpy(text, prefix.ptr, prefix.len);
     size_t n = wb__pattern_expand(spelling, layer, expert, suffix, text + prefix.len,
                                   sizeof text - prefix.len);
-    return wb__plan_text(plan, (wb__str){text, prefix.len + n});
+    return wb__plan_text(conversion, (wb__str){text, prefix.len + n});
 }

@@ -60,7 +60,7 @@ static const entry *find(const wb__imatrix *matrix, wb__str name)
     return NULL;
 }
 
-wb_status wb__imatrix_take(const wb__imatrix *matrix, wb__context *context, wb__planned *row)
+wb_status wb__imatrix_take(const wb__imatrix *matrix, wb__context *context, wb__planned_tensor *row)
 {
     const entry *found = matrix == NULL ? NULL : find(matrix, row->name);
     if (found == NULL || row->columns == 0 || row->rows == 0)

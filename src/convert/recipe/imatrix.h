@@ -17,6 +17,7 @@ wb_status wb__imatrix_read(wb__context *context, const char *path, wb__imatrix *
 void wb__imatrix_free(wb__imatrix *matrix);
 
 /* Gives a row what the matrix (NULL: there is none) has for it. ARGUMENT where that does not fit. */
-wb_status wb__imatrix_take(const wb__imatrix *matrix, wb__context *context, wb__planned *row);
+wb_status wb__imatrix_take(const wb__imatrix *matrix, wb__context *context,
+                           wb__planned_tensor *row);
 
 #endif

@@ -165,7 +165,7 @@ static const struct {
 
 /* ---- parts ---- */
 
-static uint32_t part_of(const wb__mix *mix, wb__str name)
+static uint32_t part_of(const wb__recipe *recipe, wb__str name)
 {
     static const struct {
         wb__str word;
@@ -180,7 +180,7 @@ static uint32_t part_of(const wb__mix *mix, wb__str name)
     if (wb__str_equal(name, WB__STR("output.weight")))
         return PART_OUTPUT;
     if (wb__str_equal(name, WB__STR("token_embd.weight")))
-        return mix->has_output ? PART_EMBEDDING : PART_OUTPUT;
+        return recipe->has_output ? PART_EMBEDDING : PART_OUTPUT;
     if (wb__str_equal(name, WB__STR("per_layer_token_embd.weight")))
         return PART_EMBEDDING;
     for (size_t i = 0; i < COUNT(words); i++) {
@@ -201,7 +201,7 @@ static int64_t layer_of(wb__str name)
     return layer;
 }
 
-int wb__mix_before(wb__str a, wb__str b)
+int wb__recipe_before(wb__str a, wb__str b)
 {
     int64_t x = layer_of(a), y = layer_of(b);
     if (x != y)
@@ -225,48 +225,48 @@ static bool is_among(where layers, uint64_t i, uint64_t n)
     return false;
 }
 
-static uint32_t conditions_of(const wb__mix *mix, const wb__mix_tensor *tensor)
+static uint32_t conditions_of(const wb__recipe *recipe, const wb__recipe_tensor *tensor)
 {
-    uint64_t group = mix->kv_heads == 0 ? 1 : mix->heads / mix->kv_heads;
-    uint32_t block = wb__dtype_get(mix->file_type->dtype)->block_size;
+    uint64_t group = recipe->kv_heads == 0 ? 1 : recipe->heads / recipe->kv_heads;
+    uint32_t block = wb__dtype_get(recipe->file_type->dtype)->block_size;
     uint32_t met = group >= 4 ? IF_GROUPED : IF_NOT_GROUPED;
-    met |= mix->experts == 8 ? IF_EIGHT_EXPERTS : 0;
-    met |= group >= 4 || mix->experts >= 4 ? IF_GROUPED_OR_EXPERTS : 0;
-    met |= mix->matrix ? IF_MATRIX : IF_NO_MATRIX;
+    met |= recipe->experts == 8 ? IF_EIGHT_EXPERTS : 0;
+    met |= group >= 4 || recipe->experts >= 4 ? IF_GROUPED_OR_EXPERTS : 0;
+    met |= recipe->matrix ? IF_MATRIX : IF_NO_MATRIX;
     met |= tensor->stack > 1 ? IF_STACKED : 0;
     met |= tensor->columns % block != 0 ? IF_UNEVEN : 0;
     return met;
 }
 
 /* The number among its like that a tensor is, and of how many. Of experts it is the layer. */
-static uint64_t position_of(wb__mix *mix, wb__str name, uint32_t part, uint64_t *of)
+static uint64_t position_of(wb__recipe *recipe, wb__str name, uint32_t part, uint64_t *of)
 {
-    uint64_t *met = part == PART_V      ? &mix->values_met
-                    : part == PART_DOWN ? &mix->down_met
-                    : part == PART_GATE ? &mix->gate_met
-                                        : &mix->up_met;
-    *of = part == PART_V ? mix->values : mix->layers;
+    uint64_t *met = part == PART_V      ? &recipe->values_met
+                    : part == PART_DOWN ? &recipe->down_met
+                    : part == PART_GATE ? &recipe->gate_met
+                                        : &recipe->up_met;
+    *of = part == PART_V ? recipe->values : recipe->layers;
     if (!(part & (PART_V | PART_DOWN | PART_GATE | PART_UP)))
         return 0;
     uint64_t position = (*met)++;
     int64_t layer = layer_of(name);
-    return part != PART_V && mix->experts > 1 && layer >= 0 ? (uint64_t)layer : position;
+    return part != PART_V && recipe->experts > 1 && layer >= 0 ? (uint64_t)layer : position;
 }
 
 /* 80 layers and few heads of k and v: where these are shared most, they are worth more. */
-static bool is_70b(const wb__mix *mix)
+static bool is_70b(const wb__recipe *recipe)
 {
-    return mix->layers == 80 &&
-           ((strcmp(mix->architecture, "llama") == 0 && mix->heads != mix->kv_heads) ||
-            strcmp(mix->architecture, "qwen2") == 0);
+    return recipe->layers == 80 &&
+           ((strcmp(recipe->architecture, "llama") == 0 && recipe->heads != recipe->kv_heads) ||
+            strcmp(recipe->architecture, "qwen2") == 0);
 }
 
-static int32_t by_rules(wb__mix *mix, const wb__mix_tensor *tensor)
+static int32_t by_rules(wb__recipe *recipe, const wb__recipe_tensor *tensor)
 {
-    uint64_t set = F(mix->file_type->number), of;
-    uint32_t part = part_of(mix, tensor->name);
-    uint32_t met = conditions_of(mix, tensor);
-    uint64_t position = position_of(mix, tensor->name, part, &of);
+    uint64_t set = F(recipe->file_type->number), of;
+    uint32_t part = part_of(recipe, tensor->name);
+    uint32_t met = conditions_of(recipe, tensor);
+    uint64_t position = position_of(recipe, tensor->name, part, &of);
     int32_t dtype = -1;
     for (size_t i = 0; i < COUNT(rules); i++) {
         if ((rules[i].file_types & set) && (rules[i].parts & part) &&
@@ -276,13 +276,14 @@ static int32_t by_rules(wb__mix *mix, const wb__mix_tensor *tensor)
         }
     }
     if (dtype < 0)
-        dtype = mix->file_type->dtype;
-    if (part == PART_V && (OTHERS & set) && is_70b(mix) && (dtype == T(Q3_K) || dtype == T(Q4_K)))
+        dtype = recipe->file_type->dtype;
+    if (part == PART_V && (OTHERS & set) && is_70b(recipe) &&
+        (dtype == T(Q3_K) || dtype == T(Q4_K)))
         dtype = T(Q5_K);
     return dtype;
 }
 
-int32_t wb__mix_fallback(int32_t dtype, uint64_t columns)
+int32_t wb__recipe_fallback(int32_t dtype, uint64_t columns)
 {
     static const struct {
         int32_t from, to;
@@ -305,21 +306,22 @@ int32_t wb__mix_fallback(int32_t dtype, uint64_t columns)
     return T(F16);
 }
 
-void wb__mix_choose(wb__mix *mix, const wb__mix_tensor *tensor, wb__mix_choice *choice)
+void wb__recipe_choose(wb__recipe *recipe, const wb__recipe_tensor *tensor,
+                       wb__recipe_choice *choice)
 {
-    bool blocks = !wb__dtype_is_plain(wb__dtype_get(mix->file_type->dtype));
-    choice->wanted = blocks ? by_rules(mix, tensor) : mix->file_type->dtype;
-    choice->dtype = wb__mix_fallback(choice->wanted, tensor->columns);
+    bool blocks = !wb__dtype_is_plain(wb__dtype_get(recipe->file_type->dtype));
+    choice->wanted = blocks ? by_rules(recipe, tensor) : recipe->file_type->dtype;
+    choice->dtype = wb__recipe_fallback(choice->wanted, tensor->columns);
 }
 
-void wb__mix_count(wb__mix *mix, wb__str name)
+void wb__recipe_count(wb__recipe *recipe, wb__str name)
 {
     if (wb__str_equal(name, WB__STR("output.weight")))
-        mix->has_output = true;
-    mix->values += part_of(mix, name) == PART_V;
+        recipe->has_output = true;
+    recipe->values += part_of(recipe, name) == PART_V;
 }
 
-bool wb__mix_takes(const wb__mix_tensor *tensor)
+bool wb__recipe_applies(const wb__recipe_tensor *tensor)
 {
     static const wb__str never[] = {
         {"_norm.weight", 12},          {"ffn_gate_inp.weight", 19},  {"ssm_conv1d.weight", 17},

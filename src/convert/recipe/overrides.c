@@ -3,11 +3,11 @@
 
 #include <regex.h>
 
-struct wb__rules {
+struct wb__overrides {
     size_t count, made;
     struct rule {
         regex_t regex;
-        wb__form form;
+        wb__encoding_spec spec;
         const char *pattern; /* the caller's, while it is planned */
     } list[];
 };
@@ -16,7 +16,7 @@ struct wb__rules {
 
 static size_t bytes_of(size_t count)
 {
-    return sizeof(wb__rules) + count * sizeof(struct rule);
+    return sizeof(wb__overrides) + count * sizeof(struct rule);
 }
 
 static wb_status make_rule(wb__context *context, const wb_convert_rule *said, struct rule *rule,
@@ -26,7 +26,7 @@ static wb_status make_rule(wb__context *context, const wb_convert_rule *said, st
     if (said->pattern == NULL || said->type == NULL)
         return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET, WB__STR(""),
                         "a rule needs a pattern and a type");
-    if (!wb__form_parse(wb__str_from(said->type, SIZE_MAX), &rule->form))
+    if (!wb__encoding_spec_parse(wb__str_from(said->type, SIZE_MAX), &rule->spec))
         return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_CONVERT_TYPE, WB_NO_OFFSET,
                         WB__STR(""), "there is no type \"%.64s\" to store tensors in", said->type);
     int failed = regcomp(&rule->regex, said->pattern, REG_EXTENDED | REG_NOSUB);
@@ -42,14 +42,14 @@ static wb_status make_rule(wb__context *context, const wb_convert_rule *said, st
     return WB_OK;
 }
 
-wb_status wb__rules_make(wb__context *context, const wb_convert_rule *list, uint64_t count,
-                         wb__rules **rules)
+wb_status wb__overrides_make(wb__context *context, const wb_convert_rule *list, uint64_t count,
+                             wb__overrides **rules)
 {
     *rules = NULL;
     if (count > RULES_MAX)
         return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET, WB__STR(""),
                         "more than %d rules", RULES_MAX);
-    wb__rules *made = wb__alloc(&context->allocator, bytes_of((size_t)count));
+    wb__overrides *made = wb__alloc(&context->allocator, bytes_of((size_t)count));
     if (made == NULL)
         return wb__fail_memory(context);
     made->count = (size_t)count;
@@ -60,11 +60,11 @@ wb_status wb__rules_make(wb__context *context, const wb_convert_rule *list, uint
     if (status == WB_OK)
         *rules = made;
     else
-        wb__rules_free(&context->allocator, made);
+        wb__overrides_free(&context->allocator, made);
     return status;
 }
 
-void wb__rules_free(const wb_allocator *allocator, wb__rules *rules)
+void wb__overrides_free(const wb_allocator *allocator, wb__overrides *rules)
 {
     if (rules == NULL)
         return;
@@ -73,21 +73,21 @@ void wb__rules_free(const wb_allocator *allocator, wb__rules *rules)
     wb__free(allocator, rules, bytes_of(rules->count));
 }
 
-bool wb__rules_match(const wb__rules *rules, size_t index, const char *name)
+bool wb__overrides_match(const wb__overrides *rules, size_t index, const char *name)
 {
     return regexec(&rules->list[index].regex, name, 0, NULL, 0) == 0;
 }
 
-const char *wb__rules_pattern(const wb__rules *rules, size_t index)
+const char *wb__overrides_pattern(const wb__overrides *rules, size_t index)
 {
     return rules == NULL || index >= rules->count ? NULL : rules->list[index].pattern;
 }
 
-const wb__form *wb__rules_find(const wb__rules *rules, const char *name)
+const wb__encoding_spec *wb__overrides_find(const wb__overrides *rules, const char *name)
 {
     for (size_t i = rules == NULL ? 0 : rules->count; i-- > 0;) {
-        if (wb__rules_match(rules, i, name))
-            return &rules->list[i].form;
+        if (wb__overrides_match(rules, i, name))
+            return &rules->list[i].spec;
     }
     return NULL;
 }

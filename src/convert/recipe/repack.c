@@ -133,10 +133,10 @@ static const struct taker {
     {WB_DTYPE_Q5_K, 5, WB_DTYPE_F32, take_q5_k},
 };
 
-static const struct taker *taker_of(const wb__form *form)
+static const struct taker *taker_of(const wb__encoding_spec *spec)
 {
     for (size_t i = 0; i < sizeof takers / sizeof takers[0]; i++) {
-        if (form->scheme == WB__SCHEME_PLAIN && takers[i].dtype == form->dtype)
+        if (spec->scheme == WB__SCHEME_PLAIN && takers[i].dtype == spec->dtype)
             return &takers[i];
     }
     return NULL;
@@ -163,33 +163,33 @@ static void put_number(uint8_t *bytes, int32_t dtype, size_t i, float value)
 }
 
 /* `at` counts groups of 32. */
-static void take_affine(const wb__form *form, const uint8_t *const in[WB__PARTS], size_t at,
-                        group *g)
+static void take_affine(const wb__encoding_spec *spec, const uint8_t *const in[WB__PARTS],
+                        size_t at, group *g)
 {
-    const uint8_t *codes = in[WB__PART_VALUES] + at * 4 * form->bits;
-    size_t of = at * 32 / form->group;
-    g->scale = number_at(in[WB__PART_SCALES], form->dtype, of);
-    g->bias = number_at(in[WB__PART_BIASES], form->dtype, of);
+    const uint8_t *codes = in[WB__PART_VALUES] + at * 4 * spec->bits;
+    size_t of = at * 32 / spec->group;
+    g->scale = number_at(in[WB__PART_SCALES], spec->dtype, of);
+    g->bias = number_at(in[WB__PART_BIASES], spec->dtype, of);
     uint32_t stream = 0, held = 0;
     for (size_t i = 0; i < 32; i++) {
-        for (; held < form->bits; held += 8)
+        for (; held < spec->bits; held += 8)
             stream |= (uint32_t)*codes++ << held;
-        g->codes[i] = (uint8_t)(stream & ((1u << form->bits) - 1));
-        stream >>= form->bits;
-        held -= form->bits;
+        g->codes[i] = (uint8_t)(stream & ((1u << spec->bits) - 1));
+        stream >>= spec->bits;
+        held -= spec->bits;
     }
 }
 
-static void put_affine(const wb__form *form, const group *g, uint8_t *const out[WB__PARTS],
+static void put_affine(const wb__encoding_spec *spec, const group *g, uint8_t *const out[WB__PARTS],
                        size_t at)
 {
-    uint8_t *codes = out[WB__PART_VALUES] + at * 4 * form->bits;
+    uint8_t *codes = out[WB__PART_VALUES] + at * 4 * spec->bits;
     uint32_t stream = 0, held = 0;
-    put_number(out[WB__PART_SCALES], form->dtype, at, g->scale);
-    put_number(out[WB__PART_BIASES], form->dtype, at, g->bias);
+    put_number(out[WB__PART_SCALES], spec->dtype, at, g->scale);
+    put_number(out[WB__PART_BIASES], spec->dtype, at, g->bias);
     for (size_t i = 0; i < 32; i++) {
         stream |= (uint32_t)g->codes[i] << held;
-        for (held += form->bits; held >= 8; held -= 8) {
+        for (held += spec->bits; held >= 8; held -= 8) {
             *codes++ = (uint8_t)stream;
             stream >>= 8;
         }
@@ -263,7 +263,7 @@ static const struct twin {
     {WB__SCHEME_NVFP4, WB_DTYPE_NVFP4, 8, 4, 16},
 };
 
-static const struct twin *twin_of(const wb__form *packed, const wb__form *plain)
+static const struct twin *twin_of(const wb__encoding_spec *packed, const wb__encoding_spec *plain)
 {
     for (size_t i = 0; i < sizeof twins / sizeof twins[0]; i++) {
         if (packed->scheme == twins[i].scheme && plain->scheme == WB__SCHEME_PLAIN &&
@@ -275,30 +275,30 @@ static const struct twin *twin_of(const wb__form *packed, const wb__form *plain)
 
 /* ---- both ---- */
 
-bool wb__repack_to_mlx(const wb__form *from, wb__form *to)
+bool wb__repack_to_mlx(const wb__encoding_spec *from, wb__encoding_spec *to)
 {
     const struct taker *taker = taker_of(from);
     if (taker != NULL) {
-        *to = (wb__form){WB__SCHEME_AFFINE, taker->scales, taker->bits, 32};
+        *to = (wb__encoding_spec){WB__SCHEME_AFFINE, taker->scales, taker->bits, 32};
         return true;
     }
     for (size_t i = 0; i < sizeof twins / sizeof twins[0]; i++) {
         if (from->scheme == WB__SCHEME_PLAIN && from->dtype == twins[i].dtype) {
-            *to = (wb__form){twins[i].scheme, WB_DTYPE_F16, 4, twins[i].group};
+            *to = (wb__encoding_spec){twins[i].scheme, WB_DTYPE_F16, 4, twins[i].group};
             return true;
         }
     }
     return false;
 }
 
-static bool is_affine(const wb__form *form)
+static bool is_affine(const wb__encoding_spec *spec)
 {
-    return form->scheme == WB__SCHEME_AFFINE || form->scheme == WB__SCHEME_INT4;
+    return spec->scheme == WB__SCHEME_AFFINE || spec->scheme == WB__SCHEME_INT4;
 }
 
-bool wb__repack_to_ggml(const wb__form *from, wb__form *to)
+bool wb__repack_to_ggml(const wb__encoding_spec *from, wb__encoding_spec *to)
 {
-    *to = (wb__form){.scheme = WB__SCHEME_PLAIN, .dtype = -1};
+    *to = (wb__encoding_spec){.scheme = WB__SCHEME_PLAIN, .dtype = -1};
     if (is_affine(from) && from->bits <= 5)
         to->dtype = from->bits == 5 ? WB_DTYPE_Q5_1 : WB_DTYPE_Q4_1;
     for (size_t i = 0; i < sizeof twins / sizeof twins[0]; i++) {
@@ -308,18 +308,18 @@ bool wb__repack_to_ggml(const wb__form *from, wb__form *to)
     return to->dtype >= 0;
 }
 
-bool wb__repack_can(const wb__form *from, const wb__form *to)
+bool wb__repack_can(const wb__encoding_spec *from, const wb__encoding_spec *to)
 {
-    wb__form best;
+    wb__encoding_spec best;
     if (from->scheme == WB__SCHEME_PLAIN)
         return wb__repack_to_mlx(from, &best) && best.scheme == to->scheme &&
                best.bits == to->bits && best.group == to->group &&
                (!is_affine(to) || best.dtype == to->dtype || to->dtype == WB_DTYPE_F32);
-    return wb__repack_to_ggml(from, &best) && wb__form_equal(&best, to);
+    return wb__repack_to_ggml(from, &best) && wb__encoding_spec_equal(&best, to);
 }
 
-void wb__repack(const wb__form *from, const uint8_t *const in[WB__PARTS], const wb__form *to,
-                uint8_t *const out[WB__PARTS], size_t n)
+void wb__repack(const wb__encoding_spec *from, const uint8_t *const in[WB__PARTS],
+                const wb__encoding_spec *to, uint8_t *const out[WB__PARTS], size_t n)
 {
     group g;
     const struct twin *twin = twin_of(from, to);

@@ -12,16 +12,16 @@
 #include "convert/recipe/encoding.h"
 
 /* The form that a form of GGML goes into without loss; false if there is none. */
-bool wb__repack_to_mlx(const wb__form *from, wb__form *to);
+bool wb__repack_to_mlx(const wb__encoding_spec *from, wb__encoding_spec *to);
 
 /* The way back. */
-bool wb__repack_to_ggml(const wb__form *from, wb__form *to);
+bool wb__repack_to_ggml(const wb__encoding_spec *from, wb__encoding_spec *to);
 
 /* Whether one goes into the other so. */
-bool wb__repack_can(const wb__form *from, const wb__form *to);
+bool wb__repack_can(const wb__encoding_spec *from, const wb__encoding_spec *to);
 
 /* Repacks n elements, a multiple of the larger group of both. Parts of one piece are VALUES. */
-void wb__repack(const wb__form *from, const uint8_t *const in[WB__PARTS], const wb__form *to,
-                uint8_t *const out[WB__PARTS], size_t n);
+void wb__repack(const wb__encoding_spec *from, const uint8_t *const in[WB__PARTS],
+                const wb__encoding_spec *to, uint8_t *const out[WB__PARTS], size_t n);
 
 #endif

@@ -254,7 +254,7 @@ static wb_status read_entry(wb__gguf_reader *reader)
         return status;
     const struct meaning *meaning = meaning_of(wb__gguf_text(reader));
     bool of_file = meaning != NULL && meaning->of_file, repeated;
-    status = wb__model_add_meta(reader->model, reader->context, &meta, of_file, &repeated);
+    status = wb__catalog_add_meta(reader->model, reader->context, &meta, of_file, &repeated);
     if (status == WB_OK && repeated)
         status = wb__fail(reader->context, WB_ERROR_FORMAT, WB__FINDING_GGUF_DUPLICATE_KEY, at,
                           wb__gguf_text(reader), "the file has this key twice");

@@ -24,7 +24,7 @@ static wb_status fail_extent(wb__gguf_reader *reader, size_t tensor)
 static wb_status check_extents(wb__gguf_reader *reader)
 {
     const wb__table *table = &reader->model->table;
-    const wb__model_file *file = reader->file;
+    const wb__catalog_file *file = reader->file;
     uint64_t data_bytes = reader->file_bytes - file->data_begin;
     for (size_t i = file->first_tensor; i < file->first_tensor + file->tensor_count; i++) {
         if (!wb__in_range(wb__tensor_begin(table, i), wb__table_kind_of(table, i)->bytes,
@@ -78,7 +78,7 @@ static wb_status check_places(wb__gguf_reader *reader, const wb__order *order, o
 static void count_swaps(const wb__gguf_reader *reader, oddities *odd)
 {
     const wb__table *table = &reader->model->table;
-    const wb__model_file *file = reader->file;
+    const wb__catalog_file *file = reader->file;
     for (size_t i = file->first_tensor + 1; i < file->first_tensor + file->tensor_count; i++) {
         if (wb__tensor_begin(table, i) < wb__tensor_begin(table, i - 1) && odd->swaps++ == 0)
             odd->first_swap = i;
@@ -141,7 +141,7 @@ static wb_status note_trailing(wb__gguf_reader *reader, uint64_t end)
 
 static wb_status place_data(wb__gguf_reader *reader)
 {
-    wb__model_file *file = reader->file;
+    wb__catalog_file *file = reader->file;
     if (!wb__align_up(file->header_end, reader->alignment, &file->data_begin))
         file->data_begin = UINT64_MAX;
     if (file->data_begin <= reader->file_bytes)
@@ -158,7 +158,7 @@ static wb_status place_data(wb__gguf_reader *reader)
 
 wb_status wb__gguf_verify_layout(wb__gguf_reader *reader)
 {
-    const wb__model_file *file = reader->file;
+    const wb__catalog_file *file = reader->file;
     wb_status status = place_data(reader);
     if (status != WB_OK)
         return status;

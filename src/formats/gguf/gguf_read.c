@@ -193,12 +193,12 @@ static wb_status note_quantization(wb__gguf_reader *reader)
                     "tensors are quantized, and general.quantization_version is not given");
 }
 
-static wb_status read_gguf(wb__context *context, wb__cursor *cursor, wb__model *model)
+static wb_status read_gguf(wb__context *context, wb__cursor *cursor, wb__catalog *model)
 {
     wb__gguf_reader reader = {.context = context,
                               .cursor = cursor,
                               .model = model,
-                              .file = wb__model_file_in_hand(model),
+                              .file = wb__catalog_file_in_hand(model),
                               .alignment = WB__GGUF_DEFAULT_ALIGNMENT};
     reader.file_bytes = reader.file->bytes;
     reader.file->header = cursor->kept;

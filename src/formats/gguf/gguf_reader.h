@@ -51,8 +51,8 @@
 typedef struct wb__gguf_reader {
     wb__context *context;
     wb__cursor *cursor;
-    wb__model *model;
-    wb__model_file *file;
+    wb__catalog *model;
+    wb__catalog_file *file;
     uint64_t file_bytes;
     uint64_t tensors, entries; /* as announced */
     uint64_t alignment;

@@ -219,7 +219,7 @@ static wb_status reserve(wb__gguf_reader *reader)
 
 wb_status wb__gguf_read_tensors(wb__gguf_reader *reader)
 {
-    wb__model_file *file = reader->file;
+    wb__catalog_file *file = reader->file;
     wb_status status = reserve(reader);
     for (uint64_t i = 0; i < reader->tensors && status == WB_OK; i++)
         status = read_tensor(reader);
@@ -228,7 +228,7 @@ wb_status wb__gguf_read_tensors(wb__gguf_reader *reader)
     file->header_end = wb__cursor_at(reader->cursor);
     file->alignment = (uint32_t)reader->alignment;
     reader->cursor->kept[file->header_end] = 0; /* ends a text that nothing follows */
-    return wb__model_end_file(reader->model, reader->context, repeated, reader);
+    return wb__catalog_end_file(reader->model, reader->context, repeated, reader);
 }
 
 uint64_t wb__gguf_offset_field(const wb__gguf_reader *reader, size_t tensor)

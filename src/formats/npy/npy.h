@@ -52,7 +52,7 @@ wb_status wb__npy_peek(wb__npy *npy, const uint8_t *bytes, size_t n, uint64_t to
 wb_status wb__npy_header(wb__npy *npy, const uint8_t *text);
 
 /* Appends the array to the file in hand, its elements at `begin`; there is room in the table. */
-wb_status wb__npy_add(wb__npy *npy, wb__model *model, uint64_t begin, uint32_t where,
+wb_status wb__npy_add(wb__npy *npy, wb__catalog *model, uint64_t begin, uint32_t where,
                       wb__storing *storing);
 
 void wb__npy_free(wb__npy *npy);

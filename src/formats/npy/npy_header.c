@@ -71,7 +71,7 @@ wb_status wb__npy_header(wb__npy *npy, const uint8_t *text)
     return WB_OK;
 }
 
-wb_status wb__npy_add(wb__npy *npy, wb__model *model, uint64_t begin, uint32_t where,
+wb_status wb__npy_add(wb__npy *npy, wb__catalog *model, uint64_t begin, uint32_t where,
                       wb__storing *storing)
 {
     uint32_t kind;
@@ -81,7 +81,7 @@ wb_status wb__npy_add(wb__npy *npy, wb__model *model, uint64_t begin, uint32_t w
     storing->big_endian = npy->big_endian;
     storing->columns = npy->columns;
     bool is_plain = !npy->big_endian && !npy->columns && !storing->deflated && !storing->has_crc;
-    return is_plain || wb__model_store(model, storing) ? WB_OK : wb__fail_memory(npy->context);
+    return is_plain || wb__catalog_store(model, storing) ? WB_OK : wb__fail_memory(npy->context);
 }
 
 void wb__npy_free(wb__npy *npy)

@@ -28,7 +28,7 @@ static wb_status check_extent(wb__npy *npy, uint64_t file_bytes)
     return WB_OK;
 }
 
-static wb_status read_array(wb__npy *npy, wb__cursor *cursor, wb__model *model)
+static wb_status read_array(wb__npy *npy, wb__cursor *cursor, wb__catalog *model)
 {
     wb__context *context = npy->context;
     uint64_t file_bytes = cursor->limit;
@@ -47,15 +47,15 @@ static wb_status read_array(wb__npy *npy, wb__cursor *cursor, wb__model *model)
         status = wb__table_reserve(&model->table, context, sizeof NAME, 1);
     if (status != WB_OK)
         return status;
-    wb__model_file *file = wb__model_file_in_hand(model);
+    wb__catalog_file *file = wb__catalog_file_in_hand(model);
     file->version = npy->version;
     file->data_begin = npy->data_at;
     file->big_endian = npy->big_endian;
     status = wb__npy_add(npy, model, 0, 0, &(wb__storing){.deflated = false});
-    return status == WB_OK ? wb__model_end_file(model, context, no_repeat, NULL) : status;
+    return status == WB_OK ? wb__catalog_end_file(model, context, no_repeat, NULL) : status;
 }
 
-static wb_status read_npy(wb__context *context, wb__cursor *cursor, wb__model *model)
+static wb_status read_npy(wb__context *context, wb__cursor *cursor, wb__catalog *model)
 {
     wb__npy npy = {.context = context, .name = WB__STR(NAME)};
     wb_status status = read_array(&npy, cursor, model);

@@ -67,7 +67,7 @@ typedef struct wb__npz_extent {
 typedef struct wb__npz {
     wb__context *context;
     const wb__bytes *bytes;
-    wb__model *model;
+    wb__catalog *model;
     uint64_t directory_at;
     uint64_t directory_bytes;
     uint64_t count; /* of entries */

@@ -58,7 +58,7 @@ static wb_status read_members(wb__npz *npz)
 
 static wb_status read_archive(wb__npz *npz)
 {
-    wb__model_file *file = wb__model_file_in_hand(npz->model);
+    wb__catalog_file *file = wb__catalog_file_in_hand(npz->model);
     wb_status status = wb__npz_find(npz);
     if (status == WB_OK)
         status = read_directory(npz);
@@ -72,10 +72,10 @@ static wb_status read_archive(wb__npz *npz)
         status = wb__note(npz->context, WB_INFO, WB__FINDING_NPZ_MEMBER, WB_NO_OFFSET, WB__STR(""),
                           "%llu members that are no arrays were left out",
                           (unsigned long long)npz->left_out);
-    return status == WB_OK ? wb__model_end_file(npz->model, npz->context, repeated, npz) : status;
+    return status == WB_OK ? wb__catalog_end_file(npz->model, npz->context, repeated, npz) : status;
 }
 
-static wb_status read_npz(wb__context *context, const wb__bytes *bytes, wb__model *model)
+static wb_status read_npz(wb__context *context, const wb__bytes *bytes, wb__catalog *model)
 {
     const wb_allocator *allocator = &context->allocator;
     wb__npz npz = {.context = context, .bytes = bytes, .model = model, .npy = {.context = context}};

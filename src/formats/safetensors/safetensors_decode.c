@@ -299,7 +299,7 @@ static wb_status read_metadata_string(wb__st_reader *reader)
     if (wb__json_next(json) != WB__JSON_STRING)
         return fail_token(reader, key, "a string: metadata has no values of other types");
     wb_status status =
-        wb__model_add_string(reader->model, reader->context, key, json->text, &repeated);
+        wb__catalog_add_string(reader->model, reader->context, key, json->text, &repeated);
     if (status == WB_OK && repeated)
         status = wb__deviation(reader->context, WB__FINDING_ST_DUPLICATE, at, key,
                                "the metadata has this key twice");

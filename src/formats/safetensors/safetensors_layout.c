@@ -64,7 +64,7 @@ static wb_status sort_and_check(wb__st_reader *reader, uint64_t *data_bytes)
 {
     wb__order order;
     wb_status status = wb__order_make(&order, reader->context, reader->table,
-                                      wb__model_file_in_hand(reader->model));
+                                      wb__catalog_file_in_hand(reader->model));
     if (status == WB_OK)
         status = check_places(reader, &order, data_bytes);
     wb__order_free(&order);
@@ -73,7 +73,7 @@ static wb_status sort_and_check(wb__st_reader *reader, uint64_t *data_bytes)
 
 wb_status wb__st_verify_layout(wb__st_reader *reader)
 {
-    const wb__model_file *file = wb__model_file_in_hand(reader->model);
+    const wb__catalog_file *file = wb__catalog_file_in_hand(reader->model);
     uint64_t data_bytes = reader->expected;
     if (reader->irregular) {
         wb_status status = sort_and_check(reader, &data_bytes);

@@ -61,7 +61,7 @@ static wb_status repeated(void *ctx, size_t first, size_t second)
 static wb_status end_file(wb__st_reader *reader)
 {
     size_t before = reader->table->count;
-    wb_status status = wb__model_end_file(reader->model, reader->context, repeated, reader);
+    wb_status status = wb__catalog_end_file(reader->model, reader->context, repeated, reader);
     reader->irregular |= reader->table->count != before;
     return status;
 }
@@ -69,7 +69,7 @@ static wb_status end_file(wb__st_reader *reader)
 static wb_status read_with(wb__st_reader *reader)
 {
     wb__context *context = reader->context;
-    wb__model_file *file = wb__model_file_in_hand(reader->model);
+    wb__catalog_file *file = wb__catalog_file_in_hand(reader->model);
     uint64_t header = reader->cursor->limit - WB__ST_LENGTH_BYTES;
     file->header_begin = WB__ST_LENGTH_BYTES;
     file->data_begin = WB__ST_LENGTH_BYTES + header;
@@ -84,7 +84,8 @@ static wb_status read_with(wb__st_reader *reader)
     return status;
 }
 
-wb_status wb__st_read(wb__context *context, wb__cursor *cursor, wb__model *model, wb__st_fast *fast)
+wb_status wb__st_read(wb__context *context, wb__cursor *cursor, wb__catalog *model,
+                      wb__st_fast *fast)
 {
     wb_status status = peek(context, cursor);
     if (status != WB_OK)
@@ -108,7 +109,7 @@ wb_status wb__st_read(wb__context *context, wb__cursor *cursor, wb__model *model
     return status;
 }
 
-static wb_status read_safetensors(wb__context *context, wb__cursor *cursor, wb__model *model)
+static wb_status read_safetensors(wb__context *context, wb__cursor *cursor, wb__catalog *model)
 {
     return wb__st_read(context, cursor, model, wb__st_fast_for(wb__cpu_features()));
 }

@@ -59,7 +59,7 @@ typedef const uint8_t *wb__st_fast(wb__st_reader *reader, const uint8_t *p, cons
 struct wb__st_reader {
     wb__context *context;
     wb__cursor *cursor;
-    wb__model *model;
+    wb__catalog *model;
     wb__table *table; /* of the model */
     wb__json json;
     wb__key_set fields; /* unknown fields of the entry in hand */
@@ -82,7 +82,7 @@ struct wb__st_reader {
  * is the definition of right. The vector ones hash as wb__name_hash_aes does: the model must have been
  * set up with that processor feature.
  */
-wb_status wb__st_read(wb__context *context, wb__cursor *cursor, wb__model *model,
+wb_status wb__st_read(wb__context *context, wb__cursor *cursor, wb__catalog *model,
                       wb__st_fast *fast);
 
 /*

@@ -1,8 +1,8 @@
-#include "quant/hub/hub.h"
 #include "cpu/cpu.h"
 #include "dtype/dtype.h"
 #include "open/open.h"
 #include "quant/codec_tasks.h"
+#include "quant/hub/hub.h"
 
 #define TASK_ELEMENTS ((uint64_t)1 << 16)
 

@@ -1,7 +1,7 @@
-#include "quant/mlx/mlx.h"
 #include "cpu/cpu.h"
 #include "open/open.h"
 #include "quant/codec_tasks.h"
+#include "quant/mlx/mlx.h"
 
 #define TASK_ELEMENTS ((uint64_t)1 << 16)
 

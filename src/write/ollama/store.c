@@ -151,10 +151,10 @@ static void clear_kept(const wb__context *context, const wb_writer *writer)
     own.error = wb__error_reset(&ignored, &ignored);
     (void)wb__claim_path(&own, writer->blobs, true, &claim);
     char *folder =
-        writer->kept_beside == NULL ? NULL : wb__kept_path(allocator, writer->kept_beside);
+        writer->kept_beside == NULL ? NULL : wb__partial_path(allocator, writer->kept_beside);
     char *manifest = folder == NULL ? NULL : kept_manifest(allocator, folder);
     if (manifest != NULL && are_same(context, manifest, writer->manifest_path))
-        wb__folder_retire(allocator, folder);
+        wb__directory_retire(allocator, folder);
     if (manifest != NULL)
         wb__free(allocator, manifest, strlen(manifest) + 1);
     if (folder != NULL)
@@ -196,8 +196,8 @@ wb_status wb__store_begin(wb__context *context, wb_writer *writer)
         return fail_existing(context, writer);
     }
     if (status == WB_OK)
-        status = wb__folders_make(context, writer->blobs);
-    return status == WB_OK ? wb__folders_make(context, writer->manifest_path) : status;
+        status = wb__directories_make(context, writer->blobs);
+    return status == WB_OK ? wb__directories_make(context, writer->manifest_path) : status;
 }
 
 /* ---- blobs ---- */
@@ -283,7 +283,7 @@ static wb_status keep_manifest(wb__context *context, const wb_writer *writer,
 /* Before there is a manifest that names them. */
 static wb_status sync_blobs(wb__context *context, const wb_writer *writer)
 {
-    int os_error = wb__folder_sync_of(&context->allocator, writer->blobs);
+    int os_error = wb__directory_sync_of(&context->allocator, writer->blobs);
     if (os_error == 0)
         return WB_OK;
     context->file = writer->store;
@@ -318,7 +318,7 @@ wb_status wb__store_commit(wb__context *context, wb_writer *writer)
     wb__sink_discard(manifest);
     wb__buffer_free(&text);
     if (status == WB_OK && writer->folder_at != NULL) {
-        wb__folder_retire(&writer->allocator, writer->folder_at);
+        wb__directory_retire(&writer->allocator, writer->folder_at);
         writer->folder_at = NULL;
     }
     return status;

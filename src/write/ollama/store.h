@@ -18,8 +18,8 @@ wb_status wb__store_put_blob(wb__context *context, const wb_writer *writer, cons
                              size_t n, char *digest);
 
 /* The bytes of a file beside the weights; a copy in *owned where it has to be freed. */
-wb_status wb__store_read_extra(wb__context *context, const wb__extra *extra, const uint8_t **bytes,
-                               size_t *n, uint8_t **owned);
+wb_status wb__store_read_extra(wb__context *context, const wb__sidecar *extra,
+                               const uint8_t **bytes, size_t *n, uint8_t **owned);
 
 /* The text under a key that was set, or empty. */
 wb__str wb__store_text(const wb_writer *writer, const char *key);

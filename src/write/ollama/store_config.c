@@ -38,7 +38,7 @@ static wb_status find_dialect(wb__context *context, const wb_writer *writer,
 {
     *dialect = NULL;
     for (size_t i = 0; i < writer->extras.count; i++) {
-        const wb__extra *extra = wb__list_at(&writer->extras, i);
+        const wb__sidecar *extra = wb__list_at(&writer->extras, i);
         const uint8_t *bytes;
         uint8_t *owned;
         size_t n;

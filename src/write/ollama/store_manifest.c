@@ -17,8 +17,8 @@ bool wb__store_append(void *ctx, const char *text, size_t n)
     return !wb__buffer_failed(ctx);
 }
 
-wb_status wb__store_read_extra(wb__context *context, const wb__extra *extra, const uint8_t **bytes,
-                               size_t *n, uint8_t **owned)
+wb_status wb__store_read_extra(wb__context *context, const wb__sidecar *extra,
+                               const uint8_t **bytes, size_t *n, uint8_t **owned)
 {
     wb__source *source;
     bool is_folder;
@@ -91,15 +91,15 @@ static void put_layer(wb__json_writer *json, const char *type, const char *kind,
 
 static int by_name(const void *left, const void *right)
 {
-    const wb__extra *a = *(wb__extra *const *)left;
-    const wb__extra *b = *(wb__extra *const *)right;
+    const wb__sidecar *a = *(wb__sidecar *const *)left;
+    const wb__sidecar *b = *(wb__sidecar *const *)right;
     return strcmp(a->name.ptr, b->name.ptr);
 }
 
 static wb_status put_json_layers(wb__context *context, wb_writer *writer, wb__json_writer *json)
 {
     size_t count = writer->extras.count;
-    wb__extra **sorted = wb__arena_alloc(&writer->arena, (count + 1) * sizeof(*sorted));
+    wb__sidecar **sorted = wb__arena_alloc(&writer->arena, (count + 1) * sizeof(*sorted));
     wb_status status = WB_OK;
     if (sorted == NULL)
         return wb__fail_memory(context);

@@ -28,7 +28,7 @@ KERNEL static inline eight_sums add(eight_sums sums, const float *before, const 
     return sums;
 }
 
-KERNEL static inline void store(const eight_sums *eight, size_t lane, wb__lane_sums *sums)
+KERNEL static inline void store(const eight_sums *eight, size_t lane, wb__error_lanes *sums)
 {
     _mm256_storeu_ps(sums->error + lane, eight->error);
     _mm256_storeu_ps(sums->before + lane, eight->before);
@@ -36,8 +36,8 @@ KERNEL static inline void store(const eight_sums *eight, size_t lane, wb__lane_s
     _mm256_storeu_ps(sums->most + lane, eight->most);
 }
 
-KERNEL void wb__sum_up_avx2(wb__lane_sums *sums, const float *restrict before,
-                            const float *restrict after, size_t n)
+KERNEL void wb__error_sums_avx2(wb__error_lanes *sums, const float *restrict before,
+                                const float *restrict after, size_t n)
 {
     eight_sums low = {0}, high = {0};
     for (size_t i = 0; i < n; i += WB__SUMS_LANES) {
