@@ -233,7 +233,7 @@ static void refuses(void **state)
         if (wb_tensor_count(model) != (cases[i].joined ? 1 : 2))
             fail_msg("%s: %d tensors\n", cases[i].what, (int)wb_tensor_count(model));
         const wb_findings *findings = wb_model_findings(model);
-        if (has_finding(findings, "packing-unknown") != (cases[i].derived != NULL))
+        if (has_finding(findings, "packing-unknown") != (cases[i].told != NULL))
             fail_msg("%s: not told of as it should be\n", cases[i].what);
         wb_close(model);
         gguf_free(&g);

@@ -41,8 +41,8 @@ static wb_status repeated(void *ctx, size_t first, size_t second)
 {
     fixture *f = ctx;
     if (f->told_count < 8) {
-        f->derived[f->told_count++] = first;
-        f->derived[f->told_count++] = second;
+        f->told[f->told_count++] = first;
+        f->told[f->told_count++] = second;
     }
     return f->answer;
 }
@@ -159,7 +159,7 @@ static void keeps_the_last_of_a_name(void **state)
     assert_int_equal(end_file(&f), WB_OK);
     assert_int_equal(f.told_count, 6);
     static const size_t pairs[] = {0, 2, 1, 4, 4, 5};
-    assert_memory_equal(f.derived, pairs, sizeof pairs);
+    assert_memory_equal(f.told, pairs, sizeof pairs);
     static const struct {
         const char *name;
         uint64_t begin;
