@@ -16,10 +16,12 @@ static wb_status fail(wb__context *context, const char *what)
 }
 
 static wb_status take_policy(wb_conversion *conversion, wb__context *context,
-                             const wb_convert_policy *policy)
+                             const wb_convert_policy *caller)
 {
-    if (policy->size != sizeof *policy)
-        return fail(context, "wb_convert_policy.size is not sizeof(wb_convert_policy)");
+    wb_convert_policy own = {.size = sizeof own};
+    const wb_convert_policy *policy = &own;
+    if (!WB__TAKE(wb_convert_policy, caller, &own))
+        return WB__FAIL_SIZE(context, wb_convert_policy, caller);
     if (policy->flags &
         ~(WB_CONVERT_STRICT | WB_CONVERT_FORCE | WB_CONVERT_FEB2026 | WB_CONVERT_RESUME))
         return fail(context, "wb_convert_policy.flags has bits that mean nothing");
@@ -152,16 +154,14 @@ static void tell_fidelity(const wb__planned_tensor *row, wb_converted *out)
         out->cosine = cosine_of(f);
 }
 
-wb_status wb_conversion_at(const wb_conversion *conversion, uint64_t index, wb_converted *converted,
+wb_status wb_conversion_at(const wb_conversion *conversion, uint64_t index, wb_converted *caller,
                            wb_error *error)
 {
     wb_error spare;
     wb__context context = wb__context_of(conversion->model, wb__error_reset(error, &spare));
-    size_t size = converted->size;
-    memset(converted, 0, sizeof *converted);
-    converted->size = size;
-    if (size != sizeof *converted)
-        return fail(&context, "wb_converted.size is not sizeof(wb_converted)");
+    wb_converted own, *converted = WB__OUT(wb_converted, caller, &own);
+    if (converted == NULL)
+        return WB__FAIL_SIZE(&context, wb_converted, caller);
     if (index >= conversion->tensors.count)
         return wb__fail(&context, WB_ERROR_NOT_FOUND, WB__FINDING_NOT_FOUND, WB_NO_OFFSET,
                         WB__STR(""), "the result has no tensor number %llu",
@@ -178,6 +178,7 @@ wb_status wb_conversion_at(const wb_conversion *conversion, uint64_t index, wb_c
         (void)snprintf(converted->wanted, sizeof converted->wanted, "%s",
                        wb__dtype_get(row->wanted)->name);
     tell_fidelity(row, converted);
+    WB__GIVE(wb_converted, caller, converted);
     return WB_OK;
 }
 

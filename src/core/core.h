@@ -1,6 +1,7 @@
 /*
  * core: what every other room stands on, and itself stands on nothing.
  *
+ *   abi.h       public structs of callers that know another version of the header
  *   checked.h   arithmetic on numbers that come out of files
  *   endian.h    integers out of and into bytes
  *   memory.h    the caller's allocator, arenas, growth with a ceiling
@@ -16,6 +17,7 @@
 #ifndef WB_CORE_CORE_H
 #define WB_CORE_CORE_H
 
+#include "core/abi.h"
 #include "core/bytes.h"
 #include "core/checked.h"
 #include "core/context.h"

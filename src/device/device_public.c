@@ -7,8 +7,6 @@
 
 static wb_status check_host(wb__context *context, const wb_host_options *options)
 {
-    if (options->size != sizeof *options)
-        return wb__fail_argument(context, "wb_host_options.size is not sizeof(wb_host_options)");
     if (options->flags & ~(WB_HOST_HUGE_PAGES | WB_HOST_COPY))
         return wb__fail_argument(context, "wb_host_options.flags has bits that mean nothing");
     if ((options->alignment & (options->alignment - 1)) != 0 || options->alignment > MOST_ALIGNED)
@@ -20,8 +18,6 @@ static wb_status check_host(wb__context *context, const wb_host_options *options
 
 static wb_status check_opencl(wb__context *context, const wb_opencl_options *options)
 {
-    if (options->size != sizeof *options)
-        return wb__fail_argument(context, "wb_opencl_options.size is not its sizeof");
     if (options->flags & ~WB_OPENCL_COPY)
         return wb__fail_argument(context, "wb_opencl_options.flags has bits that mean nothing");
     if ((options->alignment & (options->alignment - 1)) != 0 || options->alignment > PAGE)
@@ -35,66 +31,90 @@ static wb_status check_opencl(wb__context *context, const wb_opencl_options *opt
 
 static wb_status check_cuda(wb__context *context, const wb_cuda_options *options)
 {
-    if (options->size != sizeof *options)
-        return wb__fail_argument(context, "wb_cuda_options.size is not sizeof(wb_cuda_options)");
     if (options->streams > WB__CUDA_STREAMS_MAX)
         return wb__fail_argument(context, "there are at most 16 streams");
     return WB_OK;
 }
 
-/* What the three have in common. Clears the device. */
-static wb_status begin(wb__context *context, const wb_allocator *allocator, wb_device *device,
-                       wb_error *error)
+/* The part of wb_device that all versions have; what else there is the caller's may not have. */
+#define DEVICE_BYTES (wb__abis[WB__ABI_wb_device].first)
+
+static wb_status begin(wb__context *context, const wb_allocator *allocator, wb_error *error)
 {
     wb_open_options open = {.size = sizeof open, .allocator = allocator};
-    memset(device, 0, sizeof *device);
     return wb__context_init(context, &open, error);
+}
+
+/* Hands out a device that was opened, or a cleared struct. */
+static wb_status finish(wb_status status, const wb_device *own, wb_device *caller)
+{
+    memset(caller, 0, DEVICE_BYTES);
+    if (status == WB_OK) {
+        memcpy(caller, own, DEVICE_BYTES);
+        caller->size = DEVICE_BYTES;
+    }
+    return status;
 }
 
 wb_status wb_device_host(const wb_host_options *options, wb_device *device, wb_error *error)
 {
-    static const wb_host_options defaults = {.size = sizeof defaults};
+    wb_host_options own = {.size = sizeof own};
+    wb_device opened = {.size = sizeof opened};
     wb_error spare;
     wb__context context;
-    if (options == NULL)
-        options = &defaults;
-    wb_status status = begin(&context, options->allocator, device, wb__error_reset(error, &spare));
+    bool taken = WB__TAKE(wb_host_options, options, &own);
+    wb_status status = begin(&context, own.allocator, wb__error_reset(error, &spare));
+    if (status == WB_OK && !taken)
+        status = WB__FAIL_SIZE(&context, wb_host_options, options);
     if (status == WB_OK)
-        status = check_host(&context, options);
-    return status == WB_OK ? wb__host_open(&context, options, device) : status;
+        status = check_host(&context, &own);
+    if (status == WB_OK)
+        status = wb__host_open(&context, &own, &opened);
+    return finish(status, &opened, device);
 }
 
 wb_status wb_device_opencl(const wb_opencl_options *options, wb_device *device, wb_error *error)
 {
-    static const wb_opencl_options defaults = {.size = sizeof defaults};
+    wb_opencl_options own = {.size = sizeof own};
+    wb_device opened = {.size = sizeof opened};
     wb_error spare;
     wb__context context;
-    if (options == NULL)
-        options = &defaults;
-    wb_status status = begin(&context, options->allocator, device, wb__error_reset(error, &spare));
+    bool taken = WB__TAKE(wb_opencl_options, options, &own);
+    wb_status status = begin(&context, own.allocator, wb__error_reset(error, &spare));
+    if (status == WB_OK && !taken)
+        status = WB__FAIL_SIZE(&context, wb_opencl_options, options);
     if (status == WB_OK)
-        status = check_opencl(&context, options);
-    return status == WB_OK ? wb__opencl_open(&context, options, device) : status;
+        status = check_opencl(&context, &own);
+    if (status == WB_OK)
+        status = wb__opencl_open(&context, &own, &opened);
+    return finish(status, &opened, device);
 }
 
 wb_status wb_device_cuda(const wb_cuda_options *options, wb_device *device, wb_error *error)
 {
-    static const wb_cuda_options defaults = {.size = sizeof defaults};
+    wb_cuda_options own = {.size = sizeof own};
+    wb_device opened = {.size = sizeof opened};
     wb_error spare;
     wb__context context;
-    if (options == NULL)
-        options = &defaults;
-    wb_status status = begin(&context, options->allocator, device, wb__error_reset(error, &spare));
+    bool taken = WB__TAKE(wb_cuda_options, options, &own);
+    wb_status status = begin(&context, own.allocator, wb__error_reset(error, &spare));
+    if (status == WB_OK && !taken)
+        status = WB__FAIL_SIZE(&context, wb_cuda_options, options);
     if (status == WB_OK)
-        status = check_cuda(&context, options);
-    return status == WB_OK ? wb__cuda_open(&context, options, device) : status;
+        status = check_cuda(&context, &own);
+    if (status == WB_OK)
+        status = wb__cuda_open(&context, &own, &opened);
+    return finish(status, &opened, device);
 }
 
 void wb_device_close(wb_device *device)
 {
     if (device == NULL)
         return;
-    if (device->close != NULL)
+    size_t size = device->size;
+    if (!wb__abi_fits(WB__ABI_wb_device, size))
+        return;
+    if (size >= DEVICE_BYTES && device->close != NULL)
         device->close(device->ctx);
-    memset(device, 0, sizeof *device);
+    memset(device, 0, size);
 }

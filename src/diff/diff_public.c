@@ -12,17 +12,16 @@ void wb_diff_free(wb_diff *diff)
     wb__free(&allocator, diff, sizeof *diff);
 }
 
-wb_status wb_diff_models(const wb_model *a, const wb_model *b, const wb_diff_options *options,
+wb_status wb_diff_models(const wb_model *a, const wb_model *b, const wb_diff_options *caller,
                          wb_diff **out, wb_error *error)
 {
-    static const wb_diff_options defaults = {.size = sizeof defaults};
+    wb_diff_options own = {.size = sizeof own};
+    const wb_diff_options *options = &own;
     wb_error spare;
     wb__context context = wb__context_of(a, wb__error_reset(error, &spare));
     *out = NULL;
-    if (options == NULL)
-        options = &defaults;
-    if (options->size != sizeof *options)
-        return wb__fail_argument(&context, "wb_diff_options.size is not sizeof(wb_diff_options)");
+    if (!WB__TAKE(wb_diff_options, caller, &own))
+        return WB__FAIL_SIZE(&context, wb_diff_options, caller);
     if (options->kinds & ~WB__DIFF_ALL)
         return wb__fail_argument(&context, "wb_diff_options.kinds has bits that mean nothing");
     if (options->executor != NULL)
@@ -57,12 +56,10 @@ uint64_t wb_diff_tensor_count(const wb_diff *diff)
     return diff->pair_count;
 }
 
-wb_status wb_diff_tensor_at(const wb_diff *diff, uint64_t index, wb_tensor_diff *out)
+wb_status wb_diff_tensor_at(const wb_diff *diff, uint64_t index, wb_tensor_diff *caller)
 {
-    size_t size = out->size;
-    memset(out, 0, sizeof *out);
-    out->size = size;
-    if (size != sizeof *out)
+    wb_tensor_diff own, *out = WB__OUT(wb_tensor_diff, caller, &own);
+    if (out == NULL)
         return WB_ERROR_ARGUMENT;
     if (index >= diff->pair_count)
         return WB_ERROR_NOT_FOUND;
@@ -74,6 +71,7 @@ wb_status wb_diff_tensor_at(const wb_diff *diff, uint64_t index, wb_tensor_diff 
     out->differs = pair->differs;
     out->compared = pair->compared;
     out->distance = wb__sums_distance(&pair->sums);
+    WB__GIVE(wb_tensor_diff, caller, out);
     return WB_OK;
 }
 
@@ -92,12 +90,10 @@ uint64_t wb_diff_meta_count(const wb_diff *diff)
     return diff->meta_count;
 }
 
-wb_status wb_diff_meta_at(const wb_diff *diff, uint64_t index, wb_meta_diff *out)
+wb_status wb_diff_meta_at(const wb_diff *diff, uint64_t index, wb_meta_diff *caller)
 {
-    size_t size = out->size;
-    memset(out, 0, sizeof *out);
-    out->size = size;
-    if (size != sizeof *out)
+    wb_meta_diff own, *out = WB__OUT(wb_meta_diff, caller, &own);
+    if (out == NULL)
         return WB_ERROR_ARGUMENT;
     if (index >= diff->meta_count)
         return WB_ERROR_NOT_FOUND;
@@ -111,5 +107,6 @@ wb_status wb_diff_meta_at(const wb_diff *diff, uint64_t index, wb_meta_diff *out
     out->key_len = meta.key_len;
     out->a = pair->a;
     out->b = pair->b;
+    WB__GIVE(wb_meta_diff, caller, out);
     return WB_OK;
 }

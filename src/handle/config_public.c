@@ -1,28 +1,32 @@
 #include "handle/semantics.h"
 
-wb_status wb_config_get(const wb_model *model, wb_config *out, wb_error *error)
+wb_status wb_config_get(const wb_model *model, wb_config *caller, wb_error *error)
 {
     wb_error spare;
     const wb__semantics *semantics;
     wb__context context = wb__context_of(model, wb__error_reset(error, &spare));
-    size_t size = out->size;
-    memset(out, 0, sizeof *out);
-    out->size = size;
-    if (size != sizeof *out)
-        return wb__fail_argument(&context, "wb_config.size is not sizeof(wb_config)");
+    wb_config own, *out = WB__OUT(wb_config, caller, &own);
+    if (out == NULL)
+        return WB__FAIL_SIZE(&context, wb_config, caller);
     wb_status status = wb__semantics_of(model, &context, &semantics);
     if (status == WB_OK)
         *out = semantics->config;
+    WB__GIVE(wb_config, caller, out);
     return status;
 }
 
-wb_status wb_config_at(const wb_config *config, uint32_t field, wb_config_value *out)
+wb_status wb_config_at(const wb_config *given, uint32_t field, wb_config_value *caller)
 {
     static const char *const layouts[] = {"none", "half", "interleaved"};
-    size_t size = out->size;
-    memset(out, 0, sizeof *out);
-    out->size = size;
-    if (size != sizeof *out || config->size != sizeof *config)
+    wb_config_value own, *out = WB__OUT(wb_config_value, caller, &own);
+    const wb_config *config = given;
+    wb_config other = {.size = sizeof other};
+    if (given->size != sizeof *given) {
+        if (!WB__TAKE(wb_config, given, &other))
+            return WB_ERROR_ARGUMENT;
+        config = &other;
+    }
+    if (out == NULL)
         return WB_ERROR_ARGUMENT;
     if (field >= WB_CONFIG_FIELDS)
         return WB_ERROR_NOT_FOUND;
@@ -45,5 +49,6 @@ wb_status wb_config_at(const wb_config *config, uint32_t field, wb_config_value 
     }
     if (out->number != 0)
         out->real = (double)out->number;
+    WB__GIVE(wb_config_value, caller, out);
     return WB_OK;
 }

@@ -16,18 +16,29 @@ static int32_t effective_dtype(const wb__packed *packed)
     }
 }
 
-wb_status wb_tensor_encoding(const wb_model *model, uint64_t index, wb_encoding *out,
+/* A tensor of several parts, which are counted unless it is a view of experts. */
+static void describe_packed(const wb__packed *packed, bool counts_parts, wb_encoding *out)
+{
+    if (packed->scheme != WB__SCHEME_PLAIN)
+        out->type = wb__scheme_name(packed->scheme);
+    out->bits = packed->bits;
+    out->group_size = packed->group;
+    out->dtype = effective_dtype(packed);
+    out->global = (uint32_t)packed->global;
+    for (int part = WB__PART_SCALES; part < WB__PARTS && counts_parts; part++)
+        out->parts += packed->parts[part] != WB__NO_TENSOR;
+}
+
+wb_status wb_tensor_encoding(const wb_model *model, uint64_t index, wb_encoding *caller,
                              wb_error *error)
 {
     const wb__packed *packed;
     size_t stored;
     wb_error spare;
     wb__context context = wb__context_of(model, wb__error_reset(error, &spare));
-    size_t size = out->size;
-    memset(out, 0, sizeof *out);
-    out->size = size;
-    if (size != sizeof *out)
-        return wb__fail_argument(&context, "wb_encoding.size is not sizeof(wb_encoding)");
+    wb_encoding own, *out = WB__OUT(wb_encoding, caller, &own);
+    if (out == NULL)
+        return WB__FAIL_SIZE(&context, wb_encoding, caller);
     const wb__expert_view *view;
     wb_status status = wb__expert_view_of(model, &context, index, &view);
     if (status == WB_OK)
@@ -41,36 +52,28 @@ wb_status wb_tensor_encoding(const wb_model *model, uint64_t index, wb_encoding 
     out->group_size = dtype->block_size > 1 ? dtype->block_size : 0;
     out->dtype = dtype->id;
     out->parts = view != NULL ? view->count : 1;
-    if (packed == NULL)
-        return WB_OK;
-    if (packed->scheme != WB__SCHEME_PLAIN)
-        out->type = wb__scheme_name(packed->scheme);
-    out->bits = packed->bits;
-    out->group_size = packed->group;
-    out->dtype = effective_dtype(packed);
-    out->global = (uint32_t)packed->global;
-    for (int part = WB__PART_SCALES; part < WB__PARTS && view == NULL; part++)
-        out->parts += packed->parts[part] != WB__NO_TENSOR;
+    if (packed != NULL)
+        describe_packed(packed, view == NULL, out);
+    WB__GIVE(wb_encoding, caller, out);
     return WB_OK;
 }
 
-wb_status wb_tensor_part(const wb_model *model, uint64_t index, uint32_t number, wb_part *out,
+wb_status wb_tensor_part(const wb_model *model, uint64_t index, uint32_t number, wb_part *caller,
                          wb_error *error)
 {
     const wb__packed *packed;
     size_t stored;
     wb_error spare;
     wb__context context = wb__context_of(model, wb__error_reset(error, &spare));
-    size_t size = out->size;
-    memset(out, 0, sizeof *out);
-    out->size = size;
-    if (size != sizeof *out)
-        return wb__fail_argument(&context, "wb_part.size is not sizeof(wb_part)");
+    wb_part own, *out = WB__OUT(wb_part, caller, &own);
+    if (out == NULL)
+        return WB__FAIL_SIZE(&context, wb_part, caller);
     const wb__expert_view *view;
     wb_status status = wb__expert_view_of(model, &context, index, &view);
     if (status == WB_OK && view != NULL && number < view->count) {
         out->role = "expert";
         out->index = view->parts[number];
+        WB__GIVE(wb_part, caller, out);
         return WB_OK;
     }
     if (status == WB_OK && view != NULL)
@@ -86,6 +89,7 @@ wb_status wb_tensor_part(const wb_model *model, uint64_t index, uint32_t number,
             continue;
         out->role = wb__part_name((wb__part)part);
         out->index = packed == NULL ? index : model->tensors.count + of;
+        WB__GIVE(wb_part, caller, out);
         return WB_OK;
     }
     return wb__fail(&context, WB_ERROR_NOT_FOUND, WB__FINDING_NOT_FOUND, WB_NO_OFFSET,

@@ -17,21 +17,13 @@ uint64_t wb_meta_count(const wb_model *model)
     return model->catalog.metas.count + (derived == NULL ? 0 : derived->model.metas.count);
 }
 
-static wb_status fail_size(wb__context *context, const char *what)
-{
-    return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET, WB__STR(""),
-                    "%s", what);
-}
-
-wb_status wb_meta_at(const wb_model *model, uint64_t index, wb_meta *out, wb_error *error)
+wb_status wb_meta_at(const wb_model *model, uint64_t index, wb_meta *caller, wb_error *error)
 {
     wb_error spare;
     wb__context context = wb__context_of(model, wb__error_reset(error, &spare));
-    size_t size = out->size;
-    memset(out, 0, sizeof *out);
-    out->size = size;
-    if (size != sizeof *out)
-        return fail_size(&context, "wb_meta.size is not sizeof(wb_meta)");
+    wb_meta own, *out = WB__OUT(wb_meta, caller, &own);
+    if (out == NULL)
+        return WB__FAIL_SIZE(&context, wb_meta, caller);
     const wb__catalog *in;
     const wb__meta *meta;
     wb_status status = wb__derived_meta_entry(model, &context, index, &in, &meta);
@@ -52,6 +44,7 @@ wb_status wb_meta_at(const wb_model *model, uint64_t index, wb_meta *out, wb_err
         out->bits = array->bits;
         out->count = array->count;
     }
+    WB__GIVE(wb_meta, caller, out);
     return WB_OK;
 }
 
@@ -237,16 +230,9 @@ wb_status wb_meta_get_bool(const wb_model *model, const char *key, size_t key_le
 
 /* ---- arrays ---- */
 
-/* False, and all zero, if the caller's struct is of another size. */
-static bool clear_array(wb_meta_array *out)
-{
-    size_t size = out->size;
-    memset(out, 0, sizeof *out);
-    out->size = size;
-    return size == sizeof *out;
-}
-
-static void describe_array(const wb__array *array, const uint8_t *base, wb_meta_array *out)
+/* Fills `out`, which WB__OUT returned for the caller's struct. */
+static void describe_array(const wb__array *array, const uint8_t *base, wb_meta_array *caller,
+                           wb_meta_array *out)
 {
     out->element = (wb_meta_type)array->element;
     out->bits = array->bits;
@@ -254,6 +240,7 @@ static void describe_array(const wb__array *array, const uint8_t *base, wb_meta_
     out->data = array->bits > 0 ? base + array->at : NULL;
     out->array = array;
     out->base = base;
+    WB__GIVE(wb_meta_array, caller, out);
 }
 
 static bool takes_all(unsigned element)
@@ -277,13 +264,15 @@ static wb_status get_array(const wb_model *model, const char *key, size_t key_le
 {
     lookup call;
     wb_status status = look_up(&call, model, key, key_len, error);
-    if (!clear_array(array))
-        return fail_size(&call.context, "wb_meta_array.size is not sizeof(wb_meta_array)");
+    wb_meta_array own, *out = WB__OUT(wb_meta_array, array, &own);
+    if (out == NULL)
+        return WB__FAIL_SIZE(&call.context, wb_meta_array, array);
     if (status != WB_OK)
         return status;
     if (call.meta->type != WB_META_ARRAY || !takes(call.meta->value.array->element))
         return fail_type(&call, asked);
-    describe_array(call.meta->value.array, wb__meta_base(call.in, call.meta), array);
+    describe_array(call.meta->value.array, wb__meta_base(call.in, call.meta), array,
+                   out);
     return WB_OK;
 }
 
@@ -316,7 +305,8 @@ wb_status wb_meta_get_float_array(const wb_model *model, const char *key, size_t
 static wb_status check_elements(const wb_meta_array *array, uint64_t first, uint64_t count,
                                 bool fits)
 {
-    if (array == NULL || array->size != sizeof *array || array->array == NULL || !fits)
+    if (array == NULL || !wb__abi_fits(WB__ABI_wb_meta_array, array->size) ||
+        array->array == NULL || !fits)
         return WB_ERROR_ARGUMENT;
     return wb__in_range(first, count, array->count) ? WB_OK : WB_ERROR_NOT_FOUND;
 }
@@ -401,13 +391,14 @@ wb_status wb_meta_floats(const wb_meta_array *array, uint64_t first, uint64_t co
 
 wb_status wb_meta_array_at(const wb_meta_array *array, uint64_t index, wb_meta_array *element)
 {
-    if (!clear_array(element))
+    wb_meta_array own, *out = WB__OUT(wb_meta_array, element, &own);
+    if (out == NULL)
         return WB_ERROR_ARGUMENT;
     wb_status status =
         check_elements(array, index, 1, array != NULL && array->element == WB_META_ARRAY);
     if (status != WB_OK)
         return status;
     const wb__array *outer = array->array;
-    describe_array(&outer->of.elements[index], array->base, element);
+    describe_array(&outer->of.elements[index], array->base, element, out);
     return WB_OK;
 }

@@ -13,9 +13,11 @@ static const wb_limits default_limits = {
     .spool_memory = (uint64_t)64 << 20,
 };
 
+/* The caller's struct is as large as in some version: only the first is safe to fill. */
 void wb_limits_default(wb_limits *limits)
 {
-    *limits = default_limits;
+    memcpy(limits, &default_limits, wb__abis[WB__ABI_wb_limits].first);
+    limits->size = wb__abis[WB__ABI_wb_limits].first;
 }
 
 wb_status wb__fail_argument(wb__context *context, const char *what)
@@ -24,14 +26,16 @@ wb_status wb__fail_argument(wb__context *context, const char *what)
                     "%s", what);
 }
 
-wb_status wb__context_init(wb__context *context, const wb_open_options *options, wb_error *error)
+wb_status wb__context_init(wb__context *context, const wb_open_options *caller, wb_error *error)
 {
+    wb_open_options own = {.size = sizeof own};
+    const wb_open_options *options = &own;
     *context = (wb__context){
         .allocator = wb__default_allocator, .limits = default_limits, .file = "", .error = error};
-    if (options == NULL)
+    if (caller == NULL)
         return WB_OK;
-    if (options->size != sizeof *options)
-        return wb__fail_argument(context, "wb_open_options.size is not sizeof(wb_open_options)");
+    if (!WB__TAKE(wb_open_options, caller, &own))
+        return WB__FAIL_SIZE(context, wb_open_options, caller);
     if (options->access > WB_ACCESS_SNAPSHOT)
         return wb__fail_argument(context, "wb_open_options.access is none of WB_ACCESS_*");
     if (options->flags & ~WB_OPEN_COMPATIBLE)
@@ -45,11 +49,8 @@ wb_status wb__context_init(wb__context *context, const wb_open_options *options,
     context->store = options->store;
     if (options->executor != NULL)
         context->executor = *options->executor;
-    if (options->limits != NULL) {
-        if (options->limits->size != sizeof *options->limits)
-            return wb__fail_argument(context, "wb_limits.size is not sizeof(wb_limits)");
-        context->limits = *options->limits;
-    }
+    if (!WB__TAKE(wb_limits, options->limits, &context->limits))
+        return WB__FAIL_SIZE(context, wb_limits, options->limits);
     return WB_OK;
 }
 

@@ -13,17 +13,16 @@ void wb_hashes_free(wb_hashes *hashes)
     wb__free(&allocator, hashes, sizeof *hashes);
 }
 
-wb_status wb_hash_model(const wb_model *model, const wb_hash_options *options, wb_hashes **out,
+wb_status wb_hash_model(const wb_model *model, const wb_hash_options *caller, wb_hashes **out,
                         wb_error *error)
 {
-    static const wb_hash_options defaults = {.size = sizeof defaults};
+    wb_hash_options own = {.size = sizeof own};
+    const wb_hash_options *options = &own;
     wb_error spare;
     wb__context context = wb__context_of(model, wb__error_reset(error, &spare));
     *out = NULL;
-    if (options == NULL)
-        options = &defaults;
-    if (options->size != sizeof *options)
-        return wb__fail_argument(&context, "wb_hash_options.size is not sizeof(wb_hash_options)");
+    if (!WB__TAKE(wb_hash_options, caller, &own))
+        return WB__FAIL_SIZE(&context, wb_hash_options, caller);
     if (options->flags & ~(WB_HASH_FILES | WB_HASH_VALUES | WB_HASH_CHUNKS))
         return wb__fail_argument(&context, "wb_hash_options.flags has bits that mean nothing");
     if ((options->flags & WB_HASH_CHUNKS) && !(options->flags & WB_HASH_FILES))
@@ -55,12 +54,10 @@ uint64_t wb_hash_tensor_count(const wb_hashes *hashes)
     return hashes->subjects.count;
 }
 
-wb_status wb_hash_tensor_at(const wb_hashes *hashes, uint64_t index, wb_tensor_hash *out)
+wb_status wb_hash_tensor_at(const wb_hashes *hashes, uint64_t index, wb_tensor_hash *caller)
 {
-    size_t size = out->size;
-    memset(out, 0, sizeof *out);
-    out->size = size;
-    if (size != sizeof *out)
+    wb_tensor_hash own, *out = WB__OUT(wb_tensor_hash, caller, &own);
+    if (out == NULL)
         return WB_ERROR_ARGUMENT;
     if (index >= hashes->subjects.count)
         return WB_ERROR_NOT_FOUND;
@@ -74,6 +71,7 @@ wb_status wb_hash_tensor_at(const wb_hashes *hashes, uint64_t index, wb_tensor_h
     out->is_canonical = subject->is_canonical;
     out->counts = wb__hash_counts(hashes, (size_t)index);
     memcpy(out->digest, hash->digest.bytes, sizeof out->digest);
+    WB__GIVE(wb_tensor_hash, caller, out);
     return WB_OK;
 }
 

@@ -245,8 +245,6 @@ static void run(wb__load *load)
 static wb_status check_device(wb__context *context, const wb_load_options *options)
 {
     const wb_device *device = options->device;
-    if (device->size != sizeof *device)
-        return wb__fail_argument(context, "wb_device.size is not sizeof(wb_device)");
     if (options->target == NULL)
         return wb__fail_argument(context, "wb_load_options.device needs target");
     if (device->map == NULL && device->upload == NULL)
@@ -260,8 +258,6 @@ static wb_status check_options(wb__load *load)
 {
     const wb_load_options *options = load->options;
     wb__context *context = load->context;
-    if (options->size != sizeof *options)
-        return wb__fail_argument(context, "wb_load_options.size is not sizeof(wb_load_options)");
     if (options->io > WB_IO_DIRECT)
         return wb__fail_argument(context, "wb_load_options.io is none of WB_IO_*");
     if (options->io == WB_IO_MAP && load->model->access == WB_ACCESS_READ)
@@ -308,9 +304,14 @@ wb_status wb__load_model(const wb_model *model, wb__context *context,
                          const wb_load_options *options, wb_load_report *report)
 {
     wb_load_options own = {.size = sizeof own};
+    wb_device device = {.size = sizeof device};
     wb__load load = {.model = model, .context = context, .options = &own, .report = report};
-    if (options != NULL)
-        own = *options;
+    if (!WB__TAKE(wb_load_options, options, &own))
+        return WB__FAIL_SIZE(context, wb_load_options, options);
+    if (!WB__TAKE(wb_device, own.device, &device))
+        return WB__FAIL_SIZE(context, wb_device, own.device);
+    if (own.device != NULL)
+        own.device = &device;
     wb_status status = check_options(&load);
     if (status != WB_OK)
         return status;

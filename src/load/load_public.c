@@ -4,16 +4,16 @@ wb_status wb_load(const wb_model *model, const wb_load_options *options, wb_load
                   wb_error *error)
 {
     wb_error spare;
-    wb_load_report unseen = {.size = sizeof unseen};
+    wb_load_report unseen = {.size = sizeof unseen}, own;
     wb__context context = wb__context_of(model, wb__error_reset(error, &spare));
     if (report == NULL)
         report = &unseen;
-    size_t size = report->size;
-    memset(report, 0, sizeof *report);
-    report->size = size;
-    if (size != sizeof *report)
-        return wb__fail_argument(&context, "wb_load_report.size is not sizeof(wb_load_report)");
-    return wb__load_model(model, &context, options, report);
+    wb_load_report *out = WB__OUT(wb_load_report, report, &own);
+    if (out == NULL)
+        return WB__FAIL_SIZE(&context, wb_load_report, report);
+    wb_status status = wb__load_model(model, &context, options, out);
+    WB__GIVE(wb_load_report, report, out);
+    return status;
 }
 
 wb_status wb_file_cached(const wb_model *model, uint64_t file, uint64_t *bytes, wb_error *error)

@@ -127,19 +127,22 @@ wb_status wb_open_source(const wb_source *caller, const char *label, const wb_op
 {
     open_call call;
     wb__source *source;
+    wb_source own = {.size = sizeof own};
     wb_status status = begin(&call, options, model, error);
+    bool taken = WB__TAKE(wb_source, caller, &own);
     if (status == WB_OK && (label == NULL || caller == NULL))
         status = fail_null(&call, label == NULL ? "the label" : "the source");
-    if (status == WB_OK && caller != NULL &&
-        (caller->size != sizeof *caller || caller->read == NULL))
+    if (status == WB_OK && !taken)
+        status = WB__FAIL_SIZE(&call.context, wb_source, caller);
+    if (status == WB_OK && own.read == NULL)
         status = wb__fail(&call.context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET,
-                          WB__STR(""), "wb_source needs its size and a read function");
+                          WB__STR(""), "wb_source needs a read function");
     if (status == WB_OK) {
-        status = wb__source_open_caller(&call.context, caller, label, &source);
+        status = wb__source_open_caller(&call.context, &own, label, &source);
         if (status == WB_OK)
             status = open_alone(&call, source);
-    } else if (caller != NULL && caller->size == sizeof *caller && caller->close != NULL) {
-        caller->close(caller->ctx);
+    } else if (taken && own.close != NULL) {
+        own.close(own.ctx);
     }
     return finish(&call, status, model);
 }
@@ -195,16 +198,13 @@ uint64_t wb_file_count(const wb_model *model)
     return model->catalog.file_count;
 }
 
-wb_status wb_file_at(const wb_model *model, uint64_t index, wb_file *out, wb_error *error)
+wb_status wb_file_at(const wb_model *model, uint64_t index, wb_file *caller, wb_error *error)
 {
     wb_error spare;
     wb__context context = wb__context_of(model, wb__error_reset(error, &spare));
-    size_t size = out->size;
-    memset(out, 0, sizeof *out);
-    out->size = size;
-    if (size != sizeof *out)
-        return wb__fail(&context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET,
-                        WB__STR(""), "wb_file.size is not sizeof(wb_file)");
+    wb_file own, *out = WB__OUT(wb_file, caller, &own);
+    if (out == NULL)
+        return WB__FAIL_SIZE(&context, wb_file, caller);
     if (index >= model->catalog.file_count)
         return wb__fail(&context, WB_ERROR_NOT_FOUND, WB__FINDING_NOT_FOUND, WB_NO_OFFSET,
                         WB__STR(""), "there is no file number %llu", (unsigned long long)index);
@@ -216,5 +216,6 @@ wb_status wb_file_at(const wb_model *model, uint64_t index, wb_file *out, wb_err
     out->tensors = file->tensor_count;
     out->version = file->version;
     out->big_endian = file->big_endian;
+    WB__GIVE(wb_file, caller, out);
     return WB_OK;
 }

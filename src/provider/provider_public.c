@@ -5,8 +5,6 @@
 
 static wb_status check_policy(wb__context *context, const wb_policy *policy)
 {
-    if (policy->size != sizeof *policy)
-        return wb__fail_argument(context, "wb_policy.size is not sizeof(wb_policy)");
     if (policy->plain > WB_PLAIN_DTYPE)
         return wb__fail_argument(context, "wb_policy.plain is none of WB_PLAIN_*");
     if (policy->plain == WB_PLAIN_DTYPE && policy->dtype != WB_DTYPE_F32 &&
@@ -24,8 +22,6 @@ static wb_status check_policy(wb__context *context, const wb_policy *policy)
 
 static wb_status check_device(wb__context *context, const wb_device *device)
 {
-    if (device->size != sizeof *device)
-        return wb__fail_argument(context, "wb_device.size is not sizeof(wb_device)");
     if (device->free == NULL || (device->alloc == NULL && device->claim == NULL))
         return wb__fail_argument(context, "wb_device needs alloc, or claim, and free");
     if (device->map == NULL && (device->upload == NULL || device->download == NULL))
@@ -42,27 +38,31 @@ wb_status wb_provider_create(const wb_model *model, const wb_device *device,
 {
     wb_error spare;
     wb__context context;
+    wb_policy own_policy = {.size = sizeof own_policy};
+    wb_device own_device = {.size = sizeof own_device};
     wb_open_options options = {.size = sizeof options};
     *provider = NULL;
-    if (policy != NULL && policy->size == sizeof *policy) {
-        options.allocator = policy->allocator;
-        options.executor = policy->executor;
-    }
+    bool taken = WB__TAKE(wb_policy, policy, &own_policy);
+    options.allocator = own_policy.allocator;
+    options.executor = own_policy.executor;
     wb_status status = wb__context_init(&context, &options, wb__error_reset(error, &spare));
     if (status != WB_OK)
         return status;
     if (model == NULL)
         return wb__fail_argument(&context, "the model is NULL");
-    if (policy != NULL)
-        status = check_policy(&context, policy);
+    if (!taken)
+        return WB__FAIL_SIZE(&context, wb_policy, policy);
+    if (!WB__TAKE(wb_device, device, &own_device))
+        return WB__FAIL_SIZE(&context, wb_device, device);
+    status = check_policy(&context, &own_policy);
     if (status == WB_OK && device != NULL)
-        status = check_device(&context, device);
+        status = check_device(&context, &own_device);
     if (status != WB_OK)
         return status;
-    wb__files files = {.sources = model->sources, .count = model->source_count, .io = WB_IO_AUTO};
-    if (policy != NULL)
-        files.io = policy->io;
-    return wb__provider_make(&context, model, &files, device, policy, provider);
+    wb__files files = {
+        .sources = model->sources, .count = model->source_count, .io = own_policy.io};
+    return wb__provider_make(&context, model, &files, device == NULL ? NULL : &own_device,
+                             policy == NULL ? NULL : &own_policy, provider);
 }
 
 void wb_provider_destroy(wb_provider *provider)
@@ -85,15 +85,34 @@ static wb_status fail(const wb_provider *provider, wb_error *error, const char *
     return wb__fail_argument(&context, what);
 }
 
+/* Clears a caller's struct, whatever its size, and says whether it can hold a buffer. */
+static bool clear_buffer(wb_buffer *buffer)
+{
+    wb_buffer unused;
+    return WB__OUT(wb_buffer, buffer, &unused) != NULL;
+}
+
+/* A struct of another version of the header. */
+static wb_status give_resized(wb_provider *provider, const wb__query *query, wb_buffer *caller,
+                              wb_error *error)
+{
+    wb_error spare;
+    wb_buffer own, *out = WB__OUT(wb_buffer, caller, &own);
+    if (out == NULL) {
+        wb__context context = context_of(provider, wb__error_reset(error, &spare));
+        return WB__FAIL_SIZE(&context, wb_buffer, caller);
+    }
+    wb_status status = wb__provider_get(provider, query, out, error);
+    if (status == WB_OK)
+        WB__GIVE(wb_buffer, caller, out);
+    return status;
+}
+
 static wb_status give(wb_provider *provider, const wb__query *query, wb_buffer *buffer,
                       wb_error *error)
 {
-    if (buffer->size != sizeof *buffer) {
-        size_t size = buffer->size;
-        memset(buffer, 0, sizeof *buffer);
-        buffer->size = size;
-        return fail(provider, error, "wb_buffer.size is not sizeof(wb_buffer)");
-    }
+    if (buffer->size != sizeof *buffer)
+        return give_resized(provider, query, buffer, error);
     wb_status status = wb__provider_get(provider, query, buffer, error);
     if (status != WB_OK)
         *buffer = (wb_buffer){.size = sizeof *buffer};
@@ -113,9 +132,7 @@ wb_status wb_provider_slice(wb_provider *provider, const char *name, size_t name
     const wb__query query = {wb__str_from(name, name_len), {axis, rank, of}};
     if (of != 0)
         return give(provider, &query, buffer, error);
-    size_t size = buffer->size;
-    memset(buffer, 0, sizeof *buffer);
-    buffer->size = size;
+    (void)clear_buffer(buffer);
     return fail(provider, error, "nothing can be shared out among no ranks");
 }
 
@@ -163,15 +180,12 @@ wb_status wb_provider_fuse(wb_provider *provider, const char *const *names, cons
                         : n > WB__OPERANDS_MAX          ? "there are too many names"
                         : (flags & ~WB_FUSE_FREE_PARTS) ? "flags has bits that mean nothing"
                                                         : NULL;
-    size_t size = buffer->size;
     if (wrong != NULL) {
-        memset(buffer, 0, sizeof *buffer);
-        buffer->size = size;
+        (void)clear_buffer(buffer);
         return fail(provider, error, wrong);
     }
     if (!join_names(provider, names, name_lens, n, &joined)) {
-        memset(buffer, 0, sizeof *buffer);
-        buffer->size = size;
+        (void)clear_buffer(buffer);
         wb__context context = context_of(provider, wb__error_reset(error, &spare));
         return wb__fail_memory(&context);
     }
@@ -186,10 +200,10 @@ wb_status wb_provider_fuse(wb_provider *provider, const char *const *names, cons
 
 void wb_provider_release(wb_provider *provider, wb_buffer *buffer)
 {
-    if (buffer == NULL || buffer->use == NULL)
+    if (buffer == NULL || !wb__abi_fits(WB__ABI_wb_buffer, buffer->size) || buffer->use == NULL)
         return;
     wb__provider_release(provider, buffer);
-    *buffer = (wb_buffer){.size = sizeof *buffer};
+    (void)clear_buffer(buffer);
 }
 
 void wb_provider_trim(wb_provider *provider)
@@ -267,7 +281,8 @@ wb_status wb_provider_download(const wb_provider *provider, const wb_buffer *buf
     wb__context context = context_of(provider, wb__error_reset(error, &spare));
     const wb_device *device = &provider->device;
     wb_status status = WB_OK;
-    if (buffer->use == NULL || !wb__in_range(offset, n, buffer->bytes))
+    if (!wb__abi_fits(WB__ABI_wb_buffer, buffer->size) || buffer->use == NULL ||
+        !wb__in_range(offset, n, buffer->bytes))
         status = wb__fail_argument(&context, "the bytes are not all within the buffer");
     else if (n != 0 && buffer->contents != NULL)
         memcpy(dst, (const uint8_t *)buffer->contents + offset, (size_t)n);
@@ -282,14 +297,15 @@ wb_status wb_provider_download(const wb_provider *provider, const wb_buffer *buf
     return status;
 }
 
-wb_status wb_provider_stats(const wb_provider *provider, wb_cache_stats *stats, wb_error *error)
+wb_status wb_provider_stats(const wb_provider *provider, wb_cache_stats *caller, wb_error *error)
 {
-    size_t size = stats->size;
-    memset(stats, 0, sizeof *stats);
-    stats->size = size;
-    if (size != sizeof *stats)
-        return fail(provider, error, "wb_cache_stats.size is not sizeof(wb_cache_stats)");
+    wb_error spare;
+    wb__context context = context_of(provider, wb__error_reset(error, &spare));
+    wb_cache_stats own, *stats = WB__OUT(wb_cache_stats, caller, &own);
+    if (stats == NULL)
+        return WB__FAIL_SIZE(&context, wb_cache_stats, caller);
     wb__provider_count(provider, stats);
+    WB__GIVE(wb_cache_stats, caller, stats);
     return WB_OK;
 }
 

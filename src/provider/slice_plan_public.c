@@ -19,12 +19,10 @@ void wb_plan_free(wb_plan *plan)
         wb__plan_free(plan);
 }
 
-wb_status wb_plan_describe(const wb_plan *plan, wb_plan_info *info)
+wb_status wb_plan_describe(const wb_plan *plan, wb_plan_info *caller)
 {
-    size_t size = info->size;
-    memset(info, 0, sizeof *info);
-    info->size = size;
-    if (size != sizeof *info)
+    wb_plan_info own, *info = WB__OUT(wb_plan_info, caller, &own);
+    if (info == NULL)
         return WB_ERROR_ARGUMENT;
     const wb__axis_split *share = &plan->layout.shares[0];
     info->axis = plan->rank.axis;
@@ -42,15 +40,14 @@ wb_status wb_plan_describe(const wb_plan *plan, wb_plan_info *info)
     }
     for (size_t i = 0; i < plan->layout.runs.count; i++)
         info->bytes += ((const wb__run *)wb__list_at(&plan->layout.runs, i))->bytes;
+    WB__GIVE(wb_plan_info, caller, info);
     return WB_OK;
 }
 
-wb_status wb_plan_cut_at(const wb_plan *plan, uint64_t index, wb_plan_cut *cut)
+wb_status wb_plan_cut_at(const wb_plan *plan, uint64_t index, wb_plan_cut *caller)
 {
-    size_t size = cut->size;
-    memset(cut, 0, sizeof *cut);
-    cut->size = size;
-    if (size != sizeof *cut)
+    wb_plan_cut own, *cut = WB__OUT(wb_plan_cut, caller, &own);
+    if (cut == NULL)
         return WB_ERROR_ARGUMENT;
     for (size_t i = 0; i < plan->operands.count; i++) {
         const wb__axis_split *share = &plan->layout.shares[i];
@@ -58,6 +55,7 @@ wb_status wb_plan_cut_at(const wb_plan *plan, uint64_t index, wb_plan_cut *cut)
             cut->tensor = (uint32_t)i;
             cut->start = share->cuts[index].start;
             cut->count = share->cuts[index].count;
+            WB__GIVE(wb_plan_cut, caller, cut);
             return WB_OK;
         }
         index -= share->count;
@@ -65,15 +63,14 @@ wb_status wb_plan_cut_at(const wb_plan *plan, uint64_t index, wb_plan_cut *cut)
     return WB_ERROR_NOT_FOUND;
 }
 
-wb_status wb_plan_range_at(const wb_plan *plan, uint64_t index, wb_plan_range *range)
+wb_status wb_plan_range_at(const wb_plan *plan, uint64_t index, wb_plan_range *caller)
 {
-    size_t size = range->size;
-    memset(range, 0, sizeof *range);
-    range->size = size;
-    if (size != sizeof *range)
+    wb_plan_range own, *range = WB__OUT(wb_plan_range, caller, &own);
+    if (range == NULL)
         return WB_ERROR_ARGUMENT;
     if (index >= plan->layout.ranges)
         return WB_ERROR_NOT_FOUND;
     *range = wb__plan_range(plan, index);
+    WB__GIVE(wb_plan_range, caller, range);
     return WB_OK;
 }

@@ -14,13 +14,11 @@ int32_t wb_dtype_find(const char *name, size_t name_len)
     return row == NULL ? -1 : row->id;
 }
 
-wb_status wb_dtype_describe(int32_t dtype, wb_dtype_info *info)
+wb_status wb_dtype_describe(int32_t dtype, wb_dtype_info *caller)
 {
     const wb__dtype *row = wb__dtype_get(dtype);
-    size_t size = info->size;
-    memset(info, 0, sizeof *info);
-    info->size = size;
-    if (size != sizeof *info)
+    wb_dtype_info own, *info = WB__OUT(wb_dtype_info, caller, &own);
+    if (info == NULL)
         return WB_ERROR_ARGUMENT;
     if (row == NULL)
         return WB_ERROR_NOT_FOUND;
@@ -39,5 +37,6 @@ wb_status wb_dtype_describe(int32_t dtype, wb_dtype_info *info)
     info->encodes = converts || (has_codec && codec.encode != NULL);
     if (has_codec)
         info->importance = codec.importance;
+    WB__GIVE(wb_dtype_info, caller, info);
     return WB_OK;
 }

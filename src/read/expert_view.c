@@ -45,7 +45,7 @@ static bool axis_fits(const wb_axis *axis, uint64_t dimension)
            (axis->step < 0 ? reach <= axis->start : reach <= dimension - 1 - axis->start);
 }
 
-static wb_status cut_slice(wb__context *context, const wb__expert_view *view, const wb_slice *slice,
+static wb_status cut_slice(wb__context *context, const wb__expert_view *view, const wb_slice *caller,
                            cut *out)
 {
     uint64_t total;
@@ -54,10 +54,12 @@ static wb_status cut_slice(wb__context *context, const wb__expert_view *view, co
                  .part = {.size = sizeof(wb_slice), .count = UINT64_MAX},
                  .per_part = view->kind.elements / view->count,
                  .count = view->kind.elements};
-    if (slice == NULL)
+    wb_slice own;
+    const wb_slice *slice = &own;
+    if (caller == NULL)
         return WB_OK;
-    if (slice->size != sizeof *slice)
-        return fail_slice(context, "wb_slice.size is not sizeof(wb_slice)");
+    if (!WB__TAKE(wb_slice, caller, &own))
+        return WB__FAIL_SIZE(context, wb_slice, caller);
     if (slice->rank != 0) {
         if (slice->rank != view->kind.rank || slice->axes == NULL)
             return fail_slice(context, "its rank is not that of the tensor");

@@ -289,10 +289,12 @@ static wb_status measure(wb__context *context, wb__selection *selection)
 }
 
 wb_status wb__selection_make(const wb_model *model, wb__context *context, uint64_t tensor,
-                             const wb_slice *slice, int32_t dtype, wb__selection *selection)
+                             const wb_slice *caller, int32_t dtype, wb__selection *selection)
 {
     const wb__packed *packed;
     size_t stored;
+    wb_slice own;
+    const wb_slice *slice = &own;
     wb_status found = wb__resolve(model, context, tensor, &stored, &packed);
     if (found != WB_OK)
         return found;
@@ -322,9 +324,9 @@ wb_status wb__selection_make(const wb_model *model, wb__context *context, uint64
                         kind->dtype->kind == WB__CLASS_COMPLEX || to->kind == WB__CLASS_COMPLEX
                             ? ": complex numbers stay as they are"
                             : "");
-    if (slice != NULL) {
-        if (slice->size != sizeof *slice)
-            return fail_slice(context, "wb_slice.size is not sizeof(wb_slice)");
+    if (caller != NULL) {
+        if (!WB__TAKE(wb_slice, caller, &own))
+            return WB__FAIL_SIZE(context, wb_slice, caller);
         if (slice->rank != 0) {
             wb_status status = check_axes(context, slice, kind, &selection->count);
             if (status != WB_OK)

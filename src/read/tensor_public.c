@@ -16,18 +16,16 @@ static uint32_t storing_of(const wb__catalog *catalog, size_t tensor)
     return flags;
 }
 
-wb_status wb_tensor_at(const wb_model *model, uint64_t index, wb_tensor *out, wb_error *error)
+wb_status wb_tensor_at(const wb_model *model, uint64_t index, wb_tensor *caller, wb_error *error)
 {
     const wb__table *table = &model->catalog.table;
     const wb__packed *packed;
     size_t i;
     wb_error spare;
     wb__context context = wb__context_of(model, wb__error_reset(error, &spare));
-    size_t size = out->size;
-    memset(out, 0, sizeof *out);
-    out->size = size;
-    if (size != sizeof *out)
-        return wb__fail_argument(&context, "wb_tensor.size is not sizeof(wb_tensor)");
+    wb_tensor own, *out = WB__OUT(wb_tensor, caller, &own);
+    if (out == NULL)
+        return WB__FAIL_SIZE(&context, wb_tensor, caller);
     const wb__expert_view *view;
     wb_status status = wb__expert_view_of(model, &context, index, &view);
     if (status == WB_OK)
@@ -50,6 +48,7 @@ wb_status wb_tensor_at(const wb_model *model, uint64_t index, wb_tensor *out, wb
     out->file = wb__catalog_file_of(&model->catalog, i);
     out->offset = wb__catalog_offset_of(&model->catalog, i);
     out->storing = storing_of(&model->catalog, i);
+    WB__GIVE(wb_tensor, caller, out);
     return WB_OK;
 }
 

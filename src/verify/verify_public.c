@@ -10,16 +10,16 @@ uint64_t wb_findings_count(const wb_findings *findings)
     return findings->count;
 }
 
-wb_status wb_findings_at(const wb_findings *findings, uint64_t index, wb_finding *finding)
+wb_status wb_findings_at(const wb_findings *findings, uint64_t index, wb_finding *caller)
 {
-    size_t size = finding->size;
-    memset(finding, 0, sizeof *finding);
-    finding->size = size;
-    if (size != sizeof *finding)
+    wb_finding own, *finding = WB__OUT(wb_finding, caller, &own);
+    if (finding == NULL)
         return WB_ERROR_ARGUMENT;
     if (index >= findings->count)
         return WB_ERROR_NOT_FOUND;
     *finding = findings->list[index];
+    finding->size = sizeof *finding;
+    WB__GIVE(wb_finding, caller, finding);
     return WB_OK;
 }
 
@@ -46,13 +46,12 @@ void wb_findings_free(wb_findings *findings)
 
 /* ---- verifying ---- */
 
-static const wb_verify_options default_options = {.size = sizeof(wb_verify_options)};
-
-static wb_status check_options(wb__context *context, const wb_verify_options *options)
+/* Copies the caller's options, which may be NULL, to *options, which holds the defaults. */
+static wb_status take_options(wb__context *context, const wb_verify_options *caller,
+                              wb_verify_options *options)
 {
-    if (options->size != sizeof *options)
-        return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET, WB__STR(""),
-                        "wb_verify_options.size is not sizeof(wb_verify_options)");
+    if (!WB__TAKE(wb_verify_options, caller, options))
+        return WB__FAIL_SIZE(context, wb_verify_options, caller);
     if (options->flags & ~WB_VERIFY_DEEP)
         return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET, WB__STR(""),
                         "wb_verify_options.flags has bits that mean nothing");
@@ -73,15 +72,15 @@ static bool is_verdict(wb_status status)
     return status == WB_ERROR_FORMAT || status == WB_ERROR_LIMIT || status == WB_ERROR_UNSUPPORTED;
 }
 
-wb_status wb_verify_model(const wb_model *model, const wb_verify_options *options,
-                          wb_findings **out, wb_error *error)
+wb_status wb_verify_model(const wb_model *model, const wb_verify_options *caller, wb_findings **out,
+                          wb_error *error)
 {
+    wb_verify_options own = {.size = sizeof own};
+    const wb_verify_options *options = &own;
     wb_error spare;
     wb__context context = wb__context_of(model, wb__error_reset(error, &spare));
     *out = NULL;
-    if (options == NULL)
-        options = &default_options;
-    wb_status status = check_options(&context, options);
+    wb_status status = take_options(&context, caller, &own);
     if (status != WB_OK)
         return status;
     wb_findings *findings = new_findings(&model->allocator);
@@ -134,18 +133,20 @@ static wb_status refused(const wb_model *model, wb__context *context, const char
     return status;
 }
 
-wb_status wb_verify(const char *path, const wb_verify_options *options, wb_findings **out,
+wb_status wb_verify(const char *path, const wb_verify_options *caller, wb_findings **out,
                     wb_error *error)
 {
+    wb_verify_options own = {.size = sizeof own};
+    const wb_verify_options *options = &own;
     wb_error spare;
     wb__context context;
     error = wb__error_reset(error, &spare);
     *out = NULL;
-    if (options == NULL)
-        options = &default_options;
-    wb_status status = wb__context_init(&context, options->open, error);
+    wb_status status = wb__context_init(&context, NULL, error);
     if (status == WB_OK)
-        status = check_options(&context, options);
+        status = take_options(&context, caller, &own);
+    if (status == WB_OK)
+        status = wb__context_init(&context, options->open, error);
     if (status != WB_OK)
         return status;
     wb_model *model = wb__model_new(&context, WB_ACCESS_READ);

@@ -125,9 +125,12 @@ static wb_status put_array(wb__context *context, wb__buffer *out, wb__str key,
             put_string(out,
                        wb__str_from(texts[i], value->lens == NULL ? SIZE_MAX : value->lens[i]));
         } else {
-            const wb_value *values = value->items;
+            const wb_value *first = value->items;
+            const wb_value *inner_value = WB__ELEMENT(wb_value, first, i);
             uint32_t inner;
-            status = put_value(context, out, key, &values[i], depth + 1, &inner);
+            if (inner_value->size != first->size)
+                return fail_value(context, key, "the elements of an array differ in their size");
+            status = put_value(context, out, key, inner_value, depth + 1, &inner);
             if (status == WB_OK && inner != WB__TAG_ARRAY)
                 status = fail_value(context, key, "an element of an array of arrays is none");
         }
@@ -136,10 +139,14 @@ static wb_status put_array(wb__context *context, wb__buffer *out, wb__str key,
 }
 
 static wb_status put_value(wb__context *context, wb__buffer *out, wb__str key,
-                           const wb_value *value, unsigned depth, uint32_t *tag)
+                           const wb_value *caller, unsigned depth, uint32_t *tag)
 {
-    if (value == NULL || value->size != sizeof *value)
-        return fail_value(context, key, "wb_value.size is not sizeof(wb_value)");
+    wb_value own = {.size = sizeof own};
+    const wb_value *value = &own;
+    if (caller == NULL)
+        return fail_value(context, key, "the value is NULL");
+    if (!WB__TAKE(wb_value, caller, &own))
+        return WB__FAIL_SIZE(context, wb_value, caller);
     bool is_array = value->type == WB_META_ARRAY;
     *tag = tag_of(value->type, is_array ? 0 : value->bits);
     if (*tag == WB__TAG_COUNT)

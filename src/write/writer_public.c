@@ -1,13 +1,16 @@
 #include "handle/derived_meta.h"
 #include "write/write.h"
 
-static wb_status begin(wb__context *context, const wb_writer_options *options, wb_error *error)
+/* Copies the caller's options to *options, which holds the defaults. */
+static wb_status begin(wb__context *context, const wb_writer_options *caller,
+                       wb_writer_options *options, wb_error *error)
 {
     wb_open_options open = {.size = sizeof open};
     *context = (wb__context){.file = "", .error = error};
-    if (options == NULL || options->size != sizeof *options)
-        return wb__fail_argument(context,
-                                 "wb_writer_options.size is not sizeof(wb_writer_options)");
+    if (caller == NULL)
+        return wb__fail_argument(context, "the options are NULL");
+    if (!WB__TAKE(wb_writer_options, caller, options))
+        return WB__FAIL_SIZE(context, wb_writer_options, caller);
     open.limits = options->limits;
     open.allocator = options->allocator;
     return wb__context_init(context, &open, error);
@@ -15,11 +18,12 @@ static wb_status begin(wb__context *context, const wb_writer_options *options, w
 
 wb_status wb_writer_create(const wb_writer_options *options, wb_writer **writer, wb_error *error)
 {
+    wb_writer_options own = {.size = sizeof own};
     wb_error spare;
     wb__context context;
     *writer = NULL;
-    wb_status status = begin(&context, options, wb__error_reset(error, &spare));
-    return status != WB_OK ? status : wb__writer_make(&context, options, writer);
+    wb_status status = begin(&context, options, &own, wb__error_reset(error, &spare));
+    return status != WB_OK ? status : wb__writer_make(&context, &own, writer);
 }
 
 void wb_writer_free(wb_writer *writer)
@@ -119,14 +123,14 @@ uint64_t wb_writer_file_count(const wb_writer *writer)
     return is_planned(writer) ? writer->output_count : 0;
 }
 
-wb_status wb_writer_file_at(const wb_writer *writer, uint64_t index, wb_file *file, wb_error *error)
+wb_status wb_writer_file_at(const wb_writer *writer, uint64_t index, wb_file *caller,
+                            wb_error *error)
 {
     wb_error spare;
     wb__context context = wb__writer_context(writer, wb__error_reset(error, &spare));
-    size_t size = file->size;
-    *file = (wb_file){.size = size};
-    if (size != sizeof *file)
-        return wb__fail_argument(&context, "wb_file.size is not sizeof(wb_file)");
+    wb_file own, *file = WB__OUT(wb_file, caller, &own);
+    if (file == NULL)
+        return WB__FAIL_SIZE(&context, wb_file, caller);
     if (index >= wb_writer_file_count(writer))
         return fail_number(&context, "file", index);
     const wb__output *output = &writer->outputs[index];
@@ -138,18 +142,18 @@ wb_status wb_writer_file_at(const wb_writer *writer, uint64_t index, wb_file *fi
     file->tensors = output->layout.tensor_count;
     file->version = is_gguf ? 3 : 0;
     file->big_endian = (writer->flags & WB_WRITE_BIG_ENDIAN) != 0;
+    WB__GIVE(wb_file, caller, file);
     return WB_OK;
 }
 
-wb_status wb_writer_tensor_at(const wb_writer *writer, uint64_t index, wb_tensor *tensor,
+wb_status wb_writer_tensor_at(const wb_writer *writer, uint64_t index, wb_tensor *caller,
                               wb_error *error)
 {
     wb_error spare;
     wb__context context = wb__writer_context(writer, wb__error_reset(error, &spare));
-    size_t size = tensor->size;
-    *tensor = (wb_tensor){.size = size};
-    if (size != sizeof *tensor)
-        return wb__fail_argument(&context, "wb_tensor.size is not sizeof(wb_tensor)");
+    wb_tensor own, *tensor = WB__OUT(wb_tensor, caller, &own);
+    if (tensor == NULL)
+        return WB__FAIL_SIZE(&context, wb_tensor, caller);
     if (!is_planned(writer) || index >= writer->tensors.count)
         return fail_number(&context, "tensor", index);
     const wb__outgoing *outgoing = wb__writer_tensor(writer, index);
@@ -166,6 +170,7 @@ wb_status wb_writer_tensor_at(const wb_writer *writer, uint64_t index, wb_tensor
     tensor->bytes = outgoing->out.bytes;
     tensor->file = outgoing->file;
     tensor->offset = outgoing->out.begin;
+    WB__GIVE(wb_tensor, caller, tensor);
     return WB_OK;
 }
 

@@ -61,8 +61,6 @@ static void fp8_rows(void *arg, uint64_t first, uint64_t n)
 
 static wb_status fp8(wb__context *context, const wb_fp8_block *in, fp8_job *job, uint64_t size)
 {
-    if (in->size != sizeof *in)
-        return fail(context, "wb_fp8_block.size is not sizeof(wb_fp8_block)");
     const wb__dtype *weight = wb__dtype_get(in->weight_dtype);
     const wb__dtype *scales = wb__dtype_get(in->scales_dtype);
     if (!is_float(weight) || weight->block_bits != 8 || !is_float(scales))
@@ -94,9 +92,12 @@ wb_status wb_fp8_dequantize(const wb_fp8_block *tensor, float *values, uint64_t 
     wb_error spare;
     wb__context context;
     fp8_job job = {.values = values};
+    wb_fp8_block own = {.size = sizeof own};
     wb_status status = begin(&context, executor, wb__error_reset(error, &spare));
+    if (status == WB_OK && !WB__TAKE(wb_fp8_block, tensor, &own))
+        status = WB__FAIL_SIZE(&context, wb_fp8_block, tensor);
     if (status == WB_OK)
-        status = fp8(&context, tensor, &job, size);
+        status = fp8(&context, &own, &job, size);
     if (status != WB_OK)
         clear(values, size);
     return status;
@@ -140,8 +141,6 @@ static uint64_t groups_there(const wb_int4_tensor *in, const wb__dtype *scales)
 
 static wb_status int4(wb__context *context, const wb_int4_tensor *in, int4_job *job, uint64_t size)
 {
-    if (in->size != sizeof *in)
-        return fail(context, "wb_int4_tensor.size is not sizeof(wb_int4_tensor)");
     bool gptq = in->packing == WB_INT4_GPTQ;
     if (!gptq && in->packing != WB_INT4_AWQ)
         return fail(context, "wb_int4_tensor.packing is none of WB_INT4_*");
@@ -181,9 +180,12 @@ wb_status wb_int4_dequantize(const wb_int4_tensor *tensor, float *values, uint64
     wb_error spare;
     wb__context context;
     int4_job job = {.values = values};
+    wb_int4_tensor own = {.size = sizeof own};
     wb_status status = begin(&context, executor, wb__error_reset(error, &spare));
+    if (status == WB_OK && !WB__TAKE(wb_int4_tensor, tensor, &own))
+        status = WB__FAIL_SIZE(&context, wb_int4_tensor, tensor);
     if (status == WB_OK)
-        status = int4(&context, tensor, &job, size);
+        status = int4(&context, &own, &job, size);
     if (status != WB_OK)
         clear(values, size);
     return status;

@@ -42,8 +42,6 @@ static wb_status check_global(wb__context *context, const wb_mlx_type *type)
 static wb_status measure(wb__context *context, const wb_mlx_type *in, int32_t dtype, uint64_t rows,
                          uint64_t columns, wb__mlx_type *type, wb_mlx_sizes *sizes)
 {
-    if (in->size != sizeof *in)
-        return fail(context, "wb_mlx_type.size is not sizeof(wb_mlx_type)");
     if (in->flags & ~WB_MLX_NATIVE)
         return fail(context, "wb_mlx_type.flags has bits that mean nothing");
     *type = (wb__mlx_type){(wb__mlx_mode)in->mode, in->bits, in->group_size};
@@ -77,14 +75,18 @@ wb_status wb_mlx_measure(const wb_mlx_type *type, int32_t dtype, uint64_t rows, 
     wb_error spare;
     wb__context context;
     wb__mlx_type checked;
-    size_t size = sizes->size;
-    memset(sizes, 0, sizeof *sizes);
-    sizes->size = size;
+    wb_mlx_type own_type = {.size = sizeof own_type};
+    wb_mlx_sizes own, *out = WB__OUT(wb_mlx_sizes, sizes, &own);
     wb_status status = begin(&context, NULL, wb__error_reset(error, &spare));
-    if (status == WB_OK && size != sizeof *sizes)
-        status = fail(&context, "wb_mlx_sizes.size is not sizeof(wb_mlx_sizes)");
-    return status != WB_OK ? status
-                           : measure(&context, type, dtype, rows, columns, &checked, sizes);
+    if (status == WB_OK && out == NULL)
+        status = WB__FAIL_SIZE(&context, wb_mlx_sizes, sizes);
+    if (status == WB_OK && !WB__TAKE(wb_mlx_type, type, &own_type))
+        status = WB__FAIL_SIZE(&context, wb_mlx_type, type);
+    if (status == WB_OK)
+        status = measure(&context, &own_type, dtype, rows, columns, &checked, out);
+    if (status == WB_OK)
+        WB__GIVE(wb_mlx_sizes, sizes, out);
+    return status;
 }
 
 /* ---- encoding ---- */
@@ -117,8 +119,6 @@ static wb_status quantize(wb__context *context, const wb_mlx_type *type, encode_
         return fail(context, "an encoder takes the global scale as WB_MLX_GLOBAL_AMAX only");
     if (type->e8m0 > WB_MLX_E8M0_NEAREST)
         return fail(context, "wb_mlx_type.e8m0 is none of WB_MLX_E8M0_*");
-    if (parts->size != sizeof *parts)
-        return fail(context, "wb_mlx_buffers.size is not sizeof(wb_mlx_buffers)");
     if (parts->weight_bytes < sizes.weight_bytes || parts->scales_bytes < sizes.scales_bytes ||
         parts->biases_bytes < sizes.biases_bytes)
         return fail(context, "there is less room than wb_mlx_measure asks for");
@@ -144,13 +144,20 @@ wb_status wb_mlx_quantize(const wb_mlx_type *type, int32_t dtype, const void *va
     wb_error spare;
     wb__context context;
     encode_job job = {.dtype = dtype, .values = values};
+    wb_mlx_type own_type = {.size = sizeof own_type};
+    wb_mlx_buffers own = {.size = sizeof own};
+    bool taken = WB__TAKE(wb_mlx_buffers, parts, &own);
     wb_status status = begin(&context, executor, wb__error_reset(error, &spare));
+    if (status == WB_OK && !WB__TAKE(wb_mlx_type, type, &own_type))
+        status = WB__FAIL_SIZE(&context, wb_mlx_type, type);
+    if (status == WB_OK && !taken)
+        status = WB__FAIL_SIZE(&context, wb_mlx_buffers, parts);
     if (status == WB_OK)
-        status = quantize(&context, type, &job, rows, columns, parts);
-    if (status != WB_OK && parts->size == sizeof *parts) {
-        clear(parts->weight, parts->weight_bytes);
-        clear(parts->scales, parts->scales_bytes);
-        clear(parts->biases, parts->biases_bytes);
+        status = quantize(&context, &own_type, &job, rows, columns, &own);
+    if (status != WB_OK && taken) {
+        clear(own.weight, own.weight_bytes);
+        clear(own.scales, own.scales_bytes);
+        clear(own.biases, own.biases_bytes);
     }
     return status;
 }
@@ -191,8 +198,6 @@ static wb_status dequantize(wb__context *context, const wb_mlx_type *type, decod
                             uint64_t size)
 {
     wb_mlx_sizes sizes, biases;
-    if (parts->size != sizeof *parts)
-        return fail(context, "wb_mlx_parts.size is not sizeof(wb_mlx_parts)");
     wb_status status =
         measure(context, type, parts->scales_dtype, rows, columns, &job->type, &sizes);
     biases = sizes;
@@ -226,9 +231,15 @@ wb_status wb_mlx_dequantize(const wb_mlx_type *type, const wb_mlx_parts *parts, 
     wb_error spare;
     wb__context context;
     decode_job job = {.dtype = wb__dtype_get(dtype), .values = values};
+    wb_mlx_type own_type = {.size = sizeof own_type};
+    wb_mlx_parts own = {.size = sizeof own};
     wb_status status = begin(&context, executor, wb__error_reset(error, &spare));
+    if (status == WB_OK && !WB__TAKE(wb_mlx_type, type, &own_type))
+        status = WB__FAIL_SIZE(&context, wb_mlx_type, type);
+    if (status == WB_OK && !WB__TAKE(wb_mlx_parts, parts, &own))
+        status = WB__FAIL_SIZE(&context, wb_mlx_parts, parts);
     if (status == WB_OK)
-        status = dequantize(&context, type, &job, parts, rows, columns, size);
+        status = dequantize(&context, &own_type, &job, &own, rows, columns, size);
     if (status != WB_OK)
         clear(values, size);
     return status;

@@ -1,0 +1,92 @@
+#include "core/abi.h"
+
+#include "weighbridge.h"
+
+#define ALIGNMENT sizeof(size_t)
+#define END_OF(type, member) (offsetof(type, member) + sizeof(((type *)NULL)->member))
+
+/* Up to the next multiple of the alignment, as sizeof is. */
+#define SIZE_TO(type, member)                                                                      \
+    ((END_OF(type, member) + _Alignof(type) - 1) / _Alignof(type) * _Alignof(type))
+
+#define WB__STRUCT(type, direction, least, last)                                                   \
+    _Static_assert(offsetof(type, size) == 0, "size comes first");                                 \
+    _Static_assert(SIZE_TO(type, last) <= sizeof(type), "the first version is within this one");   \
+    _Static_assert(END_OF(type, least) <= END_OF(type, last), "least is in the first version");    \
+    _Static_assert(sizeof(type) <= WB__STRUCT_MAX, "wb__abi_fits refuses larger structs");
+#include "core/abi.def"
+#undef WB__STRUCT
+
+#define WB__STRUCT(type, direction, least, last)                                                   \
+    [WB__ABI_##type] = {#type, END_OF(type, least), SIZE_TO(type, last), sizeof(type)},
+const wb__abi wb__abis[WB__ABI_COUNT] = {
+#include "core/abi.def"
+};
+#undef WB__STRUCT
+
+/* sizeof is a multiple of the alignment of `size`, in every version. */
+bool wb__abi_fits(wb__abi_id id, size_t size)
+{
+    return size >= wb__abis[id].least && size <= WB__STRUCT_MAX && size % ALIGNMENT == 0;
+}
+
+/* True if all bytes behind the struct of this version are zero. */
+static bool tail_is_zero(wb__abi_id id, const void *caller)
+{
+    const unsigned char *bytes = caller;
+    size_t size = wb__size_of(caller);
+    for (size_t i = wb__abis[id].today; i < size; i++) {
+        if (bytes[i] != 0)
+            return false;
+    }
+    return true;
+}
+
+/* Copies the members behind `size`, as far as both structs have them. */
+static void copy_members(wb__abi_id id, size_t size, const void *from, void *to)
+{
+    size_t n = size < wb__abis[id].today ? size : wb__abis[id].today;
+    memcpy((char *)to + sizeof size, (const char *)from + sizeof size, n - sizeof size);
+}
+
+bool wb__take_resized(wb__abi_id id, const void *caller, void *local)
+{
+    size_t size = wb__size_of(caller);
+    if (!wb__abi_fits(id, size) || !tail_is_zero(id, caller))
+        return false;
+    copy_members(id, size, caller, local);
+    *(size_t *)local = wb__abis[id].today;
+    return true;
+}
+
+void *wb__out_resized(wb__abi_id id, void *caller, void *own)
+{
+    size_t size = wb__size_of(caller);
+    if (size > sizeof size && size <= WB__STRUCT_MAX)
+        memset((char *)caller + sizeof size, 0, size - sizeof size);
+    if (!wb__abi_fits(id, size))
+        return NULL;
+    memset(own, 0, wb__abis[id].today);
+    *(size_t *)own = wb__abis[id].today;
+    return own;
+}
+
+void wb__give_resized(wb__abi_id id, void *caller, const void *out)
+{
+    copy_members(id, wb__size_of(caller), out, caller);
+}
+
+wb_status wb__fail_size(wb__context *context, wb__abi_id id, const void *caller)
+{
+    const wb__abi *abi = &wb__abis[id];
+    size_t size = wb__size_of(caller);
+    if (wb__abi_fits(id, size))
+        return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET, WB__STR(""),
+                        "%s comes from a newer version of the header (%zu bytes, here %zu) and uses "
+                        "members that this library does not know",
+                        abi->name, size, abi->today);
+    return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET, WB__STR(""),
+                    "%s.size is %zu, which is the size of the struct in no version; set it to "
+                    "sizeof(%s)",
+                    abi->name, size, abi->name);
+}

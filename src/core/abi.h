@@ -1,0 +1,120 @@
+/*
+ * core/abi.h: public structs of callers that were compiled with another version of the header.
+ *
+ * A struct that begins with `size` may be shorter or longer than the library's. Of an input,
+ * min(size, sizeof) bytes are read; missing members keep their defaults; bytes behind the library's
+ * sizeof must be zero. Of an output, min(size, sizeof) bytes are written, the rest of the caller's
+ * struct is cleared, and `size` stays what it was. Nothing behind `size` is touched.
+ *
+ * Where size equals sizeof, which is the rule, this costs one comparison and the copy, and outputs are
+ * written directly to the caller's struct.
+ *
+ *     wb_hash_options own = {.size = sizeof own};                the defaults
+ *     if (!WB__TAKE(wb_hash_options, options, &own))             options may be NULL
+ *         return WB__FAIL_SIZE(&context, wb_hash_options, options);
+ *
+ *     wb_tensor own, *out = WB__OUT(wb_tensor, caller, &own);    cleared
+ *     if (out == NULL)
+ *         return WB__FAIL_SIZE(&context, wb_tensor, caller);
+ *     out->rank = rank;
+ *     WB__GIVE(wb_tensor, caller, out);
+ */
+#ifndef WB_CORE_ABI_H
+#define WB_CORE_ABI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "core/context.h"
+
+#define WB__STRUCT(type, direction, least, last) WB__ABI_##type,
+typedef enum wb__abi_id {
+#include "core/abi.def"
+    WB__ABI_COUNT
+} wb__abi_id;
+#undef WB__STRUCT
+
+/* Sizes in bytes. */
+typedef struct wb__abi {
+    const char *name;
+    size_t least; /* that a caller's struct must have */
+    size_t first; /* sizeof in the version that the struct first appeared in */
+    size_t today; /* sizeof */
+} wb__abi;
+
+extern const wb__abi wb__abis[WB__ABI_COUNT];
+
+/* A larger `size` was never set by anyone: no struct will ever be as large. */
+#define WB__STRUCT_MAX ((size_t)16384)
+
+/* True if `size` can be that of the struct in some version. */
+bool wb__abi_fits(wb__abi_id id, size_t size);
+
+/* The cases in which size is not sizeof; see the macros. */
+bool wb__take_resized(wb__abi_id id, const void *caller, void *local);
+void *wb__out_resized(wb__abi_id id, void *caller, void *own);
+void wb__give_resized(wb__abi_id id, void *caller, const void *out);
+
+/* ARGUMENT, with a message that says what is wrong with a struct that was refused. */
+wb_status wb__fail_size(wb__context *context, wb__abi_id id, const void *caller);
+
+static inline size_t wb__size_of(const void *caller)
+{
+    return *(const size_t *)caller;
+}
+
+static inline bool wb__take(wb__abi_id id, size_t today, const void *caller, void *local)
+{
+    if (caller == NULL)
+        return true;
+    if (wb__size_of(caller) != today)
+        return wb__take_resized(id, caller, local);
+    memcpy(local, caller, today);
+    return true;
+}
+
+static inline void *wb__out(wb__abi_id id, size_t today, void *caller, void *own)
+{
+    if (wb__size_of(caller) != today)
+        return wb__out_resized(id, caller, own);
+    memset(caller, 0, today);
+    *(size_t *)caller = today;
+    return caller;
+}
+
+static inline void wb__give(wb__abi_id id, void *caller, const void *out)
+{
+    if (out != caller)
+        wb__give_resized(id, caller, out);
+}
+
+#define WB__IS(type, pointer) (1 ? (pointer) : (type *)NULL)
+
+/*
+ * Copies a caller's input to *local, which holds the defaults of all members, and sets local->size to
+ * sizeof. NULL leaves the defaults. False, with *local unchanged, if the struct is refused.
+ */
+#define WB__TAKE(type, caller, local)                                                              \
+    wb__take(WB__ABI_##type, sizeof(type), WB__IS(const type, caller), WB__IS(type, local))
+
+/*
+ * Clears a caller's output but for `size`, and returns the struct to fill: the caller's or *own, with
+ * `size` set. NULL if size is none that the struct can have.
+ */
+#define WB__OUT(type, caller, own)                                                                 \
+    ((type *)wb__out(WB__ABI_##type, sizeof(type), WB__IS(type, caller), WB__IS(type, own)))
+
+/* Copies what WB__OUT returned to the caller's struct, as much as that can hold. */
+#define WB__GIVE(type, caller, out)                                                                \
+    wb__give(WB__ABI_##type, WB__IS(type, caller), WB__IS(const type, out))
+
+/* Element i of a caller's array, whose elements all have the size of the first. */
+#define WB__ELEMENT(type, first, i)                                                                \
+    ((const type *)(const void *)((const char *)WB__IS(const type, first) +                        \
+                                  (size_t)(i) * wb__size_of(first)))
+
+#define WB__FAIL_SIZE(context, type, caller)                                                       \
+    wb__fail_size(context, WB__ABI_##type, WB__IS(const type, caller))
+
+#endif
