@@ -53,8 +53,7 @@ static wb_status check_edits(wb__context *context, const wb_edit *edits, uint64_
         bool is_rename = edits[i].kind == WB_EDIT_RENAME || edits[i].kind == WB_EDIT_RENAME_KEY;
         if (edits[i].size != sizeof *edits)
             return wb__fail_argument(context, "the edits differ in their size");
-        if (edits[i].kind < WB_EDIT_SET ||
-            edits[i].kind > WB_EDIT_DROP || edits[i].name == NULL ||
+        if (edits[i].kind < WB_EDIT_SET || edits[i].kind > WB_EDIT_DROP || edits[i].name == NULL ||
             (is_rename && edits[i].to == NULL) ||
             (edits[i].kind == WB_EDIT_SET && edits[i].value == NULL))
             return wb__fail_argument(context, "an edit has not all that its kind needs");

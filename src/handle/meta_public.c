@@ -271,8 +271,7 @@ static wb_status get_array(const wb_model *model, const char *key, size_t key_le
         return status;
     if (call.meta->type != WB_META_ARRAY || !takes(call.meta->value.array->element))
         return fail_type(&call, asked);
-    describe_array(call.meta->value.array, wb__meta_base(call.in, call.meta), array,
-                   out);
+    describe_array(call.meta->value.array, wb__meta_base(call.in, call.meta), array, out);
     return WB_OK;
 }
 

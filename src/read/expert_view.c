@@ -45,8 +45,8 @@ static bool axis_fits(const wb_axis *axis, uint64_t dimension)
            (axis->step < 0 ? reach <= axis->start : reach <= dimension - 1 - axis->start);
 }
 
-static wb_status cut_slice(wb__context *context, const wb__expert_view *view, const wb_slice *caller,
-                           cut *out)
+static wb_status cut_slice(wb__context *context, const wb__expert_view *view,
+                           const wb_slice *caller, cut *out)
 {
     uint64_t total;
     *out = (cut){.view = view,
