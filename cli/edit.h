@@ -7,6 +7,7 @@
 
 #include "options.h"
 #include "text.h"
+#include "weighbridge.h"
 #include "weighbridge/experimental.h"
 
 /* A value, and what it points to. Clear it before use, and edit_value_free it afterwards. */

@@ -176,7 +176,8 @@ static bool find_in_file(const wb_model *model, const char *key, size_t n, wb_va
         return false;
     value->type = meta.type;
     value->bits = meta.type == WB_META_BOOL ? 0 : meta.bits;
-    if (meta.type == WB_META_ARRAY && wb_meta_get_array(model, key, n, &array, NULL) == WB_OK) {
+    if (meta.type == WB_META_ARRAY &&
+        wb_meta_get_array(model, key, n, WB_META_ANY, &array, NULL) == WB_OK) {
         value->element = array.element;
         value->bits = array.bits;
     }

@@ -5,6 +5,7 @@
 #define WB_CLI_INSPECT_H
 
 #include "out.h"
+#include "weighbridge.h"
 #include "weighbridge/experimental.h"
 
 /* What is stored alike: dtype and encoding. */

@@ -29,14 +29,14 @@ static bool get_tokens(const wb_model *model, tokens *t)
     *t = (tokens){.texts = {.size = sizeof t->texts},
                   .types = {.size = sizeof t->types},
                   .scores = {.size = sizeof t->scores}};
-    if (wb_meta_get_int_array(model, "tokenizer.ggml.token_type", SIZE_MAX, &t->types, NULL) !=
-        WB_OK)
+    if (wb_meta_get_array(model, "tokenizer.ggml.token_type", SIZE_MAX, WB_META_INT, &t->types,
+                          NULL) != WB_OK)
         t->types.count = 0;
-    if (wb_meta_get_float_array(model, "tokenizer.ggml.scores", SIZE_MAX, &t->scores, NULL) !=
-        WB_OK)
+    if (wb_meta_get_array(model, "tokenizer.ggml.scores", SIZE_MAX, WB_META_FLOAT, &t->scores,
+                          NULL) != WB_OK)
         t->scores.count = 0;
-    return wb_meta_get_string_array(model, "tokenizer.ggml.tokens", SIZE_MAX, &t->texts, NULL) ==
-           WB_OK;
+    return wb_meta_get_array(model, "tokenizer.ggml.tokens", SIZE_MAX, WB_META_STRING, &t->texts,
+                             NULL) == WB_OK;
 }
 
 static const char *type_of(const tokens *t, uint64_t index)

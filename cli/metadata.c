@@ -196,7 +196,9 @@ static bool get_entry(const wb_model *model, const wb_meta *meta, value *v)
     case WB_META_INT: status = wb_meta_get_int(model, key, n, &v->signed_number, NULL); break;
     case WB_META_UINT: status = wb_meta_get_uint(model, key, n, &v->number, NULL); break;
     case WB_META_FLOAT: status = wb_meta_get_float(model, key, n, &v->real, NULL); break;
-    case WB_META_ARRAY: status = wb_meta_get_array(model, key, n, &v->array, NULL); break;
+    case WB_META_ARRAY:
+        status = wb_meta_get_array(model, key, n, WB_META_ANY, &v->array, NULL);
+        break;
     case WB_META_BOOL:
         status = wb_meta_get_bool(model, key, n, &truth, NULL);
         v->number = truth != 0;

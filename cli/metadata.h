@@ -5,6 +5,7 @@
 #define WB_CLI_METADATA_H
 
 #include "text.h"
+#include "weighbridge.h"
 #include "weighbridge/experimental.h"
 
 /*

@@ -7,6 +7,7 @@
 
 #include "report.h"
 #include "values.h"
+#include "weighbridge.h"
 #include "weighbridge/experimental.h"
 
 typedef struct piece {

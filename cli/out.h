@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "text.h"
+#include "weighbridge.h"
 #include "weighbridge/experimental.h"
 
 typedef struct out out;

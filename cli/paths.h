@@ -11,6 +11,7 @@
 #include <stdbool.h>
 
 #include "options.h"
+#include "weighbridge.h"
 #include "weighbridge/experimental.h"
 
 #define STDIN_PATH "-"

@@ -8,6 +8,7 @@
 #define WB_CLI_REPORT_H
 
 #include "out.h"
+#include "weighbridge.h"
 #include "weighbridge/experimental.h"
 
 /* "wb: " and a line. The arguments must be printable. */

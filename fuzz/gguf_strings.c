@@ -41,7 +41,8 @@ static void check(const wb_model *model, uint64_t count, bool big)
     static const char *texts[STRINGS_MAX];
     static size_t lens[STRINGS_MAX];
     wb_meta_array array = {.size = sizeof array};
-    CHECK(wb_meta_get_array(model, "a", 1, &array, NULL) == WB_OK && array.count == count);
+    CHECK(wb_meta_get_array(model, "a", 1, WB_META_ANY, &array, NULL) == WB_OK &&
+          array.count == count);
     CHECK(wb_meta_strings(&array, 0, count, texts, lens) == WB_OK);
     size_t at = FRONT;
     for (uint64_t i = 0; i < count; i++) {

@@ -26,6 +26,10 @@ awk -v law="$law" '
         split(file, folder, "/")
         room = folder[1] == "src" ? folder[2] : folder[1]
         if (!(room in known)) { print where ": the law knows no room " room; bad = 1; next }
+        # The library includes the public headers of the topics that it needs, not all of them.
+        if (header == "weighbridge.h" && folder[1] == "src" && file !~ /_public\.c$/) {
+            print where ": include weighbridge/TOPIC.h instead of weighbridge.h"; bad = 1
+        }
         if (header == "weighbridge.h" || header ~ /^weighbridge\//) next
         slash = index(header, "/")
         target = slash ? substr(header, 1, slash - 1) : ""

@@ -2,7 +2,7 @@
 # Checks what the library is made of, as it was built: check_symbols.sh BUILD
 #   - writable globals are those of scripts/globals.allow
 #   - every external symbol of the static library begins with wb_ or wb__
-#   - the shared library shows what weighbridge.h declares as WB_API, and nothing else
+#   - the shared library exports what the stable headers declare as WB_API, and nothing else
 #   - it needs libc and libm alone
 set -eu
 cd "$(dirname "$0")/.."
@@ -49,14 +49,15 @@ complain "external symbols without the prefix wb_" "$(echo "$externals" | grep -
 
 shown=$(nm -D --defined-only "$shared" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' |
     LC_ALL=C sort)
-declared=$(sed -n 's/^WB_API .*[ *]\(wb_[a-z0-9_]*\)(.*/\1/p' include/weighbridge.h | LC_ALL=C sort)
+headers=$(ls include/weighbridge.h include/weighbridge/*.h | grep -v /experimental.h)
+declared=$(sed -n 's/^WB_API .*[ *]\(wb_[a-z0-9_]*\)(.*/\1/p' $headers | LC_ALL=C sort)
 [ -n "$shown" ] || complain "no symbols are shown" "$shared"
 if [ "$shown" != "$declared" ]; then
-    complain "the shared library does not show exactly what weighbridge.h declares" \
+    complain "the shared library does not export exactly what the stable headers declare" \
         "$(printf '%s\n' "$shown" "$declared" | LC_ALL=C sort | uniq -u)"
 fi
-[ "$(grep -c '^WB_API' include/weighbridge.h)" -eq "$(echo "$declared" | wc -l)" ] ||
-    complain "weighbridge.h" "a WB_API declaration does not begin with WB_API, type and name in a line"
+[ "$(cat $headers | grep -c '^WB_API')" -eq "$(echo "$declared" | wc -l)" ] ||
+    complain "stable headers" "a WB_API declaration does not begin with WB_API, type and name in a line"
 
 complain "needs more than libc and libm" "$(readelf -d "$shared" |
     sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep -vE '^(libc|libm|ld-linux.*)\.so' || true)"

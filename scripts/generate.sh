@@ -4,7 +4,12 @@
 #
 #   src/dtype/dtypes.def    -> include/weighbridge/dtypes.h, docs/dtypes.md
 #   src/core/findings.def   -> docs/findings.md
-#   include/weighbridge.h   -> cmake/weighbridge.map, the symbols the shared library shows
+#   include/weighbridge/*.h -> cmake/weighbridge.map, the symbols that the shared library exports;
+#                              experimental.h is left out, it belongs to the static library alone
+#
+# The map has one node for each release MAJOR.MINOR. Nodes of former releases are never changed: their
+# symbols stay as they are in the committed map. Symbols that no former node has make up the node of
+# the version in weighbridge/base.h, which follows the former ones.
 set -eu
 cd "$(dirname "$0")/.."
 out=.
@@ -78,11 +83,37 @@ H
     rows src/core/findings.def | awk -F'\t' '{ printf "| `%s` | %s |\n", $2, $3 }'
 } >"$out/docs/findings.md"
 
-{
-    printf '# Generated from include/weighbridge.h by scripts/generate.sh.\nWEIGHBRIDGE_0.1 {\nglobal:\n'
-    sed -n 's/^WB_API .*[ *]\(wb_[a-z0-9_]*\)(.*/    \1;/p' include/weighbridge.h | LC_ALL=C sort
-    printf 'local:\n    *;\n};\n'
-} >"$out/cmake/weighbridge.map"
+version=$(sed -n 's/^#define WB_VERSION_M[AI][JN]OR //p' include/weighbridge/base.h | paste -sd.)
+for header in include/weighbridge/*.h; do
+    [ "$header" = include/weighbridge/experimental.h ] ||
+        sed -n 's/^WB_API .*[ *]\(wb_[a-z0-9_]*\)(.*/\1/p' "$header"
+done | LC_ALL=C sort | awk -v version="$version" -v map="${MAP:-cmake/weighbridge.map}" '
+    BEGIN {
+        node = "WEIGHBRIDGE_" version
+        printf "# Generated from include/weighbridge/*.h by scripts/generate.sh.\n"
+        while ((getline line < map) > 0) {
+            if (line ~ /^WEIGHBRIDGE_/) {
+                split(line, word, " ")
+                is_former = word[1] != node
+                if (is_former) last = word[1]
+            }
+            if (line ~ /^#/ || !is_former) continue
+            print line
+            if (line ~ /^    wb_/) { gsub(/[ ;]/, "", line); former[line] = word[1] }
+        }
+        printf "%s {\nglobal:\n", node
+    }
+    { declared[$1] = 1; if (!($1 in former)) printf "    %s;\n", $1 }
+    END {
+        # The first node hides everything that no node names.
+        printf "%s}%s;\n", last == "" ? "local:\n    *;\n" : "", last == "" ? "" : " " last
+        for (symbol in former) {
+            if (!(symbol in declared)) {
+                print symbol " of " former[symbol] " is not declared any more" >"/dev/stderr"
+                exit 1
+            }
+        }
+    }' >"$out/cmake/weighbridge.map"
 
 if [ "$out" != . ]; then
     status=0

@@ -25,6 +25,7 @@ test   qemu-user           qemu-aarch64
 test   libcmocka-dev       /usr/include/cmocka.h
 test   valgrind            valgrind
 test   strace              strace
+test   abigail-tools       abidiff
 test   xfsprogs            /usr/sbin/mkfs.xfs
 test   btrfs-progs         /usr/sbin/mkfs.btrfs
 test   pkg-config          pkg-config

@@ -9,6 +9,7 @@
 
 #include "../worker.h"
 #include "weighbridge.h"
+#include "weighbridge/experimental.h"
 
 enum { CHUNK = 8 << 20 };
 

@@ -25,7 +25,7 @@ static uint64_t ask_once(uint64_t *tokens)
         bench_die(folder, error.message);
     uint64_t begin = bench_now();
     wb_status status =
-        wb_meta_get_string_array(model, "tokenizer.ggml.tokens", SIZE_MAX, &array, &error);
+        wb_meta_get_array(model, "tokenizer.ggml.tokens", SIZE_MAX, WB_META_STRING, &array, &error);
     uint64_t end = bench_now();
     if (status != WB_OK)
         bench_die(folder, error.message);

@@ -120,8 +120,8 @@ static void run(const model *m, const options *o)
     int byte_level = wb_meta_get_string(m->files, "tokenizer.ggml.model", SIZE_MAX, &kind, &len,
                                         &ignored) == WB_OK &&
                      strcmp(kind, "gpt2") == 0;
-    wb_status found =
-        wb_meta_get_string_array(m->files, "tokenizer.ggml.tokens", SIZE_MAX, &texts, &ignored);
+    wb_status found = wb_meta_get_array(m->files, "tokenizer.ggml.tokens", SIZE_MAX, WB_META_STRING,
+                                        &texts, &ignored);
     if (o->logits && out == NULL)
         fail(o->logits, "cannot be written");
     if (out)

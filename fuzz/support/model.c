@@ -193,7 +193,7 @@ static void check_entry(const wb_model *model, const wb_meta *meta)
                                       : status == WB_ERROR_TYPE || (is_number && status == WB_OK));
     status = wb_meta_get_bool(model, meta->key, meta->key_len, &b, NULL);
     CHECK(status == (meta->type == WB_META_BOOL ? WB_OK : WB_ERROR_TYPE));
-    status = wb_meta_get_array(model, meta->key, meta->key_len, &array, NULL);
+    status = wb_meta_get_array(model, meta->key, meta->key_len, WB_META_ANY, &array, NULL);
     CHECK(status == (meta->type == WB_META_ARRAY ? WB_OK : WB_ERROR_TYPE));
     if (status == WB_OK) {
         CHECK(array.count == meta->count && array.element == meta->element);

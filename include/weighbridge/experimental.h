@@ -2,16 +2,77 @@
  * weighbridge/experimental.h: parts that the command uses and that may still change.
  *
  * Only the static library has them; the shared library does not show them, so that nothing that is
- * distributed can come to depend on them. What proves itself moves to weighbridge.h.
+ * distributed can come to depend on them. What proves itself moves to a header of the
+ * stable tier.
  */
 #ifndef WEIGHBRIDGE_EXPERIMENTAL_H
 #define WEIGHBRIDGE_EXPERIMENTAL_H
 
-#include "weighbridge.h"
+#include "weighbridge/metadata.h"
+#include "weighbridge/model.h"
+#include "weighbridge/tensor.h"
+#include "weighbridge/writer.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* --------------------------------------------------------------------------------------------- */
+/* Facts about open models                                                                       */
+/* --------------------------------------------------------------------------------------------- */
+
+/*
+ * *reads is 1 where a path leads, by whatever name, to a file that the model is read from, now or when it is
+ * asked for: of its weights, or one beside them, such as config.json and tokenizer.json. Who writes there
+ * takes something of the model away. 0 where there is no file. Fails with ARGUMENT for no path, MEMORY.
+ */
+WB_API wb_status wb_model_reads(const wb_model *model, const char *path, int *reads,
+                                wb_error *error) WB_MUST_CHECK;
+
+/*
+ * 1 if `address` lies in a file this model has mapped, else 0. Async-signal-safe, so that a SIGBUS
+ * handler of the application can tell whether a truncated model file is to blame.
+ */
+WB_API int wb_owns_address(const wb_model *model, const void *address);
+
+/*
+ * How many of the bytes of a file of the model are in the page cache, in whole pages. UNSUPPORTED
+ * where the system does not tell, and for sources that are no files.
+ */
+WB_API wb_status wb_file_cached(const wb_model *model, uint64_t file, uint64_t *bytes,
+                                wb_error *error) WB_MUST_CHECK;
+
+/* --------------------------------------------------------------------------------------------- */
+/* Resuming a write                                                                              */
+/* --------------------------------------------------------------------------------------------- */
+
+/*
+ * What was written stays where the write does not come to its end, killed or out of room, in files (or in
+ * a folder) called ".NAME.wb-partial" beside what they are to be; the next writer with this flag takes
+ * them up: see wb_writer_left. Of a model in a store that is a folder in blobs/, named after the model; it goes
+ * when the model is there. Only one at a time may write to a path, or a model of a store, so. Streams do without.
+ */
+#define WB_WRITE_KEEP 32u
+
+/*
+ * WB_WRITE_KEEP: what a former writer left of n bytes of a tensor; anything may stand there, zeros where
+ * nothing was written, so that only who knows a digest of them can tell whether they are any good. IO
+ * where there is nothing. And: takes them for given, as wb_writer_put would have been. Thread-safe.
+ */
+WB_API wb_status wb_writer_left(wb_writer *writer, uint64_t index, uint64_t offset, void *dst,
+                                size_t n, wb_error *error) WB_MUST_CHECK;
+WB_API wb_status wb_writer_take(wb_writer *writer, uint64_t index, uint64_t offset, uint64_t n,
+                                wb_error *error) WB_MUST_CHECK;
+
+/*
+ * Of a writer with wb_writer_set_whole: copies the file, which wb_writer_commit does otherwise. With WB_WRITE_KEEP what
+ * a former writer left is read beside it, and stays as far as it is the same, unless `anew` is not 0. Any failure is
+ * final.
+ *
+ * taken  bytes that could stay; may be NULL
+ */
+WB_API wb_status wb_writer_copy_whole(wb_writer *writer, int anew, uint64_t *taken,
+                                      wb_error *error) WB_MUST_CHECK;
 
 /* --------------------------------------------------------------------------------------------- */
 /* Files written whole or not at all                                                             */
@@ -114,6 +175,7 @@ typedef struct wb_json {
     int after_value; /* the library's: a comma is due */
     int after_key;   /* the library's */
 } wb_json;           /* set size, write and ctx, clear the rest */
+#define WB_JSON_INIT WB_INIT(wb_json)
 
 WB_API void wb_json_begin(wb_json *json, char bracket); /* '{' or '[' */
 WB_API void wb_json_end(wb_json *json, char bracket);   /* '}' or ']' */
@@ -150,6 +212,7 @@ typedef struct wb_json_item {
     double real;     /* UINT, NUMBER */
     int whole;       /* UINT, and NUMBER that has no fraction (-7, 2.0, 1e3) and is below 2^64: 1 */
 } wb_json_item;
+#define WB_JSON_ITEM_INIT WB_INIT(wb_json_item)
 
 /*
  * Reads one JSON value, strictly and without recursion, and calls `each` for all that it is made of,

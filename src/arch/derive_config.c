@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "arch/derive_meta.h"
+#include "weighbridge/dtypes.h"
 
 #define ALL 0u
 #define RMS 1u      /* of families that normalise by the root mean square */

@@ -12,6 +12,7 @@
 #include "arch/model_config.h"
 #include "arch/tokenizer/tokenizer.h"
 #include "model/catalog.h"
+#include "weighbridge/metadata.h"
 
 typedef struct wb__deriver {
     wb__catalog *into;

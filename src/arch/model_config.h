@@ -9,6 +9,7 @@
 
 #include "arch/canonical_names.h"
 #include "arch/model_facts.h"
+#include "weighbridge/config.h"
 
 /* What the files say the architecture is, empty if nothing; and its family, NULL if it is unknown.
  */

@@ -13,7 +13,8 @@
 #define WB_ARCH_ROW_ORDER_H
 
 #include "arch/canonical_names.h"
-#include "weighbridge.h"
+#include "weighbridge/base.h"
+#include "weighbridge/config.h"
 
 typedef struct wb__row_order {
     uint64_t head_rows; /* rows of a head that take turns; 0: rows are stored in order */

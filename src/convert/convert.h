@@ -22,6 +22,8 @@
 #include "convert/recipe/encoding.h"
 #include "convert/recipe/llama_ftype.h"
 #include "handle/semantics.h"
+#include "weighbridge/convert.h"
+#include "weighbridge/writer.h"
 
 #define WB__NO_SOURCE UINT64_MAX
 

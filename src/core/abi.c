@@ -1,6 +1,20 @@
 #include "core/abi.h"
 
-#include "weighbridge.h"
+#include "weighbridge/codec.h"
+#include "weighbridge/config.h"
+#include "weighbridge/convert.h"
+#include "weighbridge/device.h"
+#include "weighbridge/diff.h"
+#include "weighbridge/edit.h"
+#include "weighbridge/hash.h"
+#include "weighbridge/load.h"
+#include "weighbridge/metadata.h"
+#include "weighbridge/model.h"
+#include "weighbridge/provider.h"
+#include "weighbridge/slicing.h"
+#include "weighbridge/tensor.h"
+#include "weighbridge/verify.h"
+#include "weighbridge/writer.h"
 
 #define ALIGNMENT sizeof(size_t)
 #define END_OF(type, member) (offsetof(type, member) + sizeof(((type *)NULL)->member))

@@ -17,7 +17,8 @@
 
 #include "core/memory.h"
 #include "core/text.h"
-#include "weighbridge.h"
+#include "weighbridge/base.h"
+#include "weighbridge/verify.h"
 
 #define WB__FINDING(name, code, advice) WB__FINDING_##name,
 typedef enum wb__finding_id {

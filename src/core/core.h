@@ -27,6 +27,6 @@
 #include "core/memory.h"
 #include "core/siphash.h"
 #include "core/text.h"
-#include "weighbridge.h"
+#include "weighbridge/base.h"
 
 #endif

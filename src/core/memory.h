@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "weighbridge.h"
+#include "weighbridge/base.h"
 
 /* malloc below 1 MiB, anonymous mappings advised to use huge pages above. */
 extern const wb_allocator wb__default_allocator;

@@ -17,6 +17,7 @@
 #include "core/core.h"
 #include "device/cuda_calls.h"
 #include "device/pinned.h"
+#include "weighbridge/device.h"
 
 #define WB__CUDA_STREAMS_MAX 16
 

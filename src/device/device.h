@@ -13,6 +13,7 @@
 #define WB_DEVICE_DEVICE_H
 
 #include "core/core.h"
+#include "weighbridge/device.h"
 
 #define WB__KEY_BYTES 32 /* of wb_device.claim */
 

@@ -9,6 +9,7 @@
 
 #include "core/core.h"
 #include "device/opencl_calls.h"
+#include "weighbridge/device.h"
 
 typedef struct wb__opencl {
     wb__opencl_calls call;

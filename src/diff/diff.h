@@ -11,6 +11,7 @@
 #define WB_DIFF_DIFF_H
 
 #include "read/comparable.h"
+#include "weighbridge/diff.h"
 
 #define WB__DIFF_ALL 63u
 

@@ -183,8 +183,8 @@ static bool same_meta(const wb_diff *diff, const wb_meta *x, const wb_meta *y)
     case WB_META_BOOL: return y->type == WB_META_BOOL && same_bool(diff, x, y);
     case WB_META_ARRAY:
         return y->type == WB_META_ARRAY &&
-               wb_meta_get_array(diff->a, x->key, x->key_len, &a, NULL) == WB_OK &&
-               wb_meta_get_array(diff->b, y->key, y->key_len, &b, NULL) == WB_OK &&
+               wb_meta_get_array(diff->a, x->key, x->key_len, WB_META_ANY, &a, NULL) == WB_OK &&
+               wb_meta_get_array(diff->b, y->key, y->key_len, WB_META_ANY, &b, NULL) == WB_OK &&
                same_array(&a, &b, 0);
     default: return (is_number(y->type) || y->type == WB_META_FLOAT) && same_number(diff, x, y);
     }

@@ -1,4 +1,5 @@
 #include "diff/diff.h"
+#include "weighbridge/metadata.h"
 
 void wb_diff_free(wb_diff *diff)
 {

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "core/core.h"
+#include "weighbridge/dtypes.h"
 
 typedef enum wb__dtype_class {
     WB__CLASS_UINT = 1,

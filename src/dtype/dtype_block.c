@@ -7,6 +7,7 @@
  * binary16 in their upper quarters. All else that is packed is put together byte by byte.
  */
 #include "dtype/dtype_block.h"
+#include "weighbridge/dtypes.h"
 
 typedef enum field_kind {
     BYTES,

@@ -14,6 +14,7 @@
 #include "dtype/half.h"
 #include "dtype/halves.h"
 #include "dtype/minifloat.h"
+#include "weighbridge/dtypes.h"
 
 #define BLOCK 256
 

@@ -13,6 +13,7 @@
 #ifndef WB_WRITE_EDIT_H
 #define WB_WRITE_EDIT_H
 
+#include "weighbridge/edit.h"
 #include "write/write.h"
 
 typedef struct wb__edit_job {

@@ -228,6 +228,41 @@ wb_status wb_meta_get_bool(const wb_model *model, const char *key, size_t key_le
     return WB_OK;
 }
 
+/* ---- values with a default ---- */
+
+const char *wb_meta_get_string_or(const wb_model *model, const char *key, size_t key_len,
+                                  const char *fallback)
+{
+    const char *value;
+    size_t len;
+    return wb_meta_get_string(model, key, key_len, &value, &len, NULL) == WB_OK ? value : fallback;
+}
+
+int64_t wb_meta_get_int_or(const wb_model *model, const char *key, size_t key_len, int64_t fallback)
+{
+    int64_t value;
+    return wb_meta_get_int(model, key, key_len, &value, NULL) == WB_OK ? value : fallback;
+}
+
+uint64_t wb_meta_get_uint_or(const wb_model *model, const char *key, size_t key_len,
+                             uint64_t fallback)
+{
+    uint64_t value;
+    return wb_meta_get_uint(model, key, key_len, &value, NULL) == WB_OK ? value : fallback;
+}
+
+double wb_meta_get_float_or(const wb_model *model, const char *key, size_t key_len, double fallback)
+{
+    double value;
+    return wb_meta_get_float(model, key, key_len, &value, NULL) == WB_OK ? value : fallback;
+}
+
+int wb_meta_get_bool_or(const wb_model *model, const char *key, size_t key_len, int fallback)
+{
+    int value;
+    return wb_meta_get_bool(model, key, key_len, &value, NULL) == WB_OK ? value : fallback;
+}
+
 /* ---- arrays ---- */
 
 /* Fills `out`, which WB__OUT returned for the caller's struct. */
@@ -243,60 +278,43 @@ static void describe_array(const wb__array *array, const uint8_t *base, wb_meta_
     WB__GIVE(wb_meta_array, caller, out);
 }
 
-static bool takes_all(unsigned element)
+/* True if an array of these elements is what was asked for. */
+static bool is_wanted(wb_meta_type wanted, unsigned element)
 {
-    return element != 0;
+    return wanted == WB_META_ANY || wanted == element ||
+           (is_integer(wanted) && is_integer(element));
 }
 
-static bool takes_strings(unsigned element)
+static const char *array_name(wb_meta_type wanted)
 {
-    return element == WB_META_STRING;
+    static const char *const names[] = {
+        [WB_META_ANY] = "an array",
+        [WB_META_STRING] = "an array of strings",
+        [WB_META_INT] = "an array of integers",
+        [WB_META_UINT] = "an array of integers",
+        [WB_META_FLOAT] = "an array of floats",
+        [WB_META_BOOL] = "an array of booleans",
+        [WB_META_ARRAY] = "an array of arrays",
+    };
+    return names[wanted];
 }
 
-static bool takes_floats(unsigned element)
-{
-    return element == WB_META_FLOAT;
-}
-
-static wb_status get_array(const wb_model *model, const char *key, size_t key_len,
-                           bool (*takes)(unsigned element), const char *asked, wb_meta_array *array,
-                           wb_error *error)
+wb_status wb_meta_get_array(const wb_model *model, const char *key, size_t key_len,
+                            wb_meta_type element, wb_meta_array *array, wb_error *error)
 {
     lookup call;
     wb_status status = look_up(&call, model, key, key_len, error);
     wb_meta_array own, *out = WB__OUT(wb_meta_array, array, &own);
     if (out == NULL)
         return WB__FAIL_SIZE(&call.context, wb_meta_array, array);
+    if ((unsigned)element > WB_META_ARRAY)
+        return wb__fail_argument(&call.context, "the element type is none of WB_META_*");
     if (status != WB_OK)
         return status;
-    if (call.meta->type != WB_META_ARRAY || !takes(call.meta->value.array->element))
-        return fail_type(&call, asked);
+    if (call.meta->type != WB_META_ARRAY || !is_wanted(element, call.meta->value.array->element))
+        return fail_type(&call, array_name(element));
     describe_array(call.meta->value.array, wb__meta_base(call.in, call.meta), array, out);
     return WB_OK;
-}
-
-wb_status wb_meta_get_array(const wb_model *model, const char *key, size_t key_len,
-                            wb_meta_array *array, wb_error *error)
-{
-    return get_array(model, key, key_len, takes_all, "an array", array, error);
-}
-
-wb_status wb_meta_get_string_array(const wb_model *model, const char *key, size_t key_len,
-                                   wb_meta_array *array, wb_error *error)
-{
-    return get_array(model, key, key_len, takes_strings, "an array of strings", array, error);
-}
-
-wb_status wb_meta_get_int_array(const wb_model *model, const char *key, size_t key_len,
-                                wb_meta_array *array, wb_error *error)
-{
-    return get_array(model, key, key_len, is_integer, "an array of integers", array, error);
-}
-
-wb_status wb_meta_get_float_array(const wb_model *model, const char *key, size_t key_len,
-                                  wb_meta_array *array, wb_error *error)
-{
-    return get_array(model, key, key_len, takes_floats, "an array of floats", array, error);
 }
 
 /* ---- elements ---- */

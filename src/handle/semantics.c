@@ -1,4 +1,5 @@
 #include "handle/semantics.h"
+#include "weighbridge/metadata.h"
 
 #include <stdatomic.h>
 

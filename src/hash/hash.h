@@ -17,6 +17,7 @@
 
 #include "crypto/sha256.h"
 #include "read/comparable.h"
+#include "weighbridge/hash.h"
 
 #define WB__CHUNK_BYTES ((uint64_t)1 << 20)
 

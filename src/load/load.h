@@ -22,6 +22,7 @@
 #include "io/ring.h"
 #include "model/file_order.h"
 #include "open/open.h"
+#include "weighbridge/load.h"
 
 #define WB__LANES_MAX 64u
 #define WB__LOAD_HAND ((size_t)2)

@@ -1,4 +1,5 @@
 #include "load/load.h"
+#include "weighbridge/experimental.h"
 
 wb_status wb_load(const wb_model *model, const wb_load_options *options, wb_load_report *report,
                   wb_error *error)

@@ -1,6 +1,7 @@
 #include "model/metadata.h"
 
 #include "model/catalog.h"
+#include "weighbridge/metadata.h"
 
 /* ---- an entry ---- */
 

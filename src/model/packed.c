@@ -11,6 +11,7 @@ typedef struct scheme_row {
 static const scheme_row schemes[] = {
 #define WB__SCHEME(NAME, name, bits, group) {name, bits, group},
 #include "model/encoding.def"
+#include "weighbridge/dtypes.h"
 #undef WB__SCHEME
 };
 

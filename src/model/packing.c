@@ -8,6 +8,7 @@
  * what alone gives a size the model has; the usual group size, with a doubt.
  */
 #include "model/packed.h"
+#include "weighbridge/dtypes.h"
 
 typedef struct affine_choice {
     uint32_t bits;

@@ -17,6 +17,7 @@
 #include "io/io.h"
 #include "model/catalog.h"
 #include "model/packed.h"
+#include "weighbridge/tensor.h"
 
 struct wb_model {
     wb_allocator allocator;

@@ -1,4 +1,5 @@
 #include "open/open.h"
+#include "weighbridge/metadata.h"
 
 #include <stdio.h>
 

@@ -1,4 +1,5 @@
 #include "handle/semantics.h"
+#include "weighbridge/experimental.h"
 
 #include <limits.h>
 

@@ -1,5 +1,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "provider/provider.h"
+#include "weighbridge/codec.h"
 
 /* ---- uses ---- */
 

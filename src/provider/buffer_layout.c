@@ -17,6 +17,7 @@
 #include "provider/buffer_request.h"
 
 #include "dtype/dtype_block.h"
+#include "weighbridge/codec.h"
 
 /* Matrices that are joined one by one: every one takes memory, and a file may claim any number. */
 #define STACK_MAX 65536

@@ -11,6 +11,9 @@
 
 #include "core/core.h"
 #include "model/packed.h"
+#include "weighbridge/provider.h"
+#include "weighbridge/slicing.h"
+#include "weighbridge/tensor.h"
 
 #define WB__OPERANDS_MAX 4096 /* names joined in one buffer */
 

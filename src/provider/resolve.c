@@ -1,4 +1,5 @@
 #include "provider/buffer_request.h"
+#include "weighbridge/config.h"
 
 static void decode(wb__operand *operand)
 {

@@ -16,6 +16,7 @@
 #include <stdio.h>
 
 #include "dtype/dtype_block.h"
+#include "weighbridge/config.h"
 
 static uint64_t gcd(uint64_t a, uint64_t b)
 {

@@ -28,6 +28,7 @@
 
 #include "core/core.h"
 #include "dtype/dtype.h"
+#include "weighbridge/codec.h"
 
 /* Decodes n blocks. */
 typedef void wb__decode(const uint8_t *blocks, float *values, size_t n);

@@ -5,6 +5,7 @@
  */
 #include "model/file_order.h"
 #include "open/open.h"
+#include "weighbridge/metadata.h"
 
 /* ---- padding ---- */
 

@@ -18,6 +18,7 @@ sh scripts/check_law.sh "$scratch"
 breaks src/core/a.c io/io.h
 breaks src/io/a.h json/json.h
 breaks src/io/a.c core.h
+breaks src/io/a.c weighbridge.h
 breaks src/io/a.c ../core/core.h
 breaks cli/a.c core/core.h
 breaks cli/a.c ../src/core/core.h

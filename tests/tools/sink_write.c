@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "weighbridge.h"
 #include "weighbridge/experimental.h"
 
 int main(int argc, char **argv)

@@ -196,7 +196,8 @@ static wb_status meta_at(void *s, int fails)
 static wb_status get_array(void *s, int fails)
 {
     int64_t numbers[2] = {0, 0};
-    wb_status status = wb_meta_get_array(f.a, fails ? "none" : "numbers", SIZE_MAX, s, NULL);
+    wb_status status =
+        wb_meta_get_array(f.a, fails ? "none" : "numbers", SIZE_MAX, WB_META_ANY, s, NULL);
     if (status == WB_OK) {
         OK(wb_meta_ints(s, 0, 2, numbers));
         assert_int_equal(numbers[1], 5);
@@ -207,7 +208,7 @@ static wb_status get_array(void *s, int fails)
 static wb_status array_at(void *s, int fails)
 {
     wb_meta_array outer = {.size = sizeof outer};
-    OK(wb_meta_get_array(f.a, "nested", SIZE_MAX, &outer, E));
+    OK(wb_meta_get_array(f.a, "nested", SIZE_MAX, WB_META_ANY, &outer, E));
     return wb_meta_array_at(&outer, fails ? 1 : 0, s);
 }
 

@@ -11,6 +11,7 @@
 #include <pthread.h>
 
 #include "io/ring.h"
+#include "weighbridge.h"
 #include "weighbridge/experimental.h"
 
 enum { SLOTS = 3, THREADS = 3, RING_MOST = 64 };

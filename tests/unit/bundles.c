@@ -6,6 +6,9 @@
 
 #include "bundles/bundle.h"
 
+#include "weighbridge.h"
+#include "weighbridge/experimental.h"
+
 static char *folder; /* of the case in hand, emptied for each */
 
 static void start_case(void)

@@ -6,6 +6,9 @@
  */
 #include "support.h"
 
+#include "weighbridge.h"
+#include "weighbridge/experimental.h"
+
 #include <setjmp.h>
 #include <signal.h>
 #include <sys/mman.h>

@@ -1,5 +1,6 @@
 /* What killed writers leave, and who removes it: io/write_claim.c. */
 #include "support.h"
+#include "weighbridge.h"
 #include "weighbridge/experimental.h"
 
 static char *folder;

@@ -11,8 +11,10 @@ static const char *const families[] = {"llama", "mistral", "mixtral", "qwen2", "
 static void compare_arrays(const wb_model *made, const wb_model *twin, const wb_meta *meta)
 {
     wb_meta_array a = {.size = sizeof a}, b = {.size = sizeof b};
-    assert_int_equal(wb_meta_get_array(twin, meta->key, meta->key_len, &b, NULL), WB_OK);
-    assert_int_equal(wb_meta_get_array(made, meta->key, meta->key_len, &a, NULL), WB_OK);
+    assert_int_equal(wb_meta_get_array(twin, meta->key, meta->key_len, WB_META_ANY, &b, NULL),
+                     WB_OK);
+    assert_int_equal(wb_meta_get_array(made, meta->key, meta->key_len, WB_META_ANY, &a, NULL),
+                     WB_OK);
     assert_int_equal(a.element, b.element);
     assert_int_equal(a.bits, b.bits);
     assert_int_equal(a.count, b.count);

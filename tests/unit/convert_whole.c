@@ -10,6 +10,9 @@
 #include "convert.h"
 #include "unit.h"
 
+#include "weighbridge.h"
+#include "weighbridge/experimental.h"
+
 #define ROWS 5000 /* of 1024 numbers: the file has three pieces of 8 MiB */
 #define MANIFEST "manifests/registry.ollama.ai/library/m/latest"
 #define IN_STORE "blobs/.registry.ollama.ai+library+m+latest.wb-partial"

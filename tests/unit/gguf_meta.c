@@ -191,7 +191,8 @@ static void check_refusals(const wb_model *m)
     assert_int_equal(wb_meta_get_float_array(m, "a.u8", SIZE_MAX, &array, &error), WB_ERROR_TYPE);
     assert_null(array.array);
     array.size = 1;
-    assert_int_equal(wb_meta_get_array(m, "a.u8", SIZE_MAX, &array, &error), WB_ERROR_ARGUMENT);
+    assert_int_equal(wb_meta_get_array(m, "a.u8", SIZE_MAX, WB_META_ANY, &array, &error),
+                     WB_ERROR_ARGUMENT);
 }
 
 static void check_ints(const wb_model *m, const char *key, const uint64_t *bits, size_t n,
@@ -200,7 +201,7 @@ static void check_ints(const wb_model *m, const char *key, const uint64_t *bits,
     wb_meta_array array = {.size = sizeof array};
     int64_t ints[8];
     uint64_t uints[8];
-    assert_int_equal(wb_meta_get_array(m, key, SIZE_MAX, &array, NULL), WB_OK);
+    assert_int_equal(wb_meta_get_array(m, key, SIZE_MAX, WB_META_ANY, &array, NULL), WB_OK);
     assert_int_equal(array.count, n);
     assert_non_null(array.data);
     assert_int_equal(wb_meta_ints(&array, 0, n, ints), fits_int ? WB_OK : WB_ERROR_TYPE);
@@ -282,7 +283,7 @@ static void check_nested(const wb_model *m)
     int64_t ints[2];
     const char *text;
     size_t len;
-    assert_int_equal(wb_meta_get_array(m, "a.nested", SIZE_MAX, &array, NULL), WB_OK);
+    assert_int_equal(wb_meta_get_array(m, "a.nested", SIZE_MAX, WB_META_ANY, &array, NULL), WB_OK);
     assert_int_equal(array.element, WB_META_ARRAY);
     assert_int_equal(array.count, 4);
     assert_null(array.data);

@@ -120,7 +120,7 @@ static void check_array(const wb_model *model, const struct kind *kind, const ch
 {
     static char text[70000];
     wb_meta_array array = {.size = sizeof array};
-    assert_int_equal(wb_meta_get_array(model, key, SIZE_MAX, &array, NULL), WB_OK);
+    assert_int_equal(wb_meta_get_array(model, key, SIZE_MAX, WB_META_ANY, &array, NULL), WB_OK);
     assert_true(array.count == count);
     for (uint64_t i = 0; i < count; i++) {
         const char *got;

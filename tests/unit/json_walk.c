@@ -1,4 +1,5 @@
 /* wb_json_walk, which the command reads JSON with. */
+#include "weighbridge.h"
 #include "weighbridge/experimental.h"
 
 #include <stdio.h>

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "unit.h"
+#include "weighbridge.h"
 
 static char root[] = "/tmp/wb-listings-XXXXXX";
 

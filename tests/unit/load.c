@@ -11,6 +11,9 @@
 #include "io/ring.h"
 #include "open/open.h"
 
+#include "weighbridge.h"
+#include "weighbridge/experimental.h"
+
 enum { FILES = 3, TENSORS = 9, LANES = 4, FILE_ROOM = 1 << 20, TENSOR_ROOM = 1 << 18 };
 
 /* Shapes that begin and end anywhere: odd bytes in front of wider elements, empty ones, large ones. */

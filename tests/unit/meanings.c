@@ -91,7 +91,7 @@ static char *value_text(const wb_model *model, const char *key)
         return text_of("%+lld", (long long)number);
     if (wb_meta_get_float(model, key, SIZE_MAX, &real, NULL) == WB_OK)
         return text_of("%g", real);
-    assert_int_equal(wb_meta_get_array(model, key, SIZE_MAX, &array, NULL), WB_OK);
+    assert_int_equal(wb_meta_get_array(model, key, SIZE_MAX, WB_META_ANY, &array, NULL), WB_OK);
     return array_text(&array);
 }
 

@@ -6,6 +6,7 @@
 
 #include "cpu/cpu.h"
 #include "quant/mlx/number.h"
+#include "weighbridge.h"
 
 /* ---- levels of instructions ---- */
 

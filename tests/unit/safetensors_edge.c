@@ -2,6 +2,7 @@
 #include "core/core.h"
 
 #include "unit.h"
+#include "weighbridge.h"
 
 static wb_status open_with(const char *header, uint64_t announced, const char *data,
                            size_t data_len, uint32_t flags, wb_error *error)

@@ -4,6 +4,9 @@
  */
 #include "support.h"
 
+#include "weighbridge.h"
+#include "weighbridge/experimental.h"
+
 #include <dirent.h>
 #include <sys/socket.h>
 #include <sys/un.h>

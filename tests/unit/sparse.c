@@ -5,6 +5,9 @@
  */
 #include "support.h"
 
+#include "weighbridge.h"
+#include "weighbridge/experimental.h"
+
 #include <sys/mman.h>
 #include <sys/wait.h>
 

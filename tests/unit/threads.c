@@ -1,6 +1,9 @@
 /* Several threads on one model: all that an open model can be asked, at the same time. */
 #include "support.h"
 
+#include "weighbridge.h"
+#include "weighbridge/experimental.h"
+
 #include <pthread.h>
 
 #define THREADS 6

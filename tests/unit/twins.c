@@ -88,9 +88,9 @@ static void compare_names(const wb_model *folder, const wb_model *file, const ch
 static int same_array(const wb_model *folder, const wb_model *file, const char *key)
 {
     wb_meta_array a = {.size = sizeof a}, b = {.size = sizeof b};
-    if (wb_meta_get_array(folder, key, SIZE_MAX, &a, NULL) != WB_OK ||
-        wb_meta_get_array(file, key, SIZE_MAX, &b, NULL) != WB_OK || a.element != b.element ||
-        a.count != b.count)
+    if (wb_meta_get_array(folder, key, SIZE_MAX, WB_META_ANY, &a, NULL) != WB_OK ||
+        wb_meta_get_array(file, key, SIZE_MAX, WB_META_ANY, &b, NULL) != WB_OK ||
+        a.element != b.element || a.count != b.count)
         return 0;
     if (a.element != WB_META_STRING)
         return a.bits == b.bits && memcmp(a.data, b.data, (size_t)a.count * a.bits / 8) == 0;

@@ -374,7 +374,7 @@ static void expect_all(const wb_model *model)
     OK(wb_meta_string_at(&array, 2, &text, &len));
     assert_int_equal(len, 6);
     assert_memory_equal(text, "three\xFF", 6);
-    OK(wb_meta_get_array(model, "t.nested", SIZE_MAX, &array, E));
+    OK(wb_meta_get_array(model, "t.nested", SIZE_MAX, WB_META_ANY, &array, E));
     OK(wb_meta_array_at(&array, 0, &inner));
     int64_t ints[3];
     OK(wb_meta_ints(&inner, 0, 3, ints));

@@ -2,6 +2,9 @@
  * that helps nobody, and nothing is written into that is another's. */
 #include "writing.h"
 
+#include "weighbridge.h"
+#include "weighbridge/experimental.h"
+
 #include <sys/resource.h>
 #include <sys/stat.h>
 

@@ -4,7 +4,8 @@
  * Defaults: transformers' BertConfig.
  */
 #include "arch/family.h"
-#include "weighbridge.h"
+#include "weighbridge/base.h"
+#include "weighbridge/config.h"
 
 #define B "blk.{n}."
 #define E "encoder.layer.{n}."

@@ -8,7 +8,8 @@
  * converter takes for it.
  */
 #include "arch/family.h"
-#include "weighbridge.h"
+#include "weighbridge/base.h"
+#include "weighbridge/config.h"
 
 #define L "layers.{n}."
 #define B "blk.{n}."

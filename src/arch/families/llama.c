@@ -3,7 +3,8 @@
  * Defaults: transformers' LlamaConfig, MistralConfig and MixtralConfig where they agree.
  */
 #include "arch/family.h"
-#include "weighbridge.h"
+#include "weighbridge/base.h"
+#include "weighbridge/config.h"
 
 static const wb__config_default defaults[] = {
     {WB_CONFIG_ROPE_THETA, false, 10000},

@@ -3,7 +3,8 @@
  * Defaults: transformers' Phi3Config.
  */
 #include "arch/family.h"
-#include "weighbridge.h"
+#include "weighbridge/base.h"
+#include "weighbridge/config.h"
 
 #define L "layers.{n}."
 #define B "blk.{n}."

@@ -3,7 +3,8 @@
  * Defaults: transformers' Qwen2Config, Qwen2MoeConfig, Qwen3Config and Qwen3MoeConfig.
  */
 #include "arch/family.h"
-#include "weighbridge.h"
+#include "weighbridge/base.h"
+#include "weighbridge/config.h"
 
 #define NEEDS                                                                                      \
     (WB__NEEDS_ATTENTION | WB__NEEDS_FFN | WB__NEED_GATE | WB__NEED_EMBEDDING | WB__NEED_HEAD |    \

@@ -1,6 +1,6 @@
 /* What the decoders have in common. The shapes are those of torch.nn.Linear: outputs, inputs. */
 #include "arch/family.h"
-#include "weighbridge.h"
+#include "weighbridge/base.h"
 
 #define L "layers.{n}."
 #define B "blk.{n}."

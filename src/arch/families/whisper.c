@@ -4,7 +4,8 @@
  * biases. Defaults: transformers' WhisperConfig.
  */
 #include "arch/family.h"
-#include "weighbridge.h"
+#include "weighbridge/base.h"
+#include "weighbridge/config.h"
 
 #define L "layers.{n}."
 #define EL "enc.layers.{n}."

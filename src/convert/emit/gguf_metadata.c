@@ -121,8 +121,8 @@ static bool has_tokens_of_phi3(const wb_conversion *conversion)
     if (wb_meta_get_string(conversion->model, "tokenizer.ggml.model", SIZE_MAX, &kind, &n_kind,
                            NULL) != WB_OK ||
         strcmp(kind, "llama") != 0 ||
-        wb_meta_get_string_array(conversion->model, "tokenizer.ggml.tokens", SIZE_MAX, &tokens,
-                                 NULL) != WB_OK)
+        wb_meta_get_array(conversion->model, "tokenizer.ggml.tokens", SIZE_MAX, WB_META_STRING,
+                          &tokens, NULL) != WB_OK)
         return false;
     for (uint64_t i = 0; i < tokens.count; i += 64) {
         uint64_t n = tokens.count - i < 64 ? tokens.count - i : 64;

@@ -6,6 +6,7 @@
 
 #include "convert/emit/deliver.h"
 #include "convert/recipe/imatrix.h"
+#include "weighbridge/experimental.h"
 
 /* Ollama does not read numbers that are stored with the highest byte first. */
 static bool fits_store(const wb_model *model)

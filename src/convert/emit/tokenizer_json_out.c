@@ -334,7 +334,7 @@ static wb_status stored_merges(making *m)
     wb_meta_array merges = {.size = sizeof merges};
     bool all = true;
     begin_key(m, "merges", '[');
-    if (wb_meta_get_string_array(m->model, T "merges", SIZE_MAX, &merges, NULL) == WB_OK) {
+    if (wb_meta_get_array(m->model, T "merges", SIZE_MAX, WB_META_STRING, &merges, NULL) == WB_OK) {
         for (uint64_t i = 0; i < merges.count; i++) {
             const char *text;
             size_t n;

@@ -52,15 +52,16 @@ static bool enter_all(wb__vocabulary *v)
 static bool get_array(const wb_model *model, const char *key, wb_meta_array *array, uint64_t count)
 {
     *array = (wb_meta_array){.size = sizeof *array};
-    return wb_meta_get_array(model, key, SIZE_MAX, array, NULL) == WB_OK && array->count == count;
+    return wb_meta_get_array(model, key, SIZE_MAX, WB_META_ANY, array, NULL) == WB_OK &&
+           array->count == count;
 }
 
 wb_status wb__vocabulary_read(wb__vocabulary *v, wb__context *context, const wb_model *model)
 {
     wb_meta_array tokens = {.size = sizeof tokens}, numbers;
     *v = (wb__vocabulary){.allocator = context->allocator, .model = model};
-    if (wb_meta_get_string_array(model, "tokenizer.ggml.tokens", SIZE_MAX, &tokens, NULL) !=
-            WB_OK ||
+    if (wb_meta_get_array(model, "tokenizer.ggml.tokens", SIZE_MAX, WB_META_STRING, &tokens,
+                          NULL) != WB_OK ||
         tokens.count == 0 || tokens.count >= UINT32_MAX)
         return WB_OK;
     v->count = (size_t)tokens.count;

@@ -44,8 +44,9 @@ static uint64_t said(const wb_model *model, const granted *row)
         return wb_meta_get_uint(model, row->key, SIZE_MAX, &number, NULL) == WB_OK ? number
                                                                                    : row->silent;
     case LIST:
-        return wb_meta_get_array(model, row->key, SIZE_MAX, &array, NULL) == WB_OK ? array.count
-                                                                                   : row->silent;
+        return wb_meta_get_array(model, row->key, SIZE_MAX, WB_META_ANY, &array, NULL) == WB_OK
+                   ? array.count
+                   : row->silent;
     }
     return row->silent;
 }

@@ -163,7 +163,7 @@ typedef struct dense_layers {
 static uint64_t array_of(const wb_model *model, const char *key, wb_meta_array *array)
 {
     *array = (wb_meta_array){.size = sizeof *array};
-    if (wb_meta_get_array(model, key, SIZE_MAX, array, NULL) != WB_OK)
+    if (wb_meta_get_array(model, key, SIZE_MAX, WB_META_ANY, array, NULL) != WB_OK)
         return 0;
     return array->count < DENSE_LISTED_MAX ? array->count : DENSE_LISTED_MAX;
 }
@@ -310,7 +310,7 @@ static wb__str architecture_of(const wb_model *model)
     wb_meta_array array = {.size = sizeof array};
     const char *text;
     size_t n;
-    if (wb_meta_get_array(model, "architectures", SIZE_MAX, &array, NULL) == WB_OK &&
+    if (wb_meta_get_array(model, "architectures", SIZE_MAX, WB_META_ANY, &array, NULL) == WB_OK &&
         array.element == WB_META_STRING && array.count > 0 &&
         wb_meta_string_at(&array, 0, &text, &n) == WB_OK && n > 0)
         return (wb__str){text, n};

@@ -119,7 +119,7 @@ static bool find_list(const wb_conversion *conversion, const char *key, wb_meta_
     for (size_t i = 0; i < OBJECTS; i++) {
         (void)snprintf(full, sizeof full, "%s.%s", objects[i], key);
         *array = (wb_meta_array){.size = sizeof *array};
-        if (wb_meta_get_array(conversion->model, full, SIZE_MAX, array, NULL) == WB_OK)
+        if (wb_meta_get_array(conversion->model, full, SIZE_MAX, WB_META_ANY, array, NULL) == WB_OK)
             return true;
     }
     return false;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "dtype/dtype.h"
+#include "weighbridge/dtypes.h"
 
 void wb__encoding_spec_name(const wb__encoding_spec *spec, char *out, size_t capacity)
 {

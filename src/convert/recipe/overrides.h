@@ -6,6 +6,7 @@
 #define WB_CONVERT_RULES_H
 
 #include "convert/recipe/encoding.h"
+#include "weighbridge/convert.h"
 
 typedef struct wb__overrides wb__overrides;
 

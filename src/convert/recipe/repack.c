@@ -3,6 +3,7 @@
 #include "core/endian.h"
 #include "dtype/dtype.h"
 #include "dtype/half.h"
+#include "weighbridge/dtypes.h"
 
 /* 32 elements: value = codes[i] * scale + bias. */
 typedef struct group {

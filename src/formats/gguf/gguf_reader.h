@@ -31,6 +31,7 @@
 #define WB_FORMATS_GGUF_READER_H
 
 #include "formats/format.h"
+#include "weighbridge/metadata.h"
 
 #define WB__GGUF_MAGIC_BYTES 4
 #define WB__GGUF_FIXED_BYTES (4 + 4 + 8 + 8) /* magic, version, tensors, entries */

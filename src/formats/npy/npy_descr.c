@@ -6,6 +6,7 @@
  * byte of no kind, all of them but E5M2, so that which one it is cannot be told.
  */
 #include "formats/npy/npy.h"
+#include "weighbridge/dtypes.h"
 
 typedef struct descr_row {
     char kind;

@@ -13,6 +13,7 @@
 
 #include "formats/safetensors/safetensors_reader.h"
 #include "model/padding_tensor.h"
+#include "weighbridge/dtypes.h"
 
 /* As serde_json writes it: bytes above 0x7E as they are. */
 static void put_string(wb__buffer *out, wb__str text)

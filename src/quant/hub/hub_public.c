@@ -3,6 +3,7 @@
 #include "open/open.h"
 #include "quant/codec_tasks.h"
 #include "quant/hub/hub.h"
+#include "weighbridge/codec.h"
 
 #define TASK_ELEMENTS ((uint64_t)1 << 16)
 

@@ -2,6 +2,7 @@
 #include "open/open.h"
 #include "quant/codec_tasks.h"
 #include "quant/mlx/mlx.h"
+#include "weighbridge/codec.h"
 
 #define TASK_ELEMENTS ((uint64_t)1 << 16)
 
