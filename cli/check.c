@@ -23,7 +23,7 @@ static bool is_verdict(wb_status status)
 static void find_refusal(check *c)
 {
     for (uint64_t i = 0; i < wb_findings_count(c->findings); i++) {
-        wb_finding finding = {.size = sizeof finding};
+        wb_finding finding = WB_FINDING_INIT;
         if (wb_findings_at(c->findings, i, &finding) == WB_OK && finding.severity == WB_FATAL)
             c->refusal = finding;
     }
@@ -34,7 +34,7 @@ static void count_content(check *c)
     c->files = wb_file_count(c->model);
     c->tensors = wb_tensor_count(c->model);
     for (uint64_t i = 0; i < c->tensors; i++) {
-        wb_tensor tensor = {.size = sizeof tensor};
+        wb_tensor tensor = WB_TENSOR_INIT;
         if (wb_tensor_at(c->model, i, &tensor, NULL) == WB_OK)
             c->bytes += tensor.bytes;
     }

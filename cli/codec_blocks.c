@@ -18,7 +18,7 @@ typedef struct buffers {
 static int check(codec_job *job, uint64_t *block_bytes)
 {
     float one[256] = {0};
-    wb_dtype_info info = {.size = sizeof info};
+    wb_dtype_info info = WB_DTYPE_INFO_INIT;
     wb_status status =
         wb_quantized_size(job->type.dtype, 1, job->columns, block_bytes, &job->error);
     if (status == WB_OK && wb_dtype_describe(job->type.dtype, &info) == WB_OK) {

@@ -54,7 +54,7 @@ static const char *importance_name(wb_importance importance)
 
 static bool get(uint64_t index, kind *k)
 {
-    wb_dtype_info info = {.size = sizeof info};
+    wb_dtype_info info = WB_DTYPE_INFO_INIT;
     if (index >= DTYPES) {
         *k = modes[index - DTYPES];
         return true;

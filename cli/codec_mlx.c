@@ -167,7 +167,7 @@ typedef struct stored {
 static stored find(const wb_model *model, const char *name)
 {
     stored s = {.tensor = {.size = sizeof s.tensor}};
-    wb_part part = {.size = sizeof part};
+    wb_part part = WB_PART_INIT;
     if (wb_tensor_find(model, name, SIZE_MAX, &s.index) != WB_OK)
         return s;
     if (wb_tensor_part(model, s.index, 0, &part, NULL) == WB_OK)

@@ -242,7 +242,7 @@ void convert_answer(const convert_job *job, const wb_writer *writer)
         wb_json_begin(&json, '[');
     }
     for (uint64_t i = 0; i < count; i++) {
-        wb_file file = {.size = sizeof file};
+        wb_file file = WB_FILE_INIT;
         if (wb_writer_file_at(writer, i, &file, NULL) != WB_OK)
             continue;
         if (job->out_is_stdout)
@@ -361,7 +361,7 @@ static const char *format_of(const char *path)
 
 int command_convert(const arguments *args)
 {
-    wb_open_options options = {.size = sizeof options};
+    wb_open_options options = WB_OPEN_OPTIONS_INIT;
     wb_limits limits;
     wb_error error;
     wb_model *model;

@@ -41,8 +41,8 @@ static int parse_kinds(const char *list, uint32_t *kinds)
 
 void text_add_encoding(text *t, const wb_model *model, uint64_t index)
 {
-    wb_tensor tensor = {.size = sizeof tensor};
-    wb_encoding encoding = {.size = sizeof encoding};
+    wb_tensor tensor = WB_TENSOR_INIT;
+    wb_encoding encoding = WB_ENCODING_INIT;
     if (wb_tensor_at(model, index, &tensor, NULL) != WB_OK ||
         wb_tensor_encoding(model, index, &encoding, NULL) != WB_OK)
         return;

@@ -33,7 +33,7 @@ static void put_kinds(wb_json *json, uint32_t kinds)
 /* What one of the models has: name, shape and how it is stored; null where it does not have it. */
 static void put_side(wb_json *json, const char *key, const wb_model *model, uint64_t index)
 {
-    wb_tensor tensor = {.size = sizeof tensor};
+    wb_tensor tensor = WB_TENSOR_INIT;
     text encoding = {0};
     wb_json_key(json, key, SIZE_MAX);
     if (index == UINT64_MAX || wb_tensor_at(model, index, &tensor, NULL) != WB_OK) {
@@ -57,7 +57,7 @@ static void put_side(wb_json *json, const char *key, const wb_model *model, uint
 
 static void put_tensors(wb_json *json, const comparison *c)
 {
-    wb_tensor_diff tensor = {.size = sizeof tensor};
+    wb_tensor_diff tensor = WB_TENSOR_DIFF_INIT;
     wb_json_key(json, "tensors", SIZE_MAX);
     wb_json_begin(json, '[');
     for (uint64_t i = 0; wb_diff_tensor_at(c->diff, i, &tensor) == WB_OK; i++) {
@@ -89,13 +89,13 @@ static void put_field(wb_json *json, const char *key, const wb_config_value *val
 
 static void put_config(wb_json *json, const comparison *c)
 {
-    wb_config a = {.size = sizeof a}, b = {.size = sizeof b};
+    wb_config a = WB_CONFIG_INIT, b = WB_CONFIG_INIT;
     wb_json_key(json, "config", SIZE_MAX);
     wb_json_begin(json, '[');
     if (wb_config_get(c->model[0], &a, NULL) == WB_OK &&
         wb_config_get(c->model[1], &b, NULL) == WB_OK) {
         for (uint32_t field = 0; field < WB_CONFIG_FIELDS; field++) {
-            wb_config_value x = {.size = sizeof x}, y = {.size = sizeof y};
+            wb_config_value x = WB_CONFIG_VALUE_INIT, y = WB_CONFIG_VALUE_INIT;
             if (!(wb_diff_config(c->diff) >> field & 1) || wb_config_at(&a, field, &x) != WB_OK ||
                 wb_config_at(&b, field, &y) != WB_OK)
                 continue;
@@ -111,7 +111,7 @@ static void put_config(wb_json *json, const comparison *c)
 
 static void put_entry(wb_json *json, const char *key, const wb_model *model, uint64_t index)
 {
-    wb_meta meta = {.size = sizeof meta};
+    wb_meta meta = WB_META_INIT;
     wb_json_key(json, key, SIZE_MAX);
     if (index != UINT64_MAX && wb_meta_at(model, index, &meta, NULL) == WB_OK)
         json_meta(json, model, &meta);
@@ -121,7 +121,7 @@ static void put_entry(wb_json *json, const char *key, const wb_model *model, uin
 
 static void put_metadata(wb_json *json, const comparison *c)
 {
-    wb_meta_diff meta = {.size = sizeof meta};
+    wb_meta_diff meta = WB_META_DIFF_INIT;
     wb_json_key(json, "metadata", SIZE_MAX);
     wb_json_begin(json, '[');
     for (uint64_t i = 0; wb_diff_meta_at(c->diff, i, &meta) == WB_OK; i++) {

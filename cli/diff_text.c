@@ -10,8 +10,8 @@
 
 static void add_field(text *t, const comparison *c, int side, uint32_t field)
 {
-    wb_config config = {.size = sizeof config};
-    wb_config_value value = {.size = sizeof value};
+    wb_config config = WB_CONFIG_INIT;
+    wb_config_value value = WB_CONFIG_VALUE_INIT;
     if (wb_config_get(c->model[side], &config, NULL) != WB_OK ||
         wb_config_at(&config, field, &value) != WB_OK)
         return;
@@ -28,8 +28,8 @@ static void add_field(text *t, const comparison *c, int side, uint32_t field)
 static bool config_row(void *ctx, uint64_t field, text cells[TABLE_COLUMNS])
 {
     const comparison *c = ctx;
-    wb_config config = {.size = sizeof config};
-    wb_config_value value = {.size = sizeof value};
+    wb_config config = WB_CONFIG_INIT;
+    wb_config_value value = WB_CONFIG_VALUE_INIT;
     if (!(wb_diff_config(c->diff) >> field & 1) ||
         wb_config_get(c->model[0], &config, NULL) != WB_OK ||
         wb_config_at(&config, (uint32_t)field, &value) != WB_OK)
@@ -56,7 +56,7 @@ static void clip(text *t)
 
 static void add_entry(text *t, const wb_model *model, uint64_t index)
 {
-    wb_meta meta = {.size = sizeof meta};
+    wb_meta meta = WB_META_INIT;
     if (index != UINT64_MAX && wb_meta_at(model, index, &meta, NULL) == WB_OK) {
         text_add_meta(t, model, &meta, false);
         clip(t);
@@ -68,7 +68,7 @@ static void add_entry(text *t, const wb_model *model, uint64_t index)
 static bool meta_row(void *ctx, uint64_t index, text cells[TABLE_COLUMNS])
 {
     const comparison *c = ctx;
-    wb_meta_diff meta = {.size = sizeof meta};
+    wb_meta_diff meta = WB_META_DIFF_INIT;
     if (wb_diff_meta_at(c->diff, index, &meta) != WB_OK)
         return false;
     text_add_shown(&cells[0], meta.key, meta.key_len);
@@ -81,7 +81,7 @@ static bool meta_row(void *ctx, uint64_t index, text cells[TABLE_COLUMNS])
 
 static void add_shape_or_encoding(text *t, const wb_model *model, uint64_t index, bool with_shape)
 {
-    wb_tensor tensor = {.size = sizeof tensor};
+    wb_tensor tensor = WB_TENSOR_INIT;
     if (index == UINT64_MAX || wb_tensor_at(model, index, &tensor, NULL) != WB_OK) {
         text_adds(t, "-");
         return;
@@ -104,7 +104,7 @@ static void add_measure(text *t, const char *format, double value)
 static bool tensor_row(void *ctx, uint64_t index, text cells[TABLE_COLUMNS])
 {
     const comparison *c = ctx;
-    wb_tensor_diff tensor = {.size = sizeof tensor};
+    wb_tensor_diff tensor = WB_TENSOR_DIFF_INIT;
     if (wb_diff_tensor_at(c->diff, index, &tensor) != WB_OK || tensor.differs == 0)
         return false;
     const wb_distance *d = &tensor.distance;

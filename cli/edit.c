@@ -141,7 +141,7 @@ static int run(const arguments *args, const char *path, const wb_edit *edits, si
                const wb_edit_options *options)
 {
     wb_error error;
-    wb_edited edited = {.size = sizeof edited};
+    wb_edited edited = WB_EDITED_INIT;
     interrupt_defer(is_short(edits, count, options));
     wb_status status = wb_edit_file(path, edits, count, options, &edited, &error);
     interrupt_defer(false);

@@ -169,8 +169,8 @@ static int read_array(const char *key, const char *json, size_t n, edit_value *t
 static bool find_in_file(const wb_model *model, const char *key, size_t n, wb_value *value)
 {
     uint64_t index;
-    wb_meta meta = {.size = sizeof meta};
-    wb_meta_array array = {.size = sizeof array};
+    wb_meta meta = WB_META_INIT;
+    wb_meta_array array = WB_META_ARRAY_INIT;
     if (wb_meta_find(model, key, n, &index) != WB_OK ||
         wb_meta_at(model, index, &meta, NULL) != WB_OK || meta.file == WB_NO_FILE)
         return false;

@@ -31,7 +31,7 @@ static bool find_by_number(const wb_model *model, const char *typed, uint64_t *i
         value = value * 10 + (uint64_t)(*p - '0');
     }
     /* The parts of quantized tensors have numbers too, behind those of tensors. */
-    wb_tensor tensor = {.size = sizeof tensor};
+    wb_tensor tensor = WB_TENSOR_INIT;
     *index = value;
     return wb_tensor_at(model, value, &tensor, NULL) == WB_OK;
 }
@@ -41,9 +41,9 @@ static int fail_tensor(const export_plan *plan, const char *typed)
     uint64_t count = wb_tensor_count(plan->model);
     size_t len = strlen(typed);
     size_t best = len / 3 + 1;
-    wb_tensor nearest = {.size = sizeof nearest};
+    wb_tensor nearest = WB_TENSOR_INIT;
     for (uint64_t i = 0; i < count; i++) {
-        wb_tensor tensor = {.size = sizeof tensor};
+        wb_tensor tensor = WB_TENSOR_INIT;
         if (wb_tensor_at(plan->model, i, &tensor, NULL) != WB_OK)
             continue;
         size_t distance = edit_distance(typed, len, tensor.name, tensor.name_len, best - 1);
@@ -108,7 +108,7 @@ static void choose_format(export_plan *plan, const char *asked)
 
 static wb_encoding encoding_of(const export_plan *plan)
 {
-    wb_encoding encoding = {.size = sizeof encoding};
+    wb_encoding encoding = WB_ENCODING_INIT;
     if (wb_tensor_encoding(plan->model, plan->index, &encoding, NULL) != WB_OK)
         encoding = (wb_encoding){.type = "plain"};
     return encoding;
@@ -122,8 +122,8 @@ static int fail_parts(const export_plan *plan, const wb_encoding *encoding)
               encoding->parts, encoding->type);
     text_adds(&line, "values, or name a part:");
     for (uint32_t i = 0; i < encoding->parts && i < 4; i++) {
-        wb_part part = {.size = sizeof part};
-        wb_tensor tensor = {.size = sizeof tensor};
+        wb_part part = WB_PART_INIT;
+        wb_tensor tensor = WB_TENSOR_INIT;
         if (wb_tensor_part(plan->model, plan->index, i, &part, NULL) != WB_OK ||
             wb_tensor_at(plan->model, part.index, &tensor, NULL) != WB_OK)
             continue;
@@ -146,7 +146,7 @@ static int fail_dtype(const char *asked)
 
 static bool is_plain(int32_t dtype)
 {
-    wb_dtype_info info = {.size = sizeof info};
+    wb_dtype_info info = WB_DTYPE_INFO_INIT;
     return wb_dtype_describe(dtype, &info) == WB_OK && info.block_size == 1;
 }
 
@@ -216,7 +216,7 @@ static int choose_part(export_plan *plan, const part_option *part, wb_axis *axes
 {
     wb_error error;
     wb_plan *cuts;
-    wb_plan_cut cut = {.size = sizeof cut};
+    wb_plan_cut cut = WB_PLAN_CUT_INIT;
     const wb_tensor *tensor = &plan->tensor;
     wb_status status = wb_slice_plan(plan->model, tensor->name, tensor->name_len, part->axis,
                                      part->rank, part->of, &cuts, &error);

@@ -64,7 +64,7 @@ static wb_status widen(writer *w, size_t n, size_t bytes)
 
 static wb_dtype_info describe(int32_t dtype)
 {
-    wb_dtype_info info = {.size = sizeof info};
+    wb_dtype_info info = WB_DTYPE_INFO_INIT;
     if (wb_dtype_describe(dtype, &info) != WB_OK) /* cannot be: a tensor is of it */
         info = (wb_dtype_info){.block_size = 1, .block_bits = 64};
     return info;

@@ -253,7 +253,7 @@ static int get_from(get_plan *plan)
 {
     wb_error error;
     wb_provider *provider;
-    wb_buffer buffer = {.size = sizeof buffer};
+    wb_buffer buffer = WB_BUFFER_INIT;
     bool is_dry = plan->args->given[OPTION_DRY_RUN];
     wb_device nothing = device_of_nothing(plan);
     wb_status status = wb_provider_create(plan->model, is_dry ? &nothing : plan->device,

@@ -45,7 +45,7 @@ static void json_files(wb_json *json, const subject *s)
     wb_json_begin(json, '[');
     for (uint64_t i = 0; i < wb_file_count(s->model); i++) {
         uint8_t digest[WB_DIGEST_BYTES];
-        wb_file file = {.size = sizeof file};
+        wb_file file = WB_FILE_INIT;
         if (wb_file_at(s->model, i, &file, NULL) != WB_OK ||
             wb_hash_file(s->hashes, i, digest) != WB_OK)
             continue;
@@ -60,11 +60,11 @@ static void json_files(wb_json *json, const subject *s)
 
 static void json_tensors(wb_json *json, const subject *s)
 {
-    wb_tensor_hash hash = {.size = sizeof hash};
+    wb_tensor_hash hash = WB_TENSOR_HASH_INIT;
     wb_json_key(json, "tensors", SIZE_MAX);
     wb_json_begin(json, '[');
     for (uint64_t i = 0; wb_hash_tensor_at(s->hashes, i, &hash) == WB_OK; i++) {
-        wb_tensor tensor = {.size = sizeof tensor};
+        wb_tensor tensor = WB_TENSOR_INIT;
         if (wb_tensor_at(s->model, hash.tensor, &tensor, NULL) != WB_OK)
             continue;
         wb_json_begin(json, '{');
@@ -117,7 +117,7 @@ static void add_line(text *t, const uint8_t digest[WB_DIGEST_BYTES], const char 
 
 static void show_tensors(out *o, const subject *s)
 {
-    wb_tensor_hash hash = {.size = sizeof hash};
+    wb_tensor_hash hash = WB_TENSOR_HASH_INIT;
     for (uint64_t i = 0; wb_hash_tensor_at(s->hashes, i, &hash) == WB_OK && !out_closed(o); i++) {
         text t = {0};
         add_line(&t, hash.digest, hash.name, hash.name_len);
@@ -149,7 +149,7 @@ static void show(const subject *s)
     }
     text_adds(&t, "files\n");
     for (uint64_t i = 0; i < wb_file_count(s->model); i++) {
-        wb_file file = {.size = sizeof file};
+        wb_file file = WB_FILE_INIT;
         if (wb_file_at(s->model, i, &file, NULL) != WB_OK ||
             wb_hash_file(s->hashes, i, digest) != WB_OK)
             continue;

@@ -76,8 +76,8 @@ static void add_to(kind_total *total, const wb_tensor *tensor, bool is_tied)
 /* The tensor whose values are those of the embedding although they are stored again. */
 static uint64_t find_tied(const wb_model *model)
 {
-    wb_config config = {.size = sizeof config};
-    wb_tensor output = {.size = sizeof output}, embedding = {.size = sizeof embedding};
+    wb_config config = WB_CONFIG_INIT;
+    wb_tensor output = WB_TENSOR_INIT, embedding = WB_TENSOR_INIT;
     uint64_t first, second;
     if (wb_config_get(model, &config, NULL) != WB_OK || config.tie_embeddings == 0 ||
         wb_tensor_find(model, "token_embedding.weight", SIZE_MAX, &first) != WB_OK ||

@@ -40,7 +40,7 @@ typedef struct rows {
 static bool config_row(void *ctx, uint64_t index, text cells[TABLE_COLUMNS])
 {
     const rows *r = ctx;
-    wb_config_value value = {.size = sizeof value};
+    wb_config_value value = WB_CONFIG_VALUE_INIT;
     if (wb_config_at(&r->config, (uint32_t)index, &value) != WB_OK)
         return false;
     text_adds(&cells[0], value.name);
@@ -100,7 +100,7 @@ void json_config(wb_json *json, const inspection *in)
     wb_json_key(json, "config", SIZE_MAX);
     wb_json_begin(json, '{');
     for (uint32_t i = 0; is_known && i < WB_CONFIG_FIELDS; i++) {
-        wb_config_value value = {.size = sizeof value};
+        wb_config_value value = WB_CONFIG_VALUE_INIT;
         if (wb_config_at(&config, i, &value) != WB_OK)
             continue;
         wb_json_key(json, value.name, SIZE_MAX);
@@ -110,7 +110,7 @@ void json_config(wb_json *json, const inspection *in)
     wb_json_key(json, "config_sources", SIZE_MAX);
     wb_json_begin(json, '{');
     for (uint32_t i = 0; is_known && i < WB_CONFIG_FIELDS; i++) {
-        wb_config_value value = {.size = sizeof value};
+        wb_config_value value = WB_CONFIG_VALUE_INIT;
         if (wb_config_at(&config, i, &value) == WB_OK && value.origin != WB_ORIGIN_ABSENT)
             json_text(json, value.name, origin_name(value.origin));
     }

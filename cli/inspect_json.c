@@ -11,7 +11,7 @@ static void json_files(wb_json *json, const wb_model *model)
     wb_json_key(json, "files", SIZE_MAX);
     wb_json_begin(json, '[');
     for (uint64_t i = 0; i < wb_file_count(model); i++) {
-        wb_file file = {.size = sizeof file};
+        wb_file file = WB_FILE_INIT;
         if (wb_file_at(model, i, &file, NULL) != WB_OK)
             continue;
         wb_json_begin(json, '{');
@@ -37,7 +37,7 @@ static void json_metadata(wb_json *json, const inspection *in)
     wb_json_key(json, "metadata", SIZE_MAX);
     wb_json_begin(json, '{');
     for (uint64_t i = first; i < count; i++) {
-        wb_meta meta = {.size = sizeof meta};
+        wb_meta meta = WB_META_INIT;
         if (wb_meta_at(model, i, &meta, NULL) != WB_OK)
             continue;
         wb_json_key(json, meta.key, meta.key_len);
@@ -98,8 +98,8 @@ static void json_parts(wb_json *json, const wb_model *model, uint64_t index, uin
     wb_json_key(json, "parts", SIZE_MAX);
     wb_json_begin(json, '[');
     for (uint32_t i = 0; i < parts; i++) {
-        wb_part part = {.size = sizeof part};
-        wb_tensor tensor = {.size = sizeof tensor};
+        wb_part part = WB_PART_INIT;
+        wb_tensor tensor = WB_TENSOR_INIT;
         if (wb_tensor_part(model, index, i, &part, NULL) != WB_OK ||
             wb_tensor_at(model, part.index, &tensor, NULL) != WB_OK)
             continue;

@@ -46,7 +46,7 @@ static void print_head(out *o, const inspection *in)
     uint64_t bytes = 0, header = 0;
     uint64_t files = wb_file_count(in->model);
     for (uint64_t i = 0; i < files; i++) {
-        wb_file file = {.size = sizeof file};
+        wb_file file = WB_FILE_INIT;
         if (wb_file_at(in->model, i, &file, NULL) == WB_OK) {
             bytes += file.bytes;
             header += file.data_offset;
@@ -103,7 +103,7 @@ static void add_file(text *t, const char *path, const char *folder)
 static bool file_row(void *ctx, uint64_t index, text cells[TABLE_COLUMNS])
 {
     const inspection *in = ctx;
-    wb_file file = {.size = sizeof file};
+    wb_file file = WB_FILE_INIT;
     if (wb_file_at(in->model, index, &file, NULL) != WB_OK)
         return false;
     text_add_count(&cells[0], index);
@@ -131,7 +131,7 @@ static void print_files(out *o, const inspection *in)
 static bool metadata_row(void *ctx, uint64_t index, text cells[TABLE_COLUMNS])
 {
     const inspection *in = ctx;
-    wb_meta meta = {.size = sizeof meta};
+    wb_meta meta = WB_META_INIT;
     if (wb_meta_at(in->model, index, &meta, NULL) != WB_OK)
         return false;
     text_add_shown(&cells[0], meta.key, meta.key_len);
@@ -247,7 +247,7 @@ static void print_findings(out *o, const inspection *in)
         return;
     print_title(o, "Findings");
     for (uint64_t i = 0; i < count; i++) {
-        wb_finding finding = {.size = sizeof finding};
+        wb_finding finding = WB_FINDING_INIT;
         if (wb_findings_at(findings, i, &finding) == WB_OK)
             print_finding(o, in->label, &finding);
     }

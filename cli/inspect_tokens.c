@@ -139,7 +139,7 @@ static int print_value(const inspection *in)
 {
     out *o = out_stdout();
     uint64_t index;
-    wb_meta meta = {.size = sizeof meta};
+    wb_meta meta = WB_META_INIT;
     text t = {0};
     if (wb_meta_find(in->model, in->key, SIZE_MAX, &index) != WB_OK ||
         wb_meta_at(in->model, index, &meta, NULL) != WB_OK) {

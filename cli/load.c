@@ -160,7 +160,7 @@ static void text_add_hex(text *t, const uint8_t *bytes, size_t n)
 
 static const char *file_path(const loading *l, uint64_t i)
 {
-    wb_file file = {.size = sizeof file};
+    wb_file file = WB_FILE_INIT;
     return wb_file_at(l->model, i, &file, NULL) == WB_OK ? file.path : "";
 }
 
@@ -267,7 +267,7 @@ static const char *prepare_files(loading *l)
     uint64_t most = 0;
     l->files = wb_file_count(l->model);
     for (uint64_t i = 0; i < l->files; i++) {
-        wb_file file = {.size = sizeof file};
+        wb_file file = WB_FILE_INIT;
         uint64_t cached;
         if (wb_file_at(l->model, i, &file, NULL) != WB_OK)
             continue;
@@ -291,7 +291,7 @@ static void make_images(loading *l)
     enum { ALIGNMENT = 4096 };
     l->images = need_memory(NULL, (size_t)l->files + 1, sizeof *l->images);
     for (uint64_t i = 0; i < l->files; i++) {
-        wb_file file = {.size = sizeof file};
+        wb_file file = WB_FILE_INIT;
         void *image = NULL;
         if (wb_file_at(l->model, i, &file, NULL) != WB_OK ||
             file.bytes > SIZE_MAX - 2 * ALIGNMENT ||

@@ -231,7 +231,7 @@ uint64_t metadata_of_files(const wb_model *model)
     uint64_t low = 0, high = wb_meta_count(model);
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
-        wb_meta meta = {.size = sizeof meta};
+        wb_meta meta = WB_META_INIT;
         if (wb_meta_at(model, middle, &meta, NULL) == WB_OK && meta.file != WB_NO_FILE)
             low = middle + 1;
         else

@@ -121,7 +121,7 @@ static void add_from(text *t, const wb_model *model, const char *path)
         return;
     }
     for (uint64_t i = 0; i < wb_file_count(model); i++) {
-        wb_file file = {.size = sizeof file};
+        wb_file file = WB_FILE_INIT;
         if (wb_file_at(model, i, &file, NULL) != WB_OK)
             continue;
         text_adds(t, "FROM ");

@@ -52,7 +52,7 @@ void paths_cover(paths *seen, const wb_model *model)
         return;
     seen->covered = need_memory(seen->covered, seen->count + (size_t)files, sizeof *seen->covered);
     for (uint64_t i = 0; i < files; i++) {
-        wb_file file = {.size = sizeof file};
+        wb_file file = WB_FILE_INIT;
         if (wb_file_at(model, i, &file, NULL) == WB_OK &&
             id_of(file.path, &seen->covered[seen->count]))
             seen->count++;

@@ -132,7 +132,7 @@ void recast_tell(const convert_job *job, const wb_conversion *conversion)
     text_free(&line);
     print_losses(&all);
     for (uint64_t i = 0; i < wb_findings_count(findings); i++) {
-        wb_finding finding = {.size = sizeof finding};
+        wb_finding finding = WB_FINDING_INIT;
         if (wb_findings_at(findings, i, &finding) == WB_OK && finding.severity > WB_INFO)
             print_finding(out_stdout(), job->in, &finding);
     }

@@ -276,7 +276,7 @@ void json_findings(wb_json *json, const wb_findings *findings)
     wb_json_key(json, "findings", SIZE_MAX);
     wb_json_begin(json, '[');
     for (uint64_t i = 0; i < wb_findings_count(findings); i++) {
-        wb_finding finding = {.size = sizeof finding};
+        wb_finding finding = WB_FINDING_INIT;
         if (wb_findings_at(findings, i, &finding) == WB_OK)
             json_finding(json, &finding);
     }

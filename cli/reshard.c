@@ -29,7 +29,7 @@ static void add_stored(stored_list *list, uint64_t index)
 
 static bool lies_before(const wb_model *model, uint64_t index, uint64_t other)
 {
-    wb_tensor a = {.size = sizeof a}, b = {.size = sizeof b};
+    wb_tensor a = WB_TENSOR_INIT, b = WB_TENSOR_INIT;
     return wb_tensor_at(model, index, &a, NULL) == WB_OK &&
            wb_tensor_at(model, other, &b, NULL) == WB_OK && a.file == b.file && a.offset < b.offset;
 }
@@ -41,7 +41,7 @@ static wb_status list_parts(const wb_model *model, uint64_t index, uint32_t coun
     size_t first = list->count;
     wb_status status = WB_OK;
     for (uint32_t k = 0; k < count && status == WB_OK; k++) {
-        wb_part part = {.size = sizeof part};
+        wb_part part = WB_PART_INIT;
         status = wb_tensor_part(model, index, k, &part, error);
         if (status != WB_OK)
             break;
@@ -63,7 +63,7 @@ static wb_status list_stored(const wb_model *model, stored_list *list, wb_error 
     uint64_t count = wb_tensor_count(model);
     wb_status status = WB_OK;
     for (uint64_t i = 0; i < count && status == WB_OK; i++) {
-        wb_encoding encoding = {.size = sizeof encoding};
+        wb_encoding encoding = WB_ENCODING_INIT;
         status = wb_tensor_encoding(model, i, &encoding, error);
         if (status == WB_OK && encoding.parts <= 1)
             add_stored(list, i);
@@ -79,14 +79,14 @@ static wb_status declare(const convert_job *job, wb_writer *writer, stored_list 
     wb_status status = WB_OK;
     uint64_t metas = wb_meta_count(job->model);
     for (uint64_t i = 0; i < metas && status == WB_OK; i++) {
-        wb_meta meta = {.size = sizeof meta};
+        wb_meta meta = WB_META_INIT;
         status = wb_meta_at(job->model, i, &meta, error);
         if (status == WB_OK && meta.file != WB_NO_FILE) /* others follow from files beside */
             status = wb_writer_copy_meta(writer, job->model, i, error);
     }
     size_t kept = 0;
     for (size_t i = 0; i < list->count && status == WB_OK; i++) {
-        wb_tensor tensor = {.size = sizeof tensor};
+        wb_tensor tensor = WB_TENSOR_INIT;
         status = wb_tensor_at(job->model, list->index[i], &tensor, error);
         if (status != WB_OK ||
             wb_tensor_is_padding(&tensor)) /* which is made anew where it is needed */
@@ -116,7 +116,7 @@ typedef struct copying {
 static wb_status copy_one(copying *c, uint64_t position, wb_error *error)
 {
     uint64_t index;
-    wb_tensor tensor = {.size = sizeof tensor};
+    wb_tensor tensor = WB_TENSOR_INIT;
     wb_status status = wb_writer_order(c->writer, position, &index, error);
     if (status == WB_OK)
         status = wb_writer_copy(c->writer, index, c->job->model, c->list->index[index], error);
@@ -153,7 +153,7 @@ static wb_status copy_tensors(const convert_job *job, wb_writer *writer, const s
     c.first = need_memory(NULL, (size_t)files + 1, sizeof *c.first);
     c.first[0] = 0;
     for (uint64_t i = 0; i < files; i++) {
-        wb_file file = {.size = sizeof file};
+        wb_file file = WB_FILE_INIT;
         if (wb_writer_file_at(writer, i, &file, NULL) == WB_OK)
             c.total += file.bytes;
         c.first[i + 1] = c.first[i] + file.tensors;
@@ -216,7 +216,7 @@ int reshard(const convert_job *job)
     wb_writer_options options = job->options;
     wb_writer *writer;
     wb_error error;
-    wb_file file = {.size = sizeof file};
+    wb_file file = WB_FILE_INIT;
     stored_list list = {0};
     wb_status status = wb_file_at(job->model, 0, &file, &error);
     if (status == WB_OK && file.big_endian)

@@ -44,8 +44,8 @@ static struct place *place_of(upload_plan *to, uint64_t number)
 /* wb_load converts floats of whole bytes that are not in blocks. */
 static int32_t becomes(const wb_model *model, uint64_t number, int32_t dtype)
 {
-    wb_tensor tensor = {.size = sizeof tensor};
-    wb_dtype_info info = {.size = sizeof info};
+    wb_tensor tensor = WB_TENSOR_INIT;
+    wb_dtype_info info = WB_DTYPE_INFO_INIT;
     if (wb_tensor_at(model, number, &tensor, NULL) != WB_OK ||
         wb_dtype_describe((int32_t)tensor.dtype, &info) != WB_OK)
         return -1;
@@ -100,7 +100,7 @@ static wb_status make_places(upload_plan *to, int32_t dtype, int borrow, wb_erro
 {
     wb_status status = WB_OK;
     for (uint64_t i = 0; i < wb_tensor_count(to->model) && status == WB_OK; i++) {
-        wb_encoding encoding = {.size = sizeof encoding};
+        wb_encoding encoding = WB_ENCODING_INIT;
         status = wb_tensor_encoding(to->model, i, &encoding, error);
         for (uint32_t p = 0; p < encoding.parts && status == WB_OK; p++) {
             wb_part part = {.size = sizeof part, .index = i};

@@ -11,7 +11,7 @@ static int list(const wb_model *model)
 {
     wb_error error;
     for (uint64_t i = 0; i < wb_tensor_count(model); i++) {
-        wb_tensor tensor = {.size = sizeof tensor};
+        wb_tensor tensor = WB_TENSOR_INIT;
         if (wb_tensor_at(model, i, &tensor, &error) != WB_OK) {
             fprintf(stderr, "%s\n", error.message);
             return 1;

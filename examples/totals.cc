@@ -44,9 +44,8 @@ int main(int argc, char **argv)
         Model model = open(argv[1]);
         std::map<std::string, std::uint64_t> parameters;
         for (std::uint64_t i = 0; i < wb_tensor_count(model.get()); i++) {
-            wb_tensor tensor{};
+            wb_tensor tensor = WB_TENSOR_INIT;
             wb_error error;
-            tensor.size = sizeof tensor;
             check(wb_tensor_at(model.get(), i, &tensor, &error), error);
             parameters[wb_dtype_name(tensor.dtype)] += tensor.elements;
         }

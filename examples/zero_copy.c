@@ -28,7 +28,7 @@ static float load(const unsigned char *bytes, wb_dtype dtype, uint64_t i)
 
 static wb_status show_largest(const wb_model *model, uint64_t index, wb_error *error)
 {
-    wb_tensor tensor = {.size = sizeof tensor};
+    wb_tensor tensor = WB_TENSOR_INIT;
     const void *bytes;
     wb_status status = wb_tensor_at(model, index, &tensor, error);
     if (status != WB_OK || (tensor.dtype != WB_DTYPE_BF16 && tensor.dtype != WB_DTYPE_F32))

@@ -87,7 +87,7 @@ version=$(sed -n 's/^#define WB_VERSION_M[AI][JN]OR //p' include/weighbridge/bas
 for header in include/weighbridge/*.h; do
     [ "$header" = include/weighbridge/experimental.h ] ||
         sed -n 's/^WB_API .*[ *]\(wb_[a-z0-9_]*\)(.*/\1/p' "$header"
-done | LC_ALL=C sort | awk -v version="$version" -v map="${MAP:-cmake/weighbridge.map}" '
+done | LC_ALL=C sort | awk -v version="$version" -v map=cmake/weighbridge.map '
     BEGIN {
         node = "WEIGHBRIDGE_" version
         printf "# Generated from include/weighbridge/*.h by scripts/generate.sh.\n"
@@ -113,7 +113,8 @@ done | LC_ALL=C sort | awk -v version="$version" -v map="${MAP:-cmake/weighbridg
                 exit 1
             }
         }
-    }' >"$out/cmake/weighbridge.map"
+    }' >"$out/cmake/weighbridge.map.new" # the former map is read meanwhile
+mv "$out/cmake/weighbridge.map.new" "$out/cmake/weighbridge.map"
 
 if [ "$out" != . ]; then
     status=0

@@ -111,8 +111,7 @@ static void run(const model *m, const options *o)
     uint64_t vocabulary = m->embedding.rows, seed = o->seed;
     state *s = state_new(m, o->n_tokens + o->count);
     FILE *out = o->logits ? fopen(o->logits, "wb") : NULL;
-    wb_meta_array texts = {
-        .size = sizeof texts}; /* empty where there is no tokenizer: numbers must do */
+    wb_meta_array texts = WB_META_ARRAY_INIT; /* empty without a tokenizer: numbers must do */
     const char *kind;
     size_t len;
     wb_error ignored;

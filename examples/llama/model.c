@@ -76,7 +76,7 @@ static void check(wb_status status, const wb_error *error)
 static float *read_tensor(const model *m, const char *name, uint64_t *rows, uint64_t *columns)
 {
     wb_error error;
-    wb_tensor tensor = {.size = sizeof tensor};
+    wb_tensor tensor = WB_TENSOR_INIT;
     uint64_t index;
     if (wb_tensor_find(m->files, name, SIZE_MAX, &index) != WB_OK)
         return NULL;
@@ -113,7 +113,7 @@ static void read_weight(const model *m, const char *stem, uint64_t rows, uint64_
     char name[128];
     uint64_t one, n;
     wb_error error;
-    wb_dtype_info info = {.size = sizeof info};
+    wb_dtype_info info = WB_DTYPE_INFO_INIT;
     snprintf(name, sizeof name, "%s.weight", stem);
     if (!wb_provider_has(m->provider, name, SIZE_MAX))
         return;
