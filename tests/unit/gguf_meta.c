@@ -195,6 +195,59 @@ static void check_refusals(const wb_model *m)
                      WB_ERROR_ARGUMENT);
 }
 
+/* The value where there is one that fits, the fallback for all that a getter refuses. */
+static void check_fallbacks(const wb_model *m)
+{
+    const char *own = "own";
+    assert_string_equal(wb_meta_get_string_or(m, "s.text", SIZE_MAX, own), "h\xC3\xA9llo");
+    assert_string_equal(wb_meta_get_string_or(m, "s.empty", SIZE_MAX, own), "");
+    assert_ptr_equal(wb_meta_get_string_or(m, "no.such", SIZE_MAX, own), own);
+    assert_ptr_equal(wb_meta_get_string_or(m, "n.u8", SIZE_MAX, own), own);
+    assert_null(wb_meta_get_string_or(m, "a.many", SIZE_MAX, NULL));
+    assert_true(wb_meta_get_int_or(m, "n.i8", SIZE_MAX, 7) == -128);
+    assert_true(wb_meta_get_int_or(m, "n.i8 and more", 4, 7) == -128);
+    assert_true(wb_meta_get_int_or(m, "no.such", SIZE_MAX, -7) == -7);
+    assert_true(wb_meta_get_int_or(m, "n.f32", SIZE_MAX, -7) == -7);
+    assert_true(wb_meta_get_int_or(m, "n.u64", SIZE_MAX, -7) == -7); /* does not fit */
+    assert_true(wb_meta_get_uint_or(m, "n.u64", SIZE_MAX, 7) == UINT64_MAX);
+    assert_true(wb_meta_get_uint_or(m, "n.i8", SIZE_MAX, 7) == 7);
+    assert_true(wb_meta_get_uint_or(m, "no.such", SIZE_MAX, 7) == 7);
+    assert_true(wb_meta_get_float_or(m, "n.f64", SIZE_MAX, 0.5) == -2.5);
+    assert_true(wb_meta_get_float_or(m, "n.2p53p1", SIZE_MAX, 0.5) == 0.5);
+    assert_true(wb_meta_get_float_or(m, "no.such", SIZE_MAX, 0.5) == 0.5);
+    assert_int_equal(wb_meta_get_bool_or(m, "n.true", SIZE_MAX, 0), 1);
+    assert_int_equal(wb_meta_get_bool_or(m, "n.false", SIZE_MAX, 1), 0);
+    assert_int_equal(wb_meta_get_bool_or(m, "n.u8", SIZE_MAX, 1), 1);
+    assert_int_equal(wb_meta_get_bool_or(m, "no.such", SIZE_MAX, 2), 2);
+}
+
+/* Which arrays wb_meta_get_array accepts for which element type. */
+static void check_elements(const wb_model *m)
+{
+    static const struct {
+        const char *key;
+        wb_meta_type type;
+    } arrays[] = {{"a.many", WB_META_STRING}, {"a.i16", WB_META_INT},
+                  {"a.u8", WB_META_UINT},     {"a.f32", WB_META_FLOAT},
+                  {"a.bool", WB_META_BOOL},   {"a.nested", WB_META_ARRAY}};
+    wb_error error;
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
+        for (int type = 0; type <= WB_META_ARRAY; type++) {
+            wb_meta_array array = WB_META_ARRAY_INIT;
+            bool both = (type == WB_META_INT || type == WB_META_UINT) &&
+                        (arrays[i].type == WB_META_INT || arrays[i].type == WB_META_UINT);
+            bool fits = type == 0 || type == (int)arrays[i].type || both;
+            assert_int_equal(
+                wb_meta_get_array(m, arrays[i].key, SIZE_MAX, (wb_meta_type)type, &array, &error),
+                fits ? WB_OK : WB_ERROR_TYPE);
+            assert_int_equal(array.element, fits ? arrays[i].type : 0);
+        }
+    }
+    wb_meta_array array = WB_META_ARRAY_INIT;
+    assert_int_equal(wb_meta_get_array(m, "a.u8", SIZE_MAX, (wb_meta_type)7, &array, &error),
+                     WB_ERROR_ARGUMENT);
+}
+
 static void check_ints(const wb_model *m, const char *key, const uint64_t *bits, size_t n,
                        bool fits_int, bool fits_uint)
 {
@@ -359,6 +412,8 @@ static void check_model(const wb_model *m)
     check_string(m, "s.last", "end", 3);
     check_numbers(m);
     check_refusals(m);
+    check_fallbacks(m);
+    check_elements(m);
     check_number_arrays(m);
     check_strings(m);
     check_nested(m);
