@@ -16,27 +16,46 @@
  *     }
  *     wb_close(model);
  *
- * The rules that hold for the whole interface
+ * Rules for the whole interface
  *
- * Status.    A function that can fail returns a wb_status, which must be looked at, and takes an
- *            optional wb_error that it fills on failure. A failed call leaves its outputs zeroed.
- * Ownership. "Borrowed until X" means the library keeps the memory and frees it at X; "owned,
- *            release with Y" means the caller has it now. Inputs are read during the call only,
- *            unless a function says otherwise.
+ * Status.    A function that can fail returns a wb_status, which must be checked, and takes an
+ *            optional wb_error, which it fills on failure. A failed call sets its outputs to zero.
+ * Ownership. "Borrowed until X" means that the library owns the memory and frees it at X;
+ *            "owned, release with Y" means that the caller owns it. Inputs are read during the call
+ *            only, unless a function specifies otherwise.
  * Threads.   An open model never changes: any number of threads may use it at the same time, except
  *            that wb_close must be the last call. Different models are independent.
- * Manners.   The library does not print, exit, abort, install signal handlers or start threads, and
- *            keeps no global state that a caller can notice.
- * Names.     Names and keys in files may hold any byte, NUL included, so each is a pointer and a
- *            length. Where a caller passes a length, SIZE_MAX means strlen. Strings handed out by
- *            the library also end with a NUL that the length does not count.
- * Structs.   The caller sets the first member of a struct, `size`, to its sizeof, by hand or with the
- *            initialiser of the struct (WB_TENSOR_INIT), so that the struct can grow in later versions;
- *            weighbridge/base.h has the rules. Everything passes through pointers.
+ * Effects.   The library does not print, exit, abort, install signal handlers or start threads, and
+ *            has no global state that is visible to callers.
+ * Names.     Names and keys in files may contain any byte, including NUL, so each is a pointer and
+ *            a length. Where a caller passes a length, SIZE_MAX means strlen. Strings returned by
+ *            the library also end with a NUL, which the length does not include.
+ * Structs.   The caller sets the first member of a struct, `size`, to its sizeof, by hand or with
+ *            the initialiser of the struct (WB_TENSOR_INIT), so that the struct can grow in later
+ *            versions; weighbridge/base.h has the rules. Everything passes through pointers.
  * Shapes.    Row-major, outermost dimension first, in elements.
  *
- * Everything here is available since version 0.1.0 unless noted otherwise.
- */                                                                                                 \
+ * Everything is available since version 0.1.0 unless noted otherwise. This header includes the
+ * headers of all topics, each of which can also be included alone:
+ *
+ *   weighbridge/base.h      versions, status and error, allocator, executor, limits, progress
+ *   weighbridge/model.h     opening and closing models, their files; listing an Ollama store
+ *   weighbridge/tensor.h    tensors: descriptions, encodings, bytes and values
+ *   weighbridge/config.h    canonical names of tensors, and the config
+ *   weighbridge/metadata.h  metadata
+ *   weighbridge/verify.h    findings, and verifying
+ *   weighbridge/dtypes.h    the numbers of the element types
+ *   weighbridge/codec.h     element types, encoding and decoding in memory
+ *   weighbridge/device.h    devices
+ *   weighbridge/provider.h  the weight provider
+ *   weighbridge/slicing.h   tensor-parallel slices
+ *   weighbridge/load.h      reading all weights once
+ *   weighbridge/writer.h    writing models
+ *   weighbridge/edit.h      editing headers
+ *   weighbridge/convert.h   converting
+ *   weighbridge/hash.h      digests
+ *   weighbridge/diff.h      differences
+ */
 #ifndef WEIGHBRIDGE_H
 #define WEIGHBRIDGE_H
 

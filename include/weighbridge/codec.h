@@ -13,17 +13,17 @@ extern "C" {
 
 /* ---- element types ---- */
 
-/* The name of a dtype ("BF16"), NULL for a number that is none. Static. */
+/* Returns the name of a dtype ("BF16"), or NULL if the number is no dtype. Static. */
 WB_API const char *wb_dtype_name(int32_t dtype);
 
-/* The dtype of that name, in any case, or -1. */
+/* Returns the dtype with this name (case-insensitive), or -1. */
 WB_API int32_t wb_dtype_find(const char *name, size_t name_len);
 
-/* What an encoder does with an importance matrix. */
+/* How an encoder uses an importance matrix. */
 typedef enum wb_importance {
     WB_IMPORTANCE_IGNORED = 0,
-    WB_IMPORTANCE_OPTIONAL = 1, /* uses it where there is one, with another result */
-    WB_IMPORTANCE_REQUIRED = 2  /* does not work without */
+    WB_IMPORTANCE_OPTIONAL = 1, /* uses the matrix if there is one, which changes the result */
+    WB_IMPORTANCE_REQUIRED = 2  /* fails without a matrix */
 } wb_importance;
 
 typedef struct wb_dtype_info {
@@ -34,10 +34,10 @@ typedef struct wb_dtype_info {
     uint32_t is_float;   /* 1: floating point */
     uint32_t is_complex; /* 1: pairs of floats */
     uint32_t is_signed;  /* 1: has negative values */
-    uint32_t decodes;    /* 1: wb_dequantize takes it */
-    uint32_t encodes;    /* 1: wb_quantize takes it */
+    uint32_t decodes;    /* 1: wb_dequantize supports it */
+    uint32_t encodes;    /* 1: wb_quantize supports it */
     wb_importance importance;
-    const char *description; /* a line of text; static */
+    const char *description; /* one line of text; static */
 } wb_dtype_info;
 #define WB_DTYPE_INFO_INIT WB_INIT(wb_dtype_info)
 
@@ -46,45 +46,46 @@ WB_API wb_status wb_dtype_describe(int32_t dtype, wb_dtype_info *info) WB_MUST_C
 /* ---- blocks of GGML ---- */
 
 /*
- * The bytes that `rows` rows of `columns` values take in a dtype: rows follow one another without
- * padding. ARGUMENT where a row is no whole number of blocks or bytes, or there is no such dtype.
+ * Computes the size of `rows` rows of `columns` values in a dtype. Rows are not padded. ARGUMENT if
+ * a row is no whole number of blocks or bytes, or if the dtype does not exist.
  */
 WB_API wb_status wb_quantized_size(int32_t dtype, uint64_t rows, uint64_t columns, uint64_t *bytes,
                                    wb_error *error) WB_MUST_CHECK;
 
 /*
  * Encodes binary32 values in a dtype: GGML's quantized types, byte for byte as ggml_quantize_chunk
- * (ggml 0.21, compiled without contraction of floating-point operations), and every plain dtype but
- * the complex ones, rounded as wb_tensor_read says.
+ * (ggml 0.21, compiled without contraction of floating-point operations), and all plain dtypes
+ * except complex ones, rounded as by wb_tensor_read.
  *
- * dtype       a wb_dtype for which wb_dtype_info.encodes is 1
- * values      rows * columns of them, row after row; finite (the blocks of others are of no use, but
- *             nothing worse happens)
+ * dtype       a wb_dtype with wb_dtype_info.encodes = 1
+ * values      rows * columns values, row after row; should be finite (blocks with other values
+ *             decode to useless values, without further effects)
  * columns     a multiple of wb_dtype_info.block_size
- * importance  `columns` weights of the squared errors, not negative, for every row; NULL: none. See
- *             wb_dtype_info.importance
- * blocks      wb_quantized_size bytes, little-endian; unaligned is fine
- * size        bytes there is room for
- * executor    NULL: in the calling thread. The result does not depend on it
+ * importance  `columns` non-negative weights of the squared errors, used for every row; NULL: none.
+ *             See wb_dtype_info.importance
+ * blocks      wb_quantized_size bytes, little-endian; may be unaligned
+ * size        size of `blocks`, in bytes
+ * executor    NULL: in the calling thread. The result does not depend on the executor
  *
- * ARGUMENT for a row that is no whole number of blocks, a matrix that is missing, too little room;
- * UNSUPPORTED for a dtype without encoder. Thread-safe. Expects the processor's default rounding.
+ * ARGUMENT if a row is no whole number of blocks, if a required matrix is missing, or if `size` is
+ * too small; UNSUPPORTED if the dtype has no encoder. Thread-safe. Requires the default rounding
+ * mode.
  */
 WB_API wb_status wb_quantize(int32_t dtype, const float *values, uint64_t rows, uint64_t columns,
                              const float *importance, void *blocks, uint64_t size,
                              const wb_executor *executor, wb_error *error) WB_MUST_CHECK;
 
 /*
- * Decodes blocks of a dtype into binary32 values, with the bits of ggml's to_float. Any bytes decode:
- * scales that are infinite or NaN give values that are.
+ * Decodes blocks of a dtype to binary32 values, bit for bit as ggml's to_float. Any bytes can be
+ * decoded: infinite or NaN scales give infinite or NaN values.
  *
- * dtype     a wb_dtype for which wb_dtype_info.decodes is 1
- * blocks    `size` bytes, at least wb_quantized_size; unaligned is fine
+ * dtype     a wb_dtype with wb_dtype_info.decodes = 1
+ * blocks    `size` bytes, at least wb_quantized_size; may be unaligned
  * columns   a multiple of wb_dtype_info.block_size
- * values    room for rows * columns
+ * values    array of rows * columns elements
  * executor  as for wb_quantize
  *
- * ARGUMENT for a row that is no whole number of blocks and for too few bytes; UNSUPPORTED for complex
+ * ARGUMENT if a row is no whole number of blocks or if `size` is too small; UNSUPPORTED for complex
  * numbers. Thread-safe.
  */
 WB_API wb_status wb_dequantize(int32_t dtype, const void *blocks, uint64_t size, uint64_t rows,
@@ -94,43 +95,45 @@ WB_API wb_status wb_dequantize(int32_t dtype, const void *blocks, uint64_t size,
 /* ---- quantized weights of several parts ---- */
 
 /*
- * The quantized modes of MLX, which are Ollama's int4 and int8 (affine of 4 and 8 bits), mxfp4, mxfp8
- * and nvfp4, too, and the NVFP4 of ModelOpt and compressed-tensors. A weight is packed codes, a scale
- * for each group of elements in a row, and for affine a bias: value = code * scale + bias.
+ * The quantization modes of MLX. Ollama's int4 and int8 (affine with 4 and 8 bits), mxfp4, mxfp8
+ * and nvfp4 are the same, and the NVFP4 of ModelOpt and compressed-tensors is nvfp4. A weight
+ * consists of packed codes, a scale for each group of elements in a row and, for affine, a bias for
+ * each group: value = code * scale + bias.
  */
 typedef enum wb_mlx_mode {
-    WB_MLX_AFFINE = 1, /* 1 to 6 or 8 bits, groups of 32, 64 or 128; scales and biases floats */
+    WB_MLX_AFFINE = 1, /* 1 to 6 or 8 bits, groups of 32, 64 or 128; scales and biases are floats */
     WB_MLX_MXFP4 = 2,  /* E2M1, groups of 32, scales E8M0 */
     WB_MLX_MXFP8 = 3,  /* E4M3, groups of 32, scales E8M0 */
     WB_MLX_NVFP4 = 4   /* E2M1, groups of 16, scales E4M3 */
 } wb_mlx_mode;
 
-/* How an encoder finds the exponent of an E8M0 scale. */
+/* How an encoder rounds an E8M0 scale to a power of two. */
 typedef enum wb_mlx_e8m0 {
-    WB_MLX_E8M0_UP = 0,     /* MLX from 0.32.2 on: the least power of two that is not smaller */
-    WB_MLX_E8M0_NEAREST = 1 /* MLX to 0.32.1, and Ollama: its logarithm rounded to nearest */
+    WB_MLX_E8M0_UP = 0,     /* MLX from 0.32.2 on: to the next larger power of two */
+    WB_MLX_E8M0_NEAREST = 1 /* MLX up to 0.32.1, and Ollama: to the nearest logarithm */
 } wb_mlx_e8m0;
 
-/* What a scale g of the whole tensor means beside the scale s of a group. */
+/* How the scale g of the whole tensor is applied together with the scale s of a group. */
 typedef enum wb_mlx_global {
     WB_MLX_GLOBAL_NONE = 0,
-    WB_MLX_GLOBAL_AMAX = 1,   /* MLX: value * (s * (g / 2688)), g the largest magnitude of all */
+    /* MLX: value * (s * (g / 2688)), g is the largest magnitude of the tensor */
+    WB_MLX_GLOBAL_AMAX = 1,
     WB_MLX_GLOBAL_LAST = 2,   /* Ollama, global_scale: (value * s) * g */
     WB_MLX_GLOBAL_FACTOR = 3, /* ModelOpt, weight_scale_2; GGUF, NAME.scale: value * (s * g) */
     WB_MLX_GLOBAL_DIVISOR = 4 /* compressed-tensors, weight_global_scale: value * (s / g) */
 } wb_mlx_global;
 
-/* Decode affine to F32, too, as MLX does (see wb_mlx_dequantize). */
+/* Decode affine to F32 with the rounding of MLX as well (see wb_mlx_dequantize). */
 #define WB_MLX_NATIVE 1u
 
 typedef struct wb_mlx_type {
     size_t size; /* sizeof(wb_mlx_type) */
     wb_mlx_mode mode;
-    uint32_t bits;        /* 0: those of the mode, if it has only one choice */
-    uint32_t group_size;  /* elements; 0 likewise */
-    wb_mlx_e8m0 e8m0;     /* for encoding */
-    wb_mlx_global global; /* nvfp4, LAST for all but affine; encoding knows AMAX only */
-    float global_scale;   /* for encoding: wb_mlx_amax of the whole tensor */
+    uint32_t bits;        /* 0: the default, for modes with one choice */
+    uint32_t group_size;  /* elements; 0 as for `bits` */
+    wb_mlx_e8m0 e8m0;     /* encoder only */
+    wb_mlx_global global; /* any for nvfp4, LAST for mxfp4 and mxfp8; encoders support AMAX only */
+    float global_scale;   /* encoder only: wb_mlx_amax of the whole tensor */
     uint32_t flags;       /* WB_MLX_* */
 } wb_mlx_type;
 #define WB_MLX_TYPE_INIT WB_INIT(wb_mlx_type)
@@ -139,22 +142,22 @@ typedef struct wb_mlx_sizes {
     size_t size; /* sizeof(wb_mlx_sizes) */
     uint64_t weight_bytes;
     uint64_t scales_bytes;
-    uint64_t biases_bytes;   /* 0 for all but affine */
-    uint32_t weight_columns; /* elements of U32 in a row of the packed weight */
-    uint32_t groups;         /* in a row: columns of scales and biases */
+    uint64_t biases_bytes;   /* 0 except for affine */
+    uint32_t weight_columns; /* U32 elements in a row of the packed weight */
+    uint32_t groups;         /* groups in a row: columns of scales and biases */
 } wb_mlx_sizes;
 #define WB_MLX_SIZES_INIT WB_INIT(wb_mlx_sizes)
 
 /*
- * What the parts of `rows` rows of `columns` elements take, with scales and biases of `dtype` for
- * affine (F32, F16 or BF16; the others ignore it). Leading dimensions count as rows. ARGUMENT for a
- * type there is none of and for rows that are no whole number of groups.
+ * Computes the sizes of the parts of `rows` rows of `columns` elements. For affine, scales and
+ * biases have the type `dtype` (F32, F16 or BF16); other modes ignore it. Leading dimensions count
+ * as rows. ARGUMENT if the type is invalid or a row is no whole number of groups.
  */
 WB_API wb_status wb_mlx_measure(const wb_mlx_type *type, int32_t dtype, uint64_t rows,
                                 uint64_t columns, wb_mlx_sizes *sizes,
                                 wb_error *error) WB_MUST_CHECK;
 
-/* Where wb_mlx_quantize puts the parts; sizes are the room there is. */
+/* The output buffers of wb_mlx_quantize, with their sizes. */
 typedef struct wb_mlx_buffers {
     size_t size; /* sizeof(wb_mlx_buffers) */
     void *weight;
@@ -167,24 +170,24 @@ typedef struct wb_mlx_buffers {
 #define WB_MLX_BUFFERS_INIT WB_INIT(wb_mlx_buffers)
 
 /*
- * Encodes values of `dtype` (F32, F16 or BF16), byte for byte as mlx.core.quantize on CPU (0.32.4);
- * scales and biases of affine come in the same dtype. Scale bytes that would wrap around in MLX are
- * clamped. Values that are not finite make their group useless, and do no other harm.
+ * Encodes values of `dtype` (F32, F16 or BF16), byte for byte as mlx.core.quantize on CPU (0.32.4).
+ * Scales and biases of affine have the same dtype. Scale bytes that wrap around in MLX are clamped.
+ * Values that are not finite make their group useless, without further effects.
  *
- * values    rows * columns of them, row after row; unaligned is fine, here and in `parts`
- * executor  NULL: in the calling thread. The result does not depend on it
+ * values    rows * columns values, row after row; these and `parts` may be unaligned
+ * executor  NULL: in the calling thread. The result does not depend on the executor
  *
- * Thread-safe. Expects the processor's default rounding.
+ * Thread-safe. Requires the default rounding mode.
  */
 WB_API wb_status wb_mlx_quantize(const wb_mlx_type *type, int32_t dtype, const void *values,
                                  uint64_t rows, uint64_t columns, const wb_mlx_buffers *parts,
                                  const wb_executor *executor, wb_error *error) WB_MUST_CHECK;
 
-/* The largest magnitude of n values of `dtype` (F32, F16 or BF16), NaNs ignored. */
+/* Computes the largest magnitude of n values of `dtype` (F32, F16 or BF16), ignoring NaNs. */
 WB_API wb_status wb_mlx_amax(int32_t dtype, const void *values, uint64_t n, float *amax,
                              wb_error *error) WB_MUST_CHECK;
 
-/* The parts of a quantized weight; sizes are those there are. */
+/* The parts of a quantized weight, with their sizes. */
 typedef struct wb_mlx_parts {
     size_t size; /* sizeof(wb_mlx_parts) */
     const void *weight;
@@ -199,33 +202,36 @@ typedef struct wb_mlx_parts {
 #define WB_MLX_PARTS_INIT WB_INIT(wb_mlx_parts)
 
 /*
- * Decodes to values of `dtype`, any that floats convert to.
+ * Decodes to values of `dtype`, any type that floats can be converted to.
  *
  * affine  F32: code * scale in binary32, + bias, each rounded once. Other dtypes, and F32 with
- *         WB_MLX_NATIVE: as mlx.core.dequantize, which rounds the product to the dtype of the scales
- *         and the sum to that which scales and biases have in common; then converted
+ *         WB_MLX_NATIVE: as mlx.core.dequantize, which rounds the product to the dtype of the
+ *         scales and the sum to the common dtype of scales and biases; then converted
  * others  F32, F16, BF16: as mlx.core.dequantize with this dtype, scale and product each rounded to
- *         it. Other dtypes, and with a global scale all: in binary32, then converted
+ *         it. Other dtypes, and all dtypes with a global scale: in binary32, then converted
  *
- * Any bytes decode. NaNs come out as the positive quiet one.
+ * Any bytes can be decoded. All NaNs become the positive quiet NaN.
  *
- * values  `size` bytes, at least rows * columns of `dtype`; unaligned is fine
+ * values  `size` bytes, at least rows * columns of `dtype`; may be unaligned
  *
- * Thread-safe. Expects the processor's default rounding.
+ * Thread-safe. Requires the default rounding mode.
  */
 WB_API wb_status wb_mlx_dequantize(const wb_mlx_type *type, const wb_mlx_parts *parts,
                                    uint64_t rows, uint64_t columns, int32_t dtype, void *values,
                                    uint64_t size, const wb_executor *executor,
                                    wb_error *error) WB_MUST_CHECK;
 
-/* FP8 with a scale for each block, as DeepSeek-V3's weight and weight_scale_inv. */
+/* FP8 with a scale for each block, as weight and weight_scale_inv of DeepSeek-V3. */
 typedef struct wb_fp8_block {
     size_t size; /* sizeof(wb_fp8_block) */
     const void *weight;
-    const void *scales; /* factors, row after row; the last of a row or column may be for less */
+    /*
+     * one factor for each block, row after row; blocks at the right and lower edge may be smaller
+     */
+    const void *scales;
     uint64_t weight_bytes;
     uint64_t scales_bytes;
-    int32_t weight_dtype; /* F8_E4M3, F8_E5M2 or their FNUZ forms */
+    int32_t weight_dtype; /* F8_E4M3, F8_E5M2 or their FNUZ variants */
     int32_t scales_dtype; /* a float */
     uint64_t rows;
     uint64_t columns;
@@ -240,34 +246,37 @@ WB_API wb_status wb_fp8_dequantize(const wb_fp8_block *tensor, float *values, ui
 
 typedef enum wb_int4_packing {
     WB_INT4_AWQ = 1, /* qweight [in, out / 8] */
-    WB_INT4_GPTQ = 2 /* qweight [in / 8, out], zero-points stored less one */
+    WB_INT4_GPTQ = 2 /* qweight [in / 8, out], zero-points stored minus 1 */
 } wb_int4_packing;
 
-/* Four bits as AutoAWQ and AutoGPTQ pack them: qweight, qzeros and scales, all stored transposed. */
+/* 4-bit weights of AutoAWQ and AutoGPTQ: qweight, qzeros and scales, all stored transposed. */
 typedef struct wb_int4_tensor {
     size_t size; /* sizeof(wb_int4_tensor) */
     wb_int4_packing packing;
     const void *qweight;
     const void *qzeros; /* [groups, out / 8] */
     const void *scales; /* [groups, out] */
-    /* GPTQ: the group of each input, I32 [in]; NULL: in order. Scales and qzeros may then have more groups than the
-     * inputs are of: of a part of the inputs those of the whole. */
+    /*
+     * GPTQ: the group of each input, I32 [in]; NULL: in order. With g_idx, scales and qzeros may
+     * have more groups than `in` needs: those of all inputs when this is a slice of the inputs.
+     */
     const void *g_idx;
     uint64_t qweight_bytes;
     uint64_t qzeros_bytes;
     uint64_t scales_bytes;
     uint64_t g_idx_bytes;
     int32_t scales_dtype; /* a float */
-    uint64_t out;         /* rows of the result, a multiple of 8 */
-    uint64_t in;          /* columns, for GPTQ a multiple of 8 */
-    uint64_t group_size;  /* inputs; 0: all of them */
-    uint32_t plain_zeros; /* 1: zero-points as they are, GPTQ's checkpoint_format gptq_v2 */
+    uint64_t out;         /* rows of the result; a multiple of 8 */
+    uint64_t in;          /* columns of the result; for GPTQ a multiple of 8 */
+    uint64_t group_size;  /* inputs that share a scale; 0: all of them */
+    /* 1: zero-points are stored unchanged (GPTQ with checkpoint_format gptq_v2) */
+    uint32_t plain_zeros;
 } wb_int4_tensor;
 #define WB_INT4_TENSOR_INIT WB_INIT(wb_int4_tensor)
 
 /*
  * Decodes to binary32 [out, in]: (code - zero) * scale, which is exact for scales of F16 and BF16.
- * FORMAT for a g_idx that names a group there is none of. Thread-safe.
+ * FORMAT if g_idx contains a group that does not exist. Thread-safe.
  */
 WB_API wb_status wb_int4_dequantize(const wb_int4_tensor *tensor, float *values, uint64_t size,
                                     const wb_executor *executor, wb_error *error) WB_MUST_CHECK;

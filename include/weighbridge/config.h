@@ -11,37 +11,37 @@ extern "C" {
 #endif
 
 /*
- * A tensor has one canonical name, "layers.0.attention.q.weight", whatever its file calls it;
- * docs/format/names.md has them all. They are known for the architectures named there, and for a
- * model that does not say what it is as far as it calls its tensors what most do.
+ * Each tensor has one canonical name ("layers.0.attention.q.weight"), whatever its native name,
+ * which is its name in the file. docs/format/names.md lists all canonical names. They are known for
+ * the architectures listed there, and for models without an architecture that use common names.
  *
- * Experts that are stored one by one are one canonical tensor [experts, outputs, inputs] that lies in
- * several places: wb_tensor_find gives it a number behind those of all parts, by which the functions
- * of tensors take it. Where output and embedding are tied, "output.weight" is the embedding.
+ * Experts that are stored as separate tensors form one canonical tensor [experts, outputs, inputs].
+ * wb_tensor_find returns an index for it behind those of all parts, which the functions for tensors
+ * accept. If output and embedding are tied, "output.weight" is the embedding.
  */
 
 /*
- * The canonical name of the tensor that the files call `name`, borrowed until wb_close; of an expert
- * stored by itself that of all experts. NOT_FOUND if there is no such tensor or it has no canonical
- * name. *canonical_len, which may be NULL, is its length.
+ * Looks up the canonical name of the tensor with the native name `name`, borrowed until wb_close;
+ * for an expert stored separately, the name of the tensor of all experts. NOT_FOUND if the tensor
+ * does not exist or has no canonical name. *canonical_len is the length; canonical_len may be NULL.
  */
 WB_API wb_status wb_canonical_name(const wb_model *model, const char *name, size_t name_len,
                                    const char **canonical, size_t *canonical_len,
                                    wb_error *error) WB_MUST_CHECK;
 
 /*
- * What the files call the tensor of that canonical name, borrowed until wb_close; of experts stored
- * one by one what they call the first. NOT_FOUND if there is no such tensor.
+ * Looks up the native name of the tensor with this canonical name, borrowed until wb_close; for
+ * experts stored separately, the name of the first expert. NOT_FOUND if the tensor does not exist.
  */
 WB_API wb_status wb_native_name(const wb_model *model, const char *canonical, size_t canonical_len,
                                 const char **name, size_t *name_len, wb_error *error) WB_MUST_CHECK;
 
-/* Where a field of the config comes from. */
+/* The source of a field of the config. */
 typedef enum wb_origin {
-    WB_ORIGIN_ABSENT = 0,  /* not known: the field is 0 or NULL */
-    WB_ORIGIN_FILE = 1,    /* a file says so */
-    WB_ORIGIN_DEFAULT = 2, /* what the architecture takes where files are silent */
-    WB_ORIGIN_DERIVED = 3  /* follows from other fields, or from the tensors */
+    WB_ORIGIN_ABSENT = 0,  /* unknown: the field is 0 or NULL */
+    WB_ORIGIN_FILE = 1,    /* specified by a file */
+    WB_ORIGIN_DEFAULT = 2, /* default of the architecture, not specified by any file */
+    WB_ORIGIN_DERIVED = 3  /* derived from other fields or from the tensors */
 } wb_origin;
 
 /* The fields of wb_config. */
@@ -78,21 +78,24 @@ typedef enum wb_config_field {
     WB_CONFIG_QUANT_GROUP_SIZE = 29
 } wb_config_field;
 
-#define WB_CONFIG_FIELDS 30 /* in this version; later ones have more, at the end */
+#define WB_CONFIG_FIELDS 30 /* in this version; later versions append fields */
 
-/* How RoPE pairs the rows of q and k. */
+/* Which rows of q and k RoPE rotates together. */
 typedef enum wb_rope_layout {
     WB_ROPE_NONE = 0,
-    WB_ROPE_HALF = 1,       /* row i with row i + head_dim / 2: Hugging Face and MLX, most GGUF */
+    WB_ROPE_HALF = 1,       /* row i with row i + head_dim / 2: Hugging Face, MLX, most GGUF */
     WB_ROPE_INTERLEAVED = 2 /* row 2 i with row 2 i + 1: GGUF of the Llama family */
 } wb_rope_layout;
 
-/* The facts about a model an engine needs before it loads weights. Counts and sizes are elements. */
+/* The hyperparameters of a model. Counts and sizes are in elements. */
 typedef struct wb_config {
-    size_t size;              /* sizeof(wb_config) */
-    const char *architecture; /* as llama.cpp calls it ("llama", "qwen3moe"), or what the files say;
-                                 borrowed until wb_close */
-    uint64_t dim;             /* of a hidden state */
+    size_t size; /* sizeof(wb_config) */
+    /*
+     * llama.cpp's name ("llama", "qwen3moe"), or the name in the files if llama.cpp has none;
+     * borrowed until wb_close
+     */
+    const char *architecture;
+    uint64_t dim; /* width of the hidden state */
     uint64_t n_layers;
     uint64_t n_heads;
     uint64_t n_kv_heads;
@@ -104,47 +107,49 @@ typedef struct wb_config {
     uint64_t max_seq_len;
     double norm_eps;
     double rope_theta;
-    uint64_t sliding_window;         /* 0: every layer sees everything */
-    uint64_t sliding_window_pattern; /* every so manieth layer sees everything */
-    double rope_local_theta;         /* of layers with a sliding window, where it differs */
-    uint64_t n_experts;              /* 0: dense */
+    uint64_t sliding_window; /* 0: no layer has a sliding window */
+    /* every n-th layer has full attention instead of the sliding window */
+    uint64_t sliding_window_pattern;
+    double rope_local_theta; /* RoPE theta of layers with a sliding window, if different */
+    uint64_t n_experts;      /* 0: dense */
     uint64_t n_experts_used;
     uint64_t expert_ffn_dim;
-    uint32_t tie_embeddings; /* 1: the output is the embedding */
+    uint32_t tie_embeddings; /* 1: the output matrix is the embedding */
     wb_rope_layout rope_layout;
-    uint32_t norm_offset;  /* 1: the files store the weights of norms minus 1 */
-    uint64_t enc_n_layers; /* of the encoder beside the decoder, Whisper */
+    uint32_t norm_offset;  /* 1: the files store the norm weights minus 1 */
+    uint64_t enc_n_layers; /* layers of the encoder (Whisper) */
     uint64_t enc_n_heads;
     uint64_t enc_dim;
     uint64_t enc_ffn_dim;
     uint64_t n_mels;
     uint64_t enc_max_seq_len;
-    uint64_t quant_bits; /* of most quantized values; 0: none are */
+    uint64_t quant_bits; /* bits of most quantized values; 0: none are quantized */
     uint64_t quant_group_size;
-    uint8_t origin[WB_CONFIG_FIELDS]; /* wb_origin of each wb_config_field */
+    uint8_t origin[64]; /* wb_origin of each wb_config_field; the rest is reserved */
 } wb_config;
 #define WB_CONFIG_INIT WB_INIT(wb_config)
 
 /*
- * The config of a model, from GGUF key-values or config.json ("text_config" included), the same for
- * the same model whatever its format. Numbers that GGUF has as float32 are given as the shortest
- * decimal of that float32, so that an epsilon of 1e-5 is 1e-5 everywhere.
+ * Returns the config of a model, from GGUF key-values or config.json (including "text_config"). It
+ * is the same for the same model in any format. float32 numbers from GGUF are converted to the
+ * shortest decimal that rounds to them: an epsilon of 1e-5 is 1e-5 in every format.
  *
- * Never fails for what files say: fields nobody knows are absent. The first call reads config.json
- * where there is one; MEMORY, or ARGUMENT for config->size.
+ * Does not fail because of what the files contain: unknown fields are absent. The first call reads
+ * config.json if it exists. Fails with MEMORY, or ARGUMENT for an invalid config->size.
  */
 WB_API wb_status wb_config_get(const wb_model *model, wb_config *config,
                                wb_error *error) WB_MUST_CHECK;
 
-/* A field of a config by its number, for those who list them all. */
+/* A field of a config by its number, for programs that list all fields. */
 typedef struct wb_config_value {
     size_t size;      /* sizeof(wb_config_value) */
     const char *name; /* "n_layers"; static */
     wb_origin origin;
     uint32_t is_float;
-    uint64_t number;  /* of a count; 0 otherwise */
-    double real;      /* of a float, and of a count as far as a double holds it */
-    const char *text; /* of architecture and rope_layout, else NULL; borrowed as wb_config has it */
+    uint64_t number; /* value of an integer field; otherwise 0 */
+    double real;     /* value of a float field; of an integer field as double */
+    /* value of architecture and rope_layout, else NULL; borrowed as in wb_config */
+    const char *text;
 } wb_config_value;
 #define WB_CONFIG_VALUE_INIT WB_INIT(wb_config_value)
 

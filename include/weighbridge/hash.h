@@ -10,24 +10,25 @@
 extern "C" {
 #endif
 
-/* SHA-256 of something, as bytes. */
+/* Size of a SHA-256 digest, in bytes. */
 #define WB_DIGEST_BYTES 32
 
 /*
- * There are two kinds of digests. That of a file is of its bytes, what sha256sum prints. That of a
- * tensor is of its values: SHA-256 of its rank and dimensions, a 64-bit integer each, and then of its
- * values as binary32, all of them little-endian, rows in the order Hugging Face has them. It is the
- * same for whatever holds the same values: another format, another dtype that has room for them, one
- * file or many, experts one by one or stacked. docs/hash.md has it to the letter.
+ * There are two kinds of digests. The digest of a file is the SHA-256 of its bytes, as printed by
+ * sha256sum. The digest of a tensor is computed from its values: SHA-256 of its rank and dimensions
+ * as 64-bit integers, and of its values as binary32, all little-endian, with rows in the order of
+ * Hugging Face. It does not depend on the format, on the dtype (if it represents the values
+ * exactly), on shards, or on whether experts are stored separately. docs/hash.md has the complete
+ * definition.
  */
 #define WB_HASH_FILES 1u
 #define WB_HASH_VALUES 2u
-#define WB_HASH_CHUNKS 4u /* of each MiB of the files, too, which makes a manifest; with FILES */
+#define WB_HASH_CHUNKS 4u /* of each MiB of the files, for a manifest; requires FILES */
 
 typedef struct wb_hash_options {
     size_t size;                 /* sizeof(wb_hash_options) */
     uint32_t flags;              /* WB_HASH_*; 0: FILES and VALUES */
-    const wb_executor *executor; /* NULL: that the model was opened with */
+    const wb_executor *executor; /* NULL: that of the model */
     const wb_progress *progress; /* NULL: none */
 } wb_hash_options;
 #define WB_HASH_OPTIONS_INIT WB_INIT(wb_hash_options)
@@ -35,15 +36,15 @@ typedef struct wb_hash_options {
 typedef struct wb_hashes wb_hashes;
 
 /*
- * Computes digests of an open model. Files and tensors are read once for each kind, several at a time
- * where there is an executor; the result does not depend on it. Takes some MiB for each of its
- * threads, and what a row of a tensor takes where that is more.
+ * Computes digests of an open model. Files and tensors are read once for each kind, several at a
+ * time with an executor; the result does not depend on it. Each thread uses some MiB of memory, or
+ * the size of one row of a tensor if that is larger.
  *
  * options  NULL: defaults
- * hashes   owned, release with wb_hashes_free, before the model is closed
+ * hashes   owned, release with wb_hashes_free before the model is closed
  *
- * Fails with IO, MEMORY, CANCELLED, ARGUMENT, with UNSUPPORTED for a tensor that cannot be decoded,
- * and with CHANGED if a file did meanwhile. Thread-safe.
+ * Fails with IO, MEMORY, CANCELLED or ARGUMENT, UNSUPPORTED if a tensor cannot be decoded, and
+ * CHANGED if a file changed since the model was opened. Thread-safe.
  */
 WB_API wb_status wb_hash_model(const wb_model *model, const wb_hash_options *options,
                                wb_hashes **hashes, wb_error *error) WB_MUST_CHECK;
@@ -52,43 +53,46 @@ WB_API wb_status wb_hash_model(const wb_model *model, const wb_hash_options *opt
 WB_API void wb_hashes_free(wb_hashes *hashes);
 
 typedef struct wb_tensor_hash {
-    size_t size;      /* sizeof(wb_tensor_hash) */
-    const char *name; /* canonical where there is such a name, else as the files have it; borrowed
-                         until wb_close */
+    size_t size; /* sizeof(wb_tensor_hash) */
+    /* canonical name, or the native one if there is none; borrowed until wb_close */
+    const char *name;
     size_t name_len;
     uint64_t tensor;       /* index for wb_tensor_at */
-    uint64_t nan;          /* how many values are NaN */
-    uint64_t infinite;     /* and infinite */
-    uint32_t is_canonical; /* 1: the name is */
-    uint32_t counts;       /* 1: it is part of the digest of the whole model */
+    uint64_t nan;          /* number of NaN values */
+    uint64_t infinite;     /* number of infinite values */
+    uint32_t is_canonical; /* 1: `name` is canonical */
+    uint32_t counts;       /* 1: part of the digest of all values */
     uint8_t digest[WB_DIGEST_BYTES];
 } wb_tensor_hash;
 #define WB_TENSOR_HASH_INIT WB_INIT(wb_tensor_hash)
 
-/* The number of digests of tensors; 0 without WB_HASH_VALUES. */
+/* Returns the number of tensor digests; 0 without WB_HASH_VALUES. */
 WB_API uint64_t wb_hash_tensor_count(const wb_hashes *hashes);
 
-/* Digest `index` < wb_hash_tensor_count, in byte order of the names; NOT_FOUND for other numbers. */
+/*
+ * Returns digest `index` < wb_hash_tensor_count, in byte order of the names; NOT_FOUND for others.
+ */
 WB_API wb_status wb_hash_tensor_at(const wb_hashes *hashes, uint64_t index,
                                    wb_tensor_hash *hash) WB_MUST_CHECK;
 
 /*
- * The digest of all values: SHA-256 over the tensors in byte order of their names, of each the length
- * of the name as a 64-bit integer, little-endian, the name, and the digest. Left out are tensors
- * that converters leave out, since no engine needs them (tables that follow from the config, such as
- * rope_freqs.weight, and BERT's pooler), and an output.weight that equals token_embedding.weight. NOT_FOUND without WB_HASH_VALUES.
+ * Returns the digest of all values: SHA-256 over all tensors in byte order of their names, each as
+ * the length of the name (64-bit integer, little-endian), the name and the digest of the tensor.
+ * Excluded are tensors that converters drop because engines compute them or do not use them (tables
+ * derived from the config, such as rope_freqs.weight, and BERT's pooler), and an output.weight that
+ * equals token_embedding.weight. NOT_FOUND without WB_HASH_VALUES.
  */
 WB_API wb_status wb_hash_values(const wb_hashes *hashes,
                                 uint8_t digest[WB_DIGEST_BYTES]) WB_MUST_CHECK;
 
-/* The digest of file `index` < wb_file_count. NOT_FOUND without WB_HASH_FILES. */
+/* Returns the digest of file `index` < wb_file_count. NOT_FOUND without WB_HASH_FILES. */
 WB_API wb_status wb_hash_file(const wb_hashes *hashes, uint64_t index,
                               uint8_t digest[WB_DIGEST_BYTES]) WB_MUST_CHECK;
 
 /*
- * Writes a manifest, JSON, through `write`, which returns 0 as long as all is well: what
- * wb_verify_options.manifest takes. Needs WB_HASH_CHUNKS (ARGUMENT otherwise). docs/hash.md has the
- * format. IO where `write` failed.
+ * Writes a manifest for wb_verify_options.manifest, in JSON, through `write`, which returns 0 on
+ * success. Requires WB_HASH_CHUNKS (ARGUMENT otherwise). docs/hash.md describes the format. IO if
+ * `write` failed.
  */
 WB_API wb_status wb_hash_manifest(const wb_hashes *hashes,
                                   int (*write)(void *ctx, const char *text, size_t n), void *ctx,

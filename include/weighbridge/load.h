@@ -11,37 +11,37 @@
 extern "C" {
 #endif
 
-/* A piece of a tensor, as it arrives. */
+/* A piece of a tensor, passed to callbacks as it is loaded. */
 typedef struct wb_piece {
     size_t size;      /* sizeof(wb_piece) */
-    uint64_t tensor;  /* for wb_tensor_at; of a tensor of several parts the number of the part */
-    uint64_t at;      /* bytes of the tensor before this piece, after conversion */
-    uint64_t bytes;   /* of this piece, after conversion */
+    uint64_t tensor;  /* index for wb_tensor_at; of the part, if the tensor has several */
+    uint64_t at;      /* offset of the piece in the tensor, after conversion */
+    uint64_t bytes;   /* size of the piece, after conversion */
     const void *data; /* unaligned */
-    int32_t dtype;    /* what the elements are now */
-    uint32_t lasting; /* 1: data stays until wb_close; 0: until the call returns */
+    int32_t dtype;    /* wb_dtype of the elements, after conversion */
+    uint32_t lasting; /* 1: data is valid until wb_close; 0: only during the call */
 } wb_piece;
 #define WB_PIECE_INIT WB_INIT(wb_piece)
 
-/* Bytes, and nanoseconds added up over all threads, that loading took. */
+/* Number of bytes, and nanoseconds summed over all threads. */
 typedef struct wb_load_report {
     size_t size;           /* sizeof(wb_load_report) */
-    uint64_t bytes;        /* of files that were gone through: the four that follow, added up */
-    uint64_t in_memory;    /* needed no fetching: a snapshot, the caller's memory */
-    uint64_t mapped;       /* used where they lie in the page cache */
+    uint64_t bytes;        /* bytes of files that were processed: the sum of the next four */
+    uint64_t in_memory;    /* already in memory: a snapshot, or the caller's memory */
+    uint64_t mapped;       /* mapped from the page cache */
     uint64_t copied;       /* read through the page cache */
-    uint64_t direct;       /* read past it */
-    uint64_t read_ns;      /* fetching */
+    uint64_t direct;       /* read with direct I/O */
+    uint64_t read_ns;      /* reading */
     uint64_t digest_ns;    /* SHA-256 */
     uint64_t convert_ns;   /* conversion */
-    uint64_t consume_ns;   /* the caller's own functions */
-    uint64_t uploaded;     /* to wb_load_options.device */
-    uint64_t upload_ns;    /* handing it over, and waiting until it was taken */
-    uint64_t processor_ns; /* processors were busy so long, in the kernel as well */
+    uint64_t consume_ns;   /* callbacks of the caller */
+    uint64_t uploaded;     /* bytes copied to wb_load_options.device */
+    uint64_t upload_ns;    /* uploads, and waiting for uploads */
+    uint64_t processor_ns; /* processor time, including the kernel */
 } wb_load_report;
 #define WB_LOAD_REPORT_INIT WB_INIT(wb_load_report)
 
-/* Go through whole files, headers included, and compute the SHA-256 of each. */
+/* Process complete files, including headers, and compute the SHA-256 of each. */
 #define WB_LOAD_DIGEST 1u
 
 /* Convert the floating-point elements of plain tensors to wb_load_options.dtype. */
@@ -51,56 +51,58 @@ typedef struct wb_load_options {
     size_t size;     /* sizeof(wb_load_options) */
     wb_io io;        /* default WB_IO_AUTO */
     uint32_t flags;  /* WB_LOAD_* */
-    int32_t dtype;   /* for WB_LOAD_CONVERT: a float of whole bytes */
-    uint32_t lanes;  /* pieces in hand at the same time; 0: 4, and at most 64 */
-    uint64_t memory; /* bytes of buffers for all lanes; 0: 32 MiB, or 64 to convert */
-    const wb_executor
-        *executor; /* NULL: that of the model. As many lanes go on at once as it runs */
+    int32_t dtype;   /* for WB_LOAD_CONVERT: a float type of at least 8 bits */
+    uint32_t lanes;  /* number of pieces processed at the same time; 0: 4, at most 64 */
+    uint64_t memory; /* bytes of all buffers; 0: 32 MiB, or 64 MiB with WB_LOAD_CONVERT */
+    const wb_executor *executor; /* NULL: that of the model. It runs one task for each of `lanes` */
     const wb_progress
         *progress; /* NULL: none; called by one thread at a time, not always the same */
-    void *ctx;     /* for the functions below, any of which may be NULL */
+    void *ctx;     /* for the functions below, each of which may be NULL */
     /*
-     * Takes a piece; called by several threads at once. A result other than 0 makes loading stop
-     * with WB_ERROR_CANCELLED.
+     * Receives a piece; called by several threads at the same time. A result other than 0 stops
+     * loading with WB_ERROR_CANCELLED.
      */
     int (*consume)(void *ctx, const wb_piece *piece);
     /*
-     * Where the `bytes` bytes at `offset` of a file are to go, with room for as many as 4096 divides;
-     * NULL: into a buffer of the library's. What is read past the page cache is read straight into
-     * place if that is aligned to 4096 bytes, as `offset` is. Called by several threads at once.
+     * Returns the address that `bytes` bytes at `offset` of a file are read to, with space up to
+     * the next multiple of 4096 bytes; NULL: a buffer of the library. Direct I/O reads directly to
+     * this address if it is aligned to 4096 bytes, as `offset` is. Called by several threads at the
+     * same time.
      */
     void *(*place)(void *ctx, uint64_t file, uint64_t offset, uint64_t bytes);
-    /* Takes the SHA-256 of a file, when all of it has been read. One call at a time. */
+    /*
+     * Receives the SHA-256 of a file that has been read completely. Called by one thread at a time.
+     */
     void (*digest)(void *ctx, uint64_t file, const uint8_t sha256[32]);
     /*
-     * With `target`: where pieces are copied to, after `consume` has seen them, while others are
-     * fetched. All are there when wb_load returns.
+     * With `target`: the device that pieces are copied to, after `consume`, while others are read.
+     * All copies are complete when wb_load returns.
      */
     const wb_device *device;
     /*
-     * The buffer that a piece goes to, and at which of its bytes; NULL: the piece is not copied. Called
-     * by several threads at once.
+     * Returns the buffer that a piece is copied to, and the offset in this buffer; NULL: no copy.
+     * Called by several threads at the same time.
      */
     void *(*target)(void *ctx, const wb_piece *piece, uint64_t *offset);
 } wb_load_options;
 #define WB_LOAD_OPTIONS_INIT WB_INIT(wb_load_options)
 
 /*
- * Goes through the bytes of all tensors once, in the order of the files: fetches them, computes the
- * digests of the files, converts and hands them over, each of these while others go on, as far as the
- * executor has threads. Every byte of every stored tensor is handed over exactly once, in pieces that
- * are whole elements where they are converted; of one tensor they come in any order. Bytes are those that
- * wb_tensor_read gives: what is compressed, stored by columns or most significant byte first
- * (wb_tensor.storing) is read tensor by tensor and handed over as if it were not; by columns, a tensor is
- * in memory as a whole meanwhile.
+ * Reads the bytes of all tensors once, in the order of the files: reads them, computes digests,
+ * converts them and passes them to the caller. These steps overlap, as far as the executor has
+ * threads. Each byte of each stored tensor is passed exactly once, in pieces; converted pieces are
+ * whole elements. Pieces of one tensor arrive in any order. The bytes are those of wb_tensor_read:
+ * tensors that are compressed, column-major or big-endian (wb_tensor.storing) are read one by one
+ * and passed uncompressed, row-major and little-endian; a column-major tensor is in memory as a
+ * whole during this time.
  *
- * options  NULL: bytes are fetched, and nothing done with them
- * report   may be NULL; filled also where loading fails
+ * options  NULL: the bytes are read and discarded
+ * report   may be NULL; filled in even if loading fails
  *
- * WB_ERROR_IO names file and offset at which a file ended early or could not be read; a file that was
- * mapped and is shortened meanwhile faults instead, as wb_access says. Also CANCELLED, MEMORY,
- * UNSUPPORTED (no zlib for compressed tensors), ARGUMENT. FORMAT if a file that is named by its SHA-256, as
- * in Ollama's stores, has another, or what is compressed is damaged.
+ * If a file ends early or cannot be read, WB_ERROR_IO has the file and offset; a mapped file that
+ * is truncated raises SIGBUS instead, see wb_access. Also fails with CANCELLED, MEMORY, UNSUPPORTED
+ * (no zlib for compressed tensors), ARGUMENT, and with FORMAT if compressed data is damaged or if
+ * the SHA-256 of a file differs from its name, as in Ollama's stores.
  */
 WB_API wb_status wb_load(const wb_model *model, const wb_load_options *options,
                          wb_load_report *report, wb_error *error) WB_MUST_CHECK;

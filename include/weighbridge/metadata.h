@@ -13,8 +13,8 @@ extern "C" {
 /* The type of a metadata value. */
 typedef enum wb_meta_type {
     WB_META_STRING = 1,
-    WB_META_INT = 2,  /* an integer with a sign */
-    WB_META_UINT = 3, /* an integer without */
+    WB_META_INT = 2,  /* signed integer */
+    WB_META_UINT = 3, /* unsigned integer */
     WB_META_FLOAT = 4,
     WB_META_BOOL = 5,
     WB_META_ARRAY = 6
@@ -25,69 +25,72 @@ typedef struct wb_meta {
     const char *key; /* borrowed until wb_close */
     size_t key_len;
     wb_meta_type type;
-    uint32_t file;        /* the file it stands in, for wb_file_at; WB_NO_FILE: none of these */
-    wb_meta_type element; /* ARRAY: the type of its elements; 0 for all others */
-    uint32_t bits;  /* that a number, or each number of the array, is stored in; 0 for others */
-    uint64_t count; /* ARRAY: elements; STRING: bytes; 1 for all others */
+    uint32_t file;        /* index of its file for wb_file_at, or WB_NO_FILE */
+    wb_meta_type element; /* ARRAY: type of the elements; 0 for all others */
+    uint32_t bits;        /* bits of the number, or of each number of the array; 0 for others */
+    uint64_t count;       /* ARRAY: elements; STRING: bytes; 1 for all others */
 } wb_meta;
 #define WB_META_INIT WB_INIT(wb_meta)
 
 /*
- * An array in the metadata. What it points to is borrowed until wb_close; the struct may be copied.
- * Any number of threads may use the same one.
+ * An array in the metadata. The pointers are borrowed until wb_close. The struct may be copied, and
+ * any number of threads may use it.
  */
 typedef struct wb_meta_array {
     size_t size;          /* sizeof(wb_meta_array) */
-    wb_meta_type element; /* the type of the elements, also where there are none */
-    uint32_t bits;        /* that each number is stored in, 0 for strings and arrays */
-    uint64_t count;       /* elements */
-    const void *data;     /* numbers and booleans (a byte each, 0 or 1): as stored, little-endian,
-                             unaligned, without gaps. NULL for strings and arrays */
-    const void *array;    /* the library's */
-    const void *base;     /* the library's */
+    wb_meta_type element; /* type of the elements, also if the array is empty */
+    uint32_t bits;        /* bits of each number; 0 for strings and arrays */
+    uint64_t count;       /* number of elements */
+    /*
+     * numbers and booleans (one byte each, 0 or 1) as stored: little-endian, unaligned, without
+     * gaps; NULL for strings and arrays
+     */
+    const void *data;
+    const void *array; /* internal */
+    const void *base;  /* internal */
 } wb_meta_array;
 #define WB_META_ARRAY_INIT WB_INIT(wb_meta_array)
 
-/* The file of an entry that comes from what lies beside the weights, or follows from it. */
+/* wb_meta.file of an entry that is derived from sidecar files or other entries. */
 #define WB_NO_FILE UINT32_MAX
 
 /*
- * There is one view of metadata, whatever the format. First come the entries of the weights' own
- * files, key-values of GGUF and strings of __metadata__. Behind them are, as far as files say or
- * imply them and no key-value has the key already:
- *   - scalars and simple arrays of config.json, generation_config.json and tokenizer_config.json, under
- *     their names, those within objects as "rope_scaling.factor"
- *   - what llama.cpp's converter makes of such files, under the keys of GGUF: "llama.block_count",
- *     "tokenizer.ggml.tokens" from tokenizer.json, tokenizer.model or vocab.txt, chat templates
- *   - for GGUF the names of config.json: "num_hidden_layers" answers there too
- * They are worked out by the first question that needs them, once; the answers never change. A
- * question for a key that no file has is such a question. What is wrong with these files is told by
- * wb_verify. docs/format/metadata.md lists the keys, and what cannot be known on either side.
+ * All formats have the same view of metadata. The first entries are those of the weight files:
+ * key-values of GGUF and strings of __metadata__. They are followed by derived entries, unless a
+ * key-value has the same key:
+ *   - scalars and simple arrays of config.json, generation_config.json and tokenizer_config.json
+ *     under their names, nested ones as "rope_scaling.factor"
+ *   - the keys of GGUF that llama.cpp's converter derives from these files: "llama.block_count",
+ *     chat templates, "tokenizer.ggml.tokens" from tokenizer.json, tokenizer.model or vocab.txt
+ *   - for GGUF, the names of config.json, such as "num_hidden_layers" The first call that needs
+ *     derived entries computes them once: for example a lookup of a key that no weight file has.
+ *     They never change afterwards. wb_verify reports errors in the sidecar files.
+ *     docs/format/metadata.md lists the keys, and what cannot be derived.
  */
 
 /*
- * The number of entries; a key that stands in several files of a model counts once. Where memory runs
- * out it counts those of the weights' own files alone; wb_meta_find then fails with MEMORY.
+ * Returns the number of entries; a key in several files of a model counts once. If memory is out,
+ * derived entries are not counted; wb_meta_find then fails with MEMORY.
  */
 WB_API uint64_t wb_meta_count(const wb_model *model);
 
 /*
- * Describes the entry `index` < wb_meta_count. Entries of files stand in the order of the files.
+ * Describes the entry `index` < wb_meta_count. Entries of files are in the order of the files.
  * NOT_FOUND for other numbers. Thread-safe.
  */
 WB_API wb_status wb_meta_at(const wb_model *model, uint64_t index, wb_meta *meta,
                             wb_error *error) WB_MUST_CHECK;
 
-/* Stores the index of the entry under `key`, or returns WB_ERROR_NOT_FOUND. Constant time. */
+/* Stores the index of the entry with this key, or returns WB_ERROR_NOT_FOUND. Constant time. */
 WB_API wb_status wb_meta_find(const wb_model *model, const char *key, size_t key_len,
                               uint64_t *index) WB_MUST_CHECK;
 
 /*
- * The value under `key`. NOT_FOUND if there is none; TYPE if it is of another type, or a number that
- * the one asked for cannot hold: nothing is rounded, cut or taken for something else. A caller with a
- * default uses it for NOT_FOUND, or for both. Constant time, thread-safe.
+ * Returns the value of an entry. NOT_FOUND if the key does not exist; TYPE if the value has another
+ * type, or is a number that the requested type cannot represent: values are never rounded,
+ * truncated or converted. Constant time, thread-safe.
  *
- * string  borrowed until wb_close; from GGUF it may hold any bytes, NUL included
+ * string  borrowed until wb_close; in GGUF it may contain any bytes, including NUL
  * int     INT, and UINT up to 2^63 - 1
  * uint    UINT, and INT from 0 on
  * float   FLOAT, and integers of up to 53 bits
@@ -106,12 +109,12 @@ WB_API wb_status wb_meta_get_bool(const wb_model *model, const char *key, size_t
                                   int *value, wb_error *error) WB_MUST_CHECK;
 
 /*
- * Return the value under `key`, or `fallback` if the getter above fails: the key does not exist, the
- * value is of another type or does not fit, or memory is out. Constant time, thread-safe.
+ * Return the value of an entry, or `fallback` if the getter above fails: the key does not exist,
+ * the value has another type or does not fit, or memory is out. Constant time, thread-safe.
  *
- * string  NUL-terminated and borrowed until wb_close; `fallback` may be NULL. A caller that expects
- *         NUL bytes within the string uses wb_meta_get_string
- * bool    0 or 1, or `fallback` as it is
+ * string  NUL-terminated and borrowed until wb_close; `fallback` may be NULL. For strings that may
+ *         contain NUL use wb_meta_get_string
+ * bool    0 or 1, or `fallback` unchanged
  */
 WB_API const char *wb_meta_get_string_or(const wb_model *model, const char *key, size_t key_len,
                                          const char *fallback);
@@ -135,8 +138,8 @@ WB_API int wb_meta_get_bool_or(const wb_model *model, const char *key, size_t ke
  *          element type that its file declares
  * array    its size is set by the caller
  *
- * NOT_FOUND if there is no such key; TYPE if the value is no array or its elements have another type;
- * ARGUMENT if `element` is no wb_meta_type.
+ * NOT_FOUND if there is no such key; TYPE if the value is no array or its elements have another
+ * type; ARGUMENT if `element` is no wb_meta_type.
  */
 WB_API wb_status wb_meta_get_array(const wb_model *model, const char *key, size_t key_len,
                                    wb_meta_type element, wb_meta_array *array,
@@ -166,17 +169,17 @@ WB_MUST_CHECK static inline wb_status wb_meta_get_float_array(const wb_model *mo
 }
 
 /*
- * String `index` of an array of strings, borrowed until wb_close. Takes a few steps from one string to
- * the next; for many of them wb_meta_strings is faster. ARGUMENT if the array has other elements,
- * NOT_FOUND behind its end. Thread-safe.
+ * Returns string `index` of an array of strings, borrowed until wb_close. Walks from one string to
+ * the next; wb_meta_strings is faster for many strings. ARGUMENT if the elements are no strings,
+ * NOT_FOUND behind the end. Thread-safe.
  */
 WB_API wb_status wb_meta_string_at(const wb_meta_array *array, uint64_t index, const char **value,
                                    size_t *value_len) WB_MUST_CHECK;
 
 /*
- * Elements `first` to first + count - 1 of an array, into room for `count` of them. ARGUMENT if the
- * array has other elements, NOT_FOUND where it ends before; TYPE for a number that does not fit, and
- * then nothing of the result counts. Thread-safe.
+ * Copies elements `first` to first + count - 1 of an array to arrays of `count` elements. ARGUMENT
+ * if the elements have another type, NOT_FOUND if the array is shorter, TYPE if a number does not
+ * fit; the result is then undefined. Thread-safe.
  *
  * strings  pointers, borrowed until wb_close, and lengths in bytes; either may be NULL
  * ints     of INT, UINT and BOOL
@@ -193,8 +196,8 @@ WB_API wb_status wb_meta_floats(const wb_meta_array *array, uint64_t first, uint
                                 double *values) WB_MUST_CHECK;
 
 /*
- * Array `index` of an array of arrays. `element` has its size set by the caller. ARGUMENT if the array
- * has other elements, NOT_FOUND behind its end. Thread-safe.
+ * Describes array `index` of an array of arrays. The caller sets the size of `element`. ARGUMENT if
+ * the elements are no arrays, NOT_FOUND behind the end. Thread-safe.
  */
 WB_API wb_status wb_meta_array_at(const wb_meta_array *array, uint64_t index,
                                   wb_meta_array *element) WB_MUST_CHECK;

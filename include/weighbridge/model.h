@@ -1,5 +1,6 @@
 /*
- * weighbridge/model.h: opening and closing models, the files of a model, and listing an Ollama store.
+ * weighbridge/model.h: opening and closing models, the files of a model, and listing an Ollama
+ * store.
  */
 #ifndef WEIGHBRIDGE_MODEL_H
 #define WEIGHBRIDGE_MODEL_H
@@ -13,16 +14,18 @@ extern "C" {
 typedef struct wb_model wb_model;
 typedef struct wb_findings wb_findings;
 
-/* How tensor bytes are reached. Headers are always read once, into private memory. */
+/* How tensor bytes are accessed. Headers are always read once, into private memory. */
 typedef enum wb_access {
-    /* Mapped when first asked for: fastest, shared between processes. A file that another program
-     * shortens afterwards raises SIGBUS when it is touched. */
+    /*
+     * Files are mapped on first use: fastest, and shared between processes. If another program
+     * truncates a mapped file, access to the missing part raises SIGBUS.
+     */
     WB_ACCESS_MAP = 0,
     WB_ACCESS_READ = 1,    /* read with pread: cannot fault; wb_tensor_data is not available */
-    WB_ACCESS_SNAPSHOT = 2 /* copied into sealed memory when the model is opened: never changes */
+    WB_ACCESS_SNAPSHOT = 2 /* copied to sealed memory when the model is opened: never changes */
 } wb_access;
 
-/* Follow the reference implementation where it accepts what the specification forbids. */
+/* Accept what the specification forbids if the reference implementation accepts it. */
 #define WB_OPEN_COMPATIBLE 1u
 
 typedef struct wb_open_options {
@@ -32,22 +35,30 @@ typedef struct wb_open_options {
     const wb_limits *limits;       /* NULL: wb_limits_default */
     const wb_allocator *allocator; /* NULL: malloc, and mmap for large blocks; copied */
     const wb_executor *executor;   /* NULL: serial; copied */
-    const char *store; /* an Ollama store (the folder with manifests and blobs), NULL: that of the
-                          environment, OLLAMA_MODELS or ~/.ollama/models; read during the call */
+    /*
+     * an Ollama store (directory with manifests and blobs); NULL: the default store, OLLAMA_MODELS
+     * of the environment or ~/.ollama/models; read during the call
+     */
+    const char *store;
 } wb_open_options;
 #define WB_OPEN_OPTIONS_INIT WB_INIT(wb_open_options)
 
 /*
- * Bytes that the caller provides. The struct is copied; `ctx` must stay valid until close is
- * called, or until wb_close where there is no close. All functions must be thread-safe.
+ * A data source implemented by the caller. The struct is copied. `ctx` must stay valid until
+ * `close` is called, or until wb_close if `close` is NULL. All functions must be thread-safe.
  */
 typedef struct wb_source {
     size_t size; /* sizeof(wb_source) */
     void *ctx;
-    uint64_t bytes; /* length of the source */
-    /* Reads up to n bytes at `offset` into dst and stores how many; 0 only at the end. */
+    uint64_t bytes; /* length of the source, in bytes */
+    /*
+     * Reads up to n bytes at `offset` into dst and stores their number in *got; 0 only at the end.
+     */
     wb_status (*read)(void *ctx, uint64_t offset, void *dst, size_t n, size_t *got);
-    /* Optional. The n bytes at `offset`, valid until close; NULL if they cannot be had this way. */
+    /*
+     * Optional. Returns the n bytes at `offset`, valid until close, or NULL if they cannot be
+     * mapped.
+     */
     const void *(*map)(void *ctx, uint64_t offset, uint64_t n);
     /* Optional. Called once: when the model is closed, or before a failed open returns. */
     void (*close)(void *ctx);
@@ -55,14 +66,14 @@ typedef struct wb_source {
 #define WB_SOURCE_INIT WB_INIT(wb_source)
 
 /*
- * Opens the model that `path` belongs to: a .safetensors file, any shard of a sharded model, a folder
- * of them, a GGUF file or any part of a split one, a .npy or .npz file, a manifest of an Ollama store,
- * "ollama://[host/][namespace/]model[:tag]", or, with wb_open_options.store, a name in that store where
- * there is no such path. The format is found by content, not by name. Costs time in proportion to the
- * headers and nothing in proportion to the weights.
+ * Opens the model that `path` belongs to: a .safetensors file, any shard of a sharded model, a
+ * directory of shards, a GGUF file or any part of a split one, a .npy or .npz file, a manifest of
+ * an Ollama store, "ollama://[host/][namespace/]model[:tag]", or a model name in the store
+ * wb_open_options.store if no such path exists. The format is detected by content, not by name. The
+ * time is proportional to the size of the headers and does not depend on the size of the weights.
  *
- * path     in the file system, NUL-terminated; symbolic links are followed, and only regular files
- *          and directories are opened
+ * path     path in the file system, NUL-terminated; symbolic links are followed, and only regular
+ *          files and directories are opened
  * options  NULL: defaults
  * model    owned, release with wb_close
  *
@@ -72,9 +83,9 @@ WB_API wb_status wb_open(const char *path, const wb_open_options *options, wb_mo
                          wb_error *error) WB_MUST_CHECK;
 
 /*
- * As wb_open, for an open file descriptor, which stays the caller's and may be closed afterwards.
- * A pipe or a terminal is read to its end, into memory or a temporary file (wb_limits.spool_memory).
- * `label` names the descriptor in messages.
+ * As wb_open, for an open file descriptor. The caller keeps the descriptor and may close it when
+ * the call has returned. A pipe or terminal is read to its end, into memory or a temporary file
+ * (wb_limits.spool_memory). `label` names the descriptor in messages.
  */
 WB_API wb_status wb_open_fd(int fd, const char *label, const wb_open_options *options,
                             wb_model **model, wb_error *error) WB_MUST_CHECK;
@@ -84,57 +95,57 @@ WB_API wb_status wb_open_memory(const void *bytes, size_t n, const char *label,
                                 const wb_open_options *options, wb_model **model,
                                 wb_error *error) WB_MUST_CHECK;
 
-/* As wb_open, for a source of the caller's own. */
+/* As wb_open, for a source implemented by the caller. */
 WB_API wb_status wb_open_source(const wb_source *source, const char *label,
                                 const wb_open_options *options, wb_model **model,
                                 wb_error *error) WB_MUST_CHECK;
 
-/* One model of an Ollama store. Strings are borrowed during the call that hands it out. */
+/* A model of an Ollama store. Strings are borrowed during the callback. */
 typedef struct wb_store_entry {
     size_t size;      /* sizeof(wb_store_entry) */
-    const char *name; /* as Ollama writes it, defaults left out: "llama3:8b"; what wb_open takes */
-    const char *path; /* of the manifest, which wb_open takes too */
-    uint64_t bytes;   /* of all its layers, as the manifest says */
+    const char *name; /* model name in Ollama's short form ("llama3:8b"), accepted by wb_open */
+    const char *path; /* path of the manifest, also accepted by wb_open */
+    uint64_t bytes;   /* size of all layers, according to the manifest */
     uint64_t layers;
-    uint64_t tensors;      /* layers of a tensor each; 0 for a model in GGUF */
-    const wb_error *error; /* NULL, or why the manifest could not be read */
+    uint64_t tensors;      /* number of layers that are tensors; 0 for a model in GGUF */
+    const wb_error *error; /* NULL, or the reason why the manifest could not be read */
 } wb_store_entry;
 #define WB_STORE_ENTRY_INIT WB_INIT(wb_store_entry)
 
 /*
- * Calls `each` for every model of an Ollama store, in order of their paths. Reads the manifests and
- * nothing else.
+ * Calls `each` for every model of an Ollama store, ordered by path. Reads only the manifests.
  *
- * store    the folder with manifests and blobs; NULL: that of the environment, as for wb_open
+ * store    directory with manifests and blobs; NULL: the default store, as for wb_open
  * options  allocator and limits; may be NULL
- * each     a result other than 0 ends the listing with WB_ERROR_CANCELLED
+ * each     a result other than 0 stops the listing with WB_ERROR_CANCELLED
  *
- * A manifest that cannot be read is an entry with an error. Fails with NOT_FOUND, IO, MEMORY, CANCELLED.
+ * A manifest that cannot be read is reported as an entry with an error. Fails with NOT_FOUND, IO,
+ * MEMORY or CANCELLED.
  */
 WB_API wb_status wb_store_list(const char *store, const wb_open_options *options,
                                int (*each)(void *ctx, const wb_store_entry *entry), void *ctx,
                                wb_error *error) WB_MUST_CHECK;
 
-/* Closes a model and frees all that was borrowed from it. NULL is ignored. */
+/* Closes a model and frees everything borrowed from it. NULL is ignored. */
 WB_API void wb_close(wb_model *model);
 
 /*
- * WB_OK if the files of the model are still what they were when it was opened (device, inode,
- * size, modification and change time); WB_ERROR_CHANGED with the file and what is different if not.
+ * Returns WB_OK if the files of the model are unchanged since it was opened (device, inode, size,
+ * modification and change time), and WB_ERROR_CHANGED, with the file and the difference, otherwise.
  */
 WB_API wb_status wb_model_check(const wb_model *model, wb_error *error) WB_MUST_CHECK;
 
-/* The name of the container format: "safetensors", "gguf", "npy" or "npz". Static. */
+/* Returns the name of the container format: "safetensors", "gguf", "npy" or "npz". Static. */
 WB_API const char *wb_format(const wb_model *model);
 
 typedef struct wb_file {
     size_t size;          /* sizeof(wb_file) */
-    const char *path;     /* as opened; borrowed until wb_close */
+    const char *path;     /* path as opened; borrowed until wb_close */
     const char *format;   /* static */
-    uint64_t bytes;       /* length of the file */
-    uint64_t data_offset; /* where its tensor bytes begin */
-    uint64_t tensors;     /* how many it holds */
-    uint32_t version;     /* of the format, 0 where it has none */
+    uint64_t bytes;       /* size of the file */
+    uint64_t data_offset; /* file offset of the tensor data */
+    uint64_t tensors;     /* number of tensors in the file */
+    uint32_t version;     /* version of the format, 0 if it has none */
     uint32_t big_endian;  /* 1: numbers are stored most significant byte first */
 } wb_file;
 #define WB_FILE_INIT WB_INIT(wb_file)
