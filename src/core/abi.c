@@ -17,6 +17,7 @@
 #include "weighbridge/writer.h"
 
 #define ALIGNMENT sizeof(size_t)
+/* NOLINTNEXTLINE(bugprone-sizeof-expression): the size of a pointer member is meant */
 #define END_OF(type, member) (offsetof(type, member) + sizeof(((type *)NULL)->member))
 
 /* Up to the next multiple of the alignment, as sizeof is. */
