@@ -4,7 +4,7 @@
 #
 #   src/dtype/dtypes.def    -> include/weighbridge/dtypes.h, docs/dtypes.md
 #   src/core/findings.def   -> docs/findings.md
-#   include/weighbridge.h   -> cmake/weighbridge.map, the exported symbols of the shared library
+#   include/weighbridge.h   -> cmake/weighbridge.map, the symbols the shared library shows
 set -eu
 cd "$(dirname "$0")/.."
 out=.
