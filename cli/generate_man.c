@@ -83,7 +83,7 @@ static void put_exit_codes(out *o)
         puts_escaped(o, exit_table[i].when);
         out_puts(o, "\n");
     }
-    out_puts(o, ".PP\nOf several paths the highest code counts.\n");
+    out_puts(o, ".PP\nWith several paths, the exit status is the highest code.\n");
 }
 
 static void put_examples(out *o, const char *examples)
@@ -120,18 +120,19 @@ static void put_wb(out *o)
 {
     put_title(o, "wb", "open, verify and read files of model weights");
     out_puts(
-        o, ".SH SYNOPSIS\n.B wb\n.I COMMAND\n[\\fIOPTION\\fR]...\n[\\fIARGUMENT\\fR]...\n"
-           ".SH DESCRIPTION\n.PP\n"
-           "Opens files of model weights, proves that they are sound, and hands the weights on.\n"
-           "The command is also called\n.BR weighbridge .\n.PP\n"
-           "A path is a .safetensors, GGUF, .npy or .npz file, any shard of a model, a folder\n"
-           "with a model, a model of an Ollama store as ollama://NAME, its manifest or a blob, a\n"
-           "quoted pattern such as \\(aqmodels/*\\(aq, or \\- for standard input. A shard that\n"
-           "belongs to the model of an earlier path is passed over. Where one model is taken, all\n"
-           "that matches a pattern has to be of one.\n.PP\n"
-           "Answers go to standard output, errors and progress to standard error. Options may\n"
-           "stand anywhere; \\-\\- ends them. Control characters out of files are shown as\n"
-           "\\exNN.\n.SH COMMANDS\n");
+        o,
+        ".SH SYNOPSIS\n.B wb\n.I COMMAND\n[\\fIOPTION\\fR]...\n[\\fIARGUMENT\\fR]...\n"
+        ".SH DESCRIPTION\n.PP\n"
+        "Opens, verifies, converts and reads files of model weights. The command is also\n"
+        "installed as\n.BR weighbridge .\n.PP\n"
+        "A path is a .safetensors, GGUF, .npy or .npz file, any shard of a model, a folder\n"
+        "with a model, a model of an Ollama store as ollama://NAME, its manifest or a blob, a\n"
+        "quoted pattern such as \\(aqmodels/*\\(aq, or \\- for standard input. A shard of a model\n"
+        "that an earlier path has opened is skipped. If a command takes one model, all files\n"
+        "that match a pattern must belong to the same model.\n.PP\n"
+        "Results go to standard output, errors and progress to standard error. Options may\n"
+        "appear anywhere; \\-\\- ends them. Control characters from files are shown as\n"
+        "\\exNN.\n.SH COMMANDS\n");
     for (int i = 0; i < COMMAND_COUNT; i++) {
         out_printf(o, ".TP\n.B wb %s ", command_table[i].name);
         puts_escaped(o, command_table[i].operands);
@@ -146,7 +147,7 @@ static void put_wb(out *o)
     out_puts(o, ".SH ENVIRONMENT\n"
                 ".TP\n.B NO_COLOR\nif set and not empty: no colours on a terminal.\n"
                 ".TP\n.B TMPDIR\n"
-                "where a long stream from standard input is kept while it is read.\n");
+                "folder for the temporary file that holds a long stream from standard input.\n");
     put_see_also(o, COMMAND_COUNT);
 }
 

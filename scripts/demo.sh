@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds the command and shows what it says of a real model: a llama of 2.9 million parameters that was
-# trained on Python code.
+# Builds the command and runs it on a real model: a llama of 2.9 million parameters, trained on Python
+# code.
 set -eu
 cd "$(dirname "$0")/.."
 model=demo/tiny-pycode

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Writes every file that is generated from a table in the source, or with --check tells whether they
-# are up to date. The generated files are committed, so that building needs nothing but a compiler.
+# Writes every file that is generated from a table in the source. With --check, fails if one of them
+# is not up to date. The generated files are committed, so the build needs only a compiler.
 #
 #   src/dtype/dtypes.def    -> include/weighbridge/dtypes.h, docs/dtypes.md
 #   src/core/findings.def   -> docs/findings.md
@@ -39,7 +39,7 @@ rows() {
  * weighbridge/dtypes.h: the element types. Generated from src/dtype/dtypes.def by
  * scripts/generate.sh; do not edit.
  *
- * The numbers are part of the ABI and are never reused. Those below 96 are ggml's type numbers.
+ * The numbers are part of the ABI and are never reused. Numbers below 96 are ggml's type numbers.
  */
 #ifndef WEIGHBRIDGE_DTYPES_H
 #define WEIGHBRIDGE_DTYPES_H
@@ -58,12 +58,12 @@ H
     cat <<'H'
 # Element types
 
-Generated from `src/dtype/dtypes.def`. Names are case-insensitive wherever a person writes them. A
-number is a `wb_dtype`; those below 96 are ggml's type numbers. Plain types of fewer than eight bits are
-packed without gaps, element *i* in bits *i·bits* and up, lowest first. Of the others a block of so many
-values takes so many bits.
+Generated from `src/dtype/dtypes.def`. Names are case-insensitive in options and function arguments. The
+number is the value of `wb_dtype`; numbers below 96 are ggml's type numbers. Plain types have 1 value per
+block. Plain types of fewer than 8 bits are packed without gaps: element *i* begins at bit *i · bits*, lowest
+bit first. For all other types, a block holds the given number of values in the given number of bits.
 
-| name | number | values | bits | what it is |
+| name | number | values per block | bits per block | description |
 |---|---|---|---|---|
 H
     rows src/dtype/dtypes.def |
@@ -74,10 +74,10 @@ H
     cat <<'H'
 # Findings
 
-Generated from `src/core/findings.def`. The code stands in `wb_error.code`, `wb_finding.code` and the
-`code` field of `--json`; codes are never renamed.
+Generated from `src/core/findings.def`. The code is in `wb_error.code`, `wb_finding.code` and the `code`
+field of `--json`. Codes are never renamed.
 
-| code | what to do |
+| code | advice |
 |---|---|
 H
     rows src/core/findings.def | awk -F'\t' '{ printf "| `%s` | %s |\n", $2, $3 }'

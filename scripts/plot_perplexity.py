@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws docs/convert.svg from the table of docs/convert.md: perplexity against size.
+"""Draws docs/convert.svg from the table of docs/dev/measurements.md: perplexity against size.
 
 plot_perplexity.py [--check]: with --check nothing is written; ends with 1 if the picture is another one.
 """
@@ -15,7 +15,7 @@ GROUND = 20.1  # what is above it is drawn on a logarithmic scale
 
 def rows():
     found, inside = [], False
-    for line in open(os.path.join(DOCS, "convert.md")):
+    for line in open(os.path.join(DOCS, "dev", "measurements.md")):
         cells = [c.strip() for c in line.strip().strip("|").split("|")]
         if cells[:3] == ["file type", "MiB", "perplexity"]:
             inside = True

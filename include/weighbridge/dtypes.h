@@ -2,7 +2,7 @@
  * weighbridge/dtypes.h: the element types. Generated from src/dtype/dtypes.def by
  * scripts/generate.sh; do not edit.
  *
- * The numbers are part of the ABI and are never reused. Those below 96 are ggml's type numbers.
+ * The numbers are part of the ABI and are never reused. Numbers below 96 are ggml's type numbers.
  */
 #ifndef WEIGHBRIDGE_DTYPES_H
 #define WEIGHBRIDGE_DTYPES_H

@@ -1,2 +1,2 @@
-# The picture in docs/convert.md is of the table beside it.
+# docs/convert.svg is up to date with the table of docs/dev/measurements.md.
 exec python3 -B scripts/plot_perplexity.py --check
