@@ -38,7 +38,7 @@ wb_status wb__cuda_status(int code)
     }
 }
 
-/* Tells that a call failed, by the driver's name for it. */
+/* Reports a failed call, with the driver's name of the error. */
 static wb_status fail(const wb__cuda *cuda, wb__context *context, int code, const char *call)
 {
     const char *name = NULL;

@@ -42,7 +42,7 @@ static wb_status check_cuda(wb__context *context, const wb_cuda_options *options
     return WB_OK;
 }
 
-/* What the three have in common. Clears the device. */
+/* Common start of the functions that open a device. Clears the device. */
 static wb_status begin(wb__context *context, const wb_allocator *allocator, wb_device *device,
                        wb_error *error)
 {

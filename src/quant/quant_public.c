@@ -8,7 +8,7 @@ static wb_status fail_argument(wb__context *context, const char *what)
                     "%s", what);
 }
 
-/* The dtype, and what the rows take in it. */
+/* Looks up the dtype and computes the size of the rows in it. */
 static wb_status measure(wb__context *context, int32_t number, uint64_t rows, uint64_t columns,
                          const wb__dtype **dtype, uint64_t *bytes)
 {
@@ -34,14 +34,14 @@ static wb_status measure(wb__context *context, int32_t number, uint64_t rows, ui
     return WB_OK;
 }
 
-/* A context for calls that have no model. */
+/* Initialises a context for calls that have no model. */
 static wb_status begin(wb__context *context, const wb_executor *executor, wb_error *error)
 {
     wb_open_options options = {.size = sizeof options, .executor = executor};
     return wb__context_init(context, &options, error);
 }
 
-/* The codec of a dtype of blocks. */
+/* Gets the codec of a block dtype. */
 static wb_status find_codec(wb__context *context, const wb__dtype *dtype, wb__codec *codec)
 {
     if (wb__codec_get(dtype->id, wb__cpu_features(), codec))

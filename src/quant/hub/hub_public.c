@@ -128,7 +128,10 @@ static wb_status check_g_idx(wb__context *context, const wb_int4_tensor *in, uin
     return WB_OK;
 }
 
-/* That there are scales and zero-points of: of a part of the inputs g_idx may name any. */
+/*
+ * Returns the number of groups that both `scales` and `qzeros` contain. With g_idx, a slice of the
+ * inputs may refer to any of them.
+ */
 static uint64_t groups_there(const wb_int4_tensor *in, const wb__dtype *scales)
 {
     if (in->out < 8 || in->out / 8 > UINT64_MAX / 64)

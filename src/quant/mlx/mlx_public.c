@@ -38,7 +38,7 @@ static wb_status check_global(wb__context *context, const wb_mlx_type *type)
     return WB_OK;
 }
 
-/* The type, and what the parts take. */
+/* Validates the type and computes the sizes of the parts. */
 static wb_status measure(wb__context *context, const wb_mlx_type *in, int32_t dtype, uint64_t rows,
                          uint64_t columns, wb__mlx_type *type, wb_mlx_sizes *sizes)
 {
