@@ -1,9 +1,9 @@
 #!/bin/sh
-# Checks what the library is made of, as it was built: check_symbols.sh BUILD
-#   - writable globals are those of scripts/globals.allow
+# Checks the symbols and dependencies of the built library. Usage: check_symbols.sh BUILD
+#   - writable globals are listed in scripts/globals.allow
 #   - every external symbol of the static library begins with wb_ or wb__
-#   - the shared library shows what weighbridge.h declares as WB_API, and nothing else
-#   - it needs libc and libm alone
+#   - the shared library exports exactly the functions that weighbridge.h declares as WB_API
+#   - the shared library depends only on libc and libm
 set -eu
 cd "$(dirname "$0")/.."
 build=$1
@@ -15,7 +15,7 @@ complain() { # WHAT LINES
     [ -z "$2" ] || { printf '%s:\n%s\n' "$1" "$2" >&2; status=1; }
 }
 
-# Data that is only written by the dynamic linker lies in .data.rel.ro.
+# .data.rel.ro contains data that only the dynamic linker writes.
 globals=$(nm --format=sysv -A "$static" | awk -F'|' '
     { gsub(/ /, "", $1); gsub(/ /, "", $4); gsub(/ /, "", $7) }
     $7 ~ /^(\.data|\.bss|\.tdata|\.tbss|COM|\*COM\*)/ && $7 !~ /^\.data\.rel\.ro/ && $4 !~ /SECTION/ {

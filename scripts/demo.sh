@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds the command and shows what it says of a real model: a llama of 2.9 million parameters that was
+# Builds the command and shows its output for a real model: a Llama model with 2.9 million parameters,
 # trained on Python code.
 set -eu
 cd "$(dirname "$0")/.."
