@@ -18,6 +18,7 @@ typedef struct finding_text {
 
 #define WB__FINDING(name, code, advice) {code, advice},
 static const finding_text texts[] = {
+#include "core/core_messages.h"
 #include "core/findings.def"
 };
 #undef WB__FINDING
@@ -153,7 +154,7 @@ wb_status wb__fail_os(wb__context *context, int os_error, const char *what)
 wb_status wb__fail_memory(wb__context *context)
 {
     return wb__fail(context, WB_ERROR_MEMORY, WB__FINDING_OUT_OF_MEMORY, WB_NO_OFFSET, WB__STR(""),
-                    "out of memory");
+                    WB__MSG_OUT_OF_MEMORY);
 }
 
 WB__PRINTF(6, 0)

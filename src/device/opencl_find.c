@@ -1,5 +1,6 @@
 #include "device/opencl.h"
 
+#include "device/device_messages.h"
 #include "device/driver.h"
 
 #define CALL(field, function) {"cl" #function, offsetof(wb__opencl_calls, field)}
@@ -44,7 +45,7 @@ wb_status wb__opencl_status(int32_t code)
 wb_status wb__opencl_fail(wb__context *context, int32_t code, const char *call)
 {
     return wb__fail(context, wb__opencl_status(code), WB__FINDING_DEVICE, WB_NO_OFFSET, WB__STR(""),
-                    "%s failed with OpenCL's error %d", call, (int)code);
+                    WB__MSG_OPENCL_CALL, call, (int)code);
 }
 
 /* ---- device selection ---- */
@@ -99,7 +100,7 @@ static wb_status look_for_device(wb__opencl *cl, wb__context *context, const cha
     if (cl->device != NULL)
         return WB_OK;
     return wb__fail(context, WB_ERROR_NOT_FOUND, WB__FINDING_NO_DRIVER, WB_NO_OFFSET, WB__STR(""),
-                    "OpenCL has no device here%s%s", name == NULL ? "" : " whose name contains ",
+                    WB__MSG_OPENCL_NO_DEVICE, name == NULL ? "" : " whose name contains ",
                     name == NULL ? "" : name);
 }
 

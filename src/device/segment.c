@@ -21,6 +21,7 @@
 #define _GNU_SOURCE /* for memfd_create */
 #define _FILE_OFFSET_BITS 64
 #include "device/device.h"
+#include "device/device_messages.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -120,24 +121,23 @@ static wb_status prepare(wb__context *context, wb__segment *segment, uint64_t ro
 {
     struct stat st;
     if (fstat(segment->fd, &st) != 0)
-        return wb__fail_os(context, errno, "looking at the segment");
+        return wb__fail_os(context, errno, WB__MSG_SEGMENT_STAT);
     if (!S_ISREG(st.st_mode) || st.st_uid != geteuid())
-        return fail(context, WB_ERROR_FORMAT, "the segment is no regular file of this user");
+        return fail(context, WB_ERROR_FORMAT, WB__MSG_SEGMENT_NOT_OWNED);
     segment->bytes = (uint64_t)st.st_size;
     if (st.st_size != 0)
-        return segment->bytes >= DATA_AT
-                   ? WB_OK
-                   : fail(context, WB_ERROR_FORMAT, "the file is no segment of weighbridge");
+        return segment->bytes >= DATA_AT ? WB_OK
+                                         : fail(context, WB_ERROR_FORMAT, WB__MSG_SEGMENT_INVALID);
     if (!wb__add(room, DATA_AT, &segment->bytes) || segment->bytes > INT64_MAX)
-        return fail(context, WB_ERROR_LIMIT, "segment_bytes is more than a file can have");
+        return fail(context, WB_ERROR_LIMIT, WB__MSG_SEGMENT_TOO_LARGE);
     if (ftruncate(segment->fd, (off_t)segment->bytes) != 0)
-        return wb__fail_os(context, errno, "making the segment");
+        return wb__fail_os(context, errno, WB__MSG_SEGMENT_CREATE);
     int full = posix_fallocate(segment->fd, 0, (off_t)DATA_AT);
     if (full != 0)
-        return wb__fail_os(context, full, "making the segment");
+        return wb__fail_os(context, full, WB__MSG_SEGMENT_CREATE);
     header made = {MAGIC, segment->bytes, alignment, DATA_AT};
     if (pwrite(segment->fd, &made, sizeof made, 0) != (ssize_t)sizeof made)
-        return wb__fail_os(context, errno, "making the segment");
+        return wb__fail_os(context, errno, WB__MSG_SEGMENT_CREATE);
     return WB_OK;
 }
 
@@ -145,19 +145,18 @@ static wb_status map_file(wb__context *context, wb__segment *segment, uint64_t a
 {
     size_t length;
     if (!wb__to_size(segment->bytes, &length))
-        return fail(context, WB_ERROR_LIMIT, "the segment does not fit into the address space");
+        return fail(context, WB_ERROR_LIMIT, WB__MSG_SEGMENT_ADDRESS_SPACE);
     void *base = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, segment->fd, 0);
     if (base == MAP_FAILED)
-        return wb__fail_os(context, errno, "mapping the segment");
+        return wb__fail_os(context, errno, WB__MSG_SEGMENT_MAP);
     segment->base = base;
     const header *head = head_of(segment);
     if (head->magic != MAGIC || head->bytes != segment->bytes || head->used < DATA_AT ||
         head->used > head->bytes || head->alignment == 0)
-        return fail(context, WB_ERROR_FORMAT, "the file is no segment of weighbridge");
+        return fail(context, WB_ERROR_FORMAT, WB__MSG_SEGMENT_INVALID);
     segment->alignment = head->alignment;
     if (segment->alignment % alignment != 0)
-        return fail(context, WB_ERROR_ARGUMENT,
-                    "the segment was made for buffers of another alignment");
+        return fail(context, WB_ERROR_ARGUMENT, WB__MSG_SEGMENT_ALIGNMENT);
     return WB_OK;
 }
 
@@ -180,9 +179,9 @@ wb_status wb__segment_open(wb__context *context, const char *path, uint64_t byte
         return wb__fail_memory(context);
     }
     (void)pthread_cond_init(&segment->changed, NULL);
-    wb_status status = segment->fd < 0 ? wb__fail_os(context, errno, "opening the segment") : WB_OK;
+    wb_status status = segment->fd < 0 ? wb__fail_os(context, errno, WB__MSG_SEGMENT_OPEN) : WB_OK;
     if (status == WB_OK && !lock_byte(segment->fd, 0, F_WRLCK))
-        status = wb__fail_os(context, errno, "locking the segment");
+        status = wb__fail_os(context, errno, WB__MSG_SEGMENT_LOCK);
     if (status == WB_OK) {
         status = prepare(context, segment, bytes, alignment);
         unlock_byte(segment->fd, 0);

@@ -4,6 +4,7 @@
 #include <limits.h>
 
 #include "core/memory.h"
+#include "inflate/inflate_messages.h"
 
 /* z_stream, unchanged since zlib 1.0 (https://www.zlib.net/manual.html). */
 typedef struct stream {
@@ -112,7 +113,7 @@ wb_status wb__inflater_new(wb__context *context, wb__inflater **out)
     if (!found) {
         wb__inflater_free(inflater);
         return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_NO_ZLIB, WB_NO_OFFSET,
-                        WB__STR(""), "zlib is not to be found, and the file is compressed");
+                        WB__STR(""), WB__MSG_NO_ZLIB);
     }
     inflater->stream.zalloc = allocate;
     inflater->stream.zfree = release;

@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 #include "core/core.h"
+#include "json/json_messages.h"
 
 typedef enum wb__json_token {
     WB__JSON_FAULT = 0,
@@ -37,27 +38,6 @@ typedef enum wb__json_token {
     WB__JSON_FALSE,
     WB__JSON_NULL
 } wb__json_token;
-
-/* One row per error: its name and the message for the user. */
-#define WB__JSON_FAULTS(X)                                                                         \
-    X(NONE, "")                                                                                    \
-    X(ENDS, "the JSON text ends too early")                                                        \
-    X(VALUE, "expected a JSON value")                                                              \
-    X(KEY, "expected a key in double quotes")                                                      \
-    X(COLON, "expected ':' after a key")                                                           \
-    X(COMMA_OR_BRACE, "expected ',' or '}'")                                                       \
-    X(COMMA_OR_BRACKET, "expected ',' or ']'")                                                     \
-    X(TRAILING_COMMA, "a comma before a closing bracket")                                          \
-    X(CONTROL, "a control character in a string, which must be written as an escape")              \
-    X(ESCAPE, "an escape that JSON does not know")                                                 \
-    X(SURROGATE, "half of a surrogate pair in an escape")                                          \
-    X(UTF8, "bytes that are not valid UTF-8")                                                      \
-    X(NUMBER, "a number that JSON does not allow")                                                 \
-    X(RANGE, "a number beyond the range of a double")                                              \
-    X(DEPTH, "arrays and objects nested too deeply")                                               \
-    X(STRING_LENGTH, "a string longer than the limit")                                             \
-    X(MEMORY, "out of memory")                                                                     \
-    X(READ, "reading failed")
 
 typedef enum wb__json_fault {
 #define X(name, text) WB__JSON_FAULT_##name,
