@@ -24,7 +24,7 @@ globals=$(nm --format=sysv -A "$static" | awk -F'|' '
         print part[n - 1], part[n]
     }' | LC_ALL=C sort -u)
 allowed=$(awk '!/^#/ && NF { print $1, $2 }' scripts/globals.allow)
-[ -n "$globals" ] || complain "no globals were found, not even those allowed" "$static"
+[ -n "$globals" ] || complain "no globals were found, not even the allowed ones" "$static"
 
 unmatched() {
     echo "$1" | while read -r line; do
@@ -40,8 +40,8 @@ unused() {
         done; exit 1) || echo "$pattern"
     done
 }
-complain "writable globals that scripts/globals.allow does not have" "$(unmatched "$globals")"
-complain "scripts/globals.allow has globals that are not there any more" "$(unused)"
+complain "writable globals that are not listed in scripts/globals.allow" "$(unmatched "$globals")"
+complain "scripts/globals.allow lists globals that no longer exist" "$(unused)"
 
 externals=$(nm -g --defined-only "$static" | awk 'NF == 3 { print $3 }')
 [ -n "$externals" ] || complain "no external symbols were found" "$static"
@@ -50,14 +50,14 @@ complain "external symbols without the prefix wb_" "$(echo "$externals" | grep -
 shown=$(nm -D --defined-only "$shared" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' |
     LC_ALL=C sort)
 declared=$(sed -n 's/^WB_API .*[ *]\(wb_[a-z0-9_]*\)(.*/\1/p' include/weighbridge.h | LC_ALL=C sort)
-[ -n "$shown" ] || complain "no symbols are shown" "$shared"
+[ -n "$shown" ] || complain "no symbols are exported" "$shared"
 if [ "$shown" != "$declared" ]; then
-    complain "the shared library does not show exactly what weighbridge.h declares" \
+    complain "the exported symbols differ from the declarations in weighbridge.h" \
         "$(printf '%s\n' "$shown" "$declared" | LC_ALL=C sort | uniq -u)"
 fi
 [ "$(grep -c '^WB_API' include/weighbridge.h)" -eq "$(echo "$declared" | wc -l)" ] ||
-    complain "weighbridge.h" "a WB_API declaration does not begin with WB_API, type and name in a line"
+    complain "weighbridge.h" "a WB_API declaration must begin with WB_API, type and name on one line"
 
-complain "needs more than libc and libm" "$(readelf -d "$shared" |
+complain "libraries needed besides libc and libm" "$(readelf -d "$shared" |
     sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep -vE '^(libc|libm|ld-linux.*)\.so' || true)"
 exit $status

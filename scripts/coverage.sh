@@ -29,7 +29,7 @@ if [ $# -gt 0 ]; then
     llvm-cov-19 show $objects -instr-profile $profile -show-branches=count -show-mcdc "$@"
     exit
 fi
-printf '%-12s %8s %8s %8s\n' room lines branches MC/DC
+printf '%-12s %8s %8s %8s\n' module lines branches MC/DC
 rooms='core json model formats bundles arch'
 for room in $rooms "$rooms"; do
     sources=

@@ -20,7 +20,7 @@ if [ "$1" = all ]; then
     targets=$all
 else
     targets=$1
-    [ -f "fuzz/$1.c" ] || { echo "there is no fuzz/$1.c; there are:" $all >&2; exit 4; }
+    [ -f "fuzz/$1.c" ] || { echo "fuzz/$1.c does not exist; the targets are:" $all >&2; exit 4; }
 fi
 set -- $targets
 case $amount in

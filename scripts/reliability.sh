@@ -24,7 +24,7 @@ for file in docs/counts/*; do
     mv "$made.next" "$made"
 done
 if [ "${1:-}" = --check ]; then
-    cmp -s "$made" "$page" || { echo "$page is not what docs/counts say: scripts/reliability.sh" >&2; exit 1; }
+    cmp -s "$made" "$page" || { echo "$page differs from docs/counts; run scripts/reliability.sh" >&2; exit 1; }
 else
     cp "$made" "$page"
 fi

@@ -25,8 +25,7 @@ wb_status wb__opencl_open(wb__context *context, const wb_opencl_options *options
 wb_status wb__cuda_open(wb__context *context, const wb_cuda_options *options, wb_device *device);
 
 /*
- * Reports a failed device function: the error message says that the device could not `what` (a
- * verb) `bytes` bytes.
+ * Fails with the message "the device could not WHAT BYTES bytes". `what` is a verb such as "map".
  */
 wb_status wb__fail_device(wb__context *context, wb_status status, const char *what, uint64_t bytes);
 

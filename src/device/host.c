@@ -65,8 +65,8 @@ static void free_buffer(void *ctx, void *handle, uint64_t bytes)
     const host *h = ctx;
     head at;
     (void)bytes;
-    if (h->segment != NULL) /* other processes may still use the buffer; it lives as long as the
-                             * segment */
+    /* In a segment, other processes may still use the buffer; it lives as long as the segment. */
+    if (h->segment != NULL)
         return;
     memcpy(&at, (uint8_t *)handle - sizeof at, sizeof at);
     if (at.mapped)

@@ -1,8 +1,8 @@
 /*
  * An OpenCL device. If the device shares memory with the process (a CPU device), a buffer consists
- * of pages of the process that OpenCL is told to use. The driver calls back when it no longer uses
- * the pages, which can be later than their release if queued commands still need them. Otherwise
- * the memory belongs to the device, and data is transferred through the command queue.
+ * of memory pages of the process, passed with CL_MEM_USE_HOST_PTR. The driver calls back when it no
+ * longer uses the pages, which can be later than their release if queued commands still need them.
+ * Otherwise the memory belongs to the device, and data is transferred through the command queue.
  */
 #include "device/opencl.h"
 

@@ -5,9 +5,8 @@
  */
 #include "json/json.h"
 
-#define EXPONENT_BOUND                                                                             \
-    INT64_C(1000000000000) /* a larger exponent makes no difference to the result: the number is
-                            * already zero or too large */
+/* Exponents are clamped to this: beyond it, the number is zero or too large for a double anyway. */
+#define EXPONENT_BOUND INT64_C(1000000000000)
 
 static bool is_digit(int c)
 {

@@ -3,7 +3,7 @@
  * codes that are not in a codebook.
  *
  * A value of IQ2 or IQ3 is a magnitude from the codebook times a sign times a scale. A point of the
- * codebook stands for eight (IQ1, IQ2) or four (IQ3) values. Its coordinates l are small integers:
+ * codebook represents eight (IQ1, IQ2) or four (IQ3) values. Its coordinates l are small integers:
  *
  *   IQ1      l = 0, 1, 2           means -1, 0, 1, shifted up or down by 1/8
  *   IQ2      l = 0, 1, 2           means 8, 25, 43
