@@ -7,8 +7,8 @@
  *   - All other pairs are converted through double, in blocks that fit into the first-level cache.
  *     A double represents every float and every integer of up to 53 bits. Longer integers are
  *     rounded to odd: the last bit of the double is set if any nonzero bit was cut off. The second
- *     rounding, to a type with at most 24 bits of precision, therefore never sees a false tie (Boldo
- *     and Melquiond, "Emulation of a FMA and correctly rounded sums", 2008).
+ *     rounding, to a type with at most 24 bits of precision, therefore never sees a false tie
+ *     (Boldo and Melquiond, "Emulation of a FMA and correctly rounded sums", 2008).
  */
 #include "dtype/dtype.h"
 #include "dtype/half.h"

@@ -1,6 +1,6 @@
 /*
- * Messages for syntax errors in JSON, used by all modules that read JSON. Each row has the name of a
- * wb__json_fault and its message.
+ * Messages for syntax errors in JSON, used by all modules that read JSON. Each row has the name of
+ * a wb__json_fault and its message.
  */
 #ifndef WB_JSON_MESSAGES_H
 #define WB_JSON_MESSAGES_H

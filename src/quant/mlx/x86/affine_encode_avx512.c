@@ -167,7 +167,7 @@ AVX512_INLINE void pack_64(__m512i codes, int bits, uint8_t *packed)
  *     uses division;
  *   - the errors of r, of the two roundings in q and of the rounding in b r are each 2^-24 of
  *     numbers of up to 4 n.
- * Therefore w r - k and q differ by less than (n + 1) 2^-19 as long as q does not exceed the last code.
+ * Therefore w r - k and q differ by less than (n + 1) 2^-19 if q does not exceed the last code.
  * Unless w r - k is that close to the midpoint between two integers, both round to the same
  * integer. If it is that close for any of 64 values, or one is NaN, the 64 values are divided.
  */

@@ -35,8 +35,8 @@ AVX512_INLINE void decode_e2m1_f32(const uint8_t *packed, const float *scales, f
 }
 
 /*
- * Looks up 32 codes in `table`, which has the 16 values of each of two groups, or those of one group
- * twice.
+ * Looks up 32 codes in `table`, which has the 16 values of each of two groups, or those of one
+ * group twice.
  */
 AVX512_INLINE void look_up(const uint8_t *packed, wb__spread spread, __m512i table, __m512i offset,
                            uint8_t *dst)
