@@ -1,5 +1,6 @@
 #!/bin/sh
-# Checks that no source calls a function of scripts/banned.txt: check_banned.sh [ROOT]
+# Checks that no source file calls a function listed in scripts/banned.txt.
+# Usage: check_banned.sh [ROOT]
 set -eu
 table=$(cd "$(dirname "$0")" && pwd)/banned.txt
 cd "${1:-$(dirname "$0")/..}"
@@ -13,7 +14,7 @@ find src -name '*.[ch]' | LC_ALL=C sort | xargs awk -v table="$table" '
             why[word[1]] = line
         }
     }
-    # The line without comments, and with its strings and characters empty.
+    # Remove comments; empty string and character literals.
     function code(line,    out, mark) {
         out = ""
         for (;;) {
@@ -47,7 +48,7 @@ find src -name '*.[ch]' | LC_ALL=C sort | xargs awk -v table="$table" '
             name = substr(text, RSTART, RLENGTH - 1)
             text = substr(text, RSTART + RLENGTH)
             sub(/[ \t]+$/, "", name)
-            # Members, and attributes, may be called so.
+            # Struct members and attributes may have these names.
             if (before ~ /(->|\.)$/ || before ~ /__attribute__\(\($/) continue
             if ((name in where) && !is_allowed(FILENAME, where[name])) {
                 print FILENAME ":" FNR ": " name ": " why[name]

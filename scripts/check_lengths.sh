@@ -1,6 +1,6 @@
 #!/bin/sh
-# Checks the lengths of the files in src/: the median is at most 250 lines, and none but a pure table
-# (.def) has more than 1,000.
+# Checks the lengths of the files in src/: the median is at most 250 lines, and no file has more than
+# 1,000 lines, except for tables (.def).
 set -eu
 cd "$(dirname "$0")/.."
 find src -name '*.[ch]' | xargs wc -l | awk '$2 != "total" { print $1, $2 }' | sort -n | awk '

@@ -1,8 +1,9 @@
 #!/bin/sh
-# Coverage of the reader rooms by unit tests and replayed seeds, with clang-19: lines, branches and MC/DC.
+# Measures the coverage of the reader modules by unit tests and replayed seeds with clang-19: lines,
+# branches and MC/DC.
 #
-#   scripts/coverage.sh             a line a room, and the sum
-#   scripts/coverage.sh FILE...     what of these source files is not covered, by the last run
+#   scripts/coverage.sh             one line per module, and the total
+#   scripts/coverage.sh FILE...     the uncovered parts of these source files in the last run
 #
 # COVERAGE_RUN=0 reports on the last run without running anything.
 set -eu
@@ -15,11 +16,11 @@ if [ $# -eq 0 ] && [ "${COVERAGE_RUN:-1}" = 1 ] || [ ! -f $profile ]; then
     cmake --build --preset coverage -j "$(nproc)" >$build/build.log 2>&1 ||
         { cat $build/build.log >&2; exit 1; }
     rm -rf $build/raw
-    # Left out: those that limit what the command may write, which is its profile too.
+    # Excludes the tests that limit what the command may write: they also prevent writing the profile.
     LLVM_PROFILE_FILE="$PWD/$build/raw/%p-%m.profraw" ctest --test-dir $build -j "$(nproc)" \
         -R '^(unit|fuzz|exhaust|cli)\.' -E '^cli\.(convert|recast|sandbox)$' >$build/ctest.log 2>&1 ||
         { tail -n 40 $build/ctest.log >&2; exit 1; }
-    # Commands that were killed leave torn profiles.
+    # Killed commands leave incomplete profiles.
     llvm-profdata-19 merge -failure-mode=all -sparse $build/raw/*.profraw -o $profile 2>$build/merge.log
 fi
 objects=$(find $build -maxdepth 3 -type f -executable \( -name 'unit_*' -o -name 'fuzz_*' -o -name weighbridge \) |
@@ -28,7 +29,7 @@ if [ $# -gt 0 ]; then
     llvm-cov-19 show $objects -instr-profile $profile -show-branches=count -show-mcdc "$@"
     exit
 fi
-printf '%-12s %8s %8s %8s\n' room lines branches MC/DC
+printf '%-12s %8s %8s %8s\n' module lines branches MC/DC
 rooms='core json model formats bundles arch'
 for room in $rooms "$rooms"; do
     sources=

@@ -1,18 +1,19 @@
 #!/bin/sh
-# Verdicts and contents held against those of other people's readers: differential.sh [SAFETENSORS [GGUF]]
+# Compares verdicts and contents with those of other readers.
+# Usage: differential.sh [SAFETENSORS [GGUF]], the numbers of files
 #
-#   scripts/differential.sh                 900,000 files of safetensors and 100,000 of GGUF
+#   scripts/differential.sh                 900,000 safetensors and 100,000 GGUF files
 #   SEED=7 scripts/differential.sh 5000 500
 #
-# PYTHON is one with the packages safetensors 0.8.0, gguf and numpy. What was compared is written to
-# docs/counts, from where scripts/reliability.sh makes the table of docs/reliability.md. Needs the shared
-# library of the dev preset.
+# PYTHON is an interpreter with the packages safetensors 0.8.0, gguf and numpy. The numbers of compared
+# files are written to docs/counts, from which scripts/reliability.sh updates the table in
+# docs/reliability.md. Needs the shared library of the dev preset.
 set -eu
 cd "$(dirname "$0")/.."
 python=${PYTHON:-python3}
 library=${BUILD:-build/dev}/libweighbridge.so
 status=0
-compare() { # NAME TOOL COUNT: a count is only of a run without a disagreement
+compare() { # NAME TOOL COUNT; a count is only written after a run without differences
     if "$python" "tests/tools/$2" "$library" "$3" "${SEED:-1}"; then
         echo "$1: $3 files, 0 failed" >"docs/counts/$1"
     else

@@ -1,8 +1,9 @@
 #!/bin/sh
-# Runs every small mutation (fuzz/support/exhaust.h) of every seed of each fuzz target: exhaust.sh [PRESET]
+# Runs every small mutation (fuzz/support/exhaust.h) of every seed of each fuzz target.
+# Usage: exhaust.sh [PRESET]
 #
-# The preset is dev unless said otherwise; with asan it takes about ten times as long. EXHAUST_MOST is the
-# size in bytes up to which a seed counts as small (600).
+# The default preset is dev; asan takes about ten times as long. EXHAUST_MOST is the maximum size of a
+# seed in bytes (default 600).
 set -eu
 cd "$(dirname "$0")/.."
 preset=${1:-dev}
@@ -12,7 +13,7 @@ cmake --build --preset "$preset" -j "$(nproc)" >"build/$preset/build.log" 2>&1 |
 total=0
 for source in fuzz/*.c; do
     target=$(basename "$source" .c)
-    [ "$target" != codecs ] || continue # its input is no file: any bits are as good as any others
+    [ "$target" != codecs ] || continue # its input is not a file: all bytes are equally valid
     count=$("build/$preset/fuzz/fuzz_$target" --exhaust --most="${EXHAUST_MOST:-600}" "fuzz/seeds/$target" |
         sed -n 's/ inputs replayed$//p')
     printf '%-20s %12d\n' "$target" "$count"

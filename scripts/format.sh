@@ -1,5 +1,6 @@
 #!/bin/sh
-# Formats every C source, or with --check tells which are not: format.sh [--check]
+# Formats every C source file; with --check, lists the files that are not formatted.
+# Usage: format.sh [--check]
 set -eu
 cd "$(dirname "$0")/.."
 if [ "${1:-}" = --check ]; then

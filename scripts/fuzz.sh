@@ -1,14 +1,15 @@
 #!/bin/sh
-# Fuzzes with libFuzzer, AddressSanitizer and UBSan: fuzz.sh TARGET|all [SECONDSs|RUNS]
+# Fuzzes with libFuzzer, AddressSanitizer and UBSan. Usage: fuzz.sh TARGET|all [SECONDSs|RUNS]
 #
 #   scripts/fuzz.sh json            a minute
 #   scripts/fuzz.sh json 600s       ten minutes
 #   scripts/fuzz.sh json 10000000   ten million executions
-#   scripts/fuzz.sh all 60s         a minute in all, shared by the targets
+#   scripts/fuzz.sh all 60s         a minute in total, divided among the targets
 #
-# What is found lands in build/fuzz/found, the corpus that grows in build/fuzz/corpus/TARGET. FUZZ_PRESET
-# names another preset, FUZZ_SEED what libFuzzer draws from. With FUZZ_COUNT=1, as `make fuzz` has it, executions
-# are added to docs/counts, and those of a target that found something are counted anew. See docs/dev/fuzzing.md.
+# Failing inputs are written to build/fuzz/found, the growing corpus to build/fuzz/corpus/TARGET.
+# FUZZ_PRESET selects another preset, FUZZ_SEED the random seed of libFuzzer. With FUZZ_COUNT=1, which
+# `make fuzz` sets, executions are added to docs/counts; the count of a target restarts at 0 when it finds
+# a failure. See docs/dev/fuzzing.md.
 set -eu
 cd "$(dirname "$0")/.."
 [ $# -ge 1 ] || { sed -n '2,12s/^# \{0,1\}//p' "$0" >&2; exit 4; }
@@ -19,7 +20,7 @@ if [ "$1" = all ]; then
     targets=$all
 else
     targets=$1
-    [ -f "fuzz/$1.c" ] || { echo "there is no fuzz/$1.c; there are:" $all >&2; exit 4; }
+    [ -f "fuzz/$1.c" ] || { echo "fuzz/$1.c does not exist; the targets are:" $all >&2; exit 4; }
 fi
 set -- $targets
 case $amount in
@@ -31,7 +32,7 @@ cmake --preset "$preset" >/dev/null
 cmake --build --preset "$preset" -j "$(nproc)" >"build/$preset/build.log" 2>&1 ||
     { cat "build/$preset/build.log" >&2; exit 1; }
 mkdir -p "build/$preset/found" docs/counts/fuzzing
-count() { # TARGET EXECUTIONS: 0 begins anew
+count() { # TARGET EXECUTIONS; 0 resets the count
     [ -n "${FUZZ_COUNT:-}" ] || return 0
     before=$(cat "docs/counts/fuzzing/$1" 2>/dev/null || echo 0)
     echo $((${2:-0} == 0 ? 0 : before + $2)) >"docs/counts/fuzzing/$1"
@@ -39,7 +40,7 @@ count() { # TARGET EXECUTIONS: 0 begins anew
 export ASAN_OPTIONS="quarantine_size_mb=16:malloc_context_size=5:${ASAN_OPTIONS:-}"
 status=0
 for target; do
-    # A target without a dictionary of its own uses that of the name in front of its first "_".
+    # A target without its own dictionary uses the one named by the part of its name before the first "_".
     dict=fuzz/$target.dict
     [ -f "$dict" ] || dict=fuzz/${target%%_*}.dict
     [ -f "$dict" ] && dict=-dict=$dict || dict=

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Fuzzes with AFL++ in persistent mode, without sanitizers, for speed: fuzz_afl.sh TARGET [RUNS]
+# Fuzzes with AFL++ in persistent mode, without sanitizers, for speed. Usage: fuzz_afl.sh TARGET [RUNS]
 #
-# Ten million executions unless said otherwise. Only ways of thinking of inputs differ from fuzz.sh; what
-# is found (build/afl/out/TARGET/default/crashes) is replayed with `build/fuzz/fuzz/fuzz_TARGET FILE`.
+# The default is ten million executions. Only the generation of inputs differs from fuzz.sh. Replay failing
+# inputs (build/afl/out/TARGET/default/crashes) with `build/fuzz/fuzz/fuzz_TARGET FILE`.
 set -eu
 cd "$(dirname "$0")/.."
 [ $# -ge 1 ] || { sed -n '2,5s/^# \{0,1\}//p' "$0" >&2; exit 4; }
@@ -10,7 +10,7 @@ sh scripts/need.sh fuzz
 target=$1
 runs=${2:-10000000}
 export AFL_QUIET=1 AFL_NO_UI=1 AFL_SKIP_CPUFREQ=1 AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES=1
-export AFL_NO_AFFINITY=1 # binding to a processor fails where all are busy
+export AFL_NO_AFFINITY=1 # binding to a processor fails if all processors are in use
 export AFL_BENCH_UNTIL_CRASH=1 AFL_AUTORESUME=1
 cmake --preset afl >/dev/null 2>&1
 cmake --build --preset afl -j "$(nproc)" >build/afl/build.log 2>&1 ||

@@ -1,7 +1,8 @@
 #!/bin/sh
-# Runs clang-tidy, with the checks of .clang-tidy, over the sources of a build: lint.sh BUILD all|quick [FILE...]
-# "quick" leaves out the static analyser, which takes nine tenths of the time. Two processes; the result of a
-# file is kept in BUILD/lint until it or a header changes.
+# Runs clang-tidy, with the checks in .clang-tidy, on the sources of a build.
+# Usage: lint.sh BUILD all|quick [FILE...]
+# "quick" omits the static analyser, which takes 90 % of the time. Uses two processes. The result of a file
+# is cached in BUILD/lint until the file or a header changes.
 set -eu
 cd "$(dirname "$0")/.."
 build=$1/lint/$2
@@ -14,7 +15,7 @@ compiled=$1/compile_commands.json
 shift 2
 [ $# -gt 0 ] || set -- $(find src cli -name '*.c' | LC_ALL=C sort)
 mkdir -p "$build"
-# Without the flags of gcc that clang does not know.
+# Remove the gcc flags that clang does not support.
 sed 's/ -mmem[a-z]*-strategy=[^ ]*//g; s/ [^ ]*-mmem[a-z]*-strategy=[^ ]*"//g' "$compiled" >"$build/compile_commands.json"
 headers=$( (cat .clang-tidy; find src cli include -name '*.h' -o -name '*.def' | LC_ALL=C sort | xargs cat) | cksum)
 for file; do

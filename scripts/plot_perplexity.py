@@ -10,7 +10,7 @@ import sys
 
 DOCS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "docs")
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 760, 560, 60, 70, 30, 50
-GROUND = 20.1  # what is above it is drawn on a logarithmic scale
+GROUND = 20.1  # values above this are drawn on a logarithmic scale
 
 
 def rows():

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Configures, builds and tests one preset of CMakePresets.json: preset.sh NAME [ctest arguments]
+# Configures, builds and tests one preset of CMakePresets.json.
+# Usage: preset.sh NAME [ctest arguments]
 set -eu
 cd "$(dirname "$0")/.."
 preset=$1

@@ -1,15 +1,15 @@
 #!/bin/sh
-# Proves the contracts of the checked arithmetic and of the cursor with Frama-C's WP plugin, by Z3 and
-# CVC4: every goal, among them that no arithmetic wraps and that every byte read is at hand.
+# Proves the contracts of the checked arithmetic and of the cursor with Frama-C's WP plugin, Z3 and CVC4.
+# All goals must be proved, including that no arithmetic wraps and that every byte read is in the buffer.
 #
-# What it rests on: a fill keeps its own contract (src/core/cursor.h), and bytes of 8 bits.
+# Assumptions: fill functions fulfil their contract (src/core/cursor.h), and bytes have 8 bits.
 set -eu
 cd "$(dirname "$0")/.."
 sh scripts/need.sh prove
 mkdir -p build/prove
 [ -f "$HOME/.why3.conf" ] || why3 config detect >/dev/null 2>&1
 
-# One file, the functions in it, and what else to say.
+# Arguments: a file, its functions, and further options.
 prove() {
     file=$1
     functions=$2
@@ -30,5 +30,5 @@ prove src/core/checked.h wb__add,wb__mul,wb__align_up,wb__in_range,wb__to_size \
 prove src/core/cursor.c "wb__cursor_at_hand,wb__cursor_at,wb__cursor_left,wb__cursor_set_limit,\
 wb__cursor_fetch,wb__cursor_want,wb__cursor_peek_slow,wb__cursor_peek,wb__cursor_le64" \
     -warn-unsigned-overflow
-# Shifts are no arithmetic on sizes: what is proved of the loads is which bytes they read.
+# Shifts are not arithmetic on sizes: for the loads, only the bytes they read are proved.
 prove src/core/endian.h wb__load_le16,wb__load_le32,wb__load_le64 -no-warn-signed-overflow

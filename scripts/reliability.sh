@@ -1,7 +1,7 @@
 #!/bin/sh
-# Puts the counts of docs/counts, which the runs write, into the table of docs/reliability.md: where a row
-# has <!--NAME-->…<!---->, what stands between is replaced. With --check it only tells whether
-# they agree.
+# Copies the counts in docs/counts, which the test runs write, to the table in docs/reliability.md: in a row
+# with <!--NAME-->…<!---->, the text between the marks is replaced. With --check, only reports if table and
+# counts differ.
 set -eu
 cd "$(dirname "$0")/.."
 page=docs/reliability.md
@@ -11,7 +11,7 @@ cp "$page" "$made"
 for file in docs/counts/*; do
     [ -f "$file" ] || continue
     name=$(basename "$file")
-    # Numbers get their commas; only the first line counts.
+    # Insert thousands separators; use the first line only.
     text=$(sed -n '1s/^[a-z_]*: //p' "$file" |
         sed -E ':a; s/([0-9])([0-9]{3})($|[^0-9])/\1,\2\3/; ta; s/, 0 failed//')
     awk -v open="<!--$name-->" -v text="$text" '{
@@ -24,7 +24,7 @@ for file in docs/counts/*; do
     mv "$made.next" "$made"
 done
 if [ "${1:-}" = --check ]; then
-    cmp -s "$made" "$page" || { echo "$page is not what docs/counts say: scripts/reliability.sh" >&2; exit 1; }
+    cmp -s "$made" "$page" || { echo "$page differs from docs/counts; run scripts/reliability.sh" >&2; exit 1; }
 else
     cp "$made" "$page"
 fi

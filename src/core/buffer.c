@@ -39,7 +39,7 @@ void wb__buffer_text(wb__buffer *buffer, const char *text)
 
 void wb__buffer_uint(wb__buffer *buffer, uint64_t value)
 {
-    char digits[20]; /* 2^64 - 1 has that many */
+    char digits[20]; /* 2^64 - 1 has 20 digits */
     size_t at = sizeof digits;
     do {
         digits[--at] = (char)('0' + value % 10);

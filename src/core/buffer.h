@@ -1,8 +1,8 @@
 /*
- * core/buffer.h: bytes that are put together one behind another, up to a ceiling.
+ * core/buffer.h: a growable byte buffer with a maximum size.
  *
- * A failure is remembered, and everything after it ignored, so that a writer may look once at its
- * end. Zeroed is empty and valid once `allocator` and `ceiling` are set.
+ * After a failure, all further calls are ignored, so that a writer may check for errors once at its
+ * end. A zero-initialised buffer is empty and valid once `allocator` and `ceiling` are set.
  */
 #ifndef WB_CORE_BUFFER_H
 #define WB_CORE_BUFFER_H
@@ -16,21 +16,22 @@
 
 typedef struct wb__buffer {
     const wb_allocator *allocator;
-    size_t ceiling; /* bytes it may hold at most */
+    size_t ceiling; /* maximum size in bytes */
     uint8_t *bytes;
     size_t n;
     size_t capacity;
-    bool too_large;     /* the ceiling was reached */
-    bool out_of_memory; /* either of them: the bytes are incomplete */
+    bool too_large; /* the data would exceed `ceiling` */
+    /* memory ran out. If this or too_large is set, the contents are incomplete */
+    bool out_of_memory;
 } wb__buffer;
 
-/* Room for n more bytes, which then count as appended; NULL after a failure. */
+/* Appends n uninitialised bytes and returns a pointer to them, or NULL after a failure. */
 uint8_t *wb__buffer_extend(wb__buffer *buffer, size_t n);
 
 void wb__buffer_add(wb__buffer *buffer, const void *bytes, size_t n);
 void wb__buffer_fill(wb__buffer *buffer, int byte, size_t n);
 void wb__buffer_text(wb__buffer *buffer, const char *text);
-void wb__buffer_uint(wb__buffer *buffer, uint64_t value); /* in decimal */
+void wb__buffer_uint(wb__buffer *buffer, uint64_t value); /* appends the value in decimal */
 void wb__buffer_free(wb__buffer *buffer);
 
 static inline bool wb__buffer_failed(const wb__buffer *buffer)

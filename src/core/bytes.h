@@ -1,8 +1,9 @@
 /*
- * core/bytes.h: bytes at any offset, for formats whose directory does not stand at the front.
+ * core/bytes.h: random access to bytes, for formats whose directory is not at the start of the
+ * file.
  *
- * A reader that gets these keeps to the rule all the same: what it has read once it does not read
- * again, so that a file that changes meanwhile cannot give two answers.
+ * A reader must not read the same bytes twice. Otherwise a file that changes meanwhile could give
+ * two different answers.
  */
 #ifndef WB_CORE_BYTES_H
 #define WB_CORE_BYTES_H
@@ -13,7 +14,7 @@
 typedef struct wb__bytes {
     uint64_t count;
     const void *ctx;
-    /* Fills dst with the n bytes at `offset`, which are within `count`, or fails. */
+    /* Fills dst with the n bytes at `offset`, or fails. The caller ensures offset + n <= count. */
     wb_status (*read)(const void *ctx, wb__context *context, uint64_t offset, void *dst, size_t n);
 } wb__bytes;
 

@@ -1,13 +1,13 @@
 /*
- * core/checked.h: the only place where numbers read out of files are added, multiplied, aligned or
- * compared with a range.
+ * core/checked.h: checked arithmetic on numbers read from files. All additions, multiplications,
+ * alignments and range checks of such numbers go through these functions.
  *
- * Every helper returns true and stores the exact result, or returns false and stores nothing. No
- * helper wraps, so a caller that tests the result cannot be fooled by a product that comes out
- * small, zero or negative. All operands are uint64_t, whatever the width of the machine;
- * wb__to_size brings a number back to size_t where memory is addressed.
+ * Every function returns true and stores the exact result, or returns false and stores nothing. No
+ * function wraps, so a product that overflows cannot appear as a small number, zero or a negative
+ * number. All operands are uint64_t on every machine; wb__to_size converts a number to size_t where
+ * memory is addressed.
  *
- * The contracts in ACSL are proved by scripts/prove.sh, for every operand: results in them are
+ * scripts/prove.sh proves the ACSL contracts for all operands. Numbers in the contracts are
  * mathematical integers, which do not wrap.
  */
 #ifndef WB_CORE_CHECKED_H
@@ -55,7 +55,7 @@ static inline bool wb__align_up(uint64_t n, uint64_t alignment, uint64_t *aligne
     return wb__add(n, past == 0 ? 0 : alignment - past, aligned);
 }
 
-/* True if the `count` bytes at `offset` lie inside the first `size` bytes. */
+/* Returns true if the `count` bytes at `offset` are inside the first `size` bytes. */
 /*@ assigns \nothing;
     ensures \result == 1 <==> offset + count <= size; */
 static inline bool wb__in_range(uint64_t offset, uint64_t count, uint64_t size)

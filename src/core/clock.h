@@ -1,12 +1,13 @@
-/*
- * core/clock.h: how long something took.
- */
+/* core/clock.h: a clock for measuring durations. */
 #ifndef WB_CORE_CLOCK_H
 #define WB_CORE_CLOCK_H
 
 #include <stdint.h>
 
-/* Nanoseconds since some moment, which no clock that is set moves. */
+/*
+ * Returns nanoseconds since an unspecified start. The clock is monotonic: setting the system time
+ * does not change it.
+ */
 uint64_t wb__now(void);
 
 #endif

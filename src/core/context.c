@@ -1,4 +1,4 @@
-#define _POSIX_C_SOURCE 200809L /* strerror_r that returns an int */
+#define _POSIX_C_SOURCE 200809L /* for the strerror_r that returns an int */
 #include "core/context.h"
 
 #include <errno.h>
@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What context.h puts in their place for the analyser. */
+/* context.h replaces these functions by macros for the static analyser. */
 #undef wb__fail
 #undef wb__fail_os
 #undef wb__fail_memory
@@ -18,6 +18,7 @@ typedef struct finding_text {
 
 #define WB__FINDING(name, code, advice) {code, advice},
 static const finding_text texts[] = {
+#include "core/core_messages.h"
 #include "core/findings.def"
 };
 #undef WB__FINDING
@@ -50,8 +51,8 @@ void wb__findings_clear(wb_findings *findings)
 }
 
 /*
- * A hostile file can earn a finding with every few bytes of it. What comes after the first thousand
- * tells a reader nothing new.
+ * Limit on the number of findings. A hostile file can cause a finding with every few bytes, and
+ * findings after the first thousand give the user no further information.
  */
 #define FINDINGS_CEILING ((size_t)1000)
 
@@ -153,14 +154,14 @@ wb_status wb__fail_os(wb__context *context, int os_error, const char *what)
 wb_status wb__fail_memory(wb__context *context)
 {
     return wb__fail(context, WB_ERROR_MEMORY, WB__FINDING_OUT_OF_MEMORY, WB_NO_OFFSET, WB__STR(""),
-                    "out of memory");
+                    WB__MSG_OUT_OF_MEMORY);
 }
 
 WB__PRINTF(6, 0)
 static wb_status note(wb__context *context, wb_severity severity, wb__finding_id id,
                       uint64_t offset, wb__str name, const char *format, va_list arguments)
 {
-    /* What nobody will see is not put into words: that costs more than the entry it is about. */
+    /* Do not format a finding that will be discarded: that costs more than parsing the entry. */
     if (context->findings == NULL || is_left_out(context->findings, severity))
         return WB_OK;
     wb_error as_error;

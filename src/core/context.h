@@ -1,13 +1,13 @@
 /*
- * core/context.h: what one operation carries through all rooms.
+ * core/context.h: the state of one operation, passed to all modules.
  *
- * The caller's allocator, executor and limits; how lenient to be; the file in hand; the error to
- * fill; the findings made on the way. A function that fails calls wb__fail and returns its result,
- * so that the place that knows what is wrong is the place that says it.
+ * It holds the caller's allocator, executor and limits, the compatibility mode, the name of the
+ * current file, the error to fill and the list of findings. A function that fails calls wb__fail
+ * and returns its result, so that the message is written where the error is detected.
  *
- * Findings that do not end the operation are noted with wb__note. What the specification forbids and
- * the reference implementation accepts goes through wb__deviation: an error as a rule, a note for a
- * caller who asked for compatibility.
+ * Findings that do not end the operation are reported with wb__note. Input that violates the
+ * specification but is accepted by the reference implementation is reported with wb__deviation: an
+ * error by default, a finding if the caller asked for compatibility.
  */
 #ifndef WB_CORE_CONTEXT_H
 #define WB_CORE_CONTEXT_H
@@ -30,7 +30,7 @@ typedef enum wb__finding_id {
 const char *wb__finding_code(wb__finding_id id);
 const char *wb__finding_advice(wb__finding_id id);
 
-/* wb_findings: a list that grows; all its strings lie in its arena. */
+/* A growable list. All its strings are allocated in its arena. */
 struct wb_findings {
     wb_allocator allocator;
     wb__arena arena;
@@ -40,23 +40,23 @@ struct wb_findings {
 };
 
 void wb__findings_init(wb_findings *findings, const wb_allocator *allocator);
-void wb__findings_clear(wb_findings *findings); /* frees what it holds, not itself */
+void wb__findings_clear(wb_findings *findings); /* frees the contents, not the struct itself */
 
-/* Appends a copy of a finding; false when memory is out. */
+/* Appends a copy of a finding. Returns false if memory runs out. */
 bool wb__findings_add(wb_findings *findings, const wb_finding *finding);
 
-/* Appends what an error says, as a finding of the given severity; false when memory is out. */
+/* Appends an error as a finding with the given severity. Returns false if memory runs out. */
 bool wb__findings_add_error(wb_findings *findings, const wb_error *error, wb_severity severity);
 
 typedef struct wb__context {
     wb_allocator allocator;
-    wb_executor executor; /* parallel_for is NULL for serial */
+    wb_executor executor; /* parallel_for is NULL for serial execution */
     wb_limits limits;
-    bool compatible;       /* WB_OPEN_COMPATIBLE */
+    bool compatible;       /* the flag WB_OPEN_COMPATIBLE was given */
     const char *store;     /* wb_open_options.store */
-    const char *file;      /* the file in hand, for messages; "" for none */
+    const char *file;      /* name of the current file, for messages; "" if there is none */
     wb_error *error;       /* never NULL */
-    wb_findings *findings; /* NULL: findings are not kept */
+    wb_findings *findings; /* NULL: findings are discarded */
 } wb__context;
 
 #if defined(__GNUC__)
@@ -66,9 +66,9 @@ typedef struct wb__context {
 #endif
 
 /*
- * Fills context->error and returns `status`. `offset` is WB_NO_OFFSET and `name` empty where they do
- * not apply. The message is a sentence without the file's name, offset and advice, which travel
- * beside it.
+ * Fills context->error and returns `status`. Pass WB_NO_OFFSET and an empty `name` if there is no
+ * offset or name to report. The message must not contain the file name, the offset or the advice:
+ * wb_error has separate members for them.
  */
 wb_status wb__fail(wb__context *context, wb_status status, wb__finding_id id, uint64_t offset,
                    wb__str name, const char *format, ...) WB__PRINTF(6, 7);
@@ -78,22 +78,25 @@ wb_status wb__fail_os(wb__context *context, int os_error, const char *what);
 
 wb_status wb__fail_memory(wb__context *context);
 
-/* Notes something that does not end the operation. WB_OK, or MEMORY. */
+/* Reports a finding that does not end the operation. Returns WB_OK, or MEMORY. */
 wb_status wb__note(wb__context *context, wb_severity severity, wb__finding_id id, uint64_t offset,
                    wb__str name, const char *format, ...) WB__PRINTF(6, 7);
 
-/* FORMAT as a rule; in compatible mode an info, and WB_OK. */
+/*
+ * Fails with FORMAT by default. In compatible mode, adds a finding of severity info and returns
+ * WB_OK.
+ */
 wb_status wb__deviation(wb__context *context, wb__finding_id id, uint64_t offset, wb__str name,
                         const char *format, ...) WB__PRINTF(5, 6);
 
 #ifdef __clang_analyzer__
-/* What the analyser cannot see from one file: a failure is never WB_OK. */
+/* The analyser sees only one file at a time: these macros tell it that a failure is never WB_OK. */
 #define wb__fail(context, status, ...) (wb__fail(context, status, __VA_ARGS__), (status))
 #define wb__fail_os(context, os_error, what) (wb__fail_os(context, os_error, what), WB_ERROR_IO)
 #define wb__fail_memory(context) (wb__fail_memory(context), WB_ERROR_MEMORY)
 #endif
 
-/* A cleared error for callers that pass none, and the error itself otherwise. */
+/* Returns `error` after clearing it, or a cleared `spare` if `error` is NULL. */
 wb_error *wb__error_reset(wb_error *error, wb_error *spare);
 
 #endif

@@ -1,18 +1,18 @@
 /*
- * core: what every other room stands on, and itself stands on nothing.
+ * core: the base that all other modules use. It depends on no other module.
  *
- *   abi.h       public structs of callers that know another version of the header
- *   checked.h   arithmetic on numbers that come out of files
- *   endian.h    integers out of and into bytes
- *   memory.h    the caller's allocator, arenas, growth with a ceiling
- *   text.h      (pointer, length) strings, UTF-8, what may be shown of them
- *   hash.h      keyed hashing of names, safe against flooding
- *   cursor.h    bytes read once, in order, from memory or through a window
- *   bytes.h     bytes at any offset
+ *   abi.h       public structs from callers with an older or newer header
+ *   checked.h   checked arithmetic on numbers read from files
+ *   endian.h    unaligned little-endian loads and stores
+ *   memory.h    the caller's allocator, arenas, growable arrays with a maximum size
+ *   text.h      (pointer, length) strings, UTF-8, escaping for display
+ *   siphash.h   keyed hashing of names, resistant to hash flooding
+ *   cursor.h    sequential reading, from memory or through a window
+ *   bytes.h     random access to bytes
  *   crc32.h     the checksum of zip
- *   context.h   one operation: its allocator and limits, its error, its findings
+ *   context.h   the state of one operation: its allocator, limits, error and findings
  *
- * Nothing here knows of any format. Nothing here prints, aborts or keeps state between calls.
+ * No code here depends on a file format. No code here prints, aborts or keeps state between calls.
  */
 #ifndef WB_CORE_CORE_H
 #define WB_CORE_CORE_H

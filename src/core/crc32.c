@@ -2,7 +2,7 @@
 
 #include "core/endian.h"
 
-#define POLYNOMIAL UINT32_C(0xEDB88320) /* with its bits reversed */
+#define POLYNOMIAL UINT32_C(0xEDB88320) /* the polynomial with its bits reversed */
 
 void wb__crc32_init(wb__crc32 *crc32)
 {

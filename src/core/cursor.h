@@ -1,25 +1,27 @@
 /*
- * core/cursor.h: bytes read once, in order.
+ * core/cursor.h: sequential reading of bytes.
  *
- * A header reader gets a cursor, never a file or a path. The bytes may all lie in memory, or pass
- * through a window that `fill` moves along; the reader sees the difference only in that pointers
- * into the bytes at hand become invalid with wb__cursor_want. Because a window only moves forward,
- * no byte is fetched twice, and a file that changes meanwhile cannot give two answers.
+ * A header reader gets a cursor instead of a file or a path. The bytes may all be in memory, or the
+ * `fill` function moves a window over them. The reader sees only one difference: a call of
+ * wb__cursor_want may invalidate pointers into the bytes. Because a window only moves forward, no
+ * byte is fetched twice, and a file that changes meanwhile cannot give two different answers.
  *
  *       at hand
  *     p ------- end      wb__cursor_at(c) is the offset of p
  *                        `limit` is the offset the cursor must not pass
  *
- * Past the limit reads give zero and `truncated` stays set; a fill that fails sets `failed`, and
- * leaves the reason in the context it was made with. A reader may therefore check once at its end.
+ * The bytes "at hand" are those between p and end, which can be read without another fetch. Reads
+ * past the limit return zero and set `truncated`. A fill that fails sets `failed`, and leaves the
+ * reason in the context it was created with. A reader may therefore check for errors once at its
+ * end.
  *
- * A cursor may keep what it has read: then `kept` is where the byte at offset 0 lies, everything up
- * to `end` follows, and WB__CURSOR_SLACK bytes more are there to be written. The reader may change
- * those bytes once it has consumed them. A fetch can move them all, so what points into them is an
- * offset.
+ * A cursor may keep all bytes it has read: then `kept` points to the byte at offset 0, everything
+ * up to `end` follows, and WB__CURSOR_SLACK more writable bytes come after that. The reader may
+ * change those bytes once it has consumed them. A fetch can move the buffer, so references into it
+ * must be offsets.
  *
- * scripts/prove.sh proves the contracts in ACSL: whatever a fill does within its own contract, a
- * cursor stays sound, and no read leaves the bytes at hand.
+ * scripts/prove.sh proves the ACSL contracts: if fill fulfils its contract, a cursor stays valid
+ * (the predicate `sound`), and no read accesses bytes outside p to end.
  */
 #ifndef WB_CORE_CURSOR_H
 #define WB_CORE_CURSOR_H
@@ -36,21 +38,21 @@ typedef struct wb__cursor wb__cursor;
 
 struct wb__cursor {
     const uint8_t *p;   /* the next byte */
-    const uint8_t *end; /* behind the last byte at hand */
+    const uint8_t *end; /* one past the last byte at hand */
     uint64_t end_at;    /* offset of `end` from the start of the source */
-    uint64_t limit;     /* offset behind the last byte that may be read */
-    /* Keeps the bytes at hand and puts at least one more behind them; false if it cannot. NULL
-     * where everything up to `limit` is at hand. */
+    uint64_t limit;     /* offset one past the last byte that may be read */
+    /* Appends at least one byte to the bytes at hand, which it may move. Returns false if it
+     * cannot. NULL if everything up to `limit` is at hand. */
     bool (*fill)(wb__cursor *cursor);
     void *fill_ctx;
-    uint8_t *kept;  /* NULL: bytes that were consumed are gone */
-    size_t reach;   /* the most bytes that can be at hand at once */
-    bool truncated; /* something wanted bytes past the limit */
+    uint8_t *kept;  /* start of the kept bytes; NULL if consumed bytes are discarded */
+    size_t reach;   /* maximum number of bytes that can be at hand at once */
+    bool truncated; /* a read past the limit was attempted */
     bool failed;    /* a fill failed */
 };
 
 #ifdef __FRAMAC__
-bool wb__cursor_fill_owes(wb__cursor *c); /* stands for every fill in the proofs */
+bool wb__cursor_fill_owes(wb__cursor *c); /* represents every fill function in the proofs */
 #endif
 
 /*@ predicate sound(wb__cursor *c) =
@@ -70,7 +72,7 @@ bool wb__cursor_fill_owes(wb__cursor *c); /* stands for every fill in the proofs
 bool wb__cursor_fill_owes(wb__cursor *c);
 #endif
 
-/* A cursor over n bytes in memory. */
+/* Returns a cursor over n bytes in memory. */
 static inline wb__cursor wb__cursor_over(const void *bytes, size_t n)
 {
     const uint8_t *p = bytes;
@@ -78,7 +80,10 @@ static inline wb__cursor wb__cursor_over(const void *bytes, size_t n)
         .p = p, .end = n == 0 ? p : p + n, .end_at = n, .limit = n, .reach = SIZE_MAX};
 }
 
-/* A cursor that keeps n bytes, which the caller lends with room for WB__CURSOR_SLACK more. */
+/*
+ * Returns a cursor that keeps its n bytes. The caller's buffer must have WB__CURSOR_SLACK more
+ * bytes.
+ */
 static inline wb__cursor wb__cursor_over_kept(uint8_t *bytes, size_t n)
 {
     wb__cursor cursor = wb__cursor_over(bytes, n);
@@ -110,7 +115,7 @@ static inline uint64_t wb__cursor_left(const wb__cursor *c)
     return c->limit - wb__cursor_at(c);
 }
 
-/* Lowers the limit, which the cursor has not passed; bytes at hand behind it are let go. */
+/* Lowers the limit to a value not below the current offset. Drops the bytes at hand past it. */
 /*@ requires sound(c) && at(c) <= limit;
     assigns c->end, c->end_at, c->limit;
     ensures sound(c) && c->limit == limit && at(c) == \old(at(c)); */
@@ -123,7 +128,7 @@ static inline void wb__cursor_set_limit(wb__cursor *c, uint64_t limit)
     c->limit = limit;
 }
 
-/* Fetches until n bytes are at hand. The slow part of wb__cursor_want. */
+/* Fetches until n bytes are at hand. This is the slow path of wb__cursor_want. */
 /*@ requires sound(c) && n > at_hand(c);
     assigns c->p, c->end, c->end_at, c->kept, c->truncated, c->failed;
     ensures sound(c) && at(c) == \old(at(c));
@@ -132,8 +137,8 @@ static inline void wb__cursor_set_limit(wb__cursor *c, uint64_t limit)
 bool wb__cursor_fetch(wb__cursor *c, size_t n);
 
 /*
- * True if n bytes are at hand now. False past the limit (then truncated), when a fill failed (then
- * failed) and for n greater than `reach`.
+ * Returns true if n bytes are at hand now. Returns false past the limit (and sets `truncated`), if
+ * a fill failed (and sets `failed`), or if n exceeds `reach`.
  */
 /*@ requires sound(c);
     assigns c->p, c->end, c->end_at, c->kept, c->truncated, c->failed;
@@ -145,7 +150,7 @@ static inline bool wb__cursor_want(wb__cursor *c, size_t n)
     return n <= wb__cursor_at_hand(c) || wb__cursor_fetch(c, n);
 }
 
-/* The next byte without consuming it, or -1 at the limit, which is no fault. */
+/* Returns the next byte without consuming it, or -1 at the limit, which is not an error. */
 /*@ requires sound(c) && at_hand(c) == 0;
     assigns c->p, c->end, c->end_at, c->kept, c->truncated, c->failed;
     ensures sound(c) && at(c) == \old(at(c));

@@ -1,8 +1,8 @@
 /*
- * core/endian.h: integers out of and into bytes, in the order the format prescribes.
+ * core/endian.h: unaligned loads and stores of little-endian integers, and byte swaps.
  *
- * Loads and stores are unaligned by construction; on every compiler we support they become one
- * instruction. Nothing here knows where its bytes end: readers go through core/cursor.h.
+ * Every supported compiler turns each load and store into a single instruction. These functions do
+ * not check bounds; readers use core/cursor.h.
  */
 #ifndef WB_CORE_ENDIAN_H
 #define WB_CORE_ENDIAN_H
@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#if defined(__FRAMAC__) /* proves what the shifts read */
+#if defined(__FRAMAC__) /* the proofs verify the portable version with shifts */
 #define WB__LITTLE_ENDIAN 0
 #elif defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define WB__LITTLE_ENDIAN 1
@@ -19,8 +19,8 @@
 #endif
 
 /*
- * On a little-endian machine a copy, since gcc 12 makes a mess of loops over the shifts that say the
- * same: a third of the speed.
+ * On little-endian machines this is a memcpy: gcc 12 compiles loops over the equivalent shifts to
+ * code with a third of the speed.
  */
 /*@ requires \valid_read((const uint8_t *)bytes + (0 .. 1));
     assigns \nothing; */

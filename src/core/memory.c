@@ -1,4 +1,4 @@
-#define _GNU_SOURCE /* MAP_ANONYMOUS, MADV_HUGEPAGE */
+#define _GNU_SOURCE /* for MAP_ANONYMOUS and MADV_HUGEPAGE */
 #include "core/memory.h"
 
 #include <stdlib.h>
@@ -18,16 +18,19 @@
 #endif
 
 /*
- * Opening a model with a 12 MB header touches about 8 MB of fresh memory. In pages of 4 KiB the
- * kernel takes longer to provide them (3 ms measured) than we take to parse the header (1 ms); in
- * huge pages it takes 0.2 ms. Below LARGE, malloc has its pages at hand already.
+ * Opening a model with a 12 MB header touches about 8 MB of fresh memory. With pages of 4 KiB, the
+ * kernel takes longer to provide them (3 ms measured) than the library takes to parse the header (1
+ * ms); with huge pages it takes 0.2 ms. Allocations smaller than LARGE come from malloc, which
+ * usually has mapped pages available.
  *
- * Sanitizers see only what malloc gives, so under them everything comes from there.
+ * Sanitizers only track memory from malloc, so sanitizer builds use malloc for all sizes.
  */
 #define LARGE ((size_t)1 << 20)
 #define HUGE_PAGE ((size_t)1 << 21)
 
-/* Whole huge pages, or the last, incomplete one would come in pages of 4 KiB. */
+/*
+ * Rounds up to whole huge pages; otherwise the last, incomplete one would consist of 4 KiB pages.
+ */
 static size_t whole_pages(size_t bytes)
 {
     return (bytes + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);
@@ -37,8 +40,8 @@ static void *map_large(size_t bytes)
 {
     if (bytes > SIZE_MAX / 2)
         return NULL;
-    /* Asking for one huge page more and giving back both ends makes the start a multiple of its
-     * size, which kernels before 6.7 do not see to. */
+    /* Maps one extra huge page and unmaps both ends, so that the start is aligned to a huge page.
+     * Kernels before 6.7 do not align such mappings themselves. */
     size_t padded = whole_pages(bytes) + HUGE_PAGE;
     uint8_t *base = mmap(NULL, padded, PROT_READ | PROT_WRITE,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -50,8 +53,7 @@ static void *map_large(size_t bytes)
         (void)munmap(base, head);
     (void)munmap(base + tail, padded - tail);
 #ifdef MADV_HUGEPAGE
-    (void)madvise(base + head, whole_pages(bytes),
-                  MADV_HUGEPAGE); /* advice only: refused is fine */
+    (void)madvise(base + head, whole_pages(bytes), MADV_HUGEPAGE); /* only a hint, may fail */
 #endif
     return base + head;
 }
@@ -114,13 +116,13 @@ bool wb__grow(const wb_allocator *a, void **items, size_t *capacity, size_t item
 
 struct wb__arena_chunk {
     struct wb__arena_chunk *older;
-    size_t bytes; /* with this head */
+    size_t bytes; /* size of the chunk, including this header */
 };
 
 #define CHUNK_FIRST ((size_t)4096)
 #define CHUNK_LAST ((size_t)1 << 20)
 
-/* What is larger than this part of the next chunk gets a chunk of its own size. */
+/* An allocation larger than 1/CHUNK_PARTS of the next chunk gets a chunk of its own size. */
 #define CHUNK_PARTS 4
 
 static struct wb__arena_chunk *new_chunk(wb__arena *arena, size_t bytes)
@@ -133,7 +135,10 @@ static struct wb__arena_chunk *new_chunk(wb__arena *arena, size_t bytes)
     return chunk;
 }
 
-/* A block by itself, behind the newest chunk, whose room stays in use. */
+/*
+ * Allocates a separate chunk for one block. It is linked behind the newest chunk, whose free space
+ * stays in use.
+ */
 static uint8_t *take_alone(wb__arena *arena, size_t bytes)
 {
     struct wb__arena_chunk *chunk = new_chunk(arena, bytes);
@@ -158,7 +163,7 @@ static bool add_chunk(wb__arena *arena, size_t bytes)
     return true;
 }
 
-/* A block at the end of the newest chunk where `at_end`, else at its beginning. */
+/* Takes a block from the end of the newest chunk if `at_end`, otherwise from its start. */
 static uint8_t *take(wb__arena *arena, size_t bytes, bool at_end)
 {
     if (arena->next == NULL || bytes > arena->left) {
@@ -179,7 +184,8 @@ static uint8_t *take(wb__arena *arena, size_t bytes, bool at_end)
 
 void *wb__arena_alloc(wb__arena *arena, size_t bytes)
 {
-    size_t rounded = bytes == 0 ? 8 : (bytes + 7) & ~(size_t)7; /* NULL is for failure alone */
+    /* at least 8, so that NULL always means failure */
+    size_t rounded = bytes == 0 ? 8 : (bytes + 7) & ~(size_t)7;
     return rounded < bytes ? NULL : take(arena, rounded, false);
 }
 

@@ -1,8 +1,8 @@
 /*
  * core/memory.h: the caller's allocator, and arenas on top of it.
  *
- * Blocks are freed with the size they were allocated with, so that the default allocator can give
- * large ones straight from the kernel, on huge pages, and hand them back the same way.
+ * Blocks are freed with the size they were allocated with. The default allocator can therefore map
+ * large blocks directly from the kernel, on huge pages, and unmap them.
  */
 #ifndef WB_CORE_MEMORY_H
 #define WB_CORE_MEMORY_H
@@ -14,7 +14,7 @@
 
 #include "weighbridge/base.h"
 
-/* malloc below 1 MiB, anonymous mappings advised to use huge pages above. */
+/* Uses malloc below 1 MiB, and anonymous mappings with huge pages above. */
 extern const wb_allocator wb__default_allocator;
 
 static inline void *wb__alloc(const wb_allocator *a, size_t bytes)
@@ -22,7 +22,7 @@ static inline void *wb__alloc(const wb_allocator *a, size_t bytes)
     return a->alloc(a->ctx, bytes == 0 ? 1 : bytes);
 }
 
-/* As wb__alloc, cleared; does not touch what the kernel has just cleared. */
+/* As wb__alloc, but zeroed. Does not write to memory that the kernel has already zeroed. */
 void *wb__alloc_zeroed(const wb_allocator *a, size_t bytes);
 
 static inline void wb__free(const wb_allocator *a, void *memory, size_t bytes)
@@ -32,40 +32,45 @@ static inline void wb__free(const wb_allocator *a, void *memory, size_t bytes)
 }
 
 /*
- * Makes *items hold at least `need` items of `item_size` bytes, at least doubling *capacity, and
- * never more than `ceiling` items. False if that is impossible or memory is out; *items is then
- * unchanged. New memory is not cleared.
+ * Grows *items to at least `need` items of `item_size` bytes. At least doubles *capacity, but never
+ * exceeds `ceiling` items. Returns false and leaves *items unchanged if `need` exceeds `ceiling` or
+ * memory runs out. New memory is not cleared.
  */
 bool wb__grow(const wb_allocator *a, void **items, size_t *capacity, size_t item_size, size_t need,
               size_t ceiling);
 
 /*
- * Many small blocks with one lifetime. Chunks double from 4 KiB to 1 MiB, and what would leave much of
- * one unused gets its own, so that an arena takes little more than was asked of it, beside the newest
- * chunk. Zeroed is empty and valid once `allocator` is set.
+ * An arena: many small blocks with one lifetime. Chunk sizes double from 4 KiB to 1 MiB. A block
+ * that would leave much of a chunk unused gets a chunk of its own, so that an arena uses little
+ * more memory than was requested, plus the newest chunk. A zero-initialised arena is empty and
+ * valid once `allocator` is set.
  */
 typedef struct wb__arena {
     const wb_allocator *allocator;
     struct wb__arena_chunk *chunks;
     uint8_t *next;
     size_t left;
-    size_t chunk_bytes; /* of the newest that is not a single block's */
+    size_t chunk_bytes; /* size of the newest chunk that is not a single block's own */
 } wb__arena;
 
-/* `bytes` aligned to 8, not cleared; NULL when memory is out. */
+/* Returns `bytes` bytes aligned to 8, not cleared, or NULL if memory runs out. */
 void *wb__arena_alloc(wb__arena *arena, size_t bytes);
 
-/* `bytes` without alignment, taken from the other end of the chunk, so that texts lie close. */
+/*
+ * Returns `bytes` unaligned bytes, taken from the opposite end of the chunk, so that strings are
+ * stored without padding between them.
+ */
 char *wb__arena_text(wb__arena *arena, size_t bytes);
 
-/* A copy of n bytes followed by a NUL. */
+/* Returns a copy of n bytes, followed by a NUL. */
 char *wb__arena_copy(wb__arena *arena, const char *text, size_t n);
 
 void wb__arena_free(wb__arena *arena);
 
 /*
- * A list whose items never move: chunks of them in an arena, and a directory of the chunks. Growing
- * it never holds two copies, which matters where a stranger decides how many items there are.
+ * A list whose items never move: an arena holds chunks of items, and a directory holds pointers to
+ * the chunks. Growing the list never needs a second copy of it. This bounds memory where an
+ * untrusted file determines the number of items.
  */
 typedef struct wb__list {
     wb__arena *arena;
@@ -75,11 +80,11 @@ typedef struct wb__list {
     size_t count;
 } wb__list;
 
-#define WB__LIST_CHUNK 256 /* items */
+#define WB__LIST_CHUNK 256 /* items per chunk */
 
-/* Appends an uninitialised item and returns it; NULL when memory is out. */
+/* Appends an uninitialised item and returns it, or NULL if memory runs out. */
 void *wb__list_append(wb__list *list);
-void wb__list_free(wb__list *list); /* the directory; the items go with the arena */
+void wb__list_free(wb__list *list); /* frees the directory; the items are freed with the arena */
 
 static inline void *wb__list_at(const wb__list *list, size_t i)
 {
@@ -87,8 +92,8 @@ static inline void *wb__list_at(const wb__list *list, size_t i)
 }
 
 /*
- * For memory that others write: a library that was not compiled with this one, or the kernel without a call.
- * MemorySanitizer does not see that, and has to be told.
+ * Marks memory as initialised for MemorySanitizer, which does not see writes by libraries compiled
+ * without it, nor by the kernel outside of system calls.
  */
 #if defined(__has_feature)
 #if __has_feature(memory_sanitizer)

@@ -1,8 +1,8 @@
 /*
- * core/siphash.h: a keyed hash for names that strangers choose.
+ * core/siphash.h: a keyed hash for names from untrusted files.
  *
- * A file with 100,000 names that all fall into one slot of an unkeyed table takes minutes to open.
- * With a secret key, drawn anew for each model, nobody can prepare such a file.
+ * A file with 100,000 names that all hash to the same slot of an unkeyed table takes minutes to
+ * open. With a secret random key for each model, such a file cannot be prepared.
  */
 #ifndef WB_CORE_HASH_H
 #define WB_CORE_HASH_H
@@ -14,12 +14,12 @@ typedef struct wb__hash_key {
     uint64_t word[2];
 } wb__hash_key;
 
-/* Unpredictable from outside the process. Never fails. */
+/* Returns a random key that is unpredictable from outside the process. Never fails. */
 wb__hash_key wb__hash_key_draw(void);
 
 /*
- * SipHash-1-3 (Aumasson and Bernstein, "SipHash: a fast short-input PRF", 2012, with one and three
- * rounds, as hash tables in Rust, Ruby and Python use it).
+ * SipHash-1-3 (Aumasson and Bernstein, "SipHash: a fast short-input PRF", 2012, with one
+ * compression round and three finalization rounds, as in the hash tables of Rust, Ruby and Python).
  */
 uint64_t wb__siphash(const wb__hash_key *key, const void *data, size_t len);
 

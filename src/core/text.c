@@ -50,8 +50,9 @@ unsigned wb__utf8_sequence(const unsigned char *text, size_t n)
     if (first < 0x80)
         return 1;
 
-    /* The first byte fixes the length, and for four of its values narrows the second one: that is
-     * what keeps out overlong forms (E0, F0), surrogates (ED) and what lies past U+10FFFF (F4). */
+    /* The first byte determines the length. For four of its values it also narrows the range of the
+     * second byte, which excludes overlong forms (E0, F0), surrogates (ED) and code points above
+     * U+10FFFF (F4). */
     unsigned length;
     unsigned char low = 0x80, high = 0xBF;
     if (first >= 0xC2 && first <= 0xDF) {
@@ -85,7 +86,7 @@ size_t wb__utf8_valid_prefix(const unsigned char *text, size_t n)
     size_t i = 0;
     while (i < n) {
         uint64_t word;
-        while (n - i >= sizeof word) { /* eight ASCII bytes at a time */
+        while (n - i >= sizeof word) { /* skip eight ASCII bytes at a time */
             memcpy(&word, text + i, sizeof word);
             if (word & UINT64_C(0x8080808080808080))
                 break;
@@ -125,7 +126,7 @@ unsigned wb__utf8_encode(uint32_t c, unsigned char out[4])
     return 4;
 }
 
-/* U+0080 to U+009F are control characters, which terminals obey in UTF-8 too. */
+/* U+0080 to U+009F are control characters, which terminals also interpret in UTF-8 text. */
 static bool is_c1_control(const unsigned char *sequence, unsigned length)
 {
     return length == 2 && sequence[0] == 0xC2 && sequence[1] < 0xA0;
@@ -136,7 +137,7 @@ void wb__printable(char *out, size_t capacity, wb__str text)
     static const char hex[] = "0123456789abcdef";
     const unsigned char *in = (const unsigned char *)text.ptr;
     size_t used = 0;
-    size_t room = capacity - 4; /* keeps place for "..." and the NUL */
+    size_t room = capacity - 4; /* reserves space for "..." and the NUL */
     size_t i = 0;
     while (i < text.len) {
         char piece[4];

@@ -13,8 +13,8 @@ __attribute__((target("xsave"))) static uint64_t enabled_state(void)
     return __builtin_ia32_xgetbv(0);
 }
 
-#define XCR0_AVX 0x6u     /* XMM and YMM state is saved */
-#define XCR0_AVX512 0xE0u /* opmask, upper ZMM, ZMM16 to 31 */
+#define XCR0_AVX 0x6u     /* the system saves the XMM and YMM registers */
+#define XCR0_AVX512 0xE0u /* the system saves opmask, upper ZMM0 to 15 and ZMM16 to 31 */
 
 static bool has(uint32_t value, uint32_t bits)
 {

@@ -2,7 +2,10 @@
 
 #include <dlfcn.h>
 
-/* MemorySanitizer takes everything libcrypto does for use of uninitialised memory: do without. */
+/*
+ * MemorySanitizer reports the uninstrumented libcrypto as use of uninitialised memory, so the
+ * library is not used there.
+ */
 #if defined(__has_feature)
 #if __has_feature(memory_sanitizer)
 #define UNDER_MSAN 1
@@ -12,11 +15,14 @@
 #define UNDER_MSAN 0
 #endif
 
-/* What is used of OpenSSL 1.1 and 3: its types are opaque, and these have not changed. */
+/*
+ * The subset of the API that OpenSSL 1.1 and 3 share. Its types are opaque and its functions
+ * unchanged.
+ */
 struct wb__libcrypto_sha256 {
     wb_allocator allocator;
     void *library;
-    void *state; /* EVP_MD_CTX */
+    void *state; /* an EVP_MD_CTX */
     void *(*state_new)(void);
     void (*state_free)(void *state);
     const void *(*sha256)(void);
@@ -25,7 +31,9 @@ struct wb__libcrypto_sha256 {
     int (*final)(void *state, unsigned char *digest, unsigned int *n);
 };
 
-/* ISO C has no conversion from an object's pointer to a function's; POSIX promises that it works.
+/*
+ * Looks up a symbol. ISO C has no conversion from an object pointer to a function pointer; POSIX
+ * guarantees that copying the bytes works.
  */
 static bool find(void *library, const char *name, void *function)
 {
@@ -49,7 +57,7 @@ void wb__libcrypto_sha256_free(wb__libcrypto_sha256 *hash)
         return;
     if (hash->state != NULL)
         hash->state_free(hash->state);
-    /* The library stays: it may have left something to be done at exit. */
+    /* The library stays loaded, because it may have registered handlers that run at exit. */
     wb_allocator allocator = hash->allocator;
     wb__free(&allocator, hash, sizeof *hash);
 }

@@ -1,6 +1,6 @@
 /*
- * crypto/libcrypto.h: SHA-256 by OpenSSL's libcrypto, which is looked for when it is first needed, so
- * that neither building nor opening a model depends on it.
+ * crypto/libcrypto.h: SHA-256 by OpenSSL's libcrypto. The library is loaded at run time when it is
+ * first needed, so that neither building nor opening a model depends on it.
  */
 #ifndef WB_DIGEST_LIBCRYPTO_H
 #define WB_DIGEST_LIBCRYPTO_H
@@ -9,10 +9,13 @@
 
 typedef struct wb__libcrypto_sha256 wb__libcrypto_sha256;
 
-/* *hash stays NULL where there is no libcrypto. Release with wb__libcrypto_sha256_free. */
+/*
+ * Creates a hash; the caller owns it and frees it with wb__libcrypto_sha256_free. *hash stays NULL
+ * if libcrypto is not installed, which is not an error.
+ */
 wb_status wb__libcrypto_sha256_new(wb__context *context, wb__libcrypto_sha256 **hash);
 
-/* False if libcrypto fails, which it says it can. */
+/* Returns false if libcrypto reports an error. */
 bool wb__libcrypto_sha256_add(wb__libcrypto_sha256 *hash, const void *bytes, size_t n);
 bool wb__libcrypto_sha256_finish(wb__libcrypto_sha256 *hash, uint8_t digest[WB__SHA256_BYTES]);
 void wb__libcrypto_sha256_free(wb__libcrypto_sha256 *hash);

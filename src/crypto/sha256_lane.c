@@ -3,7 +3,7 @@
 #include "cpu/cpu.h"
 #include "crypto/libcrypto.h"
 
-/* FIPS 180-4, 5.3.3. */
+/* FIPS 180-4, 5.3.3: the initial hash value */
 static const wb__sha256_state initial = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
                                          0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
 
@@ -14,7 +14,7 @@ wb_status wb__sha256_lane_open(wb__sha256_lane *lane, wb__context *context)
         wb_status status = wb__libcrypto_sha256_new(context, &lane->library);
         if (status != WB_OK)
             return status;
-        lane->kernel = &wb__sha256_scalar; /* if the library is missing */
+        lane->kernel = &wb__sha256_scalar; /* used if libcrypto is not installed */
     }
     wb__sha256_lane_start(lane);
     return WB_OK;
@@ -63,7 +63,7 @@ void wb__sha256_lane_finish(wb__sha256_lane *lane, const uint8_t *rest, size_t n
                         !wb__libcrypto_sha256_finish(lane->library, digest);
         return;
     }
-    /* FIPS 180-4, 5.1.1: a bit 1, zeros, and the length in bits in the last eight bytes. */
+    /* FIPS 180-4, 5.1.1: padding is a 1 bit, zeros, and the length in bits in the last 8 bytes. */
     uint8_t last[2 * WB__SHA256_BLOCK] = {0};
     size_t blocks = n + 9 <= WB__SHA256_BLOCK ? 1 : 2;
     uint64_t bits = (lane->bytes + n) * 8;
@@ -95,7 +95,8 @@ void wb__sha256_add(wb__sha256 *hash, const void *bytes, size_t n)
     const uint8_t *p = bytes;
     while (n > 0) {
         size_t some = WB__SHA256_BLOCK - hash->used < n ? WB__SHA256_BLOCK - hash->used : n;
-        if (hash->used == 0 && n >= WB__SHA256_BLOCK) { /* from where they lie */
+        /* hash whole blocks directly from the caller's buffer */
+        if (hash->used == 0 && n >= WB__SHA256_BLOCK) {
             some = n - n % WB__SHA256_BLOCK;
             wb__sha256_lane_add(&hash->lane, p, some / WB__SHA256_BLOCK);
         } else {

@@ -1,8 +1,8 @@
 /*
- * A device of CUDA. An upload is put on the next stream with an event behind it, and goes on while the
- * caller fetches more; so there are as many copies on their way as the caller has buffers. Only from
- * pinned memory does a copy go by itself: from any other the driver copies it first, into memory of
- * its own, and returns.
+ * A CUDA device. An upload is queued on the next stream, followed by an event, and proceeds while
+ * the caller fetches more data. The number of concurrent copies therefore equals the number of
+ * staging buffers of the caller. Only copies from pinned memory are asynchronous; for any other
+ * memory the driver first copies the bytes into memory of its own before it returns.
  */
 #include "device/cuda.h"
 
@@ -30,7 +30,7 @@ static wb_status alloc_buffer(void *ctx, uint64_t bytes, void **handle)
     return status;
 }
 
-/* Memory is found by its address, whatever context is current. */
+/* The driver finds the memory by its address, so that any current context works. */
 static void free_buffer(void *ctx, void *handle, uint64_t bytes)
 {
     const wb__cuda *cuda = ctx;
@@ -51,7 +51,7 @@ static void keep_event(wb__cuda *cuda, wb__cuda_event *event)
     (void)pthread_mutex_unlock(&cuda->lock);
 }
 
-/* One that was used before, or a new one. In our context. */
+/* Returns a free event, or creates one. Precondition: the device's context is current. */
 static wb_status take_event(wb__cuda *cuda, wb__cuda_event **out)
 {
     (void)pthread_mutex_lock(&cuda->lock);
@@ -74,9 +74,11 @@ static wb_status take_event(wb__cuda *cuda, wb__cuda_event **out)
     return status;
 }
 
-/* ---- bytes to it and from it ---- */
+/* ---- copies to and from the device ---- */
 
-/* Puts a copy on a stream, and the event behind it. In our context. */
+/*
+ * Queues a copy on a stream, followed by an event. Precondition: the device's context is current.
+ */
 static wb_status start_copy(wb__cuda *cuda, void *event, wb__cuda_memory to, const void *from,
                             size_t n)
 {
@@ -86,7 +88,7 @@ static wb_status start_copy(wb__cuda *cuda, void *event, wb__cuda_memory to, con
     if (status != WB_OK)
         return status;
     status = wb__cuda_status(cuda->call.event_record(event, stream));
-    if (status != WB_OK) /* nobody would know when the copy is done */
+    if (status != WB_OK) /* without the event, the end of the copy cannot be detected */
         (void)cuda->call.stream_wait(stream);
     return status;
 }
@@ -116,7 +118,8 @@ static wb_status wait(void *ctx, void *event)
 {
     wb__cuda *cuda = ctx;
     wb__cuda_event *behind = event;
-    bool entered = wb__cuda_enter(cuda) == WB_OK; /* else some other context may do */
+    /* on failure, wait anyway: the current context may work as well */
+    bool entered = wb__cuda_enter(cuda) == WB_OK;
     wb_status status = wb__cuda_status(cuda->call.event_wait(behind->event));
     if (entered)
         wb__cuda_leave(cuda);

@@ -1,12 +1,13 @@
 /*
- * device/cuda.h: a device of CUDA.
+ * device/cuda.h: a CUDA device.
  *
- *   cuda.c        its functions
- *   cuda_find.c   the driver, the context, the streams
- *   pinned.h      the memory copies are made from
+ *   cuda.c        the functions of the device
+ *   cuda_find.c   loads the driver; finds the device, context and streams
+ *   pinned.h      pool of pinned memory, the source of copies
  *
- * The driver's calls work on the context that is current to the thread, which is the application's
- * business: every function makes ours current and puts back what was.
+ * Driver calls use the context that is current to the calling thread, which belongs to the
+ * application. Every function therefore makes the device's context current and restores the
+ * previous one.
  */
 #ifndef WB_DEVICE_CUDA_H
 #define WB_DEVICE_CUDA_H
@@ -21,7 +22,7 @@
 
 #define WB__CUDA_STREAMS_MAX 16
 
-/* An event that is waited for, or will be needed again. */
+/* An event, either recorded after a copy or in the list of free events. */
 typedef struct wb__cuda_event {
     struct wb__cuda_event *next;
     void *event;
@@ -32,24 +33,24 @@ typedef struct wb__cuda {
     wb_allocator allocator;
     int device;
     void *context;
-    bool is_primary; /* the context, which we have retained */
+    bool is_primary; /* `context` is the device's primary context, retained by this struct */
     void *streams[WB__CUDA_STREAMS_MAX];
     uint32_t stream_count;
-    _Atomic uint32_t turn; /* of the streams */
-    pthread_mutex_t lock;  /* of `free_events` */
+    _Atomic uint32_t turn; /* index of the next stream to use, modulo stream_count */
+    pthread_mutex_t lock;  /* protects `free_events` */
     wb__cuda_event *free_events;
     wb__pinned pinned;
     bool has_lock, has_pinned;
 } wb__cuda;
 
-/* What a code of CUDA's is to us. */
+/* Maps a CUDA result code to a wb_status. */
 wb_status wb__cuda_status(int code);
 
-/* Makes our context current to this thread. leave() only after WB_OK. */
+/* Makes the device's context current to this thread. Call wb__cuda_leave only after WB_OK. */
 wb_status wb__cuda_enter(const wb__cuda *cuda);
 void wb__cuda_leave(const wb__cuda *cuda);
 
-/* Fills in what is above but for `pinned`. Release also after a failure. */
+/* Initialises all members except `pinned`. Call wb__cuda_release also after a failure. */
 wb_status wb__cuda_find(wb__cuda *cuda, wb__context *context, const wb_cuda_options *options);
 void wb__cuda_release(wb__cuda *cuda);
 

@@ -1,7 +1,8 @@
 /*
- * device/cuda_calls.h: what is used of the CUDA driver, as NVIDIA's "CUDA Driver API" documents it for
- * version 11.0 and later. Objects are opaque pointers. Where a function was given another ABI its
- * symbol carries a version; the header of the toolkit hides that, and dlsym does not.
+ * device/cuda_calls.h: the declarations used from the CUDA driver API, as documented in NVIDIA's
+ * "CUDA Driver API" for version 11.0 and later. Objects are opaque pointers. Functions whose ABI
+ * changed have a version suffix in their symbol name (such as _v2). The toolkit header adds it with
+ * macros; lookups by dlsym must spell it out.
  */
 #ifndef WB_DEVICE_CUDA_CALLS_H
 #define WB_DEVICE_CUDA_CALLS_H
@@ -15,13 +16,13 @@ enum {
     CUDA_ERROR_NO_DEVICE = 100,
     CUDA_ERROR_INVALID_DEVICE = 101,
 
-    CU_STREAM_NON_BLOCKING = 1, /* does not wait for the legacy default stream */
-    CU_EVENT_BLOCKING_SYNC = 1, /* whoever waits for it sleeps */
+    CU_STREAM_NON_BLOCKING = 1, /* does not synchronise with the legacy default stream */
+    CU_EVENT_BLOCKING_SYNC = 1, /* waiting threads sleep instead of spinning */
     CU_EVENT_DISABLE_TIMING = 2,
     CU_MEMHOSTALLOC_PORTABLE = 1 /* pinned for all contexts */
 };
 
-typedef uintptr_t wb__cuda_memory; /* CUdeviceptr, an integer as wide as a pointer */
+typedef uintptr_t wb__cuda_memory; /* CUdeviceptr: an integer as wide as a pointer */
 
 typedef struct wb__cuda_calls {
     int (*init)(unsigned flags);

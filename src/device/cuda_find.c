@@ -1,5 +1,6 @@
 #include "device/cuda.h"
 
+#include "device/device_messages.h"
 #include "device/driver.h"
 
 #define CALL(field, function) {"cu" #function, offsetof(wb__cuda_calls, field)}
@@ -38,16 +39,16 @@ wb_status wb__cuda_status(int code)
     }
 }
 
-/* Tells that a call failed, by the driver's name for it. */
+/* Reports a failed call, with the driver's name of the error. */
 static wb_status fail(const wb__cuda *cuda, wb__context *context, int code, const char *call)
 {
     const char *name = NULL;
     bool is_absent = code == CUDA_ERROR_NO_DEVICE || code == CUDA_ERROR_INVALID_DEVICE;
     if (cuda->call.error_name(code, &name) != CUDA_SUCCESS || name == NULL)
-        name = "an error it has no name for";
+        name = WB__MSG_CUDA_UNKNOWN_ERROR;
     return wb__fail(context, is_absent ? WB_ERROR_NOT_FOUND : wb__cuda_status(code),
                     is_absent ? WB__FINDING_NO_DRIVER : WB__FINDING_DEVICE, WB_NO_OFFSET,
-                    WB__STR(""), "the CUDA driver's %s failed: %s (%d)", call, name, code);
+                    WB__STR(""), WB__MSG_CUDA_CALL, call, name, code);
 }
 
 wb_status wb__cuda_enter(const wb__cuda *cuda)

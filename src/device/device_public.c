@@ -1,5 +1,6 @@
 #include "device/cuda.h"
 #include "device/device.h"
+#include "device/device_messages.h"
 #include "open/open.h"
 
 #define MOST_ALIGNED ((uint32_t)2 << 20)
@@ -8,31 +9,31 @@
 static wb_status check_host(wb__context *context, const wb_host_options *options)
 {
     if (options->flags & ~(WB_HOST_HUGE_PAGES | WB_HOST_COPY))
-        return wb__fail_argument(context, "wb_host_options.flags has bits that mean nothing");
+        return wb__fail_argument(context, WB__MSG_HOST_FLAGS);
     if ((options->alignment & (options->alignment - 1)) != 0 || options->alignment > MOST_ALIGNED)
-        return wb__fail_argument(context, "the alignment is no power of two up to 2 MiB");
+        return wb__fail_argument(context, WB__MSG_HOST_ALIGNMENT);
     if (options->segment != NULL && options->alignment > PAGE)
-        return wb__fail_argument(context, "buffers in a segment are aligned to 4096 at most");
+        return wb__fail_argument(context, WB__MSG_SEGMENT_ALIGNMENT_LIMIT);
     return WB_OK;
 }
 
 static wb_status check_opencl(wb__context *context, const wb_opencl_options *options)
 {
     if (options->flags & ~WB_OPENCL_COPY)
-        return wb__fail_argument(context, "wb_opencl_options.flags has bits that mean nothing");
+        return wb__fail_argument(context, WB__MSG_OPENCL_FLAGS);
     if ((options->alignment & (options->alignment - 1)) != 0 || options->alignment > PAGE)
-        return wb__fail_argument(context, "the alignment is no power of two up to 4096");
+        return wb__fail_argument(context, WB__MSG_OPENCL_ALIGNMENT);
     if (options->context != NULL && options->device == NULL)
-        return wb__fail_argument(context, "a context needs the device in it that is meant");
+        return wb__fail_argument(context, WB__MSG_OPENCL_CONTEXT_DEVICE);
     if (options->queue != NULL && options->context == NULL)
-        return wb__fail_argument(context, "a queue needs the context it belongs to");
+        return wb__fail_argument(context, WB__MSG_OPENCL_QUEUE_CONTEXT);
     return WB_OK;
 }
 
 static wb_status check_cuda(wb__context *context, const wb_cuda_options *options)
 {
     if (options->streams > WB__CUDA_STREAMS_MAX)
-        return wb__fail_argument(context, "there are at most 16 streams");
+        return wb__fail_argument(context, WB__MSG_CUDA_STREAMS);
     return WB_OK;
 }
 

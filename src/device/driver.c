@@ -1,4 +1,5 @@
 #include "device/driver.h"
+#include "device/device_messages.h"
 
 #include <dlfcn.h>
 
@@ -20,14 +21,12 @@ wb_status wb__driver_open(wb__context *context, const char *given, const char *c
     void *library = open_first(given != NULL ? only : names, &name);
     if (library == NULL)
         return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_NO_DRIVER, WB_NO_OFFSET,
-                        WB__STR(""), "the library %s is not to be found",
-                        given != NULL ? given : names[0]);
+                        WB__STR(""), WB__MSG_DRIVER_NOT_FOUND, given != NULL ? given : names[0]);
     for (size_t i = 0; i < n; i++) {
         void *call = dlsym(library, calls[i].name);
         if (call == NULL)
             return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_NO_DRIVER, WB_NO_OFFSET,
-                            WB__STR(""), "the library %s has no %s, as older ones do not", name,
-                            calls[i].name);
+                            WB__STR(""), WB__MSG_DRIVER_FUNCTION, name, calls[i].name);
         memcpy((uint8_t *)table + calls[i].at, &call, sizeof call);
     }
     return WB_OK;

@@ -1,23 +1,23 @@
-#define _GNU_SOURCE /* MAP_HUGETLB */
+#define _GNU_SOURCE /* for MAP_HUGETLB */
 #include "device/device.h"
 
 #include <sys/mman.h>
 
-#define DEFAULT_ALIGNMENT 64 /* a line of the cache, and the widest vector register */
+#define DEFAULT_ALIGNMENT 64 /* one cache line, and the widest vector register */
 #define HUGE_PAGE ((uint64_t)2 << 20)
 
 typedef struct host {
     wb_allocator allocator;
     uint64_t alignment;
     uint32_t flags;
-    wb__segment *segment; /* NULL: none */
+    wb__segment *segment; /* NULL if the device does not use a segment */
 } host;
 
-/* What stands right before a buffer. */
+/* Stored directly before each buffer. */
 typedef struct head {
-    void *base; /* of the whole block */
+    void *base; /* start of the whole block */
     uint64_t bytes;
-    bool mapped; /* huge pages: unmapped, not freed */
+    bool mapped; /* on huge pages: unmapped with munmap instead of freed */
 } head;
 
 static void *map_huge(uint64_t bytes)
@@ -32,7 +32,7 @@ static void *map_huge(uint64_t bytes)
     return NULL;
 }
 
-/* The block has room for the head in front of the first aligned address behind it. */
+/* Allocates extra bytes, so that the head fits before the first aligned address that follows it. */
 static wb_status alloc_buffer(void *ctx, uint64_t bytes, void **handle)
 {
     const host *h = ctx;
@@ -48,7 +48,7 @@ static wb_status alloc_buffer(void *ctx, uint64_t bytes, void **handle)
     if (!at.mapped) {
         if (!wb__to_size(at.bytes, &whole))
             return WB_ERROR_MEMORY;
-        at.base = wb__alloc(&h->allocator, whole); /* large ones on transparent huge pages */
+        at.base = wb__alloc(&h->allocator, whole); /* large blocks are on transparent huge pages */
     }
     if (at.base == NULL)
         return WB_ERROR_MEMORY;
@@ -65,7 +65,8 @@ static void free_buffer(void *ctx, void *handle, uint64_t bytes)
     const host *h = ctx;
     head at;
     (void)bytes;
-    if (h->segment != NULL) /* others may be using it: it goes with the segment */
+    /* In a segment, other processes may still use the buffer; it lives as long as the segment. */
+    if (h->segment != NULL)
         return;
     memcpy(&at, (uint8_t *)handle - sizeof at, sizeof at);
     if (at.mapped)
@@ -100,7 +101,8 @@ static wb_status borrow(void *ctx, const void *memory, uint64_t n, void **handle
 {
     (void)ctx;
     (void)n;
-    *handle = (void *)(uintptr_t)memory; /* the provider does not write to what it borrows */
+    /* dropping const is safe: the provider never writes to borrowed memory */
+    *handle = (void *)(uintptr_t)memory;
     return WB_OK;
 }
 

@@ -1,8 +1,8 @@
 /*
- * A device of OpenCL. Where it shares memory with the process (a processor) a buffer is pages of ours
- * that it is told to use; the driver calls us back when it has done with them, which is later than
- * their release if commands still use them. Elsewhere the memory is the device's, and what goes there
- * goes through the queue.
+ * An OpenCL device. If the device shares memory with the process (a CPU device), a buffer consists
+ * of memory pages of the process, passed with CL_MEM_USE_HOST_PTR. The driver calls back when it no
+ * longer uses the pages, which can be later than their release if queued commands still need them.
+ * Otherwise the memory belongs to the device, and data is transferred through the command queue.
  */
 #include "device/opencl.h"
 
@@ -10,7 +10,7 @@
 
 #define PAGE ((size_t)4096)
 
-/* What stands right before the pages of a buffer. It knows all that freeing needs. */
+/* Stored directly before the pages of a buffer. Contains everything needed to free them. */
 typedef struct head {
     wb_allocator allocator;
     void *base;
@@ -42,7 +42,7 @@ static void free_pages(void *buffer, void *pages)
 
 /* ---- buffers ---- */
 
-/* A buffer in memory of ours that device and process share. */
+/* Allocates a buffer in memory of the process that the device can access. */
 static wb_status alloc_shared(const wb__opencl *cl, size_t bytes, void **handle)
 {
     int32_t code = CL_SUCCESS;
@@ -86,7 +86,7 @@ static void free_buffer(void *ctx, void *handle, uint64_t bytes)
     (void)cl->call.release_buffer(handle);
 }
 
-/* ---- bytes to it and from it ---- */
+/* ---- copies to and from the device ---- */
 
 static void *map(void *ctx, void *handle)
 {
@@ -103,12 +103,13 @@ static wb_status upload(void *ctx, void *handle, uint64_t offset, const void *sr
 {
     const wb__opencl *cl = ctx;
     *event = NULL;
-    if (n == 0) /* which is an error before version 2.1 */
+    if (n == 0) /* a copy of 0 bytes is an error before OpenCL 2.1 */
         return WB_OK;
     int32_t code =
         cl->call.write_buffer(cl->queue, handle, 0, (size_t)offset, (size_t)n, src, 0, NULL, event);
     if (code == CL_SUCCESS)
-        (void)cl->call.flush(cl->queue); /* waiting does it, too */
+        /* ignore errors: waiting for the event flushes the queue as well */
+        (void)cl->call.flush(cl->queue);
     else
         *event = NULL;
     return wb__opencl_status(code);
@@ -131,11 +132,12 @@ static wb_status download(void *ctx, void *handle, uint64_t offset, void *dst, u
         cl->call.read_buffer(cl->queue, handle, 1, (size_t)offset, (size_t)n, dst, 0, NULL, NULL));
 }
 
-/* ---- without a copy ---- */
+/* ---- borrowing memory without a copy ---- */
 
 /*
- * A GPU that shares memory uses it page by page, and copies what does not begin at one. So the buffer
- * is all pages that have any of the bytes, and what is handed out is a part of it, which keeps it.
+ * A GPU that shares memory uses whole pages without a copy, and copies memory that is not
+ * page-aligned. So the parent buffer covers all pages that contain any of the bytes. The returned
+ * handle is a sub-buffer of it, which keeps the parent alive.
  */
 static void *borrow_pages(const wb__opencl *cl, const void *memory, size_t n, int32_t *code)
 {
@@ -183,8 +185,8 @@ static void unborrow(void *ctx, void *handle)
 /* ---- opening ---- */
 
 /*
- * Whether what the process writes is what the device reads, and the other way round, which the
- * specification leaves open. Processors are tried out.
+ * Tests if data written by the process is visible to the device, and vice versa. The specification
+ * does not guarantee this, so CPU devices are tested when they are opened.
  */
 static bool is_seen_both_ways(wb__opencl *cl)
 {

@@ -1,8 +1,8 @@
 /*
- * device/opencl.h: a device of OpenCL.
+ * device/opencl.h: an OpenCL device.
  *
- *   opencl.c        its functions
- *   opencl_find.c   which device, and its context and queue
+ *   opencl.c        the functions of the device
+ *   opencl_find.c   selects the device; creates its context and queue
  */
 #ifndef WB_DEVICE_OPENCL_H
 #define WB_DEVICE_OPENCL_H
@@ -15,22 +15,25 @@ typedef struct wb__opencl {
     wb__opencl_calls call;
     wb_allocator allocator;
     void *device;
-    void *context;           /* ours or retained */
-    void *queue;             /* likewise */
-    uint64_t base_alignment; /* of sub-buffers, in bytes */
-    uint64_t least;          /* wb_opencl_options.alignment */
+    void *context;           /* created or retained by this struct */
+    void *queue;             /* created or retained by this struct */
+    uint64_t base_alignment; /* required alignment of sub-buffers, in bytes */
+    /* minimum alignment requested in wb_opencl_options.alignment, in bytes */
+    uint64_t least;
     bool is_processor;
-    bool is_shared;  /* kernels and process see the same bytes at the same addresses */
-    bool is_unified; /* a GPU that can use the process's memory */
+    bool is_shared;  /* kernels and the process access the same bytes at the same addresses */
+    bool is_unified; /* a GPU that can use memory of the process */
 } wb__opencl;
 
-/* What a code of OpenCL's is to us. */
+/* Maps an OpenCL error code to a wb_status. */
 wb_status wb__opencl_status(int32_t code);
 
-/* Tells that a call failed. */
+/* Reports that an OpenCL call failed. */
 wb_status wb__opencl_fail(wb__context *context, int32_t code, const char *call);
 
-/* Fills in device, context, queue and what they can. After a failure what is there is released. */
+/*
+ * Initialises the device, context, queue and capabilities. On failure, releases what was created.
+ */
 wb_status wb__opencl_find(wb__opencl *cl, wb__context *context, const wb_opencl_options *options);
 void wb__opencl_release(wb__opencl *cl);
 

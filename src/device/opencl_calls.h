@@ -1,7 +1,6 @@
 /*
- * device/opencl_calls.h: what is used of OpenCL, as version 1.1 of its specification (Khronos, "The
- * OpenCL API") declares it. Objects are opaque pointers; names are those of the specification, so
- * that they can be looked up.
+ * device/opencl_calls.h: the declarations used from OpenCL, as in version 1.1 of the specification
+ * (Khronos, "The OpenCL API"). Objects are opaque pointers. Names are those of the specification.
  */
 #ifndef WB_DEVICE_OPENCL_CALLS_H
 #define WB_DEVICE_OPENCL_CALLS_H
@@ -20,7 +19,7 @@ enum {
 
     CL_PLATFORM_NAME = 0x0902,
     CL_DEVICE_TYPE = 0x1000,
-    CL_DEVICE_MEM_BASE_ADDR_ALIGN = 0x1019, /* bits */
+    CL_DEVICE_MEM_BASE_ADDR_ALIGN = 0x1019, /* in bits */
     CL_DEVICE_NAME = 0x102B,
     CL_DEVICE_HOST_UNIFIED_MEMORY = 0x1035,
     CL_MEM_HOST_PTR = 0x1103,

@@ -1,5 +1,6 @@
 #include "device/opencl.h"
 
+#include "device/device_messages.h"
 #include "device/driver.h"
 
 #define CALL(field, function) {"cl" #function, offsetof(wb__opencl_calls, field)}
@@ -44,12 +45,12 @@ wb_status wb__opencl_status(int32_t code)
 wb_status wb__opencl_fail(wb__context *context, int32_t code, const char *call)
 {
     return wb__fail(context, wb__opencl_status(code), WB__FINDING_DEVICE, WB_NO_OFFSET, WB__STR(""),
-                    "%s failed with OpenCL's error %d", call, (int)code);
+                    WB__MSG_OPENCL_CALL, call, (int)code);
 }
 
-/* ---- which device ---- */
+/* ---- device selection ---- */
 
-/* Whether a name that the driver tells contains a text. */
+/* Returns true if the name reported by the driver contains `text`. */
 static bool has_name(int32_t (*get)(void *, uint32_t, size_t, void *, size_t *), void *object,
                      uint32_t what, const char *text)
 {
@@ -68,7 +69,9 @@ static uint64_t type_of(const wb__opencl *cl, void *device)
     return type;
 }
 
-/* The first GPU of all platforms that fits, or else the first device that does. */
+/*
+ * Selects the first matching GPU of all platforms, or else the first matching device of any type.
+ */
 static wb_status look_for_device(wb__opencl *cl, wb__context *context, const char *name)
 {
     void *platforms[PLATFORMS_MAX], *devices[DEVICES_MAX];
@@ -97,7 +100,7 @@ static wb_status look_for_device(wb__opencl *cl, wb__context *context, const cha
     if (cl->device != NULL)
         return WB_OK;
     return wb__fail(context, WB_ERROR_NOT_FOUND, WB__FINDING_NO_DRIVER, WB_NO_OFFSET, WB__STR(""),
-                    "OpenCL has no device here%s%s", name == NULL ? "" : " whose name contains ",
+                    WB__MSG_OPENCL_NO_DEVICE, name == NULL ? "" : " whose name contains ",
                     name == NULL ? "" : name);
 }
 
@@ -136,7 +139,10 @@ static wb_status make_queue(wb__opencl *cl, wb__context *context, const wb_openc
     return WB_OK;
 }
 
-/* What cannot be asked for is taken not to be there. */
+/*
+ * Queries the capabilities of the device. A capability that cannot be queried is assumed to be
+ * missing.
+ */
 static void look_at_device(wb__opencl *cl)
 {
     uint32_t bits = 0, unified = 0;

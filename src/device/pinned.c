@@ -1,13 +1,13 @@
 #include "device/pinned.h"
 
-#define UNIT ((uint64_t)64 << 10) /* sizes are rounded up, so that more requests find a block */
+#define UNIT ((uint64_t)64 << 10) /* sizes are rounded up so that blocks can be reused */
 
 bool wb__pinned_open(wb__pinned *pinned)
 {
     return pthread_mutex_init(&pinned->lock, NULL) == 0;
 }
 
-/* Gives back what *at points to, which nobody uses. */
+/* Frees the block that *at points to. Precondition: the block is not in use. */
 static void drop(wb__pinned *pinned, wb__pinned_block **at)
 {
     wb__pinned_block *block = *at;
@@ -17,7 +17,7 @@ static void drop(wb__pinned *pinned, wb__pinned_block **at)
     wb__free(&pinned->allocator, block, sizeof *block);
 }
 
-/* All of them, or as many as have to go for `bytes` more to fit. */
+/* Frees unused blocks until `bytes` more bytes fit within the limit, or none is left. */
 static void make_room(wb__pinned *pinned, uint64_t bytes)
 {
     wb__pinned_block **at = &pinned->blocks;
@@ -36,7 +36,7 @@ void wb__pinned_close(wb__pinned *pinned)
     (void)pthread_mutex_destroy(&pinned->lock);
 }
 
-/* The smallest that is free and large enough. */
+/* Returns the smallest free block that is large enough, or NULL. */
 static wb__pinned_block *find(const wb__pinned *pinned, uint64_t bytes)
 {
     wb__pinned_block *best = NULL;

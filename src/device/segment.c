@@ -1,23 +1,27 @@
 /*
- * A file that several processes map and keep buffers in, each under the key of what it holds.
+ * A file that several processes map, and in which they share buffers. Each buffer has a key that
+ * identifies its contents.
  *
- *     offset   what
- *     0        header: magic, length, alignment, where free space begins
- *     4096     directory: SLOTS entries {key, offset, bytes, state}, by the first bytes of the key
- *     ...      buffers, one after the other; in front of each the number of its entry
+ *     offset   contents
+ *     0        header: magic, length, alignment, start of free space
+ *     4096     directory: hash table of SLOTS entries {key, offset, bytes, state}, indexed by the
+ *              first bytes of the key
+ *     ...      buffers, one after the other; each is preceded by the index of its entry
  *
- * Buffers are never given back: who uses one cannot be known once a process has died. They go with
- * the file. Locks are those of the kernel on bytes of the file (fcntl), which end with the process that
- * has them: byte 0 for header and directory, byte 1 + n while entry n is being filled. An entry that
- * is not filled and whose byte nobody has locked was left by a process that died or failed, and is
- * taken over. Such locks do not part the threads of a process; `lock` and `filling` do.
+ * Buffers are never freed individually: after a process has died, it is unknown which buffers it
+ * used. They are freed with the file. The locks are fcntl locks on bytes of the file, which the
+ * kernel releases when their process ends: byte 0 for the header and directory, byte 1 + n while
+ * entry n is being filled. An entry that is neither filled nor locked was left by a process that
+ * died or failed, and the next process may fill it. fcntl locks do not exclude threads of the same
+ * process from each other; `lock` and `filling` do.
  *
- * Space is reserved in the file before it is touched, so that a full disk or memory is an error and
- * no signal.
+ * Space is reserved in the file before it is accessed, so that a full disk or lack of memory causes
+ * an error instead of a signal.
  */
-#define _GNU_SOURCE /* memfd_create */
+#define _GNU_SOURCE /* for memfd_create */
 #define _FILE_OFFSET_BITS 64
 #include "device/device.h"
+#include "device/device_messages.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +31,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MAGIC UINT64_C(0x31676573656777) /* "wgeseg1" */
+#define MAGIC UINT64_C(0x31676573656777) /* the bytes "wgeseg1" */
 #define DIRECTORY_AT 4096
 #define SLOTS 16384u
 
@@ -59,7 +63,7 @@ struct wb__segment {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     pid_t process;
-    uint8_t filling[SLOTS / 8]; /* entries that this process is filling */
+    uint8_t filling[SLOTS / 8]; /* one bit per entry that this process is filling */
 };
 
 static wb_status fail(wb__context *context, wb_status status, const char *what)
@@ -70,8 +74,9 @@ static wb_status fail(wb__context *context, wb_status status, const char *what)
 /* ---- locks on bytes of the file ---- */
 
 /*
- * The kernel takes processes for one thread each, and so may see a deadlock where two processes each
- * fill a buffer in one thread and wait for the other's in another: then we ask again.
+ * Locks a byte of the file, and waits if necessary. The kernel treats each process as one thread,
+ * so it may report a deadlock where there is none: when two processes each fill a buffer in one
+ * thread and wait for the other's buffer in another thread. In that case the call is repeated.
  */
 static bool lock_byte(int fd, uint64_t at, short type)
 {
@@ -110,30 +115,29 @@ static int open_file(const char *path)
     return open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
 }
 
-/* The length of the file, which is made if it is empty. Called with byte 0 locked. */
+/* Checks the file, and sets its length if it is empty. Precondition: byte 0 is locked. */
 static wb_status prepare(wb__context *context, wb__segment *segment, uint64_t room,
                          uint64_t alignment)
 {
     struct stat st;
     if (fstat(segment->fd, &st) != 0)
-        return wb__fail_os(context, errno, "looking at the segment");
+        return wb__fail_os(context, errno, WB__MSG_SEGMENT_STAT);
     if (!S_ISREG(st.st_mode) || st.st_uid != geteuid())
-        return fail(context, WB_ERROR_FORMAT, "the segment is no regular file of this user");
+        return fail(context, WB_ERROR_FORMAT, WB__MSG_SEGMENT_NOT_OWNED);
     segment->bytes = (uint64_t)st.st_size;
     if (st.st_size != 0)
-        return segment->bytes >= DATA_AT
-                   ? WB_OK
-                   : fail(context, WB_ERROR_FORMAT, "the file is no segment of weighbridge");
+        return segment->bytes >= DATA_AT ? WB_OK
+                                         : fail(context, WB_ERROR_FORMAT, WB__MSG_SEGMENT_INVALID);
     if (!wb__add(room, DATA_AT, &segment->bytes) || segment->bytes > INT64_MAX)
-        return fail(context, WB_ERROR_LIMIT, "segment_bytes is more than a file can have");
+        return fail(context, WB_ERROR_LIMIT, WB__MSG_SEGMENT_TOO_LARGE);
     if (ftruncate(segment->fd, (off_t)segment->bytes) != 0)
-        return wb__fail_os(context, errno, "making the segment");
+        return wb__fail_os(context, errno, WB__MSG_SEGMENT_CREATE);
     int full = posix_fallocate(segment->fd, 0, (off_t)DATA_AT);
     if (full != 0)
-        return wb__fail_os(context, full, "making the segment");
+        return wb__fail_os(context, full, WB__MSG_SEGMENT_CREATE);
     header made = {MAGIC, segment->bytes, alignment, DATA_AT};
     if (pwrite(segment->fd, &made, sizeof made, 0) != (ssize_t)sizeof made)
-        return wb__fail_os(context, errno, "making the segment");
+        return wb__fail_os(context, errno, WB__MSG_SEGMENT_CREATE);
     return WB_OK;
 }
 
@@ -141,19 +145,18 @@ static wb_status map_file(wb__context *context, wb__segment *segment, uint64_t a
 {
     size_t length;
     if (!wb__to_size(segment->bytes, &length))
-        return fail(context, WB_ERROR_LIMIT, "the segment does not fit into the address space");
+        return fail(context, WB_ERROR_LIMIT, WB__MSG_SEGMENT_ADDRESS_SPACE);
     void *base = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, segment->fd, 0);
     if (base == MAP_FAILED)
-        return wb__fail_os(context, errno, "mapping the segment");
+        return wb__fail_os(context, errno, WB__MSG_SEGMENT_MAP);
     segment->base = base;
     const header *head = head_of(segment);
     if (head->magic != MAGIC || head->bytes != segment->bytes || head->used < DATA_AT ||
         head->used > head->bytes || head->alignment == 0)
-        return fail(context, WB_ERROR_FORMAT, "the file is no segment of weighbridge");
+        return fail(context, WB_ERROR_FORMAT, WB__MSG_SEGMENT_INVALID);
     segment->alignment = head->alignment;
     if (segment->alignment % alignment != 0)
-        return fail(context, WB_ERROR_ARGUMENT,
-                    "the segment was made for buffers of another alignment");
+        return fail(context, WB_ERROR_ARGUMENT, WB__MSG_SEGMENT_ALIGNMENT);
     return WB_OK;
 }
 
@@ -176,9 +179,9 @@ wb_status wb__segment_open(wb__context *context, const char *path, uint64_t byte
         return wb__fail_memory(context);
     }
     (void)pthread_cond_init(&segment->changed, NULL);
-    wb_status status = segment->fd < 0 ? wb__fail_os(context, errno, "opening the segment") : WB_OK;
+    wb_status status = segment->fd < 0 ? wb__fail_os(context, errno, WB__MSG_SEGMENT_OPEN) : WB_OK;
     if (status == WB_OK && !lock_byte(segment->fd, 0, F_WRLCK))
-        status = wb__fail_os(context, errno, "locking the segment");
+        status = wb__fail_os(context, errno, WB__MSG_SEGMENT_LOCK);
     if (status == WB_OK) {
         status = prepare(context, segment, bytes, alignment);
         unlock_byte(segment->fd, 0);
@@ -221,7 +224,10 @@ static void set_filling(wb__segment *segment, uint32_t i, bool filling)
         (uint8_t)(filling ? segment->filling[i / 8] | bit : segment->filling[i / 8] & ~bit);
 }
 
-/* The entry of a key, or the free one where it belongs; SLOTS if there is neither. */
+/*
+ * Returns the index of the entry with this key, or of the free entry where it is to be inserted, or
+ * SLOTS if there is neither.
+ */
 static uint32_t find(const wb__segment *segment, const uint8_t *key)
 {
     uint64_t first;
@@ -235,7 +241,7 @@ static uint32_t find(const wb__segment *segment, const uint8_t *key)
     return SLOTS;
 }
 
-/* Reserves room for an entry that is free. */
+/* Reserves space for a free entry. */
 static wb_status make_slot(wb__segment *segment, slot *at, uint32_t i, const uint8_t *key,
                            uint64_t bytes)
 {
@@ -254,14 +260,20 @@ static wb_status make_slot(wb__segment *segment, slot *at, uint32_t i, const uin
     return WB_OK;
 }
 
-/* What another process may have written is believed as far as it is possible. */
+/*
+ * Checks an entry, which another process may have written, before it is used: the size must match
+ * and the range must be inside the file.
+ */
 static bool is_sound(const wb__segment *segment, const slot *at, uint64_t bytes)
 {
     return at->bytes == bytes && at->offset >= DATA_AT &&
            wb__in_range(at->offset, bytes, segment->bytes);
 }
 
-/* Of an entry that is there: WB_OK if it can be used or filled, CHANGED if it has to be waited for. */
+/*
+ * Looks up a key, and creates its entry if there is none. Returns WB_OK if the buffer can be used
+ * or filled, CHANGED if another thread or process is filling it.
+ */
 static wb_status look_at(wb__segment *segment, const uint8_t *key, uint64_t bytes, bool owned,
                          uint32_t *found, int *filled)
 {
@@ -279,7 +291,8 @@ static wb_status look_at(wb__segment *segment, const uint8_t *key, uint64_t byte
     if (!is_sound(segment, at, bytes))
         return WB_ERROR_FORMAT;
     *filled = at->state == SLOT_READY;
-    if (owned && !is_filling(segment, i)) { /* we have its byte: it is ready, or was left */
+    /* this call holds the lock on the entry: it is complete, or its writer died */
+    if (owned && !is_filling(segment, i)) {
         if (*filled)
             unlock_byte(segment->fd, 1 + (uint64_t)i);
         set_filling(segment, i, !*filled);
@@ -297,7 +310,8 @@ wb_status wb__segment_claim(wb__segment *segment, const void *key, uint64_t byte
     *handle = NULL;
     *filled = 0;
     (void)pthread_mutex_lock(&segment->lock);
-    if (segment->process != getpid()) { /* a fork: what the parent fills is none of our business */
+    /* after a fork: the child does not fill the entries its parent was filling */
+    if (segment->process != getpid()) {
         memset(segment->filling, 0, sizeof segment->filling);
         segment->process = getpid();
     }

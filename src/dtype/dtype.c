@@ -8,8 +8,11 @@ static const wb__dtype dtypes[] = {
 };
 #undef WB__DTYPE
 
-/* A block is a whole number of bytes, or one element that packs with its neighbours into bytes; a
- * float is made of a sign, an exponent and a mantissa; the numbers are those of the public enum. */
+/*
+ * Checks each row: its number equals the one in the public enum; a block occupies whole bytes, or
+ * has a single element that is packed with its neighbours; the sign, exponent and mantissa bits of
+ * a float add up to its size.
+ */
 #define WB__DTYPE(name, number, block_size, block_bits, class, exponent, mantissa, bias, text)     \
     _Static_assert(WB_DTYPE_##name == (number), #name);                                            \
     _Static_assert((block_size) >= 1 && ((block_bits) % 8 == 0 || (block_size) == 1), #name);      \

@@ -1,13 +1,13 @@
 /*
- * dtype: the element types, what a file needs to know of them, and conversion between the plain
- * ones.
+ * dtype: the element types, their properties, and conversion between the plain types.
  *
- * dtypes.def is the table; everything here is derived from its columns, so that a new plain type is
- * a new row and nothing else. Conversion is exact wherever the target can hold the value, and
- * otherwise rounds once, to nearest, ties to even. It uses integer operations on the bits, and so
- * gives the same result whatever rounding or flush-to-zero mode the application has set.
+ * A plain type has one number (or a complex pair) per element; block types hold quantized values.
+ * Everything here is derived from the table dtypes.def, so that a new plain type needs only a new
+ * row there. Conversion is exact if the target type can represent the value; otherwise it rounds
+ * once, to nearest, ties to even. It uses integer operations on the bits, so that the result does
+ * not depend on the rounding or flush-to-zero mode the application has set.
  *
- * Nothing here allocates. Buffers need no alignment and are little-endian.
+ * No function here allocates memory. Buffers need no alignment and are little-endian.
  */
 #ifndef WB_DTYPE_DTYPE_H
 #define WB_DTYPE_DTYPE_H
@@ -25,7 +25,7 @@ typedef enum wb__dtype_class {
     WB__CLASS_BOOL,
     WB__CLASS_COMPLEX,
     WB__CLASS_BLOCK,
-    WB__CLASS_IEEE, /* this and those below are floats, in the words of dtypes.def */
+    WB__CLASS_IEEE, /* this class and the following ones are floats; dtypes.def describes them */
     WB__CLASS_FN,
     WB__CLASS_FNUZ,
     WB__CLASS_FINITE,
@@ -36,7 +36,7 @@ typedef struct wb__dtype {
     const char *name;
     const char *description;
     int32_t id;
-    uint32_t block_size; /* elements */
+    uint32_t block_size; /* number of elements per block */
     uint32_t block_bits;
     wb__dtype_class kind;
     int exponent_bits;
@@ -44,13 +44,13 @@ typedef struct wb__dtype {
     int bias;
 } wb__dtype;
 
-/* The row of a wb_dtype, or NULL. */
+/* Returns the table row of a wb_dtype, or NULL if the number is unknown. */
 const wb__dtype *wb__dtype_get(int32_t id);
 
-/* The row of that name, to the letter, or NULL. */
+/* Returns the row with this name (case-sensitive), or NULL. */
 const wb__dtype *wb__dtype_named(wb__str name);
 
-/* The same, in any case. */
+/* As wb__dtype_named, but case-insensitive. */
 const wb__dtype *wb__dtype_named_nocase(wb__str name);
 
 static inline bool wb__dtype_is_float(const wb__dtype *dtype)
@@ -64,8 +64,9 @@ static inline bool wb__dtype_is_plain(const wb__dtype *dtype)
 }
 
 /*
- * Whether wb__dtype_convert can do it. Complex numbers convert to nothing but themselves: which part
- * to keep is not ours to guess. Blocks of quantized values are decoded by src/quant.
+ * Returns true if wb__dtype_convert supports the pair of types. Complex types convert only to
+ * themselves, because a conversion to real numbers would have to drop a part. Block types are
+ * decoded by src/quant.
  */
 static inline bool wb__dtype_converts(const wb__dtype *from, const wb__dtype *to)
 {
@@ -74,9 +75,9 @@ static inline bool wb__dtype_converts(const wb__dtype *from, const wb__dtype *to
 }
 
 /*
- * Converts n elements, the first of which is element `first` of src. For types of whole bytes
- * `first` merely moves src; for smaller ones it says at which bit to begin. dst begins on a byte; if
- * it is of less than eight bits per element, the unused bits of its last byte become 0.
+ * Converts n elements, starting with element `first` of src. For types of whole bytes, `first` only
+ * advances src; for smaller types it selects the first bit to read. dst begins at a byte boundary.
+ * If its type has fewer than 8 bits per element, the unused bits of its last byte are set to 0.
  */
 void wb__dtype_convert(const wb__dtype *from, const void *src, uint64_t first, const wb__dtype *to,
                        void *dst, size_t n);
@@ -87,7 +88,7 @@ typedef struct wb__value_counts {
     uint64_t odd_bool; /* booleans other than 0 and 1 */
 } wb__value_counts;
 
-/* Adds to *counts what n elements hold that is worth a finding. */
+/* Adds the numbers of NaNs, infinities and invalid booleans among n elements to *counts. */
 void wb__dtype_count_odd(const wb__dtype *dtype, const void *src, size_t n,
                          wb__value_counts *counts);
 

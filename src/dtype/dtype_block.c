@@ -1,10 +1,11 @@
 /*
- * The layout of blocks, field by field, as ggml's ggml-common.h declares them.
+ * The field layout of all block types, as declared in ggml's ggml-common.h.
  *
- * How wide a field is follows from how ggml's quantizers store it, since that is what a big-endian
- * machine reverses: qh of Q5_0 and Q5_1 is copied from a 32-bit word, as are the words of IQ2_XXS
- * and the signs of IQ3_XXS; the scales of IQ1_M are four 16-bit words that carry the bits of one
- * binary16 in their upper quarters. All else that is packed is put together byte by byte.
+ * The width of a field is the width of the integers with which ggml's quantizers store it, because
+ * those are what a big-endian machine stores in reverse byte order: qh of Q5_0 and Q5_1 is copied
+ * from a 32-bit word, and so are the words of IQ2_XXS and the signs of IQ3_XXS. The scales of IQ1_M
+ * are four 16-bit words, whose upper 4 bits together form one binary16. All other packed fields are
+ * assembled byte by byte.
  */
 #include "dtype/dtype_block.h"
 #include "weighbridge/dtypes.h"
@@ -15,23 +16,23 @@ typedef enum field_kind {
     WORD32,
     SCALE16,      /* binary16 */
     SCALE32,      /* binary32 */
-    SCALE_E8M0,   /* 255 is NaN by the OCP standard */
-    SCALE_SPREAD, /* four words of 16 bits, each with a quarter of a binary16 at the top */
+    SCALE_E8M0,   /* 255 is NaN (OCP Microscaling specification) */
+    SCALE_SPREAD, /* four 16-bit words; the top 4 bits of each hold a quarter of a binary16 */
     FIELD_KINDS
 } field_kind;
 
 static const uint8_t widths[FIELD_KINDS] = {1, 2, 4, 2, 4, 1, 2};
 
 typedef struct field {
-    uint8_t kind; /* field_kind */
+    uint8_t kind; /* a field_kind */
     uint16_t count;
 } field;
 
 #define FIELDS 4
 
 typedef struct block_layout {
-    uint16_t bytes;       /* of a block */
-    field fields[FIELDS]; /* ends with a count of 0 */
+    uint16_t bytes;       /* size of the block in bytes */
+    field fields[FIELDS]; /* terminated by an entry with count 0 */
 } block_layout;
 
 static const block_layout layouts[] = {
@@ -59,7 +60,8 @@ static const block_layout layouts[] = {
     [WB_DTYPE_TQ1_0] = {54, {{BYTES, 48 + 4}, {SCALE16, 1}}},
     [WB_DTYPE_TQ2_0] = {66, {{BYTES, 64}, {SCALE16, 1}}},
     [WB_DTYPE_MXFP4] = {17, {{SCALE_E8M0, 1}, {BYTES, 16}}},
-    [WB_DTYPE_NVFP4] = {36, {{BYTES, 4 + 32}}}, /* every byte makes a scale */
+    /* the E4M3 scales need no check: all 256 codes are valid */
+    [WB_DTYPE_NVFP4] = {36, {{BYTES, 4 + 32}}},
     [WB_DTYPE_Q1_0] = {18, {{SCALE16, 1}, {BYTES, 16}}},
     [WB_DTYPE_Q2_0] = {18, {{SCALE16, 1}, {BYTES, 16}}},
 };
@@ -72,7 +74,7 @@ static const block_layout *layout_of(const wb__dtype *dtype)
     return &layouts[number];
 }
 
-/* ---- the order of bytes ---- */
+/* ---- byte order ---- */
 
 static void swap_numbers(uint8_t *p, size_t n, unsigned width)
 {
@@ -91,7 +93,7 @@ void wb__dtype_swap(const wb__dtype *dtype, void *units, size_t n)
     const block_layout *layout = layout_of(dtype);
     uint8_t *p = units;
     if (layout == NULL) {
-        if (dtype->kind == WB__CLASS_COMPLEX) /* two numbers */
+        if (dtype->kind == WB__CLASS_COMPLEX) /* a complex element is two numbers */
             swap_numbers(p, 2 * n, dtype->block_bits / 16);
         else if (wb__dtype_is_plain(dtype))
             swap_numbers(p, n, dtype->block_bits / 8);
@@ -105,7 +107,7 @@ void wb__dtype_swap(const wb__dtype *dtype, void *units, size_t n)
     }
 }
 
-/* ---- scales ---- */
+/* ---- invalid scales ---- */
 
 typedef struct block_state {
     bool nan, infinite;

@@ -1,14 +1,14 @@
 /*
  * Conversion between the plain dtypes.
  *
- * Three routes, each exact or rounding once:
- *   - pairs of common floats have a direct loop (the table `direct`);
- *   - integers to integers go through a 64-bit integer with its sign, and saturate;
- *   - all else goes through a double, in blocks that stay in the first-level cache. A double holds
- *     every float and every integer of up to 53 bits. Longer integers are rounded to odd on the way:
- *     the last bit of the double is set when anything was cut off, which keeps the second rounding,
- *     to a type with at most 24 bits of precision, from seeing a tie that was none (Boldo and
- *     Melquiond, "Emulation of a FMA and correctly rounded sums", 2008).
+ * There are three methods. Each is exact or rounds once:
+ *   - Pairs of common float types have a direct loop (the table `direct`).
+ *   - Integers are converted to integers through a sign and a 64-bit magnitude, and saturate.
+ *   - All other pairs are converted through double, in blocks that fit into the first-level cache.
+ *     A double represents every float and every integer of up to 53 bits. Longer integers are
+ *     rounded to odd: the last bit of the double is set if any nonzero bit was cut off. The second
+ *     rounding, to a type with at most 24 bits of precision, therefore never sees a false tie
+ *     (Boldo and Melquiond, "Emulation of a FMA and correctly rounded sums", 2008).
  */
 #include "dtype/dtype.h"
 #include "dtype/half.h"
@@ -44,7 +44,7 @@ static void convert_f32_bf16(const uint8_t *src, uint8_t *dst, size_t n)
         wb__store_le16(dst + 2 * i, wb__f32_to_bf16(wb__load_le32(src + 4 * i)));
 }
 
-/* Elements one by one, all of them. */
+/* Converts one element at a time, for all values. */
 static void convert_bf16_f16_any(const uint8_t *src, uint8_t *dst, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -52,9 +52,10 @@ static void convert_bf16_f16_any(const uint8_t *src, uint8_t *dst, size_t n)
 }
 
 /*
- * Within the range of normal binary16, 2^-14 to 65280, a bfloat16 only changes its bias and gets three
- * bits more, and what is below 2^-25 becomes 0: both in 16 bits and without a branch, which compilers
- * make vectors of. Of weights, all but a few are such; a group with others is done again.
+ * Fast path for common values. A bfloat16 within the normal range of binary16 (2^-14 to 65280) only
+ * changes its exponent bias and gains three mantissa bits; a value below 2^-25 becomes 0. Both
+ * cases use 16-bit operations without branches, which compilers vectorize. Nearly all weights are
+ * in these ranges. A group that contains other values is converted again with convert_bf16_f16_any.
  */
 static void convert_bf16_f16(const uint8_t *src, uint8_t *dst, size_t n)
 {
@@ -93,7 +94,8 @@ static void convert_f16_bf16(const uint8_t *src, uint8_t *dst, size_t n)
 static const struct direct {
     int32_t from, to;
     void (*loop)(const uint8_t *src, uint8_t *dst, size_t n);
-    wb__halves *avx2; /* the same faster, as far as it goes; NULL: there is none */
+    /* faster version that may stop early, see wb__halves; NULL if there is none */
+    wb__halves *avx2;
 } direct[] = {
     {WB_DTYPE_F16, WB_DTYPE_F32, convert_f16_f32, AVX2(f16_f32)},
     {WB_DTYPE_F32, WB_DTYPE_F16, convert_f32_f16, AVX2(f32_f16)},
@@ -129,7 +131,7 @@ static uint64_t get_bits(const wb__dtype *dtype, const uint8_t *src, uint64_t i)
     case 64: return wb__load_le64(src + 8 * i);
     default: break;
     }
-    /* 4 or 6 bits, which span two bytes at most */
+    /* 4 or 6 bits, which span at most two bytes */
     uint64_t at = i * dtype->block_bits;
     unsigned shift = (unsigned)(at % 8);
     unsigned word = src[at / 8];
@@ -138,7 +140,7 @@ static uint64_t get_bits(const wb__dtype *dtype, const uint8_t *src, uint64_t i)
     return word >> shift & ((1u << dtype->block_bits) - 1);
 }
 
-/* Elements of less than a byte are or-ed in: dst starts out as zeros. */
+/* Stores element i. Elements smaller than a byte are OR-ed in, so dst must be zeroed before. */
 static void put_bits(const wb__dtype *dtype, uint8_t *dst, uint64_t i, uint64_t bits)
 {
     switch (dtype->block_bits) {
@@ -169,7 +171,8 @@ static integer get_integer(const wb__dtype *dtype, uint64_t bits)
         return (integer){bits != 0, false};
     uint64_t sign = UINT64_C(1) << (dtype->block_bits - 1);
     if (dtype->kind == WB__CLASS_INT && (bits & sign))
-        return (integer){(sign << 1) - bits, true}; /* sign << 1 is 0 for 64 bits: still -v */
+        /* for 64 bits, sign << 1 wraps to 0, and 0 - bits is still the magnitude */
+        return (integer){(sign << 1) - bits, true};
     return (integer){bits, false};
 }
 
@@ -185,12 +188,14 @@ static uint64_t put_integer(const wb__dtype *dtype, integer v)
     return (v.negative ? 0 - magnitude : magnitude) & all;
 }
 
-/* ---- doubles, as their bits ---- */
+/* ---- doubles, represented by their bits ---- */
 
 #define DOUBLE_INFINITY UINT64_C(0x7FF0000000000000)
 #define DOUBLE_SIGN (UINT64_C(1) << 63)
 
-/* `to_odd` where a further rounding follows; otherwise to nearest, ties to even. */
+/*
+ * Rounds to odd if `to_odd` (when a second rounding follows), otherwise to nearest, ties to even.
+ */
 static uint64_t double_from_integer(integer v, bool to_odd)
 {
     if (v.magnitude == 0)
@@ -264,7 +269,7 @@ static void from_doubles(const uint64_t *in, const wb__dtype *to, uint8_t *dst, 
     }
 }
 
-/* ---- the whole ---- */
+/* ---- entry point ---- */
 
 static size_t bytes_of(const wb__dtype *dtype, size_t n)
 {
@@ -314,9 +319,12 @@ void wb__dtype_convert(const wb__dtype *from, const void *src_bytes, uint64_t fi
     }
 }
 
-/* ---- what is odd about values ---- */
+/* ---- counting NaNs, infinities and invalid booleans ---- */
 
-/* How many of n numbers of `bits` bits have all exponent bits set, and how many of those are NaN. */
+/*
+ * Counts, among n floats of `bits` bits, those whose exponent bits are all set and those that are
+ * NaN.
+ */
 #define COUNT_SPECIAL(bits, load, magnitude_mask, infinity)                                        \
     do {                                                                                           \
         uint64_t special = 0, nan = 0;                                                             \

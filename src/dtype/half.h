@@ -1,8 +1,8 @@
 /*
- * dtype/half.h: binary16 and bfloat16 from and to the bits of a binary32.
+ * dtype/half.h: conversion between binary16 or bfloat16 and the bits of a binary32.
  *
- * To nearest, ties to even; NaNs become quiet and keep their sign. Integer operations only, so that
- * the result depends on no mode of the processor.
+ * Rounds to nearest, ties to even. NaNs become quiet and keep their sign. Uses integer operations
+ * only, so that the result does not depend on any processor mode.
  */
 #ifndef WB_DTYPE_HALF_H
 #define WB_DTYPE_HALF_H
@@ -20,7 +20,7 @@ static inline uint32_t wb__f16_to_f32(uint16_t h)
         return sign | (exponent + 112) << 23 | mantissa << 13;
     if (mantissa == 0)
         return sign;
-    /* Subnormal: shift the leading one into place. */
+    /* Subnormal: normalize the mantissa. */
     exponent = 113;
     while (!(mantissa & 0x400)) {
         mantissa <<= 1;
@@ -35,9 +35,10 @@ static inline uint16_t wb__f32_to_f16(uint32_t f)
     uint32_t magnitude = f & 0x7FFFFFFF;
     if (magnitude > 0x7F800000)
         return (uint16_t)(sign | 0x7E00);
-    if (magnitude >= 0x477FF000) /* 65520 and up rounds to infinity */
+    if (magnitude >= 0x477FF000) /* 65520 and above round to infinity */
         return (uint16_t)(sign | 0x7C00);
-    if (magnitude >= 0x38800000) { /* normal: rebias, and round the 13 bits away */
+    /* normal: adjust the exponent bias and round off the low 13 bits */
+    if (magnitude >= 0x38800000) {
         uint32_t rounded = magnitude - (UINT32_C(112) << 23) + 0xFFF + (magnitude >> 13 & 1);
         return (uint16_t)(sign | rounded >> 13);
     }

@@ -11,7 +11,10 @@ static uint64_t low_bits(int count)
     return (UINT64_C(1) << count) - 1;
 }
 
-/* The bits of m * 2^exponent as a double, for 0 < m < 2^53 and a result that is normal or exact. */
+/*
+ * Returns the bits of the double m * 2^exponent. Preconditions: 0 < m < 2^53, and the result is a
+ * normal double or exact.
+ */
 static uint64_t double_from(uint64_t m, int exponent)
 {
     int up = __builtin_clzll(m) - (63 - DOUBLE_MANTISSA);
@@ -20,7 +23,7 @@ static uint64_t double_from(uint64_t m, int exponent)
     m <<= up;
     exponent -= up;
     if (m < (UINT64_C(1) << DOUBLE_MANTISSA))
-        return m; /* a subnormal double, which only F64 itself can ask for */
+        return m; /* a subnormal double; only possible for the type F64 itself */
     return ((uint64_t)(exponent + DOUBLE_BIAS + DOUBLE_MANTISSA) << DOUBLE_MANTISSA) +
            (m - (UINT64_C(1) << DOUBLE_MANTISSA));
 }
@@ -60,7 +63,7 @@ uint64_t wb__minifloat_decode(const wb__dtype *dtype, uint64_t bits)
                               (int)exponent - dtype->bias - mantissa_bits);
 }
 
-/* m / 2^shift rounded to the nearest integer, ties to even; m < 2^63. */
+/* Returns m / 2^shift rounded to the nearest integer, ties to even. Precondition: m < 2^63. */
 static uint64_t shift_rounded(uint64_t m, int shift)
 {
     if (shift <= 0)
@@ -73,7 +76,7 @@ static uint64_t shift_rounded(uint64_t m, int shift)
     return whole + (rest > half || (rest == half && (whole & 1)));
 }
 
-/* What stands for too large a value, and for NaN. */
+/* Returns the code (without sign) for a NaN if was_nan, otherwise for a value that is too large. */
 static uint64_t overflow_code(const wb__dtype *dtype, bool was_nan)
 {
     int mantissa_bits = dtype->mantissa_bits, exponent_bits = dtype->exponent_bits;
@@ -89,7 +92,7 @@ static uint64_t overflow_code(const wb__dtype *dtype, bool was_nan)
     }
 }
 
-/* The greatest code of a finite value, without the sign. */
+/* Returns the greatest code of a finite value, without the sign. */
 static uint64_t greatest_finite(const wb__dtype *dtype)
 {
     uint64_t all = low_bits(dtype->exponent_bits + dtype->mantissa_bits);
@@ -118,8 +121,8 @@ uint64_t wb__minifloat_encode(const wb__dtype *dtype, uint64_t double_bits)
         return dtype->kind == WB__CLASS_FINITE || dtype->kind == WB__CLASS_FNUZ ? nan : sign | nan;
     }
 
-    /* The value is m * 2^(exponent - 52). One unit of the result is 2^(quantum): of the value's own
-     * binade where it is normal, of the lowest binade where it is not. */
+    /* The value is m * 2^(exponent - 52). The last place of the result is taken from the binade of
+     * the value if the result is normal, and from the lowest binade if it is subnormal. */
     uint64_t m = magnitude & low_bits(DOUBLE_MANTISSA);
     int exponent = (int)(magnitude >> DOUBLE_MANTISSA);
     if (exponent == 0)
@@ -131,10 +134,10 @@ uint64_t wb__minifloat_encode(const wb__dtype *dtype, uint64_t double_bits)
     int binade = exponent > lowest ? exponent : lowest;
     uint64_t units = shift_rounded(m, DOUBLE_MANTISSA - mantissa_bits + binade - exponent);
 
-    /* Codes of one sign are consecutive integers in the order of their values, so that a mantissa
-     * that rounds up to the next binade carries into the exponent by itself. */
+    /* Codes of one sign are consecutive integers in the order of their values. A mantissa that
+     * rounds up to the next binade therefore carries into the exponent correctly. */
     uint64_t code = ((uint64_t)(binade - lowest) << mantissa_bits) + units;
-    if (dtype->kind == WB__CLASS_SCALE) /* no subnormals: code 0 is one unit already */
+    if (dtype->kind == WB__CLASS_SCALE) /* no subnormals: code 0 already is one unit */
         code = units == 0 ? 0 : code - 1;
     if (code > greatest_finite(dtype)) {
         uint64_t over = overflow_code(dtype, false);

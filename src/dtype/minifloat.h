@@ -1,9 +1,9 @@
 /*
- * dtype/minifloat.h: any float of up to 64 bits to and from a double, from the columns of
- * dtypes.def.
+ * dtype/minifloat.h: conversion between any float type of up to 64 bits and double, based on the
+ * columns of dtypes.def.
  *
- * A double holds every value of every float type exactly, so that decoding never rounds and encoding
- * rounds once.
+ * A double represents every value of every float type exactly, so that decoding never rounds and
+ * encoding rounds once.
  */
 #ifndef WB_DTYPE_MINIFLOAT_H
 #define WB_DTYPE_MINIFLOAT_H
@@ -12,15 +12,19 @@
 
 #include "dtype/dtype.h"
 
-/* The bits of a double that has the value of `bits`. NaNs become the quiet NaN of their sign. */
+/*
+ * Returns the bits of the double with the value of `bits`. A NaN becomes the quiet NaN of its sign.
+ */
 uint64_t wb__minifloat_decode(const wb__dtype *dtype, uint64_t bits);
 
 /*
- * The bits nearest to the double with these bits, ties to even. What is too large becomes infinity,
- * where there is none NaN, and where there is neither the largest value. A NaN becomes NaN, or where
- * there is none negative zero. SCALE, which has no sign and no zero, makes NaN of zero and of what
- * is negative, and its smallest value of what is smaller. (The rules of ml_dtypes, which tests
- * compare with.)
+ * Returns the encoding nearest to the double with these bits, ties to even.
+ *
+ * A value that is too large becomes infinity; in a type without infinity NaN; in a type without
+ * both the largest value. A NaN becomes NaN, or negative zero in a type without NaN. For SCALE
+ * types, which have no sign and no zero, zero and negative values become NaN, and values below the
+ * smallest representable one become that one. These are the rules of ml_dtypes, which the tests
+ * compare with.
  */
 uint64_t wb__minifloat_encode(const wb__dtype *dtype, uint64_t double_bits);
 

@@ -4,6 +4,7 @@
 #include <limits.h>
 
 #include "core/memory.h"
+#include "inflate/inflate_messages.h"
 
 /* z_stream, unchanged since zlib 1.0 (https://www.zlib.net/manual.html). */
 typedef struct stream {
@@ -27,12 +28,12 @@ typedef struct stream {
 #define Z_STREAM_END 1
 #define Z_MEM_ERROR (-4)
 #define Z_BUF_ERROR (-5)
-#define NO_HEADER (-15) /* a window of 2^15 bytes, and neither header nor checksum */
+#define NO_HEADER (-15) /* window of 2^15 bytes; raw deflate without header and checksum */
 
 struct wb__inflater {
     wb_allocator allocator;
     void *library;
-    bool begun; /* `stream` is to be ended */
+    bool begun; /* `stream` was initialised and needs inflateEnd */
     stream stream;
     int (*init)(stream *stream, int window_bits, const char *version, int stream_size);
     int (*run)(stream *stream, int flush);
@@ -40,7 +41,7 @@ struct wb__inflater {
     int (*end)(stream *stream);
 };
 
-/* zlib frees without saying how much, so that stands in front. */
+/* zlib frees memory without passing its size, so the size is stored in front of each allocation. */
 typedef union block {
     size_t bytes;
     uint8_t aligned[16];
@@ -65,7 +66,9 @@ static void release(void *opaque, void *address)
     wb__free(&inflater->allocator, memory, memory->bytes);
 }
 
-/* ISO C has no conversion from an object's pointer to a function's; POSIX promises that it works.
+/*
+ * Looks up a symbol. ISO C has no conversion from an object pointer to a function pointer; POSIX
+ * guarantees that copying the bytes works.
  */
 static bool find(void *library, const char *name, void *function)
 {
@@ -89,7 +92,7 @@ void wb__inflater_free(wb__inflater *inflater)
         return;
     if (inflater->begun)
         (void)inflater->end(&inflater->stream);
-    /* The library stays: others may use it, and opening it again costs as much as having it. */
+    /* The library stays loaded: other code may use it, and loading it again would be slow. */
     wb_allocator allocator = inflater->allocator;
     wb__free(&allocator, inflater, sizeof *inflater);
 }
@@ -110,7 +113,7 @@ wb_status wb__inflater_new(wb__context *context, wb__inflater **out)
     if (!found) {
         wb__inflater_free(inflater);
         return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_NO_ZLIB, WB_NO_OFFSET,
-                        WB__STR(""), "zlib is not to be found, and the file is compressed");
+                        WB__STR(""), WB__MSG_NO_ZLIB);
     }
     inflater->stream.zalloc = allocate;
     inflater->stream.zfree = release;
@@ -160,7 +163,8 @@ wb__inflated wb__inflater_run(wb__inflater *inflater, wb__inflate_step *step)
             return WB__INFLATED_NO_MEMORY;
         if (result != Z_OK && result != Z_BUF_ERROR)
             return WB__INFLATED_BROKEN;
-        /* With room left it has taken all there is and wants more. */
+        /* zlib stopped with free space in the output buffer, so it has used up the input and needs
+         * more. */
         if (step->in_bytes == 0 || step->out_bytes == 0 || result == Z_BUF_ERROR)
             return WB__INFLATED_MORE;
     }

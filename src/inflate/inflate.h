@@ -1,35 +1,43 @@
 /*
- * inflate: what deflate has compressed (RFC 1951), unpacked by zlib.
+ * inflate: decompression of deflate streams (RFC 1951) by zlib.
  *
- * zlib is looked for when it is needed, so that the library builds and runs without it, and without
- * it only compressed bytes cannot be had. Its memory comes from the caller's allocator. An inflater
- * unpacks one stream after another, each from front to back, from and into pieces of any size.
+ * zlib is loaded at run time when it is needed. The library builds and runs without it; only
+ * compressed data cannot be read then. zlib's memory comes from the caller's allocator. An inflater
+ * decompresses one stream after another, each from start to end, with input and output buffers of
+ * any size.
  */
 #ifndef WB_INFLATE_INFLATE_H
 #define WB_INFLATE_INFLATE_H
 
 #include "core/core.h"
 
-/* Deflate makes nothing smaller than a 1032nd: a match of 258 bytes takes two bits at least. */
+/* The maximum compression ratio of deflate: a match of 258 bytes takes at least two bits. */
 #define WB__INFLATE_RATIO 1032
 
 typedef struct wb__inflater wb__inflater;
 
-/* Owned, release with wb__inflater_free. UNSUPPORTED if there is no zlib; MEMORY. */
+/*
+ * Creates an inflater; the caller owns it and frees it with wb__inflater_free. Fails with
+ * UNSUPPORTED if zlib is not installed, or with MEMORY.
+ */
 wb_status wb__inflater_new(wb__context *context, wb__inflater **inflater);
 void wb__inflater_free(wb__inflater *inflater); /* NULL is ignored */
 
-/* Begins a stream. */
+/* Starts a new stream. */
 void wb__inflater_start(wb__inflater *inflater);
 
 typedef enum wb__inflated {
-    WB__INFLATED_MORE, /* `in` is used up or `out` is full, and the stream goes on */
-    WB__INFLATED_END,  /* the stream ended */
+    /* the input is used up or the output buffer is full, and the stream continues */
+    WB__INFLATED_MORE,
+    WB__INFLATED_END, /* the stream ended */
     WB__INFLATED_BROKEN,
     WB__INFLATED_NO_MEMORY
 } wb__inflated;
 
-/* Bytes to be read and room to write; both are moved along. */
+/*
+ * The input to read and the output buffer to fill. The call advances both pointers and reduces both
+ * sizes.
+ */
 typedef struct wb__inflate_step {
     const uint8_t *in;
     size_t in_bytes;

@@ -1,19 +1,20 @@
 /*
- * From decimal to the nearest double.
+ * Conversion of a decimal number to the nearest double.
  *
- * Up to 2^53 and 10^22 both parts are doubles themselves, and one multiplication or division rounds
- * once (Clinger, "How to read floating point numbers accurately", 1990). All other numbers are
- * divided out in big integers, bit by bit: slow, exact, and rare in the files we read.
+ * If the digits are at most 2^53 and the power of ten at most 10^22, both are exact doubles, and
+ * one multiplication or division rounds once (Clinger, "How to read floating point numbers
+ * accurately", 1990). All other numbers use a division of big integers, bit by bit: slow, exact,
+ * and rarely needed in the files the library reads.
  */
 #include "json/json.h"
 
 #include <float.h>
 
-#define LIMBS 136 /* of 32 bits. 10^(800 + 330) has 3754 bits, and 64 more are needed beside them */
+#define LIMBS 136 /* 32-bit limbs. 10^(800 + 330) has 3754 bits, and the division needs 64 more */
 
 typedef struct big {
     uint32_t limb[LIMBS]; /* least significant first */
-    size_t used;          /* without leading zeros */
+    size_t used;          /* number of limbs in use, without leading zeros */
 } big;
 
 static void multiply_add(big *n, uint32_t factor, uint32_t add)
@@ -36,7 +37,7 @@ static void multiply_by_power_of_ten(big *n, int64_t power)
         multiply_add(n, 10, 0);
 }
 
-/* Of a number other than 0. */
+/* Returns the position of the highest set bit plus one. Precondition: n is not 0. */
 static int bit_length(const big *n)
 {
     int top = 31;
@@ -73,7 +74,7 @@ static bool at_least(const big *a, const big *b)
     return true;
 }
 
-/* a -= b, for a >= b. */
+/* Computes a -= b. Precondition: a >= b. */
 static void subtract(big *a, const big *b)
 {
     uint64_t borrow = 0;
@@ -86,7 +87,10 @@ static void subtract(big *a, const big *b)
         a->used--;
 }
 
-/* q * 2^(binade - 63), with the top bit of q set and a rest below it if `sticky`, as a double. */
+/*
+ * Returns q * 2^(binade - 63) rounded to a double. The top bit of q is set; `sticky` is true if
+ * there is a nonzero remainder below q.
+ */
 static uint64_t round_to_double(uint64_t q, int binade, bool sticky)
 {
     int lowest = -1022;
@@ -114,7 +118,7 @@ static uint64_t by_division(const wb__decimal *decimal)
     int64_t power = decimal->exponent - (int64_t)decimal->count;
     multiply_by_power_of_ten(power >= 0 ? &n : &d, power >= 0 ? power : -power);
 
-    /* Bring both to the same length, so that their quotient lies between 1/2 and 2. */
+    /* Shift both numbers to the same bit length, so that their quotient is between 1/2 and 2. */
     int binade = bit_length(&n) - bit_length(&d);
     shift_left(binade < 0 ? &n : &d, binade < 0 ? -binade : binade);
     if (!at_least(&n, &d)) {
@@ -166,8 +170,8 @@ uint64_t wb__decimal_to_double(const wb__decimal *decimal)
 
 bool wb__decimal_overflows(const wb__decimal *decimal)
 {
-    /* 2^1024 - 2^970: half way between the largest double and what would follow it. It rounds up,
-     * the largest double being odd. */
+    /* 2^1024 - 2^970: halfway between the largest double and the next value above it. It rounds up,
+     * because the mantissa of the largest double is odd. */
     static const char threshold[] =
         "179769313486231580793728971405303415079934132710037826936173778980444968292764750946649"
         "017977587207096330286416692887910946555547851940402630657488671505820681908902000708383"

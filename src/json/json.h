@@ -1,17 +1,17 @@
 /*
- * json: one pull parser for every JSON we read, one writer for every JSON we write.
+ * json: a pull parser and a writer for JSON.
  *
- * The parser follows RFC 8259 to the letter, and is made for text from strangers: it reads a cursor
- * once from front to back, never recurses, bounds the nesting, takes integers up to 2^64 - 1 as they
- * are, and says of every fault at which byte it stands. Strings that lie whole in the bytes at hand
- * and have no escapes are handed out in place; all others are put together in a scratch buffer.
+ * The parser follows RFC 8259 strictly and is built for untrusted input. It reads a cursor once
+ * from start to end, never recurses, limits the nesting depth, keeps integers up to 2^64 - 1 exact,
+ * and reports the byte offset of every error. A string without escapes whose bytes are all at hand
+ * is returned in place; all other strings are assembled in a scratch buffer.
  *
  *     wb__json json;
  *     wb__json_start(&json, &cursor, &allocator);
  *     while (wb__json_next(&json) > WB__JSON_END) ...
  *     wb__json_stop(&json);
  *
- * The caller looks at `json.token`; after WB__JSON_FAULT at `json.fault` and `json.at`.
+ * The caller reads `json.token`; after WB__JSON_FAULT it reads `json.fault` and `json.at`.
  */
 #ifndef WB_JSON_JSON_H
 #define WB_JSON_JSON_H
@@ -21,43 +21,23 @@
 #include <stdint.h>
 
 #include "core/core.h"
+#include "json/json_messages.h"
 
 typedef enum wb__json_token {
     WB__JSON_FAULT = 0,
-    WB__JSON_END, /* one whole value was read; what follows is the caller's */
+    WB__JSON_END, /* one complete value was read; the parser does not look at the bytes after it */
     WB__JSON_OBJECT,
     WB__JSON_OBJECT_END,
     WB__JSON_ARRAY,
     WB__JSON_ARRAY_END,
     WB__JSON_KEY,
     WB__JSON_STRING,
-    WB__JSON_UINT, /* an integer from 0 to 2^64 - 1, written in digits alone */
-    WB__JSON_REAL, /* every other number, -1 included */
+    WB__JSON_UINT, /* an integer from 0 to 2^64 - 1, written without sign, fraction and exponent */
+    WB__JSON_REAL, /* every other number, including -1 */
     WB__JSON_TRUE,
     WB__JSON_FALSE,
     WB__JSON_NULL
 } wb__json_token;
-
-/* A row each: name, and the sentence for the user. */
-#define WB__JSON_FAULTS(X)                                                                         \
-    X(NONE, "")                                                                                    \
-    X(ENDS, "the JSON text ends too early")                                                        \
-    X(VALUE, "expected a JSON value")                                                              \
-    X(KEY, "expected a key in double quotes")                                                      \
-    X(COLON, "expected ':' after a key")                                                           \
-    X(COMMA_OR_BRACE, "expected ',' or '}'")                                                       \
-    X(COMMA_OR_BRACKET, "expected ',' or ']'")                                                     \
-    X(TRAILING_COMMA, "a comma before a closing bracket")                                          \
-    X(CONTROL, "a control character in a string, which must be written as an escape")              \
-    X(ESCAPE, "an escape that JSON does not know")                                                 \
-    X(SURROGATE, "half of a surrogate pair in an escape")                                          \
-    X(UTF8, "bytes that are not valid UTF-8")                                                      \
-    X(NUMBER, "a number that JSON does not allow")                                                 \
-    X(RANGE, "a number beyond the range of a double")                                              \
-    X(DEPTH, "arrays and objects nested too deeply")                                               \
-    X(STRING_LENGTH, "a string longer than the limit")                                             \
-    X(MEMORY, "out of memory")                                                                     \
-    X(READ, "reading failed")
 
 typedef enum wb__json_fault {
 #define X(name, text) WB__JSON_FAULT_##name,
@@ -65,17 +45,17 @@ typedef enum wb__json_fault {
 #undef X
 } wb__json_fault;
 
-/* The sentence of a fault. Static. */
+/* Returns the message of a fault, a static string. */
 const char *wb__json_fault_text(wb__json_fault fault);
 
-#define WB__JSON_MAX_DEPTH 127u /* as serde_json, and so the official safetensors reader */
-#define WB__JSON_DIGITS 800     /* more than these (769) cannot change how a double is rounded */
+#define WB__JSON_MAX_DEPTH 127u /* same limit as serde_json, which the official reader uses */
+#define WB__JSON_DIGITS 800     /* after 769 digits only a nonzero rest affects the rounding */
 
 /* A decimal number 0.d1 d2 d3 … · 10^exponent, without leading zeros. */
 typedef struct wb__decimal {
-    uint8_t digits[WB__JSON_DIGITS]; /* 0 to 9 */
+    uint8_t digits[WB__JSON_DIGITS]; /* values 0 to 9 */
     size_t count;
-    bool more; /* digits other than 0 were left out */
+    bool more; /* nonzero digits were dropped */
     bool negative;
     int64_t exponent;
 } wb__decimal;
@@ -83,21 +63,23 @@ typedef struct wb__decimal {
 typedef struct wb__json {
     wb__cursor *cursor;
     wb_allocator allocator;
-    size_t max_string; /* bytes a string may have, SIZE_MAX unless the caller lowers it */
-    bool discard;      /* strings are checked but not kept: `text` is empty */
-    bool nonfinite;    /* NaN, Infinity and -Infinity are numbers, as Python's json module has it */
+    size_t max_string; /* maximum string length in bytes; SIZE_MAX unless the caller lowers it */
+    bool discard;      /* strings are checked but not stored: `text` stays empty */
+    /* accept NaN, Infinity and -Infinity as numbers, as Python's json module does */
+    bool nonfinite;
 
     wb__json_token token;
-    uint64_t at;  /* offset of the token's first byte, or of the fault */
-    wb__str text; /* KEY, STRING: borrowed until the next call; no NUL behind it */
+    uint64_t at;  /* offset of the first byte of the token, or of the error */
+    wb__str text; /* value of KEY and STRING: borrowed until the next call, not NUL-terminated */
     uint64_t uint;
-    wb__decimal decimal; /* UINT and REAL */
-    uint64_t special;    /* REAL: the double's bits where it is not finite, else 0 */
+    wb__decimal decimal; /* set for UINT and REAL */
+    /* for REAL: the bits of the double if it is NaN or infinite, otherwise 0 */
+    uint64_t special;
     wb__json_fault fault;
 
     unsigned depth;
     unsigned state;
-    uint64_t is_object[2]; /* a bit for each open bracket */
+    uint64_t is_object[2]; /* one bit per open bracket: 1 for an object, 0 for an array */
     char *scratch;
     size_t scratch_len;
     size_t scratch_capacity;
@@ -106,63 +88,70 @@ typedef struct wb__json {
 void wb__json_start(wb__json *json, wb__cursor *cursor, const wb_allocator *allocator);
 void wb__json_stop(wb__json *json);
 
-/* Moves to the next token and returns it. After END or FAULT it stays there. */
+/* Advances to the next token and returns it. After END or FAULT, returns the same token again. */
 wb__json_token wb__json_next(wb__json *json);
 
 /*
- * Skips the rest of the value that the current token begins (nothing for a scalar, up to the closing
- * bracket for an array or object, the value for a key), checking its grammar. False on a fault.
+ * Skips the rest of the value that the current token begins and checks its syntax: nothing for a
+ * scalar, up to the closing bracket for an array or object, the value for a key. Returns false on a
+ * fault.
  */
 bool wb__json_skip(wb__json *json);
 
 /*
- * Where a member of an object may begin: skips the comma and white space before it and returns true
- * if the cursor stands at the quote of a key; false, with nothing lost, for all else. A caller that
- * then consumes whole members from the cursor by itself says so with wb__json_took_members.
+ * Call where a member of an object may begin. Skips the comma and white space before the member and
+ * returns true if the cursor is at the opening quote of a key. Otherwise returns false, and parsing
+ * can continue normally. A caller that then reads whole members from the cursor itself must call
+ * wb__json_took_members afterwards.
  */
 bool wb__json_reach_key(wb__json *json);
 void wb__json_took_members(wb__json *json);
 
-/* The same for an array: the cursor then stands at the first byte of an element. The caller who took
- * elements says so with wb__json_took_members, too. */
+/*
+ * The same for arrays: the cursor is then at the first byte of an element. A caller that reads
+ * elements itself must also call wb__json_took_members.
+ */
 bool wb__json_reach_element(wb__json *json);
 
-/* The double nearest to the number read last, as its bits. */
+/* Returns the bits of the double nearest to the number read last. */
 uint64_t wb__json_real_bits(const wb__json *json);
 
-/* ---- parts of the parser (string.c, number.c, decimal.c) ---- */
+/* ---- internal functions of the parser (string.c, number.c, decimal.c) ---- */
 
-/* Reads a string whose opening quote is the next byte, into `text`. False on a fault. */
+/* Reads a string whose opening quote is the next byte into `text`. Returns false on a fault. */
 bool wb__json_read_string(wb__json *json);
 
-/* Reads a number, sets token, uint and decimal. False on a fault. */
+/* Reads a number; sets token, uint and decimal. Returns false on a fault. */
 bool wb__json_read_number(wb__json *json);
 
-/* Reads NaN, Infinity, or Infinity behind a minus that was consumed; returns the token. */
+/*
+ * Reads NaN or Infinity. If `negative`, a minus sign was already consumed, and only Infinity is
+ * valid. Returns the token.
+ */
 wb__json_token wb__json_read_nonfinite(wb__json *json, bool negative);
 
-/* Sets the fault at an offset; always false. */
+/* Sets the fault and its offset. Always returns false. */
 bool wb__json_fail(wb__json *json, wb__json_fault fault, uint64_t at);
 
-/* Sets the fault that the cursor ended or failed with; always false. */
+/* Sets the fault for the end of input or for a failed cursor. Always returns false. */
 bool wb__json_fail_at_end(wb__json *json);
 
-/* The nearest double, ties to even, as its bits; infinity where it is too large. */
+/* Returns the bits of the nearest double, ties to even; infinity if the number is too large. */
 uint64_t wb__decimal_to_double(const wb__decimal *decimal);
 
-/* True if the nearest double is infinite; cheap. */
+/* Returns true if the nearest double is infinite. Cheaper than the conversion. */
 bool wb__decimal_overflows(const wb__decimal *decimal);
 
-/* ---- the set of keys seen ---- */
+/* ---- duplicate key detection ---- */
 
 /*
- * Tells whether a key was seen before in the same object, for objects whose keys are not kept. Holds
- * 64-bit keyed hashes, so that two different keys are taken for one with a chance of 2^-64.
+ * Detects duplicate keys within an object when the keys themselves are not stored. The set holds
+ * keyed 64-bit hashes, so two different keys are mistaken for duplicates with probability 2^-64.
  */
 typedef struct wb__key_set {
     wb_allocator allocator;
     wb__hash_key key;
-    uint64_t *slots; /* 0: free */
+    uint64_t *slots; /* hashes; 0 is a free slot */
     size_t capacity; /* a power of two, or 0 */
     size_t count;
 } wb__key_set;
@@ -170,21 +159,24 @@ typedef struct wb__key_set {
 void wb__key_set_start(wb__key_set *set, const wb_allocator *allocator);
 void wb__key_set_stop(wb__key_set *set);
 
-/* Adds a key of the object number `object`; *repeated tells whether it was there. False: no memory. */
+/*
+ * Adds a key of the object with the number `object`. Sets *repeated to true if the set already
+ * contained it. Returns false if memory runs out.
+ */
 bool wb__key_set_add(wb__key_set *set, uint64_t object, wb__str key, bool *repeated);
 
 /* ---- writer ---- */
 
 /*
- * Writes compact JSON through `write`. Commas and colons come by themselves. Text that is not valid
- * UTF-8 is written with U+FFFD in the place of each bad byte. A failed write is remembered, and
- * everything after it ignored.
+ * Writes compact JSON through `write`, and inserts commas and colons automatically. In strings that
+ * are not valid UTF-8, each invalid byte is replaced by U+FFFD. After a failed write, all further
+ * calls are ignored.
  */
 typedef struct wb__json_writer {
     bool (*write)(void *ctx, const char *text, size_t n);
     void *ctx;
     bool failed;
-    bool after_value; /* a comma is due before the next value or key */
+    bool after_value; /* the next value or key must be preceded by a comma */
     bool after_key;
 } wb__json_writer;
 
@@ -195,7 +187,8 @@ void wb__json_write_key_str(wb__json_writer *writer, wb__str key);
 void wb__json_write_str(wb__json_writer *writer, wb__str text);
 void wb__json_write_uint(wb__json_writer *writer, uint64_t value);
 void wb__json_write_int(wb__json_writer *writer, int64_t value);
-void wb__json_write_double(wb__json_writer *writer, double value); /* null where not finite */
+/* writes null if the value is not finite */
+void wb__json_write_double(wb__json_writer *writer, double value);
 void wb__json_write_bool(wb__json_writer *writer, bool value);
 void wb__json_write_null(wb__json_writer *writer);
 

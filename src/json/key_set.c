@@ -12,7 +12,7 @@ void wb__key_set_stop(wb__key_set *set)
     set->capacity = 0;
 }
 
-/* The slot that holds `hash`, or the free one where it belongs. */
+/* Returns the slot that holds `hash`, or the free slot where it is to be inserted. */
 static uint64_t *slot_of(uint64_t *slots, size_t capacity, uint64_t hash)
 {
     size_t i = (size_t)hash & (capacity - 1);

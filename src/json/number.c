@@ -1,11 +1,12 @@
 /*
- * Numbers: the grammar of RFC 8259, section 6, and the digits kept as a decimal. Whoever wants a
- * double asks for it; most callers want integers, or only to know that the number is one.
+ * Numbers, by the grammar of RFC 8259, section 6. The digits are kept as a decimal and are
+ * converted to a double only on request: most callers need integers, or only need to know that the
+ * token is a number.
  */
 #include "json/json.h"
 
-#define EXPONENT_BOUND                                                                             \
-    INT64_C(1000000000000) /* beyond this the size of an exponent tells no more */
+/* Exponents are clamped to this: beyond it, the number is zero or too large for a double anyway. */
+#define EXPONENT_BOUND INT64_C(1000000000000)
 
 static bool is_digit(int c)
 {
@@ -15,7 +16,7 @@ static bool is_digit(int c)
 static void add_digit(wb__decimal *decimal, int digit)
 {
     if (decimal->count == 0 && digit == 0)
-        return; /* leading zeros carry nothing */
+        return; /* leading zeros are not stored */
     if (decimal->count < WB__JSON_DIGITS)
         decimal->digits[decimal->count++] = (uint8_t)digit;
     else
@@ -50,7 +51,7 @@ bool wb__json_read_number(wb__json *json)
     if (!is_digit(c))
         return fail_number(json);
 
-    /* The integer part: each digit that counts moves the point one place. */
+    /* The integer part: each significant digit increases the decimal exponent by one. */
     uint64_t value = 0;
     bool fits = true;
     bool starts_with_zero = c == '0';
@@ -76,7 +77,7 @@ bool wb__json_read_number(wb__json *json)
             return fail_number(json);
         for (; is_digit(c); c = wb__cursor_peek(cursor)) {
             add_digit(decimal, c - '0');
-            decimal->exponent -= decimal->count == 0; /* zeros behind the point */
+            decimal->exponent -= decimal->count == 0; /* leading zeros after the decimal point */
             cursor->p++;
         }
     }

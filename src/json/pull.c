@@ -1,17 +1,18 @@
 /*
- * The pull parser's automaton. A value is read whole before wb__json_next returns; between calls
- * `state` says what may come next, and one bit for each open bracket whether it is an object.
+ * The state machine of the pull parser. Each call of wb__json_next reads one complete token.
+ * Between calls, `state` records what may come next, and is_object records for each open bracket
+ * whether it is an object.
  */
 #include "json/json.h"
 
 enum state {
-    EXPECT_VALUE,          /* at the beginning, or after a colon */
+    EXPECT_VALUE,          /* at the start, or after a colon */
     EXPECT_KEY_OR_END,     /* after '{' */
     EXPECT_KEY,            /* after a comma in an object */
     EXPECT_COLON,          /* after a key */
     EXPECT_ELEMENT_OR_END, /* after '[' */
     EXPECT_ELEMENT,        /* after a comma in an array */
-    EXPECT_COMMA_OR_END,   /* after a value within brackets */
+    EXPECT_COMMA_OR_END,   /* after a value inside brackets */
     AT_END,
     AT_FAULT
 };
@@ -28,7 +29,8 @@ const char *wb__json_fault_text(wb__json_fault fault)
 
 void wb__json_start(wb__json *json, wb__cursor *cursor, const wb_allocator *allocator)
 {
-    /* Field by field: clearing the digits of `decimal` too would cost more than a small header. */
+    /* Set the members one by one: clearing the digits of `decimal` as well would take longer than
+     * parsing a small header. */
     json->cursor = cursor;
     json->allocator = *allocator;
     json->max_string = SIZE_MAX;
@@ -70,7 +72,7 @@ bool wb__json_fail_at_end(wb__json *json)
                          wb__cursor_at(json->cursor));
 }
 
-/* The next byte that is no white space, not consumed, or -1. */
+/* Returns the next byte that is not white space, without consuming it, or -1 at the end. */
 static int next_byte(wb__json *json)
 {
     wb__cursor *cursor = json->cursor;
@@ -119,7 +121,7 @@ static wb__json_token close_bracket(wb__json *json)
     return json->token;
 }
 
-/* `true` and its like: the bytes after the first decide, and the first wrong one is at fault. */
+/* Reads true, false or null. The fault is reported at the first byte that does not match. */
 static wb__json_token read_word(wb__json *json, const char *word, wb__json_token token)
 {
     for (const char *w = word; *w != '\0'; w++) {
@@ -139,7 +141,7 @@ static wb__json_token read_word(wb__json *json, const char *word, wb__json_token
 
 wb__json_token wb__json_read_nonfinite(wb__json *json, bool negative)
 {
-    bool nan = wb__cursor_peek(json->cursor) == 'N'; /* behind a minus it is 'I' */
+    bool nan = wb__cursor_peek(json->cursor) == 'N'; /* after a minus sign only 'I' is valid */
     json->special = nan        ? UINT64_C(0x7FF8000000000000)
                     : negative ? UINT64_C(0xFFF0000000000000)
                                : UINT64_C(0x7FF0000000000000);

@@ -1,13 +1,15 @@
 /*
- * Strings. A run of bytes that need no change is found first; if the closing quote ends it, the
- * string is handed out where it lies. Otherwise runs, decoded escapes and what comes after the edge
- * of a window are put together in the scratch buffer.
+ * Strings. The parser first scans a run of bytes that need no decoding. If the closing quote ends
+ * the run, the string is returned in place. Otherwise the runs, the decoded escapes and the bytes
+ * beyond the end of the window are assembled in the scratch buffer.
  */
 #include "json/json.h"
 
-/* A word with the high bit set in each byte that a run of plain text cannot contain: the quote, the
- * backslash, control characters, and bytes past ASCII. (May set higher bytes too, never lower ones:
- * the borrow of a subtraction runs upwards.) */
+/*
+ * Returns a word in which the high bit of a byte is set if the byte cannot be part of a plain run:
+ * the quote, the backslash, control characters and bytes above 0x7F. Bits above the first match may
+ * be set falsely, never bits below it, because the borrow of the subtraction moves upwards.
+ */
 static uint64_t special_bytes(uint64_t word)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101);
@@ -17,7 +19,7 @@ static uint64_t special_bytes(uint64_t word)
     return ((word - ones * 0x20) | (quote - ones) | (backslash - ones) | word) & highs;
 }
 
-/* The length of the plain ASCII run that begins at p. */
+/* Returns the length of the plain ASCII run that begins at p. */
 static size_t plain_run(const uint8_t *p, const uint8_t *end)
 {
     const uint8_t *start = p;
@@ -56,7 +58,7 @@ static int hex_digit(uint8_t c)
     return -1;
 }
 
-/* The four digits of a \u escape; the cursor stands at the first of them. */
+/* Reads the four digits of a \u escape, starting at the cursor. */
 static bool read_hex4(wb__json *json, uint64_t escape_at, uint32_t *unit)
 {
     wb__cursor *cursor = json->cursor;
@@ -129,7 +131,7 @@ static bool read_escape(wb__json *json)
     return keep(json, &meanings[letter - letters], 1);
 }
 
-/* A sequence of two to four bytes, which the edge of a window may cut. */
+/* Reads a UTF-8 sequence of two to four bytes, which may be split by the end of the window. */
 static bool read_multibyte(wb__json *json)
 {
     wb__cursor *cursor = json->cursor;

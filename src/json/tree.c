@@ -7,7 +7,10 @@ static bool fail(wb__tree *tree, const wb__json *json)
     return false;
 }
 
-/* Puts an unescaped string back into the text, over its escapes, and ends it over its quote. */
+/*
+ * Writes the decoded string back into the text, over its escaped form, and replaces its closing
+ * quote by a NUL.
+ */
 static uint32_t keep_string(wb__tree *tree, const wb__json *json)
 {
     char *to = tree->text + json->at + 1;
@@ -19,7 +22,7 @@ static uint32_t keep_string(wb__tree *tree, const wb__json *json)
 
 static bool parse(wb__tree *tree, wb__json *json)
 {
-    wb__tree_node *open[WB__JSON_MAX_DEPTH]; /* what is not closed yet */
+    wb__tree_node *open[WB__JSON_MAX_DEPTH]; /* open arrays and objects */
     unsigned depth = 0;
     for (;;) {
         wb__json_token token = wb__json_next(json);
@@ -28,7 +31,7 @@ static bool parse(wb__tree *tree, wb__json *json)
         if (token == WB__JSON_END)
             return true;
         if (token == WB__JSON_OBJECT_END || token == WB__JSON_ARRAY_END) {
-            if (depth > 0) /* the parser closes only what it has opened */
+            if (depth > 0) /* cannot fail: the parser only closes brackets it has opened */
                 open[--depth]->extent = (uint32_t)tree->nodes.count;
             continue;
         }
@@ -57,7 +60,7 @@ bool wb__tree_parse(wb__tree *tree, char *text, size_t bytes, const wb_allocator
     bool good = bytes < UINT32_MAX && parse(tree, &json);
     if (bytes >= UINT32_MAX)
         tree->fault = WB__JSON_FAULT_STRING_LENGTH;
-    while (good && cursor.p != cursor.end) { /* nothing but white space may follow */
+    while (good && cursor.p != cursor.end) { /* only white space may follow */
         good = *cursor.p == ' ' || *cursor.p == '\t' || *cursor.p == '\n' || *cursor.p == '\r';
         if (!good) {
             tree->fault = WB__JSON_FAULT_VALUE;
@@ -73,7 +76,7 @@ void wb__tree_free(wb__tree *tree)
 {
     if (tree->arena.allocator == NULL)
         return;
-    /* The tree may have been moved since it was parsed. */
+    /* Set the pointers again, because the tree may have been moved since it was parsed. */
     tree->arena.allocator = &tree->allocator;
     tree->nodes.arena = &tree->arena;
     wb__list_free(&tree->nodes);
@@ -94,7 +97,7 @@ wb__json_token wb__tree_type(const wb__tree *tree, wb__node node)
     }
 }
 
-/* The node behind a value and all that is inside it. */
+/* Returns the node after a value and everything inside it. */
 static wb__node behind(const wb__tree *tree, wb__node value)
 {
     wb__json_token type = wb__tree_type(tree, value);
@@ -173,7 +176,7 @@ wb__str wb__tree_string(const wb__tree *tree, wb__node node)
     return (wb__str){tree->text + n->at + 1, n->extent};
 }
 
-/* Reads a number again; its grammar was checked. */
+/* Parses a number again. Its syntax was already checked. */
 static bool number(const wb__tree *tree, wb__node node, wb__json *json)
 {
     if (!is_type(tree, node, WB__JSON_UINT))
@@ -207,7 +210,7 @@ bool wb__tree_int(const wb__tree *tree, wb__node node, int64_t *value)
         *value = (int64_t)json.uint;
         return true;
     }
-    /* A negative integer: digits alone, at most 19 of them. */
+    /* A negative integer: only digits, at most 19 of them. */
     uint64_t magnitude = 0;
     const char *digit = tree->text + wb__tree_at(tree, node)->at;
     const char *end = tree->text + tree->bytes;

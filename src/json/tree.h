@@ -1,10 +1,10 @@
 /*
- * json/tree.h: a whole JSON text to look around in, for the files beside the weights.
+ * json/tree.h: a parsed JSON text with random access, for sidecar files such as config.json.
  *
- * A node is eight bytes: where its value stands in the text, and how far it reaches. Strings are
- * unescaped in place, numbers read when they are asked for, so that a tree takes little more than
- * its text: at most five times its bytes, whatever the text says. Nodes are numbers, in the order
- * of the text; 0 is the root. In an object keys and values take turns.
+ * A node has 8 bytes: the offset of its value in the text, and its extent. Strings are unescaped in
+ * place and numbers are parsed when requested, so that a tree takes at most five times the size of
+ * its text in bytes, for any input. Nodes are numbered in text order; 0 is the root. In an object,
+ * keys and values alternate.
  *
  *     {"a": [1, 2], "b": "x"}      0 object, 1 key a, 2 array, 3 one, 4 two, 5 key b, 6 string x
  */
@@ -14,17 +14,18 @@
 #include "json/json.h"
 
 typedef struct wb__tree_node {
-    uint32_t at;     /* offset of the first byte in the text */
-    uint32_t extent; /* array, object: number of the node behind the last inside; string: bytes */
+    uint32_t at; /* offset of the first byte in the text */
+    /* array, object: number of the node after the last one inside; string: length in bytes */
+    uint32_t extent;
 } wb__tree_node;
 
 typedef struct wb__tree {
     wb_allocator allocator;
-    char *text; /* the caller's */
+    char *text; /* owned by the caller */
     size_t bytes;
     wb__arena arena;
-    wb__list nodes; /* of wb__tree_node */
-    /* Where parsing failed: */
+    wb__list nodes; /* items are wb__tree_node */
+    /* The error and its offset, if parsing failed. */
     wb__json_fault fault;
     uint64_t fault_at;
 } wb__tree;
@@ -33,9 +34,10 @@ typedef uint32_t wb__node;
 #define WB__NO_NODE UINT32_MAX
 
 /*
- * Parses `bytes` of text (less than 4 GiB), which the tree changes and keeps pointing into; NaN and
- * the infinities are numbers, as Python writes them into such files. False with fault and fault_at
- * set for what is not one JSON value. Release with wb__tree_free, also after a failure.
+ * Parses `bytes` bytes of text (less than 4 GiB). The tree modifies the text and keeps pointers
+ * into it. NaN and the infinities are accepted as numbers, because Python writes them into such
+ * files. Returns false and sets fault and fault_at if the text is not exactly one JSON value.
+ * Release with wb__tree_free, also after a failure.
  */
 bool wb__tree_parse(wb__tree *tree, char *text, size_t bytes, const wb_allocator *allocator);
 void wb__tree_free(wb__tree *tree);
@@ -45,30 +47,40 @@ static inline const wb__tree_node *wb__tree_at(const wb__tree *tree, wb__node no
     return wb__list_at(&tree->nodes, node);
 }
 
-/* OBJECT, ARRAY, STRING, TRUE, FALSE, NULL, or UINT, which here stands for any number. */
+/* Returns OBJECT, ARRAY, STRING, TRUE, FALSE, NULL, or UINT, which here means any number. */
 wb__json_token wb__tree_type(const wb__tree *tree, wb__node node);
 
-/* The value under a key of an object; of several the last, as Python has it. WB__NO_NODE if none.
+/*
+ * Returns the value of a key of an object; for duplicate keys the last value, as in Python. Returns
+ * WB__NO_NODE if the key does not exist.
  */
 wb__node wb__tree_get(const wb__tree *tree, wb__node object, const char *key);
 
-/* As wb__tree_get along several keys with '/' between them: "text_config/hidden_size". */
+/* As wb__tree_get, for a path of keys separated by '/', such as "text_config/hidden_size". */
 wb__node wb__tree_path(const wb__tree *tree, wb__node object, const char *path);
 
 /*
- * Steps through an array or an object: the first node inside, and the one behind a value;
- * WB__NO_NODE at the end. In an object the value of key k is node k + 1, the next key the one
- * behind it.
+ * Iterates over an array or an object: returns the first node inside, or the node after a value,
+ * and WB__NO_NODE at the end. In an object, node k + 1 is the value of key k, and wb__tree_next of
+ * that value returns the next key.
  */
 wb__node wb__tree_first(const wb__tree *tree, wb__node parent);
-wb__node wb__tree_first_key(const wb__tree *tree, wb__node object); /* and not of an array */
+/* returns WB__NO_NODE for an array */
+wb__node wb__tree_first_key(const wb__tree *tree, wb__node object);
 wb__node wb__tree_next(const wb__tree *tree, wb__node parent, wb__node value);
-size_t wb__tree_count(const wb__tree *tree, wb__node array); /* elements, or members */
+/* number of array elements or object members */
+size_t wb__tree_count(const wb__tree *tree, wb__node array);
 
-/* A string or key, NUL-terminated, borrowed from the text; the empty string for other nodes. */
+/*
+ * Returns a string or key, NUL-terminated, borrowed from the text; the empty string for other
+ * nodes.
+ */
 wb__str wb__tree_string(const wb__tree *tree, wb__node node);
 
-/* False where the node is not such a number, or is WB__NO_NODE. */
+/*
+ * Return false if the node is not a number of the requested type (or not a boolean), or is
+ * WB__NO_NODE.
+ */
 bool wb__tree_uint(const wb__tree *tree, wb__node node, uint64_t *value);
 bool wb__tree_int(const wb__tree *tree, wb__node node, int64_t *value);
 bool wb__tree_double(const wb__tree *tree, wb__node node, double *value);

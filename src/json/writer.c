@@ -24,7 +24,7 @@ static void put_string(wb__json_writer *writer, wb__str text)
 {
     static const char hex[] = "0123456789abcdef";
     const unsigned char *in = (const unsigned char *)text.ptr;
-    size_t plain = 0; /* where the bytes not yet written begin */
+    size_t plain = 0; /* index of the first byte not yet written */
     put(writer, "\"", 1);
     for (size_t i = 0; i < text.len;) {
         char escape[6] = {'\\', 'u', '0', '0', 0, 0};
@@ -113,7 +113,7 @@ void wb__json_write_double(wb__json_writer *writer, double value)
         put_word(writer, "null");
         return;
     }
-    /* The fewest digits that read back as the same number. */
+    /* Use the fewest digits that read back as the same number. */
     for (int digits = 1; digits <= 17; digits++) {
         (void)snprintf(text, sizeof text, "%.*g", digits, value);
         if (strtod(text, NULL) == value)
@@ -121,7 +121,7 @@ void wb__json_write_double(wb__json_writer *writer, double value)
     }
     for (char *c = text; *c != '\0'; c++) {
         if (*c == ',')
-            *c = '.'; /* the decimal point of the application's locale */
+            *c = '.'; /* some locales use a comma as the decimal point */
     }
     put_word(writer, text);
 }

@@ -1,21 +1,22 @@
 /*
- * Many rows, cut into tasks for the executor. Where the cuts fall changes no result: blocks do not
- * know of one another, and what an encoder takes from a whole row it finds in that row.
+ * Coding of many rows, split into tasks for the executor. The split does not affect the result:
+ * blocks are independent, and data that an encoder derives from a whole row depends on that row
+ * only.
  */
 #include "quant/quant.h"
 
-#define TASK_ELEMENTS ((uint64_t)1 << 16) /* long enough to be worth a thread's attention */
+#define TASK_ELEMENTS ((uint64_t)1 << 16) /* makes the cost of starting a task negligible */
 
 typedef struct rows_job {
     const wb__codec *codec;
-    const uint8_t *blocks; /* decoding */
+    const uint8_t *blocks; /* for decoding: input `blocks`, output `values` */
     float *values;
-    const float *from; /* encoding */
+    const float *from; /* for encoding: the input values */
     const float *importance;
     uint8_t *to;
     uint64_t columns;
-    uint64_t total;  /* blocks or rows */
-    uint64_t a_task; /* of these */
+    uint64_t total;  /* number of blocks (decoding) or rows (encoding) */
+    uint64_t a_task; /* number of blocks or rows per task */
 } rows_job;
 
 static void run(const wb__context *context, rows_job *job, void (*body)(void *arg, size_t i))

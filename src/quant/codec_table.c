@@ -1,6 +1,6 @@
 /*
- * The table of codecs: every kernel set there is, the scalar ones first, then those for instruction
- * sets from the narrowest to the widest. A new set is a line in sets.def.
+ * The table of all kernel sets: first the scalar sets, then the sets for instruction sets from the
+ * narrowest to the widest. To add a set, add a line to kernel_sets.def.
  */
 #include "cpu/cpu.h"
 #include "quant/quant.h"

@@ -1,12 +1,16 @@
 /*
- * quant/codec_tasks.h: a range cut into pieces for the executor of a context, or done by the calling thread.
+ * quant/codec_tasks.h: splits a range into pieces for the executor of a context, or processes it in
+ * the calling thread.
  */
 #ifndef WB_QUANT_TASKS_H
 #define WB_QUANT_TASKS_H
 
 #include "core/core.h"
 
-/* Calls body(arg, first, n) for pieces of `piece` (the last may be smaller) that cover 0 to total. */
+/*
+ * Calls body(arg, first, n) for pieces of `piece` elements (the last may be smaller) that cover 0
+ * to total.
+ */
 void wb__tasks_run(const wb__context *context, uint64_t total, uint64_t piece,
                    void (*body)(void *arg, uint64_t first, uint64_t n), void *arg);
 

@@ -1,12 +1,12 @@
 /*
- * quant/kernel.h: included first by every file of kernels.
+ * quant/kernel.h: every kernel file includes this header first.
  *
- * The bits of a result are defined by IEEE 754 operations on binary32, each rounded once. A
- * compiler that fuses a multiplication with an addition breaks that. The build says
- * -ffp-contract=off, but who compiles with plain `cc` may not: gcc obeys the pragma below, for
- * intrinsics too, and not the standard's (it ignores that one as of version 12); clang the other
- * way round. Nothing may be wider than binary32 either, as the x87 is. The probe finds what gets
- * through.
+ * Results are defined bit by bit as IEEE 754 operations on binary32, each rounded once. A compiler
+ * that fuses a multiplication with an addition (contraction) changes them. The build uses
+ * -ffp-contract=off, but a build with plain `cc` may not. gcc obeys the pragma below, also for
+ * intrinsics, but ignores the standard pragma (as of version 12); clang does the opposite.
+ * Intermediate results must not be wider than binary32 either, as on the x87. The contraction probe
+ * detects a build that ignores the pragmas.
  */
 #ifndef WB_QUANT_KERNEL_H
 #define WB_QUANT_KERNEL_H
@@ -34,8 +34,8 @@ _Static_assert(FLT_EVAL_METHOD == 0, "binary32 arithmetic must be done in binary
 #endif
 
 /*
- * Defines `contracted`, which tells whether the compiler fuses operations in functions of this file
- * with these attributes: (1 + 2^-12)^2 rounded to a binary32 is 1 + 2^-11; not rounded it is 2^-24
+ * Defines contracted(), which returns true if the compiler fuses operations in functions of this
+ * file with these attributes. (1 + 2^-12)^2 rounded to binary32 is 1 + 2^-11; unrounded it is 2^-24
  * more.
  */
 #define WB__CONTRACTION_PROBE(attributes)                                                          \

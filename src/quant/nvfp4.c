@@ -1,7 +1,9 @@
 /*
- * NVFP4 with a factor of the whole tensor. A block decodes to value · scale, which is exact, and the product of that
- * with the factor is not always value · (scale · factor), each rounded, as those compute it who make such factors.
- * So the codec decodes blocks whose scales are 1, and the scales are multiplied into its values here.
+ * NVFP4 with a scale of the whole tensor. The codec decodes a value to value · block scale, which
+ * is exact. Multiplying that by the tensor scale can differ in rounding from value · (block scale ·
+ * tensor scale), with each product rounded, which is how the programs that write such scales
+ * compute it. So the block scales are replaced by 1 before the codec decodes the blocks, and the
+ * products of the scales are applied here.
  */
 #include "quant/kernel.h"
 #include "quant/quant.h"
@@ -9,9 +11,9 @@
 
 #define GROUPS 4
 #define GROUP 16
-#define BLOCK (GROUPS + GROUPS * GROUP / 2) /* bytes; the scales come first */
-#define ONE 0x38                            /* E4M3 */
-#define BATCH 32                            /* blocks that stay in the nearest cache */
+#define BLOCK (GROUPS + GROUPS * GROUP / 2) /* in bytes; the scales come first */
+#define ONE 0x38                            /* 1.0 in E4M3 */
+#define BATCH 32                            /* number of blocks that fit in the L1 cache */
 
 void wb__nvfp4_decode(const wb__codec *codec, uint8_t *blocks, float factor, float *values,
                       size_t n)

@@ -1,23 +1,25 @@
 /*
- * quant: the codecs, which turn blocks of quantized values into binary32 numbers and back.
+ * quant: codecs, which decode blocks of quantized values to binary32 and encode them.
  *
- * A codec belongs to a dtype. Its functions come from kernel sets: src/quant/scalar/ has one set a
- * family, in plain C, which is the definition of right; src/quant/x86/ and arm/ have sets that do the
- * same faster, mostly out of templates that they share (src/quant/lanes/). table.c lists them all.
- * wb__codec_get goes through that list and lets each set that the processor can run replace what the
- * sets before it gave, so that there is nothing to initialise and no state; it costs less than a
- * microsecond. WB_CPU_DISABLE takes sets away (cpu/cpu.h).
+ * A codec belongs to a dtype. Its functions come from kernel sets. src/quant/scalar/ has one set
+ * per family of types in plain C, which is the reference. src/quant/x86/ and src/quant/arm/ have
+ * faster sets, mostly generated from shared templates (src/quant/lanes/). codec_table.c lists all
+ * sets. wb__codec_get goes through the list; each set that the processor supports replaces the
+ * functions of the sets before it. There is no initialisation and no state, and the lookup takes
+ * less than a microsecond. WB_CPU_DISABLE disables instruction sets (cpu/cpu.h).
  *
- * Every kernel of a dtype gives the same bits, whatever the set, the compiler and its optimisation.
- * Each operation on floats is therefore rounded by itself, in the order of the scalar code: kernel
- * files include quant/kernel.h, which switches contraction off, and a set that was contracted
- * nevertheless (the probe of kernel.h tells) is not used. Three things are left open: which NaN is
- * a NaN; what a block holds that was encoded from values, or with weights, that are not finite or so
- * large (2^31 and more) that sums of squares may overflow; and all of it where the application
- * rounds otherwise than to nearest or flushes subnormals.
+ * All kernels of a dtype give the same bits, regardless of the kernel set, the compiler and the
+ * optimisation level. Each floating-point operation is therefore rounded separately, in the order
+ * of the scalar code. Kernel files include quant/kernel.h, which disables contraction; a set that
+ * the compiler contracted nevertheless (detected by the probe in kernel.h) is not used. The
+ * exceptions are:
+ *   - the payload of a NaN;
+ *   - blocks encoded from values or weights that are not finite, or so large (2^31 or more) that
+ *     sums of squares may overflow;
+ *   - all results if the application changed the rounding mode or flushes subnormals to zero.
  *
- * Decoding assumes nothing of the blocks: any bits have a value. Nothing here allocates. Blocks
- * need no alignment.
+ * Decoders accept any bits; every bit pattern of a block has a value. No function here allocates
+ * memory. Blocks need no alignment.
  */
 #ifndef WB_QUANT_QUANT_H
 #define WB_QUANT_QUANT_H
@@ -34,59 +36,64 @@
 typedef void wb__decode(const uint8_t *blocks, float *values, size_t n);
 
 /*
- * Encodes a row of n values, a multiple of the block size. `importance` has n weights, or is NULL;
- * where the codec requires it, it is not.
+ * Encodes a row of n values, a multiple of the block size. `importance` has n weights, or is NULL.
+ * It is never NULL if the codec requires it.
  */
 typedef void wb__encode(const float *values, const float *importance, uint8_t *blocks, size_t n);
 
 typedef struct wb__codec {
     const wb__dtype *dtype;
     wb__decode *decode;
-    wb__encode *encode;       /* NULL: there is none */
-    wb_importance importance; /* what `encode` does with it */
+    wb__encode *encode; /* NULL if there is no encoder */
+    /* tells if `encode` ignores, uses or requires the importance matrix */
+    wb_importance importance;
 } wb__codec;
 
 /*
- * The codec of a dtype for a processor with these features; false where none decodes. Of the plain
- * dtypes some have one, because it is faster than wb__dtype_convert; its `decode` or `encode` may
- * be NULL.
+ * Gets the codec of a dtype for a processor with these features. Returns false if there is no
+ * decoder. Some plain dtypes have a codec because it is faster than wb__dtype_convert; its `decode`
+ * or `encode` may be NULL.
  */
 bool wb__codec_get(int32_t dtype, uint32_t features, wb__codec *codec);
 
-/* Bytes of n values, a multiple of the block size. */
+/*
+ * Returns the encoded size of n values in bytes. Precondition: n is a multiple of the block size.
+ */
 static inline uint64_t wb__codec_bytes(const wb__codec *codec, uint64_t n)
 {
     return n / codec->dtype->block_size * (codec->dtype->block_bits / 8);
 }
 
 /*
- * Decodes n blocks of NVFP4 whose scales are to be multiplied with a factor first: value · (scale · factor), either
- * product rounded. The codec is that of NVFP4; the blocks' scales are lost.
+ * Decodes n NVFP4 blocks whose block scales are first multiplied by the tensor scale `factor`:
+ * value · (block scale · factor), with each product rounded. `codec` is the NVFP4 codec. The scales
+ * in the blocks are overwritten.
  */
 void wb__nvfp4_decode(const wb__codec *codec, uint8_t *blocks, float factor, float *values,
                       size_t n);
 
-/* ---- for those who write kernels ---- */
+/* ---- declarations for kernel files ---- */
 
 typedef struct wb__kernel {
     int32_t dtype;
-    wb__decode *decode;       /* NULL: this set has none */
-    wb__encode *encode;       /* likewise */
-    wb_importance importance; /* counts in scalar sets */
+    wb__decode *decode;       /* NULL if this set has no decoder */
+    wb__encode *encode;       /* NULL if this set has no encoder */
+    wb_importance importance; /* only used in scalar sets */
 } wb__kernel;
 
 typedef struct wb__kernel_set {
-    uint32_t features;        /* WB__CPU_*, all of which it needs */
-    bool (*contracted)(void); /* of quant/kernel.h */
+    uint32_t features;        /* the WB__CPU_* features the set requires, all of them */
+    bool (*contracted)(void); /* the probe defined by WB__CONTRACTION_PROBE in quant/kernel.h */
     const wb__kernel *kernels;
     size_t count;
 } wb__kernel_set;
 
-/* ---- many rows ---- */
+/* ---- coding many rows ---- */
 
 /*
- * Rows on the executor of the context, or in the calling thread. The arguments have been checked:
- * columns are a multiple of the block size, src and dst are as large as they must be.
+ * Decodes or encodes rows on the executor of the context, or in the calling thread. The caller has
+ * checked the arguments: columns is a multiple of the block size, and src and dst have the required
+ * sizes.
  */
 void wb__decode_rows(const wb__context *context, const wb__codec *codec, const uint8_t *src,
                      uint64_t rows, uint64_t columns, float *dst);

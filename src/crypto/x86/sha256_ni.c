@@ -1,8 +1,8 @@
 /*
- * SHA-256 with the instructions of x86 for it. SHA256RNDS2 does two rounds on a state kept as ABEF
- * and CDGH, and gives the next ABEF; what was ABEF is then CDGH. It takes four cycles before the
- * next can begin with its result, while another could begin every second: hence two messages at a
- * time. Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, SHA256RNDS2.
+ * SHA-256 with the x86 SHA extensions. SHA256RNDS2 computes two rounds on a state held as ABEF and
+ * CDGH, and returns the next ABEF; the old ABEF becomes CDGH. Its latency is four cycles and its
+ * throughput one every two cycles, so two messages are interleaved. Reference: Intel 64 and IA-32
+ * Architectures Software Developer's Manual, volume 2, SHA256RNDS2.
  */
 #include "cpu/cpu.h"
 #include "crypto/sha256.h"
@@ -13,7 +13,7 @@
 
 #define KERNEL __attribute__((target("sha,sse4.1,ssse3")))
 
-/* One message: its state, and the last sixteen words of its schedule. */
+/* One message: its state, and the last sixteen words of the message schedule. */
 typedef struct lane {
     __m128i abef, cdgh;
     __m128i m[4];
@@ -30,7 +30,8 @@ KERNEL static inline lane load_state(const wb__sha256_state state)
     lane l;
     __m128i dcba = _mm_loadu_si128((const __m128i *)(const void *)state);
     __m128i hgfe = _mm_loadu_si128((const __m128i *)(const void *)(state + 4));
-    __m128i badc = _mm_shuffle_epi32(dcba, 0xB1); /* the names from the highest lane down: cdab */
+    /* names list the words from the highest lane down: here c, d, a, b */
+    __m128i badc = _mm_shuffle_epi32(dcba, 0xB1);
     __m128i efgh = _mm_shuffle_epi32(hgfe, 0x1B);
     l.abef = _mm_alignr_epi8(badc, efgh, 8);
     l.cdgh = _mm_blend_epi16(efgh, badc, 0xF0);
@@ -45,7 +46,7 @@ KERNEL static inline void store_state(const lane *l, wb__sha256_state state)
     _mm_storeu_si128((__m128i *)(void *)(state + 4), _mm_alignr_epi8(dchg, feba, 8));
 }
 
-/* Four rounds, the first of which is number 4 i; `i` is known when this is compiled. */
+/* Computes four rounds, starting with round 4 * i. `i` is a compile-time constant. */
 KERNEL __attribute__((always_inline)) static inline void four(lane *l, const uint8_t *block,
                                                               unsigned i)
 {

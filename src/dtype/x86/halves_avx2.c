@@ -1,8 +1,8 @@
 /*
- * Between binary16 and the others with AVX2 and F16C. VCVTPS2PH, told to round to nearest whatever the
- * mode, makes of every number what wb__f32_to_f16 does, subnormal ones included; of NaNs it keeps some
- * bits, so that groups with one are left to the plain code. VCVTPH2PS makes them quiet, as wb__f16_to_f32
- * does.
+ * Conversions to and from binary16 with AVX2 and F16C. VCVTPS2PH rounds to nearest regardless of
+ * the rounding mode and gives the same results as wb__f32_to_f16, including subnormals. For NaNs it
+ * keeps part of the payload, so groups that contain a NaN are left to the scalar code. VCVTPH2PS
+ * makes NaNs quiet, as wb__f16_to_f32 does.
  */
 #include "dtype/halves.h"
 
@@ -21,7 +21,8 @@ KERNEL size_t wb__bf16_f16_avx2(const uint8_t *src, uint8_t *dst, size_t n)
         __m256i nan = _mm256_cmpgt_epi16(_mm256_and_si256(in, magnitude), infinity);
         if (!_mm256_testz_si256(nan, nan))
             break;
-        /* Elements 0 to 3 and 8 to 11, and the others: unpacking stays within halves. */
+        /* Elements 0 to 3 and 8 to 11 (low) and the others (high): unpacking works within 128-bit
+         * halves. */
         __m256i low = _mm256_unpacklo_epi16(_mm256_setzero_si256(), in);
         __m256i high = _mm256_unpackhi_epi16(_mm256_setzero_si256(), in);
         __m128i a = _mm256_cvtps_ph(_mm256_castsi256_ps(low), _MM_FROUND_TO_NEAREST_INT);

@@ -1,5 +1,6 @@
 /*
- * quant/arm/bytes_neon.h: 16 and 32 bytes, in the words of the templates (quant/lanes/words.h).
+ * quant/arm/bytes_neon.h: vectors of 16 and 32 bytes for the templates. quant/lanes/words.h
+ * documents the functions.
  */
 
 typedef uint8x16_t bytes_16;
@@ -8,7 +9,7 @@ typedef struct bytes_32 {
     uint8x16_t low, high;
 } bytes_32;
 
-/* ---- 16 ---- */
+/* ---- 16 bytes ---- */
 
 static inline bytes_16 h_load(const uint8_t *p)
 {
@@ -66,7 +67,7 @@ static inline bytes_16 h_seconds(bytes_16 a, bytes_16 b)
     return vcombine_u8(vget_high_u8(a), vget_high_u8(b));
 }
 
-/* ---- 32 ---- */
+/* ---- 32 bytes ---- */
 
 static inline bytes_32 b_load(const uint8_t *p)
 {
@@ -146,8 +147,7 @@ static inline bytes_32 b_left(bytes_32 v, int shift)
 
 static inline bytes_32 b_field(bytes_32 v, int shift, int mask)
 {
-    return b_and(b_left(v, -shift),
-                 b_set(mask)); /* NEON shifts to the right by less than nothing */
+    return b_and(b_left(v, -shift), b_set(mask)); /* NEON shifts right by a negative count */
 }
 
 static inline bytes_32 b_nibbles(const uint8_t *p)
@@ -162,7 +162,7 @@ static inline bytes_32 b_look_up(const int8_t *sixteen, bytes_32 indices)
     return (bytes_32){vqtbl1q_u8(table, indices.low), vqtbl1q_u8(table, indices.high)};
 }
 
-/* 1, 2, 4 … 128, twice. */
+/* Returns the bytes 1, 2, 4 … 128, twice. */
 static inline uint8x16_t places_of_bits(void)
 {
     return vreinterpretq_u8_u64(vdupq_n_u64(0x8040201008040201));

@@ -1,4 +1,4 @@
-/* Decoding the types with codebooks, with NEON. */
+/* Decoding of the codebook types with NEON. */
 #include "quant/kernel.h"
 
 #include "cpu/cpu.h"
@@ -22,8 +22,10 @@ static inline codes_table codes_table_of(const float *values, float scale)
     return f_mul(f_set(scale), f_load(values));
 }
 
-/* Four values of a word, which begin with value `first`: coordinates of `bits` bits pick from the
- * table, and signs follow the last of eight coordinates. */
+/*
+ * Decodes four values of a word, starting with value `first`. Coordinates of `bits` bits select
+ * from the table. The signs follow the last of the eight coordinates in the word.
+ */
 static inline float32x4_t four_of(uint32_t word, int first, int bits, bool with_signs, lanes table)
 {
     static const int32_t counting[4] = {0, 1, 2, 3};

@@ -1,6 +1,6 @@
 /*
- * quant/arm/eights_neon.h: eight values of binary32 that are neighbours, in the words of
- * lanes/encode_blocks.h (quant/lanes/words.h). They are lanes like others here.
+ * quant/arm/eights_neon.h: eight consecutive binary32 values, for lanes/encode_blocks.h. On NEON
+ * they have the same type as lanes. quant/lanes/words.h documents the functions.
  */
 
 typedef lanes eight;
@@ -70,7 +70,10 @@ static inline uint32_t e_where_equal(eight x, eight y)
     return m_bits(f_equal(x, y));
 }
 
-/* FCVTZS gives the greatest integer, or 0 for NaN, where x86 gives the least. */
+/*
+ * Converts values out of range and NaN to INT32_MIN, as on x86. FCVTZS gives the greatest integer,
+ * or 0 for NaN.
+ */
 static inline int32x4_t truncate_4(float32x4_t v)
 {
     uint32x4_t fits = vcltq_f32(v, vdupq_n_f32(0x1p31f));
@@ -121,7 +124,7 @@ static inline bytes_32 b_of_integers(const eight_integers v[4])
     return (bytes_32){bytes_of_16(v[0], v[1]), bytes_of_16(v[2], v[3])};
 }
 
-/* ---- halves of a binary32 ---- */
+/* ---- binary16 and bfloat16 ---- */
 
 static inline void e_store_f16(uint8_t *p, eight v)
 {

@@ -1,4 +1,4 @@
-/* Encoding the types with codebooks, with NEON. */
+/* Encoding of the codebook types with NEON. */
 #include "quant/kernel.h"
 
 #include "cpu/cpu.h"

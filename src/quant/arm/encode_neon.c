@@ -1,4 +1,4 @@
-/* Encoding with NEON: a group of values in every lane. */
+/* Encoding with NEON, with one group of values per lane. */
 #include "quant/kernel.h"
 
 #include "cpu/cpu.h"
@@ -24,13 +24,16 @@ WB__CONTRACTION_PROBE(KERNEL)
 
 #include "quant/lanes/encode_blocks.h"
 
-/* All bits where x is not less, NaN included. */
+/* Returns all bits set where x is not less than `than`, or x is NaN. */
 static inline uint32x4_t not_less(float32x4_t x, float32x4_t than)
 {
     return vmvnq_u32(vcltq_f32(x, than));
 }
 
-/* Three of four bits of the index of the nearest level of IQ4, and a mask that is the last. */
+/*
+ * Binary search for the nearest level of IQ4. Returns the upper three of the four bits of its
+ * index; *last is a mask that gives the lowest bit.
+ */
 static inline uint32x4_t iq4_halving(float32x4_t x, uint32x4_t *last)
 {
     static const float quarters[8] = {-93.5f, -28.5f, 19, 79, 0, 0, 0, 0};

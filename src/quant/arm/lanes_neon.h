@@ -1,9 +1,10 @@
 /*
- * quant/arm/lanes_neon.h: eight lanes of binary32, in two registers, in the words of the encoder
- * templates (quant/lanes/words.h). Two registers keep the pipelines of wider processors busy where one
- * would wait for the sum before.
+ * quant/arm/lanes_neon.h: eight binary32 lanes in two registers, for the encoder templates.
+ * quant/lanes/words.h documents the functions. Two registers keep the pipelines of wide processors
+ * busy; with a single register, each addition would wait for the one before.
  *
- * Minima and maxima are a comparison and a choice: FMIN and FMAX have other rules for NaN and zeros.
+ * Minimum and maximum use a comparison and a selection, because FMIN and FMAX treat NaN and zeros
+ * differently.
  */
 #define KERNEL
 #define LANES 8
@@ -58,7 +59,7 @@ static inline lanes f_div(lanes x, lanes y)
 
 static inline float32x4_t roughly_1_over_4(float32x4_t v)
 {
-    float32x4_t estimate = vrecpeq_f32(v); /* 2^-8; a step squares the error */
+    float32x4_t estimate = vrecpeq_f32(v); /* error 2^-8; each Newton step squares it */
     return vmulq_f32(estimate, vrecpsq_f32(v, estimate));
 }
 
@@ -143,7 +144,7 @@ static inline float32x4_t quant_4(float32x4_t v, int low, int high)
 {
     const float32x4_t magic = vdupq_n_f32(12582912.0f);
     uint32x4_t bits = vreinterpretq_u32_f32(vaddq_f32(v, magic));
-    /* The mantissa under the exponent of 2^23. */
+    /* Combine the mantissa with the exponent of 2^23. */
     bits = vbslq_u32(vdupq_n_u32(0x7FFFFF), bits, vdupq_n_u32(0x4B000000));
     int32x4_t i = vmaxq_s32(vreinterpretq_s32_u32(bits), vdupq_n_s32(0x4B400000 + low));
     i = vminq_s32(i, vdupq_n_s32(0x4B400000 + high));
@@ -184,7 +185,7 @@ static inline lanes f_load_bytes(const uint8_t *p)
                    vcvtq_f32_u32(vmovl_high_u16(words))};
 }
 
-/* The four arrays' values as four rows. */
+/* Loads four values of each of four arrays and transposes them. */
 static inline void transpose_4(const float *const from[4], size_t at, float32x4_t out[4])
 {
     float32x4_t r0 = vld1q_f32(from[0] + at), r1 = vld1q_f32(from[1] + at);
@@ -208,14 +209,14 @@ static inline void f_transpose(const float *const from[LANES], size_t at, lanes 
     }
 }
 
-/* ---- tables of eight ---- */
+/* ---- tables of eight values ---- */
 
 static inline lanes f_table(const float *eight_values)
 {
     return f_load(eight_values);
 }
 
-/* Of eight values in two registers, by the lowest three bits of each index. */
+/* Selects from the eight values in two registers by the lowest three bits of each index. */
 static inline float32x4_t pick_4(uint32x4_t index, lanes table)
 {
     uint8x16x2_t bytes = {{vreinterpretq_u8_f32(table.a), vreinterpretq_u8_f32(table.b)}};

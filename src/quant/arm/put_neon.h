@@ -1,5 +1,6 @@
 /*
- * quant/arm/put_neon.h: writing decoded values, in the words of lanes/decode.h (quant/lanes/words.h).
+ * quant/arm/put_neon.h: stores decoded values, for lanes/decode.h. quant/lanes/words.h documents
+ * the functions.
  */
 
 static inline float load_f16(const uint8_t *p)
@@ -7,7 +8,7 @@ static inline float load_f16(const uint8_t *p)
     return vgetq_lane_f32(vcvt_f32_f16(vreinterpret_f16_u16(vdup_n_u16(wb__load_le16(p)))), 0);
 }
 
-/* 8 signed bytes as floats. */
+/* Converts 8 signed bytes to floats. */
 static inline lanes widen_8(int8x8_t q)
 {
     int16x8_t words = vmovl_s8(q);
@@ -54,7 +55,8 @@ static inline void put_twos(float *out, const uint8_t *p, float d)
 {
     const uint8x16_t each = vreinterpretq_u8_u64(
         vcombine_u64(vdup_n_u64(0x0101010100000000), vdup_n_u64(0x0303030302020202)));
-    const int8x16_t right = vreinterpretq_s8_u32(vdupq_n_u32(0xFAFCFE00)); /* 0, -2, -4, -6 */
+    /* 0, -2, -4, -6: shift counts of the four fields */
+    const int8x16_t right = vreinterpretq_s8_u32(vdupq_n_u32(0xFAFCFE00));
     uint8x8_t packed = vld1_u8(p);
     uint8x16_t bytes = vcombine_u8(packed, packed);
     uint8x16_t low = vqtbl1q_u8(bytes, each);

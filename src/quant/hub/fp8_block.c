@@ -1,16 +1,14 @@
-/*
- * Block FP8, as DeepSeek-V3 publishes it: value = weight * scale of its block, in binary32.
- */
+/* Block FP8, as published with DeepSeek-V3: value = weight * scale of its block, in binary32. */
 #include "quant/mlx/number.h"
 
 #include "quant/hub/hub.h"
 
-#define BLOCKS 64 /* of a row decoded at a time */
+#define BLOCKS 64 /* blocks of a row decoded at a time */
 
 typedef struct decoder {
     const wb__fp8_block *tensor;
     wb__mlx_kernels fast, scalar;
-    float values[256]; /* of the codes, for other types than E4M3 */
+    float values[256]; /* value of each code, for types other than E4M3 */
 } decoder;
 
 static void decode_other(const decoder *d, const uint8_t *codes, const float *scales, size_t block,
@@ -20,7 +18,7 @@ static void decode_other(const decoder *d, const uint8_t *codes, const float *sc
         values[i] = wb__float_canonical(d->values[codes[i]] * scales[i / block]);
 }
 
-/* n values of whole blocks but for the last. */
+/* Decodes n values. They start at a block boundary; only the last block may be incomplete. */
 static void decode_blocks(const decoder *d, const uint8_t *codes, const float *scales, size_t n,
                           float *values)
 {

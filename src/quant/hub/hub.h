@@ -1,17 +1,20 @@
 /*
- * quant/hub: encodings of Hugging Face models that keep a weight in several tensors, decoded only.
+ * quant/hub: encodings of Hugging Face models that store a weight in several tensors. Decoding
+ * only.
  *
  *     fp8_block   weight FP8 [out, in], weight_scale_inv [out / 128, in / 128] rounded up
- *     awq         qweight I32 [in, out / 8], qzeros I32 [in / group, out / 8], scales [in / group, out]
- *     gptq        qweight I32 [in / 8, out], qzeros I32 [in / group, out / 8], scales [in / group, out],
- *                 g_idx I32 [in]
+ *     awq         qweight I32 [in, out / 8], qzeros I32 [in / group, out / 8],
+ *                 scales [in / group, out]
+ *     gptq        qweight I32 [in / 8, out], qzeros I32 [in / group, out / 8],
+ *                 scales [in / group, out], g_idx I32 [in]
  *
- * (NVFP4 of compressed-tensors and ModelOpt has the layout of MLX's: quant/mlx.) All give binary32
- * values of the weight as [out, in], the way it multiplies: the last two are stored transposed. The
- * product of a 5-bit integer and a binary16 or bfloat16 scale is exact, and so is FP8 times a scale
- * rounded once; rounding the result to the dtype of the scales gives what AutoAWQ and AutoGPTQ compute.
+ * (NVFP4 of compressed-tensors and ModelOpt has the layout of MLX: see quant/mlx.) All decoders
+ * return the weight as binary32 [out, in]; awq and gptq store it transposed. The product of a 5-bit
+ * integer and a binary16 or bfloat16 scale is exact; the product of FP8 and its scale is rounded
+ * once. Rounding the result to the dtype of the scales gives the values that AutoAWQ and AutoGPTQ
+ * compute.
  *
- * Buffers need no alignment and are little-endian. Nothing here allocates.
+ * Buffers need no alignment and are little-endian. No function here allocates memory.
  */
 #ifndef WB_QUANT_HUB_HUB_H
 #define WB_QUANT_HUB_HUB_H
@@ -24,14 +27,15 @@
 
 typedef struct wb__fp8_block {
     const void *weight;
-    const void *scales;   /* what a value is multiplied with, in spite of the name in files */
-    int32_t weight_dtype; /* a float of 8 bits */
-    int32_t scales_dtype; /* a float */
+    /* factor for the values (not its inverse, although files name it weight_scale_inv) */
+    const void *scales;
+    int32_t weight_dtype; /* an 8-bit float type */
+    int32_t scales_dtype; /* a float type */
     uint64_t out, in;
-    uint32_t block_rows, block_columns; /* 128 each, as a rule */
+    uint32_t block_rows, block_columns; /* size of a block, usually 128 each */
 } wb__fp8_block;
 
-/* Decodes `rows` rows from `first` on. `features`: WB__CPU_* that may be used. */
+/* Decodes `rows` rows, starting with row `first`. `features` are the WB__CPU_* that may be used. */
 void wb__fp8_block_decode(uint32_t features, const wb__fp8_block *tensor, uint64_t first,
                           uint64_t rows, float *values);
 
@@ -39,20 +43,26 @@ typedef struct wb__int4 {
     const void *qweight;
     const void *qzeros;
     const void *scales;
-    const void *g_idx;    /* gptq: the group of each input; NULL: input / group */
-    int32_t scales_dtype; /* a float */
+    const void *g_idx;    /* gptq: the group of each input; if NULL, the group is input / group */
+    int32_t scales_dtype; /* a float type */
     uint64_t out, in;
-    uint64_t group;  /* inputs that share a scale; `in` for one group */
-    uint64_t groups; /* there are; of a part of the inputs with g_idx more than `in` / group */
+    uint64_t group; /* number of inputs that share a scale; `in` for a single group */
+    /* number of groups; can exceed `in` / group if g_idx is present and the tensor is a slice of
+     * the inputs */
+    uint64_t groups;
     uint32_t
-        zero_offset; /* gptq: added to stored zero-points, 1; 0 for checkpoint_format gptq_v2 */
+        /* gptq: added to the stored zero-points: 1, or 0 for checkpoint_format gptq_v2 */
+        zero_offset;
 } wb__int4;
 
-/* Decodes `rows` of the `out` rows from `first` on; both are multiples of 8. `features` as above. */
+/*
+ * Decodes `rows` of the `out` rows, starting with row `first`. Both must be multiples of 8.
+ * `features` as above.
+ */
 void wb__awq_decode(uint32_t features, const wb__int4 *tensor, uint64_t first, uint64_t rows,
                     float *values);
 
-/* The same. A group that g_idx names and there is none of counts as the last. */
+/* As wb__awq_decode. If g_idx contains a group that does not exist, the last group is used. */
 void wb__gptq_decode(uint32_t features, const wb__int4 *tensor, uint64_t first, uint64_t rows,
                      float *values);
 

@@ -4,6 +4,7 @@
 #include "quant/codec_tasks.h"
 #include "quant/hub/hub.h"
 #include "weighbridge/codec.h"
+#include "quant/quant_messages.h"
 
 #define TASK_ELEMENTS ((uint64_t)1 << 16)
 
@@ -65,7 +66,7 @@ static wb_status fp8(wb__context *context, const wb_fp8_block *in, fp8_job *job,
     const wb__dtype *weight = wb__dtype_get(in->weight_dtype);
     const wb__dtype *scales = wb__dtype_get(in->scales_dtype);
     if (!is_float(weight) || weight->block_bits != 8 || !is_float(scales))
-        return fail(context, "the weight must be FP8 and the scales floats");
+        return fail(context, WB__MSG_FP8_DTYPES);
     job->tensor = (wb__fp8_block){in->weight,
                                   in->scales,
                                   in->weight_dtype,
@@ -80,9 +81,9 @@ static wb_status fp8(wb__context *context, const wb_fp8_block *in, fp8_job *job,
                  blocks_of(in->columns, job->tensor.block_columns), &blocks) ||
         !has(in->weight_bytes, elements, 1) ||
         !has(in->scales_bytes, blocks, scales->block_bits / 8))
-        return fail(context, "weight or scales have fewer bytes than rows and columns need");
+        return fail(context, WB__MSG_FP8_PARTS_SHORT);
     if (!has(size, elements, sizeof(float)))
-        return fail(context, "there is less room than the values take");
+        return fail(context, WB__MSG_QUANT_VALUES_SMALL);
     wb__tasks_run(context, in->rows, rows_of_task(in->columns), fp8_rows, job);
     return WB_OK;
 }
@@ -124,13 +125,15 @@ static wb_status check_g_idx(wb__context *context, const wb_int4_tensor *in, uin
     for (uint64_t i = 0; in->g_idx != NULL && i < in->in; i++) {
         if (wb__load_le32((const uint8_t *)in->g_idx + 4 * i) >= groups)
             return wb__fail(context, WB_ERROR_FORMAT, WB__FINDING_INT4_GROUP, WB_NO_OFFSET,
-                            WB__STR(""), "g_idx puts input %llu into a group that has no scales",
-                            (unsigned long long)i);
+                            WB__STR(""), WB__MSG_INT4_GIDX, (unsigned long long)i);
     }
     return WB_OK;
 }
 
-/* That there are scales and zero-points of: of a part of the inputs g_idx may name any. */
+/*
+ * Returns the number of groups that both `scales` and `qzeros` contain. With g_idx, a slice of the
+ * inputs may refer to any of them.
+ */
 static uint64_t groups_there(const wb_int4_tensor *in, const wb__dtype *scales)
 {
     if (in->out < 8 || in->out / 8 > UINT64_MAX / 64)
@@ -144,15 +147,14 @@ static wb_status int4(wb__context *context, const wb_int4_tensor *in, int4_job *
 {
     bool gptq = in->packing == WB_INT4_GPTQ;
     if (!gptq && in->packing != WB_INT4_AWQ)
-        return fail(context, "wb_int4_tensor.packing is none of WB_INT4_*");
+        return fail(context, WB__MSG_INT4_PACKING);
     if (in->g_idx != NULL && !gptq)
-        return fail(context, "AWQ has no g_idx");
+        return fail(context, WB__MSG_INT4_AWQ_GIDX);
     if (in->out % 8 != 0 || (gptq && in->in % 8 != 0))
-        return fail(context, "eight codes of four bits share a word: out, and for GPTQ in, are "
-                             "multiples of 8");
+        return fail(context, WB__MSG_INT4_MULTIPLE_8);
     const wb__dtype *scales = wb__dtype_get(in->scales_dtype);
     if (!is_float(scales))
-        return fail(context, "scales must be floats");
+        return fail(context, WB__MSG_INT4_SCALES);
     uint64_t group = in->group_size != 0 ? in->group_size : in->in != 0 ? in->in : 1;
     uint64_t elements, groups = blocks_of(in->in, group), of_scales;
     if (in->g_idx != NULL && groups < groups_there(in, scales))
@@ -161,9 +163,9 @@ static wb_status int4(wb__context *context, const wb_int4_tensor *in, int4_job *
         !has(in->qweight_bytes, elements / 8, 4) || !has(in->qzeros_bytes, of_scales / 8, 4) ||
         !has(in->scales_bytes, of_scales, scales->block_bits / 8) ||
         (in->g_idx != NULL && !has(in->g_idx_bytes, in->in, 4)))
-        return fail(context, "the parts have fewer bytes than out and in need");
+        return fail(context, WB__MSG_INT4_PARTS_SHORT);
     if (!has(size, elements, sizeof(float)))
-        return fail(context, "there is less room than the values take");
+        return fail(context, WB__MSG_QUANT_VALUES_SMALL);
     wb_status status = check_g_idx(context, in, groups);
     if (status != WB_OK)
         return status;

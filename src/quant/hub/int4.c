@@ -1,11 +1,11 @@
 /*
- * AWQ and GPTQ with four bits: value = (code - zero) * scale. Both pack eight codes into an I32, lowest
- * bits first, and store the weight transposed, so that decoding goes through it in tiles of eight
- * outputs by eight inputs, or fewer where a group ends.
+ * 4-bit AWQ and GPTQ: value = (code - zero) * scale. Both pack eight codes into an I32, lowest bits
+ * first, and store the weight transposed. Decoding therefore processes tiles of eight outputs by
+ * eight inputs, or fewer inputs where a group ends.
  *
  *     AWQ    the eight codes are eight outputs of one input, in the order 0 2 4 6 1 3 5 7
  *     GPTQ   the eight codes are eight inputs of one output; zero-points are eight outputs of one
- *            group, stored less one
+ *            group, and the stored value is one less than the zero-point
  */
 #include "quant/hub/tiles.h"
 
@@ -68,7 +68,7 @@ static const wb__int4_tiles *choose(uint32_t features)
 
 /* ---- tensors ---- */
 
-/* The scales and zero-points of eight outputs from `first` on, in one group. */
+/* Loads the scales and zero-points of the eight outputs starting with `first`, for one group. */
 static void load_group(const wb__int4 *tensor, uint64_t number, uint64_t first,
                        const uint8_t *order, wb__int4_group *group)
 {
@@ -106,7 +106,10 @@ static uint64_t group_of(const wb__int4 *tensor, uint64_t i)
     return group < tensor->groups ? group : tensor->groups - 1;
 }
 
-/* How many inputs from i on are of its group, up to the end of their words. */
+/*
+ * Returns the number of inputs starting with i that are in the same group, up to the end of the
+ * word.
+ */
 static unsigned inputs_of(const wb__int4 *tensor, uint64_t i, uint64_t group)
 {
     unsigned most = 8 - (unsigned)(i % 8), n = 1;

@@ -1,9 +1,9 @@
 /*
- * quant/hub/tiles.h: AWQ and GPTQ in tiles of eight words, and who decodes them.
+ * quant/hub/tiles.h: tiles of eight words of AWQ and GPTQ, and the functions that decode them.
  *
- * A tile has up to eight inputs of eight outputs, all of one group. Its values go to rows that are `stride`
- * floats apart, a row for each output. The scalar set, in int4.c, is the definition of right; others give
- * the same bits, for whole tiles.
+ * A tile has eight outputs and up to eight inputs, all in one group. Each output is a row of the
+ * result; rows are `stride` floats apart. The scalar set in int4.c is the reference. The other sets
+ * give the same bits, for whole tiles.
  */
 #ifndef WB_QUANT_HUB_TILES_H
 #define WB_QUANT_HUB_TILES_H
@@ -18,17 +18,17 @@ typedef struct wb__int4_group {
     int32_t zeros[8];
 } wb__int4_group;
 
-/* Inputs `first` to first + n - 1 of those in the words, which are below 8. */
+/* Decodes the inputs `first` to first + n - 1 (at most 7) of the words. */
 typedef void wb__int4_tile(const uint32_t words[8], unsigned first, unsigned n,
                            const wb__int4_group *group, float *values, uint64_t stride);
 
 typedef struct wb__int4_tiles {
-    uint32_t features;   /* WB__CPU_* that the set needs */
-    wb__int4_tile *awq;  /* a word has the eight outputs of an input, in AWQ's order */
-    wb__int4_tile *gptq; /* a word has the eight inputs of an output */
+    uint32_t features;   /* the WB__CPU_* features the set requires */
+    wb__int4_tile *awq;  /* each word holds the eight outputs of one input, in AWQ order */
+    wb__int4_tile *gptq; /* each word holds the eight inputs of one output */
 } wb__int4_tiles;
 
-/* The nibble that holds each of eight outputs. */
+/* The index of the nibble that holds each of the eight outputs. */
 #define WB__AWQ_NIBBLES {0, 4, 1, 5, 2, 6, 3, 7}
 
 extern const wb__int4_tiles wb__int4_tiles_avx2;

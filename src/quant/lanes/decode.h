@@ -1,15 +1,15 @@
 /*
- * quant/lanes/decode.h: decoding with vectors, for every type whose values fit into a byte before
- * they are scaled. The scalar code has the layouts (quant/scalar/).
+ * quant/lanes/decode.h: vectorized decoding of all types whose unscaled values fit into a byte. The
+ * scalar code documents the layouts (quant/scalar/).
  *
- * All is done in the same steps: 32 quants are brought into 32 bytes, with shifts, masks and, where
- * the levels are uneven, a shuffle of them; then they are widened, multiplied by the scale of their
- * group, and moved by its minimum. The scales of a block are computed first, into an array.
+ * The steps are always the same: 32 quants are unpacked into 32 bytes with shifts and masks, and
+ * with a shuffle if the levels are not uniform. Then they are widened, multiplied by the scale of
+ * their group, and the minimum is added. The scales of a block are computed first, into an array.
  *
- * Included once for each instruction set, after its words (words.h).
+ * Included once per instruction set, after the headers that define its functions (words.h).
  */
 
-/* 32 quants with a scale for each half. */
+/* Stores 32 quants, with one scale for each half. */
 KERNEL static inline void put_halves(float *out, bytes_32 q, const float *d)
 {
     put_16(out, b_low(q), d[0]);
@@ -61,7 +61,7 @@ KERNEL static void decode_q8_1(const uint8_t *p, float *out, size_t n)
 static const int8_t levels_iq4[16] = {-127, -104, -83, -65, -49, -35, -22, -10,
                                       1,    13,   25,  38,  53,  69,  89,  113};
 
-/* Twice the values of F4. */
+/* The values of F4, doubled. */
 static const int8_t levels_f4[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
 
 KERNEL static void decode_iq4_nl(const uint8_t *p, float *out, size_t n)
@@ -114,7 +114,7 @@ KERNEL static void decode_q2_k(const uint8_t *p, float *out, size_t n)
     }
 }
 
-/* The 16 scales of six bits, minus 32. */
+/* Returns the 16 6-bit scales minus 32. */
 KERNEL static inline bytes_16 scales_q3_k(const uint8_t *p)
 {
     uint32_t a = wb__load_le32(p), b = wb__load_le32(p + 4), high = wb__load_le32(p + 8);
@@ -142,7 +142,7 @@ KERNEL static void decode_q3_k(const uint8_t *p, float *out, size_t n)
     }
 }
 
-/* Scales of Q4_K and Q5_K, then their minima, negated. */
+/* Computes the scales of Q4_K and Q5_K, then their minima, negated. */
 KERNEL static inline void scales_pair(const uint8_t *p, float *scales_and_minima)
 {
     uint32_t a = wb__load_le32(p + 4), b = wb__load_le32(p + 8), c = wb__load_le32(p + 12);
@@ -219,7 +219,7 @@ KERNEL static void decode_iq4_xs(const uint8_t *p, float *out, size_t n)
     }
 }
 
-/* ---- one scale, one or two bits ---- */
+/* ---- one scale, values of one or two bits ---- */
 
 KERNEL static void decode_tq2_0(const uint8_t *p, float *out, size_t n)
 {
@@ -233,8 +233,10 @@ KERNEL static void decode_tq2_0(const uint8_t *p, float *out, size_t n)
     }
 }
 
-/* The first trits of 32 bytes, less 1: a byte begins with as many as 3 q has above its eight bits. What
- * is left of them takes their place. */
+/*
+ * Returns the first trits of 32 bytes minus 1: the first trit of q is the part of 3 q above bit 7.
+ * The low 8 bits of 3 q replace q.
+ */
 KERNEL static inline bytes_32 next_trits(bytes_32 *q)
 {
     bytes_32 trits = b_sub(b_set(-1), b_at_least(*q, b_set(86)));
@@ -243,7 +245,7 @@ KERNEL static inline bytes_32 next_trits(bytes_32 *q)
     return trits;
 }
 
-/* Each byte times three. */
+/* Multiplies each byte by three. */
 static inline uint32_t thrice(uint32_t word)
 {
     const uint32_t even = 0x00FF00FF;
@@ -289,7 +291,7 @@ KERNEL static void decode_q2_0(const uint8_t *p, float *out, size_t n)
     }
 }
 
-/* ---- halves of a binary32 ---- */
+/* ---- binary16 and bfloat16 ---- */
 
 KERNEL static void decode_f16(const uint8_t *p, float *out, size_t n)
 {

@@ -1,14 +1,15 @@
 /*
- * quant/lanes/decode_iq.h: decoding the types with codebooks.
+ * quant/lanes/decode_iq.h: vectorized decoding of the codebook types.
  *
- * An octet's coordinates and signs travel in one word, which is broadcast to eight lanes. Shifted
- * by the place of its coordinate each lane has it in its lowest bits, and these choose from the
- * magnitudes times the scale; shifted the other way, each has its sign on top.
+ * The coordinates and signs of an octet are combined in one word, which is broadcast to eight
+ * lanes. Shifted right by the position of its coordinate, each lane has the coordinate in its
+ * lowest bits, which select from the table of magnitudes times scale. Shifted left, each lane has
+ * its sign in the top bit.
  *
- * Included once for each instruction set, after its words: load_f16, and
- *     codes_table                   eight floats; codes_table_of(values, scale) their products
- *     put_iq2(out, word, table)     coordinates of two bits in bits 0 to 15, signs in 16 to 23
- *     put_iq3(out, word, table)     coordinates of three bits in bits 0 to 23, signs in 24 to 31
+ * Included once per instruction set, which must define load_f16 and the following:
+ *     codes_table                   eight floats; codes_table_of(values, scale): their products
+ *     put_iq2(out, word, table)     2-bit coordinates in bits 0 to 15, signs in bits 16 to 23
+ *     put_iq3(out, word, table)     3-bit coordinates in bits 0 to 23, signs in bits 24 to 31
  *     put_codes(out, word, table)   as put_iq2, without signs
  */
 
@@ -39,7 +40,7 @@ KERNEL static void decode_iq2_xxs(const uint8_t *p, float *out, size_t n)
     }
 }
 
-/* Tables for each of two scales of four bits. */
+/* Computes the tables for two 4-bit scales. */
 KERNEL static inline void tables_iq2(uint8_t scales, float d, codes_table tables[2])
 {
     tables[0] = table_iq2(d * (0.5f + (float)(scales & 0xF)) * 0.25f);
@@ -120,7 +121,7 @@ KERNEL static void decode_iq3_s(const uint8_t *p, float *out, size_t n)
     }
 }
 
-/* What the coordinates of IQ1 stand for, moved up and moved down. */
+/* Values of the coordinates of IQ1, [0] shifted up and [1] shifted down. */
 static const float levels_iq1[2][8] = {{-0.875f, 0.125f, 1.125f, 0, -0.875f, 0.125f, 1.125f, 0},
                                        {-1.125f, -0.125f, 0.875f, 0, -1.125f, -0.125f, 0.875f, 0}};
 

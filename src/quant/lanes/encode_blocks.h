@@ -1,11 +1,12 @@
 /*
- * quant/lanes/encode_blocks.h: encoding the types that need no search, a block at a time, and with an
- * importance matrix the older ones, with 16 blocks in the lanes. The scalar code has the layouts.
+ * quant/lanes/encode_blocks.h: encoding of the types that need no search, one block at a time, and
+ * of the older types with an importance matrix, with 16 blocks in the lanes. The scalar code
+ * documents the layouts.
  *
- * Included once for each instruction set, after encode_k.h.
+ * Included once per instruction set, after encode_k.h.
  */
 
-/* ---- 32 values ---- */
+/* ---- blocks of 32 values ---- */
 
 typedef struct block_32 {
     eight x[4];
@@ -22,7 +23,7 @@ KERNEL static inline float largest_magnitude(const block_32 *b)
     return e_greatest(e_max(low, e_max(e_abs(b->x[2]), e_abs(b->x[3]))));
 }
 
-/* The first value of largest magnitude; 0 where all are zeros. */
+/* Returns the first value of largest magnitude, or 0 if all values are zero. */
 KERNEL static inline float largest_value(const float *x, const block_32 *b)
 {
     float most = largest_magnitude(b);
@@ -33,13 +34,13 @@ KERNEL static inline float largest_value(const float *x, const block_32 *b)
     return most > 0 && where != 0 ? x[__builtin_ctz(where)] : 0.0f;
 }
 
-/* Value j in the low half of byte j, value j + 16 in its high half. */
+/* Stores value j in the low half of byte j, and value j + 16 in its high half. */
 KERNEL static inline void store_nibbles(uint8_t *out, bytes_32 q)
 {
     h_store(out, h_or(b_low(q), h_left(b_high(q), 4)));
 }
 
-/* Five bits: the fifth ones in four bytes of their own, in front. */
+/* Stores 5-bit quants: first four bytes with the fifth bits, then the low four bits. */
 KERNEL static inline void store_fives(uint8_t *out, bytes_32 q)
 {
     wb__store_le32(out, b_tops(b_left(q, 3)));
@@ -51,7 +52,7 @@ KERNEL static inline float reciprocal(float d)
     return d != 0 ? 1.0f / d : 0.0f;
 }
 
-/* (x - min) · inverse + shift, cut to an integer of a byte, at most `top`. */
+/* Returns (x - min) · inverse + shift, truncated to byte-sized integers of at most `top`. */
 KERNEL static inline bytes_32 cut_32(const block_32 *b, float min, float inverse, float shift,
                                      int top)
 {
@@ -63,7 +64,7 @@ KERNEL static inline bytes_32 cut_32(const block_32 *b, float min, float inverse
     return b_min(b_of_integers(q), b_set(top));
 }
 
-/* Quants around `range`. Returns the scale. */
+/* Computes quants with the offset `range`. Returns the scale. */
 KERNEL static inline float quantize_signed(const float *x, int range, bytes_32 *q)
 {
     block_32 b = load_block_32(x);
@@ -72,7 +73,7 @@ KERNEL static inline float quantize_signed(const float *x, int range, bytes_32 *
     return d;
 }
 
-/* Quants from the least value on, which is *min. Returns the scale. */
+/* Computes quants starting at the minimum, which is stored in *min. Returns the scale. */
 KERNEL static inline float quantize_range(const float *x, int top, float *min, bytes_32 *q)
 {
     block_32 b = load_block_32(x);
@@ -83,7 +84,7 @@ KERNEL static inline float quantize_range(const float *x, int top, float *min, b
     }
     float max = e_greatest(greatest);
     float lowest = -e_greatest(e_negate(least));
-    if (lowest == 0) { /* the first of the zeros decides about the sign */
+    if (lowest == 0) { /* the first of the zeros determines the sign */
         size_t i = 0;
         while (i < 31 && x[i] != 0)
             i++;
@@ -95,9 +96,9 @@ KERNEL static inline float quantize_range(const float *x, int top, float *min, b
     return d;
 }
 
-/* ---- 16 blocks in lanes, with an importance matrix ---- */
+/* ---- 16 blocks in the lanes, with an importance matrix ---- */
 
-/* The sum over the row, which is the same for all its blocks. */
+/* Returns the mean of the squares of the row, which all its blocks use. */
 KERNEL static inline float row_variance(const float *x, size_t n)
 {
     float sum = 0;
@@ -106,7 +107,7 @@ KERNEL static inline float row_variance(const float *x, size_t n)
     return sum / (float)n;
 }
 
-/* Block g behind x, or the last there is. */
+/* Sets pointers to the next 16 blocks; past the end, to the last block. */
 KERNEL static inline void point_at_blocks(const float *x, size_t left, const float **from)
 {
     for (size_t g = 0; g < GROUPS; g++)
@@ -153,7 +154,8 @@ KERNEL static inline void encode_weighted(const float *x, const float *importanc
 }
 
 /*
- * What the four encoders have in common: `bytes` a block, `head` of them scale and minimum.
+ * The common part of the four encoders. A block has `bytes` bytes, of which the first `head` are
+ * scale and minimum.
  */
 KERNEL static inline void encode_legacy(const float *x, const float *importance, uint8_t *out,
                                         size_t n, int range, bool has_minimum, bool fives)
@@ -206,7 +208,7 @@ KERNEL static void encode_q5_1(const float *x, const float *importance, uint8_t 
     encode_legacy(x, importance, out, n, 31, true, true);
 }
 
-/* Quants of a byte. Returns the scale. */
+/* Computes one-byte quants. Returns the scale. */
 KERNEL static inline float quantize_bytes(const float *x, bytes_32 *bytes)
 {
     block_32 b = load_block_32(x);
@@ -245,13 +247,13 @@ KERNEL static void encode_q8_1(const float *x, const float *importance, uint8_t 
     }
 }
 
-/* ---- 256 values of a byte ---- */
+/* ---- blocks of 256 values, one byte each ---- */
 
-/* The first value of largest magnitude, which is *most; NaNs take no part. */
+/* Returns the first value of largest magnitude, and the magnitude in *most. Ignores NaNs. */
 KERNEL static inline float largest_of_256(const float *x, float *most)
 {
     eight greatest = e_set(0);
-    for (size_t i = 0; i < WB__K; i += 8) /* the second operand is taken where one is NaN */
+    for (size_t i = 0; i < WB__K; i += 8) /* e_max returns the second operand if one is NaN */
         greatest = e_max(e_abs(e_load(x + i)), greatest);
     *most = e_greatest(greatest);
     for (size_t i = 0; i < WB__K; i += 8) {
@@ -290,7 +292,7 @@ KERNEL static void encode_q8_k(const float *x, const float *importance, uint8_t 
 
 /* ---- F4 ---- */
 
-/* The first of the values nearest to x / d: between two it is the smaller one that wins a tie. */
+/* Returns the nearest value of F4 to x / d; of two equally near values the smaller. */
 KERNEL static inline eight_integers nearest_f4(eight x, float d)
 {
     static const float between[7] = {0.5f, 1.5f, 2.5f, 3.5f, 5, 7, 10};
@@ -325,7 +327,7 @@ KERNEL static void encode_nvfp4(const float *x, const float *importance, uint8_t
             eight most = e_max(e_abs(b.x[2 * g]), e_abs(b.x[2 * g + 1]));
             uint8_t e = wb__e4m3_for(e_greatest(most) / 6);
             out[2 * pair + g] = e;
-            /* Low halves first, so that store_nibbles makes two groups of eight bytes. */
+            /* Put the low halves first, so that store_nibbles makes two groups of eight bytes. */
             q[g] = nearest_f4(b.x[2 * g], wb__half_of_e4m3(e));
             q[g + 2] = nearest_f4(b.x[2 * g + 1], wb__half_of_e4m3(e));
         }
@@ -333,7 +335,7 @@ KERNEL static void encode_nvfp4(const float *x, const float *importance, uint8_t
     }
 }
 
-/* ---- halves of a binary32 ---- */
+/* ---- binary16 and bfloat16 ---- */
 
 KERNEL static void encode_f16(const float *x, const float *importance, uint8_t *out, size_t n)
 {

@@ -1,16 +1,16 @@
 /*
- * quant/lanes/encode_iq.h: the search for the points of a group of IQ2 or IQ3, with the candidates
- * for its scale in the lanes, and where a code is no point the points around it. scalar/iq_search.c
- * says what is done, and does it in the same order.
+ * quant/lanes/encode_iq.h: the search for the points of a group of IQ2 or IQ3. The lanes hold the
+ * candidates for the scale; for a code that is not in the codebook, they hold the points near it.
+ * scalar/iq_search.c documents the algorithm and uses the same order of operations.
  *
- * Included once for each instruction set, after its lanes.
+ * Included once per instruction set, after the definition of its lanes.
  */
 
-/* What coordinates stand for, by their lowest three bits. */
+/* The magnitudes of coordinates, indexed by three bits. */
 static const float magnitudes_of_2[8] = {1, 3, 5, 7, 1, 3, 5, 7};
 static const float magnitudes_of_3[8] = {1, 3, 5, 7, 9, 11, 13, 15};
 
-#define TRIES_MAX 32 /* candidates, rounded up to whole sets of lanes */
+#define TRIES_MAX 32 /* maximum number of candidates, rounded up to whole vectors */
 
 KERNEL static inline lanes counting(void)
 {
@@ -18,7 +18,10 @@ KERNEL static inline lanes counting(void)
     return f_load(numbers);
 }
 
-/* The position of the least error, the first of equals, given where each lane found its own. */
+/*
+ * Returns the position of the least error, the first of equals. `where` has the position of the
+ * least error of each lane.
+ */
 KERNEL static inline unsigned position_of_least(lanes least, lanes where)
 {
     uint16_t positions[16];
@@ -33,9 +36,9 @@ KERNEL static inline unsigned position_of_least(lanes least, lanes where)
 }
 
 /*
- * The best of the points around a cell for the values at x; `table` has magnitudes times the scale. A
- * coordinate has few values, so that what each adds to the error is computed first, and then looked
- * up.
+ * Returns the best of the points near a code for the values at x. `table` has the magnitudes times
+ * the scale. A coordinate has few values, so the error terms of all values are computed first and
+ * then looked up.
  */
 __attribute__((always_inline)) KERNEL static inline unsigned best_near(
     const uint16_t *near, unsigned count, const float *x, const float *weights, size_t cell,
@@ -59,7 +62,7 @@ __attribute__((always_inline)) KERNEL static inline unsigned best_near(
     return near[position_of_least(least, where)];
 }
 
-/* One candidate's points. */
+/* Replaces a code that is not in the codebook by the best nearby point. Returns true if it did. */
 KERNEL static inline bool settle(const wb__iq_group *group, size_t at, size_t cell, int bits,
                                  lanes table, uint16_t *code)
 {
@@ -71,7 +74,10 @@ KERNEL static inline bool settle(const wb__iq_group *group, size_t at, size_t ce
     return true;
 }
 
-/* All candidates: codes[k][t] and moved[t], a bit for each cell k, of candidate t. */
+/*
+ * Finds the points of all candidates: codes[k][t] is the code of cell k for candidate t. Bit k of
+ * moved[t] is set if that code was not in the codebook.
+ */
 KERNEL static inline void points_of_tries(const wb__iq_group *group, size_t size, size_t cell,
                                           int bits, float middle, lanes magnitudes,
                                           uint16_t (*codes)[TRIES_MAX], uint8_t *moved)
@@ -124,7 +130,7 @@ KERNEL static inline void fit_of_tries(const wb__iq_group *group, size_t size, s
     }
 }
 
-/* The second look, with the scale found. */
+/* Searches the points again, with the chosen scale. */
 KERNEL static inline float look_again(const wb__iq_group *group, size_t size, size_t cell, int bits,
                                       lanes magnitudes, float scale, unsigned moved,
                                       uint16_t *codes)

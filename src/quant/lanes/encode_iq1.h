@@ -1,46 +1,49 @@
 /*
- * quant/lanes/encode_iq1.h: what the encoders of IQ1 spend their time on. scalar/iq1_encode.c says
- * what is done.
+ * quant/lanes/encode_iq1.h: the inner loops of the IQ1 encoders. scalar/iq1_encode.c documents the
+ * algorithm.
  *
- * Of all splits of a group that with the greatest score lx² / l2 wins, and which one that is, of those
- * that are nearly equal, depends on how every sum is rounded and in which order they are looked at. So the
- * scores are first computed roughly, from running sums, with the second place of a split in the
- * lanes; then those that come within 1/128 of the greatest are looked at as the scalar code does it.
+ * Of all splits of a group, the one with the greatest score lx² / l2 is chosen. Among nearly equal
+ * scores, the choice depends on the rounding of every sum and on the order of the comparisons. So
+ * the scores are first approximated from prefix sums, with the second position of a split in the
+ * lanes. Then the splits within 1/128 of the greatest score are evaluated exactly as in the scalar
+ * code.
  *
- * That this finds the same split: let S be Σ|wx| and V Σw. With the places at the signs, and the
- * better shift, |lx| >= S and l2 <= (9/8)² V, so that the greatest score is more than 3/4 S² / V; and as l2 >=
- * V / 64 everywhere, where the score is near the greatest |lx| > S / 10. Sums of up to 32 terms,
- * however computed here and there, are wrong by less than 2^-17 S and 2^-16 V, hence lx by 2^-13 and
- * l2 by 2^-10 of themselves, and scores by less than 2^-9 with the reciprocal's 2^-11. All that the
- * scalar code finds to be within 2^-9 of its greatest is therefore looked at. The rest does not matter:
- * cut these 2^-9 into 2^11 slices. One of them is empty, for there are fewer splits than slices. Whatever is
- * above an empty slice beats, in every rounding, whatever is below, so that the first of those above is taken, and
- * after it only others of them.
+ * This finds the same split as the scalar code. Let S be Σ|wx| and V be Σw. With the positions at
+ * the sign changes and the better shift, |lx| >= S and l2 <= (9/8)² V, so the greatest score is
+ * more than 3/4 S² / V. Since l2 >= V / 64 always, |lx| > S / 10 where the score is near the
+ * greatest. Sums of up to 32 terms, computed in any order, have errors below 2^-17 S and 2^-16 V.
+ * So the relative errors of lx and l2 are below 2^-13 and 2^-10, and those of scores are below
+ * 2^-9, including the 2^-11 of the reciprocal. All splits whose score in the scalar code is within
+ * 2^-9 of its greatest are therefore evaluated. No other split can affect the choice: divide this
+ * range of 2^-9 into 2^11 slices. At least one slice is empty, because there are fewer splits than
+ * slices. With any rounding, every score above an empty slice is greater than every score below it.
+ * So the scalar code chooses a split above it, and can replace it only by another split above it.
  *
- * Where the sums are so small or so large that products might leave the range of normal numbers, or
- * a weight is negative, the scalar search does it all.
+ * If the sums are so small or so large that products might leave the range of normal numbers, or if
+ * a weight is negative, the scalar search is used.
  *
- * Included once for each instruction set, after encode_iq.h.
+ * Included once per instruction set, after encode_iq.h.
  */
 
-#define RANKS 32 /* at most */
-#define WAYS 4   /* shifts, in the order in which they are looked at */
+#define RANKS 32 /* maximum number of values in a group */
+#define WAYS 4   /* combinations of shifts, in the order of evaluation */
 
-/* The sums that all splits are made of, by the ranks where they lie. */
+/* The sums from which the scores of all splits are computed, indexed by rank. */
 typedef struct split_sums {
     float x_before[RANKS + 1];
     float l2_before[WAYS][RANKS + 1];
-    float lx_behind[WAYS][RANKS + 1]; /* with what the shift adds to all values */
+    float lx_behind[WAYS][RANKS + 1]; /* includes the part that the shift adds to all values */
     float l2_behind[WAYS][RANKS + 1];
 } split_sums;
 
 typedef struct rough_scores {
     float greatest;
-    float at_0[WAYS];                 /* with both places at 0 */
-    float at[RANKS + 1][WAYS][RANKS]; /* by the first place, and the second less 1 */
+    float at_0[WAYS]; /* with both positions at 0 */
+    /* indexed by the first position, the way, and the second position minus 1 */
+    float at[RANKS + 1][WAYS][RANKS];
 } rough_scores;
 
-/* Whether no product of these sums leaves the normal numbers. */
+/* Returns true if no product of these sums leaves the range of normal numbers. */
 static inline bool is_ordinary(float magnitude_x, float sum_w, float least_w)
 {
     float score = magnitude_x * magnitude_x / sum_w;
@@ -77,7 +80,10 @@ KERNEL static inline void score_roughly(size_t n, size_t ways, const split_sums 
     }
 }
 
-/* The sums of a split as the scalar code computes them, and whether it takes it. */
+/*
+ * Computes the sums of a split exactly as the scalar code does, and takes the split if its score is
+ * better.
+ */
 typedef void look_at_split(const void *ctx, size_t first, size_t second, size_t way, float *score,
                            wb__iq1_split *best);
 
@@ -169,11 +175,11 @@ KERNEL static void split_iq1_s(const float *x, const float *weights, const uint8
 /* ---- IQ1_M ---- */
 
 typedef struct values_m {
-    float x[WB__IQ1_GROUP_M], w[WB__IQ1_GROUP_M]; /* by rank */
+    float x[WB__IQ1_GROUP_M], w[WB__IQ1_GROUP_M]; /* indexed by rank */
     uint8_t octet[WB__IQ1_GROUP_M];
 } values_m;
 
-/* The reference counts the pairs of shifts with the first octet in the upper bit. */
+/* The reference numbers the combinations with the shift of the first octet in the upper bit. */
 static const unsigned downs_m[WAYS] = {0, 2, 1, 3};
 
 static void look_at_m(const void *ctx, size_t first, size_t second, size_t way, float *score,
@@ -237,9 +243,9 @@ KERNEL static void split_iq1_m(const float *x, const float *weights, const uint8
     look_at_best(N, WAYS, &scores, look_at_m, &values, best);
 }
 
-/* ---- both ---- */
+/* ---- both types ---- */
 
-/* The place of each value is the number of those before it. */
+/* Computes the order of the values. The rank of a value is the number of values before it. */
 KERNEL static void rank_iq1(const float *x, size_t n, uint8_t *order)
 {
     uint16_t places[RANKS];

@@ -1,15 +1,18 @@
 /*
- * quant/lanes/encode_iq4.h: encoding IQ4_NL and IQ4_XS with 16 groups of 32 in the lanes.
- * scalar/iq4.c says what is done.
+ * quant/lanes/encode_iq4.h: encoding of IQ4_NL and IQ4_XS with 16 groups of 32 values in the lanes.
+ * scalar/iq4.c documents the algorithm.
  *
- * The nearest level is found by halving: of the 15 midpoints between levels the eighth, then the
- * fourth or twelfth, and so on. Midpoints and the differences near them are exact, so that this is
- * the same as comparing distances, and a tie goes to the upper level in both.
+ * The nearest level is found by binary search: the value is compared with the eighth of the 15
+ * midpoints between levels, then with the fourth or twelfth, and so on. Midpoints and the
+ * differences near them are exact, so that the result is the same as for a comparison of distances.
+ * In both cases a tie goes to the upper level.
  */
 
 #define IQ4_TRIES 7
 
-/* Sum and weighted square of levels, which are all an attempt is judged by. */
+/*
+ * Computes the weighted sums of levels · x and of squared levels, by which candidates are compared.
+ */
 KERNEL static inline void fit_iq4(const lanes *x, const lanes *weights, lanes inverse, lanes *lx,
                                   lanes *l2)
 {
@@ -40,7 +43,7 @@ KERNEL static inline lanes search_iq4(const lanes *x, const lanes *weights)
     return f_choose(f_less(most, f_set(SEARCH_TINY)), f_set(0), d);
 }
 
-/* The scales of 16 groups. `variance` counts where there is an importance matrix. */
+/* Computes the scales of 16 groups. `variance` is only used with an importance matrix. */
 KERNEL static inline void scales_iq4(const lane_groups *groups, const float *const *importance,
                                      const float *variance, float *scales)
 {
@@ -55,7 +58,7 @@ KERNEL static inline void scales_iq4(const lane_groups *groups, const float *con
     }
 }
 
-/* The quants of 16 groups, packed into 16 bytes each, given one divided by their scales. */
+/* Packs the quants of 16 groups into 16 bytes each. `inverse` has the reciprocals of the scales. */
 KERNEL static inline void pack_iq4(const lane_groups *groups, const float *inverse, uint8_t *packed)
 {
     uint8_t rows[32][GROUPS], q[512];
@@ -97,7 +100,7 @@ KERNEL static void encode_iq4_nl(const float *x, const float *importance, uint8_
     }
 }
 
-/* Quantizes the scales of a block; inverse[g] becomes what group g is to be multiplied with. */
+/* Quantizes the scales of a block. inverse[g] is set to the factor for the values of group g. */
 KERNEL static inline void finish_iq4_xs(const float *scales, uint8_t *out, float *inverse)
 {
     float largest = 0, most = 0;

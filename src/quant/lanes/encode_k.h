@@ -1,15 +1,16 @@
 /*
- * quant/lanes/encode_k.h: encoding K-quants with a group of values in every lane. scalar/k_encode.c
- * says what is done; encode_search.h has the searches.
+ * quant/lanes/encode_k.h: encoding of K-quants with one group of values per lane. scalar/k_encode.c
+ * documents the algorithm; encode_search.h contains the searches.
  *
- * Sixteen groups are taken at a time: one block of Q2_K, Q3_K, Q6_K, two of Q4_K and Q5_K; where
- * there is no second one the first is taken twice. Q3_K without importance matrix takes more.
+ * Sixteen groups are processed at a time: one block of Q2_K, Q3_K or Q6_K, two blocks of Q4_K or
+ * Q5_K. If there is no second block, the first is processed twice. Q3_K without importance matrix
+ * processes more.
  */
 
 #define GROUPS 16
-#define PARTS (GROUPS / LANES) /* sets of lanes that 16 groups fill */
+#define PARTS (GROUPS / LANES) /* vectors needed for 16 groups */
 
-/* The values of 16 groups, a group in a lane: x[part][i]. */
+/* The values of 16 groups, one group per lane: x[part][i] has value i of each group. */
 typedef struct lane_groups {
     const float *from[GROUPS];
     lanes x[PARTS][32];
@@ -23,7 +24,7 @@ KERNEL static inline void load_groups(size_t size, lane_groups *groups)
     }
 }
 
-/* Group g of two blocks of eight, or of one of 16. */
+/* Sets pointers to the groups of two blocks with eight groups each, or of one block with 16. */
 KERNEL static inline void point_at(const float *first, const float *second, size_t size,
                                    const float **from)
 {
@@ -31,7 +32,7 @@ KERNEL static inline void point_at(const float *first, const float *second, size
         from[g] = size == 16 ? first + 16 * g : (g < 8 ? first : second) + 32 * (g % 8);
 }
 
-/* Weights from an importance matrix. */
+/* Computes weights from an importance matrix. */
 KERNEL static inline void weigh_lanes(size_t size, const lane_groups *groups,
                                       const float *const *importance, const float *variance,
                                       size_t part, lanes *weights)
@@ -53,7 +54,7 @@ KERNEL static inline lanes sum_lanes(size_t n, const lanes *v)
     return sum;
 }
 
-/* Variances of two blocks, `factor` times, for the groups of each. */
+/* Computes the variances of two blocks times `factor`, and stores them for each group. */
 KERNEL static inline void variances(const float *first, const float *second, size_t size,
                                     float factor, float *variance)
 {
@@ -66,10 +67,9 @@ KERNEL static inline void variances(const float *first, const float *second, siz
         variance[g] = factor * (size == 16 || g < 8 ? a : b) / 256;
 }
 
-/* ---- bytes of quants ---- */
+/* ---- packing of quants ---- */
 
-/* 16 rows of 16 bytes become columns; a column's bytes lie `stride` apart from the next column's.
- */
+/* Transposes 16 rows of 16 bytes. Output columns are `stride` bytes apart. */
 KERNEL static inline void transpose_bytes(const uint8_t (*rows)[GROUPS], uint8_t *out,
                                           size_t stride)
 {
@@ -89,7 +89,7 @@ KERNEL static inline void transpose_bytes(const uint8_t (*rows)[GROUPS], uint8_t
     }
 }
 
-/* rows[i][g] is value i of group g; the groups become neighbours. */
+/* Stores the values of each group contiguously. rows[i][g] is value i of group g. */
 KERNEL static inline void join_groups(size_t size, const uint8_t (*rows)[GROUPS], uint8_t *q)
 {
     for (size_t at = 0; at < size; at += 16)
@@ -101,7 +101,10 @@ KERNEL static inline bytes_32 shifted(const uint8_t *q, int shift)
     return b_left(b_load(q), shift);
 }
 
-/* The packings of scalar/k.h, of quants without bits above those that are packed. */
+/*
+ * The packings of scalar/k.h. Precondition: the quants have no other bits set than those that are
+ * packed.
+ */
 KERNEL static inline void pack_2(const uint8_t *q, uint8_t *out)
 {
     for (size_t half = 0; half < 2; half++, q += 128, out += 32) {
@@ -117,7 +120,7 @@ KERNEL static inline void pack_4(const uint8_t *q, uint8_t *out)
         b_store(out, b_or(b_load(q), shifted(q + 32, 4)));
 }
 
-/* Takes bit `shift` off the quants. */
+/* Packs bit `shift` of the quants, and clears it in `q`. */
 KERNEL static inline void pack_1(uint8_t *q, int shift, uint8_t *out)
 {
     const bytes_32 bit = b_set(1 << shift);
@@ -151,9 +154,12 @@ KERNEL static inline float through_f16(float x)
     return wb__float_of_bits(wb__f16_to_f32(wb__f32_to_f16(wb__bits_of_float(x))));
 }
 
-/* ---- with minima ---- */
+/* ---- types with minima ---- */
 
-/* Groups of `size` values into quants up to `top`; pairs[1] is of the second block. */
+/*
+ * Encodes groups of `size` values into quants up to `top`. pairs[1] is the result of the second
+ * block.
+ */
 KERNEL static inline void encode_pairs(size_t size, int top, int scale_top, float first, float step,
                                        int last, float variance_of, const float *const x[2],
                                        const float *const importance[2], wb__k_pairs *pairs)
@@ -218,7 +224,9 @@ KERNEL static inline void encode_pairs(size_t size, int top, int scale_top, floa
         memcpy(pairs[b].q, joined + 256 * b, 256);
 }
 
-/* The block at i and the one behind it, if there is one. */
+/*
+ * Sets pointers to the block at i and to the next block; if there is none, to the block at i again.
+ */
 KERNEL static inline void pick_two(const float *x, size_t i, size_t n, const float **two)
 {
     two[0] = x + i;
@@ -282,9 +290,12 @@ KERNEL static void encode_q5_k(const float *x, const float *importance, uint8_t 
     }
 }
 
-/* ---- scales of either sign ---- */
+/* ---- types with signed scales ---- */
 
-/* The quants of a block, for its scales; where one became zero they stay those of the search. */
+/*
+ * Computes the quants of a block for its final scales. Groups whose scale is zero keep the quants
+ * of the search.
+ */
 KERNEL static inline void requantize_signed(int range, float d, const int8_t *scales,
                                             const lanes (*x)[16], const lanes (*found)[16],
                                             uint8_t *q)

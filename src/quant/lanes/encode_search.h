@@ -1,16 +1,16 @@
 /*
- * quant/lanes/encode_search.h: the searches of scalar/search.c with a group in every lane.
+ * quant/lanes/encode_search.h: the searches of scalar/search.c with one group per lane.
  *
- * Each lane does what the scalar code does, in the same order, so that it comes to the same bits;
- * where the scalar code branches, a lane keeps what it had. Quants are kept as floats. What cannot
- * matter is left out: of the quants of a candidate only what is needed to find them again.
+ * Each lane performs the same operations as the scalar code, in the same order, so that the results
+ * have the same bits. Where the scalar code branches, a lane keeps its old value. Quants are held
+ * as floats. Only the data needed to compute the quants of the best candidate again is kept.
  *
- * Included once for each instruction set, after its lanes.
+ * Included once per instruction set, after the definition of its lanes.
  */
 
 #define SEARCH_TINY 1e-15f
 
-/* The value of largest magnitude, the first of equals, and that magnitude. */
+/* Returns the value of largest magnitude, the first of equals, and its magnitude. */
 KERNEL static inline lanes largest_of(size_t n, const lanes *x, lanes *magnitude)
 {
     lanes most = f_set(0), largest = f_set(0);
@@ -24,9 +24,9 @@ KERNEL static inline lanes largest_of(size_t n, const lanes *x, lanes *magnitude
     return largest;
 }
 
-/* ---- scales of either sign ---- */
+/* ---- signed scales ---- */
 
-/* wb__search_signed: the scale, and its quants, which count from -range. */
+/* As wb__search_signed: returns the scale, and quants that start at -range. */
 KERNEL static inline lanes search_signed(size_t n, int range, const lanes *x, const lanes *weights,
                                          lanes *q)
 {
@@ -36,7 +36,7 @@ KERNEL static inline lanes search_signed(size_t n, int range, const lanes *x, co
     for (size_t i = 0; i < n; i++)
         wx[i] = f_mul(weights[i], x[i]);
     for (int k = 0; k < 19; k++) {
-        /* The middle one first. */
+        /* The middle candidate is tried first. */
         int try = k == 0 ? 0 : k <= 9 ? k - 10 : k - 9;
         float wanted = try == 0 ? -(float)range : -((float)range + 0.1f * (float)try);
         lanes inverse = f_div(f_set(wanted), largest);
@@ -63,9 +63,9 @@ KERNEL static inline lanes search_signed(size_t n, int range, const lanes *x, co
 }
 
 /*
- * wb__search_signed_descent for two sets of lanes at a time: each step waits for the one before it,
- * and the two do not wait for one another. x and q are [set][i]. What a value adds to the sums is
- * kept, and most steps end where no lane would take another quant.
+ * As wb__search_signed_descent, for two vectors of lanes at a time: each step depends on the one
+ * before, but the two vectors are independent. x and q are [set][i]. The terms that each value adds
+ * to the sums are stored. Most steps end early, because no lane changes its quant.
  */
 #define SETS 2
 
@@ -84,7 +84,7 @@ KERNEL static inline void begin_descent(size_t n, int range, const lanes *x, lan
     d->lx = d->l2 = f_set(0);
     for (size_t i = 0; i < n; i++) {
         q[i] = f_quant(f_mul(inverse, x[i]), -range, range - 1);
-        d->x[i] = f_choose(d->zero, f_set(0), x[i]); /* then no step is taken either */
+        d->x[i] = f_choose(d->zero, f_set(0), x[i]); /* this also prevents steps for these lanes */
         d->w[i] = f_mul(d->x[i], d->x[i]);
         d->part_lx[i] = f_mul(f_mul(d->w[i], d->x[i]), q[i]);
         d->part_l2[i] = f_mul(f_mul(d->w[i], q[i]), q[i]);
@@ -93,7 +93,7 @@ KERNEL static inline void begin_descent(size_t n, int range, const lanes *x, lan
     }
 }
 
-/* Whether any lane took another quant for value i. */
+/* Improves value i. Returns true if the quant of any lane changed. */
 KERNEL static inline bool descend(int range, size_t i, lanes *q, descent *d)
 {
     lanes x = d->x[i];
@@ -120,7 +120,8 @@ KERNEL static inline void search_descent(size_t n, int range, const lanes (*x)[1
                                          lanes *scale)
 {
     descent d[SETS];
-    size_t quiet[SETS]; /* steps since the last change: after n of them there will be no other */
+    /* steps since the last change; after n of them no further change is possible */
+    size_t quiet[SETS];
     for (size_t s = 0; s < SETS; s++) {
         begin_descent(n, range, x[s], q[s], &d[s]);
         quiet[s] = 0;
@@ -141,11 +142,11 @@ KERNEL static inline void search_descent(size_t n, int range, const lanes (*x)[1
     }
 }
 
-/* ---- with a minimum ---- */
+/* ---- scale and minimum ---- */
 
 typedef struct lane_fit {
     lanes scale;
-    lanes minimum;       /* counted downwards from 0 */
+    lanes minimum;       /* the negated minimum */
     lanes inverse, base; /* quants are inverse (x - base), rounded */
 } lane_fit;
 
@@ -161,7 +162,7 @@ KERNEL static inline lanes minimum_error(size_t n, const lanes *x, const lanes *
     return error;
 }
 
-/* wb__search_minimum. */
+/* As wb__search_minimum. */
 KERNEL static inline lane_fit search_minimum(size_t n, int top, const lanes *x,
                                              const lanes *weights, float first, float step,
                                              int last, bool absolute)

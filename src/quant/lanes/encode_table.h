@@ -1,4 +1,7 @@
-/* quant/lanes/encode_table.h: the encoders of encode_k.h, encode_blocks.h and encode_iq4.h. */
+/*
+ * quant/lanes/encode_table.h: the table of the encoders in encode_k.h, encode_blocks.h and
+ * encode_iq4.h.
+ */
 
 static const wb__kernel kernels[] = {
     {.dtype = WB_DTYPE_Q2_K, .encode = encode_q2_k},

@@ -1,10 +1,12 @@
 /*
- * Affine groups: w = q * scale + bias. MLX's affine_quantize and affine_dequantize on CPU.
+ * Affine groups: w = q * scale + bias. Same results as affine_quantize and affine_dequantize of MLX
+ * on CPU.
  *
- * The encoder lays the grid through the edge of the range that is farther from zero, and moves the
- * scale so that zero, too, lies on it: with n = 2^bits - 1 steps, the edge is q0 = rint(edge / scale)
- * steps away from zero. Where q0 is 0, the whole range is tiny, the
- * scale is its floor of 1e-7, and the grid starts at 0. Scales are negative where the greatest is the edge.
+ * The encoder places the grid so that it contains the end of the range that is farther from zero
+ * (the edge), and adjusts the scale so that zero is a grid point too. With n = 2^bits - 1 steps,
+ * the edge is q0 = rint(edge / scale) steps from zero. If q0 is 0, the whole range is tiny, the
+ * scale is its minimum of 1e-7, and the grid starts at 0. The scale is negative if the edge is the
+ * greatest value.
  */
 #include "quant/mlx/bits.h"
 #include "quant/mlx/number.h"
@@ -71,7 +73,7 @@ static inline void encode(const float *values, unsigned bits, const float *scale
         uint8_t codes[WB__MLX_GROUP_MAX];
         for (size_t i = 0; i < group; i++) {
             float q = (values[i] - biases[g]) / scales[g];
-            q = q > 0 ? q : 0; /* and NaN is 0 */
+            q = q > 0 ? q : 0; /* negative values and NaN become 0 */
             q = q < last ? q : last;
             codes[i] = (uint8_t)wb__float_rint(q);
         }

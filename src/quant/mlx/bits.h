@@ -1,7 +1,7 @@
 /*
- * quant/mlx/bits.h: codes of 1 to 8 bits in and out of the stream of bits that a group is.
+ * quant/mlx/bits.h: packs and unpacks codes of 1 to 8 bits in the bit stream of a group.
  *
- * Eight codes of b bits fill b bytes, and every group is a multiple of eight codes.
+ * Eight codes of b bits fill b bytes, and the size of every group is a multiple of eight codes.
  */
 #ifndef WB_QUANT_MLX_BITS_H
 #define WB_QUANT_MLX_BITS_H

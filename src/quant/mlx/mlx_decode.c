@@ -1,6 +1,7 @@
 /*
- * Decoding groups of all modes: the scales of some groups are made floats, then a loop of kernels.h
- * does the elements, straight into the result where it computes in the dtype asked for.
+ * Decoding of groups in all modes. The scales of several groups are converted to floats; then a
+ * loop from mlx_kernels.h decodes the elements. It writes directly to the result if the computation
+ * uses the requested dtype.
  */
 #include "quant/mlx/number.h"
 
@@ -14,8 +15,8 @@ typedef struct decoder {
     const wb__mlx_parts *parts;
     wb__mlx_kernels fast;
     wb__mlx_kernels scalar;
-    int32_t product_dtype; /* what affine rounds the product to */
-    int32_t dtype;         /* what it computes */
+    int32_t product_dtype; /* affine: dtype to which the product is rounded */
+    int32_t dtype;         /* affine: dtype of the computed values */
     float scales[CHUNK_GROUPS];
     float biases[CHUNK_GROUPS];
 } decoder;
@@ -55,7 +56,10 @@ static bool widen(const decoder *d, int32_t dtype, const void *src, uint64_t fir
     return d->fast.widen[format_of(dtype)](bytes, floats, n);
 }
 
-/* F16 holds the powers from 2^-24 to 2^15, what is smaller becomes 0; the others hold all there are. */
+/*
+ * Converts E8M0 scales to floats. F16 represents the powers of two from 2^-24 to 2^15; smaller
+ * scales become 0. F32 and BF16 represent all scales.
+ */
 static void load_e8m0(const decoder *d, const uint8_t *bytes, size_t n, float *scales)
 {
     bool f16 = d->dtype == WB_DTYPE_F16;
@@ -160,6 +164,7 @@ void wb__mlx_decode(uint32_t features, const wb__mlx_type *type, const wb__mlx_p
         if (to == buffer)
             wb__dtype_convert(computed, buffer, 0, wanted, dst, count * type->group);
         packed += count * group_bytes;
-        dst += count * type->group * wanted->block_bits / 8; /* a group fills whole bytes */
+        /* exact, because a group fills whole bytes */
+        dst += count * type->group * wanted->block_bits / 8;
     }
 }

@@ -1,6 +1,6 @@
 /*
- * Encoding groups of all modes: the range of each group, the scale that follows from it, then a loop
- * of kernels.h for the codes.
+ * Encoding of groups in all modes: computes the range of each group, then its scale; then a loop
+ * from mlx_kernels.h computes the codes.
  */
 #include "quant/mlx/number.h"
 
@@ -15,7 +15,7 @@ typedef struct encoder {
     float peaks[CHUNK_GROUPS];
     float least[CHUNK_GROUPS];
     float greatest[CHUNK_GROUPS];
-    float scales[CHUNK_GROUPS]; /* or what a value is multiplied with, or divided by */
+    float scales[CHUNK_GROUPS]; /* or the multiplier or divisor derived from the scale */
     float biases[CHUNK_GROUPS];
     float values[CHUNK];
 } encoder;
@@ -30,8 +30,9 @@ static wb__mlx_format format_of(int32_t dtype)
 /* ---- affine ---- */
 
 /*
- * One bit has no room for a grid through zero: its codes stand for the least and the greatest. MLX's
- * least is the first of equals, which shows where zeros of both signs are the least.
+ * With one bit, the grid cannot include zero: the two codes represent the minimum and the maximum.
+ * MLX takes the first of equal values as the minimum, which matters if zeros of both signs are the
+ * minimum.
  */
 static void fit_one_bit(encoder *e, const float *values, size_t groups)
 {
@@ -48,7 +49,10 @@ static void fit_one_bit(encoder *e, const float *values, size_t groups)
     }
 }
 
-/* The codes belong to the scale and bias before these are rounded to the dtype. */
+/*
+ * Encodes affine groups. The codes are computed with the scale and bias before these are rounded to
+ * the dtype.
+ */
 static void affine(encoder *e, const float *values, uint64_t first, size_t groups,
                    const wb__mlx_encoded *out)
 {
@@ -67,16 +71,18 @@ static void affine(encoder *e, const float *values, uint64_t first, size_t group
     narrow(e->biases, (uint8_t *)out->biases + at, groups);
 }
 
-/* ---- scales of one byte ---- */
+/* ---- one-byte scales ---- */
 
-/* log2 of a positive finite float: 2^k * m with m from 3/4 to 3/2, and with t = (m - 1) / (m + 1)
- * log2 m = 2 / ln 2 * (t + t^3 / 3 + t^5 / 5 + ...), where t^27 / 27 is below 2^-68. */
+/*
+ * Returns log2 of a positive finite float. The argument is 2^k * m with m from 3/4 to 3/2. With t =
+ * (m - 1) / (m + 1), log2 m = 2 / ln 2 * (t + t^3 / 3 + t^5 / 5 + ...); t^27 / 27 is below 2^-68.
+ */
 static double log2_of(float x)
 {
     int exponent = 0;
     double m = (double)x;
     uint64_t bits;
-    memcpy(&bits, &m, sizeof bits); /* as a double x is normal */
+    memcpy(&bits, &m, sizeof bits); /* every float, also a subnormal one, is normal as a double */
     exponent = (int)(bits >> 52) - 1023;
     bits = (bits & ((UINT64_C(1) << 52) - 1)) | UINT64_C(1023) << 52;
     memcpy(&m, &bits, sizeof m);
@@ -90,7 +96,7 @@ static double log2_of(float x)
     return exponent + 2.8853900817779268 * (t * sum);
 }
 
-/* The exponent of a group whose scale should be s. */
+/* Returns the E8M0 exponent for a group whose ideal scale is s. */
 static int e8m0_exponent(const encoder *e, float s)
 {
     if (s == 0)
@@ -139,7 +145,10 @@ static void scaled(encoder *e, const float *values, uint64_t first, size_t group
 
 /* ---- input ---- */
 
-/* n elements from src on as floats: in place where they are, else in the buffer. */
+/*
+ * Returns n elements from src as floats: src itself if it can be used directly, otherwise converted
+ * into the buffer.
+ */
 static const float *load(const wb__mlx_kernels *kernels, int32_t dtype, const uint8_t *src,
                          size_t n, float *buffer)
 {

@@ -1,5 +1,5 @@
 /*
- * Every set of loops there is, the scalar ones first, then those of instruction sets from the
+ * The table of all kernel sets: first the scalar sets, then the sets for instruction sets from the
  * narrowest to the widest.
  */
 #include "quant/mlx/mlx_kernels.h"

@@ -1,14 +1,15 @@
 /*
- * quant/mlx/mlx_kernels.h: the loops over groups, and who does them.
+ * quant/mlx/mlx_kernels.h: the loops over groups, and the selection of their implementation.
  *
- * decode.c and encode.c prepare what a group needs as floats (its scale and bias, widened and
- * rounded) and leave the elements to these. Each set is a table with the loops it has and NULL for
- * the others; wb__mlx_kernels_choose lays those that the processor can run over one another, the
- * scalar ones, which are the definition of right, first. There is no state.
+ * mlx_decode.c and mlx_encode.c prepare the scale and bias of each group as floats (widened and
+ * rounded); the loops process the elements. Each kernel set is a table with the loops it
+ * implements, and NULL for the others. wb__mlx_kernels_choose starts with the scalar sets, which
+ * are the reference, and lets each set that the processor supports replace their loops. There is no
+ * state.
  *
- * Scales, biases and factors for decoding are finite, so that NaN comes from codes alone; groups
- * where they are not go to the scalar loops. Encoders get any floats. Nothing is read or written
- * outside the groups, and nothing needs alignment but arrays of float.
+ * Scales, biases and factors passed to decoders are finite, so that a NaN can only come from a
+ * code. Groups for which they are not finite are decoded by the scalar loops. Encoders accept any
+ * floats. No loop reads or writes outside its groups. Only arrays of float need alignment.
  */
 #ifndef WB_QUANT_MLX_KERNELS_H
 #define WB_QUANT_MLX_KERNELS_H
@@ -17,15 +18,15 @@
 
 #include "quant/mlx/mlx.h"
 
-#define WB__MLX_CHUNK 2048 /* elements encoded or decoded at a time */
+#define WB__MLX_CHUNK 2048 /* number of elements encoded or decoded at a time */
 
-#define WB__MLX_GROUP_MIN 16 /* elements */
+#define WB__MLX_GROUP_MIN 16 /* number of elements in the smallest group */
 #define WB__MLX_GROUP_MAX 128
 
 #define WB__MLX_AFFINE_SCALE_MIN 1e-7f
 #define WB__MLX_GLOBAL_RANGE 2688.0f /* 6 * 448, the largest product of E2M1 and E4M3 */
 
-/* The format in which a decoder rounds and writes. */
+/* The format to which a decoder rounds, and which it writes. */
 typedef enum wb__mlx_format {
     WB__MLX_F32,
     WB__MLX_F16,
@@ -33,55 +34,64 @@ typedef enum wb__mlx_format {
     WB__MLX_FORMATS
 } wb__mlx_format;
 
-#define WB__MLX_BITS 9 /* tables are indexed by the number of bits */
+#define WB__MLX_BITS 9 /* tables are indexed by the number of bits, 0 to 8 */
 
-/* code * scale, rounded, + bias, rounded. */
+/* Computes code * scale, rounded, then + bias, rounded. */
 typedef void wb__mlx_affine_decoder(const uint8_t *packed, const float *scales, const float *biases,
                                     size_t group, size_t groups, uint8_t *dst);
 
-/* value * scale, rounded; in F32 then * factor, rounded, with 1 where there is none. */
+/*
+ * Computes value * scale, rounded; in F32 then * factor, rounded. factor is 1 if there is no global
+ * scale.
+ */
 typedef void wb__mlx_scaled_decoder(const uint8_t *packed, const float *scales, float factor,
                                     size_t group, size_t groups, uint8_t *dst);
 
-/* Least and greatest of a group; +inf and -inf where all is NaN. Zeros may have either sign. */
+/*
+ * Finds the minimum and maximum of each group; +inf and -inf if all values are NaN. The sign of a
+ * zero result is unspecified.
+ */
 typedef void wb__mlx_range(const float *values, size_t group, size_t groups, float *least,
                            float *greatest);
 
-/* Largest magnitude of a group; 0 where all is NaN. */
+/* Finds the largest magnitude of each group; 0 if all values are NaN. */
 typedef void wb__mlx_peak(const float *values, size_t group, size_t groups, float *peaks);
 
-/* The scale and bias of each group with 2 bits and more, from its range. */
+/* Computes the scale and bias of each group from its range, for 2 or more bits. */
 typedef void wb__mlx_affine_fitter(const float *least, const float *greatest, unsigned bits,
                                    size_t groups, float *scales, float *biases);
 
-/* With scales and biases that come from the range of the values. */
+/* Computes the codes. Scales and biases must have been derived from the range of the values. */
 typedef void wb__mlx_affine_encoder(const float *values, const float *scales, const float *biases,
                                     size_t group, size_t groups, uint8_t *packed);
 
-/* The codes of value * multiplier, which is a power of two. */
+/* Computes the codes of value * multiplier. Multipliers are powers of two. */
 typedef void wb__mlx_scaled_encoder(const float *values, const float *multipliers, size_t group,
                                     size_t groups, uint8_t *packed);
 
 /*
- * Scales in E4M3: the codes of (peak / 6, rounded to the format) * factor, and what they stand for, but
- * infinity for zero, which makes all codes of the group 0.
+ * Computes E4M3 scales: the codes of (peak / 6, rounded to the format) * factor, and their values
+ * in `scales`. For the code zero, scales is infinity, so that all codes of the group become 0.
  */
 typedef void wb__mlx_e4m3_fitter(const float *peaks, float factor, size_t groups, uint8_t *codes,
                                  float *scales);
 
-/* The codes of (value / divisor, rounded to the format) * factor. Divisors are not zero. */
+/*
+ * Computes the codes of (value / divisor, rounded to the format) * factor. Divisors are not zero.
+ */
 typedef void wb__mlx_divided_encoder(const float *values, const float *divisors, float factor,
                                      size_t group, size_t groups, uint8_t *packed);
 
-/* n numbers of a format as floats; true if all are finite. */
+/* Converts n numbers of a format to floats. Returns true if all are finite. */
 typedef bool wb__mlx_widener(const uint8_t *src, float *dst, size_t n);
 
-/* n floats as numbers of a format. */
+/* Converts n floats to numbers of a format. */
 typedef void wb__mlx_narrower(const float *floats, uint8_t *dst, size_t n);
 
 typedef struct wb__mlx_kernels {
-    uint32_t features;        /* WB__CPU_* that the set needs */
-    bool (*contracted)(void); /* whether the compiler fused operations: then it is not used */
+    uint32_t features; /* the WB__CPU_* features the set requires */
+    /* returns true if the compiler fused operations; the set is then not used */
+    bool (*contracted)(void);
     wb__mlx_affine_decoder *affine_decode[WB__MLX_BITS][WB__MLX_FORMATS];
     wb__mlx_scaled_decoder *e2m1_decode[WB__MLX_FORMATS];
     wb__mlx_scaled_decoder *e4m3_decode[WB__MLX_FORMATS];
@@ -97,8 +107,10 @@ typedef struct wb__mlx_kernels {
     wb__mlx_divided_encoder *e2m1_divide[WB__MLX_FORMATS];
 } wb__mlx_kernels;
 
-/* Computing codes leaves time to bring what is encoded next nearer: n values as far behind these as a
- * chunk is long. */
+/*
+ * Prefetches the data that is encoded next, while the codes are computed: the n values one chunk
+ * after these.
+ */
 static inline void wb__mlx_fetch(const float *values, size_t n)
 {
     uintptr_t next = (uintptr_t)values + WB__MLX_CHUNK * sizeof *values;
@@ -106,14 +118,17 @@ static inline void wb__mlx_fetch(const float *values, size_t n)
         __builtin_prefetch((const void *)(next + at));
 }
 
-/* The sets for the features given, WB__CPU_*; every entry is set. */
+/* Selects the loops for the given WB__CPU_* features. Every entry is set. */
 void wb__mlx_kernels_choose(uint32_t features, wb__mlx_kernels *kernels);
 
-/* One affine group as the scalar loops decode it, with two dtypes to round to. */
+/*
+ * Decodes one affine group like the scalar loops, with separate dtypes for the rounding of the
+ * product and of the sum.
+ */
 void wb__mlx_affine_group(const uint8_t *packed, unsigned bits, float scale, float bias,
                           int32_t product_dtype, int32_t sum_dtype, size_t group, float *values);
 
-/* The E2M1 code of any float, as MLX finds it. */
+/* Returns the E2M1 code of any float, with the rounding of MLX. */
 uint8_t wb__mlx_e2m1_code(float q);
 
 #endif

@@ -3,6 +3,7 @@
 #include "quant/codec_tasks.h"
 #include "quant/mlx/mlx.h"
 #include "weighbridge/codec.h"
+#include "quant/quant_messages.h"
 
 #define TASK_ELEMENTS ((uint64_t)1 << 16)
 
@@ -32,19 +33,19 @@ static bool is_input(int32_t dtype)
 static wb_status check_global(wb__context *context, const wb_mlx_type *type)
 {
     if (type->global > WB_MLX_GLOBAL_DIVISOR)
-        return fail(context, "wb_mlx_type.global is none of WB_MLX_GLOBAL_*");
+        return fail(context, WB__MSG_MLX_GLOBAL);
     if (type->global != WB_MLX_GLOBAL_NONE && type->mode != WB_MLX_NVFP4 &&
         (type->global != WB_MLX_GLOBAL_LAST || type->mode == WB_MLX_AFFINE))
-        return fail(context, "only nvfp4 has a global scale of this kind");
+        return fail(context, WB__MSG_MLX_GLOBAL_MODE);
     return WB_OK;
 }
 
-/* The type, and what the parts take. */
+/* Validates the type and computes the sizes of the parts. */
 static wb_status measure(wb__context *context, const wb_mlx_type *in, int32_t dtype, uint64_t rows,
                          uint64_t columns, wb__mlx_type *type, wb_mlx_sizes *sizes)
 {
     if (in->flags & ~WB_MLX_NATIVE)
-        return fail(context, "wb_mlx_type.flags has bits that mean nothing");
+        return fail(context, WB__MSG_MLX_TYPE_FLAGS);
     *type = (wb__mlx_type){(wb__mlx_mode)in->mode, in->bits, in->group_size};
     wb_status status = wb__mlx_type_check(context, type);
     if (status == WB_OK)
@@ -55,12 +56,12 @@ static wb_status measure(wb__context *context, const wb_mlx_type *in, int32_t dt
         return status;
     bool affine = type->mode == WB__MLX_AFFINE;
     if (affine && !is_input(dtype))
-        return fail(context, "scales are F32, F16 or BF16");
+        return fail(context, WB__MSG_MLX_SCALES_DTYPE);
     uint64_t groups = columns / type->group, packed, all;
     uint64_t scale_bytes = !affine ? 1 : dtype == WB_DTYPE_F32 ? 4 : 2;
     if (groups > UINT32_MAX || !wb__mul(groups, wb__mlx_group_bytes(type), &packed) ||
         packed / 4 > UINT32_MAX || !wb__mul(rows, columns, &all) || !wb__mul(all, 8, &all))
-        return fail(context, "there is no memory for so many elements");
+        return fail(context, WB__MSG_MLX_SIZE_OVERFLOW);
     *sizes = (wb_mlx_sizes){.size = sizeof *sizes,
                             .weight_bytes = packed * rows,
                             .scales_bytes = groups * rows * scale_bytes,
@@ -112,17 +113,17 @@ static wb_status quantize(wb__context *context, const wb_mlx_type *type, encode_
 {
     wb_mlx_sizes sizes;
     if (!is_input(job->dtype))
-        return fail(context, "values are F32, F16 or BF16");
+        return fail(context, WB__MSG_MLX_VALUES_DTYPE);
     wb_status status = measure(context, type, job->dtype, rows, columns, &job->type, &sizes);
     if (status != WB_OK)
         return status;
     if (type->global > WB_MLX_GLOBAL_AMAX)
-        return fail(context, "an encoder takes the global scale as WB_MLX_GLOBAL_AMAX only");
+        return fail(context, WB__MSG_MLX_ENCODE_GLOBAL);
     if (type->e8m0 > WB_MLX_E8M0_NEAREST)
         return fail(context, "wb_mlx_type.e8m0 is none of WB_MLX_E8M0_*");
     if (parts->weight_bytes < sizes.weight_bytes || parts->scales_bytes < sizes.scales_bytes ||
         parts->biases_bytes < sizes.biases_bytes)
-        return fail(context, "there is less room than wb_mlx_measure asks for");
+        return fail(context, WB__MSG_MLX_BUFFERS_SMALL);
     job->encoding.e8m0 = (wb__mlx_e8m0)type->e8m0;
     job->encoding.has_global = type->global == WB_MLX_GLOBAL_AMAX;
     job->encoding.global_scale = type->global_scale;
@@ -170,7 +171,7 @@ wb_status wb_mlx_amax(int32_t dtype, const void *values, uint64_t n, float *amax
     *amax = 0;
     wb_status status = begin(&context, NULL, wb__error_reset(error, &spare));
     if (status == WB_OK && !is_input(dtype))
-        status = fail(&context, "values are F32, F16 or BF16");
+        status = fail(&context, WB__MSG_MLX_VALUES_DTYPE);
     if (status == WB_OK)
         *amax = wb__mlx_amax(wb__cpu_features(), dtype, values, n);
     return status;
@@ -208,13 +209,13 @@ static wb_status dequantize(wb__context *context, const wb_mlx_type *type, decod
         return status;
     if (job->dtype == NULL || !wb__dtype_is_plain(job->dtype) ||
         !wb__dtype_converts(wb__dtype_get(WB_DTYPE_F32), job->dtype))
-        return fail(context, "floats do not convert to the dtype asked for");
+        return fail(context, WB__MSG_MLX_RESULT_DTYPE);
     if (parts->weight_bytes < sizes.weight_bytes || parts->scales_bytes < sizes.scales_bytes ||
         parts->biases_bytes < biases.biases_bytes)
-        return fail(context, "the parts have fewer bytes than rows and columns need");
+        return fail(context, WB__MSG_MLX_PARTS_SHORT);
     uint64_t bits = (uint64_t)job->type.group * job->dtype->block_bits;
     if (!wb__mul(rows * sizes.groups, bits / 8, &bits) || size < bits)
-        return fail(context, "there is less room than the values take");
+        return fail(context, WB__MSG_QUANT_VALUES_SMALL);
     job->native = job->dtype->id != WB_DTYPE_F32 || (type->flags & WB_MLX_NATIVE) != 0;
     job->parts =
         (wb__mlx_parts){parts->weight,       parts->scales,       parts->biases,

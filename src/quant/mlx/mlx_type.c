@@ -1,9 +1,10 @@
 #include "quant/mlx/mlx.h"
+#include "quant/quant_messages.h"
 
 static const struct mode {
     wb__mlx_mode mode;
     const char *name;
-    uint32_t bits, group; /* 0: a choice */
+    uint32_t bits, group; /* 0 if the caller may choose */
 } modes[] = {
     {WB__MLX_AFFINE, "affine", 0, 0},
     {WB__MLX_MXFP4, "mxfp4", 4, 32},
@@ -36,15 +37,14 @@ wb_status wb__mlx_type_check(wb__context *context, wb__mlx_type *type)
         bool group_fits = mode->group == 0 ? affine_group(type->group) : type->group == mode->group;
         if (!bits_fit)
             return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_MLX_TYPE, WB_NO_OFFSET, nobody,
-                            "There is no %s with %lu bits.", mode->name, (unsigned long)type->bits);
+                            WB__MSG_MLX_BITS, mode->name, (unsigned long)type->bits);
         if (!group_fits)
             return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_MLX_TYPE, WB_NO_OFFSET, nobody,
-                            "There is no %s with groups of %lu.", mode->name,
-                            (unsigned long)type->group);
+                            WB__MSG_MLX_GROUP, mode->name, (unsigned long)type->group);
         return WB_OK;
     }
     return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_MLX_TYPE, WB_NO_OFFSET, nobody,
-                    "There is no mode of MLX with the number %d.", (int)type->mode);
+                    WB__MSG_MLX_MODE, (int)type->mode);
 }
 
 wb_status wb__mlx_row_check(wb__context *context, const wb__mlx_type *type, uint64_t cols)
@@ -52,6 +52,5 @@ wb_status wb__mlx_row_check(wb__context *context, const wb__mlx_type *type, uint
     if (cols % type->group == 0)
         return WB_OK;
     return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_MLX_ROW, WB_NO_OFFSET, (wb__str){"", 0},
-                    "A row of %llu elements is no whole number of groups of %lu.",
-                    (unsigned long long)cols, (unsigned long)type->group);
+                    WB__MSG_MLX_ROW, (unsigned long long)cols, (unsigned long)type->group);
 }

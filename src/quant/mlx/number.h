@@ -1,5 +1,5 @@
 /*
- * quant/mlx/number.h: the numbers these modes are made of, as bits.
+ * quant/mlx/number.h: the number formats of the MLX modes, handled as bits.
  *
  * All roundings are to nearest, ties to even.
  */
@@ -22,7 +22,7 @@ static inline bool wb__float_is_finite(float x)
     return (wb__bits_of_float(x) & WB__FLOAT_INFINITY) != WB__FLOAT_INFINITY;
 }
 
-/* x, or the one NaN we write. */
+/* Returns x; if x is NaN, returns the positive quiet NaN. */
 static inline float wb__float_canonical(float x)
 {
     return wb__float_is_nan(x) ? wb__float_of_bits(WB__FLOAT_NAN) : x;
@@ -33,22 +33,22 @@ static inline float wb__float_magnitude(float x)
     return wb__float_of_bits(wb__bits_of_float(x) & 0x7FFFFFFF);
 }
 
-/* 2^e for -149 <= e <= 127. */
+/* Returns 2^e for -149 <= e <= 127. */
 static inline float wb__float_power(int e)
 {
     return wb__float_of_bits(e >= -126 ? (uint32_t)(e + 127) << 23 : UINT32_C(1) << (e + 149));
 }
 
-/* The nearest integer, ties to even, whatever the size of x. */
+/* Returns the nearest integer, ties to even, for x of any size. */
 static inline float wb__float_rint(float x)
 {
-    const float whole = 8388608.0f; /* from 2^23 on every float is an integer */
+    const float whole = 8388608.0f; /* every float of at least 2^23 is an integer */
     if (!(wb__float_magnitude(x) < whole))
         return x;
     return x < 0 ? x - whole + whole : x + whole - whole;
 }
 
-/* ---- the three dtypes that MLX computes in ---- */
+/* ---- the dtypes MLX computes in: F32, F16 and BF16 ---- */
 
 static inline size_t wb__float_size(int32_t dtype)
 {
@@ -75,7 +75,7 @@ static inline void wb__float_store(int32_t dtype, uint8_t *dst, float x)
         wb__store_le32(dst, bits);
 }
 
-/* x rounded to the dtype, as a float. */
+/* Returns x rounded to the dtype, as a float. */
 static inline float wb__float_round(int32_t dtype, float x)
 {
     uint32_t bits = wb__bits_of_float(wb__float_canonical(x));
@@ -88,7 +88,7 @@ static inline float wb__float_round(int32_t dtype, float x)
 
 /* ---- E8M0, E4M3, E2M1 ---- */
 
-/* As MLX reads it: 0 is 2^-127, and 255 infinity rather than NaN. */
+/* As in MLX: 0 is 2^-127, and 255 is infinity instead of NaN. */
 static inline float wb__float_from_e8m0(uint8_t byte)
 {
     return wb__float_of_bits(byte == 0 ? UINT32_C(0x400000) : (uint32_t)byte << 23);
@@ -100,20 +100,20 @@ static inline float wb__float_from_e4m3(uint8_t byte)
     uint32_t magnitude = byte & 0x7F;
     if (magnitude == 0x7F)
         return wb__float_of_bits(WB__FLOAT_NAN);
-    /* Exponent and mantissa moved to their places in a float, whose bias is larger by 120: normal
-     * numbers are too small by 2^120, and so are subnormal ones. */
+    /* Move exponent and mantissa to their places in a float, whose exponent bias is larger by 120.
+     * The result is too small by a factor of 2^120, for normal and for subnormal numbers. */
     float value = wb__float_of_bits(magnitude << 20) * wb__float_power(120);
     return wb__float_of_bits(sign | wb__bits_of_float(value));
 }
 
-/* Saturating: 448 for all that is larger, infinite or NaN. */
+/* Saturates: larger magnitudes, infinities and NaN become 448. */
 static inline uint8_t wb__float_to_e4m3(float x)
 {
     uint32_t sign = wb__bits_of_float(x) >> 24 & 0x80;
     uint32_t magnitude = wb__bits_of_float(x) & 0x7FFFFFFF;
     if (magnitude >= 0x43E00000) /* 448 */
         return (uint8_t)(sign | 0x7E);
-    if (magnitude < 0x3C800000) { /* below 2^-6: adding 2^14 leaves units of 2^-9 */
+    if (magnitude < 0x3C800000) { /* below 2^-6: adding 2^14 rounds to multiples of 2^-9 */
         float shifted = wb__float_of_bits(magnitude) + 16384.0f;
         return (uint8_t)(sign | (wb__bits_of_float(shifted) - wb__bits_of_float(16384.0f)));
     }
@@ -121,7 +121,7 @@ static inline uint8_t wb__float_to_e4m3(float x)
     return (uint8_t)(sign | rounded >> 20);
 }
 
-/* The values of E2M1; bit 3 is the sign. */
+/* The values of E2M1; bit 3 of the index is the sign. */
 extern const float wb__mlx_e2m1_values[16];
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Groups of small floats under one scale: E2M1 (mxfp4, nvfp4) and E4M3 (mxfp8). MLX's fp_quantize and
- * fp_dequantize on CPU.
+ * Groups of small floats with one scale: E2M1 (mxfp4, nvfp4) and E4M3 (mxfp8). Same results as
+ * fp_quantize and fp_dequantize of MLX on CPU.
  */
 #include "quant/mlx/bits.h"
 #include "quant/mlx/number.h"
@@ -9,10 +9,10 @@ const float wb__mlx_e2m1_values[16] = {0.0f,  0.5f,  1.0f,  1.5f,  2.0f,  3.0f, 
                                        -0.0f, -0.5f, -1.0f, -1.5f, -2.0f, -3.0f, -4.0f, -6.0f};
 
 /*
- * MLX takes the first of the sixteen values with the least distance. Up to 16 that is the nearest, the
- * smaller of two equally near, and zero without sign. Far beyond, distances that differ round to the
- * same float, and it takes smaller codes than 7, in the end 0; no value of a group gets there unless
- * its scale is saturated or not finite.
+ * MLX takes the first of the sixteen values with the smallest distance. Up to 16 this is the
+ * nearest value; of two equally near values the smaller; and zero without sign. Far above 16,
+ * different distances round to the same float, and MLX takes codes below 7, finally 0. No value of
+ * a group gets that large unless its scale is saturated or not finite.
  */
 uint8_t wb__mlx_e2m1_code(float q)
 {
@@ -90,7 +90,7 @@ static inline void divide(const float *values, const float *divisors, float fact
     }
 }
 
-/* A scale in F32 may carry a factor of the whole tensor; in the other formats there is none. */
+/* Only an F32 result can include a factor of the whole tensor; the other formats ignore it. */
 static inline float scaled(float value, float scale, float factor, int32_t dtype)
 {
     float product = wb__float_round(dtype, value * scale);

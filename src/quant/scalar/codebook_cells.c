@@ -1,7 +1,7 @@
 /*
- * What lies near the codes that are not points of a codebook. As constants this would take 2 MiB of
- * every copy of the library; it is computed when an encoder first needs it, into memory that the
- * kernel provides when it is touched, once for the whole process.
+ * Computes the cells of the codebooks (codebooks.h). As constants, they would add 2 MiB to every
+ * copy of the library. They are computed when an encoder first needs them, once per process, into
+ * zero-initialised memory that the kernel provides on first access.
  */
 #include <pthread.h>
 #include <stdbool.h>
@@ -9,21 +9,21 @@
 
 #include "quant/scalar/codebooks.h"
 
-#define CELLS_2 0xAAAB /* one more than the largest code of eight coordinates up to 2 */
+#define CELLS_2 0xAAAB /* largest code of eight coordinates up to 2, plus one */
 #define CELLS_3 0x1000
 
 typedef struct cells_job {
     const uint16_t *codes;
     size_t count;
-    unsigned bits;   /* of a coordinate */
-    unsigned levels; /* a coordinate is less */
-    unsigned shells; /* distances that neighbours may have */
+    unsigned bits;   /* bits per coordinate */
+    unsigned levels; /* number of values of a coordinate */
+    unsigned shells; /* number of different distances of the neighbours */
     uint32_t *cells;
     uint16_t *near;
 } cells_job;
 
-#define HALF_MAX 256  /* codes of half a point */
-#define DISTANCES 256 /* 4 · 7² at most */
+#define HALF_MAX 256  /* number of codes of half a point */
+#define DISTANCES 256 /* more than the largest squared distance, 4 · 7² */
 
 static bool is_code(const cells_job *job, unsigned code)
 {
@@ -35,7 +35,7 @@ static bool is_code(const cells_job *job, unsigned code)
     return true;
 }
 
-/* Squared distances of all half points from half a point. */
+/* Computes the squared distances from one half of a point to all half points. */
 static void half_distances(unsigned bits, unsigned half, uint8_t *distances)
 {
     unsigned half_bits = bits == 2 ? 8 : 6;
@@ -51,7 +51,10 @@ static void half_distances(unsigned bits, unsigned half, uint8_t *distances)
     }
 }
 
-/* Appends the points around `code` at *used: a counting sort by distance, which keeps the order. */
+/*
+ * Appends the points near `code` to the lists at *used. A counting sort by distance keeps the order
+ * of the point numbers.
+ */
 static void find_near(const cells_job *job, unsigned code, size_t *used)
 {
     uint8_t low[HALF_MAX], high[HALF_MAX];
@@ -91,7 +94,7 @@ static void compute(const cells_job *job)
     }
 }
 
-/* NEAR is how many neighbours there are in all; unit tests count them. */
+/* NEAR is the total number of neighbours of all codes. The unit tests verify it. */
 #define CODEBOOK(name, BITS, LEVELS, SHELLS, NEAR)                                                 \
     static uint32_t cells_##name[(BITS) == 2 ? CELLS_2 : CELLS_3];                                 \
     static uint16_t near_##name[(NEAR) + WB__NEAR_SLACK];                                          \

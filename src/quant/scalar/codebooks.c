@@ -1,7 +1,8 @@
 /*
- * The points of the IQ types' codebooks: part of these formats, as ggml defines them (ggml-common.h
- * and ggml-quants.c, version 0.21). A code has eight coordinates of two bits, or four of three, the
- * first in its lowest bits; codes ascend. codebooks.h says what the coordinates stand for.
+ * The points of the codebooks of the IQ types. They are part of the formats, as defined by ggml
+ * (ggml-common.h and ggml-quants.c, version 0.21). A code has eight coordinates of two bits, or
+ * four of three bits, the first in the lowest bits. Codes are in ascending order. codebooks.h
+ * defines the meaning of the coordinates.
  */
 #include "quant/scalar/codebooks.h"
 

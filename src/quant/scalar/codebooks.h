@@ -1,14 +1,16 @@
 /*
- * quant/scalar/codebooks.h: the codebooks of the IQ types, and for encoding what lies near their
- * points.
+ * quant/scalar/codebooks.h: the codebooks of the IQ types, and for encoding the neighbours of the
+ * codes that are not in a codebook.
  *
- * A value of IQ2 and IQ3 is a magnitude from the codebook times a sign times a scale. Eight (IQ1,
- * IQ2) or four (IQ3) values together are one point; its coordinates l are small integers:
+ * A value of IQ2 or IQ3 is a magnitude from the codebook times a sign times a scale. A point of the
+ * codebook represents eight (IQ1, IQ2) or four (IQ3) values. Its coordinates l are small integers:
  *
- *   IQ1      l = 0, 1, 2           stands for -1, 0, 1, moved up or down by 1/8
- *   IQ2      l = 0, 1, 2           8, 25, 43
- *   IQ3_XXS  l = 0 to 7            4, 12, 20, 28, 36, 44, 52, 62
- *   IQ3_S    l = 0 to 7            1, 3, 5, … 15
+ *   IQ1      l = 0, 1, 2           means -1, 0, 1, shifted up or down by 1/8
+ *   IQ2      l = 0, 1, 2           means 8, 25, 43
+ *   IQ3_XXS  l = 0 to 7            means 4, 12, 20, 28, 36, 44, 52, 62
+ *   IQ3_S    l = 0 to 7            means 1, 3, 5, … 15
+ *
+ * The code of a point packs its coordinates into one integer.
  */
 #ifndef WB_QUANT_SCALAR_CODEBOOKS_H
 #define WB_QUANT_SCALAR_CODEBOOKS_H
@@ -19,7 +21,10 @@
 extern const uint16_t wb__codes_iq2_xxs[256], wb__codes_iq2_xs[512], wb__codes_iq2_s[1024],
     wb__codes_iq1[2048], wb__codes_iq3_xxs[256], wb__codes_iq3_s[512];
 
-/* The eighth sign of IQ2_XXS, IQ2_XS and IQ3_XXS makes their number even. */
+/*
+ * Returns 7 signs with the eighth sign bit of IQ2_XXS, IQ2_XS and IQ3_XXS, which makes the number
+ * of set bits even.
+ */
 static inline uint8_t wb__with_parity(unsigned signs)
 {
     unsigned p = signs ^ signs >> 4;
@@ -39,22 +44,25 @@ typedef enum wb__codebook_id {
 } wb__codebook_id;
 
 /*
- * For every code that can be formed: the number of the point, or the points around it, nearest
- * first and among equals in order of their numbers, as far as the second (IQ2_S: first; IQ1, IQ3_S:
- * third) of the distances that occur.
+ * For every possible code, a cell contains either the number of its point, or the list of the
+ * nearest points. The list is ordered by distance, then by point number. It includes all points up
+ * to the second smallest of the occurring distances (IQ2_S: the smallest; IQ1 and IQ3_S: the third
+ * smallest).
  */
 typedef struct wb__codebook {
-    const uint16_t *codes; /* of the points, by number */
-    const uint32_t *cells; /* by code; see below */
-    const uint16_t *near;  /* codes of points */
+    const uint16_t *codes; /* codes of the points, indexed by point number */
+    const uint32_t *cells; /* indexed by code; see WB__CELL_COUNT and WB__CELL_VALUE */
+    const uint16_t *near;  /* lists of nearest points, as codes */
 } wb__codebook;
 
-#define WB__NEAR_SLACK 16 /* codes behind `near` that may be read */
+#define WB__NEAR_SLACK 16 /* number of readable codes after the end of `near` */
 
-#define WB__CELL_COUNT(cell) ((cell) >> 20) /* how many points around it; 0: it is one itself */
-#define WB__CELL_VALUE(cell) ((cell) & 0xFFFFFu) /* the first of them in `near`, or its number */
+#define WB__CELL_COUNT(cell) ((cell) >> 20)      /* length of the list; 0: the code is a point */
+#define WB__CELL_VALUE(cell) ((cell) & 0xFFFFFu) /* start of the list in `near`, or point number */
 
-/* The codebook; its cells are computed by the first call, in milliseconds. Thread-safe. */
+/*
+ * Returns the codebook. The first call computes its cells, which takes milliseconds. Thread-safe.
+ */
 const wb__codebook *wb__codebook_get(wb__codebook_id id);
 
 #endif

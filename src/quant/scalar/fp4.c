@@ -1,15 +1,16 @@
 /*
- * F4 values (0, 0.5, 1, 1.5, 2, 3, 4, 6, and their negatives) under a scale.
+ * F4 (E2M1) values (0, 0.5, 1, 1.5, 2, 3, 4, 6, and their negatives) with a scale.
  *
  *   MXFP4   32   e u8   16 bytes             17   scale 2^(e - 127)
- *   NVFP4   64   4 scales u8   4 × 8 bytes   36   a scale for every 16 values: E4M3 without its
- * sign
+ *   NVFP4   64   4 scales u8   4 × 8 bytes   36   one scale per 16 values: E4M3 without sign
  *
- * In each group byte j has value j in its low half and, half a group further on, another in its
- * high half. Everything is counted in halves, so that the values are integers and the scales half
- * as large. Encoding takes, of the values, the first that is nearest.
+ * Columns: values per block, layout, block size in bytes, scale. In each group of n values, byte j
+ * contains value j in its low half and value j + n / 2 in its high half. The code uses doubled
+ * values, which are integers, and halved scales. When encoding, the first of equally near values is
+ * chosen.
  *
- * Two bytes are not what OCP says: e = 255 is 2^128, not NaN, and a scale of 0x7F is 0.
+ * Two scale bytes differ from the OCP specification: e = 255 is 2^128 instead of NaN, and a scale
+ * of 0x7F is 0.
  */
 #include "quant/scalar/fp4.h"
 #include "quant/kernel.h"

@@ -1,33 +1,33 @@
-/*
- * quant/scalar/fp4.h: the scales of MXFP4 and NVFP4, counted in halves as in fp4.c.
- */
+/* quant/scalar/fp4.h: the scales of MXFP4 and NVFP4, divided by two as in fp4.c. */
 #ifndef WB_QUANT_SCALAR_FP4_H
 #define WB_QUANT_SCALAR_FP4_H
 
 #include "quant/scalar/rounding.h"
 
-/* 2^(e - 128) */
+/* Returns 2^(e - 128). */
 static inline float wb__half_of_e8m0(uint8_t e)
 {
     return wb__float_of_bits(e < 2 ? UINT32_C(0x200000) << e : (uint32_t)(e - 1) << 23);
 }
 
 /*
- * 125 + floor(log2(x)), which puts x into the upper binade that F4 has; below 2^-125 it wraps.
+ * Returns 125 + floor(log2(x)), which scales x into the upper binade of F4. Wraps for x below
+ * 2^-125.
  *
- * The reference takes the floor of a logarithm that was rounded to a binary32, and so of some x
- * just below 2^n takes n. With x = 2^n (1 - j 2^-24) the logarithm is n - j 2^-24 / ln 2 but for
- * terms that do not matter here, and is rounded to n if that is nearer than half the distance of
- * the floats below n: j < ln 2 · 2^p, with 2^p <= |n|, or half of that below a power of two.
+ * The reference takes the floor of a logarithm rounded to binary32, so for some x just below 2^n it
+ * gets n. For x = 2^n (1 - j 2^-24), the logarithm is n - j 2^-24 / ln 2, except for negligible
+ * terms. It rounds to n if the difference is less than half the spacing of the floats below n: j <
+ * ln 2 · 2^p with 2^p <= |n|, or half of that if n is a power of two.
  */
 static inline uint8_t wb__e8m0_for(float x)
 {
-    static const uint8_t least_j[8] = {1, 2, 3, 6, 12, 23, 45, 89}; /* that is not rounded to n */
+    /* the smallest j that does not round to n */
+    static const uint8_t least_j[8] = {1, 2, 3, 6, 12, 23, 45, 89};
     if (!(x > 0))
         return 0;
     uint32_t bits = wb__bits_of_float(x);
     int exponent = (int)(bits >> 23);
-    if (exponent == 0) { /* subnormal: the leading one decides */
+    if (exponent == 0) { /* subnormal: the leading one bit determines the exponent */
         for (exponent = 1; bits >> 23 == 0; exponent--)
             bits <<= 1;
     }
@@ -52,13 +52,16 @@ static inline float wb__half_of_e4m3(uint8_t bits)
     return wb__float_of_bits((exponent + 119) << 23 | mantissa << 20);
 }
 
-/* To nearest, ties upwards; all from 240 on, where the exponent is largest, becomes 448. */
+/*
+ * Rounds to nearest, ties upwards. Values of at least 240, where the exponent has its maximum,
+ * become 448.
+ */
 static inline uint8_t wb__e4m3_for(float x)
 {
     if (!(x > 0))
         return 0;
     uint32_t bits = wb__bits_of_float(x);
-    if (bits < (uint32_t)121 << 23) /* 2^-6: subnormal, in units of 2^-9 */
+    if (bits < (uint32_t)121 << 23) /* below 2^-6: subnormal, in units of 2^-9 */
         return (uint8_t)wb__clamp(wb__truncate(x * 512 + 0.5f), 0, 7);
     uint32_t rounded = (bits + (UINT32_C(1) << 19)) >> 20;
     uint32_t code = rounded - (120 << 3);

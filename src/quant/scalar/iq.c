@@ -1,6 +1,6 @@
 /*
- * Decoding the types with codebooks (codebooks.h): blocks of 256 values in 8 groups g of 32, each
- * of which is 4 octets o.
+ * Decoding of the codebook types (codebooks.h). A block has 256 values in 8 groups of 32, each of
+ * which has 4 octets (8 values).
  *
  *   IQ2_XXS  d f16   8 × (4 point numbers u8, u32: 4 × 7 signs, 4-bit scale)            66
  *   IQ2_XS   d f16   32 × u16: 9-bit number, 7 signs   8 bytes: two 4-bit scales        74
@@ -9,12 +9,13 @@
  *   IQ3_S    d f16   64 numbers u8   8 × 8 high bits   32 signs u8   4 scale bytes     110
  *   IQ1_S    d f16   32 numbers u8   8 × u16: 4 × 3 high bits, 3-bit scale, shift       50
  *   IQ1_M    32 numbers u8   16 bytes: 2 × (3 high bits, shift)   4 × u16: 4 × 3-bit
- *            scale, and in the upper bits, 4 at a time from the lowest on, d f16         56
+ *            scale, and in the upper 4 bits a quarter of d f16, lowest quarter first   56
  *
- * A 4-bit scale s means d (s + 1/2) / 4, for IQ3_XXS / 2, and for IQ3_S d (1 + 2 s); IQ2_XS and
- * IQ2_S have one for every 16 values. A 3-bit scale s means d (2 s + 1), in IQ1_M for every 16
- * values. Of seven signs the eighth follows (wb__with_parity); bit i set means that value i of the
- * octet is negative.
+ * The last column is the block size in bytes. A number is the index of a point in the codebook. A
+ * 4-bit scale s means d (s + 1/2) / 4; for IQ3_XXS d (s + 1/2) / 2; for IQ3_S d (1 + 2 s). IQ2_XS
+ * and IQ2_S have one scale for every 16 values. A 3-bit scale s means d (2 s + 1); IQ1_M has one
+ * for every 16 values. If 7 signs are stored, wb__with_parity computes the eighth. Bit i is set if
+ * value i of the octet is negative.
  */
 #include "quant/scalar/iq.h"
 #include "quant/kernel.h"
@@ -62,7 +63,7 @@ static void decode_iq2_xxs(const uint8_t *blocks, float *values, size_t n)
     }
 }
 
-/* The scale of octet o of IQ2_XS and IQ2_S: four bits for every two octets. */
+/* Returns the scale of octet o of IQ2_XS and IQ2_S: 4 bits for every two octets. */
 static float scale_of_pair(const uint8_t *scales, size_t o, float d)
 {
     return d * (0.5f + (float)(scales[o / 4] >> o % 4 / 2 * 4 & 0xF)) * 0.25f;

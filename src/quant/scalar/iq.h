@@ -1,6 +1,4 @@
-/*
- * quant/scalar/iq.h: the encoders of the types with codebooks, for the table in iq.c.
- */
+/* quant/scalar/iq.h: the encoders of the codebook types, for the kernel table in iq.c. */
 #ifndef WB_QUANT_SCALAR_IQ_H
 #define WB_QUANT_SCALAR_IQ_H
 

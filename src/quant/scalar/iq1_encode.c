@@ -1,13 +1,14 @@
 /*
- * Encoding IQ1. iq.c has the layouts.
+ * Encoding of IQ1. iq.c documents the layouts.
  *
- * The values of a group, 32 for IQ1_S and 16 for IQ1_M, become -1, 0 or 1, all of them (IQ1_M: of
- * each octet) moved up or down by 1/8. In ascending order they split into three runs at two places:
- * every pair of places is tried, with every shift. What then is no point of the codebook becomes
- * the best point near it.
+ * The values of a group (32 for IQ1_S, 16 for IQ1_M) become -1, 0 or 1, all shifted up or down by
+ * 1/8; in IQ1_M each octet has a shift of its own. Two positions split the values, in ascending
+ * order, into three runs: all pairs of positions and all shifts are tried. Octets whose code is not
+ * in the codebook then become the best nearby point.
  *
- * The order of additions is part of the result. IQ1_S takes differences of running sums. IQ1_M adds
- * up anew for each pair of places, with four sums for the shifts of its two octets.
+ * The order of additions affects the result. IQ1_S uses differences of prefix sums. IQ1_M computes
+ * new sums for each pair of positions, with four sums for the combinations of the shifts of its two
+ * octets.
  */
 #include "quant/kernel.h"
 #include "quant/scalar/codebooks.h"
@@ -34,7 +35,7 @@ static float largest_magnitude(const float *x, size_t n)
     return most;
 }
 
-/* By insertion, which has an order for NaN, too. */
+/* Insertion sort, whose result is also defined for NaN. */
 static void rank_anything(const float *x, size_t n, uint8_t *order)
 {
     for (size_t i = 0; i < n; i++) {
@@ -46,8 +47,8 @@ static void rank_anything(const float *x, size_t n, uint8_t *order)
 }
 
 /*
- * Positions of values in ascending order, equals as they stand. A value's place is the number of those
- * before it: counting them takes no branch that cannot be predicted, and vectors can do it.
+ * Computes the order of the values, stable for equal values. The rank of a value is the number of
+ * values before it. Counting them needs no unpredictable branches and can be vectorized.
  */
 void wb__iq1_rank(const float *x, size_t n, uint8_t *order)
 {
@@ -63,7 +64,10 @@ void wb__iq1_rank(const float *x, size_t n, uint8_t *order)
         rank_anything(x, n, order);
 }
 
-/* Coordinates for a split. A negative scale turns everything round. Returns the shifts. */
+/*
+ * Computes the coordinates of a split. If the scale is negative, inverts coordinates, scale and
+ * shifts. Returns the shifts.
+ */
 static void apply(wb__iq1_split *best, size_t n, const uint8_t *order, uint8_t *l)
 {
     bool turn = best->scale < 0;
@@ -96,7 +100,10 @@ static unsigned best_near(const uint16_t *near, unsigned count, const float *x,
     return best;
 }
 
-/* The points for the coordinates l, as codes. Where one had to move the scale is fitted anew. */
+/*
+ * Finds the points for the coordinates l, as codes. If a code was not in the codebook, computes the
+ * scale again.
+ */
 static void find_points(const wb__iq1_search *search, size_t n, const float *x,
                         const float *weights, const uint8_t *l, wb__iq1_split *best,
                         uint16_t *codes)
@@ -164,7 +171,7 @@ void wb__iq1_split_s(const float *x, const float *weights, const uint8_t *order,
     }
 }
 
-/* A group's points; false if it is zero, with points of zeros. */
+/* Finds the points of a group. Returns false if the group is zero; then the points are zeros. */
 static bool encode_group_s(const wb__iq1_search *search, const float *x, const float *weights,
                            wb__iq1_split *best, uint16_t *codes)
 {
@@ -226,7 +233,10 @@ void wb__iq1_s_with(const wb__iq1_search *search, const float *x, const float *i
 
 /* ---- IQ1_M ---- */
 
-/* Sums for one shift of one octet are those for two of the four pairs of shifts. */
+/*
+ * Adds the terms of one octet for both shifts. Each shift of an octet occurs in two of the four
+ * combinations of shifts.
+ */
 static void add_m(float sums[4], size_t i, float up, float down)
 {
     for (unsigned pair = 0; pair < 4; pair++)
@@ -236,7 +246,7 @@ static void add_m(float sums[4], size_t i, float up, float down)
 void wb__iq1_split_m(const float *x, const float *weights, const uint8_t *order,
                      wb__iq1_split *best)
 {
-    /* The reference counts the pairs of shifts with the first octet in the upper bit. */
+    /* The reference numbers the combinations with the shift of the first octet in the upper bit. */
     static const unsigned order_of_pairs[4] = {0, 2, 1, 3};
     float score = -FLT_MAX;
     for (size_t first = 0; first <= WB__IQ1_GROUP_M; first++) {
@@ -275,13 +285,13 @@ static bool encode_group_m(const wb__iq1_search *search, const float *x, const f
     return true;
 }
 
-/* A group of a block that has been encoded: what to fit the block's scale with. */
+/* An encoded group, for computing the scale of the block. */
 typedef struct group_m {
     wb__iq1_split found;
-    uint16_t codes[2]; /* of zeros in a group that is zero, which is point 0 */
+    uint16_t codes[2]; /* for a group of zeros: code 0, which is point 0 */
 } group_m;
 
-/* d such that d (2 s + 1) q fits all values best, or d itself. */
+/* Returns the d for which d (2 s + 1) q fits all values best, or the given d. */
 static float fit_block_m(const float *x, const float *importance, float variance,
                          const group_m *groups, const unsigned *scales, float d)
 {
@@ -351,7 +361,7 @@ void wb__iq1_m_with(const wb__iq1_search *search, const float *x, const float *i
         encode_block_m(search, x + i, importance == NULL ? NULL : importance + i, out);
 }
 
-/* ---- with the scalar search ---- */
+/* ---- encoders with the scalar search ---- */
 
 static const wb__iq1_search scalar = {wb__iq1_rank, wb__iq1_split_s, wb__iq1_split_m, best_near};
 

@@ -1,40 +1,45 @@
 /*
- * quant/scalar/iq1_search.h: between the encoders of IQ1 (iq1_encode.c) and what they spend their
- * time on.
+ * quant/scalar/iq1_search.h: the interface between the encoders of IQ1 (iq1_encode.c) and their
+ * inner loops, which have vectorized versions.
  */
 #ifndef WB_QUANT_SCALAR_IQ1_SEARCH_H
 #define WB_QUANT_SCALAR_IQ1_SEARCH_H
 
 #include "quant/quant.h"
 
-#define WB__IQ1_GROUP_S 32 /* values of a group of IQ1_S */
+#define WB__IQ1_GROUP_S 32 /* values per group of IQ1_S */
 #define WB__IQ1_GROUP_M 16
 
-/* What coordinates stand for, moved up and moved down; by two bits, and again by three. */
+/*
+ * Values of the coordinates, [0] shifted up and [1] shifted down. The four entries are repeated, so
+ * that a lookup may use two or three bits.
+ */
 extern const float wb__iq1_levels[2][8];
 
-/* Where the values of a group, in ascending order, are split. */
+/* A split of the values of a group, in ascending order, into runs of -1, 0 and 1. */
 typedef struct wb__iq1_split {
     float scale;
-    size_t first, second; /* values of rank below `first` are -1, from `second` on 1; `first` is
-                             SIZE_MAX where no split is good */
-    unsigned down;        /* bit o: octet o is moved down */
+    /* values of rank below `first` become -1, values from rank `second` become 1; `first` is
+     * SIZE_MAX if no split is good */
+    size_t first, second;
+    unsigned down; /* bit o is set if octet o is shifted down */
 } wb__iq1_split;
 
 typedef struct wb__iq1_search {
-    /* Positions of n values in ascending order, equals as they stand. */
+    /* Computes the order of n values: order[k] is the index of the value of rank k. Stable for
+     * equal values. */
     void (*rank)(const float *x, size_t n, uint8_t *order);
-    /* The best split of a group; order[k] is the value of rank k. */
+    /* Finds the best split of a group. order[k] is the index of the value of rank k. */
     void (*split_s)(const float *x, const float *weights, const uint8_t *order,
                     wb__iq1_split *best);
     void (*split_m)(const float *x, const float *weights, const uint8_t *order,
                     wb__iq1_split *best);
-    /* Of `count` codes the best for eight values; `values` is a row of wb__iq1_levels. */
+    /* Returns the best of `count` codes for eight values. `values` is a row of wb__iq1_levels. */
     unsigned (*nearest)(const uint16_t *near, unsigned count, const float *x, const float *weights,
                         float scale, const float *values);
 } wb__iq1_search;
 
-/* The scalar ones. */
+/* The scalar implementations. */
 void wb__iq1_rank(const float *x, size_t n, uint8_t *order);
 void wb__iq1_split_s(const float *x, const float *weights, const uint8_t *order,
                      wb__iq1_split *best);

@@ -1,11 +1,12 @@
 /*
- * Four bits that choose among 16 levels, closer to one another around zero.
+ * Types whose 4-bit quants select one of 16 levels, which are closer to each other near zero.
  *
  *   IQ4_NL    32   d f16   16 bytes                                  18   x = d · level
  *   IQ4_XS   256   d f16   scales high u16   low 4 bytes   8 × 16   136   x = d (s - 32) · level
  *
- * Packed as Q4_0. A scale s of IQ4_XS has its low four bits in order in the low bytes, the two
- * above them in order in `high`.
+ * Columns: values per block, layout, block size in bytes, value. Quants are packed as in Q4_0. The
+ * low four bits of the scales s of IQ4_XS are stored in order in the low bytes, the upper two bits
+ * in order in `scales high`.
  */
 #include "quant/kernel.h"
 #include "quant/scalar/search.h"
@@ -49,7 +50,7 @@ static void decode_iq4_xs(const uint8_t *blocks, float *values, size_t n)
 
 /* ---- encoding ---- */
 
-/* The nearest level, the upper of two that are equally near. */
+/* Returns the index of the nearest level; of two equally near levels, the upper. */
 static uint8_t nearest(float x)
 {
     if (x <= (float)levels[0])
@@ -78,7 +79,9 @@ static fit fit_of(const float *x, const float *weights, float inverse)
     return f;
 }
 
-/* The scale of a group: of 16 candidates that map the largest value to about -127. */
+/*
+ * Returns the scale of a group: the best of 16 candidates that map the largest value to about -127.
+ */
 static float search(const float *x, const float *weights)
 {
     float most;
@@ -98,7 +101,10 @@ static float search(const float *x, const float *weights)
     return d;
 }
 
-/* The importance matrix weighs with the variance of the whole block, twice over. */
+/*
+ * Computes the weights. With an importance matrix, they depend on the variance of the whole block,
+ * counted twice.
+ */
 static void weigh(const float *x, const float *importance, float variance, float *weights)
 {
     for (size_t j = 0; j < GROUP; j++)

@@ -1,14 +1,14 @@
 /*
- * Encoding IQ2 and IQ3. iq.c has the layouts.
+ * Encoding of IQ2 and IQ3. iq.c documents the layouts.
  *
- * A group of 16 or 32 values gets a scale: of a list of candidates each is used to round the values
- * to coordinates; what is no point of the codebook moves to the best of the points around it; the
- * scale that the points suggest and the error they leave decide. With the scale chosen some points
- * are then looked for once more. What differs between the types stands in a table.
+ * For each group of 16 or 32 values, a list of candidate scales is tried. The values are rounded to
+ * coordinates with the candidate; a code that is not in the codebook is replaced by the best nearby
+ * point; the optimal scale for these points and the remaining error decide. With the chosen scale,
+ * some points are then searched again. The parameters of the types are in a table.
  *
- * Values count as magnitudes 2 l + 1 of coordinates l here. Where a type stores seven signs of
- * eight and their number comes out odd, the value that weighs least gets the wrong one, and is
- * negative below.
+ * Here the magnitudes are 2 l + 1 for coordinates l. If a type stores only seven of eight signs,
+ * and the number of negative signs is odd, the value with the least weight gets the wrong sign; its
+ * magnitude is negative in the code below.
  */
 #include "quant/kernel.h"
 #include "quant/scalar/codebooks.h"
@@ -29,13 +29,13 @@ static const wb__iq_type iq3_xxs = {
 static const wb__iq_type iq3_s = {
     WB__CODEBOOK_IQ3_S, 32, 4, 3, 8, 9, 0.2f, 0, false, false, true, 2, 0, 1.033f};
 
-/* What is found for a block. */
+/* The result of encoding a block. */
 typedef struct iq_block {
     float d;
-    uint16_t points[64]; /* numbers in the codebook */
-    uint8_t signs[32];   /* of octets */
+    uint16_t points[64]; /* point numbers in the codebook */
+    uint8_t signs[32];   /* one byte per octet */
     uint8_t scales[16];
-    bool zero[16]; /* groups that are, and have no points */
+    bool zero[16]; /* groups that are zero and have no points */
 } iq_block;
 
 /* ---- groups ---- */
@@ -68,7 +68,7 @@ static void split_signs(wb__iq_group *group, const float *x, uint8_t *signs)
     }
 }
 
-/* The points of a group and their scale; false if it is zero. */
+/* Finds the points and the scale of a group. Returns false if the group is zero. */
 static bool encode_group(const wb__iq_group *group, wb__iq_search *search, uint16_t *codes,
                          float *scale)
 {
@@ -122,7 +122,7 @@ static void encode_block(const wb__iq_type *type, const float *x, const float *i
         block->zero[g] = !encode_group(&group, search, codes, &scales[g]);
         if (block->zero[g])
             continue;
-        /* Scales are stored without sign. */
+        /* Scales are stored without sign, so the signs of the values are inverted instead. */
         uint8_t flip = scales[g] < 0 ? 0xFF : 0;
         scales[g] = fabsf(scales[g]);
         for (size_t k = 0; k < cells; k++)
@@ -150,7 +150,7 @@ static void encode_block(const wb__iq_type *type, const float *x, const float *i
                   importance = importance == NULL ? NULL : importance + BLOCK)                     \
         if (encode_block(type, x, importance, search, &block), wb__store_f16(out, block.d), true)
 
-/* Four times seven signs, and a scale. */
+/* Packs four times seven signs and a 4-bit scale. */
 static uint32_t signs_and_scale(const iq_block *block, size_t g)
 {
     uint32_t word = (uint32_t)block->scales[g] << 28;
@@ -159,14 +159,14 @@ static uint32_t signs_and_scale(const iq_block *block, size_t g)
     return word;
 }
 
-/* Two scales a byte. */
+/* Stores two scales per byte. */
 static void store_scales(const iq_block *block, size_t n, uint8_t *out)
 {
     for (size_t i = 0; i < n; i++)
         out[i] = (uint8_t)(block->scales[2 * i] | block->scales[2 * i + 1] << 4);
 }
 
-/* The lower eight bits of point numbers in `low`, `bits` more in `high`. */
+/* Stores the lower eight bits of the point numbers in `low`, and `bits` more bits in `high`. */
 static void store_points(const iq_block *block, size_t n, unsigned bits, uint8_t *low,
                          uint8_t *high)
 {
@@ -226,9 +226,9 @@ void wb__iq3_xxs_with(wb__iq_search *search, const float *x, const float *import
 }
 
 /*
- * ggml does not leave room for the points and signs of a group of zeros: those of the groups after
- * it take its place, while the ninth bits and the scales stay where they belong. What that decodes
- * to is not what was encoded, but the bytes are what every other program writes.
+ * Reproduces an error of ggml: for a group of zeros it stores no points and no signs, and those of
+ * the following groups move into its place, while the ninth bits and the scales stay in place. Such
+ * a block decodes to wrong values, but these are the bytes that all other programs write.
  */
 static void close_gaps(const iq_block *block, uint8_t *points, uint8_t *signs)
 {
@@ -256,7 +256,7 @@ void wb__iq3_s_with(wb__iq_search *search, const float *x, const float *importan
     }
 }
 
-/* ---- with the scalar search ---- */
+/* ---- encoders with the scalar search ---- */
 
 #define ENCODER(name)                                                                              \
     void wb__encode_##name(const float *x, const float *importance, uint8_t *out, size_t n)        \

@@ -1,6 +1,4 @@
-/*
- * The search for the points of a group of IQ2 or IQ3; iq_encode.c says what is done.
- */
+/* The search for the points of a group of IQ2 or IQ3. iq_encode.c describes the algorithm. */
 #include "quant/scalar/iq_search.h"
 #include "quant/kernel.h"
 #include "quant/scalar/rounding.h"
@@ -15,13 +13,15 @@ static unsigned coordinates(const wb__iq_type *type, const float *x, float inver
     return code;
 }
 
-/* The magnitude that coordinate i of a code stands for. */
+/* Returns the magnitude of coordinate i of a code. */
 static float magnitude_of(const wb__iq_type *type, unsigned code, size_t i)
 {
     return (float)(2 * (code >> type->bits * i & ((1u << type->bits) - 1)) + 1);
 }
 
-/* Of the points around a code the one that is best for the values at x, the first of equals. */
+/*
+ * Returns the best of the points near a code for the values at x; the first of equally good ones.
+ */
 static unsigned best_near(const wb__iq_group *group, size_t at, uint32_t cell, float scale)
 {
     const wb__iq_type *type = group->type;
@@ -42,7 +42,10 @@ static unsigned best_near(const wb__iq_group *group, size_t at, uint32_t cell, f
     return best;
 }
 
-/* The point for the values at x and a scale; *moved: the nearest code is none. */
+/*
+ * Returns the point for the values at x and a scale. Sets *moved if their code is not in the
+ * codebook.
+ */
 static unsigned point_for(const wb__iq_group *group, size_t at, float inverse, float scale,
                           bool *moved)
 {
@@ -69,7 +72,10 @@ static fit fit_of(const wb__iq_group *group, const uint16_t *codes)
     return f;
 }
 
-/* Looks once more for points, with the scale they suggested. Returns the scale they suggest now. */
+/*
+ * Searches points again with the optimal scale of the current points. Returns the optimal scale of
+ * the new points.
+ */
 static float look_again(const wb__iq_group *group, float scale, const bool *moved, uint16_t *codes)
 {
     const wb__iq_type *type = group->type;
@@ -82,7 +88,10 @@ static float look_again(const wb__iq_group *group, float scale, const bool *move
     return f.l2 > 0 ? f.lx / f.l2 : scale;
 }
 
-/* Tries the candidates around `middle`. Returns the scale of the best, or the one given. */
+/*
+ * Tries the candidates around `middle`. Returns the scale of the best one, or `scale` if none is
+ * better.
+ */
 static float try_scales(const wb__iq_group *group, float middle, float scale, uint16_t *codes,
                         bool *moved)
 {

@@ -1,6 +1,6 @@
 /*
- * quant/scalar/iq_search.h: between the encoders of IQ2 and IQ3 (iq_encode.c), which know about
- * blocks, and the searches for the points of a group, which know about codebooks.
+ * quant/scalar/iq_search.h: the interface between the encoders of IQ2 and IQ3 (iq_encode.c), which
+ * handle blocks, and the search for the codebook points of a group.
  */
 #ifndef WB_QUANT_SCALAR_IQ_SEARCH_H
 #define WB_QUANT_SCALAR_IQ_SEARCH_H
@@ -9,43 +9,45 @@
 #include "quant/scalar/codebooks.h"
 
 #define WB__IQ_GROUP_MAX 32
-#define WB__IQ_CELLS_MAX 8 /* points in a group */
+#define WB__IQ_CELLS_MAX 8 /* points per group, at most */
 
 typedef struct wb__iq_type {
     wb__codebook_id book;
-    uint8_t group;     /* values that share a scale */
-    uint8_t cell;      /* values of a point: 8 or 4 */
-    uint8_t bits;      /* of a coordinate */
-    uint8_t levels;    /* coordinates are less */
-    uint8_t tries;     /* candidates on each side of the middle one */
-    float step;        /* between candidates */
-    float tiny;        /* a group of nothing larger is zero */
-    bool even_signs;   /* seven of eight are stored */
-    bool search_first; /* the middle candidate comes from a search, not from the largest value */
-    bool again_all;    /* the second look is at all points, not just at those that had to move */
-    float variance_of; /* variance = this · Σx² / 256 */
-    float lift;        /* without importance matrix, weight = this · variance + x² */
-    float d_of;        /* d = this · the largest scale / 31 */
+    uint8_t group;     /* number of values that share a scale */
+    uint8_t cell;      /* number of values per point: 8 or 4 */
+    uint8_t bits;      /* bits per coordinate */
+    uint8_t levels;    /* number of values of a coordinate */
+    uint8_t tries;     /* number of candidates on each side of the middle one */
+    float step;        /* distance between candidates */
+    float tiny;        /* a group without larger magnitudes is encoded as zero */
+    bool even_signs;   /* only seven of eight signs are stored */
+    bool search_first; /* the middle candidate comes from a search instead of the largest value */
+    /* the second pass searches all points again, not only those of codes outside the codebook */
+    bool again_all;
+    float variance_of; /* variance = variance_of · Σx² / 256 */
+    float lift;        /* without importance matrix, weight = lift · variance + x² */
+    float d_of;        /* d = d_of · largest scale / 31 */
 } wb__iq_type;
 
-/* A group of values at work. */
+/* A group of values that is being encoded. */
 typedef struct wb__iq_group {
     const wb__iq_type *type;
     const wb__codebook *book;
-    float x[WB__IQ_GROUP_MAX];       /* magnitudes */
-    float weights[WB__IQ_GROUP_MAX]; /* of squared errors */
-    float roots[WB__IQ_GROUP_MAX];   /* their square roots, by which points compete for a place */
+    float x[WB__IQ_GROUP_MAX];       /* magnitudes of the values */
+    float weights[WB__IQ_GROUP_MAX]; /* weights of the squared errors */
+    /* square roots of the weights, used to choose between neighbouring points */
+    float roots[WB__IQ_GROUP_MAX];
 } wb__iq_group;
 
 /*
- * Of the candidates for the scale, which lie around `middle`, takes the best, or `scale` where none
- * is good, and its points, as codes. Returns the scale they suggest.
+ * Tries the candidates for the scale around `middle`, chooses the best, or `scale` if none is good,
+ * and stores its points as codes. Returns the optimal scale for these points.
  */
 typedef float wb__iq_search(const wb__iq_group *group, float middle, float scale, uint16_t *codes);
 
 wb__iq_search wb__iq_search_scalar;
 
-/* The encoders with another search. */
+/* The encoders, parametrized by the search function. */
 void wb__iq2_xxs_with(wb__iq_search *search, const float *x, const float *importance, uint8_t *out,
                       size_t n);
 void wb__iq2_xs_with(wb__iq_search *search, const float *x, const float *importance, uint8_t *out,

@@ -1,6 +1,6 @@
 /*
- * Decoding K-quants: blocks of 256 values in groups of 16 or 32, whose scales (and minima) are
- * quantized themselves and share a scale.
+ * Decoding of K-quants: blocks of 256 values in groups of 16 or 32. The scales (and minima) of the
+ * groups are quantized and share a common scale.
  *
  *   Q2_K   16 scales and minima, 4 bits each   64 bytes   d f16   m f16               84
  *   Q3_K   32 bytes of high bits   64 bytes   12 bytes of scales   d f16             110
@@ -11,12 +11,14 @@
  *
  *   Q2_K   x = (d s) q - (m t)          groups of 16
  *   Q3_K   x = (d (s - 32)) (q - 4)     groups of 16
- *   Q4_K   x = (d s) q - (m t)          groups of 32; Q5_K likewise
+ *   Q4_K   x = (d s) q - (m t)          groups of 32; Q5_K the same
  *   Q6_K   x = (d s) (q - 32)           groups of 16
  *   Q8_K   x = d q
  *
- * Bits of a value are never spread over neighbouring bytes: byte m of 32 holds, from its lowest
- * bits on, parts of the values m, m + 32, m + 64 …; see wb__k_unpack_2 and the others in k.h.
+ * The last column of the first table is the block size in bytes. s is the scale and t the minimum
+ * of a group. The bits of a value are never split across neighbouring bytes: byte m of 32 contains,
+ * from its lowest bits upwards, parts of the values m, m + 32, m + 64 …; see wb__k_unpack_2 and the
+ * other functions in k.h.
  */
 #include "quant/scalar/k.h"
 #include "quant/kernel.h"
@@ -51,7 +53,7 @@ static void decode_q3_k(const uint8_t *blocks, float *values, size_t n)
     }
 }
 
-/* Q4_K and Q5_K, which differ in the bits above the fourth. */
+/* Decodes Q4_K and Q5_K, whose quants differ in the fifth bit only. */
 static void decode_pair(const uint8_t *block, const uint8_t *q, float *values)
 {
     float d = wb__load_f16(block), m = wb__load_f16(block + 2);

@@ -1,5 +1,5 @@
 /*
- * quant/scalar/k.h: how K-quants pack their values and scales. k.c shows the whole blocks.
+ * quant/scalar/k.h: packing of the values and scales of K-quants. k.c documents the block layouts.
  */
 #ifndef WB_QUANT_SCALAR_K_H
 #define WB_QUANT_SCALAR_K_H
@@ -11,35 +11,39 @@
 wb__encode wb__encode_q2_k, wb__encode_q3_k, wb__encode_q4_k, wb__encode_q5_k, wb__encode_q6_k,
     wb__encode_q8_k;
 
-/* ---- what all encoders do once the groups have their scales ---- */
+/* ---- steps common to all encoders, after the scales of the groups are known ---- */
 
-/* What an encoder of Q2_K, Q4_K or Q5_K finds for a block. */
+/* The result of encoding a block of Q2_K, Q4_K or Q5_K. */
 typedef struct wb__k_pairs {
     float d, m;
     uint8_t scales[16], minima[16];
     uint8_t q[WB__K];
 } wb__k_pairs;
 
-/* Scales and minima as multiples, up to `top`, of d and m. `sums` of the groups' weights are there
- * if there is an importance matrix. */
+/*
+ * Quantizes scales and minima to multiples, up to `top`, of d and m. `sums` has the sum of the
+ * weights of each group, or is NULL without an importance matrix.
+ */
 void wb__k_quantize_pairs(size_t groups, int top, const float *scales, const float *minima,
                           const float *sums, wb__k_pairs *block);
 
-/* What Q4_K and Q5_K begin with. */
+/* Stores the first part of a Q4_K or Q5_K block: d, m, scales and minima. */
 void wb__k_store_pairs(const wb__k_pairs *block, uint8_t *out);
 
-/* Q3_K: scales as multiples, -32 to 31, of the d they return, with and without importance matrix.
+/*
+ * Q3_K: quantizes the scales to multiples, -32 to 31, of d, and returns d. The first function is
+ * used without, the second with an importance matrix.
  */
 float wb__k_quantize_scales_q3(const float *scales, int8_t *quantized);
 float wb__k_search_scales_q3(const float *scales, const float *sums, int8_t *quantized);
 void wb__k_store_scales_q3(const int8_t *scales, uint8_t *out);
 
-/* Q6_K: likewise, -128 to 127; false if all are zero. */
+/* Q6_K: quantizes the scales to multiples, -128 to 127, of d. Returns false if all are zero. */
 bool wb__k_quantize_scales_q6(const float *scales, int8_t *quantized, float *d);
 
 /* ---- packing ---- */
 
-/* Two bits: byte m of 32 has values m, m + 32, m + 64, m + 96 of its half of the block. */
+/* Two bits: byte m of 32 contains the values m, m + 32, m + 64, m + 96 of its half of the block. */
 static inline void wb__k_unpack_2(const uint8_t *packed, uint8_t *q)
 {
     for (size_t j = 0; j < WB__K; j++)
@@ -55,7 +59,7 @@ static inline void wb__k_pack_2(const uint8_t *q, uint8_t *packed)
     }
 }
 
-/* Four bits: byte m of 32 has values m and m + 32 of its quarter. */
+/* Four bits: byte m of 32 contains the values m and m + 32 of its quarter of the block. */
 static inline void wb__k_unpack_4(const uint8_t *packed, uint8_t *q)
 {
     for (size_t j = 0; j < WB__K; j++)
@@ -70,7 +74,7 @@ static inline void wb__k_pack_4(const uint8_t *q, uint8_t *packed)
     }
 }
 
-/* One bit of every value, bit j / 32 of byte j % 32. `shift` says which. */
+/* Packs bit `shift` of every value: the bit of value j becomes bit j / 32 of byte j % 32. */
 static inline void wb__k_pack_1(const uint8_t *q, int shift, uint8_t *packed)
 {
     for (size_t m = 0; m < 32; m++) {
@@ -81,7 +85,10 @@ static inline void wb__k_pack_1(const uint8_t *q, int shift, uint8_t *packed)
     }
 }
 
-/* Six bits: the upper two as above; the lower four of m and m + 64 in byte m of the half's 64. */
+/*
+ * Six bits: the upper two packed as in wb__k_unpack_2; the lower four bits of values m and m + 64
+ * in byte m of the 64 bytes of each half.
+ */
 static inline void wb__k_unpack_6(const uint8_t *low, const uint8_t *high, uint8_t *q)
 {
     wb__k_unpack_2(high, q);
@@ -103,7 +110,10 @@ static inline void wb__k_pack_6(const uint8_t *q, uint8_t *low, uint8_t *high)
     }
 }
 
-/* Scale i of the 16 of Q3_K: four bits in the first eight bytes, two in the last four. */
+/*
+ * Returns scale i of the 16 scales of Q3_K: four bits from the first eight bytes, two from the last
+ * four.
+ */
 static inline int wb__k_scale_6(const uint8_t *scales, size_t i)
 {
     unsigned low = (unsigned)scales[i % 8] >> i / 8 * 4 & 0xF;
@@ -112,9 +122,10 @@ static inline int wb__k_scale_6(const uint8_t *scales, size_t i)
 }
 
 /*
- * Scale and minimum i of the eight of Q4_K and Q5_K, six bits each: bytes 0 to 3 begin with the
- * first four scales, 4 to 7 with the first four minima; 8 to 11 have the lower halves of the
- * others, whose upper two bits top up bytes 0 to 7.
+ * Reads scale and minimum i of the eight pairs of Q4_K and Q5_K, 6 bits each. The first four scales
+ * are in the low 6 bits of bytes 0 to 3, the first four minima in those of bytes 4 to 7. Bytes 8 to
+ * 11 contain the lower 4 bits of the other scales and minima; their upper 2 bits are in the top
+ * bits of bytes 0 to 7.
  */
 static inline void wb__k_pair(const uint8_t *scales, size_t i, uint8_t *scale, uint8_t *minimum)
 {

@@ -1,12 +1,13 @@
 /*
- * Encoding K-quants. k.c has the layouts, search.h the searches.
+ * Encoding of K-quants. k.c documents the layouts, search.h the searches.
  *
- * All go the same way: a search in each group of 16 or 32 values gives it a scale (and a minimum);
- * these are quantized among themselves; the values are then quantized again with what became of the
- * scales. Of a group whose scale became zero the quants stay what the search found.
+ * All types use the same steps: a search finds a scale (and a minimum) for each group of 16 or 32
+ * values; these scales are quantized; the values are quantized again with the quantized scales. If
+ * the quantized scale of a group is zero, the group keeps the quants of the search.
  *
- * With an importance matrix the searches try more, and their weights grow with the value from the
- * block's variance on. Without, each type weighs in a way of its own.
+ * With an importance matrix, the searches try more candidates, and the weights grow with the
+ * magnitude of the value, starting from the variance of the block. Without a matrix, each type has
+ * weights of its own.
  */
 #include "quant/kernel.h"
 #include "quant/scalar/k.h"
@@ -33,10 +34,10 @@ static float sum_of(const float *x, size_t n)
 /* ---- with minima: Q2_K, Q4_K, Q5_K ---- */
 
 typedef struct pair_type {
-    size_t group;      /* values in a group */
-    int top;           /* the largest quant */
-    int scale_top;     /* the largest quantized scale */
-    float variance_of; /* variance = this · Σx² / 256, with an importance matrix */
+    size_t group;      /* values per group */
+    int top;           /* largest quant */
+    int scale_top;     /* largest quantized scale */
+    float variance_of; /* with an importance matrix: variance = variance_of · Σx² / 256 */
     wb__scale_tries tries;
 } pair_type;
 
@@ -44,7 +45,10 @@ static const pair_type q2 = {16, 3, 15, 1, {-0.5f, 0.1f, 15, true}};
 static const pair_type q4 = {32, 15, 63, 2, {-1.0f, 0.1f, 20, false}};
 static const pair_type q5 = {32, 31, 63, 2, {-0.5f, 0.1f, 15, false}};
 
-/* Without a matrix: the magnitude, for groups of 32 lifted by their root mean square. */
+/*
+ * Computes weights without an importance matrix: the magnitude, plus, for groups of 32, their root
+ * mean square.
+ */
 static void weigh_by_magnitude(const float *x, size_t n, float *weights)
 {
     float lift = n == 32 ? sqrtf(wb__sum_of_squares(x, n) / 32) : 0;
@@ -52,7 +56,7 @@ static void weigh_by_magnitude(const float *x, size_t n, float *weights)
         weights[j] = lift + fabsf(x[j]);
 }
 
-/* The largest becomes `top`, the others in proportion. Returns the scale. */
+/* Quantizes x so that the largest value becomes `top`. Returns the scale. */
 static float quantize_in_proportion(const float *x, size_t n, int top, uint8_t *q)
 {
     float max = 0;
@@ -73,7 +77,7 @@ static float through_f16(float x)
     return wb__float_of_bits(wb__f16_to_f32(wb__f32_to_f16(wb__bits_of_float(x))));
 }
 
-/* The quants again, for the scales as they will be read. */
+/* Computes the quants again, with the scales as a decoder will read them. */
 static void requantize_pairs(const pair_type *type, const float *x, wb__k_pairs *block)
 {
     float d = through_f16(block->d), m = through_f16(block->m);
@@ -170,7 +174,7 @@ void wb__encode_q5_k(const float *x, const float *importance, uint8_t *out, size
     }
 }
 
-/* ---- with a scale of either sign: Q3_K, Q6_K ---- */
+/* ---- scales with sign: Q3_K, Q6_K ---- */
 
 static void requantize_signed(const float *x, float d, const int8_t *scales, int range, uint8_t *q)
 {
@@ -287,7 +291,7 @@ void wb__encode_q6_k(const float *x, const float *importance, uint8_t *out, size
     }
 }
 
-/* ---- a byte a value ---- */
+/* ---- one byte per value: Q8_K ---- */
 
 void wb__encode_q8_k(const float *x, const float *importance, uint8_t *out, size_t n)
 {

@@ -1,5 +1,5 @@
 /*
- * The first types of ggml: blocks of 32 values with a scale, perhaps a minimum.
+ * The first types of ggml: blocks of 32 values with a scale, and possibly a minimum.
  *
  *          0       2       4       6       8
  *   Q4_0   d f16   16 bytes of quants                  18   x = d (q - 8)
@@ -9,12 +9,12 @@
  *   Q8_0   d f16   32 signed bytes                     34   x = d q
  *   Q8_1   d f16   s f16   32 signed bytes             36   x = d q; s = d Σq, for dot products
  *
- * Byte j of the quants has value j in its low half and value j + 16 in its high half; bit i of the
- * high bits is the fifth of value i.
+ * Byte j of the quants contains value j in its low half and value j + 16 in its high half. Bit i of
+ * the high bits is the fifth bit of value i.
  *
- * Without an importance matrix the scale is that of the largest value, or of the range; with one it
- * is searched for, with weights that take the row's variance for a typical error. Q8_0 and Q8_1
- * ignore it.
+ * Without an importance matrix, the scale is derived from the largest value or from the range. With
+ * an importance matrix, the scale is searched for, with weights that use the variance of the row as
+ * the typical error. Q8_0 and Q8_1 ignore the matrix.
  */
 #include "quant/kernel.h"
 #include "quant/scalar/search.h"
@@ -24,7 +24,7 @@
 
 WB__CONTRACTION_PROBE()
 
-/* ---- quants in a block ---- */
+/* ---- packing of quants ---- */
 
 static void unpack_4(const uint8_t *packed, uint8_t *q)
 {
@@ -129,20 +129,29 @@ static void decode_q8_1(const uint8_t *blocks, float *values, size_t n)
 
 /* ---- encoding ---- */
 
-/* 1 / d, or 0. A subnormal d gives infinity; see rounding.h for what becomes of it. */
+/*
+ * Returns 1 / d, or 0 if d is 0. Gives infinity for a subnormal d; rounding.h defines the results
+ * of that.
+ */
 static float reciprocal(float d)
 {
     return d != 0 ? 1.0f / d : 0.0f;
 }
 
-/* The quant of a value already divided by the scale and moved by `shift`, as int8_t has it. */
+/*
+ * Returns the quant of a value that was already divided by the scale: adds `shift` and converts to
+ * int8_t.
+ */
 static uint8_t quant_of(float x, float shift, int top)
 {
     int8_t q = (int8_t)(uint8_t)wb__truncate(x + shift);
     return (uint8_t)(q < top ? q : top);
 }
 
-/* The scale that maps the value of largest magnitude to -range. */
+/*
+ * Quantizes a block with the scale that maps the value of largest magnitude to -range. Returns the
+ * scale.
+ */
 static float quantize_signed(const float *x, int range, uint8_t *q)
 {
     float most;
@@ -170,7 +179,9 @@ static float quantize_range(const float *x, int top, uint8_t *q, float *minimum)
     return d;
 }
 
-/* What an importance matrix is turned into: weights that grow with the value, from the variance on.
+/*
+ * Computes weights from an importance matrix. They grow with the magnitude of the value, starting
+ * from the standard deviation of the row.
  */
 static void weigh(const float *x, const float *importance, float variance, float *weights)
 {
@@ -178,7 +189,7 @@ static void weigh(const float *x, const float *importance, float variance, float
         weights[j] = importance[j] * sqrtf(variance + x[j] * x[j]);
 }
 
-/* The quants of one block with a scale alone, `range` above and below. */
+/* Quantizes a block with a scale only, to quants from -range to range - 1. Returns the scale. */
 static float encode_signed(const float *x, const float *importance, float variance, int range,
                            uint8_t *q)
 {
@@ -251,7 +262,7 @@ static void encode_q5_1(const float *x, const float *importance, uint8_t *out, s
     }
 }
 
-/* The scale that maps the largest magnitude to 127. */
+/* Quantizes a block with the scale that maps the largest magnitude to 127. Returns the scale. */
 static float quantize_bytes(const float *x, uint8_t *q)
 {
     float most;

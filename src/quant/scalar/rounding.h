@@ -1,30 +1,34 @@
 /*
- * quant/scalar/rounding.h: floats to integers, as the encoders define it for every float.
+ * quant/scalar/rounding.h: conversion of floats to integers, defined for every float.
  *
- * C leaves the conversion of what does not fit undefined. The reference programs were compiled for
- * x86-64, which gives the least integer for it, NaN included; blocks of subnormal values, whose
- * scale has no finite reciprocal, come out of that. So it is the rule here, on every machine.
+ * In C, converting a value that does not fit is undefined. The reference programs were compiled for
+ * x86-64, where the result is the least integer, also for NaN. Blocks of subnormal values, whose
+ * scale has no finite reciprocal, depend on this result. The functions below therefore use this
+ * rule on all machines.
  */
 #ifndef WB_QUANT_SCALAR_ROUNDING_H
 #define WB_QUANT_SCALAR_ROUNDING_H
 
 #include "quant/kernel.h"
 
-/* Towards zero. */
+/* Rounds towards zero. */
 static inline int32_t wb__truncate(float x)
 {
     return x >= -0x1p31f && x < 0x1p31f ? (int32_t)x : INT32_MIN;
 }
 
-/* To nearest, ties away from zero: adding the float before 0.5 carries at one half, not before. */
+/*
+ * Rounds to nearest, ties away from zero. Adds the largest float below 0.5 instead of 0.5, so that
+ * values just below one half are not rounded up.
+ */
 static inline int32_t wb__round_away(float x)
 {
     return wb__truncate(x + (x < 0 ? -0x1.fffffep-2f : 0x1.fffffep-2f));
 }
 
 /*
- * To nearest, ties to even, for |x| < 2^22: adding 1.5 * 2^23 leaves the integer in the low bits of
- * the mantissa. Anything else gives some integer of 23 bits.
+ * Rounds to nearest, ties to even, for |x| < 2^22: adding 1.5 * 2^23 leaves the integer in the low
+ * bits of the mantissa. Any other x gives an arbitrary 23-bit integer.
  */
 static inline int32_t wb__round_even(float x)
 {

@@ -2,10 +2,13 @@
 
 #include <math.h>
 
-/* The two sums that give the best scale for given q, scale = lx / l2, and its gain, lx² / l2. */
+/*
+ * The two sums that give, for fixed q, the best scale lx / l2 and its gain lx² / l2 (the reduction
+ * of the squared error).
+ */
 typedef struct sums {
-    float lx; /* of w x q */
-    float l2; /* of w q² */
+    float lx; /* sum of w x q */
+    float l2; /* sum of w q² */
 } sums;
 
 static float weight_of(const float *weights, const float *x, size_t i)
@@ -97,7 +100,7 @@ float wb__search_signed_descent(size_t n, int range, const float *x, uint8_t *q)
     return s.l2 > 0 ? s.lx / s.l2 : 0;
 }
 
-/* ---- with a minimum ---- */
+/* ---- scale and minimum ---- */
 
 static void minimum_quants(size_t n, int top, const float *x, float inverse, float min, uint8_t *q)
 {
@@ -144,7 +147,7 @@ float wb__search_minimum(size_t n, int top, const float *x, const float *weights
     for (int try = 0; try <= tries->last; try++) {
         uint8_t l[WB__SEARCH_MAX];
         float sum_l = 0, sum_l2 = 0, sum_xl = 0;
-        /* A better minimum, once found, is where the candidates after it count from. */
+        /* Once a better minimum is found, the following candidates start from it. */
         inverse = (tries->first + tries->step * (float)try + (float)top) / (max - min);
         minimum_quants(n, top, x, inverse, min, l);
         for (size_t i = 0; i < n; i++) {
@@ -174,7 +177,7 @@ float wb__search_minimum(size_t n, int top, const float *x, const float *weights
     return scale;
 }
 
-/* ---- nothing negative ---- */
+/* ---- scale only, no negative values ---- */
 
 static int at_most(int l, int top)
 {
@@ -192,7 +195,10 @@ static float unsigned_error(size_t n, int top, const float *x, const float *weig
     return error;
 }
 
-/* As above for the first candidate, whose quants the reference has in bytes: -1 is 255 there. */
+/*
+ * The same for the first candidate. The reference stores its quants in bytes, so that -1 becomes
+ * 255.
+ */
 static float first_error(size_t n, const float *x, const float *weights, float inverse)
 {
     float scale = 1 / inverse;

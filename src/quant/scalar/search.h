@@ -1,10 +1,11 @@
 /*
- * quant/scalar/search.h: the searches for scales that the encoders of K-quants and, with an
- * importance matrix, of the older types share.
+ * quant/scalar/search.h: the scale searches used by the encoders of K-quants and, with an
+ * importance matrix, of the older types.
  *
- * Each finds integers q and a scale (and perhaps a minimum) that make the weighted sum of squared
- * errors of a sub-block small. None finds the best: they try a fixed list of candidates, and what
- * they try, in which order, and how every sum is rounded, decides the bytes. n is at most 32.
+ * Each search finds integers q and a scale (and possibly a minimum) with a small weighted sum of
+ * squared errors in a sub-block. The result is not optimal: the searches try a fixed list of
+ * candidates. The candidates, their order and the rounding of every sum determine the encoded
+ * bytes. n is at most 32.
  */
 #ifndef WB_QUANT_SCALAR_SEARCH_H
 #define WB_QUANT_SCALAR_SEARCH_H
@@ -14,9 +15,9 @@
 #include "quant/scalar/rounding.h"
 
 #define WB__SEARCH_MAX 32
-#define WB__TINY 1e-15f /* a sub-block of nothing larger is all zeros */
+#define WB__TINY 1e-15f /* a sub-block without larger values is encoded as zeros */
 
-/* The value of largest magnitude, the first of equals. */
+/* Returns the value of largest magnitude; the first one of equal magnitudes. */
 static inline float wb__largest(const float *x, size_t n, float *magnitude)
 {
     float largest = 0, most = 0;
@@ -40,27 +41,27 @@ static inline float wb__sum_of_squares(const float *x, size_t n)
 }
 
 /*
- * x ≈ scale * (q - range), 0 <= q < 2 * range. Tries 19 scales around the one that maps the largest
- * value to -range. `weights` NULL: the square of each value. Returns the scale.
+ * Fits x ≈ scale * (q - range), 0 <= q < 2 * range. Tries 19 scales around the one that maps the
+ * largest value to -range. If `weights` is NULL, the weights are x². Returns the scale.
  */
 float wb__search_signed(size_t n, int range, const float *x, const float *weights, uint8_t *q);
 
-/* The same with weights x², improving one q after the other, five times over, instead. */
+/* The same with weights x², but improves one q after the other, in five passes. */
 float wb__search_signed_descent(size_t n, int range, const float *x, uint8_t *q);
 
 typedef struct wb__scale_tries {
     float first, step; /* the scale is (first + i * step + top) / (max - min) */
-    int last;          /* i runs from 0 to this */
-    bool absolute;     /* the error counts as it is, not squared */
+    int last;          /* i runs from 0 to `last` */
+    bool absolute;     /* minimizes the absolute error instead of the squared error */
 } wb__scale_tries;
 
-/* x ≈ scale * q - minimum, 0 <= q <= top; minimum is not negative. Returns the scale. */
+/* Fits x ≈ scale * q - minimum, 0 <= q <= top, minimum >= 0. Returns the scale. */
 float wb__search_minimum(size_t n, int top, const float *x, const float *weights,
                          const wb__scale_tries *tries, uint8_t *q, float *minimum);
 
 /*
- * For what is hardly ever negative, scales and minima themselves: x ≈ scale * q, q <= top. A q of
- * -1 has come to be 255.
+ * For values that are hardly ever negative, such as scales and minima: fits x ≈ scale * q, q <=
+ * top. A q of -1 is stored as 255.
  */
 float wb__search_unsigned(size_t n, int top, const float *x, const float *weights, uint8_t *q);
 

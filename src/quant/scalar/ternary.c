@@ -1,22 +1,24 @@
 /*
- * Types of one and two bits with one scale a block.
+ * Types with 1-bit and 2-bit values and one scale per block.
  *
- *   Q1_0   128   d f16   16 bytes             18   x = ±d, a set bit being +
+ *   Q1_0   128   d f16   16 bytes             18   x = d if the bit is set, else -d
  *   Q2_0    64   d f16   16 bytes             18   x = d (q - 1)
  *   TQ2_0  256   64 bytes   d f16             66   x = d (q - 1)
  *   TQ1_0  256   48 bytes   4 bytes   d f16   54   x = d (q - 1), q of 0, 1, 2
  *
- * Q1_0 and Q2_0 pack their values in order, lowest bits first. TQ2_0 has in byte m of each half the
- * values m, m + 32, m + 64, m + 96. TQ1_0 packs five values into a byte as the fraction q / 3^5 of
- * 256, rounded up, so that times three the carry is the first of them: bytes 0 to 31 have values m
- * + 32 n, bytes 32 to 47 values 160 + m + 16 n, the last four 240 + m + 4 n with n < 4.
+ * Columns: values per block, layout, block size in bytes, value. Q1_0 and Q2_0 pack their values in
+ * order, lowest bits first. In TQ2_0, byte m of each half contains the values m, m + 32, m + 64, m
+ * + 96. TQ1_0 packs five values into a byte as the fraction q / 3^5 of 256, rounded up, so that
+ * multiplying by three carries out the first value. Bytes 0 to 31 contain the values m + 32 n,
+ * bytes 32 to 47 the values 160 + m + 16 n, the last four bytes the values 240 + m + 4 n with n <
+ * 4.
  */
 #include "quant/kernel.h"
 #include "quant/scalar/search.h"
 
 WB__CONTRACTION_PROBE()
 
-/* ---- one bit ---- */
+/* ---- one bit: Q1_0 ---- */
 
 static void decode_q1_0(const uint8_t *blocks, float *values, size_t n)
 {
@@ -41,7 +43,7 @@ static void encode_q1_0(const float *x, const float *importance, uint8_t *out, s
     }
 }
 
-/* ---- two bits ---- */
+/* ---- two bits: Q2_0 and TQ2_0 ---- */
 
 static void decode_q2_0(const uint8_t *blocks, float *values, size_t n)
 {
@@ -52,7 +54,7 @@ static void decode_q2_0(const uint8_t *blocks, float *values, size_t n)
     }
 }
 
-/* The largest magnitude, and one divided by it. */
+/* Returns the largest magnitude, and its reciprocal in *inverse. */
 static float scale_of(const float *x, size_t n, float *inverse)
 {
     float most;
@@ -84,8 +86,10 @@ static void decode_tq2_0(const uint8_t *blocks, float *values, size_t n)
     }
 }
 
-/* -1, 0 and 1 become 0, 1 and 2. What is none of these has lost its scale to rounding; see
- * rounding.h. */
+/*
+ * Converts -1, 0 and 1 to 0, 1 and 2. Other results occur only if the scale was lost to rounding;
+ * see rounding.h.
+ */
 static unsigned trit(float x, float inverse)
 {
     return (unsigned)wb__round_away(x * inverse) + 1u;
@@ -105,10 +109,12 @@ static void encode_tq2_0(const float *x, const float *importance, uint8_t *out, 
     }
 }
 
-/* ---- five values in a byte ---- */
+/* ---- five values per byte: TQ1_0 ---- */
 
-/* Where the values of TQ1_0 lie: `lanes` bytes, in each of them `depth` values that are `lanes`
- * apart. */
+/*
+ * The value order of TQ1_0: each run has `lanes` bytes, and each byte contains `depth` values,
+ * whose indices differ by `lanes`.
+ */
 static const struct trit_run {
     uint8_t byte, value, lanes, depth;
 } trit_runs[] = {{0, 0, 32, 5}, {32, 160, 16, 5}, {48, 240, 4, 4}};

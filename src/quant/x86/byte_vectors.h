@@ -1,12 +1,12 @@
 /*
- * quant/x86/byte_vectors.h: 16 and 32 bytes in a register, in the words of the templates (quant/lanes/words.h).
- * Included after KERNEL has been defined, at least as AVX2 with F16C.
+ * quant/x86/byte_vectors.h: vectors of 16 and 32 bytes for the templates. quant/lanes/words.h
+ * documents the functions. Include after defining KERNEL, which must enable at least AVX2 and F16C.
  */
 
 typedef __m128i bytes_16;
 typedef __m256i bytes_32;
 
-/* ---- 16 ---- */
+/* ---- 16 bytes ---- */
 
 KERNEL static inline bytes_16 h_load(const uint8_t *p)
 {
@@ -63,7 +63,7 @@ KERNEL static inline bytes_16 h_seconds(bytes_16 a, bytes_16 b)
     return _mm_unpackhi_epi64(a, b);
 }
 
-/* ---- 32 ---- */
+/* ---- 32 bytes ---- */
 
 KERNEL static inline bytes_32 b_load(const uint8_t *p)
 {

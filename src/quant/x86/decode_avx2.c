@@ -13,7 +13,7 @@ WB__CONTRACTION_PROBE(KERNEL)
 
 #include "quant/x86/byte_vectors.h"
 
-/* 8 signed bytes as floats. */
+/* Converts 8 signed bytes to floats. */
 KERNEL static inline __m256 widen_8(bytes_16 q)
 {
     return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(q));

@@ -13,7 +13,7 @@ WB__CONTRACTION_PROBE(KERNEL)
 
 #include "quant/x86/byte_vectors.h"
 
-/* 16 signed bytes as floats. */
+/* Converts 16 signed bytes to floats. */
 KERNEL static inline __m512 widen_16(bytes_16 q)
 {
     return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(q));

@@ -1,4 +1,4 @@
-/* Decoding the types with codebooks, with AVX2. */
+/* Decoding of the codebook types with AVX2. */
 #include "quant/kernel.h"
 
 #include "cpu/cpu.h"
@@ -24,8 +24,10 @@ KERNEL static inline codes_table codes_table_of(const float *values, float scale
     return _mm256_mul_ps(_mm256_set1_ps(scale), _mm256_loadu_ps(values));
 }
 
-/* A permutation looks at three bits: coordinates of two choose from four magnitudes that stand there
- * twice. */
+/*
+ * Decodes eight values of IQ2. The permutation uses three bits of each index, but coordinates have
+ * two, so the table contains its four magnitudes twice.
+ */
 KERNEL static inline void put_iq2(float *out, uint32_t word, codes_table table)
 {
     __m256i w = _mm256_set1_epi32((int)word);

@@ -1,6 +1,6 @@
 /*
- * quant/x86/eights.h: eight values of binary32 that are neighbours, in the words of
- * lanes/encode_blocks.h (quant/lanes/words.h). Included after bytes.h.
+ * quant/x86/eights.h: eight consecutive binary32 values, for lanes/encode_blocks.h.
+ * quant/lanes/words.h documents the functions. Include after byte_vectors.h.
  */
 
 typedef __m256 eight;
@@ -104,14 +104,14 @@ KERNEL static inline bytes_32 b_of_integers(const eight_integers v[4])
                                        _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
 }
 
-/* ---- halves of a binary32 ---- */
+/* ---- binary16 and bfloat16 ---- */
 
 KERNEL static inline void e_store_f16(uint8_t *p, eight v)
 {
     h_store(p, _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
 }
 
-/* A word each. */
+/* Returns each value rounded to bfloat16, in 32-bit lanes. */
 KERNEL static inline __m256i rounded_bf16(eight v)
 {
     __m256i bits = _mm256_castps_si256(v);

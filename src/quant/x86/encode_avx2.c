@@ -1,4 +1,4 @@
-/* Encoding with AVX2: a group of values in every lane. */
+/* Encoding with AVX2, with one group of values per lane. */
 #include "quant/kernel.h"
 
 #include "cpu/cpu.h"
@@ -24,7 +24,10 @@ WB__CONTRACTION_PROBE(KERNEL)
 
 #include "quant/lanes/encode_blocks.h"
 
-/* Three of four bits of the index of the nearest level of IQ4, and a mask that is the last. */
+/*
+ * Binary search for the nearest level of IQ4. Returns the upper three of the four bits of its
+ * index; *last is a mask that gives the lowest bit.
+ */
 KERNEL static inline __m256i iq4_halving(lanes x, __m256 *last)
 {
     const __m256 quarters = _mm256_setr_ps(-93.5f, -28.5f, 19, 79, 0, 0, 0, 0);

@@ -1,4 +1,4 @@
-/* Encoding with AVX512: a group of values in every lane. */
+/* Encoding with AVX-512, with one group of values per lane. */
 #include "quant/kernel.h"
 
 #include "cpu/cpu.h"
@@ -24,7 +24,7 @@ WB__CONTRACTION_PROBE(KERNEL)
 
 #include "quant/lanes/encode_blocks.h"
 
-/* Midpoints between the levels of IQ4, in the order in which halving comes to them. */
+/* Binary search for the nearest level of IQ4 among the midpoints between its levels. */
 KERNEL static inline __m512i iq4_halving(lanes x)
 {
     const __m512 midpoints = _mm512_setr_ps(-115.5f, -93.5f, -74, -57, -42, -28.5f, -16, -4.5f, 7,

@@ -1,4 +1,4 @@
-/* Encoding the types with codebooks, with AVX2. */
+/* Encoding of the codebook types with AVX2. */
 #include "quant/kernel.h"
 
 #include "cpu/cpu.h"

@@ -1,4 +1,4 @@
-/* Encoding the types with codebooks, with AVX512. */
+/* Encoding of the codebook types with AVX-512. */
 #include "quant/kernel.h"
 
 #include "cpu/cpu.h"

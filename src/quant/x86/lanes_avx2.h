@@ -1,11 +1,12 @@
 /*
- * quant/x86/lanes_avx2.h: eight lanes of binary32, in the words of the encoder templates.
+ * quant/x86/lanes_avx2.h: eight binary32 lanes for the encoder templates. quant/lanes/words.h
+ * documents the functions.
  */
 #define KERNEL __attribute__((target("avx2,f16c")))
 #define LANES 8
 
 typedef __m256 lanes;
-typedef __m256 lane_mask; /* all bits of a lane, or none */
+typedef __m256 lane_mask; /* each lane has all bits set or none */
 
 KERNEL static inline lanes f_load(const float *p)
 {
@@ -52,13 +53,13 @@ KERNEL static inline lanes f_sqrt(lanes v)
     return _mm256_sqrt_ps(v);
 }
 
-/* a < b ? a : b */
+/* returns a < b ? a : b */
 KERNEL static inline lanes f_min(lanes a, lanes b)
 {
     return _mm256_min_ps(a, b);
 }
 
-/* a > b ? a : b */
+/* returns a > b ? a : b */
 KERNEL static inline lanes f_max(lanes a, lanes b)
 {
     return _mm256_max_ps(a, b);
@@ -114,12 +115,12 @@ KERNEL static inline lanes f_choose(lane_mask m, lanes yes, lanes no)
     return _mm256_blendv_ps(no, yes, m);
 }
 
-/* wb__clamp(wb__round_even(v), low, high), whatever v is. */
+/* Returns wb__clamp(wb__round_even(v), low, high) for any v. */
 KERNEL static inline lanes f_quant(lanes v, int low, int high)
 {
     const lanes magic = _mm256_set1_ps(12582912.0f);
     __m256i bits = _mm256_castps_si256(_mm256_add_ps(v, magic));
-    /* The mantissa under the exponent of 2^23. */
+    /* Combine the mantissa with the exponent of 2^23. */
     bits = _mm256_and_si256(bits, _mm256_set1_epi32(0x7FFFFF));
     bits = _mm256_or_si256(bits, _mm256_set1_epi32(0x4B000000));
     bits = _mm256_max_epi32(bits, _mm256_set1_epi32(0x4B400000 + low));
@@ -127,7 +128,7 @@ KERNEL static inline lanes f_quant(lanes v, int low, int high)
     return _mm256_sub_ps(_mm256_castsi256_ps(bits), magic);
 }
 
-/* Integers of 8 bits, one a lane. */
+/* Stores each lane as an 8-bit integer. */
 KERNEL static inline void f_store_bytes(uint8_t *p, lanes v)
 {
     const __m256i lowest =
@@ -145,7 +146,7 @@ KERNEL static inline lanes f_load_bytes(const uint8_t *p)
         _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)p)));
 }
 
-/* out[i] has value i of each of 8 arrays. */
+/* Transposes: out[i] contains value at + i of each of the 8 arrays. */
 KERNEL static inline void f_transpose(const float *const from[LANES], size_t at, lanes *out)
 {
     __m256 a[8], b[8];
@@ -181,7 +182,7 @@ KERNEL static inline int_lanes i_load_16(const uint16_t *p)
     return _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)(const void *)p));
 }
 
-/* Truncates to integers of 16 bits. */
+/* Truncates each lane to a 16-bit integer and stores it. */
 KERNEL static inline void f_store_16(uint16_t *p, lanes v)
 {
     __m256i i = _mm256_cvttps_epi32(v);
@@ -189,8 +190,10 @@ KERNEL static inline void f_store_16(uint16_t *p, lanes v)
     _mm_storeu_si128((__m128i *)(void *)p, _mm256_castsi256_si128(packed));
 }
 
-/* Chooses from a table by bits `shift` and up of each lane: three of them count, or two where the
- * table repeats itself. */
+/*
+ * Selects from a table by bits of each lane, starting with bit `shift`: three bits, or two if the
+ * two halves of the table are equal.
+ */
 KERNEL static inline lanes i_pick(int_lanes v, int shift, lanes table)
 {
     return _mm256_permutevar8x32_ps(table, _mm256_srl_epi32(v, _mm_cvtsi32_si128(shift)));

@@ -1,5 +1,6 @@
 /*
- * quant/x86/lanes_avx512.h: sixteen lanes of binary32, in the words of the encoder templates.
+ * quant/x86/lanes_avx512.h: sixteen binary32 lanes for the encoder templates. quant/lanes/words.h
+ * documents the functions.
  */
 #define KERNEL __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")))
 #define LANES 16
@@ -52,13 +53,13 @@ KERNEL static inline lanes f_sqrt(lanes v)
     return _mm512_sqrt_ps(v);
 }
 
-/* a < b ? a : b */
+/* returns a < b ? a : b */
 KERNEL static inline lanes f_min(lanes a, lanes b)
 {
     return _mm512_min_ps(a, b);
 }
 
-/* a > b ? a : b */
+/* returns a > b ? a : b */
 KERNEL static inline lanes f_max(lanes a, lanes b)
 {
     return _mm512_max_ps(a, b);
@@ -114,12 +115,12 @@ KERNEL static inline lanes f_choose(lane_mask m, lanes yes, lanes no)
     return _mm512_mask_blend_ps(m, no, yes);
 }
 
-/* wb__clamp(wb__round_even(v), low, high), whatever v is. */
+/* Returns wb__clamp(wb__round_even(v), low, high) for any v. */
 KERNEL static inline lanes f_quant(lanes v, int low, int high)
 {
     const lanes magic = _mm512_set1_ps(12582912.0f);
     __m512i bits = _mm512_castps_si512(_mm512_add_ps(v, magic));
-    /* (bits & 0x7FFFFF) | 0x4B000000: the mantissa under the exponent of 2^23 */
+    /* (bits & 0x7FFFFF) | 0x4B000000 combines the mantissa with the exponent of 2^23. */
     bits = _mm512_ternarylogic_epi32(bits, _mm512_set1_epi32(0x7FFFFF),
                                      _mm512_set1_epi32(0x4B000000), 0xEA);
     bits = _mm512_max_epi32(bits, _mm512_set1_epi32(0x4B400000 + low));
@@ -127,7 +128,7 @@ KERNEL static inline lanes f_quant(lanes v, int low, int high)
     return _mm512_sub_ps(_mm512_castsi512_ps(bits), magic);
 }
 
-/* Integers of 8 bits, one a lane. */
+/* Stores each lane as an 8-bit integer. */
 KERNEL static inline void f_store_bytes(uint8_t *p, lanes v)
 {
     _mm_storeu_si128((__m128i *)(void *)p, _mm512_cvtepi32_epi8(_mm512_cvttps_epi32(v)));
@@ -139,7 +140,7 @@ KERNEL static inline lanes f_load_bytes(const uint8_t *p)
         _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)p)));
 }
 
-/* out[i] has value i of each of 16 arrays. */
+/* Transposes: out[i] contains value at + i of each of the 16 arrays. */
 KERNEL static inline void f_transpose(const float *const from[LANES], size_t at, lanes *out)
 {
     __m512 a[16], b[16];
@@ -155,7 +156,7 @@ KERNEL static inline void f_transpose(const float *const from[LANES], size_t at,
         a[i + 2] = _mm512_shuffle_ps(b[i + 1], b[i + 3], 0x44);
         a[i + 3] = _mm512_shuffle_ps(b[i + 1], b[i + 3], 0xEE);
     }
-    /* a[4 r + c] has, in each quarter q, value 4 q + c of the arrays 4 r to 4 r + 3. */
+    /* a[4 r + c] contains, in each quarter q, value 4 q + c of the arrays 4 r to 4 r + 3. */
     for (size_t c = 0; c < 4; c++) {
         __m512 low01 = _mm512_shuffle_f32x4(a[c], a[4 + c], 0x44);
         __m512 high01 = _mm512_shuffle_f32x4(a[c], a[4 + c], 0xEE);
@@ -182,20 +183,22 @@ KERNEL static inline int_lanes i_load_16(const uint16_t *p)
     return _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)(const void *)p));
 }
 
-/* Truncates to integers of 16 bits. */
+/* Truncates each lane to a 16-bit integer and stores it. */
 KERNEL static inline void f_store_16(uint16_t *p, lanes v)
 {
     _mm256_storeu_si256((__m256i *)(void *)p, _mm512_cvtepi32_epi16(_mm512_cvttps_epi32(v)));
 }
 
-/* Chooses from a table by bits `shift` and up of each lane: three of them count, or two where the
- * table repeats itself. */
+/*
+ * Selects from a table by bits of each lane, starting with bit `shift`: three bits, or two if the
+ * two halves of the table are equal.
+ */
 KERNEL static inline lanes i_pick(int_lanes v, int shift, lanes table)
 {
     return _mm512_permutexvar_ps(_mm512_srl_epi32(v, _mm_cvtsi32_si128(shift)), table);
 }
 
-/* Eight values, twice. */
+/* Loads eight values into both halves. */
 KERNEL static inline lanes f_table(const float *eight)
 {
     return _mm512_broadcast_f32x8(_mm256_loadu_ps(eight));

@@ -1,6 +1,7 @@
 /*
- * quant/x86/scales.h: what lanes/decode.h leaves to each instruction set: scales that lie in bits of
- * their own kind, and values that are fewer bits than a byte or more. Included after put_16 and its like.
+ * quant/x86/scales.h: instruction-set-specific parts of lanes/decode.h: scales with unusual bit
+ * layouts, and values of fewer or more bits than a byte. Include after put_16 and the functions
+ * like it.
  */
 
 KERNEL static inline float load_f16(const uint8_t *p)

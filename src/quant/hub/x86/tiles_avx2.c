@@ -1,6 +1,7 @@
 /*
- * Tiles of AWQ and GPTQ with AVX2: the eight inputs of an output at a time, which lie in one nibble of
- * eight words, or in the eight nibbles of one. A product of an integer and a float is all there is to round.
+ * AWQ and GPTQ tiles with AVX2. Processes the eight inputs of an output at a time. Their codes are
+ * in the same nibble of eight words (AWQ), or in the eight nibbles of one word (GPTQ). The only
+ * rounded operation is the product of an integer and a float.
  */
 #include "quant/hub/tiles.h"
 

@@ -1,6 +1,6 @@
 /*
- * Affine decoding with NEON. Where the result has 16 bits and codes have up to four, the values of a
- * group are a table that byte shuffles look up; other elements are computed one by one.
+ * Affine decoding with NEON. For 16-bit results and codes of up to 4 bits, the values of a group
+ * form a table, and byte shuffles look them up. All other elements are computed individually.
  */
 #include "quant/mlx/arm/neon.h"
 
@@ -34,7 +34,7 @@ NEON_INLINE void decode_each(const uint8_t *packed, int bits, wb__mlx_format for
     }
 }
 
-/* Sixteen halves, their low bytes and their high ones. */
+/* A table of sixteen 16-bit values, with low and high bytes in separate registers. */
 typedef struct table_16 {
     uint8x16_t low, high;
 } table_16;

@@ -1,15 +1,15 @@
 /*
- * Affine encoding with NEON: the scalar loops, elements or groups in the lanes of registers.
+ * Affine encoding with NEON: the scalar loops, with elements or groups in the lanes of registers.
  */
 #include "quant/mlx/arm/neon.h"
 
 #if WB__ARM64
 
-extern const wb__mlx_kernels wb__mlx_kernels_affine; /* does what is left over */
+extern const wb__mlx_kernels wb__mlx_kernels_affine; /* encodes the remaining groups */
 
 /* ---- range ---- */
 
-/* NaNs take no part: the comparison is false where one is. */
+/* Ignores NaNs: a comparison with NaN is false. */
 static void range(const float *values, size_t group, size_t groups, float *least, float *greatest)
 {
     const float32x4_t infinity = vreinterpretq_f32_u32(vdupq_n_u32(WB__FLOAT_INFINITY));
@@ -52,14 +52,14 @@ static void fit(const float *least, const float *greatest, unsigned bits, size_t
 
 /* ---- codes ---- */
 
-/* Writes sixteen codes of up to four bits, or eight, which lie in bytes. */
+/* Packs and writes sixteen codes, given as bytes, for 1, 2, 4 or 8 bits. */
 NEON_INLINE void pack_whole(uint8x16_t codes, int bits, uint8_t *packed)
 {
     if (bits == 8) {
         vst1q_u8(packed, codes);
         return;
     }
-    /* Of each pair the second one moves up behind the first. */
+    /* Move the second code of each pair directly above the first. */
     uint16x8_t pairs = vreinterpretq_u16_u8(codes);
     pairs = vorrq_u16(pairs, vshrq_n_u16(pairs, 8 - 4));
     if (bits == 4) {
@@ -74,7 +74,7 @@ NEON_INLINE void pack_whole(uint8x16_t codes, int bits, uint8_t *packed)
     wb__store_le32(packed, vget_lane_u32(vreinterpret_u32_u8(bytes), 0));
 }
 
-/* The same for three, five and six bits: each half of the register makes `bits` bytes. */
+/* The same for 3, 5 and 6 bits: each half of the register becomes `bits` bytes. */
 NEON_INLINE void pack_odd(uint8x16_t codes, int bits, uint8_t *packed)
 {
     const int16x8_t by_pair = vdupq_n_s16((int16_t)(bits - 8));
@@ -98,7 +98,7 @@ NEON_INLINE uint16x4_t code_4(const float *values, float scale, float bias, floa
 {
     float32x4_t q = vsubq_f32(vld1q_f32(values), vdupq_n_f32(bias));
     q = vdivq_f32(q, vdupq_n_f32(scale));
-    q = wb__greater4(q, vdupq_n_f32(0)); /* 0 for NaN */
+    q = wb__greater4(q, vdupq_n_f32(0)); /* NaN becomes 0 */
     q = wb__less4(q, vdupq_n_f32(last));
     return vmovn_u32(vcvtnq_u32_f32(q));
 }
@@ -126,7 +126,7 @@ NEON_INLINE void encode(const float *values, int bits, const float *scales, cons
     }
 }
 
-/* A comparison tells the code, see x86/affine_encode_avx512.c. */
+/* With one bit, a comparison gives the code; see x86/affine_encode_avx512.c. */
 static void encode_1(const float *values, const float *scales, const float *biases, size_t group,
                      size_t groups, uint8_t *packed)
 {

@@ -1,4 +1,4 @@
-/* Scales, biases and input to and from floats, with NEON. */
+/* Conversion of scales, biases and input to and from floats with NEON. */
 #include "quant/mlx/arm/neon.h"
 
 #if WB__ARM64

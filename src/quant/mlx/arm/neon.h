@@ -1,9 +1,10 @@
 /*
- * quant/mlx/arm/neon.h: codes out of their stream of bits, eight at a time, and the roundings.
+ * quant/mlx/arm/neon.h: unpacks codes eight at a time, and rounds floats.
  *
- * Eight codes of b bits fill b bytes. A load of 8 bytes that holds them is looked up in, so that each word
- * gets the two bytes its code lies in, and a shift by a count of its own and a mask leave the code. The
- * last loads of 32 codes begin early, so as not to reach behind.
+ * Eight codes of b bits fill b bytes. A table lookup in an 8-byte load that contains them moves to
+ * each 16-bit lane the two bytes that contain its code; a shift with a separate count per lane and
+ * a mask extract the code. The last loads of 32 codes start early, so that they do not read past
+ * the end.
  */
 #ifndef WB_QUANT_MLX_ARM_NEON_H
 #define WB_QUANT_MLX_ARM_NEON_H
@@ -20,14 +21,14 @@
 
 /* ---- codes ---- */
 
-/* How to bring eight codes to the eight words. */
+/* Describes how to expand eight codes to eight 16-bit lanes. */
 typedef struct wb__spread8 {
-    int offset; /* of the 8 bytes to load */
+    int offset; /* offset of the 8 bytes to load */
     uint8x16_t bytes;
     int16x8_t shifts;
 } wb__spread8;
 
-/* The codes 8 k to 8 k + 7 of 32. */
+/* Returns the description for the codes 8 k to 8 k + 7 of 32. */
 NEON_INLINE wb__spread8 wb__spread_8(int bits, int k)
 {
     static const uint16_t counting[8] = {0, 1, 2, 3, 4, 5, 6, 7};
@@ -36,7 +37,7 @@ NEON_INLINE wb__spread8 wb__spread_8(int bits, int k)
     uint16x8_t at = vmlaq_n_u16(vdupq_n_u16((uint16_t)(8 * (first - offset))), vld1q_u16(counting),
                                 (uint16_t)bits);
     uint16x8_t byte = vmulq_n_u16(vshrq_n_u16(at, 3), 0x0101);
-    /* A byte past the eighth is 0, and masked away. */
+    /* The lookup returns 0 for indices past the eighth byte, and the mask removes those bits. */
     uint8x16_t bytes = vreinterpretq_u8_u16(vaddq_u16(byte, vdupq_n_u16(0x0100)));
     int16x8_t shifts = vreinterpretq_s16_u16(vandq_u16(at, vdupq_n_u16(7)));
     return (wb__spread8){offset, bytes, vnegq_s16(shifts)};
@@ -53,7 +54,7 @@ NEON_INLINE uint16x8_t wb__codes_8(const uint8_t *packed, int bits, const wb__sp
     return vandq_u16(vshlq_u16(words, spread->shifts), vdupq_n_u16((uint16_t)((1 << bits) - 1)));
 }
 
-/* Sixteen codes of 4 bits. */
+/* Unpacks sixteen 4-bit codes. */
 NEON_INLINE uint8x16_t wb__nibbles_16(const uint8_t *packed)
 {
     uint8x8_t bytes = vld1_u8(packed);
@@ -88,7 +89,7 @@ NEON_INLINE wb__floats8 wb__widened8(uint16x8_t halves, wb__mlx_format format)
                          vreinterpretq_f32_u32(vshll_high_n_u16(halves, 16))};
 }
 
-/* ---- roundings, of what is not NaN ---- */
+/* ---- rounding of values that are not NaN ---- */
 
 NEON_INLINE uint32x4_t wb__round4_bf16_bits(float32x4_t x)
 {
@@ -124,7 +125,7 @@ NEON_INLINE void wb__store8(uint8_t *dst, wb__floats8 x, wb__mlx_format format)
     }
 }
 
-/* ---- what is greater, where FMAX would have other rules for NaN ---- */
+/* ---- maximum and minimum by comparison, because FMAX and FMIN treat NaN differently ---- */
 
 NEON_INLINE float32x4_t wb__greater4(float32x4_t x, float32x4_t otherwise)
 {

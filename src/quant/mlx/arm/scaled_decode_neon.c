@@ -1,13 +1,13 @@
 /*
- * Decoding E2M1 and E4M3 under a scale with NEON. Both go through binary16, which holds E2M1 in its
- * upper byte, and E4M3 with the exponent moved by eight; groups with a NaN among the codes of E4M3 are left
- * to the scalar code.
+ * Decoding of scaled E2M1 and E4M3 with NEON. Both are converted through binary16: an E2M1 value is
+ * given by the upper byte of a binary16, and E4M3 is represented with an exponent that is smaller
+ * by eight. Groups that contain a NaN code of E4M3 are left to the scalar code.
  */
 #include "quant/mlx/arm/neon.h"
 
 #if WB__ARM64
 
-extern const wb__mlx_kernels wb__mlx_kernels_scaled; /* does what is left over */
+extern const wb__mlx_kernels wb__mlx_kernels_scaled; /* decodes the remaining groups */
 
 NEON_INLINE void put_8(uint8_t *dst, wb__floats8 x, float scale, float factor,
                        wb__mlx_format format)

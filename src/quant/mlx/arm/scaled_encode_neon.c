@@ -1,15 +1,16 @@
 /*
- * Encoding E2M1 and E4M3 under a scale with NEON.
+ * Encoding of scaled E2M1 and E4M3 with NEON.
  *
- * E2M1: every midpoint between two values, as a float, has zeros below bit 21. So for a magnitude u,
- * as bits, (u - 1) >> 21 tells the code, a tie going to the smaller; it is taken relative to 499, the
- * number of 0.25 and all below it. What is larger than 16, or NaN, is left to the scalar code.
+ * E2M1: every midpoint between two values, as a float, has zeros below bit 21. So for the bits u of
+ * a magnitude, (u - 1) >> 21 determines the code, and ties go to the smaller value. The index is
+ * taken relative to 499, the result for 0.25, the first midpoint. Magnitudes above 16 and NaN are
+ * left to the scalar code.
  */
 #include "quant/mlx/arm/neon.h"
 
 #if WB__ARM64
 
-extern const wb__mlx_kernels wb__mlx_kernels_scaled; /* does what is left over */
+extern const wb__mlx_kernels wb__mlx_kernels_scaled; /* encodes the remaining groups */
 
 static void peak(const float *values, size_t group, size_t groups, float *peaks)
 {
@@ -27,7 +28,7 @@ static void peak(const float *values, size_t group, size_t groups, float *peaks)
 /* ---- E2M1 ---- */
 
 #define FIRST (UINT32_C(499) << 21)
-#define LARGE 24 /* the last index up to 16 */
+#define LARGE 24 /* the index of magnitude 16, the last valid one */
 
 NEON_INLINE int16x4_t index_of(float32x4_t q)
 {
@@ -40,7 +41,7 @@ NEON_INLINE int16x4_t sign_of(float32x4_t q)
     return vqmovn_s32(vreinterpretq_s32_f32(q));
 }
 
-/* Writes the 8 bytes of 16 codes; false if there is something large among them. */
+/* Writes the 8 bytes of 16 codes. Returns false if a magnitude is above 16 or NaN. */
 NEON_INLINE bool store_16(const float32x4_t q[4], uint8_t *packed)
 {
     static const uint8_t code_of[16] = {0, 1, 1, 1, 1, 1, 1, 2, 2, 2, 3, 3, 4, 4, 5, 5};
@@ -52,7 +53,7 @@ NEON_INLINE bool store_16(const float32x4_t q[4], uint8_t *packed)
     uint8x16_t codes = vqtbl1q_u8(vld1q_u8(code_of), vreinterpretq_u8_s8(low));
     codes = vsubq_u8(codes, vcgtq_s8(at, vdupq_n_s8(15)));
     codes = vsubq_u8(codes, vcgtq_s8(at, vdupq_n_s8(17)));
-    /* Saturation keeps signs; zeros have none. */
+    /* Saturation preserves signs. Zeros get no sign. */
     int8x16_t signs = vcombine_s8(vqmovn_s16(vcombine_s16(sign_of(q[0]), sign_of(q[1]))),
                                   vqmovn_s16(vcombine_s16(sign_of(q[2]), sign_of(q[3]))));
     uint8x16_t negative = vandq_u8(vcltzq_s8(signs), vtstq_u8(codes, codes));
@@ -96,7 +97,7 @@ NEON_INLINE uint32x4_t e4m3_of(float32x4_t x)
 {
     float32x4_t magnitude = vabsq_f32(x);
     uint32x4_t u = vreinterpretq_u32_f32(magnitude);
-    /* Below 2^-6 adding 2^14 leaves units of 2^-9. */
+    /* Below 2^-6, adding 2^14 rounds to multiples of 2^-9. */
     uint32x4_t small = vreinterpretq_u32_f32(vaddq_f32(magnitude, vdupq_n_f32(16384.0f)));
     small = vsubq_u32(small, vdupq_n_u32(0x46800000));
     uint32x4_t odd = vandq_u32(vshrq_n_u32(u, 20), vdupq_n_u32(1));
@@ -125,7 +126,7 @@ static void encode_e4m3(const float *values, const float *multipliers, size_t gr
     }
 }
 
-/* What four codes stand for, but infinity for zero. */
+/* Returns the values of four codes, with infinity instead of zero. */
 NEON_INLINE float32x4_t scales_of(uint32x4_t code)
 {
     uint32x4_t rest = vandq_u32(code, vdupq_n_u32(0x7F));

@@ -1,6 +1,6 @@
 /*
- * Affine decoding with AVX2. Where the result has 16 bits and codes have up to four, the values of a
- * group are a table that byte shuffles look up; other elements are computed one by one.
+ * Affine decoding with AVX2. For 16-bit results and codes of up to 4 bits, the values of a group
+ * form a table, and byte shuffles look them up. All other elements are computed individually.
  */
 #include "quant/mlx/x86/avx2.h"
 

@@ -1,13 +1,13 @@
 /*
- * Affine decoding with AVX-512. Up to five bits a code looks its value up in a table of the group,
- * which is as wide as a register or two and computed as the scalar loop computes elements; six and
- * eight bits are computed element by element.
+ * Affine decoding with AVX-512. Codes of up to 5 bits are looked up in a table of the values of the
+ * group. It fills one or two registers and is computed like the elements in the scalar loop.
+ * Elements with 6-bit and 8-bit codes are computed individually.
  */
 #include "quant/mlx/x86/avx512.h"
 
 #if WB__X86
 
-/* codes * scale + bias, rounded as the format says */
+/* Returns codes * scale + bias; the product is rounded to the format. */
 AVX512_INLINE __m512 dequantized(__m512i codes, __m512 scale, __m512 bias, wb__mlx_format format)
 {
     __m512 product = wb__rounded(_mm512_mul_ps(_mm512_cvtepi32_ps(codes), scale), format);
@@ -20,7 +20,7 @@ AVX512_INLINE __m512i first_codes(int bits)
     return _mm512_and_si512(lanes, _mm512_set1_epi32((1 << bits) - 1));
 }
 
-/* 32 codes of eight or six bits in double words. */
+/* 32 codes of 8 or 6 bits, expanded to 32-bit lanes. */
 typedef struct codes_32 {
     __m512i low, high;
 } codes_32;
@@ -70,7 +70,7 @@ AVX512_INLINE void decode_f32(const uint8_t *packed, int bits, const float *scal
 
 /* ---- binary16 and bfloat16 ---- */
 
-/* The values of one table, 32 codes at a time. */
+/* Looks up the values of 32 codes at a time in one table. */
 AVX512_INLINE void look_up(const uint8_t *packed, int bits, wb__spread spread, __m512i table,
                            __m512i offset, size_t group, uint8_t *dst)
 {
@@ -82,7 +82,10 @@ AVX512_INLINE void look_up(const uint8_t *packed, int bits, wb__spread spread, _
     }
 }
 
-/* A register of 32 halves has room for the tables of two groups with codes up to 15. */
+/*
+ * Decodes two groups at a time: a register of 32 half-precision values holds the tables of two
+ * groups with codes up to 15.
+ */
 AVX512_INLINE void decode_pairs(const uint8_t *packed, int bits, wb__mlx_format format,
                                 const float *scales, const float *biases, size_t group,
                                 size_t groups, uint8_t *dst)

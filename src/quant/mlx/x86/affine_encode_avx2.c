@@ -1,11 +1,12 @@
 /*
- * Affine encoding with AVX2: the scalar loops, eight elements or groups in the lanes of a register.
+ * Affine encoding with AVX2: the scalar loops, with eight elements or groups in the lanes of a
+ * register.
  */
 #include "quant/mlx/x86/avx2.h"
 
 #if WB__X86
 
-extern const wb__mlx_kernels wb__mlx_kernels_affine; /* does what is left over */
+extern const wb__mlx_kernels wb__mlx_kernels_affine; /* encodes the remaining groups */
 
 /* ---- range ---- */
 
@@ -14,7 +15,7 @@ AVX2_INLINE __m256 swap_halves(__m256 x)
     return _mm256_permute2f128_ps(x, x, 1);
 }
 
-/* NaNs take no part: min and max give their second operand where one is NaN. */
+/* Ignores NaNs: min and max return their second operand if an operand is NaN. */
 AVX2 static void range(const float *values, size_t group, size_t groups, float *least,
                        float *greatest)
 {
@@ -67,7 +68,7 @@ AVX2 static void fit(const float *least, const float *greatest, unsigned bits, s
 
 /* ---- codes ---- */
 
-/* Writes 32 codes, which lie in bytes. */
+/* Packs and writes 32 codes, given as bytes. */
 AVX2_INLINE void pack_32(__m256i codes, int bits, uint8_t *packed)
 {
     if (bits == 8) {
@@ -90,7 +91,7 @@ AVX2_INLINE void pack_32(__m256i codes, int bits, uint8_t *packed)
     }
     __m256i low = _mm256_and_si256(fours, _mm256_set1_epi64x(0xFFFFFFFF));
     __m256i high = _mm256_slli_epi64(_mm256_srli_epi64(fours, 32), 4 * bits);
-    uint8_t eights[32]; /* in each 8 bytes there are `bits` to keep */
+    uint8_t eights[32]; /* the first `bits` of each 8 bytes are written */
     _mm256_storeu_si256((__m256i *)(void *)eights, _mm256_or_si256(low, high));
     for (int k = 0; k < 4; k++)
         memcpy(packed + k * bits, eights + 8 * k, (size_t)bits);
@@ -99,7 +100,7 @@ AVX2_INLINE void pack_32(__m256i codes, int bits, uint8_t *packed)
 AVX2_INLINE __m256i code_8(const float *values, __m256 scale, __m256 bias, float last)
 {
     __m256 q = _mm256_div_ps(_mm256_sub_ps(_mm256_loadu_ps(values), bias), scale);
-    q = _mm256_max_ps(q, _mm256_setzero_ps()); /* 0 for NaN */
+    q = _mm256_max_ps(q, _mm256_setzero_ps()); /* NaN becomes 0 */
     q = _mm256_min_ps(q, _mm256_set1_ps(last));
     return _mm256_cvtps_epi32(q);
 }
@@ -121,7 +122,7 @@ AVX2_INLINE void encode(const float *values, int bits, const float *scales, cons
     }
 }
 
-/* A comparison tells the code, see affine_encode_avx512.c. */
+/* With one bit, a comparison gives the code; see affine_encode_avx512.c. */
 AVX2 static void encode_1(const float *values, const float *scales, const float *biases,
                           size_t group, size_t groups, uint8_t *packed)
 {

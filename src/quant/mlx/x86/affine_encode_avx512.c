@@ -1,12 +1,12 @@
 /*
- * Affine encoding with AVX-512: sixteen groups share the reduction of their ranges, their scales are
- * found in the lanes of one register, and codes are packed 64 at a time.
+ * Affine encoding with AVX-512. The ranges of sixteen groups are reduced together, their scales are
+ * computed in the lanes of one register, and codes are packed 64 at a time.
  */
 #include "quant/mlx/x86/avx512.h"
 
 #if WB__X86
 
-extern const wb__mlx_kernels wb__mlx_kernels_affine; /* does what is left over */
+extern const wb__mlx_kernels wb__mlx_kernels_affine; /* encodes the remaining groups */
 
 /* ---- range ---- */
 
@@ -14,7 +14,7 @@ typedef struct extremes {
     __m512 low, high;
 } extremes;
 
-/* A step of the reduction of two registers: halves of both, chosen by `a` and `b`, side by side. */
+/* One step of reducing two registers: shuffles `a` and `b` select the halves that are combined. */
 #define MERGE(x, y, shuffle, a, b)                                                                 \
     (extremes)                                                                                     \
     {                                                                                              \
@@ -22,7 +22,7 @@ typedef struct extremes {
             _mm512_max_ps(shuffle((x).high, (y).high, a), shuffle((x).high, (y).high, b))          \
     }
 
-/* NaNs take no part: min and max give their second operand where one is NaN. */
+/* Ignores NaNs: min and max return their second operand if an operand is NaN. */
 AVX512_INLINE extremes range_of(const float *values, size_t group)
 {
     __m512 infinity = _mm512_castsi512_ps(_mm512_set1_epi32((int)WB__FLOAT_INFINITY));
@@ -35,7 +35,9 @@ AVX512_INLINE extremes range_of(const float *values, size_t group)
     return e;
 }
 
-/* Groups 0 to 15, at most `last`, to lanes 0 to 15. */
+/*
+ * Stores the ranges of groups 0 to 15 in lanes 0 to 15. Indices above `last` repeat group `last`.
+ */
 AVX512_INLINE extremes range_of_16(const float *values, size_t group, size_t last)
 {
     extremes four[4];
@@ -54,7 +56,7 @@ AVX512_INLINE extremes range_of_16(const float *values, size_t group, size_t las
     return MERGE(a, b, _mm512_shuffle_ps, 0x88, 0xDD);
 }
 
-/* Constants for the usual sizes make for straight code. */
+/* Constant sizes for the usual groups let the compiler unroll the loops. */
 AVX512_INLINE extremes range_of_all(const float *values, size_t group)
 {
     switch (group) {
@@ -111,7 +113,7 @@ AVX512 static void fit(const float *least, const float *greatest, unsigned bits,
 
 /* ---- codes ---- */
 
-/* Where the bytes to keep lie when eight codes of b bits are in b of eight bytes. */
+/* Byte positions to keep, if eight codes of b bits are in the first b of each eight bytes. */
 static const uint8_t kept[WB__MLX_BITS][64] = {
     [3] = {0,  1,  2,  8,  9,  10, 16, 17, 18, 24, 25, 26,
            32, 33, 34, 40, 41, 42, 48, 49, 50, 56, 57, 58},
@@ -122,7 +124,7 @@ static const uint8_t kept[WB__MLX_BITS][64] = {
            42, 43, 44, 45, 48, 49, 50, 51, 52, 53, 56, 57, 58, 59, 60, 61},
 };
 
-/* Writes 64 codes, which lie in bytes. */
+/* Packs and writes 64 codes, given as bytes. */
 AVX512_INLINE void pack_64(__m512i codes, int bits, uint8_t *packed)
 {
     if (bits == 8) {
@@ -149,27 +151,33 @@ AVX512_INLINE void pack_64(__m512i codes, int bits, uint8_t *packed)
         return;
     }
     _mm256_storeu_si256((__m256i *)(void *)packed, _mm512_castsi512_si256(bytes));
-    if (bits == 5) /* 40 */
+    if (bits == 5) /* 40 bytes */
         _mm_storel_epi64((__m128i *)(void *)(packed + 32), _mm512_extracti32x4_epi32(bytes, 2));
-    else /* 48 */
+    else /* 48 bytes */
         _mm_storeu_si128((__m128i *)(void *)(packed + 32), _mm512_extracti32x4_epi32(bytes, 2));
 }
 
 /*
- * The code is the integer nearest to q = (w - b) / s, rounded at the subtraction and the division. As
- * dividing takes longer than all the rest, w is multiplied with r, 1 / s rounded, instead. The grid was
- * laid so that b is an integer k times s; one fused operation computes w r - k and, by adding 1.5 * 2^23,
- * rounds it to the code in its lowest bits. With n = 2^bits - 1:
- *   - |k| <= 2 n + 2 and |k - b r| <= (n + 1) 2^-21 are asked of a group, or else it is divided;
- *   - r, the two roundings in q, and the one in b r are off by 2^-24 of numbers of up to 4 n;
- * so w r - k and q differ by less than (n + 1) 2^-19 as long as q is not past the last code. Unless
- * w r - k is that close to halfway between integers, both are nearest to the same one. Where it is for
- * any of 64 values, or one is NaN, these are divided.
+ * The code is the integer nearest to q = (w - b) / s, with rounding after the subtraction and the
+ * division. Division takes longer than all other steps together, so w is multiplied by r, which is
+ * 1 / s rounded. The bias b is an integer k times s by construction of the grid. One fused
+ * operation computes w r - k and, by adding 1.5 * 2^23, rounds it to an integer in the lowest bits.
+ * With n = 2^bits - 1:
+ *   - |k| <= 2 n + 2 and |k - b r| <= (n + 1) 2^-21 are checked for each group, which otherwise
+ *     uses division;
+ *   - the errors of r, of the two roundings in q and of the rounding in b r are each 2^-24 of
+ *     numbers of up to 4 n.
+ * Therefore w r - k and q differ by less than (n + 1) 2^-19 if q does not exceed the last code.
+ * Unless w r - k is that close to the midpoint between two integers, both round to the same
+ * integer. If it is that close for any of 64 values, or one is NaN, the 64 values are divided.
  */
 #define BIG 12582912.0f
-#define SCALE_MOST 0x1p100f /* or else r may be subnormal */
+#define SCALE_MOST 0x1p100f /* above this, r may be subnormal */
 
-/* Codes in the lowest halves of double words. What is none saturates later; NaN becomes 0. */
+/*
+ * Returns the codes in the low halves of 32-bit lanes. Values out of range saturate later; NaN
+ * becomes 0.
+ */
 AVX512_INLINE __m512i divided(const float *values, float scale, float bias)
 {
     __m512 x = _mm512_sub_ps(_mm512_loadu_ps(values), _mm512_set1_ps(bias));
@@ -187,10 +195,10 @@ AVX512_INLINE __m512i multiplied(const float *values, float inverse, float offse
     return _mm512_castps_si512(rounded);
 }
 
-/* What encoding needs of 16 groups. */
+/* Values precomputed for encoding 16 groups. */
 typedef struct groups_16 {
     float inverses[16];
-    float offsets[16]; /* 1.5 * 2^23 - k; NaN where groups must be divided */
+    float offsets[16]; /* 1.5 * 2^23 - k; NaN if the group must use division */
 } groups_16;
 
 AVX512_INLINE groups_16 prepare(const float *scales, const float *biases, size_t n, int bits)
@@ -214,7 +222,7 @@ AVX512_INLINE groups_16 prepare(const float *scales, const float *biases, size_t
     return g;
 }
 
-/* The lowest halves of double words of two registers, in order. */
+/* Returns the low halves of the 32-bit lanes of two registers, in order. */
 AVX512_INLINE __m512i low_halves(__m512i low, __m512i high)
 {
     const __m512i even =
@@ -257,9 +265,10 @@ AVX512_INLINE void encode(const float *values, int bits, const float *scales, co
 }
 
 /*
- * With one bit the code is 1 where (w - b) / s, rounded, is above 1/2. Halfway between 1/2 and the next
- * float rounds down, so that is where t = w - b, rounded, is above h + s 2^-25 with h = s / 2, which is
- * a float. As s 2^-25 is less than an ulp of h, the floats above are those above h.
+ * With one bit, the code is 1 if (w - b) / s, rounded, is above 1/2. The midpoint between 1/2 and
+ * the next float rounds down to 1/2. So the code is 1 if t = w - b, rounded, is above h + s 2^-25,
+ * where h = s / 2 is a float. Since s 2^-25 is less than an ulp of h, this is true exactly for the
+ * floats above h.
  */
 AVX512 static void encode_1(const float *values, const float *scales, const float *biases,
                             size_t group, size_t groups, uint8_t *packed)

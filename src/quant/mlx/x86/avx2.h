@@ -1,9 +1,10 @@
 /*
- * quant/mlx/x86/avx2.h: codes in and out of their stream of bits, 32 at a time, and the roundings.
+ * quant/mlx/x86/avx2.h: unpacks and packs codes 32 at a time, and rounds floats.
  *
- * Eight codes of b bits fill b bytes. A load of 8 bytes that holds them is copied to all quadwords, a
- * byte shuffle brings to each double word the bytes its code lies in, and a shift by a count of its
- * own and a mask leave the code. The last loads of 32 codes begin early, so as not to reach behind.
+ * Eight codes of b bits fill b bytes. An 8-byte load that contains them is copied to all quadwords.
+ * A byte shuffle moves to each 32-bit lane the bytes that contain its code; a shift with a separate
+ * count per lane and a mask extract the code. The last loads of 32 codes start early, so that they
+ * do not read past the end.
  */
 #ifndef WB_QUANT_MLX_X86_AVX2_H
 #define WB_QUANT_MLX_X86_AVX2_H
@@ -20,14 +21,14 @@
 #define AVX2 __attribute__((target(AVX2_TARGET)))
 #define AVX2_INLINE __attribute__((target(AVX2_TARGET), always_inline)) static inline
 
-/* How to bring eight codes to the eight double words. */
+/* Describes how to expand eight codes to eight 32-bit lanes. */
 typedef struct wb__spread8 {
-    int offset; /* of the 8 bytes to load */
+    int offset; /* offset of the 8 bytes to load */
     __m256i bytes;
     __m256i shifts;
 } wb__spread8;
 
-/* The codes 8 k to 8 k + 7 of 32. */
+/* Returns the description for the codes 8 k to 8 k + 7 of 32. */
 AVX2_INLINE wb__spread8 wb__spread_8(int bits, int k)
 {
     const __m256i lane = _mm256_set_epi32(7, 6, 5, 4, 3, 2, 1, 0);
@@ -36,7 +37,7 @@ AVX2_INLINE wb__spread8 wb__spread_8(int bits, int k)
     __m256i at = _mm256_add_epi32(_mm256_mullo_epi32(lane, _mm256_set1_epi32(bits)),
                                   _mm256_set1_epi32(8 * (first - offset)));
     __m256i byte = _mm256_mullo_epi32(_mm256_srli_epi32(at, 3), _mm256_set1_epi32(0x01010101));
-    /* Bytes past the eighth are the first ones again, and masked away. */
+    /* Indices past the eighth byte wrap to the first bytes; the mask removes their bits. */
     return (wb__spread8){offset, _mm256_add_epi8(byte, _mm256_set1_epi32(0x03020100)),
                          _mm256_and_si256(at, _mm256_set1_epi32(7))};
 }
@@ -53,8 +54,9 @@ AVX2_INLINE __m256i wb__codes_8(const uint8_t *packed, int bits, const wb__sprea
 }
 
 /*
- * Four registers of eight numbers, saturated to bytes. What comes out has the numbers 0 to 7, 16 to
- * 23, 8 to 15, 24 to 31: interleaving the halves of two such registers gives words in order.
+ * Saturates four registers of eight integers to bytes. The result contains the integers 0 to 7, 16
+ * to 23, 8 to 15, 24 to 31. Interleaving the halves of two such registers gives 16-bit words in
+ * order.
  */
 AVX2_INLINE __m256i wb__bytes_of(__m256i a, __m256i b, __m256i c, __m256i d)
 {
@@ -63,7 +65,7 @@ AVX2_INLINE __m256i wb__bytes_of(__m256i a, __m256i b, __m256i c, __m256i d)
     return _mm256_permutevar8x32_epi32(bytes, order);
 }
 
-/* The same for 0 to 255, in order. */
+/* The same for unsigned values 0 to 255, with the result in order. */
 AVX2_INLINE __m256i wb__codes_of(__m256i a, __m256i b, __m256i c, __m256i d)
 {
     const __m256i order = _mm256_set_epi32(7, 3, 6, 2, 5, 1, 4, 0);
@@ -71,7 +73,7 @@ AVX2_INLINE __m256i wb__codes_of(__m256i a, __m256i b, __m256i c, __m256i d)
     return _mm256_permutevar8x32_epi32(bytes, order);
 }
 
-/* ---- roundings, of what is not NaN ---- */
+/* ---- rounding of values that are not NaN ---- */
 
 AVX2_INLINE __m256i wb__round8_bf16_bits(__m256 x)
 {
@@ -90,7 +92,7 @@ AVX2_INLINE __m256 wb__rounded8(__m256 x, wb__mlx_format format)
     return x;
 }
 
-/* Eight halves. */
+/* Converts eight floats to binary16 or bfloat16. */
 AVX2_INLINE __m128i wb__halves8(__m256 x, wb__mlx_format format)
 {
     if (format == WB__MLX_F16)
@@ -107,7 +109,7 @@ AVX2_INLINE void wb__store8(uint8_t *dst, __m256 x, wb__mlx_format format)
         _mm_storeu_si128((__m128i *)(void *)dst, wb__halves8(x, format));
 }
 
-/* ---- sixteen halves as a table, one for the low bytes and one for the high ones ---- */
+/* ---- a table of sixteen 16-bit values, with low and high bytes in separate registers ---- */
 
 typedef struct wb__table16 {
     __m256i low, high;
@@ -122,7 +124,7 @@ AVX2_INLINE wb__table16 wb__table_of(__m256 first, __m256 second, wb__mlx_format
     return (wb__table16){_mm256_broadcastsi128_si256(low), _mm256_broadcastsi128_si256(high)};
 }
 
-/* Looks 32 codes up that lie in the order of wb__bytes_of. */
+/* Looks up 32 codes that are in the order of wb__bytes_of. */
 AVX2_INLINE void wb__look_up(wb__table16 table, __m256i codes, uint8_t *dst)
 {
     __m256i low = _mm256_shuffle_epi8(table.low, codes);
@@ -131,7 +133,7 @@ AVX2_INLINE void wb__look_up(wb__table16 table, __m256i codes, uint8_t *dst)
     _mm256_storeu_si256((__m256i *)(void *)(dst + 32), _mm256_unpackhi_epi8(low, high));
 }
 
-/* The 32 codes of 4 bits at p, in that order. */
+/* Returns the 32 4-bit codes at p, in the order of wb__bytes_of. */
 AVX2_INLINE __m256i wb__nibbles(const uint8_t *packed)
 {
     __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)packed);

@@ -1,9 +1,9 @@
 /*
- * quant/mlx/x86/avx512.h: codes out of their stream of bits, 32 at a time, and the roundings.
+ * quant/mlx/x86/avx512.h: unpacks codes 32 at a time, and rounds floats.
  *
- * 32 codes of b bits fill 4b bytes. A byte shuffle brings the bytes that a quadword's codes lie in to
- * that quadword, and vpmultishiftqb then takes eight bits from any bit on: the code and, above it,
- * what follows. The permutations that look codes up ignore those upper bits.
+ * 32 codes of b bits fill 4 b bytes. A byte shuffle moves to each quadword the bytes that contain
+ * its codes. Then vpmultishiftqb extracts eight bits from any bit position: the code and, above it,
+ * bits of the next codes. The permutations that look up codes ignore those upper bits.
  */
 #ifndef WB_QUANT_MLX_X86_AVX512_H
 #define WB_QUANT_MLX_X86_AVX512_H
@@ -17,7 +17,7 @@
 #include <immintrin.h>
 
 #if !defined(__clang__) && !defined(__OPTIMIZE__)
-/* Without optimisation gcc's intrinsics with constant operands are macros that convert -1. */
+/* Without optimisation, gcc's intrinsics with constant operands are macros that convert -1. */
 #pragma GCC diagnostic ignored "-Wsign-conversion"
 #endif
 
@@ -25,23 +25,23 @@
 #define AVX512 __attribute__((target(AVX512_TARGET)))
 #define AVX512_INLINE __attribute__((target(AVX512_TARGET), always_inline)) static inline
 
-/* How to spread codes over lanes of 16 or 32 bits. */
+/* Describes how to expand codes to lanes of 16 or 32 bits. */
 typedef struct wb__spread {
     __m512i bytes;
     __m512i shifts;
 } wb__spread;
 
-/* The codes from `first` on, to lanes of `lane_bits`. */
+/* Returns the description for the codes starting with `first`, for lanes of `lane_bits` bits. */
 AVX512_INLINE wb__spread wb__spread_codes(int bits, int first, int lane_bits)
 {
     const int64_t every = INT64_C(0x0101010101010101);
     const __m512i quadword = _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0);
-    int a_quadword = 64 / lane_bits * bits; /* bits of code */
+    int a_quadword = 64 / lane_bits * bits; /* number of code bits per quadword */
     __m512i at = _mm512_add_epi64(_mm512_mullo_epi64(quadword, _mm512_set1_epi64(a_quadword)),
                                   _mm512_set1_epi64(first * bits));
     __m512i byte = _mm512_srli_epi64(at, 3);
     __m512i bit = _mm512_and_si512(at, _mm512_set1_epi64(7));
-    uint64_t shifts = 0; /* of each lane's lowest byte */
+    uint64_t shifts = 0; /* bit offset of the code in each lane, stored in the lane's lowest byte */
     for (int lane = 0; lane < 64 / lane_bits; lane++)
         shifts |= (uint64_t)(unsigned)(lane * bits) << lane * lane_bits;
     return (wb__spread){_mm512_add_epi64(_mm512_mullo_epi64(byte, _mm512_set1_epi64(every)),
@@ -50,7 +50,7 @@ AVX512_INLINE wb__spread wb__spread_codes(int bits, int first, int lane_bits)
                                          _mm512_set1_epi64((int64_t)shifts))};
 }
 
-/* The bytes of 32 codes and no more. */
+/* Loads exactly the bytes of 32 codes. */
 AVX512_INLINE __m512i wb__load_codes(const uint8_t *packed, int bits)
 {
     if (bits == 8)
@@ -61,14 +61,14 @@ AVX512_INLINE __m512i wb__load_codes(const uint8_t *packed, int bits)
         _mm256_maskz_loadu_epi8((__mmask32)((UINT64_C(1) << 4 * bits) - 1), packed));
 }
 
-/* Lanes with codes in their lowest bits. */
+/* Returns lanes with the codes in their lowest bits. */
 AVX512_INLINE __m512i wb__codes_at(__m512i packed, wb__spread spread)
 {
     return _mm512_multishift_epi64_epi8(spread.shifts,
                                         _mm512_permutexvar_epi8(spread.bytes, packed));
 }
 
-/* ---- roundings, of what is not NaN ---- */
+/* ---- rounding of values that are not NaN ---- */
 
 AVX512_INLINE __m512 wb__round_f16(__m512 x)
 {
@@ -80,7 +80,7 @@ AVX512_INLINE __m256i wb__to_f16(__m512 x)
     return _mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
 
-/* The bits of x rounded to bfloat16 in the upper halves, something in the lower ones. */
+/* Returns x rounded to bfloat16 in the upper half of each lane; the lower half is unspecified. */
 AVX512_INLINE __m512i wb__round_bf16_bits(__m512 x)
 {
     __m512i bits = _mm512_castps_si512(x);
@@ -102,7 +102,7 @@ AVX512_INLINE __m512 wb__rounded(__m512 x, wb__mlx_format format)
                                     : x;
 }
 
-/* The upper halves of 16 double words and 16 more. */
+/* Returns the upper halves of the 32-bit lanes of two registers, in order. */
 AVX512_INLINE __m512i wb__upper_halves(__m512i low, __m512i high)
 {
     const __m512i odd =
@@ -111,7 +111,7 @@ AVX512_INLINE __m512i wb__upper_halves(__m512i low, __m512i high)
     return _mm512_permutex2var_epi16(low, odd, high);
 }
 
-/* 16 floats and 16 more as 32 halves. */
+/* Converts 16 floats and 16 more to 32 values of binary16 or bfloat16. */
 AVX512_INLINE __m512i wb__to_halves(__m512 low, __m512 high, wb__mlx_format format)
 {
     if (format == WB__MLX_F16)

@@ -1,4 +1,4 @@
-/* Scales, biases and input to and from floats, with AVX2. */
+/* Conversion of scales, biases and input to and from floats with AVX2. */
 #include "quant/mlx/x86/avx2.h"
 
 #if WB__X86

@@ -1,4 +1,4 @@
-/* Scales, biases and input to and from floats, with AVX-512. */
+/* Conversion of scales, biases and input to and from floats with AVX-512. */
 #include "quant/mlx/x86/avx512.h"
 
 #if WB__X86

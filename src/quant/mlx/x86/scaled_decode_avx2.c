@@ -1,16 +1,17 @@
 /*
- * Decoding E2M1 and E4M3 under a scale with AVX2. E4M3 goes through binary16, which holds it with the
- * exponent moved by eight; groups with a NaN among the codes are left to the scalar code.
+ * Decoding of scaled E2M1 and E4M3 with AVX2. E4M3 is converted through binary16, which represents
+ * it with an exponent that is smaller by eight. Groups that contain a NaN code are left to the
+ * scalar code.
  */
 #include "quant/mlx/x86/avx2.h"
 
 #if WB__X86
 
-extern const wb__mlx_kernels wb__mlx_kernels_scaled; /* does what is left over */
+extern const wb__mlx_kernels wb__mlx_kernels_scaled; /* decodes the remaining groups */
 
 /* ---- E2M1 ---- */
 
-/* The values of code 0 to 7; the others differ in their sign alone. */
+/* Returns the scaled values of codes 0 to 7. The other codes differ in the sign only. */
 AVX2_INLINE __m256 magnitudes(float scale, float factor)
 {
     __m256 values = _mm256_loadu_ps(wb__mlx_e2m1_values);
@@ -20,7 +21,8 @@ AVX2_INLINE __m256 magnitudes(float scale, float factor)
 AVX2_INLINE void look_up_8(const uint8_t *packed, const wb__spread8 *spread, __m256 table,
                            uint8_t *dst)
 {
-    __m256i codes = wb__codes_8(packed, 4, spread); /* a permutation looks at three bits */
+    /* the permutation uses the low three bits only */
+    __m256i codes = wb__codes_8(packed, 4, spread);
     __m256i sign = _mm256_slli_epi32(_mm256_srli_epi32(codes, 3), 31);
     __m256 value = _mm256_permutevar8x32_ps(table, codes);
     _mm256_storeu_ps((void *)dst, _mm256_xor_ps(value, _mm256_castsi256_ps(sign)));
@@ -52,7 +54,7 @@ AVX2_INLINE wb__table16 half_table(float scale, wb__mlx_format format)
                         _mm256_mul_ps(_mm256_loadu_ps(wb__mlx_e2m1_values + 8), s), format);
 }
 
-/* Two tables, of which the halves of the codes use one each. */
+/* Looks up 16 + 16 codes: the first 16 in the first table, the others in the second. */
 AVX2_INLINE void look_up_16_16(const uint8_t *packed, wb__table16 first, wb__table16 second,
                                uint8_t *dst)
 {

@@ -1,12 +1,13 @@
 /*
- * Decoding E2M1 and E4M3 under a scale with AVX-512. The sixteen values of E2M1 times the scale are a
- * table of the group; E4M3 goes through binary16, which holds it with the exponent moved by eight.
+ * Decoding of scaled E2M1 and E4M3 with AVX-512. The sixteen values of E2M1 times the scale form a
+ * table for each group. E4M3 is converted through binary16, which represents it with an exponent
+ * that is smaller by eight.
  */
 #include "quant/mlx/x86/avx512.h"
 
 #if WB__X86
 
-extern const wb__mlx_kernels wb__mlx_kernels_scaled; /* does what is left over */
+extern const wb__mlx_kernels wb__mlx_kernels_scaled; /* decodes the remaining groups */
 
 AVX512_INLINE __m512 table_of(float scale, float factor)
 {
@@ -14,7 +15,7 @@ AVX512_INLINE __m512 table_of(float scale, float factor)
     return _mm512_mul_ps(_mm512_mul_ps(values, _mm512_set1_ps(scale)), _mm512_set1_ps(factor));
 }
 
-/* Group 16 is nvfp4, and 32 mxfp4. */
+/* Group size 16 is nvfp4, and 32 is mxfp4. */
 AVX512_INLINE void decode_e2m1_f32(const uint8_t *packed, const float *scales, float factor,
                                    size_t group, size_t groups, uint8_t *dst)
 {
@@ -33,7 +34,10 @@ AVX512_INLINE void decode_e2m1_f32(const uint8_t *packed, const float *scales, f
                                                         1, dst);
 }
 
-/* 32 codes under two tables, of 16 codes each or one for all. */
+/*
+ * Looks up 32 codes in `table`, which has the 16 values of each of two groups, or those of one
+ * group twice.
+ */
 AVX512_INLINE void look_up(const uint8_t *packed, wb__spread spread, __m512i table, __m512i offset,
                            uint8_t *dst)
 {
@@ -66,7 +70,10 @@ AVX512_INLINE void decode_e2m1_half(const uint8_t *packed, wb__mlx_format format
 
 /* ---- E4M3 ---- */
 
-/* 32 codes as floats, 2^8 times too small; NaN counts as any number and is told in *nan. */
+/*
+ * 32 codes as floats, too small by a factor of 2^8. NaN codes have an arbitrary value and are
+ * marked in `nan`.
+ */
 typedef struct small_32 {
     __m512 low, high;
     __mmask32 nan;
@@ -89,9 +96,10 @@ AVX512_INLINE __m512 with_nan(__m512 x, __mmask16 nan)
 }
 
 /*
- * Times a scale s: s * 2^8 takes the missing factor in, unless it might leave the range. If s is a
- * power of two and nothing gets near the subnormal numbers, the four bits of a value and zeros are all
- * there is, and a bfloat16 is the upper half of the float.
+ * Returns true if the missing factor 2^8 can be folded into the scale s: s * 2^8 must stay in
+ * range. For 16-bit results, s must also be a power of two, and no product may be near the
+ * subnormal range. Then the significant bits of a product are the four bits of the value, the
+ * multiplication is exact, and a bfloat16 is the upper half of the float.
  */
 AVX512_INLINE bool can_fold(float scale, float factor, wb__mlx_format format)
 {

@@ -1,15 +1,16 @@
 /*
- * Encoding E2M1 and E4M3 under a scale with AVX2.
+ * Encoding of scaled E2M1 and E4M3 with AVX2.
  *
- * E2M1: every midpoint between two values, as a float, has zeros below bit 21. So for a magnitude u,
- * as bits, (u - 1) >> 21 tells the code, a tie going to the smaller; it is taken relative to 499, the
- * number of 0.25 and all below it. What is larger than 16, or NaN, is left to the scalar code.
+ * E2M1: every midpoint between two values, as a float, has zeros below bit 21. So for the bits u of
+ * a magnitude, (u - 1) >> 21 determines the code, and ties go to the smaller value. The index is
+ * taken relative to 499, the result for 0.25, the first midpoint. Magnitudes above 16 and NaN are
+ * left to the scalar code.
  */
 #include "quant/mlx/x86/avx2.h"
 
 #if WB__X86
 
-extern const wb__mlx_kernels wb__mlx_kernels_scaled; /* does what is left over */
+extern const wb__mlx_kernels wb__mlx_kernels_scaled; /* encodes the remaining groups */
 
 AVX2_INLINE __m256 magnitude_of(__m256 x)
 {
@@ -32,7 +33,7 @@ AVX2 static void peak(const float *values, size_t group, size_t groups, float *p
 /* ---- E2M1 ---- */
 
 #define FIRST (UINT32_C(499) << 21)
-#define LARGE 24 /* the last index up to 16 */
+#define LARGE 24 /* the index of magnitude 16, the last valid one */
 
 AVX2_INLINE __m256i index_of(__m256 q)
 {
@@ -40,7 +41,7 @@ AVX2_INLINE __m256i index_of(__m256 q)
     return _mm256_srai_epi32(_mm256_sub_epi32(u, _mm256_set1_epi32((int)(FIRST + 1))), 21);
 }
 
-/* Writes the 16 bytes of 32 codes; false if there is something large among them. */
+/* Writes the 16 bytes of 32 codes. Returns false if a magnitude is above 16 or NaN. */
 AVX2_INLINE bool store_32(const __m256 q[4], uint8_t *packed)
 {
     const __m256i code_of =
@@ -53,13 +54,13 @@ AVX2_INLINE bool store_32(const __m256 q[4], uint8_t *packed)
     __m256i codes = _mm256_shuffle_epi8(code_of, low);
     codes = _mm256_sub_epi8(codes, _mm256_cmpgt_epi8(at, _mm256_set1_epi8(15)));
     codes = _mm256_sub_epi8(codes, _mm256_cmpgt_epi8(at, _mm256_set1_epi8(17)));
-    /* Saturation keeps signs; zeros have none. */
+    /* Saturation preserves signs. Zeros get no sign. */
     __m256i signs = wb__bytes_of(_mm256_castps_si256(q[0]), _mm256_castps_si256(q[1]),
                                  _mm256_castps_si256(q[2]), _mm256_castps_si256(q[3]));
     __m256i negative = _mm256_and_si256(_mm256_cmpgt_epi8(_mm256_setzero_si256(), signs),
                                         _mm256_cmpgt_epi8(codes, _mm256_setzero_si256()));
     codes = _mm256_or_si256(codes, _mm256_and_si256(negative, _mm256_set1_epi8(8)));
-    /* Halves lie as 0 2 1 3 now; packing words to bytes puts them right. */
+    /* The quarters are in the order 0 2 1 3 now; packing words to bytes restores the order. */
     __m256i pairs = _mm256_maddubs_epi16(codes, _mm256_set1_epi16(1 | 16 << 8));
     __m256i bytes = _mm256_packus_epi16(pairs, pairs);
     __m128i first = _mm256_castsi256_si128(bytes), second = _mm256_extracti128_si256(bytes, 1);
@@ -113,12 +114,12 @@ DIVIDER(BF16)
 
 /* ---- E4M3 ---- */
 
-/* Eight codes in double words. */
+/* Returns eight codes in 32-bit lanes. */
 AVX2_INLINE __m256i e4m3_of(__m256 x)
 {
     __m256 magnitude = magnitude_of(x);
     __m256i u = _mm256_castps_si256(magnitude);
-    /* Below 2^-6 adding 2^14 leaves units of 2^-9. */
+    /* Below 2^-6, adding 2^14 rounds to multiples of 2^-9. */
     __m256i small = _mm256_castps_si256(_mm256_add_ps(magnitude, _mm256_set1_ps(16384.0f)));
     small = _mm256_sub_epi32(small, _mm256_set1_epi32(0x46800000));
     __m256i odd = _mm256_and_si256(_mm256_srli_epi32(u, 20), _mm256_set1_epi32(1));
@@ -146,7 +147,7 @@ AVX2 static void encode_e4m3(const float *values, const float *multipliers, size
     }
 }
 
-/* See scaled_encode_avx512.c. */
+/* Computes the scales of eight groups at a time; see scaled_encode_avx512.c. */
 AVX2_INLINE void fit(const float *peaks, float factor, wb__mlx_format format, size_t groups,
                      uint8_t *codes, float *scales)
 {

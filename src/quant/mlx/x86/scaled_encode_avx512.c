@@ -1,16 +1,16 @@
 /*
- * Encoding E2M1 and E4M3 under a scale with AVX-512.
+ * Encoding of scaled E2M1 and E4M3 with AVX-512.
  *
- * E2M1: every midpoint between two values, as a float, has zeros below bit 21. So for a magnitude u,
- * as bits, (u - 1) >> 21 tells the code, a tie going to the smaller; it is taken relative to 499, the
- * number of 0.25 and all below it, and looked up in a table of 64. What is larger than 16, or NaN, is
- * found by its entry and left to the scalar code.
+ * E2M1: every midpoint between two values, as a float, has zeros below bit 21. So for the bits u of
+ * a magnitude, (u - 1) >> 21 determines the code, and ties go to the smaller value. The index is
+ * taken relative to 499, the result for 0.25, the first midpoint, and looked up in a table of 64
+ * entries. Magnitudes above 16 and NaN have the entry LARGE and are left to the scalar code.
  */
 #include "quant/mlx/x86/avx512.h"
 
 #if WB__X86
 
-extern const wb__mlx_kernels wb__mlx_kernels_scaled; /* does what is left over */
+extern const wb__mlx_kernels wb__mlx_kernels_scaled; /* encodes the remaining groups */
 
 /* ---- largest magnitudes ---- */
 
@@ -24,7 +24,7 @@ AVX512_INLINE __m512 peak_of(const float *values, size_t group)
     return most;
 }
 
-/* Groups 0 to 15, at most `last`, to lanes 0 to 15. */
+/* Stores the peaks of groups 0 to 15 in lanes 0 to 15. Indices above `last` repeat group `last`. */
 AVX512_INLINE __m512 peak_of_16(const float *values, size_t group, size_t last)
 {
     __m512 four[4];
@@ -43,7 +43,7 @@ AVX512_INLINE __m512 peak_of_16(const float *values, size_t group, size_t last)
     return MERGE(a, b, _mm512_shuffle_ps, 0x88, 0xDD);
 }
 
-/* Constants for the usual sizes make for straight code. */
+/* Constant sizes for the usual groups let the compiler unroll the loops. */
 AVX512_INLINE __m512 peak_of_all(const float *values, size_t group)
 {
     switch (group) {
@@ -68,7 +68,7 @@ AVX512 static void peak(const float *values, size_t group, size_t groups, float 
 /* ---- E2M1 ---- */
 
 #define FIRST (UINT32_C(499) << 21)
-#define LARGE 0x80 /* not a code */
+#define LARGE 0x80 /* marks an entry that is not a code */
 
 static const uint8_t code_of[64] = {
     0,     1,     1,     1,     1,     1,     1,     2,     2,     2,     3,     3,     4,
@@ -88,15 +88,15 @@ AVX512_INLINE __m512i pack_bytes(__m512i a, __m512i b, __m512i c, __m512i d)
     return _mm512_packs_epi16(_mm512_packs_epi32(a, b), _mm512_packs_epi32(c, d));
 }
 
-/* Writes the 32 bytes of 64 codes; false if there is something large among them. */
+/* Writes the 32 bytes of 64 codes. Returns false if a magnitude is above 16 or NaN. */
 AVX512_INLINE bool store_64(const __m512 q[4], __m512i table, uint8_t *packed)
 {
-    /* Packing four registers leaves quarter j of register k as double word 4 j + k. */
+    /* After packing four registers, quarter j of register k is 32-bit lane 4 j + k. */
     const __m256i order = _mm256_set_epi16(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
     __m512i at = pack_bytes(index_of(q[0]), index_of(q[1]), index_of(q[2]), index_of(q[3]));
     at = _mm512_min_epi8(_mm512_max_epi8(at, _mm512_setzero_si512()), _mm512_set1_epi8(63));
     __m512i codes = _mm512_permutexvar_epi8(at, table);
-    /* Saturation keeps signs. */
+    /* Saturation preserves signs. */
     __mmask64 negative =
         _mm512_movepi8_mask(pack_bytes(_mm512_castps_si512(q[0]), _mm512_castps_si512(q[1]),
                                        _mm512_castps_si512(q[2]), _mm512_castps_si512(q[3])));
@@ -162,7 +162,7 @@ AVX512_INLINE __m128i e4m3_of(__m512 x)
 {
     __m512 magnitude = _mm512_abs_ps(x);
     __m512i u = _mm512_castps_si512(magnitude);
-    /* Below 2^-6 adding 2^14 leaves units of 2^-9. */
+    /* Below 2^-6, adding 2^14 rounds to multiples of 2^-9. */
     __m512i small = _mm512_castps_si512(_mm512_add_ps(magnitude, _mm512_set1_ps(16384.0f)));
     small = _mm512_sub_epi32(small, _mm512_set1_epi32(0x46800000));
     __mmask16 odd = _mm512_test_epi32_mask(u, _mm512_set1_epi32(1 << 20));
@@ -189,7 +189,9 @@ AVX512 static void encode_e4m3(const float *values, const float *multipliers, si
 }
 
 /*
- * The scales of groups, 16 at a time. A code's exponent and fraction, moved to where a float has them, are 2^120 times too small, subnormals too.
+ * Computes the scales of 16 groups at a time. Moving the exponent and fraction of an E4M3 code to
+ * their places in a float gives a value that is too small by a factor of 2^120, for normal and
+ * subnormal codes.
  */
 AVX512_INLINE void fit(const float *peaks, float factor, wb__mlx_format format, size_t groups,
                        uint8_t *codes, float *scales)
@@ -198,7 +200,8 @@ AVX512_INLINE void fit(const float *peaks, float factor, wb__mlx_format format, 
         __mmask16 lanes = groups - g >= 16 ? 0xFFFF : (__mmask16)((1u << (groups - g)) - 1);
         __m512 s = _mm512_div_ps(_mm512_maskz_loadu_ps(lanes, peaks + g), _mm512_set1_ps(6.0f));
         __m128i code = e4m3_of(_mm512_mul_ps(wb__rounded(s, format), _mm512_set1_ps(factor)));
-        __m512i wide = _mm512_cvtepi8_epi32(code); /* the sign goes to the highest bit */
+        /* sign-extends the code, so that its sign is bit 31 */
+        __m512i wide = _mm512_cvtepi8_epi32(code);
         __m512i bits = _mm512_and_si512(_mm512_slli_epi32(wide, 20), _mm512_set1_epi32(0x07F00000));
         bits = _mm512_or_si512(bits, _mm512_and_si512(wide, _mm512_set1_epi32(INT32_MIN)));
         __m512 scale = _mm512_mul_ps(_mm512_castsi512_ps(bits), _mm512_set1_ps(0x1p120f));
