@@ -70,7 +70,8 @@ WB_API wb_status wb_writer_take(wb_writer *writer, uint64_t index, uint64_t offs
 /*
  * For a writer with wb_writer_set_whole: copies the file before wb_writer_commit would do it. With
  * WB_WRITE_KEEP the bytes of a former writer are compared with the file, and equal bytes are kept,
- * unless `anew` is not 0. After any failure the writer cannot be used any more.
+ * unless `anew` is not 0. Reports the bytes of the file to wb_writer_options.progress. After any
+ * failure the writer cannot be used any more.
  *
  * taken  set to the number of kept bytes; may be NULL
  */

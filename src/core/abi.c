@@ -77,9 +77,12 @@ bool wb__take_resized(wb__abi_id id, const void *caller, void *local)
 void *wb__out_resized(wb__abi_id id, void *caller, void *own)
 {
     size_t size = wb__size_of(caller);
-    if (size > sizeof size && size <= WB__STRUCT_MAX)
-        memset((char *)caller + sizeof size, 0, size - sizeof size);
-    if (!wb__abi_fits(id, size))
+    /* If the size is wrong, the struct may be one of the first version. */
+    bool fits = wb__abi_fits(id, size);
+    size_t end = fits || size < wb__abis[id].first ? size : wb__abis[id].first;
+    if (end > sizeof size)
+        memset((char *)caller + sizeof size, 0, end - sizeof size);
+    if (!fits)
         return NULL;
     memset(own, 0, wb__abis[id].today);
     *(size_t *)own = wb__abis[id].today;

@@ -419,6 +419,7 @@ static void outputs_of_no_size(void **state)
         wb_tensor tensor = {.size = sizes[i], .rank = 7};
         assert_int_equal(wb_tensor_at(f.a, 0, &tensor, &error), WB_ERROR_ARGUMENT);
         assert_int_equal(tensor.size, sizes[i]);
+        assert_int_equal(tensor.rank, sizes[i] < offsetof(wb_tensor, rank) ? 7 : 0);
         assert_non_null(strstr(error.message, "wb_tensor.size"));
     }
 }
