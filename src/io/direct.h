@@ -1,5 +1,4 @@
 /*
- *
  * io/direct.h: queries which bytes of a file are in the page cache, and reads with direct I/O
  * (O_DIRECT).
  *
@@ -29,7 +28,6 @@ wb__medium wb__source_medium(const wb__source *source);
 wb__medium wb__medium_of_fd(int fd);
 
 /*
- *
  * Sets *cached to the number of the n bytes at `offset` that are in the page cache, rounded to
  * whole pages. Returns false if the system cannot report it. Uses cachestat(2), or mincore(2) on a
  * temporary mapping.
@@ -37,7 +35,6 @@ wb__medium wb__medium_of_fd(int fd);
 bool wb__source_cached(const wb__source *source, uint64_t offset, uint64_t n, uint64_t *cached);
 
 /*
- *
  * Returns true if direct I/O pays off for n bytes of which `cached` are in the page cache. Direct
  * I/O reads the cached bytes from disk again.
  */
@@ -67,7 +64,6 @@ typedef struct wb__direct {
 #define WB__DIRECT_ALIGNMENT ((size_t)4096)
 
 /*
- *
  * Opens an O_DIRECT descriptor. fd stays -1 if the file system does not support O_DIRECT or the
  * path now leads to a different file.
  */
@@ -77,7 +73,6 @@ void wb__direct_open_fd(int fd, wb__direct *direct);
 void wb__direct_close(wb__direct *direct);
 
 /*
- *
  * Reads n bytes at `offset` into dst. offset and dst must be multiples of WB__DIRECT_ALIGNMENT, and
  * dst must have space for n rounded up to a multiple of it. Ranges that cannot be read with direct
  * I/O are read through the page cache. Thread-safe.
@@ -89,7 +84,6 @@ wb_status wb__direct_read(const wb__source *source, const wb__direct *direct, wb
 #define WB__DIRECT_ROOM(n) ((n) + 3 * WB__DIRECT_ALIGNMENT)
 
 /*
- *
  * Reads n bytes at any offset into the buffer `room` of WB__DIRECT_ROOM(n) bytes. Sets *bytes to
  * the position of the first requested byte in the buffer. Otherwise identical to wb__direct_read.
  */

@@ -1,5 +1,4 @@
 /*
- *
  * io: reading and writing bytes.
  *
  *   source   a regular file, memory, a sealed copy, or callbacks of the caller: length, read, map
@@ -30,7 +29,6 @@ typedef struct wb__source wb__source;
 wb__identity wb__source_identity(const wb__source *source);
 
 /*
- *
  * Opens `path` for reading. If it is a directory, sets *is_folder and opens nothing. The caller
  * owns *source and releases it with wb__source_close.
  */
@@ -38,7 +36,6 @@ wb_status wb__source_open(wb__context *context, const char *path, wb_access acce
                           wb__source **source, bool *is_folder);
 
 /*
- *
  * Opens a duplicate of the descriptor fd. A stream is first spooled into memory, and beyond the
  * context's limit spool_memory (in bytes) into an unnamed temporary file.
  */
@@ -57,7 +54,6 @@ wb_status wb__source_open_caller(wb__context *context, const wb_source *caller, 
 void wb__source_close(wb__source *source);
 
 /*
- *
  * Closes the descriptor of a file opened by path. Each later read reopens the file and fails if it
  * has changed. Lets a model have more files than a process may have open.
  */
@@ -74,7 +70,6 @@ wb_status wb__source_read(const wb__source *source, wb__context *context, uint64
                           void *dst, size_t n);
 
 /*
- *
  * Sets *bytes to the n bytes at `offset`, borrowed until the source is closed. Maps the file on
  * first use. Thread-safe.
  */
@@ -110,7 +105,6 @@ typedef struct wb__window {
 } wb__window;
 
 /*
- *
  * Initializes a cursor at the start of the source and reads the first `head` bytes (fewer if the
  * file is shorter). Buffers at most `capacity` bytes and never reads past the cursor's limit. The
  * window must outlive the cursor. Release with wb__window_close, also after a failure.
@@ -120,7 +114,6 @@ wb_status wb__window_open(wb__window *window, wb__context *context, wb__source *
 void wb__window_close(wb__window *window);
 
 /*
- *
  * Makes the cursor retain everything it reads, up to `limit` bytes (see core/cursor.h). The cursor
  * must be at the start of the source. Bytes of a memory source are copied, so that they may be
  * modified.
@@ -128,7 +121,6 @@ void wb__window_close(wb__window *window);
 wb_status wb__window_keep(wb__window *window, wb__cursor *cursor, uint64_t limit);
 
 /*
- *
  * Returns the retained bytes that the cursor has consumed, followed by a NUL byte. The caller owns
  * them and frees them with wb__free(memory, bytes).
  */
@@ -143,7 +135,6 @@ wb__header_bytes wb__window_take(wb__window *window, wb__cursor *cursor);
 /* ---- directories ---- */
 
 /*
- *
  * Calls `each` with the names of all entries of a directory in byte order, except "." and "..".
  * Stops if `each` returns a status other than WB_OK.
  */
@@ -157,7 +148,6 @@ char *wb__path_join(const wb_allocator *allocator, const char *folder, wb__str n
 #define WB__JOURNAL_MAGIC "WBEDIT02"
 
 /*
- *
  * Returns the path of the edit journal of a file: "FOLDER/.NAME.wb-journal". Symbolic links are
  * resolved first. Allocated like the result of wb__path_join.
  */

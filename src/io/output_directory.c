@@ -230,7 +230,6 @@ wb_status wb__directory_publish(wb__context *context, const char *made, const ch
     if (os_error == 0 && renameat2(AT_FDCWD, made, AT_FDCWD, path, how) != 0)
         os_error = errno;
     /*
-     *
      * File systems without RENAME_NOREPLACE: plain rename replaces a directory only if it is empty,
      * so no file is lost.
      */

@@ -59,7 +59,6 @@ wb__ring *wb__ring_open(const wb_allocator *allocator, unsigned depth, bool remo
     ring->depth = depth;
     ring->flags = remote ? IOSQE_ASYNC : 0;
     /*
-     *
      * IORING_SETUP_COOP_TASKRUN (since Linux 5.19) avoids interrupting a computing thread on every
      * completion. Completions become visible after any system call of the thread. With
      * IORING_SETUP_DEFER_TASKRUN they would require a system call on the ring itself, which a
@@ -127,7 +126,6 @@ bool wb__ring_begin_write(wb__ring *ring, const wb__direct *direct, uint64_t off
 }
 
 /*
- *
  * Waits until a completion is available. The completion queue can hold all pending operations and
  * is in memory shared with the kernel. If the kernel rejects waiting (a sandbox was activated
  * meanwhile), the function polls the queue every millisecond.

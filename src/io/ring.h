@@ -1,5 +1,4 @@
 /*
- *
  * io/ring.h: concurrent direct reads and writes from a single thread (io_uring).
  *
  * A ring needs the liburing header at compile time, liburing.so.2 at run time, and a kernel that
@@ -18,7 +17,6 @@
 typedef struct wb__ring wb__ring;
 
 /*
- *
  * Opens a ring for up to `depth` concurrent reads and writes. Returns NULL if io_uring is
  * unavailable. With `remote`, a kernel thread starts the operations (IOSQE_ASYNC): total latency
  * rises, but the caller spends only a tenth of the time.
@@ -29,7 +27,6 @@ wb__ring *wb__ring_open(const wb_allocator *allocator, unsigned depth, bool remo
 void wb__ring_close(wb__ring *ring);
 
 /*
- *
  * Submits a read of n bytes into dst; offset, n and dst must be multiples of WB__DIRECT_ALIGNMENT.
  * The kernel owns dst until wb__ring_take or wb__ring_look returns the completion. Returns false if
  * the read could not be submitted. Unless `depth` operations were pending, all later submissions
@@ -51,7 +48,6 @@ typedef struct wb__ring_done {
 } wb__ring_done;
 
 /*
- *
  * Waits until at least one operation completes and returns up to `most` completions; returns 0 if
  * no operation is pending. Every submitted operation is returned eventually, even if the kernel
  * rejects further submissions.

@@ -1,5 +1,4 @@
 /*
- *
  * io/sink.h: output files that are published atomically, and output streams.
  *
  * A file is written without a name if the system supports O_TMPFILE, else under a temporary name in
@@ -29,7 +28,6 @@ wb_status wb__sink_commit(wb__context *context, wb_sink *sink);
 void wb__sink_discard(wb_sink *sink);
 
 /*
- *
  * Opens a sink like wb__sink_open, but uses `label` in errors, for files in a directory with a
  * temporary name.
  *
@@ -55,7 +53,6 @@ uint64_t wb__sink_kept_bytes(const wb_allocator *allocator, const char *path);
 bool wb__sink_is_file(const wb_sink *sink);
 
 /*
- *
  * Writes n bytes at an offset without updating the sink's state: the caller tracks failures and
  * passes the final file length to wb__sink_finish. Unwritten bytes are zero. Thread-safe. Returns 0
  * or errno.
@@ -63,7 +60,6 @@ bool wb__sink_is_file(const wb_sink *sink);
 int wb__sink_place(const wb_sink *sink, uint64_t offset, const void *bytes, size_t n);
 
 /*
- *
  * Returns an O_DIRECT descriptor for writing, and extends the file to `length` bytes. fd is -1 if
  * direct I/O is unavailable or the file is not on a local disk. Data written through the descriptor
  * is visible to all readers of the file. Not thread-safe.
@@ -74,7 +70,6 @@ wb__direct wb__sink_direct(wb_sink *sink, uint64_t length);
 void wb__sink_hasten(const wb_sink *sink);
 
 /*
- *
  * Waits until n bytes at an offset are written to disk, as far as sync_file_range can tell. This
  * shortens the wait when the file is finished. Returns 0 or errno.
  */
@@ -84,7 +79,6 @@ int wb__sink_settle(const wb_sink *sink, uint64_t offset, uint64_t n);
 uint64_t wb__sink_length(const wb_sink *sink);
 
 /*
- *
  * Makes the file a clone of the source that shares its disk blocks (FICLONE). Returns false if the
  * file system does not support cloning.
  */
@@ -95,7 +89,6 @@ wb_status wb__sink_copy(wb__context *context, const wb_sink *sink, uint64_t offs
                         const wb__source *source, uint64_t from, uint64_t n);
 
 /*
- *
  * The two phases of wb__sink_commit, for a set of files: finish makes each file durable under a
  * temporary name, then publish renames each to its final name. Neither function frees the sink.
  * `length` is the file length in bytes.
@@ -104,7 +97,6 @@ wb_status wb__sink_finish(wb__context *context, wb_sink *sink, uint64_t length);
 wb_status wb__sink_publish(wb__context *context, wb_sink *sink);
 
 /*
- *
  * Links or renames a finished file to any path on the same file system, replacing an existing file
  * only by rename. Not durable until the caller syncs the directory, which can be done once for many
  * files. A resumable file also keeps its partial name until it is discarded, unless the file system
@@ -113,7 +105,6 @@ wb_status wb__sink_publish(wb__context *context, wb_sink *sink);
 wb_status wb__sink_enter(wb__context *context, wb_sink *sink, const char *path);
 
 /*
- *
  * Makes the file member number `member` of a set of output files. Member 0 is the file without
  * which the others are useless; it is published last. `id` is a random number common to all
  * members. wb__sink_publish then fails with EEXIST if the final name exists, and the temporary name
@@ -122,7 +113,6 @@ wb_status wb__sink_enter(wb__context *context, wb_sink *sink, const char *path);
 void wb__sink_keep_others(wb_sink *sink, uint64_t id, uint64_t member);
 
 /*
- *
  * Renames a finished member of a set to the temporary name of the set, if it has another name.
  * Resumable files keep their partial name until all are published (write/partial_files.c). Must be
  * called for all members before any is published.
@@ -130,7 +120,6 @@ void wb__sink_keep_others(wb_sink *sink, uint64_t id, uint64_t member);
 wb_status wb__sink_join(wb__context *context, wb_sink *sink);
 
 /*
- *
  * Makes the sink use the caller's descriptor of the same directory, to save descriptors when there
  * are many sinks; -1 has no effect. The descriptor must stay open until the sink is discarded.
  */
@@ -146,7 +135,6 @@ bool wb__sink_withdraw(wb_sink *sink);
 void wb__sink_leave(wb_sink *sink);
 
 /*
- *
  * Follows the symbolic links at the end of `path`, including a last link with a missing target, so
  * that the target file is replaced and not the link. The result is freed with strlen + 1 bytes.
  * Returns NULL and sets *os_error on failure.
@@ -157,7 +145,6 @@ char *wb__sink_follow(const wb_allocator *allocator, const char *path, int *os_e
 char *wb__path_follow(const wb_allocator *allocator, const char *path, int *os_error);
 
 /*
- *
  * Returns true if the path can only be written sequentially and not replaced: a pipe, a device, or
  * a file without a name (for example through /dev/fd/3).
  */
@@ -170,7 +157,6 @@ wb__str wb__path_folder(const char *path);
 wb__str wb__path_base(const char *path);
 
 /*
- *
  * Return "FOLDER/.NAME.wb-partial" for "FOLDER/NAME" (the name of a resumable file), or
  * "FOLDER/.NAMEend" for any suffix `end`; WB__RESUME_END is the suffix of the resume journal. The
  * result is freed with strlen + 1 bytes; NULL if out of memory.
@@ -187,7 +173,6 @@ int wb__directory_sync(const char *path);
 int wb__directory_sync_of(const wb_allocator *allocator, const char *file);
 
 /*
- *
  * Opens a file left by an earlier run for reading and writing, or creates it; `folder` is a
  * directory descriptor as for openat. Because the name is predictable, a file of another user or a
  * file with a second hard link is not trusted: it is unlinked and a new file is created. The caller
@@ -199,7 +184,6 @@ int wb__file_take_up(int folder, const char *name, mode_t mode, int *fd);
 wb_status wb__directories_make(wb__context *context, const char *path);
 
 /*
- *
  * Returns the deepest existing parent of a path, whatever its type. The caller frees the result;
  * NULL if out of memory.
  */
@@ -222,7 +206,6 @@ wb_status wb__directory_make_partial(wb__context *context, wb__arena *arena,
 bool wb__directory_is_partial(const wb_allocator *allocator, const char *config_json);
 
 /*
- *
  * Makes a directory durable and renames it to `path`. If `path` exists: with `replace` the
  * directories are exchanged and the files of the old one are removed; otherwise the call fails with
  * EEXIST.
@@ -239,14 +222,12 @@ wb_status wb__directory_publish(wb__context *context, const char *made, const ch
 void wb__temporary_name(char *name, uint64_t id, uint64_t member);
 
 /*
- *
  * Marks a directory as containing temporary files of this process while the descriptor is open, and
  * removes temporary files of processes that have ended. Failures are ignored.
  */
 void wb__claim(const wb_allocator *allocator, int folder);
 
 /*
- *
  * Claims a directory, or with is_file the parent of a file. *fd receives the directory's
  * descriptor, which the caller closes; -1 if it cannot be opened.
  */
@@ -256,7 +237,6 @@ wb_status wb__claim_path(wb__context *context, const char *path, bool is_file, i
 void wb__directory_remove(const char *path);
 
 /*
- *
  * Like wb__directory_remove, but atomic: the directory is first renamed to a temporary name that
  * the next writer recognizes and removes. If the rename fails, nothing is removed.
  */
@@ -265,7 +245,6 @@ void wb__directory_retire(const wb_allocator *allocator, const char *path);
 /* ---- sink_write.c ---- */
 
 /*
- *
  * Writes all n bytes. Retries after short writes and interruptions, waits if a descriptor would
  * block, and prevents SIGPIPE and SIGXFSZ from ending the process. Returns 0 or errno.
  */
@@ -287,7 +266,6 @@ size_t wb__read_back(int fd, uint64_t offset, void *to, size_t n);
 int wb__write_extend(int fd, uint64_t length);
 
 /*
- *
  * Copies up to n bytes between files inside the kernel, which shares the blocks if the file system
  * can. *done receives the number of bytes copied; a partial copy is not a failure. Returns 0 or
  * errno.

@@ -54,7 +54,6 @@ static int open_kept(wb_sink *sink)
 }
 
 /*
- *
  * Opens a stream by the given path. The link target in /proc is not used because it is no valid
  * path for a pipe. Returns 0 or errno.
  */

@@ -1,5 +1,4 @@
 /*
- *
  * io/sink_private.h: internals of sinks. sink.c writes the data, sink_open.c opens the file,
  * sink_publish.c makes it durable and renames it, sink_path.c has the path functions.
  */

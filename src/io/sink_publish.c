@@ -52,7 +52,6 @@ static int dress(const wb_sink *sink)
 }
 
 /*
- *
  * The order guarantees safety: the data is on disk before the name, and the name before success is
  * reported.
  */
@@ -72,7 +71,6 @@ static int finish(wb_sink *sink)
 }
 
 /*
- *
  * If nothing may be replaced, the file gets its final name as a second hard link: link never
  * replaces a file, on any file system. The temporary name is removed when the set is complete.
  */

@@ -14,7 +14,6 @@
 #define WRITE_MAX ((size_t)1 << 30) /* Linux writes at most 0x7ffff000 bytes per call */
 
 /*
- *
  * Blocks SIGPIPE and SIGXFSZ, which writing can raise, in the calling thread. A signal that was
  * raised meanwhile is discarded before the mask is restored, unless the same signal was already
  * pending: then it is not ours to discard.
@@ -163,7 +162,6 @@ int wb__write_range(int to, uint64_t at, int from, uint64_t offset, uint64_t n, 
                                       left < RANGE_BYTES ? (size_t)left : RANGE_BYTES, 0);
         if (got > 0) {
             /*
-             *
              * Start write-back now, or fsync would have to write everything. Its errors are ignored
              * because fsync reports them.
              */

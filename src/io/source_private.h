@@ -29,7 +29,6 @@ struct wb__source {
     const uint8_t *memory; /* all bytes, if they are permanently in memory */
     wb_source caller;      /* read is NULL if the source has no callbacks */
     /*
-     *
      * Mappings. `whole` changes only from NULL to a value, and new parts are only added at the head
      * of `parts`, so that wb__source_owns can read both in a signal handler.
      */

@@ -1,7 +1,6 @@
 #include "io/io.h"
 
 /*
- *
  * Window bytes have the same position within a cache line as in the page-cache copy of the file. If
  * a destination page starts a few bytes after a source page, REP MOVSB on some processors (Zen 3
  * and 4) assumes that each written byte is about to be read, and becomes seven times slower.
@@ -81,7 +80,6 @@ wb_status wb__window_open(wb__window *window, wb__context *context, wb__source *
 /* ---- retaining the header ---- */
 
 /*
- *
  * The length of a header is known only at its end. Most headers are shorter than KEEP_FIRST or
  * KEEP_SECOND; untouched pages of a larger block use only address space. Reads are done in chunks
  * that stay in the second-level cache until they are parsed.
@@ -164,7 +162,6 @@ wb__header_bytes wb__window_take(wb__window *window, wb__cursor *cursor)
     size_t used = (size_t)wb__cursor_at(cursor);
     if (window->bytes <= KEEP_FIRST && used < window->bytes / 2) {
         /*
-         *
          * A model can have many thousands of files with headers of a few hundred bytes. If memory
          * for a smaller block cannot be allocated, the large block is kept.
          */

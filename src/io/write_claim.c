@@ -1,5 +1,4 @@
 /*
- *
  * Detects which processes write into a directory, and removes temporary files of processes that
  * were killed.
  *
