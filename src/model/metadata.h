@@ -8,8 +8,9 @@
  * The reader of each format converts data in a header to this layout:
  *   string   followed by a NUL that is not counted
  *   numbers  little-endian, without gaps; booleans are one byte each
- *   array of strings   for each string 8 bytes with its length times 256, then its bytes. The lowest of
- *            the 8 bytes is 0 and terminates the previous string. Every WB__STRING_STEP-th string has a
+ *   strings of an array
+ *            for each string 8 bytes with its length times 256, then its bytes. The lowest of the
+ *            8 bytes is 0 and terminates the previous string. Every WB__STRING_STEP-th string has a
  *            mark, which is its offset
  */
 #ifndef WB_MODEL_META_H
