@@ -1,17 +1,21 @@
 /*
  * formats/safetensors/fast.h: fast parser for header members in the usual notation.
  *
- *     "model.layers.0.mlp.up_proj.weight":{"dtype":"BF16","shape":[1408,2048],"data_offsets":[0,5767168]}
- *      `------------- name -------------' `-------------------- middle --------------------' begin, end
+ *     "layers.0.mlp.up_proj.weight":{"dtype":"BF16","shape":[1408,2048],"data_offsets":[0,5767168]}
+ *      `--------- name ----------' `-------------------- middle --------------------' begin, end
  *
  * A header of 12 MB contains 92,160 members, so the cost per member determines how long opening a
  * large model takes. Three observations make parsing fast:
- *   - a name ends at the first quote; without special bytes before the quote, the name is copied and
- *     hashed unchanged;
- *   - the middle is the same text for all tensors with equal dtype and shape. A few middles are cached,
- *     and one comparison replaces parsing a dozen tokens;
- *   - begin equals the end of the previous tensor, so a comparison replaces parsing a number. end has as
- *     many digits as begin, or occasionally one more.
+ *
+ * - A name ends at the first quote. Without special bytes before the quote, the name is copied and
+ * hashed unchanged.
+ *
+ * - The middle is the same text for all tensors with equal dtype and shape. A few middles are
+ * cached, and one comparison replaces parsing a dozen tokens.
+ *
+ * - begin equals the end of the previous tensor, so a comparison replaces parsing a number. end has
+ * as many digits as begin, or occasionally one more.
+ *
  * Nearly every step is thus a guess confirmed by a comparison. The position of the next member
  * depends only on the length of this name, so the processor executes several members in parallel.
  *
@@ -23,12 +27,14 @@
  * The file is included once per instruction set, with these definitions:
  *     FAST_FUNCTION  attributes of its functions, in front of `static inline`
  *     FAST_NAME      name of the generated function
- *     name_length(p, &last)        number of bytes before the first special byte, at most 255; else 256
+ *     name_length(p, &last)        number of bytes before the first special byte, at most 255;
+ *                                  256 if there are more
  *     same_text(p, text, len)      true if len <= WB__ST_MIDDLE_MAX bytes are equal
  *     copy_name(to, p, len)        may write WB__NAMES_SLACK extra bytes
  *     hash_name(hasher, p, len)    equals hasher->hash
- *     read_number(p, guess, &value)  returns the number of digits (1 to 15) of a number without leading
- *                                  zeros, else 0; `guess` is the expected number of digits, 0 if unknown
+ *     read_number(p, guess, &value)  returns the number of digits (1 to 15) of a number without
+ *                                  leading zeros, else 0; `guess` is the expected number of
+ *                                  digits, 0 if unknown
  * Each may read up to 320 bytes after p; WB__ST_FAST_MARGIN provides for that.
  */
 
