@@ -1,10 +1,10 @@
 #include "arch/canonical_names.h"
 
-/* Where the experts of stacks are, while tensors are gone through. */
+/* Expert stacks during the pass over the tensors. */
 typedef struct stacking {
-    uint32_t *next;   /* the part met before in the same stack, WB__NO_TENSOR at the end */
-    uint32_t *expert; /* its number */
-    size_t count;     /* tensors */
+    uint32_t *next;   /* previous part of the same stack; WB__NO_TENSOR at the end */
+    uint32_t *expert; /* expert number of each tensor */
+    size_t count;     /* number of tensors */
     size_t stacks;
     size_t parts;
 } stacking;
@@ -34,7 +34,7 @@ static wb__str name_of(const wb__names *names, size_t number)
     return wb__table_name(names->table, wb__tensors_stored(names->tensors, number, &packed));
 }
 
-/* ---- finding ---- */
+/* ---- lookup ---- */
 
 static uint32_t hash_of(const wb__names *names, wb__str text)
 {
@@ -60,7 +60,7 @@ const wb__name_entry *wb__names_find(const wb__names *names, wb__str canonical)
     return entry == 0 ? NULL : wb__names_at(names, entry - 1);
 }
 
-/* ---- making ---- */
+/* ---- construction ---- */
 
 static bool start_stacking(wb__names *names, stacking *stack)
 {
@@ -78,7 +78,7 @@ static bool add_part(wb__names *names, stacking *stack, wb__name_entry *entry, u
 {
     if (!start_stacking(names, stack))
         return false;
-    /* The list of a stack hangs on its first part: first -> last -> … -> second. */
+    /* Linked list of a stack, starting at its first part: first -> last -> … -> second. */
     stack->expert[tensor] = expert;
     stack->next[tensor] = WB__NO_TENSOR;
     if (entry->first != tensor) {
@@ -173,7 +173,7 @@ static bool are_alike(const wb__names *names, uint32_t a, uint32_t b)
                       memcmp(x->shape, y->shape, x->rank * sizeof *x->shape) == 0);
 }
 
-/* Shape, elements and bytes of `count` times a kind. */
+/* Computes the kind of `count` stacked tensors of kind `of`. */
 static bool stack_kind(wb__names *names, const wb__kind *of, uint32_t count, wb__kind *kind)
 {
     *kind = *of;
@@ -189,7 +189,9 @@ static bool stack_kind(wb__names *names, const wb__kind *of, uint32_t count, wb_
     return true;
 }
 
-/* Puts the parts of a stack in their order; false if one is missing, there twice or different. */
+/*
+ * Sorts the parts of a stack by expert; false if a part is missing, duplicate or of another kind.
+ */
 static bool order_parts(const wb__names *names, const stacking *stack, const wb__name_entry *entry,
                         uint32_t *parts)
 {

@@ -1,10 +1,10 @@
 /*
- * arch/canonical_names.h: the canonical names of a model's tensors.
+ * arch/canonical_names.h: maps a model's tensors to canonical names.
  *
- * One pass over the tensors, in which each name is taken apart and looked up once (pattern.h),
- * gives a list of entries, one for each canonical name that the model has, and a table to find them
- * in. Experts that are stored one by one meet in one entry, and become a view: a tensor of as many
- * parts as there are experts, if all are there, from 0 on, and all alike.
+ * One pass parses each tensor name and looks the name up once (name_pattern.h). The result is a
+ * list with one entry per canonical name of the model, and a hash table of the entries. Experts
+ * that are stored as separate tensors share one entry. They form a view (one tensor with a part per
+ * expert) if all experts from 0 on exist and have the same shape and type.
  */
 #ifndef WB_ARCH_NAMES_H
 #define WB_ARCH_NAMES_H
@@ -15,25 +15,25 @@
 #define WB__NO_ENTRY UINT32_MAX
 
 typedef struct wb__name_entry {
-    const char *text; /* the canonical name, and a NUL */
+    const char *text; /* the canonical name, NUL-terminated */
     const wb__rule *rule;
     uint32_t len;
     uint32_t hash;
-    uint32_t first;   /* number of the tensor; of a stack that of the part met first */
-    uint32_t view;    /* WB__NO_ENTRY: it is not a stack, or one with gaps */
-    uint32_t experts; /* parts of a stack met, 0: no stack */
+    uint32_t first;   /* tensor number; for a stack of experts, the part found first */
+    uint32_t view;    /* index of the view; WB__NO_ENTRY: not a stack, or an incomplete one */
+    uint32_t experts; /* number of parts of a stack found; 0: not a stack */
     uint16_t layer;
     uint8_t suffix;
     uint8_t spelt;
 } wb__name_entry;
 
-/* Experts stored one by one, as one tensor. */
+/* Separately stored experts as one tensor. */
 typedef struct wb__expert_view {
-    const char *name; /* canonical */
+    const char *name; /* canonical name */
     size_t name_len;
-    const uint32_t *parts; /* numbers of tensors, `count` of them */
+    const uint32_t *parts; /* array of `count` tensor numbers, ordered by expert */
     uint32_t count;
-    wb__kind kind; /* of the whole: [experts, …] */
+    wb__kind kind; /* kind of the whole tensor, shape [experts, …] */
 } wb__expert_view;
 
 typedef struct wb__names {
@@ -42,21 +42,24 @@ typedef struct wb__names {
     const wb__table *table;
     const wb__tensors *tensors;
     wb__rule_table rules;
-    wb__list entries; /* of wb__name_entry, in the order of the tensors */
-    uint32_t *of;     /* the entry of each tensor, or WB__NO_ENTRY */
-    uint32_t *slots;  /* entry number + 1; 0: free */
+    wb__list entries; /* list of wb__name_entry, in tensor order */
+    uint32_t *of;     /* index of each tensor's entry, or WB__NO_ENTRY */
+    uint32_t *slots;  /* entry index + 1; 0: free */
     size_t slot_count;
     wb__expert_view *views;
     size_t view_count;
-    uint32_t layers; /* one more than the highest number met */
+    uint32_t layers; /* highest layer number found, plus one */
     uint32_t enc_layers;
-    uint32_t unmapped;   /* tensors no rule knows */
-    uint32_t repeated;   /* tensors whose canonical name another has */
-    uint32_t gguf_names; /* tensors with a name in GGUF's style */
-    uint32_t known;      /* tensors that need no canonical name */
+    uint32_t unmapped;   /* number of tensors that no rule matches */
+    uint32_t repeated;   /* number of tensors whose canonical name was already used */
+    uint32_t gguf_names; /* number of tensors with GGUF-style names */
+    uint32_t known;      /* number of recognized tensors without a canonical name */
 } wb__names;
 
-/* Maps all tensors. MEMORY is the only failure. Release with wb__names_free, also after it. */
+/*
+ * Maps all tensors. Fails only with WB_ERROR_MEMORY. Release with wb__names_free, also after a
+ * failure.
+ */
 wb_status wb__names_make(wb__names *names, wb__context *context, const wb__family *family,
                          const wb__table *table, const wb__tensors *tensors);
 void wb__names_free(wb__names *names);
@@ -66,16 +69,21 @@ static inline const wb__name_entry *wb__names_at(const wb__names *names, size_t 
     return wb__list_at(&names->entries, i);
 }
 
-/* The entry of exactly that canonical name, or NULL. */
+/* Returns the entry with exactly this canonical name, or NULL. */
 const wb__name_entry *wb__names_find(const wb__names *names, wb__str canonical);
 
-/* What a tensor by that number is: shape and type of the whole. */
+/*
+ * Returns the kind of the tensor with this number; for a packed tensor, that of the joined tensor.
+ */
 const wb__kind *wb__names_kind(const wb__names *names, uint64_t number);
 
-/* The same of the embedding [tokens, dim], whose canonical name is another in BERT; NULL: there is no such matrix. */
+/*
+ * Returns the kind of the token embedding [tokens, dim]; BERT has a different canonical name for
+ * the embedding. NULL if there is no such matrix.
+ */
 const wb__kind *wb__names_embedding(const wb__names *names);
 
-/* The entry of a tensor, or NULL. */
+/* Returns the entry of a tensor, or NULL. */
 static inline const wb__name_entry *wb__names_of(const wb__names *names, uint64_t number)
 {
     return names->of[number] == WB__NO_ENTRY ? NULL : wb__names_at(names, names->of[number]);

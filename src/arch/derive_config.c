@@ -1,6 +1,7 @@
 /*
- * The config in the words of the other side. Each row is one fact; which keys llama.cpp's converter
- * writes is in its convert_hf_to_gguf.py and gguf-py/gguf/constants.py.
+ * Derives the config under the keys of the other format (GGUF or config.json), one fact per row.
+ * llama.cpp's convert_hf_to_gguf.py and gguf-py/gguf/constants.py define which keys its converter
+ * writes.
  */
 #include <math.h>
 #include <stdio.h>
@@ -9,16 +10,16 @@
 #include "weighbridge/dtypes.h"
 
 #define ALL 0u
-#define RMS 1u      /* of families that normalise by the root mean square */
-#define LAYER 2u    /* of those that normalise as LayerNorm does */
-#define ROPE 4u     /* of those that rotate */
-#define ENCODER 8u  /* of those with an encoder beside the decoder */
-#define DECODER 16u /* of all others */
+#define RMS 1u      /* families with RMSNorm */
+#define LAYER 2u    /* families with LayerNorm */
+#define ROPE 4u     /* families with rotary position embedding */
+#define ENCODER 8u  /* families with an encoder and a decoder */
+#define DECODER 16u /* families with only a decoder or only an encoder */
 #define EXPERTS 32u
 
 static const struct {
-    const char *key;  /* behind the architecture */
-    const char *path; /* in config.json */
+    const char *key;  /* GGUF key without the architecture prefix */
+    const char *path; /* path in config.json */
     uint8_t field;
     unsigned where;
 } pairs[] = {
@@ -57,10 +58,13 @@ static const struct {
     {"encoder.mels_count", "num_mel_bins", WB_CONFIG_N_MELS, ENCODER},
 };
 
-/* What llama.cpp wants a number to be: it loads no file where that is another type. */
+/* Number type that llama.cpp requires; llama.cpp rejects a file with any other type. */
 typedef enum wanted { AS_SAID, AS_REAL, AS_COUNT } wanted;
 
-/* Facts that are no fields of wb_config. The JSON key is the first path. */
+/*
+ * Facts that are not fields of wb_config. `json` is the key to derive, `paths` are searched in
+ * config.json.
+ */
 static const struct {
     const char *key;
     const char *json;
@@ -93,7 +97,7 @@ static const struct {
     {"attention.causal", "is_decoder", "is_decoder", AS_SAID},
 };
 
-/* Numbers of special tokens, in config.json. */
+/* Ids of special tokens and other tokenizer settings, with their names in config.json. */
 static const struct {
     const char *key;
     const char *path;
@@ -131,7 +135,7 @@ static void tell_field(wb__deriver *teller, const char *key, uint32_t field)
     case WB__CONFIG_KIND_REAL: wb__derive_float(teller, key, *(const double *)member); break;
     default:
         wb__derive_bool(teller, key,
-                        *(const uint32_t *)member != 0); /* a flag: no pair has others */
+                        *(const uint32_t *)member != 0); /* a flag: no row has another kind */
     }
 }
 
@@ -140,7 +144,10 @@ static void prefixed(const wb__deriver *teller, const char *key, char *out, size
     (void)snprintf(out, capacity, "%s.%s", teller->config->architecture, key);
 }
 
-/* How much of a head Phi 3 rotates: all of it, unless config.json says what part, and that is a dimension at least. */
+/*
+ * Returns the number of rotated dimensions per head. For Phi 3, config.json may specify a fraction;
+ * a result of 0 is ignored.
+ */
 static uint64_t rotated(const wb__deriver *teller)
 {
     const wb_config *config = teller->config;
@@ -153,7 +160,7 @@ static uint64_t rotated(const wb__deriver *teller)
     return dimensions == 0 ? config->head_dim : dimensions;
 }
 
-/* The same as a part, where key-values say how many dimensions. */
+/* Derives partial_rotary_factor if the GGUF metadata specifies the number of rotated dimensions. */
 static void tell_part(wb__deriver *teller)
 {
     const wb_config *config = teller->config;
@@ -187,7 +194,7 @@ static void tell_pairs(wb__deriver *teller)
     }
 }
 
-/* JSON has 8 and 8.0 for the same number. */
+/* Converts the number type, because JSON does not distinguish 8 and 8.0. */
 static wb__fact fact_as(wanted as, wb__fact fact)
 {
     bool is_whole = fact.type == WB__FACT_UINT || fact.type == WB__FACT_INT;
@@ -224,7 +231,7 @@ static void tell_facts(wb__deriver *teller)
     }
 }
 
-/* What the family means without saying so. */
+/* Derives facts that the family implies. */
 static void tell_family(wb__deriver *teller)
 {
     const wb__family *family = teller->family;
@@ -234,7 +241,7 @@ static void tell_family(wb__deriver *teller)
         return;
     const char *rest = family->model_types;
     if (teller->by_key) {
-        (void)wb__spelling_next(&rest, &first); /* every family has one */
+        (void)wb__spelling_next(&rest, &first); /* every family has at least one */
         (void)snprintf(type, sizeof type, "%.*s", (int)first.len, first.ptr);
         wb__derive_text(teller, "model_type", wb__str_from(type, SIZE_MAX));
         wb__derive_text(teller, "hidden_act", wb__str_from(family->activation, SIZE_MAX));
@@ -253,7 +260,9 @@ static void tell_family(wb__deriver *teller)
     }
 }
 
-/* The type most values have, as llama.cpp numbers the types of files, and as config.json names it.
+/*
+ * Derives the type of most values, as llama.cpp's file type number or as torch_dtype of
+ * config.json.
  */
 static void tell_dtype(wb__deriver *teller)
 {

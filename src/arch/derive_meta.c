@@ -1,9 +1,8 @@
 #include "arch/derive_meta.h"
 
-/* Room for what config.json says in itself; of more, as a config made to deceive may have, the rest
- * is not told. */
+/* Sufficient for any real config.json; additional members (as in a hostile config) are ignored. */
 #define MAX_SCALARS 4096
-#define MAX_ELEMENTS 16384 /* of all arrays */
+#define MAX_ELEMENTS 16384 /* limit for all arrays together */
 #define MAX_KEY 128
 #define MAX_NESTING 3
 
@@ -72,7 +71,7 @@ void wb__derive_fact(wb__deriver *teller, const char *key, const wb__fact *fact)
     }
 }
 
-/* Arrays count their offsets from the header of a file: each is a file of its own here. */
+/* Array offsets are relative to a file's header, so each array gets a file entry of its own. */
 static void tell_array(wb__deriver *teller, const char *key, const void *bytes, wb__array *array)
 {
     wb__meta entry = {.type = WB_META_ARRAY};
@@ -107,7 +106,7 @@ void wb__derive_strings(wb__deriver *teller, const char *key, const wb__strings 
 
 /* ---- JSON files ---- */
 
-/* An array of texts, as wb__strings has them. */
+/* Derives an array of strings in the layout of wb__strings. */
 static void tell_text_array(wb__deriver *teller, const char *key, const wb__tree *tree,
                             wb__node list, uint64_t count)
 {
@@ -163,7 +162,7 @@ static void tell_number_array(wb__deriver *teller, const char *key, const wb__tr
                        64);
 }
 
-/* An array of one kind; others have no form here. */
+/* Derives an array whose elements have one type; other arrays are ignored. */
 static void tell_json_array(wb__deriver *teller, const char *key, const wb__tree *tree,
                             wb__node list)
 {
@@ -188,7 +187,7 @@ static void tell_json_array(wb__deriver *teller, const char *key, const wb__tree
         tell_number_array(teller, key, tree, list, count, reals > 0, negatives > 0);
 }
 
-/* Tells the members of an object; the names above them stand in key[0 … n). */
+/* Derives the members of an object; key[0 … n) contains the names of the enclosing objects. */
 static void tell_members(wb__deriver *teller, const wb__tree *tree, wb__node object, char *key,
                          size_t n, unsigned nesting)
 {
@@ -202,7 +201,7 @@ static void tell_members(wb__deriver *teller, const wb__tree *tree, wb__node obj
         memcpy(key + n, text.ptr, text.len);
         key[n + text.len] = '\0';
         switch (wb__tree_type(tree, name + 1)) {
-        case WB__JSON_OBJECT: /* the tokens are told as such */
+        case WB__JSON_OBJECT: /* tokens are derived by wb__derive_tokenizer */
             if (nesting < MAX_NESTING && !wb__str_equal(text, WB__STR("added_tokens_decoder"))) {
                 key[n + text.len] = '.';
                 tell_members(teller, tree, name + 1, key, n + text.len + 1, nesting + 1);
@@ -222,7 +221,7 @@ void wb__derive_json(wb__deriver *teller, const wb__tree *tree)
 {
     char key[MAX_KEY];
     wb__node text_config = wb__tree_get(tree, 0, "text_config");
-    if (text_config != WB__NO_NODE) /* what it says counts more than what stands around it */
+    if (text_config != WB__NO_NODE) /* text_config takes precedence over the enclosing object */
         tell_members(teller, tree, text_config, key, 0, 1);
     tell_members(teller, tree, 0, key, 0, 0);
 }

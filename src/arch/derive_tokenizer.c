@@ -1,4 +1,4 @@
-/* Tokenizer, chat template and sampling, under the keys of GGUF. */
+/* Derives tokenizer, chat template and sampling parameters under GGUF keys. */
 #include <stdio.h>
 
 #include "arch/derive_meta.h"
@@ -39,7 +39,7 @@ void wb__derive_tokenizer(wb__deriver *teller, const wb__tokenizer *tokenizer)
         wb__derive_numbers(teller, T "scores", tokenizer->scores, count, WB_META_FLOAT, 32);
     if (tokenizer->merges.count > 0)
         wb__derive_strings(teller, T "merges", &tokenizer->merges);
-    if (tokenizer->scores != NULL) /* the others have no such thing */
+    if (tokenizer->scores != NULL) /* other tokenizers do not have this setting */
         tell_flag(teller, T "add_space_prefix", tokenizer->add_space_prefix);
     tell_flag(teller, T "remove_extra_whitespaces", tokenizer->remove_extra_whitespaces);
     tell_flag(teller, "tokenizer.ggml.normalizer.lowercase", tokenizer->lowercase);
@@ -67,7 +67,9 @@ void wb__derive_generation(wb__deriver *teller, const wb__tree *generation)
 
 /* ---- chat templates ---- */
 
-/* The key of a template by name; what is no letter, digit or '_' becomes '_'. */
+/*
+ * Derives a named template; characters other than letters, digits and '_' in its name become '_'.
+ */
 static void tell_named(wb__deriver *teller, wb__str name, wb__str text)
 {
     char key[96];
@@ -107,7 +109,7 @@ void wb__derive_templates(wb__deriver *teller, const wb__tree *config, wb__str f
         wb__derive_text(teller, "chat_template", wb__meta_text(teller->into, meta));
 }
 
-/* ---- the other way round ---- */
+/* ---- from GGUF to tokenizer_config.json ---- */
 
 void wb__derive_special_names(wb__deriver *teller)
 {

@@ -14,7 +14,7 @@ typedef struct maker {
     const wb__family *family;
     wb__str prefix;
     const wb__names *names;
-    bool by_key; /* the model speaks in key-values */
+    bool by_key; /* the model has key-value metadata (GGUF) */
 } maker;
 
 /* ---- fields ---- */
@@ -35,7 +35,7 @@ static void set_count(const maker *m, int field, uint64_t value, wb_origin origi
     m->config->origin[field] = (uint8_t)origin;
 }
 
-/* Takes a number that is of the field's kind; what is not counts as not said. */
+/* Sets a field from a fact; a fact of the wrong type is treated as missing. */
 static void set_fact(const maker *m, int field, const wb__fact *fact)
 {
     const wb__config_row *row = &wb__config_rows[field];
@@ -65,9 +65,9 @@ static void read_files(const maker *m)
     }
 }
 
-/* ---- sliding windows, which files have several ways to talk about ---- */
+/* ---- sliding windows, which files specify in several ways ---- */
 
-/* Where the first layer that sees everything stands among those that do not. */
+/* Returns the position (from 1) of the first full-attention layer; 0 if unknown or the first. */
 static uint64_t pattern_of_layer_types(const wb__facts *facts)
 {
     const wb__tree *tree = facts->config;
@@ -92,7 +92,7 @@ static void read_window(const maker *m)
     wb__fact used = wb__fact_by_path(m->facts, "use_sliding_window");
     wb__fact window = wb__fact_by_path(m->facts, "sliding_window");
     bool off = used.type == WB__FACT_BOOL && used.number == 0;
-    /* A window of null is said to be none, which is not the same as saying nothing. */
+    /* A window of null explicitly means no window; it differs from a missing key. */
     if (!m->by_key && (off || window.type == WB__FACT_NULL))
         set_count(m, WB_CONFIG_SLIDING_WINDOW, 0, WB_ORIGIN_FILE);
     uint64_t pattern = pattern_of_layer_types(m->facts);
@@ -117,25 +117,30 @@ static void set_default(const maker *m, const wb__config_default *row)
     case WB__CONFIG_KIND_COUNT: *(uint64_t *)member(m, row->field) = (uint64_t)row->value; break;
     case WB__CONFIG_KIND_REAL: *(double *)member(m, row->field) = row->value; break;
     default:
-        *(uint32_t *)member(m, row->field) = (uint32_t)row->value; /* a flag: others have none */
+        /* a flag: no other kind has defaults */
+        *(uint32_t *)member(m, row->field) = (uint32_t)row->value;
     }
     config->origin[row->field] = WB_ORIGIN_DEFAULT;
 }
 
 static void set_defaults(const maker *m)
 {
-    /* Without a file that names the architecture its defaults would be a guess upon a guess. */
+    /*
+     * Defaults apply only if a file names the architecture; otherwise they would be based on a
+     * guess.
+     */
     if (m->config->origin[WB_CONFIG_ARCHITECTURE] != WB_ORIGIN_FILE || m->family == NULL)
         return;
     for (const wb__config_default *row = m->family->defaults; row->field != 0; row++)
         set_default(m, row);
     if (m->by_key && !(m->family->flags & WB__FAMILY_NO_ROPE)) {
-        const wb__config_default theta = {WB_CONFIG_ROPE_THETA, true, 10000}; /* llama.cpp's */
+        /* llama.cpp's default */
+        const wb__config_default theta = {WB_CONFIG_ROPE_THETA, true, 10000};
         set_default(m, &theta);
     }
 }
 
-/* ---- what follows ---- */
+/* ---- derived fields ---- */
 
 static const wb__kind *kind_of(const maker *m, const char *canonical)
 {
@@ -148,14 +153,14 @@ static const wb__kind *kind_of(const maker *m, const char *canonical)
                                        : wb__names_kind(m->names, entry->first);
 }
 
-/* A dimension, where the field is not known yet. */
+/* Sets a field to a dimension, if the field is unknown. */
 static void derive_axis(const maker *m, int field, const wb__kind *kind, uint32_t axis)
 {
     if (kind != NULL && !is_known(m, field))
         set_count(m, field, kind->shape[axis], WB_ORIGIN_DERIVED);
 }
 
-/* The same of a tensor by its name, if it has as many dimensions. */
+/* Sets a field to a dimension of the named tensor, if its rank matches. */
 static void derive_size(const maker *m, int field, const char *canonical, uint32_t axis,
                         uint32_t rank)
 {
@@ -195,7 +200,7 @@ static void derive_from_tensors(const maker *m)
         set_count(m, WB_CONFIG_ENC_N_LAYERS, m->names->enc_layers, WB_ORIGIN_DERIVED);
 }
 
-/* The first layer with experts is not always layer 0. */
+/* Finds an experts tensor; the first layer with experts is not always layer 0. */
 static const char *find_experts(const wb__names *names)
 {
     for (size_t i = 0; names != NULL && i < names->entries.count; i++) {
@@ -230,7 +235,7 @@ static void derive_heads(const maker *m)
     derive_product(m, WB_CONFIG_KV_DIM, config->n_kv_heads, config->head_dim);
 }
 
-/* GGUF says that output and embedding are tied by leaving the output out. */
+/* A missing output matrix in GGUF means that it is tied to the embedding. */
 static void derive_tie(const maker *m)
 {
     bool has_head = m->family != NULL && !(m->family->flags & WB__FAMILY_NO_HEAD);
@@ -241,7 +246,9 @@ static void derive_tie(const maker *m)
     m->config->origin[WB_CONFIG_TIE_EMBEDDINGS] = WB_ORIGIN_DERIVED;
 }
 
-/* How the rows and norms lie is nowhere said: it follows from who wrote the names. */
+/*
+ * Files do not specify row order and norm offset: they follow from the naming style of the tensors.
+ */
 static void derive_layout(const maker *m)
 {
     wb_config *config = m->config;
@@ -279,7 +286,7 @@ static void count_packing(packing_count *counts, size_t n, uint32_t bits, uint32
     }
 }
 
-/* Bits and group size of the most values, where files do not say. */
+/* Derives bits and group size used by most values, if the files do not specify them. */
 static void derive_packing(const maker *m)
 {
     packing_count counts[32] = {{0}};
@@ -307,7 +314,7 @@ static void derive_packing(const maker *m)
     set_count(m, WB_CONFIG_QUANT_GROUP_SIZE, counts[most].group, WB_ORIGIN_DERIVED);
 }
 
-/* ---- all of it ---- */
+/* ---- public functions ---- */
 
 wb__str wb__config_architecture(const wb__facts *facts, const wb__family **family)
 {
@@ -319,7 +326,7 @@ wb__str wb__config_architecture(const wb__facts *facts, const wb__family **famil
     }
     if (facts->config == NULL)
         return WB__STR("");
-    /* Of a model that sees and speaks the part that speaks. */
+    /* For multimodal models, use the language model. */
     static const char *const paths[] = {"text_config/model_type", "model_type"};
     wb__str said = WB__STR("");
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {

@@ -1,8 +1,8 @@
 /*
- * arch/model_config.h: one config, whatever the files.
+ * arch/model_config.h: the config of a model, independent of the file format.
  *
- * Each field is asked of the key-values, then of config.json; what neither has is what the family
- * takes then, and what no family takes follows from other fields or from the tensors.
+ * Each field is looked up in the key-value metadata, then in config.json. Missing fields get the
+ * family's default; remaining fields are derived from other fields or from tensor shapes.
  */
 #ifndef WB_ARCH_CONFIG_H
 #define WB_ARCH_CONFIG_H
@@ -11,13 +11,15 @@
 #include "arch/model_facts.h"
 #include "weighbridge/config.h"
 
-/* What the files say the architecture is, empty if nothing; and its family, NULL if it is unknown.
+/*
+ * Returns the architecture that the files specify, or an empty string. *family is NULL if it is
+ * unknown.
  */
 wb__str wb__config_architecture(const wb__facts *facts, const wb__family **family);
 
 /*
- * Fills a config. `family` as found, or taken from the names of the tensors where files are silent;
- * `architecture` ends with a NUL, and is NULL where nobody knows.
+ * Fills a config. `family` comes from the files, or from tensor names if the files do not specify
+ * it. `architecture` is NUL-terminated, or NULL if unknown.
  */
 void wb__config_make(wb_config *config, const wb__facts *facts, const wb__family *family,
                      const char *architecture, const wb__names *names);
@@ -33,7 +35,7 @@ typedef enum wb__config_kind {
 typedef struct wb__config_row {
     const char *name;
     wb__config_kind kind;
-    size_t offset; /* of the member in wb_config */
+    size_t offset; /* offset of the member in wb_config */
     const char *keys;
     const char *paths;
 } wb__config_row;

@@ -93,8 +93,8 @@ wb__fact wb__fact_by_path(const wb__facts *facts, const char *paths)
 }
 
 /*
- * Nine digits tell every float32 from its neighbours (Steele and White, 1990). The digits are found
- * in doubles, whose errors are far below the ninth digit, and tried by reading them back.
+ * Nine digits distinguish all float32 values (Steele and White, 1990). The digits are computed in
+ * double, whose error is far below the ninth digit, and verified by reading them back.
  */
 double wb__shortest_of_float(double value)
 {

@@ -2,12 +2,12 @@
 
 #define MAX_NUMBERS 2
 
-/* A name taken apart. */
+/* A tensor name split into its parts. */
 typedef struct parts {
     wb__str stem;
     wb__suffix suffix;
     unsigned numbers;
-    size_t from[MAX_NUMBERS], to[MAX_NUMBERS]; /* where in the stem they stand */
+    size_t from[MAX_NUMBERS], to[MAX_NUMBERS]; /* positions of the numbers in the stem */
     uint32_t value[MAX_NUMBERS];
 } parts;
 
@@ -23,7 +23,7 @@ static const struct {
 } suffixes[] = {
     {{".weight", 7}, WB__SUFFIX_WEIGHT},
     {{".bias", 5}, WB__SUFFIX_BIAS},
-    {{".gamma", 6}, WB__SUFFIX_WEIGHT}, /* as TensorFlow has it, in BERT */
+    {{".gamma", 6}, WB__SUFFIX_WEIGHT}, /* TensorFlow names in BERT models */
     {{".beta", 5}, WB__SUFFIX_BIAS},
     {{".qweight", 8}, WB__SUFFIX_WEIGHT},        /* AWQ, GPTQ */
     {{".weight_packed", 14}, WB__SUFFIX_WEIGHT}, /* compressed-tensors */
@@ -42,7 +42,7 @@ static bool unwrap(wb__str *name)
     return false;
 }
 
-/* Digits alone, without zeros in front, so that no two names give the same number. */
+/* Parses digits without leading zeros, so that two different names never give the same number. */
 static bool read_number(const char *digit, size_t n, uint32_t *number)
 {
     uint32_t value = 0;
@@ -70,7 +70,7 @@ static bool take_apart(wb__str name, parts *p)
         }
     }
     p->stem = name;
-    /* A brace would be taken for the mark of a number. */
+    /* A brace in the name could be confused with a number placeholder. */
     if (name.len == 0 || name.len > WB__STEM_MAX - 2 * MAX_NUMBERS ||
         memchr(name.ptr, '{', name.len) != NULL)
         return false;
@@ -87,7 +87,7 @@ static bool take_apart(wb__str name, parts *p)
     return true;
 }
 
-/* The stem with its first `count` numbers replaced. */
+/* Writes the stem with its first `count` numbers replaced. */
 static wb__str write_pattern(const parts *p, unsigned count, char *out)
 {
     static const char marks[MAX_NUMBERS][3] = {{'{', 'n', '}'}, {'{', 'e', '}'}};
@@ -105,7 +105,7 @@ static wb__str write_pattern(const parts *p, unsigned count, char *out)
 
 /* ---- the table ---- */
 
-/* FNV-1a. What is in the table is ours, so nobody can make it slow. */
+/* FNV-1a. All table entries are built in, so an attacker cannot cause collisions. */
 static size_t slot_of(wb__str pattern)
 {
     uint32_t hash = 2166136261u;
@@ -114,7 +114,7 @@ static size_t slot_of(wb__str pattern)
     return (hash ^ hash >> 16) % WB__SPELLING_SLOTS;
 }
 
-/* The slot of a pattern, or the free one where it belongs. */
+/* Returns the slot of a pattern, or the free slot for it. */
 static size_t find_slot(const wb__rule_table *table, wb__str pattern)
 {
     size_t slot = slot_of(pattern);
@@ -161,7 +161,7 @@ bool wb__rule_match(const wb__rule_table *table, wb__str name, wb__matched *matc
     char buffer[WB__STEM_MAX];
     if (!take_apart(name, &p))
         return false;
-    /* At least one number is replaced where there is one: no spelling has a literal one first. */
+    /* The first number is always replaced: no spelling starts with a literal number. */
     for (unsigned count = p.numbers == 0 ? 0 : 1; count <= p.numbers; count++) {
         uint16_t entry = table->slots[find_slot(table, write_pattern(&p, count, buffer))];
         if (entry == 0)

@@ -5,7 +5,7 @@
 typedef struct mode_row {
     const char *name;
     wb__scheme scheme;
-    uint32_t bits; /* where the entry does not say */
+    uint32_t bits; /* default if the entry does not specify it */
     uint32_t group;
 } mode_row;
 
@@ -32,7 +32,7 @@ static uint32_t small_number(const wb__tree *config, wb__node node)
     return wb__tree_uint(config, node, &value) && value <= 65536 ? (uint32_t)value : 0;
 }
 
-/* "weight_block_size": [rows, columns]. */
+/* Reads "weight_block_size": [rows, columns]. */
 static void read_block_size(const wb__tree *config, wb__node entry, wb__packing_hint *hint)
 {
     wb__node list = wb__tree_get(config, entry, "weight_block_size");
@@ -44,7 +44,7 @@ static void read_block_size(const wb__tree *config, wb__node entry, wb__packing_
     hint->group = small_number(config, wb__tree_next(config, list, rows));
 }
 
-/* An entry as MLX reads it, or what Transformers says with quant_method. */
+/* Reads an entry in MLX notation, or in Transformers notation with quant_method. */
 static wb__packing_hint read_entry(const wb__tree *config, wb__node entry)
 {
     wb__packing_hint hint = {.scheme = WB__SCHEME_PLAIN};
@@ -61,7 +61,7 @@ static wb__packing_hint read_entry(const wb__tree *config, wb__node entry)
     hint.scheme = row->scheme;
     hint.bits = small_number(config, wb__tree_get(config, entry, "bits"));
     hint.group = small_number(config, wb__tree_get(config, entry, "group_size"));
-    /* A group size alone, or bits alone, leaves the other to the shapes where they contradict. */
+    /* If only one of bits and group size is given, the shapes may determine the other. */
     if (hint.bits == 0)
         hint.bits = row->bits;
     if (hint.group == 0 && wb__tree_get(config, entry, "bits") == WB__NO_NODE)
@@ -87,13 +87,13 @@ static wb__node find_object(const wb__tree *config)
         if (node != WB__NO_NODE && wb__tree_type(config, node) == WB__JSON_OBJECT)
             return node;
     }
-    /* The object by itself, as __metadata__ may carry it. */
+    /* the object itself, as stored in __metadata__ */
     bool alone = wb__tree_get(config, 0, "bits") != WB__NO_NODE ||
                  wb__tree_get(config, 0, "quant_method") != WB__NO_NODE;
     return alone ? 0 : WB__NO_NODE;
 }
 
-/* ---- the modules it names ---- */
+/* ---- entries for modules ---- */
 
 static uint32_t hash_of(const wb__quantization *quantization, wb__str module)
 {
@@ -106,8 +106,10 @@ static bool names_module(const wb__tree *config, wb__node value)
     return type == WB__JSON_OBJECT || type == WB__JSON_FALSE;
 }
 
-/* The slot of a module, or the free one where it belongs; of a key that stands twice the last
- * counts. */
+/*
+ * Returns the slot of a module, or the free slot for it. For a repeated key, the last entry
+ * applies.
+ */
 static uint64_t *find_slot(const wb__quantization *quantization, wb__str module, uint32_t hash)
 {
     size_t mask = quantization->slot_count - 1;
@@ -121,7 +123,9 @@ static uint64_t *find_slot(const wb__quantization *quantization, wb__str module,
     return &quantization->slots[slot];
 }
 
-/* A slot holds the hash in its upper half and the key's node, which is never 0, in its lower. */
+/*
+ * A slot contains the hash in its upper half and the node of the key (never 0) in its lower half.
+ */
 static bool index_modules(wb__quantization *quantization)
 {
     const wb__tree *config = quantization->config;
@@ -129,7 +133,7 @@ static bool index_modules(wb__quantization *quantization)
     for (wb__node key = wb__tree_first_key(config, quantization->object); key != WB__NO_NODE;
          key = wb__tree_next(config, quantization->object, key + 1))
         modules += names_module(config, key + 1);
-    /* At most three quarters are taken, so that there are at most 22 bytes for each `"":{},`. */
+    /* A load of at most three quarters limits the table to 22 bytes per entry `"":{},`. */
     while (slots / 4 * 3 < modules)
         slots *= 2;
     quantization->slots =
@@ -160,7 +164,7 @@ wb__packing_hint wb__quantization_of(const wb__quantization *quantization, wb__s
     return hint;
 }
 
-/* ---- the sizes of layers ---- */
+/* ---- layer sizes ---- */
 
 static int compare_sizes(const void *a, const void *b)
 {
@@ -176,7 +180,7 @@ static bool add_size(wb__quantization *quantization, uint64_t size)
     if (!wb__grow(&quantization->allocator, (void **)&quantization->sizes,
                   &quantization->size_capacity, sizeof size, quantization->size_count + 1, 4096))
         return quantization->size_count >=
-               4096; /* more sizes than any model has: enough are known */
+               4096; /* more sizes than any model has: ignore the rest */
     quantization->sizes[quantization->size_count++] = size;
     return true;
 }
@@ -188,7 +192,7 @@ static bool is_size(wb__str key)
            wb__str_equal(key, WB__STR("dim"));
 }
 
-/* Every *_size and *_dim of an object, and the heads times their size. */
+/* Collects every *_size and *_dim of an object, and heads times head size. */
 static bool collect_sizes(wb__quantization *quantization, wb__node object)
 {
     const wb__tree *config = quantization->config;

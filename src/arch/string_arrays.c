@@ -2,7 +2,7 @@
 
 static bool grow(wb__strings *strings, size_t n)
 {
-    const size_t ceiling = UINT32_MAX; /* what a mark can hold */
+    const size_t ceiling = UINT32_MAX; /* maximum value of a mark */
     if (n > ceiling - 2 * WB__STRINGS_HEAD - strings->used)
         return false;
     if (strings->count % WB__STRINGS_STEP == 0 &&
@@ -18,7 +18,7 @@ bool wb__strings_reserve(wb__strings *strings, size_t bytes, size_t count)
     uint64_t all;
     if (!wb__mul(count, WB__STRINGS_HEAD, &all) || !wb__add(all, bytes, &all) ||
         !wb__add(all, strings->used + 2 * WB__STRINGS_HEAD, &all) || all > UINT32_MAX)
-        return true; /* appending says so when it comes to it */
+        return true; /* wb__strings_append reports the error when the limit is reached */
     return wb__grow(&strings->allocator, (void **)&strings->bytes, &strings->capacity, 1,
                     (size_t)all, UINT32_MAX) &&
            wb__grow(&strings->allocator, (void **)&strings->marks, &strings->mark_capacity,
@@ -28,7 +28,10 @@ bool wb__strings_reserve(wb__strings *strings, size_t bytes, size_t count)
 
 char *wb__strings_append(wb__strings *strings, size_t n)
 {
-    /* The text, its head, and the zeros behind it, which the next head overwrites. */
+    /*
+     * Space for the string, its length field, and the final zeros, which the next length field
+     * overwrites.
+     */
     if ((strings->count % WB__STRINGS_STEP == 0 ||
          strings->capacity - strings->used < n + 2 * WB__STRINGS_HEAD ||
          n > UINT32_MAX - 2 * WB__STRINGS_HEAD) &&

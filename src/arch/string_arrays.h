@@ -1,12 +1,13 @@
 /*
- * arch/string_arrays.h: a long list of texts in one block, as token lists are.
+ * arch/string_arrays.h: a long list of strings in one block, such as a token list.
  *
- *     8 bytes  the length times 256, little-endian     the lowest byte, 0, ends the text before
- *     text
- *     ...      and 8 zeros behind the last text
+ *     8 bytes  the length times 256, little-endian; the lowest byte, 0, terminates the previous string
+ *     string
+ *     ...      and 8 zero bytes after the last string
  *
- * Every WB__STRINGS_STEP-th text has its offset noted, so that any is a few steps away: it is the form
- * that strings of an array have (model/metadata.h), and they become one as they are.
+ * The offset of every WB__STRINGS_STEP-th string is recorded, so that any string is a few steps
+ * away. This is the layout of string arrays in metadata (model/metadata.h), which can use the block
+ * without conversion.
  */
 #ifndef WB_ARCH_STRINGS_H
 #define WB_ARCH_STRINGS_H
@@ -27,11 +28,13 @@ typedef struct wb__strings {
     uint64_t count;
 } wb__strings;
 
-/* Room for `count` texts of `bytes` in all, so that they need not be moved; a hint. False: memory.
+/*
+ * Reserves memory for `count` strings with `bytes` bytes in total, as a hint. Returns false if out
+ * of memory.
  */
 bool wb__strings_reserve(wb__strings *strings, size_t bytes, size_t count);
 
-/* Room for a text of n bytes at the end, to be filled by the caller; NULL when memory is out. */
+/* Appends a string of n bytes to be filled by the caller; returns NULL if out of memory. */
 char *wb__strings_append(wb__strings *strings, size_t n);
 
 static inline bool wb__strings_add(wb__strings *strings, wb__str text)
@@ -42,22 +45,22 @@ static inline bool wb__strings_add(wb__strings *strings, wb__str text)
     return to != NULL;
 }
 
-/* Leaves the first `count` texts, of as many or more. */
+/* Removes all strings after the first `count`. */
 void wb__strings_cut(wb__strings *strings, uint64_t count);
 
-/* The text that begins at `text`, of a list. */
+/* Returns the string of a list that starts at `text`. */
 static inline wb__str wb__strings_from(const char *text)
 {
     return (wb__str){text, (size_t)(wb__load_le64(text - WB__STRINGS_HEAD) >> 8)};
 }
 
-/* The text behind one that is not the last. */
+/* Returns the next string; `text` must not be the last one. */
 static inline wb__str wb__strings_after(wb__str text)
 {
     return wb__strings_from(text.ptr + text.len + WB__STRINGS_HEAD);
 }
 
-/* Text i < count; a NUL follows it. */
+/* Returns string i; requires i < count. A NUL follows the string. */
 wb__str wb__strings_at(const wb__strings *strings, uint64_t i);
 
 void wb__strings_free(wb__strings *strings);

@@ -23,7 +23,10 @@ wb_status wb__bundle_add(wb__context *context, wb__bundle *bundle, const char *f
                         (unsigned long long)context->limits.files);
     if (bundle->folder == NULL)
         bundle->folder = wb__arena_copy(&bundle->arena, folder, strlen(folder));
-    /* The name alone: an index can name a file every nine bytes, and the folder's path be long. */
+    /*
+     * Stores only the name: an index can list a file every nine bytes, and the directory path may
+     * be long.
+     */
     char *copy = wb__arena_copy(&bundle->arena, name.ptr, name.len);
     if (bundle->folder == NULL || copy == NULL ||
         !wb__grow(&bundle->allocator, (void **)&bundle->names, &bundle->capacity,

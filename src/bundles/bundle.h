@@ -1,14 +1,13 @@
 /*
- * bundles: which files make a model.
+ * bundles: determines which files form a model.
  *
- * A person names a folder, a file or one shard of many; a bundle is the list of files that follows
- * from it, in the order they are to be read, and what is to be checked once they have been: the
- * index, model.safetensors.index.json, against the tensors; what the parts of a split GGUF file say
- * of themselves. Names read out of files are plain file names in the folder of the file they stand
- * in, or the bundle is refused.
+ * The user names a directory, a file or one shard. The bundle is the resulting list of files in
+ * reading order. After reading, two checks are made: the index (model.safetensors.index.json)
+ * against the tensors, and the shard information in split GGUF files. File names read from files
+ * must be plain names in the same directory; otherwise the bundle is rejected.
  *
- * What is not as it should be becomes a finding; nothing is guessed. The rules for each case are in
- * folder.c and splits.c.
+ * Inconsistencies are reported as findings; nothing is guessed. The rules are in model_directory.c
+ * and splits.c.
  */
 #ifndef WB_BUNDLES_BUNDLE_H
 #define WB_BUNDLES_BUNDLE_H
@@ -22,39 +21,47 @@ typedef struct wb__bundle {
     wb_allocator allocator;
     wb__arena arena;
     char *folder;
-    char **names; /* of its files, in the order to be read */
+    char **names; /* names of its files, in reading order */
     size_t count;
     size_t capacity;
-    char *index_path;  /* NULL: no index */
-    wb__source *index; /* its text */
+    char *index_path;  /* NULL if there is no index */
+    wb__source *index; /* the open index file */
     const char *index_text;
     size_t index_bytes;
-    void *index_copy; /* owned, NULL where index_text lies in the source */
+    void *index_copy; /* buffer of index_text, owned by the bundle; NULL if not allocated */
 } wb__bundle;
 
 void wb__bundle_init(wb__bundle *bundle, const wb_allocator *allocator);
 void wb__bundle_free(wb__bundle *bundle);
 
-/* The files of the model in a folder. */
+/* Determines the files of the model in a directory. */
 wb_status wb__bundle_of_folder(wb__context *context, const char *folder, wb__bundle *bundle);
 
-/* The files of the model that a shard belongs to; none for a file that is not named as a shard. */
+/*
+ * Determines the files of the model that a shard belongs to; none if the file name is not a shard
+ * name.
+ */
 wb_status wb__bundle_of_shard(wb__context *context, const char *path, wb__bundle *bundle);
 
-/* Compares index and model, once all files are read. Findings, or a failure to make them. */
+/*
+ * Compares the index with the model after all files are read. Reports findings; fails only if
+ * reporting fails or the index is unreadable.
+ */
 wb_status wb__bundle_check(wb__context *context, const wb__bundle *bundle,
                            const wb__catalog *model);
 
-/* Compares what the GGUF files of a model say of their set with what was read. */
+/* Compares the shard information in the GGUF files of a model with the files that were read. */
 wb_status wb__split_check(wb__context *context, const wb__catalog *model);
 
-/* ---- for the files of this room ---- */
+/* ---- internal functions of this module ---- */
 
-/* Appends a file. The folder is that of all files of the bundle. */
+/* Appends a file. All files of a bundle are in the same directory. */
 wb_status wb__bundle_add(wb__context *context, wb__bundle *bundle, const char *folder,
                          wb__str name);
 
-/* Reads an index into the bundle and calls `each` with every file name in it, once each, in order.
+/*
+ * Reads an index into the bundle and calls `each` once for every distinct file name in the index,
+ * in order.
  */
 wb_status wb__index_read(wb__context *context, wb__bundle *bundle, const char *path,
                          wb_status (*each)(void *ctx, wb__str file), void *ctx);
@@ -63,25 +70,25 @@ wb_status wb__index_read(wb__context *context, wb__bundle *bundle, const char *p
 typedef struct wb__shard_name {
     wb__str prefix;
     const char *extension; /* with its dot */
-    unsigned digits;       /* of each number */
-    uint32_t number;       /* from 1 */
+    unsigned digits;       /* number of digits of each number */
+    uint32_t number;       /* index of the shard, from 1 */
     uint32_t of;
 } wb__shard_name;
 
-/* False if the name is not of that form. */
+/* Parses a shard name; returns false if the name does not have this form. */
 bool wb__shard_parse(wb__str name, wb__shard_name *shard);
 
-/* True if both are shards of one set, the same one perhaps. */
+/* Returns true if both names are shards of the same set; they may be identical. */
 bool wb__shard_same_set(const wb__shard_name *a, const wb__shard_name *b);
 
-/* The parts of the split GGUF file that a shard belongs to. */
+/* Adds all shards of the split GGUF model that a shard belongs to. */
 wb_status wb__bundle_of_split(wb__context *context, const char *folder, const wb__shard_name *shard,
                               wb__bundle *bundle);
 
-/* The GGUF file of a folder, or the parts of the only one; none where there are none. */
+/* Adds the only GGUF file or set of a directory; adds nothing if there is none. */
 wb_status wb__bundle_of_gguf_folder(wb__context *context, const char *folder, wb__bundle *bundle);
 
-/* Writes the name of shard `number` of the same set into `out`. */
+/* Writes the name of shard `number` of the same set to `out`. */
 void wb__shard_print(const wb__shard_name *shard, uint32_t number, char *out, size_t capacity);
 
 #endif

@@ -1,17 +1,17 @@
 /*
- * Which files of a folder make the model. In this order:
+ * Determines which files of a directory form the model, by the first rule that applies:
  *
- *   1. an index whose files are all there: those files;
- *   2. model.safetensors: that file (an index that names others is stale);
- *   3. an index some of whose files are missing: refused, naming the first;
- *   4. one complete set of shards, name-0000i-of-0000n.safetensors: those, and a finding that the
- *      index is missing; an incomplete set is refused, naming the first missing shard;
- *   5. a single .safetensors file: that one;
- *   6. several that do not belong together: refused, since which is meant is not ours to guess;
- *   7. no .safetensors file at all, but GGUF files: see splits.c;
- *   8. none of these, but a single file of another format that can be the weights of a folder.
+ *   1. an index whose files all exist: these files;
+ *   2. model.safetensors: this file (an index that lists other files is stale);
+ *   3. an index with missing files: an error that names the first missing file;
+ *   4. one complete set of shards, name-0000i-of-0000n.safetensors: these, and a finding that the
+ *      index is missing; an incomplete set is an error that names the first missing shard;
+ *   5. a single .safetensors file: this file;
+ *   6. several unrelated files: an error, because the choice is ambiguous;
+ *   7. no .safetensors file, but GGUF files: see splits.c;
+ *   8. otherwise, a single file of another format that can be the weights of a directory.
  *
- * Further files that loaders which take model*.safetensors would merge in are a finding.
+ * Additional files that loaders of model*.safetensors would load as well are reported.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "bundles/bundle.h"
@@ -28,20 +28,20 @@ typedef struct folder_listing {
     wb__bundle *bundle;
     const char *folder;
     wb__arena arena;
-    char **names; /* of the *.safetensors, in byte order */
+    char **names; /* the *.safetensors files, in byte order */
     size_t count;
     size_t capacity;
-    const char *index_name; /* of the index to prefer */
-    char *index;            /* the one there is, or NULL */
-    bool whole;             /* model.safetensors is there */
-    char other[64];         /* a file of weights in another format, for the message */
+    const char *index_name; /* name of the preferred index */
+    char *index;            /* the index that was found, or NULL */
+    bool whole;             /* model.safetensors exists */
+    char other[64];         /* a weights file in an unsupported format, for the error message */
     const char *lone;       /* rule 8: the first such file */
     size_t lone_count;
-    size_t missing; /* files of the index that are not there */
+    size_t missing; /* number of missing files that the index lists */
     char first_missing[256];
 } folder_listing;
 
-/* Whether a file of that name, which holds no NUL, is there. */
+/* Returns true if a file with this name exists. The name must not contain NUL. */
 static bool has_name(const folder_listing *listing, wb__str name)
 {
     size_t low = 0, high = listing->count; /* the names are in byte order */
@@ -58,7 +58,7 @@ static bool has_name(const folder_listing *listing, wb__str name)
     return false;
 }
 
-/* Whatever is neither an index nor a .safetensors file. */
+/* Records a file that is neither an index nor a .safetensors file. */
 static wb_status list_other(folder_listing *listing, wb__str name)
 {
     const wb__format *format = wb__format_of_extension(name);
@@ -77,7 +77,8 @@ static wb_status list_name(void *ctx, const char *entry)
 {
     folder_listing *listing = ctx;
     wb__str name = wb__str_from(entry, SIZE_MAX);
-    if (name.ptr[0] == '.') /* "._model.safetensors" is what macOS leaves on foreign disks */
+    /* macOS creates files such as "._model.safetensors" on foreign file systems */
+    if (name.ptr[0] == '.')
         return WB_OK;
     if (wb__str_ends_with(name, WB__STR(INDEX_END))) {
         if (listing->index == NULL || strcmp(entry, listing->index_name) == 0) {
@@ -140,7 +141,7 @@ static wb_status fail_missing(const folder_listing *listing)
                     listing->missing, listing->missing == 1 ? "is" : "are", listing->first_missing);
 }
 
-/* Adds the files that the index names, and counts those that are not there. */
+/* Adds the files that the index lists, and counts the missing ones. */
 static wb_status add_index(folder_listing *listing)
 {
     wb__context *context = listing->context;
@@ -153,7 +154,7 @@ static wb_status add_index(folder_listing *listing)
     return status;
 }
 
-/* Rules 1 to 3. *done tells whether one of them applied. */
+/* Applies rules 1 to 3. *done is set if one of them applied. */
 static wb_status by_index(folder_listing *listing, bool *done)
 {
     wb__context *context = listing->context;
@@ -179,7 +180,9 @@ static wb_status by_index(folder_listing *listing, bool *done)
     return WB_OK;
 }
 
-/* Adds shards 1 to n of the set; the listing is in byte order, and so the set in that of numbers.
+/*
+ * Adds shards 1 to n of the set. The listing is in byte order, so the shards are in numerical
+ * order.
  */
 static wb_status add_set(folder_listing *listing, const wb__shard_name *set)
 {
@@ -210,7 +213,7 @@ static wb_status add_set(folder_listing *listing, const wb__shard_name *set)
                     WB__STR(""), "%lu shards without an index", (unsigned long)set->of);
 }
 
-/* Rules 4 to 7. */
+/* Rules 4 to 8. */
 static wb_status by_names(folder_listing *listing)
 {
     wb__shard_name set;
@@ -287,7 +290,7 @@ wb_status wb__bundle_of_folder(wb__context *context, const char *folder, wb__bun
     return status;
 }
 
-/* ---- from one shard ---- */
+/* ---- opening a single shard ---- */
 
 static wb_status by_shard(folder_listing *listing, const char *name, const wb__shard_name *shard)
 {
@@ -297,7 +300,7 @@ static wb_status by_shard(folder_listing *listing, const char *name, const wb__s
             return status;
         if (in_bundle(listing->bundle, name))
             return listing->missing == 0 ? WB_OK : fail_missing(listing);
-        /* It turned out to be about other files: forget what it said. */
+        /* The index describes other files: discard its contents. */
         listing->missing = 0;
         listing->bundle->count = 0;
         listing->bundle->index_text = NULL;

@@ -1,33 +1,35 @@
 /*
- * model.safetensors.index.json, as Hugging Face's libraries write it:
+ * model.safetensors.index.json, as written by Hugging Face libraries:
  *
  *     {"metadata": {"total_size": bytes, …}, "weight_map": {tensor: file, …}}
  *
- * It has no specification. We read weight_map and metadata.total_size, and skip all else.
+ * The format has no specification. weight_map and metadata.total_size are read, everything else is
+ * skipped.
  */
 #include "bundles/bundle.h"
 #include "io/sink.h"
 #include "model/padding_tensor.h"
 
-/* ---- walking an index ---- */
+/* ---- parsing an index ---- */
 
 typedef struct index_walk index_walk;
 
 struct index_walk {
     wb__context *context;
-    /* A tensor and its file; the offset is that of the file's name. */
+    /* Called for each tensor and its file name; `at` is the offset of the file name. */
     wb_status (*pair)(index_walk *walk, wb__str tensor, wb__str file, uint64_t at);
     void (*total)(index_walk *walk, uint64_t bytes, uint64_t at);
-    /* What the two functions need. */
+    /* State of the two callbacks. */
     wb_status (*each)(void *ctx, wb__str file);
     void *ctx;
     wb__key_set seen;
     const wb__bundle *bundle;
     const wb__catalog *model;
-    uint64_t found;   /* tensors of the model that the index names, but for fillers */
-    uint64_t missing; /* tensors the index names that are not there */
+    /* number of the model's tensors that the index lists, without padding tensors */
+    uint64_t found;
+    uint64_t missing; /* number of listed tensors that no file contains */
     uint64_t misplaced;
-    uint64_t first_at; /* where the first of those stands */
+    uint64_t first_at; /* offset of the first missing or misplaced tensor in the index */
     char first[256];
     bool has_total;
     uint64_t total_bytes, total_at;
@@ -51,7 +53,7 @@ static wb_status walk_weight_map(index_walk *walk, wb__json *json)
     if (wb__json_next(json) != WB__JSON_OBJECT)
         return fail_index(walk->context, json, "weight_map is not an object");
     while (status == WB_OK && wb__json_next(json) == WB__JSON_KEY) {
-        /* The key is gone with the next token: keep it until the pair is complete. */
+        /* The key is valid only until the next token: copy it until the pair is complete. */
         wb__str tensor = {wb__arena_copy(&arena, json->text.ptr, json->text.len), json->text.len};
         if (tensor.ptr == NULL)
             status = wb__fail_memory(walk->context);
@@ -120,9 +122,9 @@ static wb_status walk_index(index_walk *walk, const wb__bundle *bundle)
     return status;
 }
 
-/* ---- the files it names ---- */
+/* ---- listed files ---- */
 
-/* A name that stays in its folder: no separator, not "." or "..", no NUL. */
+/* Returns true if the name cannot leave its directory: no separator, not "." or "..", no NUL. */
 static bool is_plain_name(wb__str name)
 {
     if (name.len == 0 || name.len > 255 || wb__str_equal(name, WB__STR(".")) ||
@@ -186,7 +188,7 @@ wb_status wb__index_read(wb__context *context, wb__bundle *bundle, const char *p
     return status;
 }
 
-/* ---- the tensors it names ---- */
+/* ---- listed tensors ---- */
 
 static wb_status compare_tensor(index_walk *walk, wb__str tensor, wb__str file, uint64_t at)
 {
@@ -216,7 +218,10 @@ static void keep_total(index_walk *walk, uint64_t bytes, uint64_t at)
     walk->total_at = at;
 }
 
-/* What an index should know of; `fillers` are bytes that it may count or not. */
+/*
+ * Returns the number of tensors the index should list. *fillers receives the bytes of padding
+ * tensors, which total_size may include or not.
+ */
 static uint64_t indexed(const wb__catalog *model, uint64_t *bytes, uint64_t *fillers)
 {
     uint64_t count = 0;
@@ -224,7 +229,7 @@ static uint64_t indexed(const wb__catalog *model, uint64_t *bytes, uint64_t *fil
     for (size_t i = 0; i < model->table.count; i++) {
         bool is_filler = wb__is_padding_tensor(wb__table_name(&model->table, i));
         count += !is_filler;
-        /* The sum is at most that of the files' lengths. */
+        /* No overflow: the sum is at most that of the file lengths. */
         *(is_filler ? fillers : bytes) += wb__table_kind_of(&model->table, i)->bytes;
     }
     return count;

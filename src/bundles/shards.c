@@ -5,7 +5,7 @@
 
 #define MAX_DIGITS 9
 
-/* The digits that end the text, at most MAX_DIGITS; moves *len in front of them. */
+/* Parses the digits at the end of the text, at most MAX_DIGITS, and removes them from *len. */
 static bool take_number(const char *text, size_t *len, uint32_t *number, unsigned *digits)
 {
     uint32_t scale = 1;
@@ -30,7 +30,7 @@ static bool take_end(const char *text, size_t *len, wb__str end)
     return true;
 }
 
-/* Takes off one of the extensions of files that come as sets; NULL for all others. */
+/* Removes a file name extension used for sharded models; returns NULL for any other name. */
 static const char *take_extension(const char *text, size_t *len)
 {
     static const char *const extensions[] = {".safetensors", ".gguf"};

@@ -1,27 +1,28 @@
 /*
- * Split GGUF files: prefix-00001-of-0000N.gguf, as gguf-split names them. The first part holds the
- * metadata; every part says which it is, how many there are and how many tensors all have together:
+ * Split GGUF files: prefix-00001-of-0000N.gguf, as named by gguf-split. The first shard contains
+ * the metadata. Every shard contains its index, the number of shards and the total number of
+ * tensors:
  *
- *     split.no  from 0        split.count  parts        split.tensors.count  in all parts
+ *     split.no  from 0        split.count  shards        split.tensors.count  in all shards
  *
  * https://github.com/ggml-org/llama.cpp/tree/master/tools/gguf-split
  *
- * Which files there are is decided by their names, in one folder. What they say of themselves is
- * compared with that afterwards; of a part that is opened by another name, or that comes from
- * memory, only what it says itself is known.
+ * The file names in one directory determine the shards. The shard information in the files is
+ * compared with the names afterwards. For a shard that is opened under another name or from memory,
+ * only its own information is available.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "bundles/bundle.h"
 
 #include <string.h>
 
-/* ---- the files of a folder ---- */
+/* ---- listing a directory ---- */
 
 typedef struct split_listing {
     wb__context *context;
-    const wb__shard_name *set; /* NULL: all files */
+    const wb__shard_name *set; /* NULL: list all GGUF files */
     wb__arena arena;
-    char **names; /* in byte order, which in a set is that of numbers */
+    char **names; /* in byte order, which is the numerical order within a set */
     size_t count;
     size_t capacity;
 } split_listing;
@@ -75,7 +76,7 @@ static wb_status fail_missing(wb__context *context, const wb__shard_name *set, u
         (unsigned long)set->of, (unsigned long long)missing, missing == 1 ? "is" : "are", shown);
 }
 
-/* Adds parts 1 to n of the set, which are all that the listing has. */
+/* Adds shards 1 to n of the set; the listing contains only shards of this set. */
 static wb_status add_set(split_listing *listing, const char *folder, const wb__shard_name *set,
                          wb__bundle *bundle)
 {
@@ -110,7 +111,7 @@ wb_status wb__bundle_of_split(wb__context *context, const char *folder, const wb
     return status;
 }
 
-/* Whether all files of a listing are parts of one set; *set is it. */
+/* Returns true if all files of a listing are shards of one set; *set receives the set. */
 static bool is_one_set(const split_listing *listing, wb__shard_name *set)
 {
     if (!wb__shard_parse(wb__str_from(listing->names[0], SIZE_MAX), set))
@@ -153,7 +154,7 @@ wb_status wb__bundle_of_gguf_folder(wb__context *context, const char *folder, wb
     return status;
 }
 
-/* ---- what the parts say ---- */
+/* ---- shard information in the files ---- */
 
 static wb_status note_split(wb__context *context, const wb__catalog_file *file, uint32_t at,
                             const char *key, uint64_t said, const char *instead, uint64_t is)
@@ -167,12 +168,12 @@ static wb_status note_split(wb__context *context, const wb__catalog_file *file, 
     return status;
 }
 
-/* One file: what it says must make sense by itself. */
+/* Checks the shard information of a single file for consistency. */
 static wb_status check_lone(wb__context *context, const wb__catalog *model)
 {
     const wb__catalog_file *file = &model->files[0];
     const wb__split *split = &file->split;
-    if (split->count_at == 0 || split->count == 0) /* merged files keep a count of 0 */
+    if (split->count_at == 0 || split->count == 0) /* merged files have a count of 0 */
         return WB_OK;
     if (split->number >= split->count)
         return note_split(context, file, split->number_at, "split.no", split->number,

@@ -1,6 +1,4 @@
-/*
- * What is often found in the place of weights, told by its first bytes: one row each.
- */
+/* Recognizes other file types by their first bytes; one table row per file type. */
 #include "formats/format.h"
 
 typedef struct foreign_row {
@@ -16,7 +14,7 @@ static bool starts_with(const wb__head *head, const char *bytes, size_t n)
 
 #define STARTS_WITH(head, literal) starts_with(head, literal, sizeof(literal) - 1)
 
-/* The place behind white space, and behind a byte order mark in front of all. */
+/* Returns the index after white space, and after a byte order mark at the start. */
 static size_t skip_space(const wb__head *head, size_t i)
 {
     if (i == 0 && STARTS_WITH(head, "\xEF\xBB\xBF"))
@@ -27,7 +25,7 @@ static size_t skip_space(const wb__head *head, size_t i)
     return i;
 }
 
-/* Compared without regard to case. */
+/* Case-insensitive. */
 static bool text_starts_with(const wb__head *head, wb__str text)
 {
     size_t i = skip_space(head, 0);
@@ -56,8 +54,10 @@ static bool is_xml(const wb__head *head)
     return text_starts_with(head, WB__STR("<?xml"));
 }
 
-/* A protocol byte from 2 to 5, and then a frame, a mark, an empty container or a long integer,
- * which is how torch's older files begin (magic number 0x1950a86a20f9469cfc6c). */
+/*
+ * A protocol byte from 2 to 5, then a frame, a mark, an empty container or a long integer. Older
+ * torch files begin with the latter (magic number 0x1950a86a20f9469cfc6c).
+ */
 static bool is_pickle(const wb__head *head)
 {
     return head->n >= 3 && head->bytes[0] == 0x80 && head->bytes[1] >= 2 && head->bytes[1] <= 5 &&
@@ -91,7 +91,7 @@ static bool is_hdf5(const wb__head *head)
     return STARTS_WITH(head, "\x89HDF\r\n\x1a\n");
 }
 
-/* The magic numbers 'ggml', 'ggmf', 'ggjt' and 'ggla' (an adapter), lowest byte first or last. */
+/* The magic numbers 'ggml', 'ggmf', 'ggjt' and 'ggla' (adapter), in either byte order. */
 static bool is_ggml(const wb__head *head)
 {
     return STARTS_WITH(head, "lmgg") || STARTS_WITH(head, "fmgg") || STARTS_WITH(head, "tjgg") ||
@@ -99,7 +99,9 @@ static bool is_ggml(const wb__head *head)
            STARTS_WITH(head, "ggjt") || STARTS_WITH(head, "ggla");
 }
 
-/* Text whose first token opens an object or array; a safetensors header begins eight bytes later.
+/*
+ * JSON text that starts with an object. In a safetensors file the JSON header starts eight bytes
+ * later.
  */
 static bool is_json(const wb__head *head)
 {
@@ -119,7 +121,7 @@ static bool is_zeros(const wb__head *head)
     return head->n >= 16;
 }
 
-/* Printable ASCII throughout, and more of it than a number of eight bytes could be by chance. */
+/* All bytes are printable ASCII, and there are too many for an 8-byte number to match by chance. */
 static bool is_text(const wb__head *head)
 {
     for (size_t i = 0; i < head->n; i++) {

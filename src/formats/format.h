@@ -1,16 +1,15 @@
 /*
- * formats: one folder a container format, one row a format in registry.c.
+ * formats: one directory per container format, one row per format in registry.c.
  *
- * Bytes in, model out: a reader sees a cursor, never a file or a path. It goes through three steps,
- * each of which assumes only what those before it established:
- *   peek     the fixed part at the front, which says how long the header is
- *   decode   the header, once, from front to back, checking its grammar as it goes
- *   verify   what the parts of the header say of one another and of the length of the file
- * A format shows one function for all three, `read`, since what decode hands to verify is its own
- * affair. Writing is the way back: tensors and metadata in, the bytes of the header and the place of
- * every tensor out; whoever asked puts them into a file.
+ * A reader converts bytes to a model: its input is a cursor, never a file or a path. Reading has
+ * three steps, each of which relies only on checks of the previous steps:
+ *   peek     reads the fixed part at the start, which contains the length of the header
+ *   decode   parses the header once, from front to back, and checks its syntax
+ *   verify   checks the fields of the header against each other and against the file length
+ * A format exports a single function `read` for all three. A writer converts tensors and metadata
+ * to the bytes of the header and the offset of every tensor; the caller writes them to a file.
  *
- * To add a format: a folder with a reader, a row in registry.c, tests, a page in docs/format.
+ * To add a format: a directory with a reader, a row in registry.c, tests, a page in docs/format.
  */
 #ifndef WB_FORMATS_FORMAT_H
 #define WB_FORMATS_FORMAT_H
@@ -19,35 +18,37 @@
 #include "formats/output_layout.h"
 #include "model/catalog.h"
 
-#define WB__BID_SURE 50                      /* a lower bid gives way to the file's extension */
-#define WB__HEAD_BYTES 4096                  /* what a bid may look at */
-#define WB__WINDOW_BYTES ((size_t)256 << 10) /* what a header passes through: stays in cache */
+#define WB__BID_SURE 50     /* with a lower bid, the file name extension decides */
+#define WB__HEAD_BYTES 4096 /* number of bytes that a bid may inspect */
+/* size of the read buffer for headers; fits in the cache */
+#define WB__WINDOW_BYTES ((size_t)256 << 10)
 
-/* The beginning of a file. */
+/* The first bytes of a file. */
 typedef struct wb__head {
     const uint8_t *bytes;
-    size_t n;            /* the whole file, or WB__HEAD_BYTES of it */
-    uint64_t file_bytes; /* length of the file */
+    size_t n;            /* length of the file or WB__HEAD_BYTES, whichever is smaller */
+    uint64_t file_bytes; /* length of the file, in bytes */
 } wb__head;
 
 typedef struct wb__format {
     const char *name;
-    const char *extension; /* with its dot; chooses the reader where nobody bids */
-    /* How sure the format is that this is one of its files: 0 not at all, 100 beyond doubt. */
+    /* with its dot; selects the reader if no format recognizes the content */
+    const char *extension;
+    /* Returns the confidence that the file has this format: 0 for none, 100 for certain. */
     int (*bid)(const wb__head *head);
-    /* The cursor that `read` gets keeps what it reads, which then belongs to the file in hand. */
+    /* The cursor passed to `read` retains the bytes it reads; the current file then owns them. */
     bool keeps_header;
     /*
-     * Reads the header of the file in hand of `model` (wb__catalog_begin_file was called; the reader
-     * calls wb__catalog_end_file). The cursor stands at offset 0 and may be read to the end of the
-     * file, or to the limit for headers of formats that keep them.
+     * Reads the header of the current file of `model`, after wb__catalog_begin_file. The reader
+     * calls wb__catalog_end_file. The cursor starts at offset 0 and can be read to the end of the
+     * file, or to the header limit for formats that retain their header.
      */
     wb_status (*read)(wb__context *context, wb__cursor *cursor, wb__catalog *model);
-    /* In the place of `read` for a format that has to be read from its end. */
+    /* Replaces `read` for a format that must be read from its end. */
     wb_status (*read_anywhere)(wb__context *context, const wb__bytes *bytes, wb__catalog *model);
-    /* A file of the format can be the weights of a folder that has no better ones. */
+    /* A file of this format can be the weights of a directory that has no better format. */
     bool is_weights;
-    /* Lays out one file; NULL: the format is only read. */
+    /* Lays out one file; NULL for a read-only format. */
     wb_status (*write)(wb__context *context, wb__out_file *file);
 } wb__format;
 
@@ -57,26 +58,26 @@ extern const wb__format wb__format_npy;
 extern const wb__format wb__format_npz;
 
 /*
- * The format that bids highest, *by_content; that of the file name's extension, whose reader can
- * then explain what is wrong, where none bids or the highest bid is below WB__BID_SURE; or NULL.
+ * Returns the format with the highest bid and sets *by_content. If no format bids, or the highest
+ * bid is below WB__BID_SURE, returns the format of the file name extension, whose reader can
+ * explain the error. Returns NULL if there is no such format.
  */
 const wb__format *wb__format_choose(const wb__head *head, const char *path, bool *by_content);
 
-/* The format whose extension the name has, or NULL. */
+/* Returns the format for the file name's extension, or NULL. */
 const wb__format *wb__format_of_extension(wb__str name);
 
-/* The format of that name, or NULL. */
+/* Returns the format with this name, or NULL. */
 const wb__format *wb__format_named(wb__str name);
 
 /*
- * If the first bytes leave no doubt that the file is something else (a web page, a Git LFS
- * pointer), fills context->error with that and returns true. To be shown in place of what a reader
- * finds fault with: of a web page named model.safetensors nobody wants to hear that its header is
- * too large.
+ * If the first bytes clearly belong to another file type (a web page, a Git LFS pointer), sets
+ * context->error accordingly and returns true. This error replaces the reader's error, because
+ * "header too large" does not help a user whose model.safetensors is a web page.
  */
 bool wb__explain_foreign(wb__context *context, const wb__head *head);
 
-/* Fails with what the file is instead, as far as its first bytes tell, and with what to do. */
+/* Fails with the actual file type, as far as the first bytes show it, and with advice. */
 wb_status wb__fail_foreign(wb__context *context, const wb__head *head);
 
 #endif

@@ -1,8 +1,9 @@
 /*
- * formats/output_layout.h: one file that is to be written.
+ * formats/output_layout.h: description of one output file.
  *
- * Metadata comes as values in one piece of memory each: a tag, and behind it what GGUF has behind a
- * type, little-endian. That is the richest form any format knows; others take what they can hold.
+ * Each metadata value is contiguous in memory: a tag and, as in GGUF, the value in little-endian
+ * byte order. This is the most expressive representation of all formats; other formats convert what
+ * they support.
  *
  *   number, BOOL   1, 2, 4 or 8 bytes
  *   STRING         u64 n, n bytes
@@ -16,7 +17,7 @@
 #include "core/endian.h"
 #include "dtype/dtype.h"
 
-/* GGUF's numbers. */
+/* Numeric values as in GGUF. */
 typedef enum wb__tag {
     WB__TAG_U8 = 0,
     WB__TAG_I8 = 1,
@@ -35,14 +36,14 @@ typedef enum wb__tag {
 
 #define WB__TAG_COUNT 13
 
-/* Bytes of a number, 0 for strings and arrays. */
+/* Returns the size of a number in bytes; 0 for strings and arrays. */
 static inline unsigned wb__tag_width(uint32_t tag)
 {
     static const uint8_t widths[WB__TAG_COUNT] = {1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};
     return tag < WB__TAG_COUNT ? widths[tag] : 0;
 }
 
-#define WB__VALUE_DEPTH 64 /* of arrays in arrays, that can be written */
+#define WB__VALUE_DEPTH 64 /* maximum nesting depth of arrays that can be written */
 
 typedef struct wb__out_meta {
     wb__str key;
@@ -57,49 +58,57 @@ typedef struct wb__out_tensor {
     uint32_t rank;
     const uint64_t *shape;
     uint64_t bytes;
-    uint64_t begin; /* set by `write`: of the first byte, from the start of the file */
-    /* With wb__out_file.has_checksums: CRC-32 of what belongs to the tensor in front of its bytes, over
-     * which it goes on, and where in the header it goes. */
+    uint64_t begin; /* set by `write`: file offset of the first byte */
+    /*
+     * With wb__out_file.has_checksums: CRC-32 of the bytes that precede the tensor's data in its
+     * archive member, to be continued over the data, and the two positions of the result in the
+     * header.
+     */
     uint32_t crc;
     size_t crc_at[2];
 } wb__out_tensor;
 
-/* Bytes of the header that do not stand at the beginning of the file. */
+/* A part of the header that is not at the start of the file. */
 typedef struct wb__out_piece {
-    uint64_t at; /* in the file */
-    size_t from; /* in the header */
+    uint64_t at; /* offset in the file */
+    size_t from; /* offset in the header */
     size_t n;
 } wb__out_piece;
 
 typedef struct wb__out_file {
     const wb__out_meta **metas;
     size_t meta_count;
-    wb__out_tensor **tensors; /* `write` may change the order to the one they lie in */
+    wb__out_tensor **tensors; /* `write` may sort them by file position */
     size_t tensor_count;
-    uint64_t alignment; /* a power of two */
-    bool align_tensors; /* each of them, where the format leaves that open */
+    uint64_t alignment; /* alignment in bytes, a power of two */
+    bool align_tensors; /* align every tensor, in formats that do not require alignment */
     bool big_endian;
-    bool keeps_order;  /* safetensors: tensors lie in the order given */
-    bool go_layout;    /* safetensors: data in the order given, as Ollama's writer has it */
-    bool is_stream;    /* nothing can be written a second time */
-    wb__arena *arena;  /* for tensors that the format adds */
-    uint64_t filler;   /* number of the next tensor that the format adds; `write` counts on */
-    wb__buffer header; /* set by `write`, from here on; the caller frees it */
-    uint64_t bytes;    /* of the whole file */
-    /* The same of formats whose headers lie between the tensors, in order; NULL: all of it is in front. */
+    bool keeps_order; /* safetensors: store tensors in the given order */
+    /* safetensors: store data in the given order with the header layout of Ollama's writer */
+    bool go_layout;
+    bool is_stream;   /* the output cannot seek */
+    wb__arena *arena; /* allocates padding tensors */
+    uint64_t filler;  /* number of the next padding tensor; `write` increments it */
+    /* this and the following fields are set by `write`; the caller frees the header */
+    wb__buffer header;
+    uint64_t bytes; /* length of the whole file, in bytes */
+    /*
+     * Positions of header parts, in file order, for formats that place them between the tensors.
+     * NULL if the whole header is at the start of the file.
+     */
     const wb__out_piece *pieces;
     size_t piece_count;
     bool has_checksums;
 } wb__out_file;
 
-/* Puts the checksum of a tensor where the header has it. */
+/* Writes the checksum of a tensor to its positions in the header. */
 static inline void wb__out_seal(wb__out_file *file, const wb__out_tensor *tensor)
 {
     wb__store_le32(file->header.bytes + tensor->crc_at[0], tensor->crc);
     wb__store_le32(file->header.bytes + tensor->crc_at[1], tensor->crc);
 }
 
-/* WB_OK, or what became of the header. */
+/* Returns WB_OK, or the error that occurred while the header was built. */
 wb_status wb__out_check(wb__context *context, const wb__out_file *file);
 
 #endif

@@ -15,7 +15,10 @@ static wb_status write_all(wb__context *context, int fd, const uint8_t *bytes, s
     return os_error == 0 ? WB_OK : wb__fail_os(context, os_error, "cannot write a temporary copy");
 }
 
-/* A file without a name: in memory, or on the disk that TMPDIR names. */
+/*
+ * Opens a file without a name: a memfd if in_memory, else an unlinked file in TMPDIR (default
+ * /tmp).
+ */
 static int open_anonymous(bool in_memory)
 {
     if (in_memory)
@@ -41,14 +44,14 @@ static int open_anonymous(bool in_memory)
 
 #define COPY_CHUNK ((size_t)1 << 20)
 
-/* Where a stream is written to: memory first, then a file. */
+/* Destination of a spooled stream: a memfd at first, then a temporary file on disk. */
 typedef struct spool_file {
     int fd;
     uint64_t bytes;
     bool in_memory;
 } spool_file;
 
-/* Appends what is in `chunk`, moving from memory to disk where it gets too much for memory. */
+/* Appends `chunk`. Moves the data to disk once it exceeds the limit spool_memory. */
 static wb_status spool_append(wb__context *context, spool_file *spool, const uint8_t *chunk,
                               size_t n)
 {
@@ -63,7 +66,7 @@ static wb_status spool_append(wb__context *context, spool_file *spool, const uin
             ssize_t got = pread(spool->fd, piece, sizeof piece, (off_t)at);
             if (got < 0 && errno == EINTR)
                 continue;
-            /* The end before all that was written is there is no end. */
+            /* End of file before all written bytes were read back is an error. */
             status = got <= 0
                          ? wb__fail_os(context, got == 0 ? EIO : errno, "cannot read the stream")
                          : write_all(context, disk, piece, (size_t)got);

@@ -13,7 +13,7 @@
 #define O_DIRECT 0
 #endif
 
-/* By its descriptor, which works for files that have no name. */
+/* Reopens by descriptor, which also works for files without a name. */
 static int open_fd_again(int fd, int flags)
 {
     char path[32];
@@ -21,7 +21,7 @@ static int open_fd_again(int fd, int flags)
     return open(path, flags);
 }
 
-/* The same file once more: by its descriptor, or by its path. */
+/* Reopens the source's file, by descriptor if possible, else by path. */
 static int open_again(const wb__source *source)
 {
     int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_DIRECT;
@@ -69,13 +69,16 @@ wb_status wb__direct_read(const wb__source *source, const wb__direct *direct, wb
     size_t done = 0;
     if (!wb__in_range(offset, n, source->bytes))
         return wb__source_fail_short(source, context, source->bytes);
-    /* Each read must begin at a multiple of the alignment, which a short one may not leave. */
+    /*
+     * Each read must start at a multiple of the alignment; a short read can break that and ends the
+     * loop.
+     */
     while (direct->fd >= 0 && done < n && done % WB__DIRECT_ALIGNMENT == 0) {
         ssize_t got = pread(direct->fd, dst + done, rounded - done, (off_t)(offset + done));
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0 && (errno == EINVAL || errno == EOPNOTSUPP || errno == EFAULT))
-            break; /* this file system wants more than an alignment, or the memory is a device's */
+            break; /* the file system has further restrictions, or the buffer is device memory */
         if (got < 0) {
             int os_error = errno;
             const char *file = context->file;

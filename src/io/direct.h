@@ -1,77 +1,91 @@
 /*
- * io/direct.h: which bytes of a file are in memory already, and reading those that are not past the
- * page cache.
+ * io/direct.h: queries which bytes of a file are in the page cache, and reads with direct I/O
+ * (O_DIRECT).
  *
- * A file that lies in the page cache is read fastest through it; one that does not is read fastest
- * around it, at a hundredth of the processor time, if the disk and the file system allow. Both are
- * asked for here, range by range, so that a file that is half in memory gets the best of both.
+ * Cached data is read fastest through the page cache. Uncached data is read fastest with direct
+ * I/O, which takes about a hundredth of the processor time, if the disk and the file system support
+ * it. Both are decided per byte range, so a file that is partly cached uses the faster method for
+ * each part.
  */
 #ifndef WB_IO_DIRECT_H
 #define WB_IO_DIRECT_H
 
 #include "io/io.h"
 
-/* What is known of where a file lies. */
+/* The kind of storage that holds a file. */
 typedef enum wb__medium {
-    WB__MEDIUM_MEMORY,  /* no file at all, or one of a file system in memory */
-    WB__MEDIUM_DISK,    /* the page cache stands before a device of this machine */
-    WB__MEDIUM_NETWORK, /* another machine may change it, or go away: never to be mapped unasked */
-    WB__MEDIUM_CALLER   /* the caller's source */
+    WB__MEDIUM_MEMORY, /* memory, or a file in a memory file system (tmpfs, ramfs, hugetlbfs) */
+    WB__MEDIUM_DISK,   /* a file on a local block device, read through the page cache */
+    /*
+     * a network file system: the file may change or become unreachable, so it is mapped only on
+     * request
+     */
+    WB__MEDIUM_NETWORK,
+    WB__MEDIUM_CALLER /* a source with read functions supplied by the caller */
 } wb__medium;
 
 wb__medium wb__source_medium(const wb__source *source);
 wb__medium wb__medium_of_fd(int fd);
 
 /*
- * How many of the n bytes at `offset` are in the page cache, in whole pages; false where the system
- * does not tell. By cachestat(2), else by mincore(2) on what is mapped for the purpose.
+ * Sets *cached to the number of the n bytes at `offset` that are in the page cache, rounded to
+ * whole pages. Returns false if the system cannot report it. Uses cachestat(2), or mincore(2) on a
+ * temporary mapping.
  */
 bool wb__source_cached(const wb__source *source, uint64_t offset, uint64_t n, uint64_t *cached);
 
 /*
- * Whether reading n bytes past the page cache is worth it when so many of them are in it: these are fetched
- * again.
+ * Returns true if direct I/O pays off for n bytes of which `cached` are in the page cache. Direct
+ * I/O reads the cached bytes from disk again.
  */
 static inline bool wb__direct_pays(uint64_t cached, uint64_t n)
 {
     return cached <= n / 2;
 }
 
-/* Whether reading the n bytes at `offset` past the page cache is worth it, as far as the system tells. */
+/*
+ * Returns true if direct I/O pays off for the n bytes at `offset`; false if the system cannot
+ * report it.
+ */
 static inline bool wb__source_is_cold(const wb__source *source, uint64_t offset, uint64_t n)
 {
     uint64_t cached;
     return wb__source_cached(source, offset, n, &cached) && wb__direct_pays(cached, n);
 }
 
-/* A descriptor of a source's file that goes around the page cache; fd is -1 where there is none. */
+/* An O_DIRECT descriptor of a source's file; fd is -1 if direct I/O is unavailable. */
 typedef struct wb__direct {
     int fd;
 } wb__direct;
 
-/* Of offsets and memory: no disk wants more. */
+/*
+ * Alignment of file offsets, lengths and buffers for direct I/O, in bytes; enough for every disk.
+ */
 #define WB__DIRECT_ALIGNMENT ((size_t)4096)
 
-/* Opens one; fd stays -1 where the file system has no such thing, or the file is another one now. */
+/*
+ * Opens an O_DIRECT descriptor. fd stays -1 if the file system does not support O_DIRECT or the
+ * path now leads to a different file.
+ */
 void wb__direct_open(const wb__source *source, wb__direct *direct);
-/* The same of an open file that is written. */
+/* Opens an O_DIRECT descriptor for writing to the file behind `fd`. */
 void wb__direct_open_fd(int fd, wb__direct *direct);
 void wb__direct_close(wb__direct *direct);
 
 /*
- * Fills dst with the n bytes at `offset`; offset and dst must be multiples of WB__DIRECT_ALIGNMENT,
- * and dst have room for n rounded up to one. What cannot be read this way is read through the page
- * cache. Thread-safe.
+ * Reads n bytes at `offset` into dst. offset and dst must be multiples of WB__DIRECT_ALIGNMENT, and
+ * dst must have space for n rounded up to a multiple of it. Ranges that cannot be read with direct
+ * I/O are read through the page cache. Thread-safe.
  */
 wb_status wb__direct_read(const wb__source *source, const wb__direct *direct, wb__context *context,
                           uint64_t offset, void *dst, size_t n);
 
-/* Room for n bytes that begin anywhere in a file, wherever the room begins. */
+/* Buffer size for wb__direct_read_into, for any file offset and any buffer address. */
 #define WB__DIRECT_ROOM(n) ((n) + 3 * WB__DIRECT_ALIGNMENT)
 
 /*
- * Reads the n bytes at any offset into `room`, which has WB__DIRECT_ROOM(n) bytes; *bytes is where in it
- * they begin. Otherwise as wb__direct_read.
+ * Reads n bytes at any offset into the buffer `room` of WB__DIRECT_ROOM(n) bytes. Sets *bytes to
+ * the position of the first requested byte in the buffer. Otherwise identical to wb__direct_read.
  */
 wb_status wb__direct_read_into(const wb__source *source, const wb__direct *direct,
                                wb__context *context, uint64_t offset, uint8_t *room, size_t n,

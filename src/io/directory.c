@@ -72,7 +72,8 @@ static wb_status collect(wb__context *context, DIR *folder, name_list *names)
 wb_status wb__directory_list(wb__context *context, const char *path,
                              wb_status (*each)(void *ctx, const char *name), void *ctx)
 {
-    DIR *folder = opendir(path); /* closed on exec, says POSIX; fdopendir asks the kernel thrice */
+    /* POSIX requires close-on-exec for opendir; fdopendir would need three system calls */
+    DIR *folder = opendir(path);
     if (folder == NULL)
         return wb__fail_os(context, errno, "cannot open the folder");
     name_list names = {.arena = {.allocator = &context->allocator}};

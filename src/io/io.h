@@ -1,13 +1,13 @@
 /*
- * io: where bytes come from, and where they go.
+ * io: reading and writing bytes.
  *
- *   source   a regular file, memory, a sealed copy, or what the caller provides: length, read, map
+ *   source   a regular file, memory, a sealed copy, or callbacks of the caller: length, read, map
  *   window   a cursor over a source, for reading a header once from front to back
- *   sink     a file that appears whole or not at all, or a stream (sink.h)
+ *   sink     an output file that is published atomically, or a stream (sink.h)
  *
- * A file is opened so that nothing else can be had by its name: without blocking on a FIFO, not to
- * be inherited, and refused unless it is a regular file. What it was when it was opened is
- * remembered.
+ * Input files are opened without blocking on a FIFO and with close-on-exec, and are refused unless
+ * they are regular files. The identity of the file at the time of opening is recorded to detect
+ * later changes.
  */
 #ifndef WB_IO_IO_H
 #define WB_IO_IO_H
@@ -17,7 +17,7 @@
 
 #include "core/core.h"
 
-/* What tells one state of a file from another. */
+/* Identifies one state of a file; any difference means that the file was changed or replaced. */
 typedef struct wb__identity {
     uint64_t device, inode, bytes;
     int64_t modified_s, modified_ns, changed_s, changed_ns;
@@ -25,71 +25,73 @@ typedef struct wb__identity {
 
 typedef struct wb__source wb__source;
 
-/* Of the file when it was opened; all zero for what is none. */
+/* Returns the identity of the file when it was opened; all zero if the source is not a file. */
 wb__identity wb__source_identity(const wb__source *source);
 
 /*
- * Opens `path` for reading. With a folder *is_folder is set and nothing opened.
- * Owned, release with wb__source_close.
+ * Opens `path` for reading. If it is a directory, sets *is_folder and opens nothing. The caller
+ * owns *source and releases it with wb__source_close.
  */
 wb_status wb__source_open(wb__context *context, const char *path, wb_access access,
                           wb__source **source, bool *is_folder);
 
 /*
- * Duplicates a descriptor. A stream is spooled first: into memory, and from context's spool_memory
- * bytes on into a temporary file without a name.
+ * Opens a duplicate of the descriptor fd. A stream is first spooled into memory, and beyond the
+ * context's limit spool_memory (in bytes) into an unnamed temporary file.
  */
 wb_status wb__source_open_fd(wb__context *context, int fd, const char *label, wb_access access,
                              wb__source **source);
 
-/* Borrows n bytes until the source is closed. */
+/* Opens n bytes of memory, which are borrowed until the source is closed. */
 wb_status wb__source_open_memory(wb__context *context, const void *bytes, size_t n,
                                  const char *label, wb__source **source);
 
-/* Takes the caller's source; calls its close also where this fails. */
+/* Takes ownership of the caller's source. Calls its close function even if opening fails. */
 wb_status wb__source_open_caller(wb__context *context, const wb_source *caller, const char *label,
                                  wb__source **source);
 
-/* NULL is ignored. */
+/* Closes the source and frees it. NULL is ignored. */
 void wb__source_close(wb__source *source);
 
 /*
- * Closes the descriptor of a file opened by path, to be opened anew for each read and refused if it
- * is not the same file any more: for models of more files than a process may have open.
+ * Closes the descriptor of a file opened by path. Each later read reopens the file and fails if it
+ * has changed. Lets a model have more files than a process may have open.
  */
 void wb__source_park(wb__source *source);
 
 uint64_t wb__source_bytes(const wb__source *source);
 const char *wb__source_label(const wb__source *source);
 
-/* True if the label is the path that the source was opened by. */
+/* Returns true if the label is the path that the source was opened with. */
 bool wb__source_has_path(const wb__source *source);
 
-/* Fills dst with the n bytes at `offset`, all of them or fails. Thread-safe. */
+/* Reads exactly n bytes at `offset` into dst, or fails. Thread-safe. */
 wb_status wb__source_read(const wb__source *source, wb__context *context, uint64_t offset,
                           void *dst, size_t n);
 
-/* The n bytes at `offset`, borrowed until the source is closed. Maps when first asked. Thread-safe.
+/*
+ * Sets *bytes to the n bytes at `offset`, borrowed until the source is closed. Maps the file on
+ * first use. Thread-safe.
  */
 wb_status wb__source_map(wb__source *source, wb__context *context, uint64_t offset, uint64_t n,
                          const void **bytes);
 
-/* All bytes if they are in memory for good (memory, sealed copy), else NULL. */
+/* Returns all bytes if they are permanently in memory (memory source or sealed copy), else NULL. */
 const void *wb__source_memory(const wb__source *source);
 
-/* CHANGED if the file is no longer what it was. */
+/* Fails with WB_ERROR_CHANGED if the file has changed since it was opened. */
 wb_status wb__source_check(const wb__source *source, wb__context *context);
 
-/* True if the address lies in what wb__source_map has mapped. Async-signal-safe. */
+/* Returns true if the address is inside a mapping made by wb__source_map. Async-signal-safe. */
 bool wb__source_owns(const wb__source *source, const void *address);
 
-/* True if both are the same file. */
+/* Returns true if both sources were opened by path and are the same file. */
 bool wb__source_same(const wb__source *a, const wb__source *b);
 
-/* True if both lead to one regular file. */
+/* Returns true if both paths lead to the same regular file. */
 bool wb__path_same(const char *a, const char *b);
 
-/* True if `path` leads to the file of the source. */
+/* Returns true if `path` leads to the file of the source. */
 bool wb__source_is_at(const wb__source *source, const char *path);
 
 /* ---- window ---- */
@@ -97,55 +99,58 @@ bool wb__source_is_at(const wb__source *source, const char *path);
 typedef struct wb__window {
     wb__source *source;
     wb__context *context;
-    size_t capacity; /* the most it may hold */
-    uint8_t *buffer; /* NULL: the cursor reads memory in place */
-    size_t bytes;    /* that it holds now */
+    size_t capacity; /* maximum number of bytes the cursor may buffer */
+    uint8_t *buffer; /* NULL if the cursor reads a memory source in place */
+    size_t bytes;    /* current size of `buffer`, without the alignment slack */
 } wb__window;
 
 /*
- * Makes a cursor at the beginning of a source, with its first bytes, up to `head`, at hand. Reads
- * as much as `capacity` allows, and never past the cursor's limit. The window must outlive the
- * cursor; release with wb__window_close, also after a failure.
+ * Initializes a cursor at the start of the source and reads the first `head` bytes (fewer if the
+ * file is shorter). Buffers at most `capacity` bytes and never reads past the cursor's limit. The
+ * window must outlive the cursor. Release with wb__window_close, also after a failure.
  */
 wb_status wb__window_open(wb__window *window, wb__context *context, wb__source *source,
                           size_t capacity, size_t head, wb__cursor *cursor);
 void wb__window_close(wb__window *window);
 
 /*
- * Makes the cursor, which must still stand at the beginning, keep all that it reads up to `limit`
- * bytes (see core/cursor.h). Bytes in memory are copied, so that they may be changed.
+ * Makes the cursor retain everything it reads, up to `limit` bytes (see core/cursor.h). The cursor
+ * must be at the start of the source. Bytes of a memory source are copied, so that they may be
+ * modified.
  */
 wb_status wb__window_keep(wb__window *window, wb__cursor *cursor, uint64_t limit);
 
 /*
- * Hands over what the cursor has consumed of what was kept, and a NUL behind it. Owned, release
- * with wb__free(memory, bytes).
+ * Returns the retained bytes that the cursor has consumed, followed by a NUL byte. The caller owns
+ * them and frees them with wb__free(memory, bytes).
  */
 typedef struct wb__header_bytes {
-    uint8_t *header; /* the byte at offset 0 */
+    uint8_t *header; /* points to the byte at file offset 0 */
     void *memory;
     size_t bytes;
 } wb__header_bytes;
 
 wb__header_bytes wb__window_take(wb__window *window, wb__cursor *cursor);
 
-/* ---- folders ---- */
+/* ---- directories ---- */
 
 /*
- * Calls `each` with the names of the entries of a folder, in byte order, without "." and "..".
- * `each` returns WB_OK to go on.
+ * Calls `each` with the names of all entries of a directory in byte order, except "." and "..".
+ * Stops if `each` returns a status other than WB_OK.
  */
 wb_status wb__directory_list(wb__context *context, const char *path,
                              wb_status (*each)(void *ctx, const char *name), void *ctx);
 
-/* folder + "/" + name in the context's allocator, or NULL; free with strlen + 1. */
+/* Returns folder + "/" + name, or NULL if out of memory. Freed with strlen + 1 bytes. */
 char *wb__path_join(const wb_allocator *allocator, const char *folder, wb__str name);
 
-/* The first bytes of the journal of an edit; edit/edit_in_place.c has the rest. */
+/* Magic number of the edit journal; edit/edit_in_place.c defines the rest of the format. */
 #define WB__JOURNAL_MAGIC "WBEDIT02"
 
-/* Where the journal of an edit of the file lies: "FOLDER/.NAME.wb-journal", of a link that of what it leads
- * to. As wb__path_join. */
+/*
+ * Returns the path of the edit journal of a file: "FOLDER/.NAME.wb-journal". Symbolic links are
+ * resolved first. Allocated like the result of wb__path_join.
+ */
 char *wb__path_journal(const wb_allocator *allocator, const char *path);
 
 #endif

@@ -13,7 +13,7 @@ static wb_status fail_map(wb__context *context, int os_error)
                     os_error);
 }
 
-/* Maps the whole file; NULL if it does not fit into the address space. Called with the lock. */
+/* Maps the whole file; NULL if the address space is too small. The caller holds the lock. */
 static uint8_t *map_whole(wb__source *source, int fd)
 {
     uint8_t *whole = atomic_load(&source->whole);
@@ -49,7 +49,7 @@ static wb_status map_part(wb__source *source, wb__context *context, int fd, uint
     return WB_OK;
 }
 
-/* Maps the file, or where that is impossible the part asked for. */
+/* Maps the whole file, or only the requested part if the whole file cannot be mapped. */
 static wb_status map_now(wb__source *source, wb__context *context, uint64_t offset, uint64_t n,
                          const void **bytes)
 {

@@ -1,4 +1,4 @@
-#define _GNU_SOURCE /* renameat2 */
+#define _GNU_SOURCE /* for renameat2 */
 #define _FILE_OFFSET_BITS 64
 #include <errno.h>
 #include <fcntl.h>
@@ -31,7 +31,8 @@ int wb__directory_sync(const char *path)
         return errno;
     int os_error = wb__write_sync(fd);
     (void)close(fd);
-    return os_error == EINVAL ? 0 : os_error; /* a file system that has no such thing for folders */
+    /* this file system does not support fsync on directories */
+    return os_error == EINVAL ? 0 : os_error;
 }
 
 int wb__directory_sync_of(const wb_allocator *allocator, const char *file)
@@ -44,7 +45,7 @@ int wb__directory_sync_of(const wb_allocator *allocator, const char *file)
     return os_error;
 }
 
-/* Makes a folder, and its name durable. 0, or errno. */
+/* Creates a directory and makes its name durable. Returns 0 or errno. */
 static int make_folder(char *path)
 {
     char *slash = strrchr(path, '/');
@@ -86,7 +87,7 @@ char *wb__directory_there(const wb_allocator *allocator, const char *path)
     while (at != NULL && lstat(at, &st) != 0 && errno == ENOENT) {
         wb__str folder = wb__path_folder(at);
         if (wb__str_equal(folder, wb__str_from(at, SIZE_MAX)))
-            break; /* "/", or "." */
+            break; /* the path is "/" or "." */
         char *above = wb__path_join(allocator, "", folder);
         wb__free(allocator, at, strlen(at) + 1);
         at = above;
@@ -104,7 +105,7 @@ int wb__directory_look(const char *path)
     return faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS) != 0 ? errno : 0;
 }
 
-/* ---- what a former run left ---- */
+/* ---- files of an earlier run ---- */
 
 static bool is_ours(int fd)
 {
@@ -121,7 +122,7 @@ int wb__file_take_up(int folder, const char *name, mode_t mode, int *fd)
     if (*fd >= 0)
         (void)close(*fd);
     else if (errno != ENOENT && errno != ELOOP && errno != EACCES && errno != ENXIO)
-        return errno; /* such as EMFILE: it may be ours all the same */
+        return errno; /* for example EMFILE: the file may still be ours */
     (void)unlinkat(folder, name, 0);
     *fd = openat(folder, name, flags | O_CREAT | O_EXCL, mode);
     return *fd >= 0 ? 0 : errno;
@@ -206,7 +207,7 @@ bool wb__directory_is_partial(const wb_allocator *allocator, const char *config_
     int os_error = 0;
     char *copy = wb__path_follow(allocator, config_json, &os_error);
     char *kept = copy == NULL ? NULL : wb__partial_path(allocator, copy);
-    bool is = kept == NULL || is_folder(kept); /* NULL: who knows */
+    bool is = kept == NULL || is_folder(kept); /* assume true if out of memory */
     if (kept != NULL)
         wb__free(allocator, kept, strlen(kept) + 1);
     if (copy != NULL)
@@ -214,7 +215,7 @@ bool wb__directory_is_partial(const wb_allocator *allocator, const char *config_
     return is;
 }
 
-/* ---- putting a folder into its place ---- */
+/* ---- publishing a directory ---- */
 
 wb_status wb__directory_publish(wb__context *context, const char *made, const char *path,
                                 bool replace)
@@ -228,7 +229,10 @@ wb_status wb__directory_publish(wb__context *context, const char *made, const ch
     unsigned how = replace ? RENAME_EXCHANGE : RENAME_NOREPLACE;
     if (os_error == 0 && renameat2(AT_FDCWD, made, AT_FDCWD, path, how) != 0)
         os_error = errno;
-    /* A file system that knows no such thing; without it, rename puts a folder over an empty one. */
+    /*
+     * File systems without RENAME_NOREPLACE: plain rename replaces a directory only if it is empty,
+     * so no file is lost.
+     */
     if ((os_error == EINVAL || os_error == ENOSYS) && !replace)
         os_error = rename(made, path) == 0 ? 0 : errno;
 #else
@@ -240,7 +244,7 @@ wb_status wb__directory_publish(wb__context *context, const char *made, const ch
     wb__free(&context->allocator, text, strlen(text) + 1);
     if (os_error != 0)
         return wb__fail_os(context, os_error, "cannot put the folder into its place");
-    if (replace) /* what was there has the other name now */
+    if (replace) /* after the exchange, `made` is the old directory */
         wb__directory_remove(made);
     return WB_OK;
 }

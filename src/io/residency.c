@@ -9,9 +9,9 @@
 #include "io/direct.h"
 #include "io/source_private.h"
 
-/* ---- where a file lies ---- */
+/* ---- storage medium ---- */
 
-/* f_type of statfs(2); linux/magic.h does not have them all. */
+/* Values of f_type of statfs(2); linux/magic.h defines only some of them. */
 static const struct {
     uint32_t magic;
     wb__medium medium;
@@ -62,14 +62,14 @@ wb__medium wb__source_medium(const wb__source *source)
         return WB__MEDIUM_CALLER;
     int result = source->fd >= 0 ? fstatfs(source->fd, &fs) : statfs(source->label, &fs);
     if (result != 0)
-        return WB__MEDIUM_NETWORK; /* the most careful */
+        return WB__MEDIUM_NETWORK; /* the safest assumption */
     return medium_of(&fs);
 }
 
-/* ---- what is in the page cache ---- */
+/* ---- page cache contents ---- */
 
 #ifndef SYS_cachestat
-#define SYS_cachestat 451 /* on every architecture; since Linux 6.5 */
+#define SYS_cachestat 451 /* the same number on every architecture; since Linux 6.5 */
 #endif
 
 static bool ask_cachestat(int fd, uint64_t offset, uint64_t n, uint64_t *cached)
@@ -86,7 +86,10 @@ static bool ask_cachestat(int fd, uint64_t offset, uint64_t n, uint64_t *cached)
     return true;
 }
 
-/* Counts in steps, so that the answers of mincore, a byte a page, fit on the stack. */
+/*
+ * Works in steps of 1024 pages, so that the result of mincore (one byte per page) fits on the
+ * stack.
+ */
 static bool ask_mincore(int fd, uint64_t offset, uint64_t n, uint64_t page, uint64_t *cached)
 {
     enum { STEP_PAGES = 1024 };

@@ -17,14 +17,14 @@
 
 #include "core/memory.h"
 
-/* Of the library only what its header does not do inline. */
+/* Function pointers cover only the library functions that liburing.h does not define inline. */
 struct wb__ring {
     wb_allocator allocator;
     struct io_uring ring;
     unsigned depth;
-    unsigned flags;     /* of each read and write */
-    unsigned under_way; /* that were begun and not given back yet */
-    bool broken;        /* the kernel has refused: no more are begun */
+    unsigned flags;     /* submission flags for each read and write */
+    unsigned under_way; /* number of submitted operations whose completion was not returned yet */
+    bool broken;        /* the kernel rejected a call: no more operations are submitted */
     int (*init)(unsigned entries, struct io_uring *ring, unsigned flags);
     void (*exit)(struct io_uring *ring);
     int (*submit)(struct io_uring *ring);
@@ -32,7 +32,7 @@ struct wb__ring {
                 struct __kernel_timespec *timeout, sigset_t *mask);
 };
 
-/* ISO C has no conversion from an object's pointer to a function's; POSIX promises that it works. */
+/* ISO C does not define object-to-function pointer conversion; POSIX guarantees that it works. */
 static bool find(void *library, const char *name, void *function)
 {
     void *found = dlsym(library, name);
@@ -40,7 +40,7 @@ static bool find(void *library, const char *name, void *function)
     return found != NULL;
 }
 
-/* The library stays: opening it again costs more than having it. */
+/* The library is never closed: reopening it costs more than keeping it loaded. */
 static bool find_functions(wb__ring *ring)
 {
     void *library = dlopen("liburing.so.2", RTLD_NOW | RTLD_LOCAL);
@@ -59,9 +59,10 @@ wb__ring *wb__ring_open(const wb_allocator *allocator, unsigned depth, bool remo
     ring->depth = depth;
     ring->flags = remote ? IOSQE_ASYNC : 0;
     /*
-     * Of a read that is done a thread that computes is not told; since Linux 5.19. That it is done is there
-     * to be seen after any system call of the thread's: with IORING_SETUP_DEFER_TASKRUN only after one of
-     * the ring's own, which may be refused while reads are under way.
+     * IORING_SETUP_COOP_TASKRUN (since Linux 5.19) avoids interrupting a computing thread on every
+     * completion. Completions become visible after any system call of the thread. With
+     * IORING_SETUP_DEFER_TASKRUN they would require a system call on the ring itself, which a
+     * sandbox may reject while reads are pending.
      */
     unsigned quiet = IORING_SETUP_COOP_TASKRUN;
     if (find_functions(ring) &&
@@ -97,7 +98,8 @@ static bool begin(wb__ring *ring, struct io_uring_sqe *entry, unsigned tag)
     do {
         begun = ring->submit(&ring->ring);
     } while (begun == -EINTR);
-    ring->broken = begun != 1; /* it stays in the queue, and would be begun with the next one */
+    /* the entry stays in the queue and would be submitted with the next one */
+    ring->broken = begun != 1;
     ring->under_way += begun == 1;
     return begun == 1;
 }
@@ -124,9 +126,9 @@ bool wb__ring_begin_write(wb__ring *ring, const wb__direct *direct, uint64_t off
 }
 
 /*
- * Waits until there is one to take. The queue of what is done has room for all that may be under way, and is
- * memory that the kernel shares: where it refuses to wait, as it does in a sandbox that was put up meanwhile,
- * one need only look often enough.
+ * Waits until a completion is available. The completion queue can hold all pending operations and
+ * is in memory shared with the kernel. If the kernel rejects waiting (a sandbox was activated
+ * meanwhile), the function polls the queue every millisecond.
  */
 static void wait_for_one(wb__ring *ring)
 {

@@ -1,12 +1,13 @@
 /*
- * io/ring.h: reads and writes past the page cache, several at a time, without a thread for each (io_uring).
+ * io/ring.h: concurrent direct reads and writes from a single thread (io_uring).
  *
- * A ring needs liburing: its header when this is compiled, its library when it runs (liburing.so.2), and a
- * kernel that allows it, which containers and sandboxes often do not. Without any of them there is no
- * ring, and reads are made one by one.
+ * A ring needs the liburing header at compile time, liburing.so.2 at run time, and a kernel that
+ * permits io_uring; containers and sandboxes often forbid io_uring. If any of these is missing,
+ * wb__ring_open returns NULL and the caller reads one block at a time.
  *
- * A ring is one thread's at a time. Whatever befalls it, memory that it reads into or writes from is known to be its
- * own until that is given back: a kernel that stops to answer may go on all the same.
+ * A ring must be used by one thread at a time. Buffers of submitted operations belong to the kernel
+ * until their completion is returned, even after errors: a kernel that rejects further calls may
+ * still complete earlier operations.
  */
 #ifndef WB_IO_RING_H
 #define WB_IO_RING_H
@@ -16,38 +17,44 @@
 typedef struct wb__ring wb__ring;
 
 /*
- * For up to `depth` reads and writes at a time; NULL if there is none to be had. One that is `remote` has a thread of
- * the kernel's begin them, which takes longer altogether, and the caller's a tenth of the time.
+ * Opens a ring for up to `depth` concurrent reads and writes. Returns NULL if io_uring is
+ * unavailable. With `remote`, a kernel thread starts the operations (IOSQE_ASYNC): total latency
+ * rises, but the caller spends only a tenth of the time.
  */
 wb__ring *wb__ring_open(const wb_allocator *allocator, unsigned depth, bool remote);
 
-/* Waits for what is under way. NULL is ignored. */
+/* Waits for all pending operations and frees the ring. NULL is ignored. */
 void wb__ring_close(wb__ring *ring);
 
 /*
- * Begins to read n bytes into dst; offset, n and dst must be multiples of WB__DIRECT_ALIGNMENT. From then on
- * until wb__ring_take has given the read dst is the kernel's. False if it could not be begun, nor can any
- * after it, unless so many are under way as the ring is deep.
+ * Submits a read of n bytes into dst; offset, n and dst must be multiples of WB__DIRECT_ALIGNMENT.
+ * The kernel owns dst until wb__ring_take or wb__ring_look returns the completion. Returns false if
+ * the read could not be submitted. Unless `depth` operations were pending, all later submissions
+ * fail as well.
  */
 bool wb__ring_begin(wb__ring *ring, const wb__direct *direct, uint64_t offset, void *dst, size_t n,
                     unsigned tag);
 
-/* The same of n bytes of src that are to be written through such a descriptor. */
+/*
+ * Submits a write of n bytes of src to a descriptor opened for direct I/O; otherwise as
+ * wb__ring_begin.
+ */
 bool wb__ring_begin_write(wb__ring *ring, const wb__direct *direct, uint64_t offset,
                           const void *src, size_t n, unsigned tag);
 
 typedef struct wb__ring_done {
     unsigned tag;
-    int64_t result; /* as of pread and pwrite; below 0 an error number, negated */
+    int64_t result; /* result of pread or pwrite; a negative value is a negated errno */
 } wb__ring_done;
 
 /*
- * Waits until a read or a write is done, and gives up to `most` that are; 0 if none is under way. What was begun is
- * given back sooner or later, also where the kernel will hear of no more.
+ * Waits until at least one operation completes and returns up to `most` completions; returns 0 if
+ * no operation is pending. Every submitted operation is returned eventually, even if the kernel
+ * rejects further submissions.
  */
 size_t wb__ring_take(wb__ring *ring, wb__ring_done *done, size_t most);
 
-/* The same without waiting. */
+/* Returns up to `most` completions without waiting. */
 size_t wb__ring_look(wb__ring *ring, wb__ring_done *done, size_t most);
 
 #endif

@@ -1,7 +1,5 @@
-/*
- * Sinks, and the bytes that go into them.
- */
-#define _GNU_SOURCE /* sync_file_range */
+/* Creating, writing and discarding sinks. */
+#define _GNU_SOURCE /* for sync_file_range */
 #define _FILE_OFFSET_BITS 64
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +26,7 @@ void wb__sink_free_text(const wb_allocator *allocator, char *text)
         wb__free(allocator, text, strlen(text) + 1);
 }
 
-/* A file that nothing could be written into is of no use to the next run. */
+/* An empty partial file is useless to the next run. */
 static bool is_empty(const wb_sink *sink)
 {
     struct stat st;
@@ -125,7 +123,7 @@ wb__direct wb__sink_direct(wb_sink *sink, uint64_t length)
 void wb__sink_hasten(const wb_sink *sink)
 {
 #ifdef SYNC_FILE_RANGE_WRITE
-    if (sink->fd >= 0) /* what goes wrong shows when the file is finished */
+    if (sink->fd >= 0) /* errors are reported when the file is finished */
         (void)sync_file_range(sink->fd, 0, 0, SYNC_FILE_RANGE_WRITE);
 #else
     (void)sink;
@@ -137,7 +135,10 @@ int wb__sink_settle(const wb_sink *sink, uint64_t offset, uint64_t n)
 #ifdef SYNC_FILE_RANGE_WRITE
     const unsigned all =
         SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER;
-    /* What could not be written is told once, here or by fsync; what else goes wrong is no matter. */
+    /*
+     * A write error is reported only once, here or by fsync, so it is returned. Other errors are
+     * harmless.
+     */
     if (sync_file_range(sink->fd, (off_t)offset, (off_t)n, all) != 0 &&
         (errno == EIO || errno == ENOSPC || errno == EDQUOT))
         return errno;
@@ -172,7 +173,7 @@ bool wb__sink_share(wb__context *context, const wb_sink *sink, const wb__source 
     wb_error spare;
     wb__context quiet = *context;
     quiet.error =
-        wb__error_reset(&spare, &spare); /* what is wrong with the source shows when it is read */
+        wb__error_reset(&spare, &spare); /* source errors are reported when the source is read */
     int fd = wb__source_is_file(source) ? wb__source_borrow_fd(source, &quiet) : -1;
     if (fd >= 0) {
         shared = ioctl(sink->fd, FICLONE, fd) == 0;
@@ -188,7 +189,7 @@ bool wb__sink_share(wb__context *context, const wb_sink *sink, const wb__source 
 
 #define COPY_BYTES ((size_t)1 << 20)
 
-/* Through memory. */
+/* Copies through a buffer in user memory. */
 static wb_status copy_through(wb__context *context, const wb_sink *sink, uint64_t offset,
                               const wb__source *source, uint64_t from, uint64_t n)
 {
@@ -227,7 +228,7 @@ wb_status wb__sink_copy(wb__context *context, const wb_sink *sink, uint64_t offs
             status = context->error->status;
         }
     }
-    if (status == WB_OK && done < n) /* says where the source ends, if it does */
+    if (status == WB_OK && done < n) /* also reports where the source ends if it is too short */
         status = copy_through(context, sink, offset + done, source, from + done, n - done);
     context->file = file;
     return status;

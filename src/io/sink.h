@@ -1,14 +1,14 @@
 /*
- * io/sink.h: where bytes go: a file that appears whole or not at all, or a stream.
+ * io/sink.h: output files that are published atomically, and output streams.
  *
- * A file is written under no name at all where the system can do that (O_TMPFILE), and under a
- * temporary name in the same folder elsewhere; commit makes it durable and renames it into place.
- * At every moment the path shows the old file or the complete new one. A crash or a kill can leave a
- * temporary file behind, never a torn one; the next file that is written into the folder removes it
- * (claim.c).
+ * A file is written without a name if the system supports O_TMPFILE, else under a temporary name in
+ * the same directory. Commit makes the file durable and renames it to its final path. At every
+ * moment the path refers to the old file or to the complete new file. A crash can leave a temporary
+ * file, but never a partly written output; the next write into the directory removes the temporary
+ * file (write_claim.c).
  *
- * The first failure is final: a write-back error that fsync reports once is not reported again, and
- * what it concerned is lost (PostgreSQL, 2018), so that trying on would turn it into a silent one.
+ * The first failure is final: fsync reports a write-back error only once and the affected data is
+ * lost (PostgreSQL, 2018), so retrying would turn the failure into silent data loss.
  */
 #ifndef WB_IO_SINK_H
 #define WB_IO_SINK_H
@@ -20,7 +20,7 @@
 #include "io/io.h"
 #include "weighbridge/experimental.h"
 
-/* As the functions of weighbridge/experimental.h. context->file need not be set. */
+/* See the functions of the same names in weighbridge/experimental.h. context->file may be unset. */
 wb_status wb__sink_open(wb__context *context, const char *path, uint64_t expected, wb_sink **sink);
 wb_status wb__sink_open_fd(wb__context *context, int fd, const char *label, wb_sink **sink);
 wb_status wb__sink_write(wb__context *context, wb_sink *sink, const void *bytes, size_t n);
@@ -28,226 +28,256 @@ wb_status wb__sink_commit(wb__context *context, wb_sink *sink);
 void wb__sink_discard(wb_sink *sink);
 
 /*
- * As wb__sink_open, but errors name the file by a label, for one in a folder that has a temporary name.
+ * Opens a sink like wb__sink_open, but uses `label` in errors, for files in a directory with a
+ * temporary name.
  *
- * If it is kept, the file has a name from the beginning, ".NAME.wb-partial" beside the one it is to have, and
- * stays there unless it is published or wb__sink_forget says otherwise: what a former run left is taken up.
- * Whoever uses this sees to it that nobody else does, and knows which bytes are sound. Where the name is too
- * long, or nothing is to be replaced but a pipe or a device, it is not kept.
+ * With `kept`, the sink is resumable: from the start the file has the name ".NAME.wb-partial" in
+ * the same directory, contents of an earlier run are reused, and the file remains unless the sink
+ * is published or wb__sink_forget is called. The caller must prevent concurrent use and must know
+ * which bytes are valid. If the name is too long or the target is a pipe or a device, the sink is
+ * not resumable.
  */
 wb_status wb__sink_open_as(wb__context *context, const char *path, const char *label, bool kept,
                            uint64_t expected, wb_sink **sink);
 void wb__sink_forget(wb_sink *sink);
 
-/* Whether wb__sink_open would find anything at the path that no file can take the place of: 0, or errno. */
+/* Returns 0 if wb__sink_open could create or replace a file at the path, else errno. */
 int wb__sink_look(const char *path);
 
-/* Bytes of the disk that such a file has already. */
+/* Returns the disk space in bytes that an existing partial file (".NAME.wb-partial") occupies. */
 uint64_t wb__sink_kept_bytes(const wb_allocator *allocator, const char *path);
 
-/* ---- bytes that do not come in order ---- */
+/* ---- random-access writes ---- */
 
-/* False for a stream, which takes bytes through wb__sink_write only. */
+/* Returns false for a stream, which only supports wb__sink_write. */
 bool wb__sink_is_file(const wb_sink *sink);
 
 /*
- * Writes n bytes at an offset, without a word to the sink: whoever uses this remembers failures, and
- * says with wb__sink_finish how long the file is. Bytes that nobody wrote are zero. Thread-safe. 0, or
- * errno.
+ * Writes n bytes at an offset without updating the sink's state: the caller tracks failures and
+ * passes the final file length to wb__sink_finish. Unwritten bytes are zero. Thread-safe. Returns 0
+ * or errno.
  */
 int wb__sink_place(const wb_sink *sink, uint64_t offset, const void *bytes, size_t n);
 
 /*
- * A descriptor of the file that goes around the page cache, for a file on a disk of this machine that is to have
- * `length` bytes and has them from now on; fd is -1 where there is none. What is written through it is in the file
- * for everyone who reads it. Not thread-safe.
+ * Returns an O_DIRECT descriptor for writing, and extends the file to `length` bytes. fd is -1 if
+ * direct I/O is unavailable or the file is not on a local disk. Data written through the descriptor
+ * is visible to all readers of the file. Not thread-safe.
  */
 wb__direct wb__sink_direct(wb_sink *sink, uint64_t length);
 
-/* Has the system begin to put on the disk what was written so far, so that finishing need not wait. */
+/* Starts write-back of the data written so far, so that finishing takes less time. */
 void wb__sink_hasten(const wb_sink *sink);
 
-/* Waits until n bytes from an offset on are on the disk, as far as the system can tell of a part of a file: what is
- * left to wait for when the file is finished is less then. 0, or errno. */
+/*
+ * Waits until n bytes at an offset are written to disk, as far as sync_file_range can tell. This
+ * shortens the wait when the file is finished. Returns 0 or errno.
+ */
 int wb__sink_settle(const wb_sink *sink, uint64_t offset, uint64_t n);
 
-/* The bytes of a file by now. */
+/* Returns the current length of the file in bytes; 0 if the sink is not a regular file. */
 uint64_t wb__sink_length(const wb_sink *sink);
 
-/* Has the file be all of a source, at once and without a byte copied, where the file system can have two files share
- * what they hold. False: it cannot. */
+/*
+ * Makes the file a clone of the source that shares its disk blocks (FICLONE). Returns false if the
+ * file system does not support cloning.
+ */
 bool wb__sink_share(wb__context *context, const wb_sink *sink, const wb__source *source);
 
-/* Copies n bytes of a source to an offset, within the file system where that can. Thread-safe. */
+/* Copies n bytes of a source to an offset, inside the kernel if possible. Thread-safe. */
 wb_status wb__sink_copy(wb__context *context, const wb_sink *sink, uint64_t offset,
                         const wb__source *source, uint64_t from, uint64_t n);
 
 /*
- * The two halves of wb__sink_commit, for several files that belong together: first every file becomes
- * durable under a temporary name, then all get the names they shall have. The sink is not gone after
- * either. `length` is that of the file.
+ * The two phases of wb__sink_commit, for a set of files: finish makes each file durable under a
+ * temporary name, then publish renames each to its final name. Neither function frees the sink.
+ * `length` is the file length in bytes.
  */
 wb_status wb__sink_finish(wb__context *context, wb_sink *sink, uint64_t length);
 wb_status wb__sink_publish(wb__context *context, wb_sink *sink);
 
 /*
- * Gives a finished file a name anywhere in its file system, be there another of that name or not; it is not durable
- * before the caller has synced the folder, once for many. What is kept has its own name, too, until it is discarded,
- * unless files have one name alone there.
+ * Links or renames a finished file to any path on the same file system, replacing an existing file
+ * only by rename. Not durable until the caller syncs the directory, which can be done once for many
+ * files. A resumable file also keeps its partial name until it is discarded, unless the file system
+ * has no hard links.
  */
 wb_status wb__sink_enter(wb__context *context, wb_sink *sink, const char *path);
 
 /*
- * Makes the file the `member`th of a set, 0 being that without which the others are nothing and which is
- * published last; `id` is one for all of them, drawn at random. wb__sink_publish then fails with EEXIST
- * where a file of the name is there by then, and the temporary name stays until the sink is discarded,
- * that of number 0 first (claim.c says why).
+ * Makes the file member number `member` of a set of output files. Member 0 is the file without
+ * which the others are useless; it is published last. `id` is a random number common to all
+ * members. wb__sink_publish then fails with EEXIST if the final name exists, and the temporary name
+ * remains until the sink is discarded, member 0 first (write_claim.c explains why).
  */
 void wb__sink_keep_others(wb_sink *sink, uint64_t id, uint64_t member);
 
-/* Of a set that is finished: gives the file the temporary name that says so, if it has another; what is kept has its
- * own until all are published (write/partial_files.c). To be done to all before one is published. */
+/*
+ * Renames a finished member of a set to the temporary name of the set, if it has another name.
+ * Resumable files keep their partial name until all are published (write/partial_files.c). Must be
+ * called for all members before any is published.
+ */
 wb_status wb__sink_join(wb__context *context, wb_sink *sink);
 
-/* Has the sink use a descriptor of its folder that the caller has, for those who have many; -1: nothing
- * happens. It is still to be open when the sink is discarded. */
+/*
+ * Makes the sink use the caller's descriptor of the same directory, to save descriptors when there
+ * are many sinks; -1 has no effect. The descriptor must stay open until the sink is discarded.
+ */
 void wb__sink_park(wb_sink *sink, int folder);
 
-/* Reads back n bytes that were written to a file. 0, or errno. */
+/* Reads back n bytes that were written to a file. Returns 0 or errno. */
 int wb__sink_read(const wb_sink *sink, uint64_t offset, void *dst, size_t n);
 
-/* Takes away the name again that was given when the file was published. */
+/* Removes the final name of a published file. Returns false if this fails. */
 bool wb__sink_withdraw(wb_sink *sink);
 
-/* Leaves the temporary name to the next who writes into the folder. */
+/* Leaves the temporary name in place when the sink is discarded; a later writer removes it. */
 void wb__sink_leave(wb_sink *sink);
 
 /*
- * Follows the symbolic links at the end of `path`, also where the last one leads to nothing yet, so
- * that the file they mean is replaced and not the link. Free with strlen + 1; NULL with *os_error on failure.
+ * Follows the symbolic links at the end of `path`, including a last link with a missing target, so
+ * that the target file is replaced and not the link. The result is freed with strlen + 1 bytes.
+ * Returns NULL and sets *os_error on failure.
  */
 char *wb__sink_follow(const wb_allocator *allocator, const char *path, int *os_error);
 
-/* The same of what may be a folder: slashes at the end count for nothing, and none is left. */
+/* Like wb__sink_follow, for a path that may be a directory: trailing slashes are removed. */
 char *wb__path_follow(const wb_allocator *allocator, const char *path, int *os_error);
 
 /*
- * True where nothing can be replaced, and bytes are taken in their order only: a pipe, a device, or a file without
- * a name, which a path such as /dev/fd/3 leads to.
+ * Returns true if the path can only be written sequentially and not replaced: a pipe, a device, or
+ * a file without a name (for example through /dev/fd/3).
  */
 bool wb__path_is_stream(const char *path);
 
-/* ---- folder_out.c ---- */
+/* ---- output_directory.c ---- */
 
-/* What stands before the last '/' of a path, "." for nothing; and what stands behind it. */
+/* Return the part of a path before the last '/' ("." if there is none) and the part after it. */
 wb__str wb__path_folder(const char *path);
 wb__str wb__path_base(const char *path);
 
 /*
- * "FOLDER/.NAME.wb-partial" of "FOLDER/NAME", under which what is kept is written, and "FOLDER/.NAMEend" for other
- * ends: WB__RESUME_END is the journal's. Free with strlen + 1; NULL when memory is out.
+ * Return "FOLDER/.NAME.wb-partial" for "FOLDER/NAME" (the name of a resumable file), or
+ * "FOLDER/.NAMEend" for any suffix `end`; WB__RESUME_END is the suffix of the resume journal. The
+ * result is freed with strlen + 1 bytes; NULL if out of memory.
  */
 #define WB__KEPT_END ".wb-partial"
 #define WB__RESUME_END ".wb-resume"
 char *wb__hidden_path(const wb_allocator *allocator, const char *path, const char *end);
 char *wb__partial_path(const wb_allocator *allocator, const char *path);
 
-/* Makes the names in a folder durable; the same of the folder that a file is in. 0, or errno. */
+/*
+ * Make the names in a directory durable: of `path` itself, or of the parent of `file`. 0 or errno.
+ */
 int wb__directory_sync(const char *path);
 int wb__directory_sync_of(const wb_allocator *allocator, const char *file);
 
 /*
- * Opens what a former run left under a name in a folder, to read and write it, or makes it; `folder` as of openat.
- * Everyone knows such a name: what another put there, be it a file of ours by a second name, is neither believed nor
- * written over, but goes. *fd is to be closed. 0, or errno; EEXIST if another run was quicker.
+ * Opens a file left by an earlier run for reading and writing, or creates it; `folder` is a
+ * directory descriptor as for openat. Because the name is predictable, a file of another user or a
+ * file with a second hard link is not trusted: it is unlinked and a new file is created. The caller
+ * closes *fd. Returns 0 or errno; EEXIST if another process created the file first.
  */
 int wb__file_take_up(int folder, const char *name, mode_t mode, int *fd);
 
-/* Makes the folders that lead to a path, durably. */
+/* Creates all missing parent directories of a path durably. */
 wb_status wb__directories_make(wb__context *context, const char *path);
 
-/* The last of them that is there, whatever it is, to be freed; NULL: out of memory. */
+/*
+ * Returns the deepest existing parent of a path, whatever its type. The caller frees the result;
+ * NULL if out of memory.
+ */
 char *wb__directory_there(const wb_allocator *allocator, const char *path);
 
-/* Whether files can be made in a folder: 0, or errno. */
+/* Returns 0 if files can be created in a directory, else errno. */
 int wb__directory_look(const char *path);
 
-/* Makes a folder of a temporary name beside a path; *path is in the arena. */
+/*
+ * Creates a directory with a temporary name in the parent of `config_json`. *path is in the arena.
+ */
 wb_status wb__directory_make(wb__context *context, wb__arena *arena, const char *config_json,
                              const char **path);
 
-/* The same of a name that is always the same, ".NAME.wb-partial"; it may be there already. */
+/* Like wb__directory_make, with the fixed name ".NAME.wb-partial", which may already exist. */
 wb_status wb__directory_make_partial(wb__context *context, wb__arena *arena,
                                      const char *config_json, const char **path);
 
-/* Whether there is one, beside a path. */
+/* Returns true if the partial directory (".NAME.wb-partial") of a path exists. */
 bool wb__directory_is_partial(const wb_allocator *allocator, const char *config_json);
 
 /*
- * Makes a folder durable and gives it its name; where there is one of that name, the two change
- * places (`replace`) and the old one's files are removed, or it fails with EEXIST.
+ * Makes a directory durable and renames it to `path`. If `path` exists: with `replace` the
+ * directories are exchanged and the files of the old one are removed; otherwise the call fails with
+ * EEXIST.
  */
 wb_status wb__directory_publish(wb__context *context, const char *made, const char *path,
                                 bool replace);
 
-/* ---- claim.c ---- */
+/* ---- write_claim.c ---- */
 
 #define WB__TEMPORARY_BYTES 48
 #define WB__NO_MEMBER UINT64_MAX
 
-/* ".wb-0123456789abcdef.tmp", or of a member of a set ".wb-0123456789abcdef-00002.tmp". */
+/* Prints ".wb-0123456789abcdef.tmp", or for a member of a set ".wb-0123456789abcdef-00002.tmp". */
 void wb__temporary_name(char *name, uint64_t id, uint64_t member);
 
 /*
- * Says that there are temporary files of this process in a folder, for as long as the descriptor is open;
- * and removes those of processes that are no more. What fails of this is no failure.
+ * Marks a directory as containing temporary files of this process while the descriptor is open, and
+ * removes temporary files of processes that have ended. Failures are ignored.
  */
 void wb__claim(const wb_allocator *allocator, int folder);
 
-/* The same for a folder, or the one that a file is in; *fd is that of the folder, to be closed, or -1 if it
- * cannot be opened. */
+/*
+ * Claims a directory, or with is_file the parent of a file. *fd receives the directory's
+ * descriptor, which the caller closes; -1 if it cannot be opened.
+ */
 wb_status wb__claim_path(wb__context *context, const char *path, bool is_file, int *fd);
 
-/* Removes the files of a folder, and it. */
+/* Removes a directory and the files in it. */
 void wb__directory_remove(const char *path);
 
 /*
- * The same at one stroke: it has another name, by which the next writer knows it, before its first file goes. It stays
- * as it is where that name cannot be given.
+ * Like wb__directory_remove, but atomic: the directory is first renamed to a temporary name that
+ * the next writer recognizes and removes. If the rename fails, nothing is removed.
  */
 void wb__directory_retire(const wb_allocator *allocator, const char *path);
 
 /* ---- sink_write.c ---- */
 
 /*
- * Writes all n bytes: goes on after short writes and interruptions, waits for a descriptor that
- * would block, and keeps SIGPIPE and SIGXFSZ from ending the process. 0, or errno.
+ * Writes all n bytes. Retries after short writes and interruptions, waits if a descriptor would
+ * block, and prevents SIGPIPE and SIGXFSZ from ending the process. Returns 0 or errno.
  */
 int wb__write_all(int fd, const void *bytes, size_t n);
 
-/* Makes what was written durable; of a folder its names. 0, or errno. */
+/* Makes written data durable; for a directory, the names in it. Returns 0 or errno. */
 int wb__write_sync(int fd);
 
-/* As wb__write_all, at an offset of a file. */
+/* Like wb__write_all, at a file offset. */
 int wb__write_at(int fd, uint64_t offset, const void *bytes, size_t n);
 
-/* Reads n bytes of a file that is written; gives how many there were, fewer where it ends or cannot be read. */
+/*
+ * Reads up to n bytes of a file; returns the number read, which is smaller at end of file or on
+ * error.
+ */
 size_t wb__read_back(int fd, uint64_t offset, void *to, size_t n);
 
-/* Makes a file that is shorter `length` bytes long, the new ones being zero. 0, or errno. */
+/* Extends a shorter file to `length` bytes; the new bytes are zero. Returns 0 or errno. */
 int wb__write_extend(int fd, uint64_t length);
 
 /*
- * Copies up to n bytes from one file to another within the kernel, which shares them where the file
- * system can. *done is how many were copied before it could not go on, which is no failure. 0, or
+ * Copies up to n bytes between files inside the kernel, which shares the blocks if the file system
+ * can. *done receives the number of bytes copied; a partial copy is not a failure. Returns 0 or
  * errno.
  */
 int wb__write_range(int to, uint64_t at, int from, uint64_t offset, uint64_t n, uint64_t *done);
 
-/* Asks the file system for room for `bytes`, so that a full disk shows now. 0, or errno. */
+/*
+ * Reserves `bytes` bytes of disk space, so that a full disk is detected early. Returns 0 or errno.
+ */
 int wb__write_reserve(int fd, uint64_t bytes);
 
-/* The bytes that are free where `path` is to be; UINT64_MAX where nobody can tell. */
+/* Returns the free disk space in bytes at `path`; UINT64_MAX if unknown. */
 uint64_t wb__write_room(const char *path);
 
 #endif

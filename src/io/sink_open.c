@@ -1,7 +1,5 @@
-/*
- * The file that a sink writes into, until it has the name it shall have.
- */
-#define _GNU_SOURCE /* O_TMPFILE */
+/* Opening the temporary or partial file of a sink. */
+#define _GNU_SOURCE /* for O_TMPFILE */
 #define _FILE_OFFSET_BITS 64
 #include <errno.h>
 #include <fcntl.h>
@@ -19,17 +17,17 @@ void wb__sink_draw_name(wb_sink *sink)
         wb__temporary_name(sink->temporary, key.word[0] ^ key.word[1], WB__NO_MEMBER);
 }
 
-/* What takes the place of a file is at no time open to more people than that. */
+/* A file that replaces another one never has wider permissions than the old file. */
 static mode_t mode_of(const wb_sink *sink)
 {
     return sink->existing ? sink->mode & 0777 : 0666;
 }
 
-/* A file to write into, without a name if that works here. 0, or errno. */
+/* Opens a file for writing, without a name if the system supports it. Returns 0 or errno. */
 static int open_temporary(wb_sink *sink)
 {
 #ifdef O_TMPFILE
-    /* Without /proc an unnamed file could not be given its name later. */
+    /* Without /proc an unnamed file could not be linked to a name later. */
     if (access("/proc/self/fd", X_OK) == 0) {
         sink->fd = openat(sink->folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode_of(sink));
         if (sink->fd >= 0)
@@ -47,7 +45,7 @@ static int open_temporary(wb_sink *sink)
     return sink->named ? 0 : errno;
 }
 
-/* Opens the file that a former run may have left. 0, or errno. */
+/* Opens the partial file that an earlier run may have left. Returns 0 or errno. */
 static int open_kept(wb_sink *sink)
 {
     int os_error = wb__file_take_up(sink->folder, sink->temporary, mode_of(sink), &sink->fd);
@@ -55,7 +53,10 @@ static int open_kept(wb_sink *sink)
     return os_error;
 }
 
-/* Opened as it is named: of a pipe, the link in /proc that leads to it names no path. 0, or errno. */
+/*
+ * Opens a stream by the given path. The link target in /proc is not used because it is no valid
+ * path for a pipe. Returns 0 or errno.
+ */
 static int begin_stream(wb_sink *sink, const char *path)
 {
     sink->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_TRUNC);
@@ -63,7 +64,7 @@ static int begin_stream(wb_sink *sink, const char *path)
     return sink->owned ? 0 : errno;
 }
 
-/* What stands where a file is to be; 0, or errno where it cannot be there. */
+/* Checks the target path. Returns 0, or errno if no file can be created or replaced there. */
 static int look_at(const char *path, struct stat *st, bool *exists)
 {
     *exists = stat(path, st) == 0;
@@ -72,8 +73,11 @@ static int look_at(const char *path, struct stat *st, bool *exists)
     if (*exists ? S_ISDIR(st->st_mode) : *wb__sink_base(path) == '\0')
         return EISDIR;
     if (*exists && !S_ISREG(st->st_mode))
-        return EINVAL; /* what has just come: a stream is none of a file's */
-    /* Renaming over a file needs no right to write it, but its owner took that away for a reason. */
+        return EINVAL; /* a pipe or device appeared after the stream check */
+    /*
+     * Rename needs no write permission on the old file, but a read-only file is not meant to be
+     * replaced.
+     */
     return *exists && faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0 ? errno : 0;
 }
 
@@ -84,7 +88,7 @@ int wb__sink_look(const char *path)
     return look_at(path, &st, &exists);
 }
 
-/* 0, or errno. */
+/* Opens the sink's file in the target directory. Returns 0 or errno. */
 static int begin_file(wb_sink *sink, uint64_t expected)
 {
     struct stat st;

@@ -1,6 +1,4 @@
-/*
- * Where the file of a sink is to be.
- */
+/* Path functions of sinks. */
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64
 #include <errno.h>
@@ -12,7 +10,7 @@
 
 #include "io/sink_private.h"
 
-#define LINKS_MAX 40 /* symbolic links on the way to a file, as Linux has it */
+#define LINKS_MAX 40 /* maximum number of symbolic links to follow, as in Linux */
 
 const char *wb__sink_base(const char *path)
 {
@@ -27,7 +25,7 @@ char *wb__sink_follow(const wb_allocator *allocator, const char *path, int *os_e
     for (int links = 0; at != NULL; links++) {
         ssize_t n = readlink(at, target, sizeof target - 1);
         if (n < 0)
-            return at; /* no link; what else may be wrong shows when the file is opened */
+            return at; /* not a link; other errors are reported when the file is opened */
         target[n] = '\0';
         size_t folder = target[0] == '/' ? 0 : (size_t)(wb__sink_base(at) - at);
         size_t bytes = folder + (size_t)n + 1;

@@ -1,6 +1,6 @@
 /*
- * io/sink_private.h: what a sink is made of, for the files of this room: sink.c has the bytes, sink_open.c
- * the file they go to, sink_publish.c how that gets its name, sink_path.c where it is.
+ * io/sink_private.h: internals of sinks. sink.c writes the data, sink_open.c opens the file,
+ * sink_publish.c makes it durable and renames it, sink_path.c has the path functions.
  */
 #ifndef WB_IO_SINK_PRIVATE_H
 #define WB_IO_SINK_PRIVATE_H
@@ -10,26 +10,27 @@
 #include "io/direct.h"
 #include "io/sink.h"
 
-#define WB__SINK_TRIES 100      /* at a temporary name that is free */
-#define WB__SINK_NAME_BYTES 256 /* the most that file systems have, and a NUL */
+#define WB__SINK_TRIES 100      /* attempts to find a free temporary name */
+#define WB__SINK_NAME_BYTES 256 /* maximum file name length of common file systems, plus NUL */
 
 struct wb_sink {
     wb_allocator allocator;
     char *label;
-    char *path; /* of the file to be; NULL: a stream */
+    char *path; /* final path of the file; NULL for a stream */
     int fd;
-    wb__direct direct; /* the same past the page cache, once asked for; fd -1: none */
+    /* O_DIRECT descriptor of the same file, opened on first use; fd is -1 if none */
+    wb__direct direct;
     bool direct_tried;
-    int folder; /* of `path`, -1 for streams */
+    int folder; /* descriptor of the directory of `path`, -1 for streams */
     bool borrows_folder;
-    bool owned; /* fd is ours to close */
-    bool named; /* the temporary file has the name `temporary` */
+    bool owned; /* the sink must close fd */
+    bool named; /* the file has the name `temporary` */
     bool existing;
-    bool keeps_others; /* wb__sink_keep_others, and what it was told */
+    bool keeps_others; /* member of a set of files: see wb__sink_keep_others */
     uint64_t set, member;
-    bool kept; /* wb__sink_open_as */
+    bool kept; /* resumable: see wb__sink_open_as */
     bool published;
-    mode_t mode; /* of the existing file, as its owner and group */
+    mode_t mode; /* permissions, owner and group of the existing file */
     uid_t uid;
     gid_t gid;
     int failure; /* errno of the first failure */
@@ -39,30 +40,32 @@ struct wb_sink {
 
 /* ---- sink.c ---- */
 
-/* A sink of no file. */
+/* Allocates a sink without a file. */
 wb_status wb__sink_make(wb__context *context, const char *label, wb_sink **out);
 
-/* Fails with what the sink remembers from now on. */
+/* Records os_error as the sink's failure and reports it. */
 wb_status wb__sink_fail(wb__context *context, wb_sink *sink, int os_error, const char *what);
 
-/* Owned, NULL when memory is out. */
+/* Returns a copy owned by the caller; NULL if out of memory. */
 char *wb__sink_copy_text(const wb_allocator *allocator, const char *text);
 void wb__sink_free_text(const wb_allocator *allocator, char *text);
 
 /* ---- sink_open.c ---- */
 
-/* Draws another temporary name. */
+/* Chooses a new temporary name for the sink. */
 void wb__sink_draw_name(wb_sink *sink);
 
 /* ---- sink_path.c ---- */
 
-/* What stands behind the last '/'. */
+/* Returns the part of the path after the last '/'. */
 const char *wb__sink_base(const char *path);
 
-/* Opens the folder a file is in. A descriptor, or -1 with errno. */
+/* Opens the directory that contains `path`. Returns a descriptor, or -1 with errno set. */
 int wb__sink_open_folder(const wb_allocator *allocator, const char *path);
 
-/* ".NAME.wb-partial" into WB__SINK_NAME_BYTES; false if that is too long. */
+/*
+ * Writes ".NAME.wb-partial" into a buffer of WB__SINK_NAME_BYTES bytes; false if it does not fit.
+ */
 bool wb__sink_kept_name(const char *path, char *name);
 
 #endif

@@ -1,6 +1,4 @@
-/*
- * How the file of a sink becomes durable and gets its name.
- */
+/* Making the file of a sink durable and renaming it to its final path. */
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64
 #include <errno.h>
@@ -11,7 +9,7 @@
 
 #include "io/sink_private.h"
 
-/* Gives an unnamed file a temporary name. 0, or errno. */
+/* Gives an unnamed file a temporary name. Returns 0 or errno. */
 static int give_name(wb_sink *sink)
 {
     char self[32];
@@ -25,7 +23,7 @@ static int give_name(wb_sink *sink)
     return sink->named ? 0 : errno;
 }
 
-/* Closes for good; a file system on a network may only now tell what went wrong. 0, or errno. */
+/* Closes the file; network file systems may report write errors only here. Returns 0 or errno. */
 static int close_file(wb_sink *sink)
 {
     int fd = sink->fd;
@@ -34,7 +32,7 @@ static int close_file(wb_sink *sink)
     return close(fd) == 0 || errno == EINTR ? 0 : errno;
 }
 
-/* Puts an existing file's owner and permissions on the one that replaces it. 0, or errno. */
+/* Copies owner and permissions of the existing file to its replacement. Returns 0 or errno. */
 static int dress(const wb_sink *sink)
 {
     struct stat st;
@@ -42,7 +40,10 @@ static int dress(const wb_sink *sink)
         return 0;
     if (fstat(sink->fd, &st) != 0)
         return errno;
-    /* Only root may give a file away; anyone else then owns the new one, as cp would have it. */
+    /*
+     * Only root may change the owner. Otherwise the new file belongs to the caller, as with cp,
+     * without setuid bits.
+     */
     mode_t mode = sink->mode;
     if ((st.st_uid != sink->uid || st.st_gid != sink->gid) &&
         fchown(sink->fd, sink->uid, sink->gid) != 0)
@@ -51,15 +52,16 @@ static int dress(const wb_sink *sink)
 }
 
 /*
- * The order is what makes it safe: the bytes are on the disk before the name is, and the name
- * before the caller hears of success.
+ * The order guarantees safety: the data is on disk before the name, and the name before success is
+ * reported.
  */
 static int finish(wb_sink *sink)
 {
     int os_error = dress(sink);
     if (os_error != 0)
         return os_error;
-    if (ftruncate(sink->fd, (off_t)sink->written) != 0) /* returns what was reserved too much */
+    /* releases reserved space beyond the file length */
+    if (ftruncate(sink->fd, (off_t)sink->written) != 0)
         return errno;
     if ((os_error = wb__write_sync(sink->fd)) != 0)
         return os_error;
@@ -68,8 +70,10 @@ static int finish(wb_sink *sink)
     return close_file(sink);
 }
 
-/* Where nothing may be replaced a second name is given: link never replaces anything, on any file system
- * that has it. The first is taken away when the set is complete. */
+/*
+ * If nothing may be replaced, the file gets its final name as a second hard link: link never
+ * replaces a file, on any file system. The temporary name is removed when the set is complete.
+ */
 static int rename_file(wb_sink *sink)
 {
     const char *base = wb__sink_base(sink->path);
@@ -86,7 +90,8 @@ static int publish(wb_sink *sink)
         return errno;
     sink->published = true;
     int os_error = wb__write_sync(sink->folder);
-    return os_error == EINVAL ? 0 : os_error; /* a file system that has no such thing for folders */
+    /* this file system does not support fsync on directories */
+    return os_error == EINVAL ? 0 : os_error;
 }
 
 wb_status wb__sink_finish(wb__context *context, wb_sink *sink, uint64_t length)

@@ -1,4 +1,4 @@
-#define _GNU_SOURCE /* fallocate */
+#define _GNU_SOURCE /* for fallocate */
 #define _FILE_OFFSET_BITS 64
 #include "io/sink.h"
 
@@ -11,16 +11,16 @@
 #include <time.h>
 #include <unistd.h>
 
-#define WRITE_MAX ((size_t)1 << 30) /* Linux writes at most 0x7ffff000 bytes at once */
+#define WRITE_MAX ((size_t)1 << 30) /* Linux writes at most 0x7ffff000 bytes per call */
 
 /*
- * The two signals by which writing can end a process. They are held back in this thread only; one
- * that this thread raised meanwhile is taken away before they are let through again, unless the
- * same was waiting already, when it is not ours to take.
+ * Blocks SIGPIPE and SIGXFSZ, which writing can raise, in the calling thread. A signal that was
+ * raised meanwhile is discarded before the mask is restored, unless the same signal was already
+ * pending: then it is not ours to discard.
  */
 typedef struct quiet {
-    sigset_t ours;   /* held back, and were not waiting before */
-    sigset_t before; /* the mask to go back to */
+    sigset_t ours;   /* blocked signals that were not pending before */
+    sigset_t before; /* the previous signal mask */
     bool active;
 } quiet;
 
@@ -51,7 +51,7 @@ static void quiet_end(quiet *q)
     errno = kept;
 }
 
-#define IN_ORDER UINT64_MAX /* as an offset: where the descriptor stands */
+#define IN_ORDER UINT64_MAX /* offset value for writing at the current file position */
 
 static int write_loop(int fd, uint64_t offset, const uint8_t *bytes, size_t n)
 {
@@ -64,7 +64,7 @@ static int write_loop(int fd, uint64_t offset, const uint8_t *bytes, size_t n)
             n -= (size_t)done;
             offset += offset == IN_ORDER ? 0 : (uint64_t)done;
         } else if (done == 0) {
-            return EIO; /* POSIX leaves it open what that means; going on could last for ever */
+            return EIO; /* POSIX leaves a result of 0 unspecified; retrying could loop forever */
         } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
             struct pollfd ready = {.fd = fd, .events = POLLOUT};
             if (poll(&ready, 1, -1) < 0 && errno != EINTR)
@@ -136,9 +136,9 @@ int wb__write_extend(int fd, uint64_t length)
 }
 
 #ifdef __linux__
-#define RANGE_BYTES ((size_t)8 << 20) /* copied before the disk is set to work on them */
+#define RANGE_BYTES ((size_t)8 << 20) /* number of bytes to copy before write-back is started */
 
-/* What means that these two files have to be copied some other way. */
+/* Returns true if the error means that these two files cannot be copied inside the kernel. */
 static bool is_no_way(int os_error)
 {
     return os_error == EXDEV || os_error == ENOSYS || os_error == EOPNOTSUPP ||
@@ -161,11 +161,14 @@ int wb__write_range(int to, uint64_t at, int from, uint64_t offset, uint64_t n, 
         ssize_t got = copy_file_range(from, &in, to, &out,
                                       left < RANGE_BYTES ? (size_t)left : RANGE_BYTES, 0);
         if (got > 0) {
-            /* The disk begins now, or all of it would be left to fsync. Only that tells of failures. */
+            /*
+             * Start write-back now, or fsync would have to write everything. Its errors are ignored
+             * because fsync reports them.
+             */
             if ((size_t)got >= RANGE_BYTES / 8)
                 (void)sync_file_range(to, (off_t)(at + *done), got, SYNC_FILE_RANGE_WRITE);
             *done += (uint64_t)got;
-        } else if (got == 0) /* the end of the file, or one of those of /proc that seem empty */
+        } else if (got == 0) /* end of file, or a /proc file that reports length 0 */
             break;
         else if (errno != EINTR)
             os_error = errno;
@@ -208,7 +211,9 @@ int wb__write_reserve(int fd, uint64_t bytes)
         os_error = 0;
     }
     quiet_end(&q);
-    /* Only what writing would run into as well counts; not every file system can reserve. */
+    /*
+     * Only errors that writing would hit too are returned; some file systems cannot reserve space.
+     */
     return os_error == ENOSPC || os_error == EDQUOT || os_error == EFBIG || os_error == EIO
                ? os_error
                : 0;

@@ -27,7 +27,7 @@ const void *wb__source_memory(const wb__source *source)
     return source->memory;
 }
 
-/* ---- making and closing ---- */
+/* ---- creating and closing ---- */
 
 wb_status wb__source_make(wb__context *context, const char *label, wb__source **out)
 {
@@ -88,7 +88,7 @@ wb__identity wb__source_identity(const wb__source *source)
     return source->identity;
 }
 
-/* ---- whether it changed ---- */
+/* ---- detecting changes ---- */
 
 const char *wb__identity_difference(const wb__identity *then, const wb__identity *now)
 {
@@ -212,7 +212,7 @@ wb_status wb__source_fail_short(const wb__source *source, wb__context *context, 
     return status;
 }
 
-/* One read; *got is 0 at the end of the file. */
+/* Performs one read; *got is 0 at end of file. */
 static wb_status read_some(const wb__source *source, wb__context *context, uint64_t offset,
                            void *dst, size_t n, size_t *got)
 {

@@ -6,7 +6,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/* Takes over fd, which is closed where this fails. */
+/* Creates a source from fd. Takes ownership of fd and closes it on failure. */
 static wb_status adopt(wb__context *context, int fd, const struct stat *st, const char *label,
                        wb_access access, wb__source **out)
 {

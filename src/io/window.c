@@ -1,14 +1,13 @@
 #include "io/io.h"
 
 /*
- * Bytes lie in the window as they lie in the cache lines of the file, which is to say of the
- * kernel's copy of it. Where a page of the one is but a few bytes ahead of a page of the other, the
- * copying instruction of some processors (REP MOVSB; Zen 3 and 4) takes each byte written for one
- * about to be read, and becomes seven times slower.
+ * Window bytes have the same position within a cache line as in the page-cache copy of the file. If
+ * a destination page starts a few bytes after a source page, REP MOVSB on some processors (Zen 3
+ * and 4) assumes that each written byte is about to be read, and becomes seven times slower.
  */
 #define LINE 64
 
-/* Where the window's first byte goes if it is the one at `offset` of the source. */
+/* Returns the address in the buffer for the byte at `offset` of the source. */
 static uint8_t *place_for(const wb__window *window, uint64_t offset)
 {
     return window->buffer + ((offset - (uintptr_t)window->buffer) & (LINE - 1));
@@ -24,7 +23,7 @@ static bool make_buffer(wb__window *window, size_t bytes)
     return true;
 }
 
-/* The first bytes of a file are enough for a small header; a large one gets what is allowed. */
+/* The first read is sufficient for a small header; for a large header, reads up to the capacity. */
 static bool fill(wb__cursor *cursor)
 {
     wb__window *window = cursor->fill_ctx;
@@ -78,18 +77,18 @@ wb_status wb__window_open(wb__window *window, wb__context *context, wb__source *
     return status;
 }
 
-/* ---- keeping ---- */
+/* ---- retaining the header ---- */
 
 /*
- * How long a header is shows only at its end. Most are below KEEP_FIRST or below KEEP_SECOND; what
- * is not touched of a large block costs address space alone. Chunks are read that stay in the
- * second level cache until they are parsed.
+ * The length of a header is known only at its end. Most headers are shorter than KEEP_FIRST or
+ * KEEP_SECOND; untouched pages of a larger block use only address space. Reads are done in chunks
+ * that stay in the second-level cache until they are parsed.
  */
 #define KEEP_FIRST ((size_t)64 << 10)
 #define KEEP_SECOND ((size_t)32 << 20)
 #define KEEP_CHUNK ((size_t)256 << 10)
 
-/* Bytes to hold after `held`, with the slack that cursors promise. */
+/* Returns the next buffer size after `held` bytes, including WB__CURSOR_SLACK. */
 static size_t next_size(size_t held, uint64_t limit)
 {
     size_t wanted = held < KEEP_FIRST      ? KEEP_FIRST
@@ -99,7 +98,7 @@ static size_t next_size(size_t held, uint64_t limit)
     return limit < wanted - WB__CURSOR_SLACK ? (size_t)limit + WB__CURSOR_SLACK : wanted;
 }
 
-/* Moves the bytes of the file up to the cursor's end into a block of that size. */
+/* Moves the bytes up to the cursor's end into a new block of `size` bytes. */
 static bool move_kept(wb__window *window, wb__cursor *cursor, const uint8_t *from, size_t size)
 {
     wb__window old = *window;
@@ -162,8 +161,10 @@ wb__header_bytes wb__window_take(wb__window *window, wb__cursor *cursor)
 {
     size_t used = (size_t)wb__cursor_at(cursor);
     if (window->bytes <= KEEP_FIRST && used < window->bytes / 2) {
-        /* A model can have many thousand files with headers of a few hundred bytes. If there is no
-         * memory for a smaller block, this one will do. */
+        /*
+         * A model can have many thousands of files with headers of a few hundred bytes. If memory
+         * for a smaller block cannot be allocated, the large block is kept.
+         */
         wb_error ignored = *window->context->error;
         cursor->p = cursor->end = cursor->kept + used;
         cursor->end_at = used;

@@ -1,18 +1,20 @@
 /*
- * Who is writing into a folder, and what those left there who were killed.
+ * Detects which processes write into a directory, and removes temporary files of processes that
+ * were killed.
  *
- * Everyone who has temporary files in a folder holds a shared lock on it (flock, which ends with the
- * process). Whoever gets the exclusive lock is alone, so that every temporary file is that of a dead
- * process and can go. Where locks are not what they seem, on a network, nothing is removed.
+ * Each process with temporary files in a directory holds a shared flock lock on the directory,
+ * which the system releases when the process ends. A process that obtains the exclusive lock is the
+ * only writer, so all temporary files belong to ended processes and can be removed. On network file
+ * systems, where locks are unreliable, nothing is removed.
  *
- *   .wb-0123456789abcdef.tmp         a file, or a folder of files
- *   .wb-0123456789abcdef-00002.tmp   a file of a set; number 0 is that without which they are nothing
+ *   .wb-0123456789abcdef.tmp         a file, or a directory of files
+ *   .wb-0123456789abcdef-00002.tmp   member of a set; without member 0 the others are useless
  *
- * The files of a set get their names as second ones, number 0 as the last, and lose the temporary ones
- * after that, number 0 as the first. If number 0 has one name alone, the set was never complete: then
- * the others lose both.
+ * Members of a set get their final names as second hard links, member 0 last. Then they lose the
+ * temporary names, member 0 first. If member 0 has only one name, the set was never complete: the
+ * other members then lose both names.
  */
-#define _GNU_SOURCE /* flock */
+#define _GNU_SOURCE /* for flock */
 #define _FILE_OFFSET_BITS 64
 #include <dirent.h>
 #include <errno.h>
@@ -28,7 +30,7 @@
 
 #define PLAIN (sizeof ".wb-0123456789abcdef.tmp" - 1)
 #define MEMBER (sizeof ".wb-0123456789abcdef-00002.tmp" - 1)
-#define ID 20 /* bytes in front of what makes the difference */
+#define ID 20 /* length of the common prefix ".wb-" + 16 hexadecimal digits, in bytes */
 #define WAITS 50
 
 void wb__temporary_name(char *name, uint64_t id, uint64_t member)
@@ -54,15 +56,15 @@ static bool is_first(const char *name)
     return strspn(name + ID + 1, "0") == strlen(name) - ID - 5;
 }
 
-/* ---- what is in the folder ---- */
+/* ---- scanning the directory ---- */
 
 typedef struct sweep {
     const wb_allocator *allocator;
     int folder;
-    bool failed; /* not everything was seen: nothing is removed */
+    bool failed; /* the scan was incomplete: nothing is removed */
     bool has_sets;
-    bool firsts;   /* remove the first ones of sets now, else all others */
-    ino_t *broken; /* files of sets that were never complete */
+    bool firsts;   /* remove members 0 of sets in this pass, else all other temporary files */
+    ino_t *broken; /* inodes of members of incomplete sets */
     size_t count, capacity;
 } sweep;
 
@@ -83,7 +85,7 @@ static void each(sweep *s, void (*look)(sweep *s, const char *name, const struct
         const struct dirent *entry = readdir(folder);
         if (entry == NULL)
             break;
-        /* Other files matter only where one of them may be of a broken set. */
+        /* Other files matter only if one of them may belong to an incomplete set. */
         if ((s->count != 0 || is_temporary(entry->d_name, &is_member)) &&
             fstatat(s->folder, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0)
             look(s, entry->d_name, &st);
@@ -191,7 +193,7 @@ void wb__claim(const wb_allocator *allocator, int folder)
         return;
     if (flock(folder, LOCK_EX | LOCK_NB) == 0)
         sweep_folder(allocator, folder);
-    /* Whoever has it exclusively looks through a folder, which is soon done. */
+    /* A process that holds the exclusive lock only scans the directory, which is fast. */
     for (int i = 0; i < WAITS && flock(folder, LOCK_SH | LOCK_NB) != 0; i++) {
         if (errno != EWOULDBLOCK && errno != EINTR)
             return;

@@ -68,7 +68,8 @@ wb_status wb__catalog_end_file(wb__catalog *model, wb__context *context,
 {
     wb__catalog_file *file = wb__catalog_file_in_hand(model);
     end_of_file end = {model, context, repeated, ctx};
-    file->tensor_count = model->table.count - file->first_tensor; /* for wb__catalog_file_of */
+    /* wb__catalog_file_of needs the count during the check */
+    file->tensor_count = model->table.count - file->first_tensor;
     wb_status status =
         wb__table_seal(&model->table, context, file->first_tensor, check_repeated, &end);
     file->tensor_count = model->table.count - file->first_tensor;
@@ -77,7 +78,7 @@ wb_status wb__catalog_end_file(wb__catalog *model, wb__context *context,
 
 size_t wb__catalog_file_of(const wb__catalog *model, size_t tensor)
 {
-    size_t low = 0, high = model->file_count - 1; /* files[low].first_tensor <= tensor */
+    size_t low = 0, high = model->file_count - 1; /* invariant: files[low].first_tensor <= tensor */
     while (low < high) {
         size_t middle = high - (high - low) / 2;
         if (model->files[middle].first_tensor <= tensor)

@@ -1,7 +1,7 @@
 #include "model/file_order.h"
 
 typedef struct wb__sort_entry {
-    uint64_t key; /* what is sorted by */
+    uint64_t key; /* sort key */
     uint32_t tensor;
 } wb__sort_entry;
 
@@ -27,7 +27,7 @@ static void sort_pass(const wb__sort_entry *from, wb__sort_entry *to, size_t n, 
         to[starts[from[i].key >> shift & (DIGITS - 1)]++] = from[i];
 }
 
-/* Sorts *places by begin or end; *spare is room for as many, and the two may change roles. */
+/* Sorts *places by begin or end. *spare is a buffer of the same size; the two may be swapped. */
 static void sort_by(const wb__table *table,
                     uint64_t (*key_of)(const wb__table *table, size_t tensor),
                     wb__sort_entry **places, wb__sort_entry **spare, size_t n)
@@ -45,7 +45,7 @@ static void sort_by(const wb__table *table,
     }
 }
 
-/* True if of two places that begin together the first one never ends later. */
+/* Returns true if tensors with equal start offset are already sorted by end offset. */
 static bool ends_ascend(const wb__table *table, const wb__sort_entry *places, size_t n)
 {
     for (size_t i = 1; i < n; i++) {
@@ -68,7 +68,7 @@ wb_status wb__order_make(wb__order *order, wb__context *context, const wb__table
     for (size_t i = 0; i < n; i++)
         places[i].tensor = (uint32_t)(file->first_tensor + i);
     sort_by(table, wb__tensor_begin, &places, &spare, n);
-    if (!ends_ascend(table, places, n)) { /* possible with empty tensors, and in bad files */
+    if (!ends_ascend(table, places, n)) { /* occurs only with empty tensors and in invalid files */
         sort_by(table, wb__tensor_end, &places, &spare, n);
         sort_by(table, wb__tensor_begin, &places, &spare, n);
     }

@@ -1,6 +1,4 @@
-/*
- * model/file_order.h: the tensors of a file in the order of their bytes.
- */
+/* model/file_order.h: the tensors of a file sorted by the position of their data. */
 #ifndef WB_MODEL_ORDER_H
 #define WB_MODEL_ORDER_H
 
@@ -8,24 +6,24 @@
 
 typedef struct wb__order {
     const wb_allocator *allocator;
-    struct wb__sort_entry *memory; /* NULL: none */
-    struct wb__sort_entry *places; /* part of it */
+    struct wb__sort_entry *memory; /* NULL if not allocated */
+    struct wb__sort_entry *places; /* the sorted half of `memory` */
     size_t count;
 } wb__order;
 
 /*
- * Sorts the tensors of a file by where they begin, those that begin together by where they end, in
- * the order of the header where both are equal; by radix, so that no order a stranger picks costs
- * more than another. MEMORY is the only failure. Release with wb__order_free, also after a failure.
+ * Sorts the tensors of a file by start offset, then by end offset, then by header order. Uses a
+ * radix sort, so that a hostile order of tensors cannot slow it down. Fails only with
+ * WB_ERROR_MEMORY. Release with wb__order_free, also after a failure.
  */
 wb_status wb__order_make(wb__order *order, wb__context *context, const wb__table *table,
                          const wb__catalog_file *file);
 void wb__order_free(wb__order *order);
 
-/* The number of the tensor that is i-th. */
+/* Returns the index of the i-th tensor in this order. */
 size_t wb__order_at(const wb__order *order, size_t i);
 
-/* Where a tensor's bytes begin and end, from the beginning of the file's data, modulo 2^64. */
+/* Return the start and end of a tensor's data relative to the file's data section, modulo 2^64. */
 static inline uint64_t wb__tensor_begin(const wb__table *table, size_t tensor)
 {
     return wb__record_at(table, tensor)->begin;

@@ -3,7 +3,7 @@
 #include "model/catalog.h"
 #include "weighbridge/metadata.h"
 
-/* ---- an entry ---- */
+/* ---- single entries ---- */
 
 const uint8_t *wb__meta_base(const wb__catalog *model, const wb__meta *meta)
 {
@@ -49,7 +49,7 @@ static bool same_strings(const wb__array *a, const uint8_t *a_base, const wb__ar
     }
 }
 
-/* Arrays of arrays are taken to differ: nobody writes them twice. */
+/* Arrays of arrays always compare as different; files of one set do not repeat them in practice. */
 static bool same_array(const wb__array *a, const uint8_t *a_base, const wb__array *b,
                        const uint8_t *b_base)
 {
@@ -73,14 +73,16 @@ static bool same_value(const wb__catalog *model, const wb__meta *a, const wb__me
     return a->value.number == b->value.number;
 }
 
-/* ---- all entries ---- */
+/* ---- the set of entries ---- */
 
 static uint32_t hash_key(const wb__catalog *model, wb__str key)
 {
     return model->table.hasher.hash(&model->table.hasher, key.ptr, key.len);
 }
 
-/* The slot of the entry under `key`, or the free one where it belongs. There must be slots. */
+/*
+ * Returns the slot of the entry with the key, or the free slot for it. The table must not be empty.
+ */
 static size_t slot_for(const wb__catalog *model, wb__str key, uint32_t hash)
 {
     size_t mask = model->meta_slot_count - 1;
@@ -124,8 +126,8 @@ static wb_status note_conflict(const wb__catalog *model, wb__context *context,
 }
 
 /*
- * A byte tells in which file a key was seen last. It repeats after 255 files, so that before it
- * does all entries forget.
+ * Returns the one-byte mark of the current file. Marks repeat after 255 files, so the marks of all
+ * entries are reset before that.
  */
 #define SEEN_PERIOD 255
 
@@ -203,7 +205,8 @@ uint32_t wb__catalog_find_entry(const wb__catalog *model, wb__str key)
 {
     if (model->metas.count == 0)
         return WB__NO_META;
-    return model->meta_slots[slot_for(model, key, hash_key(model, key))] - 1; /* 0: WB__NO_META */
+    /* a free slot is 0, which gives WB__NO_META */
+    return model->meta_slots[slot_for(model, key, hash_key(model, key))] - 1;
 }
 
 const wb__meta *wb__catalog_find_meta(const wb__catalog *model, wb__str key)

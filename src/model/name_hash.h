@@ -1,14 +1,15 @@
 /*
  * model/name_hash.h: the keyed hash of tensor names.
  *
- * A model draws a key and picks the fastest function the processor has; both stay with it. The
- * value never leaves the process, so different machines may hash differently.
+ * Each model draws a random key and selects the fastest function of the processor; both remain
+ * fixed. Hash values never leave the process, so different machines may compute different values.
  *
- * The AES form takes 64 bytes at a time as four lanes of 16. With the secret round keys k:
+ * The AES version processes 64 bytes at a time as four lanes of 16 bytes. With the secret round
+ * keys k:
  *     s = k0;  for each block b, the last one padded with zeros:  s = round(round(s ^ b, k1), k2)
  *     x = s.lane0 ^ s.lane1 ^ s.lane2 ^ s.lane3 ^ length;  hash = low 32 bits of
  *     round(round(x, k0.lane0), k1.lane0)
- * (The idea of hashing with keyed AES rounds is that of Go's runtime and of aHash.)
+ * The idea of hashing with keyed AES rounds comes from the Go runtime and aHash.
  */
 #ifndef WB_MODEL_NAME_HASH_H
 #define WB_MODEL_NAME_HASH_H

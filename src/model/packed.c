@@ -1,6 +1,6 @@
 #include "model/packed.h"
 
-/* ---- the names of things ---- */
+/* ---- names of schemes and parts ---- */
 
 typedef struct scheme_row {
     const char *name;
@@ -37,20 +37,21 @@ const char *wb__part_name(wb__part part)
     return names[part];
 }
 
-/* ---- who names companions how ---- */
+/* ---- naming conventions of companions ---- */
 
-/* The companions of a tensor whose name ends in `ending` have these endings instead. */
+/* If a tensor's name ends in `ending`, its companions have the endings in `companion` instead. */
 typedef struct naming {
-    int32_t dtype; /* of the values */
+    int32_t dtype; /* dtype of the values */
     wb__str ending;
-    wb__str companion[WB__PARTS]; /* the first is required; empty where there is no such part */
+    /* empty if the part does not exist; the first non-empty one is required */
+    wb__str companion[WB__PARTS];
     wb__global global;
 } naming;
 
 #define NONE {"", 0}
 #define TEXT(literal) {literal, sizeof(literal) - 1}
 
-/* The first that fits is taken. */
+/* The first match is used. */
 static const naming namings[] = {
     {WB_DTYPE_U32,
      TEXT(".weight"),
@@ -79,11 +80,11 @@ static const naming namings[] = {
     {WB_DTYPE_NVFP4, TEXT(".weight"), {NONE, NONE, NONE, TEXT(".scale"), NONE}, WB__GLOBAL_FACTOR},
 };
 #define NAMINGS (sizeof namings / sizeof namings[0])
-#define HINTED (NAMINGS - 1) /* a ggml type says by itself how its values are packed */
+#define HINTED (NAMINGS - 1) /* without the last row: a ggml type defines its packing itself */
 
 #define LONGEST_ENDING 32
 
-/* ---- the table of tensors ---- */
+/* ---- table of tensors ---- */
 
 void wb__tensors_init(wb__tensors *tensors, const wb_allocator *allocator)
 {
@@ -139,12 +140,14 @@ typedef struct joiner {
     const wb__packing_hints *hints;
     size_t (*file_of)(const void *ctx, size_t stored);
     const void *ctx;
-    char *name; /* of a companion */
+    char *name; /* name buffer for companions */
     size_t name_capacity;
-    bool *taken; /* for each stored tensor: it is part of one already */
+    bool *taken; /* true for each stored tensor that is already part of a joined tensor */
 } joiner;
 
-/* Whether a table has values of one of the first ways to name companions. */
+/*
+ * Returns true if a table has values with the dtype of one of the first `ways` naming conventions.
+ */
 static bool has_values(const wb__table *table, size_t ways)
 {
     for (size_t i = 0; i < table->kinds.count; i++) {
@@ -171,7 +174,7 @@ static uint32_t find_companion(joiner *join, wb__str module, wb__str ending)
     return wb__table_find(join->table, (wb__str){join->name, module.len + ending.len});
 }
 
-/* Finds the companions of a stored tensor; false where it has none. */
+/* Finds the companions of a stored tensor; returns false if it has none. */
 static bool find_parts(joiner *join, size_t stored, wb__packed *packed, wb__str *module)
 {
     wb__str name = wb__table_name(join->table, stored);
@@ -202,7 +205,7 @@ static wb_status note(joiner *join, size_t stored, wb__finding_id id, const char
                     wb__table_name(join->table, stored), "%s", what);
 }
 
-/* Takes all parts, if none is taken. */
+/* Marks all parts as taken; returns false if one is already taken. */
 static bool take_parts(joiner *join, const wb__packed *packed)
 {
     for (int part = 0; part < WB__PARTS; part++) {
@@ -244,7 +247,7 @@ static wb_status join_one(joiner *join, size_t stored)
     return doubt == NULL ? WB_OK : note(join, stored, WB__FINDING_PACKING_DOUBT, doubt);
 }
 
-/* Numbers the tensors anew: companions come after all others. */
+/* Renumbers the tensors, so that companions come after all others. */
 static wb_status number_anew(joiner *join)
 {
     wb__tensors *tensors = join->tensors;

@@ -1,11 +1,12 @@
 /*
- * From shapes to bits and group size.
+ * Derives bits and group size from shapes.
  *
- * The shapes alone say little: a row of w packed words and s scales has in = s · group = w · 32 /
- * bits inputs, so that they fix bits · group = 32 · w / s and nothing more. 256 may be 4 bits in
- * groups of 64, 8 in groups of 32 or 2 in groups of 128. What decides, in this order: what is said
- * of this very tensor; what is said of all, if it fits and the inputs are a size the model has;
- * what alone gives a size the model has; the usual group size, with a doubt.
+ * The shapes alone are ambiguous. A row of w packed words with s scales has in = s · group = w · 32
+ * / bits inputs, so only the product bits · group = 32 · w / s is known. 256 may be 4 bits in
+ * groups of 64, 8 bits in groups of 32 or 2 bits in groups of 128. The decision uses, in this
+ * order: a hint for this tensor; the model-wide hint, if it fits and the inputs are a size of the
+ * model; the only choice that gives a size of the model; the usual group size, reported as
+ * doubtful.
  */
 #include "model/packed.h"
 #include "weighbridge/dtypes.h"
@@ -15,29 +16,32 @@ typedef struct affine_choice {
     uint32_t group;
 } affine_choice;
 
-static const uint32_t affine_bits[] = {4, 8, 6, 5, 3, 2, 1}; /* the usual ones first */
+static const uint32_t affine_bits[] = {4, 8, 6, 5, 3, 2, 1}; /* the usual widths first */
 static const uint32_t affine_groups[] = {64, 32, 128};
 
-/* Of values and scales, which are always there. */
+/* Returns the kind of a part that always exists (values or scales). */
 static const wb__kind *part_of(const wb__table *table, const wb__packed *packed, wb__part part)
 {
     return wb__table_kind_of(table, packed->parts[part]);
 }
 
-/* Of a part that may be there; NULL if it is not. */
+/* Returns the kind of an optional part; NULL if it does not exist. */
 static const wb__kind *kind_of(const wb__table *table, const wb__packed *packed, wb__part part)
 {
     return packed->parts[part] == WB__NO_TENSOR ? NULL
                                                 : wb__table_kind_of(table, packed->parts[part]);
 }
 
-/* The last dimension, of what has one. */
+/* Returns the last dimension; the rank must be at least 1. */
 static uint64_t last_of(const wb__kind *kind)
 {
     return kind->shape[kind->rank - 1];
 }
 
-/* All dimensions but the last are the same as those of the values, which have one at least. */
+/*
+ * Returns true if all dimensions except the last are equal. The rank of the values must be at least
+ * 1.
+ */
 static bool same_rows(const wb__kind *values, const wb__kind *other)
 {
     return other->rank == values->rank &&
@@ -71,7 +75,7 @@ static bool measure(const wb__table *table, wb__packed *packed, const uint64_t *
     return true;
 }
 
-/* The shape of the values with another last dimension. */
+/* Sets `shape` to the shape of the values with `inputs` as last dimension. */
 static bool widen(const wb__table *table, wb__packed *packed, uint64_t inputs, uint64_t *shape)
 {
     const wb__kind *values = part_of(table, packed, WB__PART_VALUES);
@@ -80,7 +84,7 @@ static bool widen(const wb__table *table, wb__packed *packed, uint64_t inputs, u
     return measure(table, packed, shape, values->rank);
 }
 
-/* ---- U32 words with scales beside them: MLX and Ollama ---- */
+/* ---- U32 words with separate scales: MLX and Ollama ---- */
 
 static bool solve_float(wb__packed *packed, uint64_t bits_per_scale)
 {
@@ -111,13 +115,13 @@ static bool is_among(uint64_t value, const uint32_t *list, size_t n)
     return i < n;
 }
 
-/* What is said, if there is such a packing and the shapes bear it out. */
+/* Applies the hint, if its packing is supported and agrees with the shapes. */
 static bool take_hint(const wb__packing_hint *hint, uint64_t bits_per_scale, affine_choice *choice)
 {
     bool affine = hint->scheme == WB__SCHEME_AFFINE || hint->scheme == WB__SCHEME_INT4 ||
                   hint->scheme == WB__SCHEME_INT8;
     if (hint->scheme == WB__SCHEME_INT4 && hint->bits == 0 && hint->named) {
-        /* Ollama, where a blob says nothing: int4 in groups of 32 or 64, int8 in groups of 64 */
+        /* Ollama blob without details: int4 in groups of 32 or 64, int8 in groups of 64 */
         if (bits_per_scale != 128 && bits_per_scale != 256 && bits_per_scale != 512)
             return false;
         *choice = (affine_choice){bits_per_scale == 512 ? 8 : 4, bits_per_scale == 128 ? 32 : 64};
@@ -134,7 +138,7 @@ static bool take_hint(const wb__packing_hint *hint, uint64_t bits_per_scale, aff
     return true;
 }
 
-/* How many ways there are to read the shapes; the best of them goes to *choice. */
+/* Returns the number of packings that agree with the shapes; *choice receives the preferred one. */
 static int choose(const wb__packing_hints *hints, uint64_t bits_per_scale, uint64_t per_row,
                   bool known_only, affine_choice *choice)
 {
@@ -192,7 +196,7 @@ static bool solve_words(const wb__table *table, wb__packed *packed, const wb__pa
     const wb__kind *values = part_of(table, packed, WB__PART_VALUES);
     const wb__kind *scales = part_of(table, packed, WB__PART_SCALES);
     const wb__kind *biases = kind_of(table, packed, WB__PART_BIASES);
-    uint64_t per_row, bits; /* bits of a row, and for each of its scales */
+    uint64_t per_row, bits; /* packed bits in a row, and packed bits per scale */
     *doubt = "the scales do not fit the packed values";
     if (!same_rows(values, scales) || last_of(scales) == 0 ||
         !wb__mul(last_of(values), 32, &per_row) || per_row % last_of(scales) != 0)
@@ -202,7 +206,8 @@ static bool solve_words(const wb__table *table, wb__packed *packed, const wb__pa
         if (!solve_float(packed, bits))
             return false;
         packed->parts[WB__PART_BIASES] =
-            WB__NO_TENSOR; /* none of these; it is a tensor by itself */
+            /* float schemes have no biases; the tensor of that name is independent */
+            WB__NO_TENSOR;
         *doubt = NULL;
     } else {
         if (!is_plain_float(scales))
@@ -217,11 +222,11 @@ static bool solve_words(const wb__table *table, wb__packed *packed, const wb__pa
             return false;
         *doubt = uncertain;
     }
-    /* The scales of a row times their group: the bits of a value times a group are those of a scale. */
+    /* The row has per_row / bits inputs. */
     return widen(table, packed, per_row / packed->bits, shape);
 }
 
-/* ---- bytes with scales beside them ---- */
+/* ---- bytes with separate scales ---- */
 
 static bool solve_nvfp4(const wb__table *table, wb__packed *packed, uint64_t *shape)
 {
@@ -270,7 +275,7 @@ static bool solve_fp8_block(const wb__table *table, wb__packed *packed,
     return widen(table, packed, last_of(values), shape);
 }
 
-/* ---- blocks of ggml's, which have their scales ---- */
+/* ---- ggml blocks, which contain their scales ---- */
 
 static bool solve_blocks(const wb__table *table, wb__packed *packed, uint64_t *shape)
 {
@@ -284,8 +289,9 @@ static bool solve_blocks(const wb__table *table, wb__packed *packed, uint64_t *s
 /* ---- AWQ and GPTQ ---- */
 
 /*
- * AWQ packs eight outputs into a word, [in, out / 8]; GPTQ 32 / bits inputs, [in · bits / 32, out].
- * Scales are [in / group, out] in both, and the tensor that results is [out, in].
+ * AWQ packs eight outputs into a word: shape [in, out / 8]. GPTQ packs 32 / bits inputs into a
+ * word: shape [in · bits / 32, out]. Scales are [in / group, out] in both. The resulting tensor is
+ * [out, in].
  */
 static bool is_words(const wb__kind *kind)
 {
@@ -340,7 +346,7 @@ bool wb__packing_solve(const wb__table *table, wb__packed *packed, const wb__pac
     const wb__kind *global = kind_of(table, packed, WB__PART_GLOBAL_SCALE);
     *doubt = NULL;
     bool fits = values->rank >= 1;
-    if (fits && global != NULL) /* one for all, or one for each expert */
+    if (fits && global != NULL) /* one scale for the tensor, or one per expert */
         fits = global->dtype->id == WB_DTYPE_F32 &&
                (global->elements == 1 ||
                 (values->rank > 2 && global->rank > 0 && global->elements == values->shape[0] &&

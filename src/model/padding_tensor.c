@@ -2,9 +2,9 @@
 
 #include "core/text.h"
 
-#define DIGITS_MAX 18 /* nobody counts that far */
+#define DIGITS_MAX 18 /* maximum length of the number; fits in 64 bits */
 
-/* False for other names. */
+/* Parses the number of a padding tensor's name; returns false for other names. */
 static bool number_of(wb__str name, uint64_t *number)
 {
     const wb__str front = WB__STR(WB__FILLER);

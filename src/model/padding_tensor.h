@@ -1,8 +1,8 @@
 /*
- * model/padding_tensor.h: tensors that are nothing but room.
+ * model/padding_tensor.h: padding tensors.
  *
- * safetensors allows no gaps between tensors. Where they are to be aligned, the writer puts tensors of
- * bytes between them, "__padding__.N". No index names them, and no architecture has them.
+ * safetensors does not permit gaps between tensors. To align tensors, the writer inserts byte
+ * tensors named "__padding__.N". Indexes and architectures do not list padding tensors.
  */
 #ifndef WB_MODEL_FILLER_H
 #define WB_MODEL_FILLER_H
@@ -11,10 +11,10 @@
 
 #define WB__FILLER "__padding__."
 
-/* Whether a tensor's name is that of a filler. */
+/* Returns true if the name is that of a padding tensor. */
 bool wb__is_padding_tensor(wb__str name);
 
-/* The least number that is greater than those in the names of fillers seen so far and in this one. */
+/* Returns the maximum of `past` and, if `name` is a padding tensor, its number plus one. */
 uint64_t wb__padding_tensor_past(wb__str name, uint64_t past);
 
 #endif

@@ -27,17 +27,18 @@ void wb__table_free(wb__table *table)
     table->region = NULL;
 }
 
-/* ---- room ---- */
+/* ---- memory ---- */
 
 #define HUGE_PAGE ((size_t)2 << 20)
-#define TYPICAL_ENTRY 128 /* bytes of header for a tensor, as writers write them */
+#define TYPICAL_ENTRY 128 /* typical header bytes per tensor */
 
-/* Offsets of names are 32 bits wide. */
+/* Name offsets have 32 bits. */
 #define NAMES_MAX (SIZE_MAX / 4 < UINT32_MAX ? SIZE_MAX / 4 : UINT32_MAX - 1)
 
 /*
- * Where the middle of a region goes: behind the records, and, in a region so large that it has huge
- * pages, at such a distance from the next one that the records of a typical file begin with a page.
+ * Returns the offset of the middle of a region: after the records. In a region large enough for
+ * huge pages, the distance to the next huge page is chosen so that the records of a typical file
+ * start at a huge page.
  */
 static size_t middle_of(size_t records, size_t name_bytes)
 {
@@ -48,7 +49,7 @@ static size_t middle_of(size_t records, size_t name_bytes)
     return (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE + typical % HUGE_PAGE;
 }
 
-/* Slots that the next names or records would run into move out of the region. */
+/* Moves the slots out of the region before new names or records overwrite them. */
 static bool move_slots_out(wb__table *table)
 {
     size_t bytes = table->slot_count * sizeof *table->slots;
@@ -66,7 +67,8 @@ static bool move_slots_out(wb__table *table)
 static bool enlarge_region(wb__table *table, size_t records, size_t name_bytes)
 {
     bool is_first = table->region == NULL;
-    if (!is_first) { /* half as much again as is there, so that all copying together is linear */
+    /* grow by half of the current size, so that the total copying cost is linear */
+    if (!is_first) {
         records += table->count / 2;
         name_bytes += (table->names_used / 2 + 7) & ~(size_t)7;
     }
@@ -101,7 +103,7 @@ wb_status wb__table_reserve(wb__table *table, wb__context *context, uint64_t nam
         !wb__add(table->count, tensors, &records) || records > WB__RECORDS_MAX)
         return wb__fail(context, WB_ERROR_LIMIT, WB__FINDING_HEADERS_LIMIT, WB_NO_OFFSET,
                         WB__STR(""), "the headers of the model exceed 4 GiB");
-    names = (names + 7) & ~UINT64_C(7); /* what follows them stays aligned */
+    names = (names + 7) & ~UINT64_C(7); /* keeps the following data aligned */
     bool fits = records <= table->capacity && names <= table->names_capacity;
     if (!move_slots_out(table) || (!fits && !enlarge_region(table, (size_t)records, (size_t)names)))
         return wb__fail_memory(context);
@@ -170,9 +172,9 @@ static bool same_name(const wb__table *table, size_t i, wb__str name)
     return wb__str_equal(wb__table_name(table, i), name);
 }
 
-#define DROPPED UINT32_MAX /* kind of a record that a later one of the same name replaces */
+#define DROPPED UINT32_MAX /* kind value of a record that a later one of the same name replaces */
 
-/* Closes the gaps that dropped records from number `from` on leave, in records and names. */
+/* Removes dropped records from index `from` on, and their names. */
 static void compact(wb__table *table, size_t from)
 {
     size_t kept = from;
@@ -191,7 +193,7 @@ static void compact(wb__table *table, size_t from)
     table->names_used = names;
 }
 
-/* The slot of the record with the same name as record i, or the free one where i belongs. */
+/* Returns the slot of the record with the same name as record i, or the free slot for i. */
 static size_t slot_for(const wb__table *table, size_t i)
 {
     size_t mask = table->slot_count - 1;
@@ -207,8 +209,8 @@ static size_t slot_for(const wb__table *table, size_t i)
 }
 
 /*
- * Room for `count` cleared slots: behind the names if nothing was ever in the region but the
- * tensors of this file, whose reserve includes it.
+ * Allocates `count` cleared slots. For the first file, places them in the region after the names,
+ * because its reservation includes them.
  */
 static bool place_slots(wb__table *table, size_t count, bool is_first)
 {
@@ -228,9 +230,9 @@ static bool place_slots(wb__table *table, size_t count, bool is_first)
 }
 
 /*
- * Makes slots for all records, two to a record at least: at that load chains are short, and zeroing
- * the slots costs less than what a fuller table loses in comparisons. Fills in the first `sealed`
- * records, whose names are known to differ.
+ * Builds the hash table with at least two slots per record: at that load probe chains are short,
+ * and clearing the slots costs less than the comparisons of a fuller table. Inserts the first
+ * `sealed` records, whose names are known to be unique.
  */
 static bool make_slots(wb__table *table, size_t sealed, bool is_first)
 {
@@ -248,7 +250,7 @@ static bool make_slots(wb__table *table, size_t sealed, bool is_first)
     return true;
 }
 
-/* Slots are filled at random; asking for them this many records early hides most of the wait. */
+/* Slot accesses are random; a prefetch distance of this many records hides most of the latency. */
 #define AHEAD 16
 
 static inline void prefetch(const void *address)

@@ -1,23 +1,21 @@
 /*
- * model/tensor_table.h: the tensors of a model, as compact as they can be and still be found at once.
+ * model/tensor_table.h: a compact table of a model's tensors with fast lookup by name.
  *
  *   names    all names one after another, each followed by a NUL
- *   records  24 bytes a tensor, in the order of the files
- *   kinds    what many tensors share: dtype, shape, number of elements and bytes
- *   slots    a hash table of record numbers, made by wb__table_seal
+ *   records  24 bytes per tensor, in file order
+ *   kinds    shared properties: dtype, shape, number of elements and bytes
+ *   slots    hash table of record indices, built by wb__table_seal
  *
- * The length of a header bounds how many tensors it can name, and how many bytes their names can
- * take, so that a reader reserves once, before it reads, and then only stores: wb__table_reserve.
- * (Where entries may be shorter than writers write them it reserves again on the way, if there are
- * that many.) The reserve costs address space, not memory, until it is written. Names, records and
- * slots share it:
+ * The length of a header bounds the number of tensors and the total length of their names. A reader
+ * therefore reserves memory once before it parses (wb__table_reserve), and then only stores. Where
+ * entries may be shorter than usual, the reader reserves again if necessary. Reserved memory costs
+ * only address space until it is written. Names, records and slots share one region:
  *
  *     region                       middle
  *     |            … record 1, record 0 | name 0, name 1, … | slots                        |
  *
- * What is written thus lies in one piece, whatever the number of tensors and the length of their
- * names turn out to be, and takes the fewest pages; for a large header providing these costs as
- * much as parsing it.
+ * The written part is thus contiguous for any number of tensors and any name lengths, and touches
+ * the fewest pages. For a large header, page faults cost as much as parsing.
  */
 #ifndef WB_MODEL_TABLE_H
 #define WB_MODEL_TABLE_H
@@ -32,16 +30,16 @@
 
 typedef enum wb__kind_fault {
     WB__KIND_SOUND = 0,
-    WB__KIND_OVERFLOW, /* elements or bits exceed 2^64 - 1 */
-    WB__KIND_SUB_BYTE, /* the bits do not fill the last byte */
-    WB__KIND_SIZE,     /* the file gives the tensor another number of bytes */
-    WB__KIND_BLOCK     /* a row is no whole number of blocks */
+    WB__KIND_OVERFLOW, /* number of elements or bits exceeds 2^64 - 1 */
+    WB__KIND_SUB_BYTE, /* the total number of bits is not a multiple of 8 */
+    WB__KIND_SIZE,     /* the file declares a different number of bytes for the tensor */
+    WB__KIND_BLOCK     /* the row length is not a multiple of the block size */
 } wb__kind_fault;
 
 typedef struct wb__kind {
     const uint64_t *shape;
     uint64_t elements;
-    uint64_t bytes; /* where there is a fault: what the file says, modulo 2^64 */
+    uint64_t bytes; /* with a fault: the number that the file declares, modulo 2^64 */
     const wb__dtype *dtype;
     uint32_t rank;
     wb__kind_fault fault;
@@ -51,22 +49,22 @@ typedef struct wb__kind {
 void wb__kind_measure(wb__kind *kind);
 
 typedef struct wb__record {
-    uint64_t begin; /* of the bytes, from the beginning of the file's data */
-    uint32_t name;  /* offset into names; the next record's, minus the NUL, ends it */
+    uint64_t begin; /* offset of the tensor's data from the start of the file's data section */
+    uint32_t name;  /* offset into names; the name ends one NUL before the next record's name */
     uint32_t kind;
-    uint32_t where; /* of the entry, from the beginning of the file's header */
-    uint32_t hash;  /* of the name */
+    uint32_t where; /* offset of the tensor's entry from the start of the file's header */
+    uint32_t hash;  /* hash of the name */
 } wb__record;
 
-/* Slots take at most 16 bytes a tensor: two to four of them, of four bytes. */
+/* Maximum bytes of slots per tensor: two to four slots of four bytes each. */
 #define WB__SLOT_BYTES_MAX 16
 
-/* The most tensors of a table: their numbers are 32 bits wide, and they lie in memory with their slots. */
+/* Maximum number of tensors: indices have 32 bits, and records and slots must fit in memory. */
 #define WB__RECORDS_IN_MEMORY (SIZE_MAX / 4 / (sizeof(wb__record) + WB__SLOT_BYTES_MAX))
 #define WB__RECORDS_MAX                                                                            \
     (WB__RECORDS_IN_MEMORY < UINT32_MAX ? WB__RECORDS_IN_MEMORY : UINT32_MAX - 1)
 
-#define WB__NAMES_SLACK 256 /* vector stores may run this far past a name */
+#define WB__NAMES_SLACK 256 /* vector stores may write this many bytes past a name */
 #define WB__NO_TENSOR UINT32_MAX
 #define WB__KIND_CACHE 64
 
@@ -81,10 +79,10 @@ typedef struct wb__table {
     char *names;
     size_t names_used;
     size_t names_capacity;
-    wb__list kinds;                      /* of wb__kind; in the arena of the shapes */
-    uint32_t kind_cache[WB__KIND_CACHE]; /* kind number + 1, by hash of dtype and shape */
+    wb__list kinds;                      /* list of wb__kind, allocated in `shapes` */
+    uint32_t kind_cache[WB__KIND_CACHE]; /* kind index + 1, by hash of dtype and shape */
     wb__arena shapes;
-    uint32_t *slots; /* record number + 1; 0: free */
+    uint32_t *slots; /* record index + 1; 0: free */
     size_t slot_count;
     bool slots_in_region;
 } wb__table;
@@ -97,18 +95,22 @@ static inline wb__record *wb__record_at(const wb__table *table, size_t i)
     return table->records_end - 1 - i;
 }
 
-/* Makes room for `name_bytes` of names (NULs included) and `tensors` more. False: MEMORY or LIMIT.
+/*
+ * Reserves memory for `name_bytes` more bytes of names (including NULs) and `tensors` more tensors.
+ * Fails with WB_ERROR_MEMORY or WB_ERROR_LIMIT.
  */
 wb_status wb__table_reserve(wb__table *table, wb__context *context, uint64_t name_bytes,
                             uint64_t tensors);
 
 /*
- * The number of a kind; it is copied with its shape, unless it is there already. False: memory is
- * out.
+ * Sets *number to the index of a kind. Copies the kind and its shape unless an equal kind is
+ * cached. Returns false if out of memory.
  */
 bool wb__table_kind(wb__table *table, const wb__kind *kind, uint32_t *number);
 
-/* Appends a tensor. There must be room. The name may stand already where it will be kept. */
+/*
+ * Appends a tensor. Space must be reserved. `name` may already be at its final position in `names`.
+ */
 static inline void wb__table_add(wb__table *table, wb__str name, uint32_t kind, uint64_t begin,
                                  uint32_t where)
 {
@@ -123,14 +125,15 @@ static inline void wb__table_add(wb__table *table, wb__str name, uint32_t kind, 
 }
 
 /*
- * Makes the tensors from number `from` on findable; those before are so already. Of two tensors of
- * one name, the second of which is new, `repeated` is told both numbers. If it returns WB_OK the
- * later one replaces the earlier, which must be new too; any other status ends the work.
+ * Adds the tensors from index `from` on to the hash table; earlier tensors are already in it. If a
+ * new tensor has the name of another tensor, calls `repeated` with both indices. If `repeated`
+ * returns WB_OK, the later tensor replaces the earlier one, which must be new as well; any other
+ * status is returned.
  */
 wb_status wb__table_seal(wb__table *table, wb__context *context, size_t from,
                          wb_status (*repeated)(void *ctx, size_t first, size_t second), void *ctx);
 
-/* The number of the tensor of that name, or WB__NO_TENSOR. For sealed tables. */
+/* Returns the index of the tensor with the name, or WB__NO_TENSOR. The table must be sealed. */
 uint32_t wb__table_find(const wb__table *table, wb__str name);
 
 static inline wb__str wb__table_name(const wb__table *table, size_t i)

@@ -1,7 +1,7 @@
 /*
- * BERT, whose canonical names are those of llama.cpp. The norms stand behind what they normalise.
- * The pooler is for training and is left out by all who embed with it.
- * Defaults: transformers' BertConfig.
+ * BERT. The canonical names are those of llama.cpp. Norms follow the part they normalize. The
+ * pooler is needed only for training; embedding programs ignore it. Defaults: transformers'
+ * BertConfig.
  */
 #include "arch/family.h"
 #include "weighbridge/base.h"

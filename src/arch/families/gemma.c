@@ -1,11 +1,11 @@
 /*
- * Gemma 1 to 3. Embedding and output are always tied; norms are stored as w - 1, but as w in GGUF.
- * Gemma 2 and 3 have norms before and after both halves of a layer, so that the norm Hugging Face
- * calls post_attention_layernorm is another one than everywhere else.
+ * Gemma 1 to 3. Embedding and output are always tied; norm weights are stored as w - 1, but as w in
+ * GGUF. Gemma 2 and 3 have norms before and after both halves of a layer, so Hugging Face's
+ * post_attention_layernorm is a different norm than in other families.
  *
- * Defaults: transformers' GemmaConfig, Gemma2Config and Gemma3TextConfig, which the published
- * config.json of Gemma 3 relies on; heads 8 and 4, and a context of 131072, are what llama.cpp's
- * converter takes for it.
+ * Defaults: transformers' GemmaConfig, Gemma2Config and Gemma3TextConfig, which Gemma 3's published
+ * config.json relies on. 8 and 4 heads and a context length of 131072 are the defaults of
+ * llama.cpp's converter for Gemma 3.
  */
 #include "arch/family.h"
 #include "weighbridge/base.h"

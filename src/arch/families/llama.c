@@ -1,6 +1,6 @@
 /*
- * Llama 1 to 3, Mistral, Mixtral: one architecture for llama.cpp.
- * Defaults: transformers' LlamaConfig, MistralConfig and MixtralConfig where they agree.
+ * Llama 1 to 3, Mistral, Mixtral: one architecture in llama.cpp. Defaults: transformers'
+ * LlamaConfig, MistralConfig and MixtralConfig, where they agree.
  */
 #include "arch/family.h"
 #include "weighbridge/base.h"

@@ -1,6 +1,6 @@
 /*
- * Phi 3 and 4: q, k and v are one tensor, gate and up are another, gate first, which GGUF calls up.
- * Defaults: transformers' Phi3Config.
+ * Phi 3 and 4: q, k and v are one tensor; gate and up are one tensor, gate first, which GGUF names
+ * ffn_up. Defaults: transformers' Phi3Config.
  */
 #include "arch/family.h"
 #include "weighbridge/base.h"

@@ -1,7 +1,7 @@
 /*
- * Whisper: an encoder of sound and a decoder with cross attention. The first column of foreign
- * names is OpenAI's, which GGUF files of the family keep; MLX has mlp1 and mlp2. Keys have no
- * biases. Defaults: transformers' WhisperConfig.
+ * Whisper: an audio encoder and a decoder with cross attention. The second column has OpenAI's
+ * names, which GGUF files of the family retain; MLX uses mlp1 and mlp2. Keys have no biases.
+ * Defaults: transformers' WhisperConfig.
  */
 #include "arch/family.h"
 #include "weighbridge/base.h"
@@ -53,7 +53,7 @@ static const wb__rule rules[] = {
 };
 
 static const wb__config_default defaults[] = {
-    {WB_CONFIG_NORM_EPS, true, 1e-5}, /* no file of the family says so */
+    {WB_CONFIG_NORM_EPS, true, 1e-5}, /* no file of this family specifies it */
     {WB_CONFIG_TIE_EMBEDDINGS, false, 1},
     {0},
 };

@@ -1,14 +1,14 @@
-/* From tokenizer.json: the vocabulary, and the added tokens put among it. */
+/* Creates a tokenizer from tokenizer.json: the vocabulary and the added tokens. */
 #include "arch/tokenizer/pretokenizer.h"
 #include "arch/tokenizer/tokenizer_make.h"
 
-/* By number: the kind of each added token, 0 for all others. */
+/* Kind of each added token, by token id; 0 for other tokens. */
 typedef struct added_kinds {
     uint8_t *kinds;
     size_t count;
 } added_kinds;
 
-/* Puts the added tokens of tokenizer.json among the others. False: memory. */
+/* Adds the added tokens of tokenizer.json. Returns false if out of memory. */
 static bool add_added(wb__token_maker *m, added_kinds *out)
 {
     wb__tokenizer_json *json = &m->json;
@@ -38,7 +38,7 @@ static bool add_added(wb__token_maker *m, added_kinds *out)
     return true;
 }
 
-/* "<0x0A>" */
+/* Returns true for byte tokens such as "<0x0A>". */
 static bool is_byte(wb__str text)
 {
     return text.len == 6 && memcmp(text.ptr, "<0x", 3) == 0 && text.ptr[5] == '>';
@@ -64,7 +64,7 @@ static bool add_json_token(wb__token_maker *m, size_t number, wb__str text, uint
     return wb__strings_add(&tokenizer->tokens, text);
 }
 
-/* At least what the texts of all tokens take together. */
+/* Returns an estimate of the total length of all token strings. */
 static size_t bytes_of_tokens(const wb__token_maker *m, size_t count)
 {
     size_t bytes = 0;
@@ -90,7 +90,7 @@ static bool add_json_tokens(wb__token_maker *m)
     for (size_t i = 0; made && i < count; i++) {
         bool is_token = false;
         wb__str text = WB__STR("");
-        if (i < extra.count) /* numbers that tokens have */
+        if (i < extra.count) /* ids that have a token */
             text = wb__tokenizer_json_token(&m->json, i, &is_token);
         made =
             is_token ? add_json_token(m, i, text, extra.kinds[i]) : wb__token_add_pad(tokenizer, i);
@@ -106,9 +106,9 @@ static bool is_true(const wb__tree *tree, const char *path)
     return node != WB__NO_NODE && wb__tree_bool(tree, node, &value) && value;
 }
 
-/* ---- the space in front of a text ---- */
+/* ---- leading space ---- */
 
-/* Metaspace puts one there unless it is told not to, which files of old do in another way. */
+/* Metaspace prepends a space unless disabled; older files use add_prefix_space for this. */
 static bool metaspace_prepends(const wb__tree *tree, wb__node step)
 {
     bool value;
@@ -128,7 +128,7 @@ static bool step_prepends(const wb__tree *tree, wb__node step)
     return wb__str_equal(type, WB__STR("Metaspace")) && metaspace_prepends(tree, step);
 }
 
-/* A step, or the steps that a sequence has in `list`. */
+/* Checks a step, or all steps of a sequence in `list`. */
 static bool any_prepends(const wb__tree *tree, const char *name, const char *list)
 {
     wb__node step = wb__tree_get(tree, 0, name);
@@ -156,7 +156,7 @@ static const char *model_of(const wb__tokenizer_json *json)
         return "bert";
     if (wb__str_equal(type, WB__STR("Unigram")))
         return "t5";
-    /* Files of old leave the type out. */
+    /* Older files omit the type. */
     if (wb__str_equal(type, WB__STR("BPE")) || (type.len == 0 && json->merges.count > 0))
         return is_true(tree, "model/byte_fallback") ? "llama" : "gpt2";
     return NULL;

@@ -1,4 +1,4 @@
-/* From vocab.txt, a token a line. */
+/* Creates a tokenizer from vocab.txt, which has one token per line. */
 #include "arch/tokenizer/tokenizer_make.h"
 
 static bool is_control(wb__str word)
@@ -6,7 +6,7 @@ static bool is_control(wb__str word)
     return word.len > 2 && word.ptr[0] == '[' && word.ptr[word.len - 1] == ']';
 }
 
-/* The next line, without its end; false behind the last. */
+/* Returns the next line without its line end; false after the last. */
 static bool next_line(wb__str *rest, wb__str *line)
 {
     if (rest->len == 0)

@@ -1,10 +1,10 @@
-/* From tokenizer.model, the pieces of SentencePiece, some of which added tokens replace. */
+/* Creates a tokenizer from tokenizer.model (SentencePiece); added tokens replace some pieces. */
 #include "arch/tokenizer/tokenizer_make.h"
 
-/* An added token takes the place of a piece. */
+/* An added token that replaces a piece. */
 typedef struct replacement {
     wb__str text;
-    uint8_t kind; /* 0: there is none */
+    uint8_t kind; /* 0: no replacement */
 } replacement;
 
 static void replace(replacement *list, size_t count, uint64_t id, wb__str text, uint8_t kind)
@@ -13,7 +13,9 @@ static void replace(replacement *list, size_t count, uint64_t id, wb__str text, 
         list[id] = (replacement){text, kind};
 }
 
-/* tokenizer_config.json: "added_tokens_decoder": {"32000": {"content": …, "special": …}} */
+/*
+ * Format in tokenizer_config.json: "added_tokens_decoder": {"32000": {"content": …, "special": …}}
+ */
 static void replace_from_config(const wb__token_maker *m, replacement *list, size_t count)
 {
     const wb__tree *tree = m->files->tokenizer_config;
@@ -35,7 +37,7 @@ static void replace_from_config(const wb__token_maker *m, replacement *list, siz
     }
 }
 
-/* tokenizer.json adds what the numbers behind the pieces mean. */
+/* tokenizer.json defines the tokens with ids after the pieces. */
 static void replace_from_json(const wb__token_maker *m, replacement *list, size_t count)
 {
     const wb__tree *tree = &m->json.tree;
@@ -63,7 +65,7 @@ static bool add_pieces(wb__token_maker *m, const replacement *list, size_t count
                         : wb__strings_add(&tokenizer->tokens, list[i].text);
         } else if (i < m->pieces.count) {
             const wb__piece *piece = &m->pieces.pieces[i];
-            /* Pieces the trainer was told of are pieces like others. */
+            /* user-defined pieces of the trainer are normal tokens */
             wb__token_set_type(tokenizer, i,
                                piece->type == WB__TOKEN_USER ? WB__TOKEN_NORMAL : piece->type);
             wb__token_set_score(tokenizer, i, piece->score);

@@ -1,8 +1,11 @@
-/* The merges of tokenizer.json, pairs or texts with a space between. */
+/* Reads the merges of tokenizer.json: pairs, or strings with a space between the parts. */
 #include "arch/tokenizer/plain.h"
 #include "arch/tokenizer/tokenizer_reader.h"
 
-/* As llama.cpp has them: parted by a space, and a space within a part as U+0120, "Ġ". */
+/*
+ * Adds a pair in llama.cpp's notation: separated by a space; a space inside a part becomes U+0120
+ * "Ġ".
+ */
 static bool add_pair(wb__strings *merges, wb__str a, wb__str b)
 {
     size_t spaces = 0;
@@ -35,7 +38,7 @@ static bool add_pair(wb__strings *merges, wb__str a, wb__str b)
     return true;
 }
 
-/* An element `["a", "b"]`; returns what follows, or NULL. */
+/* Parses an element `["a", "b"]`; returns the position after it, or NULL. */
 static inline const uint8_t *take_pair(const uint8_t *p, const uint8_t *end, wb__str *a, wb__str *b)
 {
     p = wb__plain_space(p + 1, end);
@@ -46,7 +49,9 @@ static inline const uint8_t *take_pair(const uint8_t *p, const uint8_t *end, wb_
     return p < end && *p == ']' ? p + 1 : NULL;
 }
 
-/* Takes elements for as long as they are plain; the cursor stands at one. False: memory. */
+/*
+ * Parses plain elements as long as possible; the cursor is at an element. False if out of memory.
+ */
 static bool take_merges(wb__token_reader *r)
 {
     const uint8_t *p = r->cursor.p;

@@ -1,6 +1,7 @@
 /*
- * arch/tokenizer/plain.h: what the big parts of tokenizer.json are made of, read in place where it is in
- * the plainest form. Each function returns what follows, or NULL for what is left to the parser.
+ * arch/tokenizer/plain.h: fast parser for the large parts of tokenizer.json in their simplest
+ * notation. Each function returns the position after the parsed item, or NULL if the JSON parser
+ * must parse it.
  */
 #ifndef WB_ARCH_TOKENIZER_PLAIN_H
 #define WB_ARCH_TOKENIZER_PLAIN_H
@@ -14,7 +15,7 @@ static inline const uint8_t *wb__plain_space(const uint8_t *p, const uint8_t *en
     return p;
 }
 
-/* Sequences of two bytes, as byte-level tokens have them everywhere, are looked at right here. */
+/* Two-byte sequences are checked inline because they are frequent in byte-level tokens. */
 static inline bool wb__plain_is_utf8(const uint8_t *p, const uint8_t *end)
 {
     while (p < end) {
@@ -33,9 +34,9 @@ static inline bool wb__plain_is_utf8(const uint8_t *p, const uint8_t *end)
 }
 
 /*
- * The string whose opening quote p stands at, if it has no escapes and is valid UTF-8; returns what
- * follows its closing quote, or NULL. A word at a time: the lowest high bit set is that of the
- * first byte that is a quote, a backslash or a control character (higher ones may be wrong).
+ * Parses a string without escapes and with valid UTF-8; p is at the opening quote. Returns the
+ * position after the closing quote, or NULL. Processes 8 bytes at a time: the lowest high bit set
+ * in `stop` marks the first quote, backslash or control character (higher bits may be wrong).
  */
 static inline const uint8_t *wb__plain_string(const uint8_t *p, const uint8_t *end, wb__str *text)
 {
@@ -48,7 +49,7 @@ static inline const uint8_t *wb__plain_string(const uint8_t *p, const uint8_t *e
         uint64_t quote = word ^ ones * '"';
         uint64_t backslash = word ^ ones * '\\';
         uint64_t stop = ((word - ones * 0x20) | (quote - ones) | (backslash - ones)) & highs;
-        stop &= ~word; /* bytes past ASCII stop nothing */
+        stop &= ~word; /* non-ASCII bytes do not end the string */
         if (stop == 0) {
             beyond_ascii |= word;
             continue;
@@ -68,7 +69,9 @@ static inline const uint8_t *wb__plain_string(const uint8_t *p, const uint8_t *e
     return p + 1;
 }
 
-/* Steps over the comma to the next member or element that begins with `first`; NULL: not so plain.
+/*
+ * Skips the comma before the next member or element that starts with `first`; NULL if something
+ * else follows.
  */
 static inline const uint8_t *wb__plain_next(const uint8_t *p, const uint8_t *end, uint8_t first)
 {

@@ -1,10 +1,9 @@
 #include "arch/tokenizer/pretokenizer.h"
 
 /*
- * Steps are written one after another, each ended by a newline: a Split as its expression, Digits
- * as
- * "#" or, one by one, "#1", Punctuation as "!", ByteLevel as "*" where it splits too, and as
- * nothing where it does not. The names are those of llama.cpp's vocabularies.
+ * Steps are concatenated, each ended by a newline: Split as its expression, Digits as "#" or
+ * (individual digits) "#1", Punctuation as "!", ByteLevel as "*" if it splits text, else omitted.
+ * The names are those of llama.cpp's vocabularies.
  */
 #define CONTRACTIONS "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
 #define SPACES "\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
@@ -62,7 +61,7 @@ static void add_step(steps *s, wb__str step)
     s->text[s->n++] = '\n';
 }
 
-/* An expression, in which control characters may stand as themselves or as their escapes. */
+/* Adds an expression; converts control characters to their escapes for comparison. */
 static void add_expression(steps *s, wb__str expression)
 {
     char text[STEPS_MAX];
@@ -126,7 +125,7 @@ const char *wb__pretokenizer_name(const wb__tree *tree, wb__node pre_tokenizer)
     return NULL;
 }
 
-/* Names that llama.cpp splits text by as by those of known[]. */
+/* Names that llama.cpp splits in the same way as a name in known[]. */
 static const struct {
     const char *other, *name;
 } aliases[] = {
@@ -146,7 +145,7 @@ static const struct {
     {"kanana2", "gpt-4o"},
 };
 
-/* Where known[] has it first; COUNT: nowhere. */
+/* Returns the index of the first row in known[] with this name; COUNT if there is none. */
 static size_t find_name(wb__str name)
 {
     size_t at = 0;

@@ -1,8 +1,8 @@
 /*
- * arch/tokenizer/pretokenizer.h: by which rule a tokenizer splits text before it merges.
+ * arch/tokenizer/pretokenizer.h: the rule by which a tokenizer splits text before merging.
  *
- * llama.cpp calls the rules by name ("llama-bpe"), tokenizer.json spells them out. A rule is
- * recognised by its steps and their expressions, letter for letter: two expressions that look alike
+ * llama.cpp identifies rules by name ("llama-bpe"); tokenizer.json contains their steps. A rule is
+ * recognized by an exact match of its steps and regular expressions, because similar expressions
  * can split differently.
  */
 #ifndef WB_ARCH_PRETOKENIZER_H
@@ -10,17 +10,17 @@
 
 #include "json/tree.h"
 
-/* The name for the pre_tokenizer of a tokenizer.json, NULL for one that is not known. Static. */
+/* Returns llama.cpp's name of a pre_tokenizer object; NULL if unknown. Static string. */
 const char *wb__pretokenizer_name(const wb__tree *tree, wb__node pre_tokenizer);
 
 /*
- * The way back: the steps of a name, each ended by a newline; NULL for one that is not known. A Split is
- * its expression, Digits "#" or, one by one, "#1", Punctuation "!", ByteLevel "*" where it splits too.
- * Static.
+ * Returns the steps of a rule, each ended by a newline; NULL if the name is unknown. A Split step
+ * is its expression, Digits is "#" or (individual digits) "#1", Punctuation is "!", ByteLevel that
+ * splits is "*". Static string.
  */
 const char *wb__pretokenizer_steps(wb__str name);
 
-/* Whether llama.cpp takes the name for this, too: a piece that is a token is that token, whatever merges say. */
+/* Returns true if llama.cpp ignores merges for this name when a whole piece is a token. */
 bool wb__pretokenizer_ignores_merges(wb__str name);
 
 #endif

@@ -1,19 +1,19 @@
 /*
- * A tokenizer that merges by rank, as one that merges by score: minus the number of the first merge
- * that makes a token. What no merge makes comes after all that one does.
+ * Converts merge ranks to scores: the score of a token is minus the rank of the first merge that
+ * produces it. Tokens that no merge produces get lower scores.
  */
 #include "arch/tokenizer/tokenizer_make.h"
 
-/* Tokens by their text, the first of equal ones, while merges are looked up. */
+/* Hash table of tokens by string; of equal tokens, the first. */
 typedef struct token_index {
     wb__hash_key key;
-    uint32_t *slots; /* number of a token + 1; 0: free */
+    uint32_t *slots; /* token id + 1; 0: free */
     size_t slot_count;
-    const char **texts; /* of each token */
+    const char **texts; /* string of each token */
     size_t count;
 } token_index;
 
-/* Where the first token of that text stands, or would stand. */
+/* Returns the slot of the first token with this string, or the free slot for it. */
 static size_t slot_of(const token_index *tokens, wb__str text)
 {
     size_t slot = (size_t)wb__siphash(&tokens->key, text.ptr, text.len) & (tokens->slot_count - 1);
@@ -51,7 +51,7 @@ static void free_index(token_index *tokens, const wb_allocator *allocator)
     wb__free(allocator, tokens->texts, tokens->count * sizeof *tokens->texts);
 }
 
-/* The first token of that text; false if there is none. */
+/* Finds the first token with this string; returns false if there is none. */
 static bool find(const token_index *tokens, wb__str text, size_t *number)
 {
     uint32_t found = tokens->slots[slot_of(tokens, text)];
@@ -59,7 +59,7 @@ static bool find(const token_index *tokens, wb__str text, size_t *number)
     return found != 0;
 }
 
-/* The earliest merge that makes a token counts. */
+/* The earliest merge that produces a token determines its score. */
 static void score_token(wb__tokenizer *tokenizer, size_t number, uint64_t rank, uint64_t merges)
 {
     uint32_t bits = wb__load_le32(&tokenizer->scores[number]);

@@ -1,4 +1,4 @@
-/* The vocabulary of Unigram in tokenizer.json: a list of texts and scores. */
+/* Reads the Unigram vocabulary of tokenizer.json: a list of strings and scores. */
 #include "arch/tokenizer/plain.h"
 #include "arch/tokenizer/tokenizer_reader.h"
 
@@ -12,7 +12,9 @@ static inline bool keep_score(wb__tokenizer_json *file, size_t number, float sco
     return true;
 }
 
-/* Reads an entry `["text", score]`. False on a fault; *good tells whether it was one. */
+/*
+ * Reads an entry `["text", score]`. Returns false on a JSON error; *good is set for a valid entry.
+ */
 static bool read_scored(wb__token_reader *r, uint32_t *at, uint32_t *len, uint64_t *score,
                         bool *good)
 {
@@ -41,9 +43,10 @@ static bool read_scored(wb__token_reader *r, uint32_t *at, uint32_t *len, uint64
 }
 
 /*
- * A score of up to 19 digits without exponent, as float32; returns what follows, or NULL. Digits and
- * power of ten are rounded once each to double, and so the quotient is off by less than two units in
- * its last place: that matters where it lies so close to the middle of two float32, and nowhere else.
+ * Parses a score of up to 19 digits without exponent as float32. Returns the position after it, or
+ * NULL. Digits and power of ten are each rounded once to double, so the quotient has an error below
+ * two units in the last place. This matters only very close to the midpoint of two float32 values;
+ * such scores return NULL.
  */
 static inline const uint8_t *take_score(const uint8_t *p, const uint8_t *end, float *score)
 {
@@ -69,14 +72,15 @@ static inline const uint8_t *take_score(const uint8_t *p, const uint8_t *end, fl
     double quotient = (double)value / tens[decimals];
     uint64_t bits;
     memcpy(&bits, &quotient, sizeof bits);
-    uint64_t below = bits & ((UINT64_C(1) << 29) - 1); /* what float32 has no room for */
+    /* mantissa bits that float32 does not have */
+    uint64_t below = bits & ((UINT64_C(1) << 29) - 1);
     if (below - ((UINT64_C(1) << 28) - 2) <= 4)
         return NULL;
     *score = (float)(negative ? -quotient : quotient);
     return p;
 }
 
-/* An element `["text", score]`; returns what follows, or NULL. */
+/* Parses an element `["text", score]`; returns the position after it, or NULL. */
 static inline const uint8_t *take_scored(const uint8_t *p, const uint8_t *end, wb__str *text,
                                          float *score)
 {
@@ -90,7 +94,9 @@ static inline const uint8_t *take_scored(const uint8_t *p, const uint8_t *end, w
     return p < end && *p == ']' ? p + 1 : NULL;
 }
 
-/* Takes elements for as long as they are plain; the cursor stands at one. False: memory. */
+/*
+ * Parses plain elements as long as possible; the cursor is at an element. False if out of memory.
+ */
 static bool take_scored_list(wb__token_reader *r, size_t *number)
 {
     const uint8_t *p = r->cursor.p;

@@ -1,7 +1,7 @@
 #include "arch/tokenizer/sentencepiece.h"
 
 typedef struct wire {
-    const uint8_t *begin; /* of the file, for offsets */
+    const uint8_t *begin; /* start of the file, for offsets */
     const uint8_t *p, *end;
     bool bad;
 } wire;
@@ -9,19 +9,19 @@ typedef struct wire {
 typedef struct field {
     uint64_t number;
     unsigned type;
-    uint64_t value; /* types 0, 1, 5 */
-    wire bytes;     /* type 2 */
+    uint64_t value; /* value for wire types 0, 1 and 5 */
+    wire bytes;     /* value for wire type 2 */
 } field;
 
 enum { VARINT = 0, FIXED64 = 1, BYTES = 2, FIXED32 = 5 };
 
-/* Ten bytes at most, of seven bits each, the lowest first. */
+/* Reads a varint: at most ten bytes of seven bits each, lowest bits first. */
 static uint64_t read_varint(wire *w)
 {
     uint64_t value = 0;
     for (unsigned shift = 0; w->p != w->end; shift += 7) {
         uint8_t byte = *w->p++;
-        if (shift == 63 && byte > 1) /* the tenth ends it, one way or the other */
+        if (shift == 63 && byte > 1) /* the tenth byte can only be 0 or 1 */
             break;
         value |= (uint64_t)(byte & 0x7F) << shift;
         if (byte < 0x80)
@@ -40,7 +40,7 @@ static bool read_fixed(wire *w, size_t n, uint64_t *value)
     return true;
 }
 
-/* The next field; false at the end and, with w->bad, at a fault. */
+/* Reads the next field; returns false at the end, or with w->bad set on an error. */
 static bool next_field(wire *w, field *f)
 {
     if (w->p == w->end)
@@ -48,7 +48,7 @@ static bool next_field(wire *w, field *f)
     const uint8_t *at = w->p;
     uint64_t tag = read_varint(w);
     *f = (field){.number = tag >> 3, .type = (unsigned)(tag & 7)};
-    bool good = f->number != 0; /* as it is of a tag that cannot be read */
+    bool good = f->number != 0; /* an unreadable tag also gives 0 */
     if (good && f->type == VARINT) {
         f->value = read_varint(w);
         good = !w->bad;
@@ -142,7 +142,7 @@ static bool read_normalizer(wb__sentencepiece *model, wire *w)
 bool wb__sentencepiece_read(wb__sentencepiece *model, const void *bytes, size_t n,
                             const wb_allocator *allocator)
 {
-    /* What a field that is absent means, by the specification. */
+    /* The specified defaults of absent fields. */
     *model = (wb__sentencepiece){.allocator = *allocator,
                                  .model_type = 1,
                                  .bos = 1,

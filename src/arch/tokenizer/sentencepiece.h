@@ -1,15 +1,15 @@
 /*
- * arch/tokenizer/sentencepiece.h: the file tokenizer.model, a protocol buffer of SentencePiece.
+ * arch/tokenizer/sentencepiece.h: reads tokenizer.model, a SentencePiece protocol buffer.
  *
- * A message is a row of fields: a number times 8 plus a wire type as a varint, then the value.
- * Types 0 (varint), 1 (8 bytes), 2 (length and bytes) and 5 (4 bytes) exist; groups (3, 4) do not
- * occur.
+ * A message is a sequence of fields: a varint (field number times 8 plus wire type), then the
+ * value. Wire types are 0 (varint), 1 (8 bytes), 2 (length and bytes) and 5 (4 bytes); groups (3,
+ * 4) do not occur.
  *
  *     ModelProto      1 SentencePiece, repeated   2 TrainerSpec   3 NormalizerSpec
  *     SentencePiece   1 piece, text   2 score, float   3 type: 1 normal, 2 unknown, 3 control,
  *                     4 user-defined, 5 unused, 6 byte
- *     TrainerSpec     3 model type: 1 Unigram, 2 BPE   40 to 43 numbers of <unk>, <s>, </s>, <pad>
- *     NormalizerSpec  2 precompiled character map   3 add a space in front   4 remove extra spaces
+ *     TrainerSpec     3 model type: 1 Unigram, 2 BPE   40 to 43 ids of <unk>, <s>, </s>, <pad>
+ *     NormalizerSpec  2 precompiled character map   3 prepend a space   4 remove extra spaces
  *
  * https://github.com/google/sentencepiece, src/sentencepiece_model.proto;
  * https://protobuf.dev/programming-guides/encoding
@@ -20,7 +20,7 @@
 #include "core/core.h"
 
 typedef struct wb__piece {
-    wb__str text; /* in the bytes of the file */
+    wb__str text; /* points into the file's bytes */
     float score;
     uint32_t type;
 } wb__piece;
@@ -31,17 +31,17 @@ typedef struct wb__sentencepiece {
     size_t capacity;
     wb_allocator allocator;
     uint32_t model_type;
-    int32_t unk, bos, eos, pad; /* -1: there is none */
+    int32_t unk, bos, eos, pad; /* token ids; -1 if there is none */
     wb__str charsmap;
     bool add_dummy_prefix;
     bool remove_extra_whitespaces;
     bool out_of_memory;
-    size_t fault_at; /* where reading failed */
+    size_t fault_at; /* offset at which parsing failed */
 } wb__sentencepiece;
 
 /*
- * Reads a file, which must outlive the result. False for what is not such a file, with fault_at, or
- * when memory is out. Release with wb__sentencepiece_free, also after a failure.
+ * Parses a file, which must outlive the result. Returns false if out of memory, or with fault_at
+ * set if the file is invalid. Release with wb__sentencepiece_free, also after a failure.
  */
 bool wb__sentencepiece_read(wb__sentencepiece *model, const void *bytes, size_t n,
                             const wb_allocator *allocator);

@@ -9,7 +9,7 @@ static const char *const names[WB__SPECIALS] = {
 bool wb__looks_special(wb__str text)
 {
     static const struct {
-        wb__str begin, end; /* an empty end: the whole text */
+        wb__str begin, end; /* empty end: the whole text must equal `begin` */
     } looks[] = {
         {{"<pad>", 5}, {"", 0}},    {{"<mask>", 6}, {"", 0}},
         {{"<2mass>", 7}, {"", 0}},  {{"[@BOS@]", 7}, {"", 0}},
@@ -30,7 +30,7 @@ typedef struct specials {
     wb__tokenizer *tokenizer;
     const wb__tree *config; /* tokenizer_config.json, or NULL */
     const wb__tokenizer_json *json;
-    wb__str text[WB__SPECIALS]; /* of each special token, empty: not said */
+    wb__str text[WB__SPECIALS]; /* string of each special token; empty if not specified */
 } specials;
 
 /* "bos_token": "<s>", or {"content": "<s>", …} */
@@ -46,7 +46,7 @@ static wb__str text_of(const wb__tree *config, const char *name)
     return wb__tree_string(config, node);
 }
 
-/* ---- the post-processor: what it puts around a text ---- */
+/* ---- the post-processor: tokens added around a text ---- */
 
 static wb__str special_at(const wb__tree *tree, wb__node list, bool last)
 {
@@ -85,7 +85,7 @@ static void read_template(specials *s, wb__node processor)
     s->tokenizer->add_eos = WB__FLAG_YES;
 }
 
-/* Whether the middle of a pair is all separators: A <sep> B or A <sep> <eos> B. */
+/* Checks if all tokens between a pair of texts are separators: A <sep> B or A <sep> <eos> B. */
 static void read_pair(specials *s, wb__node processor)
 {
     const wb__tree *tree = &s->json->tree;
@@ -131,9 +131,9 @@ static void read_post_processor(specials *s)
         read_processor(s, n);
 }
 
-/* ---- numbers ---- */
+/* ---- token ids ---- */
 
-/* The number of an added token, -1 if there is none of that text. */
+/* Returns the id of the added token with this string, -1 if there is none. */
 static int64_t find_added(const wb__tokenizer_json *json, wb__str text)
 {
     wb__node list = wb__tree_get(&json->tree, 0, "added_tokens");
@@ -162,7 +162,7 @@ static int64_t find_token(const wb__tokenizer *tokenizer, wb__str text)
     }
 }
 
-/* A number in config.json; of several, as generation_config.json may have them, the first. */
+/* Returns an id from config.json; of a list, as in generation_config.json, the first. */
 static int64_t number_in_config(const wb__tree *config, const char *name)
 {
     char key[16];

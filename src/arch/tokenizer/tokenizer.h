@@ -1,14 +1,17 @@
 /*
- * arch/tokenizer/tokenizer.h: what the tokenizer files say, in the terms of GGUF.
+ * arch/tokenizer/tokenizer.h: converts tokenizer files to GGUF's representation.
  *
- * The rules are those by which llama.cpp's converter makes a GGUF file of the same folder, so that
- * both answer alike, except where it is known to lose something:
- *   tokenizer.model         model "llama": pieces, scores, types. Added tokens replace what they
- * name tokenizer.json, BPE     model "gpt2": tokens, types, merges; with byte fallback model
- * "llama", where the score of a token is minus the number of the merge that makes it (the converter
- * gives all the same score, and so other splits) WordPiece, vocab.txt    model "bert": "##x"
- * becomes "x", what begins a word gets a U+2581 Unigram                 model "t5" Numbers without
- * a token are "[PADn]", so that there is one for every row of the embedding.
+ * The rules are those of llama.cpp's converter for the same directory, so that both give equal
+ * results, except where the converter is known to lose information:
+ *   tokenizer.model         model "llama": pieces, scores, types. Added tokens replace pieces
+ *                           with the same id
+ *   tokenizer.json, BPE     model "gpt2": tokens, types, merges; with byte fallback model "llama",
+ *                           where the score of a token is minus the number of the merge that
+ *                           produces it (the converter assigns equal scores, which changes how text
+ *                           is split)
+ *   WordPiece, vocab.txt    model "bert": "##x" becomes "x", tokens that start a word get U+2581
+ *   Unigram                 model "t5"
+ * Ids without a token become "[PADn]", so that every row of the embedding has a token.
  */
 #ifndef WB_ARCH_TOKENIZER_H
 #define WB_ARCH_TOKENIZER_H
@@ -16,7 +19,7 @@
 #include "arch/tokenizer/sentencepiece.h"
 #include "arch/tokenizer/tokenizer_file.h"
 
-/* Token types, as GGUF has them. */
+/* Token types, numbered as in GGUF. */
 enum {
     WB__TOKEN_NORMAL = 1,
     WB__TOKEN_UNKNOWN = 2,
@@ -41,48 +44,54 @@ typedef enum wb__special {
 
 typedef enum wb__flag { WB__FLAG_UNSAID = 0, WB__FLAG_NO, WB__FLAG_YES } wb__flag;
 
-/* What is read; NULL or empty for files that are not there. Everything must outlive the call. */
+/* Input files; NULL or empty if a file does not exist. All data must outlive the call. */
 typedef struct wb__tokenizer_files {
-    char *json; /* tokenizer.json; changed */
+    char *json; /* tokenizer.json; modified in place */
     size_t json_bytes;
     wb__str model; /* tokenizer.model */
     wb__str vocab; /* vocab.txt */
     const wb__tree *tokenizer_config;
     const wb__tree *config;
-    bool is_phi;         /* Phi 3 takes added tokens as they are */
-    uint64_t vocab_size; /* rows of the embedding, 0: not known */
+    bool is_phi;         /* Phi 3: added tokens are used unchanged */
+    uint64_t vocab_size; /* number of rows of the embedding; 0: unknown */
 } wb__tokenizer_files;
 
 typedef struct wb__tokenizer {
     wb_allocator allocator;
-    const char *model; /* "gpt2", "llama", "bert", "t5"; NULL: there is none */
+    const char *model; /* "gpt2", "llama", "bert", "t5"; NULL if there is no tokenizer */
     const char *pre;
     wb__strings tokens;
-    int32_t *types;  /* for each token, with the lowest byte first in memory */
-    float *scores;   /* likewise; NULL: there are none */
-    size_t capacity; /* of types and scores */
+    int32_t *types;  /* type of each token, stored little-endian */
+    float *scores;   /* score of each token, stored little-endian; NULL: none */
+    size_t capacity; /* allocated elements of types and scores */
     wb__strings merges;
-    int64_t special[WB__SPECIALS]; /* -1: there is none */
+    int64_t special[WB__SPECIALS]; /* token ids; -1 if there is none */
     wb__flag add_bos, add_eos, add_sep, add_space_prefix, remove_extra_whitespaces, lowercase;
-    char *charsmap; /* a copy; NULL: there is none */
+    char *charsmap; /* precompiled character map, owned; NULL if there is none */
     size_t charsmap_bytes;
 } wb__tokenizer;
 
 /*
- * Reads the files. What is wrong with them is a finding, and they count as not there; MEMORY is the
- * only failure. Release with wb__tokenizer_free, also after a failure.
+ * Reads the files. An invalid file is reported as a finding and ignored. Fails only with
+ * WB_ERROR_MEMORY. Release with wb__tokenizer_free, also after a failure.
  */
 wb_status wb__tokenizer_make(wb__tokenizer *tokenizer, wb__context *context,
                              const wb__tokenizer_files *files);
 void wb__tokenizer_free(wb__tokenizer *tokenizer);
 
-/* ---- special.c ---- */
+/* ---- special_tokens.c ---- */
 
-/* Special tokens, and which are put around a text. `json` is NULL where there is no such file. */
+/*
+ * Determines special tokens, and which are added around a text. `json` is NULL if there is no such
+ * file.
+ */
 void wb__tokenizer_specials(wb__tokenizer *tokenizer, const wb__tokenizer_files *files,
                             const wb__tokenizer_json *json);
 
-/* Whether an added token is meant for control, though its file does not say so. */
+/*
+ * Returns true if an added token is a control token even though its file does not mark it as
+ * special.
+ */
 bool wb__looks_special(wb__str text);
 
 #endif

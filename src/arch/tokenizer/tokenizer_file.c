@@ -13,13 +13,17 @@ bool wb__token_fail_memory(wb__token_reader *r)
     return false;
 }
 
-/* ---- tokens by number ---- */
+/* ---- tokens by id ---- */
 
-/* Tokens may come in any order, but their numbers must not need more memory than the file takes. */
+/*
+ * Tokens may occur in any order, but the table must not need more memory than the file size
+ * justifies.
+ */
 bool wb__token_reserve(wb__tokenizer_json *file, uint64_t number, bool *fits)
 {
     *fits = number < file->entries + (uint64_t)WB__TOKENS_SPARE ||
-            number < file->bytes / 8; /* a token with so high a number takes more bytes than that */
+            /* a complete vocabulary with such ids would need at least 8 bytes per token */
+            number < file->bytes / 8;
     if (!*fits)
         return true;
     if (!wb__grow(&file->allocator, (void **)&file->tokens, &file->token_capacity,
@@ -54,9 +58,9 @@ uint32_t wb__token_keep(wb__token_reader *r)
     return (uint32_t)(to - r->file->text);
 }
 
-/* ---- the whole ---- */
+/* ---- the whole file ---- */
 
-/* The value of a key that is not wanted here stays in the rest; what was read is left out of it. */
+/* Excludes a parsed value from `rest`. */
 static void leave_out(wb__token_reader *r, size_t from)
 {
     r->spans[r->span_count++] = (wb__span){from, (size_t)wb__cursor_at(&r->cursor)};
@@ -70,7 +74,8 @@ static bool read_model(wb__token_reader *r)
         bool is_merges = wb__str_equal(json->text, WB__STR("merges"));
         wb__json_token token = wb__json_next(json);
         size_t from = (size_t)json->at;
-        bool big = r->span_count < WB__SPANS; /* nobody has more of them: those stay in the rest */
+        /* more spans than any valid file has: such values stay in `rest` */
+        bool big = r->span_count < WB__SPANS;
         if (is_vocab && token == WB__JSON_OBJECT && big) {
             if (!wb__token_read_vocab(r))
                 return false;
@@ -111,7 +116,7 @@ static bool read_top(wb__token_reader *r)
     return true;
 }
 
-/* The file with 0 in the place of what was read, as a tree. */
+/* Copies the file with 0 in place of the parsed values, and parses the copy to a tree. */
 static bool read_rest(wb__token_reader *r)
 {
     wb__tokenizer_json *file = r->file;

@@ -36,8 +36,9 @@ static wb_status read_files(wb__token_maker *m)
 }
 
 /*
- * Added tokens for which the embedding has no row are left out, as llama.cpp's converter does: it does not load a
- * file that has more tokens than rows. Others are not, since something else is wrong then.
+ * Removes added tokens without a row in the embedding, like llama.cpp's converter; llama.cpp
+ * rejects a file with more tokens than rows. Other surplus tokens are kept, because they indicate
+ * another error.
  */
 static wb_status leave_out(wb__token_maker *m)
 {

@@ -1,16 +1,16 @@
 /*
- * arch/tokenizer/tokenizer_make.h: what the ways of making a tokenizer share.
+ * arch/tokenizer/tokenizer_make.h: shared functions for creating a tokenizer.
  *
- * tokenizer.json, tokenizer.model and vocab.txt are a way each (from_json.c, from_pieces.c, from_lines.c).
- * Tokens are appended in the order of their numbers: the text to tokenizer->tokens, type and score
- * where wb__token_* puts them.
+ * tokenizer.json, tokenizer.model and vocab.txt have a creator each (from_json.c, from_pieces.c,
+ * from_lines.c). Tokens are appended in the order of their ids: the string to tokenizer->tokens,
+ * type and score with the wb__token_* functions.
  */
 #ifndef WB_ARCH_TOKENIZER_MAKER_H
 #define WB_ARCH_TOKENIZER_MAKER_H
 
 #include "arch/tokenizer/tokenizer.h"
 
-#define WB__ADDED_SCORE (-1000.0f) /* of added tokens, which no merge may make */
+#define WB__ADDED_SCORE (-1000.0f) /* score of added tokens, so that no merge produces them */
 
 typedef struct wb__token_maker {
     wb__tokenizer *tokenizer;
@@ -28,38 +28,46 @@ wb_status wb__make_from_json(wb__token_maker *m);
 wb_status wb__make_from_pieces(wb__token_maker *m);
 wb_status wb__make_from_lines(wb__token_maker *m);
 
-/* Special tokens that tokenizer.model names, where no other file does. */
+/* Sets special tokens named in tokenizer.model, if no other file specifies them. */
 void wb__specials_of_pieces(wb__token_maker *m);
 
 /* ---- tokens.c ---- */
 
-/* Room for types, and for scores, of `count` tokens. False: memory. */
+/* Allocates types, and optionally scores, for `count` tokens. Returns false if out of memory. */
 bool wb__tokens_reserve(wb__tokenizer *tokenizer, size_t count, bool scores);
 
 void wb__token_set_type(wb__tokenizer *tokenizer, size_t number, uint32_t type);
 uint32_t wb__token_get_type(const wb__tokenizer *tokenizer, size_t number);
-void wb__token_set_score(wb__tokenizer *tokenizer, size_t number, float score); /* if it has any */
+/* no effect if there are no scores */
+void wb__token_set_score(wb__tokenizer *tokenizer, size_t number, float score);
 
-/* How many tokens there are: what files have, or the rows of the embedding, if there are not
- * absurdly many more. */
+/*
+ * Returns the number of tokens: `have`, or the number of embedding rows if it is larger by at most
+ * WB__TOKENS_SPARE.
+ */
 size_t wb__tokens_count(const wb__token_maker *m, size_t have);
 
-/* "[PAD17]", for a number without a token. False: memory, as of all that append. */
+/*
+ * Appends "[PAD17]" for an id without a token. All append functions return false if out of memory.
+ */
 bool wb__token_add_pad(wb__tokenizer *tokenizer, size_t number);
 
-/* A text with U+2581 as the space it stands for. */
+/* Appends a string with U+2581 replaced by a space. */
 bool wb__token_add_spaced(wb__strings *strings, wb__str text);
 
-/* A token of WordPiece as llama.cpp has it: what begins a word is marked, not what continues it. */
+/*
+ * Appends a WordPiece token in llama.cpp's notation: tokens that start a word are marked with
+ * U+2581.
+ */
 bool wb__token_add_word_piece(wb__strings *strings, wb__str text);
 
-/* What an entry of added_tokens makes of its token. */
+/* Returns the token type for an entry of added_tokens. */
 uint8_t wb__token_kind_of(const wb__token_maker *m, const wb__tree *tree, wb__node entry,
                           wb__str text);
 
 /* ---- ranks.c ---- */
 
-/* Scores for a tokenizer that merges by rank. False: memory. */
+/* Computes scores from merge ranks. Returns false if out of memory. */
 bool wb__token_score_by_merges(wb__token_maker *m);
 
 #endif

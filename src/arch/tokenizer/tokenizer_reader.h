@@ -1,15 +1,15 @@
 /*
- * arch/tokenizer/tokenizer_reader.h: the pass through tokenizer.json, for the files it is spread over.
+ * arch/tokenizer/tokenizer_reader.h: internals of the tokenizer.json reader.
  *
- * The big parts are read in place for as long as they are in the plainest form (plain.h); what is not
- * goes through the JSON parser, entry by entry, so that there is one place that refuses.
+ * Large parts are parsed by plain.h as long as they use the simplest notation. All other entries
+ * are parsed by the JSON parser, so that errors are reported in one place.
  */
 #ifndef WB_ARCH_TOKENIZER_READER_H
 #define WB_ARCH_TOKENIZER_READER_H
 
 #include "arch/tokenizer/tokenizer_file.h"
 
-/* What is left out of the rest. */
+/* A part of the file that is excluded from `rest`. */
 typedef struct wb__span {
     size_t from, to;
 } wb__span;
@@ -24,14 +24,17 @@ typedef struct wb__token_reader {
     size_t span_count;
 } wb__token_reader;
 
-/* Both return false, with the fault in the file. */
+/* Both return false and set the fault in r->file. */
 bool wb__token_fail(wb__token_reader *r);
 bool wb__token_fail_memory(wb__token_reader *r);
 
-/* Makes room for a token of that number, which *fits unless its number is absurd. False: memory. */
+/*
+ * Makes the table large enough for an id; *fits is false if the id is too large. False if out of
+ * memory.
+ */
 bool wb__token_reserve(wb__tokenizer_json *file, uint64_t number, bool *fits);
 
-/* A token whose text stands at `at`. False: memory. */
+/* Adds a token whose string is at offset `at`. Returns false if out of memory. */
 static inline bool wb__token_add(wb__tokenizer_json *file, uint64_t number, uint32_t at,
                                  uint32_t len)
 {
@@ -46,10 +49,13 @@ static inline bool wb__token_add(wb__tokenizer_json *file, uint64_t number, uint
     return true;
 }
 
-/* Puts an unescaped string back over its escapes; the offset where it then stands. */
+/* Writes an unescaped string over its escaped text in the buffer. Returns its offset. */
 uint32_t wb__token_keep(wb__token_reader *r);
 
-/* Each reads what the parser has just opened, to its end. False: a fault, or memory. */
+/*
+ * Each function reads the value that the parser has just opened. Returns false on a JSON error or
+ * out of memory.
+ */
 bool wb__token_read_vocab(wb__token_reader *r);  /* {"text": number, …} */
 bool wb__token_read_scores(wb__token_reader *r); /* [["text", score], …] */
 bool wb__token_read_merges(wb__token_reader *r); /* ["a b", …] or [["a", "b"], …] */

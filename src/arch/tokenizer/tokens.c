@@ -1,8 +1,8 @@
-/* Tokens in a row: their types and scores, and what becomes of their texts. */
+/* Types, scores and strings of tokens. */
 #include "arch/tokenizer/tokenizer_make.h"
 
-#define PAD_SCORE (-10000.0f)    /* of numbers without a token */
-#define WORD_MARK "\xE2\x96\x81" /* U+2581, which stands for a space */
+#define PAD_SCORE (-10000.0f)    /* score of ids without a token */
+#define WORD_MARK "\xE2\x96\x81" /* U+2581, which represents a space */
 
 bool wb__tokens_reserve(wb__tokenizer *tokenizer, size_t count, bool scores)
 {

@@ -1,8 +1,10 @@
-/* The vocabulary of tokenizer.json: an object of texts and numbers. */
+/* Reads the vocabulary of tokenizer.json: an object that maps strings to ids. */
 #include "arch/tokenizer/plain.h"
 #include "arch/tokenizer/tokenizer_reader.h"
 
-/* A member `"text": number`; returns what follows, or NULL. Numbers of up to nine digits. */
+/*
+ * Parses a member `"text": number` with up to nine digits; returns the position after it, or NULL.
+ */
 static inline const uint8_t *take_member(const uint8_t *p, const uint8_t *end, wb__str *text,
                                          uint32_t *number)
 {
@@ -24,7 +26,7 @@ static inline const uint8_t *take_member(const uint8_t *p, const uint8_t *end, w
     return p;
 }
 
-/* Takes members for as long as they are plain; the cursor stands at a key. False: memory. */
+/* Parses plain members as long as possible; the cursor is at a key. False if out of memory. */
 static bool take_members(wb__token_reader *r)
 {
     const uint8_t *p = r->cursor.p;

@@ -1,6 +1,6 @@
 /*
- * What a store has: manifests/<host>/<namespace>/<model>/<tag>, four folders deep. Of each manifest
- * only the sizes are read, in passing; one that is damaged is listed with what is wrong with it.
+ * Lists a store: manifests/<host>/<namespace>/<model>/<tag>, four directories deep. Only the sizes
+ * in each manifest are read. A damaged manifest is listed with its error.
  */
 #include "bundles/ollama/ollama.h"
 
@@ -13,14 +13,15 @@ typedef struct listing {
     wb__context *context;
     wb__store_each *each;
     void *ctx;
-    char *paths[LEVELS + 1]; /* of the folders above, and of the manifest */
-    wb__str names[LEVELS];   /* host, namespace, model, tag */
+    /* paths of the directories down to the current one, and of the manifest */
+    char *paths[LEVELS + 1];
+    wb__str names[LEVELS]; /* host, namespace, model, tag */
     unsigned level;
-    char *text; /* of the manifest in hand */
+    char *text; /* text of the current manifest */
     size_t text_capacity;
 } listing;
 
-/* Reads "size" of an object whose bracket was just passed, and up to its end. */
+/* Reads "size" and "mediaType" of an object whose opening bracket was consumed, up to its end. */
 static bool read_size(wb__json *json, uint64_t *size, wb__str *media, char *buffer, size_t capacity)
 {
     *size = 0;
@@ -87,7 +88,7 @@ static bool read_manifest(wb__json *json, wb__store_entry *entry)
     return json->token == WB__JSON_OBJECT_END && has_layers;
 }
 
-/* What cannot be read is told in the entry, and does not end the listing; only memory does. */
+/* An unreadable manifest is reported in the entry; only running out of memory ends the listing. */
 static wb_status read_entry(listing *list, wb__store_entry *entry)
 {
     wb__context *context = list->context;
@@ -96,7 +97,7 @@ static wb_status read_entry(listing *list, wb__store_entry *entry)
     context->file = entry->path;
     wb_status status = wb__source_open(context, entry->path, WB_ACCESS_READ, &source, &is_folder);
     if (status == WB_OK && is_folder)
-        return WB_OK; /* no manifest: left out */
+        return WB_OK; /* not a manifest: skipped */
     if (status == WB_OK) {
         uint64_t bytes = wb__source_bytes(source);
         if (bytes > MANIFEST_MAX)
@@ -156,7 +157,7 @@ static wb_status visit(void *ctx, const char *name)
         status = wb__directory_list(list->context, path, visit, list);
         list->level--;
         if (status == WB_ERROR_IO ||
-            status == WB_ERROR_NOT_FOUND) /* a file where a folder belongs */
+            status == WB_ERROR_NOT_FOUND) /* a file in place of a directory */
             status = WB_OK;
     }
     wb__free(&list->context->allocator, path, strlen(path) + 1);

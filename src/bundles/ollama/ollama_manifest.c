@@ -3,12 +3,12 @@
 #include "io/io.h"
 
 #define MEDIA_PREFIX "application/vnd.ollama.image."
-#define DIGEST_PREFIX 7 /* "sha256:" */
+#define DIGEST_PREFIX 7 /* length of "sha256:" */
 #define DIGEST_DIGITS 64
-#define LAYERS_MAX 1000000 /* far above what any model has */
+#define LAYERS_MAX 1000000 /* far more than any model has */
 
 static const struct {
-    const char *word; /* of the media type */
+    const char *word; /* last word of the media type */
     wb__layer_kind kind;
 } kinds[] = {
     {"model", WB__LAYER_MODEL},       {"tensor", WB__LAYER_TENSOR},
@@ -58,7 +58,7 @@ void wb__ollama_free(wb__ollama *ollama)
     wb__ollama_init(ollama, &ollama->allocator);
 }
 
-/* Of a text that is no JSON, whose strings may have been cut already. */
+/* Used for text that is not valid JSON; the JSON parser may have modified its strings already. */
 static bool says_manifest(const wb__ollama *ollama)
 {
     wb__str text = {ollama->text, ollama->text_bytes};
@@ -66,8 +66,8 @@ static bool says_manifest(const wb__ollama *ollama)
 }
 
 /*
- * Whether it is one at all, sound or not: it lies in a store, or has what manifests alone have. It
- * decides what is said of a faulty one, nothing else.
+ * Returns true if the text is meant to be a manifest, valid or not: it is in a store, or has fields
+ * that only manifests have. This only determines the error message.
  */
 static bool is_manifest(const wb__ollama *ollama)
 {
@@ -98,8 +98,10 @@ static wb_status fail(const wb__ollama *ollama, wb__context *context, wb__node n
     return fail_at(ollama, context, wb__tree_at(&ollama->manifest, node)->at, what);
 }
 
-/* "sha256:" or "sha256-", and 64 hexadecimal digits: the grammar that keeps a digest from being a
- * path. */
+/*
+ * Accepts "sha256:" or "sha256-", followed by 64 hexadecimal digits. A digest therefore cannot
+ * contain path separators.
+ */
 static bool is_digest(wb__str text)
 {
     if (text.len != DIGEST_PREFIX + DIGEST_DIGITS || memcmp(text.ptr, "sha256", 6) != 0 ||
@@ -160,7 +162,7 @@ static wb_status read_layers(wb__ollama *ollama, wb__context *context, wb__node 
     return WB_OK;
 }
 
-/* The folder above the last "manifests" of the path, which has the blobs too. */
+/* Returns the directory above the last "manifests" of the path, which also contains the blobs. */
 static char *store_of(wb__ollama *ollama, const char *path)
 {
     static const char inner[] = "/manifests/";
@@ -169,8 +171,10 @@ static char *store_of(wb__ollama *ollama, const char *path)
         at = p;
     if (at != NULL)
         return wb__arena_copy(&ollama->arena, path, at == path ? 1 : (size_t)(at - path));
-    /* A path within the store, as "manifests/…": the store is here. A manifest elsewhere: beside
-     * it. */
+    /*
+     * For a relative path "manifests/…" the store is the current directory. For a manifest outside
+     * a store, it is the directory of the manifest.
+     */
     if (strncmp(path, inner + 1, sizeof inner - 2) == 0)
         return wb__arena_copy(&ollama->arena, ".", 1);
     const char *slash = strrchr(path, '/');

@@ -12,14 +12,18 @@
 #define DEFAULT_TAG WB__STR("latest")
 #define PART_MAX 80
 #define HOST_MAX 350
-#define KEPT_MAX 240 /* of a name that others are made of: files have 255 bytes at most */
+/* maximum length of a base name to which suffixes are added; file names have at most 255 bytes */
+#define KEPT_MAX 240
 
 static bool is_word(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/* Begins with a letter, digit or underscore, and goes on with those and what `also` has. */
+/*
+ * Returns true if the part starts with a letter, digit or underscore and continues with these or
+ * `also`.
+ */
 static bool is_part(wb__str part, size_t max, const char *also)
 {
     if (part.len == 0 || part.len > max || !is_word(part.ptr[0]))
@@ -31,7 +35,7 @@ static bool is_part(wb__str part, size_t max, const char *also)
     return true;
 }
 
-/* Cuts off what follows the last `separator`; false if there is none. */
+/* Splits off the text after the last `separator`; returns false if there is none. */
 static bool cut_last(wb__str *text, char separator, wb__str *rest)
 {
     for (size_t i = text->len; i-- > 0;) {
@@ -69,7 +73,7 @@ bool wb__ollama_name_parse(wb__str text, wb__ollama_name *name)
            is_part(name->model, PART_MAX, "-.") && is_part(name->tag, PART_MAX, "-.");
 }
 
-/* A variable of the environment; empty is as good as not there. */
+/* Returns an environment variable; NULL if unset or empty. */
 static const char *variable(const char *name)
 {
     const char *text = getenv(name);
@@ -88,7 +92,7 @@ wb_status wb__ollama_default_store(wb__context *context, char **store)
     return *store == NULL ? wb__fail_memory(context) : WB_OK;
 }
 
-/* Names differ in more than the case of their letters. */
+/* Converts to lower case; distinct models have names that differ in more than case. */
 static void lower(char *text)
 {
     for (; *text != '\0'; text++) {
@@ -172,7 +176,7 @@ static wb_status compare_entry(void *ctx, const char *entry)
     return WB_OK;
 }
 
-/* Replaces *path by the path of its entry `name`, in whatever case that is written. */
+/* Replaces *path by the path of its entry `name`, matched case-insensitively. */
 static wb_status descend(wb__context *context, char **path, wb__str name)
 {
     const wb_allocator *allocator = &context->allocator;

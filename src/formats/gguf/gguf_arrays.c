@@ -1,10 +1,10 @@
 /*
- * Arrays of metadata. Numbers stay as they are, strings are taken by strings.c, arrays of arrays become
- * a tree.
+ * Arrays of metadata. Numbers stay in place, strings are read by gguf_strings.c, and arrays of
+ * arrays become a tree.
  *
- * A count is believed only as far as the bytes that are left can hold so many elements, of the
- * array and of all that it lies in (reader->owed), before memory is taken for it. A tree thus takes
- * at most sizeof(wb__array) for every WB__GGUF_ARRAY_MIN bytes of the file, however it is nested.
+ * Before memory is allocated for an element count, the count is checked: the remaining bytes must
+ * be able to hold all elements of this array and of its enclosing arrays (reader->owed). A tree
+ * thus uses at most sizeof(wb__array) per WB__GGUF_ARRAY_MIN bytes of the file, for any nesting.
  */
 #include "formats/gguf/gguf_reader.h"
 
@@ -50,7 +50,8 @@ wb_status wb__gguf_check_bools(wb__gguf_reader *reader, size_t at, size_t n)
 static wb_status read_numbers(wb__gguf_reader *reader, wb__array *array)
 {
     unsigned bytes = array->bits / 8u;
-    size_t size = (size_t)array->count * bytes; /* at most what is left of the header */
+    /* no overflow: at most the remaining length of the header */
+    size_t size = (size_t)array->count * bytes;
     wb_status status = wb__gguf_want(reader, size, "an array");
     if (status != WB_OK)
         return status;
@@ -73,7 +74,7 @@ static wb_status fail_count(wb__gguf_reader *reader, uint64_t at, uint64_t count
                     (unsigned long long)count, (unsigned long long)wb__cursor_left(reader->cursor));
 }
 
-/* The type and the number of elements of an array. */
+/* Reads the element type and the number of elements of an array. */
 static wb_status read_head(wb__gguf_reader *reader, wb__array *array)
 {
     uint64_t at = wb__cursor_at(reader->cursor), owed, all;
@@ -103,7 +104,7 @@ static wb_status read_head(wb__gguf_reader *reader, wb__array *array)
     return WB_OK;
 }
 
-/* Makes room for the elements of an array of arrays. */
+/* Allocates the elements of an array of arrays. */
 static wb_status open_array(wb__gguf_reader *reader, wb__array *array)
 {
     size_t bytes;
@@ -113,7 +114,7 @@ static wb_status open_array(wb__gguf_reader *reader, wb__array *array)
     return array->of.elements != NULL ? WB_OK : wb__fail_memory(reader->context);
 }
 
-/* The array that comes after a finished one, or NULL after the outermost. */
+/* Returns the array that follows a completed one, or NULL after the outermost. */
 static wb__array *after(wb__array *array)
 {
     for (wb__array *parent = array->parent; parent != NULL;
@@ -126,8 +127,10 @@ static wb__array *after(wb__array *array)
     return NULL;
 }
 
-/* Reads what an array begins with, or all of it if it holds no arrays; *next is the one to read
- * next. */
+/*
+ * Reads the start of an array, or the whole array if its elements are not arrays. *next is the
+ * array to read next.
+ */
 static wb_status read_one(wb__gguf_reader *reader, wb__array *array, wb__array **next)
 {
     if (array->parent != NULL)

@@ -1,18 +1,17 @@
-/*
- * The metadata entries: keys, scalars, and what a few keys mean to a reader.
- */
+/* The metadata entries: keys, scalar values, and keys that affect the reader. */
 #include "formats/gguf/gguf_reader.h"
 
 /* ---- keys ---- */
 
-/* What a key may be made of without a word from us; '-' stands in names of architectures (gpt-oss).
- */
+/* True for characters that are common in keys; '-' occurs in architecture names (gpt-oss). */
 static bool is_usual(uint8_t c)
 {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
 }
 
-/* The first byte that the specification does not allow, or that is unusual; len if there is none.
+/*
+ * Returns the index of the first byte that the specification forbids (or, with `unusual`, that is
+ * uncommon); len if there is none.
  */
 static size_t find_byte(wb__str text, bool unusual)
 {
@@ -71,7 +70,7 @@ static wb_status read_key(wb__gguf_reader *reader)
 
 /* ---- values ---- */
 
-/* Programs in C cut a string at its first NUL, and many take it for UTF-8. */
+/* C programs end a string at its first NUL, and many programs require UTF-8. */
 static wb_status check_string(wb__gguf_reader *reader, size_t at, size_t len)
 {
     const uint8_t *text = reader->cursor->kept + at;
@@ -121,7 +120,7 @@ static wb_status read_number(wb__gguf_reader *reader, unsigned bytes, wb__meta *
     return meta->type == WB_META_BOOL ? wb__gguf_check_bools(reader, at, 1) : WB_OK;
 }
 
-/* ---- keys that mean something ---- */
+/* ---- keys that affect the reader ---- */
 
 static wb_status take_alignment(wb__gguf_reader *reader, const wb__meta *meta, uint64_t at)
 {
@@ -193,8 +192,7 @@ static wb_status take_split_tensors(wb__gguf_reader *reader, const wb__meta *met
     return take_split(reader, meta, at, &split->tensors, &split->tensors_at);
 }
 
-/* `at` is the offset of the value. What stands in each file of a set need not be the same in all.
- */
+/* `at` is the offset of the value. of_file: the value may differ between the files of a set. */
 static const struct meaning {
     wb__str key;
     wb_status (*take)(wb__gguf_reader *reader, const wb__meta *meta, uint64_t at);

@@ -1,8 +1,8 @@
 /*
- * Where the tensors lie: all of them inside the file, none on top of another. ggml wants more, each
- * at the next multiple of the alignment in the order of the header; files that keep to it are sound
- * after one look at the last tensor, and for all others the tensors are sorted. What the
- * specification allows and ggml refuses is a warning.
+ * Verifies the position of tensors: all are inside the file and none overlap. ggml requires more:
+ * each tensor starts at the next multiple of the alignment, in header order. For files that meet
+ * this requirement, only the end of the last tensor is checked; for all others the tensors are
+ * sorted. A layout that the specification permits and ggml rejects causes a warning.
  */
 #include "formats/gguf/gguf_reader.h"
 #include "model/file_order.h"
@@ -20,7 +20,7 @@ static wb_status fail_extent(wb__gguf_reader *reader, size_t tensor)
                     (unsigned long long)(reader->file_bytes - reader->file->data_begin));
 }
 
-/* The first tensor of the header that does not lie in the file decides. */
+/* Reports the first tensor in header order that is not inside the file. */
 static wb_status check_extents(wb__gguf_reader *reader)
 {
     const wb__table *table = &reader->model->table;
@@ -38,7 +38,7 @@ static wb_status fail_overlap(wb__gguf_reader *reader, size_t tensor, size_t oth
 {
     const wb__table *table = &reader->model->table;
     char shown[80];
-    /* Of the two, the one that the header names later. */
+    /* Report the tensor that comes later in the header. */
     size_t later = tensor > other ? tensor : other, earlier = tensor > other ? other : tensor;
     wb__printable(shown, sizeof shown, wb__table_name(table, earlier));
     return wb__fail(reader->context, WB_ERROR_FORMAT, WB__FINDING_GGUF_OVERLAP,
@@ -48,11 +48,10 @@ static wb_status fail_overlap(wb__gguf_reader *reader, size_t tensor, size_t oth
 
 typedef struct oddities {
     uint64_t gaps, swaps;
-    size_t first_gap, first_swap; /* tensors */
+    size_t first_gap, first_swap; /* tensor indices */
 } oddities;
 
-/* Goes through the tensors in the order of their bytes; empty ones take no room and are left out.
- */
+/* Checks the tensors in file order; empty tensors occupy no bytes and are skipped. */
 static wb_status check_places(wb__gguf_reader *reader, const wb__order *order, oddities *odd)
 {
     const wb__table *table = &reader->model->table;
@@ -106,7 +105,7 @@ static wb_status note_oddities(wb__gguf_reader *reader, const oddities *odd)
     return status;
 }
 
-/* *end becomes where the data ends. */
+/* Sets *end to the end of the data. */
 static wb_status sort_and_check(wb__gguf_reader *reader, uint64_t *end)
 {
     const wb__table *table = &reader->model->table;
@@ -131,7 +130,9 @@ static wb_status note_trailing(wb__gguf_reader *reader, uint64_t end)
     uint64_t padded;
     if (!wb__align_up(end, reader->alignment, &padded) || padded >= reader->file_bytes)
         return WB_OK;
-    /* Some writers leave more than padding; data where the header has no tensors is another matter.
+    /*
+     * Some writers add more than padding (info). Data without any tensor in the header is a
+     * warning.
      */
     return wb__note(reader->context, reader->tensors > 0 ? WB_INFO : WB_WARNING,
                     WB__FINDING_GGUF_TRAILING, padded, WB__STR(""),

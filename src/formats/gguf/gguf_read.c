@@ -3,7 +3,7 @@
 static const char magic[WB__GGUF_MAGIC_BYTES] = {'G', 'G', 'U', 'F'};
 static const char magic_reversed[WB__GGUF_MAGIC_BYTES] = {'F', 'U', 'G', 'G'};
 
-/* No tensors and no metadata: a few bytes that could be cut from anything. */
+/* No tensors and no metadata: too few bytes to identify the format with certainty. */
 static bool is_empty(const wb__head *head)
 {
     return head->n >= WB__GGUF_FIXED_BYTES &&
@@ -26,7 +26,7 @@ wb_status wb__gguf_fail_end(wb__gguf_reader *reader, uint64_t at, const char *wh
 {
     const wb__cursor *cursor = reader->cursor;
     if (cursor->failed)
-        return reader->context->error->status; /* said by who read */
+        return reader->context->error->status; /* the read error was already reported */
     if (cursor->limit < reader->file_bytes)
         return wb__fail(reader->context, WB_ERROR_LIMIT, WB__FINDING_GGUF_HEADER_LIMIT, at,
                         WB__STR(""), "the header has more than %llu bytes, which is the limit",
@@ -41,13 +41,13 @@ wb_status wb__gguf_want(wb__gguf_reader *reader, uint64_t n, const char *what)
     wb__cursor *cursor = reader->cursor;
     size_t size;
     if (wb__to_size(n, &size) && wb__cursor_want(cursor, size)) {
-        reader->file->header = cursor->kept; /* fetching may have moved it */
+        reader->file->header = cursor->kept; /* reading more bytes may have moved the header */
         return WB_OK;
     }
     return wb__gguf_fail_end(reader, wb__cursor_at(cursor), what);
 }
 
-/* The number's first byte is free now: it becomes the NUL of a text that ends before it. */
+/* Consumes n bytes. The caller may set the first one to the NUL that ends a preceding string. */
 static uint8_t *consume(wb__gguf_reader *reader, size_t n)
 {
     return reader->cursor->kept + wb__gguf_skip(reader, n);
@@ -118,8 +118,7 @@ static wb_status read_version(wb__gguf_reader *reader)
     wb_status status = wb__gguf_take_u32(reader, "the version", &version);
     if (status != WB_OK)
         return status;
-    /* Versions are small, so that a lower half of zeros means that the bytes stand the other way.
-     */
+    /* Versions are small, so if the lower 16 bits are zero the file is in big-endian byte order. */
     bool big_endian = version != 0 && (version & 0xFFFF) == 0;
     if (big_endian)
         version = wb__swap32(version);
@@ -141,8 +140,8 @@ static wb_status read_version(wb__gguf_reader *reader)
 }
 
 /*
- * Refuses counts that no header within the limit can hold. Smaller ones that are wrong show where
- * the file ends: a damaged count and a file cut short look the same.
+ * Rejects counts that no header within the limit can hold. Smaller wrong counts are detected at the
+ * end of the file, because a damaged count and a truncated file are indistinguishable.
  */
 static wb_status check_count(wb__gguf_reader *reader, uint64_t at, uint64_t count, uint64_t min,
                              const char *what)
@@ -182,7 +181,7 @@ static wb_status peek(wb__gguf_reader *reader)
     return status;
 }
 
-/* ---- the whole ---- */
+/* ---- the whole file ---- */
 
 static wb_status note_quantization(wb__gguf_reader *reader)
 {

@@ -1,32 +1,35 @@
 /*
- * Strings of an array: their lengths are rewritten (model/metadata.h), and every WB__STRING_STEP-th gets a
- * mark.
+ * Strings of an array: rewrites their lengths (model/metadata.h) and sets a mark for every
+ * WB__STRING_STEP-th string.
  *
- * A vocabulary has hundreds of thousands, each of which can be found only when the length of the one
- * before is known: one step after another, each as long as a load takes, and nothing of a processor's
- * width is used. So a block of the array is walked in LANES lanes at once. Where a lane but the first
- * begins is a guess, the next place with eight bytes that would be a length below 256, which in a
- * vocabulary hardly anything else is. The guess was right if the lane before ends there, and then the
- * lane before is known to be right too. Lanes only look; bytes are written when it is known what is a
- * string. After a wrong guess a stretch is walked in one lane, so that a file that makes all of them
- * wrong gains nothing by it.
+ * A vocabulary has hundreds of thousands of strings. Each can be found only from the length of the
+ * previous one, so a sequential scan is limited by load latency. The scan therefore walks a block
+ * of the array in LANES independent lanes. The start of each lane after the first is a guess: the
+ * next position where eight bytes form a length below 256, which in a vocabulary is almost always a
+ * real length. The guess was right if the previous lane ends exactly at this position; then the
+ * previous lane is verified too. Lanes only read; lengths are rewritten after verification. After a
+ * wrong guess the next REST_BYTES are scanned in one lane, so that a file crafted to make all
+ * guesses wrong causes little extra work.
  */
 #include "formats/gguf/gguf_reader.h"
 
-#define LANES 4 /* as walk() has them */
+#define LANES 4 /* must match walk() */
 #define LANE_BYTES 4096
-#define GUESS_BYTES 128 /* a lane begins within so many */
+#define GUESS_BYTES 128 /* maximum distance of a lane's start from its nominal position, in bytes */
 #define BLOCK_BYTES (LANES * LANE_BYTES)
 #define LANE_STRINGS ((LANE_BYTES + GUESS_BYTES) / WB__STRING_HEAD + 1)
-#define REST_BYTES (4 * BLOCK_BYTES) /* walked in one lane after a wrong guess */
+#define REST_BYTES (4 * BLOCK_BYTES) /* number of bytes scanned in one lane after a wrong guess */
 
-/* A lane takes the lower 16 bits of lengths, so that it always goes on, and never far. */
+/*
+ * A lane uses only the lower 16 bits of a length, so that it always advances by a bounded distance.
+ */
 _Static_assert(BLOCK_BYTES + GUESS_BYTES <= UINT16_MAX, "places in a block have 16 bits");
 
-/* Places are counted from the first byte of the block. */
+/* Positions are relative to the first byte of the block. */
 typedef struct lanes {
-    size_t begin[LANES + 1]; /* the last one is where the block ends */
-    size_t end[LANES];       /* behind the last string of each, which may be out of reach */
+    size_t begin[LANES + 1]; /* the last entry is the end of the block */
+    /* end of the last string of each lane, possibly beyond the available bytes */
+    size_t end[LANES];
     size_t count[LANES];
     uint16_t at[LANES][LANE_STRINGS];
 } lanes;
@@ -36,7 +39,7 @@ static inline uint64_t length_at(const uint8_t *p, bool big_endian)
     return big_endian ? wb__swap64(wb__load_le64(p)) : wb__load_le64(p);
 }
 
-/* Where the string at `at` ends, if it has less than 64 KiB. */
+/* Returns the end of the string at `at`, assuming a length below 64 KiB. */
 static inline size_t after(const uint8_t *block, size_t at, bool big_endian)
 {
     const uint8_t *p = block + at;
@@ -44,7 +47,7 @@ static inline size_t after(const uint8_t *block, size_t at, bool big_endian)
     return at + WB__STRING_HEAD + len;
 }
 
-/* False where nothing looks like the begin of a lane. */
+/* Guesses the start of each lane; returns false if no candidate was found. */
 static inline bool guess(lanes *l, const uint8_t *block, bool big_endian)
 {
     l->begin[0] = 0;
@@ -85,7 +88,7 @@ static inline void walk(lanes *l, const uint8_t *block, bool big_endian)
     }
 }
 
-/* Rewrites lengths; returns how many there are before one that a lane did not see whole. */
+/* Rewrites lengths. Stops at the first length of 64 KiB or more; returns the number rewritten. */
 static inline size_t rewrite(uint8_t *block, const uint16_t *at, size_t n, bool big_endian)
 {
     for (size_t i = 0; i < n; i++) {
@@ -100,8 +103,8 @@ static inline size_t rewrite(uint8_t *block, const uint16_t *at, size_t n, bool 
 typedef struct progress {
     wb__gguf_reader *reader;
     uint32_t *marks;
-    uint64_t done, count; /* strings */
-    size_t resume;        /* offset from which on lanes are tried again */
+    uint64_t done, count; /* number of strings read, and number in the array */
+    size_t resume;        /* offset from which lanes are used again */
 } progress;
 
 static void set_marks(progress *to, size_t block_at, const uint16_t *at, size_t n)
@@ -111,7 +114,7 @@ static void set_marks(progress *to, size_t block_at, const uint16_t *at, size_t 
         to->marks[next++] = (uint32_t)(block_at + at[i]);
 }
 
-/* Takes the strings of a block that is at hand, as far as guesses go; there are enough of them. */
+/* Reads the strings of an available block, up to the first wrong guess. */
 static inline void take_block(progress *to, bool big_endian)
 {
     wb__cursor *cursor = to->reader->cursor;
@@ -124,7 +127,7 @@ static inline void take_block(progress *to, bool big_endian)
         walk(&l, block, big_endian);
     while (good) {
         size_t n = l.count[k];
-        if (l.end[k] > at_hand) /* the last one of all has to be fetched */
+        if (l.end[k] > at_hand) /* the last string is not completely available */
             n--;
         taken = rewrite(block, l.at[k], n, big_endian);
         set_marks(to, block_at, l.at[k], taken);
@@ -137,7 +140,7 @@ static inline void take_block(progress *to, bool big_endian)
     to->resume = (size_t)wb__cursor_at(cursor) + REST_BYTES;
 }
 
-/* Takes strings as far as they lie whole in the bytes at hand, `most` of them at most. */
+/* Reads up to `most` strings that are completely available. */
 static inline void take_from(progress *to, uint64_t most, bool big_endian)
 {
     wb__cursor *cursor = to->reader->cursor;
@@ -152,7 +155,7 @@ static inline void take_from(progress *to, uint64_t most, bool big_endian)
     cursor->p = p;
 }
 
-/* Takes one string, which may have to be fetched first. */
+/* Reads one string, fetching more bytes if necessary. */
 static wb_status take_one(progress *to)
 {
     wb__gguf_reader *reader = to->reader;
@@ -166,7 +169,7 @@ static wb_status take_one(progress *to)
     return WB_OK;
 }
 
-/* Takes strings up to the next mark. */
+/* Reads strings up to the next mark. */
 static inline wb_status take_step(progress *to, bool big_endian)
 {
     uint64_t end = to->done - to->done % WB__STRING_STEP + WB__STRING_STEP;
@@ -184,7 +187,10 @@ static inline wb_status take_step(progress *to, bool big_endian)
     return WB_OK;
 }
 
-/* Whether lanes may be tried: no more bytes are looked at than the strings to come must have. */
+/*
+ * Returns true if lanes may be used: the remaining strings have at least the bytes that are
+ * inspected.
+ */
 static inline bool is_block_at_hand(const progress *to)
 {
     const wb__cursor *cursor = to->reader->cursor;

@@ -1,10 +1,8 @@
-/*
- * The tensors: name, shape, type, offset.
- */
+/* Reads the tensor infos: name, shape, type, offset. */
 #include "formats/gguf/gguf_reader.h"
 #include "formats/gguf/gguf_types.h"
 
-#define DTYPE_END 96 /* wb_dtype numbers below are ggml's */
+#define DTYPE_END 96 /* wb_dtype numbers below this value are ggml's */
 
 typedef struct tensor_info {
     uint64_t shape[WB__GGUF_RANK_MAX]; /* innermost first, as in the file */
@@ -55,7 +53,7 @@ static wb_status read_name(wb__gguf_reader *reader)
 
 /* ---- shape ---- */
 
-/* Takes a dimension; *product is that of those before, zeros left out, and stays below 2^63. */
+/* Reads a dimension. *product is the product of all non-zero dimensions and stays below 2^63. */
 static wb_status read_dimension(wb__gguf_reader *reader, uint64_t *dimension, uint64_t *product)
 {
     uint64_t at = wb__cursor_at(reader->cursor);
@@ -121,7 +119,7 @@ static wb_status read_type(wb__gguf_reader *reader, const wb__dtype **dtype)
                     (unsigned long)number);
 }
 
-/* Outermost first, as everywhere here. */
+/* Converts to outermost first, the order used in the rest of the library. */
 static void reverse(const tensor_info *info, uint64_t *shape)
 {
     for (uint32_t i = 0; i < info->rank; i++)
@@ -146,7 +144,7 @@ static wb_status measure(wb__gguf_reader *reader, const tensor_info *info, wb__k
                     kind->dtype->name);
 }
 
-/* ---- the whole ---- */
+/* ---- the whole tensor ---- */
 
 static wb_status read_offset(wb__gguf_reader *reader, const wb__kind *kind, uint64_t *offset)
 {
@@ -159,7 +157,7 @@ static wb_status read_offset(wb__gguf_reader *reader, const wb__kind *kind, uint
                         wb__gguf_text(reader), "the offset %llu is no multiple of %llu",
                         (unsigned long long)*offset, (unsigned long long)reader->alignment);
     reader->irregular |= *offset != reader->expected;
-    /* Whatever does not fit into 64 bits lies outside the file, which layout.c says. */
+    /* An end beyond 64 bits is outside the file; gguf_layout.c reports it. */
     if (!wb__add(*offset, kind->bytes, &end) || !wb__align_up(end, reader->alignment, &end)) {
         reader->irregular = true;
         end = 0;
@@ -206,7 +204,7 @@ static wb_status repeated(void *ctx, size_t first, size_t second)
                     "the file has this tensor twice");
 }
 
-/* The count is believed as far as the bytes that are left can hold so many tensors. */
+/* Limits the declared count to the number of tensors that the remaining bytes can hold. */
 static wb_status reserve(wb__gguf_reader *reader)
 {
     uint64_t left = wb__cursor_left(reader->cursor), names;
@@ -227,7 +225,7 @@ wb_status wb__gguf_read_tensors(wb__gguf_reader *reader)
         return status;
     file->header_end = wb__cursor_at(reader->cursor);
     file->alignment = (uint32_t)reader->alignment;
-    reader->cursor->kept[file->header_end] = 0; /* ends a text that nothing follows */
+    reader->cursor->kept[file->header_end] = 0; /* terminates a string at the very end */
     return wb__catalog_end_file(reader->model, reader->context, repeated, reader);
 }
 

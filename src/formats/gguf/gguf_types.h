@@ -1,12 +1,10 @@
-/*
- * formats/gguf/gguf_types.h: ggml's numbers for the types of tensors that are no wb_dtype any more.
- */
+/* formats/gguf/gguf_types.h: numbers of tensor types that ggml has removed. */
 #ifndef WB_FORMATS_GGUF_TYPES_H
 #define WB_FORMATS_GGUF_TYPES_H
 
 #include <stdint.h>
 
-/* The name and the fate of a type that ggml removed; NULL for other numbers. Static. */
+/* Returns name and removal note of a removed ggml type; NULL for other numbers. Static string. */
 const char *wb__gguf_removed_type(uint32_t number);
 
 #endif

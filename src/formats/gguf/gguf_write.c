@@ -1,9 +1,9 @@
 /*
- * The way back: version 3, tensors one behind another in the order given, each padded to the
- * alignment, the last one too, as ggml does (gguf_write_to_file).
+ * The GGUF writer: version 3, tensors in the given order, each padded to the alignment including
+ * the last one, as in ggml (gguf_write_to_file).
  *
- * general.alignment follows from `alignment`: it is written where that is not the default, and
- * corrected where it stands among the entries.
+ * The entry general.alignment is derived from `alignment`: it is written if the alignment is not
+ * the default, and corrected if it is among the entries.
  */
 #include "formats/gguf/gguf_reader.h"
 
@@ -25,7 +25,7 @@ static void put_reversed(wb__buffer *out, const uint8_t *bytes, size_t n)
         at[i] = bytes[n - 1 - i];
 }
 
-/* n bytes of a number, little-endian, in the order of the file. */
+/* Writes a number of n bytes, given in little-endian, in the byte order of the file. */
 static void put_number(const gguf_writer *writer, const uint8_t *bytes, size_t n)
 {
     if (writer->swap)
@@ -57,8 +57,8 @@ static void put_string(const gguf_writer *writer, wb__str text)
 /* ---- entries ---- */
 
 /*
- * Values are ours, and so are sound; what has to be walked through here is where their numbers lie.
- * `left` counts, for each open array, the elements still to come.
+ * Writes a value in reversed byte order. Values are created by this library and thus valid; the
+ * walk only locates their numbers. `left` is the number of remaining elements of each open array.
  */
 static void put_swapped(const gguf_writer *writer, uint32_t tag, const uint8_t *p)
 {
@@ -107,7 +107,7 @@ static bool is_alignment(const wb__out_meta *meta)
     return wb__str_equal(meta->key, WB__STR("general.alignment"));
 }
 
-/* What a reader takes for a key. */
+/* Returns true if readers accept the key. */
 static bool is_key(wb__str key)
 {
     for (size_t i = 0; i < key.len; i++) {
@@ -155,7 +155,9 @@ static uint64_t entry_count(const wb__out_file *file)
 
 static wb_status check_tensor(wb__context *context, const wb__out_tensor *tensor)
 {
-    /* One less than the specification has it: ggml keeps a NUL in its 64. */
+    /*
+     * One byte less than the specification permits: ggml stores a terminating NUL in its 64 bytes.
+     */
     if (tensor->name.len >= WB__GGUF_NAME_MAX ||
         (tensor->name.len != 0 && memchr(tensor->name.ptr, 0, tensor->name.len) != NULL))
         return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_WRITE_NAME, WB_NO_OFFSET,

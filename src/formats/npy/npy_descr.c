@@ -1,9 +1,9 @@
 /*
- * What descr says of an element: the order of its bytes, a letter for its kind, and its bytes.
+ * Interprets descr: the byte order, a letter for the kind, and the size of an element in bytes.
  * https://numpy.org/doc/stable/reference/arrays.interface.html
  *
- * bfloat16 is no type of NumPy's; MLX and ml_dtypes write it as two bytes of no kind. FP8 types are one
- * byte of no kind, all of them but E5M2, so that which one it is cannot be told.
+ * NumPy has no bfloat16; MLX and ml_dtypes write it as two bytes of kind V (void). All FP8 types
+ * except E5M2 are one byte of kind V, so they cannot be distinguished.
  */
 #include "formats/npy/npy.h"
 #include "weighbridge/dtypes.h"
@@ -56,7 +56,7 @@ wb_status wb__npy_descr(wb__npy *npy, wb__str descr, uint64_t at)
     return wb__npy_fail(npy, WB__FINDING_NPY_DTYPE, at, meaning_of(kind));
 }
 
-/* F8_E5M2 is left out: NumPy does not know `f1`, and would not open the array. */
+/* F8_E5M2 is excluded: NumPy does not support `f1` and could not open the array. */
 bool wb__npy_descr_of(int32_t dtype, char descr[4])
 {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0] && dtype != WB_DTYPE_F8_E5M2; i++) {

@@ -20,7 +20,8 @@ static wb_status fail_short(wb__npy *npy, uint64_t total)
 wb_status wb__npy_peek(wb__npy *npy, const uint8_t *bytes, size_t n, uint64_t total)
 {
     size_t same = n < sizeof magic ? n : sizeof magic;
-    if (same > 0 && memcmp(bytes, magic, same) != 0) /* of no bytes there is no address */
+    /* memcmp must not get a NULL pointer, even for zero bytes */
+    if (same > 0 && memcmp(bytes, magic, same) != 0)
         return wb__npy_fail(npy, WB__FINDING_NPY_MAGIC, 0,
                             "it does not begin with \\x93NUMPY, as an array does");
     if (n < 8)
@@ -48,7 +49,7 @@ wb_status wb__npy_peek(wb__npy *npy, const uint8_t *bytes, size_t n, uint64_t to
     return WB_OK;
 }
 
-/* With one dimension longer than 1 at most both orders are the same. */
+/* With at most one dimension longer than 1, row-major and column-major order are identical. */
 static bool order_matters(const wb__kind *kind)
 {
     uint32_t longer = 0;

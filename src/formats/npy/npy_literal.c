@@ -1,12 +1,13 @@
 /*
- * The header's dict: a small part of Python, one rule a function.
+ * Parser of the header's dict, a small subset of Python; one function per rule.
  *
  *     dict   = "{" [ entry { "," entry } [ "," ] ] "}"
  *     entry  = string ":" value           each of descr, fortran_order and shape once
  *     value  = string | "True" | "False" | "(" [ size { "," size } [ "," ] ] ")"
  *     size   = digits [ "L" ]             Python 2 wrote the L
  *
- * Nothing nests, so nothing recurses. A tuple of one size needs its comma, as in Python.
+ * There is no nesting, so the parser does not recurse. A tuple of one size needs its comma, as in
+ * Python.
  */
 #include "formats/npy/npy.h"
 
@@ -70,7 +71,7 @@ static wb_status descr(literal *l)
     uint64_t at = l->npy->text_at + (uint64_t)(l->p - l->begin);
     if (l->p < l->end && (*l->p == '[' || *l->p == '(')) {
         size_t left = (size_t)(l->end - l->p);
-        bool objects = false; /* 'O' or '|O', as a word of its own */
+        bool objects = false; /* 'O' or '|O' as a complete string */
         for (size_t i = 1; i + 1 < left && !objects; i++)
             objects = l->p[i] == 'O' && strchr("'\"|", l->p[i - 1]) != NULL &&
                       strchr("'\"", l->p[i + 1]) != NULL;

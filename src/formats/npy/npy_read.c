@@ -1,6 +1,6 @@
 #include "formats/npy/npy.h"
 
-#define NAME "array" /* a file of one array does not name it */
+#define NAME "array" /* name of the tensor; an .npy file does not name its array */
 
 static int bid(const wb__head *head)
 {
@@ -10,10 +10,10 @@ static int bid(const wb__head *head)
 static wb_status no_repeat(void *ctx, size_t first, size_t second)
 {
     (void)ctx, (void)first, (void)second;
-    return WB_OK; /* there is one tensor */
+    return WB_OK; /* there is only one tensor */
 }
 
-/* NumPy reads the first of several arrays, and np.save can append more. */
+/* np.save can append several arrays to a file, of which NumPy reads only the first. */
 static wb_status check_extent(wb__npy *npy, uint64_t file_bytes)
 {
     uint64_t left = file_bytes - npy->data_at;

@@ -1,10 +1,11 @@
 /*
- * The header of an array, byte for byte as NumPy writes it (numpy.lib.format, version 1.0): room for the
- * first dimension to grow to 21 digits, then one to 64 spaces up to a multiple of 64 bytes, then a newline.
+ * Writes the header of an array, byte for byte as NumPy does (numpy.lib.format, version 1.0):
+ * spaces that allow the first dimension to grow to 21 digits, then 1 to 64 spaces up to a multiple
+ * of 64 bytes, then a newline.
  */
 #include "formats/npy/npy.h"
 
-#define FIXED 10 /* bytes before the text */
+#define FIXED 10 /* number of bytes before the header text */
 #define ALIGNMENT 64
 #define GROWTH 21
 #define RANK_MAX 64
@@ -48,7 +49,7 @@ static void put_dict(wb__buffer *out, const wb__out_tensor *tensor, const char *
     }
     wb__buffer_text(out, tensor->rank == 1 ? ",), }" : "), }");
     if (tensor->rank != 0)
-        wb__buffer_fill(out, ' ', GROWTH - first); /* 19 digits at most: see check */
+        wb__buffer_fill(out, ' ', GROWTH - first); /* no underflow: at most 19 digits, see check */
 }
 
 wb_status wb__npy_put_header(wb__context *context, wb__buffer *out, const wb__out_tensor *tensor,
@@ -63,7 +64,7 @@ wb_status wb__npy_put_header(wb__context *context, wb__buffer *out, const wb__ou
     wb__buffer_add(out, fixed, sizeof fixed);
     put_dict(out, tensor, descr);
     if (wb__buffer_failed(out))
-        return WB_OK; /* what that was says wb__out_check */
+        return WB_OK; /* wb__out_check reports the error */
     size_t text = out->n - begin + 1;
     size_t padding = ALIGNMENT - text % ALIGNMENT;
     if (alignment != 0)

@@ -1,39 +1,41 @@
 /*
- * formats/npz: arrays in a zip archive, as numpy.savez and MLX write them: a member NAME.npy each.
+ * formats/npz: arrays in a zip archive, as written by numpy.savez and MLX: one member NAME.npy per
+ * array.
  *
- * end of the directory, the last bytes of the file      an entry of the directory, one a member
- *   0   4  PK\5\6                                         0   4  PK\1\2
- *   4   2  number of this disk: 0                         4   4  versions, read over
- *   6   2  disk of the directory: 0                       8   2  flags
- *   8   2  entries on this disk                           10  2  method: 0 stored, 8 deflated
- *   10  2  entries                                        12  4  time, read over
- *   12  4  bytes of the directory                         16  4  CRC-32 of the unpacked bytes
- *   16  4  offset of the directory                        20  4  packed bytes
- *   20  2  n, bytes of the comment                        24  4  unpacked bytes
- *   22  n  comment, up to the end of the file             28  2  n, bytes of the name
- *                                                         30  2  m, bytes of extra fields
- * before it, in archives beyond 4 GiB (zip64)             32  2  k, bytes of the comment
- *   0   4  PK\6\7                                         34  2  disk: 0
- *   4   4  disk: 0                                        36  6  attributes, read over
- *   8   8  offset of the zip64 end                        42  4  offset of the local header
- *   16  4  disks: 1                                       46  n  name; then m and k bytes
- * before that
- *   0   4  PK\6\6                                       a local header, before the member's bytes
- *   4   8  bytes that follow: 44                          0   4  PK\3\4
- *   12  4  versions, read over                            4   2  version, read over
- *   16  8  disks: 0, 0                                    6   20 flags to unpacked bytes, as above
- *   24  8  entries on this disk                           26  2  n, bytes of the name
- *   32  8  entries                                        28  2  m, bytes of extra fields
- *   40  8  bytes of the directory                         30  n  name; then m bytes
- *   48  8  offset of the directory
+ *   end of the directory, at the end of the file          directory entry, one per member
+ *    0   4  PK\5\6                                         0   4  PK\1\2
+ *    4   2  number of this disk: 0                         4   4  versions, ignored
+ *    6   2  disk of the directory: 0                       8   2  flags
+ *    8   2  entries on this disk                           10  2  method: 0 stored, 8 deflated
+ *    10  2  entries                                        12  4  time, ignored
+ *    12  4  bytes of the directory                         16  4  CRC-32 of the unpacked bytes
+ *    16  4  offset of the directory                        20  4  packed bytes
+ *    20  2  n, bytes of the comment                        24  4  unpacked bytes
+ *    22  n  comment, up to the end of the file             28  2  n, bytes of the name
+ *                                                          30  2  m, bytes of extra fields
+ *   zip64 locator before it, beyond 4 GiB                  32  2  k, bytes of the comment
+ *    0   4  PK\6\7                                         34  2  disk: 0
+ *    4   4  disk: 0                                        36  6  attributes, ignored
+ *    8   8  offset of the zip64 end                        42  4  offset of the local header
+ *    16  4  disks: 1                                       46  n  name; then m and k bytes
+ *   zip64 end, before the locator
+ *    0   4  PK\6\6                                        local header, before the member's bytes
+ *    4   8  bytes that follow: 44                          0   4  PK\3\4
+ *    12  4  versions, ignored                              4   2  version, ignored
+ *    16  8  disks: 0, 0                                    6   20 flags to unpacked bytes, as above
+ *    24  8  entries on this disk                           26  2  n, bytes of the name
+ *    32  8  entries                                        28  2  m, bytes of extra fields
+ *    40  8  bytes of the directory                         30  n  name; then m bytes
+ *    48  8  offset of the directory
  *
- * https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT. Programs that read such archives differ
- * in what they believe where these parts contradict each other, and that is how files are made to be
- * one thing for a scanner and another for a loader. So all parts have to agree; docs/format/npy.md has
- * the rules.
+ * https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT. If these parts contradict each
+ * other, programs differ in which part they trust; such archives are used to show one content to a
+ * scanner and another to a loader. Therefore all parts must agree; docs/format/npy.md lists the
+ * rules.
  *
- * end.c finds the directory, entry.c reads one entry, member.c compares it with the local header and
- * reads the array's own header, extents.c sees that no two members share a byte; write.c is the way back.
+ * npz_end.c finds the directory, npz_entry.c reads an entry, npz_member.c compares it with the
+ * local header and reads the array's header, npz_extents.c checks that no members overlap;
+ * npz_write.c writes archives.
  */
 #ifndef WB_FORMATS_NPZ_NPZ_H
 #define WB_FORMATS_NPZ_NPZ_H
@@ -45,11 +47,11 @@
 #define WB__ZIP_LOCAL 30
 #define WB__ZIP_STORED 0
 #define WB__ZIP_DEFLATED 8
-#define WB__ZIP_DESCRIPTOR 8u /* flag: sizes and checksum stand behind the member too */
+#define WB__ZIP_DESCRIPTOR 8u /* flag: sizes and checksum follow the member in a data descriptor */
 
-/* What an entry of the directory says of a member. */
+/* A member as described by its directory entry. */
 typedef struct wb__npz_member {
-    wb__str name; /* with its .npy, in the directory */
+    wb__str name; /* with the suffix .npy; points into the directory */
     uint64_t entry_at;
     uint64_t local_at;
     uint64_t packed_bytes;
@@ -59,7 +61,7 @@ typedef struct wb__npz_member {
     uint16_t method;
 } wb__npz_member;
 
-/* What a member occupies: local header, bytes, data descriptor. */
+/* File range of a member: local header, data, data descriptor. */
 typedef struct wb__npz_extent {
     uint64_t begin, end, entry_at;
 } wb__npz_extent;
@@ -70,41 +72,41 @@ typedef struct wb__npz {
     wb__catalog *model;
     uint64_t directory_at;
     uint64_t directory_bytes;
-    uint64_t count; /* of entries */
+    uint64_t count; /* number of entries */
     uint8_t *directory;
-    wb__npz_extent *extents; /* `count` of them */
-    uint8_t *piece;          /* of the file, piece_bytes from piece_at on */
+    wb__npz_extent *extents; /* array of `count` extents */
+    uint8_t *piece;          /* read buffer: piece_bytes bytes of the file from offset piece_at */
     size_t piece_capacity;
     size_t piece_bytes;
     uint64_t piece_at;
-    uint8_t *unpacked; /* the beginning of a compressed member */
+    uint8_t *unpacked; /* the start of a compressed member, decompressed */
     size_t unpacked_capacity;
-    wb__inflater *inflater; /* NULL until something is compressed */
-    wb__npy npy;            /* of the member in hand */
+    wb__inflater *inflater; /* NULL until a compressed member is read */
+    wb__npy npy;            /* header of the current member */
     wb__crc32 crc32;
-    uint64_t inflated; /* bytes that compressed members have when unpacked */
-    uint64_t left_out; /* members that are no arrays */
+    uint64_t inflated; /* total uncompressed size of the compressed members, in bytes */
+    uint64_t left_out; /* number of members that are not arrays */
 } wb__npz;
 
-/* end.c: sets directory_at, directory_bytes and count. */
+/* npz_end.c: sets directory_at, directory_bytes and count. */
 wb_status wb__npz_find(wb__npz *npz);
 
-/* entry.c: reads the entry at *at in the directory, and moves on to the next. */
+/* npz_entry.c: reads the entry at *at in the directory, and advances *at to the next. */
 wb_status wb__npz_entry(wb__npz *npz, uint64_t *at, wb__npz_member *member);
 
 /*
- * The zip64 values of extra fields, `count` of them into `values`, as far as there is such a field.
- * *found tells how many there are; SIZE_MAX if the fields are malformed.
+ * Reads the zip64 values in the extra fields, at most `count`, into `values`. Returns the number of
+ * values; 0 if there is no zip64 field, SIZE_MAX if the fields are malformed.
  */
 size_t wb__npz_zip64(const uint8_t *extra, size_t n, uint64_t *values, size_t count);
 
-/* member.c: reads a member's header, and appends the tensor if it is an array. */
+/* npz_member.c: reads a member's header, and appends a tensor if the member is an array. */
 wb_status wb__npz_read_member(wb__npz *npz, const wb__npz_member *member, wb__npz_extent *extent);
 
-/* extents.c: no two members share a byte; a finding for bytes that belong to none. */
+/* npz_extents.c: fails if members overlap; warns of bytes that belong to no member. */
 wb_status wb__npz_check_extents(wb__npz *npz);
 
-/* write.c */
+/* npz_write.c */
 wb_status wb__npz_write(wb__context *context, wb__out_file *file);
 
 static inline wb_status wb__npz_fail(const wb__npz *npz, wb__finding_id id, uint64_t at,

@@ -4,7 +4,8 @@
 #define COMMENT_MAX 65535
 #define LOCATOR 20
 #define END64 56
-#define TAIL (END + COMMENT_MAX + LOCATOR + END64) /* where all of these lie */
+/* maximum distance of all these records from the end of the file */
+#define TAIL (END + COMMENT_MAX + LOCATOR + END64)
 
 static bool is(const uint8_t *bytes, char third, char fourth)
 {
@@ -17,7 +18,7 @@ static wb_status fail(const wb__npz *npz, wb__finding_id id, uint64_t at, const 
     return wb__npz_fail(npz, id, at, WB__STR(""), what);
 }
 
-/* Where the end stands in the tail. Two that fit would be two archives. */
+/* Finds the end record in the tail. Two valid end records would describe two different archives. */
 static wb_status find_end(const wb__npz *npz, const uint8_t *tail, size_t n, size_t *out)
 {
     uint64_t tail_at = npz->bytes->count - n;
@@ -36,7 +37,7 @@ static wb_status find_end(const wb__npz *npz, const uint8_t *tail, size_t n, siz
                         "the file does not end as a zip archive does");
 }
 
-/* Reads the zip64 end, whose locator stands right before the end; what both say must agree. */
+/* Reads the zip64 end. Its locator directly precedes the end record; both records must agree. */
 static wb_status read_end64(wb__npz *npz, const uint8_t *tail, size_t end)
 {
     uint64_t tail_at = npz->bytes->count - (npz->bytes->count < TAIL ? npz->bytes->count : TAIL);

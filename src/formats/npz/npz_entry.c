@@ -4,7 +4,8 @@
 #define EXTRA_UNICODE_PATH 0x7075
 #define FLAG_ENCRYPTED 0x0001u
 #define FLAG_UTF8 0x0800u
-#define FLAGS_KNOWN (0x0006u | WB__ZIP_DESCRIPTOR | FLAG_UTF8) /* 1 and 2: how hard deflate tried */
+/* 0x0006: compression level of deflate */
+#define FLAGS_KNOWN (0x0006u | WB__ZIP_DESCRIPTOR | FLAG_UTF8)
 
 static wb_status fail(const wb__npz *npz, const wb__npz_member *member, wb__finding_id id,
                       const char *what)
@@ -31,7 +32,8 @@ size_t wb__npz_zip64(const uint8_t *extra, size_t n, uint64_t *values, size_t co
         extra += len;
         n -= len;
     }
-    for (; n > 0; n--) { /* what is left is too short for a field; programs that align pad so */
+    /* the rest is too short for a field; programs that align data add such padding */
+    for (; n > 0; n--) {
         if (*extra++ != 0)
             return SIZE_MAX;
     }
@@ -73,7 +75,9 @@ static wb_status check_flags(const wb__npz *npz, const wb__npz_member *member)
     return WB_OK;
 }
 
-/* Sizes and offset that do not fit stand in a zip64 field, in this order and no others. */
+/*
+ * Sizes and offset beyond 32 bits are stored in a zip64 field, in this order, without other values.
+ */
 static wb_status read_wide(const wb__npz *npz, wb__npz_member *member, const uint8_t *extra,
                            size_t n)
 {

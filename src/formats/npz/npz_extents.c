@@ -1,10 +1,10 @@
 /*
- * Members that share bytes are how a small archive unpacks to a huge one (David Fifield, "A better zip
- * bomb", 2019), and how one program sees other members than another.
+ * Members that share bytes allow a small archive to unpack to a huge size (David Fifield, "A better
+ * zip bomb", 2019), and cause programs to see different members.
  */
 #include "formats/npz/npz.h"
 
-/* Moves item `i` of a heap of n down to where none below it begins later. */
+/* Restores the heap order (latest start first) by moving item `i` of n down. */
 static void sift(wb__npz_extent *heap, size_t i, size_t n)
 {
     for (;;) {
@@ -22,7 +22,7 @@ static void sift(wb__npz_extent *heap, size_t i, size_t n)
     }
 }
 
-/* By where they begin; archives are written in that order as a rule. */
+/* Heap sort by start offset; archives are usually sorted already. */
 static void sort(wb__npz_extent *extents, size_t n)
 {
     size_t ordered = 1;

@@ -1,6 +1,6 @@
 #include "formats/npz/npz.h"
 
-#define PIECE 1024 /* holds the headers of nearly every array */
+#define PIECE 1024 /* read size in bytes; holds the headers of nearly every array */
 
 static wb_status fail(const wb__npz *npz, const wb__npz_member *member, wb__finding_id id,
                       uint64_t at, const char *what)
@@ -9,8 +9,8 @@ static wb_status fail(const wb__npz *npz, const wb__npz_member *member, wb__find
 }
 
 /*
- * Makes the n bytes at `at` available, and more behind them, up to the directory; what was available
- * of them already is not read again. The caller knows that they are there.
+ * Makes the n bytes at `at` available and reads ahead up to the directory. Bytes that are already
+ * in the buffer are not read again. The caller guarantees that the file contains the n bytes.
  */
 static wb_status fetch(wb__npz *npz, uint64_t at, size_t n, const uint8_t **bytes)
 {
@@ -38,7 +38,7 @@ static wb_status fetch(wb__npz *npz, uint64_t at, size_t n, const uint8_t **byte
 
 /* ---- the local header ---- */
 
-/* With a data descriptor sizes and checksum may be left open before the member. */
+/* With a data descriptor, sizes and checksum in the local header may be zero. */
 static bool agrees(const wb__npz_member *member, uint64_t local, uint64_t said)
 {
     return local == said || (local == 0 && (member->flags & WB__ZIP_DESCRIPTOR) != 0);
@@ -51,7 +51,8 @@ static bool is_same(const wb__npz_member *member, const uint8_t *p, size_t extra
     size_t found = wb__npz_zip64(p + WB__ZIP_LOCAL + member->name.len, extra, wide, 2);
     if (found == SIZE_MAX || found == 1)
         return false;
-    if (found == 2) { /* both always stand there, and count where the fields are full */
+    /* both values must be present; they apply where the 32-bit fields are UINT32_MAX */
+    if (found == 2) {
         if (bytes != UINT32_MAX && !agrees(member, bytes, wide[0]))
             return false;
         if (packed != UINT32_MAX && !agrees(member, packed, wide[1]))
@@ -64,7 +65,7 @@ static bool is_same(const wb__npz_member *member, const uint8_t *p, size_t extra
            agrees(member, packed, member->packed_bytes) && agrees(member, bytes, member->bytes);
 }
 
-/* Sets *data_at, where the member's bytes begin. */
+/* Checks the local header. Sets *data_at to the file offset of the member's data. */
 static wb_status read_local(wb__npz *npz, const wb__npz_member *member, uint64_t *data_at)
 {
     const uint8_t *p = NULL;
@@ -92,7 +93,7 @@ static wb_status read_local(wb__npz *npz, const wb__npz_member *member, uint64_t
     return WB_OK;
 }
 
-/* The data descriptor: with or without PK\7\8 in front, its sizes of 4 or of 8 bytes. */
+/* Checks the data descriptor: with or without PK\7\8 in front, with 4-byte or 8-byte sizes. */
 static wb_status check_descriptor(wb__npz *npz, const wb__npz_member *member, uint64_t at,
                                   uint64_t *end)
 {
@@ -131,7 +132,7 @@ static wb_status check_descriptor(wb__npz *npz, const wb__npz_member *member, ui
 
 /* ---- the array ---- */
 
-/* Makes the first n bytes of a compressed array available; `done` are already. */
+/* Decompresses the first n bytes of an array; the bytes before step->out are already done. */
 static wb_status unpack(wb__npz *npz, const wb__npz_member *member, wb__inflate_step *step,
                         uint64_t *in_at, size_t n)
 {
@@ -199,8 +200,10 @@ static wb_status read_stored(wb__npz *npz, const wb__npz_member *member, const u
     return status == WB_OK ? wb__npy_header(npy, p + npy->text_at) : status;
 }
 
-/* Neither a file can be unpacked to more than deflate allows, nor all of them to more than is
- * wanted. */
+/*
+ * Checks that a member does not claim more data than deflate can produce, and that the total
+ * uncompressed size is within the limit.
+ */
 static wb_status check_expansion(wb__npz *npz, const wb__npz_member *member)
 {
     uint64_t most;

@@ -1,6 +1,6 @@
 #include "formats/npz/npz.h"
 
-/* Zip archives are many things: this one is an .npz if its first member is an array. */
+/* Many file types are zip archives. An archive is an .npz if its first member is an array. */
 static int bid(const wb__head *head)
 {
     if (head->n < WB__ZIP_LOCAL || wb__load_le32(head->bytes) != UINT32_C(0x04034B50))

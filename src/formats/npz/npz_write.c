@@ -1,19 +1,19 @@
 /*
- * The way back: an archive, byte for byte as numpy.savez writes it (NumPy 2, Python's zipfile): members
- * stored, in the order given, local headers with a zip64 field each, the time that zip counts from.
+ * Writes an archive byte for byte as numpy.savez does (NumPy 2, Python's zipfile): stored members
+ * in the given order, local headers with a zip64 field, the earliest zip time stamp.
  *
- * Checksums stand in front of what they are of, so that a file gets its headers last; in a stream they
- * stand behind it, in data descriptors, as zipfile has it too.
+ * Checksums precede the data they cover, so in a file the headers are written last. In a stream the
+ * checksums follow the data in data descriptors, as in zipfile.
  */
 #include "core/crc32.h"
 #include "formats/npz/npz.h"
 
-#define VERSION 45       /* of zip, which has zip64 */
-#define UNIX 3           /* where the archive was made */
+#define VERSION 45       /* minimum zip version with zip64 */
+#define UNIX 3           /* code of the operating system that created the archive */
 #define DATE 33          /* 1 January 1980 */
-#define PERMISSIONS 0600 /* of a member */
+#define PERMISSIONS 0600 /* file permissions of a member */
 #define FLAG_UTF8 0x0800u
-#define NARROW_MAX INT32_MAX /* zipfile takes zip64 for what is above it */
+#define NARROW_MAX INT32_MAX /* zipfile uses zip64 for larger values */
 #define ENTRIES_MAX UINT16_MAX
 #define DESCRIPTOR 24
 
@@ -21,9 +21,9 @@ typedef struct archive {
     wb__context *context;
     wb__out_file *file;
     wb__crc32 crc32;
-    uint64_t *locals; /* of each tensor: where its local header stands */
+    uint64_t *locals; /* file offset of each tensor's local header */
     wb__out_piece *pieces;
-    uint64_t at; /* in the file, as far as it is laid out */
+    uint64_t at; /* file offset up to which the archive is laid out */
 } archive;
 
 static void put16(wb__buffer *out, uint32_t value)
@@ -52,7 +52,10 @@ static wb_status fail(const archive *a, wb_status status, wb__finding_id id, wb_
     return wb__fail(a->context, status, id, WB_NO_OFFSET, name, "%s", what);
 }
 
-/* NumPy looks for an array by its name, and before that for a member of that name. */
+/*
+ * Checks a tensor name. NumPy first looks for a member with exactly the requested name, and then
+ * for NAME.npy.
+ */
 static wb_status check_name(const archive *a, wb__str name)
 {
     if (name.len > UINT16_MAX - 4)
@@ -75,7 +78,7 @@ static uint32_t flags_of(const archive *a, wb__str name)
     return flags;
 }
 
-/* What local headers and entries have alike, up to the checksum. */
+/* Writes the common fields of local headers and entries, up to the checksum. */
 static void put_common(const archive *a, wb__str name)
 {
     wb__buffer *out = &a->file->header;

@@ -1,38 +1,44 @@
 /*
- * formats/safetensors/fast.h: members of the header that look as every writer writes them.
+ * formats/safetensors/fast.h: fast parser for header members in the usual notation.
  *
- *     "model.layers.0.mlp.up_proj.weight":{"dtype":"BF16","shape":[1408,2048],"data_offsets":[0,5767168]}
- *      `------------- name -------------' `-------------------- middle --------------------' begin, end
+ *     "layers.0.mlp.up_proj.weight":{"dtype":"BF16","shape":[1408,2048],"data_offsets":[0,5767168]}
+ *      `--------- name ----------' `-------------------- middle --------------------' begin, end
  *
- * A header of 12 MB holds 92,160 of these, so that what one of them costs decides what opening a large
- * model costs. Three observations make it cheap:
- *   - a name ends at the first quote; if nothing before it needs care, it is copied and hashed as is;
- *   - the middle is the same text for all tensors of one dtype and shape. A few of them are kept, and
- *     one comparison replaces reading a dozen tokens;
- *   - begin is the end of the tensor before, so that again a comparison replaces reading a number,
- *     and end has as many digits as that, or a digit more now and then.
- * So nearly everything is a guess that a comparison confirms. The position of the next member then
- * depends on nothing but the length of this one's name; the processor runs ahead of the comparisons
- * and works on several members at once.
+ * A header of 12 MB contains 92,160 members, so the cost per member determines how long opening a
+ * large model takes. Three observations make parsing fast:
  *
- * Whatever is different in the slightest (an escape, a space, a byte past ASCII, another order of
- * fields, a size that does not fit) ends the run before that member, and decode.c reads it. This code
- * therefore accepts only what decode.c accepts, with the same result, and refuses nothing; a
- * differential fuzzer holds it to that.
+ * - A name ends at the first quote. Without special bytes before the quote, the name is copied and
+ * hashed unchanged.
  *
- * The text is included once for each instruction set, after these have been defined:
+ * - The middle is the same text for all tensors with equal dtype and shape. A few middles are
+ * cached, and one comparison replaces parsing a dozen tokens.
+ *
+ * - begin equals the end of the previous tensor, so a comparison replaces parsing a number. end has
+ * as many digits as begin, or occasionally one more.
+ *
+ * Nearly every step is thus a guess confirmed by a comparison. The position of the next member
+ * depends only on the length of this name, so the processor executes several members in parallel.
+ *
+ * Any deviation (an escape, a space, a non-ASCII byte, another order of fields, a wrong size) ends
+ * the run before that member, and safetensors_decode.c parses the member. This code therefore
+ * accepts only what safetensors_decode.c accepts, with the same result, and reports no errors; a
+ * differential fuzzer verifies this.
+ *
+ * The file is included once per instruction set, with these definitions:
  *     FAST_FUNCTION  attributes of its functions, in front of `static inline`
- *     FAST_NAME      name of the function this makes
- *     name_length(p, &last)        bytes before the first that needs care, at most 255; 256 if more
- *     same_text(p, text, len)      whether len <= WB__ST_MIDDLE_MAX bytes agree
- *     copy_name(to, p, len)        may write WB__NAMES_SLACK bytes more
- *     hash_name(hasher, p, len)    as hasher->hash does
- *     read_number(p, guess, &value)  digits (1 to 15) of a number without leading zeros, or 0;
- *                                  the result is taken from `guess` where that is right
- * Each may read up to 320 bytes behind p; WB__ST_FAST_MARGIN provides for that.
+ *     FAST_NAME      name of the generated function
+ *     name_length(p, &last)        number of bytes before the first special byte, at most 255;
+ *                                  256 if there are more
+ *     same_text(p, text, len)      true if len <= WB__ST_MIDDLE_MAX bytes are equal
+ *     copy_name(to, p, len)        may write WB__NAMES_SLACK extra bytes
+ *     hash_name(hasher, p, len)    equals hasher->hash
+ *     read_number(p, guess, &value)  returns the number of digits (1 to 15) of a number without
+ *                                  leading zeros, else 0; `guess` is the expected number of
+ *                                  digits, 0 if unknown
+ * Each may read up to 320 bytes after p; WB__ST_FAST_MARGIN provides for that.
  */
 
-/* Reads a literal part of a middle at *p and moves behind it. */
+/* Matches a literal at *p and advances *p past the literal. */
 FAST_FUNCTION static inline bool take_literal(const uint8_t **p, const char *text, size_t len)
 {
     if (memcmp(*p, text, len) != 0)
@@ -44,7 +50,7 @@ FAST_FUNCTION static inline bool take_literal(const uint8_t **p, const char *tex
 #define TAKE_LITERAL(p, text) take_literal(p, text, sizeof(text) - 1)
 #define FAST_MAX_RANK 8
 
-/* Reads dtype and shape at `*p`, which stands behind the quote that opens the dtype. */
+/* Parses dtype and shape at `*p`, the position after the opening quote of the dtype. */
 FAST_FUNCTION static inline bool parse_kind(wb__st_reader *reader, const uint8_t **p,
                                             uint32_t *number)
 {
@@ -78,7 +84,7 @@ FAST_FUNCTION static inline bool parse_kind(wb__st_reader *reader, const uint8_t
            wb__table_kind(reader->table, &kind, number);
 }
 
-/* The middle at p if it is one of those kept, or NULL. */
+/* Returns the cached middle that matches at p, or NULL. */
 FAST_FUNCTION static inline const wb__st_middle *find_middle(wb__st_reader *reader,
                                                              const uint8_t *p)
 {
@@ -91,7 +97,7 @@ FAST_FUNCTION static inline const wb__st_middle *find_middle(wb__st_reader *read
     return NULL;
 }
 
-/* Reads the middle at p and keeps it from now on; false if it is none. */
+/* Parses the middle at p and adds it to the cache; returns false if it is not a valid middle. */
 FAST_FUNCTION static bool keep_middle(wb__st_reader *reader, const uint8_t *p)
 {
     const uint8_t *end = p;
@@ -116,9 +122,9 @@ FAST_FUNCTION static inline bool is_metadata(const uint8_t *name, unsigned len)
 }
 
 /*
- * Takes members from *key on until one is different, and leaves *key there. If only its middle is
- * not among those kept, *unknown says where that is. Returns the end of the last one taken. Calls
- * nothing and is not inlined, so that the constants of the vector code stay in registers.
+ * Parses members from *key on and sets *key to the first member that deviates. If only its middle
+ * is not cached, *unknown points to the middle. Returns the end of the last parsed member. Calls no
+ * functions and is not inlined, so that the constants of the vector code stay in registers.
  */
 FAST_FUNCTION FAST_APART static const uint8_t *take_members(wb__st_reader *reader,
                                                             const uint8_t **key, const uint8_t *end,
@@ -133,8 +139,9 @@ FAST_FUNCTION FAST_APART static const uint8_t *take_members(wb__st_reader *reade
     uint64_t expected = reader->expected;
     bool irregular = false;
     name_lengths lengths = {{0, 0}, {0, 0}};
-    const uint8_t *expected_text = p; /* its digits, where the header had them last */
-    unsigned expected_digits = 0;     /* 0: not known */
+    /* the text of `expected` at its last occurrence in the header */
+    const uint8_t *expected_text = p;
+    unsigned expected_digits = 0; /* 0: unknown */
 
     *unknown = NULL;
     while ((size_t)(end - p) >= WB__ST_FAST_MARGIN) {

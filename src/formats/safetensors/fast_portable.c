@@ -1,10 +1,12 @@
-/* The fast reader without vector instructions, eight bytes at a time, and the choice among all. */
+/*
+ * The fast parser without vector instructions (8 bytes at a time), and the selection of a version.
+ */
 #include "formats/safetensors/fast_types.h"
 
 #define ONES UINT64_C(0x0101010101010101)
 #define HIGHS UINT64_C(0x8080808080808080)
 
-/* The number of the lowest byte whose high bit is set; there is one. */
+/* Returns the index of the lowest byte whose high bit is set; at least one must be set. */
 static inline unsigned first_high(uint64_t word)
 {
 #if defined(__GNUC__)
@@ -21,8 +23,10 @@ static inline unsigned name_length(const uint8_t *p, name_lengths *last)
 {
     (void)last;
     for (unsigned i = 0; i < 256; i += 8) {
-        /* The high bit of each byte that is a quote, a backslash, a control character or no ASCII;
-         * it may also be set in bytes above such a one, into which a borrow runs, never below. */
+        /*
+         * Sets the high bit of each byte that is a quote, a backslash, a control character or not
+         * ASCII. A borrow may also set the bit in higher bytes, never in lower bytes.
+         */
         uint64_t word = wb__load_le64(p + i);
         uint64_t special = (((word ^ ONES * '"') - ONES) | ((word ^ ONES * '\\') - ONES) |
                             (word - ONES * 0x20) | word) &
@@ -48,13 +52,15 @@ static inline uint32_t hash_name(const wb__name_hasher *hasher, const uint8_t *n
     return hasher->hash(hasher, (const char *)name, len);
 }
 
-/* Digits are 0x30 to 0x39: those bytes whose upper half is 3, and still is when 6 is added. */
+/* Digits are 0x30 to 0x39: bytes whose upper half is 3, before and after adding 6. */
 static inline bool eight_digits(uint64_t word)
 {
     return (word & ONES * 0xF0) == ONES * 0x30 && ((word + ONES * 6) & ONES * 0xF0) == ONES * 0x30;
 }
 
-/* Their value, the first digit in the lowest byte: joined to pairs, pairs to fours, fours to eight.
+/*
+ * Returns the value of eight digits; the first digit is in the lowest byte. Combines digits to
+ * pairs, pairs to groups of four, and these to the result.
  */
 static inline uint64_t eight_digits_value(uint64_t word)
 {

@@ -1,4 +1,4 @@
-/* formats/safetensors/fast_types.h: what the fast readers' parts for each instruction set share. */
+/* formats/safetensors/fast_types.h: types shared by the fast parsers of all instruction sets. */
 #ifndef WB_FORMATS_SAFETENSORS_FAST_TYPES_H
 #define WB_FORMATS_SAFETENSORS_FAST_TYPES_H
 
@@ -10,7 +10,10 @@
 #define FAST_APART
 #endif
 
-/* The lengths of the last two different names, and a mask of the bits up to and with each. */
+/*
+ * The last two distinct name lengths, each with the mask of all bits up to and including the first
+ * special byte.
+ */
 typedef struct name_lengths {
     uint64_t up_to_first[2];
     unsigned length[2];

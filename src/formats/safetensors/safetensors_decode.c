@@ -1,8 +1,10 @@
 /*
- * The header, token by token: what decides which headers are accepted. Steps 4 and 5 of the rules.
+ * Parses the header token by token. This parser defines which headers are accepted (steps 4 and 5
+ * of the rules).
  *
- * The official library checks the whole header for UTF-8 before it parses any JSON. We check as we
- * go; to name the same cause, decoding that stops early looks through what is left for bad UTF-8.
+ * The official library checks the whole header for UTF-8 before it parses JSON. This parser checks
+ * UTF-8 while parsing. To report the same cause, it searches the rest of the header for invalid
+ * UTF-8 after an error.
  */
 #include "formats/safetensors/safetensors_reader.h"
 
@@ -13,14 +15,14 @@ static wb__str no_name(void)
 
 /* ---- failures ---- */
 
-/* Offset of the first bad UTF-8 from the cursor to the end of the header; WB_NO_OFFSET if none. */
+/* Returns the offset of the first invalid UTF-8 after the cursor; WB_NO_OFFSET if there is none. */
 static uint64_t find_bad_utf8(wb__cursor *cursor)
 {
     for (;;) {
         size_t at_hand = wb__cursor_at_hand(cursor);
         size_t valid = wb__utf8_valid_prefix(cursor->p, at_hand);
         cursor->p += valid;
-        /* What is left may be a sequence that only the edge of the window cuts. */
+        /* The rest may be a sequence that is cut only by the end of the window. */
         size_t left = at_hand - valid;
         if (left >= 4)
             return wb__cursor_at(cursor);
@@ -37,7 +39,7 @@ static wb_status fail_utf8(wb__st_reader *reader, uint64_t at)
                     "the header is not valid UTF-8");
 }
 
-/* Turns a failure to make sense of the JSON into one of UTF-8 if there is bad UTF-8 further on. */
+/* Replaces a JSON error by a UTF-8 error if the rest of the header has invalid UTF-8. */
 static wb_status or_bad_utf8(wb__st_reader *reader, wb_status status)
 {
     if (status != WB_ERROR_FORMAT)
@@ -46,13 +48,14 @@ static wb_status or_bad_utf8(wb__st_reader *reader, wb_status status)
     return at == WB_NO_OFFSET ? status : fail_utf8(reader, at);
 }
 
-/* The failure that the parser stopped with. */
+/* Reports the error that the JSON parser stopped with. */
 static wb_status fail_json(wb__st_reader *reader)
 {
     const wb__json *json = &reader->json;
     switch (json->fault) {
     case WB__JSON_FAULT_MEMORY: return wb__fail_memory(reader->context);
-    case WB__JSON_FAULT_READ: return reader->context->error->status; /* said by who read */
+    /* the read error was already reported */
+    case WB__JSON_FAULT_READ: return reader->context->error->status;
     case WB__JSON_FAULT_UTF8: return fail_utf8(reader, json->at);
     default: break;
     }
@@ -60,7 +63,7 @@ static wb_status fail_json(wb__st_reader *reader)
                     "%s", wb__json_fault_text(json->fault));
 }
 
-/* A token that is sound JSON but not what the format has there. `what` completes "expected …". */
+/* Reports valid JSON that the format does not permit here. `what` completes "expected …". */
 static wb_status fail_token(wb__st_reader *reader, wb__str name, const char *what)
 {
     if (reader->json.token == WB__JSON_FAULT)
@@ -92,7 +95,7 @@ static wb_status name_dtype(wb__st_reader *reader, tensor_entry *entry)
                     entry->name, "the format knows no dtype \"%s\"", shown);
 }
 
-/* A string; in compatible mode also {string: null}, which the official library's parser allows. */
+/* Parses a string; in compatible mode also {string: null}, which the official library accepts. */
 static wb_status read_dtype(wb__st_reader *reader, tensor_entry *entry)
 {
     wb__json *json = &reader->json;
@@ -165,7 +168,10 @@ static const struct field_row {
     {FIELD_OFFSETS, {"data_offsets", 12}, read_offsets},
 };
 
-/* A field the format does not know: skipped, but two of one name are two readings of one file. */
+/*
+ * Skips an unknown field. A repeated field is reported because parsers may interpret it
+ * differently.
+ */
 static wb_status skip_field(wb__st_reader *reader, const tensor_entry *entry)
 {
     wb__json *json = &reader->json;
@@ -214,7 +220,7 @@ static wb_status read_entry_object(wb__st_reader *reader, tensor_entry *entry)
     return WB_OK;
 }
 
-/* [dtype, shape, data_offsets], which the official library's parser allows. */
+/* Parses [dtype, shape, data_offsets], a notation that the official library's parser accepts. */
 static wb_status read_entry_array(wb__st_reader *reader, tensor_entry *entry)
 {
     wb__json *json = &reader->json;
@@ -230,9 +236,9 @@ static wb_status read_entry_array(wb__st_reader *reader, tensor_entry *entry)
 }
 
 /*
- * Entries written as arrays can be more than what was reserved for. Before the next entry there
- * must be room again for as many of the usual length as can follow, which is what the fast reader
- * relies on.
+ * Reserves more memory if necessary: entries written as arrays can be more numerous than the
+ * initial reservation. The fast parser requires space for as many minimum-length entries as the
+ * rest of the header can contain.
  */
 static wb_status make_room(wb__st_reader *reader)
 {
@@ -263,8 +269,9 @@ static wb_status add_tensor(wb__st_reader *reader, const tensor_entry *entry)
 }
 
 /*
- * Copies the key in hand to where the table will have it, behind the names so far. There is room: a
- * name has no more bytes than its text in the header, and a NUL fewer than its two quotes.
+ * Copies the current key to its final position in the table, after the existing names. The reserved
+ * space is sufficient: a name is not longer than its text in the header, and its NUL is shorter
+ * than two quotes.
  */
 static wb__str keep_key(wb__st_reader *reader)
 {
@@ -329,8 +336,7 @@ static wb_status read_metadata(wb__st_reader *reader)
 
 /* ---- the whole header ---- */
 
-/* Lets the fast reader take members from `text` on, which is what the cursor stands at; tells how
- * many bytes it took. */
+/* Runs the fast parser on `text`, the bytes at the cursor. Returns the number of bytes parsed. */
 static size_t take_members(wb__st_reader *reader, const uint8_t *text, size_t n)
 {
     uint32_t where = (uint32_t)(wb__cursor_at(reader->cursor) - WB__ST_LENGTH_BYTES);
@@ -342,8 +348,8 @@ static size_t take_members(wb__st_reader *reader, const uint8_t *text, size_t n)
 }
 
 /*
- * The last members, behind which there is less at hand than the fast reader may look at: in a copy
- * with zeros behind it, which no member can contain.
+ * Parses the last members, after which fewer bytes are available than the fast parser may read.
+ * Uses a copy padded with zeros, which no member can contain.
  */
 static void take_last(wb__st_reader *reader)
 {
@@ -355,7 +361,7 @@ static void take_last(wb__st_reader *reader)
     (void)take_members(reader, copy, n + WB__ST_FAST_MARGIN);
 }
 
-/* Hands what comes next to the fast reader, for as long as it likes it. */
+/* Runs the fast parser until it reaches a member that it does not handle. */
 static void take_fast(wb__st_reader *reader)
 {
     wb__cursor *cursor = reader->cursor;
@@ -387,7 +393,7 @@ static wb_status read_members(wb__st_reader *reader)
     return json->token == WB__JSON_OBJECT_END ? WB_OK : fail_json(reader);
 }
 
-/* Skips spaces; other white space is allowed in compatible mode only. */
+/* Skips spaces; other white space is accepted only in compatible mode. */
 static wb_status skip_padding(wb__st_reader *reader, const char *where)
 {
     wb__cursor *cursor = reader->cursor;

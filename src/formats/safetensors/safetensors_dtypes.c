@@ -1,8 +1,8 @@
 #include "formats/safetensors/safetensors_reader.h"
 
 /*
- * A header can name another dtype with every tensor, so that a comparison of lengths comes first.
- * In the order of the official library's enum, which its writer sorts by.
+ * Sorted like the official library's enum, which determines the order of tensors in its writer. A
+ * header can use a different dtype for every tensor, so comparing the lengths first matters.
  */
 #define ROW(name) {{#name, sizeof #name - 1}, WB_DTYPE_##name}
 

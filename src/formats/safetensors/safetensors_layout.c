@@ -1,15 +1,16 @@
 /*
- * The rules that join tensors with one another: in the order of their offsets each begins where the
- * one before it ends, the first at 0 and the last ending with the file. Steps 6 and 7 of the rules
- * in docs/format/safetensors.md; the first tensor in that order that breaks one decides.
+ * Verifies that the tensors cover the data exactly: sorted by offset, each starts where the
+ * previous one ends, the first starts at 0 and the last ends at the end of the file. These are
+ * steps 6 and 7 of the rules in docs/format/safetensors.md; the first violation in that order is
+ * reported.
  *
- * Files as writers write them are in order already, which decoding has seen. For all others the
- * tensors are sorted.
+ * Files of common writers are already sorted, which the decoder has detected. For all others the
+ * tensors are sorted here.
  */
 #include "formats/safetensors/safetensors_reader.h"
 #include "model/file_order.h"
 
-/* Where a kind has a fault its bytes may be "negative"; the sum in wb__tensor_end undoes that. */
+/* For a kind with a fault, kind.bytes may wrap around; the sum in wb__tensor_end reverses that. */
 static wb_status check_tensor(wb__st_reader *reader, size_t tensor, uint64_t expected)
 {
     wb__context *context = reader->context;
@@ -46,7 +47,7 @@ static wb_status check_tensor(wb__st_reader *reader, size_t tensor, uint64_t exp
                     end - begin);
 }
 
-/* Step 6. *data_bytes becomes the end of the last tensor. */
+/* Step 6. Sets *data_bytes to the end of the last tensor. */
 static wb_status check_places(wb__st_reader *reader, const wb__order *order, uint64_t *data_bytes)
 {
     *data_bytes = 0;

@@ -7,14 +7,16 @@ static int bid(const wb__head *head)
     uint64_t header = wb__load_le64(head->bytes);
     if (head->bytes[WB__ST_LENGTH_BYTES] != '{' || header < 2)
         return 0;
-    /* A length that the file can hold is no accident; one that it cannot may still be a file cut
-     * short, which we shall then say. A terabyte of header is neither. */
+    /*
+     * A header length within the file is a strong sign. A longer one may belong to a truncated
+     * file, whose error the reader then reports. A length of 1 TiB or more is neither.
+     */
     if (wb__in_range(WB__ST_LENGTH_BYTES, header, head->file_bytes))
         return 90;
     return header >> 40 == 0 ? 50 : 0;
 }
 
-/* Steps 1 to 3 of the rules: the length of the header, against the limit, then against the file. */
+/* Steps 1 to 3 of the rules: checks the header length against the limit, then against the file. */
 static wb_status peek(wb__context *context, wb__cursor *cursor)
 {
     const wb__str none = WB__STR("");
@@ -55,8 +57,8 @@ static wb_status repeated(void *ctx, size_t first, size_t second)
 }
 
 /*
- * The official library holds the names of the tensors in a hash map, so that what a repeated name
- * replaces is gone before offsets are looked at.
+ * The official library stores tensors in a hash map by name, so entries replaced by a repeated name
+ * are removed before the offsets are checked.
  */
 static wb_status end_file(wb__st_reader *reader)
 {
@@ -99,7 +101,8 @@ wb_status wb__st_read(wb__context *context, wb__cursor *cursor, wb__catalog *mod
     reader.fast = fast;
     reader.last_middle = reader.next_middle = 0;
     for (size_t i = 0; i < WB__ST_MIDDLES; i++) {
-        reader.middles[i].len = 1; /* one byte, which is not the quote a middle begins with */
+        /* a single NUL byte never matches, because every middle starts with a quote */
+        reader.middles[i].len = 1;
         reader.middles[i].text[0] = '\0';
     }
     wb__key_set_start(&reader.fields, &context->allocator);

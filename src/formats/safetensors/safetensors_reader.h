@@ -1,22 +1,22 @@
 /*
  * formats/safetensors: the reader.
  *
- *   offset  bytes  what
+ *   offset  bytes  content
  *   0       8      n, the length of the header, little-endian
  *   8       n      the header: JSON in UTF-8, padded with spaces
- *   8 + n   rest   the tensors' bytes, without gap or overlap
+ *   8 + n   rest   the tensors' data, without gap or overlap
  *
  *   {"__metadata__": {string: string, …},
  *    name: {"dtype": "F32", "shape": [2, 3], "data_offsets": [begin, end]}, …}
  *
- * The rules, and the order in which they are checked, are those of the official library (safetensors
- * 0.8.0, https://github.com/huggingface/safetensors); docs/format/safetensors.md has them all. Where
- * that library accepts what the specification forbids, we do so in compatible mode only.
+ * The rules and their order are those of the official library (safetensors 0.8.0,
+ * https://github.com/huggingface/safetensors); docs/format/safetensors.md lists all. What this
+ * library accepts against the specification is accepted here only in compatible mode.
  *
- * read.c peeks and leads through the steps. decode.c takes any header the rules allow, through the
- * JSON parser. fast.h takes the members that look as every writer writes them, and nothing else; what
- * it does not take is left to decode.c, so that there is one place that refuses. layout.c verifies
- * that the tensors tile the data.
+ * safetensors_read.c reads the header length and controls the steps. safetensors_decode.c parses
+ * any valid header with the JSON parser. fast.h parses only members in the notation of common
+ * writers and leaves all others to safetensors_decode.c, so that errors are reported in one place.
+ * safetensors_layout.c verifies that the tensors cover the data without gap or overlap.
  */
 #ifndef WB_FORMATS_SAFETENSORS_READER_H
 #define WB_FORMATS_SAFETENSORS_READER_H
@@ -26,32 +26,34 @@
 #include "json/json.h"
 
 #define WB__ST_LENGTH_BYTES 8
-#define WB__ST_HEADER_MAX UINT32_MAX /* whatever the limits say: offsets into it have 32 bits */
+/* upper bound independent of the configured limits: header offsets have 32 bits */
+#define WB__ST_HEADER_MAX UINT32_MAX
 
-/* The shortest text a tensor can have, comma included, in strict and in compatible mode. */
+/* Minimum length of a tensor's entry, including the comma, in strict and in compatible mode. */
 #define WB__ST_ENTRY_MIN (sizeof "\"\":{\"dtype\":\"U8\",\"shape\":[],\"data_offsets\":[0,0]}")
 #define WB__ST_ENTRY_MIN_COMPATIBLE (sizeof "\"\":[\"U8\",[],[0,0]]")
 
-/* What follows a name, up to the first data offset: the same for all tensors of one kind. */
+/* Text between a name and the first data offset; identical for all tensors of one kind. */
 #define WB__ST_MIDDLE_MAX 128
 
 typedef struct wb__st_middle {
-    uint8_t text[WB__ST_MIDDLE_MAX]; /* ":{"dtype":"F32","shape":[2,3],"data_offsets":[ */
+    /* for example ":{"dtype":"F32","shape":[2,3],"data_offsets":[ */
+    uint8_t text[WB__ST_MIDDLE_MAX];
     uint32_t len;
     uint32_t kind;
-    uint64_t bytes; /* of a tensor of the kind */
+    uint64_t bytes; /* size of a tensor of this kind, in bytes */
 } wb__st_middle;
 
 #define WB__ST_MIDDLES 8
 
 typedef struct wb__st_reader wb__st_reader;
 
-/* Below this many bytes at hand the fast readers leave the rest to decode.c. */
+/* With fewer available bytes, the fast parsers leave the rest to safetensors_decode.c. */
 #define WB__ST_FAST_MARGIN 512
 
 /*
- * Takes members from p on, which stands at the quote of a key, appends their tensors, and returns the
- * end of the last one taken (p if none). `where` is p's offset in the header.
+ * Parses members from p on, the quote of a key, and appends their tensors. Returns the end of the
+ * last parsed member (p if none). `where` is the offset of p in the header.
  */
 typedef const uint8_t *wb__st_fast(wb__st_reader *reader, const uint8_t *p, const uint8_t *end,
                                    uint32_t where);
@@ -60,50 +62,50 @@ struct wb__st_reader {
     wb__context *context;
     wb__cursor *cursor;
     wb__catalog *model;
-    wb__table *table; /* of the model */
+    wb__table *table; /* table of `model` */
     wb__json json;
-    wb__key_set fields; /* unknown fields of the entry in hand */
-    uint64_t entry;     /* serial number, for `fields` */
-    uint64_t *shape;    /* of the entry in hand */
+    wb__key_set fields; /* unknown fields of the current entry */
+    uint64_t entry;     /* serial number of the current entry, for `fields` */
+    uint64_t *shape;    /* shape of the current entry */
     size_t shape_capacity;
     bool has_metadata;
 
-    uint64_t expected; /* where the next tensor begins if the file is in order */
-    bool irregular;    /* some tensor began elsewhere, or its kind has a fault */
+    uint64_t expected; /* offset of the next tensor if the layout is regular */
+    bool irregular;    /* a tensor had a different offset, or its kind has a fault */
 
     wb__st_fast *fast; /* NULL: none */
     wb__st_middle middles[WB__ST_MIDDLES];
-    unsigned last_middle; /* the one that matched last */
-    unsigned next_middle; /* the one to replace next */
+    unsigned last_middle; /* index of the last match */
+    unsigned next_middle; /* index to replace next */
 };
 
 /*
- * Reads a file as wb__format_safetensors.read does, with the fast reader given. NULL takes none, which
- * is the definition of right. The vector ones hash as wb__name_hash_aes does: the model must have been
- * set up with that processor feature.
+ * Reads a file like wb__format_safetensors.read, using the given fast parser. NULL uses only the
+ * JSON parser, which is the reference. The vector versions hash like wb__name_hash_aes: the model
+ * must have been initialized with that processor feature.
  */
 wb_status wb__st_read(wb__context *context, wb__cursor *cursor, wb__catalog *model,
                       wb__st_fast *fast);
 
 /*
- * Reads the header, which the cursor stands at and is limited to. Layout is left to verify: a tensor
- * whose size contradicts its shape becomes a kind of its own, with the fault in it.
+ * Parses the header at the cursor, whose limit is the end of the header. A tensor whose size
+ * contradicts its shape is stored with a fault in its kind, and reported by wb__st_verify_layout.
  */
 wb_status wb__st_decode(wb__st_reader *reader);
 
-/* Applies the rules that join tensors with one another and with the file. */
+/* Checks the positions of the tensors relative to each other and to the file. */
 wb_status wb__st_verify_layout(wb__st_reader *reader);
 
-/* The dtype the format has under that name, or NULL. */
+/* Returns the dtype with this name in the format, or NULL. */
 const wb__dtype *wb__st_dtype(wb__str name);
 
-/* Its place in the official library's enum, -1 for a dtype the format does not have. */
+/* Returns the position in the official library's enum, -1 for an unsupported dtype. */
 int wb__st_dtype_rank(int32_t dtype);
 
-/* write.c */
+/* safetensors_write.c */
 wb_status wb__st_write(wb__context *context, wb__out_file *file);
 
-/* The fastest one this processor has. */
+/* Returns the fastest parser that the processor supports. */
 wb__st_fast *wb__st_fast_for(uint32_t cpu_features);
 
 extern wb__st_fast wb__st_fast_portable;

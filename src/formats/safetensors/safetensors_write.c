@@ -1,11 +1,11 @@
 /*
- * The way back: a header, byte for byte as the official library's writer has it (safetensors 0.8.0,
- * serialize): tensors by dtype, the later in its enum first, and then by name; JSON without spaces,
- * keys as they are in {"dtype", "shape", "data_offsets"}; spaces up to a multiple of eight bytes, or of
- * what is asked for.
+ * Writes a header byte for byte as the official library does (safetensors 0.8.0, serialize):
+ * tensors sorted by dtype, later ones in its enum first, then by name; JSON without spaces; fields
+ * in the order "dtype", "shape", "data_offsets"; padded with spaces to a multiple of eight bytes or
+ * of the requested alignment.
  *
- * The format allows no gaps. Where tensors are to be aligned beyond what that order gives, what lies
- * between is a tensor of its own, of bytes, "__padding__.N".
+ * The format permits no gaps. If tensors need additional alignment, the space between them is
+ * filled by byte tensors named "__padding__.N".
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,11 +15,11 @@
 #include "model/padding_tensor.h"
 #include "weighbridge/dtypes.h"
 
-/* As serde_json writes it: bytes above 0x7E as they are. */
+/* Escapes like serde_json: bytes above 0x7E are written unchanged. */
 static void put_string(wb__buffer *out, wb__str text)
 {
     static const char hex[] = "0123456789abcdef";
-    static const char short_form[] = "btn\0fr"; /* of 8 to 13 */
+    static const char short_form[] = "btn\0fr"; /* short escapes of the characters 8 to 13 */
     size_t plain = 0;
     wb__buffer_text(out, "\"");
     for (size_t i = 0; i < text.len; i++) {
@@ -128,7 +128,7 @@ static wb_status check_tensor(wb__context *context, const wb__out_tensor *tensor
     return check_text(context, tensor->name, "this name");
 }
 
-/* What lies before a tensor that has to be aligned; NULL: memory is out. */
+/* Creates a padding tensor; NULL if out of memory. */
 static wb__out_tensor *make_filler(wb__out_file *file, uint64_t bytes)
 {
     char name[40];
@@ -146,7 +146,7 @@ static wb__out_tensor *make_filler(wb__out_file *file, uint64_t bytes)
     return filler->name.ptr == NULL ? NULL : filler;
 }
 
-/* Places the tensors, from the beginning of the data, and writes of each what the header says. */
+/* Assigns offsets relative to the data section, and writes the entry of each tensor. */
 static wb_status put_tensors(wb__context *context, wb__out_file *file)
 {
     uint64_t at = 0;
@@ -176,8 +176,8 @@ static wb_status put_tensors(wb__context *context, wb__out_file *file)
 }
 
 /*
- * As Ollama's writer has it: a Go map, whose keys, "__metadata__" among them, come out in order, over
- * data in the order in which it was given.
+ * Writes the layout of Ollama's writer, which marshals a Go map: entries including "__metadata__"
+ * sorted by name, data in the given order.
  */
 static wb_status put_go(wb__context *context, wb__out_file *file)
 {
@@ -245,7 +245,7 @@ wb_status wb__st_write(wb__context *context, wb__out_file *file)
     uint64_t data_begin = 0;
     size_t padded;
     if (!wb__align_up(out->n, file->alignment, &data_begin) || !wb__to_size(data_begin, &padded))
-        padded = SIZE_MAX; /* beyond any ceiling */
+        padded = SIZE_MAX; /* exceeds any ceiling */
     wb__buffer_fill(out, ' ', padded - out->n);
     for (size_t i = 0; i < file->tensor_count; i++)
         file->tensors[i]->begin += data_begin;

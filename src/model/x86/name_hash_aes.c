@@ -4,16 +4,19 @@
 
 #define TARGET __attribute__((target("aes,sse4.1")))
 
-/* Bytes 16 - n to 15 become bytes 0 to n - 1, and zeros follow, with the control that begins at 16 - n. */
+/*
+ * Shuffle controls: the one at offset 16 - n moves bytes 16 - n to 15 to the start and zeroes the
+ * rest.
+ */
 static const uint8_t move_down[32] = {
     0,    1,    2,    3,    4,    5,    6,    7,    8,    9,    10,   11,   12,   13,   14,   15,
     0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80};
 
-/* Fewer than 16 bytes in front of which nothing may be read. */
+/* Loads fewer than 16 bytes without reading before or after them. */
 TARGET static __m128i load_short(const char *name, size_t n)
 {
     const uint8_t *p = (const uint8_t *)name;
-    if (n >= 8) /* two halves that overlap, the second without what the first has */
+    if (n >= 8) /* two overlapping halves; the shift removes the overlap from the second */
         return _mm_set_epi64x((long long)(wb__load_le64(p + n - 8) >> 8 >> 8 * (15 - n)),
                               (long long)wb__load_le64(p));
     uint64_t low = 0;
@@ -22,7 +25,7 @@ TARGET static __m128i load_short(const char *name, size_t n)
     return _mm_cvtsi64_si128((long long)low);
 }
 
-/* The lane that begins at `at`, padded with zeros. */
+/* Loads the lane at offset `at`, padded with zeros. */
 TARGET static __m128i load_lane(const char *name, size_t len, size_t at)
 {
     if (at >= len)

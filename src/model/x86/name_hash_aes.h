@@ -1,6 +1,6 @@
 /*
- * model/x86/name_hash_aes.h: the rounds of name_hash.h with AES-NI, for inlining into the readers
- * that hash names as they scan them.
+ * model/x86/name_hash_aes.h: the rounds of name_hash.h with AES-NI, for inlining into readers that
+ * hash names while scanning them.
  */
 #ifndef WB_MODEL_X86_NAME_HASH_AES_H
 #define WB_MODEL_X86_NAME_HASH_AES_H
@@ -30,7 +30,7 @@ WB__AES_INLINE wb__aes_lanes wb__aes_begin(const wb__name_hasher *hasher)
     return s;
 }
 
-/* The 64 bytes of a block. */
+/* Loads the 64 bytes of a block. */
 WB__AES_INLINE wb__aes_lanes wb__aes_load(const void *block)
 {
     wb__aes_lanes b;

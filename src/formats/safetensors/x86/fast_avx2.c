@@ -1,4 +1,4 @@
-/* The fast reader with AVX2 and AES-NI. */
+/* The fast parser with AVX2 and AES-NI. */
 #include "formats/safetensors/fast_types.h"
 
 #if WB__X86
@@ -16,7 +16,7 @@ FAST_FUNCTION static inline __m256i load_256(const void *p)
 FAST_FUNCTION static inline uint64_t special_half(const uint8_t *p)
 {
     __m256i v = load_256(p);
-    /* As signed bytes, those past ASCII are less than a space too. */
+    /* As signed bytes, non-ASCII bytes are less than a space too. */
     __m256i special =
         _mm256_or_si256(_mm256_cmpgt_epi8(_mm256_set1_epi8(0x20), v),
                         _mm256_or_si256(_mm256_cmpeq_epi8(v, _mm256_set1_epi8('"')),
@@ -55,7 +55,7 @@ FAST_FUNCTION static inline void copy_name(char *to, const uint8_t *name, unsign
     } while (i < len);
 }
 
-/* Minus one n times, then zeros: loaded from 64 - n on, a mask of n bytes. */
+/* 64 bytes of 0xFF, then zeros: a load at offset 64 - n gives a mask of n bytes. */
 static const uint8_t masks[128] = {
     0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
     0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,

@@ -1,4 +1,4 @@
-/* The fast reader with AVX-512 and its AES. */
+/* The fast parser with AVX-512 and VAES. */
 #include "formats/safetensors/fast_types.h"
 
 #if WB__X86
@@ -12,7 +12,7 @@ FAST_FUNCTION static inline __m512i load_512(const void *p)
     return _mm512_loadu_si512(p);
 }
 
-/* The lowest n bits, for n up to 64. */
+/* Returns a mask with the lowest n bits set, for n up to 64. */
 FAST_FUNCTION static inline __mmask64 first_bytes(unsigned n)
 {
     return n >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << n) - 1;
@@ -21,7 +21,7 @@ FAST_FUNCTION static inline __mmask64 first_bytes(unsigned n)
 FAST_FUNCTION static inline uint64_t special_bytes(const uint8_t *p)
 {
     __m512i v = load_512(p);
-    /* As signed bytes, those past ASCII are less than a space too. */
+    /* As signed bytes, non-ASCII bytes are less than a space too. */
     return _mm512_cmplt_epi8_mask(v, _mm512_set1_epi8(0x20)) |
            _mm512_cmpeq_epi8_mask(v, _mm512_set1_epi8('"')) |
            _mm512_cmpeq_epi8_mask(v, _mm512_set1_epi8('\\'));

@@ -1,11 +1,10 @@
 /*
- * formats/safetensors/x86/fast_name.h: the length of a name, from special_bytes(p), which has a bit
- * for each of 64 bytes that ends a name or needs care.
+ * formats/safetensors/x86/fast_name.h: the length of a name. special_bytes(p) returns a bit for
+ * each of 64 bytes, set if the byte ends a name or needs special handling.
  *
- * Where the next member begins depends on this length; if it were computed, each member would wait
- * for the one before it. Names take turns with few lengths ("gate_proj", "up_proj", "down_proj"),
- * so the last two are tried: a branch, which the processor predicts, in place of a result to wait
- * for.
+ * The position of the next member depends on this length. If it were computed, each member would
+ * wait for the previous one. Names alternate between few lengths ("gate_proj", "up_proj",
+ * "down_proj"), so the last two lengths are tried: a predicted branch replaces the data dependency.
  */
 FAST_FUNCTION static inline unsigned name_length(const uint8_t *p, name_lengths *last)
 {
@@ -20,7 +19,8 @@ FAST_FUNCTION static inline unsigned name_length(const uint8_t *p, name_lengths 
         if (special == 0)
             continue;
         unsigned length = i + (unsigned)__builtin_ctzll(special);
-        if (i == 0 && length < 63) { /* all 64 bits set would also be those of no special byte */
+        /* length 63 is not cached: its mask equals that of no special byte */
+        if (i == 0 && length < 63) {
             last->up_to_first[1] = last->up_to_first[0];
             last->length[1] = last->length[0];
             last->up_to_first[0] = up_to_first;

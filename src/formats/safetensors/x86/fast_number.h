@@ -1,6 +1,6 @@
 /*
- * formats/safetensors/x86/fast_number.h: numbers of up to 15 digits with SSE4.1, all digits at
- * once.
+ * formats/safetensors/x86/fast_number.h: parses numbers of up to 15 digits with SSE4.1, all digits
+ * at once.
  */
 #include <immintrin.h>
 
@@ -24,8 +24,10 @@ FAST_FUNCTION static inline unsigned read_number(const uint8_t *p, unsigned gues
         count = (unsigned)__builtin_ctz(others); /* bits from 16 up are always set */
     if (count == 16 || (p[0] == '0' && count > 1))
         return 0;
-    /* Move the digits to the end of the register, zeros in front; then join neighbours: 16 digits
-     * make 8 numbers below 100, 4 below 10^4, 2 below 10^8. */
+    /*
+     * Move the digits to the end of the register, with zeros in front. Then combine neighbors: 16
+     * digits become 8 numbers below 100, then 4 below 10^4, then 2 below 10^8.
+     */
     digits = _mm_shuffle_epi8(digits, load_128(digit_shifts + count));
     __m128i tens = _mm_maddubs_epi16(digits, _mm_set1_epi16(0x010A));
     __m128i hundreds = _mm_madd_epi16(tens, _mm_set1_epi32(0x00010064));
