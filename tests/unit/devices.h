@@ -9,7 +9,7 @@
 #include <dlfcn.h>
 
 #include "../fake/fake.h"
-#include "crew.h"
+#include "executor.h"
 
 static size_t devices_crew = 4;
 static const wb_executor devices_threads = {&devices_crew, crew_run};

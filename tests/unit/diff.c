@@ -2,7 +2,7 @@
  * Differences through the public interface: kinds, tied outputs, the order of the result, the same
  * whatever the threads, every allocation failing in turn, progress.
  */
-#include "crew.h"
+#include "executor.h"
 #include "support.h"
 
 #include <math.h>

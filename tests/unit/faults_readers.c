@@ -4,7 +4,7 @@
  * nothing else, leaves nothing behind, and hands out nothing; what goes on without gives the same
  * answers as ever.
  */
-#include "whole.h"
+#include "model_digest.h"
 
 #include "gguf_build.h"
 

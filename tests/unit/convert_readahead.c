@@ -7,9 +7,9 @@
 #include "convert.h"
 #include "weights.h"
 
-#include "cold.h"
 #include "cpu/cpu.h"
-#include "crew.h"
+#include "executor.h"
+#include "page_cache.h"
 
 /* ---- what is underneath ---- */
 

@@ -1,10 +1,10 @@
 /*
- * whole.h: all that can be asked of an open model, as one number, so that two answers can be compared.
+ * model_digest.h: all that can be asked of an open model, as one number, so that two answers can be compared.
  *
  * Include support.h first.
  */
-#ifndef WB_TESTS_WHOLE_H
-#define WB_TESTS_WHOLE_H
+#ifndef WB_TESTS_MODEL_DIGEST_H
+#define WB_TESTS_MODEL_DIGEST_H
 
 #include "support.h"
 

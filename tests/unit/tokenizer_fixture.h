@@ -1,8 +1,8 @@
 /*
- * made.h: tokenizers made of texts, for the tests of them. Include it first.
+ * tokenizer_fixture.h: tokenizers made of texts, for the tests of them. Include it first.
  */
-#ifndef WB_TESTS_MADE_H
-#define WB_TESTS_MADE_H
+#ifndef WB_TESTS_TOKENIZER_FIXTURE_H
+#define WB_TESTS_TOKENIZER_FIXTURE_H
 
 #include "support.h"
 

@@ -1,9 +1,9 @@
 /*
- * cold.h: what the page cache has and what becomes of the reads of rings, for tests that say so. Such a test has in its
+ * page_cache.h: what the page cache has and what becomes of the reads of rings, for tests that say so. Such a test has in its
  * line of wraps: open64 fstatfs64 wb__source_cached wb__ring_open wb__ring_begin wb__ring_take
  */
-#ifndef WB_TESTS_COLD_H
-#define WB_TESTS_COLD_H
+#ifndef WB_TESTS_PAGE_CACHE_H
+#define WB_TESTS_PAGE_CACHE_H
 
 #include "support.h"
 

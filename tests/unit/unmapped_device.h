@@ -1,9 +1,9 @@
 /*
- * far.h: devices that map nothing, for tests of the provider: one that copies at once, and one that copies when it is
+ * unmapped_device.h: devices that map nothing, for tests of the provider: one that copies at once, and one that copies when it is
  * waited for. What is not uploaded is full of 0xAA.
  */
-#ifndef WB_TESTS_FAR_H
-#define WB_TESTS_FAR_H
+#ifndef WB_TESTS_UNMAPPED_DEVICE_H
+#define WB_TESTS_UNMAPPED_DEVICE_H
 
 #include "support.h"
 

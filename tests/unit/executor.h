@@ -1,8 +1,8 @@
 /*
- * crew.h: an executor of so many threads, for tests.
+ * executor.h: an executor of so many threads, for tests.
  */
-#ifndef WB_TESTS_CREW_H
-#define WB_TESTS_CREW_H
+#ifndef WB_TESTS_EXECUTOR_H
+#define WB_TESTS_EXECUTOR_H
 
 #include "support.h"
 

@@ -3,7 +3,7 @@
  * codecs make of the same weights is what converting makes of them.
  */
 #include "convert.h"
-#include "crew.h"
+#include "executor.h"
 
 #define QWEN TEST_DATA "/models/qwen3-bf16"
 
