@@ -5,8 +5,7 @@
 #include "support/fuzz.h"
 #include "weighbridge.h"
 
-#define FRONT                                                                                      \
-    49 /* magic, version, counts, a one-byte key, types, and the array length: size in bytes */
+#define FRONT 49 /* bytes: magic, version, counts, a one-byte key, types, array length */
 #define BODY_MAX 120000
 #define STRINGS_MAX (BODY_MAX / 8)
 

@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SIZE_LIMIT                                                                                 \
-    ((uint64_t)1 << 30) /* maximum file size, in bytes; a larger size is an error of the caller */
+#define SIZE_LIMIT ((uint64_t)1 << 30) /* maximum file size, in bytes */
 #define BLOCK 4096
 
 static uint64_t changes;

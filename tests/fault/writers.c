@@ -312,8 +312,8 @@ static bool locate(uint64_t n, uint64_t per_call, bool deadly, try *t, uint64_t 
     return false;
 }
 
-/* Returns an errno that the call can really return; an open of an existing file never fails
- * with ENOENT. */
+/* Replaces errors that mean "does not exist" by EIO for calls that look up a path: the injected
+ * fault must not claim that an existing file is missing. */
 static int fitting(const known *k, uint64_t at, int error)
 {
     static const layer_call asking[] = {LAYER_STAT, LAYER_LSTAT, LAYER_OPEN, LAYER_ACCESS,
