@@ -30,15 +30,16 @@ typedef struct bench_case {
     char name[128];
     char unit[16];
     double unit_ns;
-    char prepare[512]; /* makes the input; empty: nothing to make */
-    char ours[512];    /* commands, for the shell */
-    char peer[512];    /* begins with the name of a folder in peers/; empty: there is none */
+    char prepare[512]; /* command that creates the input; empty: none */
+    char ours[512];    /* shell commands */
+    char peer[512];    /* begins with the name of a directory in peers/; empty: no peer */
     char floor[512];
     char samples[16];
-    char each[512]; /* of a file that stands for many cases: what they are called, see case.c */
+    char each
+        [512]; /* for a file that describes several cases: the last parts of their names, see case.c */
 } bench_case;
 
-/* Reads folder/name. On failure says on stderr what is wrong with it. */
+/* Reads the case folder/name. On failure prints the error to stderr. */
 bool bench_case_read(const char *folder, const char *name, bench_case *out);
 
 /* ---- workers ---- */
@@ -46,15 +47,18 @@ bool bench_case_read(const char *folder, const char *name, bench_case *out);
 enum bench_side { BENCH_OURS, BENCH_PEER, BENCH_FLOOR, BENCH_SIDES };
 
 typedef struct bench_worker {
-    pid_t pid; /* 0: not running */
+    pid_t pid; /* process id; 0: not running */
     FILE *to, *from;
     char name[128];
     char work[128];
 } bench_worker;
 
-/* Starts the command and waits until it is ready. On failure says why on stderr. */
+/* Starts the command and waits until the worker is ready. On failure prints the error to
+ * stderr. */
 bool bench_worker_start(bench_worker *worker, const char *command);
-bool bench_worker_run(bench_worker *worker, double *ns, double *cpu_ns); /* 0: not told */
+bool bench_worker_run(
+    bench_worker *worker, double *ns,
+    double *cpu_ns); /* `*cpu_ns` is 0 if the worker does not report processor time. */
 void bench_worker_stop(bench_worker *worker);
 
 /* ---- results ---- */
@@ -62,15 +66,15 @@ void bench_worker_stop(bench_worker *worker);
 typedef struct bench_result {
     const bench_case *what;
     size_t samples;
-    double *sample[BENCH_SIDES]; /* in the case's unit; NULL for a peer that is missing */
-    double *cpu[BENCH_SIDES];    /* the same of processor time, 0 where it is not told */
+    double *sample[BENCH_SIDES]; /* samples in the unit of the case; NULL for a missing peer */
+    double *cpu[BENCH_SIDES];    /* processor time of each sample, 0 if not reported */
     double median[BENCH_SIDES], cpu_median[BENCH_SIDES];
-    /* Medians of what peer and floor took, divided by what ours took in the same round. */
+    /* Medians of the time of peer and floor divided by our time in the same round. */
     double paired[BENCH_SIDES], cpu_paired[BENCH_SIDES];
     char peer_name[128];
 } bench_result;
 
-/* Writes the case's entry into a file of results; entries of other cases stay as they are. */
+/* Writes the entry of a case to a results file; entries of other cases stay unchanged. */
 bool bench_result_store(const bench_result *result, const char *path);
 
 #endif

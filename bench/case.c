@@ -32,7 +32,7 @@ static const struct unit_row {
     double ns;
 } units[] = {{"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}, {"MiB", 1}};
 
-/* Copies a value; where it has an '@', the last word of the case's name. */
+/* Copies a value, replacing each '@' with the last part of the case's name. */
 static bool put_value(char *out, size_t capacity, const char *value, const char *word)
 {
     size_t at = 0;
@@ -87,7 +87,7 @@ static bool read_lines(FILE *file, const char *path, bench_case *out)
     return true;
 }
 
-/* The file of a case, or the one whose name has '@' for the last word of it. */
+/* Opens the file of a case, or the template file whose name has '@' as its last part. */
 static FILE *open_case(const char *folder, const char *name, char *path, size_t capacity)
 {
     const char *dot = strrchr(name, '.');

@@ -17,11 +17,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SAMPLES 31 /* unless -n or the case says otherwise */
+#define SAMPLES 31 /* default, unless -n or the case sets another number */
 
 typedef struct driver {
     const char *cases, *peers, *results;
-    size_t samples; /* 0: as the case says */
+    size_t samples; /* 0: number given by the case */
     bool without_peers;
 } driver;
 
@@ -31,7 +31,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* NaN when memory is out. */
+/* Returns NaN if memory allocation fails. */
 static double median_of(const double *samples, size_t n)
 {
     double *sorted = malloc(n * sizeof *sorted);
@@ -46,7 +46,7 @@ static double median_of(const double *samples, size_t n)
 
 /* ---- one case ---- */
 
-/* The command of the case's peer, or false if it is not there. */
+/* Builds the command of the case's peer. Returns false if the peer is not installed. */
 static bool peer_command(const driver *d, const bench_case *what, char *command, size_t capacity)
 {
     char path[4096];
@@ -118,7 +118,8 @@ static void print_row(const bench_result *result, const bench_worker *workers)
     (void)fflush(stdout);
 }
 
-/* The median of side's samples over ours, round by round, and of the samples themselves. */
+/* Computes the median ratio of a side's samples to ours, round by round, and the median of the
+ * samples. */
 static bool find_medians(double *const *samples, size_t n, size_t side, double *median,
                          double *paired)
 {
@@ -200,7 +201,7 @@ int main(int argc, char **argv)
         fputs("usage: driver -c CASES -p PEERS [-n SAMPLES] [-o RESULTS] [-w] CASE...\n", stderr);
         return 4;
     }
-    (void)signal(SIGPIPE, SIG_IGN); /* a worker that died is told of by its worker_run */
+    (void)signal(SIGPIPE, SIG_IGN); /* bench_worker_run reports a worker that died */
     printf("%-32s %10s %10s %7s %10s %7s  (medians; ratios: of each round)\n", "case", "ours",
            "peer", "ratio", "floor", "ratio");
     bool all = true;

@@ -16,10 +16,10 @@
 
 typedef struct header {
     FILE *text;
-    uint64_t data; /* bytes of the tensors so far */
+    uint64_t data; /* total size of the tensors so far, in bytes */
 } header;
 
-/* A tensor of BF16; `columns` is 0 for one of a single dimension. */
+/* Adds a BF16 tensor; `columns` is 0 for a one-dimensional tensor. */
 static void add(header *h, const char *name, uint64_t rows, uint64_t columns)
 {
     uint64_t bytes = 2 * rows * (columns == 0 ? 1 : columns);
@@ -77,7 +77,7 @@ static int write_file(const char *path, const char *text, size_t n, uint64_t dat
     FILE *file = fopen(path, "wb");
     if (file == NULL)
         return 1;
-    /* On disk before anything is measured, lest writing it back disturbs. */
+    /* Flushed to disk now, so that write-back does not disturb the measurement. */
     int failed = fwrite(length, 1, sizeof length, file) != sizeof length ||
                  fwrite(text, 1, n, file) != n || fflush(file) != 0 ||
                  ftruncate(fileno(file), (off_t)(sizeof length + n + data)) != 0 ||

@@ -1,7 +1,7 @@
 /*
- * model FOLDER: writes a model of 2 GiB in BF16 as Hugging Face has them: 16 layers of the shapes of
- * Qwen 3, tied embeddings of 128 MiB, which is its largest tensor, and no tokenizer. Values are near
- * normal, as weights are, and the same always.
+ * model FOLDER: writes a Hugging Face model of 2 GiB in BF16: 16 layers with the shapes of Qwen
+ * 3, tied embeddings of 128 MiB (its largest tensor), and no tokenizer. Values are nearly normal,
+ * as real weights are, and the same in every run.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
@@ -23,7 +23,7 @@ static const char config[] =
 
 static const struct part {
     const char *name;
-    unsigned rows, columns; /* columns 0: one dimension */
+    unsigned rows, columns; /* columns 0: one-dimensional */
 } parts[] = {{"input_layernorm", DIM, 0},    {"self_attn.q_proj", DIM, DIM},
              {"self_attn.k_proj", KV, DIM},  {"self_attn.v_proj", KV, DIM},
              {"self_attn.o_proj", DIM, DIM}, {"self_attn.q_norm", HEAD, 0},
@@ -57,7 +57,7 @@ static void add(FILE *header, const char *name, const struct part *part, uint64_
     *at += bytes;
 }
 
-/* Returns the bytes of all tensors. */
+/* Adds all tensors to the header and returns their total size in bytes. */
 static uint64_t add_all(FILE *header)
 {
     static const struct part embeddings = {"model.embed_tokens", VOCAB, DIM};
@@ -84,7 +84,7 @@ static uint64_t random_bits(uint64_t *state)
     return z ^ z >> 31;
 }
 
-/* The sum of four uniform numbers, cut to BF16. */
+/* Returns the sum of four uniform random numbers, truncated to BF16. */
 static uint16_t draw(uint64_t *state)
 {
     uint64_t bits = random_bits(state);

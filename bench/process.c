@@ -7,7 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Becomes the worker. The pipes are closed on exec, so that no worker holds another's open. */
+/* Replaces the process with the worker. The pipes are close-on-exec, so that no worker keeps
+ * another worker's pipe open. */
 static void become(const char *command, int in, int out)
 {
     char line[600];
@@ -79,7 +80,7 @@ bool bench_worker_run(bench_worker *worker, double *ns, double *cpu_ns)
 void bench_worker_stop(bench_worker *worker)
 {
     if (worker->to != NULL)
-        (void)fclose(worker->to); /* which the worker takes as the end */
+        (void)fclose(worker->to); /* the worker ends at end of file */
     if (worker->from != NULL)
         (void)fclose(worker->from);
     if (worker->pid > 0)

@@ -1,6 +1,6 @@
 /*
- * results.json: an array of objects, one a line. Entries of other cases are copied as they stand,
- * byte for byte, so that a run of some cases changes nothing else.
+ * results.json: an array of objects, one per line. Entries of other cases are copied byte for
+ * byte, so that a run of some cases changes nothing else.
  */
 #include "bench.h"
 
@@ -18,7 +18,7 @@ static bool put(void *ctx, const char *text, size_t n)
     return fwrite(text, 1, n, ctx) == n;
 }
 
-/* Four digits say more than the clock knows. */
+/* Rounds to four digits; the clock is not more precise. */
 static double rounded(double value)
 {
     char text[32];
@@ -88,7 +88,7 @@ static bool write_entry(const bench_result *result, FILE *out)
     return !json.failed;
 }
 
-/* ---- the entries there are ---- */
+/* ---- existing entries ---- */
 
 static char *read_file(const char *path, size_t *n)
 {
@@ -108,7 +108,8 @@ static char *read_file(const char *path, size_t *n)
     return text;
 }
 
-/* Reads the rest of an entry whose bracket was just taken; *is_case: whether it is `name`'s. */
+/* Reads the rest of an entry after its opening bracket; *is_case is set to true if the entry
+ * is that of case `name`. */
 static bool pass_entry(wb__json *json, const char *name, bool *is_case)
 {
     *is_case = false;

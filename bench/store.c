@@ -1,6 +1,7 @@
 /*
- * store MODELS FOLDER: writes the manifests of an Ollama store, each with the 29 layers of a small
- * model of one tensor a blob; there are no blobs. Does nothing if FOLDER is there already.
+ * store MODELS FOLDER: writes the manifests of an Ollama store. Each lists the 29 layers of a
+ * small model with one tensor per blob; no blobs are written. Does nothing if FOLDER already
+ * exists.
  */
 #define _GNU_SOURCE /* sync */
 #include <errno.h>
@@ -76,7 +77,7 @@ static int write_manifest(const char *path)
     return fclose(file) != 0;
 }
 
-/* Makes FOLDER/manifests/registry.ollama.ai/library/NAME and writes NAME/latest. */
+/* Creates FOLDER/manifests/registry.ollama.ai/library/NAME and writes NAME/latest. */
 static int write_model(const char *folder, unsigned long number)
 {
     char path[4096];
@@ -109,7 +110,7 @@ int main(int argc, char **argv)
     }
     if (stat(argv[2], &st) == 0)
         return 0;
-    /* Whole or not at all: an interrupted run leaves another name. */
+    /* Writes to a temporary directory first: an interrupted run leaves no FOLDER. */
     (void)snprintf(beside, sizeof beside, "%s.%ld", argv[2], (long)getpid());
     for (unsigned long i = 0; i < models; i++) {
         if (write_model(beside, i) != 0) {
@@ -121,6 +122,6 @@ int main(int argc, char **argv)
         perror(argv[2]);
         return 1;
     }
-    sync(); /* on disk before anything is measured, lest writing it back disturbs */
+    sync(); /* flushed now, so that write-back does not disturb the measurement */
     return 0;
 }

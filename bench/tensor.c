@@ -1,6 +1,6 @@
 /*
- * tensor TYPE ROWS FILE: writes rows of 4096 values as weights have them, near normal, encoded in an
- * element type; F32 leaves them as they are. The same values always.
+ * tensor TYPE ROWS FILE: writes rows of 4096 nearly normal values, as real weights are, encoded
+ * in the given element type; F32 stores them unencoded. The values are the same in every run.
  */
 #include <inttypes.h>
 #include <stdint.h>
@@ -21,7 +21,7 @@ static uint64_t random_bits(uint64_t *state)
     return z ^ z >> 31;
 }
 
-/* The sum of twelve uniform numbers is nearly normal, and the same on every machine. */
+/* The sum of twelve uniform numbers is nearly normal and the same on every machine. */
 static void fill(float *values, uint64_t n)
 {
     uint64_t state = 1;

@@ -29,7 +29,7 @@ static uint64_t random_bits(void)
     return z ^ z >> 31;
 }
 
-/* A word, every third with the mark of a space before it, some of other scripts. */
+/* Makes a word; every third begins with the space marker, and some use other scripts. */
 static void make_word(char word[4 * LONGEST], uint64_t number)
 {
     static const char *const marks[] = {"\xC4\xA0", "", ""};
@@ -42,7 +42,7 @@ static void make_word(char word[4 * LONGEST], uint64_t number)
         else
             word[len++] = (char)('a' + r % 26);
     }
-    /* No two tokens are the same. */
+    /* Makes every token distinct. */
     for (; number > 0; number /= 26)
         word[len++] = (char)('a' + number % 26);
     word[len] = '\0';
@@ -65,7 +65,7 @@ static void put_merges(FILE *file, const char *kind, long bytes)
     fputs("    \"merges\": [", file);
     for (uint64_t number = 0; ftell(file) < bytes; number++) {
         make_word(word, number);
-        size_t cut = 2 + strlen(word) / 4 * 2; /* letters of two bytes stay whole */
+        size_t cut = 2 + strlen(word) / 4 * 2; /* does not split two-byte characters */
         if (number % 8 != 7)
             cut = strlen(word) / 2 < 2 ? 1 : 2;
         fprintf(file, number == 0 ? "" : ",");

@@ -1,7 +1,7 @@
 /*
- * weights BF16|F32|SMALL TENSORS FILE [FIRST]: writes a safetensors file of that many tensors [2048, 2048],
- * all of their values finite; SMALL is BF16 of the size weights have, 2^-9 to 2^-5. The same values always.
- * FIRST is the number in the name of the first tensor.
+ * weights BF16|F32|SMALL TENSORS FILE [FIRST]: writes a safetensors file with TENSORS tensors of
+ * shape [2048, 2048]. All values are finite and the same in every run. SMALL is BF16 with the
+ * magnitude of real weights, 2^-9 to 2^-5. FIRST is the number in the name of the first tensor.
  */
 #include <inttypes.h>
 #include <stdint.h>
@@ -36,7 +36,8 @@ int main(int argc, char **argv)
     const char *dtype = small ? "BF16" : argv[1];
     int narrow = strcmp(dtype, "BF16") == 0;
     uint64_t bytes = (uint64_t)SIDE * SIDE * (narrow ? 2 : 4);
-    uint64_t finite = narrow ? 0xBFFFBFFFBFFFBFFFu : 0xBFFFFFFFBFFFFFFFu; /* not the top exponent */
+    uint64_t finite =
+        narrow ? 0xBFFFBFFFBFFFBFFFu : 0xBFFFFFFFBFFFFFFFu; /* clears the top exponent bit */
     FILE *file = fopen(argv[3], "wb");
     char *header = malloc(200 * (tensors + 1));
     if (file == NULL || header == NULL || tensors == 0)

@@ -1,6 +1,7 @@
 /*
- * worker OPERATION TIMES ARGUMENTS…: measures one operation of ours, or a floor, as bench.h says.
- * A sample is the mean of so many times, for what is too short for the clock.
+ * worker OPERATION TIMES ARGUMENTS…: measures an operation of the library or a floor, as
+ * described in bench.h. A sample is the mean of TIMES runs, for operations too short for the
+ * clock.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "worker.h"

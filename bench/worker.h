@@ -1,6 +1,6 @@
 /*
- * worker.h: what our worker can be asked to measure. An operation is a file in ops/ and a row in
- * worker.c's table.
+ * worker.h: the operations that the worker can measure. Each operation is a file in ops/ and a
+ * row in the table in worker.c.
  */
 #ifndef WB_BENCH_WORKER_H
 #define WB_BENCH_WORKER_H
@@ -10,10 +10,11 @@
 
 typedef struct bench_operation {
     const char *name;
-    const char *arguments; /* for the usage */
-    /* Gets things ready and prints the lines "name" and "work". Ends the process where it fails. */
+    const char *arguments; /* argument names for the usage text */
+    /* Prepares the operation and prints the lines "name" and "work". Ends the process on
+     * failure. */
     void (*start)(char **arguments);
-    /* Does the work `times` times and returns the nanoseconds all of them took together. */
+    /* Runs the operation `times` times and returns the total time in nanoseconds. */
     uint64_t (*run)(unsigned long times);
 } bench_operation;
 
@@ -29,8 +30,8 @@ static inline uint64_t bench_now(void)
 }
 
 /*
- * The processor time of all threads that a sample took. Operations that wait, or run on several threads,
- * add to it what bench_cpu_now has counted between bench_now's two times; 0: it is not told.
+ * Processor time of all threads in a sample. Operations that wait, or use several threads, add
+ * the bench_cpu_now difference over the measured interval. 0: not reported.
  */
 extern uint64_t bench_cpu;
 
@@ -41,7 +42,7 @@ static inline uint64_t bench_cpu_now(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Says why on stderr and ends the process. */
+/* Prints the reason to stderr and ends the process. */
 _Noreturn void bench_die(const char *what, const char *why);
 
 #endif

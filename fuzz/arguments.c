@@ -1,9 +1,10 @@
 /*
- * The command's arguments: the input is the words, parted by NUL. Nothing is carried out.
+ * Command line arguments: the input is a list of words separated by NUL. No command is executed.
  *
- * What is accepted says the same when it is written out in full, options first and then "--"; what is
- * not gets one message and the exit code for it. Then the values that options have: parts, sizes,
- * patterns, values of metadata for a file that has keys of every type.
+ * An accepted command line must parse to the same result when written out in full, with options
+ * first and then "--". A rejected one must print one message and return the exit code for usage
+ * errors. Then the values of options are tested: parts, sizes, patterns, and metadata values for
+ * a file with keys of every type.
  */
 #include <stdarg.h>
 
@@ -16,7 +17,7 @@
 
 #define WORDS_MAX 40
 
-/* ---- what the command says is kept, commands do nothing ---- */
+/* ---- messages are counted, commands do nothing ---- */
 
 static unsigned messages;
 
@@ -70,12 +71,12 @@ void die_of_memory(void)
     }
 #include "options.def"
 
-/* ---- the same, written out ---- */
+/* ---- the command line written out in full ---- */
 
 typedef struct line {
     char *words[4 * WORDS_MAX + 8];
     int count;
-    text room[2 * WORDS_MAX]; /* of the words that are made here */
+    text room[2 * WORDS_MAX]; /* storage for generated words */
     size_t made;
 } line;
 
@@ -149,7 +150,7 @@ static void check_written_out(const arguments *args)
 
 /* ---- values ---- */
 
-/* A GGUF file with a key of every type, "k4" a u32, and arrays of these, "a4". */
+/* Opens a GGUF file with a key of every type ("k4" is a u32) and an array of each type ("a4"). */
 static const wb_model *model_with_keys(void)
 {
     static const uint8_t widths[] = {1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};
@@ -171,7 +172,7 @@ static const wb_model *model_with_keys(void)
             at += 4;
             if (array) {
                 file[at] = (uint8_t)type;
-                at += 12; /* no elements */
+                at += 12; /* number of elements: 0 */
             } else {
                 at += type == 8 ? 8 : widths[type];
             }
@@ -206,7 +207,7 @@ static void check_value(const char *typed)
     }
 }
 
-/* With every character taken as it is, a text matches itself; and everything matches "*". */
+/* With every character escaped, a string matches itself, and every string matches "*". */
 static void check_glob(const char *pattern)
 {
     char literal[2 * 64 + 1];

@@ -24,7 +24,7 @@ static uint8_t take(input *in)
     return in->n == 0 ? 0 : in->p[in->at++ % in->n];
 }
 
-/* Blocks have exactly the size needed, so that a step too far is seen. */
+/* Allocates exactly n bytes, so that a sanitizer detects any access past the end. */
 static void *room(size_t n)
 {
     void *p = malloc(n == 0 ? 1 : n);
@@ -41,7 +41,7 @@ static uint8_t *take_bytes(input *in, size_t n)
     return p;
 }
 
-/* Bits of any float, or numbers as weights are, or so. */
+/* Returns n floats: arbitrary bits, or values in the range of weights, as selected by `how`. */
 static float *take_floats(input *in, size_t n, unsigned how)
 {
     float *p = room(n * sizeof *p);
@@ -59,7 +59,8 @@ static float *take_floats(input *in, size_t n, unsigned how)
     return p;
 }
 
-/* Not so large that sums of their squares overflow, behind which a result is left open. */
+/* Returns true if no value is so large that sums of squares overflow; after an overflow the
+ * result is unspecified. */
 static bool all_moderate(const float *p, size_t n, bool positive)
 {
     for (size_t i = 0; i < n; i++) {
@@ -69,14 +70,14 @@ static bool all_moderate(const float *p, size_t n, bool positive)
     return true;
 }
 
-/* Any NaN equals any NaN. */
+/* Checks that values are equal; any NaN equals any NaN. */
 static void check_same_floats(const float *a, const float *b, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         CHECK(memcmp(&a[i], &b[i], sizeof *a) == 0 || (a[i] != a[i] && b[i] != b[i]));
 }
 
-/* The instruction sets to compare with the scalar kernels; this processor may lack them. */
+/* Instruction sets compared with the scalar kernels; this processor may lack some. */
 static const uint32_t sets[] = {WB__CPU_AVX2,
                                 WB__CPU_AVX2 | WB__CPU_AES | WB__CPU_AVX512 | WB__CPU_VAES};
 
@@ -123,7 +124,8 @@ static void encode_ggml(input *in, uint8_t type, uint8_t how)
     int32_t dtype = choose_dtype(type);
     if (!wb__codec_get(dtype, 0, &scalar) || scalar.encode == NULL)
         return;
-    /* Types that search for codes take milliseconds: seldom, or nothing else would be tried. */
+    /* Encoders that search take milliseconds: run one in eight, so that other cases are tested
+     * too. */
     if (scalar.dtype->block_size == 256 && how % 8 != 0)
         return;
     size_t blocks = 1 + how / 8 % 2, n = blocks * scalar.dtype->block_size;
@@ -147,7 +149,7 @@ static void encode_ggml(input *in, uint8_t type, uint8_t how)
         CHECK(!good || memcmp(expected, got, bytes) == 0);
         free(got);
     }
-    float *back = room(n * sizeof *back); /* whatever was encoded decodes */
+    float *back = room(n * sizeof *back); /* encoded blocks must decode */
     if (scalar.decode != NULL)
         scalar.decode(expected, back, blocks);
     free(back);
@@ -176,7 +178,7 @@ static size_t float_bytes(int32_t dtype)
     return dtype == WB_DTYPE_F32 ? 4 : 2;
 }
 
-/* The same number, or both NaN. */
+/* Checks that the numbers are equal or both NaN. */
 static void check_same_numbers(int32_t dtype, const uint8_t *a, const uint8_t *b, size_t n)
 {
     size_t width = float_bytes(dtype);
@@ -299,7 +301,8 @@ static void encode_mlx(input *in, uint8_t type, uint8_t how)
     free(src);
 }
 
-/* ---- those of the hub, through the interface, which checks what it is given ---- */
+/* ---- formats of other toolkits, through the public interface, which checks its arguments
+ * ---- */
 
 static void decode_fp8(input *in, uint8_t type, uint8_t how)
 {
@@ -346,7 +349,7 @@ static void decode_int4(input *in, uint8_t type, uint8_t how)
     uint8_t *zeros = take_bytes(in, groups * out / 2);
     uint8_t *scales = take_bytes(in, groups * out * float_bytes(dtype));
     uint8_t *order = take_bytes(in, inputs * 4);
-    for (size_t i = 0; i < inputs && type & 4; i++) { /* groups that there are */
+    for (size_t i = 0; i < inputs && type & 4; i++) { /* existing groups only */
         uint8_t number[4] = {(uint8_t)(order[4 * i] % groups), 0, 0, 0};
         memcpy(order + 4 * i, number, 4);
     }

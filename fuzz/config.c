@@ -1,6 +1,6 @@
 /*
- * config.json: names the family, fills a config, is told as metadata. Whatever the text says,
- * numbers that follow from others follow, what is absent is 0, and a second reading gives the same.
+ * config.json: detects the family, fills a config and derives metadata. For any text: derived
+ * numbers are consistent, absent numbers are 0, and a second reading gives the same result.
  */
 #include "arch/derive_meta.h"
 #include "arch/model_config.h"

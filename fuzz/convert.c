@@ -19,11 +19,11 @@
 #include "support/small.h"
 #include "weighbridge.h"
 
-#define RESULT_MAX (1u << 20) /* bytes; larger ones are planned only */
+#define RESULT_MAX (1u << 20) /* in bytes; larger results are planned only */
 
 static const char *const names[] = {"m.gguf", "m.safetensors", "m", "m", "m.npz"};
 
-/* Removes what is in a folder; returns how many files that were. */
+/* Removes the files in a directory and returns their number. */
 static unsigned sweep(const char *path)
 {
     unsigned files = 0;
@@ -66,7 +66,7 @@ static wb_convert_policy draw_policy(uint8_t how, uint8_t more, wb_convert_rule 
                                         (more & 128 ? WB_CONVERT_FEB2026 : 0)};
 }
 
-/* What is planned; returns how many bytes that are. */
+/* Checks the plan and returns its output size in bytes. */
 static uint64_t check_plan(const wb_conversion *conversion, bool *exact)
 {
     uint64_t bytes = 0;
@@ -83,7 +83,8 @@ static uint64_t check_plan(const wb_conversion *conversion, bool *exact)
     return bytes;
 }
 
-/* A file without a config does not tell how its rows and norms are stored, so that they seem others. */
+/* A file without a config does not specify row order and norm offset, so the models may seem
+ * to differ. */
 static bool same_family(const wb_model *a, const wb_model *b)
 {
     wb_config x = {.size = sizeof x}, y = {.size = sizeof y};
@@ -92,7 +93,7 @@ static bool same_family(const wb_model *a, const wb_model *b)
            strcmp(x.architecture, y.architecture) == 0;
 }
 
-/* Where 1 was added to norms, and is taken away again, -0 comes back as 0. */
+/* If a conversion adds 1 to norms and the reverse one subtracts it, -0 comes back as 0. */
 static bool moves_norms(const wb_model *a, const wb_model *b)
 {
     wb_config x = {.size = sizeof x}, y = {.size = sizeof y};
@@ -101,8 +102,8 @@ static bool moves_norms(const wb_model *a, const wb_model *b)
 }
 
 /*
- * Blocks of GGML's have no -0 of four bits; and a factor for all values may be multiplied before the scale of a group in
- * one format and after it in another, which differs in the last bit.
+ * 4-bit GGML blocks cannot represent -0. A per-tensor scale may be multiplied before the group
+ * scale in one format and after it in another, which differs in the last bit.
  */
 static bool are_four_bits(const wb_conversion *conversion, const wb_distance *distance)
 {
@@ -116,7 +117,8 @@ static bool are_four_bits(const wb_conversion *conversion, const wb_distance *di
     return four && (distance->maximum == 0 || (factor && distance->nmse < 1e-12));
 }
 
-/* The result has the tensors that were planned; nothing is lost where that was said. */
+/* Checks that the result has the planned tensors and, if the plan is lossless, the same
+ * values. */
 static void check_result(const wb_model *model, const wb_conversion *conversion, const char *path,
                          const char *store)
 {
@@ -188,7 +190,7 @@ static void remove_out(void)
     (void)rmdir(out);
 }
 
-/* Nothing of the last input may stay. */
+/* Removes all files of the previous input. */
 static void draw_model(fuzz_tape *tape, bool is_folder)
 {
     static bool was_folder;

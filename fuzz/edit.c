@@ -1,6 +1,6 @@
 /*
- * Edits: a file is made, the input changes it again and again, in place and as new files. After every
- * edit the file is exactly what the edits say, or, where one was refused, what it was.
+ * Edits: creates a file and edits it repeatedly, in place and by rewriting. After every edit the
+ * file must have the expected contents; after a rejected edit it must be unchanged.
  */
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64
@@ -58,7 +58,7 @@ typedef struct step {
     char name[WRITTEN_NAME], to[WRITTEN_NAME], text[9500];
 } step;
 
-/* A name that is there, most of the time. */
+/* Returns the length of a name, usually that of an existing tensor or key. */
 static size_t choose_name(fuzz_tape *tape, const written *w, bool tensor, char *to)
 {
     uint32_t how = fuzz_choose(tape, 8);
@@ -85,7 +85,7 @@ static void choose_step(fuzz_tape *tape, const written *w, step *s)
     s->edit.value = &s->value;
 }
 
-/* One step, by the book; false where it is to be refused. */
+/* Applies one step to the expected contents. Returns false if the edit must be rejected. */
 static bool apply(written *w, const step *s)
 {
     written_meta *m = meta_named(w, s->name, s->edit.name_len);
@@ -128,7 +128,7 @@ static bool apply(written *w, const step *s)
     return false;
 }
 
-/* What is used of it: all of it would be most of the work. */
+/* Copies only the used entries, for speed. */
 static void copy(written *to, const written *from)
 {
     memcpy(to->tensors, from->tensors, from->tensor_count * sizeof *from->tensors);
@@ -176,7 +176,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!draw_file(&tape, &w, is_gguf))
         return 0;
     for (size_t i = 0; i < w.tensor_count; i++) {
-        /* What safetensors cannot hold, and texts that no JSON can. */
+        /* Values that safetensors cannot store, and strings that are not valid JSON. */
         if (!is_gguf &&
             (w.tensors[i].dtype == WB_DTYPE_Q8_0 || w.tensors[i].dtype == WB_DTYPE_Q4_0))
             return 0;
@@ -205,7 +205,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         CHECK(heap.live == 0);
         if (status != WB_OK) {
             fuzz_check_error(&error, status, SIZE_MAX);
-            /* Names and texts may be none for the format; the disk is sound. */
+            /* The format may reject names and strings, but no I/O or memory error may occur. */
             CHECK(status != WB_ERROR_IO && status != WB_ERROR_MEMORY);
         } else {
             CHECK(fits);

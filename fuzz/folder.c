@@ -1,5 +1,6 @@
 /*
- * A folder: config.json, indices, shards, tokenizers, opened by its path (support/folder.h).
+ * A model directory with config.json, shard indices, shards and tokenizers, opened by path
+ * (support/folder.h).
  */
 #include "support/folder.h"
 #include "support/fuzz.h"

@@ -1,5 +1,5 @@
 /*
- * GGUF: the reader, and everything that can be asked of an open model, on a whole file in memory.
+ * GGUF: reads a complete file in memory and queries everything from the open model.
  */
 #include "support/fuzz.h"
 #include "support/whole.h"

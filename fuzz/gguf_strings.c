@@ -1,11 +1,11 @@
 /*
- * GGUF: a long array of strings, whose bytes are the input again and again. Read in lanes (strings.c of
- * the format), it has the strings that one finds who goes from length to length.
+ * GGUF: a long array of strings built from repetitions of the input. The SIMD reader
+ * (gguf_strings.c) must find the same strings as a walk from length to length.
  */
 #include "support/fuzz.h"
 #include "weighbridge.h"
 
-#define FRONT 49 /* magic, version, counts, a key of one byte, types, the length of the array */
+#define FRONT 49 /* bytes: magic, version, counts, a one-byte key, types, array length */
 #define BODY_MAX 120000
 #define STRINGS_MAX (BODY_MAX / 8)
 
@@ -25,7 +25,7 @@ static uint64_t length_at(size_t at, bool big)
     return v;
 }
 
-/* The strings that lie whole in the body; *end is where the first one that does not begins. */
+/* Counts the strings that are complete; *end is the offset of the first incomplete one. */
 static uint64_t walk(size_t *end, bool big)
 {
     size_t at = FRONT;
@@ -65,7 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < 2)
         return 0;
     bool big = data[0] % 2 == 1;
-    size_t body = 80000 + (size_t)data[0] * 156; /* some blocks */
+    size_t body = 80000 + (size_t)data[0] * 156; /* long enough for several blocks */
     for (size_t i = 0; i < body; i++)
         file[FRONT + i] = data[1 + i % (size - 1)];
     size_t end = FRONT + body, n;

@@ -1,7 +1,8 @@
 /*
- * The JSON parser and writer. One text, whole in memory and through windows of a few bytes, gives the
- * same tokens and the same fault at the same place; skipping finds the fault that walking finds; a
- * number means what strtod says; and what is written of the tokens reads as the same tokens again.
+ * JSON parser and writer. A text read from memory and through a window of a few bytes must give
+ * the same tokens, or the same error at the same offset. Skipping a value must find the errors
+ * that walking finds. Numbers must equal those of strtod. Written tokens must read back as the
+ * same tokens.
  */
 #include <float.h>
 
@@ -96,7 +97,7 @@ static bool is_number(wb__json_token token)
     return token == WB__JSON_UINT || token == WB__JSON_REAL;
 }
 
-/* The number that was just read from memory, whose digits end at the cursor. */
+/* Checks the number just read from memory; its digits end at the cursor. */
 static void check_number(const wb__json *json, const uint8_t *bytes)
 {
     char digits[1200];
@@ -114,7 +115,7 @@ static void check_number(const wb__json *json, const uint8_t *bytes)
         CHECK(strtoull(digits, NULL, 10) == json->uint);
 }
 
-/* A number refused as too large. */
+/* Checks that a number rejected as too large overflows. */
 static void check_overflow(const wb__json *json, const uint8_t *bytes)
 {
     char digits[1200];
@@ -141,7 +142,7 @@ static void compare(const wb__json *a, const wb__json *b, bool same_text)
         CHECK(wb__json_real_bits(a) == wb__json_real_bits(b));
 }
 
-/* Walks the text in memory, beside it through a window, and writes what it says. */
+/* Walks the text in memory and through a window in parallel, and writes its tokens. */
 static wb__json_fault walk(const uint8_t *bytes, size_t size, size_t capacity, text *written,
                            uint64_t *fault_at)
 {
@@ -168,7 +169,7 @@ static wb__json_fault walk(const uint8_t *bytes, size_t size, size_t capacity, t
         write_token(&writer, &a);
     } while (a.token > WB__JSON_END);
     CHECK(wb__cursor_at(&in_memory) == wb__cursor_at(&through));
-    CHECK(wb__json_next(&a) == a.token); /* stays where it is */
+    CHECK(wb__json_next(&a) == a.token); /* next must not move after an error */
     wb__json_fault fault = a.fault;
     *fault_at = a.token == WB__JSON_END ? wb__cursor_at(&in_memory) : a.at;
     wb__json_stop(&a);
@@ -200,7 +201,7 @@ static void read_again(const uint8_t *bytes, size_t size, const text *written)
     do {
         (void)wb__json_next(&a);
         (void)wb__json_next(&b);
-        /* 1e3 and 1000 are the same number, and the writer may take either. */
+        /* 1e3 and 1000 are the same number, and the writer may use either form. */
         if (is_number(a.token) && is_number(b.token)) {
             if (a.token == WB__JSON_UINT)
                 CHECK(b.token == WB__JSON_UINT && a.uint == b.uint);

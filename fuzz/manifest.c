@@ -1,8 +1,9 @@
 /*
- * Ollama: any text as a manifest in a store, and as a name.
+ * Ollama: any text as a manifest in a store, and as a model name.
  *
- * The store has blobs of 512 bytes each, whose digests are a digit 64 times: 0 and 1 GGUF, 2 to 4 a
- * tensor with companions, 5 config.json, 6 a license, 7 parameters, 8 a tokenizer; there is no 9.
+ * The store has blobs of 512 bytes each. Their digests consist of one digit, repeated 64 times: 0
+ * and 1 are GGUF files, 2 to 4 a tensor with its companions, 5 config.json, 6 a license, 7
+ * parameters, 8 a tokenizer. Digest 9 does not exist.
  */
 #include "bundles/ollama/ollama.h"
 #include "support/fuzz.h"
@@ -22,7 +23,7 @@ static void write_blob(char digit, const void *bytes)
     fuzz_scratch_write(name, bytes, BLOB_BYTES);
 }
 
-/* Text, followed by spaces; in front the length, if it is the header of safetensors. */
+/* Writes text padded with spaces; prefixed with its length if it is a safetensors header. */
 static void write_text(char digit, const char *text, size_t data)
 {
     uint8_t blob[BLOB_BYTES];
@@ -79,7 +80,7 @@ static void make_store(void)
     write_text('8', "{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0},\"merges\":[]}}", 0);
 }
 
-/* Whatever a manifest says, its files are blobs of the store. */
+/* For any manifest, the model's files must be blobs of the store. */
 static void check_files(const wb_model *model)
 {
     size_t root = strlen(fuzz_scratch());
@@ -134,7 +135,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     CHECK(status != WB_ERROR_IO && status != WB_ERROR_MEMORY && status != WB_ERROR_ARGUMENT);
     if (status != WB_OK) {
         fuzz_check_error(&error, status, SIZE_MAX);
-    } else if (size > 0 && data[0] == '{') { /* else the input may be a model itself */
+    } else if (size > 0 && data[0] == '{') { /* otherwise the input may itself be a model file */
         check_files(model);
         fuzz_check_model(model, (uint32_t)size);
     }

@@ -1,12 +1,12 @@
 /*
- * Manifests of digests: any text. What is accepted has names that lead nowhere else, parts that add
- * up to their file, and as many digests as there are chunks. Memory stays in proportion.
+ * Digest manifests: any text. Accepted names stay inside the directory, part sizes add up to the
+ * file size, and there are as many digests as chunks. Memory use is proportional to the input.
  */
 #include "hash/hash.h"
 #include "support/fuzz.h"
 #include "support/model.h"
 
-static volatile uint8_t seen; /* what was read, so that it is */
+static volatile uint8_t seen; /* keeps the reads of the digests from being optimized away */
 
 static void check_file(const wb__manifest_file *file)
 {
@@ -19,7 +19,7 @@ static void check_file(const wb__manifest_file *file)
         uint8_t any = 0;
         CHECK(part->bytes > 0 && sum + part->bytes > sum);
         sum += part->bytes;
-        for (uint64_t c = 0; c < wb__chunks_of(part->bytes); c++) /* all of them are there */
+        for (uint64_t c = 0; c < wb__chunks_of(part->bytes); c++) /* all digests are present */
             any |= part->chunks[c].bytes[WB__SHA256_BYTES - 1];
         seen = any;
     }

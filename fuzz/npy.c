@@ -1,4 +1,4 @@
-/* .npy: the reader, and everything that can be asked of an open model. */
+/* .npy: reads a complete file and queries everything from the open model. */
 #include "support/fuzz.h"
 #include "support/whole.h"
 

@@ -1,4 +1,4 @@
-/* .npz: the reader, and everything that can be asked of an open model. */
+/* .npz: reads a complete archive and queries everything from the open model. */
 #include "support/fuzz.h"
 #include "support/whole.h"
 

@@ -27,7 +27,7 @@ static uint8_t take(input *in)
 typedef struct text {
     char bytes[HEADER_MAX];
     size_t n;
-    size_t data; /* where the next tensor begins */
+    size_t data; /* offset of the next tensor */
 } text;
 
 static void put(text *t, const char *s)
@@ -39,7 +39,7 @@ static void put(text *t, const char *s)
     }
 }
 
-/* An entry of the header. What does not fit any more is left out. */
+/* Appends an entry to the header; ignores it if it does not fit. */
 static void put_part(text *t, const char *name, const char *ending, const char *dtype, size_t width,
                      const size_t *shape, size_t rank)
 {
@@ -62,8 +62,8 @@ static void put_part(text *t, const char *name, const char *ending, const char *
 
 typedef struct companion {
     const char *ending;
-    const char *dtype; /* NULL: a float of the input's choice */
-    uint8_t per;       /* what its last dimension counts: groups, words, one, inputs */
+    const char *dtype; /* NULL: a float type chosen by the input */
+    uint8_t per;       /* unit of the last dimension: groups, words, one, or inputs */
 } companion;
 
 enum { GROUPS, WORDS, ONE, INPUTS, BLOCKS };
@@ -104,7 +104,7 @@ static void put_tensor(text *t, input *in)
     (void)snprintf(name, sizeof name, number & 64 ? "model.layers.%d.mlp.up_proj" : "t%d",
                    number % 4);
     size_t shape[3] = {1 + odd % 3, rows, words};
-    size_t skip = odd & 64 ? 0 : 1; /* of experts, there are three dimensions */
+    size_t skip = odd & 64 ? 0 : 1; /* experts have three dimensions */
     bool across = s->with[2].ending != NULL;
     if (!(odd & 128))
         put_part(t, name, s->ending, s->dtype, s->width, shape + skip, 3 - skip);
@@ -113,11 +113,11 @@ static void put_tensor(text *t, input *in)
         size_t last[] = {groups, words / 8, 1, words * 8, (words + 127) / 128};
         size_t part[3] = {shape[0], with->per == BLOCKS ? (rows + 127) / 128 : rows,
                           last[with->per]};
-        if (across) { /* the groups are rows */
+        if (across) { /* groups along the rows */
             part[1] = groups;
             part[2] = with->per == WORDS ? words : words * (number & 128 ? 8 : 1);
         }
-        if (odd & (4u << i) && kind & 16) /* it is missing, or of another shape */
+        if (odd & (4u << i) && kind & 16) /* the part is missing or has another shape */
             continue;
         if (odd & (4u << i) && kind & 32)
             part[2]++;

@@ -1,9 +1,10 @@
 /*
- * The provider: a small model, and a list of requests for its weights: whole, fused, a rank's share,
- * again, released or kept, in any order, with a budget or without, on a device of our own or the host.
+ * The provider: a small model and a list of requests for its weights: single, fused, sharded by
+ * rank, repeated, released or retained, in any order, with or without a budget, on a simulated
+ * device or the host.
  *
- * What is fused is its parts one after the other; a share of rows is the rows that the plan says; the
- * budget holds; in the end everything is freed.
+ * A fused buffer must be the concatenation of its parts, a row shard must contain the rows of its
+ * plan, the budget must hold, and all memory must be freed at the end.
  */
 #include "support/model.h"
 #include "support/scratch.h"
@@ -13,7 +14,7 @@
 #define REQUESTS 12
 #define HELD 4
 
-/* ---- a device that maps nothing ---- */
+/* ---- a device without mapped memory ---- */
 
 typedef struct device_heap {
     uint64_t live;
@@ -65,7 +66,8 @@ typedef struct request {
     uint32_t count;
 } request;
 
-/* One to three names, canonical or of the file, and sometimes anything, joined with '+'. */
+/* Chooses one to three names joined with '+': canonical names, file names, sometimes arbitrary
+ * text. */
 static void choose_names(fuzz_tape *tape, const wb_model *model, request *r)
 {
     uint64_t tensors = wb_tensor_count(model);
@@ -113,7 +115,7 @@ static uint8_t *contents_of(const wb_provider *provider, const wb_buffer *b)
     return bytes;
 }
 
-/* The same values of a dtype that a policy converts to: any NaN is any other. */
+/* Checks that values converted by a policy are equal; any NaN equals any NaN. */
 static bool same_values(const uint8_t *a, const uint8_t *b, size_t n, int32_t dtype)
 {
     uint32_t infinity = dtype == WB_DTYPE_F32    ? 0x7F800000
@@ -146,7 +148,7 @@ static void check_shape(const wb_provider *provider, const request *r, const wb_
     CHECK(rank == b->rank && memcmp(shape, b->shape, rank * sizeof *shape) == 0);
 }
 
-/* Every section is those of the parts, one after the other. */
+/* Every section must be the concatenation of the sections of the parts. */
 static void check_fused(wb_provider *provider, const request *r, const wb_buffer *b)
 {
     uint8_t *all = contents_of(provider, b);
@@ -157,7 +159,7 @@ static void check_fused(wb_provider *provider, const request *r, const wb_buffer
         wb_error error;
         wb_status status = wb_provider_get(provider, r->names[i], r->lens[i], &part, &error);
         complete = status == WB_OK;
-        if (!complete) { /* there is no room for it as well */
+        if (!complete) { /* the budget cannot hold the part as well */
             CHECK(status == WB_ERROR_LIMIT);
             continue;
         }
@@ -178,7 +180,7 @@ static void check_fused(wb_provider *provider, const request *r, const wb_buffer
     free(all);
 }
 
-/* The rows that the plan says, of a tensor of one section. */
+/* Checks a tensor with one section against the rows in its plan. */
 static void check_rows(wb_provider *provider, const request *r, const wb_plan *plan,
                        const wb_buffer *b)
 {
@@ -217,7 +219,7 @@ static wb_status share(fuzz_tape *tape, wb_provider *provider, const wb_model *m
     wb_plan *plan;
     wb_error error;
     if (wb_provider_shape(provider, r->text, r->len, shape, &dims, NULL) == WB_OK && dims <= axis)
-        return WB_ERROR_ARGUMENT; /* there is no such axis */
+        return WB_ERROR_ARGUMENT; /* the axis does not exist */
     wb_status planned = wb_slice_plan(model, r->text, r->len, axis, rank, of, &plan, &error);
     if (planned == WB_ERROR_ARGUMENT)
         return planned;
@@ -226,7 +228,8 @@ static wb_status share(fuzz_tape *tape, wb_provider *provider, const wb_model *m
     wb_status status = wb_provider_slice(provider, r->text, r->len, axis, rank, of, b, &error);
     if (status != WB_OK)
         allowed(status, &error);
-    /* What differs as it is stored may be the same after the policy, and then be joined. */
+    /* Types that differ in storage may be equal after the policy converts them, so that they
+     * can be fused. */
     CHECK(status == planned || status == WB_ERROR_LIMIT ||
           (r->count > 1 && planned == WB_ERROR_UNSUPPORTED));
     if (status == WB_OK && plan != NULL)
@@ -313,7 +316,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_tape tape = {data, size, 0};
     const wb_open_options options = {.size = sizeof options, .access = WB_ACCESS_READ};
     wb_model *model;
-    uint32_t requests = fuzz_choose(&tape, 128); /* bytes at the end that are these */
+    uint32_t requests = fuzz_choose(&tape, 128); /* remaining bytes are requests */
     size_t rest = size > tape.at ? size - tape.at : 0;
     requests = requests < rest ? requests : (uint32_t)rest;
     fuzz_tape asked = {data + size - requests, requests, 0};

@@ -1,17 +1,18 @@
 /*
- * The reader, and everything that can be asked of an open model, on a whole file in memory.
+ * The safetensors reader: reads a complete file in memory and queries everything from the open
+ * model.
  *
- * Opened strictly, in compatible mode, and through a source that reads a few bytes at a time, the file
- * must get the same answer, or the answer that the modes' difference allows. What an open model says
- * must fit together and with the bytes; memory must stay below what the documentation promises.
+ * Strict mode, compatible mode, and a source that returns a few bytes per read must give the same
+ * result, except for documented differences of the modes. The model's answers must be consistent
+ * with each other and with the bytes. Memory use must stay below the documented bound.
  */
 #include "support/fuzz.h"
 #include "support/model.h"
 #include "weighbridge.h"
 
-#define READ_MAX 4096 /* elements read of one tensor */
+#define READ_MAX 4096 /* maximum number of elements read per tensor */
 
-/* Reads a tensor in one of the ways there are, which `how` chooses. */
+/* Reads a tensor in the way selected by `how`. */
 static void read_somehow(const wb_model *model, uint64_t index, const wb_tensor *tensor,
                          uint32_t how, const uint8_t *stored)
 {
@@ -83,7 +84,7 @@ static void check_model(const wb_model *model, const uint8_t *file, size_t size,
     const uint64_t *offsets;
     wb_file description = {.size = sizeof description};
     if (strcmp(wb_format(model), "safetensors") != 0)
-        return; /* what begins like another format is one, whatever it is called */
+        return; /* a file with the magic of another format is read as that format, whatever its name */
     CHECK(wb_file_count(model) == 1);
     CHECK(wb_file_at(model, 0, &description, NULL) == WB_OK);
     CHECK(description.bytes == size && description.tensors == count);
@@ -97,7 +98,7 @@ static void check_model(const wb_model *model, const uint8_t *file, size_t size,
         if (i < 64)
             check_tensor(model, i, file, size, in_memory);
     }
-    CHECK(sum == size - description.data_offset); /* no gap, no overlap, no byte left over */
+    CHECK(sum == size - description.data_offset); /* no gap, no overlap, no trailing byte */
     wb_tensor none = {.size = sizeof none};
     CHECK(wb_tensor_at(model, UINT64_MAX, &none, NULL) == WB_ERROR_NOT_FOUND);
     CHECK(!wb_tensor_has(model, "no such tensor\xFF", SIZE_MAX));

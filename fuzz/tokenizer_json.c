@@ -1,7 +1,7 @@
 /*
- * tokenizer.json: what its quick reader takes for JSON is JSON, and what it takes for a fault is
- * one; memory stays within 8 times the bytes and 1 MiB; the lists of a tokenizer are as long as
- * each other.
+ * tokenizer.json: the fast reader must accept and reject the same texts as the JSON parser;
+ * memory use stays within 8 times the input plus 1 MiB; all lists of a tokenizer have the same
+ * length.
  */
 #include "arch/tokenizer/tokenizer.h"
 #include "support/fuzz.h"
@@ -53,7 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     heap h = {0, 0};
     wb_allocator allocator = {&h, heap_alloc, heap_free};
-    /* The slow reader is the judge. */
+    /* The slow reader defines the correct result. */
     char *text = copy_of(data, size);
     wb__tree tree;
     bool is_json = wb__tree_parse(&tree, text, size, &wb__default_allocator);
@@ -84,7 +84,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_strings(&tokenizer.tokens);
     check_strings(&tokenizer.merges);
     if (tokenizer.model != NULL)
-        CHECK(tokenizer.capacity >= tokenizer.tokens.count); /* those without a row are left out */
+        CHECK(tokenizer.capacity >=
+              tokenizer.tokens.count); /* tokens without an embedding row are omitted */
     for (int i = 0; i < WB__SPECIALS; i++)
         CHECK(tokenizer.special[i] < 0 || tokenizer.tokens.count == 0 ||
               (uint64_t)tokenizer.special[i] < tokenizer.tokens.count);

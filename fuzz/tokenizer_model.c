@@ -1,5 +1,5 @@
 /*
- * tokenizer.model: pieces lie within the file, and reading twice gives the same.
+ * tokenizer.model: pieces are inside the file, and a second reading gives the same result.
  */
 #include "arch/tokenizer/sentencepiece.h"
 #include "support/fuzz.h"

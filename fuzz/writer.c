@@ -1,6 +1,7 @@
 /*
- * Writers: the input declares metadata and tensors, in any format and layout, then gives the bytes in any
- * order. Whatever is committed opens as exactly that; whatever is refused leaves nothing.
+ * Writers: the input declares metadata and tensors in any format and layout, then writes the
+ * bytes in any order. A committed file must contain exactly that; a rejected one must leave no
+ * files.
  */
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64
@@ -14,7 +15,7 @@
 static const char *const formats[] = {"safetensors", "gguf", "npz"};
 static const char *const names[] = {"m.safetensors", "m.gguf", "m.npz"};
 
-/* Empties the scratch folder; what is there counts, unless nothing may be. */
+/* Empties the scratch directory. Fails if it contains files and must_be_empty is set. */
 static void sweep(bool must_be_empty)
 {
     char path[600];
@@ -30,7 +31,8 @@ static void sweep(bool must_be_empty)
     (void)closedir(folder);
 }
 
-/* What the parts of a split GGUF say of themselves comes by itself, whatever is set. */
+/* The writer derives the metadata of split GGUF files itself and ignores values set by the
+ * caller. */
 static bool is_left_out(const written_meta *m, const char *format)
 {
     static const char *const keys[] = {"split.no", "split.count", "split.tensors.count"};
@@ -53,7 +55,7 @@ static wb_status declare(fuzz_tape *tape, wb_writer *writer, written *w, const c
             m->key_len = fuzz_text(tape, m->key, sizeof m->key - 1);
             m->text_len = fuzz_text(tape, m->text, sizeof m->text - 1);
             for (size_t k = 0; k < w->meta_count; k++) {
-                /* Set again, it keeps its place. */
+                /* A key that is set again keeps its position. */
                 if (w->metas[k].key_len == m->key_len &&
                     memcmp(w->metas[k].key, m->key, m->key_len) == 0) {
                     w->metas[k] = *m;
@@ -75,14 +77,15 @@ static wb_status declare(fuzz_tape *tape, wb_writer *writer, written *w, const c
         if (status != WB_OK)
             fuzz_check_error(&error, status, SIZE_MAX);
         CHECK(status == WB_OK || status == WB_ERROR_ARGUMENT || status == WB_ERROR_UNSUPPORTED);
-        /* Of what is refused nothing stays. */
+        /* A rejected value must leave no trace. */
         if (status == WB_ERROR_ARGUMENT && fuzz_choose(tape, 2) == 0)
             status = WB_OK;
     }
     return status;
 }
 
-/* Pieces of tensors in an order that the state draws; `whole` tensors where numbers are turned around. */
+/* Writes tensor pieces in a random order; `whole`: complete tensors, if the writer swaps
+ * bytes. */
 static void give(wb_writer *writer, const written *w, bool whole, uint32_t *state, bool *complete)
 {
     uint64_t done[WRITTEN_TENSORS] = {0};
@@ -101,7 +104,7 @@ static void give(wb_writer *writer, const written *w, bool whole, uint32_t *stat
             n = 1 + fuzz_draw(state) % n;
         uint64_t at = backwards ? t->bytes - done[i] - n : done[i];
         CHECK(wb_writer_put(writer, i, at, t->data + at, (size_t)n, NULL) == WB_OK);
-        /* Twice is once too often. */
+        /* Writing the same bytes twice is an error. */
         CHECK(fuzz_draw(state) % 8 != 0 ||
               wb_writer_put(writer, i, at, t->data + at, (size_t)n, NULL) == WB_ERROR_ARGUMENT);
         done[i] += n;

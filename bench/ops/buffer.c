@@ -1,5 +1,5 @@
-/* The floor of a codec: as many bytes as it writes, copied from one buffer into another; both were
- * touched and, if they are small enough, are in the cache. */
+/* The floor of a codec: copies as many bytes as the codec writes from one buffer to another.
+ * Both were touched before and, if small enough, are in the cache. */
 #define _POSIX_C_SOURCE 200809L
 #include "file.h"
 
@@ -9,7 +9,7 @@
 static void *from, *to;
 static size_t bytes;
 
-/* Behind a pointer that the compiler must not look through, the copy cannot be optimised away. */
+/* A volatile function pointer keeps the compiler from removing the copy. */
 static void *(*volatile copy)(void *, const void *, size_t) = memcpy;
 
 static void start(char **arguments)

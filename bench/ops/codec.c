@@ -1,6 +1,7 @@
 /*
- * One thread turning blocks of a GGML type into floats, and floats into blocks, in rows of 4096.
- * The work is told with a checksum of the result, so that a peer with other bits is no peer.
+ * Decodes blocks of a GGML type to floats, or encodes floats to blocks, with one thread in rows
+ * of 4096. The work line contains a checksum of the result, so that a peer with a different
+ * result is rejected.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "crc.h"
@@ -22,7 +23,7 @@ static size_t from_bytes, to_bytes;
 static void *from, *to;
 static const float *importance;
 
-/* Types that cannot do without a matrix get one in which all weights are 1. */
+/* Types that require an importance matrix get one in which all weights are 1. */
 static const float *ones(void)
 {
     static float row[COLUMNS];

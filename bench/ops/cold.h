@@ -1,4 +1,4 @@
-/* Files where an operation wants them: in the page cache, on the disk, or half and half. */
+/* Places the files of an operation in the page cache, on the disk only, or half in each. */
 #ifndef WB_BENCH_COLD_H
 #define WB_BENCH_COLD_H
 
@@ -6,15 +6,16 @@
 #include <stdint.h>
 
 /*
- * Brings the files of a model into the page cache, but for so many hundredths at the beginning of each, which are
- * not to be in it, and looks whether it is so; and has the disk take what others have written. To be done while none
- * of them is mapped, which would not leave the page cache. Returns the bytes of all.
+ * Loads the files of a model into the page cache, except the first `cold` percent of each file,
+ * which it evicts; checks the result; and flushes pending writes. Call this while no file is
+ * mapped: mapped pages cannot be evicted. Returns the total size of the files in bytes.
  */
 uint64_t bench_prepare(const char *model, unsigned cold);
 
 /*
- * A virtual machine gives pages that are free for a while back to its host, and whoever touches them next waits
- * for the host. What is measured after this finds so much memory that the machine has.
+ * A virtual machine returns pages that stay free for a while to its host, and the next access
+ * waits for the host. Touches memory, so that the measurement after this call finds `room` bytes
+ * available.
  */
 void bench_prime(size_t room);
 

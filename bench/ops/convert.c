@@ -1,12 +1,12 @@
 /*
- * convert: a folder in BF16 becomes a GGUF file, on all processors, from the page cache to the disk, and
- * convert_cold from the disk to the disk.
- * Its work is told with a checksum of all tensors of the file. peak is the memory a process takes that
- * does so, in MiB where the others have times. Their floors: the slowest of three stages, each by itself
- * on all processors: reading what has to be read, encoding values that lie in the cache, writing what
- * has to be written (stages); and what a process takes that opens the model (peak of "open").
+ * convert: converts a BF16 model directory to a GGUF file on all processors, from the page cache
+ * to the disk; convert_cold reads from the disk. The work line contains a checksum of all tensors
+ * of the output. peak measures the memory of a process that converts, in MiB instead of time. The
+ * floor of convert (stages) is the slowest of three stages, each run alone on all processors:
+ * reading the input, encoding values that are in the cache, and writing the output. The floor of
+ * peak is the memory of a process that only opens the model (peak of "open").
  *
- * plan writes down what becomes of each tensor, for peers that are to do the same.
+ * plan writes the encoding of each tensor to a file, for peers that must use the same encodings.
  */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
@@ -33,7 +33,7 @@ static wb_error error;
 static const char *quant, *path;
 static char result[4096];
 static bool opens_only;
-static unsigned cold; /* hundredths of the model that are not in the page cache */
+static unsigned cold; /* percentage of the model that is not in the page cache */
 
 static wb_model *open_model(void)
 {
@@ -77,7 +77,7 @@ static void take_arguments(char **arguments)
 
 /* ---- the conversion ---- */
 
-/* The checksum of all tensors, in the order of the file. */
+/* Returns the checksum of all tensors in file order. */
 static uint32_t checksum(uint64_t *values)
 {
     wb_model *model;
@@ -118,7 +118,8 @@ static uint64_t run_convert(unsigned long times)
     uint64_t sum = 0;
     for (unsigned long i = 0; i < times; i++) {
         (void)bench_prepare(path, cold);
-        (void)unlink(result); /* removing the last one takes long, and none of the stages does it */
+        (void)unlink(
+            result); /* deleting the previous file takes long and is not part of the stages */
         bench_prime(PRIMED);
         uint64_t begin = bench_now(), cpu = bench_cpu_now();
         convert();
@@ -136,7 +137,7 @@ static void start_peak(char **arguments)
     printf("name weighbridge %s\nwork 1 conversion\n", wb_version());
 }
 
-/* A MiB counts as a nanosecond, which is the unit of a case that measures memory. */
+/* Returns the peak in MiB as nanoseconds, the unit of cases that measure memory. */
 static uint64_t run_peak(unsigned long times)
 {
     uint64_t most = 0;
@@ -201,7 +202,7 @@ static void start_stages(char **arguments)
     normal = bench_room((size_t)ROWS * COLUMNS * sizeof *normal);
     if (in_file < 0 || pread(in_file, normal, (size_t)ROWS * COLUMNS * 2, PIECE) <= 0)
         bench_die(path, "cannot be read");
-    uint16_t *narrow = (uint16_t *)normal; /* widened from its end, in its place */
+    uint16_t *narrow = (uint16_t *)normal; /* widened in place, from the end */
     for (size_t i = (size_t)ROWS * COLUMNS; i-- > 0;) {
         uint32_t bits = (uint32_t)narrow[i] << 16;
         memcpy(&normal[i], &bits, sizeof bits);
@@ -221,7 +222,7 @@ static void read_pieces(void *arg, size_t worker)
     free(room);
 }
 
-/* Rows of one tensor after another. */
+/* Encodes rows of one tensor after another. */
 static void encode_pieces(void *arg, size_t worker)
 {
     static const uint64_t step = (uint64_t)ROWS * COLUMNS;
@@ -296,7 +297,7 @@ static uint64_t run_stages(unsigned long times)
 
 /* ---- the plan, for peers ---- */
 
-/* A line a tensor: its place in the file of the model, its rows and columns, what it becomes. */
+/* Writes a line per tensor: file offset, rows and columns, and target type. */
 static void write_plan(void)
 {
     wb_model *model = open_model();

@@ -1,4 +1,4 @@
-/* The floor of opening: as many bytes as the header has, copied into memory that was touched
+/* The floor of opening: copies as many bytes as the header has into memory that was touched
  * before. */
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64
@@ -12,10 +12,10 @@
 static uint8_t *from, *to;
 static size_t bytes;
 
-/* Behind a pointer that the compiler must not look through, the copy cannot be optimised away. */
+/* A volatile function pointer keeps the compiler from removing the copy. */
 static void *(*volatile copy)(void *, const void *, size_t) = memcpy;
 
-/* The bytes in front of a safetensors header, and the header. */
+/* Returns the size of the length prefix and the safetensors header, in bytes. */
 static uint64_t header_bytes(FILE *file)
 {
     uint8_t length[8];

@@ -1,4 +1,4 @@
-/* CRC-32 as zlib has it: how workers say that their bytes are the same. */
+/* CRC-32 as in zlib: workers report it to show that their results are equal. */
 #ifndef WB_BENCH_CRC_H
 #define WB_BENCH_CRC_H
 

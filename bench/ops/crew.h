@@ -1,4 +1,4 @@
-/* Threads for the operations that use all processors. */
+/* A thread pool for operations that use all processors. */
 #ifndef WB_BENCH_CREW_H
 #define WB_BENCH_CREW_H
 
@@ -6,10 +6,10 @@
 
 #include "weighbridge.h"
 
-/* As many as the process may use processors. */
+/* Returns the number of processors that the process may use. */
 size_t crew_count(void);
 
-/* On as many threads as there are processors, and on at least so many. */
+/* Runs on one thread per available processor. */
 extern const wb_executor crew_executor;
 extern const wb_executor crew_of_four;
 

@@ -1,10 +1,10 @@
 /*
- * edit: one key of a GGUF file of 8 GiB on the file system of the bench folder is changed, or a chat
- * template of 1 MiB put into it. Its floor, rewrite: the same bytes of header written and made durable,
- * after the same room was made, by someone who knows them already and does without a journal.
+ * edit: changes one key of an 8 GiB GGUF file on the file system of the bench directory, or adds
+ * a chat template of 1 MiB. Its floor, rewrite, inserts the same space and writes and syncs the
+ * same header bytes, which are known in advance, without a journal.
  *
- * The blocks of the file are allocated and were never written; neither side reads or writes any of its
- * data, and an edit that does not leave it where it lies ends the measurement.
+ * The blocks of the file are allocated and were never written. Neither side reads or writes
+ * tensor data; an edit that moves tensor data ends the measurement.
  */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
@@ -37,7 +37,7 @@ static wb_error error;
 static const char *path;
 static int fd = -1;
 static int with_template;
-static unsigned char *header; /* as it was at the start */
+static unsigned char *header; /* original header */
 static size_t header_bytes;
 static uint64_t file_bytes;
 
@@ -62,7 +62,7 @@ static void put_string(FILE *file, const char *key, const char *value)
     put_text(file, value);
 }
 
-/* 128 tensors of 64 MiB each, and 32,000 tokens. */
+/* Writes a file with 128 tensors of 64 MiB each and 32,000 tokens. */
 static void make_file(void)
 {
     char text[64];
@@ -122,7 +122,7 @@ static void begin(char **arguments)
         bench_die(path, "cannot be read");
 }
 
-/* Takes out what was inserted. */
+/* Removes the inserted bytes. */
 static void restore(uint64_t inserted)
 {
     if ((inserted != 0 && fallocate(fd, FALLOC_FL_COLLAPSE_RANGE, 0, (off_t)inserted) != 0) ||

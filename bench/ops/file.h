@@ -1,4 +1,4 @@
-/* What operations on a file's bytes in memory begin with. */
+/* Helpers for operations on file contents in memory. */
 #ifndef WB_BENCH_FILE_H
 #define WB_BENCH_FILE_H
 
@@ -6,10 +6,10 @@
 
 #include <stddef.h>
 
-/* All bytes of a file that is not empty, in memory that was touched; never freed. */
+/* Reads a non-empty file into memory that is never freed. */
 void *bench_read(const char *path, size_t *n);
 
-/* Memory that was touched; never freed. */
+/* Allocates and touches memory, which is never freed. */
 void *bench_room(size_t n);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * A cached get of the weight provider, or a fused one of so many names, with the release that ends its
- * use; over all layers in turn. The floor compares as many names with themselves and copies a wb_buffer,
- * which is what any answer under a name costs.
+ * A cached get from the weight provider, or a fused get of several names, and its release, over
+ * all layers in turn. The floor compares the same number of names and copies a wb_buffer, which
+ * any lookup by name must do.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "../worker.h"
@@ -80,7 +80,7 @@ static uint64_t run_get(unsigned long times)
 static wb_buffer buffers[LAYERS];
 static char same[LAYERS][MOST][64];
 
-/* Behind pointers that the compiler must not look through. */
+/* Volatile function pointers keep the compiler from removing the calls. */
 static int (*volatile compare)(const void *, const void *, size_t) = memcmp;
 static void *(*volatile copy)(void *, const void *, size_t) = memcpy;
 

@@ -1,7 +1,7 @@
 /*
- * hash: the digests of all values of a model, on as many threads as there are processors. Its floor,
- * sha256: libcrypto's SHA-256 of as many bytes on as many threads, each of which repeats what is in
- * its cache: those of the values, or of the files (sha256-files).
+ * hash: digests of all values of a model, on one thread per processor. Its floor, sha256, runs
+ * libcrypto's SHA-256 over as many bytes on as many threads; each thread repeats data in its
+ * cache. The number of bytes is that of the values, or of the files (sha256-files).
  */
 #define _GNU_SOURCE
 #include "../worker.h"

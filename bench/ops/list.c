@@ -1,5 +1,5 @@
-/* Listing an Ollama store; and the floor: going through its folders and reading every manifest, as
- * many times as is said. */
+/* Lists an Ollama store. The floor walks its directories and reads every manifest the given
+ * number of times. */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
 #include "../worker.h"

@@ -1,10 +1,10 @@
 /*
- * load: going through all weights of a model, every byte added up: from the page cache (warm), from
- * the disk (cold), from both (half), from the disk with the SHA-256 of each file (verify) or BF16
- * becoming F16 (convert); hashes is verify from the page cache. Its floors are what the machine can do:
- * adding up what is mapped anew or was all the time (sum), the disk without the page cache (disk), and
- * adding up what four threads read past or through it (chunks). With `placed` it is read from the disk into memory
- * that is there and was touched, and nothing is done with it.
+ * load: loads all weights of a model and adds up every byte: from the page cache (warm), from the
+ * disk (cold), from both (half), from the disk with the SHA-256 of each file (verify), or with
+ * BF16 converted to F16 (convert); hashes is verify from the page cache. Its floors: adding up
+ * the mapped file, newly mapped or mapped before (sum); reading the disk with direct I/O (disk);
+ * and adding up data that four threads read with or without direct I/O (chunks). With `placed`
+ * the file is read from the disk into memory that was touched before, without further work.
  */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
@@ -26,9 +26,8 @@ enum { CHUNK = 8 << 20, FLOOR_THREADS = 4, PRIMED = 64 << 20 };
 
 static wb_error error;
 static wb_load_options options = {.size = sizeof options};
-static uint64_t bytes; /* of all files */
-static unsigned
-    cold; /* of each file, the hundredths at the beginning that are not in the page cache */
+static uint64_t bytes; /* total size of all files */
+static unsigned cold;  /* percentage at the beginning of each file that is not in the page cache */
 static const char *path;
 static _Atomic uint64_t sum;
 
@@ -57,7 +56,7 @@ static int consume(void *ctx, const wb_piece *piece)
     return 0;
 }
 
-static unsigned char *places; /* of the only file */
+static unsigned char *places; /* mapping of the only file */
 
 static void *place(void *ctx, uint64_t number, uint64_t offset, uint64_t n)
 {
@@ -87,7 +86,7 @@ static void load_once(const wb_load_options *with)
     wb_close(model);
 }
 
-/* Into memory as the peers have it; looks whether all gets there but for the header. */
+/* Loads into memory as the peers do; checks that everything except the header arrives. */
 static void start_placing(void)
 {
     enum { ALIGNMENT = 2 << 20, SKIP = 1 << 20 };
@@ -126,7 +125,7 @@ static void start(char **arguments)
     while (mode + 1 < sizeof modes / sizeof *modes && strcmp(modes[mode].name, arguments[0]) != 0)
         mode++;
     path = arguments[1];
-    /* Pages as reading makes them, that is large ones: those that a program wrote bit by bit are small. */
+    /* Reading creates large page cache folios; files written in small pieces have small ones. */
     cold = 100;
     prepare();
     cold = 0;
@@ -190,7 +189,8 @@ static void sum_share(void *arg, size_t i)
     atomic_fetch_add(&sum, add_up(memory + i * share, share));
 }
 
-/* The page cache's own memory; mapped anew each time, as whoever opens a model has to, or not. */
+/* Adds up the page cache pages; maps the files again for each run, as opening a model does, or
+ * once. */
 static uint64_t run_sum(unsigned long times)
 {
     size_t shares = crew_count();
@@ -217,7 +217,7 @@ static void open_chunks(int flags)
     for (size_t i = 0; i < FLOOR_THREADS; i++) {
         if (file < 0 || posix_memalign(&chunks[i], CHUNK, CHUNK) != 0)
             bench_die(path, "cannot be read so");
-        (void)madvise(chunks[i], CHUNK, MADV_HUGEPAGE); /* as the library has it */
+        (void)madvise(chunks[i], CHUNK, MADV_HUGEPAGE); /* the library does the same */
         memset(chunks[i], 1, CHUNK);
     }
 }

@@ -1,5 +1,5 @@
-/* One thread encoding and decoding in a mode of MLX, "affine4" or "mxfp8": floats from and to floats,
- * in rows of 4096; affine in groups of 64, with scales and biases of F32. */
+/* Encodes and decodes an MLX mode, such as "affine4" or "mxfp8", from and to floats with one
+ * thread, in rows of 4096; affine modes use groups of 64 with F32 scales and biases. */
 #define _POSIX_C_SOURCE 200809L
 #include "crc.h"
 #include "file.h"

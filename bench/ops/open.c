@@ -1,4 +1,4 @@
-/* From open() to a validated model; closing it is not counted. */
+/* Measures the time from open() to a validated model; closing is not measured. */
 #define _POSIX_C_SOURCE 200809L
 #include "../worker.h"
 

@@ -1,6 +1,7 @@
 /*
- * prefetch: all tensors of a model that is not in the page cache, from the weight provider into buffers of this
- * process, on so many threads at least: kept as they are or made F16, and read as a wb_io says.
+ * prefetch: loads all tensors of a model that is not in the page cache through the weight
+ * provider into host buffers, on at least the given number of threads, unchanged or converted to
+ * F16, with the given wb_io mode.
  */
 #define _GNU_SOURCE
 #include <inttypes.h>
@@ -14,11 +15,11 @@
 #include "crew.h"
 
 static const char *path;
-static uint64_t bytes; /* of the files */
+static uint64_t bytes; /* total size of the files */
 static wb_error error;
 static wb_device host;
 static wb_policy policy = {.size = sizeof policy};
-static const char *names; /* of all tensors */
+static const char *names; /* names of all tensors */
 static const uint64_t *offsets;
 
 static void load_all(const wb_model *model, wb_provider **provider)
@@ -52,13 +53,13 @@ static uint64_t sum_of(wb_provider *provider, const wb_model *model)
     return sum;
 }
 
-/* Buffers, and what reading takes beside them. */
+/* Loads all tensors; the memory holds the buffers and the reader's staging memory. */
 static uint64_t load_cold(uint64_t *took, uint64_t *cpu, bool adds_up)
 {
     wb_model *model;
     wb_provider *provider;
     bench_prepare(path, 100);
-    bench_prime(2 * (size_t)bytes + ((size_t)64 << 20)); /* also of the page cache */
+    bench_prime(2 * (size_t)bytes + ((size_t)64 << 20)); /* includes the page cache */
     if (wb_open(path, NULL, &model, &error) != WB_OK)
         bench_die(path, error.message);
     uint64_t begin = bench_now(), busy = bench_cpu_now();

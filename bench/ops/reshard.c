@@ -1,6 +1,7 @@
 /*
- * reshard: a safetensors file becomes four files and an index, made durable. Its floor, ranges: as many
- * bytes of the same file copied by copy_file_range into four files, made durable.
+ * reshard: splits a safetensors file into four files and an index and syncs them. Its floor,
+ * ranges, copies as many bytes of the same file with copy_file_range into four files and syncs
+ * them.
  */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
@@ -52,7 +53,7 @@ static void start(char **arguments)
     } while (0)
 
 static wb_writer *writer;
-static uint64_t first[PARTS + 1]; /* of each file, in the order of the writer */
+static uint64_t first[PARTS + 1]; /* index of the first tensor of each file, in writer order */
 
 static void copy_file(void *arg, size_t file)
 {
@@ -66,7 +67,7 @@ static void copy_file(void *arg, size_t file)
     }
 }
 
-/* As the command does it: the files side by side. */
+/* Writes the files in parallel, as the command does. */
 static void reshard(void)
 {
     const wb_writer_options options = {.size = sizeof options,

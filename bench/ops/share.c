@@ -1,8 +1,8 @@
 /*
- * share: the first get of a tensor of so many MiB from the provider on an OpenCL device that shares
- * memory, such as PoCL, and its last bytes back through the device, which are compared: the bytes are
- * used where the file is mapped. Its floor, lend, is what the driver takes to make a buffer of memory
- * that is there, to read these bytes from it, and to release it. The file is a hole but for them.
+ * share: the first get of a tensor of the given size in MiB from the provider on an OpenCL device
+ * that shares host memory, such as PoCL. Its last bytes are read back through the device and
+ * compared: the device uses the mapped file. Its floor, lend, creates a buffer on existing
+ * memory, reads these bytes from it and releases it. The rest of the file is a hole.
  */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
@@ -24,7 +24,7 @@ static uint64_t bytes;
 static unsigned char mark[MARK];
 static wb_error error;
 
-/* One tensor of U8, whose last bytes are known. */
+/* Writes one U8 tensor whose last bytes are known. */
 static void make_file(const char *path)
 {
     unsigned char header[8 + HEADER];

@@ -1,6 +1,6 @@
 /*
- * The first question about the tokens of a folder, which reads tokenizer.json; opening and closing are
- * not counted. And the floor: reading the file into memory that was touched before.
+ * The first query for the tokens of a model directory, which reads tokenizer.json; opening and
+ * closing are not measured. The floor reads the file into memory that was touched before.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "../worker.h"

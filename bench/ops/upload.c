@@ -1,8 +1,8 @@
 /*
- * upload: all tensors of a model in the page cache into buffers of a device, through wb_load; and one of them back,
- * which is compared, outside the time. Its floor, pinned, is as many bytes copied to the same device
- * from the memory it likes best, four chunks on their way at once: what nothing that reads a file can
- * beat.
+ * upload: copies all tensors of a model in the page cache to device buffers with wb_load. One
+ * tensor is read back and compared outside the measured time. Its floor, pinned, copies as many
+ * bytes to the same device from pinned memory with four copies in flight, an upper bound for any
+ * program that reads a file.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /*
- * The floor of opening a GGUF file: its header read into new memory on huge pages, and a walk from
- * length to length through it that looks at nothing else.
+ * The floor of opening a GGUF file: reads the header into new memory on huge pages and walks from
+ * length to length through it.
  */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
@@ -29,7 +29,7 @@ static uint64_t take(walk *w, size_t n)
     uint64_t value = 0;
     if ((size_t)(w->end - w->at) < n)
         bench_die(path, "ends early");
-    memcpy(&value, w->at, n); /* little-endian, like the machine */
+    memcpy(&value, w->at, n); /* little-endian, as the machine */
     w->at += n;
     return value;
 }
@@ -76,7 +76,7 @@ static uint64_t walk_through(const uint8_t *bytes, size_t n, size_t *header)
     return tensors;
 }
 
-/* Returns the nanoseconds; giving the memory back is not counted, as closing is not. */
+/* Returns the time in nanoseconds; freeing the memory is not measured, as closing is not. */
 static uint64_t walk_once(size_t n, uint64_t *tensors, size_t *header)
 {
     size_t room = (n / HUGE_PAGE + 2) * HUGE_PAGE;

@@ -1,5 +1,5 @@
 /*
- * What is told of files, folders and the disk; listings of folders.
+ * stat, statfs and directory listings of the in-memory disk.
  */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
@@ -11,7 +11,7 @@
 
 #define FOLDERS_MAX 16
 #define DEVICE 0x77
-#define ROOM ((uint64_t)1 << 24) /* blocks that are free */
+#define ROOM ((uint64_t)1 << 24) /* free space reported, in bytes */
 
 static int describe(const disk_node *node, struct stat *st)
 {
@@ -59,7 +59,7 @@ int __wrap_lstat64(const char *path, struct stat *st)
 
 static int describe_disk(struct statfs *fs)
 {
-    *fs = (struct statfs){.f_type = 0x01021994, /* a disk in memory: tmpfs */
+    *fs = (struct statfs){.f_type = 0x01021994, /* tmpfs */
                           .f_bsize = 4096,
                           .f_blocks = ROOM,
                           .f_bfree = ROOM,
@@ -92,7 +92,7 @@ int __wrap_statvfs64(const char *path, struct statvfs *fs)
 DECLARE(int, access, const char *path, int mode);
 int __wrap_access(const char *path, int mode)
 {
-    if (strcmp(path, "/proc/self/fd") == 0) /* asked for again and again */
+    if (strcmp(path, "/proc/self/fd") == 0) /* queried very often */
         return 0;
     WITH_PLACE(AT_FDCWD, path, __real_access(path, mode));
     return disk_answer(place.node == NULL ? ENOENT : 0);
@@ -125,7 +125,7 @@ int __wrap_fchown(int fd, uid_t user, gid_t group)
 /* ---- folders ---- */
 
 typedef struct listing {
-    int fd; /* 0: free */
+    int fd; /* 0: unused */
     size_t next, count;
     char (*names)[DISK_NAME];
     struct dirent entry;
@@ -133,7 +133,7 @@ typedef struct listing {
 
 static listing listings[FOLDERS_MAX];
 
-/* What is in a folder now: POSIX leaves open what else a listing shows. */
+/* Takes a snapshot of a directory; POSIX leaves open whether a listing shows later changes. */
 static DIR *list(int fd)
 {
     disk_node *node = disk_of(fd)->node;

@@ -1,6 +1,6 @@
 /*
- * fuzz/disk/calls.h: what the files that stand for the system's calls share. Each call does what concerns the disk
- * in memory there, and passes on all else.
+ * fuzz/disk/calls.h: declarations shared by the wrapped system calls. Each call handles the
+ * in-memory disk and passes everything else to the system.
  */
 #ifndef WB_FUZZ_CALLS_H
 #define WB_FUZZ_CALLS_H
@@ -16,29 +16,29 @@
 #include "disk/disk.h"
 
 typedef struct disk_description {
-    disk_node *node; /* NULL: free */
+    disk_node *node; /* NULL: unused */
     uint64_t at;
     int flags;
     int lock; /* LOCK_SH, LOCK_EX or 0 */
 } disk_description;
 
-/* 0, or -1 with errno. */
+/* Returns 0, or -1 and sets errno. */
 int disk_answer(int os_error);
 
-/* An open file or folder; NULL: not ours. */
+/* Returns the open file or directory; NULL: the descriptor belongs to the system. */
 disk_description *disk_of(int fd);
 
-/* A descriptor, or -1 with errno. */
+/* Returns a descriptor, or -1 and sets errno. */
 int disk_open_place(const disk_place *place, int flags, mode_t mode);
 
-/* Whether a path is ours; if so where it leads, and what is wrong with it. */
+/* Returns true if a path is on the in-memory disk, and stores its place or the error. */
 bool disk_place_at(int fd, const char *path, disk_place *place, int *os_error);
 
 #define DECLARE(type, name, ...)                                                                   \
     type __real_##name(__VA_ARGS__);                                                               \
     type __wrap_##name(__VA_ARGS__)
 
-/* What one call does with one place that is ours; `otherwise` with any other. */
+/* Runs a call on one place on the in-memory disk; `otherwise` is the call for other paths. */
 #define WITH_PLACE(fd, path, otherwise)                                                            \
     disk_place place;                                                                              \
     int os_error;                                                                                  \

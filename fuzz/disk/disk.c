@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SIZE_LIMIT ((uint64_t)1 << 30) /* of a file: more is a mistake */
+#define SIZE_LIMIT ((uint64_t)1 << 30) /* maximum file size, in bytes */
 #define BLOCK 4096
 
 static uint64_t changes;
@@ -117,7 +117,7 @@ int disk_link(const disk_place *place, disk_node *node)
     return 0;
 }
 
-/* Takes a name away, whatever has it. */
+/* Removes a name, whichever node has it. */
 static void forget(disk_node *folder, const char *name)
 {
     disk_entry *entry = entry_of(folder, name);

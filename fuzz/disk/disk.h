@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #define DISK_ROOT "/wb-memory"
-#define DISK_NAME 256 /* bytes of a name, and its NUL */
+#define DISK_NAME 256 /* length of a name in bytes, including its NUL */
 
 typedef struct disk_node disk_node;
 
@@ -28,35 +28,35 @@ typedef struct disk_entry {
 
 struct disk_node {
     bool is_folder;
-    unsigned links, opened; /* it goes when there are none of either */
-    unsigned shared;        /* locks */
+    unsigned links, opened; /* names and open descriptors; the node is freed when both are 0 */
+    unsigned shared;        /* number of shared locks */
     bool exclusive;
     uint32_t mode;
-    uint64_t number;  /* no other ever has it */
-    uint64_t changed; /* when, in changes of anything */
+    uint64_t number;  /* inode number, never reused */
+    uint64_t changed; /* time of the last change, as a count of all changes */
     uint8_t *bytes;
     size_t size, capacity;
-    disk_node *parent; /* of a folder */
+    disk_node *parent; /* for a directory */
     disk_entry *entries;
     size_t count, room;
 };
 
-/* Where a path leads: a name in a folder, and what has it, if anything. */
+/* Result of a path lookup: a name in a directory, and the node with this name, or NULL. */
 typedef struct disk_place {
     disk_node *folder;
-    char name[DISK_NAME]; /* empty: the folder itself */
+    char name[DISK_NAME]; /* empty: the directory itself */
     disk_node *node;
 } disk_place;
 
 disk_node *disk_root(void);
 
-/* Follows a path that begins at a folder. */
+/* Looks up a path that begins at a directory. */
 int disk_walk(disk_node *from, const char *path, disk_place *place);
 
-/* A file or folder that has no name yet. */
+/* Creates a file or directory without a name. */
 disk_node *disk_make(bool is_folder, uint32_t mode);
 
-/* Goes if nothing names it and nobody has it open. */
+/* Frees the node if it has no name and is not open. */
 void disk_drop(disk_node *node);
 
 void disk_touch(disk_node *node);
@@ -66,7 +66,7 @@ void disk_touch(disk_node *node);
 int disk_link(const disk_place *place, disk_node *node);
 int disk_unlink(const disk_place *place, bool is_folder);
 
-/* Flags as of renameat2. */
+/* Takes the flags of renameat2. */
 int disk_rename(const disk_place *from, const disk_place *to, unsigned flags);
 
 /* ---- bytes ---- */
@@ -75,7 +75,7 @@ size_t disk_read(const disk_node *node, uint64_t at, void *to, size_t n);
 int disk_write(disk_node *node, uint64_t at, const void *bytes, size_t n);
 int disk_resize(disk_node *node, uint64_t size);
 
-/* Makes room in front of what is at `at`, or takes it away, as fallocate does. */
+/* Inserts or removes n bytes at `at`, as fallocate does. */
 int disk_shift(disk_node *node, bool insert, uint64_t at, uint64_t n);
 
 #endif

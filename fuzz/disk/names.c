@@ -1,5 +1,5 @@
 /*
- * Names, and what a name stands for.
+ * System calls on names: rename, link, unlink, temporary names.
  */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
@@ -47,7 +47,7 @@ int __wrap_mkdir(const char *path, mode_t mode)
     return disk_answer(make_folder(&place, mode));
 }
 
-/* Nobody else makes any. */
+/* No other process creates names. */
 DECLARE(char *, mkdtemp, char *path);
 char *__wrap_mkdtemp(char *path)
 {
@@ -81,7 +81,7 @@ int __wrap_linkat(int from, const char *path, int to, const char *target, int fl
     return disk_answer(os_error != 0 ? os_error : disk_link(&place, source.node));
 }
 
-/* True if both are ours, or one is, which fails. */
+/* Returns true if both paths are on the in-memory disk, or one is, which is an error. */
 static bool rename_here(int from, const char *path, int to, const char *target, unsigned flags,
                         int *result)
 {
@@ -124,7 +124,7 @@ int __wrap_rename(const char *path, const char *target)
                                                                      : __real_rename(path, target);
 }
 
-/* There are no links. */
+/* The disk has no symbolic links. */
 DECLARE(ssize_t, readlink, const char *path, char *to, size_t n);
 ssize_t __wrap_readlink(const char *path, char *to, size_t n)
 {
@@ -142,7 +142,7 @@ char *__wrap_realpath(const char *path, char *to)
     if (os_error == 0 && place.node == NULL)
         os_error = ENOENT;
     if (os_error == 0 && (strstr(path, "//") != NULL || strstr(path, "/.") != NULL))
-        os_error = ELOOP; /* more than is needed here */
+        os_error = ELOOP; /* flags that the library does not use */
     if (disk_answer(os_error) != 0)
         return NULL;
     return to == NULL ? strdup(path) : strcpy(to, path);

@@ -1,5 +1,5 @@
 /*
- * Descriptors, locks and bytes.
+ * System calls on descriptors: locks, reads and writes.
  */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
@@ -9,7 +9,7 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 
-#define FIRST (1 << 20) /* descriptors from here on are ours */
+#define FIRST (1 << 20) /* first descriptor number of the in-memory disk */
 #define OPEN_MAX 256
 
 static disk_description open_now[OPEN_MAX];
@@ -155,7 +155,7 @@ int __wrap_flock(int fd, int operation)
     d->lock = wanted == LOCK_UN ? 0 : is_free ? wanted : had;
     d->node->shared += d->lock == LOCK_SH;
     d->node->exclusive = d->node->exclusive || d->lock == LOCK_EX;
-    /* Nobody else is there to end a wait. */
+    /* A wait could never end: there is only one process. */
     return disk_answer(wanted == LOCK_UN || is_free ? 0
                        : (operation & LOCK_NB) != 0 ? EWOULDBLOCK
                                                     : EDEADLK);
@@ -270,7 +270,7 @@ int __wrap_fallocate64(int fd, int mode, off_t at, off_t n)
     return disk_answer(EOPNOTSUPP);
 }
 
-/* A copy: nothing that is mapped here is looked at after it changed. */
+/* Maps a copy: the library does not read mappings after the file changes. */
 DECLARE(void *, mmap64, void *at, size_t n, int protection, int flags, int fd, off_t offset);
 void *__wrap_mmap64(void *at, size_t n, int protection, int flags, int fd, off_t offset)
 {
@@ -283,9 +283,9 @@ void *__wrap_mmap64(void *at, size_t n, int protection, int flags, int fd, off_t
     return copy;
 }
 
-/* ---- what else takes the system's time ---- */
+/* ---- other calls replaced for speed ---- */
 
-/* Writing here raises no signal: none has to be held back (io/sink_write.c). */
+/* Writes here raise no signal, so none must be blocked (io/sink_write.c). */
 int __wrap_sigpending(void *set);
 int __wrap_sigpending(void *set)
 {
@@ -293,7 +293,7 @@ int __wrap_sigpending(void *set)
     return disk_answer(ENOSYS);
 }
 
-/* Keys of tables and temporary names need not be unknown here, and a run can be repeated. */
+/* Hash keys and temporary names need not be unpredictable here, and runs must be repeatable. */
 ssize_t __wrap_getrandom(void *to, size_t n, unsigned flags);
 ssize_t __wrap_getrandom(void *to, size_t n, unsigned flags)
 {

@@ -1,6 +1,6 @@
 /*
- * The mutations of safetensors files as a custom mutator of AFL++ (AFL_CUSTOM_MUTATOR_LIBRARY), which
- * it mixes with its own. https://aflplus.plus/docs/custom_mutators/
+ * The safetensors mutations as a custom mutator for AFL++ (AFL_CUSTOM_MUTATOR_LIBRARY), which
+ * combines them with its own. https://aflplus.plus/docs/custom_mutators/
  */
 #include "fuzz.h"
 

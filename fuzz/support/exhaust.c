@@ -4,7 +4,7 @@
 
 #include "fuzz.h"
 
-/* Where counts, lengths, offsets, types and products of them go wrong. */
+/* Boundary values of counts, lengths, offsets, types and their products. */
 static const uint64_t boundaries[40] = {
     0,
     1,
@@ -54,9 +54,9 @@ typedef struct sweep {
     const uint8_t *data;
     size_t size;
     uint64_t part, of;
-    uint64_t number; /* of the mutation that comes next */
+    uint64_t number; /* number of the next mutation */
     uint64_t done;
-    uint8_t *block; /* room for the longest mutation */
+    uint8_t *block; /* buffer that can hold the longest mutation */
     bool failed;
 } sweep;
 
@@ -65,7 +65,7 @@ static bool due(sweep *s)
     return s->number++ % s->of == s->part;
 }
 
-/* The target sees a block that ends where the input ends. */
+/* Copies the input to the end of a block, so that a sanitizer detects reads past the end. */
 static void give(sweep *s, size_t size)
 {
     uint8_t *exact = malloc(size == 0 ? 1 : size);

@@ -1,11 +1,11 @@
 /*
- * fuzz/support/exhaust.h: every small mutation of an input, one after another.
+ * fuzz/support/exhaust.h: generates every small mutation of an input.
  *
- * Of n bytes: every truncation (n), every flip of one bit (8 n), every field of 1, 2, 4 and 8 bytes at
- * every offset, in either byte order, set to each of the forty boundary values that fit it, and every
- * decimal number in it replaced by each of the forty written out. Where a text grows or shrinks behind
- * a length in front (safetensors), that length follows; the original length is tried as well, by the
- * mutations of fields.
+ * For n bytes: every truncation (n); every single bit flip (8 n); every field of 1, 2, 4 and 8
+ * bytes at every offset, in either byte order, set to each of the forty boundary values that fit;
+ * and every decimal number replaced by each of the forty. If a text with a length prefix
+ * (safetensors) changes size, the prefix is updated; the field mutations also test a wrong
+ * prefix.
  */
 #ifndef WB_FUZZ_EXHAUST_H
 #define WB_FUZZ_EXHAUST_H
@@ -14,8 +14,8 @@
 #include <stdint.h>
 
 /*
- * Gives each mutation of `data` whose number leaves `part` when divided by `of` to the fuzz target, in
- * a block of exactly its size. Returns how many those were; 0 when memory is out.
+ * Passes each mutation of `data` whose number modulo `of` is `part` to the fuzz target, in a
+ * block of exactly its size. Returns the number of mutations, or 0 if memory allocation fails.
  */
 uint64_t fuzz_exhaust(const uint8_t *data, size_t size, uint64_t part, uint64_t of);
 

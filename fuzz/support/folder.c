@@ -33,7 +33,7 @@ static bool ends_with(const char *name, const char *ending)
     return n >= m && strcmp(name + n - m, ending) == 0;
 }
 
-/* Returns how long the file is. */
+/* Writes a file and returns its size. */
 static size_t write_file(const char *name, const uint8_t *p, size_t n)
 {
     static uint8_t file[FILE_MAX];

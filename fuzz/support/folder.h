@@ -1,16 +1,16 @@
 /*
- * fuzz/support/folder.h: an input as a folder of files.
+ * fuzz/support/folder.h: interprets an input as a directory of files.
  *
- * The input is cut at NUL, letter, where the letter says which file (names) begins; what stands in
- * front of the first is config.json. Of safetensors only the header is there: length and data are
- * made for it.
+ * The input is split at each NUL followed by a letter that selects the next file (names). The
+ * text before the first separator is config.json. A safetensors file is given as its header only;
+ * length prefix and data are generated.
  */
 #ifndef WB_FUZZ_FOLDER_H
 #define WB_FUZZ_FOLDER_H
 
 #include "fuzz.h"
 
-/* Writes the files to the scratch folder (scratch.h); returns how many bytes there are. */
+/* Writes the files to the scratch directory (scratch.h) and returns their total size in bytes. */
 size_t fuzz_folder(const uint8_t *data, size_t size);
 
 #endif

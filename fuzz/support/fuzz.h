@@ -1,10 +1,10 @@
 /*
- * fuzz/support/fuzz.h: what the fuzz targets share.
+ * fuzz/support/fuzz.h: declarations shared by the fuzz targets.
  *
- * A target is one file, fuzz/NAME.c, that defines LLVMFuzzerTestOneInput. It is built with libFuzzer,
- * with AFL++'s driver for the same function, and with support/replay.c, which runs the files it is
- * given; the latter is how ctest replays fuzz/seeds/NAME in every preset. A target finds a fault by
- * itself with CHECK, or lets a sanitizer find it.
+ * A target is one file, fuzz/NAME.c, that defines LLVMFuzzerTestOneInput. It is built with
+ * libFuzzer, with AFL++'s driver for the same function, and with support/replay.c, which runs the
+ * files named on its command line. ctest uses the replay build to run fuzz/seeds/NAME in every
+ * preset. A target reports an error with CHECK; sanitizers find others.
  */
 #ifndef WB_FUZZ_FUZZ_H
 #define WB_FUZZ_FUZZ_H
@@ -18,7 +18,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Ends the run, as a sanitizer would, if what must hold does not. */
+/* Aborts, as a sanitizer does, if the condition is false. */
 #define CHECK(condition)                                                                           \
     do {                                                                                           \
         if (!(condition)) {                                                                        \
@@ -28,17 +28,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
     } while (0)
 
 /*
- * A mutation of a safetensors file that keeps the length of the header right most of the time, in
- * place; returns the new size. `bytes` mutates plain bytes likewise (LLVMFuzzerMutate), NULL: our own.
+ * Mutates a safetensors file in place and returns its new size; the length prefix usually stays
+ * correct. `bytes` mutates plain bytes (LLVMFuzzerMutate); NULL: the built-in function.
  */
 typedef size_t fuzz_mutate(uint8_t *data, size_t size, size_t max);
 size_t fuzz_mutate_safetensors(uint8_t *data, size_t size, size_t max, uint32_t seed,
                                fuzz_mutate *bytes);
 
-/* The same for a GGUF file: counts and lengths mostly follow what they count. */
+/* Mutates a GGUF file; counts and lengths usually stay correct. */
 size_t fuzz_mutate_gguf(uint8_t *data, size_t size, size_t max, uint32_t seed, fuzz_mutate *bytes);
 
-/* And for an .npz: lengths, offsets and checksums mostly are right. */
+/* Mutates an .npz file; lengths, offsets and checksums usually stay correct. */
 size_t fuzz_mutate_npz(uint8_t *data, size_t size, size_t max, uint32_t seed, fuzz_mutate *bytes);
 
 #endif

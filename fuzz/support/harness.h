@@ -1,6 +1,6 @@
 /*
- * fuzz/support/harness.h: what targets that open whole models share: memory that is counted, a
- * source that gives a few bytes at a time, and what must hold of every error and finding.
+ * fuzz/support/harness.h: shared by targets that open complete models: counted memory, a source
+ * that returns a few bytes per read, and checks of every error and finding.
  */
 #ifndef WB_FUZZ_HARNESS_H
 #define WB_FUZZ_HARNESS_H
@@ -8,7 +8,7 @@
 #include "support/fuzz.h"
 #include "weighbridge.h"
 
-/* ---- memory: counted, and freed with the size it was allocated with ---- */
+/* ---- counted memory; each block must be freed with its allocated size ---- */
 
 #define GUARD 16
 
@@ -37,12 +37,12 @@ static inline void heap_free(void *ctx, void *memory, size_t bytes)
     free(block);
 }
 
-/* ---- a source that gives what it likes ---- */
+/* ---- a source that returns fewer bytes than requested ---- */
 
 typedef struct dribble {
     const uint8_t *bytes;
     size_t size;
-    size_t most; /* bytes at once */
+    size_t most; /* maximum number of bytes per read */
     int closed;
 } dribble;
 

@@ -1,5 +1,5 @@
 /*
- * fuzz/support/model.h: what must hold of any open model, whatever it was read from.
+ * fuzz/support/model.h: checks that must hold for any open model of any format.
  */
 #ifndef WB_FUZZ_MODEL_H
 #define WB_FUZZ_MODEL_H
@@ -7,7 +7,7 @@
 #include "fuzz.h"
 #include "weighbridge.h"
 
-/* ---- memory: counted, and freed with the size it was allocated with ---- */
+/* ---- counted memory; each block must be freed with its allocated size ---- */
 
 typedef struct fuzz_heap {
     size_t live, peak;
@@ -15,12 +15,12 @@ typedef struct fuzz_heap {
 
 wb_allocator fuzz_allocator(fuzz_heap *heap);
 
-/* ---- a source that gives a few bytes at a time ---- */
+/* ---- a source that returns a few bytes per read ---- */
 
 typedef struct fuzz_dribble {
     const uint8_t *bytes;
     size_t size;
-    size_t most; /* bytes at once */
+    size_t most; /* maximum number of bytes per read */
     int closed;
 } fuzz_dribble;
 
@@ -28,24 +28,25 @@ wb_source fuzz_dribble_source(fuzz_dribble *dribble);
 
 /* ---- checks ---- */
 
-/* `size` is the length of the file in hand; SIZE_MAX where it is not known. */
+/* `size` is the size of the file in bytes; SIZE_MAX if unknown. */
 void fuzz_check_error(const wb_error *error, wb_status status, size_t size);
 void fuzz_check_findings(const wb_findings *findings, size_t size);
 
-/* Both say the same. */
+/* Checks that both errors are equal. */
 void fuzz_check_same_error(const wb_error *a, const wb_error *b);
 
 /*
- * Asks an open model everything: every tensor by number and by name, its parts, its values raw and
- * decoded, whole and in slices, which must agree; metadata of every type; config, names, findings,
- * verify. `random` chooses among the ways to ask. The model is not changed.
+ * Queries everything from an open model: every tensor by index and by name, its parts, its values
+ * raw and decoded, complete and in slices, which must be consistent; metadata of every type;
+ * config, names, findings, verify. `random` selects the functions used. The model is not changed.
  */
 void fuzz_check_model(const wb_model *model, uint32_t random);
 
-/* The weight provider on it: buffers hold what was stored, whole, fused and shared out. */
+/* Checks the weight provider: buffers must hold the stored values, for single, fused and
+ * sharded requests. */
 void fuzz_check_provider(const wb_model *model, uint32_t *state);
 
-/* Metadata alone. */
+/* Checks metadata only. */
 void fuzz_check_metadata(const wb_model *model);
 
 /* ---- for the mutators and generators ---- */
@@ -58,7 +59,7 @@ static inline uint32_t fuzz_draw(uint32_t *state)
     return *state ^= *state << 5;
 }
 
-/* A state for it from any number. */
+/* Returns a nonzero state for fuzz_draw from any number. */
 static inline uint32_t fuzz_seed(uint32_t seed)
 {
     uint32_t state = seed * 2654435761u | 1;

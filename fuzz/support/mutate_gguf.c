@@ -1,15 +1,15 @@
 /*
- * Mutations that know what a GGUF file is: the counts in front, key-values, tensor infos, the data.
- * Bytes changed at random mostly break a length or a count, and then nothing behind it is ever tried.
+ * Structure-aware mutations of GGUF files: header counts, key-value entries, tensor infos, data.
+ * Random byte changes mostly break a length or a count, and the rest of the file is never tested.
  *
- * The file is cut into its items as far as it makes sense; whole items are added, doubled, removed
- * or changed within, and the counts in front are made right again. A value or a name that changes
- * its length takes the length in front of it along.
+ * The file is split into items as far as it is valid. Complete items are added, duplicated,
+ * removed or changed, and the header counts are updated. A value or name that changes its length
+ * also changes its length prefix.
  */
 #include "fuzz.h"
 #include "model.h"
 
-#define FRONT 24 /* magic, version, tensors, entries */
+#define FRONT 24 /* size of magic, version, tensor count and entry count, in bytes */
 #define ITEMS_MAX 96
 #define TYPE_STRING 8
 #define TYPE_ARRAY 9
@@ -27,7 +27,7 @@ typedef struct mutation {
     bool big;
     span entries[ITEMS_MAX], tensors[ITEMS_MAX];
     size_t entry_count, tensor_count;
-    size_t infos_end; /* where the tensor infos end */
+    size_t infos_end; /* offset of the end of the tensor infos */
 } mutation;
 
 static size_t below(mutation *m, size_t n)
@@ -51,7 +51,7 @@ static void store(const mutation *m, uint8_t *p, uint64_t n, unsigned width)
         p[m->big ? width - 1 - i : i] = (uint8_t)(n >> 8 * i);
 }
 
-/* ---- cutting a file into items ---- */
+/* ---- splitting a file into items ---- */
 
 static bool skip(const mutation *m, size_t *at, uint64_t n)
 {
@@ -131,7 +131,7 @@ static size_t cut(const mutation *m, size_t *at, span *items, uint64_t count,
 static void cut_all(mutation *m)
 {
     size_t at = FRONT;
-    m->big = m->p[4] == 0; /* version 2 or 3 */
+    m->big = m->p[4] == 0; /* version 2 or 3: bytes 4 to 7 of a big-endian file begin with 0 */
     m->entry_count = cut(m, &at, m->entries, load(m, 16, 8), skip_entry);
     m->tensor_count = cut(m, &at, m->tensors, load(m, 8, 8), skip_tensor);
     m->infos_end = at;
@@ -139,7 +139,7 @@ static void cut_all(mutation *m)
 
 /* ---- changing it ---- */
 
-/* Puts `len` bytes in the place of `old` at `at`. */
+/* Replaces `old` bytes at `at` with `len` bytes. */
 static bool put(mutation *m, size_t at, size_t old, const void *bytes, size_t len)
 {
     if (len > old && len - old > m->max - m->size)
@@ -261,7 +261,7 @@ static void add_entry(mutation *m)
 {
     static const struct {
         const char *key;
-        unsigned type; /* 13: any */
+        unsigned type; /* 13: any type */
     } keys[] = {{"general.architecture", 8},
                 {"general.alignment", 4},
                 {"llama.block_count", 4},
@@ -302,7 +302,7 @@ static size_t data_begin(const mutation *m, size_t alignment)
     return (m->infos_end + alignment - 1) / alignment * alignment;
 }
 
-/* Where the last tensor may begin: behind all data that there is. */
+/* Returns an offset for the last tensor, after all existing data. */
 static void add_tensor(mutation *m)
 {
     static const struct {
@@ -331,7 +331,7 @@ static void add_tensor(mutation *m)
     write_uint(&w, below(m, 16) == 0 ? below(m, 48) : types[which].type, 4);
     size_t offset = below(m, 16) == 0 ? below(m, 4) * 32 : (data + 31) / 32 * 32;
     write_uint(&w, offset, 8);
-    /* The infos grow: the data moves so that it begins where it has to. */
+    /* The infos grow: moves the data to its new aligned offset. */
     size_t old_end = m->infos_end, old_begin = begin < m->size ? begin : m->size;
     m->infos_end += w.n;
     size_t new_begin = data_begin(m, 32);
@@ -347,7 +347,7 @@ static void add_tensor(mutation *m)
     count(m, 8, 1);
 }
 
-/* Doubles an item or takes it out. */
+/* Duplicates or removes an item. */
 static void copy_item(mutation *m, const span *items, size_t n, size_t count_at, bool remove)
 {
     if (n == 0)
@@ -364,7 +364,7 @@ static void copy_item(mutation *m, const span *items, size_t n, size_t count_at,
     }
 }
 
-/* A number within an item, of the width it seems to have, becomes another. */
+/* Changes a number within an item; the width is guessed. */
 static void change_number(mutation *m)
 {
     static const unsigned widths[] = {1, 2, 4, 8, 8, 4};
@@ -388,7 +388,7 @@ static void change_number(mutation *m)
         store(m, m->p + at, some_number(m), width);
 }
 
-/* A name or a string that gets longer or shorter, with its length. */
+/* Changes the length of a name or string and its length prefix. */
 static void change_string(mutation *m)
 {
     bool tensor = m->tensor_count > 0 && below(m, 2) == 0;
@@ -412,7 +412,7 @@ static void change_string(mutation *m)
         store(m, m->p + at, changed, 8);
 }
 
-/* Some bytes changed, for AFL++, which brings no function for it. */
+/* Changes some bytes, for AFL++, which provides no function for this. */
 static size_t any_bytes(mutation *m, uint8_t *p, size_t size, size_t max)
 {
     if (m->bytes != NULL)
@@ -436,7 +436,7 @@ static void mutate(mutation *m)
     case 7: change_number(m); break;
     case 8: change_string(m); break;
     case 9: m->size = begin + any_bytes(m, m->p + begin, m->size - begin, m->max - begin); break;
-    case 10: /* a file that ends early, or late */
+    case 10: /* a file that is truncated or extended */
         if (below(m, 2) == 0)
             m->size -= below(m, m->size - FRONT + 1);
         else

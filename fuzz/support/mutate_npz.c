@@ -1,12 +1,12 @@
 /*
- * Mutations that know what an .npz is: members, each a local header and an array, the directory, its
- * end. Bytes changed at random mostly break a length or a checksum, and then nothing behind it is ever
- * tried.
+ * Structure-aware mutations of .npz files: members (a local header and an array each), the
+ * central directory, and its end record. Random byte changes mostly break a length or a checksum,
+ * and the rest of the file is never tested.
  *
- * Members are read off the directory as far as it makes sense, changed, added, doubled and removed, and
- * the archive is written anew around them with lengths, offsets and checksums that are right. Or bytes of
- * one array are changed where they are, and its checksums with them, so that what is odd about an archive
- * stays.
+ * Members are read from the directory as far as it is valid, then changed, added, duplicated or
+ * removed, and the archive is rewritten with correct lengths, offsets and checksums.
+ * Alternatively, bytes of one array are changed in place together with its checksums, which
+ * preserves other defects of the archive.
  */
 #include "fuzz.h"
 #include "model.h"
@@ -19,12 +19,12 @@
 typedef struct member {
     uint8_t name[64];
     size_t name_len;
-    uint8_t *bytes; /* as stored; packed where the method is 8 */
+    uint8_t *bytes; /* as stored; compressed if the method is 8 */
     size_t n;
-    uint32_t crc, size; /* unpacked */
+    uint32_t crc, size; /* CRC-32 and size of the uncompressed bytes */
     unsigned method;
-    unsigned descriptor; /* 0: none; else how many bytes, and without a signature 1 less */
-    bool zip64;          /* sizes stand in an extra field */
+    unsigned descriptor; /* size of the data descriptor; 1 less without a signature; 0: none */
+    bool zip64;          /* sizes are stored in an extra field */
     size_t local_at, entry_at, data_at;
 } member;
 
@@ -122,7 +122,8 @@ static void set_bytes(member *of, uint8_t *bytes, size_t n)
     of->crc = crc_of(bytes, n);
 }
 
-/* What is stored, packed as deflate does it: in stored blocks, or letter by letter in the fixed code. */
+/* Compresses the stored bytes with deflate, as stored blocks or with literals of the fixed
+ * code. */
 static void pack(mutation *m, member *of)
 {
     uint8_t *packed = calloc(1, 2 * of->n + 32);
@@ -155,7 +156,7 @@ static void pack(mutation *m, member *of)
     of->method = 8;
 }
 
-/* An array as NumPy writes it, now and then with something odd about it. */
+/* Makes an array as NumPy writes it, sometimes with a defect. */
 static void make_array(mutation *m, member *to)
 {
     static const char *const types[] = {"<f4", "<f2", "<f8", "|i1", "<i8", "|b1",
@@ -200,7 +201,7 @@ static void add_member(mutation *m)
         pack(m, to);
 }
 
-/* The array's own header: the text changes, and its length follows. */
+/* Changes the array's own header and its length. */
 static void mutate_member(mutation *m, member *of)
 {
     if (of->method != 0) {
@@ -236,13 +237,13 @@ static void mutate_members(mutation *m)
     switch (below(m, 10)) {
     case 0:
     case 1: add_member(m); break;
-    case 2: /* one goes */
+    case 2: /* removes a member */
         if (m->count > 0) {
             free(m->members[i].bytes);
             m->members[i] = m->members[--m->count];
         }
         break;
-    case 3: /* two change places, or names */
+    case 3: /* swaps two members or their names */
         if (m->count > 0) {
             swapped = m->members[i];
             m->members[i] = m->members[k];
@@ -274,7 +275,7 @@ static void mutate_members(mutation *m)
 
 /* ---- writing it ---- */
 
-/* Flags to lengths, as both headers have them. */
+/* Writes the fields from flags to lengths, which both headers share. */
 static void put_common(uint8_t *p, const member *of, bool local)
 {
     bool later = local && of->descriptor != 0;
@@ -317,7 +318,7 @@ static size_t put_descriptor(uint8_t *p, const member *of)
     return at + 4 + 2 * (size_t)width;
 }
 
-/* Returns 0 where it does not fit. */
+/* Returns 0 if the archive does not fit. */
 static size_t write_archive(mutation *m, uint8_t *to)
 {
     size_t at = 0, need = END;
@@ -356,7 +357,7 @@ static size_t write_archive(mutation *m, uint8_t *to)
     return at + END;
 }
 
-/* One array changes in its place, and both its checksums. */
+/* Changes one array in place and updates both checksums. */
 static size_t repair(mutation *m, uint8_t *data, size_t size)
 {
     const member *of = &m->members[below(m, m->count)];

@@ -1,6 +1,6 @@
 /*
- * Mutations that know what a safetensors file is: 8 bytes of length, the header, the data. Bytes
- * changed at random almost always break the length, and then nothing behind it is ever tried.
+ * Structure-aware mutations of safetensors files: 8 bytes of header length, the header, the data.
+ * Random byte changes almost always break the length, and the rest of the file is never tested.
  */
 #include "fuzz.h"
 
@@ -13,7 +13,7 @@ typedef struct mutation {
     size_t header_size;
     uint8_t *data;
     size_t data_size;
-    size_t max; /* of header_size and data_size together */
+    size_t max; /* maximum of header_size plus data_size */
 } mutation;
 
 /* xorshift32 (Marsaglia, "Xorshift RNGs", 2003). */
@@ -29,7 +29,7 @@ static size_t below(mutation *m, size_t n)
     return n == 0 ? 0 : draw(&m->random) % n;
 }
 
-/* Some bytes changed, removed or put in: for AFL++, which brings no function for it. */
+/* Changes, removes or inserts some bytes, for AFL++, which provides no function for this. */
 static size_t own_bytes(mutation *m, uint8_t *p, size_t size, size_t max)
 {
     for (size_t n = 1 + below(m, 4); n > 0; n--) {
@@ -66,12 +66,12 @@ static size_t own_bytes(mutation *m, uint8_t *p, size_t size, size_t max)
 static size_t mutate_bytes(mutation *m, uint8_t *p, size_t size, size_t max)
 {
     if (max == 0)
-        return 0; /* LLVMFuzzerMutate would put a byte there */
+        return 0; /* LLVMFuzzerMutate would insert a byte */
     return m->bytes != NULL && below(m, 8) != 0 ? m->bytes(p, size, max)
                                                 : own_bytes(m, p, size, max);
 }
 
-/* Puts a text into the header, in place of the `old` bytes at `at`. */
+/* Replaces `old` bytes of the header at `at` with a text. */
 static void put(mutation *m, size_t at, size_t old, const void *text, size_t len)
 {
     if (len > old && len - old > m->max - m->header_size - m->data_size)
@@ -82,7 +82,7 @@ static void put(mutation *m, size_t at, size_t old, const void *text, size_t len
     m->header_size -= old;
 }
 
-/* The place of one of the bytes of `set`, looked for from a random place on; header_size if none. */
+/* Returns the offset of a byte in `set`, searching from a random offset; header_size if none. */
 static size_t find_any(mutation *m, const char *set)
 {
     size_t start = below(m, m->header_size);
@@ -94,7 +94,7 @@ static size_t find_any(mutation *m, const char *set)
     return m->header_size;
 }
 
-/* The largest number that follows "data_offsets":[n, if any. */
+/* Returns the largest number after "data_offsets":[n, or 0. */
 static size_t last_offset(const mutation *m)
 {
     static const char key[] = "\"data_offsets\":[";
@@ -124,7 +124,7 @@ static void resize_data(mutation *m, size_t size)
     m->data_size = size;
 }
 
-/* A tensor behind the last, as a writer would put it, now and then with something odd about it. */
+/* Adds a tensor after the last one, as a writer would, sometimes with a defect. */
 static void add_tensor(mutation *m)
 {
     static const struct {
@@ -180,7 +180,7 @@ static void change_number(mutation *m)
         put(m, at, end - at, number, strlen(number));
 }
 
-/* From one punctuation mark to another: copied elsewhere, or removed. */
+/* Copies or removes the text between two punctuation marks. */
 static void move_span(mutation *m, int copy)
 {
     uint8_t span[512];

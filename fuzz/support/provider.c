@@ -5,7 +5,7 @@
 
 static void check_error(wb_status status, const wb_error *error)
 {
-    CHECK(status != WB_ERROR_ARGUMENT); /* what is asked makes sense */
+    CHECK(status != WB_ERROR_ARGUMENT); /* the request is valid */
     fuzz_check_error(error, status, SIZE_MAX);
 }
 
@@ -21,7 +21,8 @@ static void check_buffer(const wb_buffer *b)
     CHECK(b->bytes == 0 || b->contents != NULL);
 }
 
-/* A plain tensor that stays is what reading it gives; converted, NaNs may be others. */
+/* An unconverted plain tensor must equal its stored values; in converted tensors NaN bits may
+ * differ. */
 static void check_values(const wb_model *model, const wb_tensor *tensor, const wb_buffer *b)
 {
     uint64_t index, elements, bytes;
@@ -36,7 +37,7 @@ static void check_values(const wb_model *model, const wb_tensor *tensor, const w
     free(values);
 }
 
-/* The ranges lie in the files, and what they hold is what the buffer does. */
+/* The ranges must be inside the files and contain the bytes of the buffer. */
 static void check_plan(const wb_model *model, const wb_plan *plan, const wb_buffer *b, bool keep)
 {
     wb_plan_info info = {.size = sizeof info};
@@ -75,7 +76,7 @@ static void check_part(wb_provider *provider, const wb_model *model, const wb_te
         wb_provider_slice(provider, tensor->name, tensor->name_len, axis, rank, of, &b, &other);
     if (status != WB_OK)
         check_error(status, &error);
-    /* Plans read nothing: only reading tells that a compressed array is damaged. */
+    /* Planning reads no data: only reading can detect a damaged compressed array. */
     CHECK(status == second || second == WB_ERROR_LIMIT ||
           (status == WB_OK && second == WB_ERROR_FORMAT));
     if (second == WB_OK) {
@@ -102,7 +103,7 @@ static void check_fused(wb_provider *provider, const wb_tensor *a, const wb_tens
     wb_provider_release(provider, &buffer);
 }
 
-/* A tensor, or a stack of experts, by its canonical name. */
+/* Chooses a tensor or an expert stack by its canonical name. */
 static bool pick(const wb_model *model, const char *texts, const uint64_t *offsets, uint64_t i,
                  wb_tensor *tensor)
 {

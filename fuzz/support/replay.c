@@ -80,7 +80,7 @@ static int replay(const char *path)
     return exhaust && (size_t)st.st_size > most ? 0 : replay_file(path, (size_t)st.st_size);
 }
 
-/* Options of libFuzzer mean nothing here. */
+/* Ignores libFuzzer options. */
 static void option(const char *text)
 {
     if (strcmp(text, "--exhaust") == 0)

@@ -9,16 +9,17 @@
 
 #define NAMES_MAX 100
 
-/* Files stay open, and what is in them is known: a fuzzer changes few of those of its last input. */
+/* Files stay open and their contents are remembered: a new input usually changes few files of
+ * the previous one. */
 typedef struct entry {
     char *name;
-    int fd; /* -1: a folder, or a file that is not there */
+    int fd; /* -1: a directory, or a file that does not exist */
     uint8_t *bytes;
     size_t n;
 } entry;
 
 static char root[256];
-static entry entries[NAMES_MAX]; /* in the order they were made */
+static entry entries[NAMES_MAX]; /* in order of creation */
 static size_t count;
 
 static void path_of(const char *name, char *path, size_t capacity)
@@ -43,7 +44,7 @@ static void clean(void)
 
 const char *fuzz_scratch(void)
 {
-    /* The first is there where the disk of disk/disk.h is. */
+    /* The first exists if the in-memory disk of disk/disk.h is linked. */
     static const char *const bases[] = {DISK_ROOT, "/dev/shm", "/tmp"};
     for (size_t i = 0; i < sizeof bases / sizeof *bases && root[0] == '\0'; i++) {
         (void)snprintf(root, sizeof root, "%s/wb-fuzz-XXXXXX", bases[i]);

@@ -1,22 +1,23 @@
 /*
- * fuzz/support/scratch.h: a folder of the process's own, in memory where the system has such, that
- * goes away with the process.
+ * fuzz/support/scratch.h: a scratch directory of the process, in memory if possible, removed when
+ * the process ends.
  */
 #ifndef WB_FUZZ_SCRATCH_H
 #define WB_FUZZ_SCRATCH_H
 
 #include "fuzz.h"
 
-/* The path of the folder, made at the first call. */
+/* Returns the path of the directory, which the first call creates. */
 const char *fuzz_scratch(void);
 
-/* Makes a folder in it. */
+/* Creates a directory in the scratch directory. */
 void fuzz_scratch_folder(const char *name);
 
-/* Writes a file in it, which is removed at the end; fewer than 100 different names. */
+/* Writes a file in the scratch directory, at most 99 different names. The file is removed at
+ * the end. */
 void fuzz_scratch_write(const char *name, const void *bytes, size_t n);
 
-/* Removes a file, if it is there. */
+/* Removes a file if it exists. */
 void fuzz_scratch_remove(const char *name);
 
 #endif

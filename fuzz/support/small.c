@@ -6,19 +6,19 @@
 #define DATA_MAX (1u << 18)
 
 enum {
-    BIASES = 1,  /* of q, k and v */
-    NORMS = 2,   /* of q and k */
-    POST = 4,    /* norms behind attention and feed-forward, too */
-    JOINED = 8,  /* q, k, v as one, and gate and up */
-    EXPERTS = 16 /* one by one */
+    BIASES = 1,  /* q, k and v have biases */
+    NORMS = 2,   /* q and k have norms */
+    POST = 4,    /* norms follow attention and feed-forward as well */
+    JOINED = 8,  /* q, k, v are one tensor, and so are gate and up */
+    EXPERTS = 16 /* each expert has its own tensors */
 };
 
 static const struct family {
     const char *architecture, *type;
     unsigned has;
-    const char *expert; /* the format of an expert's name */
+    const char *expert; /* format of an expert's name */
     const char *router;
-    const char *parts[3]; /* gate, up and down of it */
+    const char *parts[3]; /* names of gate, up and down */
 } families[] = {
     {"LlamaForCausalLM", "llama", 0, NULL, NULL, {NULL}},
     {"MistralForCausalLM", "mistral", 0, NULL, NULL, {NULL}},
@@ -51,8 +51,8 @@ typedef struct maker {
     fuzz_tape *tape;
     const struct family *family;
     uint32_t dim, heads, kv_heads, head_dim, ffn, layers, vocab, experts;
-    uint32_t dtype;       /* that most tensors have */
-    uint32_t bits, group; /* packed as MLX does; 0: not */
+    uint32_t dtype;       /* dtype of most tensors */
+    uint32_t bits, group; /* MLX packing; 0: not packed */
     char layer[32];
     char header[HEADER_MAX];
     size_t header_bytes, data;
@@ -81,7 +81,7 @@ static void add(maker *m, const char *name, const char *dtype, const uint32_t *s
     m->data += bytes;
 }
 
-/* As MLX packs a weight; false where it cannot. */
+/* Adds a weight packed as in MLX; returns false if its shape cannot be packed. */
 static bool add_packed(maker *m, const char *module, const uint32_t *shape, uint32_t rank)
 {
     char name[260];
@@ -100,13 +100,13 @@ static bool add_packed(maker *m, const char *module, const uint32_t *shape, uint
     return true;
 }
 
-/* A weight: mostly as it should be. `in` 0: a vector. */
+/* Adds a weight, usually a valid one. `in` 0: a vector. */
 static void weight(maker *m, const char *module, uint32_t out, uint32_t in, bool may_pack)
 {
     char name[260];
     uint32_t shape[2] = {out, in}, rank = in == 0 ? 1 : 2;
     uint32_t how = fuzz_choose(m->tape, 256), dtype = m->dtype;
-    if (how == 255) /* it is missing */
+    if (how == 255) /* the weight is missing */
         return;
     if (how >= 250)
         shape[how % rank]++;
@@ -216,7 +216,7 @@ static void write_config(const maker *m, bool tied)
     fuzz_scratch_write("config.json", text, (size_t)n);
 }
 
-/* Floats of every width that are no NaNs and neither large nor small. */
+/* Fills floats of any width with finite values of moderate magnitude. */
 static void fill(uint8_t *bytes, size_t n)
 {
     uint32_t state = 12345;

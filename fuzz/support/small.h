@@ -1,13 +1,14 @@
 /*
- * fuzz/support/small.h: small models of every family, as folders of Hugging Face or MLX, drawn from a
- * tape: most of it as it should be, some of it missing, of another type or of another shape.
+ * fuzz/support/small.h: generates small models of every family, as Hugging Face or MLX
+ * directories, from a tape. Most tensors are valid; some are missing or have another type or
+ * shape.
  */
 #ifndef WB_FUZZ_SMALL_H
 #define WB_FUZZ_SMALL_H
 
 #include "tape.h"
 
-/* Writes config.json and model.safetensors to the scratch folder (scratch.h). */
+/* Writes config.json and model.safetensors to the scratch directory (scratch.h). */
 void fuzz_small_model(fuzz_tape *tape);
 
 #endif

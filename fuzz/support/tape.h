@@ -1,5 +1,6 @@
 /*
- * fuzz/support/tape.h: an input read as a list of choices. Behind its end all choices are 0.
+ * fuzz/support/tape.h: interprets an input as a list of choices. After the end of the input all
+ * choices are 0.
  */
 #ifndef WB_FUZZ_TAPE_H
 #define WB_FUZZ_TAPE_H
@@ -16,13 +17,14 @@ static inline bool fuzz_tape_ended(const fuzz_tape *tape)
     return tape->at >= tape->size;
 }
 
-/* A number below `below` (at most 256). */
+/* Returns a number less than `below` (at most 256). */
 static inline uint32_t fuzz_choose(fuzz_tape *tape, uint32_t below)
 {
     return fuzz_tape_ended(tape) ? 0 : tape->data[tape->at++] % below;
 }
 
-/* A name or text of at most `most` bytes: a few plain ones, or what stands there. Always ends with NUL. */
+/* Writes a name or text of at most `most` bytes, NUL-terminated: one of a few plain ones, or
+ * bytes of the tape. */
 static inline size_t fuzz_text(fuzz_tape *tape, char *to, size_t most)
 {
     static const char *const plain[] = {"a",
@@ -41,7 +43,7 @@ static inline size_t fuzz_text(fuzz_tape *tape, char *to, size_t most)
         memcpy(to, plain[how], n);
     } else {
         size_t wanted = how == 15 ? fuzz_choose(tape, 256) : how;
-        if (wanted > 191) /* a page or two: more would be most of the work */
+        if (wanted > 191) /* one or two pages: larger data would dominate the run time */
             wanted = (wanted - 191) * 148;
         for (; n < wanted && n < most; n++)
             to[n] = how == 15 ? 'x' : (char)fuzz_choose(tape, 256);
@@ -50,7 +52,8 @@ static inline size_t fuzz_text(fuzz_tape *tape, char *to, size_t most)
     return n;
 }
 
-/* The largest number in a text, up to `most`: in a header where the data ends, as a rule. */
+/* Returns the largest number in a text, at most `most`. In a header this is usually the end of
+ * the data. */
 static inline size_t fuzz_largest_number(const uint8_t *p, size_t n, size_t most)
 {
     size_t largest = 0;

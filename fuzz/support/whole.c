@@ -8,7 +8,7 @@ typedef struct answer {
     uint64_t tensors, metadata, findings;
 } answer;
 
-/* What the metadata of the file itself takes is promised; what is worked out from it may take more. */
+/* The memory bound covers the file's own metadata; derived metadata may need more. */
 static answer ask(const uint8_t *data, size_t size, const char *label, fuzz_dribble *source)
 {
     fuzz_heap heap = {0, 0};

@@ -1,5 +1,5 @@
 /*
- * fuzz/support/whole.h: a whole file in memory, and everything that can be asked of an open model.
+ * fuzz/support/whole.h: checks a complete file in memory.
  */
 #ifndef WB_FUZZ_WHOLE_H
 #define WB_FUZZ_WHOLE_H
@@ -7,9 +7,9 @@
 #include "support/model.h"
 
 /*
- * Opened in memory and through a source that reads a few bytes at a time, the file must get the same
- * answer. Memory must stay below what the documentation promises. `label` has the extension of the
- * format that is meant.
+ * Opens the file in memory and through a source that returns a few bytes per read; both must give
+ * the same result. Memory use must stay below the documented bound. `label` has the extension of
+ * the intended format.
  */
 void fuzz_check_whole(const uint8_t *data, size_t size, const char *label);
 

@@ -1,5 +1,5 @@
 /*
- * fuzz/support/written.h: what a file shall hold, kept beside it, and whether it does.
+ * fuzz/support/written.h: the expected contents of a file, and the comparison with the file.
  */
 #ifndef WB_FUZZ_WRITTEN_H
 #define WB_FUZZ_WRITTEN_H
@@ -32,14 +32,14 @@ typedef struct written_meta {
 typedef struct written {
     written_tensor tensors[WRITTEN_TENSORS];
     size_t tensor_count;
-    written_meta metas[WRITTEN_METAS]; /* strings */
+    written_meta metas[WRITTEN_METAS]; /* values are strings */
     size_t meta_count;
 } written;
 
-/* Draws a tensor of up to WRITTEN_BYTES; false if the dtype cannot have the shape. */
+/* Draws a tensor of at most WRITTEN_BYTES; returns false if the dtype cannot have the shape. */
 bool written_draw(fuzz_tape *tape, written_tensor *tensor);
 
-/* Opens `path` and compares. */
+/* Opens `path` and compares it with the expected contents. */
 void written_check(const written *w, const char *path, bool has_metadata);
 
 #endif

@@ -1,4 +1,4 @@
-/* A CUDA driver that is none: libcuda.so.1. Its device's memory is malloc's. */
+/* A fake CUDA driver: libcuda.so.1. Its device memory comes from malloc. */
 #include "fake.h"
 
 #include <stdbool.h>
@@ -26,7 +26,7 @@ typedef struct block {
 typedef struct stream stream;
 
 typedef struct copy {
-    struct copy *next; /* on the same stream */
+    struct copy *next; /* next copy on the same stream */
     unsigned char *to;
     const unsigned char *from;
     size_t n;
@@ -35,19 +35,19 @@ typedef struct copy {
 
 struct stream {
     copy *first, **end;
-    size_t number; /* of the last copy put on it */
+    size_t number; /* number of the last copy queued on this stream */
     unsigned index;
     bool is_live;
 };
 
 typedef struct event {
     stream *on;
-    size_t number; /* the copy it stands behind */
+    size_t number; /* number of the copy that this event follows */
 } event;
 
 static block *device_blocks, *pinned_blocks;
 static stream streams[64];
-static int context; /* its address is one */
+static int context; /* its address is the context handle */
 static _Thread_local void *current[DEPTH];
 static _Thread_local int depth;
 
@@ -81,7 +81,7 @@ static block *add_block(block **list, size_t bytes)
     unsigned char *memory = aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
     if (b == NULL || memory == NULL)
         abort();
-    if (list == &device_blocks) /* pinned ones are large and many */
+    if (list == &device_blocks) /* pinned buffers are too large and too many to fill */
         memset(memory, 0xA5, bytes);
     *b = (block){*list, memory, bytes};
     *list = b;
@@ -106,7 +106,7 @@ static bool remove_block(block **list, const void *memory, size_t *bytes)
     return false;
 }
 
-/* Does what is on a stream up to a copy. */
+/* Executes the copies of a stream up to copy `number`. */
 static void advance(stream *s, size_t number)
 {
     while (s->first != NULL && s->first->number <= number) {
@@ -144,7 +144,7 @@ static void put_copy(stream *s, void *to, const void *from, size_t n)
     fake_it->streams_used |= (uint64_t)1 << s->index;
 }
 
-/* ---- what the library calls ---- */
+/* ---- functions that the library calls ---- */
 
 FAKE int cuInit(unsigned flags);
 FAKE int cuGetErrorName(int code, const char **name);
@@ -354,7 +354,8 @@ int cuEventRecord(void *which, void *on)
     return fake_leave(code);
 }
 
-/* A wait that fails has waited: what a device that broke down does to memory is over, too. */
+/* A failed wait also completes the copies: after a device failure nothing may write to memory
+ * any more. */
 int cuEventSynchronize(void *which)
 {
     int code = fake_enter("cuEventSynchronize");
@@ -380,7 +381,8 @@ int cuMemcpyHtoDAsync_v2(uintptr_t to, const void *from, size_t n, void *on)
     stream *s = on;
     fake_it->copied += n;
     put_copy(s, (void *)to, from, n);
-    if (!holds(pinned_blocks, from, n)) { /* the driver takes it before it returns */
+    if (!holds(pinned_blocks, from,
+               n)) { /* the driver copies from pageable memory before it returns */
         advance(s, SIZE_MAX);
         fake_it->from_elsewhere++;
     }

@@ -1,11 +1,11 @@
 /*
- * fake.h: drivers that are none, for machines without a device. Each is a shared library under the name of
- * the real one, with the functions the library calls. They keep count of what they gave out, do what
- * is to go on by itself only when it is waited for, notice what a real driver would trip over (`wrong`),
- * and let any call fail.
+ * fake.h: fake drivers, for machines without a device. Each is a shared library with the name of
+ * the real driver and the functions that the library calls. Fake drivers count the objects they
+ * hand out, run asynchronous work only when the caller waits for it, detect misuse that would
+ * crash a real driver (`wrong`), and can let any call fail.
  *
- * A test finds their state with dlsym, "fake_state_of"; the command is given them in LD_LIBRARY_PATH, and what
- * was not given back when the process ends is told on stderr.
+ * Unit tests find the driver's state with dlsym ("fake_state_of"). The command finds the drivers
+ * through LD_LIBRARY_PATH; objects still allocated when the process ends are reported on stderr.
  */
 #ifndef WB_TESTS_FAKE_H
 #define WB_TESTS_FAKE_H
@@ -15,20 +15,22 @@
 #include <stdint.h>
 
 typedef struct fake_state {
-    size_t calls, fail_at; /* the call that fails, counted from 1; 0: none */
+    size_t calls,
+        fail_at; /* calls so far; number of the call that fails, counted from 1, 0: none */
     int fail_code;
-    const char *failed;           /* the name of the one that did */
-    size_t objects, buffers;      /* given out and not given back: all, and memory of the device */
-    uint64_t bytes, room;         /* of these buffers; of the device, 0: any number */
-    size_t pinned;                /* blocks of pinned memory */
-    size_t pending, most_pending; /* copies that were begun and not waited for */
-    uint64_t copied;              /* bytes, to the device */
-    uint64_t streams_used;        /* a bit for each */
-    size_t from_elsewhere;        /* copies from memory that is not pinned */
-    size_t borrowed;              /* buffers in memory of the process, by the process's wish */
+    const char *failed;      /* name of the function that failed */
+    size_t objects, buffers; /* objects not released: all objects, and device buffers */
+    uint64_t bytes, room; /* size of these buffers in bytes; device memory in bytes, 0: unlimited */
+    size_t pinned;        /* number of pinned memory blocks */
+    size_t pending,
+        most_pending;      /* copies started and not yet waited for; the maximum of this number */
+    uint64_t copied;       /* bytes copied to the device */
+    uint64_t streams_used; /* bit set of streams used */
+    size_t from_elsewhere; /* copies from memory that is not pinned */
+    size_t borrowed;       /* buffers in host memory supplied by the caller */
     unsigned wrong;
-    const char *complaint; /* the first of them */
-    unsigned lies;         /* a processor that keeps its buffers to itself all the same */
+    const char *complaint; /* description of the first misuse */
+    unsigned lies; /* simulates a CPU device that copies buffers instead of sharing host memory */
 } fake_state;
 
 #define FAKE __attribute__((visibility("default")))
@@ -36,7 +38,8 @@ typedef struct fake_state {
 static pthread_mutex_t fake_lock = PTHREAD_MUTEX_INITIALIZER;
 extern fake_state *const fake_it;
 
-/* The code that a call is to return, 0 mostly. With the lock, which the caller lets go. */
+/* Returns the code that a call must return, 0 for success. Takes the lock; the caller releases
+ * it. */
 static inline int fake_enter(const char *name)
 {
     (void)pthread_mutex_lock(&fake_lock);

@@ -1,7 +1,7 @@
 /*
- * An OpenCL that is none: libOpenCL.so.1. Three devices: a processor, which shares the process's memory
- * unless it is told to lie, a graphics card of its own memory, and an integrated one, which uses the process's
- * memory page by page.
+ * A fake OpenCL driver: libOpenCL.so.1, with three devices: a CPU that shares host memory unless
+ * `lies` is set, a discrete GPU with its own memory, and an integrated GPU that uses host memory
+ * in whole pages.
  */
 #include "fake.h"
 
@@ -31,22 +31,22 @@ fake_state *fake_state_of(void)
 
 typedef struct device {
     const char *name;
-    uint64_t type; /* 2: processor, 4: graphics */
+    uint64_t type; /* 2: CPU, 4: GPU */
     uint32_t unified;
 } device;
 
 static const device devices[] = {
     {"Fake Processor", 2, 1}, {"Fake Graphics", 4, 0}, {"Fake Integrated", 4, 1}};
 
-typedef struct object { /* a context or a queue */
+typedef struct object { /* a context or a command queue */
     unsigned uses;
     const device *on;
 } object;
 
 typedef struct buffer {
     unsigned uses;
-    unsigned char *memory; /* what kernels would see */
-    void *host;            /* as given */
+    unsigned char *memory; /* memory that kernels would see */
+    void *host;            /* the caller's host pointer */
     size_t bytes;
     size_t pending;
     struct buffer *part_of;
@@ -254,7 +254,7 @@ void *clCreateBuffer(void *context, uint64_t flags, size_t bytes, void *host, in
             if (b->memory == NULL)
                 abort();
             memset(b->memory, 0xA5, bytes);
-            if ((flags & 4) != 0) /* else it is to be written first */
+            if ((flags & 4) != 0) /* otherwise the buffer is for writing first */
                 memcpy(b->memory, host, bytes);
         }
         if (host != NULL && on->type == 4 && ((uintptr_t)host % 4096 != 0 || bytes % 4096 != 0))
@@ -401,7 +401,7 @@ int clFlush(void *queue)
     return fake_leave(fake_enter("clFlush"));
 }
 
-/* A wait that fails has waited. */
+/* A failed wait also completes the commands. */
 int clWaitForEvents(uint32_t n, void *const *events)
 {
     int code = fake_enter("clWaitForEvents");

@@ -55,7 +55,7 @@ static bool can_be_interrupted(layer_call call)
            call == LAYER_COPY_RANGE || call == LAYER_POLL;
 }
 
-/* What happens to a call: 0, the errno it fails with, or, of `cut`, that it does half. */
+/* Decides the outcome of a call: 0, the errno to fail with, or *cut for half a transfer. */
 static int enter(layer_call call, bool *cut)
 {
     static bool interrupted;
@@ -92,7 +92,7 @@ static int enter(layer_call call, bool *cut)
     return 0;
 }
 
-/* Of n bytes that go to `at` of a file, those that are new; an overwritten one needs no room. */
+/* Returns how many of n bytes at `at` extend the file; overwritten bytes need no space. */
 static size_t beyond(int fd, uint64_t at, size_t n)
 {
     struct stat st;
@@ -106,7 +106,7 @@ static size_t beyond(int fd, uint64_t at, size_t n)
     return inside >= n ? 0 : n - (size_t)inside;
 }
 
-/* How many of n bytes are written. 0 with *os_error. */
+/* Returns how many of n bytes may be written. 0: *os_error is set. */
 static size_t allowed(layer_call call, int fd, uint64_t at, size_t n, bool *tear, int *os_error)
 {
     bool cut;
@@ -147,7 +147,7 @@ static uint64_t number_of(int fd)
     return fstat(fd, &st) == 0 ? st.st_ino : 0;
 }
 
-/* The folder that a path is in, and its name there. */
+/* Returns the directory of a path and stores the file name. */
 static uint64_t place_of(int folder, const char *path, char name[96])
 {
     char parent[4096];
@@ -195,7 +195,7 @@ void op_log_free(op_log *log)
     *log = (op_log){0};
 }
 
-/* Logging must not count, nor fail. */
+/* Logging must neither count nor fail. */
 #define QUIETLY(statement)                                                                         \
     do {                                                                                           \
         bool quietly_was = layer.on;                                                               \
@@ -295,7 +295,7 @@ int __wrap_close(int fd)
     } else {
         layer.wrong = true;
     }
-    /* Linux closes whatever it answers. */
+    /* Linux closes the descriptor even if close fails. */
     int result = __real_close(fd);
     if (os_error == 0)
         return result;
@@ -400,7 +400,7 @@ ssize_t __wrap_write(int fd, const void *bytes, size_t n)
     return done;
 }
 
-/* Copies are written down as what was written. */
+/* Logs a copy as a write. */
 static void note_copied(int fd, uint64_t at, size_t n)
 {
     uint8_t *bytes = layer_log == NULL ? NULL : malloc(n);
@@ -453,14 +453,15 @@ int __wrap_ftruncate64(int fd, off_t length)
     return result;
 }
 
-/* Length is limited as the system does it, but for the signal. */
+/* Applies the file size limit as the system does, without the signal. */
 static bool is_too_long(off_t length)
 {
     struct rlimit limit;
     return getrlimit(RLIMIT_FSIZE, &limit) == 0 && (uint64_t)length > limit.rlim_cur;
 }
 
-/* Room within a file, made or taken away, by hand: not every file system has that. */
+/* Emulates inserting and removing a range by copying: not every file system supports fallocate
+ * for this. */
 static int shift(int fd, bool insert, off_t at, off_t n)
 {
     struct stat st;
@@ -481,7 +482,7 @@ static int shift(int fd, bool insert, off_t at, off_t n)
         (void)!__real_pread64(fd, bytes, rest, at + n);
     size_t length = rest + (insert ? (size_t)n : 0);
     struct rlimit limit, none;
-    (void)getrlimit(RLIMIT_FSIZE, &limit); /* moving what is there asks for no room */
+    (void)getrlimit(RLIMIT_FSIZE, &limit); /* moving existing bytes needs no space */
     none = limit;
     none.rlim_cur = none.rlim_max;
     (void)setrlimit(RLIMIT_FSIZE, &none);
@@ -519,7 +520,7 @@ int __wrap_fallocate64(int fd, int mode, off_t at, off_t n)
 
 /* ---- names ---- */
 
-/* Writes down what becomes of one or two names, as soon as that has happened. */
+/* Logs a change of one or two names after it happened. */
 static int named(int result, op_kind kind, uint64_t ino, int from, const char *path, int to,
                  const char *target)
 {
@@ -747,7 +748,7 @@ void __wrap_free(void *memory)
     __real_free(memory);
 }
 
-/* As the two above, with a look at the size. */
+/* As the two functions above, with the size stored in front of the block. */
 #define HEAD 16
 
 static void *allocate(void *ctx, size_t n)

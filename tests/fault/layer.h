@@ -1,11 +1,11 @@
 /*
- * layer.h: what lies between the library and the system, for tests of faults.
+ * layer.h: fault injection between the library and the system.
  *
- * Every function by which the library reaches the system is wrapped (CMakeLists.txt, --wrap). While the
- * layer is on, each call has a number, counted from 1; one of them, or all from one on, can fail with
- * any errno, write less than it was asked to, or be the last that the process makes. Everything works
- * on real files; only fsync does nothing, and room is made in front of files (FALLOC_FL_INSERT_RANGE)
- * by hand, so that any file system will do. A second fault can be set for a second call.
+ * Every system function that the library calls is wrapped (CMakeLists.txt, --wrap). While the
+ * layer is enabled, calls are numbered from 1. One call, or all calls from a number on, can fail
+ * with any errno, transfer fewer bytes than requested, or end the process. All calls work on real
+ * files, with two exceptions: fsync does nothing, and FALLOC_FL_INSERT_RANGE is emulated by
+ * copying, so that any file system works. A second fault can be set for a second call.
  */
 #ifndef WB_FAULT_LAYER_H
 #define WB_FAULT_LAYER_H
@@ -16,7 +16,7 @@
 
 #include "weighbridge.h"
 
-/* The calls, and whether they give or take descriptors. */
+/* The wrapped calls, and whether each returns or takes a file descriptor. */
 #define LAYER_CALLS(X)                                                                             \
     X(OPEN, "open")                                                                                \
     X(CLOSE, "close")                                                                              \
@@ -62,11 +62,11 @@ extern const char *const layer_names[LAYER_CALL_COUNT];
 typedef enum layer_kind {
     LAYER_NONE,
     LAYER_ERRNO,   /* call `at` fails with `error` */
-    LAYER_LASTING, /* it and all of its kind after it */
-    LAYER_FOREVER, /* it and all after it that `mask` counts */
-    LAYER_SHORT,   /* it writes or reads half of what it should */
-    LAYER_KILL,    /* the process ends in its place */
-    LAYER_TEAR     /* it writes half, then the process ends */
+    LAYER_LASTING, /* call `at` and all later calls of its kind fail */
+    LAYER_FOREVER, /* call `at` and all later calls selected by `mask` fail */
+    LAYER_SHORT,   /* call `at` reads or writes half of the requested bytes */
+    LAYER_KILL,    /* the process ends instead of call `at` */
+    LAYER_TEAR     /* call `at` writes half of its bytes, then the process ends */
 } layer_kind;
 
 typedef struct layer_fault {
@@ -80,47 +80,47 @@ typedef struct layer_fault {
 
 typedef struct layer_state {
     bool on;
-    uint64_t mask; /* calls that are counted, 1 << layer_call */
+    uint64_t mask; /* which calls are counted: bits 1 << layer_call */
     layer_fault fault[2];
-    uint64_t most; /* bytes that are read or written at once; 0: as many as there are */
-    uint64_t room; /* bytes that still fit on the disk, if `has_room` */
+    uint64_t most; /* maximum number of bytes per read or write; 0: unlimited */
+    uint64_t room; /* free bytes on the disk, if `has_room` */
     bool has_room;
-    bool interrupts; /* every call that may be is interrupted once first */
-    /* what came of it */
+    bool interrupts; /* every interruptible call fails once with EINTR first */
+    /* Results: */
     uint64_t calls;
-    bool happened;     /* the (first) fault did */
-    layer_call struck; /* in this call */
-    layer_call *kinds; /* of the calls in their order, if not NULL: at most `capacity` */
+    bool happened;     /* the first fault was triggered */
+    layer_call struck; /* kind of the call in which the fault was triggered */
+    layer_call *kinds; /* kinds of the calls in their order, at most `capacity`; may be NULL */
     uint64_t capacity;
-    long descriptors; /* opened and not closed */
-    long blocks;      /* allocated and not freed */
-    uint64_t put;     /* bytes that pwrite wrote */
-    uint64_t copied;  /* bytes that copy_file_range wrote */
-    bool wrong;       /* a block was freed with another size, or a descriptor closed twice */
+    long descriptors; /* open file descriptors */
+    long blocks;      /* allocated blocks */
+    uint64_t put;     /* bytes written by pwrite */
+    uint64_t copied;  /* bytes written by copy_file_range */
+    bool wrong;       /* a block was freed with a wrong size, or a descriptor was closed twice */
 } layer_state;
 
 extern layer_state layer;
 
-/* Nothing counted, nothing set. */
+/* Resets all counts and faults. */
 void layer_reset(void);
 
-/* Counts, and fails as the layer says. */
+/* Returns an allocator that counts and fails as the layer is configured. */
 wb_allocator layer_allocator(void);
 
-/* ---- what was done to the disk, for power.c ---- */
+/* ---- log of disk operations, for power.c ---- */
 
 typedef enum op_kind {
-    OP_WRITE,    /* bytes of file `ino` at `at` */
-    OP_SIZE,     /* ftruncate to `at` */
-    OP_INSERT,   /* n zeros at `at`, the rest moves back */
-    OP_COLLAPSE, /* n bytes at `at` are taken out */
-    OP_NEW,      /* a new file `ino`; name empty: none yet */
-    OP_NEW_DIR,  /* a new folder `ino` */
-    OP_LINK,     /* `ino` gets a name */
-    OP_RENAME,   /* what is called `name` is called `to` */
-    OP_EXCHANGE, /* the two change places */
+    OP_WRITE,    /* writes n bytes to file `ino` at offset `at` */
+    OP_SIZE,     /* ftruncate to `at` bytes */
+    OP_INSERT,   /* inserts n zero bytes at `at`, moving the rest of the file back */
+    OP_COLLAPSE, /* removes n bytes at `at` */
+    OP_NEW,      /* creates file `ino`; an empty name: no name yet */
+    OP_NEW_DIR,  /* creates directory `ino` */
+    OP_LINK,     /* adds a name for `ino` */
+    OP_RENAME,   /* renames `name` to `to` */
+    OP_EXCHANGE, /* exchanges the two names */
     OP_UNLINK,
-    OP_SYNC /* of file or folder `ino` */
+    OP_SYNC /* fsync of file or directory `ino` */
 } op_kind;
 
 typedef struct op {
@@ -138,7 +138,7 @@ typedef struct op_log {
     size_t count, capacity;
 } op_log;
 
-/* Set while operations are to be written down; they stay the caller's to free. */
+/* If not NULL, operations are recorded here. The caller frees the log. */
 extern op_log *layer_log;
 void op_log_free(op_log *log);
 

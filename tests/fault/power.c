@@ -47,7 +47,7 @@ typedef struct name {
     char text[96];
 } name;
 
-/* A disk: what lies on it, and under which names. */
+/* A simulated disk: its files and names. */
 typedef struct disk {
     inode inodes[FILES];
     size_t inode_count;
@@ -58,7 +58,8 @@ typedef struct disk {
 
 static uint64_t random_state;
 static uint64_t states, failed, by_rule[RULES];
-static bool blind; /* as if nobody had ever called fsync: then there must be failures */
+static bool
+    blind; /* simulates a program that never calls fsync; the test must then find failures */
 
 static uint64_t draw(uint64_t below)
 {
@@ -138,7 +139,7 @@ static void copy_disk(disk *to, const disk *from)
     }
 }
 
-/* The bytes of a write from `begin` to `end` of it. */
+/* Applies the bytes `begin` to `end` of a write. */
 static void write_part(disk *d, const op *o, size_t begin, size_t end)
 {
     inode *f = inode_of(d, o->ino);
@@ -198,7 +199,7 @@ static void play(disk *d, const op *o)
     }
 }
 
-/* ---- from a real folder, and back ---- */
+/* ---- loading and storing a real directory ---- */
 
 static void load(disk *d, const char *path)
 {
@@ -224,7 +225,7 @@ static void load(disk *d, const char *path)
     }
 }
 
-/* What cannot be reached by names from the root is gone, as fsck would have it. */
+/* Nodes that cannot be reached from the root are dropped, as fsck does. */
 static void store(disk *d, uint64_t folder, const char *path, int depth)
 {
     for (size_t i = 0; i < d->name_count && depth < 16; i++) {
@@ -249,7 +250,7 @@ static bool is_bytes(const op *o)
     return o->kind == OP_WRITE;
 }
 
-/* Whether an operation is surely durable after `sync`, by the rules. */
+/* Returns true if `sync` makes an operation durable under the rules. */
 static bool covers(rules r, const op *sync, const op *o)
 {
     if (blind)
@@ -259,11 +260,11 @@ static bool covers(rules r, const op *sync, const op *o)
     if (r != LOOSE)
         return true;
     bool of_file = o->kind == OP_SIZE || o->kind == OP_INSERT || o->kind == OP_COLLAPSE;
-    /* What is in a folder that is synced is there, with its names; not the folder's own. */
+    /* fsync of a directory makes its entries durable, but not its own name. */
     return of_file ? sync->ino == o->ino : sync->ino == o->folder || sync->ino == o->to_folder;
 }
 
-/* Some blocks of a write, some of them torn. */
+/* Applies a random subset of the blocks of a write, some of them torn. */
 static void write_some(disk *d, const op *o)
 {
     uint64_t how = draw(4);
@@ -273,7 +274,7 @@ static void write_some(disk *d, const op *o)
         uint64_t fate = how == 0 ? 1 : draw(8);
         if (fate < 4) {
             write_part(d, o, at_byte, end);
-        } else if (fate == 4) { /* torn within */
+        } else if (fate == 4) { /* the block is torn */
             for (size_t s = at_byte; s < end;) {
                 size_t next = s + SECTOR - (size_t)((o->at + s) % SECTOR);
                 if (draw(2) == 0)
@@ -286,12 +287,13 @@ static void write_some(disk *d, const op *o)
 }
 
 /*
- * Plays the first `until` operations onto `d` as a cut may have left them. Bytes of a file whose length
- * was not written are zeros up to where it ends.
+ * Applies the first `until` operations to `d` as a power cut may leave them. If only the new size
+ * of a file reached the disk, the missing bytes are zeros.
  */
 static void crash(disk *d, const op_log *log, size_t until, rules r)
 {
-    /* Names and sizes: by ORDERED and FLUSHED all up to some point, which no fsync is behind. */
+    /* Names and sizes: under ORDERED and FLUSHED, all operations up to a point not before the
+     * last fsync. */
     size_t point = 0;
     for (size_t i = 0; i < until; i++) {
         if (log->ops[i].kind == OP_SYNC)
@@ -299,7 +301,7 @@ static void crash(disk *d, const op_log *log, size_t until, rules r)
     }
     size_t after = (size_t)draw(until - point + 1);
     point = r == FLUSHED ? until - (size_t)draw(2) * after : point + after;
-    uint64_t mood = draw(4); /* how much of what is not durable is there */
+    uint64_t mood = draw(4); /* how many non-durable operations survive */
     for (size_t i = 0; i < until; i++) {
         const op *o = &log->ops[i];
         bool durable = false;
@@ -348,7 +350,7 @@ static void undo(const tree *seen, const char *file)
     (void)snprintf(path, sizeof path, "out/%s", file);
     if (!has(seen, journal))
         return;
-    layer.on = true; /* which takes room away by hand */
+    layer.on = true; /* FALLOC_FL_COLLAPSE_RANGE is emulated */
     if (wb_edit_recover(at(path), NULL, &error) != WB_OK && !blind)
         fprintf(stderr, "%s\n", error.message);
     layer.on = false;
@@ -365,7 +367,7 @@ static bool is_sound(const scene *s, const played *p, bool must_be_new)
     tree now = p->now, old = p->old, rest = seen;
     without_temporaries(&rest);
     without_temporaries(&old);
-    /* Parts, blobs and empty folders may lie about, as long as nothing says that they are a model. */
+    /* Part files, blobs and empty directories may remain if no file refers to them as a model. */
     bool is_new = same(&rest, &now);
     if (!is_new && s->anchor != NULL && has(&rest, s->anchor) && s->keeps)
         is_new = within(&now, &rest);
@@ -422,7 +424,7 @@ static void learn(const scene *s, played *p)
     set_modes(&p->now);
     if (status != WB_OK)
         broken("learning", s->name);
-    /* Played without a cut, the disk must be what the folder is. */
+    /* Replayed without a cut, the simulated disk must equal the directory. */
     disk d;
     copy_disk(&d, &p->before);
     for (size_t i = 0; i < p->log.count; i++)
@@ -441,7 +443,7 @@ static void learn(const scene *s, played *p)
     }
 }
 
-/* One state; which scene and which rules follow from n. */
+/* Tests one state; n selects the scene and the rules. */
 static void cut(const played *all, uint64_t n)
 {
     size_t i = (size_t)(n % scene_count);
@@ -450,7 +452,7 @@ static void cut(const played *all, uint64_t n)
     disk d;
     if (scenes[i].reads)
         return;
-    /* One in eight after success was told. */
+    /* One state in eight is a cut after success was reported. */
     size_t until = draw(8) == 0 ? p->log.count : (size_t)draw(p->log.count + 1);
     copy_disk(&d, &p->before);
     crash(&d, &p->log, until, r);

@@ -22,9 +22,9 @@ static layer_call kinds[CALLS];
 static uint64_t step = 1, number, tried, ended, taken, failed;
 static bool shares;
 
-#define PIECE 2000 /* bytes that are copied at a time, so that there are several */
+#define PIECE 2000 /* bytes per copy call, so that a file needs several calls */
 
-/* What a run does that nothing happens to. */
+/* Results of a run without faults. */
 typedef struct whole {
     tree old, now;
     uint64_t calls, given_at, put, copied, bytes;
@@ -53,7 +53,8 @@ static void set_up(const scene *s)
     layer_reset();
 }
 
-/* False where there is nothing to be gone on with: the file system has the two files share what they hold. */
+/* Returns false if nothing can be resumed: the file system shares the data of both files
+ * (reflink). */
 static bool learn(const scene *s, whole *w)
 {
     wb_error error;
@@ -88,8 +89,8 @@ static void fail(const scene *s, const layer_fault *f, const char *what, const w
             f->kind == LAYER_ERRNO ? strerror(f->error) : "was the last", error->message);
 }
 
-/* Bytes that the next run finds of a file that goes over as it is. All of one that is a blob by now, which it copies
- * since it may be another model's as well, count for none. */
+/* Returns how many bytes of a passthrough file the next run can reuse. A complete file that is
+ * already a blob counts as 0: another model may use it, so the next run copies it. */
 static uint64_t left_of(const tree *t, uint64_t bytes)
 {
     static const char end[] = ".wb-partial";
@@ -128,7 +129,7 @@ static void attempt(const scene *s, const whole *w, layer_fault fault)
     uint64_t left = is_as_it_is(s) ? left_of(&seen, w->bytes) : 0;
     taken += left > 0;
     without_temporaries(&seen);
-    bool is_done = same(&seen, &w->now); /* then it may do all again, or be refused */
+    bool is_done = same(&seen, &w->now); /* the next run may then repeat the work or be rejected */
     ended += is_done;
     layer_reset();
     wb_status status = run(s, &error);
@@ -170,7 +171,7 @@ static void attempt_all(const scene *s)
 int main(int argc, char **argv)
 {
     if (argc > 1)
-        step = strtoull(argv[1], NULL, 10) | 1; /* odd, so that every fault has its turn */
+        step = strtoull(argv[1], NULL, 10) | 1; /* odd, so that every kind of fault occurs */
     world_begin();
     scenes_begin();
     for (size_t i = 0; i < scene_count; i++) {

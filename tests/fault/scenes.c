@@ -1,6 +1,6 @@
 /*
- * The works whose faults are tried: everything by which the library writes files, and the reading on
- * which it depends.
+ * The scenes for fault tests: every operation by which the library writes files, and the reads
+ * that these depend on.
  */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
@@ -21,11 +21,11 @@ typedef struct recipe {
     const char *format, *path;
     uint32_t flags;
     uint64_t max_file_tensors;
-    const char *source; /* tensors are copied from this model; NULL: given */
+    const char *source; /* model to copy tensors from; NULL: the caller provides the bytes */
 } recipe;
 
 #define BYTES 9000
-#define PART_BYTES 1000 /* so that a conversion makes three */
+#define PART_BYTES 1000 /* small enough that a conversion writes three parts */
 
 static wb_status give_tensors(wb_writer *writer, wb_error *error)
 {
@@ -33,7 +33,7 @@ static wb_status give_tensors(wb_writer *writer, wb_error *error)
     wb_status status = WB_OK;
     for (size_t i = 0; i < BYTES; i++)
         bytes[i] = (uint8_t)(i * 31 + 7);
-    /* The last first, and in two pieces. */
+    /* Writes the last tensor first, each in two pieces. */
     for (uint64_t i = 3; i-- > 0 && status == WB_OK;) {
         size_t n = i == 0 ? 40 : i == 1 ? BYTES : 8;
         status = wb_writer_put(writer, i, n / 2, bytes + n / 2, n - n / 2, error);
@@ -214,7 +214,8 @@ static wb_status recover(wb_error *error)
 
 /* ---- converting ---- */
 
-/* The first that is heard when all is there, or, of a file that goes over as it is, before any of it is. */
+/* Stops at the first progress call after all tensors are complete or, for a passthrough file,
+ * before its first byte. */
 static int hear(void *ctx, uint64_t done, uint64_t total)
 {
     (void)ctx;
@@ -228,7 +229,7 @@ static int hear(void *ctx, uint64_t done, uint64_t total)
 static uint64_t max_file_bytes;
 static bool replaces = true;
 
-/* `store`: where the model that is converted is, NULL: it is a path. */
+/* `store`: the store of the input model; NULL: the input is a path. */
 static wb_status convert_of(const char *from, const char *store, wb_target target,
                             const char *quant, const char *to, uint32_t flags, wb_error *error)
 {
@@ -269,7 +270,7 @@ static wb_status convert_mlx(wb_error *error)
     return convert(WB_TARGET_MLX, NULL, at("out/m"), 0, error);
 }
 
-/* What was done is kept, so that the next run goes on with it. */
+/* Keeps partial files, so that the next run resumes. */
 static wb_status resume_gguf(wb_error *error)
 {
     return convert(WB_TARGET_GGUF, "Q8_0", at("out/m.gguf"), WB_CONVERT_RESUME, error);
@@ -308,7 +309,7 @@ static wb_status resume_store(wb_error *error)
     return convert(WB_TARGET_OLLAMA, "F16", "m", WB_CONVERT_RESUME, error);
 }
 
-/* The same where no model of the name may be replaced. */
+/* As resume_store, but an existing model of the name must not be replaced. */
 static wb_status resume_new_store(wb_error *error)
 {
     replaces = false;
@@ -317,7 +318,7 @@ static wb_status resume_new_store(wb_error *error)
     return status;
 }
 
-/* A file as it is, into a store and out of one. */
+/* Copies a GGUF file unchanged into a store. */
 static wb_status whole_in(wb_error *error)
 {
     return convert_of(at("in/m.gguf"), NULL, WB_TARGET_OLLAMA, NULL, "m", WB_CONVERT_RESUME, error);
@@ -385,7 +386,7 @@ static wb_status read_snapshot(wb_error *error)
     return read_with(WB_ACCESS_SNAPSHOT, error);
 }
 
-/* A stream that goes to memory first, and to disk when it gets too long for that. */
+/* Reads a stream that is buffered in memory and moved to disk above a limit. */
 static wb_status read_stream(wb_error *error)
 {
     int ends[2];
@@ -434,7 +435,7 @@ static wb_status read_values(wb_error *error)
     return status;
 }
 
-/* ---- what is there before ---- */
+/* ---- initial contents of the directory ---- */
 
 static void nothing(void) {}
 
@@ -485,7 +486,7 @@ static void old_store(void)
     put("out/store/manifests/registry.ollama.ai/library/m/latest", "{\"old\":1}", 9);
 }
 
-/* A journal and half a header, as a kill leaves them. */
+/* Creates a journal and half a header, as a killed edit leaves them. */
 static void half_edit(void)
 {
     copy("in/half.gguf", "out/m.gguf");
@@ -554,7 +555,7 @@ static void need(wb_status status, const char *what, const wb_error *error)
     }
 }
 
-/* An edit that is killed halfway through the header. */
+/* Runs an edit that is killed while it writes the header. */
 static void break_edit(void)
 {
     static layer_call kinds[1000];

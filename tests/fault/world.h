@@ -1,8 +1,8 @@
 /*
- * world.h: a scratch folder, what is in it, and the works that are done there.
+ * world.h: a scratch directory, a snapshot of its contents, and the scenes that run in it.
  *
- * A scene prepares the folder "out", then runs one piece of work of the library in it. What is there is
- * compared as a whole: names, permissions and contents.
+ * A scene prepares the directory "out", then runs one operation of the library in it. Snapshots
+ * of the whole directory are compared: names, permissions and contents.
  */
 #ifndef WB_FAULT_WORLD_H
 #define WB_FAULT_WORLD_H
@@ -21,7 +21,7 @@
 /* ---- files ---- */
 
 typedef struct entry {
-    char path[200]; /* below the folder */
+    char path[200]; /* path relative to the directory */
     bool is_folder;
     uint32_t mode;
     uint64_t size, digest;
@@ -30,29 +30,30 @@ typedef struct entry {
 #define ENTRIES 128
 
 typedef struct tree {
-    entry entries[ENTRIES]; /* by path */
+    entry entries[ENTRIES]; /* sorted by path */
     size_t count;
 } tree;
 
-/* Ends the program: something is wrong with the test, not with what is tested. */
+/* Ends the program: the test itself failed, not the tested code. */
 void broken(const char *what, const char *path);
 
-/* "SCRATCH/name", in a buffer that lives for the next 15 calls. */
+/* Returns "SCRATCH/name" in a buffer that stays valid for the next 15 calls. */
 const char *at(const char *name);
 
 void world_begin(void);
 void world_end(void);
 void put(const char *name, const void *bytes, size_t n);
-void empty_folder(const char *name); /* made, if it is not there */
+void empty_folder(const char *name); /* Empties the directory; creates it if it does not exist. */
 
-/* What is in a folder. */
+/* Takes a snapshot of a directory. */
 void look(const char *name, tree *t);
 
-bool is_temporary(const char *path); /* named so by the library */
+bool is_temporary(
+    const char *path); /* Returns true if the file name is a temporary name of the library. */
 bool same(const tree *a, const tree *b);
 void without_temporaries(tree *t);
 
-/* All of a's entries are in b, each as it is there. */
+/* Returns true if all entries of `a` are in `b` with the same contents. */
 bool within(const tree *a, const tree *b);
 bool has(const tree *t, const char *path);
 void show(const tree *t, const char *title);
@@ -63,26 +64,27 @@ uint64_t mix(uint64_t digest, const void *bytes, size_t n);
 
 typedef struct scene {
     const char *name;
-    void (*prepare)(void); /* "out" is empty before */
+    void (*prepare)(void); /* fills "out", which is empty before */
     wb_status (*run)(wb_error *error);
     /*
-     * Of several files that cannot appear at one stroke: the one, below "out", without which the others
-     * are nothing. NULL: all appears at once.
+     * For output of several files that cannot appear atomically: path below "out" of the file
+     * without which the other files are unused. NULL: the output appears atomically.
      */
     const char *anchor;
-    bool reads;   /* nothing is written; `read_digest` is what was read */
-    bool repeats; /* on the new state it fails, since that is there */
-    bool keeps;   /* files that are whole stay, though the anchor is missing: blobs of a store */
+    bool reads;   /* the scene only reads; `read_digest` is a digest of the bytes read */
+    bool repeats; /* the scene fails if its output already exists */
+    bool keeps;   /* complete files stay although the anchor is missing: blobs of an Ollama store */
 } scene;
 
 extern const scene scenes[];
 extern const size_t scene_count;
 extern uint64_t read_digest;
 
-/* Of the conversion before: after how many calls it had given all tensors away, and their bytes. */
+/* For the last conversion: the number of calls after which all tensors were delivered, and
+ * their size in bytes. */
 extern uint64_t all_given_at, bytes_given;
 
-/* Makes the files that the scenes start from. */
+/* Creates the input files of the scenes. */
 void scenes_begin(void);
 
 #endif

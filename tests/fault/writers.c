@@ -32,7 +32,7 @@ static const int errors[] = {
 #define ERRORS (sizeof errors / sizeof *errors)
 
 #define CALLS 4096
-#define FAILURES 4 /* shown before the rest is only counted */
+#define FAILURES 4 /* number of failures printed; later ones are only counted */
 
 typedef struct known {
     tree old, now;
@@ -122,7 +122,8 @@ static wb_status go(const scene *s, wb_error *error)
     return status;
 }
 
-/* What is left after temporaries, parts without their anchor and half edits are taken for what they are. */
+/* Classifies leftover files: temporary files, part files without their anchor, incomplete
+ * edits. */
 static bool is_old_or_new(const try *t, tree *seen, bool *is_new)
 {
     const scene *s = &scenes[t->scene];
@@ -151,7 +152,7 @@ static bool is_old_or_new(const try *t, tree *seen, bool *is_new)
         return true;
     if (s->anchor == NULL || (has(&rest, s->anchor) && !has(&k->old, s->anchor)))
         return false;
-    /* Everything is as it was or as it shall be, and the anchor as it was. */
+    /* Every file is in its old or its new state, and the anchor in its old state. */
     static tree either, anchor;
     either = k->now;
     for (size_t i = 0; i < before.count && either.count < ENTRIES; i++)
@@ -165,7 +166,7 @@ static bool is_old_or_new(const try *t, tree *seen, bool *is_new)
                                   : within(&anchor, &before) && within(&rest, &either);
 }
 
-/* The next run ends what was broken off, and clears up. */
+/* Checks that the next run completes the interrupted work and removes temporary files. */
 static void check_next(const try *t)
 {
     const scene *s = &scenes[t->scene];
@@ -204,7 +205,7 @@ static void check_state(const try *t, wb_status status, const wb_error *error, b
         same(&first, &k->now) || same(&first, &k->old) || (s->keeps && named.count == first.count);
     if (!clean) {
         left_over++;
-        /* Only a fault in clearing up, or one that lasts, may leave something to the next run. */
+        /* Only a fault during cleanup, or a lasting one, may leave files to the next run. */
         bool may = was_killed || strstr(s->name, "resumable") != NULL || status == WB_OK ||
                    strcmp(error->code, "edit-half-done") == 0 || layer.struck == LAYER_UNLINK ||
                    layer.struck == LAYER_RMDIR || layer.struck == LAYER_OPENDIR ||
@@ -237,7 +238,7 @@ static void attempt(const try *t)
         check_state(t, status, &error, false);
 }
 
-/* In a process of its own, which may end. */
+/* Runs in a child process, which may be killed. */
 static void attempt_death(const try *t)
 {
     const scene *s = &scenes[t->scene];
@@ -258,7 +259,7 @@ static void attempt_death(const try *t)
     check_state(t, died || WEXITSTATUS(how) != 0 ? WB_ERROR_IO : WB_OK, &error, died);
 }
 
-/* ---- what there is to try ---- */
+/* ---- enumeration of the faults ---- */
 
 static void learn(size_t i, uint64_t mask)
 {
@@ -285,7 +286,7 @@ static void learn(size_t i, uint64_t mask)
     }
 }
 
-/* Number `n` of all single faults; false behind the last. */
+/* Selects fault number `n`; returns false after the last. */
 typedef bool chooser(uint64_t n, try *t);
 
 static bool is_skipped(const scene *s, bool deadly)
@@ -293,7 +294,7 @@ static bool is_skipped(const scene *s, bool deadly)
     return deadly && s->reads;
 }
 
-/* Walks over scenes and their calls: `per_call` numbers each. */
+/* Finds the scene and call of number n, with `per_call` numbers per call. */
 static bool locate(uint64_t n, uint64_t per_call, bool deadly, try *t, uint64_t *rest)
 {
     for (size_t i = 0; i < scene_count; i++) {
@@ -311,7 +312,8 @@ static bool locate(uint64_t n, uint64_t per_call, bool deadly, try *t, uint64_t 
     return false;
 }
 
-/* Of what is there nobody is told that it is not. */
+/* Replaces errors that mean "does not exist" by EIO for calls that look up a path: the injected
+ * fault must not claim that an existing file is missing. */
 static int fitting(const known *k, uint64_t at, int error)
 {
     static const layer_call asking[] = {LAYER_STAT, LAYER_LSTAT, LAYER_OPEN, LAYER_ACCESS,
@@ -332,7 +334,7 @@ static bool choose_errno(uint64_t n, try *t)
     t->mask = LAYER_SYSTEM;
     t->fault[0].error = error;
     t->fault[0].kind = (layer_kind)(LAYER_ERRNO + rest / ERRORS);
-    /* What is to be tried again at once, or after waiting, cannot last. */
+    /* Errors after which callers retry cannot be permanent. */
     if (error == EINTR || error == EAGAIN || error == EEXIST)
         t->fault[0].kind = LAYER_ERRNO;
     return true;
@@ -359,7 +361,7 @@ static bool choose_kill(uint64_t n, try *t)
     return true;
 }
 
-/* Bytes at a time, with and without interruptions, and each call by itself cut short. */
+/* Limits the bytes per call, with and without interruptions, and shortens each call once. */
 static bool choose_short(uint64_t n, try *t)
 {
     uint64_t rest;
@@ -396,7 +398,7 @@ static bool choose_room(uint64_t n, try *t)
     return false;
 }
 
-/* SIGXFSZ ends a process that does not hold it back. */
+/* SIGXFSZ ends a process that does not block it. */
 static void attempt_room(const try *t)
 {
     struct rlimit limit, before;
@@ -424,7 +426,7 @@ typedef struct sort {
     chooser *choose;
     void (*attempt)(const try *t);
     uint64_t mask;
-    bool pairs; /* two at a time, when all single ones are tried */
+    bool pairs; /* true when pairs of faults are tested, after all single faults */
 } sort;
 
 static const sort sorts[] = {
@@ -441,7 +443,7 @@ static void run(const sort *s, uint64_t wanted)
     try t;
     while (t = (try){0}, s->choose(all, &t))
         all++;
-    /* An odd step, so that a share meets every errno and every call. */
+    /* An odd step, so that a sample contains every errno and every call. */
     uint64_t step = all > wanted ? all / wanted : 1;
     for (uint64_t n = step > 1 ? draw(step) : 0; n < all; n += step - (step > 2 ? draw(2) : 0)) {
         t = (try){0};

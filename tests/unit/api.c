@@ -1,6 +1,6 @@
 /*
- * What the public functions answer when asked the wrong thing, or nothing; limits; names all at
- * once; metadata; the executor; verify's findings about values.
+ * Public functions called with invalid or missing arguments; limits; listing all names; metadata;
+ * the executor; findings of verify about values.
  */
 #include "support.h"
 
@@ -98,7 +98,7 @@ static void limits_hold(void **state)
     wb_limits_default(&limits);
     assert_int_equal(limits.size, sizeof limits);
     assert_int_equal(limits.safetensors_header, 100000000);
-    limits.rank = 3; /* padded, so that the fast reader has its say too */
+    limits.rank = 3; /* padded, so that the fast reader reads this header too */
     wb_close(open_text(rank_3, 1, &bytes, &options));
     free(bytes);
     limits.rank = 2;
@@ -113,7 +113,7 @@ static void limits_hold(void **state)
     limits.safetensors_header--;
     assert_int_equal(refuse_text(rank_3, 1, &options, &error), WB_ERROR_LIMIT);
     assert_string_equal(error.code, "safetensors-header-too-large");
-    limits.safetensors_header = UINT64_MAX; /* 2^32 - 1 at most, whatever is said */
+    limits.safetensors_header = UINT64_MAX; /* clamped to 2^32 - 1 */
     unsigned char announced[16] = "????????{\"a\":{}";
     wb_model *model;
     put_length(announced, UINT64_C(1) << 32);
@@ -167,7 +167,7 @@ static void answers_about_tensors(void **state)
     wb_close(model);
     free(bytes);
 
-    model = open_text("{}", 0, &bytes, NULL); /* a model of nothing */
+    model = open_text("{}", 0, &bytes, NULL); /* a model without tensors */
     assert_int_equal(wb_tensor_count(model), 0);
     assert_int_equal(wb_tensor_names(model, WB_NAMES_NATIVE, &names, &offsets, NULL), WB_OK);
     assert_int_equal(offsets[0], 0);
@@ -206,7 +206,7 @@ static void answers_about_metadata(void **state)
     free(bytes);
 }
 
-/* The struct is copied, and serial work does not need it. */
+/* Open options contain a struct that is copied; serial calls do not use it. */
 static unsigned bodies;
 
 static void run_backwards(void *ctx, size_t n, void (*body)(void *arg, size_t i), void *arg)

@@ -1,6 +1,6 @@
 /*
- * The parts of arch/ by themselves: what a config says of packing and sizes, rows of heads, lists of
- * texts, patterns of names, and that every family is complete.
+ * The parts of arch/ on their own: packing and sizes from a config, head row permutation, string
+ * lists, name patterns, and completeness of every family.
  */
 #include "support.h"
 
@@ -109,7 +109,7 @@ static void sizes_said(void **state)
     }
 }
 
-/* Every list of sizes, and the modules, when memory ends. */
+/* Parses every list of sizes and modules while allocations fail. */
 static void packing_without_memory(void **state)
 {
     (void)state;
@@ -205,7 +205,7 @@ static void row_orders(void **state)
         assert_int_equal(wb__row_order_stored(0, row), row);
         assert_int_equal(wb__row_order_plain(0, row), row);
     }
-    for (uint64_t row = 0; row < 30; row++) /* heads of six and of ten rows */
+    for (uint64_t row = 0; row < 30; row++) /* heads of 6 and of 10 rows */
         for (uint64_t rows = 6; rows <= 10; rows += 4)
             assert_int_equal(wb__row_order_plain(rows, wb__row_order_stored(rows, row)), row);
 }
@@ -220,14 +220,14 @@ static void texts_beyond_all_memory(void **state)
     assert_true(wb__strings_reserve(&strings, 100, 20));
     size_t calls = memory.calls;
     assert_true(calls > 0);
-    /* A hint that cannot be followed is none, and takes nothing. */
+    /* A reserve hint that cannot be met is ignored and allocates nothing. */
     assert_true(wb__strings_reserve(&strings, 1, SIZE_MAX));
     assert_true(wb__strings_reserve(&strings, SIZE_MAX, 20));
     assert_true(wb__strings_reserve(&strings, UINT32_MAX, 1));
     assert_true(wb__strings_add(&strings, WB__STR("a")));
     assert_true(wb__strings_reserve(&strings, SIZE_MAX - WB__STRINGS_HEAD, 1));
     assert_int_equal(memory.calls, calls);
-    /* What no offset can reach is refused, whatever the allocator has. */
+    /* Sizes beyond the offset range are rejected, even if the allocator could provide them. */
     assert_null(wb__strings_append(&strings, UINT32_MAX - 2 * WB__STRINGS_HEAD));
     assert_null(wb__strings_append(&strings, SIZE_MAX));
     assert_int_equal(memory.calls, calls);
@@ -249,7 +249,7 @@ static void patterns(void **state)
     assert_int_equal(wb__pattern_expand(WB__STR("l.{n}.e.{e}"), 7, 1, WB__SUFFIX_WEIGHT, out, 37),
                      0);
 
-    /* As many groups of rules as there may be, and more spellings than there is room for. */
+    /* The maximum number of rule groups, and more spellings than the table can hold. */
     static char names[WB__SPELLINGS_MAX + 20][24];
     static wb__rule rules[WB__RULE_GROUPS][WB__SPELLINGS_MAX / WB__RULE_GROUPS + 5];
     wb__family family = {.name = "many"};
@@ -270,7 +270,7 @@ static void patterns(void **state)
         wb__rule_match(&table, wb__str_from(names[WB__SPELLINGS_MAX], SIZE_MAX), &matched));
 }
 
-/* What the code takes for granted of a family's table. */
+/* Checks properties that the code assumes of a family's table. */
 static void families_are_complete(void **state)
 {
     (void)state;
@@ -285,7 +285,7 @@ static void families_are_complete(void **state)
         assert_ptr_equal(wb__family_by_model_type(first), family);
         assert_non_null(family->activation);
         assert_non_null(family->defaults);
-        static wb__rule_table table; /* and all its spellings find room */
+        static wb__rule_table table; /* the table can hold all spellings */
         wb__rule_table_make(&table, family);
         assert_true(table.count < WB__SPELLINGS_MAX);
     }

@@ -1,6 +1,7 @@
 /*
- * Sets of files: folders with and without an index, complete, incomplete, stale, with strays; any
- * shard opens its set; names out of an index never lead outside the folder.
+ * Multi-file models: directories with and without an index, complete, incomplete, with a stale
+ * index, with extra files. Any shard opens its set. Names in an index never refer outside the
+ * directory.
  */
 #include "support.h"
 
@@ -9,7 +10,7 @@
 #include "weighbridge.h"
 #include "weighbridge/experimental.h"
 
-static char *folder; /* of the case in hand, emptied for each */
+static char *folder; /* directory of the current case, emptied for each case */
 
 static void start_case(void)
 {
@@ -23,7 +24,7 @@ static char *in(const char *name)
     return text_of("%s/%s", folder, name);
 }
 
-/* A file with one U8 tensor of four bytes. */
+/* Writes a file with one U8 tensor of four bytes. */
 static void put_tensor(const char *file, const char *tensor)
 {
     char *path = in(file);
@@ -63,7 +64,7 @@ static void put_index(const char *map)
     free(text);
 }
 
-/* Opens the folder or a file in it; what opening finds must be `codes`, in this order. */
+/* Opens the directory or a file in it; the findings of opening must be `codes`, in this order. */
 static wb_model *opens(const char *name, uint64_t tensors, const char *codes)
 {
     char *path = name == NULL ? text_of("%s", folder) : in(name);
@@ -91,7 +92,7 @@ static void opens_and_closes(const char *name, uint64_t tensors, const char *cod
     wb_close(opens(name, tensors, codes));
 }
 
-/* The refusal's code and offset; `says` is part of its message. */
+/* Checks that opening fails with this code and offset; `says` is a part of the message. */
 static void refuses(const char *name, wb_status status, const char *code, uint64_t offset,
                     const char *says)
 {
@@ -133,7 +134,7 @@ static void whole_sets(void **state)
     put_tensor("model.safetensors", "t");
     opens_and_closes(NULL, 1, "");
     put_index("\"t\":\"model.safetensors\"");
-    opens_and_closes(NULL, 1, "index-total-size"); /* 12 instead of 4 */
+    opens_and_closes(NULL, 1, "index-total-size"); /* the index declares 12 instead of 4 */
 }
 
 static void no_index(void **state)
@@ -169,7 +170,8 @@ static void missing_shards(void **state)
         refuses(SHARD(3), WB_ERROR_FORMAT, "shard-missing", WB_NO_OFFSET, SHARD(2));
     }
     start_case();
-    put_tensor("model-00001-of-04000.safetensors", "t"); /* each of the 3,999 is not looked for */
+    put_tensor("model-00001-of-04000.safetensors",
+               "t"); /* the 3,999 missing shards are not searched one by one */
     refuses(NULL, WB_ERROR_FORMAT, "shard-missing", WB_NO_OFFSET,
             "3999 of the model's files are missing, the first is model-00002-of-04000.safetensors");
 }
@@ -185,7 +187,7 @@ static void stale_indices(void **state)
     opens_and_closes(NULL, 3, "index-stale");
     put_index("\"t1\":\"" SHARD(1) "\",\"t2\":\"" SHARD(2) "\"");
     opens_and_closes(NULL, 2, "shard-stray index-total-size");
-    opens_and_closes(SHARD(3), 3, "index-missing"); /* an index about other files */
+    opens_and_closes(SHARD(3), 3, "index-missing"); /* an index that lists other files */
 
     start_case();
     put_tensor("model.safetensors", "t");
@@ -206,7 +208,7 @@ static void strays(void **state)
     put_shards(3);
     put_index(MAP_3);
     put_tensor("model-extra.safetensors", "x");
-    put_tensor("adapter.safetensors", "y"); /* no loader merges that in */
+    put_tensor("adapter.safetensors", "y"); /* other loaders do not merge this file */
     opens_and_closes(NULL, 3, "shard-stray");
 
     start_case();
@@ -276,7 +278,8 @@ static void odd_but_sound_indices(void **state)
     }
 }
 
-/* An index comes from a stranger: what it names lies in its folder, or it is refused. */
+/* An index is untrusted: a file that it names must be in its directory, otherwise opening
+ * fails. */
 static void escapes(void **state)
 {
     (void)state;
@@ -294,7 +297,7 @@ static void escapes(void **state)
     }
 }
 
-/* Whoever made the folder's links is the user; caches are made of them. */
+/* Symbolic links in the directory are followed: the user created them, and caches use them. */
 static void links(void **state)
 {
     (void)state;
@@ -348,7 +351,7 @@ static void limits(void **state)
     assert_string_equal(error.code, "index-json");
 }
 
-/* More files than are kept open at a time: read on, and refused when they change. */
+/* More files than are kept open at a time: still readable, and rejected if they change. */
 static void many_shards(void **state)
 {
     (void)state;
@@ -375,7 +378,7 @@ static void many_shards(void **state)
     wb_close(model);
 }
 
-/* What a model is read from, by whatever name. */
+/* Lists the files of a model, opened by any of its names. */
 static void what_is_read(void **state)
 {
     (void)state;

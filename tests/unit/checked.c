@@ -1,4 +1,4 @@
-/* core/checked.h at its edges. */
+/* core/checked.h at the limits of its types. */
 #include "core/checked.h"
 
 #include "unit.h"

@@ -1,4 +1,4 @@
-/* What lies near the codes that are no points of a codebook, against a search of the plainest kind. */
+/* Vectors near codes that are not points of a codebook, compared with an exhaustive search. */
 #include "quant/scalar/codebooks.h"
 
 #include "unit.h"
@@ -7,7 +7,7 @@ static const struct {
     const uint16_t *codes;
     size_t count;
     unsigned bits, levels, shells;
-    size_t near; /* how many there are in all */
+    size_t near; /* number of codes that have a cell */
 } books[WB__CODEBOOKS] = {
     [WB__CODEBOOK_IQ2_XXS] = {wb__codes_iq2_xxs, 256, 2, 3, 2, 113157},
     [WB__CODEBOOK_IQ2_XS] = {wb__codes_iq2_xs, 512, 2, 3, 2, 181721},
@@ -27,7 +27,7 @@ static unsigned distance(unsigned a, unsigned b, unsigned bits)
     return sum;
 }
 
-/* The points within the first few distances that occur, in the order of distances. */
+/* Checks that the cell holds the points within the smallest distances, in order of distance. */
 static void check_cell(int id, const wb__codebook *book, unsigned code)
 {
     uint32_t cell = book->cells[code];

@@ -1,6 +1,7 @@
 /*
- * arch/model_config.h: the config.json of published models of every family. The facts are those their
- * makers publish; the texts hold what such a file says and this library reads.
+ * arch/model_config.h: the config.json of published models of every family. Expected values are
+ * those published by their makers; the strings contain the keys of the original file that this
+ * library reads.
  */
 #include "arch/model_config.h"
 
@@ -207,7 +208,7 @@ static const golden models[] = {
      .local_theta = 10000,
      .tied = 1,
      .norm_offset = 1},
-    {.name = "gemma-3-4b-it", /* says little, and that within text_config */
+    {.name = "gemma-3-4b-it", /* few keys, all within text_config */
      .json = "{\"model_type\":\"gemma3\",\"text_config\":{\"hidden_size\":2560,"
              "\"intermediate_size\":10240,\"model_type\":\"gemma3_text\",\"num_hidden_layers\":34,"
              "\"rope_scaling\":{\"factor\":8.0,\"rope_type\":\"linear\"},\"sliding_window\":1024},"
@@ -261,7 +262,7 @@ static const golden models[] = {
      .vocab = 30522,
      .context = 512,
      .eps = 1e-12},
-    {.name = "distil-whisper-large-v2", /* two layers of a decoder, 32 of the encoder */
+    {.name = "distil-whisper-large-v2", /* two decoder layers, 32 encoder layers */
      .json = "{\"model_type\":\"whisper\",\"d_model\":1280,\"decoder_layers\":2,"
              "\"encoder_layers\":32,\"num_hidden_layers\":32,\"decoder_attention_heads\":20,"
              "\"encoder_attention_heads\":20,\"decoder_ffn_dim\":5120,\"encoder_ffn_dim\":5120,"
@@ -286,7 +287,7 @@ typedef struct opened {
     wb_config config;
 } opened;
 
-/* Without tensors: all the file says, and what the family takes for the rest. */
+/* Opens a model without tensors: values come from the file or are the family's defaults. */
 static void make(opened *o, const char *json)
 {
     wb__facts facts = {.key_value = NULL};
@@ -361,7 +362,7 @@ static void tells_where_from(void **state)
     assert_int_equal(o.config.rope_layout, WB_ROPE_NONE);
     wb__tree_free(&o.tree);
 
-    /* Nothing, nonsense, and what nobody knows are no reasons to fail. */
+    /* Missing, invalid and unknown values are not errors. */
     make(&o, "{}");
     assert_null(o.config.architecture);
     assert_int_equal(o.config.origin[WB_CONFIG_ARCHITECTURE], WB_ORIGIN_ABSENT);
@@ -404,7 +405,7 @@ static void shortens_floats(void **state)
     }
     assert_true(wb__shortest_of_float(0) == 0);
     uint32_t bits = 12345;
-    for (int i = 0; i < 2000; i++) { /* any float reads back as itself */
+    for (int i = 0; i < 2000; i++) { /* any float survives writing and reading */
         float f;
         bits = bits * 1664525u + 1013904223u;
         memcpy(&f, &bits, sizeof f);

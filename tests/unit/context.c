@@ -1,4 +1,4 @@
-/* core/context.h: errors, findings, deviations; core/endian.h on the way. */
+/* core/context.h: errors, findings, deviations; also core/endian.h. */
 #include "support.h"
 
 #include "core/core.h"
@@ -107,13 +107,13 @@ static void deviates(void **state)
     assert_int_equal(f.findings.list[0].severity, WB_INFO);
     assert_string_equal(f.findings.list[0].code, "safetensors-spelling");
     assert_int_equal(wb_findings_verdict(&f.findings), 0);
-    f.context.findings = NULL; /* nobody wants to know */
+    f.context.findings = NULL; /* the caller wants no findings */
     assert_int_equal(wb__deviation(&f.context, WB__FINDING_ST_SPELLING, 9, WB__STR("t"), "odd"),
                      WB_OK);
     end(&f);
 }
 
-/* A thousand are kept, and what made the refusal after that. */
+/* A thousand findings are stored, plus the one that caused a later error. */
 static void keeps_a_bounded_list(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* convert.h: what the tests of converting share. */
+/* convert.h: helpers shared by the conversion tests. */
 #ifndef WB_TESTS_CONVERT_H
 #define WB_TESTS_CONVERT_H
 
@@ -14,7 +14,8 @@ static inline wb_model *open_model(const char *path)
     return model;
 }
 
-/* Plans and does a conversion, which is returned for questions; release both. */
+/* Plans and runs a conversion and returns its handle. The caller releases the conversion and
+ * the result. */
 static inline wb_conversion *convert_open(wb_model *model, wb_target target,
                                           const wb_convert_policy *policy, const char *to)
 {
@@ -34,7 +35,7 @@ static inline void convert(const char *from, wb_target target, const wb_convert_
     wb_close(model);
 }
 
-/* The stored bytes of a tensor; release with free. */
+/* Returns a copy of the stored bytes of a tensor. The caller frees the copy. */
 static inline void *bytes_of(const wb_model *model, uint64_t index, uint64_t *bytes)
 {
     uint64_t elements;
@@ -44,7 +45,8 @@ static inline void *bytes_of(const wb_model *model, uint64_t index, uint64_t *by
     return read;
 }
 
-/* Tensor i of `twin`, a part of a packed one too, is in `made`, byte for byte. */
+/* Checks that `made` contains tensor i of `twin`, or each part of a packed tensor, byte for
+ * byte. */
 static inline void compare_tensor(const wb_model *made, const wb_model *twin, uint64_t i,
                                   const char *what)
 {
@@ -80,7 +82,7 @@ static inline void compare_tensor(const wb_model *made, const wb_model *twin, ui
     free(y);
 }
 
-/* Both have the same tensors. */
+/* Checks that both models contain the same tensors. */
 static inline void compare_tensors(const wb_model *made, const wb_model *twin, const char *what)
 {
     assert_int_equal(wb_tensor_count(made), wb_tensor_count(twin));

@@ -1,7 +1,7 @@
 /*
- * Folders to GGUF: of each family what is made of data/twins/NAME is data/twins/NAME.gguf, which
- * another program made by llama.cpp's rules (tools/make_twins.py): every tensor byte for byte, and
- * every key-value.
+ * Model directories to GGUF: converting data/twins/NAME of each family must give
+ * data/twins/NAME.gguf, which another program wrote by llama.cpp's rules (tools/make_twins.py):
+ * every tensor byte for byte, and every key-value pair.
  */
 #include "convert.h"
 
@@ -30,7 +30,7 @@ static void compare_arrays(const wb_model *made, const wb_model *twin, const wb_
         assert_memory_equal(a.data, b.data, (size_t)a.count * a.bits / 8);
 }
 
-/* The value under a key as text. */
+/* Returns the value of a key as a string. */
 static char *value_of(const wb_model *model, const wb_meta *meta)
 {
     const char *text;

@@ -1,6 +1,6 @@
 /*
- * What a caller asks for beside a quantization: rules, importance matrices, no fallbacks; what is
- * refused, and that a failure leaves nothing behind.
+ * Conversion options other than the type: overrides, importance matrices, no fallbacks; rejected
+ * options; and failures leave no files.
  */
 #include "convert.h"
 
@@ -69,7 +69,7 @@ static void fallbacks(void **state)
     (void)state;
     wb_error error;
     wb_convert_policy policy = {.size = sizeof policy, .quant = "Q4_K"};
-    wb_model *model = open_model(QWEN); /* rows of 128, where blocks have 256 */
+    wb_model *model = open_model(QWEN); /* rows of 128 values; the blocks need 256 */
     wb_conversion *conversion;
     assert_int_equal(wb_convert_plan(model, WB_TARGET_GGUF, &policy, &conversion, &error), WB_OK);
     wb_converted row = row_named(conversion, "blk.0.attn_q.weight");
@@ -119,7 +119,7 @@ static void refusals(void **state)
     assert_int_equal(plan(LLAMA, WB_TARGET_GGUF, &flags, &error), WB_ERROR_ARGUMENT);
 }
 
-/* Blocks that nothing may take the place of, and a type that wants an importance matrix. */
+/* Block types without fallback, and a type that requires an importance matrix. */
 static void needs(void **state)
 {
     static const struct {
@@ -152,7 +152,7 @@ static void put_u32(unsigned char **to, uint32_t value)
     *to += 4;
 }
 
-/* An entry for one tensor: sums of `calls` calls. */
+/* Writes an entry for one tensor: sums over `calls` calls. */
 static size_t legacy(unsigned char *bytes, const char *name, const float *sums, uint32_t columns)
 {
     unsigned char *to = bytes;
@@ -160,7 +160,7 @@ static size_t legacy(unsigned char *bytes, const char *name, const float *sums, 
     put_u32(&to, (uint32_t)strlen(name));
     memcpy(to, name, strlen(name));
     to += strlen(name);
-    put_u32(&to, 4); /* calls */
+    put_u32(&to, 4); /* number of calls */
     put_u32(&to, columns);
     memcpy(to, sums, columns * sizeof *sums);
     return (size_t)(to - bytes) + columns * sizeof *sums;
@@ -216,7 +216,7 @@ static void matrices(void **state)
     wb_close(made);
     wb_close(source);
 
-    /* Too few values, values that are none, files that end early. */
+    /* Too few values, invalid values, and truncated files. */
     write_file(path, file, legacy(file, name, sums, columns - 1));
     assert_int_equal(plan(QWEN, WB_TARGET_GGUF, &policy, &error), WB_ERROR_ARGUMENT);
     assert_string_equal(error.code, "convert-importance");
@@ -263,13 +263,13 @@ static void overflow(void **state)
     free(to);
 }
 
-/* Rows of F4 that end within a byte. */
+/* F4 rows that end within a byte. */
 static void half_bytes(void **state)
 {
     (void)state;
     static const char header[] =
         "{\"a.weight\":{\"dtype\":\"F4\",\"shape\":[2,3],\"data_offsets\":[0,3]}}";
-    static const float expected[6] = {0, 0, 0.5f, 0, 1, 0}; /* of the bytes 0, 1, 2 */
+    static const float expected[6] = {0, 0, 0.5f, 0, 1, 0}; /* decoded from the bytes 0, 1, 2 */
     char *from = text_of("%s/h.safetensors", scratch), *to = text_of("%s/h2.safetensors", scratch);
     st_write(from, header, 3);
     const wb_convert_policy policy = {.size = sizeof policy, .quant = "F32"};
@@ -311,14 +311,14 @@ static void cancelled(void **state)
     assert_int_equal(wb_convert_plan(model, WB_TARGET_GGUF, NULL, &conversion, &error), WB_OK);
     assert_int_equal(wb_convert(conversion, to, &progress, &error), WB_ERROR_CANCELLED);
     assert_int_equal(access(to, F_OK), -1);
-    assert_int_equal(wb_convert(conversion, to, NULL, &error), WB_OK); /* and once more */
+    assert_int_equal(wb_convert(conversion, to, NULL, &error), WB_OK); /* a second run */
     assert_int_equal(access(to, F_OK), 0);
     wb_conversion_free(conversion);
     wb_close(model);
     free(to);
 }
 
-/* Each allocation fails in turn. */
+/* Fails each allocation in turn. */
 static void out_of_memory(void **state)
 {
     (void)state;
@@ -356,7 +356,7 @@ static void out_of_memory(void **state)
 
 /* ---- importance matrices in GGUF ---- */
 
-/* One entry of llama.cpp's: sums of squares, and how many of them, for each expert. */
+/* Writes an entry as llama.cpp does: sums of squares and counts for each expert. */
 static void gguf_matrix(const char *path, const char *name, const float *sums, const float *counts,
                         uint64_t experts, uint64_t columns)
 {
@@ -390,7 +390,7 @@ static void gguf_matrix(const char *path, const char *name, const float *sums, c
     free(count_name);
 }
 
-/* The columns and experts of a tensor of the result. */
+/* Returns the columns and experts of a tensor of the result. */
 static void measure_of(const char *from, const char *name, uint64_t *columns, uint64_t *experts)
 {
     char *to = text_of("%s/measure.gguf", scratch);
@@ -413,7 +413,7 @@ static void convert_with(const char *from, const char *matrix, const char *to)
     convert(from, WB_TARGET_GGUF, &policy, to);
 }
 
-/* Sums over counts; what an expert that never had a turn has is 1. */
+/* Importance is sum over count; an expert that was never used has importance 1. */
 static void gguf_matrices(void **state)
 {
     (void)state;
@@ -432,7 +432,7 @@ static void gguf_matrices(void **state)
         float counts[64];
         assert_true(experts <= 64);
         for (size_t e = 0; e < experts; e++) {
-            counts[e] = e == 1 ? 0 : (float)(1u << e % 5); /* the quotients are exact */
+            counts[e] = e == 1 ? 0 : (float)(1u << e % 5); /* so that the quotients are exact */
             for (size_t c = 0; c < columns; c++) {
                 size_t at = e * (size_t)columns + c;
                 plain[at] = e == 1 ? 1 : (float)(1 + (c * c + e) % 97);
@@ -443,7 +443,7 @@ static void gguf_matrices(void **state)
         char *dat = text_of("%s/m.dat", scratch), *gguf = text_of("%s/m.gguf", scratch);
         char *x = text_of("%s/x.gguf", scratch), *y = text_of("%s/y.gguf", scratch);
         for (size_t c = 0; c < count; c++)
-            plain[c] *= 4; /* as legacy() says of its calls */
+            plain[c] *= 4; /* legacy() writes 4 calls */
         write_file(dat, file, legacy(file, name, plain, (uint32_t)count));
         gguf_matrix(gguf, name, sums, counts, experts, columns);
         convert_with(from, dat, x);
@@ -471,7 +471,8 @@ static void gguf_matrices(void **state)
     }
 }
 
-/* A GGUF file of llama whose rows are whole blocks of any type; the path, release with free. */
+/* Writes a llama GGUF file whose rows are whole blocks of any type. Returns its path; the
+ * caller frees it. */
 static char *make_wide(void)
 {
     static const char *const parts[] = {"attn_q",   "attn_k", "attn_v",  "attn_output",
@@ -519,7 +520,8 @@ static char *make_wide(void)
     return path;
 }
 
-/* What llama-quantize refuses without a matrix is refused; a type by itself is only warned of. */
+/* File types that llama-quantize rejects without a matrix are rejected; a single type only
+ * causes a warning. */
 static void matrices_needed(void **state)
 {
     (void)state;
@@ -577,7 +579,8 @@ static void matrices_needed(void **state)
     free(wide);
 }
 
-/* A model whose tokenizer is of a kind that nobody knows, which is told as its files are made; release with free. */
+/* Writes a model with a tokenizer of unknown kind, which conversion reports. The caller frees
+ * the path. */
 static char *make_odd(void)
 {
     static const char key[] = "tokenizer.ggml.model";
@@ -585,14 +588,15 @@ static char *make_odd(void)
     unsigned char *bytes = read_file(TEST_DATA "/twins/llama.gguf", &n);
     while (at + sizeof key + 12 < n && memcmp(bytes + at, key, sizeof key - 1) != 0)
         at++;
-    bytes[at + sizeof key - 1 + 12] = 'x'; /* behind a type and a length */
+    bytes[at + sizeof key - 1 + 12] = 'x'; /* the value follows a type and a length */
     char *path = text_of("%s/odd.gguf", scratch);
     write_file(path, bytes, n);
     free(bytes);
     return path;
 }
 
-/* What is looked at before a run is refused as by the run, makes nothing, and is told once. */
+/* Checks before a run report the same errors as the run, write nothing, and report each
+ * finding once. */
 static void looked_at(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Conversions that are killed, cancelled, damaged or out of room, and the next run. */
+/* Conversions that are killed, cancelled, damaged or out of disk space, and the next run. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <signal.h>
@@ -17,15 +17,15 @@
 static char *scratch;
 static char *source;
 
-/* What is converted, and to where. */
+/* Input and output of a conversion. */
 typedef struct job {
     const char *name;
     wb_target target;
     const char *quant;
     uint64_t shard;
-    const char *last;             /* what comes last, and makes a model of the rest */
-    bool is_refused;              /* where it is there already */
-    const char *partial, *resume; /* what is kept, and the journal */
+    const char *last;             /* file that is named last and completes the model */
+    bool is_refused;              /* the run fails if the output exists */
+    const char *partial, *resume; /* partial file and journal */
 } job;
 
 #define MANIFEST "manifests/registry.ollama.ai/library/m/latest"
@@ -73,10 +73,10 @@ static void make_source(uint64_t seed)
 }
 
 typedef struct ending {
-    int reports; /* until it comes; -1: never */
-    bool kills;  /* or cancels */
-    const char
-        *last; /* NULL: all reports count; else those when all is there, and before this is */
+    int reports; /* number of the progress report at which the run ends; -1: never */
+    bool kills;  /* kills the process; otherwise cancels */
+    const char *
+        last; /* NULL: counts all reports; otherwise only those after all tensors are written and before this file exists */
 } ending;
 
 static int report(void *ctx, uint64_t done, uint64_t total)
@@ -93,7 +93,7 @@ static int report(void *ctx, uint64_t done, uint64_t total)
     return 1;
 }
 
-/* A model in a store has a name there; all else a path. */
+/* Returns the model name for a store, otherwise a path. */
 static char *path_of(const job *j, const char *folder)
 {
     return j->target == WB_TARGET_OLLAMA ? text_of("%s", j->name)
@@ -108,7 +108,7 @@ static bool is_there(const char *folder, const char *name)
     return is;
 }
 
-/* Runs a conversion. *resumed: it took up what was there; *nmse: sums of all tensors. */
+/* Runs a conversion. *resumed: it reused partial files; *nmse: error of all tensors. */
 static wb_status run(const job *j, const char *folder, ending end, bool *resumed, double *nmse)
 {
     wb_conversion *conversion;
@@ -150,7 +150,7 @@ static wb_status run(const job *j, const char *folder, ending end, bool *resumed
 
 static const ending never = {-1, false, NULL};
 
-/* The same in a process that ends with it. */
+/* Runs a conversion in a child process. */
 static int run_apart(const job *j, const char *folder, ending end, int delay_us)
 {
     int status;
@@ -186,8 +186,8 @@ static void fresh(const char *folder)
     free(command);
 }
 
-/* The result in `folder` is, to the byte, that of a run nothing happened to, and nothing else is there. *nmse: as
- * that has it. */
+/* The result in the directory must equal that of an undisturbed run, without other files.
+ * *nmse: error of that run. */
 static void compare_trees(const job *j, const char *folder, double *nmse)
 {
     bool resumed;
@@ -207,7 +207,7 @@ static void compare(const job *j, const char *folder, double nmse)
     assert_true(nmse == want);
 }
 
-/* The run after one that did not end, or that was killed when all was done. */
+/* Runs again after an interrupted run, or one that was killed at its end. */
 static void finish(const job *j, const char *folder, bool resumes)
 {
     bool resumed, is_done = j->is_refused && is_there(folder, j->last);
@@ -224,7 +224,7 @@ static void finish(const job *j, const char *folder, bool resumes)
     compare(j, folder, nmse);
 }
 
-/* Each run gets a round further than the one before, and is killed. */
+/* Each run gets one round further than the previous one and is killed. */
 static void killed_between_rounds(void **state)
 {
     (void)state;
@@ -234,7 +234,7 @@ static void killed_between_rounds(void **state)
         while (WIFSIGNALED(run_apart(&jobs[i], "out", (ending){round, true, NULL}, -1)))
             assert_true(++round < 20);
         assert_true(round >= 4);
-        /* The last of them ended; once more, killed in each round and then let go. */
+        /* The last run ended; repeat with a kill in each round. */
         fresh("out");
         assert_true(WIFSIGNALED(run_apart(&jobs[i], "out", (ending){round - 1, true, NULL}, -1)));
         assert_true(entries("out") >= 2);
@@ -250,14 +250,14 @@ static void killed_at_any_time(void **state)
         const job *j = &jobs[(size_t)turn % JOBS];
         fresh("out");
         int limit = 4000;
-        /* Until it was done in time, be it that the kill came after the result had its name. */
+        /* Repeats until a run completes, or until a kill comes after the result got its name. */
         for (int times = 0; times < 4 && !is_there("out", j->last); times++)
             (void)run_apart(j, "out", never, (int)(next_random(&seed) % (uint64_t)limit));
         finish(j, "out", false);
     }
 }
 
-/* Whatever stands in what was left, the result is right. */
+/* Damaged partial files must not damage the result. */
 static void damaged(void **state)
 {
     uint64_t seed = 7;
@@ -271,7 +271,7 @@ static void damaged(void **state)
         unsigned char *bytes = read_file(path, &n);
         size_t at = (size_t)(next_random(&seed) % n);
         if (turn % 3 == 2)
-            n = at; /* cut off */
+            n = at; /* truncated */
         else
             bytes[at] ^= (unsigned char)(1 << turn % 8);
         write_file(path, bytes, n);
@@ -299,7 +299,7 @@ static void journal_cut_anywhere(void **state)
     }
 }
 
-/* Another source, and another plan, have nothing of what was left. */
+/* Another source or another plan reuses nothing. */
 static void changed(void **state)
 {
     static const int some[] = {A_FILE, A_STORE};
@@ -322,7 +322,7 @@ static void changed(void **state)
         assert_false(resumed);
         compare(&other, "out", nmse);
     }
-    /* Fewer shards than the run before, or one file: none of the others stays. */
+    /* With fewer shards than in the previous run, or one file, no old shard remains. */
     for (int i = A_FOLDER; i < JOBS; i++) {
         for (uint64_t shard = 0; shard < 80000; shard += 40000) {
             job few = jobs[i];
@@ -334,7 +334,8 @@ static void changed(void **state)
             compare(&few, "out", nmse);
         }
     }
-    /* The other way round; and a file that only looks like a part, and has a journal, is not taken for one. */
+    /* The reverse; and a file that looks like a part and has a journal is not taken for a
+     * part. */
     job whole = jobs[SPLITS];
     whole.shard = 0;
     fresh("out");
@@ -350,8 +351,8 @@ static void changed(void **state)
     assert_true(resumed);
 }
 
-/* Two models go into a store at the same time, each with what it had; and Ollama, which removes files of blobs/ that
- * have other names than blobs, does not come by the journal. */
+/* Two models are converted into a store concurrently, and each resumes its own files. Ollama,
+ * which removes files with other names than blobs from blobs/, does not delete the journal. */
 static void two_in_a_store(void **state)
 {
     (void)state;
@@ -378,9 +379,9 @@ static void two_in_a_store(void **state)
     free(command);
 }
 
-/* A source that changes on the way is an error, and nothing of it stays. */
+/* A source that changes during the conversion is an error, and no output remains. */
 typedef struct change {
-    bool cuts; /* so that reading fails, or writes another */
+    bool cuts; /* truncates, so that a read fails; otherwise overwrites */
     bool happened;
 } change;
 
@@ -448,7 +449,8 @@ static void cancelled(void **state)
     }
 }
 
-/* All is there, and is put on the disk: it can be cancelled as long as nothing has its name, and nothing is lost. */
+/* While the complete files are synced, the run can be cancelled until one has its final name,
+ * and nothing is lost. */
 static void cancelled_at_the_end(void **state)
 {
     (void)state;
@@ -459,7 +461,9 @@ static void cancelled_at_the_end(void **state)
             double nmse;
             fresh("out");
             if (run(&jobs[j], "out", (ending){times, false, last}, &resumed, &nmse) == WB_OK) {
-                assert_true(times >= 2); /* one when all is there, and one before the first name */
+                assert_true(
+                    times >=
+                    2); /* one report after the last tensor, and one before the first file is named */
                 break;
             }
             assert_false(is_there("out", jobs[j].last));
@@ -471,7 +475,7 @@ static void cancelled_at_the_end(void **state)
     }
 }
 
-/* Of two at a time the second is refused, and does no harm. */
+/* The second of two concurrent runs fails and does no harm. */
 static void locked(void **state)
 {
     (void)state;
@@ -491,7 +495,8 @@ static void locked(void **state)
     }
 }
 
-/* What lies there by a second name may be somebody else's: it is not believed, nor written over. */
+/* A partial file with a second link may belong to another user: it is neither reused nor
+ * overwritten. */
 static void by_a_second_name(void **state)
 {
     (void)state;
@@ -516,13 +521,14 @@ static void by_a_second_name(void **state)
     compare(&jobs[0], "out", nmse);
 }
 
-/* Out of room in the middle: what was written is not lost. */
+/* After a full disk in the middle of the run the written data is reused. */
 static void out_of_room(void **state)
 {
     (void)state;
     int status;
     fresh("out");
-    const job *j = &jobs[A_FOLDER]; /* several files, of which each needs its room when it begins */
+    const job *j =
+        &jobs[A_FOLDER]; /* several files, each of which needs its space when it begins */
     assert_true(WIFSIGNALED(run_apart(j, "out", (ending){1, true, NULL}, -1)));
     pid_t child = fork();
     if (child == 0) {
@@ -553,7 +559,7 @@ int main(void)
         cmocka_unit_test(by_a_second_name),
         cmocka_unit_test(out_of_room),
     };
-    /* In memory, if there is such a thing: what waits for a disk here waits a hundred seconds. */
+    /* Uses a file system in memory if available: syncing to a disk here takes 100 seconds. */
     if (getenv("TMPDIR") == NULL && access("/dev/shm", R_OK | W_OK | X_OK) == 0)
         (void)setenv("TMPDIR", "/dev/shm", 1);
     scratch = scratch_make();

@@ -1,4 +1,4 @@
-/* The four numbers of Llama 3's RoPE, found again in what they make. */
+/* Recovers the four parameters of Llama 3's RoPE from the factors they produce. */
 #include <math.h>
 
 #include "convert/recipe/llama3_rope.h"
@@ -21,7 +21,7 @@ static void finds(void **state)
         assert_true(wb__llama3_find(divisors, 500000, N, &got));
         assert_true(got.factor == want->factor && got.low == want->low && got.high == want->high &&
                     got.context == want->context);
-        /* As computed in binary32 elsewhere; and another value among them. */
+        /* Factors computed in binary32 by another program; then with one value changed. */
         for (size_t k = 0; k < N; k++)
             divisors[k] *= k % 2 != 0 && divisors[k] > 1 && k < N - 1 ? 1.000002f : 1;
         assert_true(wb__llama3_find(divisors, 500000, N, &got));

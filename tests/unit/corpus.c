@@ -1,7 +1,7 @@
 /*
  * Every file of data/bad/safetensors, in strict and compatible mode, mapped, read, copied and in
- * memory, opened and verified: verdict, code, offset and name are those of safetensors.tsv, a
- * refusal is one FATAL finding, memory is all returned, and nothing is printed.
+ * memory, opened and verified: status, code, offset and name must be those of safetensors.tsv; a
+ * rejected file gives one FATAL finding; all memory is freed; and nothing is printed.
  */
 #include "support.h"
 
@@ -67,7 +67,7 @@ static void check_error(const row *r, const expectation *e, const char *code, ui
     assert_non_null(strstr(file, r->file));
 }
 
-/* Looks at all that an accepted file has, so that sanitizers see it too. */
+/* Reads everything from an accepted file, so that sanitizers check these reads. */
 static void walk(const wb_model *model)
 {
     unsigned char bytes[256];
@@ -203,7 +203,7 @@ static void table_has_every_file(void **state)
     assert_true(files >= 200);
 }
 
-/* Standard output and error go to a file meanwhile, which stays empty. */
+/* Redirects stdout and stderr to a file, which must stay empty. */
 static void prints_nothing(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /*
- * cpu/cpu.h: a set brings those it includes, and WB_CPU_DISABLE takes sets away. Each question is
- * put to a process of its own, since a process asks the environment once.
+ * cpu/cpu.h: a feature includes the features it implies, and WB_CPU_DISABLE removes features.
+ * Each query runs in a child process, since a process reads the environment once.
  */
 #include "support.h"
 
@@ -8,7 +8,7 @@
 
 #include "cpu/cpu.h"
 
-/* The features that a fresh process finds with WB_CPU_DISABLE set to `list`. */
+/* Returns the features that a new process detects with WB_CPU_DISABLE set to `list`. */
 static uint32_t features_without(const char *list)
 {
     int ends[2];

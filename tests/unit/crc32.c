@@ -19,7 +19,7 @@ static void test_values(void **state)
     assert_int_equal(wb__crc32_add(&crc32, 0, bytes, sizeof bytes), UINT32_C(0x1E7A6D24));
 }
 
-/* In pieces it is what it is in one. */
+/* Computed piece by piece, the checksum is the same. */
 static void test_pieces(void **state)
 {
     wb__crc32 crc32;

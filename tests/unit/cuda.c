@@ -1,11 +1,11 @@
-/* CUDA, where there is a driver and a device: uploads are read back. */
+/* CUDA on a real driver and device, if present: uploaded data is read back. */
 #include "support.h"
 #include "weights.h"
 
 #include "devices.h"
 
 static wb_device device;
-static const wb_model *model; /* mapped */
+static const wb_model *model; /* opened with mapped access */
 static weights *the_weights;
 
 static void bytes_arrive(void **state)
@@ -28,7 +28,7 @@ static void bytes_arrive(void **state)
     }
 }
 
-/* More than any device has, and then all goes on as before. */
+/* Allocates more than any device has; the device works as before afterwards. */
 static void a_full_device_says_so(void **state)
 {
     void *handle = &device;

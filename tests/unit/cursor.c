@@ -1,14 +1,14 @@
-/* core/cursor.h: over memory, through windows of all sizes, at limits, and when a fill fails. */
+/* core/cursor.h over memory, through windows of all sizes, at limits, and when a fill fails. */
 #include "support.h"
 
 #include "core/cursor.h"
 
-/* A window over bytes that gives at most `step` of them at a time. */
+/* A source window that returns at most `step` bytes per fill. */
 typedef struct window {
     const uint8_t *bytes;
     size_t step;
-    size_t fetched; /* bytes handed over, each once */
-    size_t fail_at; /* a fill from this offset on fails; SIZE_MAX: none */
+    size_t fetched; /* bytes returned, each once */
+    size_t fail_at; /* fills from this offset on fail; SIZE_MAX: none */
     uint8_t buffer[64];
 } window;
 
@@ -68,14 +68,14 @@ static void is_empty(void **state)
     (void)state;
     wb__cursor c = wb__cursor_over(NULL, 0);
     assert_int_equal(wb__cursor_peek(&c), -1);
-    assert_false(c.truncated); /* to look is no fault */
+    assert_false(c.truncated); /* peeking is not an error */
     assert_true(wb__cursor_want(&c, 0));
     assert_false(wb__cursor_want(&c, 1));
     assert_true(c.truncated);
     assert_int_equal(wb__cursor_left(&c), 0);
 }
 
-/* Bytes behind a lowered limit are out of reach, whether they are at hand or not. */
+/* Bytes after a lowered limit are not accessible, even if they are buffered. */
 static void minds_its_limit(void **state)
 {
     (void)state;
@@ -103,7 +103,7 @@ static void minds_its_limit(void **state)
     }
 }
 
-/* Every size of window and of step gives the same bytes, each fetched once. */
+/* Windows and steps of every size give the same bytes, each fetched once. */
 static void passes_through_windows(void **state)
 {
     (void)state;
@@ -139,7 +139,7 @@ static void wants_more_than_fits(void **state)
     assert_false(wb__cursor_want(&c, 17));
     assert_false(c.truncated);
     assert_false(c.failed);
-    assert_true(wb__cursor_want(&c, 16)); /* nothing was lost */
+    assert_true(wb__cursor_want(&c, 16)); /* no byte was lost */
     assert_int_equal(*c.p, 1);
 }
 
@@ -154,7 +154,7 @@ static void latches_failure(void **state)
     assert_true(c.failed);
     assert_false(c.truncated);
     w.fail_at = SIZE_MAX;
-    assert_false(wb__cursor_want(&c, 21)); /* it does not try again */
+    assert_false(wb__cursor_want(&c, 21)); /* a failed fill is not repeated */
     assert_true(wb__cursor_want(&c, 20));
     c.p = c.end;
     assert_int_equal(wb__cursor_peek(&c), -1);

@@ -1,6 +1,6 @@
 /*
- * Decimal to double: the hard cases by hand, exact ties made of long doubles, and a large
- * deterministic set, held against strtod, which glibc rounds correctly.
+ * Decimal to double: hard cases by hand, exact ties computed with long doubles, and a large
+ * deterministic set, compared with strtod, which glibc rounds correctly.
  */
 #include "support.h"
 
@@ -9,7 +9,7 @@
 
 #include "json/json.h"
 
-/* The bits that the JSON parser makes of a number; its overflow counts as infinity. */
+/* Returns the bits of a number as parsed; overflow counts as infinity. */
 static uint64_t bits_of(const char *text)
 {
     wb__cursor cursor = wb__cursor_over(text, strlen(text));
@@ -23,7 +23,7 @@ static uint64_t bits_of(const char *text)
         assert_false(wb__decimal_overflows(&json.decimal));
     } else {
         assert_int_equal(json.fault, WB__JSON_FAULT_RANGE);
-        assert_true(wb__json_real_bits(&json) == bits); /* what it would have become */
+        assert_true(wb__json_real_bits(&json) == bits); /* the infinity */
     }
     wb__json_stop(&json);
     return bits;
@@ -54,7 +54,8 @@ static void by_hand(void **state)
         {"9007199254740993.0000000000000000000000000000000001", UINT64_C(0x4340000000000001)},
         {"9007199254740995", UINT64_C(0x4340000000000002)},
         {"2.2250738585072014e-308", UINT64_C(0x0010000000000000)},
-        {"2.2250738585072011e-308", UINT64_C(0x000FFFFFFFFFFFFF)}, /* once an endless loop */
+        {"2.2250738585072011e-308",
+         UINT64_C(0x000FFFFFFFFFFFFF)}, /* caused an endless loop in PHP 5.3 */
         {"2.2250738585072012e-308", UINT64_C(0x0010000000000000)},
         {"4.9406564584124654e-324", 1},
         {"2.4703282292062327e-324", 0},
@@ -64,7 +65,7 @@ static void by_hand(void **state)
         {"-1e400", UINT64_C(0xFFF0000000000000)},
         {"1e-400", 0},
         {"-1e-400", UINT64_C(1) << 63},
-        {"1e23", UINT64_C(0x44B52D02C7E14AF6)}, /* not what 1 * 10^23 in doubles gives */
+        {"1e23", UINT64_C(0x44B52D02C7E14AF6)}, /* differs from 1 * 10^23 computed in doubles */
         {"8.5e22", UINT64_C(0x44B1FFDBF6B2B2EB)},
         {"0.1", UINT64_C(0x3FB999999999999A)},
         {"0.30000000000000004", UINT64_C(0x3FD3333333333334)},
@@ -76,7 +77,8 @@ static void by_hand(void **state)
     }
 }
 
-/* A number in decimal exactly half way between two doubles, and a digit to either side of it. */
+/* Checks a decimal exactly half way between two doubles, and the same with a digit added above
+ * and below. */
 static void check_tie(uint64_t bits)
 {
     double low, high;
@@ -93,9 +95,9 @@ static void check_tie(uint64_t bits)
     char exponent[16];
     (void)snprintf(exponent, sizeof exponent, "%s", e);
     check(text);
-    (void)snprintf(e, 40, "1%s", exponent); /* a digit that 800 of them do not see */
+    (void)snprintf(e, 40, "1%s", exponent); /* a digit after more than 800 others */
     check(text);
-    char *last = e; /* and one below the tie */
+    char *last = e; /* just below the tie */
     while (last[-1] == '0')
         last--;
     if (last[-1] != '.') {
@@ -114,7 +116,7 @@ static void ties(void **state)
         skip();
     for (int i = 0; i < 1500; i++)
         check_tie(next_random(&random) >> 1);
-    for (uint64_t bits = 0; bits < 40; bits++) { /* subnormals, and where they end */
+    for (uint64_t bits = 0; bits < 40; bits++) { /* subnormals and the smallest normal numbers */
         check_tie(bits);
         check_tie((UINT64_C(1) << 52) - 20 + bits);
         check_tie(UINT64_C(0x7FEFFFFFFFFFFFFF) - 1 - bits);
@@ -129,7 +131,7 @@ static void random_numbers(void **state)
     for (int i = 0; i < count; i++) {
         char text[200];
         size_t n = 0;
-        unsigned digits = 1 + (unsigned)(next_random(&random) >> 59); /* 1 to 32 */
+        unsigned digits = 1 + (unsigned)(next_random(&random) >> 59); /* 1 to 32 digits */
         if (next_random(&random) >> 63)
             text[n++] = '-';
         text[n++] = (char)('1' + (next_random(&random) >> 32) % 9);
@@ -143,7 +145,7 @@ static void random_numbers(void **state)
     }
 }
 
-/* Every double reads back from its 17 digits. */
+/* Every double can be restored from its 17 digits. */
 static void doubles(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
 /*
- * descriptors.h: which descriptors go around the page cache, for tests that have "open64" in their line of wraps.
+ * descriptors.h: records which descriptors are opened with O_DIRECT, for tests whose "wraps:"
+ * line contains "open64".
  */
 #ifndef WB_TESTS_DESCRIPTORS_H
 #define WB_TESTS_DESCRIPTORS_H
@@ -12,13 +13,14 @@ enum { DESCRIPTORS = 256 };
 
 static struct {
     _Atomic bool direct[DESCRIPTORS];
-    bool no_direct; /* none can be had */
+    bool no_direct; /* every open with O_DIRECT fails */
 } opened;
 
 int __real_open64(const char *path, int flags, ...);
 int __wrap_open64(const char *path, int flags, ...);
 
-/* Where the file system of this machine cannot, it is done as if: what is then asked for is for the test to check. */
+/* If the file system does not support O_DIRECT, opens the file without O_DIRECT and records it
+ * as direct. The test then checks the alignment of the requests. */
 int __wrap_open64(const char *path, int flags, ...)
 {
     if (opened.no_direct && (flags & O_DIRECT) != 0) {

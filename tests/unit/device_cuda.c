@@ -1,5 +1,5 @@
 /*
- * CUDA, on a driver that is none: every call, every failure, copies that go on by themselves.
+ * CUDA on the fake driver: every call, every failure, asynchronous copies.
  *
  * wraps: wb__ring_open
  */
@@ -12,7 +12,7 @@
 wb__ring *__real_wb__ring_open(const wb_allocator *allocator, unsigned depth, bool remote);
 wb__ring *__wrap_wb__ring_open(const wb_allocator *allocator, unsigned depth, bool remote);
 
-/* valgrind does not see what a ring writes. */
+/* valgrind does not track writes by io_uring. */
 wb__ring *__wrap_wb__ring_open(const wb_allocator *allocator, unsigned depth, bool remote)
 {
     return is_slow() ? NULL : __real_wb__ring_open(allocator, depth, remote);
@@ -20,7 +20,7 @@ wb__ring *__wrap_wb__ring_open(const wb_allocator *allocator, unsigned depth, bo
 
 static const char library[] = FAKE_DRIVERS "/libcuda.so.1";
 static fake_state *fake;
-static const wb_model *model, *small; /* mapped */
+static const wb_model *model, *small; /* opened with mapped access */
 static weights *the_weights, *the_small;
 
 static wb_cuda_options options_of(const wb_allocator *allocator)
@@ -63,7 +63,8 @@ static void bytes_arrive(void **state)
     fake_reset(fake);
 }
 
-/* All ways of fetching, pieces as they are and converted: from pinned memory, several on their way at once. */
+/* Loads with all I/O modes, unchanged and converted: from pinned memory, with several copies
+ * in flight. */
 static void loads(void **state)
 {
     static const wb_io ios[] = {WB_IO_AUTO, WB_IO_MAP, WB_IO_READ, WB_IO_DIRECT};
@@ -90,7 +91,7 @@ static void loads(void **state)
     fake_reset(fake);
 }
 
-/* Without pinned memory everything works, only slower. */
+/* Without pinned memory everything works, but more slowly. */
 static void does_without_pinned_memory(void **state)
 {
     wb_cuda_options options = options_of(NULL);
@@ -106,7 +107,7 @@ static void does_without_pinned_memory(void **state)
     fake_reset(fake);
 }
 
-/* Pinned memory is kept, never more than allowed, and what is not in use makes room. */
+/* Pinned memory is cached up to a limit; unused blocks are freed for new ones. */
 static void keeps_pinned_memory(void **state)
 {
     enum { KB64 = 64 << 10 };
@@ -122,7 +123,7 @@ static void keeps_pinned_memory(void **state)
     device.unstage(device.ctx, b, 2 * KB64 - 5);
     assert_ptr_equal(device.stage(device.ctx, KB64 + 1), b);
     device.unstage(device.ctx, b, KB64 + 1);
-    void *c = device.stage(device.ctx, 3 * KB64); /* in the place of b */
+    void *c = device.stage(device.ctx, 3 * KB64); /* takes the place of b */
     assert_non_null(c);
     assert_int_equal(fake->pinned, 2);
     device.unstage(device.ctx, a, KB64);
@@ -135,7 +136,7 @@ static void keeps_pinned_memory(void **state)
 
 static void every_call_may_fail(void **state)
 {
-    /* Giving back cannot fail us, and pinned memory need not be there. */
+    /* Release functions may fail without effect, and pinned memory is optional. */
     static const char *const may_fail[] = {"cuCtxPopCurrent",
                                            "cuMemFree",
                                            "cuMemHostAlloc",
@@ -178,7 +179,7 @@ static void a_full_device_says_so(void **state)
     fake_reset(fake);
 }
 
-/* The context of an engine is used, and left to it. */
+/* Uses the caller's CUDA context and does not destroy it. */
 static void the_caller_s_context(void **state)
 {
     int (*retain)(void **context, int device);
@@ -200,7 +201,7 @@ static void the_caller_s_context(void **state)
     fake_reset(fake);
 }
 
-/* A stop on request, which comes while copies are on their way. */
+/* Cancels the load while copies are in flight. */
 static int stop(void *ctx, const wb_piece *piece)
 {
     (void)ctx;

@@ -1,5 +1,5 @@
 /*
- * OpenCL, on a driver that is none: what shares memory and what does not, every call, every failure.
+ * OpenCL on the fake driver: devices with and without shared memory, every call, every failure.
  *
  * wraps: wb__ring_open
  */
@@ -12,7 +12,7 @@
 wb__ring *__real_wb__ring_open(const wb_allocator *allocator, unsigned depth, bool remote);
 wb__ring *__wrap_wb__ring_open(const wb_allocator *allocator, unsigned depth, bool remote);
 
-/* valgrind does not see what a ring writes. */
+/* valgrind does not track writes by io_uring. */
 wb__ring *__wrap_wb__ring_open(const wb_allocator *allocator, unsigned depth, bool remote)
 {
     return is_slow() ? NULL : __real_wb__ring_open(allocator, depth, remote);
@@ -20,9 +20,9 @@ wb__ring *__wrap_wb__ring_open(const wb_allocator *allocator, unsigned depth, bo
 
 static const char library[] = FAKE_DRIVERS "/libOpenCL.so.1";
 static fake_state *fake;
-static const wb_model *model, *small; /* mapped */
+static const wb_model *model, *small; /* opened with mapped access */
 static weights *the_weights, *the_small;
-static const char *which; /* of the devices open_fake opens */
+static const char *which; /* device that open_fake opens */
 
 static wb_opencl_options options_of(const char *name)
 {
@@ -45,17 +45,17 @@ static wb_device open_well(const wb_opencl_options *options)
     return device;
 }
 
-/* What is known of a device once it is open, and what is borrowed from the file with it. */
+/* Expected properties of an open device, and expected zero-copy buffers on the mapped file. */
 typedef struct expectation {
     const char *name;
     uint32_t flags, alignment;
     bool lies, maps, borrows;
-    uint64_t fewest, most; /* borrowed of the model's tensors, as they are stored */
+    uint64_t fewest, most; /* bounds of the number of zero-copy buffers for stored tensors */
 } expectation;
 
 /*
- * The data begins at a multiple of 64, and so do matrix, large and vector; odd follows. Tensors of several
- * parts are put together, empty ones have nothing to lend.
+ * The data section begins at a multiple of 64, and so do matrix, large and vector; odd follows.
+ * Tensors of several parts are assembled in a copy; empty tensors have no bytes to share.
  */
 static const expectation expectations[] = {
     {"Processor", 0, 0, false, true, true, 4, 4},
@@ -65,7 +65,7 @@ static const expectation expectations[] = {
     {"Graphics", 0, 0, false, false, false, 0, 0},
     {"Integrated", 0, 0, false, false, true, 0, 3},
     {"Integrated", WB_OPENCL_COPY, 0, false, false, false, 0, 0},
-    {NULL, 0, 0, false, false, false, 0, 0}, /* a GPU: the first of them */
+    {NULL, 0, 0, false, false, false, 0, 0}, /* the first GPU */
     {"Make-believe", 0, 0, false, false, false, 0, 0},
 };
 
@@ -105,7 +105,8 @@ static void bytes_arrive(void **state)
     }
 }
 
-/* On a GPU that shares memory: a part of the pages it lies in, if it begins where sub-buffers may. */
+/* A GPU with shared memory uses a part of the mapped pages if it begins at the alignment of
+ * sub-buffers. */
 static void pages_are_borrowed(void **state)
 {
     const wb_opencl_options options = options_of("Integrated");
@@ -132,8 +133,8 @@ static void pages_are_borrowed(void **state)
 
 static void every_call_may_fail(void **state)
 {
-    /* Giving back cannot fail us, what cannot be asked is taken not to be so, flushing is not needed,
-     * and what cannot be tried out or shared is copied. */
+    /* Release functions may fail; unknown properties count as absent; flush is optional; and
+     * what cannot be shared is copied. */
     static const char *const may_fail[] = {"clReleaseMemObject",
                                            "clReleaseCommandQueue",
                                            "clReleaseContext",
@@ -159,7 +160,7 @@ static void every_call_may_fail(void **state)
     (void)state;
     which = "Processor";
     fake_fail_all(fake, small, open_fake, -36, WB_ERROR_IO, may_fail);
-    which = "Graphics"; /* the name of the device: what cannot be asked for it is not found */
+    which = "Graphics"; /* without its name the device is not found */
     fake_fail_all(fake, small, open_fake, -4, WB_ERROR_MEMORY, graphics);
     which = NULL;
     fake_fail_all(fake, small, open_fake, -4, WB_ERROR_MEMORY, graphics);
@@ -194,7 +195,7 @@ static void too_large_a_buffer_is_told(void **state)
     fake_reset(fake);
 }
 
-/* The context and queue of an engine are used, and left to it. */
+/* Uses the caller's context and queue and does not destroy them. */
 static void the_caller_s_context(void **state)
 {
     void *(*create_context)(const intptr_t *, uint32_t, void *const *,
@@ -229,11 +230,11 @@ static void the_caller_s_context(void **state)
     options.context = create_context(NULL, 1, &devices[0], NULL, NULL, &code);
     options.queue = create_queue(options.context, devices[0], 0, &code);
     wb_device device = open_well(&options);
-    assert_non_null(device.map); /* it is the processor */
+    assert_non_null(device.map); /* it is the CPU */
     assert_int_equal(devices_use(model, &device, NULL), WB_OK);
     wb_device_close(&device);
     assert_int_equal(fake->objects, 2);
-    /* The queue may be left to us, but not the device. */
+    /* The caller may drop its queue reference, but not the device. */
     assert_int_equal(release_queue(options.queue), 0);
     options.queue = NULL;
     device = open_well(&options);

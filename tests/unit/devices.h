@@ -1,7 +1,7 @@
 /*
- * devices.h: what the tests of devices share: a small model, and all that is done with a device, every byte read
- * back and compared. Fake drivers (tests/fake) are driven through every failure; real ones are used where
- * there are any. Include support.h and weights.h first.
+ * devices.h: helpers shared by the device tests: a small model, and every operation on a device,
+ * with all bytes read back and compared. Fake drivers (tests/fake) run through every failure;
+ * real drivers are used if installed. Include support.h and weights.h first.
  */
 #ifndef WB_TESTS_DEVICES_H
 #define WB_TESTS_DEVICES_H
@@ -9,7 +9,7 @@
 #include <dlfcn.h>
 
 #include "../fake/fake.h"
-#include "crew.h"
+#include "executor.h"
 
 static size_t devices_crew = 4;
 static const wb_executor devices_threads = {&devices_crew, crew_run};
@@ -38,7 +38,8 @@ static inline weights *devices_weights(size_t large)
 
 /* ---- through the provider ---- */
 
-/* All tensors through a provider on the device, under a policy; as the process's own memory has them. */
+/* Gets all tensors from a provider on the device under the given policy and compares them with
+ * the tensors of a provider in host memory. */
 static inline wb_status devices_provide(const wb_model *model, const wb_device *device,
                                         wb_plain_policy plain, const wb_allocator *allocator,
                                         const wb_executor *executor, uint64_t *borrowed)
@@ -74,7 +75,7 @@ static inline wb_status devices_provide(const wb_model *model, const wb_device *
                 assert_memory_equal(copy, (const char *)a.contents + b.bytes - 7, 7);
         }
         if (b.contents !=
-            NULL) { /* which the provider copies from: the device is to see the same */
+            NULL) { /* the provider copies from this memory; the device must see the same bytes */
             assert_memory_equal(b.contents, a.contents, (size_t)b.bytes);
             memset(copy, 0, (size_t)b.bytes);
             if (status == WB_OK)
@@ -96,7 +97,7 @@ static inline wb_status devices_provide(const wb_model *model, const wb_device *
 
 /* ---- through wb_load ---- */
 
-enum { DEVICE_STORED = 64 }; /* numbers of tensors, of parts too */
+enum { DEVICE_STORED = 64 }; /* number of tensors, including parts of packed tensors */
 
 typedef struct devices_target {
     void *handles[DEVICE_STORED];
@@ -110,7 +111,8 @@ static inline void *devices_target_of(void *ctx, const wb_piece *piece, uint64_t
     return piece->tensor < DEVICE_STORED ? t->handles[piece->tensor] : NULL;
 }
 
-/* What a tensor becomes, and its bytes then; 0 if it consists of others. */
+/* Returns the number of bytes of tensor i after conversion, or 0 if the tensor consists of
+ * other tensors. */
 static inline uint64_t devices_bytes(const wb_model *model, uint64_t i, int32_t *dtype)
 {
     wb_tensor tensor = {.size = sizeof tensor};
@@ -124,7 +126,7 @@ static inline uint64_t devices_bytes(const wb_model *model, uint64_t i, int32_t 
     return bytes;
 }
 
-/* The numbers of what is stored: tensors, or their parts. */
+/* Returns the number of stored tensors: the tensor itself or its parts. */
 static inline unsigned devices_stored(const wb_model *model, uint64_t numbers[DEVICE_STORED])
 {
     unsigned n = 0;
@@ -140,7 +142,7 @@ static inline unsigned devices_stored(const wb_model *model, uint64_t numbers[DE
     return n;
 }
 
-/* A buffer against the bytes it is to have. */
+/* Compares a device buffer with the expected bytes. */
 static inline wb_status devices_compare(const wb_model *model, uint64_t i, int32_t dtype,
                                         const wb_device *device, void *handle, uint64_t bytes)
 {
@@ -157,7 +159,7 @@ static inline wb_status devices_compare(const wb_model *model, uint64_t i, int32
     return status;
 }
 
-/* Every stored tensor into a buffer of its own, and back. */
+/* Loads every stored tensor into its own device buffer and reads the buffer back. */
 static inline wb_status devices_load(const wb_model *model, const wb_device *device,
                                      wb_load_options options, wb_load_report *report)
 {
@@ -196,7 +198,7 @@ static inline wb_status devices_load(const wb_model *model, const wb_device *dev
     return status;
 }
 
-/* All of it in a few ways, until one fails. */
+/* Runs all device operations in several variants and stops at the first failure. */
 static inline wb_status devices_use(const wb_model *model, const wb_device *device,
                                     const wb_allocator *allocator)
 {
@@ -212,11 +214,10 @@ static inline wb_status devices_use(const wb_model *model, const wb_device *devi
 
 /* ---- real drivers ---- */
 
-enum {
-    DEVICES_SKIPPED = 77
-}; /* what a test ends with where there is no device: SKIP_RETURN_CODE */
+enum { DEVICES_SKIPPED = 77 }; /* exit code of a test without a device: SKIP_RETURN_CODE in CMake */
 
-/* Drivers are not made for sanitizers and valgrind: fake ones are used there. */
+/* Returns true under a sanitizer or valgrind. Real drivers do not work there; only fake
+ * drivers are used. */
 static inline bool devices_watched(void)
 {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -236,7 +237,7 @@ static inline int devices_skip(const char *why)
     return DEVICES_SKIPPED;
 }
 
-/* Opens a real device, the first there is. 0, or what the test ends with. */
+/* Opens the first real device. Returns 0, or the exit code the test must end with. */
 static inline int devices_begin(wb_status (*open)(wb_device *device, wb_error *error),
                                 wb_device *device)
 {
@@ -285,7 +286,8 @@ static inline void fake_reset(fake_state *fake)
 
 typedef wb_status (*fake_opener)(const wb_allocator *allocator, wb_device *device, wb_error *error);
 
-/* Everything with a device, the call `fail_at` failing; false where there were not so many. */
+/* Runs all device operations with driver call number `fail_at` failing. Returns false if there
+ * were fewer calls. */
 static inline bool fake_fail(fake_state *fake, const wb_model *model, fake_opener open,
                              size_t fail_at, int code, wb_status expected,
                              const char *const *may_fail)
@@ -306,7 +308,7 @@ static inline bool fake_fail(fake_state *fake, const wb_model *model, fake_opene
     bool is_harmless = failed == NULL;
     for (; *may_fail != NULL && failed != NULL; may_fail++)
         is_harmless |= strcmp(*may_fail, failed) == 0;
-    /* Who cannot be asked what it is called is not found by name. */
+    /* A device whose info call fails cannot be found by name. */
     bool is_unasked = failed != NULL && strstr(failed, "Info") != NULL;
     is_unasked = is_unasked && status == WB_ERROR_NOT_FOUND;
     if (status != expected && !(is_harmless && status == WB_OK) && !is_unasked)
@@ -327,7 +329,7 @@ static inline void fake_fail_all(fake_state *fake, const wb_model *model, fake_o
     assert_true(n > 60);
 }
 
-/* Everything with a device, each allocation failing in turn. */
+/* Runs all device operations once for each allocation, which fails. */
 static inline void fake_starve(fake_state *fake, const wb_model *model, fake_opener open)
 {
     bool done = false;

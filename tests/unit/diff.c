@@ -1,8 +1,8 @@
 /*
- * Differences through the public interface: kinds, tied outputs, the order of the result, the same
- * whatever the threads, every allocation failing in turn, progress.
+ * Differences through the public interface: kinds, tied outputs, order of the result,
+ * independence of threads, every allocation failing in turn, progress.
  */
-#include "crew.h"
+#include "executor.h"
 #include "support.h"
 
 #include <math.h>
@@ -106,7 +106,7 @@ static void twins(void **state)
         wb_distance total;
         wb_diff_distance(diff, &total);
         assert_true(total.values > 1000 && total.different == 0);
-        /* They are stored in F16 and F32, which the metadata says, too. */
+        /* The tensors are stored in F16 and F32, which the metadata declares as well. */
         assert_int_equal(wb_diff_kinds(diff) & ~(WB_DIFF_METADATA | WB_DIFF_ENCODINGS), 0);
         assert_int_equal(wb_diff_config(diff), 0);
         wb_diff_free(diff);
@@ -125,7 +125,7 @@ static void twins(void **state)
     }
 }
 
-/* An output that one model stores and the other ties is compared with the embedding. */
+/* An output tensor that one model stores and the other ties is compared with the embedding. */
 static void tied(void **state)
 {
     (void)state;
@@ -170,7 +170,7 @@ static void tied(void **state)
     }
     wb_hashes *hashes[2];
     uint8_t digests[2][WB_DIGEST_BYTES];
-    for (int i = 0; i < 2; i++) { /* and is no part of the digest of all values */
+    for (int i = 0; i < 2; i++) { /* a tied output is not part of the digest of all values */
         assert_int_equal(wb_hash_model(models[i], NULL, &hashes[i], NULL), WB_OK);
         assert_int_equal(wb_hash_values(hashes[i], digests[i]), WB_OK);
         wb_hashes_free(hashes[i]);
@@ -182,7 +182,8 @@ static void tied(void **state)
 
 /* ---- threads ---- */
 
-/* Two tensors, of several segments and of one; other values in the second half. */
+/* Two tensors, one with several segments and one with a single segment; the second half of the
+ * values differs. */
 static unsigned char *large_file(size_t *n, uint64_t seed)
 {
     static const char header[] =

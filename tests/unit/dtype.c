@@ -1,7 +1,8 @@
 /*
- * Element types and conversions: every pattern of up to 16 bits to every type, as NumPy and
- * ml_dtypes have it (data/dtype/convert.tsv); traps for those who round twice (traps.tsv); ties
- * between all neighbours; sub-byte elements at any place; the table and what the API tells of it.
+ * Element types and conversions: every pattern of up to 16 bits to every type, as in NumPy and
+ * ml_dtypes (data/dtype/convert.tsv); cases in which double rounding is wrong (traps.tsv); ties
+ * between all neighbours; sub-byte elements at any offset; the type table and its public
+ * functions.
  */
 #include "support.h"
 
@@ -49,7 +50,7 @@ static bool is_nan(const wb__dtype *t, uint64_t code)
     }
 }
 
-/* The NaN that a double's becomes. */
+/* Returns the NaN that a NaN of a double converts to. */
 static uint64_t the_nan(const wb__dtype *t)
 {
     unsigned char in[8], out[8] = {0};
@@ -66,7 +67,7 @@ static const wb__dtype *named(const char *name)
     return t;
 }
 
-/* Splits a line of four cells; false at the end of the text. */
+/* Splits a line into four cells; returns false at the end of the text. */
 static bool next_row(char **text, const char *cells[4])
 {
     if (**text == '\0')
@@ -156,8 +157,8 @@ static uint64_t code_for(const wb__dtype *t, double value)
     return wb__minifloat_encode(t, bits);
 }
 
-/* Half way between a code and the next it is the even one; a hair to either side, the nearer one.
- */
+/* Half way between two codes rounds to the even one; slightly to either side, to the nearer
+ * one. */
 static void check_neighbours(const wb__dtype *t, uint64_t code)
 {
     double low = value_of(t, code), high = value_of(t, code + 1);
@@ -192,7 +193,7 @@ static void ties(void **state)
     }
 }
 
-/* F32 to the 16-bit floats takes its own way: held against the way all others take. */
+/* F32 to 16-bit floats uses a direct loop: its result must equal that of the generic path. */
 static void direct_loops_agree(void **state)
 {
     (void)state;
@@ -201,7 +202,7 @@ static void direct_loops_agree(void **state)
     uint64_t random = 9;
     for (int i = 0; i < (is_slow() ? 2000 : 300000); i++) {
         uint64_t bits = next_random(&random) >> 32;
-        if (i % 2 == 0) /* near the range of F16, and near ties */
+        if (i % 2 == 0) /* near the range limits of F16, and near ties */
             bits = (bits & 0x80000000) | (0x33000000 + bits % 0x15000000);
         if (i % 3 == 0)
             bits = (bits & ~UINT64_C(0x1FFF)) | (0x1000 + bits % 3 - 1);
@@ -219,13 +220,13 @@ static void direct_loops_agree(void **state)
     }
 }
 
-/* The application's rounding mode has no say. */
+/* The rounding mode of the application has no effect. */
 static void minds_no_rounding_mode(void **state)
 {
     (void)state;
     const wb__dtype *f64 = wb__dtype_get(WB_DTYPE_F64), *f32 = wb__dtype_get(WB_DTYPE_F32);
     unsigned char in[8], out[4];
-    put_length(in, UINT64_C(0x3FF0000030000000)); /* 1 and 3 halves of an ulp: a tie */
+    put_length(in, UINT64_C(0x3FF0000030000000)); /* 1 and 3 halves of an ulp: ties */
     (void)fesetround(FE_DOWNWARD);
     wb__dtype_convert(f64, in, 0, f32, out, 1);
     (void)fesetround(FE_TONEAREST);
@@ -334,7 +335,7 @@ static void is_found_by_name(void **state)
         assert_int_equal(wb_dtype_find(name, SIZE_MAX), id);
         assert_int_equal(wb_dtype_find(other, n), id);
         assert_int_equal(wb_dtype_find(name, n - 1) == id, 0);
-        assert_int_equal(wb_dtype_find(other, n + 1), -1); /* the NUL is no part of it */
+        assert_int_equal(wb_dtype_find(other, n + 1), -1); /* the NUL is not part of the name */
         assert_int_equal(status, WB_OK);
         assert_string_equal(info.name, name);
         assert_true(info.block_size >= 1 && info.block_bits >= 1 && info.description[0] != '\0');
@@ -367,7 +368,7 @@ static void says_what_types_are(void **state)
     }
 }
 
-/* Groups of bfloat16 that become binary16 together give what each of them gives by itself. */
+/* Converting BF16 to F16 in groups gives the same result as one by one. */
 static void groups_are_as_their_elements(void **state)
 {
     const wb__dtype *from = wb__dtype_get(WB_DTYPE_BF16);
@@ -376,7 +377,7 @@ static void groups_are_as_their_elements(void **state)
     (void)state;
     for (unsigned stride = 1; stride < 65536; stride = stride * 5 + 8) {
         for (unsigned i = 0; i < 65536; i++)
-            values[i] = (uint16_t)(i * (stride | 1)); /* all of them, in another order */
+            values[i] = (uint16_t)(i * (stride | 1)); /* all values, in another order */
         size_t n = 65536 - stride % 40;
         wb__dtype_convert(from, values, 0, to, together, n);
         for (size_t i = 0; i < n; i++) {

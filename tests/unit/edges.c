@@ -1,7 +1,7 @@
 /*
- * Edges that no ordinary file comes to: findings and memory beyond all bounds, cursors that cannot go on,
- * numbers and brackets of JSON out of place; GGUF that is odd twice over; headers of safetensors that are
- * odd at their root, or end where reading fails.
+ * Edge cases that ordinary files do not reach: findings and memory at their limits, cursors that
+ * cannot advance, misplaced numbers and brackets in JSON; GGUF files with two defects;
+ * safetensors headers with defects at the root, or that end where a read fails.
  */
 #include "support.h"
 
@@ -26,7 +26,7 @@ static void findings(void **state)
                                 .name = longest,
                                 .message = longest,
                                 .advice = longest};
-    for (size_t k = 1; k <= 5; k++) { /* the list, and each of the four texts */
+    for (size_t k = 1; k <= 5; k++) { /* the list, and each of the four strings */
         counter memory = {.fail_at = k};
         wb_allocator allocator = counter_allocator(&memory);
         wb_findings list;
@@ -43,7 +43,7 @@ static void findings(void **state)
     for (int i = 0; i < 1010; i++)
         assert_true(wb__findings_add(&list, &small));
     assert_int_equal(list.count, 1000);
-    small.severity = WB_FATAL; /* why a file was refused is always said */
+    small.severity = WB_FATAL; /* the reason for a rejected file is always reported */
     assert_true(wb__findings_add(&list, &small));
     assert_int_equal(list.count, 1001);
     wb__findings_clear(&list);
@@ -61,7 +61,7 @@ static void findings(void **state)
 static void memory_beyond_all(void **state)
 {
     (void)state;
-#ifndef CHECKED /* their malloc takes it for a fault of the caller */
+#ifndef CHECKED /* malloc of sanitizers treats this size as an error of the caller */
     assert_null(wb__alloc(&wb__default_allocator, SIZE_MAX / 2 + 2));
     assert_null(wb__alloc(&wb__default_allocator, SIZE_MAX / 4));
 #endif
@@ -72,7 +72,8 @@ static void cursors(void **state)
     (void)state;
     static const uint8_t bytes[4] = {1, 2, 3, 4};
     wb__cursor c = {.p = bytes, .end = bytes + 4, .end_at = 4, .limit = 10, .reach = SIZE_MAX};
-    assert_false(wb__cursor_want(&c, 5)); /* there is more, but nobody to fetch it */
+    assert_false(
+        wb__cursor_want(&c, 5)); /* more bytes exist, but the cursor has no fill function */
     assert_true(c.failed && !c.truncated);
     c = wb__cursor_over(bytes, 4);
     assert_int_equal(wb__cursor_le64(&c), 0);
@@ -91,12 +92,12 @@ static void brackets(void **state)
     assert_int_equal(wb__json_next(&json), WB__JSON_ARRAY);
     assert_false(wb__json_reach_key(&json));
     assert_int_equal(wb__json_next(&json), WB__JSON_UINT);
-    assert_false(wb__json_reach_key(&json)); /* behind an element there is no key */
+    assert_false(wb__json_reach_key(&json)); /* no key follows an element */
     assert_int_equal(wb__json_next(&json), WB__JSON_OBJECT);
     assert_false(wb__json_reach_element(&json));
     assert_int_equal(wb__json_next(&json), WB__JSON_KEY);
     assert_int_equal(wb__json_next(&json), WB__JSON_UINT);
-    assert_false(wb__json_reach_element(&json)); /* behind a member no element */
+    assert_false(wb__json_reach_element(&json)); /* no element follows a member */
     assert_true(wb__json_reach_key(&json));
     assert_int_equal(wb__json_next(&json), WB__JSON_KEY);
     wb__json_stop(&json);
@@ -139,7 +140,7 @@ static void trees(void **state)
         free(text);
     }
 #if SIZE_MAX > UINT32_MAX
-    char text[] = "1"; /* is not looked at */
+    char text[] = "1"; /* not read */
     wb__tree tree;
     assert_false(wb__tree_parse(&tree, text, UINT32_MAX, &wb__default_allocator));
     assert_int_equal(tree.fault, WB__JSON_FAULT_STRING_LENGTH);
@@ -160,7 +161,7 @@ static size_t count_of(const wb_findings *all, const char *code)
     return n;
 }
 
-/* Gaps and turns are told once for a file, however many there are. */
+/* Gaps and out-of-order tensors are reported once per file. */
 static void odd_twice(void **state)
 {
     (void)state;
@@ -191,7 +192,7 @@ static void odd_twice(void **state)
     }
 }
 
-/* What arrays in arrays announce together is more than 64 bits can count. */
+/* The element counts of nested arrays overflow 64 bits. */
 static void arrays_owe_too_much(void **state)
 {
     (void)state;
@@ -209,7 +210,7 @@ static void arrays_owe_too_much(void **state)
     gguf_free(&g);
 }
 
-/* Booleans that are none within an array of arrays, and memory that ends within one. */
+/* Invalid booleans in an array of arrays, and memory that runs out within one. */
 static void arrays_in_arrays(void **state)
 {
     (void)state;
@@ -239,7 +240,7 @@ static void arrays_in_arrays(void **state)
     assert_true(calls > 5);
 }
 
-/* Of several parts the first alone says how its blocks are quantized. */
+/* Only the first part of a split file declares the quantization version. */
 static void blocks_in_a_second_part(void **state)
 {
     (void)state;
@@ -265,7 +266,7 @@ static void blocks_in_a_second_part(void **state)
     assert_int_equal(count_of(wb_model_findings(model), "gguf-quantization-version"), 1);
     wb_close(model);
     scratch_remove(folder);
-    /* A merged file keeps a count of parts of 0. */
+    /* A merged file may declare 0 parts. */
     gguf g;
     gguf_start(&g, false, 0, 2);
     gguf_number(&g, "split.no", U16, 0, 2);
@@ -298,7 +299,8 @@ static void odd_headers(void **state)
     (void)state;
     static const struct {
         const char *header;
-        bool compatible; /* accepted by who wants what the official library accepts */
+        bool
+            compatible; /* accepted in compatible mode, which accepts what the official library accepts */
     } rows[] = {
         {" {\"t\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[0,4]}}", true},
         {"\n{\"t\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[0,4]}}", true},
@@ -338,7 +340,7 @@ static wb_status give(void *ctx, uint64_t offset, void *dst, size_t n, size_t *g
     return WB_OK;
 }
 
-/* Headers larger than what is at hand at once: sound, padded, damaged at their beginning or end. */
+/* Headers larger than the read window: valid, padded, damaged at their beginning or end. */
 static void reads_of_headers(void **state)
 {
     (void)state;
@@ -349,14 +351,14 @@ static void reads_of_headers(void **state)
         memset(header, ' ', room);
         header[room] = '\0';
         size_t n = (size_t)snprintf(header, room, "{\"__metadata__\":{\"k\":\"");
-        if (way == 1) { /* a text that needs all of it */
+        if (way == 1) { /* a string as long as the header */
             memset(header + n, 'x', room - n);
             memcpy(header + room - 100, "\"}}", 3);
             memset(header + room - 97, ' ', 97);
-        } else if (way == 2) { /* damaged early, and no UTF-8 much later */
+        } else if (way == 2) { /* damaged early, with invalid UTF-8 much later */
             memcpy(header + n, "\x01\"}}", 4);
             header[room - 10] = (char)0xFF;
-        } else if (way == 3) { /* members all the way */
+        } else if (way == 3) { /* filled with members */
             n = 1;
             header[0] = '{';
             for (unsigned i = 0; n < room - 200; i++)
@@ -379,7 +381,7 @@ static void reads_of_headers(void **state)
             wb_status status = wb_open_source(&described, "x.safetensors", NULL, &model, &error);
             if (k == 0)
                 assert_int_equal(status, way == 2 ? WB_ERROR_FORMAT : WB_OK);
-            else /* what is wrong at the beginning is said, though the rest cannot be looked at */
+            else /* the first error is reported, although the rest cannot be read */
                 assert_true(status == WB_ERROR_IO || (way == 2 && status == WB_ERROR_FORMAT));
             calls = k == 0 ? s.calls : calls;
             wb_close(model);
@@ -390,7 +392,7 @@ static void reads_of_headers(void **state)
     }
 }
 
-/* Each instruction set that a reader is written for is chosen where there is all it needs. */
+/* Each SIMD reader is selected if the CPU has all features it needs. */
 static void fast_readers(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* wb_edit_file and stores: every allocation fails in turn, and arguments that make no sense. */
+/* wb_edit_file and stores: every allocation fails in turn, and invalid arguments. */
 #include "support.h"
 
 static char *folder;
@@ -8,7 +8,7 @@ static char *in(const char *name)
     return text_of("%s/%s", folder, name);
 }
 
-/* A GGUF file of one tensor and one key, written by the library. */
+/* Writes a GGUF file with one tensor and one key. */
 static void make_gguf(const char *path)
 {
     wb_writer *writer;
@@ -44,7 +44,7 @@ static void edits_without_memory(void **state)
     char *longer = malloc(5001);
     memset(longer, 'x', 5000);
     longer[5000] = '\0';
-    /* In place, with room made, and as a new file. */
+    /* In place, with inserted space, and as a new file. */
     for (int way = 0; way < 3; way++) {
         bool done = false;
         const char *to = way == 1 ? longer : "w";
@@ -67,7 +67,8 @@ static void edits_without_memory(void **state)
             wb_status status = wb_edit_file(path, &edit, 1, &options, &edited, &error);
             assert_clean(&c);
             done = !c.failed;
-            /* Reading does without some memory; the last sync cannot, and by then it is the new file. */
+            /* Reading tolerates some failures; the last sync fails after the new file is in
+             * place. */
             assert_true(status == WB_OK || (!done && status != WB_ERROR_ARGUMENT));
             bool is_new = value_is(path, to);
             assert_true(is_new || (status != WB_OK && value_is(path, "v")));
@@ -140,7 +141,7 @@ static void refuses(void **state)
     assert_int_equal(wb_edit_file(path, NULL, 0, NULL, &edited, &error), WB_OK);
     assert_int_equal(edited.way, WB_EDIT_NOTHING);
     assert_true(value_is(path, "v"));
-    /* A journal that is none of ours is not believed. */
+    /* A journal that weighbridge did not write is ignored. */
     char *journal = in(".r.gguf.wb-journal");
     int undone;
     write_file(journal, "WBEDIT02 and so on, but not as it should be, by far not", 55);

@@ -1,14 +1,14 @@
 /*
- * What fails underneath: every allocation, once and for good; every read of a source, and sources
- * that give less than was asked for or promised. Whatever fails, the call says so, leaves nothing
- * behind and hands out nothing; and what does not fail gives the same result as ever.
+ * Injected faults: every allocation, once and permanently; every read of a source; and sources
+ * that return less than requested or declared. A failed call must report the error, free
+ * everything and return no result; a successful call must return the usual result.
  */
 #include "support.h"
 
 static char *folder;
 
-/* Metadata, escapes, a scalar, sub-byte elements, several kinds, an empty tensor, unknown fields.
- */
+/* Metadata, escapes, a scalar, sub-byte elements, several kinds, an empty tensor, unknown
+ * fields. */
 static const char rich[] = "{\"__metadata__\":{\"format\":\"pt\",\"k\\u00e9y\":\"v\\n\",\"\":\"\"},"
                            "\"scalar\":{\"dtype\":\"F32\",\"shape\":[],\"data_offsets\":[0,4]},"
                            "\"n\\u0061me\":{\"dtype\":\"BF16\",\"shape\":[3,5],\"data_offsets\":[4,"
@@ -18,7 +18,7 @@ static const char rich[] = "{\"__metadata__\":{\"format\":\"pt\",\"k\\u00e9y\":\
                            "\"bytes\":{\"dtype\":\"U8\",\"shape\":[26],\"data_offsets\":[38,64]}} ";
 static const size_t rich_data = 64;
 
-/* Repeated names and keys, in compatible mode; places out of order. */
+/* Repeated names and keys, for compatible mode; data out of order. */
 static const char repeated[] =
     "{\"__metadata__\":{\"a\":\"1\",\"a\":\"2\"},"
     "\"t\":{\"dtype\":\"F32\",\"shape\":[9],\"data_offsets\":[0,4]},"
@@ -75,7 +75,7 @@ static void make_files(void)
     put("plain/other.safetensors.bak", "{}", 0);
 }
 
-/* ---- what is done with a model ---- */
+/* ---- operations on a model ---- */
 
 static void mix(uint64_t *digest, const void *bytes, size_t n)
 {
@@ -133,7 +133,8 @@ static wb_status use_model(const wb_model *model, uint64_t *digest)
     mix(digest, names, (size_t)offsets[wb_tensor_count(model)]);
     for (uint64_t i = 0; i < wb_tensor_count(model) && status == WB_OK; i++)
         status = use_tensor(model, i, digest);
-    /* What is told beyond the files' own entries takes memory, which a count cannot say it lacks. */
+    /* Derived metadata needs an allocation, and the count function cannot report that it
+     * failed. */
     uint64_t entry;
     if (status == WB_OK)
         status = wb_meta_find(model, "no such key", SIZE_MAX, &entry);
@@ -228,7 +229,7 @@ static void fail_each(run_function *run, const scenario *s, bool for_good)
         wb_status status = run(s, &allocator, &digest);
         assert_true(memory.failed);
         assert_clean(&memory);
-        /* Where another way led to the goal, it must be the same goal. */
+        /* A fallback after the fault must give the same result. */
         if (status != WB_ERROR_MEMORY && (status != WB_OK || digest != expected))
             fail_msg("%s: allocation %zu of %zu failed%s, status %s\n", s->path, k, calls,
                      for_good ? " with all after it" : "", wb_status_name(status));
@@ -267,7 +268,7 @@ static void allocations_of_verify(void **state)
         fail_both(run_verify, &scenarios[i]);
 }
 
-/* A refused file, whose findings have to be made after the fact. */
+/* A rejected file, whose findings are created after parsing. */
 static void allocations_of_refusal(void **state)
 {
     (void)state;
@@ -285,12 +286,12 @@ static void allocations_of_stream(void **state)
 
 typedef struct fake {
     const unsigned char *bytes;
-    size_t present; /* bytes it really has */
-    size_t most;    /* bytes it gives at a time */
+    size_t present; /* real size of the source in bytes */
+    size_t most;    /* maximum bytes per read */
     size_t calls;
-    size_t fail_at; /* this call fails, counted from 1; 0: none */
+    size_t fail_at; /* number of the read that fails, counted from 1; 0: none */
     wb_status failure;
-    bool lies; /* says it gave more than was asked for */
+    bool lies; /* claims to have returned more bytes than requested */
     unsigned closed;
 } fake;
 
@@ -372,7 +373,7 @@ static void sources_that_end_early(void **state)
         fake f = {.bytes = bytes, .present = present, .most = 100};
         wb_status status = run_source(&f, n, &error, &digest);
         assert_int_equal(status, WB_ERROR_IO);
-        if (error.status == WB_OK) /* it opened, and reading a tensor failed */
+        if (error.status == WB_OK) /* the file opened, and reading a tensor failed */
             continue;
         assert_string_equal(error.code, "file-ends-early");
         assert_string_equal(error.file, "a source");
@@ -385,7 +386,7 @@ static void sources_that_end_early(void **state)
     free(bytes);
 }
 
-/* A length that no memory could hold is but a number. */
+/* A declared size that exceeds any memory must not cause an allocation. */
 static void sources_that_promise_much(void **state)
 {
     (void)state;

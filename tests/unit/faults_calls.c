@@ -1,15 +1,14 @@
 /*
- * Every allocation of the calls that work on an open model, failed in turn, for once and for good: the
- * provider and its devices, plans, digests, differences, loading, and what is asked of a model. Whatever
- * fails, the call says that memory is out, or does what it was asked for all the same; outputs are
- * cleared, nothing is lost, and the model is as good as before.
+ * Every allocation of calls on an open model fails in turn, once and permanently: the provider
+ * and its devices, plans, digests, differences, loading, and queries. Each call must report
+ * WB_ERROR_MEMORY or succeed; outputs are cleared, nothing leaks, and the model stays usable.
  */
 #include "support.h"
 
 typedef struct world {
     const wb_model *model, *other;
     const wb_allocator *allocator;
-    uint64_t digest; /* of what the call gave */
+    uint64_t digest; /* digest of the call's result */
 } world;
 
 typedef wb_status run_call(world *w);
@@ -271,7 +270,7 @@ static const struct call {
 static const char *const models[] = {"twins/llama", "twins/llama.gguf",
                                      "models/llama-tied-float16-4bit"};
 
-/* Opens the model, and makes the call with allocation `fail_at` of those that follow failing. */
+/* Opens the model and makes the call, with its allocation number `fail_at` failing. */
 static wb_status attempt(const struct call *call, const char *path, const wb_model *other,
                          size_t fail_at, bool for_good, counter *memory, uint64_t *digest)
 {

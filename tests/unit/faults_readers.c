@@ -1,10 +1,10 @@
 /*
- * What fails underneath every reader: each allocation, once and for good, and each read of a source,
- * while models of all formats are opened, asked and verified. Whatever fails, the call says that and
- * nothing else, leaves nothing behind, and hands out nothing; what goes on without gives the same
- * answers as ever.
+ * Injected faults below every reader: each allocation, once and permanently, and each read of a
+ * source, while models of all formats are opened, queried and verified. A failed call must report
+ * exactly this error, free everything and return no result; a call that succeeds must return the
+ * usual answers.
  */
-#include "whole.h"
+#include "model_digest.h"
 
 #include "gguf_build.h"
 
@@ -75,7 +75,7 @@ static bool lacks_zlib(void)
     return status == WB_ERROR_UNSUPPORTED;
 }
 
-/* Fails each allocation in turn; of many only some, and each time others. */
+/* Fails each allocation in turn; of a large number only a sample, different each time. */
 static void fail_each(run_function *run, const char *path, bool for_good)
 {
     uint64_t expected = 0;
@@ -107,7 +107,7 @@ static void fail_all(run_function *run, const char *path)
 
 /* ---- allocations ---- */
 
-/* Three tensors in a file; `which` keeps files apart. */
+/* Writes three tensors; `which` makes files distinct. */
 static void put_weights(const char *path, int which)
 {
     char *header = text_of("{\"__metadata__\":{\"n\":\"%d\"},"
@@ -158,7 +158,7 @@ static void put_split(const char *name, unsigned i, unsigned says)
     "{\"mediaType\":\"application/vnd.ollama.image." kind                                          \
     "\",\"digest\":\"" DIGEST(digit) "\",\"size\":100" more "}"
 
-/* A model of tensors, one of a single file, one that is damaged. */
+/* Writes a store with a model of tensor layers, a single-file model, and a damaged one. */
 static void put_store(void)
 {
     static const struct {

@@ -1,6 +1,6 @@
 /*
- * Folders, sets and stores whose names are not what they should be, from outside and from within the
- * folder; and each piece of memory for them failing.
+ * Directories, shard sets and stores with invalid names, opened by path and by a file in them;
+ * and every allocation failing in turn.
  */
 #include "support.h"
 
@@ -9,7 +9,7 @@
 
 static char *folder;
 
-/* A new empty folder, which is that in hand. */
+/* Creates a new empty directory for the current case. */
 static void start_case(void)
 {
     if (folder != NULL) {
@@ -84,7 +84,7 @@ static void mixed_names(void **state)
         put_text(torn[i], "x");
         refuses(".", "folder-without-weights", torn[i]);
     }
-    start_case(); /* a set beside another one, and beside a file by itself */
+    start_case(); /* a set next to another set, and next to a single file */
     put_tensor("a-1-of-2.safetensors", "a");
     put_tensor("a-2-of-2.safetensors", "b");
     put_tensor("b-1-of-2.safetensors", "c");
@@ -115,7 +115,7 @@ static void several_indices(void **state)
              "{\"weight_map\":{\"a\":\"model-1-of-2.safetensors\",\"b\":"
              "\"model-2-of-2.safetensors\"}}");
     opens(".", 2);
-    start_case(); /* the whole is there, but the index says there is more */
+    start_case(); /* all shards exist, but the index lists more */
     put_tensor("model.safetensors", "a");
     put_text("model.safetensors.index.json",
              "{\"weight_map\":{\"a\":\"model.safetensors\",\"b\":\"gone.safetensors\"}}");
@@ -131,7 +131,7 @@ static void several_indices(void **state)
     refuses(".", "index-path", "is not the name of a file");
     free(name);
     free(index);
-    start_case(); /* an index that leaves a tensor out */
+    start_case(); /* an index that omits a tensor */
     st_write(
         "model.safetensors",
         "{\"a\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[0,4]},\"b\":{\"dtype\":\"U8\","
@@ -290,7 +290,7 @@ static void place_of_the_store(void **state)
     "{\"layers\":[{\"mediaType\":\"application/"                                                   \
     "vnd.ollama.image.model\",\"digest\":\"sha256:" DIGEST "\",\"size\":1}]}"
 
-/* Where the blobs of a manifest are, by its path; and all memory of it failing. */
+/* Opens a manifest by path, whose store has the blobs; with every allocation failing. */
 static void manifests(void **state)
 {
     (void)state;
@@ -350,7 +350,7 @@ static int count_entry(void *ctx, const wb_store_entry *entry)
     return 0;
 }
 
-/* What is no manifest is told or left out, and does not end the listing. */
+/* Files that are not manifests are reported or skipped, and the listing continues. */
 static void odd_stores(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /*
- * Headers as they are written: what a format cannot hold is refused with the name of the tensor or key,
- * what no file can hold too, and every allocation may fail.
+ * Writing headers: values that a format, or any file, cannot represent are rejected with the name
+ * of the tensor or key; every allocation may fail.
  */
 #include "support.h"
 
@@ -159,18 +159,18 @@ static void refused_by_safetensors(void **state)
     o.context.limits.safetensors_header = 10;
     add_tensor(&o, "t", WB_DTYPE_F32, 8);
     refused(&o, ST, WB_ERROR_LIMIT, "write-header-too-large", "");
-    begin(&o); /* a header that no padding can bring to its place */
+    begin(&o); /* no padding can align this header */
     o.file.alignment = UINT64_C(1) << 63;
     add_tensor(&o, "t", WB_DTYPE_F32, 8);
     refused(&o, ST, WB_ERROR_LIMIT, "write-header-too-large", "");
-    begin(&o); /* no limit is as far as the format goes */
+    begin(&o); /* without a limit the format's maximum applies */
     o.context.limits.safetensors_header = UINT64_MAX;
     add_tensor(&o, "t", WB_DTYPE_F32, 8);
     assert_int_equal(ST->write(&o.context, &o.file), WB_OK);
     end(&o);
 }
 
-/* Reads back what was written, with nothing in the place of the tensors. */
+/* Reads back the written header; tensor data is a hole. */
 static void reads_back(out *o, uint64_t tensors, const char *label)
 {
     size_t n;
@@ -195,7 +195,7 @@ static void reads_back(out *o, uint64_t tensors, const char *label)
     free(bytes);
 }
 
-/* Ollama's layout: the keys in order, "__metadata__" among them, whether it is first, last or alone. */
+/* Ollama's layout: keys are sorted, with "__metadata__" in its place, first, last or alone. */
 static void go_layouts(void **state)
 {
     (void)state;
@@ -241,13 +241,13 @@ static void other_layouts(void **state)
         for (int i = 0; i < 3; i++)
             assert_int_equal(o.tensors[i].begin % 32, 0);
         assert_true(keeps == (o.tensors[0].begin < o.tensors[2].begin));
-        reads_back(&o, 5, "x.safetensors"); /* and two that fill the gaps */
+        reads_back(&o, 5, "x.safetensors"); /* two tensors fill the gaps */
         end(&o);
     }
-    begin(&o); /* nothing at all */
+    begin(&o); /* no tensors and no metadata */
     assert_int_equal(ST->write(&o.context, &o.file), WB_OK);
     end(&o);
-    for (int big = 0; big < 2; big++) { /* headers of all lengths are padded, or need not be */
+    for (int big = 0; big < 2; big++) { /* headers of all lengths, with and without padding */
         for (int n = 0; n < 33; n++) {
             char name[40];
             begin(&o);
@@ -262,7 +262,7 @@ static void other_layouts(void **state)
             end(&o);
         }
     }
-    begin(&o); /* the limit of a header is what an offset can say, at most */
+    begin(&o); /* a header is limited by the largest offset */
     o.context.limits.gguf_header = UINT64_MAX;
     assert_int_equal(GGUF->write(&o.context, &o.file), WB_OK);
     assert_true(o.file.header.ceiling <= UINT32_MAX);

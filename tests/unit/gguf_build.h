@@ -1,5 +1,5 @@
 /*
- * gguf_build.h: writes GGUF files into memory, of either byte order, for the tests.
+ * gguf_build.h: builds GGUF files in memory, in either byte order, for tests.
  */
 #ifndef WB_TESTS_GGUF_BUILD_H
 #define WB_TESTS_GGUF_BUILD_H
@@ -50,7 +50,7 @@ static inline void gguf_string(gguf *g, const char *text)
     gguf_text(g, text, strlen(text));
 }
 
-/* The beginning, of version 3. */
+/* Writes the header of a version 3 file. */
 static inline void gguf_start(gguf *g, bool big, uint64_t tensors, uint64_t entries)
 {
     memset(g, 0, sizeof *g);
@@ -61,7 +61,7 @@ static inline void gguf_start(gguf *g, bool big, uint64_t tensors, uint64_t entr
     gguf_uint(g, entries, 8);
 }
 
-/* A key and the type of its value, which is to follow. */
+/* Writes a key and the type of its value. The caller writes the value next. */
 static inline void gguf_key(gguf *g, const char *key, uint32_t type)
 {
     gguf_string(g, key);
@@ -74,14 +74,14 @@ static inline void gguf_number(gguf *g, const char *key, uint32_t type, uint64_t
     gguf_uint(g, v, width);
 }
 
-/* The type and length of an array, whose elements are to follow. */
+/* Writes the type and length of an array. The caller writes the elements next. */
 static inline void gguf_array(gguf *g, uint32_t type, uint64_t count)
 {
     gguf_uint(g, type, 4);
     gguf_uint(g, count, 8);
 }
 
-/* Dimensions innermost first, ending with 0. */
+/* `shape` lists the dimensions innermost first and ends with 0. */
 static inline void gguf_tensor(gguf *g, const char *name, const uint64_t *shape, uint32_t type,
                                uint64_t offset)
 {

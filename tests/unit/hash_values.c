@@ -3,7 +3,7 @@
  * values that are the same for twins in other formats; what is counted; every allocation failing in
  * turn; progress; threads.
  */
-#include "crew.h"
+#include "executor.h"
 #include "support.h"
 
 #include "cpu/cpu.h"

@@ -1,5 +1,6 @@
 /*
- * kernels.h: what the tests of kernels share: memory that ends where nothing can be touched, and numbers at random.
+ * kernels.h: helpers shared by the kernel tests: buffers that end at an inaccessible page, and
+ * random numbers.
  */
 #ifndef WB_TESTS_KERNELS_H
 #define WB_TESTS_KERNELS_H
@@ -11,9 +12,9 @@
 
 typedef struct guarded {
     uint8_t *pages;
-    size_t bytes; /* of all pages */
-    uint8_t *at;  /* what was asked for */
-    uint8_t *end; /* of it, where the page begins that is out of bounds */
+    size_t bytes; /* size of the mapping, in bytes */
+    uint8_t *at;  /* start of the requested buffer */
+    uint8_t *end; /* end of the buffer, where the inaccessible page begins */
 } guarded;
 
 static inline guarded guard(size_t n)

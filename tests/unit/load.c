@@ -3,7 +3,7 @@
  *
  * wraps: wb__ring_open
  */
-#include "crew.h"
+#include "executor.h"
 
 #include <pthread.h>
 

@@ -11,8 +11,8 @@
  *
  * wraps: pread64 mmap64 open64 fstatfs64 wb__source_cached wb__ring_open wb__ring_begin wb__ring_take wb__ring_close
  */
-#include "crew.h"
 #include "descriptors.h"
+#include "executor.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -4,7 +4,7 @@
  *
  * wraps: wb__ring_take wb__slots_pass_on pthread_cond_wait
  */
-#include "crew.h"
+#include "executor.h"
 
 #include "load/load.h"
 

@@ -3,7 +3,7 @@
  * anywhere: in memory and through a source that gives a few bytes at a time the answer is the same, a
  * model or a refusal with a place and a reason. And every read of such a source failing in turn.
  */
-#include "whole.h"
+#include "model_digest.h"
 
 #include <dirent.h>
 

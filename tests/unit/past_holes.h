@@ -1,10 +1,10 @@
 /*
- * past_holes.h: the record of past holes. For each hole that was found in a program that reads these
- * formats, a file that would have gone through it, and the refusal expected of us; docs/past-holes.md
- * tells the stories, by the names given here.
+ * past_holes.h: regression tests for vulnerabilities found in other programs that read these
+ * formats. Each test has a file that triggers the vulnerability and the error expected from
+ * weighbridge. docs/past-holes.md describes each vulnerability under the name used here.
  *
- * Files are made in memory and opened from there with an allocator that counts: a refusal costs at
- * most eight times the bytes present and 1 MiB, whatever they claim.
+ * The files are built in memory and opened with a counting allocator: rejecting a file may use at
+ * most eight times its size plus 1 MiB, whatever sizes the file declares.
  */
 #ifndef WB_TESTS_PAST_HOLES_H
 #define WB_TESTS_PAST_HOLES_H

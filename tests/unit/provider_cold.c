@@ -10,8 +10,8 @@
 
 #include <pthread.h>
 
-#include "cold.h"
-#include "crew.h"
+#include "executor.h"
+#include "page_cache.h"
 #include "provider/provider.h"
 
 /* ---- what is underneath ---- */

@@ -6,8 +6,8 @@
 #include "weights.h"
 
 #include "dtype/half.h"
-#include "far.h"
 #include "gguf_build.h"
+#include "unmapped_device.h"
 
 /* ---- whole tensors ---- */
 

@@ -3,7 +3,7 @@
  * and without g_idx. What was stored is decoded here by hand, whole; what a buffer holds is decoded by
  * hand from the layout that docs/provider.md shows; and the second is to be a cut of the first.
  */
-#include "far.h"
+#include "unmapped_device.h"
 #include "weights.h"
 
 /* ---- by hand ---- */

@@ -5,8 +5,8 @@
 #include "support.h"
 #include "weights.h"
 
-#include "far.h"
 #include "gguf_build.h"
+#include "unmapped_device.h"
 
 #define EMBEDDING "token_embedding.weight"
 #define OUTPUT "output.weight"

@@ -1,4 +1,4 @@
-/* What the tests of MLX's modes share. */
+/* quant_mlx.h: helpers shared by the tests of MLX quantization modes. */
 #ifndef WB_TESTS_QUANT_MLX_H
 #define WB_TESTS_QUANT_MLX_H
 
@@ -8,12 +8,13 @@
 #include "quant/mlx/number.h"
 #include "weighbridge.h"
 
-/* ---- levels of instructions ---- */
+/* ---- instruction set levels ---- */
 
 #define LEVELS (WB__ARM64 ? 2 : 3)
 #define NO_LEVEL UINT32_MAX
 
-/* The features of level i that this machine has, or NO_LEVEL; level 0 is the scalar code. */
+/* Returns the CPU features of level i, or NO_LEVEL if this machine lacks one. Level 0 is the
+ * scalar code. */
 static inline uint32_t level(size_t i)
 {
     static const uint32_t levels[] = {0, WB__ARM64 ? WB__CPU_NEON : WB__CPU_AVX2,
@@ -32,13 +33,13 @@ static inline const char *level_name(uint32_t features)
 /* ---- golden files ---- */
 
 typedef struct part {
-    const uint8_t *data; /* NULL: there is no such tensor */
+    const uint8_t *data; /* NULL: the tensor does not exist */
     size_t bytes;
     int32_t dtype;
     const uint64_t *shape;
 } part;
 
-/* A stored tensor, also where it is the packed part of a logical one. */
+/* Returns a stored tensor. If the name is that of a packed tensor, returns its first part. */
 static inline part find(const wb_model *model, const char *name)
 {
     uint64_t index;
@@ -103,7 +104,7 @@ static inline size_t count_groups(const part *weight, const wb__mlx_type *type)
     return weight->bytes / wb__mlx_group_bytes(type);
 }
 
-/* Equal bits; any NaN equals any NaN. */
+/* Returns true if all bits are equal; any NaN equals any NaN. */
 static inline bool same_values(int32_t dtype, const uint8_t *a, const uint8_t *b, size_t n)
 {
     size_t size = wb__float_size(dtype);

@@ -1,8 +1,8 @@
 /*
- * support.h: what several unit tests need beside cmocka's names. Include it first.
+ * support.h: helpers shared by the unit tests. Include it first.
  *
- * An allocator that counts and fails on demand; a scratch folder; safetensors files made of a
- * header and a number of bytes.
+ * A counting allocator that can fail, scratch directories, and safetensors files built from a
+ * header and a number of data bytes.
  */
 #ifndef WB_TESTS_SUPPORT_H
 #define WB_TESTS_SUPPORT_H
@@ -23,20 +23,20 @@
 
 #include "weighbridge.h"
 
-/* ---- an allocator that counts ---- */
+/* ---- counting allocator ---- */
 
 typedef struct counter {
-    size_t live;    /* bytes */
-    size_t peak;    /* the most bytes that were live at once */
-    size_t blocks;  /* live */
-    size_t calls;   /* allocations asked for */
-    size_t fail_at; /* this call fails, counted from 1; 0: none */
-    bool for_good;  /* and all after it */
-    bool failed;    /* some call did */
-    bool wrong;     /* a block was freed with another size than it was allocated with */
+    size_t live;    /* allocated bytes that are not freed */
+    size_t peak;    /* maximum of `live`, in bytes */
+    size_t blocks;  /* number of allocated blocks that are not freed */
+    size_t calls;   /* number of allocation calls */
+    size_t fail_at; /* number of the call that fails, counted from 1; 0: none */
+    bool for_good;  /* all later calls fail as well */
+    bool failed;    /* a call has failed */
+    bool wrong;     /* a block was freed with a size other than its allocated size */
 } counter;
 
-#define COUNTER_HEAD 16 /* keeps the alignment of malloc */
+#define COUNTER_HEAD 16 /* keeps the alignment of malloc; holds the size */
 
 static inline void *counter_alloc(void *ctx, size_t bytes)
 {
@@ -76,7 +76,7 @@ static inline wb_allocator counter_allocator(counter *c)
     return (wb_allocator){c, counter_alloc, counter_free};
 }
 
-/* All that was allocated is freed, each block with its size. */
+/* Checks that all memory was freed, each block with its allocated size. */
 static inline void assert_clean(const counter *c)
 {
     assert_false(c->wrong);
@@ -88,7 +88,7 @@ static inline void assert_clean(const counter *c)
 
 static inline char *text_of(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* A text of the test's own; release with free. */
+/* Returns a formatted string. The caller frees it. */
 static inline char *text_of(const char *format, ...)
 {
     char *text;
@@ -101,7 +101,7 @@ static inline char *text_of(const char *format, ...)
     return text;
 }
 
-/* A new folder; scratch_remove takes it away with all that is in it. */
+/* Creates a scratch directory. scratch_remove deletes it with its contents. */
 static inline char *scratch_make(void)
 {
     const char *base = getenv("TMPDIR");
@@ -133,7 +133,7 @@ static inline void write_file(const char *path, const void *bytes, size_t n)
     assert_int_equal(fclose(file), 0);
 }
 
-/* The whole file, followed by a NUL; release with free. */
+/* Returns the contents of a file, followed by a NUL byte. The caller frees them. */
 static inline unsigned char *read_file(const char *path, size_t *n)
 {
     FILE *file = fopen(path, "rb");
@@ -158,7 +158,8 @@ static inline void put_length(unsigned char *to, uint64_t n)
         to[i] = (unsigned char)(n >> 8 * i);
 }
 
-/* Length, header, and `data` bytes that count 0, 1, 2, …; release with free. */
+/* Returns the header length, the header, and `data` bytes with the values 0, 1, 2, … The
+ * caller frees them. */
 static inline unsigned char *st_bytes(const char *header, size_t header_len, size_t data, size_t *n)
 {
     *n = 8 + header_len + data;
@@ -181,13 +182,13 @@ static inline void st_write(const char *path, const char *header, size_t data)
 
 /* ---- others ---- */
 
-/* Under valgrind, which is some fifty times slower, tests do less. */
+/* Returns true under valgrind, which is about 50 times slower; tests then run fewer cases. */
 static inline bool is_slow(void)
 {
     return getenv("WB_TEST_SLOW") != NULL;
 }
 
-/* A deterministic random number (xorshift64*: Vigna, 2014). */
+/* Returns a pseudorandom number (xorshift64*: Vigna, 2014). */
 static inline uint64_t next_random(uint64_t *state)
 {
     *state ^= *state >> 12;

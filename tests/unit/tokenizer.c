@@ -1,5 +1,5 @@
 /* arch/tokenizer/tokenizer.h: tokenizer files, sound, odd and hostile. */
-#include "made.h"
+#include "tokenizer_fixture.h"
 
 #include "arch/tokenizer/pretokenizer.h"
 

@@ -2,7 +2,7 @@
  * What tokenizer files say beside their vocabularies: special tokens and what is put around a text, how
  * text is split, pieces of SentencePiece and what replaces them; and every allocation failing in turn.
  */
-#include "made.h"
+#include "tokenizer_fixture.h"
 
 #include "arch/tokenizer/pretokenizer.h"
 

@@ -1,7 +1,7 @@
 /*
- * unit.h: what a unit test includes. cmocka where it is to be had for this compiler and its flags;
- * otherwise (32 bits, MemorySanitizer) the same names for the few things the tests use, so that
- * every test runs everywhere.
+ * unit.h: included by every unit test. Includes cmocka if it is available for this compiler and
+ * its flags. Otherwise (32-bit builds, MemorySanitizer) defines the few cmocka names that the
+ * tests use, so that every test runs everywhere.
  */
 #ifndef WB_TESTS_UNIT_H
 #define WB_TESTS_UNIT_H
@@ -45,7 +45,7 @@ struct CMUnitTest {
         fprintf(stderr, __VA_ARGS__);                                                              \
         unit__check(0, "failed");                                                                  \
     } while (0)
-/* Ends a test that this machine cannot run. */
+/* Ends a test that cannot run on this machine. */
 #define skip()                                                                                     \
     do {                                                                                           \
         fprintf(stderr, "skipped\n");                                                              \

@@ -1,8 +1,9 @@
 /*
- * weights.h: small models of any encoding in a folder of their own, for the tests of the provider.
+ * weights.h: writes small models of any encoding into a scratch directory, for provider tests.
  *
- * Bytes are random, scales and biases floats of a sensible size. weights_bytes gives what was stored, so
- * that a test need not ask the library. Include support.h first.
+ * Packed values are random bytes; scales and biases are random floats between -1 and 1.
+ * weights_bytes returns the stored bytes, so that a test need not read them with the library.
+ * Include support.h first.
  */
 #ifndef WB_TESTS_WEIGHTS_H
 #define WB_TESTS_WEIGHTS_H
@@ -14,7 +15,7 @@ typedef struct weights {
     char header[1 << 16];
     unsigned char *data;
     size_t bytes, capacity;
-    size_t begin; /* of the data in the file */
+    size_t begin; /* file offset of the data section */
     struct {
         char name[192];
         size_t at, bytes;
@@ -37,7 +38,7 @@ static inline weights *weights_new(const char *config)
     return w;
 }
 
-/* Appends a tensor of so many bytes, whose content is still 0. */
+/* Appends a tensor of `bytes` bytes, filled with 0. Returns its data. */
 static inline unsigned char *weights_add(weights *w, const char *name, const char *dtype,
                                          const uint64_t *shape, int rank, size_t bytes)
 {
@@ -76,7 +77,7 @@ static inline void fill_random(weights *w, unsigned char *to, size_t n)
         to[i] = (unsigned char)(next_random(&w->random) >> 32);
 }
 
-/* Random bytes, of `size` bytes an element. */
+/* Appends a tensor of random bytes, `size` bytes per element. */
 static inline void weights_raw(weights *w, const char *name, const char *dtype,
                                const uint64_t *shape, int rank, size_t size)
 {
@@ -89,7 +90,7 @@ static inline float next_float(weights *w)
     return (float)((int64_t)(next_random(&w->random) >> 40) - (1 << 23)) / (float)(1 << 23);
 }
 
-/* Floats between -1 and 1: F32, or BF16. */
+/* Appends a tensor of random floats between -1 and 1, as F32 or BF16. */
 static inline void weights_floats(weights *w, const char *name, const char *dtype,
                                   const uint64_t *shape, int rank)
 {
@@ -99,11 +100,12 @@ static inline void weights_floats(weights *w, const char *name, const char *dtyp
         float value = next_float(w);
         unsigned char bytes[4];
         memcpy(bytes, &value, 4);
-        memcpy(to + i * size, bytes + 4 - size, size); /* the upper half of it is a BF16 */
+        memcpy(to + i * size, bytes + 4 - size, size); /* the upper half of an F32 is a BF16 */
     }
 }
 
-/* An MLX tensor: mode "affine", "mxfp4", "mxfp8", "nvfp4"; the shape is the logical one. */
+/* Appends an MLX tensor. `mode`: "affine", "mxfp4", "mxfp8" or "nvfp4". `shape` is the logical
+ * shape. */
 static inline void weights_mlx(weights *w, const char *module, const char *mode, unsigned bits,
                                unsigned group, const uint64_t *shape, int rank,
                                const char *scales_dtype)
@@ -125,12 +127,13 @@ static inline void weights_mlx(weights *w, const char *module, const char *mode,
     }
     size_t n = elements_of(scales, rank);
     unsigned char *to = weights_add(w, name, "U8", scales, rank, n);
-    for (size_t i = 0; i < n; i++) /* near 1 in E8M0, and in E4M3 */
+    for (size_t i = 0; i < n; i++) /* scales near 1 as E8M0 and as E4M3 */
         to[i] = (unsigned char)((strcmp(mode, "nvfp4") == 0 ? 0x30 : 120) +
                                 (int)(next_random(&w->random) >> 40) % 12);
 }
 
-/* The parts of an AWQ or GPTQ matrix [out, in] of four bits, with scales in BF16; g_idx is the caller's. */
+/* Appends the parts of a 4-bit AWQ or GPTQ matrix [out, in] with BF16 scales. The caller
+ * appends g_idx. */
 static inline void weights_int4(weights *w, bool awq, const char *module, uint64_t out, uint64_t in,
                                 uint64_t group)
 {
@@ -150,7 +153,8 @@ static inline void weights_write(weights *w)
     char *path = text_of("%s/model.safetensors", w->folder);
     size_t header = strlen(w->header), n = 0;
     w->header[header++] = '}';
-    while ((8 + header) % 64 != 0) /* as the reference library pads, and more */
+    while ((8 + header) % 64 !=
+           0) /* the reference library pads to 8 bytes; 64 is a multiple of 8 */
         w->header[header++] = ' ';
     w->begin = 8 + header;
     unsigned char *bytes = st_bytes(w->header, header, w->bytes, &n);
@@ -177,7 +181,7 @@ static inline const wb_model *weights_open(weights *w)
     return weights_open_as(w, WB_ACCESS_MAP, NULL);
 }
 
-/* What is stored under a name in the file. */
+/* Returns the stored bytes of the tensor with this name. */
 static inline const unsigned char *weights_bytes(const weights *w, const char *name, size_t *n)
 {
     for (size_t i = 0; i < w->count; i++) {

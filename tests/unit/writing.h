@@ -1,13 +1,13 @@
 /*
- * writing.h: what the tests of writers have in common: bytes that tell where they belong, and models that
- * have nothing to be found fault with.
+ * writing.h: helpers shared by the writer tests: data bytes that depend on tensor and offset, and
+ * a check that a model has no findings.
  */
 #ifndef WB_TESTS_WRITING_H
 #define WB_TESTS_WRITING_H
 
 #include "support.h"
 
-/* Fails the test with what the error says; E is the error, within. */
+/* Fails the test with the error's message if the call fails. The call passes E as its error. */
 #define OK(call)                                                                                   \
     do {                                                                                           \
         wb_error error_;                                                                           \
@@ -35,7 +35,8 @@ static inline void fill(wb_writer *writer, uint64_t index, uint64_t from, uint64
     }
 }
 
-/* But for what values may be: bytes make NaNs, too. */
+/* Checks that a model has no findings, except those about values: the test bytes may encode
+ * NaNs. */
 static inline void expect_sound(const char *path)
 {
     wb_findings *findings;

@@ -1,9 +1,9 @@
 /*
- * ggml open|decode|encode|convert|peak TIMES ARGUMENTS…: a worker of the benchmarks, as bench/bench.h
- * describes them, around the exported functions of libggml-base. Decoding and encoding are in rows of
- * 4096 values; they tell the checksum of what came out. Converting takes the tensors of a folder in
- * BF16 one by one, as llama-quantize does: read whole, widened and encoded by a thread for each
- * processor, written. What each becomes is in FOLDER.QUANT.plan.
+ * ggml open|decode|encode|convert|peak TIMES ARGUMENTS…: a benchmark worker (see bench/bench.h)
+ * for the exported functions of libggml-base. Decoding and encoding use rows of 4096 values and
+ * report a checksum of the result. Converting takes the tensors of a BF16 model directory one by
+ * one, as llama-quantize does: it reads, widens and encodes each whole tensor with one thread per
+ * processor, and writes it. FOLDER.QUANT.plan lists the type of each tensor.
  */
 #define _GNU_SOURCE /* wait4 */
 #include <inttypes.h>
@@ -23,7 +23,7 @@
 #define COLUMNS 4096
 #define TYPES 43
 
-/* What the library exports, as far as it is used here. */
+/* Functions exported by the library, as far as they are used here. */
 typedef void (*to_float)(const void *blocks, float *values, int64_t n);
 struct type_traits {
     const char *name;
@@ -74,7 +74,7 @@ static uint64_t now(void)
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-/* As zlib has it. */
+/* CRC-32 as in zlib. */
 static uint32_t crc32_add(uint32_t crc, const void *bytes, size_t n)
 {
     uint32_t table[256];
@@ -236,7 +236,7 @@ static void *do_share(void *arg)
     return NULL;
 }
 
-/* A thread for each processor takes a share of the rows. */
+/* Splits the rows among one thread per processor. */
 static void do_tensor(struct share whole)
 {
     long threads = sysconf(_SC_NPROCESSORS_ONLN);
@@ -326,7 +326,8 @@ static void start_convert(char **arguments)
     printf("work %" PRIu64 " values, checksum %08" PRIx32 "\n", value_count, crc);
 }
 
-/* The work that is not looked at is not done: this takes so long that nothing of it is the start's. */
+/* The unmeasured first run is skipped: a conversion takes so long that startup costs do not
+ * matter. */
 static uint64_t convert(unsigned long times)
 {
     static unsigned long calls;
@@ -344,7 +345,7 @@ static void start_peak(char **arguments)
     puts("work 1 conversion");
 }
 
-/* In MiB. */
+/* Returns MiB. */
 static uint64_t peak(unsigned long times)
 {
     static unsigned long calls;

@@ -1,9 +1,9 @@
 /*
- * There and back: what is not lost is the same bytes in the end. And quantized: what MLX and the
- * codecs make of the same weights is what converting makes of them.
+ * Round trips: lossless conversions restore the same bytes. Quantization: converting must give
+ * the same result as MLX and as the codecs.
  */
 #include "convert.h"
-#include "crew.h"
+#include "executor.h"
 
 #define QWEN TEST_DATA "/models/qwen3-bf16"
 
@@ -56,7 +56,7 @@ static void folder_gguf_folder(void **state)
     }
 }
 
-/* The tokens of a folder and those of the folder made of the GGUF file made of it. */
+/* Compares the tokens of a directory with those of directory → GGUF → directory. */
 static void tokenizers(void **state)
 {
     static const char *const families[] = {"llama", "qwen3", "mistral", "gemma2", "bert"};
@@ -100,7 +100,7 @@ static void tokenizers(void **state)
 
 /* ---- MLX ---- */
 
-/* mlx_lm.convert made the twin. */
+/* The twin was written by mlx_lm.convert. */
 static void as_mlx(void **state)
 {
     (void)state;
@@ -153,7 +153,7 @@ static void mlx_gguf_mlx(void **state)
     free(plain);
 }
 
-/* Every block type that MLX has a word for goes over without a change of any value. */
+/* Every block type that MLX can represent is converted without changing any value. */
 static void gguf_to_mlx(void **state)
 {
     (void)state;
@@ -183,7 +183,7 @@ static void gguf_to_mlx(void **state)
 
 /* ---- quantized GGUF ---- */
 
-/* Each tensor is what wb_quantize makes of its values, with threads and without. */
+/* Each tensor must equal the result of wb_quantize on its values, with and without threads. */
 static void as_codecs(void **state)
 {
     (void)state;

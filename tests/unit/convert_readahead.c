@@ -1,22 +1,22 @@
 /*
- * Conversions of what the page cache does not have: that it is read ahead and past it, that the result is the same, and
- * that each read may fail, give less or not come to be. What the page cache has is said here.
+ * Conversions of files outside the page cache: they are read ahead with direct I/O, the result is
+ * the same, and each read may fail, return less or be refused. The test simulates the page cache.
  *
  * wraps: wb__cpu_count pread64 open64 fstatfs64 wb__source_cached wb__ring_open wb__ring_begin wb__ring_take
  */
 #include "convert.h"
 #include "weights.h"
 
-#include "cold.h"
 #include "cpu/cpu.h"
-#include "crew.h"
+#include "executor.h"
+#include "page_cache.h"
 
 /* ---- what is underneath ---- */
 
 static struct {
-    unsigned processors;   /* 0: those that there are */
-    int past_errno;        /* of reads past the page cache that no ring makes; 0: none */
-    _Atomic unsigned past; /* these reads */
+    unsigned processors;   /* 0: the real number */
+    int past_errno;        /* errno of direct reads without io_uring; 0: none */
+    _Atomic unsigned past; /* number of these reads */
 } world;
 
 static void world_reset(unsigned cached)
@@ -52,7 +52,8 @@ ssize_t __wrap_pread64(int fd, void *dst, size_t n, off_t offset)
 
 static char *scratch;
 
-/* Of several pieces, of less than one, in odd places, with rows that change places, and larger than a piece. */
+/* Writes tensors of several pieces and of less than one, at odd offsets, with permuted rows,
+ * and larger than a piece. */
 static void make(void)
 {
     static const struct {
@@ -86,7 +87,7 @@ static void make(void)
 }
 
 typedef struct job {
-    const char *from; /* of the test data; NULL: made */
+    const char *from; /* path in the test data; NULL: made by the test */
     wb_target target;
     const char *quant;
 } job;
@@ -96,9 +97,9 @@ static const job jobs[] = {
     {NULL, WB_TARGET_GGUF, "Q8_0"},
     {NULL, WB_TARGET_SAFETENSORS, "F16"},
     {NULL, WB_TARGET_MLX, "affine4:64"},
-    {"twins/llama", WB_TARGET_GGUF, NULL},             /* rows that change places */
-    {"twins/mixtral", WB_TARGET_GGUF, "F16"},          /* tensors made of several */
-    {"twins/llama.gguf", WB_TARGET_SAFETENSORS, NULL}, /* and back */
+    {"twins/llama", WB_TARGET_GGUF, NULL},             /* permuted rows */
+    {"twins/mixtral", WB_TARGET_GGUF, "F16"},          /* tensors assembled from several */
+    {"twins/llama.gguf", WB_TARGET_SAFETENSORS, NULL}, /* the reverse direction */
     {"twins/phi3.gguf", WB_TARGET_MLX, NULL},
     {"models/qwen3-4bit-3shards", WB_TARGET_GGUF, NULL}, /* several files, packed */
     {"models/qwen3_moe-nvfp4", WB_TARGET_GGUF, "Q4_0"},
@@ -138,7 +139,7 @@ static void compare_models(const char *a, const char *b)
     wb_close(y);
 }
 
-/* As from the page cache, with any number of threads. */
+/* Compares with a conversion from the page cache, with any number of threads. */
 static void compare_with_cached(const job *j, const char *warm)
 {
     for (size_t threads = 1; threads <= 3; threads += 2) {
@@ -166,7 +167,7 @@ static void the_result_is_the_same(void **state)
             cold.ring = kinds[k];
             compare_with_cached(&jobs[i], warm);
             assert_true(cold.rung > 0);
-            /* What the ring did not give is read once more. */
+            /* Reads that io_uring did not complete are repeated. */
             if (kinds[k] == GOOD_RING || kinds[k] == RING_THAT_REFUSES)
                 assert_int_equal(world.past, 0);
             else if (jobs[i].from == NULL)
@@ -176,7 +177,7 @@ static void the_result_is_the_same(void **state)
     }
 }
 
-/* Where reading past the page cache fails altogether, it is read through it. */
+/* If direct reads fail altogether, the file is read through the page cache. */
 static void nothing_goes_past(void **state)
 {
     (void)state;
@@ -188,7 +189,7 @@ static void nothing_goes_past(void **state)
     world.past_errno = EINVAL;
     compare_with_cached(&jobs[1], warm);
     assert_true(world.past > 0);
-    world.past_errno = EIO; /* which is the disk's */
+    world.past_errno = EIO; /* a disk error */
     char *none = text_of("%s/none", scratch);
     assert_int_equal(run(&jobs[1], 3, 0, none), WB_ERROR_IO);
     assert_int_equal(access(none, F_OK), -1);
@@ -200,7 +201,7 @@ static void nothing_goes_past(void **state)
     free(warm);
 }
 
-/* Most of it is there; it is not told; it lies elsewhere; there is no ring, or no memory. */
+/* Cases: mostly cached; cache state unknown; another file system; no io_uring; no memory. */
 static void the_page_cache_is_used(void **state)
 {
     (void)state;
@@ -233,7 +234,7 @@ static void note_free(void *ctx, void *memory, size_t n)
     wb__free(&wb__default_allocator, memory, n);
 }
 
-/* The largest piece of memory that a conversion takes, which is that of one thread. */
+/* Returns the largest allocation of a conversion, which is one thread's buffer. */
 static size_t most_memory(unsigned processors)
 {
     size_t most = 0;
@@ -253,19 +254,19 @@ static size_t most_memory(unsigned processors)
     return most;
 }
 
-/* The more processors there are, the less has each, so that there is some for all of them. */
+/* With more processors each buffer is smaller, so that all threads get one. */
 static void every_processor_has_memory(void **state)
 {
     (void)state;
     size_t few = most_memory(2), many = most_memory(64);
-    assert_true(few > (size_t)12 << 20); /* three spans of 4 MiB, and more */
+    assert_true(few > (size_t)12 << 20); /* more than three spans of 4 MiB */
     assert_true(many <
-                few - ((size_t)4 << 20)); /* for 64 there is no more than one chunk in each */
+                few - ((size_t)4 << 20)); /* with 64 processors each buffer is at most one tile */
     assert_int_equal(most_memory(1), few);
     assert_int_equal(most_memory(1000), many);
 }
 
-/* ---- runs that do not end ---- */
+/* ---- interrupted runs ---- */
 
 static int stop_later(void *ctx, uint64_t done, uint64_t total)
 {
@@ -275,7 +276,7 @@ static int stop_later(void *ctx, uint64_t done, uint64_t total)
     return --*reports == 0;
 }
 
-/* The next run reads ahead what the first has not left, and no more: the third has nothing to go on with. */
+/* The next run reads only what the first has not written; a third run has nothing to resume. */
 static void stopped_and_resumed(void **state)
 {
     (void)state;
@@ -311,7 +312,7 @@ static void stopped_and_resumed(void **state)
     free(warm);
 }
 
-/* A file that ends before the place that is read is told of as it is through the page cache. */
+/* A truncated file gives the same error as when read through the page cache. */
 static void cut_short(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /*
- * The tensor table and the model: names of all kinds found again, under every hash; repeated names;
- * kinds; many files; metadata.
+ * The tensor catalog: lookup of names of all kinds under every hash function; repeated names;
+ * tensor kinds; many files; metadata.
  */
 #include "support.h"
 
@@ -13,7 +13,7 @@ typedef struct fixture {
     wb__context context;
     wb_findings findings;
     wb__catalog model;
-    size_t told[8]; /* pairs that `repeated` was told */
+    size_t told[8]; /* pairs passed to the `repeated` callback */
     size_t told_count;
     wb_status answer;
 } fixture;
@@ -72,7 +72,7 @@ static wb_status end_file(fixture *f)
     return wb__catalog_end_file(&f->model, &f->context, repeated, f);
 }
 
-/* Name number i: short ones, long ones, ones that share all but a byte, with NULs in them. */
+/* Returns name i: short, long, equal to another in all but one byte, or containing NUL. */
 static wb__str name_of(size_t i, char out[400])
 {
     size_t n = i % 7 == 0 ? i % 300 : 4 + i % 70;
@@ -83,7 +83,7 @@ static wb__str name_of(size_t i, char out[400])
     out[at] = (char)i;
     out[at + 1] = (char)(i >> 8);
     out[at + 2] = (char)(i >> 16);
-    out[at + 3] = (char)at; /* so that no two are equal */
+    out[at + 3] = (char)at; /* makes the names distinct */
     return (wb__str){out, n};
 }
 
@@ -101,7 +101,7 @@ static void finds_names(void **state)
         begin_file(&f, "a", n + 1, n * 310 + 1);
         for (size_t i = 0; i < n; i++)
             add(&f, name_of(i, text), i);
-        add(&f, WB__STR(""), n); /* an empty name is a name */
+        add(&f, WB__STR(""), n); /* an empty name is valid */
         assert_int_equal(end_file(&f), WB_OK);
         assert_int_equal(f.told_count, 0);
         for (size_t i = 0; i < n; i++) {
@@ -118,7 +118,7 @@ static void finds_names(void **state)
     }
 }
 
-/* Of the bytes around a name, which may belong to nobody, none goes into its hash. */
+/* The hash depends only on the bytes of the name; bytes around it may not be readable. */
 static void hashes_names_alone(void **state)
 {
     (void)state;
@@ -132,7 +132,7 @@ static void hashes_names_alone(void **state)
             char *name = malloc(len + 1);
             assert_non_null(name);
             char *end = name + len + 1,
-                 *begin = end - len; /* the end of the block is that of the name */
+                 *begin = end - len; /* the name ends at the end of the block */
             for (size_t i = 0; i < len; i++)
                 begin[i] = room[20 + i] = (char)(3 * i + len);
             uint32_t hash = hasher.hash(&hasher, begin, len);
@@ -190,7 +190,7 @@ static void joins_files(void **state)
     char text[400];
     begin(&f, wb__cpu_features());
     size_t total = 0;
-    for (size_t file = 0; file < 60; file++) { /* files without tensors among them */
+    for (size_t file = 0; file < 60; file++) { /* includes files without tensors */
         size_t tensors = file % 4 == 3 ? 0 : file * 3;
         begin_file(&f, "path", tensors, tensors * 310);
         wb__catalog_file_in_hand(&f.model)->data_begin = file * 1000;
@@ -207,7 +207,7 @@ static void joins_files(void **state)
         }
     }
     begin_file(&f, "last", 1, 310);
-    add(&f, name_of(5, text), 0); /* a name that an earlier file has */
+    add(&f, name_of(5, text), 0); /* a name that an earlier file contains */
     assert_int_equal(end_file(&f), WB_ERROR_FORMAT);
     assert_string_equal(f.error.code, "tensor-in-two-files");
     assert_int_equal(f.told_count, 0);
@@ -262,9 +262,9 @@ static void shares_kinds(void **state)
     assert_int_equal(kind_of_rank(&f, 0, NULL), scalar);
     shape[0] = 3;
     shape[1] = 2;
-    assert_true(kind_of_rank(&f, 2, shape) != number); /* as many elements, another shape */
+    assert_true(kind_of_rank(&f, 2, shape) != number); /* same number of elements, other shape */
     assert_true(kind_of_rank(&f, 1, shape) != number);
-    for (uint64_t i = 0; i < 2000; i++) { /* more than are remembered */
+    for (uint64_t i = 0; i < 2000; i++) { /* more kinds than are cached */
         shape[0] = i;
         uint32_t kind = kind_of_rank(&f, 2, shape);
         assert_int_equal(((const wb__kind *)wb__list_at(&f.model.table.kinds, kind))->shape[0], i);
@@ -291,7 +291,7 @@ static void keeps_metadata(void **state)
     assert_int_equal(
         wb__catalog_add_string(&f.model, &f.context, WB__STR("key7"), (wb__str){"x\0y", 3}, &twice),
         WB_OK);
-    assert_true(twice); /* the later value is kept */
+    assert_true(twice); /* the later value wins */
     assert_true(
         wb__str_equal(wb__meta_text(&f.model, wb__catalog_find_meta(&f.model, WB__STR("key7"))),
                       (wb__str){"x\0y", 3}));
@@ -301,12 +301,12 @@ static void keeps_metadata(void **state)
     assert_int_equal(
         wb__catalog_add_string(&f.model, &f.context, WB__STR("key8"), WB__STR("other"), &twice),
         WB_OK);
-    assert_false(twice); /* the first file's value is kept, and that is told */
+    assert_false(twice); /* the first file's value wins, with a finding */
     assert_int_equal(f.findings.count, 1);
     assert_string_equal(f.findings.list[0].code, "metadata-conflict");
     assert_int_equal(
         wb__catalog_add_string(&f.model, &f.context, WB__STR("key9"), WB__STR("9"), &twice), WB_OK);
-    assert_int_equal(f.findings.count, 1); /* the same value is no conflict */
+    assert_int_equal(f.findings.count, 1); /* an equal value is no conflict */
     assert_true(wb__str_equal(
         wb__meta_text(&f.model, wb__catalog_find_meta(&f.model, WB__STR("key8"))), WB__STR("8")));
     assert_null(wb__catalog_find_meta(&f.model, WB__STR("key1000")));

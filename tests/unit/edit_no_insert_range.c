@@ -1,5 +1,6 @@
 /*
- * wb_edit_file where the file system cannot insert blocks in front of a file: the next way, a new one, is taken.
+ * wb_edit_file on a file system that cannot insert blocks at the beginning of a file: the edit
+ * writes a new file instead.
  *
  * wraps: fallocate64
  */
@@ -15,7 +16,7 @@
 #define FALLOC_FL_INSERT_RANGE 0x20
 #endif
 
-static int refusal; /* what inserting is refused with */
+static int refusal; /* errno of fallocate */
 static unsigned refused;
 
 int __real_fallocate64(int fd, int mode, off_t offset, off_t n);
@@ -32,7 +33,7 @@ int __wrap_fallocate64(int fd, int mode, off_t offset, off_t n)
 
 static char *folder;
 
-/* Written long ago, so that whatever is written to it shows. */
+/* The file gets an old timestamp, so that any write to it shows. */
 static void make_gguf(const char *path)
 {
     wb_writer *writer;

@@ -1,4 +1,5 @@
-/* What is told of values that became others: the same for every instruction set, and as it is defined. */
+/* Error statistics of converted values: the same for every instruction set, and equal to their
+ * definition. */
 #include "support.h"
 
 #include <math.h>
@@ -8,12 +9,12 @@
 #include "core/endian.h"
 #include "cpu/cpu.h"
 
-#define MOST 9000 /* values; more than two runs */
+#define MOST 9000 /* number of values; more than two runs */
 
 static float before[MOST], after[MOST];
 static uint64_t state_of_random = 7;
 
-/* From -1 to 1. */
+/* Returns a random number from -1 to 1. */
 static float uniform(void)
 {
     return (float)((double)(next_random(&state_of_random) >> 11) * 0x1p-52 - 1);
@@ -27,7 +28,7 @@ static void fill(float size, float error)
     }
 }
 
-/* By definition, in binary64. */
+/* Computes the statistics by definition, in binary64. */
 static wb__error_stats told(double offset, size_t n)
 {
     wb__error_stats fidelity = {0};
@@ -77,7 +78,7 @@ static void as_defined(void **state)
     }
 }
 
-/* Nothing is lost: no error is none, and one of a single value is found. */
+/* Equal values have error 0; a single differing value is found. */
 static void exact(void **state)
 {
     (void)state;
@@ -94,7 +95,7 @@ static void exact(void **state)
     }
 }
 
-/* Values that are not finite, anywhere in a run, before or after. */
+/* Non-finite values at any position of a run. */
 static void not_finite(void **state)
 {
     (void)state;
@@ -135,7 +136,7 @@ static void same_bits(void **state)
 
 static double wide[MOST];
 
-/* As files have it. */
+/* Returns the value as stored in a file. */
 static double stored(double value)
 {
     uint64_t bits;
@@ -144,7 +145,8 @@ static double stored(double value)
     return value;
 }
 
-/* Of binary64 each value counts as it was: digits that binary32 has not are lost, and so is what is beyond it. */
+/* binary64 values are compared unrounded: digits beyond binary32 and values out of its range
+ * count as loss. */
 static void of_binary64(void **state)
 {
     (void)state;

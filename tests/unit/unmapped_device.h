@@ -1,9 +1,9 @@
 /*
- * far.h: devices that map nothing, for tests of the provider: one that copies at once, and one that copies when it is
- * waited for. What is not uploaded is full of 0xAA.
+ * unmapped_device.h: devices without mapped memory, for provider tests: one that copies at once,
+ * and one that copies when the caller waits. Bytes that were not uploaded are 0xAA.
  */
-#ifndef WB_TESTS_FAR_H
-#define WB_TESTS_FAR_H
+#ifndef WB_TESTS_UNMAPPED_DEVICE_H
+#define WB_TESTS_UNMAPPED_DEVICE_H
 
 #include "support.h"
 

@@ -1,9 +1,10 @@
 /*
- * cold.h: what the page cache has and what becomes of the reads of rings, for tests that say so. Such a test has in its
- * line of wraps: open64 fstatfs64 wb__source_cached wb__ring_open wb__ring_begin wb__ring_take
+ * page_cache.h: simulates the page cache and faults of io_uring reads. A test that includes this
+ * file needs these functions in its "wraps:" line: open64 fstatfs64 wb__source_cached
+ * wb__ring_open wb__ring_begin wb__ring_take
  */
-#ifndef WB_TESTS_COLD_H
-#define WB_TESTS_COLD_H
+#ifndef WB_TESTS_PAGE_CACHE_H
+#define WB_TESTS_PAGE_CACHE_H
 
 #include "support.h"
 
@@ -13,7 +14,7 @@
 #include "descriptors.h"
 #include "io/ring.h"
 
-/* What becomes of every other read of a ring, which is a real one. */
+/* Fault of every second read. The reads use a real io_uring. */
 typedef enum ring_kind {
     GOOD_RING,
     RING_THAT_FAILS,
@@ -22,11 +23,12 @@ typedef enum ring_kind {
 } ring_kind;
 
 static struct {
-    unsigned cached; /* hundredths of every range asked about; more than 100: it is not told */
-    uint32_t medium; /* f_type of every file system; 0: ext4 */
+    unsigned
+        cached; /* percentage of every queried range in the page cache; above 100: the query fails */
+    uint32_t medium; /* f_type reported for every file system; 0: ext4 */
     bool no_ring;
     ring_kind ring;
-    _Atomic unsigned rung; /* reads of rings */
+    _Atomic unsigned rung; /* number of io_uring reads */
     _Atomic unsigned misaligned;
 } cold;
 
@@ -91,7 +93,7 @@ size_t __wrap_wb__ring_take(wb__ring *ring, wb__ring_done *done, size_t most)
     return n;
 }
 
-/* False under valgrind, which does not see what a ring writes. */
+/* Returns false under valgrind, which does not track writes by io_uring. */
 static inline bool has_rings(void)
 {
     wb__ring *ring = is_slow() ? NULL : __real_wb__ring_open(&wb__default_allocator, 4, false);

@@ -5,7 +5,7 @@
  *
  * wraps: wb__ring_open wb__ring_begin_write wb__ring_look wb__ring_take wb__ring_close pwrite64
  */
-#include "crew.h"
+#include "executor.h"
 #include "writing.h"
 
 #include <pthread.h>

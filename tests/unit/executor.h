@@ -1,8 +1,8 @@
 /*
- * crew.h: an executor of so many threads, for tests.
+ * executor.h: an executor with a given number of threads, for tests.
  */
-#ifndef WB_TESTS_CREW_H
-#define WB_TESTS_CREW_H
+#ifndef WB_TESTS_EXECUTOR_H
+#define WB_TESTS_EXECUTOR_H
 
 #include "support.h"
 
@@ -18,7 +18,7 @@ typedef struct crew {
     atomic_size_t taken;
 } crew;
 
-/* The last piece comes first: nothing may rely on their order. */
+/* Runs the pieces in reverse order: the library must not rely on their order. */
 static inline void *crew_work(void *arg)
 {
     crew *c = arg;
@@ -38,7 +38,7 @@ static inline void crew_run(void *ctx, size_t n, void (*body)(void *arg, size_t 
         assert_int_equal(pthread_join(ids[i], NULL), 0);
 }
 
-/* The number of threads, at most CREW_MOST, belongs to the caller. */
+/* The caller owns `*threads`, the number of threads, at most CREW_MOST. */
 static inline wb_executor crew_executor(size_t *threads)
 {
     return (wb_executor){threads, crew_run};

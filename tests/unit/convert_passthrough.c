@@ -1,4 +1,5 @@
-/* A GGUF file that goes as it is into a store, and out of one: killed, cancelled, damaged, changed, and the next run. */
+/* A GGUF file copied unchanged into a store and out of one: killed, cancelled, damaged,
+ * changed, and the next run. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <signal.h>
@@ -13,17 +14,17 @@
 #include "weighbridge.h"
 #include "weighbridge/experimental.h"
 
-#define ROWS 5000 /* of 1024 numbers: the file has three pieces of 8 MiB */
+#define ROWS 5000 /* of 1024 numbers: the file is three pieces of 8 MiB */
 #define MANIFEST "manifests/registry.ollama.ai/library/m/latest"
 #define IN_STORE "blobs/.registry.ollama.ai+library+m+latest.wb-partial"
 
 static char *scratch;
 
-/* Which way it goes: what is read, what is made of it, what is kept of that, and the journal. */
+/* Direction of the copy: input, output, partial file, and journal. */
 typedef struct way {
     const char *name;
     wb_target target;
-    const char *from; /* below the scratch folder */
+    const char *from; /* paths relative to the scratch directory */
     const char *to, *partial, *journal;
 } way;
 
@@ -44,7 +45,7 @@ static char *below_out(const char *name)
     return text_of("%s/out/%s", scratch, name);
 }
 
-static void run_command(char *command) /* taken */
+static void run_command(char *command) /* Takes ownership of the command. */
 {
     if (system(command) != 0)
         fail_msg("%s\n", command);
@@ -81,10 +82,10 @@ static void make_source(uint64_t seed)
 /* ---- a run ---- */
 
 typedef struct ending {
-    int reports;           /* until it comes; -1: never */
-    bool kills;            /* or cancels */
-    const char *never;     /* what must not be there when a report comes */
-    void (*happens)(void); /* in the place of both */
+    int reports;           /* number of the progress report at which the run ends; -1: never */
+    bool kills;            /* kills the process; otherwise cancels */
+    const char *never;     /* a file that must not exist during a report */
+    void (*happens)(void); /* called instead of ending the run */
 } ending;
 
 static const ending none = {.reports = -1};
@@ -206,7 +207,7 @@ static void expect_nothing(void)
                         scratch, scratch));
 }
 
-/* The result is the file, and nothing else is there. */
+/* Checks that the result equals the file and that no other files exist. */
 static void expect_result(const way *w)
 {
     run_command(text_of("! find %s/out -name '.*' -mindepth 1 | grep .", scratch));
@@ -219,7 +220,8 @@ static void expect_result(const way *w)
                             scratch, scratch));
 }
 
-/* Bytes that this process has written so far, as the system counts them; 0 where it does not tell. */
+/* Returns the bytes written by this process so far, as reported by the system; 0 if
+ * unavailable. */
 static uint64_t written(void)
 {
     char line[128];
@@ -234,7 +236,7 @@ static uint64_t written(void)
     return bytes;
 }
 
-/* The run after one that did not end takes up what is there, and writes the rest alone. */
+/* The next run reuses the partial file and writes only the rest. */
 static void finish(const way *w, bool resumes)
 {
     bool resumed;
@@ -260,7 +262,8 @@ static void killed(void **state)
         for (int reports = 0; was; reports += is_slow() ? 4 : 1) {
             fresh();
             run_killed(&ways[i], reports, &was);
-            assert_true(was || reports >= 6); /* 0, 8, 16, 20 MiB, on the disk, all */
+            assert_true(was ||
+                        reports >= 6); /* reports at 0, 8, 16, 20 MiB, after sync, and at the end */
             if (was && reports > 0)
                 assert_true(bytes_at(ways[i].partial) >=
                             (reports < 3 ? (uint64_t)reports << 23 : source_bytes()));
@@ -271,7 +274,7 @@ static void killed(void **state)
     }
 }
 
-/* A piece more each time. */
+/* Each run copies one more piece. */
 static void killed_again_and_again(void **state)
 {
     (void)state;
@@ -286,7 +289,7 @@ static void killed_again_and_again(void **state)
     }
 }
 
-/* Until it has its name, and never after that. */
+/* Cancelling works until the output has its final name, not later. */
 static void cancelled(void **state)
 {
     (void)state;
@@ -311,7 +314,7 @@ static void cancelled(void **state)
     }
 }
 
-/* Whatever stands in what was left, the result is right; and what is sound of it stays. */
+/* A damaged partial file must not damage the result; its valid parts are reused. */
 static void damaged(void **state)
 {
     (void)state;
@@ -337,7 +340,7 @@ static void damaged(void **state)
     }
 }
 
-/* Another source has nothing of what was left, be it the same for the most part. */
+/* Nothing is reused for another source, even if most of it is equal. */
 static void changed_in_between(void **state)
 {
     (void)state;
@@ -379,7 +382,7 @@ static void touch_blob(void)
     run_command(text_of("touch %s/store/blobs/*", scratch));
 }
 
-/* On the way it is an error, whenever that is, and nothing of it stays. */
+/* A source that changes during the copy is an error at any time, and no output remains. */
 static void changes_on_the_way(void **state)
 {
     static void (*const changes[WAYS][2])(void) = {{touch_source, cut_source},
@@ -404,7 +407,7 @@ static void changes_on_the_way(void **state)
     }
 }
 
-/* Of two at a time the second is refused, and does no harm. */
+/* The second of two concurrent runs fails and does no harm. */
 static void locked(void **state)
 {
     (void)state;
@@ -424,7 +427,7 @@ static void locked(void **state)
     }
 }
 
-/* What cannot begin leaves nothing; what a run before has left stays. */
+/* A run that cannot start leaves no files and preserves those of a previous run. */
 static void refused(void **state)
 {
     bool was, resumed;
@@ -442,7 +445,7 @@ static void refused(void **state)
     finish(&ways[OUT], true);
 }
 
-/* ---- the writer by itself ---- */
+/* ---- the writer alone ---- */
 
 static void only_a_whole_file_once(void **state)
 {

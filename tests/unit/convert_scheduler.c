@@ -1,5 +1,6 @@
 /*
- * Conversions are heard of, and hear, often enough: how long a round takes is said here.
+ * Conversions report progress and check for cancellation often enough; the test sets the duration
+ * of a round.
  *
  * wraps: clock_gettime
  */
@@ -10,8 +11,8 @@
 static char *scratch;
 
 static struct {
-    uint64_t milliseconds; /* now */
-    uint64_t step;         /* by which every look at the clock moves it on */
+    uint64_t milliseconds; /* simulated time */
+    uint64_t step;         /* time added by every clock query */
 } world;
 
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
@@ -27,7 +28,7 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
 
 typedef struct heard {
     unsigned times;
-    uint64_t most, last; /* bytes between two of them */
+    uint64_t most, last; /* bytes between two progress reports */
 } heard;
 
 static int hear(void *ctx, uint64_t done, uint64_t total)
@@ -40,7 +41,7 @@ static int hear(void *ctx, uint64_t done, uint64_t total)
     return 0;
 }
 
-/* A conversion by one thread, whose rounds take so many milliseconds. */
+/* Runs a conversion with one thread whose rounds take this many milliseconds. */
 static heard convert_in(uint64_t milliseconds)
 {
     heard h = {0};
@@ -68,7 +69,7 @@ static void rounds_fit(void **state)
     static const char header[] =
         "{\"a.weight\":{\"dtype\":\"F32\",\"shape\":[4096,2048],\"data_offsets\":[0,33554432]}}";
     char *from = text_of("%s/in.safetensors", scratch);
-    st_write(from, header, 33554432); /* 128 chunks */
+    st_write(from, header, 33554432); /* 128 tiles */
     heard slow = convert_in(5000), steady = convert_in(200), fast = convert_in(0);
     assert_true(slow.times > 2 * steady.times);
     assert_true(steady.times > fast.times);

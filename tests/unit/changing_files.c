@@ -1,8 +1,8 @@
 /*
- * Files that another program changes while they are open: shortened, overwritten, replaced, removed; in
- * each way to reach their bytes, and whatever is done with the model then. What is gone is an error that
- * says where; what a model has to itself stays; wb_model_check tells; and where a mapping faults, the
- * model says that the address is its own.
+ * Files that another program changes while they are open: truncated, overwritten, replaced,
+ * removed; with each access mode and each operation on the model. Missing bytes give an error
+ * with their location; data copied to memory stays valid; wb_model_check reports the change; and
+ * if a mapping faults, the model recognizes the address as its own.
  */
 #include "support.h"
 
@@ -39,7 +39,7 @@ static wb_model *open_as(wb_access access)
     return model;
 }
 
-/* ---- what other programs do ---- */
+/* ---- changes by other programs ---- */
 
 static void shorten(void)
 {
@@ -55,7 +55,8 @@ static void overwrite(void)
     for (int i = 0; i < 2; i++)
         assert_int_equal(pwrite(fd, bytes, sizeof bytes, (off_t)(DATA_AT + (size_t)i * EACH)),
                          EACH);
-    const struct timespec times[2] = {{1, 0}, {1, 0}}; /* a clock may be too coarse to tell */
+    const struct timespec times[2] = {{1, 0},
+                                      {1, 0}}; /* the clock may be too coarse to show a change */
     assert_int_equal(futimens(fd, times), 0);
     assert_int_equal(close(fd), 0);
 }
@@ -77,9 +78,9 @@ static void delete(void)
     assert_int_equal(unlink(path), 0);
 }
 
-/* ---- what is done with the model then ---- */
+/* ---- operations on the model after the change ---- */
 
-/* The second tensor, of which some is gone where the file was shortened. */
+/* Reads the second tensor, which a truncated file no longer fully contains. */
 static wb_status read_it(const wb_model *model, wb_error *error, unsigned char *first)
 {
     static unsigned char bytes[EACH];
@@ -87,7 +88,7 @@ static wb_status read_it(const wb_model *model, wb_error *error, unsigned char *
     wb_status status = wb_tensor_read(model, 1, NULL, -1, bytes, sizeof bytes, error);
     *first = bytes[0];
     for (size_t i = 0; i < sizeof bytes && status != WB_OK; i++)
-        assert_int_equal(bytes[i], 0); /* a failed call leaves nothing */
+        assert_int_equal(bytes[i], 0); /* a failed call returns no data */
     return status;
 }
 
@@ -127,7 +128,7 @@ static wb_status load_directly(const wb_model *model, wb_error *error)
     return load_by(model, WB_IO_DIRECT, error);
 }
 
-/* The weight in a buffer of its own. */
+/* Gets the tensor in a separate buffer. */
 static wb_status provide_it(const wb_model *model, wb_error *error)
 {
     wb_host_options options = {.size = sizeof options, .flags = WB_HOST_COPY};
@@ -146,7 +147,7 @@ static wb_status provide_it(const wb_model *model, wb_error *error)
 static const struct {
     const char *name;
     wb_status (*use)(const wb_model *model, wb_error *error);
-    bool minds; /* and says by itself that a file is another */
+    bool minds; /* the operation itself detects a changed file */
 } uses[] = {{"verify", verify_it, false},
             {"hash", hash_it, true},
             {"load", load_it, false},
@@ -156,8 +157,8 @@ static const struct {
 static const struct {
     const char *name;
     void (*change)(void);
-    bool cuts;     /* some bytes are gone */
-    bool in_place; /* what is read afterwards is new */
+    bool cuts;     /* the change removes bytes */
+    bool in_place; /* later reads return the new bytes */
 } changes[] = {{"shortened", shorten, true, true},
                {"overwritten", overwrite, false, true},
                {"replaced", replace, false, false},
@@ -170,8 +171,7 @@ static void check_use(wb_access access, size_t change, size_t use)
     changes[change].change();
     bool gone = changes[change].cuts && access != WB_ACCESS_SNAPSHOT;
     wb_status status = uses[use].use(model, &error);
-    if (status == WB_ERROR_UNSUPPORTED &&
-        access != WB_ACCESS_READ) { /* there is nothing to fetch */
+    if (status == WB_ERROR_UNSUPPORTED && access != WB_ACCESS_READ) { /* nothing to fetch */
         wb_close(model);
         return;
     }
@@ -198,7 +198,7 @@ static void used_afterwards(void **state)
     }
 }
 
-/* Reading goes through the file, whatever the access, and so cannot fault. */
+/* Reads use the file, not the mapping, in every access mode, so they cannot fault. */
 static void read_afterwards(void **state)
 {
     (void)state;
@@ -224,7 +224,7 @@ static void read_afterwards(void **state)
     }
 }
 
-/* What is left of a file that was shortened does not open, in any way. */
+/* A truncated file cannot be opened again in any mode. */
 static void opened_afterwards(void **state)
 {
     (void)state;
@@ -268,7 +268,7 @@ static void mapped_afterwards(void **state)
     assert_int_equal(sigaction(SIGBUS, &action, &before), 0);
     bool faulted = sigsetjmp(back, 1) != 0;
     if (!faulted)
-        (void)bytes[EACH - 1]; /* its page is gone */
+        (void)bytes[EACH - 1]; /* this page no longer exists */
     assert_int_equal(sigaction(SIGBUS, &before, NULL), 0);
     assert_true(faulted);
     assert_int_equal(wb_owns_address(model, fault_at), 1);

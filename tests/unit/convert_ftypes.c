@@ -1,7 +1,8 @@
 /*
- * The type of every tensor of every llama.cpp file type: data/mixes.tsv, what llama_model_quantize
- * (ggml 0.25) gave for eleven models whose weights are all zero. The models are made up here again;
- * of a model, a file type and a kind of tensor a line has the types and the layers that have them.
+ * The type of every tensor for every llama.cpp file type: data/mixes.tsv contains the choices of
+ * llama_model_quantize (ggml 0.25) for eleven models whose weights are zero. The test builds the
+ * same models. A line lists, for a model, a file type and a kind of tensor, the types and the
+ * layers that have them.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@ typedef struct synthetic {
     const char *architecture;
     unsigned layers, heads, kv_heads, experts, columns;
     bool tied;
-    const char *tensors; /* of a layer */
+    const char *tensors; /* names of the tensors of a layer */
 } synthetic;
 
 #define DENSE "attn_k attn_output attn_q attn_v ffn_down ffn_gate ffn_up"
@@ -39,7 +40,8 @@ static const synthetic models[] = {
 #define KINDS 12
 #define MAX_LAYERS 80
 
-/* What was chosen for a kind of tensor, layer by layer; of what is in no layer the first counts. */
+/* Types chosen for a kind of tensor, per layer; for tensors outside layers only the first
+ * entry is used. */
 typedef struct chosen {
     char kind[40];
     int32_t dtypes[MAX_LAYERS];
@@ -48,7 +50,7 @@ typedef struct chosen {
 typedef struct answer {
     chosen list[KINDS];
     size_t count;
-    bool failed; /* something has no fallback */
+    bool failed; /* a type has no fallback */
 } answer;
 
 static void choose(wb__recipe *mix, const synthetic *model, const char *kind, int layer,
@@ -76,7 +78,7 @@ static void choose(wb__recipe *mix, const synthetic *model, const char *kind, in
     out->list[i].dtypes[layer < 0 ? 0 : layer] = choice.dtype;
 }
 
-/* Calls with every tensor, in the order of their names. */
+/* Chooses a type for every tensor, in name order. */
 static void walk(const synthetic *model, wb__recipe *mix, answer *out)
 {
     static const char *const outside[] = {"output.weight", "token_embd.weight"};
@@ -103,7 +105,7 @@ static void walk(const synthetic *model, wb__recipe *mix, answer *out)
     }
 }
 
-/* "q6_K[0-3,6]; q4_K[4-5]": whether the layer has that type. */
+/* Returns true if a list such as "q6_K[0-3,6]; q4_K[4-5]" gives the layer that type. */
 static bool says(const char *types, unsigned layer, const char *dtype)
 {
     for (const char *at = types; *at != '\0';) {
@@ -214,7 +216,8 @@ static void names(void **state)
     assert_null(wb__file_type_named(WB__STR("Q4_K")));
     assert_null(wb__file_type_named(WB__STR("")));
     assert_int_equal(wb__file_type_of(WB_DTYPE_F16)->number, 1);
-    assert_null(wb__file_type_of(WB_DTYPE_IQ2_S)); /* the file type of that name is of another */
+    assert_null(
+        wb__file_type_of(WB_DTYPE_IQ2_S)); /* the file type of this name uses another dtype */
     assert_null(wb__file_type_of(-5));
 }
 

@@ -1,8 +1,8 @@
 /*
- * made.h: tokenizers made of texts, for the tests of them. Include it first.
+ * tokenizer_fixture.h: builds tokenizers from strings in memory, for tests. Include it first.
  */
-#ifndef WB_TESTS_MADE_H
-#define WB_TESTS_MADE_H
+#ifndef WB_TESTS_TOKENIZER_FIXTURE_H
+#define WB_TESTS_TOKENIZER_FIXTURE_H
 
 #include "support.h"
 
@@ -17,7 +17,7 @@ typedef struct made {
     wb__tokenizer tokenizer;
     char *text;
     wb_status status;
-    /* The files beside it, for those who have them: */
+    /* Contents of the sidecar files, for tests that set them: */
     char *config_text, *tokenizer_config_text;
     wb__tree config, tokenizer_config;
     bool is_phi;
@@ -49,7 +49,7 @@ static inline void make_from(made *m, const char *json, wb__str pieces, wb__str 
     m->status = wb__tokenizer_make(&m->tokenizer, &m->context, &files);
 }
 
-/* config.json and tokenizer_config.json; NULL: there is none. */
+/* Sets config.json and tokenizer_config.json. NULL: the file does not exist. */
 static inline void beside(made *m, const char *config, const char *tokenizer_config)
 {
     if (config != NULL) {

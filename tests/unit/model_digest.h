@@ -1,10 +1,10 @@
 /*
- * whole.h: all that can be asked of an open model, as one number, so that two answers can be compared.
+ * model_digest.h: hashes all answers of an open model into one number, to compare two models.
  *
  * Include support.h first.
  */
-#ifndef WB_TESTS_WHOLE_H
-#define WB_TESTS_WHOLE_H
+#ifndef WB_TESTS_MODEL_DIGEST_H
+#define WB_TESTS_MODEL_DIGEST_H
 
 #include "support.h"
 
@@ -26,7 +26,7 @@ static inline void whole_findings(const wb_findings *findings, uint64_t *digest)
     }
 }
 
-/* The first values of a tensor, and its last. */
+/* Hashes the first and the last values of a tensor. */
 static inline wb_status whole_tensor(const wb_model *model, uint64_t i, uint64_t *digest,
                                      wb_error *error)
 {
@@ -83,7 +83,7 @@ static inline wb_status whole_meanings(const wb_model *model, uint64_t *digest, 
             whole_mix(digest, native, len);
             status = wb_tensor_find(model, names[i], SIZE_MAX, &index);
         }
-        if (status == WB_OK) /* experts stored one by one have a number of their own */
+        if (status == WB_OK) /* experts stored separately have their own tensor index */
             status = whole_tensor(model, index, digest, error);
         if (status != WB_OK && status != WB_ERROR_NOT_FOUND)
             return status;
@@ -91,7 +91,7 @@ static inline wb_status whole_meanings(const wb_model *model, uint64_t *digest, 
     return WB_OK;
 }
 
-/* WB_OK, or the first failure, which is never that of a name nobody knows. */
+/* Returns WB_OK or the first failure. Unknown names do not count as failures. */
 static inline wb_status whole_model(const wb_model *model, uint64_t *digest, wb_error *error)
 {
     wb_config config = {.size = sizeof config};
@@ -105,7 +105,8 @@ static inline wb_status whole_model(const wb_model *model, uint64_t *digest, wb_
         status = whole_tensor(model, i, digest, error);
     if (status == WB_OK)
         status = whole_meanings(model, digest, error);
-    /* What is told beyond the files' own entries takes memory, which a count cannot say it lacks. */
+    /* Derived metadata needs an allocation, and the count function cannot report that it
+     * failed. */
     if (status == WB_OK)
         status = wb_meta_find(model, "no such key", SIZE_MAX, &entry);
     if (status != WB_ERROR_NOT_FOUND)
