@@ -1,8 +1,20 @@
 #!/bin/sh
-# Checks the dependency law of scripts/law.txt: check_law.sh [ROOT]
+# Checks the dependency law of scripts/law.txt: check_law.sh [ROOT] [OBJECTS]
+#
+#   includes  a file of a module includes headers of the modules that its row names, and no other;
+#             weighbridge.h, the whole public interface, only in *_public.c
+#   symbols   with OBJECTS (a directory of object files in the layout of src/): an object file refers to
+#             symbols of the modules that its row names, and no other
+#   cycles    the rows have none; with OBJECTS, the files of a module have none but those that
+#             scripts/cycles.allow lists
 set -eu
-law=$(cd "$(dirname "$0")" && pwd)/law.txt
-cd "${1:-$(dirname "$0")/..}"
+scripts=$(cd "$(dirname "$0")" && pwd)
+law=$scripts/law.txt
+allow=$scripts/cycles.allow
+cd "${1:-$scripts/..}"
+objects=${2:-}
+status=0
+
 {
     find src -name '*.[ch]' -o -name '*.def'
     for outside in cli bindings examples; do
@@ -15,7 +27,13 @@ awk -v law="$law" '
             if (line ~ /^#/ || line == "") continue
             n = split(line, word, " ")
             known[word[1]] = 1
-            for (i = 2; i <= n; i++) allowed[word[1], word[i]] = 1
+            for (i = 2; i <= n; i++) {
+                allowed[word[1], word[i]] = 1
+                if (word[i] != "include" && !(word[i] in known)) {
+                    print law ": " word[1] " is above " word[i] ", which has to come first: a cycle"
+                    bad = 1
+                }
+            }
         }
     }
     {
@@ -23,33 +41,93 @@ awk -v law="$law" '
         file = part[1]; where = file ":" part[2]
         match($0, /"[^"]*"/)
         header = substr($0, RSTART + 1, RLENGTH - 2)
-        split(file, folder, "/")
-        room = folder[1] == "src" ? folder[2] : folder[1]
-        if (!(room in known)) { print where ": the law knows no room " room; bad = 1; next }
-        # The library includes the public headers of the topics that it needs, not all of them.
-        if (header == "weighbridge.h" && folder[1] == "src" && file !~ /_public\.c$/) {
-            print where ": include weighbridge/TOPIC.h instead of weighbridge.h"; bad = 1
+        split(file, directory, "/")
+        module = directory[1] == "src" ? directory[2] : directory[1]
+        if (!(module in known)) { print where ": the law has no module " module; bad = 1; next }
+        if (directory[1] == "src" && header == "weighbridge.h" && file !~ /_public[.]c$/) {
+            print where ": include the topic header, such as weighbridge/base.h"; bad = 1
         }
         if (header == "weighbridge.h" || header ~ /^weighbridge\//) next
         slash = index(header, "/")
         target = slash ? substr(header, 1, slash - 1) : ""
-        if (folder[1] != "src") {
-            # A neighbour in its own folder is no business of the law; a room of src/ is.
-            if (target in known && target != room && system("test -d src/" target) == 0) {
-                print where ": " room " sees only include/, not " header; bad = 1
+        if (directory[1] != "src") {
+            # The law says nothing about headers of the same directory, only about modules of src/.
+            if (target in known && target != module && system("test -d src/" target) == 0) {
+                print where ": " module " sees only include/, not " header; bad = 1
             } else if (header ~ /\.\./) {
-                print where ": " header " leads out of " room; bad = 1
+                print where ": " header " leads out of " module; bad = 1
             }
             next
         }
         if (target == "" || header ~ /\.\./) {
-            print where ": write the header as ROOM/NAME.h: " header; bad = 1
-        } else if (target != room && !((room, target) in allowed) && !((room, "*") in allowed)) {
-            print where ": " room " may not include " header; bad = 1
+            print where ": write the header as MODULE/NAME.h: " header; bad = 1
+        } else if (target != module && !((module, target) in allowed)) {
+            print where ": " module " may not include " header; bad = 1
         }
         checked++
     }
     END {
         if (checked < 1) { print "no includes were found"; exit 1 }
         exit bad
-    }'
+    }' || status=1
+
+[ -n "$objects" ] || exit $status
+find "$objects" -name '*.o' | LC_ALL=C sort | while read -r object; do
+    source=${object#"$objects"/}
+    source=${source%.o}
+    source=${source%.obj}
+    [ -e "src/$source" ] || continue # left from a build before the file was moved
+    echo "file $source"
+    nm -P "$object"
+done | awk -v law="$law" -v allow="$allow" '
+    function module_of(file) { return substr(file, 1, index(file, "/") - 1) }
+    BEGIN {
+        while ((getline line < law) > 0) {
+            if (line ~ /^#/ || line == "") continue
+            n = split(line, word, " ")
+            for (i = 2; i <= n; i++) allowed[word[1], word[i]] = 1
+        }
+        while ((getline line < allow) > 0) {
+            if (line ~ /^#/ || line == "") continue
+            split(line, word, " ")
+            excused[word[1], word[2]] = excused[word[2], word[1]] = 1
+        }
+    }
+    $1 == "file" { file = $2; files[++count] = file; next }
+    $1 !~ /^wb_/ { next }
+    $2 == "U" { uses[++used] = file; symbol[used] = $1; next }
+    $2 ~ /^[A-TV-Z]$/ { home[$1] = file }
+    END {
+        for (i = 1; i <= used; i++) {
+            from = uses[i]; to = home[symbol[i]]
+            if (to == "" || to == from) continue
+            a = module_of(from); b = module_of(to)
+            calls++
+            if (a != b) {
+                if (!((a, b) in allowed)) { print "src/" from ": " a " may not use " symbol[i] " of src/" to; up++ }
+            } else if (!((from, to) in excused) && !((from, to) in edge)) {
+                edge[from, to] = symbol[i]
+                out[from]++; into[to]++
+                tail[++edges] = from; head[edges] = to
+            }
+        }
+        # Takes away files that use no other, or that no other uses, until only those on cycles remain.
+        do {
+            changed = 0
+            for (e = 1; e <= edges; e++) {
+                if (gone[e] || (out[head[e]] > 0 && into[tail[e]] > 0)) continue
+                gone[e] = changed = 1
+                out[tail[e]]--; into[head[e]]--
+            }
+        } while (changed)
+        for (e = 1; e <= edges; e++) {
+            if (gone[e]) continue
+            print "src/" tail[e] " is in a cycle: it uses " edge[tail[e], head[e]] " of src/" head[e]
+            cycles++
+        }
+        printf "%d files, %d references between them: %d calls upwards, %d references in undocumented cycles\n",
+            count, calls, up, cycles
+        if (count < 1 || calls < 1) { print "no object files were found"; exit 1 }
+        exit up > 0 || cycles > 0
+    }' || status=1
+exit $status

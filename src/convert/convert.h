@@ -341,4 +341,16 @@ void wb__error_stats_measure_wide(wb__error_stats *error_stats, const uint8_t *b
 void wb__error_stats_add_one(wb__error_stats *error_stats, double before, double after);
 void wb__error_stats_add(wb__error_stats *sum, const wb__error_stats *part);
 
+/* Returns the encoding of plain elements of a dtype. */
+wb__encoding_spec wb__encoding_spec_plain(int32_t dtype);
+
+/* Returns true if the encoding is plain elements of a floating-point dtype. */
+bool wb__encoding_spec_is_float(const wb__encoding_spec *spec);
+
+/* Returns true if the encoding is plain F32, F16 or BF16. */
+bool wb__encoding_spec_is_half_or_single(int32_t dtype);
+
+/* Fills in how the source of a row is encoded. */
+void wb__plan_take_source_encoding(const wb_conversion *conversion, wb__planned_tensor *row);
+
 #endif

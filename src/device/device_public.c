@@ -1,7 +1,7 @@
+#include "core/call_options.h"
 #include "device/cuda.h"
 #include "device/device.h"
 #include "device/device_messages.h"
-#include "open/open.h"
 
 #define MOST_ALIGNED ((uint32_t)2 << 20)
 #define PAGE 4096u

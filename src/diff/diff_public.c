@@ -1,3 +1,4 @@
+#include "core/call_options.h"
 #include "diff/diff.h"
 #include "weighbridge/metadata.h"
 

@@ -1,8 +1,10 @@
 #define _GNU_SOURCE /* statfs */
 #define _FILE_OFFSET_BITS 64
 #include "edit/edit.h"
+#include "bundles/ollama/blob_name.h"
 #include "bundles/ollama/ollama.h"
 #include "model/file_order.h"
+#include "open/open.h"
 
 #include <limits.h>
 #include <stdlib.h>

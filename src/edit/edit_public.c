@@ -1,3 +1,4 @@
+#include "core/call_options.h"
 #include "edit/edit.h"
 
 /* Copies the caller's options, which may be NULL, to *options, which holds the defaults. */

@@ -2,7 +2,7 @@
 
 #include <pthread.h>
 
-#include "read/raw_bytes.h"
+#include "handle/inflate_stream.h"
 
 #define IDLE 8
 

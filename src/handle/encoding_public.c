@@ -1,4 +1,5 @@
 #include "handle/semantics.h"
+#include "weighbridge/tensor.h"
 
 /* The numbers engines know MLX's types by. */
 static int32_t effective_dtype(const wb__packed *packed)

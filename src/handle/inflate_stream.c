@@ -2,8 +2,8 @@
  * Compressed tensors, from front to back. What was unpacked last is kept, so that a reader whose
  * pieces overlap, as those of read.c do, need not begin anew.
  */
+#include "handle/inflate_stream.h"
 #include "inflate/inflate.h"
-#include "read/raw_bytes.h"
 
 #define IN_BYTES ((size_t)32 << 10)
 #define TAIL_BYTES ((size_t)64 << 10)

@@ -1,4 +1,6 @@
+#include "core/call_options.h"
 #include "handle/semantics.h"
+#include "weighbridge/tensor.h"
 
 #include <stdatomic.h>
 

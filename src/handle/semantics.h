@@ -10,7 +10,7 @@
 #define WB_OPEN_INSIGHT_H
 
 #include "arch/model_config.h"
-#include "open/open.h"
+#include "handle/handle.h"
 
 typedef struct wb__semantics {
     wb_allocator allocator;
@@ -60,13 +60,5 @@ uint64_t wb__gguf_scaled_weight(const wb_model *model, const wb__semantics *sema
 /* The view that has a number; *view is NULL for other tensors. */
 wb_status wb__expert_view_of(const wb_model *model, wb__context *context, uint64_t number,
                              const wb__expert_view **view);
-
-/* As wb_tensor_read_size and wb_tensor_read. */
-wb_status wb__expert_view_size(const wb_model *model, wb__context *context,
-                               const wb__expert_view *view, const wb_slice *slice, int32_t dtype,
-                               uint64_t *elements, uint64_t *bytes);
-wb_status wb__expert_view_read(const wb_model *model, wb__context *context,
-                               const wb__expert_view *view, const wb_slice *slice, int32_t dtype,
-                               void *dst);
 
 #endif

@@ -1,3 +1,4 @@
+#include "core/call_options.h"
 #include "hash/hash.h"
 
 void wb_hashes_free(wb_hashes *hashes)

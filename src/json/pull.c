@@ -3,29 +3,7 @@
  * Between calls, `state` records what may come next, and is_object records for each open bracket
  * whether it is an object.
  */
-#include "json/json.h"
-
-enum state {
-    EXPECT_VALUE,          /* at the start, or after a colon */
-    EXPECT_KEY_OR_END,     /* after '{' */
-    EXPECT_KEY,            /* after a comma in an object */
-    EXPECT_COLON,          /* after a key */
-    EXPECT_ELEMENT_OR_END, /* after '[' */
-    EXPECT_ELEMENT,        /* after a comma in an array */
-    EXPECT_COMMA_OR_END,   /* after a value inside brackets */
-    AT_END,
-    AT_FAULT
-};
-
-const char *wb__json_fault_text(wb__json_fault fault)
-{
-    static const char *const texts[] = {
-#define X(name, text) text,
-        WB__JSON_FAULTS(X)
-#undef X
-    };
-    return texts[fault];
-}
+#include "json/json_state.h"
 
 void wb__json_start(wb__json *json, wb__cursor *cursor, const wb_allocator *allocator)
 {
@@ -57,21 +35,6 @@ void wb__json_stop(wb__json *json)
     json->scratch_capacity = 0;
 }
 
-bool wb__json_fail(wb__json *json, wb__json_fault fault, uint64_t at)
-{
-    json->token = WB__JSON_FAULT;
-    json->fault = fault;
-    json->at = at;
-    json->state = AT_FAULT;
-    return false;
-}
-
-bool wb__json_fail_at_end(wb__json *json)
-{
-    return wb__json_fail(json, json->cursor->failed ? WB__JSON_FAULT_READ : WB__JSON_FAULT_ENDS,
-                         wb__cursor_at(json->cursor));
-}
-
 /* Returns the next byte that is not white space, without consuming it, or -1 at the end. */
 static int next_byte(wb__json *json)
 {
@@ -88,11 +51,6 @@ static bool innermost_is_object(const wb__json *json)
 {
     unsigned bit = json->depth - 1;
     return json->is_object[bit / 64] >> bit % 64 & 1;
-}
-
-static void value_is_complete(wb__json *json)
-{
-    json->state = json->depth == 0 ? AT_END : EXPECT_COMMA_OR_END;
 }
 
 static wb__json_token open_bracket(wb__json *json, bool is_object)
@@ -117,35 +75,8 @@ static wb__json_token close_bracket(wb__json *json)
     json->token = innermost_is_object(json) ? WB__JSON_OBJECT_END : WB__JSON_ARRAY_END;
     json->depth--;
     json->cursor->p++;
-    value_is_complete(json);
+    wb__json_value_is_complete(json);
     return json->token;
-}
-
-/* Reads true, false or null. The fault is reported at the first byte that does not match. */
-static wb__json_token read_word(wb__json *json, const char *word, wb__json_token token)
-{
-    for (const char *w = word; *w != '\0'; w++) {
-        int c = wb__cursor_peek(json->cursor);
-        if (c != *w) {
-            if (c < 0)
-                (void)wb__json_fail_at_end(json);
-            else
-                (void)wb__json_fail(json, WB__JSON_FAULT_VALUE, json->at);
-            return json->token;
-        }
-        json->cursor->p++;
-    }
-    value_is_complete(json);
-    return json->token = token;
-}
-
-wb__json_token wb__json_read_nonfinite(wb__json *json, bool negative)
-{
-    bool nan = wb__cursor_peek(json->cursor) == 'N'; /* after a minus sign only 'I' is valid */
-    json->special = nan        ? UINT64_C(0x7FF8000000000000)
-                    : negative ? UINT64_C(0xFFF0000000000000)
-                               : UINT64_C(0x7FF0000000000000);
-    return read_word(json, nan ? "NaN" : "Infinity", WB__JSON_REAL);
 }
 
 static wb__json_token read_value(wb__json *json, int c)
@@ -157,11 +88,11 @@ static wb__json_token read_value(wb__json *json, int c)
     case '"':
         if (!wb__json_read_string(json))
             return json->token;
-        value_is_complete(json);
+        wb__json_value_is_complete(json);
         return json->token = WB__JSON_STRING;
-    case 't': return read_word(json, "true", WB__JSON_TRUE);
-    case 'f': return read_word(json, "false", WB__JSON_FALSE);
-    case 'n': return read_word(json, "null", WB__JSON_NULL);
+    case 't': return wb__json_read_word(json, "true", WB__JSON_TRUE);
+    case 'f': return wb__json_read_word(json, "false", WB__JSON_FALSE);
+    case 'n': return wb__json_read_word(json, "null", WB__JSON_NULL);
     case -1: (void)wb__json_fail_at_end(json); return json->token;
     case 'N':
     case 'I':
@@ -172,7 +103,7 @@ static wb__json_token read_value(wb__json *json, int c)
     }
     if (c == '-' || (c >= '0' && c <= '9')) {
         if (wb__json_read_number(json))
-            value_is_complete(json);
+            wb__json_value_is_complete(json);
         return json->token;
     }
     (void)wb__json_fail(json, WB__JSON_FAULT_VALUE, json->at);
@@ -304,7 +235,7 @@ bool wb__json_reach_element(wb__json *json)
 
 void wb__json_took_members(wb__json *json)
 {
-    value_is_complete(json);
+    wb__json_value_is_complete(json);
 }
 
 uint64_t wb__json_real_bits(const wb__json *json)

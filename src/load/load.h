@@ -19,9 +19,9 @@
 
 #include "core/clock.h"
 #include "crypto/sha256.h"
+#include "handle/handle.h"
 #include "io/ring.h"
 #include "model/file_order.h"
-#include "open/open.h"
 #include "weighbridge/load.h"
 
 #define WB__LANES_MAX 64u

@@ -1,5 +1,5 @@
 #include "dtype/dtype_block.h"
-#include "load/load.h"
+#include "load/load_parts.h"
 #include "read/raw_bytes.h"
 
 /* The number callers know a stored tensor by, where it is part of another one that of the part. */
@@ -72,20 +72,7 @@ static wb_status convert_part(wb__lane *lane, const wb__load_piece *in, wb_piece
     return status != WB_OK ? status : convert(lane, piece, from, whole, element, 1);
 }
 
-static bool is_converted(const wb__load *load, const wb__dtype *from)
-{
-    return load->dtype != NULL && load->dtype != from && wb__dtype_is_float(from) &&
-           from->block_bits % 8 == 0;
-}
-
 /* ---- tensors that do not lie in the file as they are handed over ---- */
-
-static bool is_apart(const wb_model *model, size_t tensor)
-{
-    const wb__storing *storing = wb__catalog_storing_of(&model->catalog, tensor);
-    return wb__catalog_is_swapped(&model->catalog, tensor) ||
-           (storing != NULL && (storing->deflated || storing->columns));
-}
 
 /*
  * Reads and hands over all of a tensor, in steps that the buffer of the lane holds: what was in it has
@@ -117,7 +104,7 @@ static wb_status hand_over_apart(wb__lane *lane, wb_piece *piece, size_t tensor)
         piece->bytes = n;
         piece->data = lane->buffer;
         piece->lasting = 0;
-        status = is_converted(lane->load, kind->dtype)
+        status = wb__load_is_converted(lane->load, kind->dtype)
                      ? convert(lane, piece, kind->dtype, at / unit, lane->buffer, n / unit)
                      : consume(lane, piece);
     }
@@ -127,47 +114,7 @@ static wb_status hand_over_apart(wb__lane *lane, wb_piece *piece, size_t tensor)
 
 /* ---- a piece ---- */
 
-typedef struct part {
-    size_t tensor;
-    const wb__dtype *dtype;
-    uint64_t tensor_at, begin, end; /* in the file */
-    bool apart;
-} part;
-
-/* What the piece has of the i-th tensor of the order; false if that begins behind it. */
-static bool part_of(const wb__load *load, const wb__load_piece *in, size_t i, part *out)
-{
-    const wb_model *model = load->model;
-    const wb__table *table = &model->catalog.table;
-    uint64_t data_begin = model->catalog.files[in->number].data_begin;
-    if (i >= in->file->order.count)
-        return false;
-    out->tensor = wb__order_at(&in->file->order, i);
-    out->dtype = wb__table_kind_of(table, out->tensor)->dtype;
-    out->tensor_at = data_begin + wb__tensor_begin(table, out->tensor);
-    uint64_t end = data_begin + wb__tensor_end(table, out->tensor);
-    out->begin = out->tensor_at > in->begin ? out->tensor_at : in->begin;
-    out->end = end < in->end ? end : in->end;
-    out->apart = is_apart(model, out->tensor);
-    return out->tensor_at < in->end;
-}
-
-bool wb__load_needs_bytes(const wb__load *load, const wb__load_piece *in)
-{
-    bool has_apart = false;
-    part p;
-    if ((load->options->consume == NULL && load->options->device == NULL) ||
-        load->options->place != NULL || (load->options->flags & WB_LOAD_DIGEST))
-        return true;
-    for (size_t i = in->first_tensor; part_of(load, in, i, &p); i++) {
-        if (!p.apart && p.begin < p.end)
-            return true;
-        has_apart |= p.apart;
-    }
-    return !has_apart;
-}
-
-static wb_status hand_over(wb__lane *lane, const wb__load_piece *in, const part *p)
+static wb_status hand_over(wb__lane *lane, const wb__load_piece *in, const wb__load_part *p)
 {
     wb_piece piece = {.size = sizeof piece,
                       .tensor = number_of(&lane->load->model->tensors, p->tensor),
@@ -178,7 +125,7 @@ static wb_status hand_over(wb__lane *lane, const wb__load_piece *in, const part 
     piece.bytes = p->end - p->begin;
     piece.data = in->data + (p->begin - in->begin);
     piece.lasting = in->lasting;
-    return is_converted(lane->load, p->dtype)
+    return wb__load_is_converted(lane->load, p->dtype)
                ? convert_part(lane, in, &piece, p->dtype, p->tensor_at, piece.at,
                               p->end - p->tensor_at, piece.data)
                : consume(lane, &piece);
@@ -187,16 +134,18 @@ static wb_status hand_over(wb__lane *lane, const wb__load_piece *in, const part 
 wb_status wb__load_hand_over(wb__lane *lane, const wb__load_piece *in)
 {
     wb_status status = WB_OK;
-    part p;
+    wb__load_part p;
     if (lane->load->options->consume == NULL && lane->load->dtype == NULL &&
         lane->load->options->device == NULL)
         return WB_OK;
     /* First what the buffer has, which is used for the others. */
-    for (size_t i = in->first_tensor; status == WB_OK && part_of(lane->load, in, i, &p); i++) {
+    for (size_t i = in->first_tensor; status == WB_OK && wb__load_part_of(lane->load, in, i, &p);
+         i++) {
         if (!p.apart && p.begin < p.end)
             status = hand_over(lane, in, &p);
     }
-    for (size_t i = in->first_tensor; status == WB_OK && part_of(lane->load, in, i, &p); i++) {
+    for (size_t i = in->first_tensor; status == WB_OK && wb__load_part_of(lane->load, in, i, &p);
+         i++) {
         if (p.apart && p.tensor_at >= in->begin)
             status = hand_over(lane, in, &p);
     }

@@ -5,24 +5,7 @@
  * into the buffer first where the device prefers memory of its own choice (wb_device.stage), and go up from where they
  * are where it does not.
  */
-#include "load/load.h"
-
-#include "device/device.h"
-
-#define EVENTS 32u /* of a buffer; with so many small tensors in one it waits for all of them */
-
-struct wb__stage {
-    uint8_t *memory; /* aligned for direct reading */
-    size_t bytes;
-    size_t used; /* by copies of what lies elsewhere */
-    void *block;
-    size_t block_bytes;
-    bool is_device_s;
-    void *events[EVENTS];
-    unsigned count;
-};
-
-typedef struct wb__stage stage;
+#include "load/load_stages.h"
 
 enum { CONVERTED = 4 };
 
@@ -33,60 +16,6 @@ struct wb__upload {
 };
 
 /* ---- buffers ---- */
-
-static bool make_stage(wb__lane *lane, stage *s, size_t bytes)
-{
-    const wb_device *device = lane->load->options->device;
-    s->bytes = bytes;
-    s->block_bytes = bytes + WB__DIRECT_ALIGNMENT;
-    if (device->stage != NULL)
-        s->block = device->stage(device->ctx, s->block_bytes);
-    s->is_device_s = s->block != NULL;
-    if (!s->is_device_s)
-        s->block = wb__alloc(&lane->context.allocator, s->block_bytes);
-    if (s->block == NULL)
-        return false;
-    size_t past = (uintptr_t)s->block % WB__DIRECT_ALIGNMENT;
-    s->memory = (uint8_t *)s->block + (past == 0 ? 0 : WB__DIRECT_ALIGNMENT - past);
-    return true;
-}
-
-static void free_stage(const wb__load *load, stage *s)
-{
-    const wb_device *device = load->options->device;
-    if (s->is_device_s)
-        device->unstage(device->ctx, s->block, s->block_bytes);
-    else
-        wb__free(&load->context->allocator, s->block, s->block_bytes);
-}
-
-static stage *stage_of(const wb__load *load, const wb__load_piece *piece)
-{
-    return &load->stages[piece - load->slots];
-}
-
-wb_status wb__stages_open(wb__load *load)
-{
-    load->stages =
-        wb__alloc_zeroed(&load->context->allocator, load->slot_count * sizeof *load->stages);
-    return load->stages != NULL ? WB_OK : wb__fail_memory(load->context);
-}
-
-void wb__stages_close(wb__load *load)
-{
-    for (size_t i = 0; load->stages != NULL && i < load->slot_count; i++)
-        free_stage(load, &load->stages[i]);
-    wb__free(&load->context->allocator, load->stages, load->slot_count * sizeof *load->stages);
-}
-
-bool wb__stage_ready(wb__lane *lane, wb__load_piece *piece)
-{
-    stage *s = stage_of(lane->load, piece);
-    if (s->memory == NULL && !make_stage(lane, s, lane->load->piece_bytes))
-        return false;
-    piece->buffer = s->memory;
-    return true;
-}
 
 /* Waits until the device has all that was to go up from a buffer. */
 static wb_status wait_for(wb__lane *lane, stage *s)
@@ -112,7 +41,7 @@ static wb_status start_upload(wb__lane *lane, stage *s, void *handle, uint64_t o
 {
     const wb_device *device = lane->load->options->device;
     void *event = NULL;
-    wb_status status = s->count == EVENTS ? wait_for(lane, s) : WB_OK;
+    wb_status status = s->count == WB__STAGE_EVENTS ? wait_for(lane, s) : WB_OK;
     if (status != WB_OK)
         return status;
     status = device->upload(device->ctx, handle, offset, data, n, &event);
@@ -148,7 +77,7 @@ static wb_status upload(wb__lane *lane, const wb_piece *piece, void *handle, uin
 {
     const wb_device *device = lane->load->options->device;
     struct wb__upload *up = lane->upload;
-    stage *s = stage_of(lane->load, lane->at);
+    stage *s = wb__stage_of(lane->load, lane->at);
     const uint8_t *data = piece->data;
     uint8_t *mapped = device->map == NULL ? NULL : device->map(device->ctx, handle);
     if (mapped != NULL) {
@@ -189,7 +118,7 @@ wb_status wb__upload_piece(wb__lane *lane, const wb_piece *piece)
 
 wb_status wb__upload_wait(wb__lane *lane)
 {
-    return wait_for(lane, stage_of(lane->load, lane->at));
+    return wait_for(lane, wb__stage_of(lane->load, lane->at));
 }
 
 /* Gives back the slot of a piece that the device then has, or the load has failed. */
@@ -197,7 +126,7 @@ static void settle(wb__lane *lane, wb__load_piece *piece)
 {
     wb__load *load = lane->load;
     lane->context.file = load->model->catalog.files[piece->number].path;
-    wb_status status = wait_for(lane, stage_of(load, piece));
+    wb_status status = wait_for(lane, wb__stage_of(load, piece));
     (void)pthread_mutex_lock(&load->lock);
     if (status != WB_OK)
         wb__load_fail_at(load, &lane->error, piece->number, piece->begin);
@@ -208,7 +137,7 @@ static void settle(wb__lane *lane, wb__load_piece *piece)
 void wb__upload_finish(wb__lane *lane, wb__load_piece *piece)
 {
     wb__load_piece *before = lane->upload->going;
-    bool is_going = stage_of(lane->load, piece)->count != 0;
+    bool is_going = wb__stage_of(lane->load, piece)->count != 0;
     lane->upload->going = is_going ? piece : NULL;
     if (before != NULL)
         settle(lane, before);
@@ -223,7 +152,7 @@ wb_status wb__upload_open(wb__lane *lane)
     bool enough = up != NULL;
     lane->upload = up;
     for (unsigned i = 0; i < CONVERTED && enough && load->dtype != NULL; i++)
-        enough = make_stage(lane, &up->converted[i], WB__CONVERT_BYTES);
+        enough = wb__stage_make(lane, &up->converted[i], WB__CONVERT_BYTES);
     if (!enough)
         return wb__fail_memory(&lane->context);
     lane->convert = up->converted[0].memory;
@@ -242,7 +171,7 @@ void wb__upload_close(wb__lane *lane)
     for (unsigned i = 0; i < CONVERTED; i++) {
         wb_status waited = wait_for(lane, &up->converted[i]);
         status = status == WB_OK ? waited : status;
-        free_stage(load, &up->converted[i]);
+        wb__stage_free(load, &up->converted[i]);
     }
     if (status != WB_OK) { /* of what was on its way when the last piece was handed over */
         (void)pthread_mutex_lock(&load->lock);

@@ -1,181 +1,7 @@
+#include "bundles/ollama/blob_name.h"
 #include "open/open.h"
 
 #include "bundles/ollama/ollama.h"
-
-/* Files a process may have open are few (1024 as a rule), and not ours alone. */
-#define MAX_OPEN_FILES 64
-
-/* What is set up when a model is new, and again when what was opened first was not it. */
-static void set_up(wb_model *model, wb__context *context)
-{
-    wb__catalog_init(&model->catalog, &context->allocator, wb__cpu_features());
-    wb__tensors_init(&model->tensors, &model->allocator);
-    wb__findings_init(&model->findings, &context->allocator);
-    model->config_json.allocator = context->allocator;
-    model->folder = NULL;
-    model->named_files = NULL;
-    context->findings = &model->findings;
-}
-
-wb_model *wb__model_new(wb__context *context, wb_access access)
-{
-    wb_model *model = wb__alloc(&context->allocator, sizeof *model);
-    if (model == NULL)
-        return NULL;
-    memset(model, 0, sizeof *model);
-    model->decode_cache = wb__decode_cache_new(&context->allocator);
-    if (model->decode_cache == NULL) {
-        wb__free(&context->allocator, model, sizeof *model);
-        return NULL;
-    }
-    model->allocator = context->allocator;
-    model->executor = context->executor;
-    model->limits = context->limits;
-    model->access = access;
-    set_up(model, context);
-    return model;
-}
-
-static void clear(wb_model *model)
-{
-    for (size_t i = 0; i < sizeof model->names / sizeof model->names[0]; i++) {
-        wb__name_list *names = model->names[i];
-        if (names != NULL)
-            wb__free(&model->allocator, names, names->bytes);
-    }
-    wb__decode_cache_clear(model->decode_cache);
-    wb__derived_meta_free(model->derived);
-    wb__semantics_free(model->semantics);
-    wb__config_json_free(&model->config_json);
-    wb__tensors_free(&model->tensors);
-    for (size_t i = 0; i < model->source_count; i++)
-        wb__source_close(model->sources[i]);
-    model->source_count = 0;
-    wb__catalog_free(&model->catalog);
-    wb__findings_clear(&model->findings);
-}
-
-static void reset(wb_model *model, wb__context *context)
-{
-    clear(model);
-    set_up(model, context);
-}
-
-void wb__model_delete(wb_model *model)
-{
-    if (model == NULL)
-        return;
-    clear(model);
-    wb__decode_cache_free(model->decode_cache);
-    wb__free(&model->allocator, model->sources, model->source_capacity * sizeof *model->sources);
-    wb_allocator allocator = model->allocator;
-    wb__free(&allocator, model, sizeof *model);
-}
-
-static wb_status add_source(wb_model *model, wb__context *context, wb__source *source)
-{
-    if (!wb__grow(&model->allocator, (void **)&model->sources, &model->source_capacity,
-                  sizeof *model->sources, model->source_count + 1, UINT32_MAX)) {
-        wb__source_close(source);
-        return wb__fail_memory(context);
-    }
-    model->sources[model->source_count++] = source;
-    return WB_OK;
-}
-
-/* Headers that are kept are addressed with 32 bits. */
-#define KEPT_MAX (UINT32_MAX - WB__CURSOR_SLACK)
-
-/* Reads a header that stays in memory, as part of the file in hand. */
-static wb_status read_kept(wb_model *model, wb__context *context, wb__window *window,
-                           wb__cursor *cursor, const wb__format *format)
-{
-    uint64_t limit = context->limits.gguf_header;
-    wb_status status = wb__window_keep(window, cursor, limit < KEPT_MAX ? limit : KEPT_MAX);
-    if (status != WB_OK)
-        return status;
-    status = format->read(context, cursor, &model->catalog);
-    wb__catalog_file *file = wb__catalog_file_in_hand(&model->catalog);
-    wb__header_bytes kept = wb__window_take(window, cursor);
-    file->header = kept.header;
-    file->header_memory = kept.memory;
-    file->header_bytes = kept.bytes;
-    return status;
-}
-
-static wb_status read_source(const void *ctx, wb__context *context, uint64_t offset, void *dst,
-                             size_t n)
-{
-    return wb__source_read(ctx, context, offset, dst, n);
-}
-
-static wb_status read_header(wb_model *model, wb__context *context, wb__source *source,
-                             wb__window *window, wb__cursor *cursor)
-{
-    const char *path = wb__source_label(source);
-    wb__head head = {.bytes = cursor->p, .file_bytes = wb__source_bytes(source)};
-    head.n =
-        wb__cursor_at_hand(cursor) < WB__HEAD_BYTES ? wb__cursor_at_hand(cursor) : WB__HEAD_BYTES;
-    bool by_content;
-    const wb__format *format = wb__format_choose(&head, path, &by_content);
-    if (format == NULL)
-        return wb__fail_foreign(context, &head);
-    /* What the file is instead has to be asked while its first bytes are still at hand, though it
-     * is only said if the reader finds fault. */
-    wb_error instead;
-    wb__context ask = *context;
-    ask.error = &instead;
-    bool is_foreign = !by_content && wb__explain_foreign(&ask, &head);
-    wb_status status =
-        wb__catalog_begin_file(&model->catalog, context, path, format->name, head.file_bytes);
-    if (status == WB_OK && format->read_anywhere != NULL) {
-        const wb__bytes bytes = {head.file_bytes, source, read_source};
-        status = format->read_anywhere(context, &bytes, &model->catalog);
-    } else if (status == WB_OK) {
-        status = format->keeps_header ? read_kept(model, context, window, cursor, format)
-                                      : format->read(context, cursor, &model->catalog);
-    }
-    if (is_foreign && (status == WB_ERROR_FORMAT || status == WB_ERROR_LIMIT)) {
-        *context->error = instead;
-        status = instead.status;
-    }
-    return status;
-}
-
-wb_status wb__open_source(wb_model *model, wb__context *context, wb__source *source)
-{
-    wb__window window;
-    wb__cursor cursor;
-    wb_status status = add_source(model, context, source);
-    if (status != WB_OK)
-        return status;
-    const char *file = context->file;
-    context->file = wb__source_label(source);
-    status = wb__window_open(&window, context, source, WB__WINDOW_BYTES, WB__HEAD_BYTES, &cursor);
-    if (status == WB_OK)
-        status = read_header(model, context, source, &window, &cursor);
-    wb__window_close(&window);
-    context->file = file;
-    return status;
-}
-
-wb_status wb__open_file(wb_model *model, wb__context *context, const char *path)
-{
-    wb__source *source;
-    bool is_folder;
-    const char *file = context->file;
-    context->file = path;
-    wb_status status = wb__source_open(context, path, model->access, &source, &is_folder);
-    if (status == WB_OK && is_folder)
-        status = wb__fail(context, WB_ERROR_FORMAT, WB__FINDING_NOT_REGULAR, WB_NO_OFFSET,
-                          WB__STR(""), "it is a folder, where a file was expected");
-    context->file = file;
-    if (status == WB_OK)
-        status = wb__open_source(model, context, source);
-    if (status == WB_OK && model->source_count > MAX_OPEN_FILES)
-        wb__source_park(source);
-    return status;
-}
 
 static wb_status open_bundle(wb_model *model, wb__context *context, const wb__bundle *bundle)
 {
@@ -261,7 +87,7 @@ static bool may_be_manifest(const wb__context *context, wb_status status, const 
 static wb_status try_manifest(wb_model *model, wb__context *context, const char *path)
 {
     wb_error first = *context->error;
-    reset(model, context);
+    wb__model_reset(model, context);
     wb_status status = wb__open_manifest(model, context, path);
     if (status != WB_OK && model->source_count == 0 &&
         (status == WB_ERROR_LIMIT || is_finding(context, WB__FINDING_FOREIGN_JSON))) {
@@ -274,7 +100,7 @@ static wb_status try_manifest(wb_model *model, wb__context *context, const char 
 /* A blob that is named by itself, and is not there, or cannot be. */
 static wb_status explain_missing(wb__context *context, const char *path)
 {
-    uint8_t digest[WB__SHA256_BYTES];
+    uint8_t digest[WB__BLOB_DIGEST_BYTES];
     if (!wb__ollama_is_blob_path(path))
         return WB_ERROR_NOT_FOUND;
     context->file = path;

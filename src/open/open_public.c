@@ -1,33 +1,9 @@
+#include "core/call_options.h"
 #include "handle/semantics.h"
+#include "open/open.h"
 #include "weighbridge/experimental.h"
 
 #include <limits.h>
-
-#define STRING_(x) #x
-#define STRING(x) STRING_(x)
-
-const char *wb_version(void)
-{
-    return STRING(WB_VERSION_MAJOR) "." STRING(WB_VERSION_MINOR) "." STRING(WB_VERSION_PATCH);
-}
-
-const char *wb_status_name(wb_status status)
-{
-    switch (status) {
-    case WB_OK: return "ok";
-    case WB_ERROR_ARGUMENT: return "argument";
-    case WB_ERROR_MEMORY: return "memory";
-    case WB_ERROR_IO: return "io";
-    case WB_ERROR_FORMAT: return "format";
-    case WB_ERROR_LIMIT: return "limit";
-    case WB_ERROR_UNSUPPORTED: return "unsupported";
-    case WB_ERROR_NOT_FOUND: return "not-found";
-    case WB_ERROR_CHANGED: return "changed";
-    case WB_ERROR_TYPE: return "type";
-    case WB_ERROR_CANCELLED: return "cancelled";
-    }
-    return "unknown";
-}
 
 /* ---- opening ---- */
 
@@ -151,72 +127,4 @@ wb_status wb_open_source(const wb_source *caller, const char *label, const wb_op
 void wb_close(wb_model *model)
 {
     wb__model_delete(model);
-}
-
-/* ---- the files ---- */
-
-wb_status wb_model_check(const wb_model *model, wb_error *error)
-{
-    wb_error spare;
-    wb__context context = wb__context_of(model, wb__error_reset(error, &spare));
-    for (size_t i = 0; i < model->source_count; i++) {
-        wb_status status = wb__source_check(model->sources[i], &context);
-        if (status != WB_OK)
-            return status;
-    }
-    return WB_OK;
-}
-
-wb_status wb_model_reads(const wb_model *model, const char *path, int *reads, wb_error *error)
-{
-    wb_error spare;
-    wb__context context = wb__context_of(model, wb__error_reset(error, &spare));
-    bool does = false;
-    *reads = 0;
-    if (path == NULL)
-        return wb__fail_argument(&context, "the path must not be NULL");
-    wb_status status = wb__model_reads(model, &context, path, &does);
-    *reads = does;
-    return status;
-}
-
-int wb_owns_address(const wb_model *model, const void *address)
-{
-    for (size_t i = 0; i < model->source_count; i++) {
-        if (wb__source_owns(model->sources[i], address))
-            return 1;
-    }
-    return 0;
-}
-
-const char *wb_format(const wb_model *model)
-{
-    return model->catalog.file_count == 0 ? "" : model->catalog.files[0].format;
-}
-
-uint64_t wb_file_count(const wb_model *model)
-{
-    return model->catalog.file_count;
-}
-
-wb_status wb_file_at(const wb_model *model, uint64_t index, wb_file *caller, wb_error *error)
-{
-    wb_error spare;
-    wb__context context = wb__context_of(model, wb__error_reset(error, &spare));
-    wb_file own, *out = WB__OUT(wb_file, caller, &own);
-    if (out == NULL)
-        return WB__FAIL_SIZE(&context, wb_file, caller);
-    if (index >= model->catalog.file_count)
-        return wb__fail(&context, WB_ERROR_NOT_FOUND, WB__FINDING_NOT_FOUND, WB_NO_OFFSET,
-                        WB__STR(""), "there is no file number %llu", (unsigned long long)index);
-    const wb__catalog_file *file = &model->catalog.files[index];
-    out->path = file->path;
-    out->format = file->format;
-    out->bytes = file->bytes;
-    out->data_offset = file->data_begin;
-    out->tensors = file->tensor_count;
-    out->version = file->version;
-    out->big_endian = file->big_endian;
-    WB__GIVE(wb_file, caller, out);
-    return WB_OK;
 }

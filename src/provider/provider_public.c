@@ -1,4 +1,4 @@
-#include "open/open.h"
+#include "handle/handle.h"
 #include "provider/provider.h"
 
 /* ---- making ---- */

@@ -1,4 +1,4 @@
-#include "open/open.h"
+#include "handle/handle.h"
 #include "provider/slice_plan.h"
 
 wb_status wb_slice_plan(const wb_model *model, const char *name, size_t name_len, uint32_t axis,

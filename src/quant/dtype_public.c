@@ -1,5 +1,5 @@
+#include "core/call_options.h"
 #include "cpu/cpu.h"
-#include "open/open.h"
 #include "quant/quant.h"
 
 const char *wb_dtype_name(int32_t dtype)

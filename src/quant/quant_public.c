@@ -1,5 +1,5 @@
+#include "core/call_options.h"
 #include "cpu/cpu.h"
-#include "open/open.h"
 #include "quant/quant.h"
 #include "quant/quant_messages.h"
 

@@ -1,4 +1,5 @@
 #include "read/raw_bytes.h"
+#include "handle/inflate_stream.h"
 
 void wb__raw_bytes_open(wb__raw_bytes *stored, const wb_model *model, wb__context *context,
                         size_t tensor)

@@ -11,6 +11,7 @@
 #include "dtype/dtype_block.h"
 #include "read/decoder.h"
 #include "read/raw_bytes.h"
+#include "read/read.h"
 
 #define BUFFER_BYTES ((size_t)1 << 20)
 #define STAGE_BYTES ((size_t)32 << 10)

@@ -2,9 +2,10 @@
  * Slices: what NumPy's basic indexing selects, as start, count and step for each dimension.
  * https://numpy.org/doc/stable/user/basics.indexing.html
  */
+#include "core/call_options.h"
 #include "dtype/dtype_block.h"
-#include "open/open.h"
 #include "read/decoder.h"
+#include "read/read.h"
 
 static wb_status fail_slice(wb__context *context, const char *what)
 {

@@ -1,4 +1,5 @@
 #include "handle/semantics.h"
+#include "read/read.h"
 
 uint64_t wb_tensor_count(const wb_model *model)
 {

@@ -8,6 +8,7 @@
  */
 #include "handle/derived_meta.h"
 #include "model/padding_tensor.h"
+#include "verify/verify.h"
 
 typedef struct check {
     const wb_model *model;

@@ -2,37 +2,11 @@
  * A blob of an Ollama store has the digest of its bytes for a name, "sha256-" and 64 hexadecimal
  * digits; so whatever file is called that can be checked by its name alone.
  */
-#include "open/open.h"
+#include "bundles/ollama/blob_name.h"
+#include "crypto/sha256.h"
+#include "verify/verify.h"
 
 #define CHUNK_BYTES ((size_t)1 << 20)
-
-static int digit_of(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
-bool wb__digest_of_name(const char *path, uint8_t digest[WB__SHA256_BYTES])
-{
-    static const char prefix[] = "sha256-";
-    const char *slash = strrchr(path, '/');
-    const char *name = slash == NULL ? path : slash + 1;
-    if (strlen(name) != sizeof prefix - 1 + (size_t)2 * WB__SHA256_BYTES ||
-        memcmp(name, prefix, sizeof prefix - 1) != 0)
-        return false;
-    name += sizeof prefix - 1;
-    for (size_t i = 0; i < WB__SHA256_BYTES; i++) {
-        int high = digit_of(name[2 * i]);
-        int low = digit_of(name[2 * i + 1]);
-        if (high < 0 || low < 0)
-            return false;
-        digest[i] = (uint8_t)(high << 4 | low);
-    }
-    return true;
-}
 
 static wb_status hash_file(wb__context *context, const wb__source *source, wb__sha256 *hash,
                            uint8_t *chunk, uint8_t digest[WB__SHA256_BYTES])

@@ -2,7 +2,7 @@
  * The journal of an edit that was broken off, beside a file. Other programs see such a file as it was
  * left, which may be half done: what is found wrong with it is then no fault of who made it.
  */
-#include "open/open.h"
+#include "verify/verify.h"
 
 #define MAGIC (sizeof WB__JOURNAL_MAGIC - 1)
 

@@ -4,7 +4,7 @@
  * opening does.
  */
 #include "model/file_order.h"
-#include "open/open.h"
+#include "verify/verify.h"
 #include "weighbridge/metadata.h"
 
 /* ---- padding ---- */

@@ -1,4 +1,7 @@
+#include "core/call_options.h"
 #include "hash/hash.h"
+#include "open/open.h"
+#include "verify/verify.h"
 
 const wb_findings *wb_model_findings(const wb_model *model)
 {

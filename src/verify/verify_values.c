@@ -4,6 +4,7 @@
  */
 #include "dtype/dtype_block.h"
 #include "read/raw_bytes.h"
+#include "verify/verify.h"
 
 #define CHUNK_BYTES ((size_t)1 << 20)
 #define DEFAULT_BUDGET ((uint64_t)64 << 20)

@@ -3,6 +3,7 @@
  * to do. Elsewhere it is copied piece by piece, and what a former run has left stays as far as it is what the source
  * has, the two read side by side. The digest that a blob is named after is made on the way, of what is there.
  */
+#include "core/call_options.h"
 #include "write/ollama/store.h"
 
 #define PIECE ((uint64_t)8 << 20) /* after which whoever waits is asked */

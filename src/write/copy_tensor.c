@@ -2,7 +2,9 @@
  * Tensors as another model has them: the bytes of its file go over as they are, or, where the two have
  * their numbers in different order, in pieces through memory.
  */
+#include "core/call_options.h"
 #include "dtype/dtype_block.h"
+#include "read/read.h"
 #include "write/write.h"
 
 #define PIECE_BYTES ((size_t)1 << 20)

@@ -23,9 +23,9 @@
 #include "core/crc32.h"
 #include "crypto/sha256.h"
 #include "formats/format.h"
+#include "handle/handle.h"
 #include "io/io.h"
 #include "io/sink.h"
-#include "open/open.h"
 #include "weighbridge/experimental.h"
 #include "json/json.h"
 
@@ -373,5 +373,11 @@ wb_status wb__writer_hear(wb__context *context, const wb_writer *writer, uint64_
 /* Makes all outputs durable under temporary names, and asks on the way. */
 wb_status wb__outputs_finish(wb__context *context, wb_writer *writer);
 wb_status wb__writer_commit(wb__context *context, wb_writer *writer);
+
+/* Allocates the outputs and assigns every tensor to its own. */
+wb_status wb__writer_make_outputs(wb__context *context, wb_writer *writer, size_t count);
+
+/* Writes the header of an output to its sink. */
+wb_status wb__output_write_header(wb__context *context, wb_writer *writer, wb__output *output);
 
 #endif

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/call_options.h"
 #include "handle/semantics.h"
 #include "write/write.h"
 
@@ -208,91 +209,6 @@ static wb_status check_room(wb__context *context, const wb_writer *writer)
 
 /* ---- files ---- */
 
-wb_status wb__writer_open(wb__context *context, const wb_writer *writer, const char *path,
-                          bool kept, uint64_t expected, wb_sink **sink)
-{
-    char *now = wb__path_now(&context->allocator, writer, path);
-    if (now == NULL)
-        return wb__fail_memory(context);
-    wb_status status = wb__sink_open_as(context, now, path, kept, expected, sink);
-    wb__free(&context->allocator, now, strlen(now) + 1);
-    return status;
-}
-
-static wb_status write_header(wb__context *context, wb_writer *writer, wb__output *output)
-{
-    const wb__buffer *header = &output->layout.header;
-    bool is_stream = !wb__sink_is_file(output->sink);
-    if (output->layout.has_checksums && is_stream != output->layout.is_stream)
-        return wb__fail(
-            context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET, WB__STR(""),
-            "the archive was planned for a file and goes into a stream, or the other way "
-            "round");
-    if (output->layout.pieces != NULL)
-        return WB_OK;
-    if (wb__sink_is_file(output->sink)) {
-        int os_error = wb__sink_place(output->sink, 0, header->bytes, header->n);
-        return os_error == 0 ? WB_OK : wb__fail_os(context, os_error, "cannot write the file");
-    }
-    writer->stream_at = header->n;
-    return wb__sink_write(context, output->sink, header->bytes, header->n);
-}
-
-/* The index is the first of shards, of splits the first part. */
-static uint64_t member_of(const wb_writer *writer, const wb__output *output)
-{
-    return (uint64_t)(output - writer->outputs) + (writer->index_path != NULL);
-}
-
-/* The file that an output is written into. */
-static wb_status open_file(wb__context *context, const wb_writer *writer, wb__output *output)
-{
-    bool kept = (writer->flags & WB_WRITE_KEEP) != 0;
-    char *now = wb__output_path_now(&context->allocator, writer, output);
-    if (now == NULL)
-        return wb__fail_memory(context);
-    wb_status status = kept && writer->is_store ? wb__partial_own(context, now) : WB_OK;
-    if (status == WB_OK)
-        status =
-            wb__sink_open_as(context, now, output->path, kept, output->layout.bytes, &output->sink);
-    wb__free(&context->allocator, now, strlen(now) + 1);
-    return status;
-}
-
-wb_status wb__output_open(wb__context *context, wb_writer *writer, wb__output *output)
-{
-    wb_status status = open_file(context, writer, output);
-    if (status != WB_OK)
-        return status;
-    if (wb__writer_is_set(writer))
-        wb__sink_keep_others(output->sink, writer->set, member_of(writer, output));
-    context->file = output->path;
-    status = write_header(context, writer, output);
-    context->file = "";
-    return status;
-}
-
-wb_status wb__output_finish(wb__context *context, wb_writer *writer, wb__output *output)
-{
-    wb_status status = WB_OK;
-    if (output->finished)
-        return WB_OK;
-    if (output->sink == NULL)
-        status = wb__output_open(context, writer, output);
-    if (status == WB_OK && output->layout.pieces != NULL && wb__sink_is_file(output->sink))
-        status = wb__interleaved_finish(context, writer, output);
-    if (status == WB_OK && !wb__sink_is_file(output->sink))
-        status = wb__put_padding(context, writer, output, output->layout.bytes);
-    if (status == WB_OK && writer->is_store && writer->whole == NULL)
-        status = wb__store_digest(context, output);
-    if (status == WB_OK)
-        status = wb__sink_finish(context, output->sink, output->layout.bytes);
-    if (status == WB_OK && writer->output_count > 1)
-        wb__sink_park(output->sink, writer->claims[writer->folder_at != NULL]);
-    output->finished = status == WB_OK;
-    return status;
-}
-
 /* One descriptor of the folder, and one claim on it, for all sinks. */
 static wb_status claim_folder(wb__context *context, wb_writer *writer)
 {
@@ -477,7 +393,7 @@ wb_status wb__writer_begin_fd(wb__context *context, wb_writer *writer, int fd, c
     output->path = NULL;
     status = wb__sink_open_fd(context, fd, label, &output->sink);
     if (status == WB_OK)
-        status = write_header(context, writer, output);
+        status = wb__output_write_header(context, writer, output);
     if (status == WB_OK)
         atomic_store(&writer->state, WB__WRITING);
     return status;

@@ -2,6 +2,7 @@
  * All files durable, then all in their places. Of several the one that makes sense of the others comes
  * last: the index of shards, the first part of a split, without which neither is a model.
  */
+#include "core/call_options.h"
 #include "write/write.h"
 
 static wb_status check_complete(wb__context *context, const wb_writer *writer)
@@ -17,70 +18,6 @@ static wb_status check_complete(wb__context *context, const wb_writer *writer)
 }
 
 /* ---- as long as nothing has its name ---- */
-
-#define SETTLED_BYTES ((uint64_t)64 << 20) /* after which whoever waits is asked */
-
-wb_status wb__writer_hear(wb__context *context, const wb_writer *writer, uint64_t done)
-{
-    const wb_progress *progress = &writer->progress;
-    uint64_t total = 0;
-    if (progress->report == NULL)
-        return WB_OK;
-    for (size_t i = 0; i < writer->output_count; i++)
-        total += writer->outputs[i].layout.bytes;
-    if (progress->report(progress->ctx, done < total ? done : total, total) == 0)
-        return WB_OK;
-    return wb__fail(context, WB_ERROR_CANCELLED, WB__FINDING_CANCELLED, WB_NO_OFFSET, WB__STR(""),
-                    "writing was cancelled");
-}
-
-/* A disk can take long to have all of a large file: in pieces, so that nobody has to wait for it. */
-static wb_status settle(wb__context *context, const wb_writer *writer, const wb__output *output)
-{
-    uint64_t bytes = output->layout.bytes;
-    wb_status status = WB_OK;
-    if (writer->progress.report == NULL || output->sink == NULL || !wb__sink_is_file(output->sink))
-        return WB_OK;
-    for (uint64_t at = 0; at < bytes && status == WB_OK;) {
-        uint64_t n = bytes - at < SETTLED_BYTES ? bytes - at : SETTLED_BYTES;
-        int os_error = wb__sink_settle(output->sink, at, n);
-        context->file = output->path;
-        if (os_error != 0)
-            status = wb__fail_os(context, os_error, "cannot write the file");
-        context->file = "";
-        at += n;
-        if (status == WB_OK)
-            status = wb__writer_hear(context, writer, WB__ALL_BYTES);
-    }
-    return status;
-}
-
-wb_status wb__outputs_finish(wb__context *context, wb_writer *writer)
-{
-    uint64_t taken;
-    wb_status status = WB_OK;
-    if (writer->whole != NULL && !writer->outputs[0].filled)
-        status = wb__copy_file_fill(context, writer, false, &taken);
-    for (size_t i = 0; i < writer->output_count && status == WB_OK; i++) {
-        wb__output *output = &writer->outputs[i];
-        if (output->finished)
-            continue;
-        status = settle(context, writer, output);
-        if (status == WB_OK)
-            status = wb__output_finish(context, writer, output);
-    }
-    return status;
-}
-
-/* What was read must be what was opened, or the result is of two models. */
-wb_status wb__writer_check_source(wb__context *context, const wb_writer *writer)
-{
-    const wb_model *source = writer->source;
-    wb_status status = WB_OK;
-    for (size_t i = 0; source != NULL && i < source->source_count && status == WB_OK; i++)
-        status = wb__source_check(source->sources[i], context);
-    return status;
-}
 
 static wb_status write_index(wb__context *context, wb_writer *writer, wb_sink **sink)
 {

@@ -3,6 +3,7 @@
  * file begins where the next one would make the last too large, as gguf-split and Hugging Face's
  * tools have it.
  */
+#include "core/call_options.h"
 #include "model/padding_tensor.h"
 #include "write/write.h"
 
@@ -151,43 +152,6 @@ static wb_status lay_out(wb__context *context, wb_writer *writer, size_t number,
     return status;
 }
 
-static wb_status make_outputs(wb__context *context, wb_writer *writer, size_t count)
-{
-    size_t tensors = writer->tensors.count;
-    wb__output *outputs = wb__arena_alloc(&writer->arena, count * sizeof *outputs);
-    writer->order = wb__arena_alloc(&writer->arena, tensors * sizeof *writer->order);
-    if (outputs == NULL || writer->order == NULL)
-        return wb__fail_memory(context);
-    memset(outputs, 0, count * sizeof *outputs);
-    for (size_t i = 0; i < count; i++)
-        outputs[i].layout.header.allocator = &writer->allocator;
-    writer->outputs = outputs;
-    writer->output_count = count;
-    for (size_t i = 0; i < tensors; i++) {
-        wb__outgoing *tensor = wb__writer_tensor(writer, i);
-        wb__output *output = &outputs[tensor->file];
-        if (output->layout.tensor_count++ == 0)
-            output->first = i;
-        output->left += tensor->out.bytes; /* the layout has checked the sum before it is used */
-        writer->order[i] = &tensor->out;
-    }
-    return WB_OK;
-}
-
-wb_status wb__writer_plan_whole(wb__context *context, wb_writer *writer)
-{
-    wb__output *output = wb__arena_alloc(&writer->arena, sizeof *output);
-    if (output == NULL)
-        return wb__fail_memory(context);
-    memset(output, 0, sizeof *output);
-    output->layout.header.allocator = &writer->allocator;
-    output->layout.bytes = wb__source_bytes(writer->whole->sources[0]);
-    output->layout.tensor_count = (size_t)writer->whole->tensors.count;
-    writer->outputs = output;
-    writer->output_count = 1;
-    return WB_OK;
-}
-
 static wb_status plan_whole(wb__context *context, wb_writer *writer, const char *path)
 {
     if (path == NULL || writer->extras.count != 0)
@@ -220,7 +184,7 @@ wb_status wb__writer_plan(wb__context *context, wb_writer *writer, const char *p
         status = assign(context, writer, alignment, &count);
 
     if (status == WB_OK)
-        status = make_outputs(context, writer, count);
+        status = wb__writer_make_outputs(context, writer, count);
     bool is_stream = path == NULL || wb__path_is_stream(path);
     for (size_t i = 0; i < count && status == WB_OK; i++)
         status = lay_out(context, writer, i, alignment, is_stream);

@@ -2,6 +2,7 @@
  * Bytes to their places. What is written is known to the byte, so that nothing is written twice and
  * nothing that was not written can pass for a tensor.
  */
+#include "core/call_options.h"
 #include "dtype/dtype_block.h"
 #include "write/write.h"
 
@@ -72,26 +73,6 @@ static wb_status take(wb__context *context, wb_writer *writer, wb__outgoing *ten
 }
 
 /* ---- streams ---- */
-
-wb_status wb__put_padding(wb__context *context, wb_writer *writer, wb__output *output, uint64_t to)
-{
-    static const uint8_t zeros[4096];
-    const wb__out_file *layout = &output->layout;
-    wb_status status = WB_OK;
-    while (writer->stream_at < to && status == WB_OK) {
-        uint64_t left = to - writer->stream_at;
-        size_t n = left < sizeof zeros ? (size_t)left : sizeof zeros;
-        const uint8_t *bytes = zeros;
-        if (layout->pieces != NULL) { /* which leave no gaps */
-            const wb__out_piece *piece = &layout->pieces[writer->stream_piece++];
-            bytes = layout->header.bytes + piece->from;
-            n = piece->n;
-        }
-        status = wb__sink_write(context, output->sink, bytes, n);
-        writer->stream_at += n;
-    }
-    return status;
-}
 
 /* Lets through what comes next, and nothing else. */
 static wb_status check_order(wb__context *context, wb_writer *writer,

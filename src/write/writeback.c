@@ -5,6 +5,7 @@
  * of a piece, which it shares with others, goes through the page cache, as everything does where there is
  * no ring.
  */
+#include "core/call_options.h"
 #include "io/ring.h"
 #include "write/write.h"
 

@@ -1,3 +1,4 @@
+#include "core/call_options.h"
 #include "handle/derived_meta.h"
 #include "write/write.h"
 

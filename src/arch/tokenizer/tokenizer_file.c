@@ -1,38 +1,6 @@
 #include "arch/tokenizer/tokenizer_reader.h"
 
-bool wb__token_fail(wb__token_reader *r)
-{
-    r->file->fault = r->json.fault;
-    r->file->fault_at = r->json.at;
-    return false;
-}
-
-bool wb__token_fail_memory(wb__token_reader *r)
-{
-    r->file->fault = WB__JSON_FAULT_MEMORY;
-    return false;
-}
-
 /* ---- tokens by id ---- */
-
-/*
- * Tokens may occur in any order, but the table must not need more memory than the file size
- * justifies.
- */
-bool wb__token_reserve(wb__tokenizer_json *file, uint64_t number, bool *fits)
-{
-    *fits = number < file->entries + (uint64_t)WB__TOKENS_SPARE ||
-            /* a complete vocabulary with such ids would need at least 8 bytes per token */
-            number < file->bytes / 8;
-    if (!*fits)
-        return true;
-    if (!wb__grow(&file->allocator, (void **)&file->tokens, &file->token_capacity,
-                  sizeof *file->tokens, (size_t)number + 1, SIZE_MAX))
-        return false;
-    while (file->token_count <= number)
-        file->tokens[file->token_count++] = (wb__token_at){0, WB__TOKEN_NONE};
-    return true;
-}
 
 bool wb__tokenizer_json_add(wb__tokenizer_json *file, uint64_t number, wb__str text)
 {
@@ -48,14 +16,6 @@ wb__str wb__tokenizer_json_token(const wb__tokenizer_json *file, size_t number, 
         return WB__STR("");
     const char *base = token->len & WB__TOKEN_REST ? file->rest : file->text;
     return (wb__str){base + token->at, token->len & ~WB__TOKEN_REST};
-}
-
-uint32_t wb__token_keep(wb__token_reader *r)
-{
-    char *to = r->file->text + r->json.at + 1;
-    if (r->json.text.ptr != to)
-        memcpy(to, r->json.text.ptr, r->json.text.len);
-    return (uint32_t)(to - r->file->text);
 }
 
 /* ---- the whole file ---- */

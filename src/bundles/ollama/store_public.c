@@ -1,5 +1,5 @@
 #include "bundles/ollama/ollama.h"
-#include "open/open.h"
+#include "core/call_options.h"
 
 typedef struct store_walk {
     wb__context *context;

@@ -10,19 +10,6 @@ static const char *const dtype_names[][2] = {
 
 /* ---- members, a line each ---- */
 
-void wb__emit_member(wb__buffer *out, wb__str key)
-{
-    wb__buffer_text(out, out->n <= 1 ? "\n    " : ",\n    ");
-    wb__emit_json_text(out, key);
-    wb__buffer_text(out, ": ");
-}
-
-static void add_raw(wb__buffer *out, wb__str key, wb__str raw)
-{
-    wb__emit_member(out, key);
-    wb__buffer_add(out, raw.ptr, raw.len);
-}
-
 static bool is_dtype_key(wb__str key)
 {
     return wb__str_equal(key, WB__STR("torch_dtype")) || wb__str_equal(key, WB__STR("dtype"));
@@ -153,7 +140,7 @@ static wb_status copy_members(wb__emit_job *out, wb__buffer *to, const char *tex
         sound = sound && wb__json_skip(&json);
         uint64_t end = wb__cursor_at(&cursor);
         if (sound && kept)
-            add_raw(to, name, (wb__str){text + begin, (size_t)(end - begin)});
+            wb__emit_raw_member(to, name, (wb__str){text + begin, (size_t)(end - begin)});
     }
     sound = sound && json.token == WB__JSON_OBJECT_END;
     wb__json_stop(&json);
@@ -307,7 +294,8 @@ static void add_object(const wb_conversion *conversion, wb__buffer *to, const ch
     }
     if (inner.n > 0) {
         wb__buffer_text(&inner, "\n    }");
-        add_raw(to, wb__str_from(name, SIZE_MAX), (wb__str){(const char *)inner.bytes, inner.n});
+        wb__emit_raw_member(to, wb__str_from(name, SIZE_MAX),
+                            (wb__str){(const char *)inner.bytes, inner.n});
     }
     to->out_of_memory |= inner.out_of_memory;
     wb__buffer_free(&inner);

@@ -68,4 +68,10 @@ wb_status wb__emit_rope(wb__emit_job *out, wb__buffer *to, bool *said);
 wb__json_writer wb__emit_json(wb__buffer *to);
 void wb__emit_json_text(wb__buffer *to, wb__str text);
 
+/* Appends a member whose value is JSON text already. */
+void wb__emit_raw_member(wb__buffer *out, wb__str key, wb__str raw);
+
+/* Largest JSON file that is made from key-values, in bytes. */
+#define WB__EMIT_FILE_MAX ((size_t)256 << 20)
+
 #endif

@@ -10,26 +10,6 @@
 #include "convert/emit/deliver.h"
 #include "io/io.h"
 
-#define FILE_MAX ((size_t)256 << 20)
-
-static bool add(void *ctx, const char *text, size_t n)
-{
-    wb__buffer *buffer = ctx;
-    wb__buffer_add(buffer, text, n);
-    return !wb__buffer_failed(buffer);
-}
-
-wb__json_writer wb__emit_json(wb__buffer *to)
-{
-    return (wb__json_writer){.write = add, .ctx = to};
-}
-
-void wb__emit_json_text(wb__buffer *to, wb__str text)
-{
-    wb__json_writer writer = wb__emit_json(to);
-    wb__json_write_str(&writer, text);
-}
-
 /* ---- one file ---- */
 
 static wb_status write_file(wb__emit_job *out, const char *name, const void *bytes, size_t n)
@@ -43,13 +23,13 @@ static wb_status fail_length(wb__emit_job *out, const char *name)
                     WB__STR(""),
                     "%s made of the key-values would be longer than %u MiB, as that of no sound "
                     "model is",
-                    name, (unsigned)(FILE_MAX >> 20));
+                    name, (unsigned)(WB__EMIT_FILE_MAX >> 20));
 }
 
 static wb_status make_file(wb__emit_job *out, const char *name,
                            wb_status (*make)(wb__emit_job *out, wb__buffer *to))
 {
-    wb__buffer text = {.allocator = &out->context->allocator, .ceiling = FILE_MAX};
+    wb__buffer text = {.allocator = &out->context->allocator, .ceiling = WB__EMIT_FILE_MAX};
     wb_status status = make(out, &text);
     if (status == WB_OK && text.too_large)
         status = fail_length(out, name);

@@ -58,16 +58,6 @@ void wb__tile_measure(const wb__planned_tensor *planned, uint64_t rows, wb__tile
 
 /* ---- the order of rows ---- */
 
-void wb__rows_reorder(wb__row_permutation row_order, uint64_t head_rows, uint8_t *dst,
-                      const uint8_t *src, uint64_t rows, size_t bytes)
-{
-    for (uint64_t row = 0; row < rows; row++) {
-        uint64_t from = row_order == WB__ROWS_INTERLEAVE ? wb__row_order_plain(head_rows, row)
-                                                         : wb__row_order_stored(head_rows, row);
-        memcpy(dst + row * bytes, src + from * bytes, bytes);
-    }
-}
-
 /* Those of a chunk. */
 static void reorder(const wb__tile *tile, void *dst, const void *src, size_t bytes)
 {

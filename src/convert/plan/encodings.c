@@ -13,100 +13,6 @@
 
 /* ---- what the model has ---- */
 
-wb__encoding_spec wb__plan_form_of(const wb_conversion *conversion, uint64_t source, bool *by_view,
-                                   wb__global *global)
-{
-    const wb__tensors *tensors = &conversion->model->tensors;
-    const wb__packed *packed = NULL;
-    size_t stored = wb__tensors_stored(tensors, source, &packed);
-    const wb__table *table = &conversion->model->catalog.table;
-    wb__encoding_spec spec = {.dtype = wb__table_kind_of(table, stored)->dtype->id};
-    /* Of some the elements do not lie one behind another. */
-    *by_view = wb__catalog_storing_of(&conversion->model->catalog, stored) != NULL;
-    *global = WB__GLOBAL_NONE;
-    if (packed == NULL)
-        return spec;
-    wb__mlx_type type;
-    *global = packed->global;
-    if (packed->scheme == WB__SCHEME_PLAIN)
-        return spec;
-    spec = (wb__encoding_spec){packed->scheme, WB_DTYPE_F16, packed->bits, packed->group};
-    if (spec.scheme == WB__SCHEME_INT4 || spec.scheme == WB__SCHEME_INT8)
-        spec.scheme = WB__SCHEME_AFFINE;
-    if (!wb__encoding_spec_mlx(&spec, &type)) {
-        *by_view = true;
-        return spec;
-    }
-    if (packed->parts[WB__PART_BIASES] != WB__NO_TENSOR) {
-        spec.dtype = wb__table_kind_of(table, packed->parts[WB__PART_SCALES])->dtype->id;
-        *by_view =
-            *by_view ||
-            wb__table_kind_of(table, packed->parts[WB__PART_BIASES])->dtype->id != spec.dtype;
-    }
-    return spec;
-}
-
-static const wb__expert_view *view_of(const wb_conversion *conversion, uint64_t source)
-{
-    const wb__tensors *tensors = &conversion->model->tensors;
-    uint64_t first = (uint64_t)tensors->count + tensors->stored_count;
-    return source < first ? NULL : &conversion->semantics->names.views[source - first];
-}
-
-/* Whether all experts of a view are stored in the same way, and lie there for the taking. */
-static bool is_alike(const wb_conversion *conversion, const wb__expert_view *view,
-                     const wb__encoding_spec *spec)
-{
-    for (uint32_t i = 0; i < view->count; i++) {
-        bool by_view;
-        wb__global global;
-        wb__encoding_spec other = wb__plan_form_of(conversion, view->parts[i], &by_view, &global);
-        if (by_view || global != WB__GLOBAL_NONE || !wb__encoding_spec_equal(&other, spec))
-            return false;
-    }
-    return true;
-}
-
-static void take_form(const wb_conversion *conversion, wb__planned_tensor *row)
-{
-    wb__global global;
-    row->from = (wb__encoding_spec){.dtype = WB_DTYPE_F32};
-    if (row->source == WB__NO_SOURCE)
-        return;
-    const wb__expert_view *view = view_of(conversion, row->source);
-    row->from = wb__plan_form_of(conversion, view == NULL ? row->source : view->parts[0],
-                                 &row->by_view, &global);
-    row->wide = row->from.scheme == WB__SCHEME_PLAIN && row->from.dtype == WB_DTYPE_F64;
-    if (row->keeps_global)
-        return;
-    if (view != NULL && is_alike(conversion, view, &row->from)) {
-        row->pieces = view->parts;
-        row->piece_count = view->count;
-        row->piece_rows = row->rows / view->count;
-    } else if (view != NULL || global != WB__GLOBAL_NONE) {
-        row->by_view = true;
-    }
-}
-
-static bool is_plain_float(const wb__encoding_spec *spec)
-{
-    const wb__dtype *dtype = wb__dtype_get(spec->dtype);
-    return spec->scheme == WB__SCHEME_PLAIN && wb__dtype_is_plain(dtype) &&
-           wb__dtype_is_float(dtype);
-}
-
-bool wb__plan_is_other(const wb__encoding_spec *spec)
-{
-    const wb__dtype *dtype = wb__dtype_get(spec->dtype);
-    return spec->scheme == WB__SCHEME_PLAIN && wb__dtype_is_plain(dtype) &&
-           !wb__dtype_is_float(dtype);
-}
-
-static bool is_half_or_single(int32_t dtype)
-{
-    return dtype == WB_DTYPE_F32 || dtype == WB_DTYPE_F16 || dtype == WB_DTYPE_BF16;
-}
-
 static int32_t common_dtype(const wb_conversion *conversion)
 {
     static const int32_t dtypes[] = {WB_DTYPE_F16, WB_DTYPE_BF16, WB_DTYPE_F32};
@@ -123,30 +29,7 @@ static int32_t common_dtype(const wb_conversion *conversion)
     return dtypes[best];
 }
 
-static wb__encoding_spec plain(int32_t dtype)
-{
-    return (wb__encoding_spec){.dtype = dtype};
-}
-
-wb__encoding_spec wb__plan_plain(const wb_conversion *conversion, const wb__encoding_spec *from)
-{
-    if (is_plain_float(from) && is_half_or_single(from->dtype))
-        return *from;
-    if (from->scheme == WB__SCHEME_MXFP8 || from->scheme == WB__SCHEME_FP8_BLOCK)
-        return plain(WB_DTYPE_BF16);
-    return plain(is_plain_float(from) && from->dtype == WB_DTYPE_F64 ? WB_DTYPE_F32
-                                                                     : conversion->common);
-}
-
 /* ---- GGUF ---- */
-
-bool wb__plan_is_widened(const wb_conversion *conversion, const wb__planned_tensor *row)
-{
-    const wb__recipe_tensor tensor = {
-        .name = row->source_name, .rank = row->rank, .columns = row->columns, .stack = 1};
-    return conversion->semantics->by_key && row->from.scheme == WB__SCHEME_PLAIN &&
-           row->from.dtype == WB_DTYPE_F32 && !wb__recipe_applies(&tensor);
-}
 
 static wb__recipe_tensor mix_tensor(const wb__planned_tensor *row)
 {
@@ -185,8 +68,9 @@ static void to_gguf(wb_conversion *conversion, wb__recipe *recipe, wb__planned_t
     const wb__recipe_tensor tensor = mix_tensor(row);
     wb__recipe_choice choice = {-1, -1};
     if (!wb__recipe_applies(&tensor)) {
-        row->to =
-            conversion->semantics->by_key && !is_decoded(row) ? row->from : plain(WB_DTYPE_F32);
+        row->to = conversion->semantics->by_key && !is_decoded(row)
+                      ? row->from
+                      : wb__encoding_spec_plain(WB_DTYPE_F32);
         return;
     }
     switch (conversion->quant.kind) {
@@ -197,13 +81,13 @@ static void to_gguf(wb_conversion *conversion, wb__recipe *recipe, wb__planned_t
         break;
     default:
         if (!repacks_to_ggml(row, &row->to))
-            row->to = row->from.scheme == WB__SCHEME_PLAIN && !is_plain_float(&row->from) &&
-                              !is_decoded(row)
+            row->to = row->from.scheme == WB__SCHEME_PLAIN &&
+                              !wb__encoding_spec_is_float(&row->from) && !is_decoded(row)
                           ? row->from
                           : wb__plan_plain(conversion, &row->from);
         return;
     }
-    row->to = plain(choice.dtype);
+    row->to = wb__encoding_spec_plain(choice.dtype);
     row->wanted = choice.wanted == choice.dtype ? -1 : choice.wanted;
 }
 
@@ -268,7 +152,7 @@ static void to_mlx(wb_conversion *conversion, wb__recipe *recipe, wb__planned_te
     wb__encoding_spec asked = conversion->quant.spec, packed;
     row->to = wb__plan_is_other(&row->from) ? row->from : wb__plan_plain(conversion, &row->from);
     if (wb__plan_is_widened(conversion, row))
-        row->to = plain(conversion->common);
+        row->to = wb__encoding_spec_plain(conversion->common);
     if (conversion->quant.kind == WB__QUANT_NONE) {
         wb__mlx_type type;
         if (wb__encoding_spec_mlx(&row->from, &type) && !row->by_view)
@@ -307,8 +191,9 @@ static void to_safetensors(wb_conversion *conversion, wb__recipe *recipe, wb__pl
         row->to = row->from;
     } else if (conversion->quant.kind == WB__QUANT_FORM) {
         row->to = conversion->quant.spec;
-    } else if (is_plain_float(&row->from)) {
-        row->to = wb__plan_is_widened(conversion, row) ? plain(conversion->common) : row->from;
+    } else if (wb__encoding_spec_is_float(&row->from)) {
+        row->to = wb__plan_is_widened(conversion, row) ? wb__encoding_spec_plain(conversion->common)
+                                                       : row->from;
     } else {
         row->to = wb__plan_plain(conversion, &row->from);
     }
@@ -320,21 +205,12 @@ static void to_safetensors(wb_conversion *conversion, wb__recipe *recipe, wb__pl
 static void to_npz(wb_conversion *conversion, wb__recipe *recipe, wb__planned_tensor *row)
 {
     to_safetensors(conversion, recipe, row);
-    if (is_plain_float(&row->to) && row->to.dtype != WB_DTYPE_F64 &&
-        !is_half_or_single(row->to.dtype))
-        row->to = plain(WB_DTYPE_BF16);
+    if (wb__encoding_spec_is_float(&row->to) && row->to.dtype != WB_DTYPE_F64 &&
+        !wb__encoding_spec_is_half_or_single(row->to.dtype))
+        row->to = wb__encoding_spec_plain(WB_DTYPE_BF16);
 }
 
 /* ---- all ---- */
-
-const wb__encoding_spec *wb__plan_ruled(const wb_conversion *conversion,
-                                        const wb__planned_tensor *row)
-{
-    const wb__encoding_spec *said = wb__overrides_find(conversion->rules, row->name.ptr);
-    return said == NULL && row->source_name.len != 0
-               ? wb__overrides_find(conversion->rules, row->source_name.ptr)
-               : said;
-}
 
 static void apply_rules(const wb_conversion *conversion, wb__planned_tensor *row)
 {
@@ -344,7 +220,7 @@ static void apply_rules(const wb_conversion *conversion, wb__planned_tensor *row
     if (said == NULL || wb__plan_is_other(&row->from))
         return;
     wb__encoding_spec spec = conversion->target == WB_TARGET_GGUF ? ggml_form(said) : *said;
-    bool blocks = !is_plain_float(&spec);
+    bool blocks = !wb__encoding_spec_is_float(&spec);
     if (blocks &&
         (conversion->target == WB_TARGET_GGUF ? !wb__recipe_applies(&tensor) : !mlx_takes(row)))
         return;
@@ -352,9 +228,10 @@ static void apply_rules(const wb_conversion *conversion, wb__planned_tensor *row
     if (spec.scheme == WB__SCHEME_PLAIN) {
         int32_t dtype = wb__recipe_fallback(spec.dtype, row->columns);
         row->wanted = dtype == spec.dtype ? -1 : spec.dtype;
-        row->to = plain(dtype);
+        row->to = wb__encoding_spec_plain(dtype);
     } else if (wb__encoding_spec_mlx(&spec, &type) && row->columns % spec.group == 0) {
-        spec.dtype = is_half_or_single(row->from.dtype) ? row->from.dtype : conversion->common;
+        spec.dtype = wb__encoding_spec_is_half_or_single(row->from.dtype) ? row->from.dtype
+                                                                          : conversion->common;
         row->to = spec;
     }
 }
@@ -378,8 +255,9 @@ static void choose_route(wb__planned_tensor *row)
     else
         row->route = WB__ROUTE_COMPUTE;
     row->known_exact =
-        row->route == WB__ROUTE_COPY || (is_plain_float(&row->from) && is_plain_float(&row->to) &&
-                                         kept && includes(row->from.dtype, row->to.dtype));
+        row->route == WB__ROUTE_COPY ||
+        (wb__encoding_spec_is_float(&row->from) && wb__encoding_spec_is_float(&row->to) && kept &&
+         includes(row->from.dtype, row->to.dtype));
 }
 
 static wb_status fail_row(wb__context *context, wb_status status, wb__finding_id id,
@@ -482,8 +360,10 @@ static wb_status check_quant(const wb_conversion *conversion, wb__context *conte
     static const char *const targets[] = {"", "GGUF", "safetensors", "MLX", "Ollama", "npz"};
     const wb__quant *quant = &conversion->quant;
     bool packed = quant->kind == WB__QUANT_MIXED || quant->spec.scheme != WB__SCHEME_PLAIN;
-    bool blocks = quant->kind == WB__QUANT_FORM && !packed && !is_plain_float(&quant->spec);
-    bool half = quant->kind == WB__QUANT_FORM && !packed && is_half_or_single(quant->spec.dtype);
+    bool blocks =
+        quant->kind == WB__QUANT_FORM && !packed && !wb__encoding_spec_is_float(&quant->spec);
+    bool half = quant->kind == WB__QUANT_FORM && !packed &&
+                wb__encoding_spec_is_half_or_single(quant->spec.dtype);
     bool fits = true;
     if (conversion->target == WB_TARGET_GGUF)
         fits =
@@ -506,7 +386,8 @@ static void settle_quant(wb_conversion *conversion)
 {
     if (conversion->quant.kind == WB__QUANT_FILE_TYPE && conversion->target != WB_TARGET_GGUF) {
         const wb__file_type *type = conversion->quant.file_type;
-        conversion->quant = (wb__quant){.kind = WB__QUANT_FORM, .spec = plain(type->dtype)};
+        conversion->quant =
+            (wb__quant){.kind = WB__QUANT_FORM, .spec = wb__encoding_spec_plain(type->dtype)};
     }
 }
 
@@ -540,7 +421,7 @@ static wb_status choose(wb_conversion *conversion, wb__context *context, wb__rec
         wb__plan_ollama(conversion, row);
     apply_rules(conversion, row);
     if (row->source == WB__NO_SOURCE || row->global != WB__GLOBAL_NONE)
-        row->to = plain(WB_DTYPE_F32);
+        row->to = wb__encoding_spec_plain(WB_DTYPE_F32);
     wb_status status = wb__imatrix_take(conversion->matrix, context, row);
     if (status != WB_OK)
         return status;
@@ -607,7 +488,7 @@ wb_status wb__plan_forms(wb_conversion *conversion, wb__context *context)
                          .matrix = conversion->matrix != NULL};
     for (size_t i = 0; i < conversion->tensors.count; i++) {
         wb__planned_tensor *row = conversion->order[i];
-        take_form(conversion, row);
+        wb__plan_take_source_encoding(conversion, row);
         wb__recipe_count(&recipe, row->name);
     }
     conversion->common = common_dtype(conversion);

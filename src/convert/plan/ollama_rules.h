@@ -47,4 +47,16 @@ bool wb__ollama_has_any(const wb__ollama_ask *ask, const char *const *parts);
 bool wb__ollama_ends(const wb__ollama_ask *ask, const char *end);
 bool wb__ollama_ends_any(const wb__ollama_ask *ask, const char *const *ends);
 
+/* How each type is packed. */
+typedef struct wb__ollama_packing {
+    wb__scheme scheme;
+    uint32_t bits, group;
+} wb__ollama_packing;
+
+#define WB__OLLAMA_TYPES (WB__OLLAMA_MXFP8 + 1)
+extern const wb__ollama_packing wb__ollama_packings[WB__OLLAMA_TYPES];
+
+/* Returns the group size of a type: int4 had groups of 32 in February 2026. */
+uint32_t wb__ollama_group(const wb_conversion *conversion, wb__ollama_type type);
+
 #endif

@@ -2,15 +2,6 @@
 
 static const uint8_t magic[6] = {0x93, 'N', 'U', 'M', 'P', 'Y'};
 
-wb_status wb__npy_fail(wb__npy *npy, wb__finding_id id, uint64_t at, const char *what)
-{
-    wb_status status = id == WB__FINDING_NPY_DTYPE || id == WB__FINDING_NPY_OBJECTS
-                           ? WB_ERROR_UNSUPPORTED
-                           : WB_ERROR_FORMAT;
-    return wb__fail(npy->context, status, id, npy->at + (npy->is_packed ? 0 : at), npy->name, "%s",
-                    what);
-}
-
 static wb_status fail_short(wb__npy *npy, uint64_t total)
 {
     return wb__npy_fail(npy, WB__FINDING_NPY_TRUNCATED, total,

@@ -1,10 +1,10 @@
+#include "core/call_options.h"
 #include "cpu/cpu.h"
 #include "dtype/dtype.h"
-#include "open/open.h"
 #include "quant/codec_tasks.h"
 #include "quant/hub/hub.h"
-#include "weighbridge/codec.h"
 #include "quant/quant_messages.h"
+#include "weighbridge/codec.h"
 
 #define TASK_ELEMENTS ((uint64_t)1 << 16)
 

@@ -12,75 +12,7 @@
 #include "bundles/ollama/ollama.h"
 #include "write/ollama/store.h"
 
-#define CHUNK ((size_t)1 << 20)
-
 /* ---- digests ---- */
-
-static void print_digest(const uint8_t digest[WB__SHA256_BYTES], char *text)
-{
-    for (size_t i = 0; i < WB__SHA256_BYTES; i++)
-        (void)snprintf(text + 2 * i, 3, "%02x", digest[i]);
-}
-
-static wb_status fail_hash(wb__context *context)
-{
-    return wb__fail_os(context, EIO, "libcrypto could not compute the SHA-256 that names a blob");
-}
-
-wb_status wb__store_end_digest(wb__context *context, wb__sha256 *hash, wb__output *output)
-{
-    uint8_t digest[WB__SHA256_BYTES];
-    if (!wb__sha256_finish(hash, digest))
-        return fail_hash(context);
-    print_digest(digest, output->digest);
-    return WB_OK;
-}
-
-/* Bytes were written in any order, so that they are read back, out of the page cache mostly. */
-static wb_status hash_output(wb__context *context, wb__output *output, wb__sha256 *hash,
-                             uint8_t *chunk)
-{
-    uint64_t at = 0, end = output->layout.bytes;
-    while (at < end) {
-        size_t n = end - at < CHUNK ? (size_t)(end - at) : CHUNK;
-        int os_error = wb__sink_read(output->sink, at, chunk, n);
-        if (os_error != 0)
-            return wb__fail_os(context, os_error, "cannot read back what was written");
-        wb__sha256_add(hash, chunk, n);
-        at += n;
-    }
-    return wb__store_end_digest(context, hash, output);
-}
-
-wb_status wb__store_digest(wb__context *context, wb__output *output)
-{
-    wb__sha256 hash;
-    uint8_t *chunk = wb__alloc(&context->allocator, CHUNK);
-    if (chunk == NULL)
-        return wb__fail_memory(context);
-    wb_status status = wb__sha256_open(&hash, context);
-    if (status == WB_OK)
-        status = hash_output(context, output, &hash, chunk);
-    wb__sha256_close(&hash);
-    wb__free(&context->allocator, chunk, CHUNK);
-    return status;
-}
-
-static wb_status hash_bytes(wb__context *context, const void *bytes, size_t n, char *text)
-{
-    wb__sha256 hash;
-    uint8_t digest[WB__SHA256_BYTES];
-    wb_status status = wb__sha256_open(&hash, context);
-    if (status == WB_OK) {
-        wb__sha256_add(&hash, bytes, n);
-        if (wb__sha256_finish(&hash, digest))
-            print_digest(digest, text);
-        else
-            status = fail_hash(context);
-    }
-    wb__sha256_close(&hash);
-    return status;
-}
 
 /* ---- beginning ---- */
 
@@ -104,15 +36,15 @@ static wb_status find_existing(wb__context *context, wb_writer *writer)
 static bool have_same_bytes(wb__context *context, wb__source *a, wb__source *b)
 {
     uint64_t end = wb__source_bytes(a);
-    uint8_t *chunk = wb__alloc(&context->allocator, 2 * CHUNK);
+    uint8_t *chunk = wb__alloc(&context->allocator, 2 * WB__STORE_CHUNK);
     bool same = chunk != NULL && wb__source_bytes(b) == end;
-    for (uint64_t at = 0; same && at < end; at += CHUNK) {
-        size_t n = end - at < CHUNK ? (size_t)(end - at) : CHUNK;
+    for (uint64_t at = 0; same && at < end; at += WB__STORE_CHUNK) {
+        size_t n = end - at < WB__STORE_CHUNK ? (size_t)(end - at) : WB__STORE_CHUNK;
         same = wb__source_read(a, context, at, chunk, n) == WB_OK &&
-               wb__source_read(b, context, at, chunk + CHUNK, n) == WB_OK &&
-               memcmp(chunk, chunk + CHUNK, n) == 0;
+               wb__source_read(b, context, at, chunk + WB__STORE_CHUNK, n) == WB_OK &&
+               memcmp(chunk, chunk + WB__STORE_CHUNK, n) == 0;
     }
-    wb__free(&context->allocator, chunk, 2 * CHUNK);
+    wb__free(&context->allocator, chunk, 2 * WB__STORE_CHUNK);
     return same;
 }
 
@@ -202,70 +134,6 @@ wb_status wb__store_begin(wb__context *context, wb_writer *writer)
 
 /* ---- blobs ---- */
 
-static char *blob_path(wb__context *context, const wb_writer *writer, const char *digest)
-{
-    size_t n = strlen(writer->blobs) + 1 + 2 * (size_t)WB__SHA256_BYTES + 1;
-    char *path = wb__alloc(&context->allocator, n);
-    if (path != NULL)
-        (void)snprintf(path, n, "%s-%s", writer->blobs, digest);
-    return path;
-}
-
-/* A blob of that name and length is there; if the length is another it was torn, not by us. */
-static bool is_there(const char *path, uint64_t bytes)
-{
-    struct stat st;
-    return stat(path, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size == bytes;
-}
-
-/* Gives it its name, if no other has it; sync_blobs makes that durable. */
-static wb_status publish_output(wb__context *context, const wb_writer *writer, wb__output *output)
-{
-    char *path = blob_path(context, writer, output->digest);
-    wb_status status = path == NULL ? wb__fail_memory(context) : WB_OK;
-    if (path != NULL && !is_there(path, output->layout.bytes))
-        status = wb__sink_enter(context, output->sink, path);
-    wb__free(&context->allocator, path, path == NULL ? 0 : strlen(path) + 1);
-    wb__sink_discard(output->sink);
-    output->sink = NULL;
-    return status;
-}
-
-/* Durable, under a temporary name. */
-static wb_status finish_file(wb__context *context, const char *path, const void *bytes, size_t n,
-                             wb_sink **sink)
-{
-    wb_status status = wb__sink_open(context, path, n, sink);
-    if (status == WB_OK)
-        status = wb__sink_write(context, *sink, bytes, n);
-    return status == WB_OK ? wb__sink_finish(context, *sink, n) : status;
-}
-
-static wb_status write_file(wb__context *context, const char *path, const void *bytes, size_t n)
-{
-    wb_sink *sink;
-    wb_status status = finish_file(context, path, bytes, n, &sink);
-    if (status == WB_OK)
-        status = wb__sink_publish(context, sink);
-    wb__sink_discard(sink);
-    return status;
-}
-
-wb_status wb__store_put_blob(wb__context *context, const wb_writer *writer, const void *bytes,
-                             size_t n, char *digest)
-{
-    wb_status status = hash_bytes(context, bytes, n, digest);
-    if (status != WB_OK)
-        return status;
-    char *path = blob_path(context, writer, digest);
-    if (path == NULL)
-        return wb__fail_memory(context);
-    if (!is_there(path, n))
-        status = write_file(context, path, bytes, n);
-    wb__free(&context->allocator, path, strlen(path) + 1);
-    return status;
-}
-
 /* So that a run to come knows whether the manifest that it finds is that of what it finds kept. */
 static wb_status keep_manifest(wb__context *context, const wb_writer *writer,
                                const wb__buffer *text)
@@ -275,7 +143,7 @@ static wb_status keep_manifest(wb__context *context, const wb_writer *writer,
     char *path = kept_manifest(&context->allocator, writer->folder_at);
     if (path == NULL)
         return wb__fail_memory(context);
-    wb_status status = write_file(context, path, text->bytes, text->n);
+    wb_status status = wb__store_write_file(context, path, text->bytes, text->n);
     wb__free(&context->allocator, path, strlen(path) + 1);
     return status;
 }
@@ -306,11 +174,12 @@ wb_status wb__store_commit(wb__context *context, wb_writer *writer)
     if (status == WB_OK)
         status = wb__store_manifest(context, writer, &text);
     if (status == WB_OK)
-        status = finish_file(context, writer->manifest_path, text.bytes, text.n, &manifest);
+        status =
+            wb__store_finish_file(context, writer->manifest_path, text.bytes, text.n, &manifest);
     if (status == WB_OK)
         status = keep_manifest(context, writer, &text);
     for (size_t i = 0; i < writer->output_count && status == WB_OK; i++)
-        status = publish_output(context, writer, &writer->outputs[i]);
+        status = wb__store_publish_output(context, writer, &writer->outputs[i]);
     if (status == WB_OK)
         status = sync_blobs(context, writer);
     if (status == WB_OK)

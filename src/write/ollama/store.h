@@ -28,4 +28,20 @@ wb__str wb__store_text(const wb_writer *writer, const char *key);
 bool wb__store_append(void *ctx, const char *text, size_t n);
 void wb__store_put_field(wb__json_writer *json, const char *key, wb__str text);
 
+#define WB__STORE_CHUNK ((size_t)1 << 20) /* bytes read at a time */
+
+/* Writes a file of n bytes durably. */
+wb_status wb__store_write_file(wb__context *context, const char *path, const void *bytes, size_t n);
+
+/* Writes a file of n bytes durably under a temporary name; *sink publishes or discards it. */
+wb_status wb__store_finish_file(wb__context *context, const char *path, const void *bytes, size_t n,
+                                wb_sink **sink);
+
+/* Gives the blob of an output its final name, unless the store has that blob already. */
+wb_status wb__store_publish_output(wb__context *context, const wb_writer *writer,
+                                   wb__output *output);
+
+/* Computes the digest of n bytes in hexadecimal. */
+wb_status wb__store_hash_bytes(wb__context *context, const void *bytes, size_t n, char *text);
+
 #endif

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #include "bundles/ollama/ollama.h"
+#include "core/call_options.h"
 #include "write/write.h"
 
 static const char *const groups[] = {".mlp.experts.", ".moe.experts.", ".mixer.experts."};

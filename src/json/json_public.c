@@ -1,112 +1,9 @@
-/* weighbridge/experimental.h: arguments checked, then down. */
+/*
+ * The public functions for reading and writing JSON.
+ */
+#include "core/call_options.h"
 #include "weighbridge/experimental.h"
-
-#include "handle/semantics.h"
-#include "io/sink.h"
-#include "model/padding_tensor.h"
-#include "open/open.h"
-#include "write/write.h"
 #include "json/json.h"
-
-/* ---- sinks ---- */
-
-static wb_status begin(wb__context *context, const wb_allocator *allocator, wb_error *error)
-{
-    const wb_open_options options = {.size = sizeof options, .allocator = allocator};
-    return wb__context_init(context, &options, error);
-}
-
-wb_status wb_sink_open(const char *path, uint64_t expected, const wb_allocator *allocator,
-                       wb_sink **sink, wb_error *error)
-{
-    wb_error spare;
-    wb__context context;
-    *sink = NULL;
-    wb_status status = begin(&context, allocator, wb__error_reset(error, &spare));
-    return status != WB_OK ? status : wb__sink_open(&context, path, expected, sink);
-}
-
-wb_status wb_sink_open_fd(int fd, const char *label, const wb_allocator *allocator, wb_sink **sink,
-                          wb_error *error)
-{
-    wb_error spare;
-    wb__context context;
-    *sink = NULL;
-    wb_status status = begin(&context, allocator, wb__error_reset(error, &spare));
-    return status != WB_OK ? status : wb__sink_open_fd(&context, fd, label, sink);
-}
-
-wb_status wb_sink_write(wb_sink *sink, const void *bytes, size_t n, wb_error *error)
-{
-    wb_error spare;
-    wb__context context;
-    wb_status status = begin(&context, NULL, wb__error_reset(error, &spare));
-    return status != WB_OK ? status : wb__sink_write(&context, sink, bytes, n);
-}
-
-wb_status wb_sink_commit(wb_sink *sink, wb_error *error)
-{
-    wb_error spare;
-    wb__context context;
-    wb_status status = begin(&context, NULL, wb__error_reset(error, &spare));
-    return status != WB_OK ? status : wb__sink_commit(&context, sink);
-}
-
-void wb_sink_discard(wb_sink *sink)
-{
-    wb__sink_discard(sink);
-}
-
-/* ---- write-behind ---- */
-
-wb_status wb_writeback_open(wb_writer *writer, uint32_t slots, wb_writeback **behind,
-                            wb_error *error)
-{
-    wb_error spare;
-    wb__context context = wb__writer_context(writer, wb__error_reset(error, &spare));
-    return wb__writeback_open(&context, writer, slots, behind);
-}
-
-wb_status wb_writeback_put(wb_writeback *behind, uint32_t slot, uint64_t index, uint64_t offset,
-                           const void *bytes, size_t n, wb_error *error)
-{
-    wb_error spare;
-    wb__context context = wb__writeback_context(behind, wb__error_reset(error, &spare));
-    const wb__put put = {index, offset, bytes, n};
-    return wb__writeback_put(&context, behind, slot, &put);
-}
-
-wb_status wb_writeback_wait(wb_writeback *behind, uint32_t slot, wb_error *error)
-{
-    wb_error spare;
-    wb__context context = wb__writeback_context(behind, wb__error_reset(error, &spare));
-    return wb__writeback_wait(&context, behind, slot);
-}
-
-int wb_writeback_is_busy(wb_writeback *behind, uint32_t slot)
-{
-    return wb__writeback_is_busy(behind, slot);
-}
-
-void wb_writeback_free(wb_writeback *behind)
-{
-    wb__writeback_free(behind);
-}
-
-/* ---- tensors ---- */
-
-const char *wb_sidecar_name(size_t i)
-{
-    return wb__sidecar_name(i);
-}
-
-int wb_tensor_is_padding(const wb_tensor *tensor)
-{
-    return tensor->dtype == WB_DTYPE_U8 &&
-           wb__is_padding_tensor((wb__str){tensor->name, tensor->name_len});
-}
-
-/* ---- JSON ---- */
 
 static bool pass_on(void *ctx, const char *text, size_t n)
 {
@@ -253,7 +150,7 @@ wb_status wb_json_walk(const char *text, size_t n, int (*each)(void *ctx, const 
 {
     wb_error spare;
     wb__context context;
-    wb_status status = begin(&context, NULL, wb__error_reset(error, &spare));
+    wb_status status = wb__context_init(&context, NULL, wb__error_reset(error, &spare));
     if (status != WB_OK)
         return status;
     wb__cursor cursor = wb__cursor_over(text, n);

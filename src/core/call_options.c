@@ -1,0 +1,61 @@
+#include "core/call_options.h"
+#include "core/abi.h"
+
+static const wb_limits default_limits = {
+    .size = sizeof(wb_limits),
+    .safetensors_header = 100000000,
+    .gguf_header = (uint64_t)1 << 30,
+    .npy_header = (uint64_t)64 << 10,
+    .npz_directory = (uint64_t)256 << 20,
+    .inflated = (uint64_t)64 << 30,
+    .json_bytes = (uint64_t)256 << 20,
+    .files = 65536,
+    .rank = 65536,
+    .spool_memory = (uint64_t)64 << 20,
+};
+
+/* The caller's struct is as large as in some version: only the first is safe to fill. */
+void wb_limits_default(wb_limits *limits)
+{
+    memcpy(limits, &default_limits, wb__abis[WB__ABI_wb_limits].first);
+    limits->size = wb__abis[WB__ABI_wb_limits].first;
+}
+
+wb_status wb__fail_argument(wb__context *context, const char *what)
+{
+    return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET, WB__STR(""),
+                    "%s", what);
+}
+
+wb_status wb__context_init(wb__context *context, const wb_open_options *caller, wb_error *error)
+{
+    wb_open_options own = {.size = sizeof own};
+    const wb_open_options *options = &own;
+    *context = (wb__context){
+        .allocator = wb__default_allocator, .limits = default_limits, .file = "", .error = error};
+    if (caller == NULL)
+        return WB_OK;
+    if (!WB__TAKE(wb_open_options, caller, &own))
+        return WB__FAIL_SIZE(context, wb_open_options, caller);
+    if (options->access > WB_ACCESS_SNAPSHOT)
+        return wb__fail_argument(context, "wb_open_options.access is none of WB_ACCESS_*");
+    if (options->flags & ~WB_OPEN_COMPATIBLE)
+        return wb__fail_argument(context, "wb_open_options.flags has bits that mean nothing");
+    context->compatible = (options->flags & WB_OPEN_COMPATIBLE) != 0;
+    if (options->allocator != NULL) {
+        if (options->allocator->alloc == NULL || options->allocator->free == NULL)
+            return wb__fail_argument(context, "wb_allocator needs alloc and free");
+        context->allocator = *options->allocator;
+    }
+    context->store = options->store;
+    if (options->executor != NULL)
+        context->executor = *options->executor;
+    if (!WB__TAKE(wb_limits, options->limits, &context->limits))
+        return WB__FAIL_SIZE(context, wb_limits, options->limits);
+    return WB_OK;
+}
+
+wb_access wb__access_of(const wb_open_options *options)
+{
+    return options == NULL ? WB_ACCESS_MAP : options->access;
+}

@@ -1,0 +1,40 @@
+/*
+ * Opens the files of a load and reports errors at an offset.
+ */
+#include "load/load.h"
+
+/*
+ * Of several failures that of the earliest piece is that of the whole: pieces are taken in order, and all
+ * that were taken come to an end, so that lanes that race tell of the same byte. With the lock.
+ */
+void wb__load_fail_at(wb__load *load, const wb_error *error, size_t number, uint64_t begin)
+{
+    if (!load->failed || number < load->failed_file ||
+        (number == load->failed_file && begin < load->failed_at)) {
+        if (error != load->context->error)
+            *load->context->error = *error;
+        load->failed_file = number;
+        load->failed_at = begin;
+    }
+    load->failed = true;
+    (void)pthread_cond_broadcast(&load->turn);
+}
+
+wb_status wb__load_open_file(wb__load *load, size_t number)
+{
+    wb__context *context = load->context;
+    wb__load_file *file = &load->files[number];
+    const wb__catalog *catalog = &load->model->catalog;
+    wb_status status = WB_OK;
+    file->is_open = true;
+    file->medium = wb__source_medium(file->source);
+    file->direct.fd = -1;
+    if (load->options->io == WB_IO_DIRECT ||
+        (load->options->io == WB_IO_AUTO && file->medium == WB__MEDIUM_DISK))
+        wb__direct_open(file->source, &file->direct);
+    if (load->options->flags & WB_LOAD_DIGEST)
+        status = wb__sha256_lane_open(&file->sha256, context);
+    if (status == WB_OK)
+        status = wb__order_make(&file->order, context, &catalog->table, &catalog->files[number]);
+    return status;
+}

@@ -1,0 +1,25 @@
+/*
+ * load/load_parts.h: which tensors a piece of a file overlaps.
+ */
+#ifndef WB_LOAD_LOAD_PARTS_H
+#define WB_LOAD_LOAD_PARTS_H
+
+#include "load/load.h"
+
+typedef struct wb__load_part {
+    size_t tensor;
+    const wb__dtype *dtype;
+    uint64_t tensor_at, begin, end; /* in the file */
+    bool apart;
+} wb__load_part;
+
+/* True if the elements of a plain tensor are converted to wb_load_options.dtype. */
+bool wb__load_is_converted(const wb__load *load, const wb__dtype *from);
+
+/* True if a tensor is read by itself, because its bytes differ from those in the file. */
+bool wb__load_is_apart(const wb_model *model, size_t tensor);
+
+/* Describes the part of tensor i that is in the piece. Returns false if there is none. */
+bool wb__load_part_of(const wb__load *load, const wb__load_piece *in, size_t i, wb__load_part *out);
+
+#endif
