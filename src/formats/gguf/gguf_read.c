@@ -1,3 +1,4 @@
+#include "formats/formats_messages.h"
 #include "formats/gguf/gguf_reader.h"
 
 static const char magic[WB__GGUF_MAGIC_BYTES] = {'G', 'G', 'U', 'F'};
@@ -29,11 +30,9 @@ wb_status wb__gguf_fail_end(wb__gguf_reader *reader, uint64_t at, const char *wh
         return reader->context->error->status; /* the read error was already reported */
     if (cursor->limit < reader->file_bytes)
         return wb__fail(reader->context, WB_ERROR_LIMIT, WB__FINDING_GGUF_HEADER_LIMIT, at,
-                        WB__STR(""), "the header has more than %llu bytes, which is the limit",
-                        (unsigned long long)cursor->limit);
+                        WB__STR(""), WB__MSG_GGUF_HEADER_LIMIT, (unsigned long long)cursor->limit);
     return wb__fail(reader->context, WB_ERROR_FORMAT, WB__FINDING_GGUF_TRUNCATED, at, WB__STR(""),
-                    "the file ends after %llu bytes, inside %s",
-                    (unsigned long long)reader->file_bytes, what);
+                    WB__MSG_GGUF_TRUNCATED, (unsigned long long)reader->file_bytes, what);
 }
 
 wb_status wb__gguf_want(wb__gguf_reader *reader, uint64_t n, const char *what)
@@ -91,8 +90,7 @@ wb_status wb__gguf_take_length(wb__gguf_reader *reader, const char *what, size_t
         if (reader->cursor->limit < reader->file_bytes)
             return wb__gguf_fail_end(reader, at, what);
         return wb__fail(reader->context, WB_ERROR_FORMAT, WB__FINDING_GGUF_LENGTH, at,
-                        wb__gguf_text(reader),
-                        "%s is announced with %llu bytes, but the file has only %llu more", what,
+                        wb__gguf_text(reader), WB__MSG_GGUF_LENGTH_PAST_END, what,
                         (unsigned long long)n, (unsigned long long)left);
     }
     *len = (size_t)n;
@@ -106,10 +104,9 @@ static wb_status fail_magic(wb__gguf_reader *reader)
     if (wb__cursor_at_hand(reader->cursor) >= sizeof magic &&
         memcmp(reader->cursor->p, magic_reversed, sizeof magic) == 0)
         return wb__fail(reader->context, WB_ERROR_FORMAT, WB__FINDING_GGUF_BYTE_ORDER, 0,
-                        WB__STR(""),
-                        "the file begins with \"FUGG\": its bytes are reversed in groups of four");
+                        WB__STR(""), WB__MSG_GGUF_MAGIC_REVERSED);
     return wb__fail(reader->context, WB_ERROR_FORMAT, WB__FINDING_GGUF_MAGIC, 0, WB__STR(""),
-                    "the file does not begin with \"GGUF\"");
+                    WB__MSG_GGUF_MAGIC);
 }
 
 static wb_status read_version(wb__gguf_reader *reader)
@@ -125,18 +122,16 @@ static wb_status read_version(wb__gguf_reader *reader)
     reader->file->version = version;
     if (version == 1)
         return wb__fail(reader->context, WB_ERROR_FORMAT, WB__FINDING_GGUF_VERSION,
-                        WB__GGUF_MAGIC_BYTES, WB__STR(""),
-                        "the file is of version 1, which llama.cpp gave up in 2023");
+                        WB__GGUF_MAGIC_BYTES, WB__STR(""), WB__MSG_GGUF_VERSION_1);
     if (version != 2 && version != 3)
         return wb__fail(reader->context, WB_ERROR_FORMAT, WB__FINDING_GGUF_VERSION,
-                        WB__GGUF_MAGIC_BYTES, WB__STR(""), "the format has no version %lu%s",
-                        (unsigned long)version,
-                        big_endian ? " (read most significant byte first)" : "");
+                        WB__GGUF_MAGIC_BYTES, WB__STR(""), WB__MSG_GGUF_VERSION_UNKNOWN,
+                        (unsigned long)version, big_endian ? WB__MSG_GGUF_READ_BIG_ENDIAN : "");
     reader->file->big_endian = big_endian;
     if (!big_endian)
         return WB_OK;
     return wb__note(reader->context, WB_WARNING, WB__FINDING_GGUF_BIG_ENDIAN, WB__GGUF_MAGIC_BYTES,
-                    WB__STR(""), "numbers are stored most significant byte first");
+                    WB__STR(""), WB__MSG_GGUF_BIG_ENDIAN);
 }
 
 /*
@@ -150,15 +145,13 @@ static wb_status check_count(wb__gguf_reader *reader, uint64_t at, uint64_t coun
     if (count <= most)
         return WB_OK;
     if (wb__swap64(count) <= reader->file_bytes / min)
-        return wb__fail(
-            reader->context, WB_ERROR_FORMAT, WB__FINDING_GGUF_BYTE_ORDER, at, WB__STR(""),
-            "the version is written %s byte first, the number of %s the other way round",
-            reader->file->big_endian ? "most significant" : "least significant", what);
+        return wb__fail(reader->context, WB_ERROR_FORMAT, WB__FINDING_GGUF_BYTE_ORDER, at,
+                        WB__STR(""), WB__MSG_GGUF_MIXED_BYTE_ORDER,
+                        reader->file->big_endian ? "most significant" : "least significant", what);
     if (count <= reader->file_bytes / min)
         return wb__gguf_fail_end(reader, at, what);
     return wb__fail(reader->context, WB_ERROR_FORMAT, WB__FINDING_GGUF_COUNT, at, WB__STR(""),
-                    "%llu %s are announced, for which the file is too short",
-                    (unsigned long long)count, what);
+                    WB__MSG_GGUF_COUNT, (unsigned long long)count, what);
 }
 
 static wb_status peek(wb__gguf_reader *reader)
@@ -188,8 +181,7 @@ static wb_status note_quantization(wb__gguf_reader *reader)
     if (!reader->has_blocks || reader->has_quantization || reader->model->file_count > 1)
         return WB_OK;
     return wb__note(reader->context, WB_INFO, WB__FINDING_GGUF_QUANT_VERSION, WB_NO_OFFSET,
-                    WB__STR("general.quantization_version"),
-                    "tensors are quantized, and general.quantization_version is not given");
+                    WB__STR("general.quantization_version"), WB__MSG_GGUF_NO_QUANT_VERSION);
 }
 
 static wb_status read_gguf(wb__context *context, wb__cursor *cursor, wb__catalog *model)
