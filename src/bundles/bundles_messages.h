@@ -12,6 +12,8 @@
 
 #define WB__MSG_BUNDLE_STRAY_FILE "%s is in the folder but is not part of the model"
 #define WB__MSG_BUNDLE_FILES_MISSING "%zu of the model's files %s missing; the first one is %s"
+#define WB__MSG_BUNDLE_STALE_INDEX                                                                 \
+    "%s lists files that do not exist; model.safetensors is used instead"
 #define WB__MSG_BUNDLE_NO_INDEX "the model has %lu shards but no index file"
 #define WB__MSG_BUNDLE_AMBIGUOUS_FILES                                                             \
     "the folder contains %zu weights files that do not form one model, for example %s "            \

@@ -169,8 +169,7 @@ static wb_status by_index(folder_listing *listing, bool *done)
         bundle->count = 0;
         bundle->index_text = NULL;
         status = wb__note(context, WB_WARNING, WB__FINDING_INDEX_STALE, WB_NO_OFFSET, WB__STR(""),
-                          "%s names files that are not there; " WHOLE " is used instead",
-                          listing->index);
+                          WB__MSG_BUNDLE_STALE_INDEX, listing->index);
         if (status != WB_OK)
             return status;
     }
