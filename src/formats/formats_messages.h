@@ -8,8 +8,8 @@
 
 #define WB__MSG_FOREIGN_EMPTY "the file is empty"
 #define WB__MSG_FOREIGN_GIT_LFS                                                                    \
-    "this is a Git LFS pointer, a short text file that refers to the real file: download "         \
-    "the real file with git lfs pull"
+    "this is a Git LFS pointer, a short text file that refers to the real file, "                  \
+    "not the file itself"
 #define WB__MSG_FOREIGN_HTML "this is a web page in HTML, not a file of weights"
 #define WB__MSG_FOREIGN_XML "this is XML, likely an error message of a file server"
 #define WB__MSG_FOREIGN_PICKLE "this is a Python pickle, as in older PyTorch files"

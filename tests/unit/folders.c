@@ -88,7 +88,7 @@ static void mixed_names(void **state)
     put_tensor("a-1-of-2.safetensors", "a");
     put_tensor("a-2-of-2.safetensors", "b");
     put_tensor("b-1-of-2.safetensors", "c");
-    refuses(".", "folder-ambiguous", " files of weights that do not make one model");
+    refuses(".", "folder-ambiguous", " weights files that do not form one model");
     opens("a-1-of-2.safetensors", 2);
     refuses("b-1-of-2.safetensors", "shard-missing", "b-2-of-2");
     start_case();
