@@ -1,7 +1,8 @@
 /*
  * arch/string_arrays.h: a long list of strings in one block, such as a token list.
  *
- *     8 bytes  the length times 256, little-endian; the lowest byte, 0, terminates the previous string
+ *     8 bytes  the length times 256, little-endian; the lowest byte is 0 and terminates the
+ *              previous string
  *     string
  *     ...      and 8 zero bytes after the last string
  *

@@ -1,4 +1,5 @@
 #include "bundles/bundle.h"
+#include "bundles/bundles_messages.h"
 
 void wb__bundle_init(wb__bundle *bundle, const wb_allocator *allocator)
 {
@@ -19,8 +20,7 @@ wb_status wb__bundle_add(wb__context *context, wb__bundle *bundle, const char *f
 {
     if (bundle->count >= context->limits.files)
         return wb__fail(context, WB_ERROR_LIMIT, WB__FINDING_FILES_LIMIT, WB_NO_OFFSET, WB__STR(""),
-                        "the model has more than %llu files",
-                        (unsigned long long)context->limits.files);
+                        WB__MSG_BUNDLE_TOO_MANY_FILES, (unsigned long long)context->limits.files);
     if (bundle->folder == NULL)
         bundle->folder = wb__arena_copy(&bundle->arena, folder, strlen(folder));
     /*

@@ -15,6 +15,7 @@
  */
 #define _POSIX_C_SOURCE 200809L
 #include "bundles/bundle.h"
+#include "bundles/bundles_messages.h"
 #include "formats/format.h"
 
 #include <stdio.h>
@@ -125,9 +126,8 @@ static wb_status note_strays(const folder_listing *listing)
         const char *name = listing->names[i];
         if (strncmp(name, "model", 5) != 0 || in_bundle(listing->bundle, name))
             continue;
-        wb_status status =
-            wb__note(listing->context, WB_WARNING, WB__FINDING_SHARD_STRAY, WB_NO_OFFSET,
-                     WB__STR(""), "%s lies in the folder but is not part of the model", name);
+        wb_status status = wb__note(listing->context, WB_WARNING, WB__FINDING_SHARD_STRAY,
+                                    WB_NO_OFFSET, WB__STR(""), WB__MSG_BUNDLE_STRAY_FILE, name);
         if (status != WB_OK)
             return status;
     }
@@ -137,8 +137,8 @@ static wb_status note_strays(const folder_listing *listing)
 static wb_status fail_missing(const folder_listing *listing)
 {
     return wb__fail(listing->context, WB_ERROR_FORMAT, WB__FINDING_SHARD_MISSING, WB_NO_OFFSET,
-                    WB__STR(""), "%zu of the model's files %s missing, the first is %s",
-                    listing->missing, listing->missing == 1 ? "is" : "are", listing->first_missing);
+                    WB__STR(""), WB__MSG_BUNDLE_FILES_MISSING, listing->missing,
+                    listing->missing == 1 ? "is" : "are", listing->first_missing);
 }
 
 /* Adds the files that the index lists, and counts the missing ones. */
@@ -169,8 +169,7 @@ static wb_status by_index(folder_listing *listing, bool *done)
         bundle->count = 0;
         bundle->index_text = NULL;
         status = wb__note(context, WB_WARNING, WB__FINDING_INDEX_STALE, WB_NO_OFFSET, WB__STR(""),
-                          "%s names files that are not there; " WHOLE " is used instead",
-                          listing->index);
+                          WB__MSG_BUNDLE_STALE_INDEX, listing->index);
         if (status != WB_OK)
             return status;
     }
@@ -210,7 +209,7 @@ static wb_status add_set(folder_listing *listing, const wb__shard_name *set)
     if (listing->missing > 0)
         return fail_missing(listing);
     return wb__note(listing->context, WB_WARNING, WB__FINDING_INDEX_MISSING, WB_NO_OFFSET,
-                    WB__STR(""), "%lu shards without an index", (unsigned long)set->of);
+                    WB__STR(""), WB__MSG_BUNDLE_NO_INDEX, (unsigned long)set->of);
 }
 
 /* Rules 4 to 8. */
@@ -232,10 +231,8 @@ static wb_status by_names(folder_listing *listing)
                               wb__str_from(listing->names[0], SIZE_MAX));
     if (listing->count > 1)
         return wb__fail(listing->context, WB_ERROR_FORMAT, WB__FINDING_FOLDER_AMBIGUOUS,
-                        WB_NO_OFFSET, WB__STR(""),
-                        "the folder holds %zu files of weights that do not make one model, %s and "
-                        "%s among them",
-                        listing->count, listing->names[0], listing->names[1]);
+                        WB_NO_OFFSET, WB__STR(""), WB__MSG_BUNDLE_AMBIGUOUS_FILES, listing->count,
+                        listing->names[0], listing->names[1]);
     wb_status status =
         wb__bundle_of_gguf_folder(listing->context, listing->folder, listing->bundle);
     if (status != WB_OK || listing->bundle->count > 0)
@@ -245,15 +242,13 @@ static wb_status by_names(folder_listing *listing)
                               wb__str_from(listing->lone, SIZE_MAX));
     if (listing->lone_count > 1)
         return wb__fail(listing->context, WB_ERROR_FORMAT, WB__FINDING_FOLDER_AMBIGUOUS,
-                        WB_NO_OFFSET, WB__STR(""),
-                        "the folder holds %zu files that could each be its weights, %s among them",
+                        WB_NO_OFFSET, WB__STR(""), WB__MSG_BUNDLE_AMBIGUOUS_FORMAT,
                         listing->lone_count, listing->lone);
     if (listing->other[0] != '\0')
-        return wb__fail(
-            listing->context, WB_ERROR_FORMAT, WB__FINDING_FOLDER_EMPTY, WB_NO_OFFSET, WB__STR(""),
-            "the folder holds no .safetensors or .gguf file, though it has %s", listing->other);
+        return wb__fail(listing->context, WB_ERROR_FORMAT, WB__FINDING_FOLDER_EMPTY, WB_NO_OFFSET,
+                        WB__STR(""), WB__MSG_BUNDLE_OTHER_FORMAT, listing->other);
     return wb__fail(listing->context, WB_ERROR_FORMAT, WB__FINDING_FOLDER_EMPTY, WB_NO_OFFSET,
-                    WB__STR(""), "the folder holds no .safetensors or .gguf file");
+                    WB__STR(""), WB__MSG_BUNDLE_NO_WEIGHTS);
 }
 
 static wb_status start_listing(folder_listing *listing, wb__context *context, const char *folder,

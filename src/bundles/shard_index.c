@@ -7,6 +7,7 @@
  * skipped.
  */
 #include "bundles/bundle.h"
+#include "bundles/bundles_messages.h"
 #include "io/sink.h"
 #include "model/padding_tensor.h"
 
@@ -51,14 +52,14 @@ static wb_status walk_weight_map(index_walk *walk, wb__json *json)
     wb_status status = WB_OK;
     wb__arena arena = {.allocator = &json->allocator};
     if (wb__json_next(json) != WB__JSON_OBJECT)
-        return fail_index(walk->context, json, "weight_map is not an object");
+        return fail_index(walk->context, json, WB__MSG_INDEX_MAP_OBJECT);
     while (status == WB_OK && wb__json_next(json) == WB__JSON_KEY) {
         /* The key is valid only until the next token: copy it until the pair is complete. */
         wb__str tensor = {wb__arena_copy(&arena, json->text.ptr, json->text.len), json->text.len};
         if (tensor.ptr == NULL)
             status = wb__fail_memory(walk->context);
         else if (wb__json_next(json) != WB__JSON_STRING)
-            status = fail_index(walk->context, json, "weight_map has a value that is no string");
+            status = fail_index(walk->context, json, WB__MSG_INDEX_MAP_STRING);
         else
             status = walk->pair(walk, tensor, json->text, json->at);
         wb__arena_free(&arena);
@@ -86,12 +87,12 @@ static wb_status walk_object(index_walk *walk, wb__json *json)
 {
     bool has_map = false;
     if (wb__json_next(json) != WB__JSON_OBJECT)
-        return fail_index(walk->context, json, "the index is not a JSON object");
+        return fail_index(walk->context, json, WB__MSG_INDEX_OBJECT);
     while (wb__json_next(json) == WB__JSON_KEY) {
         wb_status status = WB_OK;
         if (wb__str_equal(json->text, WB__STR("weight_map"))) {
             if (has_map)
-                return fail_index(walk->context, json, "the index has weight_map twice");
+                return fail_index(walk->context, json, WB__MSG_INDEX_MAP_TWICE);
             has_map = true;
             status = walk_weight_map(walk, json);
         } else if (wb__str_equal(json->text, WB__STR("metadata"))) {
@@ -105,7 +106,7 @@ static wb_status walk_object(index_walk *walk, wb__json *json)
     if (json->token != WB__JSON_OBJECT_END)
         return fail_index(walk->context, json, "");
     if (!has_map)
-        return fail_index(walk->context, json, "the index has no weight_map");
+        return fail_index(walk->context, json, WB__MSG_INDEX_NO_MAP);
     return WB_OK;
 }
 
@@ -140,7 +141,7 @@ static wb_status collect_file(index_walk *walk, wb__str tensor, wb__str file, ui
         char shown[80];
         wb__printable(shown, sizeof shown, file);
         return wb__fail(walk->context, WB_ERROR_FORMAT, WB__FINDING_INDEX_PATH, at, tensor,
-                        "\"%s\" is not the name of a file in the folder of the index", shown);
+                        WB__MSG_INDEX_BAD_FILE_NAME, shown);
     }
     if (!wb__key_set_add(&walk->seen, 0, file, &repeated))
         return wb__fail_memory(walk->context);
@@ -158,11 +159,11 @@ static wb_status load_index(wb__context *context, wb__bundle *bundle, const char
         return status;
     if (is_folder)
         return wb__fail(context, WB_ERROR_FORMAT, WB__FINDING_NOT_REGULAR, WB_NO_OFFSET,
-                        WB__STR(""), "the index is a folder");
+                        WB__STR(""), WB__MSG_INDEX_IS_FOLDER);
     uint64_t bytes = wb__source_bytes(bundle->index);
     if (bytes > context->limits.json_bytes || bytes > SIZE_MAX)
         return wb__fail(context, WB_ERROR_LIMIT, WB__FINDING_INDEX_JSON, WB_NO_OFFSET, WB__STR(""),
-                        "the index has %llu bytes; the limit is %llu", (unsigned long long)bytes,
+                        WB__MSG_INDEX_TOO_LARGE, (unsigned long long)bytes,
                         (unsigned long long)context->limits.json_bytes);
     bundle->index_copy = wb__alloc(&bundle->allocator, (size_t)bytes);
     if (bundle->index_copy == NULL)
@@ -245,19 +246,17 @@ static wb_status note_index(index_walk *walk)
     wb_status status = WB_OK;
     if (bad > 0)
         status = wb__note(context, WB_WARNING, WB__FINDING_INDEX_STALE, walk->first_at,
-                          wb__str_from(walk->first, SIZE_MAX),
-                          "%llu tensors of the index are not in the file it names (%llu of them in "
-                          "none), this one first",
+                          wb__str_from(walk->first, SIZE_MAX), WB__MSG_INDEX_WRONG_FILES,
                           (unsigned long long)bad, (unsigned long long)walk->missing);
     if (status == WB_OK && walk->found < count)
         status = wb__note(context, WB_WARNING, WB__FINDING_INDEX_STALE, WB_NO_OFFSET, WB__STR(""),
-                          "the index does not name %llu of the %llu tensors in the files",
-                          (unsigned long long)(count - walk->found), (unsigned long long)count);
+                          WB__MSG_INDEX_INCOMPLETE, (unsigned long long)(count - walk->found),
+                          (unsigned long long)count);
     if (status == WB_OK && walk->has_total && walk->total_bytes != bytes &&
         walk->total_bytes != bytes + fillers)
         status = wb__note(context, WB_INFO, WB__FINDING_INDEX_TOTAL, walk->total_at, WB__STR(""),
-                          "total_size is %llu, but the tensors take %llu bytes",
-                          (unsigned long long)walk->total_bytes, (unsigned long long)bytes);
+                          WB__MSG_INDEX_TOTAL, (unsigned long long)walk->total_bytes,
+                          (unsigned long long)bytes);
     return status;
 }
 

@@ -13,6 +13,7 @@
  */
 #define _POSIX_C_SOURCE 200809L
 #include "bundles/bundle.h"
+#include "bundles/bundles_messages.h"
 
 #include <string.h>
 
@@ -69,11 +70,9 @@ static wb_status fail_missing(wb__context *context, const wb__shard_name *set, u
     char name[256], shown[256];
     wb__shard_print(set, first, name, sizeof name);
     wb__printable(shown, sizeof shown, wb__str_from(name, SIZE_MAX));
-    return wb__fail(
-        context, WB_ERROR_FORMAT, WB__FINDING_SHARD_MISSING, WB_NO_OFFSET, WB__STR(""),
-        "this is a model in %lu parts, %llu of which %s not in the folder; the first of "
-        "those is %s",
-        (unsigned long)set->of, (unsigned long long)missing, missing == 1 ? "is" : "are", shown);
+    return wb__fail(context, WB_ERROR_FORMAT, WB__FINDING_SHARD_MISSING, WB_NO_OFFSET, WB__STR(""),
+                    WB__MSG_SPLIT_PARTS_MISSING, (unsigned long)set->of,
+                    (unsigned long long)missing, missing == 1 ? "is" : "are", shown);
 }
 
 /* Adds shards 1 to n of the set; the listing contains only shards of this set. */
@@ -138,10 +137,8 @@ static wb_status take_listing(split_listing *listing, const char *folder, wb__bu
     char shown[2][96];
     for (size_t i = 0; i < 2; i++)
         wb__printable(shown[i], sizeof shown[i], wb__str_from(listing->names[i], SIZE_MAX));
-    return wb__fail(
-        listing->context, WB_ERROR_FORMAT, WB__FINDING_FOLDER_AMBIGUOUS, WB_NO_OFFSET, WB__STR(""),
-        "the folder holds %zu GGUF files that do not make one model, %s and %s among them",
-        listing->count, shown[0], shown[1]);
+    return wb__fail(listing->context, WB_ERROR_FORMAT, WB__FINDING_FOLDER_AMBIGUOUS, WB_NO_OFFSET,
+                    WB__STR(""), WB__MSG_SPLIT_AMBIGUOUS, listing->count, shown[0], shown[1]);
 }
 
 wb_status wb__bundle_of_gguf_folder(wb__context *context, const char *folder, wb__bundle *bundle)
@@ -162,7 +159,7 @@ static wb_status note_split(wb__context *context, const wb__catalog_file *file, 
     const char *before = context->file;
     context->file = file->path;
     wb_status status = wb__note(context, WB_WARNING, WB__FINDING_GGUF_SPLIT, at,
-                                wb__str_from(key, SIZE_MAX), "it is %llu, but %s %llu",
+                                wb__str_from(key, SIZE_MAX), WB__MSG_SPLIT_WRONG_VALUE,
                                 (unsigned long long)said, instead, (unsigned long long)is);
     context->file = before;
     return status;
@@ -177,19 +174,19 @@ static wb_status check_lone(wb__context *context, const wb__catalog *model)
         return WB_OK;
     if (split->number >= split->count)
         return note_split(context, file, split->number_at, "split.no", split->number,
-                          "the number of parts is", split->count);
+                          WB__MSG_SPLIT_PART_COUNT, split->count);
     if (split->count == 1) {
         if (split->tensors_at == 0 || split->tensors == model->table.count)
             return WB_OK;
         return note_split(context, file, split->tensors_at, "split.tensors.count", split->tensors,
-                          "the tensors are", model->table.count);
+                          WB__MSG_SPLIT_TENSOR_COUNT, model->table.count);
     }
     const char *before = context->file;
     context->file = file->path;
-    wb_status status = wb__note(
-        context, WB_WARNING, WB__FINDING_GGUF_SPLIT_LONE, split->count_at, WB__STR("split.count"),
-        "this is part %llu of %llu: the others were not opened with it",
-        (unsigned long long)split->number + 1, (unsigned long long)split->count);
+    wb_status status =
+        wb__note(context, WB_WARNING, WB__FINDING_GGUF_SPLIT_LONE, split->count_at,
+                 WB__STR("split.count"), WB__MSG_SPLIT_LONE_PART,
+                 (unsigned long long)split->number + 1, (unsigned long long)split->count);
     context->file = before;
     return status;
 }
@@ -202,21 +199,20 @@ static wb_status check_part(wb__context *context, const wb__catalog *model, size
     if (split->count_at == 0 || split->number_at == 0) {
         const char *before = context->file;
         context->file = file->path;
-        status =
-            wb__note(context, WB_WARNING, WB__FINDING_GGUF_SPLIT, WB_NO_OFFSET, WB__STR(""),
-                     "the file is named as part of a set, but has no split.no and split.count");
+        status = wb__note(context, WB_WARNING, WB__FINDING_GGUF_SPLIT, WB_NO_OFFSET, WB__STR(""),
+                          WB__MSG_SPLIT_NO_KEYS);
         context->file = before;
         return status;
     }
     if (split->count != model->file_count)
         status = note_split(context, file, split->count_at, "split.count", split->count,
-                            "the number of parts is", model->file_count);
+                            WB__MSG_SPLIT_PART_COUNT, model->file_count);
     if (status == WB_OK && split->number != number)
         status = note_split(context, file, split->number_at, "split.no", split->number,
-                            "by its name this is number", number);
+                            WB__MSG_SPLIT_PART_NUMBER, number);
     if (status == WB_OK && split->tensors_at != 0 && split->tensors != model->table.count)
         status = note_split(context, file, split->tensors_at, "split.tensors.count", split->tensors,
-                            "the tensors of all parts are", model->table.count);
+                            WB__MSG_SPLIT_ALL_TENSOR_COUNT, model->table.count);
     return status;
 }
 

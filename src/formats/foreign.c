@@ -1,5 +1,6 @@
 /* Recognizes other file types by their first bytes; one table row per file type. */
 #include "formats/format.h"
+#include "formats/formats_messages.h"
 
 typedef struct foreign_row {
     wb__finding_id finding;
@@ -133,22 +134,20 @@ static bool is_text(const wb__head *head)
 }
 
 static const foreign_row rows[] = {
-    {WB__FINDING_FILE_EMPTY, is_empty, "the file is empty"},
-    {WB__FINDING_FOREIGN_GIT_LFS, is_git_lfs,
-     "this is a Git LFS pointer, a few lines of text that stand for the file, not the file itself"},
-    {WB__FINDING_FOREIGN_HTML, is_html, "this is a web page in HTML, not a file of weights"},
-    {WB__FINDING_FOREIGN_XML, is_xml, "this is XML, likely an error message of a file server"},
-    {WB__FINDING_FOREIGN_PICKLE, is_pickle, "this is a Python pickle, as older PyTorch files are"},
-    {WB__FINDING_FOREIGN_ZIP, is_zip, "this is a zip archive, as PyTorch files are"},
-    {WB__FINDING_FOREIGN_GZIP, is_gzip, "this is compressed with gzip"},
-    {WB__FINDING_FOREIGN_ZSTD, is_zstd, "this is compressed with zstd"},
-    {WB__FINDING_FOREIGN_TAR, is_tar, "this is a tar archive"},
-    {WB__FINDING_FOREIGN_HDF5, is_hdf5, "this is an HDF5 file, as Keras writes them"},
-    {WB__FINDING_FOREIGN_GGML, is_ggml,
-     "this is a legacy ggml file (ggml, ggmf, ggjt or ggla), from before GGUF"},
-    {WB__FINDING_FOREIGN_JSON, is_json, "this is JSON text, not a file of weights"},
-    {WB__FINDING_FOREIGN_ZEROS, is_zeros, "the file begins with nothing but zeros"},
-    {WB__FINDING_FOREIGN_TEXT, is_text, "this is plain text, not a file of weights"},
+    {WB__FINDING_FILE_EMPTY, is_empty, WB__MSG_FOREIGN_EMPTY},
+    {WB__FINDING_FOREIGN_GIT_LFS, is_git_lfs, WB__MSG_FOREIGN_GIT_LFS},
+    {WB__FINDING_FOREIGN_HTML, is_html, WB__MSG_FOREIGN_HTML},
+    {WB__FINDING_FOREIGN_XML, is_xml, WB__MSG_FOREIGN_XML},
+    {WB__FINDING_FOREIGN_PICKLE, is_pickle, WB__MSG_FOREIGN_PICKLE},
+    {WB__FINDING_FOREIGN_ZIP, is_zip, WB__MSG_FOREIGN_ZIP},
+    {WB__FINDING_FOREIGN_GZIP, is_gzip, WB__MSG_FOREIGN_GZIP},
+    {WB__FINDING_FOREIGN_ZSTD, is_zstd, WB__MSG_FOREIGN_ZSTD},
+    {WB__FINDING_FOREIGN_TAR, is_tar, WB__MSG_FOREIGN_TAR},
+    {WB__FINDING_FOREIGN_HDF5, is_hdf5, WB__MSG_FOREIGN_HDF5},
+    {WB__FINDING_FOREIGN_GGML, is_ggml, WB__MSG_FOREIGN_GGML},
+    {WB__FINDING_FOREIGN_JSON, is_json, WB__MSG_FOREIGN_JSON},
+    {WB__FINDING_FOREIGN_ZEROS, is_zeros, WB__MSG_FOREIGN_ZEROS},
+    {WB__FINDING_FOREIGN_TEXT, is_text, WB__MSG_FOREIGN_TEXT},
 };
 
 static const foreign_row *find(const wb__head *head)
@@ -179,5 +178,5 @@ wb_status wb__fail_foreign(wb__context *context, const wb__head *head)
     if (wb__explain_foreign(context, head))
         return context->error->status;
     return wb__fail(context, WB_ERROR_FORMAT, WB__FINDING_FORMAT_UNKNOWN, 0, WB__STR(""),
-                    "the first bytes are those of no format that is known here");
+                    WB__MSG_FOREIGN_UNKNOWN);
 }

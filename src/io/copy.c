@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
+#include "io/io_messages.h"
 #include "io/sink.h"
 #include "io/source_private.h"
 
@@ -12,7 +13,7 @@
 static wb_status write_all(wb__context *context, int fd, const uint8_t *bytes, size_t n)
 {
     int os_error = wb__write_all(fd, bytes, n);
-    return os_error == 0 ? WB_OK : wb__fail_os(context, os_error, "cannot write a temporary copy");
+    return os_error == 0 ? WB_OK : wb__fail_os(context, os_error, WB__MSG_IO_COPY_WRITE);
 }
 
 /*
@@ -58,7 +59,7 @@ static wb_status spool_append(wb__context *context, spool_file *spool, const uin
     if (spool->in_memory && spool->bytes + n > context->limits.spool_memory) {
         int disk = open_anonymous(false);
         if (disk < 0)
-            return wb__fail_os(context, errno, "cannot make a temporary file");
+            return wb__fail_os(context, errno, WB__MSG_IO_TEMPORARY_FILE);
         uint8_t piece[16384];
         wb_status status = WB_OK;
         uint64_t at = 0;
@@ -67,9 +68,8 @@ static wb_status spool_append(wb__context *context, spool_file *spool, const uin
             if (got < 0 && errno == EINTR)
                 continue;
             /* End of file before all written bytes were read back is an error. */
-            status = got <= 0
-                         ? wb__fail_os(context, got == 0 ? EIO : errno, "cannot read the stream")
-                         : write_all(context, disk, piece, (size_t)got);
+            status = got <= 0 ? wb__fail_os(context, got == 0 ? EIO : errno, WB__MSG_IO_STREAM_READ)
+                              : write_all(context, disk, piece, (size_t)got);
             at += got <= 0 ? 0 : (uint64_t)got;
         }
         (void)close(spool->fd);
@@ -93,7 +93,7 @@ static wb_status spool_stream(wb__context *context, int fd, spool_file *spool)
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
-            status = wb__fail_os(context, errno, "cannot read the stream");
+            status = wb__fail_os(context, errno, WB__MSG_IO_STREAM_READ);
         if (got <= 0)
             break;
         status = spool_append(context, spool, chunk, (size_t)got);
@@ -107,7 +107,7 @@ wb_status wb__spool(wb__context *context, int stream, int *fd)
     spool_file spool = {open_anonymous(true), 0, true};
     *fd = -1;
     if (spool.fd < 0)
-        return wb__fail_os(context, errno, "cannot reserve memory for the stream");
+        return wb__fail_os(context, errno, WB__MSG_IO_STREAM_MEMORY);
     wb_status status = spool_stream(context, stream, &spool);
     if (status == WB_OK)
         *fd = spool.fd;
@@ -120,7 +120,7 @@ wb_status wb__source_seal(wb__context *context, wb__source *source)
 {
     int copy = open_anonymous(true);
     if (copy < 0)
-        return wb__fail_os(context, errno, "cannot reserve memory for a snapshot");
+        return wb__fail_os(context, errno, WB__MSG_IO_SNAPSHOT_MEMORY);
     uint8_t *chunk = wb__alloc(&context->allocator, COPY_CHUNK);
     wb_status status = chunk == NULL ? wb__fail_memory(context) : WB_OK;
     for (uint64_t at = 0; at < source->bytes && status == WB_OK;) {
@@ -133,7 +133,7 @@ wb_status wb__source_seal(wb__context *context, wb__source *source)
     wb__free(&context->allocator, chunk, COPY_CHUNK);
     if (status == WB_OK &&
         fcntl(copy, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
-        status = wb__fail_os(context, errno, "cannot seal the snapshot");
+        status = wb__fail_os(context, errno, WB__MSG_IO_SNAPSHOT_SEAL);
     if (status != WB_OK) {
         (void)close(copy);
         return status;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "io/io_messages.h"
 #include "io/source_private.h"
 
 #ifndef O_DIRECT
@@ -83,7 +84,7 @@ wb_status wb__direct_read(const wb__source *source, const wb__direct *direct, wb
             int os_error = errno;
             const char *file = context->file;
             context->file = source->label;
-            wb_status status = wb__fail_os(context, os_error, "cannot read the file");
+            wb_status status = wb__fail_os(context, os_error, WB__MSG_IO_READ_FILE);
             context->file = file;
             context->error->offset = offset + done;
             return status;

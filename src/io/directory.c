@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
 #include "io/io.h"
+#include "io/io_messages.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -56,7 +57,7 @@ static wb_status collect(wb__context *context, DIR *folder, name_list *names)
         const struct dirent *entry = readdir(folder);
         if (entry == NULL) {
             if (errno != 0)
-                return wb__fail_os(context, errno, "cannot list the folder");
+                return wb__fail_os(context, errno, WB__MSG_IO_LIST_FOLDER);
             return WB_OK;
         }
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
@@ -75,7 +76,7 @@ wb_status wb__directory_list(wb__context *context, const char *path,
     /* POSIX requires close-on-exec for opendir; fdopendir would need three system calls */
     DIR *folder = opendir(path);
     if (folder == NULL)
-        return wb__fail_os(context, errno, "cannot open the folder");
+        return wb__fail_os(context, errno, WB__MSG_IO_OPEN_FOLDER);
     name_list names = {.arena = {.allocator = &context->allocator}};
     wb_status status = collect(context, folder, &names);
     (void)closedir(folder);

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
+#include "io/io_messages.h"
 #include "io/source_private.h"
 
 #include <errno.h>
@@ -9,8 +10,7 @@
 static wb_status fail_map(wb__context *context, int os_error)
 {
     return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
-                    WB__STR(""), "the file cannot be mapped (error %d): read the tensor instead",
-                    os_error);
+                    WB__STR(""), WB__MSG_IO_MAP_FILE, os_error);
 }
 
 /* Maps the whole file; NULL if the address space is too small. The caller holds the lock. */

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "io/io_messages.h"
 #include "io/sink.h"
 
 #define TRIES 100
@@ -63,7 +64,7 @@ wb_status wb__directories_make(wb__context *context, const char *path)
     if (os_error == 0)
         return WB_OK;
     context->file = path;
-    return wb__fail_os(context, os_error, "cannot make the folders that lead there");
+    return wb__fail_os(context, os_error, WB__MSG_IO_MAKE_PARENT_FOLDERS);
 }
 
 char *wb__directory_there(const wb_allocator *allocator, const char *path)
@@ -117,7 +118,7 @@ int wb__file_take_up(int folder, const char *name, mode_t mode, int *fd)
 static wb_status fail_make(wb__context *context, const char *path)
 {
     context->file = path;
-    return wb__fail_os(context, errno, "cannot make a folder there");
+    return wb__fail_os(context, errno, WB__MSG_IO_MAKE_FOLDER);
 }
 
 wb_status wb__directory_make(wb__context *context, wb__arena *arena, const char *config_json,
@@ -229,7 +230,7 @@ wb_status wb__directory_publish(wb__context *context, const char *made, const ch
         os_error = wb__directory_sync(text);
     wb__free(&context->allocator, text, strlen(text) + 1);
     if (os_error != 0)
-        return wb__fail_os(context, os_error, "cannot put the folder into its place");
+        return wb__fail_os(context, os_error, WB__MSG_IO_RENAME_FOLDER);
     if (replace) /* after the exchange, `made` is the old directory */
         wb__directory_remove(made);
     return WB_OK;

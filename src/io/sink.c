@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "io/io_messages.h"
 #include "io/sink_private.h"
 #include "io/source_private.h"
 
@@ -90,7 +91,7 @@ wb_status wb__sink_write(wb__context *context, wb_sink *sink, const void *bytes,
     if (sink->failure == 0)
         sink->failure = wb__write_all(sink->fd, bytes, n);
     if (sink->failure != 0)
-        return wb__sink_fail(context, sink, sink->failure, "cannot write the file");
+        return wb__sink_fail(context, sink, sink->failure, WB__MSG_IO_WRITE_FILE);
     sink->written += n;
     return WB_OK;
 }
@@ -203,7 +204,7 @@ static wb_status copy_through(wb__context *context, const wb_sink *sink, uint64_
         status = wb__source_read(source, context, from + done, bytes, piece);
         int os_error = status == WB_OK ? wb__sink_place(sink, offset + done, bytes, piece) : 0;
         if (os_error != 0)
-            status = wb__fail_os(context, os_error, "cannot write the file");
+            status = wb__fail_os(context, os_error, WB__MSG_IO_WRITE_FILE);
         done += piece;
     }
     wb__free(&context->allocator, bytes, capacity);
@@ -223,7 +224,7 @@ wb_status wb__sink_copy(wb__context *context, const wb_sink *sink, uint64_t offs
             int os_error = wb__write_range(sink->fd, offset, fd, from, n, &done);
             wb__source_return_fd(source, fd);
             if (os_error != 0)
-                status = wb__fail_os(context, os_error, "cannot copy to the file");
+                status = wb__fail_os(context, os_error, WB__MSG_IO_COPY_TO_FILE);
         } else {
             status = context->error->status;
         }

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "io/io_messages.h"
 #include "io/sink_private.h"
 
 void wb__sink_draw_name(wb_sink *sink)
@@ -127,7 +128,7 @@ wb_status wb__sink_open_as(wb__context *context, const char *path, const char *l
     else if (sink->path != NULL)
         os_error = begin_file(sink, expected);
     if (os_error != 0) {
-        status = wb__sink_fail(context, sink, os_error, "cannot write the file");
+        status = wb__sink_fail(context, sink, os_error, WB__MSG_IO_WRITE_FILE);
         wb__sink_discard(sink);
         return status;
     }

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "io/io_messages.h"
 #include "io/sink_private.h"
 
 /* Gives an unnamed file a temporary name. Returns 0 or errno. */
@@ -101,12 +102,11 @@ wb_status wb__sink_finish(wb__context *context, wb_sink *sink, uint64_t length)
         sink->failure = finish(sink);
     else if (sink->failure == 0 && sink->owned)
         sink->failure = close_file(sink);
-    return sink->failure == 0
-               ? WB_OK
-               : wb__sink_fail(context, sink, sink->failure, "cannot write the file");
+    return sink->failure == 0 ? WB_OK
+                              : wb__sink_fail(context, sink, sink->failure, WB__MSG_IO_WRITE_FILE);
 }
 
-static const char no_place[] = "cannot put the file into its place";
+static const char no_place[] = WB__MSG_IO_RENAME_FILE;
 
 wb_status wb__sink_publish(wb__context *context, wb_sink *sink)
 {
@@ -152,7 +152,7 @@ wb_status wb__sink_join(wb__context *context, wb_sink *sink)
     if (strcmp(name, sink->temporary) == 0)
         return WB_OK;
     if (renameat(sink->folder, sink->temporary, sink->folder, name) != 0)
-        return wb__sink_fail(context, sink, errno, "cannot name the file");
+        return wb__sink_fail(context, sink, errno, WB__MSG_IO_TEMPORARY_NAME);
     memcpy(sink->temporary, name, sizeof name);
     return WB_OK;
 }

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
+#include "io/io_messages.h"
 #include "io/source_private.h"
 
 #include <errno.h>
@@ -93,13 +94,13 @@ wb__identity wb__source_identity(const wb__source *source)
 const char *wb__identity_difference(const wb__identity *then, const wb__identity *now)
 {
     if (then->device != now->device || then->inode != now->inode)
-        return "another file stands in its place";
+        return WB__MSG_IO_FILE_REPLACED;
     if (then->bytes != now->bytes)
-        return "its size changed";
+        return WB__MSG_IO_SIZE_CHANGED;
     if (then->modified_s != now->modified_s || then->modified_ns != now->modified_ns)
-        return "it was written to";
+        return WB__MSG_IO_FILE_MODIFIED;
     if (then->changed_s != now->changed_s || then->changed_ns != now->changed_ns)
-        return "its attributes changed";
+        return WB__MSG_IO_ATTRIBUTES_CHANGED;
     return NULL;
 }
 
@@ -108,7 +109,7 @@ static wb_status fail_changed(const wb__source *source, wb__context *context, co
     const char *file = context->file;
     context->file = source->label;
     wb_status status = wb__fail(context, WB_ERROR_CHANGED, WB__FINDING_FILE_CHANGED, WB_NO_OFFSET,
-                                WB__STR(""), "the file changed since it was opened: %s", what);
+                                WB__STR(""), WB__MSG_IO_FILE_CHANGED, what);
     context->file = file;
     return status;
 }
@@ -122,15 +123,15 @@ wb_status wb__source_check(const wb__source *source, wb__context *context)
         return WB_OK;
     if (source->fd >= 0) {
         if (fstat(source->fd, &st) != 0)
-            return wb__fail_os(context, errno, "cannot look at the file");
+            return wb__fail_os(context, errno, WB__MSG_IO_STAT_FILE);
         now = wb__identity_of(&st);
         what = wb__identity_difference(&source->identity, &now);
     }
     if (what == NULL && source->from_path) {
         if (stat(source->label, &st) != 0) {
             if (errno != ENOENT && errno != ENOTDIR)
-                return wb__fail_os(context, errno, "cannot look at the file");
-            what = "it was removed or renamed";
+                return wb__fail_os(context, errno, WB__MSG_IO_STAT_FILE);
+            what = WB__MSG_IO_FILE_REMOVED;
         } else {
             now = wb__identity_of(&st);
             what = wb__identity_difference(&source->identity, &now);
@@ -169,7 +170,7 @@ int wb__source_borrow_fd(const wb__source *source, wb__context *context)
         return source->fd;
     int fd = open(source->label, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0 || fstat(fd, &st) != 0) {
-        (void)wb__fail_os(context, errno, "cannot open the file again");
+        (void)wb__fail_os(context, errno, WB__MSG_IO_REOPEN_FILE);
         if (fd >= 0)
             (void)close(fd);
         return -1;
@@ -206,8 +207,7 @@ wb_status wb__source_fail_short(const wb__source *source, wb__context *context, 
     const char *file = context->file;
     context->file = source->label;
     wb_status status = wb__fail(context, WB_ERROR_IO, WB__FINDING_FILE_ENDS_EARLY, at, WB__STR(""),
-                                "the file ends here; it had %llu bytes when it was opened",
-                                (unsigned long long)source->bytes);
+                                WB__MSG_IO_FILE_TOO_SHORT, (unsigned long long)source->bytes);
     context->file = file;
     return status;
 }
@@ -221,7 +221,7 @@ static wb_status read_some(const wb__source *source, wb__context *context, uint6
         wb_status status = source->caller.read(source->caller.ctx, offset, dst, n, got);
         if (status != WB_OK)
             return wb__fail(context, status, WB__FINDING_IO, offset, WB__STR(""),
-                            "the application's source failed to read");
+                            WB__MSG_IO_CALLER_READ);
         if (*got > n)
             *got = 0;
         return WB_OK;
@@ -236,7 +236,7 @@ static wb_status read_some(const wb__source *source, wb__context *context, uint6
     int os_error = errno;
     wb__source_return_fd(source, fd);
     if (done < 0) {
-        (void)wb__fail_os(context, os_error, "cannot read the file");
+        (void)wb__fail_os(context, os_error, WB__MSG_IO_READ_FILE);
         context->error->offset = offset;
         return context->error->status;
     }

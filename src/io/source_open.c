@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
+#include "io/io_messages.h"
 #include "io/source_private.h"
 
 #include <errno.h>
@@ -37,7 +38,7 @@ static const char *kind_of_file(mode_t mode)
     case S_IFCHR:
     case S_IFBLK: return "a device";
     case S_IFDIR: return "a folder";
-    default: return "not a regular file";
+    default: return "a special file";
     }
 }
 
@@ -49,11 +50,11 @@ wb_status wb__source_open(wb__context *context, const char *path, wb_access acce
     *is_folder = false;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0)
-        return wb__fail_os(context, errno, "cannot open the file");
+        return wb__fail_os(context, errno, WB__MSG_IO_OPEN_FILE);
     if (fstat(fd, &st) != 0) {
         int os_error = errno;
         (void)close(fd);
-        return wb__fail_os(context, os_error, "cannot look at the file");
+        return wb__fail_os(context, os_error, WB__MSG_IO_STAT_FILE);
     }
     if (S_ISREG(st.st_mode)) {
         wb_status status = adopt(context, fd, &st, path, access, source);
@@ -67,7 +68,7 @@ wb_status wb__source_open(wb__context *context, const char *path, wb_access acce
         return WB_OK;
     }
     return wb__fail(context, WB_ERROR_FORMAT, WB__FINDING_NOT_REGULAR, WB_NO_OFFSET, WB__STR(""),
-                    "it is %s", kind_of_file(st.st_mode));
+                    WB__MSG_IO_NOT_REGULAR, kind_of_file(st.st_mode));
 }
 
 wb_status wb__source_open_fd(wb__context *context, int fd, const char *label, wb_access access,
@@ -77,14 +78,14 @@ wb_status wb__source_open_fd(wb__context *context, int fd, const char *label, wb
     int own;
     *source = NULL;
     if (fstat(fd, &st) != 0)
-        return wb__fail_os(context, errno, "cannot look at the descriptor");
+        return wb__fail_os(context, errno, WB__MSG_IO_STAT_DESCRIPTOR);
     if (S_ISDIR(st.st_mode))
         return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET, WB__STR(""),
-                        "the descriptor is that of a folder");
+                        WB__MSG_IO_DESCRIPTOR_FOLDER);
     if (S_ISREG(st.st_mode)) {
         own = fcntl(fd, F_DUPFD_CLOEXEC, 3);
         if (own < 0)
-            return wb__fail_os(context, errno, "cannot duplicate the descriptor");
+            return wb__fail_os(context, errno, WB__MSG_IO_DUPLICATE_DESCRIPTOR);
     } else {
         wb_status status = wb__spool(context, fd, &own);
         if (status != WB_OK)
@@ -92,7 +93,7 @@ wb_status wb__source_open_fd(wb__context *context, int fd, const char *label, wb
         if (fstat(own, &st) != 0) {
             int os_error = errno;
             (void)close(own);
-            return wb__fail_os(context, os_error, "cannot look at the temporary file");
+            return wb__fail_os(context, os_error, WB__MSG_IO_STAT_TEMPORARY);
         }
     }
     return adopt(context, own, &st, label, access, source);

@@ -1,4 +1,5 @@
 #include "model/catalog.h"
+#include "model/model_messages.h"
 
 void wb__catalog_init(wb__catalog *model, const wb_allocator *allocator, uint32_t cpu_features)
 {
@@ -31,8 +32,7 @@ wb_status wb__catalog_begin_file(wb__catalog *model, wb__context *context, const
 {
     if (model->file_count >= context->limits.files)
         return wb__fail(context, WB_ERROR_LIMIT, WB__FINDING_FILES_LIMIT, WB_NO_OFFSET, WB__STR(""),
-                        "the model has more than %llu files",
-                        (unsigned long long)context->limits.files);
+                        WB__MSG_MODEL_TOO_MANY_FILES, (unsigned long long)context->limits.files);
     char *copy = wb__arena_copy(&model->arena, path, strlen(path));
     if (copy == NULL || !wb__grow(&model->allocator, (void **)&model->files, &model->file_capacity,
                                   sizeof *model->files, model->file_count + 1, UINT32_MAX))
@@ -58,7 +58,7 @@ static wb_status check_repeated(void *ctx, size_t first, size_t second)
     const wb__record *record = wb__record_at(&end->model->table, second);
     return wb__fail(end->context, WB_ERROR_FORMAT, WB__FINDING_TENSOR_TWICE,
                     file->header_begin + record->where, wb__table_name(&end->model->table, second),
-                    "the tensor also stands in another file of the model, %s",
+                    WB__MSG_MODEL_TENSOR_IN_OTHER_FILE,
                     end->model->files[wb__catalog_file_of(end->model, first)].path);
 }
 

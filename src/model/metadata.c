@@ -2,6 +2,7 @@
 
 #include "model/catalog.h"
 #include "weighbridge/metadata.h"
+#include "model/model_messages.h"
 
 /* ---- single entries ---- */
 
@@ -121,7 +122,7 @@ static wb_status note_conflict(const wb__catalog *model, wb__context *context,
     if (same_value(model, first, second))
         return WB_OK;
     return wb__note(context, WB_INFO, WB__FINDING_METADATA_CONFLICT, wb__meta_where(second),
-                    wb__meta_key(model, second), "another value than in %s",
+                    wb__meta_key(model, second), WB__MSG_MODEL_META_CONFLICT,
                     model->files[first->file].path);
 }
 
@@ -155,7 +156,7 @@ wb_status wb__catalog_add_meta(wb__catalog *model, wb__context *context, const w
     *repeated = false;
     if (model->metas.count >= UINT32_MAX - 1)
         return wb__fail(context, WB_ERROR_LIMIT, WB__FINDING_HEADERS_LIMIT, WB_NO_OFFSET, key,
-                        "metadata of more than 2^32 entries");
+                        WB__MSG_MODEL_META_COUNT);
     if (model->meta_slot_count / 4 * 3 <= model->metas.count && !enlarge_slots(model))
         return wb__fail_memory(context);
     size_t slot = slot_for(model, key, added.hash);
@@ -186,7 +187,7 @@ wb_status wb__catalog_add_string(wb__catalog *model, wb__context *context, wb__s
         return WB_OK;
     if (key.len > UINT32_MAX || value.len > UINT32_MAX)
         return wb__fail(context, WB_ERROR_LIMIT, WB__FINDING_HEADERS_LIMIT, WB_NO_OFFSET, key,
-                        "metadata of more than 4 GiB");
+                        WB__MSG_MODEL_META_SIZE);
     char *text = wb__arena_text(&model->arena, key.len + value.len + 2);
     if (text == NULL)
         return wb__fail_memory(context);

@@ -1,4 +1,5 @@
 #include "model/packed.h"
+#include "model/model_messages.h"
 
 /* ---- names of schemes and parts ---- */
 
@@ -212,8 +213,7 @@ static wb_status join_one(joiner *join, size_t stored)
     if (!wb__packing_solve(join->table, &packed, &hint, join->hints, shape, &doubt))
         return note(join, stored, WB__FINDING_PACKING_UNKNOWN, doubt);
     if (!take_parts(join, &packed))
-        return note(join, stored, WB__FINDING_PACKING_UNKNOWN,
-                    "its companions are those of another tensor too");
+        return note(join, stored, WB__FINDING_PACKING_UNKNOWN, WB__MSG_MODEL_PARTS_SHARED);
     packed.kind.shape = shape;
     tensors->packed[tensors->packed_count++] = packed;
     return doubt == NULL ? WB_OK : note(join, stored, WB__FINDING_PACKING_DOUBT, doubt);

@@ -8,6 +8,7 @@
  * model; the only choice that gives a size of the model; the usual group size, reported as
  * doubtful.
  */
+#include "model/model_messages.h"
 #include "model/packed.h"
 #include "weighbridge/dtypes.h"
 
@@ -167,16 +168,14 @@ static bool solve_affine(wb__packed *packed, const wb__packing_hint *hint,
         if (!hinted || (ways == 1 && !is_known_size(hints, per_row / choice.bits))) {
             if (ways == 1) {
                 if (hinted)
-                    *doubt = "the packing said of all tensors gives this one a size the model does "
-                             "not have; another is taken, which gives a size it has";
+                    *doubt = WB__MSG_MODEL_PACKING_WRONG_SIZE;
                 choice = known;
             } else {
                 ways = choose(hints, bits_per_scale, per_row, false, &choice);
                 if (ways == 0)
                     return false;
                 if (ways > 1)
-                    *doubt = "nothing says how many bits the values have; the usual group size is "
-                             "taken";
+                    *doubt = WB__MSG_MODEL_PACKING_AMBIGUOUS;
             }
         }
     }
@@ -197,7 +196,7 @@ static bool solve_words(const wb__table *table, wb__packed *packed, const wb__pa
     const wb__kind *scales = part_of(table, packed, WB__PART_SCALES);
     const wb__kind *biases = kind_of(table, packed, WB__PART_BIASES);
     uint64_t per_row, bits; /* packed bits in a row, and packed bits per scale */
-    *doubt = "the scales do not fit the packed values";
+    *doubt = WB__MSG_MODEL_PACKING_SCALES;
     if (!same_rows(values, scales) || last_of(scales) == 0 ||
         !wb__mul(last_of(values), 32, &per_row) || per_row % last_of(scales) != 0)
         return false;
@@ -214,7 +213,7 @@ static bool solve_words(const wb__table *table, wb__packed *packed, const wb__pa
             return false;
         if (biases == NULL || !same_rows(values, biases) || last_of(biases) != last_of(scales) ||
             !is_plain_float(biases)) {
-            *doubt = "the biases are missing or do not fit the packed values";
+            *doubt = WB__MSG_MODEL_PACKING_BIASES;
             return false;
         }
         const char *uncertain = NULL;
@@ -269,8 +268,7 @@ static bool solve_fp8_block(const wb__table *table, wb__packed *packed,
         if (!said || !has_blocks(values, scales, 128, 128))
             return false;
         packed->rows = packed->group = 128;
-        *doubt = "the scales are not those of the blocks the config says, but of blocks of 128 by "
-                 "128, which are taken";
+        *doubt = WB__MSG_MODEL_PACKING_BLOCKS;
     }
     return widen(table, packed, last_of(values), shape);
 }
@@ -361,6 +359,6 @@ bool wb__packing_solve(const wb__table *table, wb__packed *packed, const wb__pac
         }
     }
     if (!fits)
-        *doubt = "the companions do not fit the packed values";
+        *doubt = WB__MSG_MODEL_PACKING_PARTS;
     return fits;
 }

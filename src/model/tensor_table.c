@@ -1,4 +1,5 @@
 #include "model/tensor_table.h"
+#include "model/model_messages.h"
 
 void wb__table_init(wb__table *table, const wb_allocator *allocator, uint32_t cpu_features)
 {
@@ -102,7 +103,7 @@ wb_status wb__table_reserve(wb__table *table, wb__context *context, uint64_t nam
         !wb__add(names, WB__NAMES_SLACK, &names) || names > NAMES_MAX ||
         !wb__add(table->count, tensors, &records) || records > WB__RECORDS_MAX)
         return wb__fail(context, WB_ERROR_LIMIT, WB__FINDING_HEADERS_LIMIT, WB_NO_OFFSET,
-                        WB__STR(""), "the headers of the model exceed 4 GiB");
+                        WB__STR(""), WB__MSG_MODEL_HEADERS_SIZE);
     names = (names + 7) & ~UINT64_C(7); /* keeps the following data aligned */
     bool fits = records <= table->capacity && names <= table->names_capacity;
     if (!move_slots_out(table) || (!fits && !enlarge_region(table, (size_t)records, (size_t)names)))

@@ -88,7 +88,7 @@ static void mixed_names(void **state)
     put_tensor("a-1-of-2.safetensors", "a");
     put_tensor("a-2-of-2.safetensors", "b");
     put_tensor("b-1-of-2.safetensors", "c");
-    refuses(".", "folder-ambiguous", " files of weights that do not make one model");
+    refuses(".", "folder-ambiguous", " weights files that do not form one model");
     opens("a-1-of-2.safetensors", 2);
     refuses("b-1-of-2.safetensors", "shard-missing", "b-2-of-2");
     start_case();
@@ -100,7 +100,7 @@ static void mixed_names(void **state)
     put_tensor("a-1-of-5.safetensors", "a");
     put_tensor("a-3-of-5.safetensors", "b");
     put_tensor("a-5-of-5.safetensors", "c");
-    refuses(".", "shard-missing", "2 of the model's files are missing, the first is a-2-of-5");
+    refuses(".", "shard-missing", "2 of the model's files are missing; the first one is a-2-of-5");
 }
 
 static void several_indices(void **state)
@@ -199,7 +199,7 @@ static void gguf_folders(void **state)
     write_file("a-3-of-5.gguf", empty, sizeof empty);
     write_file("a-5-of-5.gguf", empty, sizeof empty);
     refuses(".", "shard-missing",
-            "2 of which are not in the folder; the first of those is a-2-of-5");
+            "2 of which are missing from the folder; the first one is a-2-of-5");
     start_case();
     write_file("only.gguf", empty, sizeof empty);
     write_file(".hidden.gguf", "x", 1);

@@ -1,4 +1,5 @@
 /* Creates a tokenizer from tokenizer.json: the vocabulary and the added tokens. */
+#include "arch/arch_messages.h"
 #include "arch/tokenizer/pretokenizer.h"
 #include "arch/tokenizer/tokenizer_make.h"
 
@@ -176,9 +177,8 @@ static wb_status name_pre(wb__token_maker *m)
     }
     const char *before = m->context->file;
     m->context->file = "tokenizer.json";
-    wb_status status =
-        wb__note(m->context, WB_INFO, WB__FINDING_PRE_TOKENIZER, WB_NO_OFFSET, WB__STR(""),
-                 "the way it splits text is none that llama.cpp has a name for");
+    wb_status status = wb__note(m->context, WB_INFO, WB__FINDING_PRE_TOKENIZER, WB_NO_OFFSET,
+                                WB__STR(""), WB__MSG_TOKENIZER_UNKNOWN_PRE);
     m->context->file = before;
     return status;
 }
@@ -188,17 +188,14 @@ wb_status wb__make_from_json(wb__token_maker *m)
     wb__tokenizer *tokenizer = m->tokenizer;
     tokenizer->model = model_of(&m->json);
     if (tokenizer->model == NULL)
-        return wb__token_note(m, WB_NO_OFFSET, "tokenizer.json", "its model is of an unknown type");
+        return wb__token_note(m, WB_NO_OFFSET, "tokenizer.json", WB__MSG_TOKENIZER_UNKNOWN_MODEL);
     wb_status status = name_pre(m);
     if (status == WB_OK && m->json.scattered > 0)
-        status = wb__token_note(m, WB_NO_OFFSET, "tokenizer.json",
-                                "numbers of tokens lie far apart: those far away are left out");
+        status = wb__token_note(m, WB_NO_OFFSET, "tokenizer.json", WB__MSG_TOKENIZER_LARGE_IDS);
     if (status == WB_OK && m->json.bad_vocab)
-        status = wb__token_note(
-            m, WB_NO_OFFSET, "tokenizer.json",
-            "the vocabulary has an entry that is not a text and a score: it ends there");
+        status = wb__token_note(m, WB_NO_OFFSET, "tokenizer.json", WB__MSG_TOKENIZER_BAD_VOCAB);
     if (status == WB_OK && m->json.bad_merges > 0)
-        status = wb__token_note(m, WB_NO_OFFSET, "tokenizer.json", "merges that are not two texts");
+        status = wb__token_note(m, WB_NO_OFFSET, "tokenizer.json", WB__MSG_TOKENIZER_BAD_MERGES);
     if (status != WB_OK)
         return status;
     if (!add_json_tokens(m))

@@ -1,4 +1,5 @@
 #include "arch/tokenizer/tokenizer_make.h"
+#include "arch/arch_messages.h"
 
 static wb_status read_files(wb__token_maker *m)
 {
@@ -20,7 +21,7 @@ static wb_status read_files(wb__token_maker *m)
             return wb__fail_memory(m->context);
         if (!m->has_pieces)
             status = wb__token_note(m, m->pieces.fault_at, "tokenizer.model",
-                                    "it is not what SentencePiece writes");
+                                    WB__MSG_TOKENIZER_NOT_SENTENCEPIECE);
     }
     return status;
 }
@@ -44,9 +45,8 @@ static wb_status leave_out(wb__token_maker *m)
     wb__strings_cut(tokens, rows);
     const char *before = m->context->file;
     m->context->file = m->has_json ? "tokenizer.json" : "tokenizer.model";
-    wb_status status =
-        wb__note(m->context, WB_INFO, WB__FINDING_CONVERT_LEFT_OUT, WB_NO_OFFSET, WB__STR(""),
-                 "it adds tokens for which the embedding has no row: they are left out");
+    wb_status status = wb__note(m->context, WB_INFO, WB__FINDING_CONVERT_LEFT_OUT, WB_NO_OFFSET,
+                                WB__STR(""), WB__MSG_TOKENIZER_SURPLUS_TOKENS);
     m->context->file = before;
     return status;
 }

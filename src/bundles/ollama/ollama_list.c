@@ -4,6 +4,7 @@
  */
 #include "bundles/ollama/ollama.h"
 
+#include "bundles/bundles_messages.h"
 #include "io/io.h"
 
 #define LEVELS 4
@@ -102,7 +103,7 @@ static wb_status read_entry(listing *list, wb__store_entry *entry)
         uint64_t bytes = wb__source_bytes(source);
         if (bytes > MANIFEST_MAX)
             status = wb__fail(context, WB_ERROR_LIMIT, WB__FINDING_OLLAMA_MANIFEST, WB_NO_OFFSET,
-                              WB__STR(""), "the manifest is larger than 16 MiB");
+                              WB__STR(""), WB__MSG_OLLAMA_MANIFEST_SIZE);
         else if (!wb__grow(&context->allocator, (void **)&list->text, &list->text_capacity, 1,
                            (size_t)bytes, SIZE_MAX))
             status = wb__fail_memory(context);
@@ -120,7 +121,7 @@ static wb_status read_entry(listing *list, wb__store_entry *entry)
                 status = wb__fail(context, WB_ERROR_FORMAT, WB__FINDING_OLLAMA_MANIFEST, json.at,
                                   WB__STR(""), "%s",
                                   json.token == WB__JSON_FAULT ? wb__json_fault_text(json.fault)
-                                                               : "this is no manifest");
+                                                               : WB__MSG_OLLAMA_NOT_MANIFEST);
             wb__json_stop(&json);
         }
     }

@@ -1,5 +1,6 @@
 #include "bundles/ollama/ollama.h"
 
+#include "bundles/bundles_messages.h"
 #include "io/io.h"
 
 #define MEDIA_PREFIX "application/vnd.ollama.image."
@@ -87,9 +88,9 @@ static wb_status fail_at(const wb__ollama *ollama, wb__context *context, uint64_
 {
     if (!is_manifest(ollama))
         return wb__fail(context, WB_ERROR_FORMAT, WB__FINDING_FOREIGN_JSON, 0, WB__STR(""),
-                        "this is JSON text, not a file of weights");
+                        WB__MSG_OLLAMA_JSON_TEXT);
     return wb__fail(context, WB_ERROR_FORMAT, WB__FINDING_OLLAMA_MANIFEST, at, WB__STR(""),
-                    "this is no sound manifest: %s", what);
+                    WB__MSG_OLLAMA_BAD_MANIFEST, what);
 }
 
 static wb_status fail(const wb__ollama *ollama, wb__context *context, wb__node node,
@@ -125,16 +126,15 @@ static wb_status read_layer(const wb__ollama *ollama, wb__context *context, wb__
     wb__node name = wb__tree_get(tree, node, "name");
     *layer = (wb__ollama_layer){.node = node};
     if (wb__tree_type(tree, node) != WB__JSON_OBJECT)
-        return fail(ollama, context, node, "a layer is not an object");
+        return fail(ollama, context, node, WB__MSG_OLLAMA_LAYER_OBJECT);
     if (digest == WB__NO_NODE || wb__tree_type(tree, digest) != WB__JSON_STRING)
-        return fail(ollama, context, node, "a layer has no digest");
+        return fail(ollama, context, node, WB__MSG_OLLAMA_NO_DIGEST);
     wb__str text = wb__tree_string(tree, digest);
     if (!is_digest(text))
-        return fail(ollama, context, digest,
-                    "a digest must be sha256, a colon and 64 hexadecimal digits");
+        return fail(ollama, context, digest, WB__MSG_OLLAMA_BAD_DIGEST);
     layer->digest = (wb__str){text.ptr + DIGEST_PREFIX, DIGEST_DIGITS};
     if (!wb__tree_uint(tree, size, &layer->bytes))
-        return fail(ollama, context, node, "a layer has no size");
+        return fail(ollama, context, node, WB__MSG_OLLAMA_NO_SIZE);
     if (media != WB__NO_NODE)
         layer->kind = kind_of(wb__tree_string(tree, media));
     else
@@ -150,7 +150,7 @@ static wb_status read_layers(wb__ollama *ollama, wb__context *context, wb__node 
     size_t count = wb__tree_count(tree, layers);
     if (count > 0 && !wb__grow(&ollama->allocator, (void **)&ollama->layers, &ollama->capacity,
                                sizeof *ollama->layers, count, LAYERS_MAX))
-        return count > LAYERS_MAX ? fail(ollama, context, layers, "there are too many layers")
+        return count > LAYERS_MAX ? fail(ollama, context, layers, WB__MSG_OLLAMA_TOO_MANY_LAYERS)
                                   : wb__fail_memory(context);
     for (wb__node node = wb__tree_first(tree, layers); node != WB__NO_NODE;
          node = wb__tree_next(tree, layers, node)) {
@@ -199,7 +199,7 @@ wb_status wb__ollama_parse(wb__ollama *ollama, wb__context *context, const char 
     wb__node layers = wb__tree_get(tree, 0, "layers");
     wb__node config = wb__tree_get(tree, 0, "config");
     if (layers == WB__NO_NODE || wb__tree_type(tree, layers) != WB__JSON_ARRAY)
-        return fail(ollama, context, 0, "there is no array of layers");
+        return fail(ollama, context, 0, WB__MSG_OLLAMA_NO_LAYERS);
     wb_status status = WB_OK;
     if (config != WB__NO_NODE && wb__tree_type(tree, config) == WB__JSON_OBJECT) {
         status = read_layer(ollama, context, config, &ollama->config);

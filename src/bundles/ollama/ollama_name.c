@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "bundles/bundles_messages.h"
 #include "io/io.h"
 
 #define DEFAULT_HOST WB__STR("registry.ollama.ai")
@@ -86,7 +87,7 @@ wb_status wb__ollama_default_store(wb__context *context, char **store)
     *store = NULL;
     if (models == NULL && home == NULL)
         return wb__fail(context, WB_ERROR_NOT_FOUND, WB__FINDING_OLLAMA_NO_MODEL, WB_NO_OFFSET,
-                        WB__STR(""), "neither OLLAMA_MODELS nor HOME says where the store is");
+                        WB__STR(""), WB__MSG_OLLAMA_NO_STORE);
     *store = models != NULL ? wb__path_join(&context->allocator, "", wb__str_from(models, SIZE_MAX))
                             : wb__path_join(&context->allocator, home, WB__STR(".ollama/models"));
     return *store == NULL ? wb__fail_memory(context) : WB_OK;
@@ -210,7 +211,7 @@ wb_status wb__ollama_find(wb__context *context, const char *store, wb__str text,
     *out = NULL;
     if (!wb__ollama_name_parse(text, &name))
         return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_OLLAMA_NAME, WB_NO_OFFSET, text,
-                        "this is not the name of a model");
+                        WB__MSG_OLLAMA_BAD_NAME);
     const wb__str parts[] = {WB__STR("manifests"), name.host, name.space, name.model, name.tag};
     char *path = wb__path_join(&context->allocator, "", wb__str_from(store, SIZE_MAX));
     wb_status status = path == NULL ? wb__fail_memory(context) : WB_OK;
@@ -227,7 +228,7 @@ wb_status wb__ollama_find(wb__context *context, const char *store, wb__str text,
     const char *file = context->file;
     context->file = store;
     status = wb__fail(context, WB_ERROR_NOT_FOUND, WB__FINDING_OLLAMA_NO_MODEL, WB_NO_OFFSET, text,
-                      "the store has no such model");
+                      WB__MSG_OLLAMA_NO_MODEL);
     context->file = file;
     return status;
 }

@@ -1,3 +1,4 @@
+#include "bundles/bundles_messages.h"
 #include "bundles/ollama/ollama.h"
 #include "core/call_options.h"
 
@@ -43,7 +44,7 @@ static wb_status hand_out(void *ctx, const wb__store_entry *entry)
     if (walk->each(walk->ctx, &out) == 0)
         return WB_OK;
     return wb__fail(walk->context, WB_ERROR_CANCELLED, WB__FINDING_CANCELLED, WB_NO_OFFSET,
-                    WB__STR(""), "stopped on request");
+                    WB__STR(""), WB__MSG_OLLAMA_CANCELLED);
 }
 
 wb_status wb_store_list(const char *store, const wb_open_options *options,
@@ -56,7 +57,7 @@ wb_status wb_store_list(const char *store, const wb_open_options *options,
     if (status != WB_OK)
         return status;
     if (each == NULL)
-        return wb__fail_argument(&context, "`each` is NULL");
+        return wb__fail_argument(&context, WB__MSG_OLLAMA_EACH_NULL);
     store_walk walk = {&context, each, ctx};
     char *own = NULL;
     if (store == NULL)

@@ -6,6 +6,7 @@
  * be able to hold all elements of this array and of its enclosing arrays (reader->owed). A tree
  * thus uses at most sizeof(wb__array) per WB__GGUF_ARRAY_MIN bytes of the file, for any nesting.
  */
+#include "formats/formats_messages.h"
 #include "formats/gguf/gguf_reader.h"
 
 static const wb__gguf_type types[] = {
@@ -39,8 +40,7 @@ wb_status wb__gguf_check_bools(wb__gguf_reader *reader, size_t at, size_t n)
     for (size_t i = 0; i < n; i++) {
         if (bytes[i] > 1)
             return wb__fail(reader->context, WB_ERROR_FORMAT, WB__FINDING_GGUF_BOOL, at + i,
-                            wb__gguf_text(reader), "a boolean is %u, which is neither 0 nor 1",
-                            bytes[i]);
+                            wb__gguf_text(reader), WB__MSG_GGUF_BOOL, bytes[i]);
     }
     return WB_OK;
 }
@@ -69,9 +69,8 @@ static wb_status fail_count(wb__gguf_reader *reader, uint64_t at, uint64_t count
     if (reader->cursor->limit < reader->file_bytes)
         return wb__gguf_fail_end(reader, at, "an array");
     return wb__fail(reader->context, WB_ERROR_FORMAT, WB__FINDING_GGUF_LENGTH, at,
-                    wb__gguf_text(reader),
-                    "an array of %llu elements is announced, but the file has only %llu more bytes",
-                    (unsigned long long)count, (unsigned long long)wb__cursor_left(reader->cursor));
+                    wb__gguf_text(reader), WB__MSG_GGUF_ARRAY_PAST_END, (unsigned long long)count,
+                    (unsigned long long)wb__cursor_left(reader->cursor));
 }
 
 /* Reads the element type and the number of elements of an array. */
@@ -85,9 +84,7 @@ static wb_status read_head(wb__gguf_reader *reader, wb__array *array)
     const wb__gguf_type *type = wb__gguf_type_of(number);
     if (type == NULL)
         return wb__fail(reader->context, WB_ERROR_FORMAT, WB__FINDING_GGUF_VALUE_TYPE, at,
-                        wb__gguf_text(reader),
-                        "the format has no type number %lu for the elements of an array",
-                        (unsigned long)number);
+                        wb__gguf_text(reader), WB__MSG_GGUF_ELEMENT_TYPE, (unsigned long)number);
     status = wb__gguf_take_u64(reader, "the length of an array", &array->count);
     if (status != WB_OK)
         return status;
@@ -169,5 +166,5 @@ wb_status wb__gguf_read_array(wb__gguf_reader *reader, wb__array **array)
     if ((*array)->element != WB_META_ARRAY)
         return WB_OK;
     return wb__note(reader->context, WB_WARNING, WB__FINDING_GGUF_NESTED, at, wb__gguf_text(reader),
-                    "the value is an array of arrays");
+                    WB__MSG_GGUF_NESTED_ARRAY);
 }

@@ -1,4 +1,5 @@
 /* The metadata entries: keys, scalar values, and keys that affect the reader. */
+#include "formats/formats_messages.h"
 #include "formats/gguf/gguf_reader.h"
 
 /* ---- keys ---- */
@@ -40,15 +41,14 @@ static wb_status check_key(wb__gguf_reader *reader)
     size_t bad = find_byte(key, false);
     if (bad < key.len)
         return wb__fail(context, WB_ERROR_FORMAT, WB__FINDING_GGUF_KEY, at + bad, key,
-                        key.ptr[bad] == 0 ? "a key with a NUL in it, at which others cut it"
-                                          : "a key with bytes that are not ASCII");
+                        key.ptr[bad] == 0 ? WB__MSG_GGUF_KEY_NUL : WB__MSG_GGUF_KEY_ASCII);
     bad = find_byte(key, true);
     if (bad < key.len)
         return wb__note(context, WB_WARNING, WB__FINDING_GGUF_KEY_STYLE, at + bad, key,
-                        "a key with a character that keys do not have");
+                        WB__MSG_GGUF_KEY_CHARACTER);
     if (has_empty_part(key))
         return wb__note(context, WB_WARNING, WB__FINDING_GGUF_KEY_STYLE, at, key,
-                        "a key with nothing between two dots, or before or after one");
+                        WB__MSG_GGUF_KEY_EMPTY_PART);
     return WB_OK;
 }
 
@@ -62,7 +62,7 @@ static wb_status read_key(wb__gguf_reader *reader)
         return status;
     if (len == 0 || len > WB__GGUF_KEY_MAX)
         return wb__fail(reader->context, WB_ERROR_FORMAT, WB__FINDING_GGUF_KEY, at, WB__STR(""),
-                        "a key of %zu bytes; it has 1 to %d", len, WB__GGUF_KEY_MAX);
+                        WB__MSG_GGUF_KEY_LENGTH, len, WB__GGUF_KEY_MAX);
     reader->text_at = wb__gguf_skip(reader, len);
     reader->text_len = len;
     return check_key(reader);
@@ -78,11 +78,10 @@ static wb_status check_string(wb__gguf_reader *reader, size_t at, size_t len)
     const uint8_t *nul = memchr(text, 0, len);
     if (valid < len)
         return wb__note(reader->context, WB_WARNING, WB__FINDING_GGUF_TEXT, at + valid,
-                        wb__gguf_text(reader), "the value is not valid UTF-8");
+                        wb__gguf_text(reader), WB__MSG_GGUF_VALUE_UTF8);
     if (nul != NULL)
         return wb__note(reader->context, WB_WARNING, WB__FINDING_GGUF_TEXT,
-                        at + (size_t)(nul - text), wb__gguf_text(reader),
-                        "the value has a NUL in it, at which others cut it");
+                        at + (size_t)(nul - text), wb__gguf_text(reader), WB__MSG_GGUF_VALUE_NUL);
     return WB_OK;
 }
 
@@ -126,12 +125,11 @@ static wb_status take_alignment(wb__gguf_reader *reader, const wb__meta *meta, u
 {
     if (meta->type != WB_META_UINT || meta->bits != 32)
         return wb__fail(reader->context, WB_ERROR_FORMAT, WB__FINDING_GGUF_ALIGNMENT, at - 4,
-                        wb__gguf_text(reader), "general.alignment is not of type UINT32");
+                        wb__gguf_text(reader), WB__MSG_GGUF_ALIGNMENT_TYPE);
     uint64_t value = meta->value.number;
     if (value == 0 || value % 8 != 0 || (value & (value - 1)) != 0)
         return wb__fail(reader->context, WB_ERROR_FORMAT, WB__FINDING_GGUF_ALIGNMENT, at,
-                        wb__gguf_text(reader),
-                        "an alignment of %llu, which is not a power of two from 8 on",
+                        wb__gguf_text(reader), WB__MSG_GGUF_ALIGNMENT_VALUE,
                         (unsigned long long)value);
     reader->alignment = value;
     return WB_OK;
@@ -141,7 +139,7 @@ static wb_status take_architecture(wb__gguf_reader *reader, const wb__meta *meta
 {
     if (meta->type != WB_META_STRING)
         return wb__note(reader->context, WB_WARNING, WB__FINDING_GGUF_ARCHITECTURE, at - 4,
-                        wb__gguf_text(reader), "general.architecture is not a string");
+                        wb__gguf_text(reader), WB__MSG_GGUF_ARCHITECTURE_TYPE);
     size_t text_at = meta->key.at + meta->key_len + WB__META_GAP_IN_HEADER;
     wb__str text = {(const char *)reader->cursor->kept + text_at, (size_t)meta->value.len};
     size_t odd = find_byte(text, true);
@@ -150,7 +148,7 @@ static wb_status take_architecture(wb__gguf_reader *reader, const wb__meta *meta
     char shown[64];
     wb__printable(shown, sizeof shown, text);
     return wb__note(reader->context, WB_WARNING, WB__FINDING_GGUF_ARCHITECTURE, text_at + odd,
-                    wb__gguf_text(reader), "an architecture is not spelled \"%s\"", shown);
+                    wb__gguf_text(reader), WB__MSG_GGUF_ARCHITECTURE_NAME, shown);
 }
 
 static wb_status take_quantization(wb__gguf_reader *reader, const wb__meta *meta, uint64_t at)
@@ -168,7 +166,7 @@ static wb_status take_split(wb__gguf_reader *reader, const wb__meta *meta, uint6
                      (meta->type == WB_META_INT && (int64_t)meta->value.number >= 0);
     if (!is_number)
         return wb__note(reader->context, WB_WARNING, WB__FINDING_GGUF_SPLIT, at,
-                        wb__gguf_text(reader), "the value is not a number from 0 on");
+                        wb__gguf_text(reader), WB__MSG_GGUF_SPLIT_VALUE);
     *value = meta->value.number;
     *value_at = (uint32_t)at;
     return WB_OK;
@@ -227,8 +225,7 @@ static wb_status read_value(wb__gguf_reader *reader, wb__meta *meta, uint64_t *v
     const wb__gguf_type *type = wb__gguf_type_of(number);
     if (type == NULL)
         return wb__fail(reader->context, WB_ERROR_FORMAT, WB__FINDING_GGUF_VALUE_TYPE, at,
-                        wb__gguf_text(reader), "the format has no type number %lu for values",
-                        (unsigned long)number);
+                        wb__gguf_text(reader), WB__MSG_GGUF_VALUE_TYPE, (unsigned long)number);
     *value_at = at + 4;
     meta->type = (uint8_t)type->type;
     meta->bits = (uint8_t)(type->bytes * 8);
@@ -255,7 +252,7 @@ static wb_status read_entry(wb__gguf_reader *reader)
     status = wb__catalog_add_meta(reader->model, reader->context, &meta, of_file, &repeated);
     if (status == WB_OK && repeated)
         status = wb__fail(reader->context, WB_ERROR_FORMAT, WB__FINDING_GGUF_DUPLICATE_KEY, at,
-                          wb__gguf_text(reader), "the file has this key twice");
+                          wb__gguf_text(reader), WB__MSG_GGUF_KEY_TWICE);
     if (status == WB_OK && meaning != NULL)
         status = meaning->take(reader, &meta, value_at);
     return status;

@@ -2,6 +2,7 @@
  * Reads single fields of a GGUF header and reports where the file ends too early.
  */
 #include "formats/gguf/gguf_reader.h"
+#include "formats/formats_messages.h"
 
 wb_status wb__gguf_fail_end(wb__gguf_reader *reader, uint64_t at, const char *what)
 {
@@ -10,11 +11,9 @@ wb_status wb__gguf_fail_end(wb__gguf_reader *reader, uint64_t at, const char *wh
         return reader->context->error->status; /* the read error was already reported */
     if (cursor->limit < reader->file_bytes)
         return wb__fail(reader->context, WB_ERROR_LIMIT, WB__FINDING_GGUF_HEADER_LIMIT, at,
-                        WB__STR(""), "the header has more than %llu bytes, which is the limit",
-                        (unsigned long long)cursor->limit);
+                        WB__STR(""), WB__MSG_GGUF_HEADER_LIMIT, (unsigned long long)cursor->limit);
     return wb__fail(reader->context, WB_ERROR_FORMAT, WB__FINDING_GGUF_TRUNCATED, at, WB__STR(""),
-                    "the file ends after %llu bytes, inside %s",
-                    (unsigned long long)reader->file_bytes, what);
+                    WB__MSG_GGUF_TRUNCATED, (unsigned long long)reader->file_bytes, what);
 }
 
 wb_status wb__gguf_want(wb__gguf_reader *reader, uint64_t n, const char *what)
@@ -72,8 +71,7 @@ wb_status wb__gguf_take_length(wb__gguf_reader *reader, const char *what, size_t
         if (reader->cursor->limit < reader->file_bytes)
             return wb__gguf_fail_end(reader, at, what);
         return wb__fail(reader->context, WB_ERROR_FORMAT, WB__FINDING_GGUF_LENGTH, at,
-                        wb__gguf_text(reader),
-                        "%s is announced with %llu bytes, but the file has only %llu more", what,
+                        wb__gguf_text(reader), WB__MSG_GGUF_LENGTH_PAST_END, what,
                         (unsigned long long)n, (unsigned long long)left);
     }
     *len = (size_t)n;

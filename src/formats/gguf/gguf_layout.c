@@ -4,6 +4,7 @@
  * this requirement, only the end of the last tensor is checked; for all others the tensors are
  * sorted. A layout that the specification permits and ggml rejects causes a warning.
  */
+#include "formats/formats_messages.h"
 #include "formats/gguf/gguf_reader.h"
 #include "model/file_order.h"
 
@@ -13,8 +14,7 @@ static wb_status fail_extent(wb__gguf_reader *reader, size_t tensor)
     uint64_t begin = wb__tensor_begin(table, tensor);
     return wb__fail(reader->context, WB_ERROR_FORMAT, WB__FINDING_GGUF_EXTENT,
                     wb__gguf_offset_field(reader, tensor), wb__table_name(table, tensor),
-                    "its %llu bytes at %llu of the data do not lie in the file, which ends after "
-                    "%llu bytes of data",
+                    WB__MSG_GGUF_TENSOR_PAST_END,
                     (unsigned long long)wb__table_kind_of(table, tensor)->bytes,
                     (unsigned long long)begin,
                     (unsigned long long)(reader->file_bytes - reader->file->data_begin));
@@ -43,7 +43,7 @@ static wb_status fail_overlap(wb__gguf_reader *reader, size_t tensor, size_t oth
     wb__printable(shown, sizeof shown, wb__table_name(table, earlier));
     return wb__fail(reader->context, WB_ERROR_FORMAT, WB__FINDING_GGUF_OVERLAP,
                     wb__gguf_offset_field(reader, later), wb__table_name(table, later),
-                    "it lies in the same bytes as %s", shown);
+                    WB__MSG_GGUF_TENSOR_OVERLAP, shown);
 }
 
 typedef struct oddities {
@@ -91,16 +91,12 @@ static wb_status note_oddities(wb__gguf_reader *reader, const oddities *odd)
     if (odd->swaps > 0)
         status = wb__note(reader->context, WB_WARNING, WB__FINDING_GGUF_ORDER,
                           wb__gguf_offset_field(reader, odd->first_swap),
-                          wb__table_name(table, odd->first_swap),
-                          "it lies before the tensor that the header names before it; this is the "
-                          "first of %llu",
+                          wb__table_name(table, odd->first_swap), WB__MSG_GGUF_TENSOR_ORDER,
                           (unsigned long long)odd->swaps);
     if (status == WB_OK && odd->gaps > 0)
         status = wb__note(reader->context, WB_WARNING, WB__FINDING_GGUF_GAP,
                           wb__gguf_offset_field(reader, odd->first_gap),
-                          wb__table_name(table, odd->first_gap),
-                          "it lies behind a gap that is more than padding; this is the first of "
-                          "%llu",
+                          wb__table_name(table, odd->first_gap), WB__MSG_GGUF_TENSOR_GAP,
                           (unsigned long long)odd->gaps);
     return status;
 }
@@ -135,8 +131,7 @@ static wb_status note_trailing(wb__gguf_reader *reader, uint64_t end)
      * warning.
      */
     return wb__note(reader->context, reader->tensors > 0 ? WB_INFO : WB_WARNING,
-                    WB__FINDING_GGUF_TRAILING, padded, WB__STR(""),
-                    "%llu bytes at the end of the file belong to no tensor",
+                    WB__FINDING_GGUF_TRAILING, padded, WB__STR(""), WB__MSG_GGUF_TRAILING_BYTES,
                     (unsigned long long)(reader->file_bytes - padded));
 }
 
@@ -149,8 +144,7 @@ static wb_status place_data(wb__gguf_reader *reader)
         return WB_OK;
     if (reader->tensors > 0)
         return wb__fail(reader->context, WB_ERROR_FORMAT, WB__FINDING_GGUF_TRUNCATED,
-                        reader->file_bytes, WB__STR(""),
-                        "the file ends after %llu bytes, and the tensors' data would begin at %llu",
+                        reader->file_bytes, WB__STR(""), WB__MSG_GGUF_NO_DATA,
                         (unsigned long long)reader->file_bytes,
                         (unsigned long long)file->data_begin);
     file->data_begin = reader->file_bytes;

@@ -1,3 +1,4 @@
+#include "formats/formats_messages.h"
 #include "formats/gguf/gguf_reader.h"
 
 static const char magic[WB__GGUF_MAGIC_BYTES] = {'G', 'G', 'U', 'F'};
@@ -20,8 +21,6 @@ static int bid(const wb__head *head)
     return memcmp(head->bytes, magic_reversed, sizeof magic) == 0 ? 80 : 0;
 }
 
-/* ---- numbers ---- */
-
 /* ---- the fixed part ---- */
 
 static wb_status fail_magic(wb__gguf_reader *reader)
@@ -29,10 +28,9 @@ static wb_status fail_magic(wb__gguf_reader *reader)
     if (wb__cursor_at_hand(reader->cursor) >= sizeof magic &&
         memcmp(reader->cursor->p, magic_reversed, sizeof magic) == 0)
         return wb__fail(reader->context, WB_ERROR_FORMAT, WB__FINDING_GGUF_BYTE_ORDER, 0,
-                        WB__STR(""),
-                        "the file begins with \"FUGG\": its bytes are reversed in groups of four");
+                        WB__STR(""), WB__MSG_GGUF_MAGIC_REVERSED);
     return wb__fail(reader->context, WB_ERROR_FORMAT, WB__FINDING_GGUF_MAGIC, 0, WB__STR(""),
-                    "the file does not begin with \"GGUF\"");
+                    WB__MSG_GGUF_MAGIC);
 }
 
 static wb_status read_version(wb__gguf_reader *reader)
@@ -48,18 +46,16 @@ static wb_status read_version(wb__gguf_reader *reader)
     reader->file->version = version;
     if (version == 1)
         return wb__fail(reader->context, WB_ERROR_FORMAT, WB__FINDING_GGUF_VERSION,
-                        WB__GGUF_MAGIC_BYTES, WB__STR(""),
-                        "the file is of version 1, which llama.cpp gave up in 2023");
+                        WB__GGUF_MAGIC_BYTES, WB__STR(""), WB__MSG_GGUF_VERSION_1);
     if (version != 2 && version != 3)
         return wb__fail(reader->context, WB_ERROR_FORMAT, WB__FINDING_GGUF_VERSION,
-                        WB__GGUF_MAGIC_BYTES, WB__STR(""), "the format has no version %lu%s",
-                        (unsigned long)version,
-                        big_endian ? " (read most significant byte first)" : "");
+                        WB__GGUF_MAGIC_BYTES, WB__STR(""), WB__MSG_GGUF_VERSION_UNKNOWN,
+                        (unsigned long)version, big_endian ? WB__MSG_GGUF_READ_BIG_ENDIAN : "");
     reader->file->big_endian = big_endian;
     if (!big_endian)
         return WB_OK;
     return wb__note(reader->context, WB_WARNING, WB__FINDING_GGUF_BIG_ENDIAN, WB__GGUF_MAGIC_BYTES,
-                    WB__STR(""), "numbers are stored most significant byte first");
+                    WB__STR(""), WB__MSG_GGUF_BIG_ENDIAN);
 }
 
 /*
@@ -73,15 +69,13 @@ static wb_status check_count(wb__gguf_reader *reader, uint64_t at, uint64_t coun
     if (count <= most)
         return WB_OK;
     if (wb__swap64(count) <= reader->file_bytes / min)
-        return wb__fail(
-            reader->context, WB_ERROR_FORMAT, WB__FINDING_GGUF_BYTE_ORDER, at, WB__STR(""),
-            "the version is written %s byte first, the number of %s the other way round",
-            reader->file->big_endian ? "most significant" : "least significant", what);
+        return wb__fail(reader->context, WB_ERROR_FORMAT, WB__FINDING_GGUF_BYTE_ORDER, at,
+                        WB__STR(""), WB__MSG_GGUF_MIXED_BYTE_ORDER,
+                        reader->file->big_endian ? "most significant" : "least significant", what);
     if (count <= reader->file_bytes / min)
         return wb__gguf_fail_end(reader, at, what);
     return wb__fail(reader->context, WB_ERROR_FORMAT, WB__FINDING_GGUF_COUNT, at, WB__STR(""),
-                    "%llu %s are announced, for which the file is too short",
-                    (unsigned long long)count, what);
+                    WB__MSG_GGUF_COUNT, (unsigned long long)count, what);
 }
 
 static wb_status peek(wb__gguf_reader *reader)
@@ -111,8 +105,7 @@ static wb_status note_quantization(wb__gguf_reader *reader)
     if (!reader->has_blocks || reader->has_quantization || reader->model->file_count > 1)
         return WB_OK;
     return wb__note(reader->context, WB_INFO, WB__FINDING_GGUF_QUANT_VERSION, WB_NO_OFFSET,
-                    WB__STR("general.quantization_version"),
-                    "tensors are quantized, and general.quantization_version is not given");
+                    WB__STR("general.quantization_version"), WB__MSG_GGUF_NO_QUANT_VERSION);
 }
 
 static wb_status read_gguf(wb__context *context, wb__cursor *cursor, wb__catalog *model)

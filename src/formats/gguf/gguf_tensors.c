@@ -1,4 +1,5 @@
 /* Reads the tensor infos: name, shape, type, offset. */
+#include "formats/formats_messages.h"
 #include "formats/gguf/gguf_reader.h"
 #include "formats/gguf/gguf_types.h"
 
@@ -19,18 +20,17 @@ static wb_status check_name(wb__gguf_reader *reader, uint64_t at)
     const char *nul = memchr(name.ptr, 0, name.len);
     if (nul != NULL)
         return wb__fail(context, WB_ERROR_FORMAT, WB__FINDING_GGUF_NAME,
-                        reader->text_at + (size_t)(nul - name.ptr), name,
-                        "a name with a NUL in it, at which others cut it");
+                        reader->text_at + (size_t)(nul - name.ptr), name, WB__MSG_GGUF_NAME_NUL);
     if (name.len == 0)
         return wb__note(context, WB_WARNING, WB__FINDING_GGUF_NAME_STYLE, at, name,
-                        "a tensor without a name");
+                        WB__MSG_GGUF_NAME_EMPTY);
     if (name.len == WB__GGUF_NAME_MAX)
         return wb__note(context, WB_WARNING, WB__FINDING_GGUF_NAME_STYLE, at, name,
-                        "a name of 64 bytes, of which llama.cpp takes 63 at most");
+                        WB__MSG_GGUF_NAME_64);
     size_t valid = wb__utf8_valid_prefix((const uint8_t *)name.ptr, name.len);
     if (valid < name.len)
         return wb__note(context, WB_WARNING, WB__FINDING_GGUF_NAME_STYLE, reader->text_at + valid,
-                        name, "a name that is not valid UTF-8");
+                        name, WB__MSG_GGUF_NAME_UTF8);
     return WB_OK;
 }
 
@@ -46,7 +46,7 @@ static wb_status read_name(wb__gguf_reader *reader)
     if (len > WB__GGUF_NAME_MAX)
         return wb__fail(reader->context, WB_ERROR_FORMAT, WB__FINDING_GGUF_NAME, at,
                         (wb__str){(const char *)reader->cursor->kept + reader->text_at, len},
-                        "a name of %zu bytes; the format allows %d", len, WB__GGUF_NAME_MAX);
+                        WB__MSG_GGUF_NAME_LENGTH, len, WB__GGUF_NAME_MAX);
     reader->text_len = len;
     return check_name(reader, at);
 }
@@ -63,8 +63,7 @@ static wb_status read_dimension(wb__gguf_reader *reader, uint64_t *dimension, ui
     if (*dimension > INT64_MAX || (*dimension > 0 && !wb__mul(*product, *dimension, product)) ||
         *product > INT64_MAX)
         return wb__fail(reader->context, WB_ERROR_FORMAT, WB__FINDING_GGUF_OVERFLOW, at,
-                        wb__gguf_text(reader),
-                        "with this dimension of %llu its elements are more than 2^63 - 1",
+                        wb__gguf_text(reader), WB__MSG_GGUF_DIMENSION,
                         (unsigned long long)*dimension);
     return WB_OK;
 }
@@ -79,8 +78,7 @@ static wb_status read_shape(wb__gguf_reader *reader, tensor_info *info)
     info->shape_at = at + 4;
     if (info->rank > WB__GGUF_RANK_MAX)
         return wb__fail(context, WB_ERROR_FORMAT, WB__FINDING_GGUF_RANK, at, wb__gguf_text(reader),
-                        "%lu dimensions; the format allows %d", (unsigned long)info->rank,
-                        WB__GGUF_RANK_MAX);
+                        WB__MSG_GGUF_RANK, (unsigned long)info->rank, WB__GGUF_RANK_MAX);
     bool is_empty = false;
     for (uint32_t i = 0; i < info->rank && status == WB_OK; i++) {
         status = read_dimension(reader, &info->shape[i], &product);
@@ -88,10 +86,10 @@ static wb_status read_shape(wb__gguf_reader *reader, tensor_info *info)
     }
     if (status == WB_OK && info->rank == 0)
         status = wb__note(context, WB_WARNING, WB__FINDING_GGUF_SCALAR, at, wb__gguf_text(reader),
-                          "a tensor without dimensions, taken as a single element");
+                          WB__MSG_GGUF_SCALAR);
     if (status == WB_OK && is_empty)
         status = wb__note(context, WB_WARNING, WB__FINDING_GGUF_EMPTY_TENSOR, at + 4,
-                          wb__gguf_text(reader), "a dimension of 0: the tensor has no elements");
+                          wb__gguf_text(reader), WB__MSG_GGUF_EMPTY_TENSOR);
     return status;
 }
 
@@ -112,11 +110,10 @@ static wb_status read_type(wb__gguf_reader *reader, const wb__dtype **dtype)
     const char *removed = wb__gguf_removed_type(number);
     if (removed != NULL)
         return wb__fail(reader->context, WB_ERROR_FORMAT, WB__FINDING_GGUF_TYPE_REMOVED, at,
-                        wb__gguf_text(reader), "type number %lu is %s", (unsigned long)number,
+                        wb__gguf_text(reader), WB__MSG_GGUF_REMOVED_TYPE, (unsigned long)number,
                         removed);
     return wb__fail(reader->context, WB_ERROR_FORMAT, WB__FINDING_GGUF_TYPE, at,
-                    wb__gguf_text(reader), "no type of tensors has the number %lu",
-                    (unsigned long)number);
+                    wb__gguf_text(reader), WB__MSG_GGUF_UNKNOWN_TYPE, (unsigned long)number);
 }
 
 /* Converts to outermost first, the order used in the rest of the library. */
@@ -133,15 +130,13 @@ static wb_status measure(wb__gguf_reader *reader, const tensor_info *info, wb__k
     case WB__KIND_SOUND: return WB_OK;
     case WB__KIND_BLOCK:
         return wb__fail(reader->context, WB_ERROR_FORMAT, WB__FINDING_GGUF_BLOCK, info->shape_at,
-                        wb__gguf_text(reader),
-                        "rows of %llu elements are no whole %s blocks of %lu",
+                        wb__gguf_text(reader), WB__MSG_GGUF_BLOCK,
                         (unsigned long long)(info->rank == 0 ? 1 : info->shape[0]),
                         kind->dtype->name, (unsigned long)kind->dtype->block_size);
     default: break;
     }
     return wb__fail(reader->context, WB_ERROR_FORMAT, WB__FINDING_GGUF_OVERFLOW, info->shape_at,
-                    wb__gguf_text(reader), "%s of this shape takes more than 2^64 bits",
-                    kind->dtype->name);
+                    wb__gguf_text(reader), WB__MSG_GGUF_TENSOR_BITS, kind->dtype->name);
 }
 
 /* ---- the whole tensor ---- */
@@ -154,8 +149,8 @@ static wb_status read_offset(wb__gguf_reader *reader, const wb__kind *kind, uint
         return status;
     if (*offset % reader->alignment != 0)
         return wb__fail(reader->context, WB_ERROR_FORMAT, WB__FINDING_GGUF_OFFSET, at,
-                        wb__gguf_text(reader), "the offset %llu is no multiple of %llu",
-                        (unsigned long long)*offset, (unsigned long long)reader->alignment);
+                        wb__gguf_text(reader), WB__MSG_GGUF_OFFSET, (unsigned long long)*offset,
+                        (unsigned long long)reader->alignment);
     reader->irregular |= *offset != reader->expected;
     /* An end beyond 64 bits is outside the file; gguf_layout.c reports it. */
     if (!wb__add(*offset, kind->bytes, &end) || !wb__align_up(end, reader->alignment, &end)) {
@@ -201,7 +196,7 @@ static wb_status repeated(void *ctx, size_t first, size_t second)
     (void)first;
     return wb__fail(reader->context, WB_ERROR_FORMAT, WB__FINDING_GGUF_DUPLICATE_TENSOR,
                     wb__record_at(table, second)->where, wb__table_name(table, second),
-                    "the file has this tensor twice");
+                    WB__MSG_GGUF_TENSOR_TWICE);
 }
 
 /* Limits the declared count to the number of tensors that the remaining bytes can hold. */

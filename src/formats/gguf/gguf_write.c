@@ -5,6 +5,7 @@
  * The entry general.alignment is derived from `alignment`: it is written if the alignment is not
  * the default, and corrected if it is among the entries.
  */
+#include "formats/formats_messages.h"
 #include "formats/gguf/gguf_reader.h"
 
 typedef struct gguf_writer {
@@ -131,10 +132,8 @@ static wb_status put_entries(const gguf_writer *writer)
         const wb__out_meta *meta = file->metas[i];
         if (!is_key(meta->key))
             return wb__fail(writer->context, WB_ERROR_UNSUPPORTED, WB__FINDING_WRITE_META,
-                            WB_NO_OFFSET, meta->key,
-                            "a key of GGUF has 1 to %d bytes, all of them ASCII and none NUL; this "
-                            "one has %zu",
-                            WB__GGUF_KEY_MAX, meta->key.len);
+                            WB_NO_OFFSET, meta->key, WB__MSG_GGUF_WRITE_KEY, WB__GGUF_KEY_MAX,
+                            meta->key.len);
         said = said || is_alignment(meta);
         put_entry(writer, is_alignment(meta) ? &ours : meta);
     }
@@ -161,17 +160,14 @@ static wb_status check_tensor(wb__context *context, const wb__out_tensor *tensor
     if (tensor->name.len >= WB__GGUF_NAME_MAX ||
         (tensor->name.len != 0 && memchr(tensor->name.ptr, 0, tensor->name.len) != NULL))
         return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_WRITE_NAME, WB_NO_OFFSET,
-                        tensor->name,
-                        "a tensor of GGUF has a name of at most %d bytes without NUL; this one "
-                        "has %zu",
-                        WB__GGUF_NAME_MAX - 1, tensor->name.len);
+                        tensor->name, WB__MSG_GGUF_WRITE_NAME, WB__GGUF_NAME_MAX - 1,
+                        tensor->name.len);
     if (tensor->rank > WB__GGUF_RANK_MAX)
         return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_GGUF_RANK, WB_NO_OFFSET,
-                        tensor->name, "a tensor of GGUF has at most %d dimensions; this one has %u",
-                        WB__GGUF_RANK_MAX, tensor->rank);
+                        tensor->name, WB__MSG_GGUF_WRITE_RANK, WB__GGUF_RANK_MAX, tensor->rank);
     if (tensor->dtype->id >= WB__GGUF_TYPES)
         return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_WRITE_DTYPE, WB_NO_OFFSET,
-                        tensor->name, "GGUF has no type %s", tensor->dtype->name);
+                        tensor->name, WB__MSG_GGUF_WRITE_TYPE, tensor->dtype->name);
     return WB_OK;
 }
 
@@ -198,7 +194,7 @@ static wb_status put_tensors(const gguf_writer *writer)
         put_tensor(writer, tensor);
         if (!wb__add(at, tensor->bytes, &at) || !wb__align_up(at, file->alignment, &at))
             return wb__fail(writer->context, WB_ERROR_LIMIT, WB__FINDING_GGUF_OVERFLOW,
-                            WB_NO_OFFSET, tensor->name, "no file can hold all these tensors");
+                            WB_NO_OFFSET, tensor->name, WB__MSG_FORMATS_FILE_TOO_LARGE);
     }
     file->bytes = at;
     return WB_OK;
@@ -214,8 +210,7 @@ wb_status wb__gguf_write(wb__context *context, wb__out_file *file)
         file->header.ceiling = SIZE_MAX;
     if (file->alignment < WB__GGUF_ALIGNMENT_MIN || file->alignment > WB__GGUF_ALIGNMENT_MAX)
         return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_GGUF_ALIGNMENT, WB_NO_OFFSET,
-                        WB__STR("general.alignment"),
-                        "an alignment of %llu bytes: GGUF takes powers of two from %d on",
+                        WB__STR("general.alignment"), WB__MSG_GGUF_WRITE_ALIGNMENT,
                         (unsigned long long)file->alignment, WB__GGUF_ALIGNMENT_MIN);
     wb__buffer_text(writer.out, "GGUF");
     put_u32(&writer, 3);
@@ -234,6 +229,6 @@ wb_status wb__gguf_write(wb__context *context, wb__out_file *file)
         file->tensors[i]->begin += file->header.n;
     if (!wb__add(file->bytes, file->header.n, &file->bytes))
         return wb__fail(context, WB_ERROR_LIMIT, WB__FINDING_GGUF_OVERFLOW, WB_NO_OFFSET,
-                        WB__STR(""), "no file can hold all these tensors");
+                        WB__STR(""), WB__MSG_FORMATS_FILE_TOO_LARGE);
     return wb__out_check(context, file);
 }

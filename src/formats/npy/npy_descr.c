@@ -5,6 +5,7 @@
  * NumPy has no bfloat16; MLX and ml_dtypes write it as two bytes of kind V (void). All FP8 types
  * except E5M2 are one byte of kind V, so they cannot be distinguished.
  */
+#include "formats/formats_messages.h"
 #include "formats/npy/npy.h"
 #include "weighbridge/dtypes.h"
 
@@ -27,11 +28,11 @@ static const char *meaning_of(char kind)
     switch (kind) {
     case 'S':
     case 'a':
-    case 'U': return "the array holds text";
+    case 'U': return WB__MSG_NPY_TEXT;
     case 'M':
-    case 'm': return "the array holds dates or spans of time";
-    case 'V': return "the array holds bytes whose meaning is not said, as FP8 does";
-    default: return "the array holds elements of a type that is not supported";
+    case 'm': return WB__MSG_NPY_DATES;
+    case 'V': return WB__MSG_NPY_VOID;
+    default: return WB__MSG_NPY_ELEMENT_TYPE;
     }
 }
 
@@ -41,14 +42,12 @@ wb_status wb__npy_descr(wb__npy *npy, wb__str descr, uint64_t at)
     bool has_order = order == '<' || order == '>' || order == '|' || order == '=';
     char kind = descr.len > 1 && has_order ? descr.ptr[1] : order;
     if (kind == 'O')
-        return wb__npy_fail(npy, WB__FINDING_NPY_OBJECTS, at,
-                            "the array holds Python objects, which are pickled code");
+        return wb__npy_fail(npy, WB__FINDING_NPY_OBJECTS, at, WB__MSG_NPY_OBJECTS);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (descr.len != 3 || !has_order || rows[i].kind != kind || rows[i].bytes != descr.ptr[2])
             continue;
         if ((order == '|' || order == '=') && rows[i].bytes != '1' && rows[i].kind != 'V')
-            return wb__npy_fail(npy, WB__FINDING_NPY_HEADER, at,
-                                "descr does not say which byte of an element comes first");
+            return wb__npy_fail(npy, WB__FINDING_NPY_HEADER, at, WB__MSG_NPY_BYTE_ORDER);
         npy->dtype = wb__dtype_get(rows[i].dtype);
         npy->big_endian = order == '>' && rows[i].bytes != '1';
         return WB_OK;

@@ -1,11 +1,11 @@
+#include "formats/formats_messages.h"
 #include "formats/npy/npy.h"
 
 static const uint8_t magic[6] = {0x93, 'N', 'U', 'M', 'P', 'Y'};
 
 static wb_status fail_short(wb__npy *npy, uint64_t total)
 {
-    return wb__npy_fail(npy, WB__FINDING_NPY_TRUNCATED, total,
-                        "the array ends before its header does");
+    return wb__npy_fail(npy, WB__FINDING_NPY_TRUNCATED, total, WB__MSG_NPY_SHORT);
 }
 
 wb_status wb__npy_peek(wb__npy *npy, const uint8_t *bytes, size_t n, uint64_t total)
@@ -13,15 +13,14 @@ wb_status wb__npy_peek(wb__npy *npy, const uint8_t *bytes, size_t n, uint64_t to
     size_t same = n < sizeof magic ? n : sizeof magic;
     /* memcmp must not get a NULL pointer, even for zero bytes */
     if (same > 0 && memcmp(bytes, magic, same) != 0)
-        return wb__npy_fail(npy, WB__FINDING_NPY_MAGIC, 0,
-                            "it does not begin with \\x93NUMPY, as an array does");
+        return wb__npy_fail(npy, WB__FINDING_NPY_MAGIC, 0, WB__MSG_NPY_MAGIC);
     if (n < 8)
         return fail_short(npy, total);
     npy->version = bytes[6];
     if (bytes[6] < 1 || bytes[6] > 3 || bytes[7] != 0)
         return wb__fail(npy->context, WB_ERROR_FORMAT, WB__FINDING_NPY_VERSION,
-                        npy->at + (npy->is_packed ? 0 : 6), npy->name,
-                        "version %u.%u, where 1.0, 2.0 and 3.0 are known", bytes[6], bytes[7]);
+                        npy->at + (npy->is_packed ? 0 : 6), npy->name, WB__MSG_NPY_VERSION,
+                        bytes[6], bytes[7]);
     npy->text_at = npy->version == 1 ? 10 : 12;
     if (n < npy->text_at)
         return fail_short(npy, total);
@@ -31,8 +30,7 @@ wb_status wb__npy_peek(wb__npy *npy, const uint8_t *bytes, size_t n, uint64_t to
         limit = WB__NPY_HEADER_MAX;
     if (length > limit)
         return wb__fail(npy->context, WB_ERROR_LIMIT, WB__FINDING_NPY_HEADER_LIMIT,
-                        npy->at + (npy->is_packed ? 0 : 8), npy->name,
-                        "a header of %llu bytes is announced; the limit is %llu",
+                        npy->at + (npy->is_packed ? 0 : 8), npy->name, WB__MSG_NPY_HEADER_LIMIT,
                         (unsigned long long)length, (unsigned long long)limit);
     if (!wb__in_range(npy->text_at, length, total))
         return fail_short(npy, total);
@@ -57,8 +55,7 @@ wb_status wb__npy_header(wb__npy *npy, const uint8_t *text)
     npy->kind = (wb__kind){.shape = npy->shape, .dtype = npy->dtype, .rank = (uint32_t)npy->rank};
     wb__kind_measure(&npy->kind);
     if (npy->kind.fault != WB__KIND_SOUND)
-        return wb__npy_fail(npy, WB__FINDING_NPY_OVERFLOW, npy->text_at,
-                            "its shape has more elements than any file can hold");
+        return wb__npy_fail(npy, WB__FINDING_NPY_OVERFLOW, npy->text_at, WB__MSG_NPY_OVERFLOW);
     npy->columns = npy->columns && order_matters(&npy->kind);
     return WB_OK;
 }

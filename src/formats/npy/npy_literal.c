@@ -9,6 +9,7 @@
  * There is no nesting, so the parser does not recurse. A tuple of one size needs its comma, as in
  * Python.
  */
+#include "formats/formats_messages.h"
 #include "formats/npy/npy.h"
 
 typedef struct literal {
@@ -51,14 +52,14 @@ static wb_status string(literal *l, wb__str *out)
     skip_spaces(l);
     char quote = l->p < l->end ? *l->p : '\0';
     if (quote != '\'' && quote != '"')
-        return fail(l, "expected a string in quotes");
+        return fail(l, WB__MSG_NPY_STRING);
     const char *begin = ++l->p;
     for (; l->p < l->end && *l->p != quote; l->p++) {
         if (*l->p == '\\' || (unsigned char)*l->p < ' ')
-            return fail(l, "a string with an escape or a control character in it");
+            return fail(l, WB__MSG_NPY_ESCAPE);
     }
     if (l->p == l->end)
-        return fail(l, "the header ends within a string");
+        return fail(l, WB__MSG_NPY_STRING_END);
     *out = (wb__str){begin, (size_t)(l->p - begin)};
     l->p++;
     return WB_OK;
@@ -77,8 +78,7 @@ static wb_status descr(literal *l)
                       strchr("'\"", l->p[i + 1]) != NULL;
         if (objects)
             return wb__npy_descr(l->npy, WB__STR("|O"), at);
-        return wb__npy_fail(l->npy, WB__FINDING_NPY_DTYPE, at,
-                            "the array holds records of several fields");
+        return wb__npy_fail(l->npy, WB__FINDING_NPY_DTYPE, at, WB__MSG_NPY_RECORDS);
     }
     wb_status status = string(l, &text);
     return status == WB_OK ? wb__npy_descr(l->npy, text, at) : status;
@@ -88,7 +88,7 @@ static wb_status fortran_order(literal *l)
 {
     l->npy->columns = take_word(l, WB__STR("True"));
     if (!l->npy->columns && !take_word(l, WB__STR("False")))
-        return fail(l, "expected True or False");
+        return fail(l, WB__MSG_NPY_BOOLEAN);
     return WB_OK;
 }
 
@@ -99,12 +99,12 @@ static wb_status size(literal *l, uint64_t *out)
     const char *begin = l->p;
     for (; l->p < l->end && *l->p >= '0' && *l->p <= '9'; l->p++) {
         if (!wb__mul(value, 10, &value) || !wb__add(value, (uint64_t)(*l->p - '0'), &value))
-            return fail(l, "a dimension beyond 2^64 - 1");
+            return fail(l, WB__MSG_NPY_DIMENSION);
     }
     if (l->p == begin)
-        return fail(l, "expected a dimension, digits alone");
+        return fail(l, WB__MSG_NPY_DIGITS);
     if (*begin == '0' && l->p > begin + 1)
-        return fail(l, "a number that begins with 0");
+        return fail(l, WB__MSG_NPY_LEADING_ZERO);
     if (l->p < l->end && *l->p == 'L')
         l->p++;
     *out = value;
@@ -117,8 +117,7 @@ static wb_status append(literal *l, uint64_t dimension)
     wb__context *context = npy->context;
     if (npy->rank >= context->limits.rank)
         return wb__fail(context, WB_ERROR_LIMIT, WB__FINDING_RANK_LIMIT, npy->at, npy->name,
-                        "the array has more than %llu dimensions",
-                        (unsigned long long)context->limits.rank);
+                        WB__MSG_NPY_RANK, (unsigned long long)context->limits.rank);
     if (!wb__grow(&context->allocator, (void **)&npy->shape, &npy->shape_capacity,
                   sizeof *npy->shape, npy->rank + 1, UINT32_MAX))
         return wb__fail_memory(context);
@@ -131,11 +130,11 @@ static wb_status shape(literal *l)
     bool comma = true;
     l->npy->rank = 0;
     if (!take(l, '('))
-        return fail(l, "expected a tuple of dimensions");
+        return fail(l, WB__MSG_NPY_TUPLE);
     while (!take(l, ')')) {
         uint64_t dimension = 0;
         if (!comma)
-            return fail(l, "expected ',' or ')'");
+            return fail(l, WB__MSG_NPY_TUPLE_NEXT);
         wb_status status = size(l, &dimension);
         if (status == WB_OK)
             status = append(l, dimension);
@@ -143,7 +142,7 @@ static wb_status shape(literal *l)
             return status;
         comma = take(l, ',');
     }
-    return l->npy->rank == 1 && !comma ? fail(l, "a tuple of one needs a comma") : WB_OK;
+    return l->npy->rank == 1 && !comma ? fail(l, WB__MSG_NPY_TUPLE_COMMA) : WB_OK;
 }
 
 static const struct {
@@ -167,11 +166,10 @@ static wb_status entry(literal *l, bool seen[ENTRIES])
     while (i < ENTRIES && !wb__str_equal(key, entries[i].key))
         i++;
     if (i == ENTRIES || seen[i])
-        return fail(l, i == ENTRIES ? "a key other than descr, fortran_order and shape"
-                                    : "a key that stands twice");
+        return fail(l, i == ENTRIES ? WB__MSG_NPY_UNKNOWN_KEY : WB__MSG_NPY_KEY_TWICE);
     seen[i] = true;
     if (!take(l, ':'))
-        return fail(l, "expected ':' after a key");
+        return fail(l, WB__MSG_NPY_COLON);
     return entries[i].value(l);
 }
 
@@ -182,10 +180,10 @@ wb_status wb__npy_literal(wb__npy *npy, const uint8_t *text)
     literal l = {.npy = npy, .begin = (const char *)text, .p = (const char *)text};
     l.end = l.p + (npy->data_at - npy->text_at);
     if (!take(&l, '{'))
-        return fail(&l, "expected a dict");
+        return fail(&l, WB__MSG_NPY_DICT);
     while (!take(&l, '}')) {
         if (!comma)
-            return fail(&l, "expected ',' or '}'");
+            return fail(&l, WB__MSG_NPY_DICT_NEXT);
         wb_status status = entry(&l, seen);
         if (status != WB_OK)
             return status;
@@ -193,10 +191,10 @@ wb_status wb__npy_literal(wb__npy *npy, const uint8_t *text)
     }
     skip_spaces(&l);
     if (l.p < l.end)
-        return fail(&l, "something follows the dict");
+        return fail(&l, WB__MSG_NPY_AFTER_DICT);
     for (size_t i = 0; i < ENTRIES; i++) {
         if (!seen[i])
-            return fail(&l, "descr, fortran_order or shape is missing");
+            return fail(&l, WB__MSG_NPY_KEY_MISSING);
     }
     return WB_OK;
 }

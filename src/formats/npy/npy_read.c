@@ -1,3 +1,4 @@
+#include "formats/formats_messages.h"
 #include "formats/npy/npy.h"
 
 #define NAME "array" /* name of the tensor; an .npy file does not name its array */
@@ -19,11 +20,11 @@ static wb_status check_extent(wb__npy *npy, uint64_t file_bytes)
     uint64_t left = file_bytes - npy->data_at;
     if (npy->kind.bytes > left)
         return wb__fail(npy->context, WB_ERROR_FORMAT, WB__FINDING_NPY_EXTENT, npy->data_at,
-                        npy->name, "its elements take %llu bytes; the file has %llu more",
-                        (unsigned long long)npy->kind.bytes, (unsigned long long)left);
+                        npy->name, WB__MSG_NPY_EXTENT, (unsigned long long)npy->kind.bytes,
+                        (unsigned long long)left);
     if (npy->kind.bytes < left)
         return wb__note(npy->context, WB_WARNING, WB__FINDING_NPY_TRAILING,
-                        npy->data_at + npy->kind.bytes, npy->name, "%llu bytes follow the elements",
+                        npy->data_at + npy->kind.bytes, npy->name, WB__MSG_NPY_TRAILING,
                         (unsigned long long)(left - npy->kind.bytes));
     return WB_OK;
 }

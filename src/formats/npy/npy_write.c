@@ -3,6 +3,7 @@
  * spaces that allow the first dimension to grow to 21 digits, then 1 to 64 spaces up to a multiple
  * of 64 bytes, then a newline.
  */
+#include "formats/formats_messages.h"
 #include "formats/npy/npy.h"
 
 #define FIXED 10 /* number of bytes before the header text */
@@ -20,16 +21,12 @@ static wb_status check(wb__context *context, const wb__out_tensor *tensor, char 
 {
     if (!wb__npy_descr_of(tensor->dtype->id, descr))
         return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_NPY_DTYPE, WB_NO_OFFSET,
-                        tensor->name,
-                        "NumPy has no dtype for %s; convert it to one that it has, F32 say",
-                        tensor->dtype->name);
+                        tensor->name, WB__MSG_NPY_WRITE_DTYPE, tensor->dtype->name);
     if (tensor->rank > RANK_MAX)
-        return fail(context, WB__FINDING_RANK_LIMIT, tensor,
-                    "NumPy's arrays have at most 64 dimensions");
+        return fail(context, WB__FINDING_RANK_LIMIT, tensor, WB__MSG_NPY_WRITE_RANK);
     for (uint32_t i = 0; i < tensor->rank; i++) {
         if (tensor->shape[i] > INT64_MAX)
-            return fail(context, WB__FINDING_NPY_OVERFLOW, tensor,
-                        "no dimension of NumPy's is beyond 2^63 - 1");
+            return fail(context, WB__FINDING_NPY_OVERFLOW, tensor, WB__MSG_NPY_WRITE_DIMENSION);
     }
     return WB_OK;
 }
@@ -71,9 +68,7 @@ wb_status wb__npy_put_header(wb__context *context, wb__buffer *out, const wb__ou
         padding = (size_t)(-(at + text) & (alignment - 1));
     size_t length = text + padding - FIXED;
     if (padding > WB__NPY_HEADER_READ || length > WB__NPY_HEADER_READ)
-        return fail(
-            context, WB__FINDING_NPY_HEADER_LIMIT, tensor,
-            "the array's header would have more than 10000 bytes, which NumPy does not read");
+        return fail(context, WB__FINDING_NPY_HEADER_LIMIT, tensor, WB__MSG_NPY_WRITE_HEADER);
     wb__buffer_fill(out, ' ', padding);
     wb__buffer_text(out, "\n");
     if (!wb__buffer_failed(out)) {

@@ -1,3 +1,4 @@
+#include "formats/formats_messages.h"
 #include "formats/npz/npz.h"
 
 #define END 22
@@ -27,14 +28,11 @@ static wb_status find_end(const wb__npz *npz, const uint8_t *tail, size_t n, siz
         if (!is(tail + i, 5, 6) || wb__load_le16(tail + i + 20) != n - i - END)
             continue;
         if (found)
-            return fail(npz, WB__FINDING_NPZ_END, tail_at + i,
-                        "the archive has two ends, and with them two directories");
+            return fail(npz, WB__FINDING_NPZ_END, tail_at + i, WB__MSG_NPZ_TWO_ENDS);
         found = true;
         *out = i;
     }
-    return found ? WB_OK
-                 : fail(npz, WB__FINDING_NPZ_END, npz->bytes->count,
-                        "the file does not end as a zip archive does");
+    return found ? WB_OK : fail(npz, WB__FINDING_NPZ_END, npz->bytes->count, WB__MSG_NPZ_NO_END);
 }
 
 /* Reads the zip64 end. Its locator directly precedes the end record; both records must agree. */
@@ -45,22 +43,20 @@ static wb_status read_end64(wb__npz *npz, const uint8_t *tail, size_t end)
     uint64_t at = wb__load_le64(locator + 8);
     uint64_t locator_at = tail_at + end - LOCATOR;
     if (wb__load_le32(locator + 4) != 0 || wb__load_le32(locator + 16) > 1)
-        return fail(npz, WB__FINDING_NPZ_SPLIT, locator_at, "the archive is one of several parts");
+        return fail(npz, WB__FINDING_NPZ_SPLIT, locator_at, WB__MSG_NPZ_MULTIPART);
     if (end < LOCATOR + END64 || at != locator_at - END64 || !is(locator - END64, 6, 6) ||
         wb__load_le64(locator - END64 + 4) != END64 - 12)
-        return fail(npz, WB__FINDING_NPZ_END, locator_at,
-                    "the zip64 end of the archive is not where its locator says");
+        return fail(npz, WB__FINDING_NPZ_END, locator_at, WB__MSG_NPZ_END64);
     const uint8_t *end64 = locator - END64;
     uint64_t entries = wb__load_le64(end64 + 32);
     if (wb__load_le64(end64 + 16) != 0 || wb__load_le64(end64 + 24) != entries)
-        return fail(npz, WB__FINDING_NPZ_SPLIT, at, "the archive is one of several parts");
+        return fail(npz, WB__FINDING_NPZ_SPLIT, at, WB__MSG_NPZ_MULTIPART);
     uint64_t bytes = wb__load_le64(end64 + 40);
     uint64_t directory_at = wb__load_le64(end64 + 48);
     if ((npz->count != UINT16_MAX && npz->count != entries) ||
         (npz->directory_bytes != UINT32_MAX && npz->directory_bytes != bytes) ||
         (npz->directory_at != UINT32_MAX && npz->directory_at != directory_at))
-        return fail(npz, WB__FINDING_NPZ_END, at,
-                    "the two ends of the archive contradict each other");
+        return fail(npz, WB__FINDING_NPZ_END, at, WB__MSG_NPZ_ENDS_DIFFER);
     npz->count = entries;
     npz->directory_bytes = bytes;
     npz->directory_at = directory_at;
@@ -74,18 +70,13 @@ static wb_status check_directory(const wb__npz *npz, uint64_t end_at)
         limit = UINT32_MAX - 1;
     if (!wb__in_range(npz->directory_at, npz->directory_bytes, end_at) ||
         npz->directory_at + npz->directory_bytes != end_at)
-        return fail(
-            npz, WB__FINDING_NPZ_END, end_at,
-            "the directory does not end where the end of the archive begins: bytes were put "
-            "in front or taken away");
+        return fail(npz, WB__FINDING_NPZ_END, end_at, WB__MSG_NPZ_DIRECTORY_END);
     if (npz->directory_bytes > limit)
         return wb__fail(npz->context, WB_ERROR_LIMIT, WB__FINDING_NPZ_DIRECTORY_LIMIT,
-                        npz->directory_at, WB__STR(""),
-                        "a directory of %llu bytes; the limit is %llu",
+                        npz->directory_at, WB__STR(""), WB__MSG_NPZ_DIRECTORY_LIMIT,
                         (unsigned long long)npz->directory_bytes, (unsigned long long)limit);
     if (npz->count > npz->directory_bytes / WB__ZIP_ENTRY)
-        return fail(npz, WB__FINDING_NPZ_ENTRY, end_at,
-                    "the archive has more entries than its directory can hold");
+        return fail(npz, WB__FINDING_NPZ_ENTRY, end_at, WB__MSG_NPZ_ENTRY_COUNT);
     return WB_OK;
 }
 
@@ -101,7 +92,7 @@ static wb_status read_end(wb__npz *npz, const uint8_t *tail, size_t n)
     npz->directory_bytes = wb__load_le32(p + 12);
     npz->directory_at = wb__load_le32(p + 16);
     if (wb__load_le16(p + 8) != npz->count || wb__load_le32(p + 4) != 0)
-        return fail(npz, WB__FINDING_NPZ_SPLIT, end_at, "the archive is one of several parts");
+        return fail(npz, WB__FINDING_NPZ_SPLIT, end_at, WB__MSG_NPZ_MULTIPART);
     if (end >= LOCATOR && is(p - LOCATOR, 6, 7)) {
         status = read_end64(npz, tail, end);
         end_at -= LOCATOR + END64;

@@ -1,3 +1,4 @@
+#include "formats/formats_messages.h"
 #include "formats/npz/npz.h"
 
 #define EXTRA_ZIP64 0x0001
@@ -47,31 +48,25 @@ static wb_status check_name(const wb__npz *npz, const wb__npz_member *member)
     bool ascii = true;
     if (n == 0 || memchr(name, 0, n) != NULL)
         return fail(npz, member, WB__FINDING_NPZ_NAME,
-                    n == 0 ? "a member without a name"
-                           : "a name with a NUL in it, at which others cut it");
+                    n == 0 ? WB__MSG_NPZ_NAME_EMPTY : WB__MSG_NPZ_NAME_NUL);
     for (size_t i = 0; i < n; i++)
         ascii = ascii && name[i] < 0x80;
     if (!ascii && ((member->flags & FLAG_UTF8) == 0 || wb__utf8_valid_prefix(name, n) < n))
-        return fail(npz, member, WB__FINDING_NPZ_NAME,
-                    "a name that is neither ASCII nor said to be UTF-8, and read differently");
+        return fail(npz, member, WB__FINDING_NPZ_NAME, WB__MSG_NPZ_NAME_ENCODING);
     return WB_OK;
 }
 
 static wb_status check_flags(const wb__npz *npz, const wb__npz_member *member)
 {
     if ((member->flags & FLAG_ENCRYPTED) != 0)
-        return fail(npz, member, WB__FINDING_NPZ_FLAGS, "the member is encrypted");
+        return fail(npz, member, WB__FINDING_NPZ_FLAGS, WB__MSG_NPZ_ENCRYPTED);
     if ((member->flags & ~FLAGS_KNOWN) != 0)
-        return fail(npz, member, WB__FINDING_NPZ_FLAGS,
-                    "the member has flags that no writer of arrays sets");
+        return fail(npz, member, WB__FINDING_NPZ_FLAGS, WB__MSG_NPZ_FLAGS);
     if (member->method == WB__ZIP_STORED && member->packed_bytes != member->bytes)
-        return fail(npz, member, WB__FINDING_NPZ_ENTRY,
-                    "the member is stored as it is, but has two sizes");
+        return fail(npz, member, WB__FINDING_NPZ_ENTRY, WB__MSG_NPZ_STORED_SIZES);
     if (member->method != WB__ZIP_STORED && member->method != WB__ZIP_DEFLATED)
         return wb__fail(npz->context, WB_ERROR_UNSUPPORTED, WB__FINDING_NPZ_METHOD,
-                        member->entry_at, member->name,
-                        "compression method %u, where 0 (stored) and 8 (deflate) are known",
-                        member->method);
+                        member->entry_at, member->name, WB__MSG_NPZ_METHOD, member->method);
     return WB_OK;
 }
 
@@ -86,15 +81,13 @@ static wb_status read_wide(const wb__npz *npz, wb__npz_member *member, const uin
     size_t used = 0;
     size_t found = wb__npz_zip64(extra, n, values, 3);
     if (found == SIZE_MAX)
-        return fail(npz, member, WB__FINDING_NPZ_ENTRY,
-                    "the extra fields are malformed, or give the member another name");
+        return fail(npz, member, WB__FINDING_NPZ_ENTRY, WB__MSG_NPZ_EXTRA);
     for (size_t i = 0; i < 3; i++) {
         if (*fields[i] == UINT32_MAX && used < found)
             *fields[i] = values[used++];
     }
     return used == found ? WB_OK
-                         : fail(npz, member, WB__FINDING_NPZ_ENTRY,
-                                "a zip64 field for sizes that do not need one");
+                         : fail(npz, member, WB__FINDING_NPZ_ENTRY, WB__MSG_NPZ_ZIP64_UNUSED);
 }
 
 wb_status wb__npz_entry(wb__npz *npz, uint64_t *at, wb__npz_member *member)
@@ -103,11 +96,11 @@ wb_status wb__npz_entry(wb__npz *npz, uint64_t *at, wb__npz_member *member)
     uint64_t left = npz->directory_bytes - *at;
     *member = (wb__npz_member){.entry_at = npz->directory_at + *at, .name = WB__STR("")};
     if (left < WB__ZIP_ENTRY || wb__load_le32(p) != UINT32_C(0x02014B50))
-        return fail(npz, member, WB__FINDING_NPZ_ENTRY, "expected an entry of the directory");
+        return fail(npz, member, WB__FINDING_NPZ_ENTRY, WB__MSG_NPZ_ENTRY);
     size_t name = wb__load_le16(p + 28), extra = wb__load_le16(p + 30);
     uint64_t bytes = WB__ZIP_ENTRY + name + extra + wb__load_le16(p + 32);
     if (bytes > left)
-        return fail(npz, member, WB__FINDING_NPZ_ENTRY, "the entry leaves the directory");
+        return fail(npz, member, WB__FINDING_NPZ_ENTRY, WB__MSG_NPZ_ENTRY_PAST_END);
     member->flags = wb__load_le16(p + 8);
     member->method = wb__load_le16(p + 10);
     member->crc = wb__load_le32(p + 16);
@@ -118,14 +111,12 @@ wb_status wb__npz_entry(wb__npz *npz, uint64_t *at, wb__npz_member *member)
     *at += bytes;
     wb_status status = read_wide(npz, member, p + WB__ZIP_ENTRY + name, extra);
     if (status == WB_OK && wb__load_le16(p + 34) != 0)
-        status = fail(npz, member, WB__FINDING_NPZ_SPLIT, "the member lies in another part");
+        status = fail(npz, member, WB__FINDING_NPZ_SPLIT, WB__MSG_NPZ_OTHER_PART);
     if (status == WB_OK)
         status = check_name(npz, member);
     if (status == WB_OK)
         status = check_flags(npz, member);
     if (status == WB_OK && !wb__in_range(member->local_at, WB__ZIP_LOCAL, npz->directory_at))
-        status = fail(npz, member, WB__FINDING_NPZ_EXTENT,
-                      "the member does not begin before the "
-                      "directory");
+        status = fail(npz, member, WB__FINDING_NPZ_EXTENT, WB__MSG_NPZ_MEMBER_START);
     return status;
 }

@@ -2,6 +2,7 @@
  * Members that share bytes allow a small archive to unpack to a huge size (David Fifield, "A better
  * zip bomb", 2019), and cause programs to see different members.
  */
+#include "formats/formats_messages.h"
 #include "formats/npz/npz.h"
 
 /* Restores the heap order (latest start first) by moving item `i` of n down. */
@@ -50,7 +51,7 @@ wb_status wb__npz_check_extents(wb__npz *npz)
         if (begin < end)
             return wb__npz_fail(npz, WB__FINDING_NPZ_OVERLAP,
                                 npz->extents[i < n ? i : n - 1].entry_at, WB__STR(""),
-                                "two members share bytes");
+                                WB__MSG_NPZ_OVERLAP);
         if (begin > end && between == 0)
             first = end;
         between += begin - end;
@@ -60,5 +61,5 @@ wb_status wb__npz_check_extents(wb__npz *npz)
     if (between == 0)
         return WB_OK;
     return wb__note(npz->context, WB_WARNING, WB__FINDING_NPZ_GAP, first, WB__STR(""),
-                    "%llu bytes belong to no member of the archive", (unsigned long long)between);
+                    WB__MSG_NPZ_GAP, (unsigned long long)between);
 }

@@ -1,3 +1,4 @@
+#include "formats/formats_messages.h"
 #include "formats/npz/npz.h"
 
 #define PIECE 1024 /* read size in bytes; holds the headers of nearly every array */
@@ -74,21 +75,17 @@ static wb_status read_local(wb__npz *npz, const wb__npz_member *member, uint64_t
     if (status != WB_OK)
         return status;
     if (wb__load_le32(p) != UINT32_C(0x04034B50))
-        return fail(npz, member, WB__FINDING_NPZ_LOCAL, at,
-                    "there is no local header where the directory says");
+        return fail(npz, member, WB__FINDING_NPZ_LOCAL, at, WB__MSG_NPZ_NO_LOCAL);
     size_t name = wb__load_le16(p + 26), extra = wb__load_le16(p + 28);
     if (!wb__in_range(at, WB__ZIP_LOCAL + name + extra, npz->directory_at))
-        return fail(npz, member, WB__FINDING_NPZ_EXTENT, at,
-                    "the local header reaches into the directory");
+        return fail(npz, member, WB__FINDING_NPZ_EXTENT, at, WB__MSG_NPZ_LOCAL_EXTENT);
     status = fetch(npz, at, WB__ZIP_LOCAL + name + extra, &p);
     if (status != WB_OK)
         return status;
     if (name != member->name.len || memcmp(p + WB__ZIP_LOCAL, member->name.ptr, name) != 0)
-        return fail(npz, member, WB__FINDING_NPZ_LOCAL, at,
-                    "the local header gives the member another name than the directory");
+        return fail(npz, member, WB__FINDING_NPZ_LOCAL, at, WB__MSG_NPZ_LOCAL_NAME);
     if (!is_same(member, p, extra))
-        return fail(npz, member, WB__FINDING_NPZ_LOCAL, at,
-                    "local header and directory contradict each other");
+        return fail(npz, member, WB__FINDING_NPZ_LOCAL, at, WB__MSG_NPZ_LOCAL_DIFFERS);
     *data_at = at + WB__ZIP_LOCAL + name + extra;
     return WB_OK;
 }
@@ -126,8 +123,7 @@ static wb_status check_descriptor(wb__npz *npz, const wb__npz_member *member, ui
             return WB_OK;
         }
     }
-    return fail(npz, member, WB__FINDING_NPZ_LOCAL, at,
-                "data descriptor and directory contradict each other");
+    return fail(npz, member, WB__FINDING_NPZ_LOCAL, at, WB__MSG_NPZ_DESCRIPTOR);
 }
 
 /* ---- the array ---- */
@@ -160,8 +156,7 @@ static wb_status unpack(wb__npz *npz, const wb__npz_member *member, wb__inflate_
         bool stuck = step->in_bytes == 0 && *in_at == in_end && step->out_bytes == room;
         if (state == WB__INFLATED_BROKEN || (state == WB__INFLATED_END && step->out_bytes > 0) ||
             stuck)
-            return fail(npz, member, WB__FINDING_DEFLATE, npy->at,
-                        "its compressed bytes are damaged, or too few");
+            return fail(npz, member, WB__FINDING_DEFLATE, npy->at, WB__MSG_NPZ_DEFLATE);
     }
     return WB_OK;
 }
@@ -208,12 +203,11 @@ static wb_status check_expansion(wb__npz *npz, const wb__npz_member *member)
 {
     uint64_t most;
     if (!wb__mul(member->packed_bytes, WB__INFLATE_RATIO, &most) || member->bytes > most)
-        return fail(npz, member, WB__FINDING_NPZ_EXPANSION, member->entry_at,
-                    "the member is said to unpack to more than deflate can make of its bytes");
+        return fail(npz, member, WB__FINDING_NPZ_EXPANSION, member->entry_at, WB__MSG_NPZ_RATIO);
     if (!wb__add(npz->inflated, member->bytes, &npz->inflated) ||
         npz->inflated > npz->context->limits.inflated)
         return wb__fail(npz->context, WB_ERROR_LIMIT, WB__FINDING_NPZ_EXPANSION, member->entry_at,
-                        member->name, "its compressed members unpack to more than %llu bytes",
+                        member->name, WB__MSG_NPZ_INFLATED_LIMIT,
                         (unsigned long long)npz->context->limits.inflated);
     return WB_OK;
 }
@@ -235,8 +229,7 @@ static wb_status read_array(wb__npz *npz, const wb__npz_member *member, uint64_t
         header = npz->unpacked;
     if (npy->kind.bytes != member->bytes - npy->data_at)
         return wb__fail(npz->context, WB_ERROR_FORMAT, WB__FINDING_NPY_EXTENT, data_at, npy->name,
-                        "its elements take %llu bytes; the member has %llu for them",
-                        (unsigned long long)npy->kind.bytes,
+                        WB__MSG_NPZ_EXTENT, (unsigned long long)npy->kind.bytes,
                         (unsigned long long)(member->bytes - npy->data_at));
     wb__storing storing = {.deflated = deflated,
                            .has_crc = true,
@@ -257,7 +250,7 @@ wb_status wb__npz_read_member(wb__npz *npz, const wb__npz_member *member, wb__np
         return status;
     if (!wb__in_range(data_at, member->packed_bytes, npz->directory_at))
         return fail(npz, member, WB__FINDING_NPZ_EXTENT, member->entry_at,
-                    "the member reaches into the directory");
+                    WB__MSG_NPZ_MEMBER_EXTENT);
     extent->end = data_at + member->packed_bytes;
     if (wb__str_ends_with(member->name, WB__STR(".npy")))
         status = read_array(npz, member, data_at);

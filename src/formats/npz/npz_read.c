@@ -1,3 +1,4 @@
+#include "formats/formats_messages.h"
 #include "formats/npz/npz.h"
 
 /* Many file types are zip archives. An archive is an .npz if its first member is an array. */
@@ -18,7 +19,7 @@ static wb_status repeated(void *ctx, size_t first, size_t second)
     (void)first;
     return wb__npz_fail(npz, WB__FINDING_NPZ_DUPLICATE,
                         npz->directory_at + wb__record_at(table, second)->where,
-                        wb__table_name(table, second), "the archive has two arrays of this name");
+                        wb__table_name(table, second), WB__MSG_NPZ_NAME_TWICE);
 }
 
 static wb_status read_directory(wb__npz *npz)
@@ -52,7 +53,7 @@ static wb_status read_members(wb__npz *npz)
     }
     if (at < npz->directory_bytes)
         return wb__npz_fail(npz, WB__FINDING_NPZ_ENTRY, npz->directory_at + at, WB__STR(""),
-                            "the directory goes on behind its last entry");
+                            WB__MSG_NPZ_DIRECTORY_REST);
     return WB_OK;
 }
 
@@ -70,8 +71,7 @@ static wb_status read_archive(wb__npz *npz)
         status = wb__npz_check_extents(npz);
     if (status == WB_OK && npz->left_out > 0)
         status = wb__note(npz->context, WB_INFO, WB__FINDING_NPZ_MEMBER, WB_NO_OFFSET, WB__STR(""),
-                          "%llu members that are no arrays were left out",
-                          (unsigned long long)npz->left_out);
+                          WB__MSG_NPZ_OTHER_MEMBERS, (unsigned long long)npz->left_out);
     return status == WB_OK ? wb__catalog_end_file(npz->model, npz->context, repeated, npz) : status;
 }
 

@@ -6,6 +6,7 @@
  * checksums follow the data in data descriptors, as in zipfile.
  */
 #include "core/crc32.h"
+#include "formats/formats_messages.h"
 #include "formats/npz/npz.h"
 
 #define VERSION 45       /* minimum zip version with zip64 */
@@ -60,13 +61,11 @@ static wb_status check_name(const archive *a, wb__str name)
 {
     if (name.len > UINT16_MAX - 4)
         return fail(a, WB_ERROR_UNSUPPORTED, WB__FINDING_WRITE_NAME, name,
-                    "no member of an archive has a name as long as this");
+                    WB__MSG_NPZ_WRITE_NAME_LENGTH);
     if (memchr(name.ptr, 0, name.len) != NULL || wb__str_ends_with(name, WB__STR(".npy")))
-        return fail(a, WB_ERROR_UNSUPPORTED, WB__FINDING_WRITE_NAME, name,
-                    "NumPy would take a tensor of this name for another");
+        return fail(a, WB_ERROR_UNSUPPORTED, WB__FINDING_WRITE_NAME, name, WB__MSG_NPZ_WRITE_NAME);
     if (wb__utf8_valid_prefix((const unsigned char *)name.ptr, name.len) != name.len)
-        return fail(a, WB_ERROR_UNSUPPORTED, WB__FINDING_WRITE_TEXT, name,
-                    "names in archives are UTF-8, which this one is not");
+        return fail(a, WB_ERROR_UNSUPPORTED, WB__FINDING_WRITE_TEXT, name, WB__MSG_NPZ_WRITE_UTF8);
     return WB_OK;
 }
 
@@ -120,7 +119,7 @@ static wb_status put_local(archive *a, wb__out_tensor *tensor)
     uint64_t member;
     if (!wb__add(tensor->bytes, out->n - begin, &member) || member > INT64_MAX)
         return fail(a, WB_ERROR_LIMIT, WB__FINDING_NPY_OVERFLOW, name,
-                    "no file can hold all these tensors");
+                    WB__MSG_FORMATS_FILE_TOO_LARGE);
     tensor->crc = wb__crc32_add(&a->crc32, 0, out->bytes + begin, out->n - begin);
     if (!is_stream) {
         wb__store_le64(out->bytes + sizes, member);
@@ -232,7 +231,7 @@ static wb_status put_members(archive *a)
         if (!wb__add(a->at, a->pieces->n, &tensor->begin) ||
             !wb__add(tensor->begin, tensor->bytes, &a->at) || a->at > INT64_MAX)
             return fail(a, WB_ERROR_LIMIT, WB__FINDING_NPY_OVERFLOW, tensor->name,
-                        "no file can hold all these tensors");
+                        WB__MSG_FORMATS_FILE_TOO_LARGE);
         before = tensor;
     }
     return WB_OK;
@@ -254,7 +253,7 @@ static wb_status put_directory(archive *a)
     size_t bytes = out->n - begin;
     if (bytes > a->context->limits.npz_directory)
         return fail(a, WB_ERROR_LIMIT, WB__FINDING_NPZ_DIRECTORY_LIMIT, WB__STR(""),
-                    "the directory of the archive would be larger than the limit");
+                    WB__MSG_NPZ_WRITE_DIRECTORY);
     put_end(a, bytes);
     a->pieces->n = out->n - a->pieces->from;
     file->bytes = a->pieces->at + a->pieces->n;
@@ -269,10 +268,10 @@ wb_status wb__npz_write(wb__context *context, wb__out_file *file)
     size_t count = file->tensor_count;
     if (file->big_endian)
         return fail(&a, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB__STR(""),
-                    "arrays are written little-endian");
+                    WB__MSG_NPZ_WRITE_BIG_ENDIAN);
     if (file->meta_count != 0)
         return fail(&a, WB_ERROR_UNSUPPORTED, WB__FINDING_WRITE_META, file->metas[0]->key,
-                    "an archive of arrays holds no metadata");
+                    WB__MSG_NPZ_WRITE_META);
     file->header.ceiling = SIZE_MAX / 2;
     a.pieces = wb__arena_alloc(file->arena, (count + 1) * sizeof *a.pieces);
     a.locals = wb__arena_alloc(file->arena, (count + 1) * sizeof *a.locals);

@@ -6,6 +6,7 @@
  * UTF-8 while parsing. To report the same cause, it searches the rest of the header for invalid
  * UTF-8 after an error.
  */
+#include "formats/formats_messages.h"
 #include "formats/safetensors/safetensors_reader.h"
 
 static wb__str no_name(void)
@@ -36,7 +37,7 @@ static uint64_t find_bad_utf8(wb__cursor *cursor)
 static wb_status fail_utf8(wb__st_reader *reader, uint64_t at)
 {
     return wb__fail(reader->context, WB_ERROR_FORMAT, WB__FINDING_ST_UTF8, at, no_name(),
-                    "the header is not valid UTF-8");
+                    WB__MSG_ST_UTF8);
 }
 
 /* Replaces a JSON error by a UTF-8 error if the rest of the header has invalid UTF-8. */
@@ -92,7 +93,7 @@ static wb_status name_dtype(wb__st_reader *reader, tensor_entry *entry)
     char shown[48];
     wb__printable(shown, sizeof shown, reader->json.text);
     return wb__fail(reader->context, WB_ERROR_FORMAT, WB__FINDING_ST_DTYPE, reader->json.at,
-                    entry->name, "the format knows no dtype \"%s\"", shown);
+                    entry->name, WB__MSG_ST_UNKNOWN_DTYPE, shown);
 }
 
 /* Parses a string; in compatible mode also {string: null}, which the official library accepts. */
@@ -104,7 +105,7 @@ static wb_status read_dtype(wb__st_reader *reader, tensor_entry *entry)
     if (json->token != WB__JSON_OBJECT)
         return fail_token(reader, entry->name, "the dtype as a string");
     wb_status status = wb__deviation(reader->context, WB__FINDING_ST_SPELLING, json->at,
-                                     entry->name, "the dtype is written as an object");
+                                     entry->name, WB__MSG_ST_DTYPE_OBJECT);
     if (status != WB_OK)
         return status;
     if (wb__json_next(json) != WB__JSON_KEY)
@@ -131,8 +132,7 @@ static wb_status read_shape(wb__st_reader *reader, tensor_entry *entry)
     while (wb__json_next(json) == WB__JSON_UINT) {
         if (entry->rank >= ceiling)
             return wb__fail(reader->context, WB_ERROR_LIMIT, WB__FINDING_RANK_LIMIT, json->at,
-                            entry->name, "a shape of more than %llu dimensions",
-                            (unsigned long long)ceiling);
+                            entry->name, WB__MSG_ST_RANK, (unsigned long long)ceiling);
         if (!wb__grow(&reader->context->allocator, (void **)&reader->shape, &reader->shape_capacity,
                       sizeof *reader->shape, (size_t)entry->rank + 1, UINT32_MAX))
             return wb__fail_memory(reader->context);
@@ -181,7 +181,7 @@ static wb_status skip_field(wb__st_reader *reader, const tensor_entry *entry)
         return wb__fail_memory(reader->context);
     if (repeated) {
         wb_status status = wb__deviation(reader->context, WB__FINDING_ST_DUPLICATE, at, entry->name,
-                                         "an entry has the same field twice");
+                                         WB__MSG_ST_UNKNOWN_FIELD_TWICE);
         if (status != WB_OK)
             return status;
     }
@@ -202,7 +202,7 @@ static wb_status read_entry_object(wb__st_reader *reader, tensor_entry *entry)
             status = skip_field(reader, entry);
         } else if (seen & row->field) {
             status = wb__fail(reader->context, WB_ERROR_FORMAT, WB__FINDING_ST_ENTRY, json->at,
-                              entry->name, "the entry has the field %s twice", row->name.ptr);
+                              entry->name, WB__MSG_ST_FIELD_TWICE, row->name.ptr);
         } else {
             seen |= row->field;
             status = row->read(reader, entry);
@@ -215,7 +215,7 @@ static wb_status read_entry_object(wb__st_reader *reader, tensor_entry *entry)
     for (const struct field_row *row = fields; row < fields + 3; row++) {
         if (!(seen & row->field))
             return wb__fail(reader->context, WB_ERROR_FORMAT, WB__FINDING_ST_ENTRY, json->at,
-                            entry->name, "the entry has no field %s", row->name.ptr);
+                            entry->name, WB__MSG_ST_FIELD_MISSING, row->name.ptr);
     }
     return WB_OK;
 }
@@ -225,7 +225,7 @@ static wb_status read_entry_array(wb__st_reader *reader, tensor_entry *entry)
 {
     wb__json *json = &reader->json;
     wb_status status = wb__deviation(reader->context, WB__FINDING_ST_SPELLING, json->at,
-                                     entry->name, "the entry is written as an array");
+                                     entry->name, WB__MSG_ST_ENTRY_ARRAY);
     for (const struct field_row *row = fields; row < fields + 3 && status == WB_OK; row++)
         status = row->read(reader, entry);
     if (status != WB_OK)
@@ -309,7 +309,7 @@ static wb_status read_metadata_string(wb__st_reader *reader)
         wb__catalog_add_string(reader->model, reader->context, key, json->text, &repeated);
     if (status == WB_OK && repeated)
         status = wb__deviation(reader->context, WB__FINDING_ST_DUPLICATE, at, key,
-                               "the metadata has this key twice");
+                               WB__MSG_ST_META_KEY_TWICE);
     return status;
 }
 
@@ -319,11 +319,11 @@ static wb_status read_metadata(wb__st_reader *reader)
     wb__json *json = &reader->json;
     if (reader->has_metadata)
         return wb__fail(reader->context, WB_ERROR_FORMAT, WB__FINDING_ST_ENTRY, json->at, name,
-                        "the header has __metadata__ twice");
+                        WB__MSG_ST_META_TWICE);
     reader->has_metadata = true;
     if (wb__json_next(json) == WB__JSON_NULL)
         return wb__note(reader->context, WB_INFO, WB__FINDING_ST_METADATA_NULL, json->at, name,
-                        "__metadata__ is null, as MLX writes it, instead of an object");
+                        WB__MSG_ST_META_NULL);
     if (json->token != WB__JSON_OBJECT)
         return fail_token(reader, name, "__metadata__ as an object of strings");
     while (wb__json_next(json) == WB__JSON_KEY) {
@@ -402,9 +402,9 @@ static wb_status skip_padding(wb__st_reader *reader, const char *where)
         int c = wb__cursor_peek(cursor);
         if (c == '\n' || c == '\r' || c == '\t') {
             if (!noted) {
-                wb_status status = wb__deviation(
-                    reader->context, WB__FINDING_ST_SPELLING, wb__cursor_at(cursor), no_name(),
-                    "white space other than spaces %s the header's object", where);
+                wb_status status =
+                    wb__deviation(reader->context, WB__FINDING_ST_SPELLING, wb__cursor_at(cursor),
+                                  no_name(), WB__MSG_ST_WHITE_SPACE, where);
                 if (status != WB_OK)
                     return status;
             }
@@ -423,7 +423,7 @@ static wb_status read_padding(wb__st_reader *reader)
     if (status != WB_OK || wb__cursor_left(cursor) == 0)
         return status;
     return wb__fail(reader->context, WB_ERROR_FORMAT, WB__FINDING_ST_JSON, wb__cursor_at(cursor),
-                    no_name(), "something other than spaces follows the header's object");
+                    no_name(), WB__MSG_ST_AFTER_OBJECT);
 }
 
 static wb_status read_root(wb__st_reader *reader)
@@ -434,7 +434,7 @@ static wb_status read_root(wb__st_reader *reader)
         if (wb__json_next(json) != WB__JSON_OBJECT)
             return fail_token(reader, no_name(), "the header as a JSON object");
         wb_status status = wb__deviation(reader->context, WB__FINDING_ST_SPELLING, at, no_name(),
-                                         "the header does not begin with '{'");
+                                         WB__MSG_ST_NO_BRACE);
         if (status != WB_OK)
             return status;
     } else {

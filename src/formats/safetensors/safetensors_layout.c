@@ -7,6 +7,7 @@
  * Files of common writers are already sorted, which the decoder has detected. For all others the
  * tensors are sorted here.
  */
+#include "formats/formats_messages.h"
 #include "formats/safetensors/safetensors_reader.h"
 #include "model/file_order.h"
 
@@ -22,27 +23,25 @@ static wb_status check_tensor(wb__st_reader *reader, size_t tensor, uint64_t exp
 
     if (end < begin)
         return wb__fail(context, WB_ERROR_FORMAT, WB__FINDING_ST_OFFSETS, at, name,
-                        "data_offsets [%llu, %llu] end before they begin", begin, end);
+                        WB__MSG_ST_OFFSETS_REVERSED, begin, end);
     if (begin != expected)
         return wb__fail(context, WB_ERROR_FORMAT, WB__FINDING_ST_OFFSETS, at, name,
-                        "data_offsets [%llu, %llu] %s: the tensors before it end at %llu", begin,
-                        end, begin < expected ? "overlap another tensor" : "leave a gap",
+                        WB__MSG_ST_OFFSETS, begin, end,
+                        begin < expected ? "overlap another tensor" : "leave a gap",
                         (unsigned long long)expected);
     switch (kind->fault) {
     case WB__KIND_SOUND: return WB_OK;
     case WB__KIND_OVERFLOW:
         return wb__fail(context, WB_ERROR_FORMAT, WB__FINDING_ST_OVERFLOW, at, name,
-                        "its shape has more elements or bits than 64 bits can count");
+                        WB__MSG_ST_OVERFLOW);
     case WB__KIND_SUB_BYTE:
         return wb__fail(context, WB_ERROR_FORMAT, WB__FINDING_ST_SUB_BYTE, at, name,
-                        "%llu elements of %s do not fill their last byte",
-                        (unsigned long long)kind->elements, kind->dtype->name);
+                        WB__MSG_ST_SUB_BYTE, (unsigned long long)kind->elements, kind->dtype->name);
     case WB__KIND_SIZE:
     case WB__KIND_BLOCK: break;
     }
     return wb__fail(context, WB_ERROR_FORMAT, WB__FINDING_ST_TENSOR_SIZE, at, name,
-                    "%llu elements of %s take %llu bytes, but data_offsets [%llu, %llu] span %llu",
-                    (unsigned long long)kind->elements, kind->dtype->name,
+                    WB__MSG_ST_TENSOR_SIZE, (unsigned long long)kind->elements, kind->dtype->name,
                     (unsigned long long)(kind->elements * kind->dtype->block_bits / 8), begin, end,
                     end - begin);
 }
@@ -84,14 +83,11 @@ wb_status wb__st_verify_layout(wb__st_reader *reader)
     uint64_t present = file->bytes - file->data_begin;
     if (data_bytes < present)
         return wb__fail(reader->context, WB_ERROR_FORMAT, WB__FINDING_ST_COVERAGE,
-                        file->data_begin + data_bytes, WB__STR(""),
-                        "%llu bytes at the end of the file belong to no tensor",
+                        file->data_begin + data_bytes, WB__STR(""), WB__MSG_ST_TRAILING,
                         (unsigned long long)(present - data_bytes));
     if (data_bytes > present)
-        return wb__fail(
-            reader->context, WB_ERROR_FORMAT, WB__FINDING_ST_COVERAGE, file->bytes, WB__STR(""),
-            "the file is cut short: it ends after %llu bytes, and %llu more are "
-            "missing",
-            (unsigned long long)file->bytes, (unsigned long long)(data_bytes - present));
+        return wb__fail(reader->context, WB_ERROR_FORMAT, WB__FINDING_ST_COVERAGE, file->bytes,
+                        WB__STR(""), WB__MSG_ST_TRUNCATED, (unsigned long long)file->bytes,
+                        (unsigned long long)(data_bytes - present));
     return WB_OK;
 }

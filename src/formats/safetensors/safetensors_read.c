@@ -1,3 +1,4 @@
+#include "formats/formats_messages.h"
 #include "formats/safetensors/safetensors_reader.h"
 
 static int bid(const wb__head *head)
@@ -23,8 +24,7 @@ static wb_status peek(wb__context *context, wb__cursor *cursor)
     uint64_t file_bytes = cursor->limit;
     if (file_bytes < WB__ST_LENGTH_BYTES)
         return wb__fail(context, WB_ERROR_FORMAT, WB__FINDING_ST_HEADER_TOO_SMALL, file_bytes, none,
-                        "the file ends after %llu bytes; the length of the header takes 8",
-                        (unsigned long long)file_bytes);
+                        WB__MSG_ST_NO_LENGTH, (unsigned long long)file_bytes);
     uint64_t header = wb__cursor_le64(cursor);
     if (cursor->failed)
         return context->error->status;
@@ -33,13 +33,11 @@ static wb_status peek(wb__context *context, wb__cursor *cursor)
         limit = WB__ST_HEADER_MAX;
     if (header > limit)
         return wb__fail(context, WB_ERROR_LIMIT, WB__FINDING_ST_HEADER_TOO_LARGE, 0, none,
-                        "a header of %llu bytes is announced; the limit is %llu",
-                        (unsigned long long)header, (unsigned long long)limit);
+                        WB__MSG_ST_HEADER_LIMIT, (unsigned long long)header,
+                        (unsigned long long)limit);
     if (!wb__in_range(WB__ST_LENGTH_BYTES, header, file_bytes))
         return wb__fail(context, WB_ERROR_FORMAT, WB__FINDING_ST_HEADER_LENGTH, 0, none,
-                        "a header of %llu bytes is announced, but the file ends %llu bytes before "
-                        "its end",
-                        (unsigned long long)header,
+                        WB__MSG_ST_HEADER_PAST_END, (unsigned long long)header,
                         (unsigned long long)(header - (file_bytes - WB__ST_LENGTH_BYTES)));
     wb__cursor_set_limit(cursor, WB__ST_LENGTH_BYTES + header);
     return WB_OK;
@@ -53,7 +51,7 @@ static wb_status repeated(void *ctx, size_t first, size_t second)
     (void)first;
     return wb__deviation(reader->context, WB__FINDING_ST_DUPLICATE,
                          WB__ST_LENGTH_BYTES + wb__record_at(table, second)->where, name,
-                         "the header names this tensor twice");
+                         WB__MSG_ST_TENSOR_TWICE);
 }
 
 /*

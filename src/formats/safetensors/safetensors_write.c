@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "formats/formats_messages.h"
 #include "formats/safetensors/safetensors_reader.h"
 #include "model/padding_tensor.h"
 #include "weighbridge/dtypes.h"
@@ -51,7 +52,7 @@ static wb_status check_text(wb__context *context, wb__str text, const char *what
 {
     if (wb__utf8_valid_prefix((const unsigned char *)text.ptr, text.len) != text.len)
         return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_WRITE_TEXT, WB_NO_OFFSET, text,
-                        "safetensors holds text in UTF-8, which %s is not", what);
+                        WB__MSG_ST_WRITE_UTF8, what);
     return WB_OK;
 }
 
@@ -63,7 +64,7 @@ static wb_status put_metadata(wb__context *context, wb__out_file *file)
         wb__str value = {(const char *)meta->value + 8, meta->bytes - 8};
         if (meta->tag != WB__TAG_STRING)
             return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_WRITE_META, WB_NO_OFFSET,
-                            meta->key, "__metadata__ of safetensors holds nothing but strings");
+                            meta->key, WB__MSG_ST_WRITE_META);
         wb_status status = check_text(context, meta->key, "this key");
         if (status == WB_OK)
             status = check_text(context, value, "the value under this key");
@@ -121,10 +122,10 @@ static wb_status check_tensor(wb__context *context, const wb__out_tensor *tensor
 {
     if (wb__st_dtype_rank(tensor->dtype->id) < 0)
         return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_ST_DTYPE, WB_NO_OFFSET,
-                        tensor->name, "safetensors has no dtype %s", tensor->dtype->name);
+                        tensor->name, WB__MSG_ST_WRITE_DTYPE, tensor->dtype->name);
     if (wb__str_equal(tensor->name, WB__STR("__metadata__")))
         return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_WRITE_NAME, WB_NO_OFFSET,
-                        tensor->name, "safetensors has no room for a tensor of this name");
+                        tensor->name, WB__MSG_ST_WRITE_NAME);
     return check_text(context, tensor->name, "this name");
 }
 
@@ -167,7 +168,7 @@ static wb_status put_tensors(wb__context *context, wb__out_file *file)
         tensor->begin = begin;
         if (!wb__add(begin, tensor->bytes, &at))
             return wb__fail(context, WB_ERROR_LIMIT, WB__FINDING_ST_OVERFLOW, WB_NO_OFFSET,
-                            tensor->name, "no file can hold all these tensors");
+                            tensor->name, WB__MSG_FORMATS_FILE_TOO_LARGE);
         put_tensor(&file->header, tensor, first);
         first = false;
     }
@@ -194,7 +195,7 @@ static wb_status put_go(wb__context *context, wb__out_file *file)
         sorted[i]->begin = at;
         if (!wb__add(at, sorted[i]->bytes, &at))
             return wb__fail(context, WB_ERROR_LIMIT, WB__FINDING_ST_OVERFLOW, WB_NO_OFFSET,
-                            sorted[i]->name, "no file can hold all these tensors");
+                            sorted[i]->name, WB__MSG_FORMATS_FILE_TOO_LARGE);
     }
     if (count != 0)
         qsort(sorted, count, sizeof(*sorted), compare_names);
@@ -251,7 +252,7 @@ wb_status wb__st_write(wb__context *context, wb__out_file *file)
         file->tensors[i]->begin += data_begin;
     if (!wb__add(file->bytes, data_begin, &file->bytes))
         return wb__fail(context, WB_ERROR_LIMIT, WB__FINDING_ST_OVERFLOW, WB_NO_OFFSET, WB__STR(""),
-                        "no file can hold all these tensors");
+                        WB__MSG_FORMATS_FILE_TOO_LARGE);
     if (!wb__buffer_failed(out))
         wb__store_le64(out->bytes, data_begin - WB__ST_LENGTH_BYTES);
     return wb__out_check(context, file);
