@@ -7,8 +7,7 @@
 
 #include "gguf_build.h"
 
-#define MANY                                                                                       \
-    1001 /* number of strings: needs more than one index mark, and is no multiple of the mark interval */
+#define MANY 1001 /* strings: several index intervals, and no multiple of one */
 
 static void add_numbers(gguf *g)
 {
