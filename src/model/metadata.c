@@ -1,8 +1,8 @@
 #include "model/metadata.h"
 
 #include "model/catalog.h"
-#include "weighbridge/metadata.h"
 #include "model/model_messages.h"
+#include "weighbridge/metadata.h"
 
 /* ---- single entries ---- */
 

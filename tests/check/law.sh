@@ -1,4 +1,4 @@
-# The dependency law holds, and what breaks it is told.
+# The include rules hold, and the checker reports violations.
 set -eu
 sh scripts/check_law.sh
 

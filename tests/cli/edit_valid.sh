@@ -1,4 +1,4 @@
-# Whatever sound file is edited, it is sound afterwards, and has what it had.
+# Any valid file is still valid after an edit and keeps its other contents.
 PYTHONPATH=$SOURCE/tests/cli python3 -B - <<'P'
 import glob, json, os, shutil, subprocess
 

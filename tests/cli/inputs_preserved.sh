@@ -1,4 +1,4 @@
-# Nothing that is read is ever written over, by whatever name, and what is refused leaves nothing behind.
+# Inputs are never overwritten, under whatever name they are given, and rejected commands leave no files.
 cp -r "$DATA/models/qwen3-bf16" m
 wb convert m g.gguf >/dev/null
 ln g.gguf hard.gguf

@@ -172,8 +172,9 @@ static void missing_shards(void **state)
     start_case();
     put_tensor("model-00001-of-04000.safetensors",
                "t"); /* the 3,999 missing shards are not searched one by one */
-    refuses(NULL, WB_ERROR_FORMAT, "shard-missing", WB_NO_OFFSET,
-            "3999 of the model's files are missing; the first one is model-00002-of-04000.safetensors");
+    refuses(
+        NULL, WB_ERROR_FORMAT, "shard-missing", WB_NO_OFFSET,
+        "3999 of the model's files are missing; the first one is model-00002-of-04000.safetensors");
 }
 
 static void stale_indices(void **state)

@@ -1,7 +1,7 @@
 /*
- * Every file of data/bad/gguf gives the verdict, the code and the offset of table.tsv: opened by
- * path, mapped and read, and from memory; with no more memory than promised, and whichever
- * allocation fails.
+ * Every file of data/bad/gguf must give the status, code and offset in table.tsv: opened by path,
+ * mapped and read, and from memory; within the documented memory bound, and with each allocation
+ * failing.
  */
 #include "support.h"
 
@@ -41,7 +41,7 @@ static void read_table(void **state)
     assert_true(row_count > 150);
 }
 
-/* The finding of the highest severity, the first one of those. */
+/* Returns the first finding of the highest severity. */
 static wb_finding worst(const wb_findings *findings)
 {
     wb_finding chosen = {.severity = WB_INFO, .code = "-", .offset = WB_NO_OFFSET};
@@ -77,7 +77,7 @@ static void verifies(void **state)
     }
 }
 
-/* What opening by itself says: a refusal with its offset, or a model. */
+/* Checks the result of opening alone: an error with its offset, or a model. */
 static void check_open(const row *r, wb_status status, const wb_error *error, const char *how)
 {
     bool refused = r->verdict == 2;
@@ -103,7 +103,7 @@ static void opens_in_every_mode(void **state)
     }
 }
 
-/* From a block that ends with the file, for the sanitizers to see every byte too far. */
+/* Opens from a block that ends with the file, so that sanitizers detect reads past the end. */
 static void opens_memory_within_bounds(void **state)
 {
     (void)state;
@@ -118,14 +118,14 @@ static void opens_memory_within_bounds(void **state)
         wb_status status = wb_open_memory(exact, rows[i].n, rows[i].path, &options, &model, &error);
         check_open(&rows[i], status, &error, "memory");
         wb_close(model);
-        assert_int_equal(memcmp(exact, rows[i].bytes, rows[i].n), 0); /* it was not changed */
+        assert_int_equal(memcmp(exact, rows[i].bytes, rows[i].n), 0); /* the input is unchanged */
         assert_true(count.peak <= 8 * rows[i].n + (1 << 20));
         assert_clean(&count);
         free(exact);
     }
 }
 
-/* Opens with allocation `at` failing; true if so many were made. */
+/* Opens with allocation `at` failing; returns true if there were that many allocations. */
 static bool fails_at(const row *r, size_t at, bool for_good)
 {
     counter count = {.fail_at = at, .for_good = for_good};
@@ -134,7 +134,7 @@ static bool fails_at(const row *r, size_t at, bool for_good)
     wb_model *model;
     wb_error error;
     wb_status status = wb_open_memory(r->bytes, r->n, r->path, &options, &model, &error);
-    if (!count.failed || status == WB_OK) /* a smaller copy of the header is not needed */
+    if (!count.failed || status == WB_OK) /* the optional smaller copy of the header was not made */
         check_open(r, status, &error, "after all allocations");
     else if (status != WB_ERROR_MEMORY)
         check_open(r, status, &error, "with a failed allocation");
@@ -156,7 +156,7 @@ static void survives_every_failing_allocation(void **state)
     }
 }
 
-/* Cut short at every byte, a file is refused, or what is missing is no part of it. */
+/* A file truncated at any byte is rejected, unless the missing bytes are unused. */
 static void refuses_every_truncation(void **state)
 {
     (void)state;
@@ -179,8 +179,8 @@ static void refuses_every_truncation(void **state)
     }
 }
 
-/* Every byte with every bit turned, and set to 0 and 255: no crash, no leak, no unbounded memory.
- */
+/* Flips every bit of every byte, and sets each byte to 0 and 255: no crash, no leak, bounded
+ * memory. */
 static void survives_every_changed_byte(void **state)
 {
     (void)state;

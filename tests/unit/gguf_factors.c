@@ -1,6 +1,7 @@
 /*
- * NVFP4 in GGUF and the factor beside it: a tensor and its NAME.scale are one, whose values are those of its blocks
- * with scales that were multiplied first; what is no such factor stays a tensor by itself, and is told of.
+ * NVFP4 in GGUF and its per-tensor scale: a tensor and its NAME.scale are one tensor, whose
+ * values are those of its blocks with the block scales multiplied by the scale first. A scale
+ * that does not match stays a tensor and is reported.
  */
 #include "support.h"
 
@@ -17,7 +18,7 @@
 typedef struct tensor {
     const char *name;
     uint32_t type;
-    uint64_t shape[5]; /* innermost first, ending with 0 */
+    uint64_t shape[5]; /* innermost first, terminated by 0 */
     const void *data;
     size_t bytes;
 } tensor;
@@ -26,7 +27,7 @@ enum { TYPE_F32 = 0, TYPE_F16 = 1, TYPE_NVFP4 = 40 };
 
 static uint8_t blocks[EXPERTS * ROWS * BLOCKS_A_ROW * 36];
 
-/* Codes and scales of every kind, 0x7F among them, which GGML takes for 0. */
+/* Writes blocks with codes and scales of every kind, including 0x7F, which GGML treats as 0. */
 static void make_blocks(void)
 {
     uint64_t random = 88172645463325252u;
@@ -71,7 +72,7 @@ static wb_model *open_tensors(gguf *g, bool big, const tensor *tensors, size_t c
     return model;
 }
 
-/* As llama.cpp's converter and ModelOpt understand it, element by element. */
+/* Returns an element as llama.cpp's converter and ModelOpt compute it. */
 static float value_of(const uint8_t *data, size_t i, float factor)
 {
     static const float codes[16] = {0, .5F,  1,  1.5F,  2,  3,  4,  6,
@@ -141,7 +142,7 @@ static void joins(void **state)
         uint64_t stack = number_of(model, "blk.0.ffn_up_exps.weight");
         check_values(model, single, factors, matrix, 0, matrix);
         check_values(model, stack, factors, matrix, 0, EXPERTS * matrix);
-        /* From within a group, over the end of an expert. */
+        /* From the middle of a group across the end of an expert. */
         check_values(model, stack, factors, matrix, matrix - 7, matrix + 20);
         check_values(model, number_of(model, "blk.0.attn_k.weight"), &one, matrix, 0, matrix);
         wb_close(model);
@@ -172,7 +173,7 @@ static void says_so(void **state)
     assert_string_equal(role.role, "global_scale");
     assert_int_equal(wb_tensor_at(model, role.index, &part, NULL), WB_OK);
     assert_string_equal(part.name, "blk.0.attn_v.scale");
-    /* The blocks by themselves are a part, too. */
+    /* The blocks are also accessible as a part. */
     uint8_t bytes[MATRIX_BYTES];
     assert_int_equal(wb_tensor_part(model, single, 0, &role, NULL), WB_OK);
     assert_int_equal(wb_tensor_read(model, role.index, NULL, -1, bytes, sizeof bytes, NULL), WB_OK);
@@ -204,7 +205,7 @@ static void refuses(void **state)
         tensor scale;
         bool experts;
         bool joined;
-        const char *told; /* by opening; NULL: nothing */
+        const char *told; /* code of the finding on opening; NULL: none */
     } cases[] = {
         {"F16", {"w.scale", TYPE_F16, {1}, factors, 2}, false, false, "packing-unknown"},
         {"two", {"w.scale", TYPE_F32, {2}, factors, 8}, false, false, "packing-unknown"},
@@ -240,7 +241,7 @@ static void refuses(void **state)
     }
 }
 
-/* What has no factor beside it, or a factor with nothing to multiply. */
+/* Tensors without a scale, and scales without a tensor. */
 static void stays_alone(void **state)
 {
     (void)state;
@@ -259,7 +260,7 @@ static void stays_alone(void **state)
     gguf_free(&g);
 }
 
-/* A factor that is no number makes values that are none, and verify says where it is. */
+/* A scale of NaN or infinity makes all values so, and verify reports its location. */
 static void odd_factors(void **state)
 {
     (void)state;

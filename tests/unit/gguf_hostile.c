@@ -1,7 +1,6 @@
 /*
- * GGUF headers made to cost memory or time: many small things of each kind, and counts that lie.
- * Live memory stays below 8 times the bytes present plus 1 MiB; twice the bytes take about twice
- * the time.
+ * GGUF headers made to exhaust memory or time: many small items of each kind, and false counts.
+ * Live memory must stay below 8 times the file size plus 1 MiB, and time must grow linearly.
  */
 #include "support.h"
 
@@ -9,7 +8,7 @@
 
 #include "gguf_build.h"
 
-/* Keys and names that differ, as short as can be. */
+/* Writes short distinct keys and names. */
 static void put_name(gguf *g, uint64_t i)
 {
     static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz_";
@@ -24,8 +23,9 @@ static void put_name(gguf *g, uint64_t i)
 
 typedef struct family {
     const char *name;
-    bool tensors;                       /* what is many */
-    void (*begin)(gguf *g, uint64_t n); /* a file for n of them, up to the first; NULL: plainly */
+    bool tensors; /* tensors are repeated; otherwise entries */
+    void (*begin)(gguf *g,
+                  uint64_t n); /* writes the part before the n items; NULL: only the file header */
     void (*each)(gguf *g, uint64_t i);
     bool refused;
 } family;
@@ -90,7 +90,7 @@ static void empty_tensor(gguf *g, uint64_t i)
     gguf_uint(g, 0, 8);
 }
 
-/* Each of a shape of its own, in reverse order. */
+/* Writes tensors with distinct shapes, in reverse order. */
 static void shaped_tensor(gguf *g, uint64_t i)
 {
     put_name(g, i);
@@ -109,7 +109,7 @@ static void same_tensor(gguf *g, uint64_t i)
     empty_tensor(g, 1);
 }
 
-/* An array of n, within an entry. */
+/* Begins an array of n elements within an entry. */
 static void begin_array(gguf *g, uint32_t type, uint64_t n)
 {
     gguf_start(g, false, 0, 1);
@@ -138,7 +138,7 @@ static void empty_array_element(gguf *g, uint64_t i)
     gguf_array(g, i % 3 == 0 ? STR : i % 3 == 1 ? ARR : U8, 0);
 }
 
-/* Arrays of one array, n deep. */
+/* Begins arrays nested n deep, each with one element. */
 static void begin_nest(gguf *g, uint64_t n)
 {
     (void)n;
@@ -151,7 +151,7 @@ static void nest_element(gguf *g, uint64_t i)
     gguf_array(g, ARR, 1);
 }
 
-/* Each array claims what is left of the file for its elements. */
+/* Each array declares as many elements as the rest of the file could hold. */
 static void greedy_element(gguf *g, uint64_t i)
 {
     gguf_array(g, ARR, i < 4 ? 1 : 1000);
@@ -192,13 +192,13 @@ static const family families[] = {
 
 #define FAMILIES (sizeof families / sizeof families[0])
 
-/* About `bytes`. */
+/* Builds a file of about `bytes` bytes. */
 static gguf make_file(const family *f, size_t bytes)
 {
     gguf g;
     uint64_t n = 0;
     gguf_start(&g, false, 0, 0);
-    while (g.n < bytes) /* how many are needed */
+    while (g.n < bytes) /* number of items needed */
         f->each(&g, n++);
     gguf_free(&g);
     if (f->begin != NULL)
@@ -207,12 +207,12 @@ static gguf make_file(const family *f, size_t bytes)
         gguf_start(&g, false, f->tensors ? n : 0, f->tensors ? 0 : n);
     for (uint64_t i = 0; i < n; i++)
         f->each(&g, i);
-    gguf_array(&g, U8, 0); /* the innermost of arrays in arrays */
+    gguf_array(&g, U8, 0); /* the innermost array */
     gguf_pad(&g, 32);
     return g;
 }
 
-/* Opens with every allocation counted. */
+/* Opens the file with a counting allocator. */
 static wb_status open_counted(const gguf *g, counter *count)
 {
     *count = (counter){0};
@@ -248,7 +248,7 @@ static void memory(void **state)
     }
 }
 
-/* Counts that lie are refused before memory is taken for them. */
+/* False counts are rejected before memory is allocated for them. */
 static void lying_counts(void **state)
 {
     (void)state;
@@ -292,7 +292,8 @@ static double seconds_to_open(const gguf *g)
     return best;
 }
 
-/* Generous, since the machine may be busy: what is quadratic gives sixteen, not four. */
+/* The limit is generous, since the machine may be busy: quadratic time would give a factor of
+ * 16 instead of 4. */
 static void time_is_linear(void **state)
 {
     (void)state;

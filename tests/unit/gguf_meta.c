@@ -1,13 +1,13 @@
 /*
- * The metadata of a GGUF file through the public functions, for both byte orders: every type of
- * value, arrays of all, values at the ends of their types, what getters refuse, and strings that
- * end with a NUL wherever they lie.
+ * GGUF metadata through the public functions, in both byte orders: every value type, arrays of
+ * all types, extreme values, queries of the wrong type, and NUL-terminated strings at any
+ * position.
  */
 #include "support.h"
 
 #include "gguf_build.h"
 
-#define MANY 1001 /* strings: more than one mark, and not a multiple of what a mark covers */
+#define MANY 1001 /* strings: several index intervals, and no multiple of one */
 
 static void add_numbers(gguf *g)
 {
@@ -102,7 +102,7 @@ static gguf make_file(bool big)
     add_numbers(&g);
     add_arrays(&g);
     add_nested(&g);
-    gguf_key(&g, "s.last", STR); /* nothing follows it */
+    gguf_key(&g, "s.last", STR); /* the last entry of the header */
     gguf_string(&g, "end");
     return g;
 }
@@ -122,7 +122,7 @@ static void check_string(const wb_model *model, const char *key, const char *exp
     size_t value_len;
     assert_int_equal(wb_meta_get_string(model, key, SIZE_MAX, &value, &value_len, NULL), WB_OK);
     assert_int_equal(value_len, len);
-    assert_memory_equal(value, expected, len + 1); /* with the NUL */
+    assert_memory_equal(value, expected, len + 1); /* includes the NUL */
 }
 
 static void check_numbers(const wb_model *m)
@@ -284,7 +284,7 @@ static void check_number_arrays(const wb_model *m)
     assert_true(floats[0] == 1.5 && floats[1] < -1e300 && floats[2] == 0);
     assert_int_equal(wb_meta_floats(&array, 1, 3, floats), WB_ERROR_NOT_FOUND);
     assert_memory_equal(array.data, "\0\0\xC0\x3F\0\0\x80\xFF\0\0\0\0",
-                        12); /* little-endian always */
+                        12); /* always little-endian */
     assert_int_equal(wb_meta_get_float_array(m, "a.f64", SIZE_MAX, &array, NULL), WB_OK);
     assert_int_equal(wb_meta_floats(&array, 0, 1, floats), WB_OK);
     assert_true(floats[0] == 1.0);
@@ -446,7 +446,7 @@ static void big_endian(void **state)
     check_order(true);
 }
 
-/* ---- a source that gives a few bytes at a time: fields lie across what is at hand ---- */
+/* ---- a source that returns a few bytes per read, so that fields span reads ---- */
 
 typedef struct trickle {
     const gguf *g;
@@ -463,7 +463,7 @@ static wb_status trickle_read(void *ctx, uint64_t offset, void *dst, size_t n, s
     return WB_OK;
 }
 
-/* Large enough to leave the first block of the header, and the second where memory allows. */
+/* A header too large for its first block and, if memory allows, its second. */
 static void header_that_moves(void **state)
 {
     (void)state;
@@ -509,7 +509,7 @@ static void header_that_moves(void **state)
     gguf_free(&g);
 }
 
-/* Memory that only grows where the header is beyond a limit of the caller's. */
+/* With a header limit set by the caller, memory stays bounded. */
 static void header_limit(void **state)
 {
     (void)state;

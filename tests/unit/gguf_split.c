@@ -1,6 +1,6 @@
 /*
- * Split GGUF files: opened from any part, from their folder, with parts missing, and with parts
- * that say of themselves what is not so.
+ * Split GGUF files: opened from any part, from their directory, with missing parts, and with
+ * parts whose metadata is wrong.
  */
 #include "support.h"
 
@@ -8,10 +8,10 @@
 
 typedef struct part {
     uint64_t number, count;
-    int64_t tensors; /* -1: says nothing of the set */
+    int64_t tensors; /* -1: the part has no split metadata */
 } part;
 
-/* A part with two tensors; the first one has the metadata. */
+/* Builds a part with two tensors; the first part contains the metadata. */
 static gguf make_part(const part *p, unsigned i)
 {
     static const uint64_t shape[] = {8, 2, 0};
@@ -63,7 +63,7 @@ static uint64_t warnings(const wb_model *model, const char *code)
     return n;
 }
 
-/* The entries that stand in the files themselves. */
+/* Counts the entries stored in the files. */
 static uint64_t of_files(const wb_model *model)
 {
     uint64_t n = 0;
@@ -110,7 +110,8 @@ static void whole_sets(void **state)
         check_whole(paths[i]);
     check_whole(folder);
 
-    /* Another set beside it is no matter from a part, but of a folder. */
+    /* Another set in the directory does not matter when a part is opened, but is reported when
+     * the directory is. */
     char *other = text_of("%s/n-00001-of-00001.gguf", folder);
     gguf g = make_part(&(part){0, 1, 2}, 0);
     write_file(other, g.bytes, g.n);
@@ -147,7 +148,7 @@ static void missing_parts(void **state)
     assert_int_equal(wb_open(middle, NULL, &model, &error), WB_ERROR_FORMAT);
     assert_non_null(strstr(error.message, "m-00003-of-00003.gguf"));
 
-    /* By another name only what the file says is known. */
+    /* Under another file name, only the metadata identifies the set. */
     char *renamed = text_of("%s/lone.gguf", folder);
     assert_int_equal(rename(middle, renamed), 0);
     assert_int_equal(wb_open(renamed, NULL, &model, &error), WB_OK);
@@ -158,7 +159,7 @@ static void missing_parts(void **state)
     scratch_remove(folder);
 }
 
-/* Parts that lie: how many findings each set gives. */
+/* Parts with wrong metadata: number of findings per set. */
 static void disagreements(void **state)
 {
     (void)state;
@@ -184,7 +185,7 @@ static void disagreements(void **state)
     }
 }
 
-/* A tensor in two parts, and a key twice in a later one. */
+/* A tensor in two parts, and a repeated key in a later part. */
 static void repeated(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /*
- * Long arrays of strings, which are read in several lanes at once from guessed places (strings.c): texts
- * that make guesses right, wrong or impossible, lengths of every size, files that end anywhere. What is
- * read must be what was written, in both byte orders, whole in memory and a few bytes at a time.
+ * Long string arrays, which SIMD lanes read from guessed offsets (gguf_strings.c): strings for
+ * which guesses are right, wrong or impossible, lengths of every size, truncated files. The
+ * strings read must be those written, in both byte orders, from memory and a few bytes per read.
  */
 #include "support.h"
 
@@ -9,7 +9,7 @@
 
 typedef struct dribble {
     const gguf *file;
-    size_t most; /* bytes at once */
+    size_t most; /* maximum bytes per read */
 } dribble;
 
 static wb_status dribble_read(void *ctx, uint64_t offset, void *dst, size_t n, size_t *got)
@@ -29,7 +29,7 @@ static uint32_t draw(uint32_t *state)
     return *state >> 8;
 }
 
-/* Text i of a kind: its length, and its bytes in `to`, which has room for 70,000. */
+/* Writes string i of a kind to `to`, a buffer of 70,000 bytes, and returns its length. */
 typedef size_t make_text(char *to, uint64_t i, uint32_t *random);
 
 static size_t letters(char *to, size_t n, uint32_t *random)
@@ -53,13 +53,13 @@ static size_t nothing(char *to, uint64_t i, uint32_t *random)
     return 0;
 }
 
-/* Empty ones among others, so that a guess may be off by a byte. */
+/* Some strings are empty, so that a guess may be off by a byte. */
 static size_t sometimes_nothing(char *to, uint64_t i, uint32_t *random)
 {
     return i % 3 == 0 ? 0 : words(to, i, random);
 }
 
-/* Texts that are zeros, or look like lengths, so that most guesses are wrong. */
+/* Strings of zeros, or that look like lengths, so that most guesses are wrong. */
 static size_t zeros(char *to, uint64_t i, uint32_t *random)
 {
     size_t n = draw(random) % 60;
@@ -78,7 +78,7 @@ static size_t any_bytes(char *to, uint64_t i, uint32_t *random)
     return n;
 }
 
-/* Too long for a guess, or for the 16 bits that a lane looks at. */
+/* Strings too long for a guess, or for the 16 bits that a lane reads. */
 static size_t long_ones(char *to, uint64_t i, uint32_t *random)
 {
     static const size_t lengths[] = {255, 256, 257, 300, 65535, 65536, 65537, 3, 4096};
@@ -96,7 +96,7 @@ static const struct kind {
 #define KINDS (sizeof kinds / sizeof kinds[0])
 #define SEED 12345u
 
-/* Two arrays of so many strings, with a number between them. */
+/* Builds two arrays of `count` strings with a number between them. */
 static gguf make_file(const struct kind *kind, uint64_t count, bool big)
 {
     static char text[70000];
@@ -174,10 +174,10 @@ static uint64_t number_at(const gguf *g, size_t at)
     return v;
 }
 
-/* Where a reader has to stop that goes from string to string. */
+/* Returns the offset at which a sequential reader must stop. */
 static size_t string_cut(const gguf *g, size_t n)
 {
-    size_t at = 24 + 8 + 1 + 4 + 4 + 8; /* the fixed part, a key of one byte, type and count */
+    size_t at = 24 + 8 + 1 + 4 + 4 + 8; /* file header, a one-byte key, type and count */
     while (at + 8 <= n && number_at(g, at) <= n - at - 8)
         at += 8 + (size_t)number_at(g, at);
     return at;
@@ -197,7 +197,8 @@ static void cut_anywhere(void **state)
         for (uint64_t i = 0; i < count; i++)
             gguf_text(&g, text, kinds[k].make(text, i, &random));
         for (int i = 0; i < (is_slow() ? 5 : 100); i++) {
-            size_t least = 49 + 8 * (size_t)count; /* or the count is refused at once */
+            size_t least =
+                49 + 8 * (size_t)count; /* a smaller file is rejected because of its count */
             if (g.n <= least)
                 break;
             size_t n = least + draw(&random) % (g.n - least);
@@ -211,7 +212,7 @@ static void cut_anywhere(void **state)
     }
 }
 
-/* A length that reaches out of the file, in the midst of a block. */
+/* A length that exceeds the file, in the middle of a block. */
 static void wrong_length(void **state)
 {
     (void)state;

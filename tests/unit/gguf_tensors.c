@@ -1,14 +1,14 @@
 /*
- * Tensors of GGUF files: shapes turned round, every type of either byte order read whole and in
- * slices, offsets that follow general.alignment, values and scales that verify finds odd.
+ * GGUF tensors: reversed shapes, every type in both byte orders read completely and in slices,
+ * offsets aligned to general.alignment, invalid values and scales found by verify.
  */
 #include "support.h"
 
 #include "gguf_build.h"
 
 /*
- * Every type of ggml, with the widths of what a block is made of, in order, as ggml-common.h and
- * the quantizers have it: a count and a width each.
+ * Every GGML type with the fields of its blocks in order, as in ggml-common.h and the quantizers:
+ * a count and a width in bytes for each field.
  */
 static const struct type_row {
     uint32_t number;
@@ -55,7 +55,7 @@ static const struct type_row {
 
 #define TYPES (sizeof types / sizeof types[0])
 
-/* What a machine of the other order would have written. */
+/* Swaps the bytes of all fields, as a machine of the other byte order would store them. */
 static void turn(const struct type_row *type, uint8_t *bytes, size_t blocks)
 {
     for (; blocks > 0; blocks--) {
@@ -85,7 +85,7 @@ static uint8_t *random_bytes(size_t n, uint64_t seed)
     return bytes;
 }
 
-/* One tensor "t" of 3 rows. */
+/* Builds a file with one tensor "t" of 3 rows. */
 static gguf make_file(const struct type_row *type, uint64_t columns, bool big,
                       const uint8_t *little, size_t bytes)
 {
@@ -110,7 +110,8 @@ static wb_model *open_bytes(const gguf *g)
     return model;
 }
 
-/* Rows 1 and on, which of every type are whole blocks; and what would cut a block. */
+/* Reads rows from 1 on, which are whole blocks of every type, and slices that would split a
+ * block. */
 static void check_slices(const wb_model *model, const struct type_row *type, uint64_t columns,
                          const uint8_t *little, size_t bytes)
 {
@@ -177,7 +178,7 @@ static void every_type(void **state)
     }
 }
 
-/* Values decoded from either order of bytes are the same, where the type can be decoded. */
+/* Values decoded from both byte orders must be equal, if the type can be decoded. */
 static void decodes_alike(void **state)
 {
     (void)state;
@@ -209,7 +210,7 @@ static void decodes_alike(void **state)
     assert_true(decoded >= 33);
 }
 
-/* More than the buffers of reading hold, and not a multiple of them. */
+/* Tensors larger than the read buffers, and not a multiple of them. */
 static void large_tensors(void **state)
 {
     (void)state;
@@ -264,7 +265,7 @@ static void expect_finding(const gguf *g, const char *code, wb_severity severity
     wb_close(model);
 }
 
-/* A scale of every block type made infinite, then NaN, in either order of bytes. */
+/* Sets a scale of every block type to infinity, then to NaN, in both byte orders. */
 static void odd_scales(void **state)
 {
     (void)state;
@@ -276,7 +277,7 @@ static void odd_scales(void **state)
                 scale = at + 2u * (type->fields[f] - 1u);
             at += (size_t)type->fields[f] * type->fields[f + 1];
         }
-        /* Types whose first 16-bit fields are no scales, or that have none. */
+        /* Types whose first 16-bit field is not a scale, or that have none. */
         if (type->elements == 1 || scale == SIZE_MAX || type->number == 15 || type->number == 17 ||
             type->number == 23 || type->number == 29)
             continue;
@@ -300,7 +301,8 @@ static void odd_scales(void **state)
     }
 }
 
-/* The scale of IQ1_M lies in the upper quarters of four words; that of Q8_K is a binary32. */
+/* The scale of IQ1_M is split over the upper four bits of four 16-bit words; that of Q8_K is a
+ * binary32. */
 static void odd_scales_elsewhere(void **state)
 {
     (void)state;
@@ -348,14 +350,15 @@ static void plain_values(void **state)
 
 /* ---- where tensors lie ---- */
 
-/* Two tensors of 12 bytes, 64 apart, behind general.alignment 64; then one of them is moved. */
+/* Two tensors of 12 bytes, 64 bytes apart with general.alignment 64; then one offset is
+ * changed. */
 static void alignment(void **state)
 {
     (void)state;
     static const uint64_t shape[] = {3, 0};
     static const struct {
         uint64_t first, second;
-        const char *code; /* NULL: opens */
+        const char *code; /* NULL: the file opens */
     } cases[] = {{0, 64, NULL},
                  {64, 0, NULL},
                  {0, 128, NULL},

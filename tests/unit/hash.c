@@ -49,7 +49,7 @@ static void is_siphash_1_3(void **state)
         wb__hash_key key = {{vectors[i].key[0], vectors[i].key[1]}};
         if (wb__siphash(&key, data, vectors[i].n) != vectors[i].hash)
             fail_msg("vector %zu\n", i);
-        /* Nor does it matter where the bytes lie. */
+        /* The hash does not depend on the alignment of the bytes. */
         unsigned char moved[260];
         memcpy(moved + 3, data, vectors[i].n);
         assert_true(wb__siphash(&key, moved + 3, vectors[i].n) == vectors[i].hash);

@@ -1,7 +1,7 @@
 /*
- * Digests: SHA-256 itself against the standard's examples and between its implementations; digests of
- * values that are the same for twins in other formats; what is counted; every allocation failing in
- * turn; progress; threads.
+ * Digests: SHA-256 against the standard's examples and between implementations; equal value
+ * digests for the same model in other formats; digest of a computed example; every allocation
+ * failing in turn; progress; threads.
  */
 #include "executor.h"
 #include "support.h"
@@ -30,7 +30,7 @@ static void digest_with(const wb__sha256_kernel *kernel, const void *bytes, size
     hex(digest, text);
 }
 
-/* FIPS 180-4's examples, and a million letters a. */
+/* Examples of FIPS 180-4, and a million letters "a". */
 static void standard(void **state)
 {
     (void)state;
@@ -62,7 +62,8 @@ static void standard(void **state)
     free(many);
 }
 
-/* One message, two at a time, and libcrypto where it is there: the same. */
+/* All implementations give the same digest: one message, two in parallel, and libcrypto if
+ * installed. */
 static void implementations(void **state)
 {
     (void)state;
@@ -110,7 +111,7 @@ static void implementations(void **state)
     wb__libcrypto_sha256_free(library);
 }
 
-/* A message in pieces of any length, and the one after it. */
+/* A message in pieces of any length, followed by a second message. */
 static void pieces(void **state)
 {
     (void)state;
@@ -167,7 +168,8 @@ static wb_hashes *hash(const wb_model *model, const wb_executor *executor, uint3
 static const char *const families[] = {"llama", "mistral", "mixtral", "qwen2", "qwen3", "qwen3moe",
                                        "gemma", "gemma2",  "gemma3",  "phi3",  "bert"};
 
-/* The same tensors, by name and digest, but for what a format leaves out. */
+/* Checks that both models have the same tensors by name and digest, except those a format
+ * omits. */
 static void assert_same_tensors(const char *family, const wb_hashes *a, const wb_hashes *b)
 {
     wb_tensor_hash x = {.size = sizeof x}, y = {.size = sizeof y};
@@ -215,7 +217,7 @@ static void twins(void **state)
     }
 }
 
-/* A digest by hand: rank, dimensions, values. */
+/* Computes a digest by definition: rank, dimensions, values. */
 static void by_hand(const float *values, size_t n, const uint64_t *shape, uint64_t rank,
                     char text[65])
 {
@@ -239,7 +241,7 @@ static const char odd[] = "{\"a\":{\"dtype\":\"BF16\",\"shape\":[2,3],\"data_off
                           "\"e\":{\"dtype\":\"I64\",\"shape\":[0,7],\"data_offsets\":[26,26]},"
                           "\"f\":{\"dtype\":\"U8\",\"shape\":[6],\"data_offsets\":[26,32]}}";
 
-/* NaNs are one NaN; complex numbers are pairs; nothing is left out. */
+/* All NaNs hash alike; complex numbers are pairs; every dtype is included. */
 static void odd_values(void **state)
 {
     (void)state;
@@ -290,7 +292,8 @@ static void odd_values(void **state)
     free(bytes);
 }
 
-/* Heads of more than the window, and tensors of many buffers: as if read in one piece. */
+/* Permuted heads larger than the window, and tensors of many buffers, give the same digest as
+ * one read. */
 static void large_heads(void **state)
 {
     (void)state;

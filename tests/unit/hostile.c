@@ -1,8 +1,7 @@
 /*
- * Headers made to cost memory. The contract: live allocations are at most eight times the bytes
- * present, plus 1 MiB. "Present" is what the file really has, whatever its header announces. Run
- * with
- * --trace it shows the figures.
+ * Safetensors headers made to exhaust memory. Contract: live allocations are at most eight times
+ * the bytes present, plus 1 MiB. "Bytes present" is the real file size, whatever the header
+ * declares. Option --trace prints the figures.
  */
 #include "support.h"
 
@@ -27,7 +26,7 @@ static void add_text(text *t, const char *bytes)
     add(t, bytes, strlen(bytes));
 }
 
-/* Different short names, without a character that needs an escape. */
+/* Appends distinct short names without characters that need an escape. */
 static void add_number(text *t, uint64_t i)
 {
     static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ "
@@ -38,7 +37,7 @@ static void add_number(text *t, uint64_t i)
     } while (i > 0);
 }
 
-/* A member for each i, until the header has about `bytes`. */
+/* Appends members until the header has about `bytes` bytes. */
 typedef void member(text *t, uint64_t i);
 
 static void one_tensor(text *t, uint64_t i)
@@ -251,7 +250,7 @@ static void open_header(const char *name, const unsigned char *bytes, size_t n, 
         wb_status status = windowed
                                ? wb_open_source(&source, "x.safetensors", &options, &model, NULL)
                                : wb_open_memory(bytes, n, "x.safetensors", &options, &model, NULL);
-        (void)status; /* accepted or refused: the bound holds */
+        (void)status; /* accepted or rejected, the bound holds */
         check_peak(name, flags ? "compatible" : "strict", &memory, n);
         wb_close(model);
         assert_clean(&memory);
@@ -275,7 +274,7 @@ static void headers(void **state)
     }
 }
 
-/* What is announced but not there must cost nothing. */
+/* Declared but missing bytes must not cost memory. */
 static void announced(void **state)
 {
     (void)state;
@@ -292,7 +291,7 @@ static void shards(void **state)
 {
     (void)state;
     size_t bytes = is_slow() ? (size_t)50 << 10 : (size_t)1 << 20;
-    /* One large file and small ones, in both orders, and many of one size. */
+    /* One large file and small ones, in both orders, and many of equal size. */
     for (int order = 0; order < 3; order++) {
         char *folder = scratch_make();
         size_t present = 0;
@@ -331,7 +330,7 @@ static void shards(void **state)
     }
 }
 
-/* An index that names as many files as it can; they need not be there. */
+/* An index that names as many files as possible; the files need not exist. */
 static void many_files(void **state)
 {
     (void)state;
@@ -368,6 +367,6 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(headers), cmocka_unit_test(announced),
                                        cmocka_unit_test(shards), cmocka_unit_test(many_files)};
-    trace = argc > 1 && strcmp(argv[1], "--trace") == 0; /* shows the figures instead */
+    trace = argc > 1 && strcmp(argv[1], "--trace") == 0; /* prints the figures */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

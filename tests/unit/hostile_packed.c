@@ -1,13 +1,13 @@
 /*
- * What lies beside packed weights made to do harm: a config.json that costs memory or time, values
- * of every type where numbers are expected, companions that two tensors want, that are too short or
- * of absurd shapes. Whatever is said, tensors stay within their bytes.
+ * Malicious files next to packed weights: a config.json that costs memory or time, values of
+ * wrong types, companion tensors claimed by two weights, too short, or of absurd shape. Reads
+ * must stay within the bytes of each tensor.
  */
 #include "support.h"
 
 #include <time.h>
 
-/* ---- a file of some tensors ---- */
+/* ---- a file with several tensors ---- */
 
 typedef struct file {
     char *header;
@@ -47,7 +47,8 @@ static void affine(file *f, const char *module)
     }
 }
 
-/* Reads every tensor by number, whole and its second half, as F32; returns how many could be. */
+/* Reads every tensor by index as F32, completely and its second half; returns how many
+ * succeeded. */
 static unsigned read_all(const wb_model *model)
 {
     unsigned read = 0;
@@ -106,7 +107,7 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* Opens a folder whose config.json has n members of a kind; %zu in `member` is the number. */
+/* Opens a directory whose config.json has n members of a kind; %zu in `member` is the index. */
 static double open_config(const char *before, const char *member, const char *after, size_t n)
 {
     char *folder = scratch_make();
@@ -132,7 +133,7 @@ static double open_config(const char *before, const char *member, const char *af
     counter memory = {0};
     double start = now();
     wb_model *model = open_counted(folder, &memory);
-    (void)wb_meta_count(model); /* looks through the config once more */
+    (void)wb_meta_count(model); /* parses the config again */
     double seconds = now() - start;
     size_t limit = 8 * (at + 300) + ((size_t)1 << 20);
     if (memory.peak > limit)
@@ -173,7 +174,8 @@ static void configs(void **state)
     size_t n = is_slow() ? 300 : 10000;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         (void)open_config(rows[i].before, rows[i].member, rows[i].after, 10);
-        /* Generous, since the machine may be busy: what is quadratic gives sixteen, not four. */
+        /* The limit is generous, since the machine may be busy: quadratic time would give a
+         * factor of 16 instead of 4. */
         double some = 0, more = 1;
         for (int attempt = 0; attempt < 5 && more > 0.05 && more > 8 * some; attempt++) {
             some = open_config(rows[i].before, rows[i].member, rows[i].after, n);
@@ -185,7 +187,8 @@ static void configs(void **state)
     }
 }
 
-/* A million and more of the smallest, behind a power of two, where tables have just grown. */
+/* More than a million of the smallest members, just above a power of two, where hash tables
+ * have just grown. */
 static void million(void **state)
 {
     (void)state;
@@ -292,8 +295,8 @@ typedef struct tensor_row {
 static const struct companions {
     const char *what;
     tensor_row rows[ROWS];
-    unsigned count;      /* of tensors that result */
-    const char *finding; /* NULL: none of packing */
+    unsigned count;      /* number of resulting tensors */
+    const char *finding; /* code of the finding about packing; NULL: none */
 } cases[] = {
     {"two tensors want the same scales",
      {{"a.weight", "U32", "2,8", 64},
@@ -417,7 +420,7 @@ static void companions(void **state)
 
 /* ---- many ---- */
 
-/* Tensors of several parts, and such as do not fit, take no more memory than others. */
+/* Packed tensors, and ones whose parts do not match, take no more memory than plain tensors. */
 static void many(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /*
- * Ollama stores made to do harm: digests that are paths, names that leave the store, blobs that are
- * no files, manifests that cost memory or time. What is refused must be refused with a reason, and
- * nothing outside the store may be opened.
+ * Malicious Ollama stores: digests that are paths, names that leave the store, blobs that are not
+ * regular files, manifests that cost memory or time. Each is rejected with a reason, and no file
+ * outside the store is opened.
  */
 #include "support.h"
 
@@ -11,7 +11,7 @@
 
 typedef struct store {
     char *folder;
-    char *manifest; /* path */
+    char *manifest; /* path of the manifest */
 } store;
 
 static void make_folder(const char *base, const char *name)
@@ -39,7 +39,7 @@ static void remove_store(store *s)
     scratch_remove(s->folder);
 }
 
-/* The path of the blob whose digest is a digit 64 times. */
+/* Returns the path of the blob whose digest is one digit repeated 64 times. */
 static char *blob_path(const store *s, char digit)
 {
     char digest[65];
@@ -62,7 +62,7 @@ static void write_text(const char *path, const char *text)
     write_file(path, text, strlen(text));
 }
 
-/* Writes a manifest of these layers, each followed by a comma but the last. */
+/* Writes a manifest with these layers. */
 static void write_manifest(const store *s, const char *layers)
 {
     char *text = text_of("{\"schemaVersion\":2,\"layers\":[%s]}", layers);
@@ -70,7 +70,7 @@ static void write_manifest(const store *s, const char *layers)
     free(text);
 }
 
-/* Opens the model; every file of the model must be a blob of the store. */
+/* Opens the model and checks that each of its files is a blob of the store. */
 static wb_status open_it(const store *s, counter *memory, wb_model **model, wb_error *error)
 {
     wb_allocator allocator = counter_allocator(memory);
@@ -125,7 +125,7 @@ static void digests(void **state)
         "sha256:\\uff10000000000000000000000000000000000000000000000000000000000000",
     };
     store s = make_store();
-    /* A file that a digest could lead to, if it were taken for a path. */
+    /* A file that a digest would refer to if used as a path. */
     char *outside = text_of("%s/x", s.folder);
     st_write(outside, "{\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}", 1);
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
@@ -165,7 +165,7 @@ static void blobs(void **state)
     write_manifest(&s, layer);
     assert_refused(&s, WB_ERROR_FORMAT, "ollama-blob-missing");
 
-    assert_int_equal(mkfifo(zero, 0600), 0); /* must not block */
+    assert_int_equal(mkfifo(zero, 0600), 0); /* opening it must not block */
     assert_refused(&s, WB_ERROR_FORMAT, "not-a-regular-file");
     assert_int_equal(unlink(zero), 0);
 
@@ -173,7 +173,7 @@ static void blobs(void **state)
     assert_refused(&s, WB_ERROR_FORMAT, "not-a-regular-file");
     assert_int_equal(rmdir(zero), 0);
 
-    assert_int_equal(symlink(zero, one), 0); /* each is the other */
+    assert_int_equal(symlink(zero, one), 0); /* each link points to the other */
     assert_int_equal(symlink(one, zero), 0);
     assert_refused(&s, WB_ERROR_IO, "io");
     assert_int_equal(unlink(zero), 0);
@@ -182,7 +182,7 @@ static void blobs(void **state)
     assert_refused(&s, WB_ERROR_FORMAT, "not-a-regular-file");
     assert_int_equal(unlink(zero), 0);
 
-    /* Sizes: the blob has 63 bytes and is sound. */
+    /* Sizes: the blob has 63 bytes and is valid. */
     static const char header[] = "{\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}";
     st_write(zero, header, 1);
     size_t bytes = 8 + sizeof header - 1 + 1;
@@ -211,7 +211,7 @@ static void blobs(void **state)
     remove_store(&s);
 }
 
-/* Of what is not weights a FIFO or a folder may stand in the place of a blob, too. */
+/* A blob of a text layer may also be replaced by a FIFO or a directory. */
 static void texts(void **state)
 {
     (void)state;
@@ -261,12 +261,12 @@ static void names(void **state)
             fail_msg("%s: %d %s", bad[i], (int)status, error.message);
         assert_null(model);
     }
-    /* The one there is. */
+    /* The valid model. */
     wb_model *model;
     wb_error error;
     assert_int_equal(wb_open("ollama://m", &options, &model, &error), WB_ERROR_FORMAT);
     assert_string_equal(error.code, "ollama-manifest");
-    /* A name that is very long. */
+    /* A very long name. */
     char *name = malloc(100001);
     memset(name, 'a', 100000);
     name[100000] = '\0';
@@ -283,7 +283,7 @@ static int count_entry(void *ctx, const wb_store_entry *entry)
     return 0;
 }
 
-/* Links that lead in circles, and manifests that are no files, do not hold up a listing. */
+/* Cyclic links, and manifests that are not regular files, do not block a listing. */
 static void listing(void **state)
 {
     (void)state;
@@ -303,7 +303,7 @@ static void listing(void **state)
     assert_int_equal(symlink(self, self), 0);
     assert_int_equal(wb_store_list(s.folder, &options, count_entry, counts, &error), WB_OK);
     assert_int_equal(counts[0], 1);
-    assert_true(counts[1] <= 8); /* what is odd is told or left out */
+    assert_true(counts[1] <= 8); /* invalid entries are reported or skipped */
     assert_clean(&memory);
     free(circle);
     free(fifo);
@@ -321,7 +321,7 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* A manifest that lists the same blob n times, or n that are not there, and what it takes to open. */
+/* Opens a manifest that lists one blob n times, or n missing blobs; returns the time. */
 static double open_many(const char *kind, const char *more, bool different, size_t n)
 {
     static const char header[] = "{\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}";
@@ -392,7 +392,8 @@ static void layers(void **state)
     size_t n = is_slow() ? 300 : 10000;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         (void)open_many(rows[i].kind, rows[i].more, rows[i].different, 10);
-        /* Generous, since the machine may be busy: what is quadratic gives sixteen, not four. */
+        /* The limit is generous, since the machine may be busy: quadratic time would give a
+         * factor of 16 instead of 4. */
         double some = 0, more = 1;
         for (int attempt = 0; attempt < 5 && more > 0.05 && more > 8 * some; attempt++) {
             some = open_many(rows[i].kind, rows[i].more, rows[i].different, n);
@@ -403,7 +404,7 @@ static void layers(void **state)
     }
 }
 
-/* More layers than the limit are refused, and cost no more than others. */
+/* A manifest with too many layers is rejected without extra cost. */
 static void too_many_layers(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /*
- * The pull parser, on data/json. A file y_… is one JSON text; in n_atN_… the byte N is at fault.
- * Each gives the same tokens through windows of any size as whole in memory. Then what files cannot
- * tell: values, discarding, skipping, limits, the set of keys.
+ * The pull parser, on data/json. A file y_… is a valid JSON text; n_atN_… is invalid at byte N.
+ * Windows of any size give the same tokens as memory. Further tests: values, discarding,
+ * skipping, limits, the key set.
  */
 #include "support.h"
 
@@ -11,7 +11,7 @@
 
 #define FOLDER TEST_DATA "/json"
 
-/* ---- a window that gives few bytes at a time ---- */
+/* ---- a window of a few bytes per read ---- */
 
 typedef struct window {
     const unsigned char *bytes;
@@ -44,7 +44,7 @@ static wb__cursor cursor_of(window *w, const unsigned char *bytes, size_t n, siz
         .p = w->buffer, .end = w->buffer, .limit = n, .fill = fill, .fill_ctx = w, .reach = reach};
 }
 
-/* ---- what a parser says, as text ---- */
+/* ---- the tokens of a parser, as text ---- */
 
 typedef struct transcript {
     char *text;
@@ -85,7 +85,7 @@ static void say_token(transcript *t, const wb__json *json)
     say(t, "\n", 1);
 }
 
-/* Parses all of it; the fault's offset, that of what follows the value, or UINT64_MAX. */
+/* Parses a text; returns the offset of the error, or of data after the value, or UINT64_MAX. */
 static uint64_t parse(const unsigned char *bytes, size_t n, size_t reach, transcript *t)
 {
     counter memory = {0};
@@ -98,7 +98,8 @@ static uint64_t parse(const unsigned char *bytes, size_t n, size_t reach, transc
     while (wb__json_next(&json) > WB__JSON_END)
         say_token(t, &json);
     say_token(t, &json);
-    assert_int_equal(wb__json_next(&json), json.token); /* it stays there */
+    assert_int_equal(wb__json_next(&json),
+                     json.token); /* the parser does not advance after an error */
     if (json.token == WB__JSON_FAULT) {
         assert_true(wb__json_fault_text(json.fault)[0] != '\0');
         at = json.at;
@@ -195,7 +196,7 @@ static void gives_values(void **state)
     assert_true(f.json.uint == UINT64_MAX);
     assert_int_equal(wb__json_next(&f.json), WB__JSON_KEY);
     assert_int_equal(wb__json_next(&f.json), WB__JSON_ARRAY);
-    assert_int_equal(wb__json_next(&f.json), WB__JSON_REAL); /* -0 is no integer from 0 on */
+    assert_int_equal(wb__json_next(&f.json), WB__JSON_REAL); /* -0 is not an unsigned integer */
     assert_true(wb__json_real_bits(&f.json) == UINT64_C(1) << 63);
     assert_int_equal(wb__json_next(&f.json), WB__JSON_UINT);
     assert_true(f.json.uint == 0 && wb__json_real_bits(&f.json) == 0);
@@ -218,7 +219,7 @@ static void skips(void **state)
     fixture f;
     begin(&f, "[{\"a\":[1,{\"\\n\":[]}],\"b\":2},3,\"\\n\",4]");
     (void)wb__json_next(&f.json);
-    assert_true(wb__json_skip(&f.json)); /* the whole array */
+    assert_true(wb__json_skip(&f.json)); /* skips the array */
     assert_int_equal(wb__json_next(&f.json), WB__JSON_END);
     end(&f);
 
@@ -226,16 +227,16 @@ static void skips(void **state)
     (void)wb__json_next(&f.json);
     assert_int_equal(wb__json_next(&f.json), WB__JSON_OBJECT);
     assert_int_equal(wb__json_next(&f.json), WB__JSON_KEY);
-    assert_true(wb__json_skip(&f.json)); /* the value of "a" */
-    assert_int_equal(f.memory.calls, 0); /* nothing of it was kept */
+    assert_true(wb__json_skip(&f.json)); /* skips the value of "a" */
+    assert_int_equal(f.memory.calls, 0); /* nothing was stored */
     assert_int_equal(wb__json_next(&f.json), WB__JSON_KEY);
     assert_text(&f, "b", 1);
     assert_int_equal(wb__json_next(&f.json), WB__JSON_UINT);
-    assert_true(wb__json_skip(&f.json)); /* nothing is left of a scalar */
+    assert_true(wb__json_skip(&f.json)); /* a scalar is already consumed */
     assert_int_equal(wb__json_next(&f.json), WB__JSON_OBJECT_END);
     assert_int_equal(wb__json_next(&f.json), WB__JSON_UINT);
     assert_int_equal(wb__json_next(&f.json), WB__JSON_STRING);
-    assert_text(&f, "\n", 1); /* strings are kept again */
+    assert_text(&f, "\n", 1); /* strings are stored again */
     end(&f);
 
     begin(&f, "{\"a\":[1,{\"b\":\"\\ud800\"}]}");
@@ -303,7 +304,7 @@ static void says_that_reading_failed(void **state)
     }
 }
 
-/* Members may be taken from the cursor by others, as the fast reader does. */
+/* Another reader may take members from the cursor, as the fast safetensors reader does. */
 static void lets_others_take_members(void **state)
 {
     (void)state;
@@ -319,7 +320,7 @@ static void lets_others_take_members(void **state)
     assert_int_equal(wb__cursor_at(&f.cursor), 10);
     assert_int_equal(wb__json_next(&f.json), WB__JSON_KEY);
     assert_text(&f, "b", 1);
-    assert_false(wb__json_reach_key(&f.json)); /* at a value */
+    assert_false(wb__json_reach_key(&f.json)); /* at a value, not at a key */
     assert_int_equal(wb__json_next(&f.json), WB__JSON_UINT);
     assert_true(wb__json_reach_key(&f.json));
     f.cursor.p += 5;
@@ -369,7 +370,7 @@ static void knows_repeated_keys(void **state)
     } while (wb__key_set_add(&set, 0, wb__str_from(key, SIZE_MAX), &repeated));
     memory.fail_at = 0;
     assert_true(wb__key_set_add(&set, 0, WB__STR("7"), &repeated));
-    assert_true(repeated); /* what was there still is */
+    assert_true(repeated); /* the key was in the set */
     wb__key_set_stop(&set);
     assert_clean(&memory);
 }

@@ -1,4 +1,4 @@
-/* wb_json_walk, which the command reads JSON with. */
+/* wb_json_walk, with which the command reads JSON. */
 #include "weighbridge.h"
 #include "weighbridge/experimental.h"
 
@@ -10,7 +10,7 @@
 typedef struct notes {
     char text[512];
     size_t len;
-    unsigned most; /* items after which to stop */
+    unsigned most; /* stops after this number of items */
 } notes;
 
 static int note(void *ctx, const wb_json_item *item)
@@ -69,7 +69,7 @@ static int note_whole(void *ctx, const wb_json_item *item)
     return 0;
 }
 
-/* Magnitudes are exact where doubles are not. */
+/* Integers are exact even where doubles are not. */
 static void whole_numbers(void **state)
 {
     static const char text[] =

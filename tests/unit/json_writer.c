@@ -1,4 +1,4 @@
-/* The JSON writer: what it writes, and that the parser reads back the same. */
+/* The JSON writer: its output, and that the parser reads it back. */
 #include "support.h"
 
 #include <locale.h>
@@ -9,7 +9,7 @@
 typedef struct buffer {
     char text[4096];
     size_t n;
-    size_t room; /* writing more than this fails */
+    size_t room; /* writing more bytes than this fails */
     unsigned calls;
 } buffer;
 
@@ -85,7 +85,7 @@ static void escapes(void **state)
     }
 }
 
-/* The first token of what was written. */
+/* Reads the first token of the output. */
 static void read_back(const buffer *b, wb__json *json, wb__cursor *cursor)
 {
     *cursor = wb__cursor_over(b->text, b->n);
@@ -162,7 +162,7 @@ static void doubles_are_short(void **state)
     }
 }
 
-/* Of an application whose numbers have a comma. */
+/* The locale of the application, such as one with decimal commas, has no effect. */
 static void minds_no_locale(void **state)
 {
     (void)state;
@@ -191,7 +191,7 @@ static void remembers_a_failure(void **state)
         assert_int_equal(w.failed, !complete);
         unsigned calls = b.calls;
         if (!complete) {
-            wb__json_write_null(&w); /* nothing is written any more */
+            wb__json_write_null(&w); /* nothing is written after an error */
             assert_int_equal(b.calls, calls);
         }
     }

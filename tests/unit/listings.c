@@ -1,6 +1,6 @@
 /*
- * What real models hold, against an independent reading (tests/tools/make_listings.py). The headers
- * are the real ones; the weights behind them are holes.
+ * The tensors of real models, compared with an independent reader (tests/tools/make_listings.py).
+ * Headers are those of the real files; tensor data is a hole.
  */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
@@ -79,7 +79,7 @@ static wb_model *open_model(const char *name)
     return model;
 }
 
-/* One line of expected.tsv against the model. */
+/* Compares a line of expected.tsv with the model. */
 static void compare(const wb_model *model, char *line)
 {
     char *field[9], *rest = line, shape[256] = "";
@@ -104,7 +104,7 @@ static void compare(const wb_model *model, char *line)
     assert_int_equal(tensor.bytes, strtoull(field[7], NULL, 10));
     assert_int_equal(tensor.elements, strtoull(field[8], NULL, 10));
 
-    /* The parts add up, and each can be found by its own name. */
+    /* The sizes of the parts add up, and each part is found by its name. */
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < encoding.parts; i++) {
         wb_part part = {.size = sizeof part};
@@ -128,7 +128,7 @@ static void lists_every_model(void **state)
     size_t models = 0;
     FILE *expected = fopen(TEST_DATA "/listings/expected.tsv", "r");
     assert_non_null(expected);
-    assert_non_null(fgets(line, sizeof line, expected)); /* the head */
+    assert_non_null(fgets(line, sizeof line, expected)); /* the header line */
     while (fgets(line, sizeof line, expected) != NULL) {
         size_t n = strcspn(line, "\t");
         if (strncmp(line, name, n) != 0 || name[n] != '\0') {
@@ -149,7 +149,7 @@ static void lists_every_model(void **state)
     (void)fclose(expected);
 }
 
-/* Engines ask for the parts of Ollama's tensors by names of their own. */
+/* Engines query the parts of Ollama's tensors by Ollama's names. */
 static void hands_over_parts(void **state)
 {
     (void)state;
@@ -170,7 +170,7 @@ static void hands_over_parts(void **state)
     wb_close(model);
 }
 
-/* By its manifest, and in another case. */
+/* Opens by manifest name, also in different case. */
 static void opens_by_any_name(void **state)
 {
     (void)state;

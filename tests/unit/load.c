@@ -1,5 +1,6 @@
 /*
- * Loading: every byte once, whatever way it is fetched, by however many threads, and every failure.
+ * Loading: every byte exactly once, in every I/O mode and with any number of threads, and every
+ * failure.
  *
  * wraps: wb__ring_open
  */
@@ -16,7 +17,7 @@
 
 enum { FILES = 3, TENSORS = 9, LANES = 4, FILE_ROOM = 1 << 20, TENSOR_ROOM = 1 << 18 };
 
-/* Shapes that begin and end anywhere: odd bytes in front of wider elements, empty ones, large ones. */
+/* Tensors with any alignment: odd bytes before wider elements, empty ones, large ones. */
 static const struct {
     const char *dtype;
     size_t elements, width;
@@ -27,7 +28,7 @@ static const struct {
 wb__ring *__real_wb__ring_open(const wb_allocator *allocator, unsigned depth, bool remote);
 wb__ring *__wrap_wb__ring_open(const wb_allocator *allocator, unsigned depth, bool remote);
 
-/* valgrind does not see what a ring writes. */
+/* valgrind does not track writes by io_uring. */
 wb__ring *__wrap_wb__ring_open(const wb_allocator *allocator, unsigned depth, bool remote)
 {
     return is_slow() ? NULL : __real_wb__ring_open(allocator, depth, remote);
@@ -72,12 +73,12 @@ static const wb_executor threads = {&thread_count, crew_run};
 typedef struct arrival {
     pthread_mutex_t lock;
     const wb_model *model;
-    unsigned char *values[FILES * TENSORS]; /* FILE_ROOM each */
-    unsigned char *seen[FILES * TENSORS];   /* a mark a byte */
+    unsigned char *values[FILES * TENSORS]; /* buffers of FILE_ROOM bytes */
+    unsigned char *seen[FILES * TENSORS];   /* a mark per byte */
     unsigned char *images[FILES];
     uint8_t digests[FILES][32];
     unsigned digest_calls, lasting, stop_after, wrong;
-    const char *truncate; /* a file to shorten when the first piece arrives */
+    const char *truncate; /* a file to truncate when the first piece arrives */
     uint64_t truncate_to;
     unsigned long long reported;
 } arrival;
@@ -132,7 +133,7 @@ static void *place(void *ctx, uint64_t file, uint64_t offset, uint64_t bytes)
     return file < FILES && offset + bytes <= FILE_ROOM - 4096 ? a->images[file] + offset : NULL;
 }
 
-/* A place that is never aligned as direct reading wants it. */
+/* Returns an address that is never aligned for direct I/O. */
 static void *place_beside(void *ctx, uint64_t file, uint64_t offset, uint64_t bytes)
 {
     arrival *a = ctx;
@@ -154,7 +155,8 @@ static int report(void *ctx, uint64_t done, uint64_t total)
     return 0;
 }
 
-/* Each tensor as wb_tensor_read gives it in that dtype (-1: as stored), every byte seen once. */
+/* Checks that each tensor equals the result of wb_tensor_read in that dtype (-1: as stored),
+ * and that every byte was delivered once. */
 static void assert_all(const arrival *a, int32_t float_dtype)
 {
     uint64_t odd = 0;
@@ -239,7 +241,7 @@ static void every_byte_arrives_once(void **state)
     }
 }
 
-/* The bytes of files go where the caller wants them, aligned or not. */
+/* File bytes are stored at the caller's address, aligned or not. */
 static void bytes_are_put_in_place(void **state)
 {
     (void)state;
@@ -298,7 +300,7 @@ static void digests_are_those_of_the_files(void **state)
         wb_close(model);
     }
     wb__sha256_lane_close(&hash);
-    /* A file that is named by another digest is refused, after the last byte. */
+    /* A file whose name contains another digest is rejected after its last byte. */
     char *wrong = text_of("%s/sha256-%064d", folder, 7);
     write_file(wrong, contents[0], sizes[0]);
     assert_int_equal(wb_open(wrong, NULL, &model, &error), WB_OK);
@@ -311,7 +313,7 @@ static void digests_are_those_of_the_files(void **state)
     free(wrong);
 }
 
-/* A file that shrinks while it is loaded: the offset it ends at now, and no fault. */
+/* A file that shrinks during the load gives an error with its new end, and no fault. */
 static void a_file_that_shrinks_is_an_error(void **state)
 {
     static const wb_io ios[] = {WB_IO_READ, WB_IO_DIRECT, WB_IO_AUTO};
@@ -387,7 +389,7 @@ static bool try_allocation(wb_io io, size_t fail_at)
                                .dtype = WB_DTYPE_F32};
     wb_status status = wb_load(model, &options, NULL, &error);
     bool failed = c.failed;
-    if (!failed || io != WB_IO_DIRECT || status != WB_OK) /* it goes without a ring */
+    if (!failed || io != WB_IO_DIRECT || status != WB_OK) /* it works without io_uring */
         assert_int_equal(status, failed ? WB_ERROR_MEMORY : WB_OK);
     wb_close(model);
     assert_clean(&c);
@@ -427,7 +429,7 @@ static void bad_options_are_refused(void **state)
     wb_close(model);
 }
 
-/* What is in the page cache is not fetched again, what is not is read past it. */
+/* Cached data is read through the page cache, other data with direct I/O. */
 static void auto_looks_at_the_page_cache(void **state)
 {
     wb_error error;

@@ -1,13 +1,13 @@
 /*
- * Loading while what is underneath fails: each read in turn is interrupted, gives less than was asked
- * for, fails, or finds that the file has ended, however bytes are fetched, by one thread and by four.
- * What can be gone on with gives the same bytes as ever; all else is an error that names the file and
- * the very byte. Nothing stays open or allocated, and nobody waits for ever: an alarm would tell.
+ * Loading with injected faults: each read in turn is interrupted, returns fewer bytes, fails, or
+ * finds the end of the file, in every I/O mode, with one thread and with four. Recoverable faults
+ * must give the same bytes; others an error with the file and the exact offset. No descriptor or
+ * memory may leak, and no thread may wait forever: an alarm would end the test.
  *
- * Where a lane's ring reads, that is one made here, which answers in an order of its own and fails as well, and
- * once the real one.
+ * A simulated io_uring completes reads in its own order and also fails; the real one is tested
+ * once.
  *
- * What is in the page cache is what the test says: a machine short of memory forgets files at any time.
+ * The test simulates the page cache: a machine short of memory may evict files at any time.
  *
  * wraps: pread64 mmap64 open64 fstatfs64 wb__source_cached wb__ring_open wb__ring_begin wb__ring_take wb__ring_close
  */
@@ -27,7 +27,7 @@ enum { FILES = 3, LANES = 4, PIECE = 64 << 10, CALLS_MAX = 64, UNDER_WAY = 64, E
 static char *folder;
 static char *paths[FILES];
 
-/* Sizes that are no multiples of anything, elements that two pieces share. */
+/* Writes files with unaligned sizes, and with elements that span two pieces. */
 static void make_files(void)
 {
     static const char header[] =
@@ -47,14 +47,14 @@ static void make_files(void)
 
 typedef enum fault_kind { INTERRUPTED, LESS, FAILS } fault_kind;
 
-#define ENDED (-1) /* no error: the file ends */
+#define ENDED (-1) /* the file ends instead of an error */
 
 typedef struct fault {
     const char *name;
     fault_kind kind;
-    int os_error;   /* of LESS: of the call after; 0: none */
-    size_t less;    /* the bytes that are given */
-    unsigned times; /* one call after another */
+    int os_error;   /* for LESS: errno of the following call; 0: none */
+    size_t less;    /* number of bytes returned */
+    unsigned times; /* number of consecutive calls affected */
 } fault;
 
 typedef enum ring_kind {
@@ -67,17 +67,17 @@ typedef enum ring_kind {
 
 static struct {
     const fault *what;
-    unsigned at;                 /* the first call that it befalls, from 1 */
-    _Atomic unsigned calls;      /* so far */
-    _Atomic unsigned misaligned; /* of those past the page cache */
+    unsigned at;                 /* first affected call, counted from 1 */
+    _Atomic unsigned calls;      /* calls so far */
+    _Atomic unsigned misaligned; /* misaligned direct reads */
     _Atomic unsigned maps;
     _Atomic unsigned befallen;
-    _Atomic uint64_t offsets[CALLS_MAX]; /* of the calls that were befallen */
-    uint32_t medium;                     /* f_type of every file system; 0: what it is */
+    _Atomic uint64_t offsets[CALLS_MAX]; /* offsets of the affected calls */
+    uint32_t medium;                     /* f_type of every file system; 0: the real one */
     bool no_maps;
-    bool cold; /* nothing is in the page cache; otherwise everything */
+    bool cold; /* true: nothing is in the page cache; false: everything is */
     ring_kind ring;
-    _Atomic unsigned rung; /* reads that rings began */
+    _Atomic unsigned rung; /* reads started with io_uring */
 } world;
 
 static void world_reset(const fault *what, unsigned at)
@@ -98,7 +98,7 @@ void *__wrap_mmap64(void *at, size_t n, int protection, int flags, int fd, off_t
 int __real_fstatfs64(int fd, struct statfs *fs);
 int __wrap_fstatfs64(int fd, struct statfs *fs);
 
-/* What rings read into, which is nobody else's meanwhile. */
+/* Destination buffers of pending reads, which no other thread may use. */
 static struct {
     pthread_mutex_t lock;
     struct {
@@ -159,7 +159,7 @@ ssize_t __wrap_pread64(int fd, void *dst, size_t n, off_t offset)
 
 void *__wrap_mmap64(void *at, size_t n, int protection, int flags, int fd, off_t offset)
 {
-    if (fd >= 0 && flags & MAP_PRIVATE) { /* mincore's are shared */
+    if (fd >= 0 && flags & MAP_PRIVATE) { /* mappings for mincore are shared */
         world.maps++;
         if (world.no_maps) {
             errno = ENOMEM;
@@ -235,7 +235,7 @@ void __wrap_wb__ring_close(wb__ring *ring)
         __real_wb__ring_close(ring);
         return;
     }
-    assert_true(ring->n == 0); /* nothing is under way */
+    assert_true(ring->n == 0); /* no read is pending */
     wb_allocator allocator = ring->allocator;
     wb__free(&allocator, ring, sizeof *ring);
 }
@@ -262,8 +262,8 @@ bool __wrap_wb__ring_begin(wb__ring *ring, const wb__direct *direct, uint64_t of
 }
 
 /*
- * What was begun last is done first, and two at a time. A ring that breaks has read nothing, and yet its
- * memory is its own until it says so.
+ * Completes the last read first, two at a time. A failing ring keeps its destination buffers
+ * until it reports the failure.
  */
 size_t __wrap_wb__ring_take(wb__ring *ring, wb__ring_done *done, size_t most)
 {
@@ -288,7 +288,7 @@ size_t __wrap_wb__ring_take(wb__ring *ring, wb__ring_done *done, size_t most)
     return n;
 }
 
-/* ---- what is kept an eye on ---- */
+/* ---- counted resources ---- */
 
 static pthread_mutex_t counting = PTHREAD_MUTEX_INITIALIZER;
 
@@ -314,7 +314,7 @@ static const wb_executor threads = {&thread_count, crew_run};
 
 /* ---- loading ---- */
 
-/* How it is loaded: everything that leads to other code. */
+/* Load options that select different code paths. */
 typedef struct manner {
     wb_access access;
     wb_io io;
@@ -322,12 +322,12 @@ typedef struct manner {
     bool in_threads;
     bool in_place; /* into the caller's memory, at odd addresses */
     ring_kind ring;
-    bool on_device; /* as well */
-    bool cold;      /* and on a disk of this machine */
+    bool on_device; /* also to a device */
+    bool cold;      /* not in the page cache, on a local disk */
 } manner;
 
 typedef struct arrival {
-    _Atomic uint64_t bytes, hash; /* of all pieces, in whatever order they came */
+    _Atomic uint64_t bytes, hash; /* bytes of all pieces and their order-independent hash */
     _Atomic unsigned digests;
     unsigned char *room;
 } arrival;
@@ -362,7 +362,7 @@ static void take_digest(void *ctx, uint64_t file, const uint8_t sha256[32])
     a->digests++;
 }
 
-/* ---- a device that takes bytes no sooner than it has to ---- */
+/* ---- a device that copies as late as possible ---- */
 
 static _Atomic unsigned going_up;
 static _Atomic uint64_t taken_up;
@@ -384,7 +384,7 @@ static wb_status take_later(void *ctx, void *handle, uint64_t offset, const void
     return WB_OK;
 }
 
-/* What was to go up must still be there. */
+/* The source of the upload must still be unchanged. */
 static wb_status take_now(void *ctx, void *event)
 {
     upload *u = event;
@@ -430,14 +430,14 @@ static void check_failure(const fault *what, wb_status status, const wb_error *e
 {
     assert_int_equal(status, WB_ERROR_IO);
     assert_string_equal(error->code, what->os_error == ENDED ? "file-ends-early" : "io");
-    bool told_of = false; /* of several at once, one of them */
+    bool told_of = false; /* with several concurrent faults, the error is one of them */
     for (unsigned i = 0; i < world.befallen && i < CALLS_MAX; i++)
         told_of |= error->offset == world.offsets[i];
     assert_true(told_of);
     assert_true(strstr(error->file, ".safetensors") != NULL);
 }
 
-/* One fault at the nth read; false if there are not so many. */
+/* Injects a fault at the nth read; returns false if there are fewer reads. */
 static bool try_fault(const manner *how, const fault *what, unsigned nth, arrival *a,
                       const arrival *expected)
 {
@@ -457,12 +457,13 @@ static bool try_fault(const manner *how, const fault *what, unsigned nth, arriva
     wb_status status = load(model, how, a, &told, &error);
     bool befell = world.calls >= nth;
     unsigned rung = world.rung;
-    /* EINVAL of a read past the page cache says that it cannot be, and not that it failed. */
+    /* EINVAL from a direct read means that direct I/O is not supported, not that the read
+     * failed. */
     bool gone_on = world.befallen == 0 || what->kind == INTERRUPTED ||
                    (what->os_error == EINVAL && (how->io == WB_IO_DIRECT || how->cold));
     if (gone_on && status != WB_OK && what->os_error == EINVAL)
-        gone_on = false; /* it befell the page cache's read of an element that two pieces share */
-    /* What a ring could not read is read once more, which may go well. */
+        gone_on = false; /* the fault hit the buffered read of an element that spans two pieces */
+    /* A read that failed in io_uring is repeated with pread, which may succeed. */
     if (rung > 0 && what->times < 1000)
         gone_on = status == WB_OK;
     if (gone_on) {
@@ -546,7 +547,7 @@ static void every_read_may_fail(void **state)
     free(a.room);
 }
 
-/* The real ring, where there is one, by one thread and by four. */
+/* Uses the real io_uring if available, with one thread and with four. */
 static void a_ring_reads_the_same(void **state)
 {
     static const uint32_t flags[] = {0, WB_LOAD_DIGEST, WB_LOAD_CONVERT};
@@ -554,7 +555,7 @@ static void a_ring_reads_the_same(void **state)
     wb__ring *ring = is_slow() ? NULL : __real_wb__ring_open(&wb__default_allocator, 4, true);
     (void)state;
     if (ring == NULL)
-        skip(); /* valgrind does not see what it writes */
+        skip(); /* valgrind does not track writes by io_uring */
     __real_wb__ring_close(ring);
     a.room = malloc(FILES * (1 << 19) + 8192);
     for (unsigned round = 0; round < 24; round++) {
@@ -569,7 +570,7 @@ static void a_ring_reads_the_same(void **state)
     free(a.room);
 }
 
-/* Without address space: what cannot be mapped is read, unless mapping was asked for. */
+/* If mmap fails, the file is read, unless mapping was requested. */
 static void what_cannot_be_mapped_is_read(void **state)
 {
     static const manner by_itself = {WB_ACCESS_MAP, WB_IO_AUTO, 0,     true,
@@ -592,7 +593,7 @@ static void what_cannot_be_mapped_is_read(void **state)
     wb_close(model);
 }
 
-/* Of another machine's files nothing is mapped, and nothing read past the page cache, unasked. */
+/* Files on network file systems are neither mapped nor read with direct I/O, unless requested. */
 static void files_of_other_machines_are_read(void **state)
 {
     static const uint32_t networks[] = {0x6969,     0xff534d42, 0xfe534d42, 0x65735546,
@@ -620,7 +621,7 @@ static void files_of_other_machines_are_read(void **state)
     world_reset(NULL, 0);
 }
 
-/* ---- the caller's own source ---- */
+/* ---- a source of the caller ---- */
 
 typedef struct stingy {
     const unsigned char *bytes;
@@ -630,7 +631,7 @@ typedef struct stingy {
     uint64_t random;
 } stingy;
 
-/* Gives what it likes; anything but an error at that. */
+/* Returns fewer bytes than requested, but no error. */
 static wb_status stingy_read(void *ctx, uint64_t offset, void *dst, size_t n, size_t *got)
 {
     stingy *s = ctx;

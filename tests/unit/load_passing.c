@@ -1,6 +1,6 @@
 /*
- * Who does what as a file is loaded past the page cache with its digest: one lane reads and digests, as
- * the digest is a chain, and leaves what has been digested to those that have nothing to do.
+ * Division of work when a file is loaded with direct I/O and a digest: one worker reads and
+ * hashes, since SHA-256 is sequential, and passes hashed pieces on to idle workers.
  *
  * wraps: wb__ring_take wb__slots_pass_on pthread_cond_wait
  */
@@ -13,7 +13,7 @@ enum { THREADS = 3, DATA = 6 << 20, MEMORY = 1 << 20 };
 static const char header[] =
     "{\"a\":{\"dtype\":\"U8\",\"shape\":[6291456],\"data_offsets\":[0,6291456]}}";
 
-static _Atomic unsigned asleep; /* lanes that wait, or are about to, with the lock */
+static _Atomic unsigned asleep; /* workers that wait, or hold the lock and are about to */
 static _Atomic unsigned readers, others_took;
 static _Atomic uint64_t bytes, sum;
 static _Thread_local bool is_reader;
@@ -32,7 +32,7 @@ int __wrap_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *lock)
 size_t __real_wb__ring_take(wb__ring *ring, wb__ring_done *done, size_t most);
 size_t __wrap_wb__ring_take(wb__ring *ring, wb__ring_done *done, size_t most);
 
-/* Nothing is there before the others sleep. */
+/* No read completes before the other workers wait. */
 size_t __wrap_wb__ring_take(wb__ring *ring, wb__ring_done *done, size_t most)
 {
     if (!is_reader && readers++ == 0) {
@@ -46,7 +46,7 @@ size_t __wrap_wb__ring_take(wb__ring *ring, wb__ring_done *done, size_t most)
 bool __real_wb__slots_pass_on(wb__lane *lane, wb__load_piece *piece);
 bool __wrap_wb__slots_pass_on(wb__lane *lane, wb__load_piece *piece);
 
-/* Waits for whoever was to hand it over, before it comes round to it itself. */
+/* Waits until an idle worker takes the piece before the reader processes it itself. */
 bool __wrap_wb__slots_pass_on(wb__lane *lane, wb__load_piece *piece)
 {
     bool passed = __real_wb__slots_pass_on(lane, piece);
@@ -115,7 +115,8 @@ static void others_hand_over_what_was_digested(void **state)
     assert_int_equal(bytes, DATA);
     assert_true(sum == expected_sum);
     assert_memory_equal(digest, expected, 32);
-    bool rang = readers != 0; /* without a ring, or O_DIRECT, each lane does all by itself */
+    bool rang =
+        readers != 0; /* without io_uring or O_DIRECT, each worker processes its own pieces */
     assert_true(!rang || others_took > 0);
     free(file);
     scratch_remove(folder);
@@ -129,6 +130,6 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(others_hand_over_what_was_digested)};
     (void)alarm(280);
     if (is_slow())
-        return 77; /* valgrind does not see what a ring writes */
+        return 77; /* valgrind does not track writes by io_uring */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /*
- * Loading tensors that do not lie in their files as they are handed over: compressed, by columns, most
- * significant byte first, and those beside them. What arrives is what wb_tensor_read gives.
+ * Loading tensors whose stored bytes differ from the delivered ones: compressed, in column-major
+ * order, big-endian, together with plain tensors. The delivered bytes must be those of
+ * wb_tensor_read.
  */
 #include "support.h"
 
@@ -15,7 +16,7 @@ typedef struct arrival {
     unsigned char *values[TENSORS];
     uint64_t bytes[TENSORS];
     unsigned wrong, digests;
-    uint64_t stop_at; /* bytes after which nothing more is taken */
+    uint64_t stop_at; /* number of bytes after which the load is cancelled */
 } arrival;
 
 static int consume(void *ctx, const wb_piece *piece)
@@ -49,7 +50,7 @@ static void *run_job(void *arg)
     return NULL;
 }
 
-/* Two lanes: this thread and another. */
+/* Runs with two workers: this thread and another. */
 static void in_two(void *ctx, size_t n, void (*body)(void *arg, size_t i), void *arg)
 {
     pthread_t other;
@@ -108,7 +109,7 @@ static void check(const char *path)
             a.values[i] = calloc(1, ROOM);
         const wb_load_options options = {
             .size = sizeof options,
-            .flags = round / 3 % 4, /* digests, conversion */
+            .flags = round / 3 % 4, /* with digests and conversion */
             .dtype = WB_DTYPE_BF16,
             .lanes = 2,
             .memory = 128u << 10,
@@ -148,7 +149,7 @@ static void gguf_of_other_machines(void **state)
     check(TEST_DATA "/bad/gguf/be_v3.gguf");
 }
 
-/* [300, 777] of F32 by columns and most significant byte first, which no buffer holds. */
+/* An F32 tensor [300, 777], column-major and big-endian, larger than every buffer. */
 static void large_by_columns(void **state)
 {
     static const char header[] = "\x93NUMPY\x01\x00v\x00{'descr': '>f4', 'fortran_order': True, "
@@ -170,7 +171,7 @@ static void large_by_columns(void **state)
     free(path);
 }
 
-/* In the middle of a tensor; its memory is given back by who asked for it, as always. */
+/* Cancels in the middle of a tensor; the caller frees its memory as usual. */
 static void stops_on_request(void **state)
 {
     wb_model *model;
@@ -196,7 +197,7 @@ static void stops_on_request(void **state)
     assert_clean(&c);
 }
 
-/* Damage within what is compressed, found on the way. */
+/* Damaged compressed data, detected during the load. */
 static void damage_is_told(void **state)
 {
     size_t n;

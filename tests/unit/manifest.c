@@ -1,6 +1,6 @@
 /*
- * Manifests: what was damaged is named, chunk by chunk, also where the model does not open any more;
- * texts that are no manifest are refused; every allocation failing in turn.
+ * Digest manifests: damage is reported per chunk, even if the model no longer opens; invalid
+ * manifests are rejected; every allocation failing in turn.
  */
 #include "support.h"
 
@@ -8,7 +8,7 @@
 
 #define MIB ((size_t)1 << 20)
 
-/* A header, 3 MiB and a half of "a", 5 bytes of "b", 20 of "c", of which 16 pairs. */
+/* A header, 3.5 MiB for "a", 5 bytes for "b", 20 bytes for "c", some of them as pairs. */
 static const char header[] =
     "{\"a\":{\"dtype\":\"U8\",\"shape\":[3670016],\"data_offsets\":[0,3670016]},"
     "\"b\":{\"dtype\":\"I8\",\"shape\":[5],\"data_offsets\":[3670016,3670021]},"
@@ -64,7 +64,7 @@ static wb_findings *verify(const counter *c, const wb_allocator *allocator, wb_s
     wb_open_options open = {.size = sizeof open, .allocator = allocator};
     wb_verify_options options = {.size = sizeof options, .open = &open, .manifest = manifest_path};
     wb_status status = wb_verify(model_path, &options, &findings, &error);
-    /* Reading may do without some of the memory, slower. */
+    /* Reading tolerates some allocation failures, at the cost of speed. */
     if (c != NULL && c->failed && status == WB_OK)
         return findings;
     if (status != expected)
@@ -72,7 +72,7 @@ static wb_findings *verify(const counter *c, const wb_allocator *allocator, wb_s
     return findings;
 }
 
-/* The findings that manifests make, one a line: code, offset, tensor, bytes. */
+/* Returns the findings of manifests, one per line: code, offset, tensor, bytes. */
 static char *said(const wb_findings *findings)
 {
     char *all = text_of("%s", "");
@@ -121,17 +121,17 @@ static void damage(void **state)
                    BEGIN, BEGIN + MIB - 1);
     expect(text, 1);
     free(text);
-    flip(BEGIN + 3 * MIB + 7); /* the last chunk of it */
+    flip(BEGIN + 3 * MIB + 7); /* in the last chunk of "a" */
     text = text_of("manifest-damage@%zu a: bytes %zu to %zu differ from the manifest\n",
                    BEGIN + 3 * MIB, BEGIN + 3 * MIB, BEGIN + 3 * MIB + MIB / 2 - 1);
     expect(text, 1);
     free(text);
-    flip(whole_bytes - 21); /* the last byte of b */
+    flip(whole_bytes - 21); /* the last byte of "b" */
     text = text_of("manifest-damage@%zu b: bytes %zu to %zu differ from the manifest\n",
                    whole_bytes - 25, whole_bytes - 25, whole_bytes - 21);
     expect(text, 1);
     free(text);
-    flip(8 + 3); /* in the header: "a" becomes another name, or none */
+    flip(8 + 3); /* in the header: changes or destroys the name "a" */
     text = text_of("manifest-damage@0 : bytes 0 to %zu, outside of all tensors, differ from the "
                    "manifest\n",
                    BEGIN - 1);
@@ -143,7 +143,7 @@ static void damage(void **state)
                    whole_bytes - 10, whole_bytes - 20, whole_bytes - 20, whole_bytes - 1);
     expect(text, 2);
     free(text);
-    /* Neighbouring chunks of one tensor are one range. */
+    /* Adjacent damaged chunks of one tensor are reported as one range. */
     unsigned char *zeros = calloc(1, whole_bytes);
     assert_non_null(zeros);
     memcpy(zeros, whole, BEGIN);
@@ -159,7 +159,7 @@ static void damage(void **state)
     drop();
 }
 
-/* Texts that are no manifest, each of which is a way in which one may be wrong. */
+/* Invalid manifests, each with a different error. */
 static void refused(void **state)
 {
     (void)state;
@@ -211,7 +211,7 @@ static void memory_fails(void **state)
     make();
     for (int broken = 0; broken < 2; broken++) {
         size_t calls = 1;
-        if (broken) /* it does not open */
+        if (broken) /* the model does not open */
             write_file(model_path, "x", 1);
         for (size_t at = 0; at <= calls; at += is_slow() ? 11 : 1) {
             counter c = {.fail_at = at};

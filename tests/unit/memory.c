@@ -12,7 +12,8 @@ static bool is_zero(const unsigned char *bytes, size_t n)
     return true;
 }
 
-/* Around the sizes where it changes its ways; writable to the last byte, and aligned. */
+/* Sizes around the thresholds of the allocator; blocks are writable to the last byte, and
+ * aligned. */
 static void default_gives_blocks(void **state)
 {
     (void)state;
@@ -38,7 +39,8 @@ static void default_refuses_the_impossible(void **state)
 {
     (void)state;
     const wb_allocator *a = &wb__default_allocator;
-    volatile size_t huge = SIZE_MAX - 4096; /* hidden from compilers that know malloc */
+    volatile size_t huge =
+        SIZE_MAX - 4096; /* volatile, so that the compiler does not diagnose the size */
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__has_feature)
     assert_null(wb__alloc(a, huge));
     assert_null(wb__alloc(a, huge / 2 + 4096));
@@ -55,7 +57,7 @@ static void grows_within_its_ceiling(void **state)
     wb_allocator a = counter_allocator(&memory);
     void *items = NULL;
     size_t capacity = 0;
-    assert_true(wb__grow(&a, &items, &capacity, 4, 0, 100)); /* nothing is needed */
+    assert_true(wb__grow(&a, &items, &capacity, 4, 0, 100)); /* nothing to do */
     assert_null(items);
     for (size_t need = 1; need <= 100; need++) {
         assert_true(wb__grow(&a, &items, &capacity, 4, need, 100));
@@ -64,10 +66,10 @@ static void grows_within_its_ceiling(void **state)
     }
     for (size_t i = 0; i < 100; i++)
         assert_int_equal(((uint32_t *)items)[i], i + 1);
-    assert_true(memory.calls <= 6); /* it doubles */
+    assert_true(memory.calls <= 6); /* capacity doubles */
     void *before = items;
     assert_false(wb__grow(&a, &items, &capacity, 4, 101, 100));
-    assert_false(wb__grow(&a, &items, &capacity, 4, SIZE_MAX, SIZE_MAX)); /* no such size */
+    assert_false(wb__grow(&a, &items, &capacity, 4, SIZE_MAX, SIZE_MAX)); /* the size overflows */
     memory.fail_at = memory.calls + 1;
     assert_false(wb__grow(&a, &items, &capacity, 4, 101, 1000));
     assert_ptr_equal(items, before);
@@ -100,14 +102,14 @@ static void arena_gives_blocks_and_texts(void **state)
         memset(blocks[i].at, (int)(i % 251), n);
         sum += n;
     }
-    for (size_t i = 0; i < 600; i++) { /* none overlaps another */
+    for (size_t i = 0; i < 600; i++) { /* blocks do not overlap */
         for (size_t k = 0; k < blocks[i].n; k++)
             assert_int_equal(blocks[i].at[k], i % 251);
     }
     assert_true(memory.live < sum + sum / 2 + (1 << 20));
     wb__arena_free(&arena);
     assert_clean(&memory);
-    wb__arena_free(&arena); /* empty again, and usable */
+    wb__arena_free(&arena); /* empty again and usable */
     assert_non_null(wb__arena_alloc(&arena, 5));
     wb__arena_free(&arena);
     assert_clean(&memory);
@@ -117,7 +119,7 @@ static void arena_of_nothing(void **state)
 {
     (void)state;
     wb__arena arena = {.allocator = &wb__default_allocator};
-    assert_non_null(wb__arena_alloc(&arena, 0)); /* the shape of a scalar */
+    assert_non_null(wb__arena_alloc(&arena, 0)); /* an empty shape, for a scalar */
     wb__arena_free(&arena);
     assert_non_null(wb__arena_text(&arena, 0));
     wb__arena_free(&arena);
@@ -131,7 +133,7 @@ static void arena_of_nothing(void **state)
     wb__arena_free(&arena);
 }
 
-/* What is large does not make what follows larger. */
+/* A large block does not increase the size of later blocks. */
 static void arena_with_large_blocks(void **state)
 {
     (void)state;
@@ -166,7 +168,7 @@ static void list_keeps_its_items(void **state)
         if (i == 0)
             first = item;
     }
-    assert_ptr_equal(wb__list_at(&list, 0), first); /* they do not move */
+    assert_ptr_equal(wb__list_at(&list, 0), first); /* items do not move */
     for (size_t i = 0; i < 3000; i++)
         assert_true(*(uint64_t *)wb__list_at(&list, i) == (uint64_t)i * i);
     size_t calls = memory.calls;

@@ -1,6 +1,6 @@
 /*
- * Metadata of several files: which values are one and the same, when a key is there twice, and how much
- * there may be; and what the table of tensors has room for.
+ * Metadata of several files: equal and conflicting values, repeated keys, size limits; and the
+ * capacity of the tensor table.
  */
 #include "support.h"
 
@@ -10,7 +10,7 @@
 
 /* ---- the same key in two files ---- */
 
-/* Of keys that begin with '!' the second file has another value. */
+/* Keys that begin with '!' have a different value in the second file. */
 static void put_scalars(gguf *g, bool second)
 {
     gguf_number(g, "a.u32", U32, 5, 4);
@@ -50,7 +50,7 @@ static void put_arrays(gguf *g, bool second)
     put_texts(g, "b.texts", 20, "end");
     put_texts(g, "!b.texts", 20, second ? "END" : "end");
     put_texts(g, "b.no texts", 0, "");
-    gguf_key(g, "!b.arrays", ARR); /* nobody writes them twice: taken to differ */
+    gguf_key(g, "!b.arrays", ARR); /* nested arrays are always treated as different */
     gguf_array(g, ARR, 1);
     gguf_array(g, U8, 1);
     gguf_uint(g, 1, 1);
@@ -107,7 +107,7 @@ static void conflicts(void **state)
     scratch_remove(folder);
 }
 
-/* ---- what there is room for ---- */
+/* ---- capacity ---- */
 
 typedef struct fixture {
     counter memory;
@@ -133,7 +133,7 @@ static void end(fixture *f)
     assert_clean(&f->memory);
 }
 
-/* A key is there twice if its file has it twice, whatever the number of that file. */
+/* A key is repeated if its own file contains it twice, whatever the file's index. */
 static void many_files(void **state)
 {
     (void)state;
@@ -144,7 +144,7 @@ static void many_files(void **state)
         if (i > 0)
             assert_int_equal(wb__catalog_begin_file(&f.model, &f.context, "next", "test", 0),
                              WB_OK);
-        if (i % 255 < 3) { /* files apart by the period, and those beside them */
+        if (i % 255 < 3) { /* indices that are equal modulo the period, and their neighbours */
             assert_int_equal(
                 wb__catalog_add_string(&f.model, &f.context, WB__STR("k"), WB__STR("v"), &repeated),
                 WB_OK);
@@ -221,7 +221,7 @@ static wb_status never_twice(void *ctx, size_t first, size_t second)
     return WB_ERROR_FORMAT;
 }
 
-/* So many that the records alone take huge pages. */
+/* Enough tensors that the records alone use huge pages. */
 static void many_tensors(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /*
- * What config.json and the files beside it say, in every form they may say it; experts that make one
- * tensor and experts that do not; and models whose numbers are made to overflow.
+ * Values of config.json and sidecar files in every accepted form; experts that can and cannot be
+ * stacked; and models whose sizes overflow.
  */
 #include "support.h"
 
@@ -67,7 +67,7 @@ static char *array_text(const wb_meta_array *array)
     return closed;
 }
 
-/* Signed numbers with their sign, texts as they are; "absent" for what is not there. */
+/* Returns a value as text: numbers with sign, strings as they are, "absent" for a missing key. */
 static char *value_text(const wb_model *model, const char *key)
 {
     const char *text;
@@ -105,7 +105,7 @@ static void expect(const wb_model *model, const char *key, const char *expected)
 
 /* ---- config.json ---- */
 
-/* Two lists are to be filled in. */
+/* The two %s are lists. */
 #define CONFIG                                                                                     \
     "{" LLAMA ",\"neg\":-5,\"neg\":-6,\"big\":18446744073709551615,\"list\":[1,2],\"list\":[3],"   \
     "\"mixed\":[1,\"a\"],\"signs\":[-1,2],\"beyond\":[-1,18446744073709551615],\"large\":["        \
@@ -121,7 +121,7 @@ static void expect(const wb_model *model, const char *key, const char *expected)
 static void config_values(void **state)
 {
     (void)state;
-    char *zeros = malloc(20001), *text; /* two lists too long to be told both */
+    char *zeros = malloc(20001), *text; /* two lists too long to be both derived */
     assert_non_null(zeros);
     for (size_t i = 0; i < 20000; i++)
         zeros[i] = i % 2 == 0 ? ',' : '0';
@@ -165,7 +165,7 @@ static void config_values(void **state)
     free(text);
 }
 
-/* Of more than a few thousand values the rest is not told. */
+/* Lists of more than a few thousand values are truncated. */
 static void too_many_values(void **state)
 {
     (void)state;
@@ -188,7 +188,7 @@ static void too_many_values(void **state)
     free(text);
 }
 
-/* ---- templates, and a SentencePiece file of Unigram with a map of characters ---- */
+/* ---- chat templates, and a SentencePiece Unigram file with a character map ---- */
 
 static const char templates[] =
     "{\"chat_template\":[{\"name\":\"default\",\"template\":\"D\"},{\"name\":\"tool_use\","
@@ -196,7 +196,7 @@ static const char templates[] =
     "\"T\"},{\"name\":\"aZ09/:@[`{~\",\"template\":\"R\"},{\"name\":\"\",\"template\":\"E\"},7,"
     "{\"name\":\"a name that is longer than the room there is for it, which is quite a lot of "
     "room\","
-    "\"template\":\"L\"}" /* and so many that the last do not count */
+    "\"template\":\"L\"}" /* more entries than the limit */
 #define EIGHT ",0,0,0,0,0,0,0,0"
     EIGHT EIGHT EIGHT EIGHT EIGHT EIGHT EIGHT EIGHT ",{\"name\":\"late\",\"template\":\"X\"}]}";
 
@@ -242,7 +242,8 @@ static void templates_and_pieces(void **state)
     }
 }
 
-/* Every allocation that fails while a folder is asked for its metadata; how many did. */
+/* Fails every allocation while metadata of a directory is queried; returns the number of
+ * failures. */
 static size_t fail_each(const char *folder, size_t *calls)
 {
     counter memory = {0};
@@ -257,7 +258,7 @@ static size_t fail_each(const char *folder, size_t *calls)
         wb_status status = wb_open(folder, &options, &model, NULL);
         if (status == WB_OK)
             status = wb_meta_find(model, "b", SIZE_MAX, &index);
-        if (status == WB_OK) /* another way led to the goal */
+        if (status == WB_OK) /* a fallback succeeded */
             expect(model, "b", "[1,2]");
         else
             assert_int_equal(status, WB_ERROR_MEMORY);
@@ -269,7 +270,7 @@ static size_t fail_each(const char *folder, size_t *calls)
     return failed;
 }
 
-/* So many stacks of experts, and keys of so many lengths, that memory ends at any of them. */
+/* Many expert stacks and key lengths, so that any allocation can fail. */
 static void many_allocations(void **state)
 {
     (void)state;
@@ -339,7 +340,7 @@ static void close_gguf(gguf *g, wb_model *model)
     gguf_free(g);
 }
 
-/* Tokens that special numbers do not lie among, or that are none. */
+/* Special tokens whose ids are out of range, or not tokens. */
 static void special_names(void **state)
 {
     (void)state;
@@ -402,7 +403,7 @@ static void odd_keys(void **state)
     }
 }
 
-/* ---- sources that promise more than there is ---- */
+/* ---- sources that declare more bytes than exist ---- */
 
 typedef struct promise {
     const unsigned char *bytes;
@@ -429,11 +430,11 @@ static wb_model *open_promise(promise *p, uint64_t length, const char *label)
     return model;
 }
 
-/* So many elements that their sum is no number any more. */
+/* The sum of the element counts overflows 64 bits. */
 static void sums_that_overflow(void **state)
 {
     (void)state;
-    const unsigned long long each = (1ULL << 61) - 2; /* bytes; twice as many elements */
+    const unsigned long long each = (1ULL << 61) - 2; /* in bytes; twice as many elements */
     char header[1200] = "{";
     for (unsigned i = 0; i < 5; i++) {
         size_t at = strlen(header);
@@ -455,7 +456,7 @@ static void sums_that_overflow(void **state)
     free(bytes);
 
     static const uint64_t shape[] = {256, UINT64_C(1) << 54, 0};
-    const uint64_t part = (UINT64_C(1) << 54) * 50; /* IQ1_S takes 50 bytes for 256 values */
+    const uint64_t part = (UINT64_C(1) << 54) * 50; /* IQ1_S uses 50 bytes per 256 values */
     gguf g;
     gguf_start(&g, false, 5, 1);
     gguf_key(&g, "general.architecture", STR);
@@ -630,7 +631,7 @@ static void configs(void **state)
     }
 }
 
-/* Weights that say nothing of what they are, but have a name that only one architecture has. */
+/* Files without an architecture key, with a tensor name that only one architecture has. */
 static void signatures(void **state)
 {
     (void)state;

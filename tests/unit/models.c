@@ -1,11 +1,11 @@
-/* Real models: every tensor of data/models/expected.tsv, stored, converted and sliced, as NumPy
- * reads it. */
+/* Real models: every tensor of data/models/expected.tsv, stored, converted and sliced,
+ * compared with NumPy. */
 #include "support.h"
 
 static uint64_t hash_of(const unsigned char *bytes, uint64_t n)
 {
     uint64_t hash = UINT64_C(0xCBF29CE484222325);
-    for (uint64_t i = 0; i < n; i += 8) { /* eight bytes at a time, filled up with zeros */
+    for (uint64_t i = 0; i < n; i += 8) { /* eight bytes at a time, padded with zeros */
         uint64_t word = 0;
         for (unsigned b = 0; b < 8 && i + b < n; b++)
             word |= (uint64_t)bytes[i + b] << 8 * b;
@@ -63,7 +63,7 @@ static void check_row(const reader *r, char *cells[8])
     check(r, cells[1], index, &slice, -1, cells[7]);
 }
 
-/* All tensors were listed. Companions of packed weights may be counted as parts of them. */
+/* Checks that all tensors were listed. Companions of packed weights may count as parts. */
 static void check_count(const wb_model *model, uint64_t listed, bool packed)
 {
     uint64_t count = model == NULL ? listed : wb_tensor_count(model);

@@ -1,18 +1,19 @@
 /*
- * Small sound files of every format, and what becomes of them when any byte is another or the file ends
- * anywhere: in memory and through a source that gives a few bytes at a time the answer is the same, a
- * model or a refusal with a place and a reason. And every read of such a source failing in turn.
+ * Small valid files of every format, with each byte changed and truncated at each offset: reading
+ * from memory and from a source that returns a few bytes per read must give the same result, a
+ * model or an error with offset and reason. Also every read of such a source failing in turn.
  */
 #include "model_digest.h"
 
 #include <dirent.h>
 
-/* ---- a source that gives little at a time, and may fail ---- */
+/* ---- a source that returns a few bytes per read and may fail ---- */
 
 typedef struct source {
     const unsigned char *bytes;
     size_t n, most;
-    size_t calls, fail_at; /* this call fails, counted from 1; 0: none */
+    size_t calls,
+        fail_at; /* calls so far; number of the call that fails, counted from 1, 0: none */
     wb_status failure;
     unsigned closed;
 } source;
@@ -51,7 +52,7 @@ static bool is_refusal(wb_status status)
     return status == WB_ERROR_FORMAT || status == WB_ERROR_UNSUPPORTED || status == WB_ERROR_LIMIT;
 }
 
-/* The answer to a file as it is in memory, and what is in it, as far as that can be read. */
+/* Opens a file in memory and hashes what can be read. */
 static wb_status ask(const unsigned char *bytes, size_t n, const char *label, size_t most,
                      wb_error *error, uint64_t *digest)
 {
@@ -60,7 +61,8 @@ static wb_status ask(const unsigned char *bytes, size_t n, const char *label, si
     wb_status status = wb_open_memory(bytes, n, label, &options, &model, error);
     if (status == WB_OK) {
         wb_status read = whole_model(model, digest, error);
-        if (read != WB_OK && !is_refusal(read)) /* what is compressed shows its damage late */
+        if (read != WB_OK &&
+            !is_refusal(read)) /* damage in compressed data shows only when it is read */
             fail_msg("%s: reading gives %s\n", label, wb_status_name(read));
         whole_mix(digest, &read, sizeof read);
     }
@@ -103,7 +105,8 @@ static void mutate(const char *path)
     unsigned char *bytes = read_file(path, &n);
     compare(bytes, n, slash + 1, 41);
     for (size_t i = 0; i < n; i += is_slow() ? 7 : 1) {
-        unsigned char *cut = malloc(i + 1); /* a sanitizer sees what is read beyond */
+        unsigned char *cut = malloc(
+            i + 1); /* a copy of exact size, so that a sanitizer detects reads past the end */
         assert_non_null(cut);
         memcpy(cut, bytes, i);
         compare(cut, i, slash + 1, 7 + i % 60);
@@ -120,7 +123,7 @@ static void mutate(const char *path)
     free(bytes);
 }
 
-/* Of each pattern the files that are not large. */
+/* Mutates the files of a directory that match a prefix and are not large. */
 static void mutate_folder(const char *folder, const char *begin)
 {
     DIR *d = opendir(folder);
@@ -201,13 +204,13 @@ static void reads_that_fail(void **state)
                 wb_error error;
                 uint64_t digest = 0;
                 wb_status status = through_source(&s, path, &model, &error);
-                if (status == WB_ERROR_UNSUPPORTED) /* without zlib */
+                if (status == WB_ERROR_UNSUPPORTED) /* zlib is not installed */
                     break;
                 if (status == WB_OK)
                     status = whole_model(model, k == 0 ? &expected : &digest, &error);
                 wb_close(model);
                 assert_int_equal(s.closed, 1);
-                /* What was read before is not asked for again. */
+                /* Data that was read before is not read again. */
                 if (k == 0)
                     calls = s.calls;
                 else if (s.calls >= k && status != s.failure)

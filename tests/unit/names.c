@@ -1,4 +1,5 @@
-/* arch/canonical_names.h, read/expert_view.c, verify/verify_config.c: canonical names, experts, what is missing. */
+/* arch/canonical_names.h, read/expert_view.c, verify/verify_config.c: canonical names, expert
+ * views, missing tensors. */
 #include "support.h"
 
 #include "arch/name_pattern.h"
@@ -19,7 +20,7 @@ static wb_model *open_data(const char *name)
 /* ---- one name ---- */
 
 typedef struct spelling {
-    const char *family; /* general.architecture */
+    const char *family; /* value of general.architecture */
     const char *name;
     const char *canonical; /* NULL: none */
 } spelling;
@@ -64,7 +65,7 @@ static const spelling spellings[] = {
     {"whisper", "encoder.conv1.bias", "enc.conv1.bias"},
     {"whisper", "encoder.ln_post.weight", "enc.output_norm.weight"},
     {"whisper", "decoder.ln.bias", "output_norm.bias"},
-    /* what no rule covers */
+    /* names that no rule covers */
     {"llama", "model.layers.00.mlp.down_proj.weight", NULL},
     {"llama", "model.layers.65536.mlp.down_proj.weight", NULL},
     {"llama", "model.layers.-1.mlp.down_proj.weight", NULL},
@@ -95,7 +96,7 @@ static void names_are_taken_apart(void **state)
         if (strcmp(text, s->canonical == NULL ? "" : s->canonical))
             fail_msg("%s: %s gives '%s'\n", s->family, s->name, text);
     }
-    /* Names that are nothing but dots and digits, of any length. */
+    /* Names of dots and digits only, of any length. */
     wb__rule_table_make(&table, &wb__family_unknown);
     char odd[600];
     for (size_t n = 0; n < sizeof odd; n++) {
@@ -105,8 +106,8 @@ static void names_are_taken_apart(void **state)
     }
 }
 
-/* Of each family no two rows of one column say the same, and each canonical name reads as itself.
- */
+/* In each family's table no two rows of a column are equal, and each canonical name maps to
+ * itself. */
 static void tables_are_sound(void **state)
 {
     (void)state;
@@ -135,7 +136,7 @@ static void tables_are_sound(void **state)
     }
 }
 
-/* ---- experts stored one by one ---- */
+/* ---- experts stored as separate tensors ---- */
 
 static void experts_are_one(void **state)
 {
@@ -170,7 +171,7 @@ static void experts_are_one(void **state)
             assert_string_equal(part.role, "expert");
             assert_int_equal(wb_tensor_part(folder, view, 3, &part, NULL), WB_ERROR_NOT_FOUND);
             assert_int_equal(wb_tensor_data(folder, view, &data, NULL), WB_ERROR_UNSUPPORTED);
-            /* The same values, whole and in slices of all kinds. */
+            /* The values are equal, read completely and in slices of all kinds. */
             static const char *const slices[] = {
                 ":,:,:", "1,:,:", "::-1,:,:", "0:2,1::2,::-1", ":,-1,2:5", "2:0:-2,:,3", "0:0,:,:"};
             for (size_t s = 0; s < sizeof slices / sizeof slices[0]; s++) {
@@ -196,7 +197,7 @@ static void experts_are_one(void **state)
                     assert_int_equal(
                         wb_tensor_read(gguf, whole, &slice, WB_DTYPE_F32, b, sizeof b, NULL),
                         WB_OK);
-                    /* The folder has them in half precision. */
+                    /* The directory stores them in half precision. */
                     for (uint64_t i = 0; i < elements; i++)
                         assert_true(a[i] == b[i]);
                 }
@@ -220,7 +221,7 @@ static void ties_and_names(void **state)
     uint64_t a, b;
     const char *text;
     size_t n;
-    wb_model *model = open_data("qwen2"); /* tied */
+    wb_model *model = open_data("qwen2"); /* tied embeddings */
     assert_int_equal(wb_tensor_find(model, "output.weight", SIZE_MAX, &a), WB_OK);
     assert_int_equal(wb_tensor_find(model, "model.embed_tokens.weight", SIZE_MAX, &b), WB_OK);
     assert_int_equal(a, b);
@@ -235,7 +236,7 @@ static void ties_and_names(void **state)
     assert_int_equal(wb_native_name(model, "layers.9.ffn_norm.weight", SIZE_MAX, &text, NULL, NULL),
                      WB_ERROR_NOT_FOUND);
     wb_close(model);
-    model = open_data("llama"); /* not tied */
+    model = open_data("llama"); /* no tied embeddings */
     assert_int_equal(wb_native_name(model, "output.weight", SIZE_MAX, &text, &n, NULL), WB_OK);
     assert_string_equal(text, "lm_head.weight");
     wb_close(model);
@@ -243,7 +244,7 @@ static void ties_and_names(void **state)
 
 /* ---- what verify says ---- */
 
-/* A model of one layer, of tensors "name:rows,columns" in F32. */
+/* Writes a model of one layer with F32 tensors given as "name:rows,columns". */
 static void write_model(const char *folder, const char *config, const char *const *tensors)
 {
     char header[16384];
@@ -291,9 +292,9 @@ static const char llama[] =
         "model.layers.0.mlp.gate_proj.weight:12,8", "model.layers.0.mlp.up_proj.weight:12,8"
 
 static const struct {
-    const char *more; /* of the config */
+    const char *more; /* additional config members */
     const char *tensors[20];
-    const char *code; /* of the first finding, NULL: none */
+    const char *code; /* code of the first finding; NULL: none */
     const char *name;
     int verdict;
 } cases[] = {
@@ -371,7 +372,7 @@ static void verify_tells(void **state)
     }
 }
 
-/* ---- several threads ask the first question at once ---- */
+/* ---- several threads make the first query concurrently ---- */
 
 typedef struct question {
     const wb_model *model;
@@ -418,7 +419,7 @@ static void threads_get_one_answer(void **state)
     }
 }
 
-/* ---- memory that runs out in the middle of a first question ---- */
+/* ---- memory runs out during the first query ---- */
 
 static void allocations(void **state)
 {
@@ -442,7 +443,7 @@ static void allocations(void **state)
             assert_int_equal(status, k == 0 ? WB_ERROR_NOT_FOUND : WB_ERROR_MEMORY);
             if (k == 0)
                 calls = memory.calls - before;
-            else /* and it is not taken for the answer */
+            else /* and the failure is not cached as the answer */
                 assert_int_equal(wb_meta_find(model, "general.architecture", SIZE_MAX, &entry),
                                  WB_OK);
             wb_close(model);

@@ -1,6 +1,6 @@
 /*
- * .npy and .npz as NumPy writes them (tests/tools/make_npy.py): values, slices, what can be had
- * without a copy, limits, and a folder whose weights they are.
+ * .npy and .npz files written by NumPy (tests/tools/make_npy.py): values, slices, zero-copy
+ * access, limits, and a model directory with an .npz.
  */
 #include "support.h"
 
@@ -8,7 +8,7 @@
 
 #define FOLDER TEST_DATA "/npy"
 
-/* Element i of every array, in row-major order, as that script has it. */
+/* Returns element i of every array in row-major order, by the same formula as the script. */
 static double value_of(wb_dtype dtype, uint64_t i)
 {
     uint64_t v = (i * 7 + 3) % 100;
@@ -42,7 +42,7 @@ static void check_values(const wb_model *model, uint64_t index, const wb_tensor 
         assert_true(values[i] == value_of(tensor->dtype, i));
 }
 
-/* Some indices of a [3, 4, 5], forwards and backwards. */
+/* Reads some indices of a [3, 4, 5] tensor, forwards and backwards. */
 static void check_slices(const wb_model *model, uint64_t index, const wb_tensor *tensor)
 {
     static const char *const texts[] = {"1:, ::2, 3", "::-1, :, ::-2", "2, 1:3", "-1, -1, -1"};
@@ -67,7 +67,7 @@ static void check_slices(const wb_model *model, uint64_t index, const wb_tensor 
     }
 }
 
-/* What lies in the file as it is can be had without a copy, and nothing else. */
+/* Data stored unchanged in the file is accessible without a copy; other data is not. */
 static void check_data(const wb_model *model, uint64_t index, const wb_tensor *tensor)
 {
     const void *bytes;
@@ -176,7 +176,7 @@ static void test_arrays(void **state)
     }
 }
 
-/* A compressed tensor larger than what is kept of it, read forwards, backwards and in pieces. */
+/* A compressed tensor larger than the decode cache, read forwards, backwards and in pieces. */
 static void test_large(void **state)
 {
     (void)state;
@@ -265,7 +265,7 @@ static void check_pieces(const char *path, uint64_t elements, uint32_t divisor, 
     wb_close(model);
 }
 
-/* By columns, in which element i of [300, 77] lies at 300 * (i % 77) + i / 77. */
+/* Column-major: element i of [300, 77] is stored at 300 * (i % 77) + i / 77. */
 static void test_pieces(void **state)
 {
     (void)state;
@@ -327,7 +327,7 @@ static void test_limits(void **state)
     }
 }
 
-/* An .npz is the weights of a folder that has no better ones; two of them are not. */
+/* A directory without other weights may contain one .npz, but not two. */
 static void test_folder(void **state)
 {
     (void)state;

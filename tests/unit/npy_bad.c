@@ -1,7 +1,7 @@
 /*
- * Every file of data/bad/npy gives the verdict, the code and the offset that its name tells,
- * VERDICT_CODE_atOFFSET_WHAT: verified by path, opened by path and from memory; with no more memory
- * than promised, and whichever allocation fails.
+ * Every file of data/bad/npy must give the status, code and offset in its name,
+ * STATUS_CODE_atOFFSET_WHAT: verified by path, opened by path and from memory; within the
+ * documented memory bound, and with each allocation failing.
  */
 #include "support.h"
 
@@ -46,7 +46,7 @@ static void read_names(void **state)
     assert_true(row_count > 150);
 }
 
-/* Without zlib, as on a machine of 32 bits that has it for 64, what is compressed is refused. */
+/* If zlib is missing, as on 64-bit systems in 32-bit builds, compressed arrays are rejected. */
 static void look_for_zlib(void **state)
 {
     (void)state;
@@ -114,7 +114,7 @@ static void opens(void **state)
     }
 }
 
-/* Reads all there is, which fails for damaged values and nothing else. */
+/* Reads all arrays, which may fail only for damaged data. */
 static void read_all(const row *r, const wb_model *model)
 {
     for (uint64_t i = 0; model != NULL && i < wb_tensor_count(model); i++) {

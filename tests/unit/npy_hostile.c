@@ -1,6 +1,6 @@
 /*
- * Archives of many small members: what opening takes is bounded by the bytes that are there, whatever
- * the order of the directory, whether members are arrays or not, and whatever they are called.
+ * Archives of many small members: the memory for opening is bounded by the file size, whatever
+ * the order of the directory, the contents of the members and their names.
  */
 #include "support.h"
 
@@ -26,7 +26,7 @@ static void put_number(bytes *to, uint64_t value, int width)
         put(to, &(uint8_t){(uint8_t)(value >> 8 * i)}, 1);
 }
 
-/* CRC-32 bit by bit. */
+/* Computes CRC-32 bit by bit. */
 static uint32_t crc_of(const uint8_t *p, size_t n)
 {
     uint32_t crc = UINT32_MAX;
@@ -38,7 +38,8 @@ static uint32_t crc_of(const uint8_t *p, size_t n)
     return ~crc;
 }
 
-/* From flags to the length of extra fields, the same in local header and entry. */
+/* Writes the fields that local header and directory entry share, from flags to extra field
+ * length. */
 static void put_facts(bytes *to, const char *name, const uint8_t *data, size_t n)
 {
     put_number(to, 0, 2);
@@ -63,7 +64,7 @@ static void put_entry(bytes *to, const char *name, const uint8_t *data, size_t n
 
 enum { ARRAYS, OTHERS, SAME_NAME };
 
-/* `count` members; the directory has them in the order of the file, or the other way round. */
+/* Builds `count` members; the directory lists them in file order or in reverse. */
 static bytes make(uint32_t count, int kind, bool backwards)
 {
     bytes body = {0}, whole = {0};

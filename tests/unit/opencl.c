@@ -1,6 +1,6 @@
 /*
- * OpenCL, on what there is here: PoCL mostly, which is a processor. Uploads are read back; mapped bytes of a
- * file are used as they lie in the page cache.
+ * OpenCL on a real driver, usually PoCL, which uses the CPU. Uploads are read back; mapped files
+ * are used without a copy.
  */
 #include "support.h"
 #include "weights.h"
@@ -8,7 +8,7 @@
 #include "devices.h"
 
 static wb_device device;
-static const wb_model *model; /* mapped */
+static const wb_model *model; /* opened with mapped access */
 static weights *the_weights;
 
 static void bytes_arrive(void **state)
@@ -32,7 +32,7 @@ static void bytes_arrive(void **state)
     }
 }
 
-/* The same with buffers of the device's own, through its queue. */
+/* The same with buffers in the device's own memory, through its queue. */
 static void bytes_are_copied(void **state)
 {
     const wb_opencl_options options = {.size = sizeof options, .flags = WB_OPENCL_COPY};
@@ -49,7 +49,7 @@ static void bytes_are_copied(void **state)
     wb_device_close(&own);
 }
 
-/* What the device reads are the pages of the file. */
+/* The device reads the pages of the mapped file. */
 static void nothing_is_copied(void **state)
 {
     wb_provider *provider;

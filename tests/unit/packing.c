@@ -1,6 +1,6 @@
 /*
- * From shapes and hints to bits and groups: what fits, what is doubtful, what is none of ours, and what
- * would overflow.
+ * Derivation of bits and group size from shapes and hints: matching, ambiguous, foreign and
+ * overflowing cases.
  */
 #include "support.h"
 
@@ -26,8 +26,8 @@ typedef struct row {
     const char *what;
     part parts[WB__PARTS];
     wb__packing_hint hint;
-    uint64_t known;    /* the one size the model has; 0: it does not say */
-    wb__scheme scheme; /* PLAIN: refused */
+    uint64_t known;    /* the only size in the model; 0: unknown */
+    wb__scheme scheme; /* PLAIN: rejected */
     uint32_t bits, group, rows;
     bool doubtful;
 } row;
@@ -37,7 +37,7 @@ static int has_size(void *ctx, uint64_t inputs)
     return *(const uint64_t *)ctx == inputs;
 }
 
-/* The kinds are as they are said, however large: nothing here lies in a file. */
+/* Adds a tensor of the declared kind and any size; no file is involved. */
 static void add_part(wb__catalog *model, const part *p, uint32_t *number)
 {
     wb__kind kind = {.shape = p->shape, .rank = p->rank, .elements = 1};

@@ -1,6 +1,6 @@
 /*
- * Past holes of readers of safetensors, of folders and stores, and of what is no model at all; see
- * past_holes.h. Those that need a folder are made in one.
+ * Vulnerabilities found in other readers of safetensors, model directories and stores; see
+ * past_holes.h.
  */
 #include "past_holes.h"
 
@@ -9,7 +9,7 @@
 typedef struct text_hole {
     const char *name;
     const char *header;
-    size_t data; /* bytes behind the header */
+    size_t data; /* bytes after the header */
     const char *code;
 } text_hole;
 
@@ -64,7 +64,7 @@ static void safetensors_is_refused(void **state)
     }
 }
 
-/* A header that claims more than a hundred million bytes, and one of nothing but brackets. */
+/* A header that declares more than 100 million bytes, and one that consists of brackets. */
 static void headers_that_cost_are_refused(void **state)
 {
     (void)state;
@@ -83,7 +83,7 @@ static void headers_that_cost_are_refused(void **state)
     gguf_free(&g);
 }
 
-/* ---- what is not asked for is not run, followed or opened ---- */
+/* ---- nothing is executed, followed or opened without request ---- */
 
 static void open_path(const char *name, const char *path, const char *store, wb_status status,
                       const char *code)
@@ -138,7 +138,7 @@ static void devices_are_not_opened(void **state)
     scratch_remove(folder);
 }
 
-/* As CVE-2024-27318, 2026-27489 and 34446 of ONNX: names of files out of a file. */
+/* CVE-2024-27318, 2026-27489 and 34446 of ONNX: file names read from a file. */
 static const char *const outside[] = {
     "../secret.safetensors",
     "a/../../secret.safetensors",
@@ -168,7 +168,7 @@ static void indexes_do_not_leave_the_folder(void **state)
     }
 }
 
-/* As CVE-2024-37032, 2024-45436, 2025-44779, 2026-7020 of Ollama: digests that are paths. */
+/* CVE-2024-37032, 2024-45436, 2025-44779, 2026-7020 of Ollama: digests that are paths. */
 static const char *const digests[] = {
     "sha256:../../../../../../../../etc/passwd",
     "sha256-../../secret",
@@ -201,7 +201,7 @@ static void digests_are_no_paths(void **state)
         open_path(digests[i], "ollama://m", store, WB_ERROR_FORMAT, "ollama-manifest");
         free(text);
     }
-    /* CVE-2025-1975: the first of layers that are none. */
+    /* CVE-2025-1975: the first layer of an empty or missing list. */
     static const char *const empty[] = {"{}", "{\"layers\":[]}", "{\"layers\":[null]}", "[]",
                                         "{\"layers\":{}}"};
     for (size_t i = 0; i < sizeof empty / sizeof empty[0]; i++) {
@@ -216,9 +216,10 @@ static void digests_are_no_paths(void **state)
     scratch_remove(store);
 }
 
-/* ---- sound files that were taken for something else ---- */
+/* ---- valid files that were misinterpreted ---- */
 
-/* The HF PoCs: scores of INT8 read as floats, past their end. Getters answer for their type only. */
+/* Proofs of concept published by Hugging Face: INT8 scores read as floats, past their end.
+ * Getters return values of the stored type only. */
 static void arrays_are_of_their_type(void **state)
 {
     (void)state;
@@ -229,7 +230,7 @@ static void arrays_are_of_their_type(void **state)
     gguf_array(&g, I8, 4);
     gguf_uint(&g, 0, 4);
     gguf_key(&g, "tokenizer.chat_template", STR);
-    gguf_string(&g, "{{ ''.__class__.__mro__ }}"); /* CVE-2024-34359: a template is text */
+    gguf_string(&g, "{{ ''.__class__.__mro__ }}"); /* CVE-2024-34359: a template is only text */
     wb_model *model;
     wb_error error;
     assert_int_equal(wb_open_memory(g.bytes, g.n, "memory", NULL, &model, &error), WB_OK);

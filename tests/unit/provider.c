@@ -1,6 +1,6 @@
 /*
- * The weight provider: the bytes of buffers, whole and fused, for every encoding; what is refused;
- * policies; what a conversion loses.
+ * The weight provider: contents of buffers, single and fused, for every encoding; rejected
+ * requests; policies; conversion loss.
  */
 #include "support.h"
 #include "weights.h"
@@ -8,7 +8,7 @@
 #include "dtype/half.h"
 #include "gguf_build.h"
 
-/* ---- what a buffer should hold ---- */
+/* ---- expected contents of a buffer ---- */
 
 typedef struct expected {
     unsigned char *bytes;
@@ -32,7 +32,7 @@ static void put_tensor(expected *e, const weights *w, const char *module, const 
     put(e, bytes, n);
 }
 
-/* A tensor of BF16 as F16, through F32, one by one. */
+/* Appends a BF16 tensor as F16, converted through F32 one by one. */
 static void put_as_f16(expected *e, const weights *w, const char *module, const char *part)
 {
     size_t n;
@@ -103,7 +103,8 @@ static weights *make_affine(unsigned bits, unsigned group, const char *scales)
     return w;
 }
 
-/* [all W | all S | all B] of one, two and three, and where the sections begin. */
+/* Checks [all W | all S | all B] of one, two and three tensors, and the offsets of the
+ * sections. */
 static void check_affine(unsigned bits, unsigned group, int32_t code, bool keep)
 {
     weights *w = make_affine(bits, group, "BF16");
@@ -162,7 +163,8 @@ static void affine(void **state)
     }
 }
 
-/* [all W | all S], and where there are global scales [ | G | G ], from a multiple of four on. */
+/* Checks [all W | all S], followed by [ | G | G ] at a multiple of four if there are global
+ * scales. */
 static void check_scaled(const char *mode, unsigned bits, unsigned group, int32_t code,
                          const char *global)
 {
@@ -216,7 +218,7 @@ static void scaled(void **state)
 
 /* ---- experts ---- */
 
-/* Expert e of gate and up joined is gate's expert e and then up's, in each section. */
+/* In each section, expert e of fused gate and up is gate's expert e followed by up's. */
 static void check_experts(const char *const *names, size_t n, bool one_by_one)
 {
     enum { EXPERTS = 3 };
@@ -329,7 +331,7 @@ static void blocks(void **state)
             assert_int_equal(buffer.sections, 1);
             assert_int_equal(buffer.shape[0], 3 + 3 * n);
             assert_int_equal(buffer.shape[1], 512);
-            /* Alone it lies in memory as it should: nothing is copied. */
+            /* A single tensor is stored in the right layout: nothing is copied. */
             assert_int_equal(buffer.borrowed, n == 1);
             if (n == 1)
                 assert_ptr_equal(buffer.contents, g.file.bytes + g.begin + g.at[0]);
@@ -341,7 +343,7 @@ static void blocks(void **state)
     }
 }
 
-/* Big-endian files give what little-endian ones would, which cannot be borrowed. */
+/* Big-endian files give the same buffers as little-endian files, but without zero-copy. */
 static void other_byte_order(void **state)
 {
     (void)state;

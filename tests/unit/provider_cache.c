@@ -1,7 +1,7 @@
 /*
- * What is around the bytes of the weight provider: one load a tensor however many threads ask, a budget
- * that is never exceeded, devices of the caller's own, a segment that processes share, failures of
- * memory and of devices, and no input once all is loaded.
+ * The weight provider's cache: one load per tensor for any number of threads, a budget that is
+ * never exceeded, devices of the caller, a segment shared by processes, failures of memory and
+ * devices, and no I/O after all is loaded.
  */
 #include "support.h"
 #include "weights.h"
@@ -14,9 +14,9 @@
 #define THREADS 64
 
 static char names[TENSORS][48];
-static size_t sizes[TENSORS]; /* of their buffers, as F16 */
+static size_t sizes[TENSORS]; /* buffer sizes as F16 */
 
-/* Layers of an F32 matrix, a BF16 one and a quantized one, by turns. */
+/* Makes layers of an F32, a BF16 and a quantized matrix in turn. */
 static weights *make_weights(void)
 {
     weights *w = weights_new("{\"model_type\":\"llama\",\"quantization\":{\"group_size\":32,"
@@ -42,12 +42,14 @@ static weights *make_weights(void)
     return w;
 }
 
-/* ---- a device of the caller's own ---- */
+/* ---- a device of the caller ---- */
 
-/* Memory that is nobody else's to see; uploads happen when they are waited for, and not before. */
+/* Device memory is not accessible to the host; uploads are executed when the caller waits for
+ * them. */
 typedef struct own_device {
     atomic_size_t live, most, buffers, allocs, uploads;
-    size_t fail_alloc, fail_upload; /* this one fails, counted from 1 */
+    size_t fail_alloc,
+        fail_upload; /* number of the allocation and upload that fail, counted from 1 */
 } own_device;
 
 typedef struct own_event {
@@ -86,7 +88,7 @@ static wb_status own_upload(void *ctx, void *handle, uint64_t offset, const void
     size_t number = atomic_fetch_add(&d->uploads, 1) + 1;
     if (number == d->fail_upload)
         return WB_ERROR_IO;
-    if (number % 3 == 0) { /* some are done at once */
+    if (number % 3 == 0) { /* some uploads are executed at once */
         memcpy((char *)handle + offset, src, (size_t)n);
         return WB_OK;
     }
@@ -147,7 +149,7 @@ static wb_cache_stats stats_of(const wb_provider *provider)
     return stats;
 }
 
-/* The same bytes as in the memory of this process, also in more than one piece. */
+/* The bytes must be those in host memory, also if uploaded in several pieces. */
 static void own(void **state)
 {
     (void)state;
@@ -213,7 +215,9 @@ static void *work(void *arg)
     for (unsigned round = 0; round < (is_slow() ? 6u : 60u); round++) {
         unsigned first = (unsigned)(next_random(&random) >> 33) % TENSORS;
         bool fused = round % 5 == 4;
-        unsigned i = round == 0 ? 0 : fused ? first / 3 * 3 : first; /* all begin with the same */
+        unsigned i = round == 0 ? 0
+                     : fused    ? first / 3 * 3
+                                : first; /* all threads begin with the same tensor */
         const char *pair[2] = {names[i], names[(i + 1) % TENSORS]};
         wb_buffer b = {.size = sizeof b};
         wb_error error;
@@ -260,7 +264,7 @@ static void threads(void **state)
     wb_provider *provider = make_provider(weights_open(w), &table, NULL);
     (void)run_threads(provider, false);
     wb_cache_stats stats = stats_of(provider);
-    assert_true(stats.loads == stats.buffers); /* each once */
+    assert_true(stats.loads == stats.buffers); /* each loaded once */
     assert_int_equal(atomic_load(&d.allocs), stats.buffers);
     assert_true(stats.buffers <= TENSORS + TENSORS / 3);
     assert_int_equal(stats.in_use, 0);
@@ -305,7 +309,7 @@ static bool is_cached(wb_provider *provider, unsigned i)
     return stats_of(provider).loads == loads;
 }
 
-/* Room is made by what was used longest ago, and not by what is in use. */
+/* The least recently used buffer is evicted; buffers in use are not. */
 static void oldest_goes(void **state)
 {
     (void)state;
@@ -318,12 +322,12 @@ static void oldest_goes(void **state)
     assert_false(is_cached(provider, 1));
     assert_false(is_cached(provider, 3));
     assert_true(is_cached(provider, 0));
-    assert_false(is_cached(provider, 2)); /* makes 1 go, the oldest now */
+    assert_false(is_cached(provider, 2)); /* evicts buffer 1, now the oldest */
     assert_true(is_cached(provider, 0));
     assert_true(is_cached(provider, 3));
     assert_int_equal(wb_provider_get(provider, names[0], SIZE_MAX, &held, NULL), WB_OK);
     assert_int_equal(wb_provider_get(provider, names[3], SIZE_MAX, &b, NULL), WB_OK);
-    b = zero; /* forgotten, and so in use for good */
+    b = zero; /* never released, and so in use forever */
     assert_int_equal(wb_provider_get(provider, names[22], SIZE_MAX, &b, &error), WB_ERROR_LIMIT);
     assert_string_equal(error.code, "budget");
     assert_memory_equal(&b, &zero, sizeof b);
@@ -338,7 +342,7 @@ static void oldest_goes(void **state)
     weights_free(w);
 }
 
-/* Parts that are fused go if nobody uses them. */
+/* Parts of fused buffers are evicted when no request uses them. */
 static void parts_go(void **state)
 {
     (void)state;
@@ -360,7 +364,7 @@ static void parts_go(void **state)
     weights_free(w);
 }
 
-/* ---- the memory of this process ---- */
+/* ---- host memory ---- */
 
 static void host_options(void **state)
 {
@@ -397,11 +401,11 @@ static void host_options(void **state)
             const unsigned char *bytes = weights_bytes(w, wanted[k], &n);
             assert_int_equal(b.bytes, n);
             assert_memory_equal(b.contents, bytes, n);
-            /* Mapped bytes serve where they are aligned for their dtype. */
+            /* Mapped bytes are used if they are aligned for their dtype. */
             assert_int_equal(b.borrowed, (rows[i].flags & WB_HOST_COPY) == 0 && k != 2);
             if (!b.borrowed)
                 assert_int_equal((uintptr_t)b.contents % device.alignment, 0);
-            /* Whole rows lie in one piece, and serve likewise. */
+            /* Whole rows are contiguous and used in the same way. */
             assert_int_equal(wb_provider_slice(provider, wanted[k], SIZE_MAX, 0, 1, 3, &b, NULL),
                              WB_OK);
             assert_int_equal(b.borrowed, (rows[i].flags & WB_HOST_COPY) == 0 && k != 2);
@@ -433,7 +437,7 @@ static void prefetch(void **state)
     weights_free(w);
 }
 
-/* ---- no input once all is loaded ---- */
+/* ---- no I/O after all is loaded ---- */
 
 static bool input_so_far(uint64_t *bytes, uint64_t *calls)
 {
@@ -466,7 +470,7 @@ static void no_input(void **state)
     wb_buffer b = {.size = sizeof b};
     assert_int_equal(wb_provider_prefetch(provider, NULL, NULL, 0, NULL), WB_OK);
     assert_int_equal(wb_provider_fuse(provider, pair, NULL, 2, 0, &b, NULL), WB_OK);
-    assert_true(input_so_far(&before[0], &before[1])); /* what looking costs by itself */
+    assert_true(input_so_far(&before[0], &before[1])); /* reads caused by the measurement itself */
     assert_true(input_so_far(&none[0], &none[1]));
     for (unsigned i = 0; i < TENSORS * 10; i++) {
         assert_int_equal(wb_provider_get(provider, names[i % TENSORS], SIZE_MAX, &b, NULL), WB_OK);
@@ -474,14 +478,14 @@ static void no_input(void **state)
     }
     assert_true(input_so_far(&after[0], &after[1]));
     assert_int_equal(after[1] - none[1], none[1] - before[1]);
-    assert_true(after[0] - none[0] <= none[0] - before[0] + 8); /* more digits */
+    assert_true(after[0] - none[0] <= none[0] - before[0] + 8); /* counters with more digits */
     wb_provider_destroy(provider);
     weights_free(w);
 }
 
 /* ---- processes ---- */
 
-/* Gets all tensors in a segment; how many this process has filled, or 255 for something wrong. */
+/* Gets all tensors in a segment; returns how many this process loaded, or 255 on an error. */
 static int use_segment(const wb_model *model, const char *segment, wb_provider *plain)
 {
     wb_host_options options = {.size = sizeof options,
@@ -518,7 +522,7 @@ static void processes(void **state)
 {
     (void)state;
     enum { CHILDREN = 4 };
-    if (is_slow()) /* valgrind looks for leaks in children that just end */
+    if (is_slow()) /* valgrind reports leaks in child processes that end with _exit */
         skip();
     weights *w = make_weights();
     const wb_model *model = weights_open(w);
@@ -535,14 +539,14 @@ static void processes(void **state)
     }
     for (int i = 0; i < CHILDREN; i++)
         filled += wait_for(children[i]);
-    assert_int_equal(filled, TENSORS); /* each by one of them */
+    assert_int_equal(filled, TENSORS); /* each tensor is loaded by one process */
     assert_int_equal(use_segment(model, segment, plain), 0);
     wb_provider_destroy(plain);
     free(segment);
     weights_free(w);
 }
 
-/* A buffer that a process left half filled is filled by the next. */
+/* A buffer that a process left incomplete is filled by the next process. */
 static void left_half_filled(void **state)
 {
     (void)state;
@@ -563,7 +567,7 @@ static void left_half_filled(void **state)
     assert_int_equal(device.claim(device.ctx, key, 1000, &handle, &filled), WB_OK);
     assert_int_equal(filled, 0);
     memset(handle, 5, 1000);
-    device.publish(device.ctx, handle, WB_ERROR_IO); /* fails, too */
+    device.publish(device.ctx, handle, WB_ERROR_IO); /* publishing a failure */
     assert_int_equal(device.claim(device.ctx, key, 1000, &handle, &filled), WB_OK);
     assert_int_equal(filled, 0);
     memset(handle, 6, 1000);
@@ -576,7 +580,7 @@ static void left_half_filled(void **state)
     assert_int_equal(device.claim(device.ctx, key2, 200000, &other, &filled), WB_ERROR_LIMIT);
     assert_int_equal(device.claim(device.ctx, key2, 20000, &other, &filled), WB_OK);
     device.publish(device.ctx, other, WB_OK);
-    child = fork(); /* and in another mapping of it */
+    child = fork(); /* and in another mapping of the segment */
     if (child == 0) {
         wb_device same;
         _exit(wb_device_host(&options, &same, NULL) == WB_OK &&
@@ -587,7 +591,7 @@ static void left_half_filled(void **state)
     }
     assert_int_equal(wait_for(child), 0);
     wb_device_close(&device);
-    /* What is no segment is refused. */
+    /* An object that is not a segment is rejected. */
     wb_error error;
     write_file(segment, "not a segment", 13);
     assert_int_equal(wb_device_host(&options, &device, &error), WB_ERROR_FORMAT);
@@ -597,7 +601,7 @@ static void left_half_filled(void **state)
     options.segment = "/nowhere/segment";
     assert_int_equal(wb_device_host(&options, &device, &error), WB_ERROR_NOT_FOUND);
     assert_null(device.alloc);
-    options.segment = ""; /* without a name, for those who are forked */
+    options.segment = ""; /* anonymous segment, for forked processes */
     assert_int_equal(wb_device_host(&options, &device, &error), WB_OK);
     wb_device_close(&device);
     free(segment);
@@ -644,7 +648,7 @@ static wb_status run_once(const wb_model *model, const wb_allocator *allocator,
         if (step == 4)
             wb_plan_free(plan);
         plan = NULL;
-        if (step != 1) /* one stays in use */
+        if (step != 1) /* one buffer stays in use */
             wb_provider_release(provider, &b);
     }
     assert_true(stats_of(provider).peak_bytes <= policy.budget);
@@ -652,7 +656,7 @@ static wb_status run_once(const wb_model *model, const wb_allocator *allocator,
     return status;
 }
 
-/* Every allocation fails in turn: of the model, the provider and the device. */
+/* Every allocation of model, provider and device fails in turn. */
 static void allocations(void **state)
 {
     (void)state;
@@ -683,7 +687,7 @@ static void allocations(void **state)
     weights_free(w);
 }
 
-/* A device that has no memory, or does not take what is uploaded. */
+/* A device without free memory, or that rejects uploads. */
 static void devices_that_fail(void **state)
 {
     (void)state;
@@ -706,7 +710,7 @@ static void devices_that_fail(void **state)
     weights_free(w);
 }
 
-/* A file that ends early: an error, and nothing is cached. */
+/* A truncated file gives an error, and nothing is cached. */
 static void files_that_fail(void **state)
 {
     (void)state;

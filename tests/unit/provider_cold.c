@@ -1,7 +1,7 @@
 /*
- * The provider past the page cache: which bytes are read past it and which through it, that they are the same,
- * and that each read may be interrupted, give less, fail or find the end of the file, with a ring and without.
- * What the page cache has, and whether others fill buffers meanwhile, is said here.
+ * The provider with direct I/O: which bytes are read directly and which through the page cache;
+ * equal results; and each read interrupted, short, failing or at end of file, with and without
+ * io_uring. The test simulates the page cache and other threads that fill buffers.
  *
  * wraps: pread64 open64 fstatfs64 wb__source_cached wb__ring_open wb__ring_begin wb__ring_take
  */
@@ -18,13 +18,14 @@
 
 static struct {
     _Atomic unsigned past, in_place;
-    const unsigned char *placed; /* reads into these bytes are in place */
+    const unsigned char *placed; /* destination range of reads without a staging copy */
     size_t placed_bytes;
-    unsigned at, times; /* of reads past the page cache these fail, from 1; 0: none */
-    int os_error;       /* ENDED; 0: `less` bytes come */
+    unsigned at,
+        times; /* direct reads that fail: the first, counted from 1 (0: none), and their number */
+    int os_error; /* errno or ENDED; 0: the read returns `less` bytes */
     size_t less;
     unsigned befallen;
-    uint64_t offset; /* of the last of them */
+    uint64_t offset; /* of the last failing read */
 } world;
 
 #define ENDED (-1)
@@ -33,7 +34,7 @@ static void world_reset(void)
 {
     memset(&world, 0, sizeof world);
     cold_reset();
-    cold.no_ring = true; /* so that every read is seen */
+    cold.no_ring = true; /* so that every read is counted */
 }
 
 ssize_t __real_pread64(int fd, void *dst, size_t n, off_t offset);
@@ -62,7 +63,8 @@ ssize_t __wrap_pread64(int fd, void *dst, size_t n, off_t offset)
 
 enum { TENSORS = 5, MANY = 0, SMALL = 2, STACK = 3 };
 
-/* Of several windows, of one, of less than is worth it, of several pieces when it is cut; bytes in odd places. */
+/* Tensors of several windows, of one, too small for direct reads, of several pieces when
+ * sharded; at odd offsets. */
 static const struct {
     const char *name, *dtype;
     uint64_t shape[3];
@@ -96,7 +98,7 @@ static wb_provider *provider_of(const wb_model *model, const wb_device *device, 
     return provider;
 }
 
-/* All tensors, one of them a part of a rank as well, against those that come through the page cache. */
+/* Compares all tensors, and one also sharded by rank, with those read through the page cache. */
 static void compare_all(const wb_model *model, const wb_device *device, wb_io io,
                         wb_plain_policy plain, bool others)
 {
@@ -141,7 +143,7 @@ static void the_bytes_are_the_same(void **state)
     for (unsigned i = 0; i < 32; i++) {
         wb_device device;
         world_reset();
-        cold.no_ring = i % 2 == 0 || is_slow(); /* valgrind does not see what it writes */
+        cold.no_ring = i % 2 == 0 || is_slow(); /* valgrind does not track writes by io_uring */
         open_host(64, i / 2 % 2 != 0, &device);
         cold.cached = i / 8 % 2 * 50;
         compare_all(w->model, &device, i / 4 % 2 != 0 ? WB_IO_DIRECT : WB_IO_AUTO, plain[i / 16],
@@ -152,7 +154,7 @@ static void the_bytes_are_the_same(void **state)
     weights_free(w);
 }
 
-/* What a ring could not read is read once more without it. */
+/* A read that failed in io_uring is repeated without it. */
 static void rings_may_fail(void **state)
 {
     weights *w = model_of(WB_ACCESS_READ, NULL);
@@ -200,7 +202,7 @@ static void only_where_it_is_worth_it(void **state)
     assert_int_equal(reads_past(w->model, WB_IO_AUTO, 0, false), 0); /* the kernel reads ahead */
     assert_int_equal(reads_past(w->model, WB_IO_DIRECT, 0, false), 4);
     assert_int_equal(reads_past(w->model, WB_IO_READ, 0, true), 0);
-    /* Buffers that make room come back. */
+    /* Evicted buffers are loaded again. */
     assert_int_equal(reads_past(w->model, WB_IO_AUTO, 1 << 30, true), 0);
     assert_int_equal(reads_past(w->model, WB_IO_DIRECT, 1 << 30, true), 4);
     static const unsigned cached[][2] = {{50, 4}, {51, 0}, {100, 0}, {101, 0}};
@@ -221,12 +223,12 @@ static void only_where_it_is_worth_it(void **state)
     compare_all(w->model, NULL, WB_IO_DIRECT, WB_PLAIN_F16, true);
     weights_free(w);
     world_reset();
-    w = model_of(WB_ACCESS_SNAPSHOT, NULL); /* is in memory */
+    w = model_of(WB_ACCESS_SNAPSHOT, NULL); /* a snapshot is already in memory */
     assert_int_equal(reads_past(w->model, WB_IO_DIRECT, 0, true), 0);
     weights_free(w);
 }
 
-/* What is short is left to wb_tensor_read. */
+/* Short pieces are read with wb_tensor_read. */
 static void short_pieces_are_not_read_past(void **state)
 {
     weights *w = model_of(WB_ACCESS_READ, NULL);
@@ -241,7 +243,7 @@ static void short_pieces_are_not_read_past(void **state)
     assert_int_equal(world.past, 0);
     assert_int_equal(
         wb_provider_slice(provider, tensors[MANY].name, SIZE_MAX, 0, 1, 2, &buffer, NULL), WB_OK);
-    assert_int_equal(world.past, 2); /* 3.3 MB in one place */
+    assert_int_equal(world.past, 2); /* 3.3 MB, contiguous */
     wb_provider_destroy(provider);
     weights_free(w);
 }
@@ -306,7 +308,7 @@ static void aligned_bytes_are_read_into_place(void **state)
     unsigned char *memory;
     assert_int_equal(posix_memalign((void **)&memory, 4096, n + 64), 0);
     for (unsigned ring = 0; ring < 4; ring++) {
-        bool shifted = ring / 2 != 0; /* then nothing is */
+        bool shifted = ring / 2 != 0; /* in that case no read is in place */
         wb_model *model;
         wb_buffer buffer = {.size = sizeof buffer};
         world_reset();
@@ -321,7 +323,7 @@ static void aligned_bytes_are_read_into_place(void **state)
         assert_memory_equal(buffer.contents, file + 4096, n);
         assert_int_equal(cold.misaligned, 0);
         assert_int_equal(cold.misaligned, 0);
-        /* And the end by the room. */
+        /* The end is limited by the buffer. */
         assert_int_equal(world.in_place, cold.no_ring && !shifted ? 2 : 0);
         wb_provider_destroy(provider);
         wb_close(model);
@@ -370,7 +372,7 @@ static bool try_fault(const wb_model *model, const wb_device *device, wb_plain_p
         assert_int_equal(error.offset, world.offset);
         assert_non_null(strstr(error.file, "model.safetensors"));
         assert_null(buffer.handle);
-        world.at = 0; /* a failure is not for ever */
+        world.at = 0; /* the failure is temporary */
         assert_int_equal(wb_provider_get(provider, tensors[MANY].name, SIZE_MAX, &buffer, &error),
                          WB_OK);
     }
@@ -410,7 +412,8 @@ static void every_read_may_fail(void **state)
     weights_free(w);
 }
 
-/* Memory that is out at any allocation is told, or done without, and nothing is left. */
+/* If any allocation fails, the call reports it or succeeds without the memory, and nothing
+ * leaks. */
 static void memory_may_be_out(void **state)
 {
     weights *w = model_of(WB_ACCESS_READ, NULL);

@@ -1,6 +1,7 @@
 /*
- * WB_POLICY_DECODE: quantized tensors of every kind as plain ones, whole, fused and cut for any number of
- * ranks, against the whole tensors as wb_tensor_read decodes them, cut and joined by hand.
+ * WB_POLICY_DECODE: quantized tensors of every kind as plain ones, complete, fused and sharded
+ * for any number of ranks, compared with the complete tensors decoded by wb_tensor_read and then
+ * sharded and joined by the test.
  */
 #include "support.h"
 #include "weights.h"
@@ -38,9 +39,9 @@ static whole read_whole(const wb_model *model, const char *name)
     return t;
 }
 
-/* ---- what a buffer should hold ---- */
+/* ---- expected contents of a buffer ---- */
 
-/* Indices of the last three dimensions. */
+/* Index ranges of the last three dimensions. */
 typedef struct box {
     uint64_t start[3], count[3];
 } box;
@@ -50,7 +51,7 @@ static box all_of(const whole *t)
     return (box){{0, 0, 0}, {t->shape[0], t->shape[1], t->shape[2]}};
 }
 
-/* As plain tensors are shared out: the first ranks get one more. */
+/* Shards as for plain tensors: the first ranks get one more row. */
 static void cut(box *b, uint32_t axis, uint32_t rank, uint32_t of)
 {
     uint64_t n = b->count[axis], more = n % of;
@@ -78,7 +79,7 @@ static void put_box(expected *e, const whole *t, const box *b, uint64_t matrix)
     }
 }
 
-/* Matrix by matrix the rows of each. */
+/* Joins the rows of each tensor, matrix by matrix. */
 static expected joined(const whole *tensors, const box *boxes, size_t n)
 {
     expected e = {NULL, 0, 0};
@@ -156,7 +157,7 @@ static void check_part(wb_provider *provider, const whole *tensors, const char *
     free(e.values);
 }
 
-/* Two tensors, alone and joined, and parts of them, under policies and on devices. */
+/* Checks two tensors, separate and fused, and their shards, under policies and on devices. */
 static void check_all(const wb_model *model, const char *first, const char *second)
 {
     static const struct {
@@ -207,12 +208,12 @@ static void mlx(void **state)
         weights_mlx(w, "b", rows[i].mode, rows[i].bits, rows[i].group, b, 2, "BF16");
         weights_floats(w, "p", "F32", b, 2);
         check_all(weights_open(w), "a.weight", "b.weight");
-        check_all(w->model, "b.weight", "p"); /* what is plain already */
+        check_all(w->model, "b.weight", "p"); /* tensors that are already plain */
         weights_free(w);
     }
 }
 
-/* Values that F16 has no room for are counted. */
+/* Values out of the range of F16 are counted. */
 static void losses(void **state)
 {
     (void)state;
@@ -240,7 +241,7 @@ static void losses(void **state)
     weights_free(w);
 }
 
-/* Blocks of 128 rows, and words of eight outputs and inputs, that no cut here falls between. */
+/* Blocks of 128 rows, and words of eight outputs or inputs, that no shard boundary splits. */
 static void hub(void **state)
 {
     (void)state;
@@ -260,7 +261,7 @@ static void hub(void **state)
             weights_raw(w, name, "I32", zeros, 2, 4);
             (void)snprintf(name, sizeof name, "%s.g_idx", names[i]);
             unsigned char *to = of == 0 ? NULL : weights_add(w, name, "I32", order, 1, 96 * 4);
-            for (size_t k = 0; k < 96 && to != NULL; k++) /* another order for each */
+            for (size_t k = 0; k < 96 && to != NULL; k++) /* a different order each time */
                 to[k * 4] = (unsigned char)((k + i) % 3);
             (void)snprintf(name, sizeof name, "f%s.weight", names[i]);
             size_t at = w->bytes;
@@ -306,7 +307,7 @@ static void blocks(void **state)
     }
 }
 
-/* Stacked, and expert by expert. */
+/* Stacked experts, and experts stored as separate tensors. */
 static void experts(void **state)
 {
     (void)state;
@@ -332,7 +333,8 @@ static void experts(void **state)
     }
 }
 
-/* The layer is cut as a plain one is: where down has six groups, gate's 96 rows go to eight ranks all the same. */
+/* The layer is sharded as a plain one: although down has six groups, the 96 rows of gate are
+ * divided among eight ranks. */
 static void layers(void **state)
 {
     (void)state;
@@ -355,7 +357,7 @@ static void layers(void **state)
     weights_free(w);
 }
 
-/* More than is decoded at once, of what is read whole; reading past the page cache has no part in it. */
+/* More values than are decoded at once, for a tensor read completely; direct I/O is not used. */
 static void large(void **state)
 {
     (void)state;
@@ -381,7 +383,7 @@ static void large(void **state)
     weights_free(w);
 }
 
-/* What cannot be decoded says so. */
+/* Tensors that cannot be decoded are rejected. */
 static void refusals(void **state)
 {
     (void)state;

@@ -1,18 +1,18 @@
 /*
- * AWQ and GPTQ, stored transposed, in buffers of the provider: fused, and cut for any number of ranks, with
- * and without g_idx. What was stored is decoded here by hand, whole; what a buffer holds is decoded by
- * hand from the layout that docs/provider.md shows; and the second is to be a cut of the first.
+ * AWQ and GPTQ matrices, stored transposed, in provider buffers: fused and sharded for any number
+ * of ranks, with and without g_idx. The test decodes the stored matrix and the buffer (layout:
+ * docs/provider.md) and checks that the buffer is a slice of the matrix.
  */
 #include "unmapped_device.h"
 #include "weights.h"
 
 /* ---- by hand ---- */
 
-/* A matrix [out, in] as AWQ or GPTQ, of four bits, with scales in BF16. */
+/* A 4-bit AWQ or GPTQ matrix [out, in] with BF16 scales. */
 typedef struct packed {
     bool awq;
     uint64_t out, in, group;
-    const unsigned char *qweight, *scales, *qzeros, *g_idx; /* NULL: in order */
+    const unsigned char *qweight, *scales, *qzeros, *g_idx; /* g_idx NULL: groups in order */
 } packed;
 
 static uint32_t word_at(const unsigned char *bytes, uint64_t i)
@@ -34,7 +34,7 @@ static float bf16_at(const unsigned char *bytes, uint64_t i)
     return value;
 }
 
-/* AWQ has outputs 0 2 4 6 1 3 5 7 in a word. */
+/* AWQ stores outputs in the order 0 2 4 6 1 3 5 7 within a word. */
 static float value_of(const packed *p, uint64_t o, uint64_t i)
 {
     static const unsigned places[8] = {0, 4, 1, 5, 2, 6, 3, 7};
@@ -52,7 +52,8 @@ typedef enum kind { AWQ, GPTQ, GPTQ_IN_ORDER, KINDS } kind;
 
 static const char *const kind_names[KINDS] = {"awq", "gptq", "gptq"};
 
-/* Groups in any order, all of them used; the same for all matrices of so many inputs. */
+/* Adds a g_idx in random order that uses all groups; equal for all matrices with the same
+ * number of inputs. */
 static void add_order(weights *w, const char *name, uint64_t in, uint64_t group)
 {
     unsigned char *to = weights_add(w, name, "I32", &in, 1, (size_t)in * 4);
@@ -165,7 +166,8 @@ static packed held(kind of, const wb_buffer *b, const unsigned char *bytes)
                     .g_idx = of == GPTQ ? bytes + b->section[3].offset : NULL};
 }
 
-/* Rows `to` and on of a buffer are rows of a stored matrix, at the inputs from `first` on. */
+/* Rows from `to` on of a buffer must be rows of a stored matrix, at the inputs from `first`
+ * on. */
 static void check_rows(const packed *buffer, uint64_t to, const packed *matrix, uint64_t from,
                        uint64_t rows, uint64_t first)
 {
@@ -179,7 +181,7 @@ static void check_rows(const packed *buffer, uint64_t to, const packed *matrix, 
     }
 }
 
-/* The library decodes a buffer as it is, its parts having one order of inputs. */
+/* The library must decode the buffer to the same values. */
 static void check_decoded(kind of, const wb_buffer *b, const packed *by_hand)
 {
     wb_int4_tensor tensor = {.size = sizeof tensor,
@@ -221,7 +223,8 @@ static void put(unsigned char *to, uint64_t *at, const unsigned char *file, size
     }
 }
 
-/* The bytes of the ranges of a plan, in their order, are those of the buffer: no section has gaps before it. */
+/* The ranges of a plan, in order, must be the bytes of the buffer, without gaps between
+ * sections. */
 static void check_ranges(const weights *w, const wb_plan *plan, const wb_buffer *b,
                          const unsigned char *bytes)
 {
@@ -248,7 +251,7 @@ static void check_ranges(const weights *w, const wb_plan *plan, const wb_buffer 
     free(path);
 }
 
-/* ---- whole, and parts of ranks ---- */
+/* ---- complete matrices, and shards ---- */
 
 typedef struct subject {
     weights *w;
@@ -256,7 +259,7 @@ typedef struct subject {
     kind of;
     const unsigned *list;
     size_t count;
-    char *text; /* the names */
+    char *text; /* storage for the names */
 } subject;
 
 static char *join_names(const unsigned *list, size_t n)
@@ -276,7 +279,8 @@ static packed matrix_of(const subject *s, size_t i)
     return stored(s->w, s->of, m->module, m->out, m->in, GROUP);
 }
 
-/* The cut of a matrix that a rank gets, as the plan has it; all of it without one. */
+/* Returns a rank's shard of a matrix according to the plan; without a plan the complete
+ * matrix. */
 static wb_plan_cut cut_of(const subject *s, const wb_plan *plan, size_t i, uint32_t axis)
 {
     const struct matrix *m = &matrices[s->list[i]];
@@ -312,7 +316,7 @@ static void check_buffer(const subject *s, const wb_buffer *b, const wb_plan *pl
     free(bytes);
 }
 
-/* Shares the subject out; the parts follow one another and make up all of it. */
+/* Shards the subject; the shards must be consecutive and complete. */
 static void check_parts(const subject *s, uint32_t axis, uint32_t of)
 {
     uint64_t next[3] = {0, 0, 0};
@@ -350,7 +354,7 @@ static void all_ways(void **state)
     static const struct {
         unsigned list[3];
         size_t count;
-        uint32_t ranks[2][2]; /* along each axis, for that many at most: in order, and with g_idx */
+        uint32_t ranks[2][2]; /* maximum number of ranks along each axis, without and with g_idx */
     } rows[] = {{{Q, K, V}, 3, {{8, 4}, {8, 8}}}, {{GATE, UP}, 2, {{8, 4}, {8, 8}}},
                 {{X}, 1, {{8, 4}, {8, 8}}},       {{OUTPUT}, 1, {{8, 8}, {8, 8}}},
                 {{DOWN}, 1, {{8, 8}, {8, 8}}},    {{K, V}, 2, {{8, 4}, {8, 8}}},
@@ -382,7 +386,7 @@ static void all_ways(void **state)
     }
 }
 
-/* q, k and v in one tensor: each rank gets a piece of each, and its g_idx with each. */
+/* q, k and v in one tensor: each rank gets a part of each with its g_idx. */
 static void one_tensor(void **state)
 {
     (void)state;
@@ -417,7 +421,7 @@ static void one_tensor(void **state)
     }
 }
 
-/* Experts stored one by one: expert e of gate and up joined is gate's and then up's. */
+/* Experts stored separately: expert e of fused gate and up is gate's followed by up's. */
 static void experts(void **state)
 {
     (void)state;
@@ -454,7 +458,7 @@ static void experts(void **state)
     weights_free(w);
 }
 
-/* More than goes through memory at once. */
+/* Larger than the staging memory. */
 static void large(void **state)
 {
     (void)state;

@@ -1,6 +1,7 @@
 /*
- * wb_policy.vocab_multiple: embeddings and what makes scores of tokens, of every encoding, with rows of zeros
- * behind them, whole and for any number of ranks; against the bytes and values without.
+ * wb_policy.vocab_multiple: embeddings and output matrices of every encoding, padded with rows of
+ * zeros, complete and sharded for any number of ranks; compared with the bytes and values without
+ * padding.
  */
 #include "support.h"
 #include "weights.h"
@@ -27,7 +28,8 @@ static uint64_t padded(uint64_t n, uint64_t multiple, uint64_t of)
     return (n + both - 1) / both * both;
 }
 
-/* Rows `first` and on of a section of which `rows` rows of the tensor share one, then zeros. */
+/* Checks rows from `first` on of a section in which `rows` tensor rows share a section row,
+ * then zeros. */
 static void check_section(const unsigned char *whole, uint64_t whole_bytes, uint64_t whole_rows,
                           const unsigned char *part, uint64_t part_bytes, uint64_t first,
                           uint64_t real, uint64_t all, uint64_t rows)
@@ -75,15 +77,15 @@ static wb_buffer ask(wb_provider *provider, const char *name, uint32_t axis, uin
     return b;
 }
 
-/* ---- encodings whose rows follow one another ---- */
+/* ---- encodings with contiguous rows ---- */
 
 typedef struct subject {
     const wb_model *model;
     const char *name;
     wb_plain_policy plain;
     uint32_t flags;
-    uint64_t block; /* rows that share a row of scales: 1, or 128 */
-    uint64_t unit;  /* of rows, of all vocabularies of the model */
+    uint64_t block; /* rows that share a row of scales: 1 or 128 */
+    uint64_t unit;  /* vocabulary rows are padded to a multiple of this */
 } subject;
 
 static void check_rank(const subject *s, wb_provider *provider, const wb_buffer *whole,
@@ -150,7 +152,7 @@ static void plain(void **state)
         check_subject(&(subject){model, names[i], WB_PLAIN_F16, 0, 1, 1});
         check_subject(&(subject){model, names[i], WB_PLAIN_KEEP, 0, 1, 1});
     }
-    /* What is no vocabulary stays as it is, and so does one that is long enough. */
+    /* Other tensors, and vocabularies of sufficient size, are not padded. */
     wb_provider *provider = make_provider(model, NULL, WB_PLAIN_KEEP, 0, 64);
     assert_int_equal(ask(provider, "layers.0.attention.q.weight", 0, 0, 0).shape[0], 150);
     wb_provider_destroy(provider);
@@ -162,7 +164,7 @@ static void plain(void **state)
     weights_free(w);
 }
 
-/* Cut along the other axis all ranks have the rows that are added. */
+/* Sharded along the other axis, every rank has the padding rows. */
 static void columns(void **state)
 {
     (void)state;
@@ -207,13 +209,14 @@ static void quantized(void **state)
             weights_floats(w, "model.embed_tokens.global_scale", "F32", NULL, 0);
         const wb_model *model = weights_open(w);
         check_subject(&(subject){model, EMBEDDING, WB_PLAIN_F16, 0, 1, 1});
-        check_subject(&(subject){model, OUTPUT, WB_PLAIN_F16, 0, 1, 1}); /* which is tied to it */
+        check_subject(&(subject){model, OUTPUT, WB_PLAIN_F16, 0, 1,
+                                 1}); /* the output is tied to the embedding */
         check_subject(&(subject){model, EMBEDDING, WB_PLAIN_KEEP, WB_POLICY_DECODE, 1, 1});
         weights_free(w);
     }
 }
 
-/* Scales of FP8 are those of 128 rows. */
+/* FP8 scales cover 128 rows. */
 static void fp8(void **state)
 {
     (void)state;
@@ -247,7 +250,7 @@ static void blocks(void **state)
     gguf_free(&g);
 }
 
-/* ---- AWQ and GPTQ, whose rows lie beside one another ---- */
+/* ---- AWQ and GPTQ, which are stored transposed ---- */
 
 static float *decode(const wb_buffer *b, const unsigned char *bytes, bool awq)
 {
@@ -276,7 +279,7 @@ static float *decode(const wb_buffer *b, const unsigned char *bytes, bool awq)
     return values;
 }
 
-/* Rows and inputs from `row` and `input` on, of a whole of 64 inputs; then rows of zeros. */
+/* Checks rows and inputs from `row` and `input` on, of 64 inputs; then rows of zeros. */
 static void check_decoded(const wb_provider *provider, const wb_buffer *b, bool awq,
                           const float *whole, uint64_t row, uint64_t input)
 {
@@ -328,7 +331,7 @@ static void transposed(void **state)
                     b = ask(provider, OUTPUT, 0, rank, of);
                     assert_int_equal(b.shape[0], each);
                     check_decoded(provider, &b, awq, whole, rank * each, 0);
-                    /* A bias that could be cut anywhere goes with it. */
+                    /* A bias is sharded with its matrix, although it could be split anywhere. */
                     assert_int_equal(ask(provider, "output.bias", 0, rank, of).shape[0], each);
                 }
             }
@@ -346,7 +349,7 @@ static void transposed(void **state)
 
 /* ---- zeros ---- */
 
-/* Bytes of 0 stand for values of 0 in every type there is. */
+/* Zero bytes decode to zero values in every type used. */
 static void zeros_are_zeros(void **state)
 {
     (void)state;
@@ -360,7 +363,7 @@ static void zeros_are_zeros(void **state)
         uint64_t n = (uint64_t)info.block_bits / 8;
         memset(values, 1, sizeof values);
         if (wb_dequantize(id, bytes, n, 1, info.block_size, values, NULL, NULL) != WB_OK)
-            continue; /* Q8_1 and Q8_K are of no file */
+            continue; /* Q8_1 and Q8_K do not occur in files */
         types++;
         for (uint32_t i = 0; i < info.block_size; i++)
             assert_true(values[i] == 0);
@@ -405,7 +408,7 @@ static void refusals(void **state)
     assert_int_equal(wb_provider_get(provider, OUTPUT, SIZE_MAX, &b, &error), WB_ERROR_UNSUPPORTED);
     assert_non_null(strstr(error.message, "within a byte"));
     wb_provider_destroy(provider);
-    /* The last of very many ranks has zeros only. */
+    /* With very many ranks the last has only zeros. */
     provider = make_provider(w->model, NULL, WB_PLAIN_F16, 0, WB_VOCAB_MULTIPLE_MAX);
     b = ask(provider, OUTPUT, 0, UINT32_MAX - 1, UINT32_MAX);
     assert_int_equal(b.shape[0], WB_VOCAB_MULTIPLE_MAX);

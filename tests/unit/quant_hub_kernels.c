@@ -1,6 +1,6 @@
 /*
- * AWQ and GPTQ at every level of instructions: the bits of the scalar code, for any bit patterns, any group
- * sizes, with and without g_idx, on buffers that end at a page nobody may touch.
+ * AWQ and GPTQ at every instruction set: the same bits as the scalar code, for any bit patterns
+ * and group sizes, with and without g_idx, on buffers that end at an inaccessible page.
  */
 #define _DEFAULT_SOURCE
 #include "kernels.h"
@@ -16,7 +16,7 @@ static guarded random_guarded(size_t n)
     return g;
 }
 
-/* ---- one tensor at all levels ---- */
+/* ---- one tensor at all instruction sets ---- */
 
 typedef void decoder(uint32_t features, const wb__int4 *tensor, uint64_t first, uint64_t rows,
                      float *values);
@@ -39,7 +39,8 @@ static void check(decoder *decode, const wb__int4 *tensor, uint64_t first, uint6
     unguard(&have);
 }
 
-/* Runs of inputs of one group, as GPTQ sorts them, and single ones; now and then a group there is none of. */
+/* Runs of inputs of one group, as GPTQ sorts them, and single inputs; some group indices are
+ * out of range. */
 static void fill_order(uint8_t *order, uint64_t in, uint64_t groups, unsigned run)
 {
     uint32_t group = 0;
@@ -99,7 +100,7 @@ static void all_levels(void **state)
     }
 }
 
-/* Every code with every zero-point and some scales, those that are not finite among them. */
+/* Every code with every zero point and several scales, including non-finite ones. */
 static void all_codes(void **state)
 {
     static const uint32_t scales[] = {0x3F800000, 0x00000001, 0x80000000, 0x7F800000,

@@ -1,8 +1,7 @@
 /*
- * Every kernel against the scalar code, bit for bit, at every level of instruction sets this
- * processor has, on buffers that end where the next page may not be touched: decoding of random
- * bits (scales that are NaN and infinite among them), encoding of values of many kinds. Any NaN
- * equals any NaN.
+ * Every kernel compared bit for bit with the scalar code, at every instruction set of this
+ * processor, on buffers that end at an inaccessible page: decoding of random bits (including NaN
+ * and infinite scales) and encoding of values of many kinds. Any NaN equals any NaN.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -41,7 +40,7 @@ static void decode_all(void **unused)
         if (!wb__codec_get(dtype, wb__cpu_features(), &codec))
             continue;
         (void)wb__codec_get(dtype, 0, &scalar);
-        /* A few blocks, so that kernels that take several at once come to their ends too. */
+        /* Few blocks, so that the tails of kernels that process several blocks are tested. */
         for (size_t round = 0; round < 30; round++) {
             size_t blocks = round % 7 + 1;
             if (codec.dtype->block_size * blocks > VALUES)
@@ -72,7 +71,7 @@ static void decode_all(void **unused)
     unguard(&out);
 }
 
-/* Values as they come, and as they had better not. */
+/* Returns ordinary and extreme values. */
 static float value_of(size_t kind, size_t i)
 {
     float v = uniform() * uniform() * uniform();
@@ -152,8 +151,8 @@ static void encode_all(void **unused)
 }
 
 /*
- * The vectors of IQ1 look at few of all splits of a group. Groups with many that are equally good, or
- * nearly so, are where that could show; and weights from 0 on.
+ * The IQ1 SIMD search tries only some splits of a group. Errors would show in groups with many
+ * equally good splits, and with weights of 0.
  */
 static float value_of_few(size_t kind, size_t i, float size)
 {
@@ -205,7 +204,7 @@ static void encode_iq1(void **unused)
     }
 }
 
-/* Whatever the values are, encoding them is defined, and so is decoding what comes out. */
+/* Encoding any values is defined, and so is decoding the result. */
 static void encode_nonsense(void **unused)
 {
     (void)unused;

@@ -1,7 +1,7 @@
 /*
- * The quantized modes of MLX against what MLX computed (tests/data/golden/mlx), bit for bit: every
- * file of the folder, at every level of instructions this machine has. WB_GOLDEN_MLX names another
- * folder of such files.
+ * MLX modes compared bit for bit with results of MLX (tests/data/golden/mlx): every file of the
+ * directory, at every instruction set of this machine. WB_GOLDEN_MLX names another directory of
+ * such files.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <dirent.h>
@@ -29,7 +29,7 @@ static wb_model *open_golden(const char *name)
     return model;
 }
 
-/* Rows of the input of a golden file, in a buffer to free. */
+/* Input rows of a golden file. The caller frees the buffer. */
 typedef struct input {
     int32_t dtype;
     uint64_t elements;
@@ -59,12 +59,12 @@ static input load_input(const wb_model *golden)
     return in;
 }
 
-#define ROW_TINY 35      /* tiny_1e-36 of the inputs */
-#define ROW_SUBNORMAL 36 /* subnormal_f32 */
+#define ROW_TINY 35      /* input row tiny_1e-36 */
+#define ROW_SUBNORMAL 36 /* input row subnormal_f32 */
 
 static bool edge_row(const wb_model *golden, const wb__mlx_type *type, uint64_t row)
 {
-    /* Rows where what MLX stores is an artefact: scale bytes that wrap. Ours are clamped. */
+    /* Rows for which MLX stores scale bytes that overflow; this library clamps them. */
     char name[MAX_BITS_NAME];
     if (type->mode != WB__MLX_MXFP4 && type->mode != WB__MLX_MXFP8)
         return false;
@@ -107,7 +107,7 @@ static void check_encoder(const char *file, const wb_model *golden, const wb__ml
     free(b);
 }
 
-/* Decodes from the parts, which lie unaligned in the file as often as not, and compares. */
+/* Decodes the parts, which may be unaligned in the file, and compares. */
 static void check_decoder(const char *file, const wb__mlx_type *type, uint32_t features,
                           const wb__mlx_parts *parts, size_t groups, const part *expected)
 {
@@ -199,7 +199,8 @@ static void golden_files(void **state)
     assert_true(check_folder("legacy_0.32.1") >= 4);
 }
 
-/* Scales and biases of different dtypes: the product in the one, the sum in float32. */
+/* Scales and biases of different dtypes: the product has the dtype of the scales, the sum is
+ * binary32. */
 static void mixed_dtypes(void **state)
 {
     (void)state;
@@ -245,7 +246,7 @@ static void e4m3(void **state)
     wb_close(golden);
 }
 
-/* Stacks of experts are groups after groups like any other tensor. */
+/* Expert stacks are sequences of groups, like other tensors. */
 static void experts(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* The public functions for MLX's modes: sizes, threads, and what they refuse. */
+/* The public functions for MLX modes: sizes, threads, and rejected arguments. */
 #include "quant_mlx.h"
 
 enum { ROWS = 70, COLUMNS = 1024 };
@@ -157,7 +157,7 @@ static void backwards(void *ctx, size_t n, void (*body)(void *arg, size_t i), vo
         body(arg, n);
 }
 
-/* The pieces of an executor, done in any order, give what one thread gives. */
+/* Executor pieces run in any order give the same result as one thread. */
 static void threads(void **state)
 {
     (void)state;
@@ -196,7 +196,7 @@ static void threads(void **state)
     }
 }
 
-/* F32 is computed in float32, and as MLX does only when asked; other dtypes are as MLX has them. */
+/* F32 is computed in binary32, and as in MLX only on request; other dtypes always as in MLX. */
 static void two_decodings(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /*
- * Every level of instructions gives the bits of the scalar code: on any bit patterns for codes, scales
- * and values, for any number of groups, on buffers that end at a page nobody may touch.
+ * Every instruction set gives the same bits as the scalar code, for any bit patterns of codes,
+ * scales and values, any number of groups, and buffers that end at an inaccessible page.
  */
 #define _DEFAULT_SOURCE
 #include "kernels.h"
@@ -18,7 +18,7 @@ static void random_bytes(uint8_t *bytes, size_t n)
 
 typedef enum kind { ANY_BITS, ORDINARY, TIES, MOSTLY_ORDINARY, ZEROS, KINDS } kind;
 
-/* Numbers of a dtype: any bits, weights as they are, or the midpoints of small floats. */
+/* Random values of a dtype: any bits, typical weights, or midpoints of small floats. */
 static void random_values(kind k, int32_t dtype, uint8_t *values, size_t n)
 {
     size_t size = wb__float_size(dtype);
@@ -78,7 +78,7 @@ static void decode_case(const wb__mlx_type *type, kind k, int32_t scales, int32_
         random_values(k, biases, b->end - groups * wb__float_size(biases), groups);
     } else {
         random_bytes(s->end - groups, groups);
-        for (size_t g = 0; g < groups && k != ANY_BITS; g++) /* mostly what is finite */
+        for (size_t g = 0; g < groups && k != ANY_BITS; g++) /* mostly finite scales */
             s->end[-1 - (ptrdiff_t)g] &= 0x7E;
     }
     wb__mlx_decode(0, type, &parts, native, 0, groups, dtype, expected);
@@ -175,7 +175,7 @@ static void encoders(void **state)
         unguard(&out[p]);
 }
 
-/* The largest magnitude of all, NaNs ignored, whatever the length. */
+/* The largest magnitude, ignoring NaNs, for any length. */
 static void amax(void **state)
 {
     (void)state;
@@ -198,7 +198,7 @@ static void amax(void **state)
     }
 }
 
-/* Any group can be had by itself, as slices and tasks do. */
+/* Any group can be processed separately, as slices and tasks do. */
 static void parts_of_the_whole(void **state)
 {
     (void)state;

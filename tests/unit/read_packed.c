@@ -33,7 +33,7 @@ static void add_fp8(weights *w, const char *name, const uint64_t *shape, int ran
     scales[rank - 1] = (shape[rank - 1] + columns - 1) / columns;
     size_t n = elements_of(shape, rank);
     unsigned char *codes = weights_add(w, name, "F8_E4M3", shape, rank, n);
-    for (size_t i = 0; i < n; i++) /* none is NaN */
+    for (size_t i = 0; i < n; i++) /* no NaN */
         codes[i] = (unsigned char)(next_random(&w->random) >> 32 & 0xBF);
     (void)snprintf(scale, sizeof scale, "%s_scale_inv", name);
     weights_floats(w, scale, "F32", scales, rank);
@@ -94,7 +94,7 @@ static void fp8_rows(void **state)
                 bytes_read = 0;
                 for (uint64_t row = 0; row < s.rows; row += count)
                     check_rows(model, &s, row, row + count < s.rows ? count : s.rows - row);
-                /* Rows, and the scales of one for each at most. */
+                /* The rows, and at most one row of scales for each. */
                 uint64_t scale_row = (264 + blocks[i][1] - 1) / blocks[i][1] * 4;
                 assert_true(bytes_read <= s.rows * (264 + scale_row));
             }
@@ -105,7 +105,7 @@ static void fp8_rows(void **state)
     }
 }
 
-/* As threads do that are at the end of one tensor and at the beginning of the next. */
+/* The access pattern of threads at the end of one tensor and the beginning of the next. */
 static void int4_rows(void **state)
 {
     (void)state;
@@ -135,7 +135,7 @@ static void int4_rows(void **state)
                 check_rows(model, &s[i + 1], 63 - row, 1);
             }
         }
-        /* Of each once: the third, which was read last, is there no more when the first is read. */
+        /* Each tensor is read once; the cache then drops the last, so the first is read again. */
         assert_true(s[0].bytes <= bytes_read && bytes_read <= 3 * s[0].bytes);
         for (int i = 0; i < 3; i++)
             free(s[i].whole);

@@ -1,7 +1,7 @@
 /*
- * Reads of a ring, and a kernel that refuses to hear of them any more while they are under way, as it does
- * where a sandbox is put up in the middle: what was begun is given back whole before anybody may use its
- * memory for something else, and nothing is begun after it.
+ * io_uring reads while the kernel begins to reject io_uring calls, as when a sandbox is entered:
+ * all pending reads complete before their buffers may be reused, and no read is started
+ * afterwards.
  */
 #define _GNU_SOURCE
 #include "support.h"
@@ -21,7 +21,7 @@ enum { READS = 8, ROUNDS = 4 };
 static char *path;
 static unsigned char *expected, *memory;
 
-/* Of the calling thread alone, for good. */
+/* Installs a filter for the calling thread, which cannot be removed. */
 static bool refuse_rings(int how)
 {
     struct sock_filter rules[] = {
@@ -36,7 +36,7 @@ static bool refuse_rings(int how)
 }
 
 typedef struct trial {
-    int refuses; /* an error number; 0: nothing is refused */
+    int refuses; /* errno of rejected calls; 0: none are rejected */
     unsigned taken_before;
     bool only_closes;
     bool remote;
@@ -75,7 +75,7 @@ static void *attempt(void *arg)
     for (unsigned i = 0; i < READS; i++)
         assert_true(
             wb__ring_begin(ring, &direct, i * READ_BYTES, memory + i * READ_BYTES, READ_BYTES, i));
-    assert_false(wb__ring_begin(ring, &direct, 0, memory, READ_BYTES, 0)); /* it is no deeper */
+    assert_false(wb__ring_begin(ring, &direct, 0, memory, READ_BYTES, 0)); /* the ring is full */
     while (taken < t->taken_before)
         taken += take(ring, seen);
     t->skipped = t->refuses != 0 && !refuse_rings(t->refuses);
@@ -87,7 +87,7 @@ static void *attempt(void *arg)
         assert_true(wb__ring_begin(ring, &direct, 0, memory, READ_BYTES, 0) == (t->refuses == 0));
     }
     wb__ring_close(ring);
-    /* All have been read by now, and nothing comes later. */
+    /* All reads have completed, and none completes later. */
     if (t->only_closes)
         assert_memory_equal(memory, expected, READS * READ_BYTES);
     wb__direct_close(&direct);
@@ -122,7 +122,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(what_was_begun_is_given_back)};
     (void)alarm(280);
     if (is_slow())
-        return 77; /* valgrind does not see what the kernel writes */
+        return 77; /* valgrind does not track writes by io_uring */
     char *folder = scratch_make();
     path = text_of("%s/bytes", folder);
     expected = malloc(READS * READ_BYTES);

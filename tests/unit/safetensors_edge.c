@@ -1,4 +1,4 @@
-/* Where the header ends, the tensors' bytes begin: neither may be taken for the other. */
+/* The border between header and tensor data: neither is taken for the other. */
 #include "core/core.h"
 
 #include "unit.h"
@@ -25,7 +25,7 @@ static wb_status open_with(const char *header, uint64_t announced, const char *d
 
 static const char one[] = "{\"a\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[0,4]}}";
 
-/* White space, brackets and quotes are data like any other. */
+/* White space, brackets and quotes at the beginning of the data are data. */
 static void data_is_not_padding(void **state)
 {
     (void)state;
@@ -37,7 +37,7 @@ static void data_is_not_padding(void **state)
     }
 }
 
-/* A header that is cut short does not go on in the data. */
+/* A truncated header does not continue in the data. */
 static void header_does_not_go_on(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /*
- * What wb --sandbox leaves a process: each try runs in a child that has entered the sandbox, and ends
- * as it must. Under sanitizers too: children leave by _exit.
+ * The restrictions of wb --sandbox: each attempt runs in a child process in the sandbox, which
+ * must end as expected. Children end with _exit, so that this also works under sanitizers.
  */
 #include "support.h"
 
@@ -25,7 +25,7 @@ static char *file;
 
 enum { FINE = 0, FORBIDDEN_TO_IT = 1, MISSING = 2, OTHER = 3, NO_SANDBOX = 4 };
 
-/* How a call that fails with -1 went. */
+/* Returns the result of a call that fails with -1. */
 static int verdict(long result)
 {
     return result >= 0       ? FINE
@@ -111,7 +111,7 @@ static int connects(void)
 typedef struct try_row {
     const char *name;
     int (*run)(void);
-    int expected; /* -1: the process is ended */
+    int expected; /* -1: the process is killed */
 } try_row;
 
 static const try_row tries[] = {
@@ -148,7 +148,7 @@ static void leaves_reading_alone(void **state)
         assert_int_equal(waitpid(child, &status, 0), child);
         int got = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
         if (got == NO_SANDBOX)
-            break; /* a kernel or container without seccomp, valgrind */
+            break; /* a kernel or container without seccomp, or valgrind */
         if (got != tries[i].expected || (got == -1 && WTERMSIG(status) != SIGSYS))
             fail_msg("%s: %d, expected %d\n", tries[i].name, got, tries[i].expected);
     }

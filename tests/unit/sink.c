@@ -1,4 +1,4 @@
-/* io/sink.h: whole or not at all, and no signal. */
+/* io/sink.h: output appears completely or not at all, and no signal is raised. */
 #define _GNU_SOURCE
 #include "io/sink.h"
 
@@ -42,7 +42,7 @@ static void expect(const char *path, const char *text)
     assert_string_equal(got, text);
 }
 
-/* Nothing but these files is in the folder. */
+/* Checks that the directory contains exactly `count` files. */
 static void expect_count(int count)
 {
     char command[300];
@@ -67,7 +67,7 @@ static wb_status write_file(const char *path, const char *text, uint64_t expecte
     }
     status = wb_sink_write(sink, text, strlen(text), error);
     if (status != WB_OK) {
-        /* It stays that way. */
+        /* Later writes fail with the same error. */
         assert_int_equal(wb_sink_write(sink, "x", 1, NULL), status);
         assert_int_equal(wb_sink_commit(sink, NULL), status);
         return status;
@@ -82,7 +82,7 @@ static void creates_and_replaces(void **state)
     empty_folder();
     assert_int_equal(write_file(in("a"), "new", 0, &error), WB_OK);
     expect(in("a"), "new");
-    /* More expected than written leaves no trace. */
+    /* Writing fewer bytes than announced leaves no file. */
     assert_int_equal(write_file(in("a"), "newer", 1 << 20, &error), WB_OK);
     expect(in("a"), "newer");
     struct stat st;
@@ -137,7 +137,7 @@ static void follows_links(void **state)
     expect(in("sub/target"), "new");
     assert_int_equal(lstat(in("link"), &st), 0);
     assert_true(S_ISLNK(st.st_mode));
-    /* Also where it leads to nothing yet. */
+    /* Also if the link's target does not exist. */
     assert_int_equal(symlink(in("sub/none"), in("dangling")), 0);
     assert_int_equal(write_file(in("dangling"), "new", 0, NULL), WB_OK);
     expect(in("sub/none"), "new");
@@ -157,10 +157,10 @@ static void refuses(void **state)
     assert_int_equal(write_file(in("none/a"), "new", 0, &error), WB_ERROR_NOT_FOUND);
     assert_int_equal(error.os_error, ENOENT);
     assert_true(strstr(error.file, "none/a") != NULL);
-    /* More than any file can have. */
+    /* Larger than the maximum file size. */
     assert_int_equal(write_file(in("a"), "new", UINT64_MAX, &error), WB_ERROR_IO);
     assert_int_equal(error.os_error, EFBIG);
-    if (geteuid() != 0) { /* root may write all */
+    if (geteuid() != 0) { /* root may write everywhere */
         put(in("read-only"), "old");
         assert_int_equal(chmod(in("read-only"), 0444), 0);
         assert_int_equal(write_file(in("read-only"), "new", 0, &error), WB_ERROR_IO);
@@ -185,7 +185,7 @@ static void writes_devices_at_once(void **state)
     assert_true(S_ISCHR(st.st_mode));
 }
 
-/* Signals are fatal unless handled: that the test goes on shows that none came. */
+/* Signals would end the test process: reaching the end shows that none was raised. */
 static void raises_no_signal(void **state)
 {
     (void)state;
@@ -203,7 +203,7 @@ static void raises_no_signal(void **state)
     assert_int_equal(error.os_error, EPIPE);
     assert_string_equal(error.file, "pipe");
     wb_sink_discard(sink);
-    assert_int_equal(close(ends[1]), 0); /* was not closed by the sink */
+    assert_int_equal(close(ends[1]), 0); /* the sink did not close it */
 
     empty_folder();
     put(in("a"), "old");
@@ -224,7 +224,7 @@ static void raises_no_signal(void **state)
     assert_int_equal(sigismember(&waiting, SIGXFSZ), 0);
 }
 
-/* A descriptor that does not block is waited for. */
+/* The sink waits on a non-blocking descriptor. */
 static void waits_for_a_full_pipe(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /*
- * Slices: the expressions of data/slices/slices.tsv select what NumPy selects, parsed and read;
- * then parts of what is selected, slices without text, sub-byte elements, and long tensors read in
- * runs.
+ * Slices: the expressions of data/slices/slices.tsv select the same elements as in NumPy, parsed
+ * and read. Then parts of a selection, slices built without text, sub-byte elements, and long
+ * tensors read in runs.
  */
 #include "support.h"
 
@@ -29,7 +29,7 @@ static uint64_t hash_indices(const uint32_t *indices, uint64_t n)
     return hash;
 }
 
-/* The dimensions of "2x3", "-" for none. */
+/* Parses dimensions such as "2x3", "-" for none. */
 static uint32_t parse_shape(const char *text, uint64_t *shape)
 {
     uint32_t rank = 0;
@@ -91,7 +91,7 @@ static void check_row(const char *shape_text, const char *text, const char *resu
     if (hash_indices(indices, count) != hash)
         fail_msg("[%s] of %s: elements\n", text, shape_text);
 
-    /* Any part of it is that part. */
+    /* Any part of a selection equals the same part of the complete result. */
     uint32_t part[1000];
     for (uint64_t first = 0; first <= count; first += 1 + count / 5) {
         for (uint64_t n = 0; n <= count; n += 1 + count / 3) {
@@ -134,7 +134,7 @@ static void given_as_numbers(void **state)
     uint64_t elements, size;
     wb_error error;
     wb_model *model = model_of(&bytes, "U8", "2,3,4", 24, WB_ACCESS_MAP);
-    wb_axis axes[3] = {{.start = 1, .count = 1}, /* the step of one index is no matter */
+    wb_axis axes[3] = {{.start = 1, .count = 1}, /* the step of a single index is irrelevant */
                        {.start = 2, .count = 2, .step = -2},
                        {.start = 0, .count = 4, .step = 1}};
     wb_slice slice = {.size = sizeof slice, .rank = 3, .axes = axes, .count = UINT64_MAX};
@@ -165,13 +165,14 @@ static void given_as_numbers(void **state)
                          WB_ERROR_ARGUMENT);
         assert_int_equal(elements, 0);
     }
-    axes[1] = (wb_axis){.start = UINT64_MAX, .count = 0, .step = 0}; /* nothing, from wherever */
+    axes[1] = (wb_axis){
+        .start = UINT64_MAX, .count = 0, .step = 0}; /* an empty selection may have any start */
     assert_int_equal(wb_tensor_read_size(model, 0, &slice, -1, &elements, &size, NULL), WB_OK);
     assert_int_equal(size, 0);
     slice.rank = 2;
     assert_int_equal(wb_tensor_read(model, 0, &slice, -1, out, sizeof out, NULL),
                      WB_ERROR_ARGUMENT);
-    slice.rank = 0; /* all of it */
+    slice.rank = 0; /* the complete tensor */
     slice.first = 20;
     assert_int_equal(wb_tensor_read(model, 0, &slice, -1, out, 4, NULL), WB_OK);
     assert_memory_equal(out, "\x14\x15\x16\x17", 4);
@@ -188,8 +189,8 @@ static void given_as_numbers(void **state)
     free(bytes);
 }
 
-/* Elements of 4 and 6 bits: what would cut a byte is refused, with the reason; all else is exact.
- */
+/* 4-bit and 6-bit elements: selections that would split a byte are rejected with a reason;
+ * others are exact. */
 static void of_less_than_a_byte(void **state)
 {
     (void)state;
@@ -238,7 +239,7 @@ static void of_less_than_a_byte(void **state)
     }
 }
 
-/* Longer than the buffers that reading goes through, forwards, backwards and far apart. */
+/* Tensors longer than the read buffers, read forwards, backwards and with large steps. */
 static void of_long_tensors(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /*
- * Where bytes come from: files mapped, read and copied, descriptors and streams, memory, sources of
- * the caller's own; what is no file; and files that change under an open model.
+ * Data sources: files mapped, read and copied, descriptors and streams, memory, sources of the
+ * caller; paths that are not regular files; and files that change while a model is open.
  */
 #include "support.h"
 
@@ -39,7 +39,7 @@ static wb_model *open_ok(const char *path, wb_access access)
     return model;
 }
 
-/* Tensors a and b have the bytes st_write gives them. */
+/* Tensors a and b have the bytes written by st_write. */
 static void check_bytes(const wb_model *model)
 {
     unsigned char bytes[9900];
@@ -69,14 +69,14 @@ static void in_each_mode(void **state)
         } else {
             assert_int_equal(status, WB_OK);
             assert_int_equal(((const unsigned char *)bytes)[99], 99);
-            /* From the first to the last byte of the file, and no further. */
+            /* The address range covers exactly the bytes of the file. */
             const unsigned char *start = (const unsigned char *)bytes - DATA_AT;
             assert_true(wb_owns_address(model, start));
             assert_true(wb_owns_address(model, start + DATA_AT + DATA - 1));
             assert_false(wb_owns_address(model, start - 1));
             assert_false(wb_owns_address(model, start + DATA_AT + DATA));
             assert_int_equal(wb_tensor_data(model, 2, &bytes, &error), WB_OK);
-            assert_non_null(bytes); /* nothing, but somewhere */
+            assert_non_null(bytes); /* empty, but not NULL */
         }
         assert_false(wb_owns_address(model, &model));
         assert_false(wb_owns_address(model, NULL));
@@ -105,10 +105,10 @@ static void from_a_descriptor(void **state)
     int fd = open(path, O_RDONLY);
     wb_model *model;
     assert_true(fd >= 0);
-    assert_int_equal(lseek(fd, 77, SEEK_SET), 77); /* where it stands is no matter */
+    assert_int_equal(lseek(fd, 77, SEEK_SET), 77); /* the file position is irrelevant */
     assert_int_equal(wb_open_fd(fd, "label", NULL, &model, NULL), WB_OK);
-    assert_int_equal(lseek(fd, 0, SEEK_CUR), 77); /* and stays so */
-    assert_int_equal(close(fd), 0);               /* the model has its own */
+    assert_int_equal(lseek(fd, 0, SEEK_CUR), 77); /* and is not changed */
+    assert_int_equal(close(fd), 0);               /* the model has its own descriptor */
     check_bytes(model);
     wb_file file = {.size = sizeof file};
     assert_int_equal(wb_file_at(model, 0, &file, NULL), WB_OK);
@@ -126,7 +126,7 @@ static void from_a_descriptor(void **state)
     free(path);
 }
 
-/* Writes the file into a pipe, in pieces, from a process of its own. */
+/* Writes the file into a pipe in pieces, from a child process. */
 static pid_t feed(const char *path, int ends[2])
 {
     size_t n;
@@ -161,7 +161,8 @@ static size_t open_descriptors(void)
 static void from_a_stream(void **state)
 {
     (void)state;
-    static const uint64_t in_memory[] = {0, 1, 5000, 1 << 20}; /* on disk, moved there, in memory */
+    static const uint64_t in_memory[] = {
+        0, 1, 5000, 1 << 20}; /* stream buffered on disk, moved to disk, in memory */
     static const wb_access access[] = {WB_ACCESS_MAP, WB_ACCESS_READ, WB_ACCESS_SNAPSHOT};
     char *path = make_file("stream.safetensors");
     size_t before = open_descriptors();
@@ -187,7 +188,7 @@ static void from_a_stream(void **state)
     free(path);
 }
 
-/* What the model keeps open is not inherited by programs the application starts. */
+/* Descriptors of a model are not inherited by programs that the application starts. */
 static void closes_on_exec(void **state)
 {
     (void)state;
@@ -254,14 +255,14 @@ static void what_is_no_file(void **state)
     char *locked = make_file("locked.safetensors");
     char *loop = text_of("%s/loop.safetensors", folder);
     assert_int_equal(mkfifo(fifo, 0600), 0);
-    refuses(fifo, WB_ERROR_FORMAT, "not-a-regular-file"); /* without waiting for a writer */
+    refuses(fifo, WB_ERROR_FORMAT, "not-a-regular-file"); /* does not wait for a writer */
     refuses("/dev/null", WB_ERROR_FORMAT, "not-a-regular-file");
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     if (strlen(named) < sizeof address.sun_path) {
         int fd = socket(AF_UNIX, SOCK_STREAM, 0);
         strcpy(address.sun_path, named);
         assert_int_equal(bind(fd, (const struct sockaddr *)&address, sizeof address), 0);
-        refuses(named, WB_ERROR_IO, "io"); /* open itself fails */
+        refuses(named, WB_ERROR_IO, "io"); /* open fails */
         (void)close(fd);
     }
     refuses(none, WB_ERROR_NOT_FOUND, "not-found");
@@ -269,7 +270,7 @@ static void what_is_no_file(void **state)
     refuses("", WB_ERROR_NOT_FOUND, "not-found");
     assert_int_equal(symlink(loop, loop), 0);
     refuses(loop, WB_ERROR_IO, "io");
-    if (geteuid() != 0) { /* root may read it all the same */
+    if (geteuid() != 0) { /* root may read it */
         assert_int_equal(chmod(locked, 0), 0);
         refuses(locked, WB_ERROR_IO, "io");
     }
@@ -338,7 +339,7 @@ static void notices_changes(void **state)
         wb_model *snapshot = open_ok(path, WB_ACCESS_SNAPSHOT);
         rows[i].change(path);
         check_changed(model, path, rows[i].what);
-        assert_int_equal(wb_model_check(snapshot, NULL), WB_OK); /* it has its own copy */
+        assert_int_equal(wb_model_check(snapshot, NULL), WB_OK); /* the snapshot is a copy */
         check_bytes(snapshot);
         wb_close(model);
         wb_close(snapshot);
@@ -361,13 +362,13 @@ static void reads_past_the_end(void **state)
     memset(bytes, 1, sizeof bytes);
     assert_int_equal(wb_tensor_read(model, 1, NULL, -1, bytes, sizeof bytes, &error), WB_ERROR_IO);
     assert_string_equal(error.code, "file-ends-early");
-    assert_int_equal(error.offset, DATA_AT + 150); /* where it ends now */
+    assert_int_equal(error.offset, DATA_AT + 150); /* the current end of the file */
     assert_string_equal(error.file, path);
     for (size_t i = 0; i < sizeof bytes; i++)
         assert_int_equal(bytes[i], 0);
     assert_true(
         wb_owns_address(mapped, (const unsigned char *)data + 9000)); /* for a SIGBUS handler */
-    /* wb_tensor_read goes through the file also where it is mapped, and cannot fault */
+    /* wb_tensor_read reads the file even if it is mapped, so it cannot fault */
     assert_int_equal(wb_tensor_read(mapped, 1, NULL, -1, bytes, sizeof bytes, &error), WB_ERROR_IO);
     wb_verify_options deep = {.size = sizeof deep, .flags = WB_VERIFY_DEEP};
     wb_findings *findings;
@@ -394,7 +395,7 @@ static void snapshots_stay(void **state)
     free(path);
 }
 
-/* ---- memory, and sources of the caller's own ---- */
+/* ---- memory, and sources of the caller ---- */
 
 typedef struct own {
     const unsigned char *bytes;
@@ -447,7 +448,7 @@ static void from_the_caller(void **state)
         wb_close(model);
         assert_int_equal(o.closed, 1);
     }
-    own o = {.bytes = bytes}; /* closed once also where it cannot be opened */
+    own o = {.bytes = bytes}; /* the source is closed once, even if opening fails */
     wb_source source = {.size = sizeof source, .ctx = &o, .bytes = n - 1, .read = own_read};
     source.close = own_close;
     wb_model *model;

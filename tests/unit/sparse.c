@@ -1,7 +1,7 @@
 /*
- * Opening touches no byte of a tensor: a file of 8 TiB, nearly all of it a hole, opens by its
- * header alone, in every way; what is resident afterwards is the header's. Two processes that map a
- * model share its pages.
+ * Opening reads no tensor bytes: a file of 8 TiB, almost entirely a hole, opens by its header
+ * alone in every access mode; only the header becomes resident. Two processes that map a model
+ * share its pages.
  */
 #include "support.h"
 
@@ -20,7 +20,7 @@ static const char header[] =
     "\"hole\":{\"dtype\":\"F32\",\"shape\":[2199023255552],\"data_offsets\":[16,8796093022224]},"
     "\"last\":{\"dtype\":\"U8\",\"shape\":[16],\"data_offsets\":[8796093022224,8796093022240]}}";
 
-/* Makes the file; NULL where the file system has no room for such numbers. */
+/* Makes the file; returns NULL if the file system does not support files of this size. */
 static char *make_sparse(void)
 {
     char *path = text_of("%s/sparse.safetensors", folder);
@@ -47,7 +47,7 @@ static size_t resident(void)
     return pages * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Bytes of the file that are in the page cache, as far as the first GiB tells. */
+/* Returns the bytes of the first GiB that are in the page cache. */
 static size_t cached(const char *path)
 {
     enum { PART = 1 << 28 };
@@ -90,12 +90,13 @@ static void opens_by_its_header(void **state)
             assert_true(cached(path) <= cached_before + (1 << 20)); /* the kernel reads ahead */
         }
 
-        /* And what is asked for is there, at the far end too. */
+        /* Tensor data at the far end is accessible. */
         assert_int_equal(wb_tensor_find(model, "last", SIZE_MAX, &i), WB_OK);
         assert_int_equal(wb_tensor_read(model, i, NULL, -1, bytes, 16, &error), WB_OK);
         assert_memory_equal(bytes, "0123456789abcdef", 16);
         wb_status status = wb_tensor_data(model, i, &data, &error);
-        if (access == WB_ACCESS_MAP && status == WB_OK) { /* address space may be short of 8 TiB */
+        if (access == WB_ACCESS_MAP &&
+            status == WB_OK) { /* address space may be smaller than 8 TiB */
             assert_memory_equal(data, "0123456789abcdef", 16);
             assert_true(wb_owns_address(model, data));
         } else {
@@ -110,7 +111,7 @@ static void opens_by_its_header(void **state)
     free(path);
 }
 
-/* ---- counted at the source ---- */
+/* ---- reads counted at the source ---- */
 
 typedef struct counting {
     uint64_t bytes_read, furthest;
@@ -132,8 +133,8 @@ static wb_status count_read(void *ctx, uint64_t offset, void *dst, size_t n, siz
     return WB_OK;
 }
 
-/* No byte twice, and none past the first few kilobytes, which are read before the header is known.
- */
+/* No byte is read twice, and none beyond the first few KB, which are read before the header
+ * length is known. */
 static void reads_its_header_once(void **state)
 {
     (void)state;
@@ -150,7 +151,7 @@ static void reads_its_header_once(void **state)
     wb_close(model);
 }
 
-/* A large header is read once too, and nothing behind it. */
+/* A large header is also read once, and nothing after it. */
 typedef struct counted_bytes {
     const unsigned char *bytes;
     size_t present;
@@ -199,7 +200,7 @@ static void reads_a_large_header_once(void **state)
 
 #define SHARED_BYTES ((size_t)16 << 20)
 
-/* Of the mapping that holds `address`, in KiB. */
+/* Reads the smaps values of the mapping that contains `address`, in KiB. */
 static bool read_smaps(const void *address, unsigned long *rss, unsigned long *pss)
 {
     char line[512];
@@ -219,7 +220,7 @@ static bool read_smaps(const void *address, unsigned long *rss, unsigned long *p
     return true;
 }
 
-/* Maps the tensor and touches all of it. */
+/* Maps the tensor and touches all its pages. */
 static wb_model *map_shared(const char *path, const void **data)
 {
     wb_model *model;
@@ -228,7 +229,7 @@ static wb_model *map_shared(const char *path, const void **data)
     assert_int_equal(wb_tensor_data(model, 0, data, NULL), WB_OK);
     for (size_t i = 0; i < SHARED_BYTES; i += 4096)
         sum += ((const unsigned char *)*data)[i];
-    assert_true(sum != 1); /* so that nobody leaves the loop out */
+    assert_true(sum != 1); /* keeps the loop from being optimized away */
     return model;
 }
 
@@ -236,7 +237,7 @@ static void shares_its_pages(void **state)
 {
     (void)state;
     if (is_slow())
-        skip(); /* valgrind's view of the maps is its own */
+        skip(); /* valgrind reports its own memory maps */
     char *path = text_of("%s/shared.safetensors", folder);
     char *text = text_of("{\"t\":{\"dtype\":\"U8\",\"shape\":[%zu],\"data_offsets\":[0,%zu]}}",
                          SHARED_BYTES, SHARED_BYTES);

@@ -1,4 +1,4 @@
-/* Several threads on one model: all that an open model can be asked, at the same time. */
+/* Several threads query one open model concurrently. */
 #include "support.h"
 
 #include "weighbridge.h"
@@ -16,7 +16,7 @@ typedef struct worker {
     const wb_model *model;
     bool mapped;
     unsigned seed;
-    const char *complaint; /* NULL: none */
+    const char *complaint; /* first error; NULL: none */
 } worker;
 
 #define EXPECT(w, condition)                                                                       \
@@ -90,7 +90,7 @@ static void reading(void **state)
     run(WB_ACCESS_READ, false);
 }
 
-/* Five shards of eight tensors each. */
+/* Writes five shards of eight tensors each. */
 static void make_files(void)
 {
     folder = scratch_make();

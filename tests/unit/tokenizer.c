@@ -1,9 +1,9 @@
-/* arch/tokenizer/tokenizer.h: tokenizer files, sound, odd and hostile. */
+/* arch/tokenizer/tokenizer.h: valid, unusual and malicious tokenizer files. */
 #include "tokenizer_fixture.h"
 
 #include "arch/tokenizer/pretokenizer.h"
 
-/* Escapes, pairs, texts, spaces in pairs, gaps, added tokens, in whatever order. */
+/* Escapes, merges as pairs and as strings, double spaces, gaps, added tokens, in any order. */
 static void byte_pairs(void **state)
 {
     (void)state;
@@ -40,12 +40,12 @@ static void byte_pairs(void **state)
              "f g");
     is_merge(&m, 3, "\"h i");
     is_merge(&m, 4, "j k");
-    assert_int_equal(m.findings.count, 1); /* two entries are no merges */
+    assert_int_equal(m.findings.count, 1); /* two entries are not valid merges */
     assert_null(m.tokenizer.scores);
     release(&m);
 }
 
-/* With byte fallback the scores are the ranks of the merges. */
+/* With byte fallback, scores are the merge ranks. */
 static void ranks_as_scores(void **state)
 {
     (void)state;
@@ -63,7 +63,7 @@ static void ranks_as_scores(void **state)
     is_token(&m, 1, "<0x0A>", WB__TOKEN_BYTE);
     assert_true(score_of(&m, 4) > -0.5F);
     assert_true(score_of(&m, 5) < -0.5F && score_of(&m, 5) > -1.5F); /* its first merge */
-    assert_true(score_of(&m, 6) < -3.5F); /* no merge makes it: after all others */
+    assert_true(score_of(&m, 6) < -3.5F); /* no merge produces this token: it ranks last */
     assert_int_equal(m.tokenizer.merges.count, 0);
     assert_int_equal(m.tokenizer.special[WB__SPECIAL_UNK], 1);
     release(&m);
@@ -89,7 +89,7 @@ static void unigrams(void **state)
     release(&m);
 }
 
-/* The quick way to read scores gives what the exact way gives. */
+/* The fast score parser gives the same result as the exact one. */
 static void scores_are_exact(void **state)
 {
     (void)state;
@@ -175,9 +175,10 @@ static void sentence_pieces(void **state)
     assert_int_equal(m.tokenizer.add_space_prefix, WB__FLAG_NO);
     release(&m);
 
-    /* Cut anywhere it is refused with a finding, or is a file of fewer fields. */
+    /* A truncated file is rejected with a finding, or is a valid file with fewer fields. */
     for (size_t n = 0; n < sizeof sound - 1; n++) {
-        char *cut = malloc(n + 1); /* a sanitizer sees what is read beyond */
+        char *cut = malloc(
+            n + 1); /* a copy of exact size, so that a sanitizer detects reads past the end */
         memcpy(cut, sound, n);
         prepare(&m);
         char *exact = realloc(cut, n == 0 ? 1 : n);
@@ -198,11 +199,11 @@ static void hostile_pieces(void **state)
         size_t n;
     } bad[] = {
         {"\x0A\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x01", 11}, /* a length of 2^64 - 1 */
-        {"\x0A\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x02", 11}, /* and beyond */
+        {"\x0A\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x02", 11}, /* and one byte longer */
         {"\x0A\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01", 12},
         {"\x0B\x0C", 2},          /* a group */
         {"\x00\x01", 2},          /* field 0 */
-        {"\x0A\x03\x0A\x05x", 5}, /* longer than what holds it */
+        {"\x0A\x03\x0A\x05x", 5}, /* longer than the enclosing message */
         {"{\"model\":1}", 11},
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
@@ -243,7 +244,7 @@ static void faults_are_findings(void **state)
             fail_msg("%s: %d findings\n", bad[i], (int)m.findings.count);
         release(&m);
     }
-    /* Sound JSON of another kind has no tokenizer in it, whatever it has. */
+    /* Valid JSON of another structure gives no tokenizer. */
     static const char *const odd[] = {
         "[]",
         "7",
@@ -265,7 +266,7 @@ static void faults_are_findings(void **state)
     }
 }
 
-/* Every allocation that fails gives MEMORY, and leaves nothing behind. */
+/* Every failed allocation gives MEMORY, without leaks. */
 static void allocations(void **state)
 {
     (void)state;
@@ -293,7 +294,7 @@ static void allocations(void **state)
     }
 }
 
-/* Live memory, the text's own included, is at most 8 times its bytes and 1 MiB. */
+/* Live memory, including the text, is at most 8 times the file size plus 1 MiB. */
 static void memory_is_bounded(void **state)
 {
     (void)state;
@@ -341,7 +342,7 @@ static void memory_is_bounded(void **state)
     }
 }
 
-/* Texts that many tokens have: looking for a free place behind all of them would take minutes. */
+/* Many equal tokens: linear probing past all of them would take minutes. */
 static void equal_texts(void **state)
 {
     (void)state;
@@ -358,7 +359,7 @@ static void equal_texts(void **state)
     make_from(&m, text, none, none, 0);
     assert_int_equal(m.status, WB_OK);
     assert_int_equal(m.tokenizer.tokens.count, count + 1);
-    assert_true(score_of(&m, 0) > -0.5F); /* the first of them counts */
+    assert_true(score_of(&m, 0) > -0.5F); /* the first of them is used */
     assert_true(score_of(&m, 1) < -1.5F);
     assert_true(score_of(&m, count - 1) < -1.5F);
     release(&m);

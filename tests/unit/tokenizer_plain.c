@@ -1,7 +1,7 @@
 /*
- * tokenizer.json is read in place where it is plain and by the parser where it is not. Whatever becomes
- * of a sound file, cut off anywhere or with any byte another, both ways must come to what a tree of the
- * same text says: whether it is JSON at all, every token, every score, every merge.
+ * tokenizer.json is read by a fast reader where it is plain and by the JSON parser otherwise. For
+ * a valid file, truncated anywhere or with any byte changed, both must agree with a JSON tree of
+ * the text: validity, tokens, scores and merges.
  */
 #include "support.h"
 
@@ -19,7 +19,7 @@ static const char scores[] =
     ",\r\n[\"\\u2581\",-1e2],"
     "[\"\xC3\xA9\",12],[\"c\",007],[\"d\",-1.5],[\"e\"],[ \"f\" , 1e0 ]],\"type\":\"Unigram\"}}";
 
-/* More than one of each, and so many that the last stay where they are. */
+/* Several repeated sections, more than the fast reader records. */
 static const char many[] =
     "{\"model\":{\"vocab\":{\"a\":1},\"merges\":[\"a "
     "b\"],\"vocab\":{\"c\":2},\"vocab\":[[\"d\",1]],"
@@ -72,7 +72,7 @@ static void check_token(const both *b, uint64_t number, wb__str text)
     assert_true(is_token);
 }
 
-/* Of tokens of one number the last counts. */
+/* If several tokens have one id, the last is used. */
 static void check_vocab(const both *b, wb__node vocab)
 {
     for (wb__node key = wb__tree_first(&b->tree, vocab); key != WB__NO_NODE;
@@ -110,7 +110,7 @@ static void check_scores(const both *b, wb__node vocab)
     assert_int_equal(b->json.token_count, number);
 }
 
-/* How an element of "merges" is to come out: with a space between its parts, and none in them. */
+/* Returns the expected merge: two parts without spaces, separated by a space. */
 static bool merge_of(const wb__tree *tree, wb__node n, char *out, size_t *len)
 {
     wb__str part[2] = {wb__tree_string(tree, n), {"", 0}};
@@ -201,7 +201,8 @@ static void mutated_scores(void **state)
     check_mutations(scores, sizeof scores - 1);
 }
 
-/* What stands twice is read twice; behind the eighth such part it is left in the rest. */
+/* A repeated section is read again; after the eighth section the fast reader leaves the rest
+ * to the parser. */
 static void many_parts(void **state)
 {
     (void)state;

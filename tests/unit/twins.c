@@ -1,6 +1,6 @@
 /*
- * The same model as a Hugging Face folder and as GGUF gives the same config, names and metadata.
- * data/twins is made by tools/make_twins.py; WB_TWINS may name another folder made by it.
+ * A model as a Hugging Face directory and as GGUF gives the same config, names and metadata.
+ * data/twins is made by tools/make_twins.py; WB_TWINS may name another such directory.
  */
 #include "weighbridge.h"
 
@@ -22,7 +22,8 @@ static wb_model *open_twin(const char *family, const char *ending)
     return model;
 }
 
-/* What GGUF cannot say as config.json does, and the other way round: docs/format/metadata.md. */
+/* Returns true for fields that GGUF and config.json cannot represent alike:
+ * docs/format/metadata.md. */
 static int may_differ(uint32_t field, const char *architecture)
 {
     if (field == WB_CONFIG_ROPE_LAYOUT)
@@ -75,7 +76,7 @@ static void compare_names(const wb_model *folder, const wb_model *file, const ch
         mapped++;
     }
     assert_int_equal(mapped, wb_tensor_count(file));
-    /* And none but the pooler has no canonical name in the folder. */
+    /* Only the pooler has no canonical name in the directory. */
     assert_int_equal(wb_tensor_names(folder, WB_NAMES_CANONICAL, &texts, &offsets, NULL), WB_OK);
     uint64_t unnamed = 0;
     for (uint64_t i = 0; i < wb_tensor_count(folder); i++)
@@ -121,7 +122,7 @@ static int same_value(const wb_model *folder, const wb_model *file, const wb_met
     case WB_META_UINT:
         return wb_meta_get_uint(folder, meta->key, SIZE_MAX, &u, NULL) == WB_OK &&
                wb_meta_get_uint(file, meta->key, SIZE_MAX, &v, NULL) == WB_OK && u == v;
-    case WB_META_FLOAT: /* GGUF has float32 */
+    case WB_META_FLOAT: /* GGUF stores float32 */
         return wb_meta_get_float(folder, meta->key, SIZE_MAX, &d, NULL) == WB_OK &&
                wb_meta_get_float(file, meta->key, SIZE_MAX, &e, NULL) == WB_OK &&
                (float)d == (float)e;
@@ -138,15 +139,15 @@ static int compare_metadata(const wb_model *folder, const wb_model *file, const 
     for (uint64_t i = 0; i < wb_meta_count(file); i++) {
         wb_meta meta = {.size = sizeof meta};
         assert_int_equal(wb_meta_at(file, i, &meta, NULL), WB_OK);
-        /* The files hold the weights in other types. */
+        /* The files store the weights in different types. */
         if (strcmp(meta.key, "general.file_type") == 0 || strcmp(meta.key, "torch_dtype") == 0)
             continue;
         if (meta.file == WB_NO_FILE && strncmp(meta.key, "decoder", 7) == 0)
             continue;
         if (same_value(folder, file, &meta))
             continue;
-        /* mistral and mixtral are llama in GGUF; what transformers' defaults say is not in files.
-         */
+        /* mistral and mixtral are llama in GGUF; defaults of transformers are not stored in
+         * files. */
         if (strcmp(meta.key, "model_type") == 0 || strcmp(meta.key, "hidden_act") == 0 ||
             strcmp(meta.key, "attention_bias") == 0 || strcmp(meta.key, "mlp_bias") == 0 ||
             strcmp(meta.key, "is_decoder") == 0 || meta.file == WB_NO_FILE)

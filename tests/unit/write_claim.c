@@ -1,4 +1,4 @@
-/* What killed writers leave, and who removes it: io/write_claim.c. */
+/* Files left by killed writers, and their removal: io/write_claim.c. */
 #include "support.h"
 #include "weighbridge.h"
 #include "weighbridge/experimental.h"
@@ -33,7 +33,7 @@ static void make_link(const char *from, const char *to)
     free(b);
 }
 
-/* Any file that is written has the folder looked through. */
+/* Writing any file cleans up its directory. */
 static void write_another(void)
 {
     wb_sink *sink;
@@ -65,7 +65,7 @@ static void leftovers_go(void **state)
     free(sub);
 }
 
-/* Number 0 has but one name: the set was never complete. */
+/* Part 0 has only one name: the set was never complete. */
 static void half_a_set_goes(void **state)
 {
     (void)state;
@@ -73,7 +73,7 @@ static void half_a_set_goes(void **state)
     make(".wb-0000000000000001-00001.tmp");
     make_link(".wb-0000000000000001-00001.tmp", "m-00001-of-00002.safetensors");
     make(".wb-0000000000000001-00002.tmp");
-    make("m-00002-of-00002.safetensors"); /* somebody else's */
+    make("m-00002-of-00002.safetensors"); /* a file of another program */
     write_another();
     assert_false(is_there("m-00001-of-00002.safetensors"));
     assert_true(is_there("m-00002-of-00002.safetensors"));
@@ -85,7 +85,7 @@ static void half_a_set_goes(void **state)
 static void whole_sets_stay(void **state)
 {
     (void)state;
-    /* Killed before the first temporary name went, and after it. */
+    /* Killed before the first temporary name was removed, and after it. */
     make(".wb-0000000000000002-00000.tmp");
     make_link(".wb-0000000000000002-00000.tmp", "n.safetensors.index.json");
     make(".wb-0000000000000002-00001.tmp");
@@ -101,7 +101,7 @@ static void whole_sets_stay(void **state)
     assert_false(is_there(".wb-0000000000000003-00001.tmp"));
 }
 
-/* Whoever is still writing is left alone. */
+/* Files of running writers are preserved. */
 static void living_ones_stay(void **state)
 {
     (void)state;

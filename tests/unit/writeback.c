@@ -1,7 +1,7 @@
 /*
- * Write-behind: whatever a ring does with what it is given, the file has every byte, at its place, once; what a ring
- * has is nobody else's meanwhile; what cannot be written is told, at the latest by the commit. By the functions
- * themselves, and by conversions with several threads.
+ * Write-back: for any behaviour of io_uring the file must contain every byte once, at its offset;
+ * buffers of pending writes are not reused; and write errors are reported, at the latest by
+ * commit. Tests the functions directly and conversions with several threads.
  *
  * wraps: wb__ring_open wb__ring_begin_write wb__ring_look wb__ring_take wb__ring_close pwrite64
  */
@@ -29,17 +29,17 @@ static unsigned char *pattern; /* FIRST_BYTES of it */
 typedef enum ring_kind {
     NO_RING,
     REAL_RING,
-    LATE,    /* writes when it is waited for, and not before */
-    FAILS,   /* writes nothing, and says EIO */
-    LESS,    /* writes half */
-    REFUSES, /* takes three pieces, and no more */
+    LATE,    /* completes writes only when waited for */
+    FAILS,   /* writes nothing and returns EIO */
+    LESS,    /* writes half of the bytes */
+    REFUSES, /* accepts three writes only */
     RING_KINDS
 } ring_kind;
 
 static ring_kind kind;
 static atomic_uint rung, misaligned;
-static atomic_bool no_ring;    /* no real one is to be had */
-static atomic_bool disk_fails; /* pwrite, that is */
+static atomic_bool no_ring;    /* io_uring is not available */
+static atomic_bool disk_fails; /* pwrite fails */
 
 struct wb__ring {
     struct {

@@ -1,8 +1,8 @@
 /*
  * Reads single fields of a GGUF header and reports where the file ends too early.
  */
-#include "formats/gguf/gguf_reader.h"
 #include "formats/formats_messages.h"
+#include "formats/gguf/gguf_reader.h"
 
 wb_status wb__gguf_fail_end(wb__gguf_reader *reader, uint64_t at, const char *what)
 {
