@@ -85,7 +85,7 @@ before=$(find . -type f ! -name message | sort | xargs cksum | cksum)
 code 4 convert one many --to safetensors
 grep -q 'there already' message
 code 4 convert many many --to safetensors --force
-grep -q 'never written into' message
+grep -q 'never overwritten' message
 code 4 convert one/model.safetensors one/model.safetensors --to safetensors
 ln one/model.safetensors hard.safetensors
 code 4 convert one hard.safetensors --to safetensors

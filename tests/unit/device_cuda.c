@@ -277,7 +277,7 @@ static void what_cannot_be_opened(void **state)
     assert_null(device.ctx);
     options.library = FAKE_DRIVERS "/libOpenCL.so.1";
     assert_int_equal(wb_device_cuda(&options, &device, &error), WB_ERROR_UNSUPPORTED);
-    assert_non_null(strstr(error.message, "has no cuInit"));
+    assert_non_null(strstr(error.message, "has no function cuInit"));
     options = options_of(NULL);
     options.ordinal = 3;
     assert_int_equal(wb_device_cuda(&options, &device, &error), WB_ERROR_NOT_FOUND);

@@ -140,7 +140,7 @@ static void missing_parts(void **state)
     wb_error error;
     assert_int_equal(wb_open(middle, NULL, &model, &error), WB_ERROR_FORMAT);
     assert_string_equal(error.code, "shard-missing");
-    assert_non_null(strstr(error.message, "3 parts, 2 of which are not in the folder"));
+    assert_non_null(strstr(error.message, "3 parts, 2 of which are missing from the folder"));
     assert_non_null(strstr(error.message, "m-00001-of-00003.gguf"));
     assert_int_equal(wb_open(folder, NULL, &model, &error), WB_ERROR_FORMAT);
     assert_string_equal(error.code, "shard-missing");

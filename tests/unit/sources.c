@@ -330,7 +330,7 @@ static void notices_changes(void **state)
         const char *what;
     } rows[] = {{shrinks, "size"},
                 {grows, "size"},
-                {is_touched, "written to"},
+                {is_touched, "modified"},
                 {is_removed, ""},
                 {is_replaced, ""}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
