@@ -72,14 +72,11 @@ awk -v law="$law" '
     }' || status=1
 
 [ -n "$objects" ] || exit $status
-find "$objects" -name '*.o' | LC_ALL=C sort | while read -r object; do
-    source=${object#"$objects"/}
-    source=${source%.o}
-    source=${source%.obj}
-    [ -e "src/$source" ] || continue # left from a build before the file was moved
-    echo "file $source"
-    nm -P "$object"
-done | awk -v law="$law" -v allow="$allow" '
+# Objects of sources that are gone, left from an earlier build, do not count.
+{
+    find src -name '*.c'
+    find "$objects" -name '*.o' | LC_ALL=C sort | xargs nm -A -P
+} | awk -v law="$law" -v allow="$allow" -v prefix="$objects/" '
     function module_of(file) { return substr(file, 1, index(file, "/") - 1) }
     BEGIN {
         while ((getline line < law) > 0) {
@@ -93,10 +90,16 @@ done | awk -v law="$law" -v allow="$allow" '
             excused[word[1], word[2]] = excused[word[2], word[1]] = 1
         }
     }
-    $1 == "file" { file = $2; files[++count] = file; next }
-    $1 !~ /^wb_/ { next }
-    $2 == "U" { uses[++used] = file; symbol[used] = $1; next }
-    $2 ~ /^[A-TV-Z]$/ { home[$1] = file }
+    NF == 1 { exists[substr($1, 5)] = 1; next } # src/FILE
+    {
+        file = substr($1, length(prefix) + 1)
+        sub(/[.]o(bj)?:$/, "", file)
+        if (!(file in exists)) next
+        if (!(file in seen)) { seen[file] = 1; count++ }
+    }
+    $2 !~ /^wb_/ { next }
+    $3 == "U" { uses[++used] = file; symbol[used] = $2; next }
+    $3 ~ /^[A-TV-Z]$/ { home[$2] = file }
     END {
         for (i = 1; i <= used; i++) {
             from = uses[i]; to = home[symbol[i]]

@@ -1,8 +1,8 @@
 /*
  * arch/arch_messages.h: all messages of this module, grouped by file.
  */
-#ifndef WB_ARCH_MESSAGES_H
-#define WB_ARCH_MESSAGES_H
+#ifndef WB_ARCH_ARCH_MESSAGES_H
+#define WB_ARCH_ARCH_MESSAGES_H
 
 /* ---- tokenizer/from_json.c ---- */
 

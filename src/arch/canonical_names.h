@@ -6,8 +6,8 @@
  * that are stored as separate tensors share one entry. They form a view (one tensor with a part per
  * expert) if all experts from 0 on exist and have the same shape and type.
  */
-#ifndef WB_ARCH_NAMES_H
-#define WB_ARCH_NAMES_H
+#ifndef WB_ARCH_CANONICAL_NAMES_H
+#define WB_ARCH_CANONICAL_NAMES_H
 
 #include "arch/name_pattern.h"
 #include "model/packed.h"

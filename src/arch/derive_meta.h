@@ -7,8 +7,8 @@
  * or imply are derived, each only once. Keys that exist in the model files themselves are not
  * overwritten.
  */
-#ifndef WB_ARCH_TELL_H
-#define WB_ARCH_TELL_H
+#ifndef WB_ARCH_DERIVE_META_H
+#define WB_ARCH_DERIVE_META_H
 
 #include "arch/model_config.h"
 #include "arch/tokenizer/tokenizer.h"

@@ -4,8 +4,8 @@
  * Each field is looked up in the key-value metadata, then in config.json. Missing fields get the
  * family's default; remaining fields are derived from other fields or from tensor shapes.
  */
-#ifndef WB_ARCH_CONFIG_H
-#define WB_ARCH_CONFIG_H
+#ifndef WB_ARCH_MODEL_CONFIG_H
+#define WB_ARCH_MODEL_CONFIG_H
 
 #include "arch/canonical_names.h"
 #include "arch/model_facts.h"

@@ -1,6 +1,6 @@
 /* arch/model_facts.h: single facts about a model, from key-value metadata or JSON. */
-#ifndef WB_ARCH_FACTS_H
-#define WB_ARCH_FACTS_H
+#ifndef WB_ARCH_MODEL_FACTS_H
+#define WB_ARCH_MODEL_FACTS_H
 
 #include "core/core.h"
 #include "json/tree.h"

@@ -10,8 +10,8 @@
  *     model.layers.3.mlp.experts.7.up_proj.weight
  *           layers.{n}.mlp.experts.{e}.up_proj      numbers 3 and 7, suffix .weight
  */
-#ifndef WB_ARCH_PATTERN_H
-#define WB_ARCH_PATTERN_H
+#ifndef WB_ARCH_NAME_PATTERN_H
+#define WB_ARCH_NAME_PATTERN_H
 
 #include "arch/family.h"
 

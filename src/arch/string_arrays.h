@@ -10,8 +10,8 @@
  * away. This is the layout of string arrays in metadata (model/metadata.h), which can use the block
  * without conversion.
  */
-#ifndef WB_ARCH_STRINGS_H
-#define WB_ARCH_STRINGS_H
+#ifndef WB_ARCH_STRING_ARRAYS_H
+#define WB_ARCH_STRING_ARRAYS_H
 
 #include "core/core.h"
 #include "model/metadata.h"

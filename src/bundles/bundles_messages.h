@@ -1,8 +1,8 @@
 /*
  * bundles/bundles_messages.h: all messages of this module, grouped by file.
  */
-#ifndef WB_BUNDLES_MESSAGES_H
-#define WB_BUNDLES_MESSAGES_H
+#ifndef WB_BUNDLES_BUNDLES_MESSAGES_H
+#define WB_BUNDLES_BUNDLES_MESSAGES_H
 
 /* ---- bundle.c ---- */
 

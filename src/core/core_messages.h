@@ -1,8 +1,8 @@
 /*
  * Messages of this module, grouped by the file that reports them.
  */
-#ifndef WB_CORE_MESSAGES_H
-#define WB_CORE_MESSAGES_H
+#ifndef WB_CORE_CORE_MESSAGES_H
+#define WB_CORE_CORE_MESSAGES_H
 
 /* ---- context.c ---- */
 

@@ -4,8 +4,8 @@
  * A file with 100,000 names that all hash to the same slot of an unkeyed table takes minutes to
  * open. With a secret random key for each model, such a file cannot be prepared.
  */
-#ifndef WB_CORE_HASH_H
-#define WB_CORE_HASH_H
+#ifndef WB_CORE_SIPHASH_H
+#define WB_CORE_SIPHASH_H
 
 #include <stddef.h>
 #include <stdint.h>

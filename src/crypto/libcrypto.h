@@ -2,8 +2,8 @@
  * crypto/libcrypto.h: SHA-256 by OpenSSL's libcrypto. The library is loaded at run time when it is
  * first needed, so that neither building nor opening a model depends on it.
  */
-#ifndef WB_DIGEST_LIBCRYPTO_H
-#define WB_DIGEST_LIBCRYPTO_H
+#ifndef WB_CRYPTO_LIBCRYPTO_H
+#define WB_CRYPTO_LIBCRYPTO_H
 
 #include "crypto/sha256.h"
 

@@ -6,8 +6,8 @@
  * the kernels can compress two lanes together. SHA instructions are used if the processor has them;
  * otherwise libcrypto is used, and without libcrypto the portable code in sha256.c.
  */
-#ifndef WB_DIGEST_SHA256_H
-#define WB_DIGEST_SHA256_H
+#ifndef WB_CRYPTO_SHA256_H
+#define WB_CRYPTO_SHA256_H
 
 #include "core/core.h"
 

@@ -1,8 +1,8 @@
 /*
  * Messages of this module, grouped by the file that reports them.
  */
-#ifndef WB_DEVICE_MESSAGES_H
-#define WB_DEVICE_MESSAGES_H
+#ifndef WB_DEVICE_DEVICE_MESSAGES_H
+#define WB_DEVICE_DEVICE_MESSAGES_H
 
 /* ---- device.c ---- */
 

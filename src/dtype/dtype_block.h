@@ -2,8 +2,8 @@
  * dtype/dtype_block.h: the internal layout of elements and blocks, as needed to swap their byte
  * order and to find invalid scales. src/quant decodes the values.
  */
-#ifndef WB_DTYPE_BLOCK_H
-#define WB_DTYPE_BLOCK_H
+#ifndef WB_DTYPE_DTYPE_BLOCK_H
+#define WB_DTYPE_DTYPE_BLOCK_H
 
 #include "dtype/dtype.h"
 

@@ -10,8 +10,8 @@
  *
  * Meanwhile the file is locked against other edits (edit_lock.c).
  */
-#ifndef WB_WRITE_EDIT_H
-#define WB_WRITE_EDIT_H
+#ifndef WB_EDIT_EDIT_H
+#define WB_EDIT_EDIT_H
 
 #include "weighbridge/edit.h"
 #include "write/write.h"

@@ -1,8 +1,8 @@
 /*
  * formats/formats_messages.h: all messages of this module, grouped by file.
  */
-#ifndef WB_FORMATS_MESSAGES_H
-#define WB_FORMATS_MESSAGES_H
+#ifndef WB_FORMATS_FORMATS_MESSAGES_H
+#define WB_FORMATS_FORMATS_MESSAGES_H
 
 /* ---- foreign.c ---- */
 

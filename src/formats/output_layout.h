@@ -9,8 +9,8 @@
  *   STRING         u64 n, n bytes
  *   ARRAY          u32 tag of the elements, u64 n, n values
  */
-#ifndef WB_FORMATS_OUT_H
-#define WB_FORMATS_OUT_H
+#ifndef WB_FORMATS_OUTPUT_LAYOUT_H
+#define WB_FORMATS_OUTPUT_LAYOUT_H
 
 #include "core/buffer.h"
 #include "core/core.h"

@@ -4,8 +4,8 @@
  * config.json is read when the model is opened, since it says how tensors are packed. A config that
  * is missing is none; one that is damaged is a finding, and the model opens without it.
  */
-#ifndef WB_OPEN_BESIDE_H
-#define WB_OPEN_BESIDE_H
+#ifndef WB_HANDLE_CONFIG_JSON_H
+#define WB_HANDLE_CONFIG_JSON_H
 
 #include "arch/quantization.h"
 #include "core/core.h"

@@ -5,8 +5,8 @@
  * WB__CACHED_TENSORS tensors that had to be read whole stay until another has to be, or the model is closed. All belong to
  * an open model and are shared by its threads.
  */
-#ifndef WB_OPEN_HOLDER_H
-#define WB_OPEN_HOLDER_H
+#ifndef WB_HANDLE_DECODE_CACHE_H
+#define WB_HANDLE_DECODE_CACHE_H
 
 #include "core/core.h"
 

@@ -4,8 +4,8 @@
  * The first question for a key that the key-values do not have makes it, out of the files beside
  * the weights; it never changes then. Threads that ask at the same time: see insight.h.
  */
-#ifndef WB_OPEN_TOLD_H
-#define WB_OPEN_TOLD_H
+#ifndef WB_HANDLE_DERIVED_META_H
+#define WB_HANDLE_DERIVED_META_H
 
 #include "arch/derive_meta.h"
 #include "handle/semantics.h"

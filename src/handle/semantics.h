@@ -6,8 +6,8 @@
  * then never changes. Threads that ask at the same time may each make one; the first to be done
  * leaves its own with the model, and the others drop theirs.
  */
-#ifndef WB_OPEN_INSIGHT_H
-#define WB_OPEN_INSIGHT_H
+#ifndef WB_HANDLE_SEMANTICS_H
+#define WB_HANDLE_SEMANTICS_H
 
 #include "arch/model_config.h"
 #include "handle/handle.h"

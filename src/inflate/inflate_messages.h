@@ -1,8 +1,8 @@
 /*
  * Messages of this module, grouped by the file that reports them.
  */
-#ifndef WB_INFLATE_MESSAGES_H
-#define WB_INFLATE_MESSAGES_H
+#ifndef WB_INFLATE_INFLATE_MESSAGES_H
+#define WB_INFLATE_INFLATE_MESSAGES_H
 
 /* ---- inflate.c ---- */
 

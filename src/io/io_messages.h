@@ -1,8 +1,8 @@
 /*
  * io/io_messages.h: all messages of this module, grouped by file.
  */
-#ifndef WB_IO_MESSAGES_H
-#define WB_IO_MESSAGES_H
+#ifndef WB_IO_IO_MESSAGES_H
+#define WB_IO_IO_MESSAGES_H
 
 /* ---- copy.c ---- */
 

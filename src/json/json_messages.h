@@ -2,8 +2,8 @@
  * Messages for syntax errors in JSON, used by all modules that read JSON. Each row has the name of
  * a wb__json_fault and its message.
  */
-#ifndef WB_JSON_MESSAGES_H
-#define WB_JSON_MESSAGES_H
+#ifndef WB_JSON_JSON_MESSAGES_H
+#define WB_JSON_JSON_MESSAGES_H
 
 #define WB__JSON_FAULTS(X)                                                                         \
     X(NONE, "")                                                                                    \

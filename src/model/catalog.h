@@ -8,8 +8,8 @@
  * The catalog owns everything: names in the table, metadata in the retained header of its file, and
  * all other data in the arena.
  */
-#ifndef WB_MODEL_MODEL_H
-#define WB_MODEL_MODEL_H
+#ifndef WB_MODEL_CATALOG_H
+#define WB_MODEL_CATALOG_H
 
 #include "core/core.h"
 #include "model/metadata.h"

@@ -1,6 +1,6 @@
 /* model/file_order.h: the tensors of a file sorted by the position of their data. */
-#ifndef WB_MODEL_ORDER_H
-#define WB_MODEL_ORDER_H
+#ifndef WB_MODEL_FILE_ORDER_H
+#define WB_MODEL_FILE_ORDER_H
 
 #include "model/catalog.h"
 

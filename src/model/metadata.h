@@ -13,8 +13,8 @@
  *            8 bytes is 0 and terminates the previous string. Every WB__STRING_STEP-th string has a
  *            mark, which is its offset
  */
-#ifndef WB_MODEL_META_H
-#define WB_MODEL_META_H
+#ifndef WB_MODEL_METADATA_H
+#define WB_MODEL_METADATA_H
 
 #include "core/core.h"
 

@@ -1,8 +1,8 @@
 /*
  * model/model_messages.h: all messages of this module, grouped by file.
  */
-#ifndef WB_MODEL_MESSAGES_H
-#define WB_MODEL_MESSAGES_H
+#ifndef WB_MODEL_MODEL_MESSAGES_H
+#define WB_MODEL_MODEL_MESSAGES_H
 
 /* ---- catalog.c ---- */
 

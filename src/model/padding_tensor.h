@@ -4,8 +4,8 @@
  * safetensors does not permit gaps between tensors. To align tensors, the writer inserts byte
  * tensors named "__padding__.N". Indexes and architectures do not list padding tensors.
  */
-#ifndef WB_MODEL_FILLER_H
-#define WB_MODEL_FILLER_H
+#ifndef WB_MODEL_PADDING_TENSOR_H
+#define WB_MODEL_PADDING_TENSOR_H
 
 #include "core/core.h"
 

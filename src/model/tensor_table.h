@@ -17,8 +17,8 @@
  * The written part is thus contiguous for any number of tensors and any name lengths, and touches
  * the fewest pages. For a large header, page faults cost as much as parsing.
  */
-#ifndef WB_MODEL_TABLE_H
-#define WB_MODEL_TABLE_H
+#ifndef WB_MODEL_TENSOR_TABLE_H
+#define WB_MODEL_TENSOR_TABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 /*
  * provider/buffer_fill.h: bytes from files into a buffer, as its layout says.
  */
-#ifndef WB_PROVIDER_FILL_H
-#define WB_PROVIDER_FILL_H
+#ifndef WB_PROVIDER_BUFFER_FILL_H
+#define WB_PROVIDER_BUFFER_FILL_H
 
 #include "device/device.h"
 #include "provider/buffer_request.h"

@@ -6,8 +6,8 @@
  * runs of stored bytes that fill them. All of it follows from what opening has read; files are first
  * touched by fill.c. What a tensor is, is asked through the public interface alone.
  */
-#ifndef WB_PROVIDER_REQUEST_H
-#define WB_PROVIDER_REQUEST_H
+#ifndef WB_PROVIDER_BUFFER_REQUEST_H
+#define WB_PROVIDER_BUFFER_REQUEST_H
 
 #include "core/core.h"
 #include "model/packed.h"

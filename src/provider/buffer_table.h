@@ -6,8 +6,8 @@
  * that has become too small is replaced by one twice as large and kept until the end, since others
  * may still be looking at it.
  */
-#ifndef WB_PROVIDER_TABLE_H
-#define WB_PROVIDER_TABLE_H
+#ifndef WB_PROVIDER_BUFFER_TABLE_H
+#define WB_PROVIDER_BUFFER_TABLE_H
 
 #include <stdatomic.h>
 

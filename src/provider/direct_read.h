@@ -6,8 +6,8 @@
  * converted. Runs that are compressed, swapped or in short pieces, and files that nothing is gained with, are
  * left to wb_tensor_read.
  */
-#ifndef WB_PROVIDER_STRAIGHT_H
-#define WB_PROVIDER_STRAIGHT_H
+#ifndef WB_PROVIDER_DIRECT_READ_H
+#define WB_PROVIDER_DIRECT_READ_H
 
 #include "io/direct.h"
 #include "provider/buffer_request.h"

@@ -1,8 +1,8 @@
 /*
  * provider/slice_plan.h: wb_plan, a layout that is kept for what it says and never filled.
  */
-#ifndef WB_PROVIDER_PLAN_H
-#define WB_PROVIDER_PLAN_H
+#ifndef WB_PROVIDER_SLICE_PLAN_H
+#define WB_PROVIDER_SLICE_PLAN_H
 
 #include "provider/buffer_request.h"
 

@@ -3,8 +3,8 @@
  * New memory costs as much as a copy does; so each thread that fills a buffer takes a room, and leaves it
  * to the next.
  */
-#ifndef WB_PROVIDER_ROOMS_H
-#define WB_PROVIDER_ROOMS_H
+#ifndef WB_PROVIDER_STAGING_H
+#define WB_PROVIDER_STAGING_H
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -2,8 +2,8 @@
  * quant/codec_tasks.h: splits a range into pieces for the executor of a context, or processes it in
  * the calling thread.
  */
-#ifndef WB_QUANT_TASKS_H
-#define WB_QUANT_TASKS_H
+#ifndef WB_QUANT_CODEC_TASKS_H
+#define WB_QUANT_CODEC_TASKS_H
 
 #include "core/core.h"
 

@@ -1,8 +1,8 @@
 /*
  * Messages of this module, grouped by the file that reports them.
  */
-#ifndef WB_QUANT_MESSAGES_H
-#define WB_QUANT_MESSAGES_H
+#ifndef WB_QUANT_QUANT_MESSAGES_H
+#define WB_QUANT_QUANT_MESSAGES_H
 
 /* ---- quant_public.c ---- */
 

@@ -8,8 +8,8 @@
  *
  * Hashing, comparing and converting read through here, so that they agree on what a value is.
  */
-#ifndef WB_VALUES_VALUES_H
-#define WB_VALUES_VALUES_H
+#ifndef WB_READ_COMPARABLE_H
+#define WB_READ_COMPARABLE_H
 
 #include "arch/row_order.h"
 #include "handle/semantics.h"

@@ -5,8 +5,8 @@
  * rows share scales. It reads what a run of units needs from the files, wherever the parts lie, and
  * decodes it. AWQ and GPTQ store a weight transposed, and so are read whole (handle/decode_cache.h).
  */
-#ifndef WB_OPEN_DECODER_H
-#define WB_OPEN_DECODER_H
+#ifndef WB_READ_DECODER_H
+#define WB_READ_DECODER_H
 
 #include "handle/decode_cache.h"
 #include "quant/hub/hub.h"

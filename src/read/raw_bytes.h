@@ -6,8 +6,8 @@
  * whole tensor unpacked or read into memory. What was made for one piece of a tensor serves for the next
  * (holder.h). The order of bytes within a number is left as it is.
  */
-#ifndef WB_OPEN_STORED_H
-#define WB_OPEN_STORED_H
+#ifndef WB_READ_RAW_BYTES_H
+#define WB_READ_RAW_BYTES_H
 
 #include "handle/decode_cache.h"
 #include "read/read.h"

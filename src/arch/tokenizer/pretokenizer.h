@@ -5,8 +5,8 @@
  * recognized by an exact match of its steps and regular expressions, because similar expressions
  * can split differently.
  */
-#ifndef WB_ARCH_PRETOKENIZER_H
-#define WB_ARCH_PRETOKENIZER_H
+#ifndef WB_ARCH_TOKENIZER_PRETOKENIZER_H
+#define WB_ARCH_TOKENIZER_PRETOKENIZER_H
 
 #include "json/tree.h"
 

@@ -14,8 +14,8 @@
  * https://github.com/google/sentencepiece, src/sentencepiece_model.proto;
  * https://protobuf.dev/programming-guides/encoding
  */
-#ifndef WB_ARCH_SENTENCEPIECE_H
-#define WB_ARCH_SENTENCEPIECE_H
+#ifndef WB_ARCH_TOKENIZER_SENTENCEPIECE_H
+#define WB_ARCH_TOKENIZER_SENTENCEPIECE_H
 
 #include "core/core.h"
 

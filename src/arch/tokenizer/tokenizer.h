@@ -13,8 +13,8 @@
  *   Unigram                 model "t5"
  * Ids without a token become "[PADn]", so that every row of the embedding has a token.
  */
-#ifndef WB_ARCH_TOKENIZER_H
-#define WB_ARCH_TOKENIZER_H
+#ifndef WB_ARCH_TOKENIZER_TOKENIZER_H
+#define WB_ARCH_TOKENIZER_TOKENIZER_H
 
 #include "arch/tokenizer/sentencepiece.h"
 #include "arch/tokenizer/tokenizer_file.h"

@@ -12,8 +12,8 @@
  *
  * https://github.com/huggingface/tokenizers; its source code is the only specification.
  */
-#ifndef WB_ARCH_TOKENIZER_FILE_H
-#define WB_ARCH_TOKENIZER_FILE_H
+#ifndef WB_ARCH_TOKENIZER_TOKENIZER_FILE_H
+#define WB_ARCH_TOKENIZER_TOKENIZER_FILE_H
 
 #include "arch/string_arrays.h"
 #include "json/tree.h"

@@ -5,8 +5,8 @@
  * from_lines.c). Tokens are appended in the order of their ids: the string to tokenizer->tokens,
  * type and score with the wb__token_* functions.
  */
-#ifndef WB_ARCH_TOKENIZER_MAKER_H
-#define WB_ARCH_TOKENIZER_MAKER_H
+#ifndef WB_ARCH_TOKENIZER_TOKENIZER_MAKE_H
+#define WB_ARCH_TOKENIZER_TOKENIZER_MAKE_H
 
 #include "arch/tokenizer/tokenizer.h"
 

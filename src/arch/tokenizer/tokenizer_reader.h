@@ -4,8 +4,8 @@
  * Large parts are parsed by plain.h as long as they use the simplest notation. All other entries
  * are parsed by the JSON parser, so that errors are reported in one place.
  */
-#ifndef WB_ARCH_TOKENIZER_READER_H
-#define WB_ARCH_TOKENIZER_READER_H
+#ifndef WB_ARCH_TOKENIZER_TOKENIZER_READER_H
+#define WB_ARCH_TOKENIZER_TOKENIZER_READER_H
 
 #include "arch/tokenizer/tokenizer_file.h"
 

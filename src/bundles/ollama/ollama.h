@@ -11,8 +11,8 @@
  *
  * docs/format/ollama.md describes the complete format.
  */
-#ifndef WB_BUNDLES_OLLAMA_H
-#define WB_BUNDLES_OLLAMA_H
+#ifndef WB_BUNDLES_OLLAMA_OLLAMA_H
+#define WB_BUNDLES_OLLAMA_OLLAMA_H
 
 #include "core/core.h"
 #include "json/tree.h"

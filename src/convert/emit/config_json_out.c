@@ -316,7 +316,9 @@ static void add_granted(const wb_conversion *conversion, wb__buffer *to)
 static wb_status from_keys(wb__emit_job *out, wb__buffer *to)
 {
     const wb_conversion *conversion = out->conversion;
-    wb__emit_all_keys(conversion->model);
+    wb_status derived = wb__emit_all_keys(out->context, conversion->model);
+    if (derived != WB_OK)
+        return derived;
     wb__buffer_text(to, "{");
     add_architecture(conversion, to);
     for (uint64_t i = 0; i < wb_meta_count(conversion->model); i++) {

@@ -1,8 +1,8 @@
 /*
  * convert/emit/deliver.h: the files of the result, on the way from the plan to the writer.
  */
-#ifndef WB_CONVERT_DELIVER_H
-#define WB_CONVERT_DELIVER_H
+#ifndef WB_CONVERT_EMIT_DELIVER_H
+#define WB_CONVERT_EMIT_DELIVER_H
 
 #include "convert/convert.h"
 #include "core/buffer.h"
@@ -36,8 +36,8 @@ wb_status wb__emit_passthrough_file(wb__emit_job *out, bool known, bool *taken);
 
 /* ---- keys.c ---- */
 
-/* Has the model tell all metadata, not just that of the files of its weights. */
-void wb__emit_all_keys(const wb_model *model);
+/* Derives the metadata of sidecar files, so that wb_meta_count and wb_meta_at include it. Fails with MEMORY. */
+wb_status wb__emit_all_keys(wb__context *context, const wb_model *model);
 
 /* Sets the key-values of a GGUF file. */
 wb_status wb__emit_keys(wb__emit_job *out);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "convert/emit/deliver.h"
+#include "handle/derived_meta.h"
 
 static wb__str architecture_of(const wb_conversion *conversion)
 {
@@ -22,12 +23,10 @@ static bool is_own(const wb_conversion *conversion, wb__str key, const char *res
            key.ptr[prefix.len] == '.' && memcmp(key.ptr + prefix.len + 1, rest, n) == 0;
 }
 
-/* The first question for a key that no file has makes the whole view. */
-void wb__emit_all_keys(const wb_model *model)
+wb_status wb__emit_all_keys(wb__context *context, const wb_model *model)
 {
-    uint64_t index;
-    wb_status status = wb_meta_find(model, "weighbridge.view", SIZE_MAX, &index);
-    (void)status;
+    const wb__derived_meta *derived;
+    return wb__derived_meta_of(model, context, &derived);
 }
 
 /* ---- setting ---- */
@@ -221,7 +220,9 @@ static wb_status tell_all(wb__emit_job *out)
 wb_status wb__emit_keys(wb__emit_job *out)
 {
     const wb__semantics *semantics = out->conversion->semantics;
-    wb__emit_all_keys(out->conversion->model);
+    wb_status derived = wb__emit_all_keys(out->context, out->conversion->model);
+    if (derived != WB_OK)
+        return derived;
     if (semantics->by_key)
         return copy_all(out);
     if (semantics->config.architecture == NULL || !semantics->is_family)

@@ -1,8 +1,8 @@
 /*
  * convert/emit/vocabulary.h: the tokens of a GGUF file, to be looked at one by one and found.
  */
-#ifndef WB_CONVERT_VOCABULARY_H
-#define WB_CONVERT_VOCABULARY_H
+#ifndef WB_CONVERT_EMIT_VOCABULARY_H
+#define WB_CONVERT_EMIT_VOCABULARY_H
 
 #include "convert/convert.h"
 

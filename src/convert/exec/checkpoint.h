@@ -19,8 +19,8 @@
  *
  * The file is locked as long as it is open: of two conversions to the same path the second is refused.
  */
-#ifndef WB_CONVERT_RESUME_H
-#define WB_CONVERT_RESUME_H
+#ifndef WB_CONVERT_EXEC_CHECKPOINT_H
+#define WB_CONVERT_EXEC_CHECKPOINT_H
 
 #include "convert/convert.h"
 

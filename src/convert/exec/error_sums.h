@@ -2,8 +2,8 @@
  * convert/exec/error_sums.h: what became of a run of values, added up in lanes side by side. The lanes are the same for every
  * instruction set, and so are their sums.
  */
-#ifndef WB_CONVERT_SUM_UP_H
-#define WB_CONVERT_SUM_UP_H
+#ifndef WB_CONVERT_EXEC_ERROR_SUMS_H
+#define WB_CONVERT_EXEC_ERROR_SUMS_H
 
 #include "core/core.h"
 

@@ -6,8 +6,8 @@
  * of these, tells it which bytes it is going to need, in their order, and asks for them when it does. Bytes that the
  * page cache has, or that lie on no disk, are left to whoever asks.
  */
-#ifndef WB_CONVERT_AHEAD_H
-#define WB_CONVERT_AHEAD_H
+#ifndef WB_CONVERT_EXEC_READAHEAD_H
+#define WB_CONVERT_EXEC_READAHEAD_H
 
 #include <stdatomic.h>
 

@@ -1,8 +1,8 @@
 /*
  * convert/exec/scheduler.h: the tensors of a plan, computed on all processors and put into the result.
  */
-#ifndef WB_CONVERT_ROUNDS_H
-#define WB_CONVERT_ROUNDS_H
+#ifndef WB_CONVERT_EXEC_SCHEDULER_H
+#define WB_CONVERT_EXEC_SCHEDULER_H
 
 #include "convert/emit/deliver.h"
 #include "convert/exec/checkpoint.h"

@@ -12,8 +12,8 @@
  * A pair for one expert is hung on the tensor that holds all of them, where the result has such. An adapter
  * has to find a weight for each of its pairs; kinds of adapters other than this are refused.
  */
-#ifndef WB_CONVERT_LORA_H
-#define WB_CONVERT_LORA_H
+#ifndef WB_CONVERT_LORA_LORA_H
+#define WB_CONVERT_LORA_LORA_H
 
 #include "convert/convert.h"
 

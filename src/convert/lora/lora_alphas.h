@@ -6,8 +6,8 @@
  * A key stands for modules whose name it is, or the end of it behind a dot; of several the first counts. PEFT
  * takes keys for regular expressions: those that are more than a name are refused.
  */
-#ifndef WB_CONVERT_LORA_ALPHAS_H
-#define WB_CONVERT_LORA_ALPHAS_H
+#ifndef WB_CONVERT_LORA_LORA_ALPHAS_H
+#define WB_CONVERT_LORA_LORA_ALPHAS_H
 
 #include "core/core.h"
 #include "core/text.h"

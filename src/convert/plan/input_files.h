@@ -2,8 +2,8 @@
  * convert/plan/input_files.h: the files that a plan was made of beside those of the model, importance matrix and adapters:
  * no result takes their place, be it a file or the folder that they are in.
  */
-#ifndef WB_CONVERT_INPUTS_H
-#define WB_CONVERT_INPUTS_H
+#ifndef WB_CONVERT_PLAN_INPUT_FILES_H
+#define WB_CONVERT_PLAN_INPUT_FILES_H
 
 #include "convert/convert.h"
 

@@ -6,8 +6,8 @@
  * wb__ollama_default; those of some, which mostly go by it and say otherwise of a few tensors, are in
  * ollama_rules.c.
  */
-#ifndef WB_CONVERT_OLLAMA_RULES_H
-#define WB_CONVERT_OLLAMA_RULES_H
+#ifndef WB_CONVERT_PLAN_OLLAMA_RULES_H
+#define WB_CONVERT_PLAN_OLLAMA_RULES_H
 
 #include "convert/convert.h"
 

@@ -1,8 +1,8 @@
 /*
  * convert/recipe/encoding.h: how the values of a tensor are stored, and what a caller asks for by name.
  */
-#ifndef WB_CONVERT_FORMS_H
-#define WB_CONVERT_FORMS_H
+#ifndef WB_CONVERT_RECIPE_ENCODING_H
+#define WB_CONVERT_RECIPE_ENCODING_H
 
 #include "convert/recipe/llama_ftype.h"
 #include "model/packed.h"

@@ -5,8 +5,8 @@
  *   .dat   i32 entries; of each i32 n, name, i32 calls, i32 n, f32 values[n], which are sums
  *   GGUF   tensors "NAME.in_sum2" [experts, columns] and "NAME.counts" [experts, 1], F32
  */
-#ifndef WB_CONVERT_IMATRIX_H
-#define WB_CONVERT_IMATRIX_H
+#ifndef WB_CONVERT_RECIPE_IMATRIX_H
+#define WB_CONVERT_RECIPE_IMATRIX_H
 
 #include "convert/convert.h"
 

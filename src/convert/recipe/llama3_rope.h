@@ -2,8 +2,8 @@
  * convert/recipe/llama3_rope.h: what Llama 3.1 divides the frequencies of RoPE by. Hugging Face says it in four numbers of
  * config.json, GGUF in a tensor of the quotients, rope_freqs.
  */
-#ifndef WB_CONVERT_ROPE_H
-#define WB_CONVERT_ROPE_H
+#ifndef WB_CONVERT_RECIPE_LLAMA3_ROPE_H
+#define WB_CONVERT_RECIPE_LLAMA3_ROPE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -12,8 +12,8 @@
  *
  * Pure functions of their arguments; nothing here allocates.
  */
-#ifndef WB_CONVERT_MIXES_H
-#define WB_CONVERT_MIXES_H
+#ifndef WB_CONVERT_RECIPE_LLAMA_FTYPE_H
+#define WB_CONVERT_RECIPE_LLAMA_FTYPE_H
 
 #include "core/core.h"
 

@@ -2,8 +2,8 @@
  * convert/recipe/overrides.h: what a caller says of single tensors, "regex=TYPE". POSIX extended expressions;
  * of several that match a name the last counts, as with llama.cpp's --tensor-type.
  */
-#ifndef WB_CONVERT_RULES_H
-#define WB_CONVERT_RULES_H
+#ifndef WB_CONVERT_RECIPE_OVERRIDES_H
+#define WB_CONVERT_RECIPE_OVERRIDES_H
 
 #include "convert/recipe/encoding.h"
 #include "weighbridge/convert.h"

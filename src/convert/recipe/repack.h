@@ -6,8 +6,8 @@
  * Q5_K. The microscaling modes differ from their GGML twins in the order of the codes. Where scales
  * and biases fit their new dtype no value changes by a bit.
  */
-#ifndef WB_CONVERT_REPACK_H
-#define WB_CONVERT_REPACK_H
+#ifndef WB_CONVERT_RECIPE_REPACK_H
+#define WB_CONVERT_RECIPE_REPACK_H
 
 #include "convert/recipe/encoding.h"
 

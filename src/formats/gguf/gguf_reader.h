@@ -30,8 +30,8 @@
  * gguf_strings.c read the metadata, gguf_tensors.c the tensors; gguf_layout.c verifies the tensor
  * positions.
  */
-#ifndef WB_FORMATS_GGUF_READER_H
-#define WB_FORMATS_GGUF_READER_H
+#ifndef WB_FORMATS_GGUF_GGUF_READER_H
+#define WB_FORMATS_GGUF_GGUF_READER_H
 
 #include "formats/format.h"
 #include "weighbridge/metadata.h"

@@ -1,6 +1,6 @@
 /* formats/gguf/gguf_types.h: numbers of tensor types that ggml has removed. */
-#ifndef WB_FORMATS_GGUF_TYPES_H
-#define WB_FORMATS_GGUF_TYPES_H
+#ifndef WB_FORMATS_GGUF_GGUF_TYPES_H
+#define WB_FORMATS_GGUF_GGUF_TYPES_H
 
 #include <stdint.h>
 

@@ -18,8 +18,8 @@
  * writers and leaves all others to safetensors_decode.c, so that errors are reported in one place.
  * safetensors_layout.c verifies that the tensors cover the data without gap or overlap.
  */
-#ifndef WB_FORMATS_SAFETENSORS_READER_H
-#define WB_FORMATS_SAFETENSORS_READER_H
+#ifndef WB_FORMATS_SAFETENSORS_SAFETENSORS_READER_H
+#define WB_FORMATS_SAFETENSORS_SAFETENSORS_READER_H
 
 #include "cpu/cpu.h"
 #include "formats/format.h"

@@ -11,8 +11,8 @@
  * code. Groups for which they are not finite are decoded by the scalar loops. Encoders accept any
  * floats. No loop reads or writes outside its groups. Only arrays of float need alignment.
  */
-#ifndef WB_QUANT_MLX_KERNELS_H
-#define WB_QUANT_MLX_KERNELS_H
+#ifndef WB_QUANT_MLX_MLX_KERNELS_H
+#define WB_QUANT_MLX_MLX_KERNELS_H
 
 #include <string.h>
 

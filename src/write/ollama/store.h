@@ -2,8 +2,8 @@
  * write/ollama/store.h: the parts of a model in an Ollama store: store.c has blobs and folders, store_manifest.c
  * the manifest, store_config.c what it says of the model.
  */
-#ifndef WB_WRITE_STORE_H
-#define WB_WRITE_STORE_H
+#ifndef WB_WRITE_OLLAMA_STORE_H
+#define WB_WRITE_OLLAMA_STORE_H
 
 #include "write/write.h"
 
