@@ -1,2 +1,3 @@
-# The generated files are those that the tables in the source give.
+# The generated files match the tables in the source.
+sh scripts/architecture.sh --check
 exec sh scripts/generate.sh --check
