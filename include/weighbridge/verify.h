@@ -20,6 +20,7 @@ typedef enum wb_severity {
 typedef struct wb_finding {
     size_t size; /* sizeof(wb_finding) */
     wb_severity severity;
+    uint32_t reserved;   /* 0 */
     const char *code;    /* stable identifier, see docs/findings.md; static */
     const char *file;    /* path, or empty; strings live as long as the findings */
     const char *name;    /* tensor or key, escaped as in wb_error; or empty */
