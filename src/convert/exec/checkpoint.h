@@ -1,4 +1,5 @@
-/*  * convert/exec/checkpoint.h: the journal that lets the next run resume an interrupted conversion.
+/*
+ * convert/exec/checkpoint.h: the journal that lets the next run resume an interrupted conversion.
  *
  * The file ".NAME.wb-resume" in the directory of the output lists the data already written. The
  * writer keeps the data itself (WB_WRITE_KEEP). For a model in an Ollama store the journal is

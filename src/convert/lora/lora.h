@@ -1,4 +1,5 @@
-/*  * convert/lora/lora.h: merges LoRA adapters into the weights during conversion: W + scale · B · A.
+/*
+ * convert/lora/lora.h: merges LoRA adapters into the weights during conversion: W + scale · B · A.
  *
  *     PEFT   a directory: adapter_config.json (r, lora_alpha, alpha_pattern, use_rslora), and tensors
  *            "base_model.model.NAME.lora_A.weight" [r, inputs], "….lora_B.weight" [outputs, r]

@@ -298,8 +298,8 @@ static wb_status check_list(wb__context *context, const wb_findings *findings)
     return WB_OK;
 }
 
-/* Reports findings from the sidecar files that affect GGUF: their metadata are written to GGUF,
- * including the tokenizer's pre-tokenization. */
+/* Copies the findings of the derived metadata to the plan. An unknown pre-tokenizer becomes a
+ * warning, because GGUF cannot describe it in another way. */
 static wb_status tell_findings(wb_conversion *conversion, wb__context *context,
                                const wb_findings *findings)
 {

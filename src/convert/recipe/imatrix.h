@@ -1,4 +1,5 @@
-/*  * convert/recipe/imatrix.h: importance matrices, which weight the error of each column of a tensor.
+/*
+ * convert/recipe/imatrix.h: importance matrices, which weight the error of each column of a tensor.
  * Reads both file formats of llama.cpp. Tensor names are GGUF names.
  *
  *   .dat   i32 number of entries; per entry: i32 n, name of n bytes, i32 calls, i32 n,

@@ -1,4 +1,5 @@
-/*  * convert/recipe/llama_ftype.h: chooses the dtype of each tensor for a llama.cpp file type.
+/*
+ * convert/recipe/llama_ftype.h: chooses the dtype of each tensor for a llama.cpp file type.
  *
  * "Q4_K_M" is a recipe, not a dtype: most tensors get its base type, more sensitive tensors get a
  * larger type, and tensors whose rows are not a whole number of blocks get a type with smaller
