@@ -1,16 +1,18 @@
 /*
- * convert/lora/lora.h: merges LoRA adapters into the weights during conversion: W + scale · B · A.
+ * convert/lora/lora.h: merges LoRA adapters into the weights during conversion:
+ * W + scale · B · A.
  *
- *     PEFT   a directory: adapter_config.json (r, lora_alpha, alpha_pattern, use_rslora), and tensors
- *            "base_model.model.NAME.lora_A.weight" [r, inputs], "….lora_B.weight" [outputs, r]
+ *     PEFT   a directory: adapter_config.json (r, lora_alpha, alpha_pattern, use_rslora),
+ *            and tensors "base_model.model.NAME.lora_A.weight" [r, inputs],
+ *            "….lora_B.weight" [outputs, r]
  *     MLX    a directory: adapter_config.json (lora_parameters.scale, not divided by the rank), and
  *            tensors "NAME.lora_a" [inputs, r], "NAME.lora_b" [r, outputs]; for stacked experts
  *            [E, r, inputs] and [E, outputs, r]
- *     GGUF   adapter.lora.alpha, and tensors "NAME.weight.lora_a", "NAME.weight.lora_b" with the same
- *            shapes as in PEFT and rows in GGUF order
+ *     GGUF   adapter.lora.alpha, and tensors "NAME.weight.lora_a", "NAME.weight.lora_b" with the
+ *            same shapes as in PEFT and rows in GGUF order
  *
- * A pair for one expert is attached to the stacked tensor if the output stacks experts. Every pair of
- * an adapter must match a weight. Other types of adapters are rejected. */
+ * A pair for one expert is attached to the stacked tensor if the output stacks experts. Every pair
+ * of an adapter must match a weight. Other types of adapters are rejected. */
 #ifndef WB_CONVERT_LORA_H
 #define WB_CONVERT_LORA_H
 

@@ -42,7 +42,8 @@ static const wb__expert_view *view_of(const wb_conversion *conversion, uint64_t 
     return source < first ? NULL : &conversion->semantics->names.views[source - first];
 }
 
-/* Returns true if all experts of a view have the same encoding and directly readable parts. */
+/* Returns true if all experts of a view have the same encoding, are stored directly, and have no
+ * global scales. */
 static bool is_alike(const wb_conversion *conversion, const wb__expert_view *view,
                      const wb__encoding_spec *spec)
 {

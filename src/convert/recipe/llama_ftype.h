@@ -4,8 +4,8 @@
  * "Q4_K_M" is a recipe, not a dtype: most tensors get its base type, more sensitive tensors get a
  * larger type, and tensors whose rows are not a whole number of blocks get a type with smaller
  * blocks. The recipe is a table of rules (llama_ftype.c); the first match applies. It depends on
- * GGUF tensor names and on the number of earlier tensors of the same part, so the caller must choose
- * types in llama.cpp's order (wb__recipe_before).
+ * GGUF tensor names and on the number of earlier tensors of the same part, so the caller must
+ * choose types in llama.cpp's order (wb__recipe_before).
  *
  *     wb__recipe recipe = {.file_type = ..., .layers = 32, ...};
  *     for each tensor: wb__recipe_count(&recipe, name);
