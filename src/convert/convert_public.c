@@ -1,4 +1,4 @@
-/* The public functions of converting: arguments checked, then down. */
+/* Public conversion API: checks arguments and calls the implementation. */
 #include <math.h>
 #include <stdio.h>
 
@@ -116,14 +116,14 @@ uint64_t wb_conversion_count(const wb_conversion *conversion)
     return conversion->tensors.count;
 }
 
-/* ---- what became of a tensor ---- */
+/* ---- error statistics of a tensor ---- */
 
 static double ratio(double part, double whole)
 {
     return whole > 0 ? part / whole : part > 0 ? INFINITY : 0;
 }
 
-/* 2 x y = x² + y² - (y - x)². */
+/* Cosine similarity from the sums: 2 x y = x² + y² - (y - x)². */
 static double cosine_of(const wb__error_stats *f)
 {
     double twice = f->before + f->after - f->error;

@@ -1,14 +1,12 @@
-/*
- * config.json of a folder that is made. Of a folder it is the one that is there, letter for letter but
- * for what changes: how tensors are packed, and of what dtype they are. Of a GGUF file it is made of
- * what the one view of metadata says under the names of config.json.
- */
+/* Writes config.json. For a model directory, copies the source's config.json verbatim except for
+ * the quantization and the dtype. For a GGUF source, generates it from the metadata that the
+ * catalog derives under config.json names. */
 #include "convert/emit/deliver.h"
 
 static const char *const dtype_names[][2] = {
     {"F32", "float32"}, {"F16", "float16"}, {"BF16", "bfloat16"}};
 
-/* ---- members, a line each ---- */
+/* ---- JSON members, one per line ---- */
 
 static bool is_dtype_key(wb__str key)
 {
@@ -24,7 +22,7 @@ static const char *dtype_word(int32_t dtype)
     return "float16";
 }
 
-/* ---- how tensors are packed ---- */
+/* ---- quantization ---- */
 
 static void add_uint(wb__buffer *out, const char *key, uint64_t value)
 {
@@ -112,7 +110,7 @@ static void add_packing(const wb_conversion *conversion, wb__buffer *out)
 
 /* ---- from config.json ---- */
 
-/* What the plan says anew. */
+/* Returns true if the plan replaces the member. */
 static bool is_replaced(const wb_conversion *conversion, wb__str key)
 {
     if (wb__str_equal(key, WB__STR("quantization")) ||
@@ -173,7 +171,7 @@ static wb_status from_config(wb__emit_job *out, wb__buffer *to)
     return status;
 }
 
-/* ---- from key-values ---- */
+/* ---- from GGUF key-values ---- */
 
 static const struct {
     const char *model_type;
@@ -187,7 +185,7 @@ static const struct {
     {"phi3", "Phi3ForCausalLM"},          {"bert", "BertModel"},
 };
 
-/* GGUF knows Mixtral as a llama with experts. */
+/* GGUF stores Mixtral as architecture llama with experts. */
 static wb__str model_type_of(const wb_conversion *conversion)
 {
     wb__str first = {"", 0};
@@ -216,7 +214,7 @@ static void add_architecture(const wb_conversion *conversion, wb__buffer *to)
     }
 }
 
-/* Keys that belong into other files, or that are said here in another way. */
+/* Returns true for keys that belong in other files or that this file represents differently. */
 static bool is_elsewhere(wb__str key)
 {
     static const char *const keys[] = {
@@ -277,7 +275,7 @@ static bool add_scalar(const wb_conversion *conversion, wb__buffer *to, const wb
     }
 }
 
-/* Members of an object: keys that begin with its name and a dot. */
+/* Adds an object from the keys that start with its name and a dot. */
 static void add_object(const wb_conversion *conversion, wb__buffer *to, const char *name)
 {
     wb__buffer inner = {.allocator = to->allocator, .ceiling = to->ceiling};
@@ -301,7 +299,8 @@ static void add_object(const wb_conversion *conversion, wb__buffer *to, const ch
     wb__buffer_free(&inner);
 }
 
-/* What llama.cpp takes for granted of an architecture, and others have to be told, or they do otherwise. */
+/* Adds the defaults that llama.cpp implies for an architecture, because other programs assume
+ * different ones. */
 static void add_granted(const wb_conversion *conversion, wb__buffer *to)
 {
     wb__implied_config_add(conversion, to);

@@ -1,7 +1,6 @@
-/*
- * rope_scaling of a config.json that is made of a GGUF file's key-values, where it is not in these: what Llama 3 and Phi 3
- * do to frequencies, which GGUF has as tensors; and whether what is in them is a rope_scaling that transformers takes.
- */
+/* Generates rope_scaling for a config.json made from GGUF key-values. Llama 3 and Phi 3 store
+ * their frequency factors as GGUF tensors. Other models have key-values, which are checked for a
+ * rope_scaling that transformers accepts. */
 #include <math.h>
 
 #include "convert/emit/deliver.h"
@@ -9,9 +8,10 @@
 
 #define FACTORS_MAX 65536
 
-/* ---- numbers of a tensor ---- */
+/* ---- values of a tensor ---- */
 
-/* *values is NULL, and the status OK, where there is no such tensor, or one that is not of `n` values (0: any). */
+/* Returns WB_OK with *values NULL if the tensor does not exist or does not have `n` values (0:
+ * any number). */
 static wb_status read_factors(const wb__emit_job *out, const char *name, uint64_t *n,
                               float **values)
 {
@@ -75,7 +75,7 @@ static void add_llama3(wb__buffer *to, const wb__llama3 *numbers)
     wb__json_write_end(&writer, '}');
 }
 
-/* Where the numbers that Hugging Face has are found again in the tensor that GGUF has. */
+/* Recovers Hugging Face's rope_scaling parameters from the GGUF tensor, if possible. */
 static wb_status rebuild_llama3(wb__emit_job *out, wb__buffer *to, bool *found)
 {
     wb_conversion *conversion = out->conversion;
@@ -111,7 +111,8 @@ static void add_list(wb__json_writer *writer, const char *key, const float *valu
     wb__json_write_end(writer, ']');
 }
 
-/* The length of training is no part of rope_scaling there, which is a list of factors or nothing. */
+/* For Phi 3, original_max_position_embeddings is not a member of rope_scaling, which is either
+ * lists of factors or absent. */
 static wb_status rebuild_longrope(wb__emit_job *out, wb__buffer *to, bool *said)
 {
     uint64_t n = 0;
@@ -143,7 +144,7 @@ static wb_status rebuild_longrope(wb__emit_job *out, wb__buffer *to, bool *said)
     return status;
 }
 
-/* ---- all others ---- */
+/* ---- other architectures ---- */
 
 static void add_linear(wb__buffer *to, double factor)
 {
@@ -166,10 +167,9 @@ static bool is_one_of(const char *word, const char *const *words, size_t n)
     return false;
 }
 
-/*
- * What key-values say of rope_scaling is left for the caller to copy (*said false) only where transformers takes it: it wants
- * a type that it knows, and a factor, without which llama.cpp stretches nothing. A factor without a type is linear there.
- */
+/* Sets *said to false, so that the caller copies the rope_scaling key-values, only if
+ * transformers accepts them: it requires a known type and a factor. llama.cpp does not scale
+ * without a factor, and treats a factor without a type as linear. */
 static wb_status check_type(wb__emit_job *out, wb__buffer *to, bool *said)
 {
     static const char *const shared[] = {"linear", "yarn", "dynamic"};

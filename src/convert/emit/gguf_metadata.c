@@ -1,8 +1,6 @@
-/*
- * The key-values of a GGUF file that is made: those of a GGUF file go over as they are; of a folder
- * they are what the one view of metadata says under GGUF's keys (arch/derive_meta.h), but for what would
- * mean something else to llama.cpp.
- */
+/* Writes the key-values of a GGUF file. Key-values of a GGUF source are copied unchanged. For a
+ * model directory, they are the metadata derived under GGUF keys (arch/derive_meta.h), except
+ * for keys that llama.cpp would misinterpret. */
 #include <math.h>
 #include <stdio.h>
 
@@ -14,7 +12,7 @@ static wb__str architecture_of(const wb_conversion *conversion)
     return wb__str_from(conversion->semantics->config.architecture, SIZE_MAX);
 }
 
-/* Whether a key is the architecture's own and goes on like this. */
+/* Returns true if the key is ARCHITECTURE.rest. */
 static bool is_own(const wb_conversion *conversion, wb__str key, const char *rest)
 {
     wb__str prefix = architecture_of(conversion);
@@ -29,7 +27,7 @@ wb_status wb__emit_all_keys(wb__context *context, const wb_model *model)
     return wb__derived_meta_of(model, context, &derived);
 }
 
-/* ---- setting ---- */
+/* ---- setting key-values ---- */
 
 static wb_status set(wb__emit_job *out, const char *key, const wb_value *value)
 {
@@ -70,9 +68,9 @@ static wb_status copy_all(wb__emit_job *out)
                : status;
 }
 
-/* ---- from config.json and the files beside it ---- */
+/* ---- from config.json and other sidecar files ---- */
 
-/* "is_decoder": false stands in many a config.json and means nothing, but for BERT. */
+/* Many config.json files contain "is_decoder": false. It is meaningful only for BERT. */
 static bool is_misleading(const wb_conversion *conversion, wb__str key)
 {
     static const wb__str scaling = {".rope.scaling.", 14};
@@ -96,7 +94,7 @@ static bool is_key_of_gguf(const wb_conversion *conversion, wb__str key)
            (key.len > prefix.len && wb__str_starts_with(key, prefix) && key.ptr[prefix.len] == '.');
 }
 
-/* Real numbers are float32 there; all else has its width already. */
+/* Writes floating-point values as float32. Other types keep their width. */
 static wb_status tell(wb__emit_job *out, uint64_t index, const wb_meta *meta)
 {
     double real;
@@ -107,10 +105,9 @@ static wb_status tell(wb__emit_job *out, uint64_t index, const wb_meta *meta)
     return status == WB_OK ? set_float(out, meta->key, real) : status;
 }
 
-/*
- * Whether it has the tokens that llama.cpp looks for in models called Phi 3, and does not load them without. Phi 4, of the
- * same architecture, has others.
- */
+/* Returns true if the vocabulary has the tokens that llama.cpp requires of models named Phi 3.
+ * Without them, llama.cpp does not load such a model. Phi 4 has the same architecture but other
+ * tokens. */
 static bool has_tokens_of_phi3(const wb_conversion *conversion)
 {
     static const char *const wanted[] = {"</s>", "<unk>", "<s>", "<|endoftext|>"};
@@ -135,7 +132,8 @@ static bool has_tokens_of_phi3(const wb_conversion *conversion)
     return found == 15;
 }
 
-/* What the folder is called. llama.cpp takes models called Phi 3 for such. */
+/* Sets general.name to the directory name. llama.cpp treats models with names like Phi 3
+ * specially, so such names are written only if the tokens match. */
 static wb_status set_name(wb__emit_job *out)
 {
     char name[128];
@@ -167,7 +165,8 @@ static wb_status set_name(wb__emit_job *out)
                                 out->context->error);
 }
 
-/* A key in the words of GGUF, but for what the folder calls otherwise. */
+/* Writes a key under its GGUF name. rope.scaling.type gets GGUF's value instead of
+ * config.json's. */
 static wb_status tell_word(wb__emit_job *out, uint64_t index, const wb_meta *meta)
 {
     bool is_type =
@@ -178,7 +177,8 @@ static wb_status tell_word(wb__emit_job *out, uint64_t index, const wb_meta *met
                    : tell(out, index, meta);
 }
 
-/* Phi 3's long texts: what attention is multiplied with follows from how much longer they are. */
+/* Phi 3 long context: derives the attention factor from the ratio of the maximum to the original
+ * context length. */
 static wb_status set_longrope(wb__emit_job *out)
 {
     const wb_conversion *conversion = out->conversion;

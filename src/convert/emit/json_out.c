@@ -1,6 +1,4 @@
-/*
- * JSON files of the output: written through one buffer of bounded size.
- */
+/* JSON output into a buffer of bounded size. */
 #include "convert/emit/deliver.h"
 
 static bool add(void *ctx, const char *text, size_t n)

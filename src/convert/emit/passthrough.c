@@ -1,14 +1,12 @@
-/*
- * A GGUF file that goes into an Ollama store, or comes out of one, and of which nothing is to change: the
- * bytes stay what they are, tensors are listed for the report alone.
- */
+/* Copies a GGUF file unchanged into or out of an Ollama store. The plan lists the tensors only
+ * for the report. */
 #include <stdio.h>
 
 #include "convert/emit/deliver.h"
 #include "convert/recipe/imatrix.h"
 #include "weighbridge/experimental.h"
 
-/* Ollama does not read numbers that are stored with the highest byte first. */
+/* Ollama does not read big-endian GGUF files. */
 static bool fits_store(const wb_model *model)
 {
     wb_file file = {.size = sizeof file};
@@ -72,7 +70,7 @@ wb_status wb__passthrough_plan(wb_conversion *conversion, wb__context *context)
     return WB_OK;
 }
 
-/* ---- what Ollama says of it ---- */
+/* ---- Ollama metadata ---- */
 
 wb_status wb__emit_store_texts(const wb_conversion *conversion, wb_writer *writer, wb_error *error)
 {
@@ -87,7 +85,7 @@ wb_status wb__emit_store_texts(const wb_conversion *conversion, wb_writer *write
     return status;
 }
 
-/* "7.6B", "134.52M": as Ollama counts parameters. */
+/* Formats a parameter count like Ollama, for example "7.6B" or "134.52M". */
 static void print_count(uint64_t n, char *out, size_t capacity)
 {
     if (n >= 1000000000)

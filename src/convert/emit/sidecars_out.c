@@ -1,7 +1,5 @@
-/*
- * What lies beside the weights of a folder. Of a folder its files go over as they are, but for
- * config.json; of a GGUF file they are made of its key-values.
- */
+/* Writes the sidecar files of a model directory. Files of a source directory are copied
+ * unchanged, except config.json. For a GGUF source they are generated from its key-values. */
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64
 #include <errno.h>
@@ -41,9 +39,10 @@ static wb_status make_file(wb__emit_job *out, const char *name,
     return status;
 }
 
-/* ---- files that go over as they are ---- */
+/* ---- files copied unchanged ---- */
 
-/* config.json is made anew, but for Ollama, which keeps JSON alone. */
+/* Returns true if a file is copied. config.json is regenerated, except for Ollama, which copies
+ * it. An Ollama model stores only JSON files. */
 static bool is_copied(const wb__emit_job *out, wb__str name)
 {
     static const wb__str weights[] = {{".safetensors", 12}, {".gguf", 5},    {".index.json", 11},
@@ -71,7 +70,7 @@ static wb_status copy_file(wb__emit_job *out, const char *name)
         return wb__fail_memory(out->context);
     wb_status status = WB_OK;
     if (stat(path, &st) != 0) {
-        /* A link to nothing is no file; what cannot be looked at may be one. */
+        /* A dangling link is ignored. Other errors are reported because the file may exist. */
         if (errno != ENOENT && errno != ENOTDIR && errno != ELOOP)
             status = wb__fail_os(out->context, errno, "cannot look at a file beside the weights");
     } else if (S_ISREG(st.st_mode)) {
@@ -83,7 +82,7 @@ static wb_status copy_file(wb__emit_job *out, const char *name)
 
 typedef struct listing {
     wb__emit_job *out;
-    bool seen; /* there was something in the folder */
+    bool seen; /* at least one directory entry was listed */
 } listing;
 
 static wb_status copy_listed(void *ctx, const char *name)
@@ -93,7 +92,7 @@ static wb_status copy_listed(void *ctx, const char *name)
     return copy_file(l->out, name);
 }
 
-/* Who may not list the folder may still open what has a name there that is known. */
+/* A directory without read permission still allows opening files by name. */
 static wb_status copy_known(wb__emit_job *out)
 {
     wb_status status = wb__plan_note(
@@ -109,7 +108,8 @@ static wb_status copy_known(wb__emit_job *out)
     return status;
 }
 
-/* What is known lies in folders below, too, which are not made. */
+/* Warns about known sidecar files in subdirectories, because the writer does not create
+ * subdirectories. */
 static wb_status tell_left_out(wb__emit_job *out)
 {
     const char *name;

@@ -1,8 +1,6 @@
-/*
- * tokenizer.json, as the tokenizers library reads it, of what a GGUF file says of its tokenizer: the
- * three kinds that llama.cpp calls gpt2, llama and bert. What GGUF does not keep, which additional
- * tokens strip the space around them, is lost.
- */
+/* Generates tokenizer.json for the tokenizers library from the tokenizer metadata of a GGUF
+ * file. Supports the three kinds that llama.cpp calls gpt2, llama and bert. The lstrip and
+ * rstrip flags of added tokens are lost because GGUF does not store them. */
 #include <stdio.h>
 
 #include "arch/tokenizer/pretokenizer.h"
@@ -11,7 +9,7 @@
 
 #define T "tokenizer.ggml."
 
-/* Token types of GGUF. */
+/* Values of tokenizer.ggml.token_type. */
 enum { CONTROL = 3, USER = 4, UNUSED = 5 };
 
 typedef struct making {
@@ -20,8 +18,8 @@ typedef struct making {
     wb__vocabulary tokens;
     wb__json_writer json;
     wb__buffer *to;
-    wb__buffer joined; /* the text that a merge makes */
-    bool unfit;        /* there are more merges than such a file should have */
+    wb__buffer joined; /* scratch buffer: the concatenated text of a merge */
+    bool unfit;        /* there are too many merges to write the file */
 } making;
 
 static wb_status warn(const making *m, wb__str name, const char *message)
@@ -30,7 +28,7 @@ static wb_status warn(const making *m, wb__str name, const char *message)
                          name, message);
 }
 
-/* ---- what the file says ---- */
+/* ---- tokenizer metadata of the GGUF file ---- */
 
 static bool says(const wb_model *model, const char *key, bool unsaid)
 {
@@ -61,7 +59,7 @@ static bool is_added(const making *m, size_t i)
     return type == CONTROL || type == USER;
 }
 
-/* ---- pieces of JSON ---- */
+/* ---- JSON helpers ---- */
 
 static void key_flag(making *m, const char *key, bool value)
 {
@@ -117,7 +115,7 @@ static void byte_level(making *m, bool prefix, bool splits)
     end(m, '}');
 }
 
-/* ---- tokens that are added ---- */
+/* ---- added tokens ---- */
 
 static void added_tokens(making *m)
 {
@@ -141,7 +139,7 @@ static void added_tokens(making *m)
     end(m, ']');
 }
 
-/* ---- what is put around a text ---- */
+/* ---- special tokens before and after a text (post_processor) ---- */
 
 static void special_piece(making *m, uint64_t id, unsigned type)
 {
@@ -224,7 +222,7 @@ static void post_processor(making *m, bool is_bert)
     end(m, '}');
 }
 
-/* ---- BPE over bytes ---- */
+/* ---- byte-level BPE ---- */
 
 static void split_step(making *m, wb__str step)
 {
@@ -273,10 +271,9 @@ static void pre_tokenizer(making *m)
     end(m, '}');
 }
 
-/*
- * All of them, those that are added too: the tokenizers library heeds the number of an added token only if
- * the vocabulary has it, and puts others behind the last.
- */
+/* Writes all tokens, including added tokens: the tokenizers library uses the id of an added
+ * token only if the vocabulary contains the token. Otherwise it assigns an id after the last
+ * one. */
 static void vocabulary(making *m)
 {
     begin_key(m, "vocab", '{');
@@ -296,7 +293,8 @@ static bool has(const making *m, wb__str text)
     return i != UINT32_MAX && wb__vocabulary_type(&m->tokens, i) != UNUSED;
 }
 
-/* Whether two tokens make a third: the tokenizers library opens no file with a merge that is otherwise. */
+/* Returns true if both tokens and their concatenation are in the vocabulary. The tokenizers
+ * library rejects files with any other merge. */
 static bool makes_token(making *m, wb__str left, wb__str right)
 {
     wb__buffer *joined = &m->joined;
@@ -315,7 +313,7 @@ static void pair_of(making *m, wb__str left, wb__str right)
     end(m, ']');
 }
 
-/* "a b": the space that parts them is the first that is not the first byte. */
+/* Writes the merge "a b". The separator is the first space after the first byte. */
 static bool stored_merge(making *m, const char *text, size_t n)
 {
     const char *space = n < 3 ? NULL : memchr(text + 1, ' ', n - 1);
@@ -466,7 +464,8 @@ static wb_status make_spm(making *m)
 
 /* ---- WordPiece ---- */
 
-/* "▁the" begins a word, "ing" goes on with one: "the" and "##ing". */
+/* GGUF marks word starts, WordPiece marks continuations: "▁the" becomes "the", "ing" becomes
+ * "##ing". */
 static void word_pieces(making *m)
 {
     static const char mark[] = "\xE2\x96\x81";
@@ -524,7 +523,7 @@ static wb_status make_bert(making *m)
     return WB_OK;
 }
 
-/* ---- the files ---- */
+/* ---- the output files ---- */
 
 static wb_status make_any(making *m, wb_status (*make)(making *m))
 {
@@ -560,7 +559,7 @@ wb_status wb__emit_tokenizer(wb__emit_job *out, wb__buffer *to)
     wb__vocabulary_free(&m.tokens);
     wb__buffer_free(&m.joined);
     if (m.unfit && status == WB_OK) {
-        to->n = 0; /* there is no such file */
+        to->n = 0; /* discards the text: the file is not written */
         return warn(&m, WB__STR(T "tokens"),
                     "the merges of these tokens would be many times as long as they are, and there "
                     "is no tokenizer.json: bring that of the original model");

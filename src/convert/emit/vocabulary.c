@@ -7,15 +7,14 @@
 
 #define MERGES_MAX ((size_t)1 << 26)
 
-/*
- * How much longer than all tokens the texts of all merges may be. Every cut of every token may be a merge,
- * and each names the whole token: n tokens of up to n bytes make n³ bytes at worst. It takes more than
- * that many cuts a token to come here, where those of a vocabulary that was trained have two or three.
- */
+/* Maximum ratio of the text of all merges to the text of all tokens. Every split of every token
+ * may be a merge, and each merge contains the whole token: n tokens of up to n bytes give n³
+ * bytes in the worst case. Trained vocabularies have two or three splits per token, far below
+ * this ratio. */
 #define MERGES_RATIO 16
 #define MERGES_SPARE ((size_t)64 << 10)
-#define MERGES_ROOM ((uint64_t)256 << 20) /* at most: no file beside weights is longer */
-#define TEXT_EXTRA 8                      /* bytes around each text */
+#define MERGES_ROOM ((uint64_t)256 << 20) /* bytes, the limit for sidecar files */
+#define TEXT_EXTRA 8                      /* overhead in bytes per string */
 
 static size_t slot_of(const wb__vocabulary *v, wb__str text)
 {
@@ -98,7 +97,7 @@ void wb__vocabulary_free(wb__vocabulary *v)
 
 /* ---- merges ---- */
 
-/* The highest first; what is no number, last. */
+/* Orders scores from high to low, NaN last. */
 static int compare_scores(float x, float y)
 {
     if (isnan(x) || isnan(y))
@@ -117,22 +116,22 @@ static int by_score(const void *a, const void *b)
     return (x->right > y->right) - (x->right < y->right);
 }
 
-/* What merges may take. */
+/* Returns the maximum size of the text of all merges, in bytes. */
 static uint64_t room_of(const wb__vocabulary *v)
 {
     uint64_t bytes = MERGES_SPARE / MERGES_RATIO;
     for (size_t i = 0; i < v->count; i++)
-        bytes += v->lens[i] + TEXT_EXTRA; /* all of them are in memory */
+        bytes += v->lens[i] + TEXT_EXTRA; /* cannot overflow: all texts are in memory */
     return bytes < MERGES_ROOM / MERGES_RATIO ? bytes * MERGES_RATIO : MERGES_ROOM;
 }
 
-/* A token that merges are of: neither added nor a byte. */
+/* Returns true if a token can take part in merges: a normal token, neither added nor a byte. */
 static bool is_piece(const wb__vocabulary *v, uint32_t i)
 {
     return i != UINT32_MAX && wb__vocabulary_type(v, i) == 1;
 }
 
-/* Every place where a token can be cut into two tokens. */
+/* Adds a merge for every split of a token into two tokens. */
 static bool add_cuts(const wb__vocabulary *v, size_t i, wb__merges *merges, uint64_t *room)
 {
     wb__str text = wb__vocabulary_at(v, i);

@@ -1,4 +1,4 @@
-#define _GNU_SOURCE /* flock */
+#define _GNU_SOURCE /* for flock */
 #define _FILE_OFFSET_BITS 64
 #include "convert/exec/checkpoint.h"
 
@@ -15,7 +15,7 @@
 
 #define HEAD_BYTES 24
 #define RECORD_BYTES 56
-#define BATCH 1024 /* records that are read or written at a time */
+#define BATCH 1024 /* records per read or write */
 
 static const char magic[] = "wbresum1";
 
@@ -23,10 +23,10 @@ struct wb__checkpoint {
     wb_allocator allocator;
     char *path;
     int fd;
-    bool known;     /* a former run of the same plan began it */
-    uint64_t count; /* sound records */
-    uint64_t next;  /* to be given */
-    uint64_t first; /* of those in the batch */
+    bool known;     /* an earlier run of the same plan created the file */
+    uint64_t count; /* number of valid records */
+    uint64_t next;  /* index of the record that wb__checkpoint_next returns next */
+    uint64_t first; /* index of the first record in `batch` */
     uint8_t batch[BATCH * RECORD_BYTES];
 };
 
@@ -39,7 +39,7 @@ static uint64_t turn(uint64_t x, unsigned by)
     return x << by | x >> (64 - by);
 }
 
-/* Steps that can be undone, so that bytes which differ in one word never have the same lanes. */
+/* Every step is invertible, so inputs that differ in one word always give different lanes. */
 static void step(uint64_t lanes[LANES], const uint64_t words[LANES])
 {
     for (size_t i = 0; i < LANES; i++)
@@ -117,7 +117,7 @@ static uint64_t add_row(uint64_t digest, const wb__planned_tensor *row)
     return digest;
 }
 
-/* Of all that the bytes of the result come from. */
+/* Returns the digest of everything that determines the bytes of the output. */
 static uint64_t digest_of(const wb_conversion *conversion)
 {
     const char *version = wb_version();
@@ -161,8 +161,7 @@ static bool load_record(const uint8_t *in, wb__checkpoint_record *record)
     return check == wb__digest_add(1, in, RECORD_BYTES - 8);
 }
 
-/* Reads from an offset up to the end of the file or of what there is room for. */
-/* Has the batch begin with a record; how many whole ones it then has. */
+/* Reads a batch that starts with record `first`. Returns the number of complete records read. */
 static size_t fill_batch(wb__checkpoint *journal, uint64_t first)
 {
     journal->first = first;
@@ -214,9 +213,10 @@ wb_status wb__checkpoint_append(wb__context *context, wb__checkpoint *journal,
     return wb__fail_os(context, os_error, "cannot write the file");
 }
 
-/* ---- the file ---- */
+/* ---- the journal file ---- */
 
-/* ".NAME.wb-resume" beside the result, be it named by a symbolic link. NULL with *os_error. */
+/* Returns the path of ".NAME.wb-resume" in the directory of the output, after following symbolic
+ * links. Returns NULL and sets *os_error on failure. */
 static char *journal_path(const wb_allocator *allocator, const char *path, int *os_error)
 {
     char *end = wb__path_follow(allocator, path, os_error);
@@ -229,7 +229,8 @@ static char *journal_path(const wb_allocator *allocator, const char *path, int *
     return made;
 }
 
-/* A file that was opened can have been finished, and removed, before it was locked. */
+/* Returns true if the path still names the open file. Another process may have finished and
+ * removed the file before this process locked it. */
 static bool is_still_there(const wb__checkpoint *journal)
 {
     struct stat open, named;
@@ -237,12 +238,12 @@ static bool is_still_there(const wb__checkpoint *journal)
            open.st_dev == named.st_dev && open.st_ino == named.st_ino && S_ISREG(open.st_mode);
 }
 
-/* 0, or errno. */
+/* Opens and locks the journal. Returns 0 or an errno value. */
 static int lock(wb__checkpoint *journal)
 {
     for (int tries = 0; tries < 100; tries++) {
         int os_error = wb__file_take_up(AT_FDCWD, journal->path, 0666, &journal->fd);
-        if (os_error == EEXIST) /* another conversion was quicker */
+        if (os_error == EEXIST) /* another conversion created the file first */
             continue;
         if (os_error != 0)
             return os_error;
@@ -256,7 +257,8 @@ static int lock(wb__checkpoint *journal)
     return EBUSY;
 }
 
-/* Whether the file is the journal of this plan; if not it becomes one without records. 0, or errno. */
+/* Checks that the file is the journal of this plan and counts its records. Otherwise makes it an
+ * empty journal. Returns 0 or an errno value. */
 static int begin(wb__checkpoint *journal, uint64_t conversion)
 {
     uint8_t want[HEAD_BYTES], got[HEAD_BYTES];
@@ -277,7 +279,7 @@ static int begin(wb__checkpoint *journal, uint64_t conversion)
     return ftruncate(journal->fd, end) == 0 ? 0 : errno;
 }
 
-/* Neither for others beside it: a file has another name until it is complete. */
+/* The limit leaves space for the longer temporary names of other files in the same directory. */
 static bool is_too_long(const wb__checkpoint *journal)
 {
     return journal->path != NULL && wb__path_base(journal->path).len > 250;

@@ -1,9 +1,7 @@
-/*
- * What became of values. Sums are of binary64 in the end; within a run of values of ordinary size they
- * are of binary32, in lanes side by side (sum_up.h): three digits of an error are plenty, and whether
- * there is any is exact. The product of both, which the cosine takes, is not summed up:
- * 2 x y = x² + y² - (y - x)².
- */
+/* Error statistics. Blocks of values in the ordinary range are summed in binary32 by SIMD code
+ * (error_sums.h), and the block sums are added in binary64. Three digits of an error are
+ * sufficient, and zero errors stay exact. The dot product for the cosine similarity is not
+ * summed; it follows from 2 x y = x² + y² - (y - x)². */
 #include "convert/convert.h"
 
 #include <math.h>
@@ -12,7 +10,7 @@
 #include "core/endian.h"
 #include "cpu/cpu.h"
 
-#define RUN 4096 /* values */
+#define RUN 4096 /* block length in values */
 
 static wb__error_sums *find_sum_up(void)
 {
@@ -65,7 +63,8 @@ static bool is_same(float before, float after)
     return bits_of(before) == bits_of(after) || (isnan(before) && isnan(after));
 }
 
-/* Values that are not finite take no part in the sums. */
+/* Scalar fallback that adds each value in binary64. Values that are not finite are counted, not
+ * summed. */
 static void measure_slowly(wb__error_stats *error_stats, const float *before, double offset,
                            const float *after, size_t n)
 {
@@ -77,10 +76,9 @@ static void measure_slowly(wb__error_stats *error_stats, const float *before, do
     }
 }
 
-/*
- * Adds up the lanes of a run, if they tell the truth: squares of numbers up to 2^40 and of errors of numbers from 2^-45
- * on are in range, and a value that is not finite makes a sum so.
- */
+/* Adds the lanes of a block. Returns false if the binary32 sums may be inaccurate. The range
+ * check accepts numbers up to 2^40 and errors of numbers from 2^-45 on, whose squares are in
+ * range. A value that is not finite makes a sum not finite and fails the check. */
 static bool add_run(wb__error_stats *error_stats, const wb__error_lanes *sums)
 {
     double error = 0, before = 0, after = 0;
@@ -124,7 +122,8 @@ static double double_at(const uint8_t *bytes)
     return value;
 }
 
-/* What is beyond the range of binary32 is lost on its way, whatever an encoder then makes of infinity. */
+/* Counts values beyond the range of binary32 as overflowed, even if the encoder replaces
+ * infinity by a finite value. */
 void wb__error_stats_measure_wide(wb__error_stats *error_stats, const uint8_t *before,
                                   double offset, double factor, const float *after, size_t n)
 {

@@ -5,33 +5,33 @@
 #define SLOTS 4u
 #define SLOT_BYTES (WB__READAHEAD_BYTES / SLOTS)
 #define PIECE_BYTES (SLOT_BYTES - WB__DIRECT_ROOM(0))
-#define PIECES 128u /* two spans of chunks that are no neighbours */
+#define PIECES 128u /* enough for two spans of tiles that are not adjacent in the file */
 
 typedef enum piece_state {
     PIECE_EXPECTED,
-    PIECE_LEFT, /* to whoever asks for it */
+    PIECE_LEFT, /* not read ahead; the consumer reads it */
     PIECE_READING,
     PIECE_READ
 } piece_state;
 
-/* Neighbouring bytes of one file. */
+/* A contiguous byte range of one file. */
 typedef struct piece {
     wb__byte_range place;
     piece_state state;
     unsigned slot;
-    int64_t result; /* of the ring */
+    int64_t result; /* result of the io_uring read */
 } piece;
 
 struct wb__readahead {
     wb_allocator allocator;
     atomic_size_t *left;
-    uint8_t *memory; /* SLOTS of SLOT_BYTES; NULL: none yet */
+    uint8_t *memory; /* SLOTS buffers of SLOT_BYTES each; NULL: not allocated yet */
     wb__ring *ring;
-    bool refused;             /* there is no memory or no ring */
-    unsigned busy;            /* slots that are taken, a bit each */
-    const wb__source *source; /* the file that is open; NULL: none */
+    bool refused;             /* no memory or no io_uring available */
+    unsigned busy;            /* bit mask of the slots in use */
+    const wb__source *source; /* file that is open for direct I/O; NULL: none */
     wb__direct direct;
-    unsigned first, count; /* pieces, in the order in which they are wanted */
+    unsigned first, count; /* ring buffer of pieces, in the order of use */
     piece pieces[PIECES];
 };
 
@@ -61,7 +61,7 @@ static piece *piece_at(wb__readahead *ahead, unsigned i)
     return &ahead->pieces[(ahead->first + i) % PIECES];
 }
 
-/* ---- what is under way ---- */
+/* ---- reads in progress ---- */
 
 static void take_some(wb__readahead *ahead)
 {
@@ -96,7 +96,7 @@ void wb__readahead_close(wb__readahead *ahead)
     wb__free(&ahead->allocator, ahead, sizeof *ahead);
 }
 
-/* ---- beginning ---- */
+/* ---- starting reads ---- */
 
 static bool is_equipped(wb__readahead *ahead)
 {
@@ -109,7 +109,7 @@ static bool is_equipped(wb__readahead *ahead)
     return !ahead->refused;
 }
 
-/* The file of a piece; false as long as another one's are in hand. */
+/* Switches direct I/O to another file. Returns false while reads of the current file are in use. */
 static bool turn_to(wb__readahead *ahead, const wb__source *source)
 {
     if (ahead->source == source)
@@ -128,7 +128,7 @@ static size_t before(const wb__byte_range *place)
     return (size_t)(place->offset % WB__DIRECT_ALIGNMENT);
 }
 
-/* Where the page that a piece begins in lies in its slot. */
+/* Returns the address in the slot of the aligned block that contains the start of the piece. */
 static uint8_t *page_of(const wb__readahead *ahead, const piece *p)
 {
     uint8_t *slot = ahead->memory + p->slot * SLOT_BYTES;
@@ -143,7 +143,7 @@ static unsigned free_slot(const wb__readahead *ahead)
     return slot;
 }
 
-/* Has the ring read it, in whole pages. */
+/* Submits the aligned read of a piece to io_uring. */
 static bool begin(wb__readahead *ahead, piece *p)
 {
     if (ahead->direct.fd < 0 ||
@@ -157,7 +157,7 @@ static bool begin(wb__readahead *ahead, piece *p)
                           (unsigned)(p - ahead->pieces));
 }
 
-/* As many as there are slots. */
+/* Starts reads while slots are free. */
 static void begin_some(wb__readahead *ahead)
 {
     for (unsigned i = 0; i < ahead->count && ahead->busy != (1u << SLOTS) - 1; i++) {
@@ -178,9 +178,9 @@ bool wb__readahead_begin(wb__readahead *ahead)
     return ahead->busy != 0;
 }
 
-/* ---- expecting and taking ---- */
+/* ---- expecting and taking ranges ---- */
 
-/* Whether it is the continuation of a piece that is not begun. */
+/* Returns true if the range continues a piece whose read has not started. */
 static bool joins(const piece *p, const wb__byte_range *place)
 {
     return p->state == PIECE_EXPECTED && p->place.source == place->source &&
@@ -205,7 +205,8 @@ static bool has(const piece *p, const wb__byte_range *place)
            wb__in_range(place->offset - p->place.offset, place->bytes, p->place.bytes);
 }
 
-/* What the ring could not read is read once more, so that errors are told in one place. */
+/* Waits for the read. If io_uring failed, reads the piece again synchronously, so that errors
+ * are reported in one place. */
 static wb_status finish(wb__readahead *ahead, wb__context *context, piece *p)
 {
     size_t n = before(&p->place) + p->place.bytes;

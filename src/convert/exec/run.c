@@ -1,7 +1,5 @@
-/*
- * Running a plan, from the declaration of its tensors to the commit of the result. rounds.c does the work
- * between.
- */
+/* Runs a plan, from the declaration of its tensors to the commit of the output. scheduler.c
+ * computes the tensors. */
 #define _POSIX_C_SOURCE 200809L
 #include "convert/exec/scheduler.h"
 
@@ -12,7 +10,7 @@
 #include "io/io.h"
 #include "io/sink.h"
 
-/* ---- declaring ---- */
+/* ---- declaring tensors ---- */
 
 static void packed_shape(const wb__planned_tensor *row, uint64_t *shape, uint64_t columns)
 {
@@ -27,7 +25,7 @@ static wb_status declare(wb__emit_job *out, wb__str name, int32_t dtype, const u
                          out->context->error);
 }
 
-/* "x.weight" with ".scales" and ".biases" in the place of its last word. */
+/* Replaces the suffix ".weight" of a name by ".scales" or ".biases". */
 static wb__str part_name(wb_conversion *conversion, wb__str name, const char *suffix)
 {
     size_t stem = name.len, n = strlen(suffix);
@@ -41,7 +39,7 @@ static wb__str part_name(wb_conversion *conversion, wb__str name, const char *su
     return (wb__str){text, stem + n};
 }
 
-/* What Ollama calls a packing. */
+/* Returns Ollama's name of a packed encoding. */
 static const char *ollama_name(const wb__encoding_spec *spec)
 {
     if (spec->scheme == WB__SCHEME_AFFINE)
@@ -49,7 +47,7 @@ static const char *ollama_name(const wb__encoding_spec *spec)
     return wb__scheme_name(spec->scheme);
 }
 
-/* The names of the parts beside the values. */
+/* Returns the name of a scales or biases tensor. */
 static wb__str companion(wb_conversion *conversion, wb__str name, const char *mlx,
                          const char *ollama)
 {
@@ -103,9 +101,9 @@ wb_status wb__emit_tensors(wb__emit_job *out)
     return status;
 }
 
-/* ---- from beginning to end ---- */
+/* ---- the complete run ---- */
 
-/* What Ollama says a model is quantized to. */
+/* Sets ollama.file_type to the quantization of the model. */
 static wb_status set_file_type(wb__emit_job *out)
 {
     const wb__quant *quant = &out->conversion->quant;
@@ -118,7 +116,7 @@ static wb_status set_file_type(wb__emit_job *out)
                                 SIZE_MAX, out->context->error);
 }
 
-/* All tensors are there: whoever waits hears no more than that, and may still say no. */
+/* Called when all tensors are written. Reports 100 % to the caller, who can still cancel. */
 static int report_all(void *ctx, uint64_t done, uint64_t total)
 {
     const wb__emit_job *out = ctx;
@@ -158,14 +156,15 @@ static wb_status create(wb__emit_job *out)
         status = wb__emit_store_texts(conversion, out->writer, out->context->error);
     if (status == WB_OK && store)
         return set_file_type(out);
-    if (status == WB_OK && !npz) /* which has no metadata */
+    if (status == WB_OK && !npz) /* NPZ has no metadata */
         status = wb_writer_set_string(out->writer, "format", SIZE_MAX,
                                       conversion->target == WB_TARGET_MLX ? "mlx" : "pt", SIZE_MAX,
                                       out->context->error);
     return status;
 }
 
-/* Of a model in a store the journal lies in the folder of what is kept of it, which it makes. */
+/* Opens the journal of a model in an Ollama store. It is in the directory of the partial output,
+ * which this function creates. */
 static wb_status open_journal_in_store(wb__emit_job *out, wb__checkpoint **journal)
 {
     wb_conversion *conversion = out->conversion;
@@ -198,7 +197,7 @@ static wb_status open_journal(wb__emit_job *out, wb__checkpoint **journal)
                : wb__checkpoint_open(out->context, out->conversion, out->path, journal);
 }
 
-/* What failed because a source is no more what it was says so. */
+/* Replaces an I/O error by WB_ERROR_CHANGED if a source file changed during the run. */
 static wb_status blame_source(const wb__emit_job *out, wb_status status)
 {
     wb_error error;
@@ -214,8 +213,8 @@ static wb_status blame_source(const wb__emit_job *out, wb_status status)
     return status;
 }
 
-/* Whether the result was refused, since it is there, and nothing is left that a journal would be good for: the run
- * before was killed when all was done. */
+/* Returns true if the output was refused because it exists already and no partial data remain.
+ * The previous run was then interrupted after its commit, and the journal is useless. */
 static bool is_settled(const wb__emit_job *out, wb_status status)
 {
     const wb_allocator *allocator = &out->conversion->allocator;
@@ -229,7 +228,7 @@ static bool is_settled(const wb__emit_job *out, wb_status status)
     return !has;
 }
 
-/* Tells the writer of all there is to be. */
+/* Declares all tensors, metadata and sidecar files to the writer. */
 static wb_status declare_all(wb__emit_job *out)
 {
     if (out->conversion->whole)
@@ -265,7 +264,8 @@ static wb_status write_all(wb__emit_job *out, wb__checkpoint **journal)
     return status == WB_OK ? wb_writer_commit(out->writer, out->context->error) : status;
 }
 
-/* A path is looked at before anything beside it is touched; a name in a store is none. */
+/* Checks the path before any file in its directory is touched. An Ollama model name is not a
+ * path and needs no check. */
 static wb_status check_path(const wb_conversion *conversion, wb__context *context, const char *path)
 {
     if (conversion->target == WB_TARGET_OLLAMA)
@@ -282,7 +282,8 @@ static wb_status check_path(const wb_conversion *conversion, wb__context *contex
     return wb__inputs_spare(conversion, context, path);
 }
 
-/* What a run before, or a look at the same plan, has noted would be there twice. */
+/* Prepares a run or check. Removes the notes of an earlier run or check of the same plan, to
+ * avoid duplicates. */
 static wb_status prepare(wb__emit_job *out)
 {
     wb_conversion *conversion = out->conversion;
@@ -338,6 +339,6 @@ wb_status wb__plan_run(wb_conversion *conversion, wb__context *context, const ch
     free_delivery(&out);
     wb__checkpoint_close(journal, finished);
     if (out.kept != NULL)
-        (void)rmdir(out.kept); /* if there was nothing else in it */
+        (void)rmdir(out.kept); /* succeeds only if the directory is empty */
     return status;
 }

@@ -1,13 +1,13 @@
-/*
- * Running a plan. Chunks are worked off in rounds: within one, workers take the next few chunks until there
- * are none left, each in memory of its own, and put what they made where it belongs in the result, in
- * any order. Between rounds the caller hears how far it is, and the journal is written, if there is one
- * (resume.h): a chunk that it has is read back, and made anew only if it is not what it was.
+/* Computes the tensors of a plan in rounds. Within a round, workers take the next tiles until
+ * none remain. Each worker has its own buffers and writes its results to their places in the
+ * output, in any order. Between rounds, progress is reported and the journal is written, if
+ * there is one (checkpoint.h). A tile with a journal record is read back, and computed again
+ * only if its digest differs.
  *
- * The chunks that a worker takes at a time are a span: neighbours in one tensor, computed one by one in
- * the inner caches, but written together, since a file system takes a third of the time for large pieces.
- * Spans become shorter towards the end of a round, so that nobody waits long for the last.
- */
+ * A worker takes a span of tiles at a time: adjacent tiles of one tensor. Each tile is computed
+ * separately, in the inner CPU caches, but the span is written at once, because file systems
+ * write large pieces in a third of the time. Spans become shorter towards the end of a round, so
+ * that workers do not wait long for the last one. */
 #include "convert/exec/scheduler.h"
 
 #include <stdatomic.h>
@@ -17,64 +17,64 @@
 #include "read/decoder.h"
 
 #define WORKERS_MAX 64
-#define ROUND_FIRST 16                   /* chunks of a worker */
-#define ROUND_LEAST 4                    /* chunks */
-#define ROUND_MAX 4096                   /* chunks */
+#define ROUND_FIRST 16                   /* tiles per worker in the first round */
+#define ROUND_LEAST 4                    /* tiles */
+#define ROUND_MAX 4096                   /* tiles */
 #define ROUND_SHORT 100000000            /* nanoseconds */
 #define ROUND_LONG 400000000             /* nanoseconds */
-#define SPAN_MAX 64                      /* chunks */
-#define SPAN_BYTES ((uint64_t)4 << 20)   /* of the result, at most, unless a chunk has more */
-#define SPAN_LEAST ((uint64_t)512 << 10) /* that is written past the page cache */
-#define BLOBS_A_ROUND 256                /* each of which waits for the disk */
-#define BUFFERS 3                        /* one is filled as others are written */
-#define READ_BYTES ((uint64_t)2 << 20)   /* that wb_tensor_read takes beside what it fills */
-/* What a worker takes beside its spans, with chunks of rows that are not too long. */
+#define SPAN_MAX 64                      /* tiles */
+#define SPAN_BYTES ((uint64_t)4 << 20)   /* output bytes, unless one tile is larger */
+#define SPAN_LEAST ((uint64_t)512 << 10) /* minimum bytes for direct I/O */
+#define BLOBS_A_ROUND 256                /* each blob waits for the disk */
+#define BUFFERS 3                        /* one is filled while others are written */
+#define READ_BYTES ((uint64_t)2 << 20)   /* bytes that wb_tensor_read allocates */
+/* Memory of a worker without its spans, in bytes, for rows of at most WB__TILE_ELEMENTS values. */
 #define REST_BYTES (READ_BYTES + WB__READAHEAD_BYTES + 3 * WB__TILE_ELEMENTS * sizeof(float))
 
 typedef struct work {
     size_t row;
     uint64_t first, rows;
-    bool known; /* the journal has a record of it */
+    bool known; /* the journal has a record of the tile */
     wb__checkpoint_record record;
 } work;
 
 typedef struct worker {
-    uint8_t *memory; /* NULL: not needed yet */
+    uint8_t *memory; /* NULL: not allocated yet */
     wb_writeback *writeback;
     wb__readahead *ahead;
-    uint32_t buffer; /* that of its span */
+    uint32_t buffer; /* buffer of the current span */
     wb_error error;
     wb_status status;
-    size_t failed_at; /* the chunk */
+    size_t failed_at; /* index of the tile that failed */
 } worker;
 
 typedef struct runner {
     wb__emit_job *out;
     const wb_conversion *conversion;
-    work *list; /* of this round */
+    work *list; /* tiles of this round */
     size_t count;
-    uint64_t done;                  /* bytes of the result, of the rounds before */
+    uint64_t done;                  /* output bytes of the finished rounds */
     wb__checkpoint *journal;        /* NULL: none */
-    wb__checkpoint_record *written; /* of a round */
-    atomic_size_t taken;            /* chunks that a former run had written */
+    wb__checkpoint_record *written; /* records of the current round */
+    atomic_size_t taken;            /* number of tiles reused from an earlier run */
     atomic_size_t next;
     atomic_bool failed;
-    uint64_t memory; /* that workers may take together */
+    uint64_t memory; /* memory budget of all workers, in bytes */
     uint64_t span_bytes;
-    wb__tile_sizes sizes; /* the largest of all chunks; of parts, of all spans */
+    wb__tile_sizes sizes; /* maximum over all tiles; for parts: maximum over all spans */
     size_t worker_bytes;
     worker *workers;
     size_t worker_count;
-    atomic_size_t left; /* memory that nobody has taken */
-    atomic_size_t busy; /* workers at work */
-    atomic_size_t most; /* that were so at the same time in this round */
-    size_t crew;        /* that were so in the round before, or can be */
-    size_t full;        /* chunks of a round */
+    atomic_size_t left; /* unreserved part of the memory budget, in bytes */
+    atomic_size_t busy; /* number of workers running */
+    atomic_size_t most; /* maximum of `busy` in this round */
+    size_t crew;        /* workers that ran in parallel in the last round; initially worker_count */
+    size_t full;        /* tiles of a full round */
 } runner;
 
 /* ---- memory ---- */
 
-/* How many chunks of `bytes` in the result are written together. */
+/* Returns the number of tiles per span, for tiles with `bytes` output bytes. */
 static uint64_t span_chunks(const runner *r, uint64_t bytes)
 {
     uint64_t fit = bytes == 0 ? SPAN_MAX : r->span_bytes / bytes;
@@ -95,13 +95,15 @@ static void enlarge(uint64_t *most, uint64_t bytes)
     *most = bytes > *most ? bytes : *most;
 }
 
-/* A span begins where its place in the file has it begin within a block, so that it can pass the page cache by. */
+/* Returns the buffer size for a span of `bytes` bytes. The data start at the same offset within
+ * an aligned block as in the file, as direct I/O requires. */
 static uint64_t buffer_bytes(uint64_t bytes)
 {
     return bytes == 0 ? 0 : (bytes / WB_WRITEBACK_ALIGNMENT + 2) * WB_WRITEBACK_ALIGNMENT;
 }
 
-/* A tensor that its values come from; of several, which are alike, the first. */
+/* Returns a source tensor of a row. If there are several, they are alike, and the first is
+ * returned. */
 static uint64_t first_source(const wb_conversion *conversion, const wb__planned_tensor *row)
 {
     uint64_t numbers = wb__tensors_numbers(&conversion->model->tensors);
@@ -110,7 +112,8 @@ static uint64_t first_source(const wb_conversion *conversion, const wb__planned_
                             : conversion->semantics->names.views[source - numbers].parts[0];
 }
 
-/* What stays in memory of tensors that are read whole, whoever reads some rows of them. */
+/* Returns the memory of the decode cache, which holds complete tensors even if only some rows
+ * are read. */
 static uint64_t held_bytes(const wb_conversion *conversion)
 {
     uint64_t most = 0;
@@ -145,7 +148,8 @@ static void measure_workers(runner *r)
         r->sizes.parts[part] = buffer_bytes(r->sizes.parts[part]);
 }
 
-/* Spans are as long as leaves memory for a worker on every processor; how many the executor has is not known. */
+/* Returns the span size that leaves memory for one worker per processor, because the executor's
+ * number of threads is unknown. */
 static uint64_t find_span_bytes(uint64_t max_memory)
 {
     uint64_t share = max_memory / wb__cpu_count();
@@ -198,16 +202,16 @@ static void free_workers(runner *r)
     wb__free(&r->conversion->allocator, r->written, ROUND_MAX * sizeof *r->written);
 }
 
-/* ---- a span ---- */
+/* ---- spans ---- */
 
-/* What was made of a tensor, one chunk behind another, and is not in the result yet. */
+/* Consecutive encoded tiles of a tensor that are not written yet. */
 typedef struct span {
     const wb__planned_tensor *planned;
     size_t row;
-    uint64_t first; /* row of the result */
+    uint64_t first; /* first row in the output tensor */
     uint8_t *parts[WB__PARTS];
     uint64_t bytes[WB__PARTS];
-    uint8_t *rest; /* memory of the worker that has nothing of it */
+    uint8_t *rest; /* the worker's memory after its span buffers */
 } span;
 
 static uint32_t slot_of(uint32_t buffer, int part)
@@ -215,7 +219,7 @@ static uint32_t slot_of(uint32_t buffer, int part)
     return buffer * WB__PARTS + (uint32_t)part;
 }
 
-/* Waits until a buffer is written. */
+/* Waits until the writes of a buffer are complete. */
 static wb_status wait_for(const worker *w, wb__context *context, uint32_t buffer)
 {
     wb_status status = WB_OK;
@@ -232,7 +236,7 @@ static bool is_busy(const worker *w, uint32_t buffer)
     return busy;
 }
 
-/* Whether a worker has another buffer to go on with, if its own is written now. */
+/* Returns true if the worker has a free buffer to use while its current one is written. */
 static bool has_another(const worker *w)
 {
     bool has = false;
@@ -241,7 +245,7 @@ static bool has_another(const worker *w)
     return has;
 }
 
-/* Begins one in the next buffer that is not written. */
+/* Starts a span in the next free buffer. */
 static wb_status begin_span(const runner *r, wb__context *context, worker *w, span *made)
 {
     uint64_t before[WB__PARTS];
@@ -264,13 +268,14 @@ static wb_status begin_span(const runner *r, wb__context *context, worker *w, sp
         if (status != WB_OK)
             return status;
         uint64_t place = tensor.offset + before[part];
-        if (place % sizeof(uint64_t) == 0) /* no encoder wants more */
+        if (place % sizeof(uint64_t) == 0) /* 8-byte alignment is sufficient for every encoder */
             made->parts[part] += place % WB_WRITEBACK_ALIGNMENT;
     }
     return wait_for(w, context, w->buffer);
 }
 
-/* Has a chunk use the memory of its worker, behind what the span has. */
+/* Sets the buffers of a tile: scratch memory of the worker, and output memory after the span's
+ * tiles. */
 static void lay_out(const runner *r, const span *made, wb__tile *tile)
 {
     tile->raw = made->rest;
@@ -280,10 +285,9 @@ static void lay_out(const runner *r, const span *made, wb__tile *tile)
         tile->parts[part] = made->parts[part] + made->bytes[part];
 }
 
-/*
- * Puts it into the result; it then has nothing, and goes on at a row when its buffer was waited for. A disk that does
- * not keep up is not waited for: what it gets then stays in the page cache.
- */
+/* Writes the span to the output and empties it. The span may continue at next_row only after a
+ * wait for its buffer. If all other buffers are still being written because the disk is too
+ * slow, writes through the page cache instead of waiting. */
 static wb_status put(const runner *r, const worker *w, wb__context *context, span *made,
                      uint64_t next_row)
 {
@@ -307,7 +311,7 @@ static wb_status put(const runner *r, const worker *w, wb__context *context, spa
     return status;
 }
 
-/* Whether a former run wrote the chunk, and its bytes are still what they were. */
+/* Returns true if an earlier run wrote the tile and its bytes still have the recorded digest. */
 static bool is_left(const runner *r, const work *job, wb__tile *tile)
 {
     uint64_t before[WB__PARTS], digest = 0;
@@ -335,7 +339,8 @@ static wb_status take(const runner *r, wb__context *context, const work *job, co
     return status;
 }
 
-/* The next chunk of a span: taken up from a former run, or made and added to it. */
+/* Processes the next tile of a span: reuses the data of an earlier run, or computes the tile and
+ * appends it to the span. */
 static wb_status do_chunk(runner *r, wb__context *context, const worker *w, work *job, span *made)
 {
     wb__tile tile = {
@@ -361,7 +366,7 @@ static wb_status do_chunk(runner *r, wb__context *context, const worker *w, work
     return WB_OK;
 }
 
-/* Neighbours in the list, of one tensor. */
+/* Adjacent tiles in the list, all of one tensor. */
 typedef struct range {
     size_t first, count;
 } range;
@@ -381,9 +386,10 @@ static wb_status do_span(runner *r, wb__context *context, worker *w, range tiles
     return status == WB_OK ? put(r, w, context, &made, 0) : status;
 }
 
-/* ---- a round ---- */
+/* ---- rounds ---- */
 
-/* How many chunks from `at` on a worker takes: of one tensor, and fewer the fewer are left. */
+/* Returns the number of tiles from index `at` that a worker takes: of one tensor, and fewer when
+ * fewer remain. */
 static size_t span_length(const runner *r, size_t at)
 {
     uint64_t bytes[WB__PARTS];
@@ -398,7 +404,7 @@ static size_t span_length(const runner *r, size_t at)
     return n;
 }
 
-/* The next ones that nobody has taken, if there are any. */
+/* Takes the next free span; count 0 if none remain. */
 static range take_span(runner *r)
 {
     size_t n, next = atomic_load_explicit(&r->next, memory_order_relaxed);
@@ -411,7 +417,7 @@ static range take_span(runner *r)
     return (range){next, n};
 }
 
-/* Takes memory for a worker; the first one always gets it. */
+/* Reserves the memory of a worker. Always succeeds for the first worker. */
 static bool take_memory(runner *r, const worker *w)
 {
     if (wb__memory_take(&r->left, r->worker_bytes + (size_t)READ_BYTES))
@@ -421,7 +427,8 @@ static bool take_memory(runner *r, const worker *w)
     return w == r->workers;
 }
 
-/* What a worker needs, when it is needed; it has no memory if others have taken it. */
+/* Allocates the resources of a worker at first use. w->memory stays NULL if the budget is
+ * exhausted. */
 static wb_status equip(runner *r, wb__context *context, worker *w)
 {
     if (w->memory != NULL || !take_memory(r, w))
@@ -433,7 +440,8 @@ static wb_status equip(runner *r, wb__context *context, worker *w)
     return wb_writeback_open(r->out->writer, BUFFERS * WB__PARTS, &w->writeback, context->error);
 }
 
-/* Takes a span, and tells what is wanted for it; of chunks that a former run has left that is nothing. */
+/* Takes a span and announces its input ranges for read-ahead. Tiles of an earlier run need no
+ * input. */
 static range claim(runner *r, const worker *w)
 {
     wb__byte_range place;
@@ -447,7 +455,7 @@ static range claim(runner *r, const worker *w)
     return tiles;
 }
 
-/* What was put is in the result: the journal may say so. */
+/* Waits for all writes, so that the journal can record the tiles. */
 static wb_status finish_all(wb__context *context, const worker *w)
 {
     wb_status status = WB_OK;
@@ -456,7 +464,8 @@ static wb_status finish_all(wb__context *context, const worker *w)
     return status;
 }
 
-/* Span after span; as long as one is read ahead, the next is known before it is done. */
+/* Processes spans until none remain. While read-ahead is active, takes the next span before it
+ * computes the current one. */
 static wb_status do_spans(runner *r, wb__context *context, worker *w)
 {
     wb_status status = WB_OK;
@@ -499,7 +508,7 @@ static void body(void *arg, size_t i)
     atomic_fetch_sub_explicit(&r->busy, 1, memory_order_relaxed);
 }
 
-/* The failure of the first chunk that failed. */
+/* Returns the error of the first tile that failed, in plan order. */
 static wb_status failure(const runner *r)
 {
     const worker *first = NULL;
@@ -514,7 +523,7 @@ static wb_status failure(const runner *r)
     return first->status;
 }
 
-/* The records of the round that the journal does not have yet. */
+/* Appends the new records of the round to the journal. */
 static wb_status write_down(runner *r)
 {
     size_t n = 0;
@@ -525,7 +534,8 @@ static wb_status write_down(runner *r)
     return wb__checkpoint_append(r->out->context, r->journal, r->written, n);
 }
 
-/* Rounds are long enough to keep everybody busy, and short enough to hear of: types differ by a factor of a thousand. */
+/* Adapts the round length: long enough to keep all workers busy, short enough for progress
+ * reports. The speed of encodings differs by a factor of 1000. */
 static void fit_rounds(runner *r, uint64_t took)
 {
     if (took > ROUND_LONG) {
@@ -567,7 +577,8 @@ static wb_status do_round(runner *r)
     return status;
 }
 
-/* How many rows a chunk that begins there has; a piece ends one. */
+/* Returns the number of rows of the tile that starts at row `at`. A tile does not cross the end
+ * of a piece. */
 static uint64_t rows_from(const wb__planned_tensor *row, uint64_t at)
 {
     uint64_t step = wb__tile_rows(row), left = row->rows - at;

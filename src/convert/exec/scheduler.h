@@ -1,6 +1,4 @@
-/*
- * convert/exec/scheduler.h: the tensors of a plan, computed on all processors and put into the result.
- */
+/* convert/exec/scheduler.h: computes the tensors of a plan on all processors and writes them. */
 #ifndef WB_CONVERT_EXEC_SCHEDULER_H
 #define WB_CONVERT_EXEC_SCHEDULER_H
 
@@ -8,10 +6,8 @@
 #include "convert/exec/checkpoint.h"
 #include "weighbridge/experimental.h"
 
-/*
- * Does all of them. `journal` may be NULL; *taken tells whether an earlier run had written chunks that
- * could be taken up.
- */
+/* Computes and writes all tensors. `journal` may be NULL. *taken is set to true if tiles of an
+ * earlier run were reused. */
 wb_status wb__scheduler_run(wb__emit_job *out, wb__checkpoint *journal, bool *taken);
 
 #endif

@@ -1,9 +1,7 @@
-/*
- * A chunk is some rows of a tensor, on their way from the model to the result: read as they are
- * stored, their bytes put in order where that is enough; or decoded to binary32, put in order there,
- * moved by the offset, encoded, and, to tell what became of them, decoded again. What was binary64 stays
- * beside its binary32, since what the result lost of it is asked.
- */
+/* Processes one tile, a range of rows of a tensor. The copy route reads the stored bytes and
+ * permutes their rows. The other routes decode the rows to binary32, permute them, apply offset
+ * and factors, encode them, and decode the result to measure the error. For binary64 sources the
+ * original values are retained, because the error is measured against them. */
 #include "convert/convert.h"
 
 #include <math.h>
@@ -17,9 +15,9 @@
 #include "quant/quant.h"
 #include "read/raw_bytes.h"
 
-/* ---- measures ---- */
+/* ---- sizes ---- */
 
-/* Rows that have to stay together: a head whose rows change places. */
+/* Returns the number of rows that must stay in one tile: a head, if rows are permuted. */
 static uint64_t unit_rows(const wb__planned_tensor *planned)
 {
     return planned->row_order == WB__ROWS_UNCHANGED ? 1 : planned->head_rows;
@@ -44,7 +42,7 @@ void wb__tile_measure(const wb__planned_tensor *planned, uint64_t rows, wb__tile
         in[WB__PART_VALUES] = elements * sizeof(double);
     for (int i = 0; i < WB__PARTS; i++)
         sizes->raw += in[i];
-    /* Rows that change places go through a second copy. */
+    /* A row permutation needs a second copy. */
     if (planned->row_order != WB__ROWS_UNCHANGED)
         sizes->raw *= 2;
     if (planned->route != WB__ROUTE_COPY) {
@@ -56,9 +54,9 @@ void wb__tile_measure(const wb__planned_tensor *planned, uint64_t rows, wb__tile
     (void)wb__encoding_spec_measure(&planned->to, rows, planned->columns, sizes->parts);
 }
 
-/* ---- the order of rows ---- */
+/* ---- row order ---- */
 
-/* Those of a chunk. */
+/* Permutes the rows of a tile. */
 static void reorder(const wb__tile *tile, void *dst, const void *src, size_t bytes)
 {
     const wb__planned_tensor *planned = tile->planned;
@@ -67,7 +65,7 @@ static void reorder(const wb__tile *tile, void *dst, const void *src, size_t byt
 
 /* ---- reading ---- */
 
-/* The place of n bytes of a stored tensor. */
+/* Returns the file range of n bytes of a stored tensor. */
 static wb__byte_range place_in(const wb_model *model, size_t stored, uint64_t at, uint64_t n)
 {
     const wb__catalog *catalog = &model->catalog;
@@ -76,7 +74,8 @@ static wb__byte_range place_in(const wb_model *model, size_t stored, uint64_t at
                             .bytes = (size_t)n};
 }
 
-/* n bytes: *bytes is room for them, and becomes where they are. */
+/* Reads n bytes. On entry *bytes is a buffer of n bytes; on return it is the address of the
+ * data, which may be in the read-ahead buffer instead. */
 static wb_status read_stored(const wb_conversion *conversion, wb__context *context,
                              wb__readahead *ahead, size_t stored, uint64_t at, uint8_t **bytes,
                              uint64_t n)
@@ -102,7 +101,8 @@ static wb_status read_stored(const wb_conversion *conversion, wb__context *conte
     return status;
 }
 
-/* Where rows, which are all of one piece, begin. */
+/* Returns the source tensor of a row and sets *first to the row within it. All rows of a tile
+ * are in one piece. */
 static uint64_t source_of(const wb__planned_tensor *planned, uint64_t row, uint64_t *first)
 {
     *first = planned->first_row + row;
@@ -129,7 +129,7 @@ bool wb__tile_place(const wb_conversion *conversion, const wb__planned_tensor *p
     return place->bytes > 0 && wb__catalog_storing_of(&conversion->model->catalog, stored) == NULL;
 }
 
-/* Reads the stored bytes of the rows, part after part; `in` is where each then lies. */
+/* Reads the stored bytes of the rows, part by part, and sets `in` to the data of each part. */
 static wb_status read_parts(const wb_conversion *conversion, wb__context *context,
                             const wb__tile *tile, uint8_t *in[WB__PARTS])
 {
@@ -203,7 +203,8 @@ static void decode(const wb__encoding_spec *spec, uint8_t *const in[WB__PARTS], 
         decode_plain(spec, in[WB__PART_VALUES], values, n);
 }
 
-/* Of a view too: F64, in the order of the result, which is what `in` of a tensor's own parts is. */
+/* Reads F64 values of a view in output row order. Sets `in` like read_parts, and converts the
+ * values to binary32. */
 static wb_status read_wide_view(const wb_conversion *conversion, wb__context *context,
                                 wb__tile *tile, uint8_t *in[WB__PARTS])
 {
@@ -221,7 +222,7 @@ static wb_status read_wide_view(const wb_conversion *conversion, wb__context *co
     return status;
 }
 
-/* The values of the rows, in the order of the result, and before anything is added. */
+/* Reads the values of the rows in output row order, before any arithmetic. */
 static wb_status read_values(const wb_conversion *conversion, wb__context *context, wb__tile *tile,
                              uint8_t *in[WB__PARTS])
 {
@@ -274,10 +275,8 @@ static void encode_plain(const wb__tile *tile, const float *values)
     }
 }
 
-/*
- * MLX encodes what the weights are stored as, and gives scales of the same dtype. `plain` is where
- * such values lie already; NULL: they have to be made of the binary32, in their place.
- */
+/* MLX quantizes from the dtype of the stored weights, and the scales have the same dtype.
+ * `plain` has the values in that dtype; NULL: they are converted from binary32 first. */
 static void encode_packed(const wb__tile *tile, const wb__mlx_type *type, float *values,
                           const uint8_t *plain)
 {
@@ -289,7 +288,7 @@ static void encode_packed(const wb__tile *tile, const wb__mlx_type *type, float 
                            tile->parts[WB__PART_BIASES]};
     const void *src = plain;
     if (plain == NULL && dtype != WB_DTYPE_F32) {
-        /* Into the second half: what is decoded again goes there later. */
+        /* tile->again is free until the result is decoded. */
         wb__dtype_convert(wb__dtype_get(WB_DTYPE_F32), values, 0, wb__dtype_get(dtype), tile->again,
                           n);
         src = tile->again;
@@ -335,7 +334,8 @@ static wb_status copy(const wb_conversion *conversion, wb__context *context, wb_
     return status;
 }
 
-/* Has binary64 follow its binary32, which were multiplied with factors of rows, and had an adapter added to them. */
+/* Applies to binary64 values the row factors and the adapter that were applied to their binary32
+ * copies. */
 static void follow(const wb__tile *tile, uint8_t *wide)
 {
     const wb__planned_tensor *planned = tile->planned;
@@ -355,7 +355,8 @@ static void follow(const wb__tile *tile, uint8_t *wide)
     }
 }
 
-/* What became of the values: of those that were encoded, before the offset, or of binary64. */
+/* Measures the error of the encoded values, against the binary32 values before the offset or
+ * against binary64. */
 static void tell(wb__tile *tile, const uint8_t *wide, float offset)
 {
     const wb__planned_tensor *planned = tile->planned;
@@ -389,7 +390,7 @@ static wb_status compute(const wb_conversion *conversion, wb__context *context, 
         const uint8_t *from[WB__PARTS];
         memcpy(from, in, sizeof from);
         wb__repack(&planned->from, from, &planned->to, tile->parts, (size_t)n);
-    } else if (planned->factor != 1) { /* what is lost is told of the products */
+    } else if (planned->factor != 1) { /* the error is measured against the products */
         for (uint64_t i = 0; i < n; i++)
             tile->values[i] = (tile->values[i] + offset) * planned->factor;
         offset = 0;

@@ -12,16 +12,16 @@ typedef struct adapter {
     wb__context *context;
     wb_model *model;
     bool is_gguf, is_mlx;
-    double alpha;        /* 0: nobody says */
-    wb__lora_alphas own; /* of single modules */
-    double pair_alpha;   /* of the pair at hand */
-    bool by_root;        /* divided by the root of the rank */
+    double alpha;        /* 0: not specified */
+    wb__lora_alphas own; /* alphas of single modules */
+    double pair_alpha;   /* alpha of the current pair */
+    bool by_root;        /* divide the scale by the square root of the rank (rsLoRA) */
     double scale;
-    wb__planned_tensor **rows; /* of the plan, sorted: each pair looks for its own */
-    wb__list hung;             /* of hung_at: a weight has one pair */
+    wb__planned_tensor **rows; /* rows of the plan, sorted for lookup by meaning and name */
+    wb__list hung;             /* list of hung_at, to detect a second pair for the same weight */
 } adapter;
 
-/* What a pair was hung on. */
+/* The place in the output to which a pair was attached. */
 typedef struct hung_at {
     const wb__planned_tensor *row;
     uint64_t first;
@@ -32,9 +32,10 @@ static wb_status fail(const adapter *of, wb_status status, wb__str name, const c
     return wb__fail(of->context, status, WB__FINDING_CONVERT_LORA, WB_NO_OFFSET, name, "%s", what);
 }
 
-/* ---- what the adapter says of itself ---- */
+/* ---- adapter configuration ---- */
 
-/* MLX's config has the numbers in an object of their own; false where it says nothing of a scale. */
+/* Reads an MLX configuration, whose parameters are in an object of their own. Returns false if
+ * the scale is missing. */
 static bool read_mlx(adapter *of, const wb__tree *tree, wb__node parameters, bool *is_lora)
 {
     wb__node type = wb__tree_get(tree, 0, "fine_tune_type");
@@ -43,7 +44,8 @@ static bool read_mlx(adapter *of, const wb__tree *tree, wb__node parameters, boo
     return wb__tree_double(tree, wb__tree_get(tree, parameters, "scale"), &of->alpha);
 }
 
-/* Kinds that have the same tensors as plain pairs, and mean something else: activated ones act only behind some tokens. */
+/* Rejects adapter types that have the same tensors as plain LoRA but another meaning. An
+ * activated LoRA (aLoRA) acts only after certain tokens. */
 static wb_status check_kind(const adapter *of, const wb__tree *tree)
 {
     bool is_dora = false;
@@ -67,7 +69,7 @@ static wb_status read_peft(adapter *of, const wb__tree *tree, bool *is_sound)
 {
     double rank;
     wb__node alpha = wb__tree_get(tree, 0, "lora_alpha");
-    of->alpha = 8; /* as PEFT has it */
+    of->alpha = 8; /* PEFT's default */
     *is_sound = wb__tree_double(tree, wb__tree_get(tree, 0, "r"), &rank) &&
                 (alpha == WB__NO_NODE || wb__tree_double(tree, alpha, &of->alpha));
     if (wb__tree_get(tree, 0, "use_rslora") != WB__NO_NODE)
@@ -115,9 +117,9 @@ static wb_status read_config(adapter *of)
                         "adapter_config.json is damaged, or says nothing of the rank or scale");
 }
 
-/* ---- pairs ---- */
+/* ---- pairs of matrices ---- */
 
-/* The weight that "….lora_A.weight" belongs to; false for other tensors. */
+/* Derives the weight name from "….lora_A.weight". Returns false for other tensors. */
 static bool weight_of(wb__str name, char *out, size_t capacity, wb__str *weight)
 {
     static const wb__str ends[] = {
@@ -141,7 +143,7 @@ static bool weight_of(wb__str name, char *out, size_t capacity, wb__str *weight)
     return false;
 }
 
-/* The name of the other half: that of A has another letter than that of B. */
+/* Returns the name of the other matrix of a pair: exchanges the letters A and B. */
 static wb__str other_of(wb__str name, char *out, size_t capacity)
 {
     if (name.len >= capacity)
@@ -158,7 +160,8 @@ static wb__str other_of(wb__str name, char *out, size_t capacity)
 
 /* ---- rows of the plan ---- */
 
-/* By what they are; `rule` only brings together what goes by the same. */
+/* Orders rows by rule, layer and suffix. The order of the rule pointers is arbitrary; it only
+ * groups rows of the same rule. */
 static int by_meaning(const wb__planned_tensor *a, const wb__planned_tensor *b)
 {
     uintptr_t x = (uintptr_t)a->rule, y = (uintptr_t)b->rule;
@@ -189,7 +192,8 @@ static wb_status sort_rows(adapter *of)
     return WB_OK;
 }
 
-/* The first row that means what a name does and is called `name` or comes after that; NULL if none does. */
+/* Returns the first row with the same meaning as `matched` and a name equal to or after `name`,
+ * or NULL. */
 static wb__planned_tensor **find_rows(const adapter *of, const wb__matched *matched, wb__str name)
 {
     wb__planned_tensor what = {
@@ -207,24 +211,22 @@ static wb__planned_tensor **find_rows(const adapter *of, const wb__matched *matc
     return has ? &of->rows[low] : NULL;
 }
 
-/* The row after one, if it means the same. */
+/* Returns the next row if it has the same meaning, or NULL. */
 static wb__planned_tensor **next_row(const adapter *of, wb__planned_tensor **row)
 {
     wb__planned_tensor **end = of->rows + of->conversion->tensors.count;
     return row + 1 < end && by_meaning(row[1], row[0]) == 0 ? row + 1 : NULL;
 }
 
-/* The rows of the result that a pair is for. */
+/* The output rows to which a pair is applied. */
 typedef struct target {
     wb__planned_tensor *row;
-    uint64_t first, rows; /* of one expert, or all */
-    uint64_t experts;     /* that the adapter stacks as well; 1 otherwise */
+    uint64_t first, rows; /* rows of one expert, or all rows */
+    uint64_t experts;     /* number of experts stacked in the adapter; 1 otherwise */
 } target;
 
-/*
- * Whether a row of the result that goes by the rule is what a name means, or the stack that it is one of.
- * `name`: what the result calls it where experts are one by one.
- */
+/* Returns true if the row is the tensor that the adapter names, or the stack that contains the
+ * named expert. `name` is the output name of the tensor if the output stores experts separately. */
 static bool is_target(const wb__matched *matched, wb__str name, wb__planned_tensor *row, target *to)
 {
     if (row->rank < 2 || row->rank > 3)
@@ -254,7 +256,7 @@ static bool target_of(const adapter *of, wb__str name, target *to)
             row = next_row(of, row);
         return row != NULL;
     }
-    /* One of a stack, which is the only row then, or one of many. */
+    /* The expert is either part of a stack, the only row with this meaning, or a separate row. */
     wb__str own =
         wb__plan_name(of->conversion, matched.rule, matched.layer, matched.expert, matched.suffix);
     wb__planned_tensor **stack = find_rows(of, &matched, WB__STR(""));
@@ -263,7 +265,7 @@ static bool target_of(const adapter *of, wb__str name, target *to)
            (one != NULL && is_target(&matched, own, *one, to));
 }
 
-/* One matrix, or one for each of several experts. */
+/* Reads one matrix, or a stack with one matrix per expert. */
 static wb_status read_matrix(const adapter *of, wb__str name, uint64_t experts, uint64_t rows,
                              uint64_t columns, float **values)
 {
@@ -285,7 +287,7 @@ static wb_status read_matrix(const adapter *of, wb__str name, uint64_t experts, 
     return wb_tensor_read(of->model, index, NULL, WB_DTYPE_F32, *values, bytes, of->context->error);
 }
 
-/* What MLX stores by columns. */
+/* Transposes a matrix; MLX stores them transposed. */
 static wb_status transpose(const adapter *of, uint64_t rows, uint64_t columns, float **values)
 {
     float *turned =
@@ -300,7 +302,8 @@ static wb_status transpose(const adapter *of, uint64_t rows, uint64_t columns, f
     return WB_OK;
 }
 
-/* A [rank, inputs] and B [outputs, rank], of each expert, whatever order they are stored in. */
+/* Reads A [rank, inputs] and B [outputs, rank], for each expert, and converts them from the
+ * adapter's layout. */
 static wb_status read_halves(const adapter *of, wb__str name, const target *to, uint64_t rank,
                              float **a, float **b)
 {
@@ -317,7 +320,7 @@ static wb_status read_halves(const adapter *of, wb__str name, const target *to, 
     return status == WB_OK && turned ? transpose(of, rank, rows, b) : status;
 }
 
-/* B has its rows in the order of the files it was made for. */
+/* Permutes the rows of B from the adapter's order (GGUF or Hugging Face) to the output's order. */
 static wb_status order_rows(const adapter *of, const wb__planned_tensor *row, uint64_t rank,
                             float **b)
 {
@@ -370,7 +373,8 @@ static int by_place(const void *left, const void *right)
     return x != y ? (x > y) - (x < y) : (a->first > b->first) - (a->first < b->first);
 }
 
-/* Pairs of other names can be for the same weight, with "base_model.model." in front and without, and only one is meant. */
+/* Rejects adapters with two pairs for the same weight, for example with and without the prefix
+ * "base_model.model.", because only one of them can be meant. */
 static wb_status check_once(const adapter *of)
 {
     size_t n = of->hung.count;
@@ -389,9 +393,10 @@ static wb_status check_once(const adapter *of)
     return WB_OK;
 }
 
-/* ---- a matrix for each expert, where the result has them one by one ---- */
+/* ---- stacked adapter pairs, separate experts in the output ---- */
 
-/* The rows of the result that are the experts of a stack, by their number; false if they are not those. */
+/* Finds the output rows of all experts, by expert index. Returns false if they do not match the
+ * adapter's stack. */
 static bool find_experts(const adapter *of, const wb__matched *stack, uint64_t count,
                          wb__planned_tensor **rows)
 {
@@ -415,7 +420,7 @@ static bool find_experts(const adapter *of, const wb__matched *stack, uint64_t c
     return found == count;
 }
 
-/* *done: the pair was for experts one by one. */
+/* Handles a stacked pair if the output stores experts separately. *done is true if it did. */
 static wb_status read_spread(adapter *of, const wb_tensor *tensor, wb__str weight, bool *done)
 {
     wb__str name = {tensor->name, tensor->name_len};
@@ -468,7 +473,8 @@ static wb_status read_pair(adapter *of, const wb_tensor *tensor, wb__str weight)
     return status == WB_OK ? hang(of, &to, rank, a, b) : status;
 }
 
-/* B goes with its A; whatever is neither belongs to adapters of another kind. */
+/* Accepts B matrices with a matching A. Any other tensor belongs to an unsupported type of
+ * adapter. */
 static wb_status check_other(const adapter *of, wb__str name)
 {
     static const wb__str ends[] = {

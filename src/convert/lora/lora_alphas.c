@@ -20,7 +20,8 @@ static int by_module_and_order(const void *left, const void *right)
     return order != 0 ? order : (a->order > b->order) - (a->order < b->order);
 }
 
-/* The name that a key is, "\." taken for "."; false where it is more than that. */
+/* Converts a key to a module name, with "\." as ".". Returns false if the key is a regular
+ * expression. */
 static bool name_of(wb__str key, char *to, size_t *len)
 {
     *len = 0;
@@ -65,7 +66,7 @@ wb_status wb__lora_alphas_read(wb__context *context, wb__arena *arena, const wb_
     return WB_OK;
 }
 
-/* The first that has the name; NULL if none does. */
+/* Returns the first entry with the name, or NULL. */
 static const wb__lora_alpha *find(const wb__lora_alphas *alphas, wb__str name)
 {
     const wb__lora_alpha wanted = {.module = name};

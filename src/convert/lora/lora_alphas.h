@@ -1,11 +1,11 @@
-/*
- * convert/lora/lora_alphas.h: the alphas of single modules, in which an adapter of PEFT may differ from its lora_alpha:
+/* convert/lora/lora_alphas.h: per-module alphas of a PEFT adapter, which override its
+ * lora_alpha:
  *
- *     "alpha_pattern": {"q_proj": 32, "model.layers.0.mlp.down_proj": 8}
+ * "alpha_pattern": {"q_proj": 32, "model.layers.0.mlp.down_proj": 8}
  *
- * A key stands for modules whose name it is, or the end of it behind a dot; of several the first counts. PEFT
- * takes keys for regular expressions: those that are more than a name are refused.
- */
+ * A key matches modules with this name or with this name after a dot. If several keys match, the
+ * first in the file is used. PEFT treats keys as regular expressions; keys that are more than a
+ * name are rejected. */
 #ifndef WB_CONVERT_LORA_LORA_ALPHAS_H
 #define WB_CONVERT_LORA_LORA_ALPHAS_H
 
@@ -15,20 +15,21 @@
 
 typedef struct wb__lora_alpha {
     wb__str module;
-    uint64_t order; /* in the file */
+    uint64_t order; /* position in the file */
     double alpha;
 } wb__lora_alpha;
 
 typedef struct wb__lora_alphas {
-    wb__lora_alpha *list; /* by module, and by order among equal ones */
+    wb__lora_alpha *list; /* sorted by module, then by order */
     size_t count;
 } wb__lora_alphas;
 
-/* Reads them from the value of "alpha_pattern", which may be absent, into memory of the arena. */
+/* Reads the value of "alpha_pattern", which may be absent (WB__NO_NODE). The list is allocated
+ * from the arena. */
 wb_status wb__lora_alphas_read(wb__context *context, wb__arena *arena, const wb__tree *tree,
                                wb__node patterns, wb__lora_alphas *alphas);
 
-/* Leaves *alpha alone where there is none of the module's own. */
+/* Sets *alpha if the module has its own alpha, and leaves it unchanged otherwise. */
 void wb__lora_alphas_find(const wb__lora_alphas *alphas, wb__str module, double *alpha);
 
 #endif

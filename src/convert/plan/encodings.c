@@ -1,7 +1,6 @@
-/*
- * How each tensor of the result is stored. Each target has a function that says what it would have a
- * tensor be; what holds for all of them, the caller's rules, the route, what can be encoded, is below.
- */
+/* Chooses the encoding of each output tensor. Each target has a function that chooses its
+ * preferred encoding. The code below applies to all targets: the caller's rules, the route, and
+ * the check for an encoder. */
 #include <stdio.h>
 
 #include "convert/convert.h"
@@ -11,7 +10,7 @@
 #include "cpu/cpu.h"
 #include "quant/quant.h"
 
-/* ---- what the model has ---- */
+/* ---- dtypes of the source ---- */
 
 static int32_t common_dtype(const wb_conversion *conversion)
 {
@@ -39,7 +38,7 @@ static wb__recipe_tensor mix_tensor(const wb__planned_tensor *row)
                                .stack = row->rank > 2 ? row->shape[row->rank - 3] : 1};
 }
 
-/* The type a form of MLX's has in GGUF. */
+/* Returns the GGUF equivalent of an MLX encoding. */
 static wb__encoding_spec ggml_form(const wb__encoding_spec *spec)
 {
     wb__encoding_spec twin;
@@ -49,14 +48,15 @@ static wb__encoding_spec ggml_form(const wb__encoding_spec *spec)
     return *spec;
 }
 
-/* Whether packed values go into blocks of GGML's without loss. */
+/* Returns true if the packed values can be repacked into GGML blocks without loss. */
 static bool repacks_to_ggml(const wb__planned_tensor *row, wb__encoding_spec *to)
 {
     return !row->by_view && wb__repack_to_ggml(&row->from, to) &&
            row->columns % wb__dtype_get(to->dtype)->block_size == 0;
 }
 
-/* Whether a factor for all values goes into them, and they are blocks of its dtype no longer. */
+/* Returns true for NVFP4 whose global scale is folded into the values, which are then no longer
+ * NVFP4 blocks. */
 static bool is_decoded(const wb__planned_tensor *row)
 {
     return row->by_view && row->from.scheme == WB__SCHEME_PLAIN &&
@@ -91,17 +91,17 @@ static void to_gguf(wb_conversion *conversion, wb__recipe *recipe, wb__planned_t
     row->wanted = choice.wanted == choice.dtype ? -1 : choice.wanted;
 }
 
-/* The number of the file type that means a type; -1: none does. */
+/* Returns the llama.cpp file type number for a dtype, or -1 if there is none. */
 static int number_of(int32_t dtype)
 {
     const wb__file_type *type = wb__file_type_of(dtype);
-    if (dtype == WB_DTYPE_NVFP4) /* llama.cpp makes such files of packed models only */
+    if (dtype == WB_DTYPE_NVFP4) /* llama.cpp creates such files only from already quantized
+                                  * models */
         return WB__FILE_TYPE_NVFP4;
     return type == NULL ? -1 : (int)type->number;
 }
 
-/* What general.file_type says where no recipe was asked for: the type most elements of matrices have.
- */
+/* Returns general.file_type if no recipe was requested: the type of most elements in matrices. */
 static uint32_t guess_file_type(const wb_conversion *conversion)
 {
     double elements[WB__FILE_TYPES] = {0};
@@ -119,7 +119,8 @@ static uint32_t guess_file_type(const wb_conversion *conversion)
 
 /* ---- MLX ---- */
 
-/* The recipes mixed_2_6 … of mlx-lm: more bits for what matters more, by the layer. */
+/* Implements the mixed_2_6 and similar recipes of mlx-lm: more bits for sensitive tensors,
+ * depending on the layer. */
 static uint32_t mixed_bits(const wb_conversion *conversion, const wb__planned_tensor *row)
 {
     uint64_t n = conversion->semantics->config.n_layers, i = row->layer;
@@ -131,7 +132,8 @@ static uint32_t mixed_bits(const wb_conversion *conversion, const wb__planned_te
                : conversion->quant.spec.bits;
 }
 
-/* Qwen's routers get eight bits, whatever the rest is quantized to; but recipes do not know them. */
+/* Routers of Qwen models are quantized to 8 bits whatever the requested encoding. Mixed recipes
+ * do not treat them specially. */
 static bool is_router(const wb_conversion *conversion, const wb__planned_tensor *row)
 {
     const char *architecture = conversion->semantics->config.architecture;
@@ -175,7 +177,7 @@ static void to_mlx(wb_conversion *conversion, wb__recipe *recipe, wb__planned_te
     if (asked.scheme == WB__SCHEME_INT4 || asked.scheme == WB__SCHEME_INT8)
         asked.scheme = WB__SCHEME_AFFINE;
     if (row->columns % asked.group != 0) {
-        row->wanted = row->to.dtype; /* stays as it is */
+        row->wanted = row->to.dtype; /* not quantized */
         return;
     }
     asked.dtype = row->to.dtype;
@@ -199,9 +201,10 @@ static void to_safetensors(wb_conversion *conversion, wb__recipe *recipe, wb__pl
     }
 }
 
-/* ---- npz ---- */
+/* ---- NPZ ---- */
 
-/* NumPy has no small floats; BF16, which it takes for two bytes each, has all their values. */
+/* NumPy has no 8-bit or smaller floats. They become BF16, which represents all their values
+ * (NumPy reads BF16 as 2-byte raw data). */
 static void to_npz(wb_conversion *conversion, wb__recipe *recipe, wb__planned_tensor *row)
 {
     to_safetensors(conversion, recipe, row);
@@ -210,7 +213,7 @@ static void to_npz(wb_conversion *conversion, wb__recipe *recipe, wb__planned_te
         row->to = wb__encoding_spec_plain(WB_DTYPE_BF16);
 }
 
-/* ---- all ---- */
+/* ---- all targets ---- */
 
 static void apply_rules(const wb_conversion *conversion, wb__planned_tensor *row)
 {
@@ -236,7 +239,7 @@ static void apply_rules(const wb_conversion *conversion, wb__planned_tensor *row
     }
 }
 
-/* Whether every value of one plain type is a value of another. */
+/* Returns true if the conversion between two floating-point dtypes is lossless. */
 static bool includes(int32_t from, int32_t to)
 {
     return from == to || to == WB_DTYPE_F64 ||
@@ -270,7 +273,8 @@ static wb_status fail_row(wb__context *context, wb_status status, wb__finding_id
                     from);
 }
 
-/* The types that llama-quantize makes of nothing but a matrix, though they could be encoded without. */
+/* Returns true if llama-quantize requires an importance matrix for the type and the row has
+ * none, although the type can be encoded without one. */
 static bool misses_matrix(const wb_conversion *conversion, const wb__planned_tensor *row)
 {
     static const int32_t types[] = {WB_DTYPE_IQ1_S,  WB_DTYPE_IQ1_M, WB_DTYPE_IQ2_XXS,
@@ -287,7 +291,8 @@ static bool misses_matrix(const wb_conversion *conversion, const wb__planned_ten
            !wb__str_equal(row->name, WB__STR("output.weight"));
 }
 
-/* A file type means what llama-quantize makes of it; who names a type by itself is warned. */
+/* A file type must match llama-quantize, so a missing matrix is an error. If the caller chose
+ * the type for single tensors, it is a warning. */
 static wb_status check_matrix(wb_conversion *conversion, wb__context *context,
                               const wb__planned_tensor *row)
 {
@@ -381,7 +386,7 @@ static wb_status check_quant(const wb_conversion *conversion, wb__context *conte
                     "%s has no such quantization", targets[conversion->target]);
 }
 
-/* F16 is a file type and a type: where there are no file types it is the type. */
+/* F16 is both a file type and a dtype. For targets other than GGUF it means the dtype. */
 static void settle_quant(wb_conversion *conversion)
 {
     if (conversion->quant.kind == WB__QUANT_FILE_TYPE && conversion->target != WB_TARGET_GGUF) {
@@ -391,10 +396,9 @@ static void settle_quant(wb_conversion *conversion)
     }
 }
 
-/*
- * Rows of less than whole bytes, which F4 and F6 can have, are taken all as one. What their values become
- * has no blocks: those would fill bytes.
- */
+/* Treats the tensor as a single row if its rows are not a whole number of bytes, which is
+ * possible with F4 and F6. The output encoding of such a tensor has no blocks, because blocks
+ * fill whole bytes. */
 static void join_rows(wb__planned_tensor *row)
 {
     const wb__dtype *dtype = wb__dtype_get(row->from.dtype);
@@ -434,7 +438,7 @@ static wb_status choose(wb_conversion *conversion, wb__context *context, wb__rec
     return status == WB_OK ? measure(context, row) : status;
 }
 
-/* ---- what came of nothing ---- */
+/* ---- options without effect ---- */
 
 static bool is_ruled_by(const wb_conversion *conversion, const wb__planned_tensor *row, size_t rule)
 {
@@ -443,7 +447,7 @@ static bool is_ruled_by(const wb_conversion *conversion, const wb__planned_tenso
             wb__overrides_match(conversion->rules, rule, row->source_name.ptr));
 }
 
-/* Who says something of tensors that are not there has most likely misspelt their names. */
+/* Warns about rules that match no tensor, probably because of a misspelt name. */
 static wb_status note_idle_rules(wb_conversion *conversion, wb__context *context)
 {
     const char *pattern;

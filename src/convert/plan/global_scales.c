@@ -1,13 +1,13 @@
-/*
- * NVFP4 of others than MLX has a factor for all values of a tensor, or of an expert, beside the scales of
- * groups. Every producer says it in its own way (model/packed.h), and so does every target; it becomes a tensor
- * of the result by itself. What the other way of saying it costs, a rounding at most, is told of that tensor.
- */
+/* Global scales of NVFP4. Producers other than MLX store one scale for all values of a tensor,
+ * or of an expert, in addition to the group scales. Producers and targets use different
+ * conventions (model/packed.h). The global scales become a separate output tensor. The
+ * conversion of the convention costs at most one rounding, reported in that tensor's error
+ * statistics. */
 #include "convert/convert.h"
 
 #include <math.h>
 
-#define MAXIMUM_OF_A_FACTOR 2688.0f /* the largest values of E2M1 and E4M3 multiplied */
+#define MAXIMUM_OF_A_FACTOR 2688.0f /* 6 · 448: product of the largest values of E2M1 and E4M3 */
 
 static uint64_t companion_of(const wb_conversion *conversion, uint64_t number)
 {
@@ -23,7 +23,8 @@ static wb__global global_of(const wb_conversion *conversion, uint64_t number)
     return packed == NULL ? WB__GLOBAL_NONE : packed->global;
 }
 
-/* What it is called: a word of its own, which may take the place of ".weight", and what it then says. */
+/* Suffix of the global scale's name in each target, whether it replaces ".weight", and the
+ * target's convention. */
 static const struct saying {
     wb_target target;
     bool in_place;
@@ -35,7 +36,7 @@ static const struct saying {
     {WB_TARGET_GGUF, true, {".scale", 6}, WB__GLOBAL_LAST},
 };
 
-/* NULL for targets that have no such thing. */
+/* Returns NULL for targets without global scales. */
 static const struct saying *saying_of(const wb_conversion *conversion)
 {
     for (size_t i = 0; i < sizeof sayings / sizeof sayings[0]; i++) {
@@ -58,10 +59,11 @@ static wb__str name_of(wb_conversion *conversion, bool in_place, wb__str suffix,
     return (wb__str){text, stem + suffix.len};
 }
 
-/* What each part of a packed tensor has beside it. */
+/* Returns the index of the scale tensor that accompanies a source tensor. */
 typedef uint64_t config_json(const wb_conversion *conversion, uint64_t part);
 
-/* Adds a row for what `of` gives of a row, under a name of the plan's own. */
+/* Adds a row with the scale tensors that `of` returns for a row's sources. `name` must be in the
+ * plan's arena. */
 static wb_status add(wb_conversion *conversion, wb__context *context, const wb__planned_tensor *row,
                      config_json *of, wb__global from, wb__global to, wb__str name)
 {
@@ -80,7 +82,7 @@ static wb_status add(wb_conversion *conversion, wb__context *context, const wb__
         numbers[i] = (uint32_t)of(conversion, row->pieces[i]);
     made.name = name;
     made.rows = kind->elements;
-    if (pieces > 0) /* each of which has one */
+    if (pieces > 0) /* each piece has one scale */
         made.rows = pieces;
     if (pieces > 0 || conversion->target == WB_TARGET_GGUF) {
         shape[0] = made.rows;
@@ -108,7 +110,7 @@ wb_status wb__global_scales_add(wb_conversion *conversion, wb__context *context,
                name_of(conversion, saying->in_place, saying->suffix, row->name));
 }
 
-/* ---- what of it a target reads ---- */
+/* ---- which global scales a target reads ---- */
 
 static bool has_bias(const wb_conversion *conversion, const wb__planned_tensor *row)
 {
@@ -126,12 +128,12 @@ static bool has_bias(const wb_conversion *conversion, const wb__planned_tensor *
            NULL;
 }
 
-/*
- * llama.cpp loads NAME.scale beside the matrices of layers and beside an output of its own. But the graphs of most
- * families multiply with it in attention alone, and in those that do so after it, too, a bias that was added is
- * multiplied along (as of ggml 0.25). The rest would be wrong there, and is decoded. Files of families that are not
- * known are read by none, and keep what they have.
- */
+/* Returns true if llama.cpp applies NAME.scale of the tensor correctly. llama.cpp loads
+ * NAME.scale for matrices in layers and for a separate output matrix. The graphs of most
+ * families apply it only in attention. Families that also apply it after attention multiply a
+ * bias that was already added (as of ggml 0.25). Such tensors would give wrong results and are
+ * decoded instead. Files of unknown families are not loaded by llama.cpp, so their scales are
+ * preserved. */
 static bool llama_reads(const wb_conversion *conversion, const wb__planned_tensor *row)
 {
     const uint32_t everywhere =
@@ -150,7 +152,8 @@ static bool llama_reads(const wb_conversion *conversion, const wb__planned_tenso
             (row->rank > 2 || !has_bias(conversion, row)));
 }
 
-/* How many factors a target has for a tensor, 0: it reads none. mlx-lm has some for experts alone. */
+/* Returns the number of global scales the target reads for a tensor; 0: none. mlx-lm reads them
+ * only for experts. */
 static uint64_t count_for(const wb_conversion *conversion, const wb__planned_tensor *row)
 {
     uint64_t experts = row->rank == 3 ? row->shape[0] : 0;
@@ -169,7 +172,8 @@ static bool is_nvfp4(const wb__encoding_spec *spec)
            (spec->scheme == WB__SCHEME_PLAIN && spec->dtype == WB_DTYPE_NVFP4);
 }
 
-/* Whether it may stay what it is: nothing else is asked for. MLX's nvfp4 by that name is what MLX makes of the values. */
+/* Returns true if the tensor may stay NVFP4 because no other encoding was requested. If MLX's
+ * nvfp4 is requested, the values are encoded again by MLX's method. */
 static bool is_asked(const wb_conversion *conversion, const wb__planned_tensor *row)
 {
     const wb__encoding_spec *said = wb__plan_ruled(conversion, row);
@@ -179,7 +183,8 @@ static bool is_asked(const wb_conversion *conversion, const wb__planned_tensor *
                         : conversion->target == WB_TARGET_GGUF && is_nvfp4(said);
 }
 
-/* Whether `parts` have so many factors in all, said alike, and nothing of them is moved. */
+/* Returns true if the target can store the global scales of `parts`: the number matches, all use
+ * the same convention, and no step changes the values. */
 static bool is_for_target(const wb_conversion *conversion, const wb__planned_tensor *row,
                           const uint32_t *parts, uint64_t count, bool are_experts)
 {
@@ -204,7 +209,8 @@ static bool is_for_target(const wb_conversion *conversion, const wb__planned_ten
     return fits;
 }
 
-/* Binary32, which the target reads; binary64, which is what it should be. */
+/* Converts a global scale between conventions, to binary32 as the target reads it and to
+ * binary64 as the exact reference. */
 static void turn(wb__global from, wb__global to, float said, float *result, double *exact)
 {
     float times = to == WB__GLOBAL_MAXIMUM ? MAXIMUM_OF_A_FACTOR : 1.0f;
@@ -220,7 +226,7 @@ static void turn(wb__global from, wb__global to, float said, float *result, doub
     }
 }
 
-/* Whether all numbers of a tensor are 1, which llama.cpp leaves out. */
+/* Sets *result to true if all scales of a tensor are 1; llama.cpp omits such tensors. */
 static wb_status are_one(const wb_conversion *conversion, wb__context *context, uint64_t number,
                          wb__global from, bool *result)
 {
@@ -245,7 +251,7 @@ static wb_status are_one(const wb_conversion *conversion, wb__context *context, 
     return WB_OK;
 }
 
-/* The same of what all parts of a tensor have beside them. */
+/* Does the same for the scale tensors of all parts. */
 static wb_status are_ones(const wb_conversion *conversion, wb__context *context,
                           const uint32_t *parts, uint64_t count, config_json *of, bool *result)
 {
@@ -259,13 +265,13 @@ static wb_status are_ones(const wb_conversion *conversion, wb__context *context,
     return WB_OK;
 }
 
-/* ---- scales of activations ---- */
+/* ---- activation scales ---- */
 
-/*
- * What activations are divided by before they are quantized, said as the factor of the weights is: as it is by
- * ModelOpt, as its reciprocal by compressed-tensors. llama.cpp's converter writes NAME.input_scale beside weights that
- * stay NVFP4, one number for each expert, and llama.cpp loads it; as of August 2026 nothing there computes with it.
- */
+/* Returns the tensor of input scales for a weight, or UINT64_MAX. Activations are divided by
+ * this scale before quantization. The convention follows the weight's global scale: the scale
+ * itself in ModelOpt, its reciprocal in compressed-tensors. llama.cpp's converter writes
+ * NAME.input_scale for weights that stay NVFP4, one value per expert. llama.cpp loads it, but
+ * does not use it as of August 2026. */
 static uint64_t input_of(const wb_conversion *conversion, uint64_t part)
 {
     static const struct {
@@ -304,7 +310,7 @@ static bool has_input(const wb_conversion *conversion, uint64_t part)
                    ->elements;
 }
 
-/* All parts have one, or none of them goes over. */
+/* Adds the input scales if all parts have one. */
 static wb_status add_inputs(wb_conversion *conversion, wb__context *context,
                             const wb__planned_tensor *row, const uint32_t *parts, uint64_t count)
 {

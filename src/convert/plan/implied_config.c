@@ -1,15 +1,13 @@
-/*
- * What llama.cpp takes for granted of an architecture, since GGUF has no key for it. A config.json that is
- * made of such a file has to say it; of one that says otherwise a GGUF file is made that llama.cpp runs as
- * another model, or not at all.
- */
+/* Settings that llama.cpp implies for an architecture because GGUF has no key for them. A
+ * config.json generated from GGUF must contain them. If a source config.json contradicts them,
+ * llama.cpp runs the GGUF file as a different model or does not load it. */
 #include "convert/emit/deliver.h"
 
 typedef struct granted {
     const char *family, *key;
-    enum { FLAG, COUNT, LIST } kind; /* of a list: how many numbers it has */
-    uint64_t value;                  /* what llama.cpp does */
-    uint64_t silent;                 /* what transformers does where config.json does not say */
+    enum { FLAG, COUNT, LIST } kind; /* LIST: the value is the number of elements */
+    uint64_t value;                  /* value that llama.cpp implies */
+    uint64_t silent;                 /* default of transformers if config.json lacks the key */
     const char *json;
     const char *message;
 } granted;

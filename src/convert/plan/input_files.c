@@ -16,7 +16,7 @@ wb_status wb__inputs_add(wb_conversion *conversion, wb__context *context, const 
     return WB_OK;
 }
 
-/* What lies beside a file under another name. */
+/* Adds a file by its name in the directory of another file. */
 static wb_status add_beside(wb_conversion *conversion, wb__context *context, const char *file,
                             const char *name)
 {
@@ -48,7 +48,8 @@ wb_status wb__inputs_add_adapter(wb_conversion *conversion, wb__context *context
     return status;
 }
 
-/* A path where a result is going to be, maybe a folder that it takes the place of. */
+/* An output path, checked against the input files. It may be a directory that the output
+ * replaces. */
 typedef struct target {
     const wb_conversion *conversion;
     wb__context *context;

@@ -1,6 +1,4 @@
-/*
- * The rule of Ollama that holds for all architectures, and the helpers of rules.
- */
+/* Ollama's default rule for all architectures, and helpers for rules. */
 #include "convert/plan/ollama_rules.h"
 
 const wb__ollama_packing wb__ollama_packings[WB__OLLAMA_TYPES] = {

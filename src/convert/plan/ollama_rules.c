@@ -1,8 +1,7 @@
-/*
- * What Ollama has for single architectures (August 2026). Most of it is about weights that suffer: where eight
- * bits for all of them would cost too much speed they are for some layers, the first and the last eighth and every
- * third between; and about embeddings that serve as the output, too.
- */
+/* Ollama's quantization rules for single architectures (as of August 2026). Most rules give 8
+ * bits to sensitive weights. Where 8 bits in all layers would be too slow, they apply only to
+ * the first and the last eighth of the layers and every third layer between. Other rules concern
+ * embeddings that are also the output matrix. */
 #include "convert/plan/ollama_rules.h"
 
 /* ---- layers ---- */
@@ -13,7 +12,7 @@ static bool number_of(const wb__ollama_ask *ask, const char *key, int64_t *numbe
            *number > 0;
 }
 
-/* The first of several keys that has a number, 0 if none has. */
+/* Returns the number of the first key that has one, or 0. */
 static int64_t first_number(const wb__ollama_ask *ask, const char *const *keys)
 {
     int64_t number = 0;
@@ -24,7 +23,7 @@ static int64_t first_number(const wb__ollama_ask *ask, const char *const *keys)
     return 0;
 }
 
-/* n of ".layers.n." in the name, -1 if it has none. */
+/* Returns n from ".layers.n." in the name, or -1. */
 static int64_t layer_of(const wb__ollama_ask *ask)
 {
     static const wb__str mark = {".layers.", 8};
@@ -43,7 +42,8 @@ static int64_t layer_of(const wb__ollama_ask *ask)
     return -1;
 }
 
-/* `until`: where every third layer stops to count. */
+/* Returns true for sensitive layers. `until` is the end of the range in which every third layer
+ * counts. */
 static bool matters(int64_t layer, int64_t layers, int64_t until)
 {
     int64_t first = layers / 8;
@@ -57,7 +57,7 @@ static bool layer_matters(const wb__ollama_ask *ask, int64_t layers)
     return matters(layer_of(ask), layers, 7 * layers / 8);
 }
 
-/* ---- what several have in common ---- */
+/* ---- shared by several rules ---- */
 
 static bool is_embedding(const wb__ollama_ask *ask)
 {
@@ -69,7 +69,8 @@ static wb__ollama_type eight_or_keep(const wb__ollama_ask *ask)
     return wb__ollama_if_fits(ask, wb__ollama_eight(ask->type), WB__OLLAMA_KEEP);
 }
 
-/* Eight bits if they fit, or else what was asked for, if that does. */
+/* Returns the 8-bit type if `promotes` and it fits, else the requested type if it fits, else
+ * KEEP. */
 static wb__ollama_type promote(const wb__ollama_ask *ask, bool promotes)
 {
     wb__ollama_type asked = wb__ollama_if_fits(ask, ask->type, WB__OLLAMA_KEEP);
@@ -85,7 +86,7 @@ static const char *const text_layers[] = {"num_hidden_layers", "text_config.num_
                                           NULL};
 static const char *const values_keys_down[] = {".v_proj", ".k_proj", "down_proj", NULL};
 
-/* ---- Qwen 3.5 and 3 Next: the narrow projections of linear attention ---- */
+/* ---- Qwen 3.5 and Qwen 3 Next: narrow projections of linear attention ---- */
 
 static wb__ollama_type qwen35(const wb__ollama_ask *ask)
 {
@@ -132,7 +133,7 @@ static wb__ollama_type glimmer(const wb__ollama_ask *ask)
     return wb__ollama_default(ask);
 }
 
-/* ---- Cohere 2 with experts ---- */
+/* ---- Cohere 2 MoE ---- */
 
 static wb__ollama_type cohere2_moe(const wb__ollama_ask *ask)
 {
@@ -150,13 +151,13 @@ static wb__ollama_type cohere2_moe(const wb__ollama_ask *ask)
 
 /* ---- Laguna ---- */
 
-/* The lists of a config that name its dense layers. As many entries of them are read as a model could have
- * layers, so that a long list costs no more for each tensor. */
+/* The config lists that name dense layers. At most DENSE_LISTED_MAX entries are read, more than
+ * a model has layers, to bound the cost per tensor. */
 #define DENSE_LISTED_MAX 1024
 
 typedef struct dense_layers {
-    uint64_t listed; /* layers that have a type in the config */
-    bool has;        /* the layer that was asked for */
+    uint64_t listed; /* number of layers with a type in the config */
+    bool has;        /* the requested layer is dense */
     bool has_any;
 } dense_layers;
 
@@ -194,7 +195,7 @@ static dense_layers dense_layers_of(const wb_model *model, int64_t layer)
     return dense;
 }
 
-/* The general rule, but for what it makes eight bits of. */
+/* Applies the default rule, but without its promotion to 8 bits. */
 static wb__ollama_type not_promoted(const wb__ollama_ask *ask)
 {
     wb__ollama_type type = wb__ollama_default(ask);
@@ -274,7 +275,7 @@ static wb__ollama_type nemotron_h(const wb__ollama_ask *ask)
     return wb__ollama_default(ask);
 }
 
-/* ---- whose rule it is ---- */
+/* ---- rules by architecture ---- */
 
 static const struct {
     const char *architecture;
@@ -303,7 +304,7 @@ static const struct {
             {"NemotronH_Nano_Omni_Reasoning_V3", nemotron_h},
             {"NemotronHForCausalLM", nemotron_h}};
 
-/* The first of "architectures", or what else the config says. */
+/* Returns the first entry of "architectures", or else the model type. */
 static wb__str architecture_of(const wb_model *model)
 {
     static const char *const keys[] = {"model_type", "text_config.model_type"};

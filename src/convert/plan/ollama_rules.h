@@ -1,18 +1,16 @@
-/*
- * convert/plan/ollama_rules.h: which type Ollama gives a tensor.
+/* convert/plan/ollama_rules.h: the type that Ollama gives a tensor.
  *
- * A rule is asked about one tensor of the result and the type that was asked for, and answers with the type
- * the tensor gets. All names are those of Hugging Face. The rule that holds for all architectures is
- * wb__ollama_default; those of some, which mostly go by it and say otherwise of a few tensors, are in
- * ollama_rules.c.
- */
+ * A rule receives one output tensor and the requested type, and returns the tensor's type. All
+ * names are Hugging Face names. wb__ollama_default is the rule for all architectures.
+ * ollama_rules.c contains rules for single architectures, most of which differ from the default
+ * rule for a few tensors. */
 #ifndef WB_CONVERT_PLAN_OLLAMA_RULES_H
 #define WB_CONVERT_PLAN_OLLAMA_RULES_H
 
 #include "convert/convert.h"
 
 typedef enum wb__ollama_type {
-    WB__OLLAMA_KEEP, /* as it is in the model */
+    WB__OLLAMA_KEEP, /* same encoding as in the source */
     WB__OLLAMA_INT4,
     WB__OLLAMA_INT8,
     WB__OLLAMA_NVFP4,
@@ -24,30 +22,31 @@ typedef struct wb__ollama_ask {
     const wb_conversion *conversion;
     const wb__planned_tensor *row;
     wb__str name;
-    wb__ollama_type type; /* asked for */
+    wb__ollama_type type; /* requested type */
 } wb__ollama_ask;
 
 typedef wb__ollama_type wb__ollama_rule(const wb__ollama_ask *ask);
 
-/* The rule for the model's architecture. */
+/* Returns the rule for the model's architecture. */
 wb__ollama_rule *wb__ollama_rule_of(const wb_conversion *conversion);
 
 wb__ollama_rule wb__ollama_default;
 
-/* Eight bits of the same family. */
+/* Returns the 8-bit type of the same family. */
 wb__ollama_type wb__ollama_eight(wb__ollama_type type);
 
-/* A type, or another where the tensor's rows are no whole number of its groups. */
+/* Returns `type`, or `otherwise` if the row length is not a multiple of the type's group size. */
 wb__ollama_type wb__ollama_if_fits(const wb__ollama_ask *ask, wb__ollama_type type,
                                    wb__ollama_type otherwise);
 
-/* Of the tensor's name: whether a text is in it, or its end; or one of several, the last of which is NULL. */
+/* Return true if the tensor's name contains, or ends with, a string or any string of a
+ * NULL-terminated list. */
 bool wb__ollama_has(const wb__ollama_ask *ask, const char *part);
 bool wb__ollama_has_any(const wb__ollama_ask *ask, const char *const *parts);
 bool wb__ollama_ends(const wb__ollama_ask *ask, const char *end);
 bool wb__ollama_ends_any(const wb__ollama_ask *ask, const char *const *ends);
 
-/* How each type is packed. */
+/* Packed encoding of each type. */
 typedef struct wb__ollama_packing {
     wb__scheme scheme;
     uint32_t bits, group;
@@ -56,7 +55,8 @@ typedef struct wb__ollama_packing {
 #define WB__OLLAMA_TYPES (WB__OLLAMA_MXFP8 + 1)
 extern const wb__ollama_packing wb__ollama_packings[WB__OLLAMA_TYPES];
 
-/* Returns the group size of a type: int4 had groups of 32 in February 2026. */
+/* Returns the group size of a type. With Ollama's format of February 2026, int4 has groups of
+ * 32. */
 uint32_t wb__ollama_group(const wb_conversion *conversion, wb__ollama_type type);
 
 #endif

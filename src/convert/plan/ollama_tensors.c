@@ -1,18 +1,17 @@
-/*
- * The tensors of a folder as `ollama create` takes them: under their own names, whatever the architecture.
- * Weights of experts that are stored one by one become one tensor a projection, but for those of models that
- * come packed, which it leaves as they are; so does the layout of February 2026.
- */
+/* Plans the tensors of a model directory as `ollama create` does, under their own names for
+ * every architecture. Separate expert weights are stacked into one tensor per projection.
+ * Exceptions are models that are already packed, whose experts stay separate, and the layout of
+ * February 2026. */
 #include <stdlib.h>
 
 #include "convert/convert.h"
 
-/* "model.layers.3.mlp.experts.7.up_proj.weight" taken apart. */
+/* Parts of a name such as "model.layers.3.mlp.experts.7.up_proj.weight". */
 typedef struct expert {
     wb__str group;   /* "model.layers.3.mlp.experts." */
     wb__str rest;    /* ".up_proj.weight" */
-    uint64_t number; /* 7 */
-    uint32_t tensor; /* in the model */
+    uint64_t number; /* expert index: 7 */
+    uint32_t tensor; /* index of the tensor in the model */
 } expert;
 
 typedef struct store_plan {
@@ -25,7 +24,7 @@ typedef struct store_plan {
 
 /* ---- names ---- */
 
-/* How many digits there are at the beginning of a text, and what they say. */
+/* Returns the number of digits at the start of a string, and sets *number to their value. */
 static size_t digits_at(wb__str text, uint64_t *number)
 {
     size_t n = 0;
@@ -35,7 +34,7 @@ static size_t digits_at(wb__str text, uint64_t *number)
     return n;
 }
 
-/* Whether a text is "layers.3", with what may wrap a decoder in front of it. */
+/* Returns true if a string is "layers.3", optionally after a prefix that wraps the decoder. */
 static bool is_layer(wb__str text)
 {
     static const wb__str wraps[] = {{"model.language_model.backbone.", 30},
@@ -79,7 +78,7 @@ static bool take_apart(wb__str name, expert *to)
     return false;
 }
 
-/* "model.layers.3.mlp.experts.up_proj.weight" */
+/* Returns the name of the stack, "model.layers.3.mlp.experts.up_proj.weight". */
 static wb__str stack_name(wb_conversion *conversion, const expert *of)
 {
     size_t rest = of->rest.len - 1, n = of->group.len + rest;
@@ -114,14 +113,15 @@ static void take_rule(const wb_conversion *conversion, wb__str name, wb__planned
     row->suffix = matched.suffix;
 }
 
-/* Whether plain values were asked for. */
+/* Returns true if an unquantized encoding was requested. */
 static bool is_decoded(const wb_conversion *conversion)
 {
     return conversion->quant.kind != WB__QUANT_NONE &&
            conversion->quant.spec.scheme == WB__SCHEME_PLAIN;
 }
 
-/* A packing that Ollama has words for stays what it is, its global scale beside it. */
+/* Adds a row. A packed encoding that Ollama supports is preserved, and its global scale becomes
+ * a separate row. */
 static wb_status add(const store_plan *store, wb__planned_tensor *row)
 {
     wb_conversion *conversion = store->conversion;
@@ -157,7 +157,7 @@ static wb_status add_tensor(store_plan *store, uint32_t i)
     return add(store, &row);
 }
 
-/* ---- stacks ---- */
+/* ---- stacked experts ---- */
 
 static bool is_alike(const wb_conversion *conversion, uint32_t a, uint32_t b)
 {
@@ -196,7 +196,7 @@ static wb_status stack(const store_plan *store, const expert *const *list, size_
         if (list[i]->number != i || !is_alike(conversion, list[i]->tensor, pieces[0]))
             return fail_stack(store, name);
     }
-    uint64_t rows = row.rank < 2 ? 1 : row.rows; /* of one */
+    uint64_t rows = row.rank < 2 ? 1 : row.rows; /* rows of one expert */
     if (row.rank == 0 || !wb__mul(rows, count, &row.rows))
         return fail_stack(store, name);
     shape[0] = count;
@@ -233,7 +233,7 @@ static wb_status stack_all(store_plan *store)
     return status;
 }
 
-/* Whether the model comes packed in a way that Ollama takes over. */
+/* Returns true if the model is packed in an encoding that Ollama can represent. */
 static bool is_packed(const wb_conversion *conversion)
 {
     for (size_t i = 0; i < conversion->model->tensors.packed_count; i++) {

@@ -1,12 +1,8 @@
-/*
- * Which tensor Ollama quantizes, and to what, when it makes a model of a folder: its create package, as of
- * August 2026. What it keeps is embeddings, norms, routers, what sees and hears, and what is small; the weights
- * that a model suffers most from get eight bits of the same family. Some architectures have rules of their own
- * (ollama_rules.c).
- */
+/* Chooses which tensors to quantize, and to which type, like Ollama's create package (as of
+ * August 2026). Embeddings, norms, routers, vision and audio tensors and small tensors are not
+ * quantized. The most sensitive weights get the 8-bit type of the same family. Some
+ * architectures have rules of their own (ollama_rules.c). */
 #include "convert/plan/ollama_rules.h"
-
-/* ---- names ---- */
 
 /* ---- types ---- */
 
@@ -18,8 +14,6 @@ static wb__ollama_type type_of(const wb__encoding_spec *spec)
     }
     return WB__OLLAMA_KEEP;
 }
-
-/* ---- what holds for all architectures ---- */
 
 /* ---- the plan ---- */
 

@@ -1,8 +1,6 @@
-/*
- * The plan: which tensors the result has, what they are called there, and which rows of which tensor
- * of the model they are. How they are stored is chosen afterwards (plan_forms.c), since that goes by
- * the order of the result.
- */
+/* Builds the plan: the output tensors, their names, and the source rows of each. The encodings
+ * are chosen afterwards (encodings.c), because that choice depends on the order of the output
+ * tensors. */
 #include "arch/row_order.h"
 #include "convert/lora/lora.h"
 #include "handle/derived_meta.h"
@@ -35,7 +33,7 @@ static wb_status set_turns(const wb_conversion *conversion, wb__context *context
     if (!wb__plan_interleaves(conversion, row->rule, &heads) ||
         conversion->semantics->config.rope_layout == (into ? WB_ROPE_INTERLEAVED : WB_ROPE_HALF))
         return WB_OK;
-    if (row->rank == 1) { /* a bias: every value is a row */
+    if (row->rank == 1) { /* a bias: each value is one row */
         row->rows = row->columns;
         row->columns = 1;
     }
@@ -46,7 +44,7 @@ static wb_status set_turns(const wb_conversion *conversion, wb__context *context
     return WB_OK;
 }
 
-/* Gemma's files have the weights of norms less one, but for GGUF. */
+/* Norm weights of Gemma are stored minus one, except in GGUF files. */
 static void set_offset(const wb_conversion *conversion, wb__planned_tensor *row)
 {
     bool into = conversion->target == WB_TARGET_GGUF;
@@ -56,10 +54,9 @@ static void set_offset(const wb_conversion *conversion, wb__planned_tensor *row)
     row->offset = into ? 1.0f : -1.0f;
 }
 
-/*
- * What attention scores are scaled with is no key of GGUF: llama.cpp takes the root of the size of a
- * head, but for the largest models. Where the config says otherwise q makes up for it, or its norm.
- */
+/* Adjusts q, or its norm, for query_pre_attn_scalar. GGUF has no key for the attention scale:
+ * llama.cpp uses the square root of the head size, except for the largest models. If the config
+ * contains another value, the weights of q or its norm are multiplied by the ratio. */
 static void set_factor(const wb_conversion *conversion, wb__planned_tensor *row)
 {
     double scalar, taken = wb__plan_query_scalar(conversion);
@@ -75,7 +72,7 @@ static void set_factor(const wb_conversion *conversion, wb__planned_tensor *row)
         row->factor = (float)sqrt(taken / scalar);
 }
 
-/* `view`: that which the row is the whole of, NULL: none. */
+/* Adds a row. `view` is the expert view that the row contains completely; NULL: none. */
 static wb_status add_row(wb_conversion *conversion, wb__context *context, wb__planned_tensor *row,
                          const wb__expert_view *view)
 {
@@ -89,7 +86,7 @@ static wb_status add_row(wb_conversion *conversion, wb__context *context, wb__pl
 
 /* ---- experts ---- */
 
-/* One tensor for each expert of a stack. */
+/* Splits a stack into one tensor per expert. */
 static wb_status unstack(wb_conversion *conversion, wb__context *context,
                          const wb__planned_tensor *whole)
 {
@@ -117,7 +114,8 @@ static bool is_stack_rule(const wb__rule *rule)
     return strncmp(rule->canonical, "layers.{n}.ffn.experts.", 23) == 0;
 }
 
-/* Experts that are stored one by one and are to be one tensor: the first of them stands for all. */
+/* Stacks experts that the source stores separately. The row is derived from the first expert's tensor for all of
+ * them. */
 static wb_status stack(wb_conversion *conversion, wb__context *context, wb__planned_tensor *row,
                        const wb__name_entry *entry, uint64_t i)
 {
@@ -142,7 +140,8 @@ static wb_status stack(wb_conversion *conversion, wb__context *context, wb__plan
 
 /* ---- tensors ---- */
 
-/* Whether a rule's tensor is left out of the result, since it can be computed or is there twice. */
+/* Returns true if the tensor is omitted from the output because it can be computed or is a
+ * duplicate. */
 static bool is_left_out(const wb_conversion *conversion, const wb__matched *matched)
 {
     bool from_gguf = conversion->semantics->by_key;
@@ -192,7 +191,8 @@ static wb_status add_known(wb_conversion *conversion, wb__context *context, wb__
     return add_row(conversion, context, row, NULL);
 }
 
-/* llama.cpp loads none beside an output of another type than NVFP4, and refuses files that have one. */
+/* Returns true for output.input_scale if the output tensor may not be NVFP4. llama.cpp loads
+ * output.input_scale only with an NVFP4 output, and rejects other files that contain it. */
 static bool is_of_another_output(const wb_conversion *conversion, wb__str name)
 {
     return conversion->semantics->by_key && wb__str_equal(name, WB__STR("output.input_scale")) &&
@@ -200,10 +200,9 @@ static bool is_of_another_output(const wb_conversion *conversion, wb__str name)
             conversion->lora_count > 0);
 }
 
-/*
- * Whether a tensor says something of activations, which programs that know the family do not load from the target: those
- * that llama.cpp loads are made anew with the weights that they stand beside (globals.c).
- */
+/* Returns true if the tensor concerns activations and programs that support the family do not
+ * load it from the target. Activation scales that llama.cpp loads are created together with
+ * their weights (global_scales.c). */
 static bool is_of_activations(const wb_conversion *conversion, uint64_t i)
 {
     const wb__packed *packed;
@@ -225,7 +224,7 @@ static wb_status add_tensor(wb_conversion *conversion, wb__context *context, uin
     wb__str name = row.source_name;
     if (wb__is_padding_tensor(name) &&
         wb__names_kind(&conversion->semantics->names, i)->dtype->id == WB_DTYPE_U8)
-        return WB_OK; /* the writer makes its own */
+        return WB_OK; /* the writer creates its own */
     if (wb__scale_tensors_has(conversion, i))
         return WB_OK;
     bool known = wb__rule_match(&conversion->semantics->names.rules, name, &matched);
@@ -251,9 +250,9 @@ static wb_status note_activations(wb_conversion *conversion, wb__context *contex
                          text);
 }
 
-/* ---- tensors that are made ---- */
+/* ---- generated tensors ---- */
 
-/* ---- all of them ---- */
+/* ---- the complete plan ---- */
 
 static int by_ggml(const void *a, const void *b)
 {
@@ -299,7 +298,8 @@ static wb_status check_list(wb__context *context, const wb_findings *findings)
     return WB_OK;
 }
 
-/* What was found in the files beside the weights: GGUF has in it what they say, and no other way to split text. */
+/* Copies the findings of the derived metadata to the plan. An unknown pre-tokenizer becomes a
+ * warning, because GGUF cannot describe it in another way. */
 static wb_status tell_findings(wb_conversion *conversion, wb__context *context,
                                const wb_findings *findings)
 {
@@ -313,7 +313,8 @@ static wb_status tell_findings(wb_conversion *conversion, wb__context *context,
     return WB_OK;
 }
 
-/* llama.cpp loads no file with more tokens than its embedding has rows, or fewer, and none without any. */
+/* Checks the number of tokens. llama.cpp does not load a file without tokens or whose number of
+ * tokens differs from the rows of the embedding. */
 static wb_status check_tokens(wb_conversion *conversion, wb__context *context,
                               const wb__derived_meta *derived)
 {
@@ -335,7 +336,7 @@ static wb_status check_tokens(wb_conversion *conversion, wb__context *context,
                          text);
 }
 
-/* What GGUF is told of the files beside the weights. */
+/* Checks the metadata derived from sidecar files for GGUF. */
 static wb_status check_told(wb_conversion *conversion, wb__context *context)
 {
     const wb__derived_meta *derived;
@@ -351,8 +352,8 @@ static wb_status check_told(wb_conversion *conversion, wb__context *context)
                : status;
 }
 
-/* Opening does without files beside the weights that cannot be read; a copy without them would be one
- * of another model. */
+/* Fails if a sidecar file could not be read. Opening the model ignores such files, but a copy
+ * without them would be a different model. */
 static wb_status check_reads(wb_conversion *conversion, wb__context *context)
 {
     wb_status status = check_list(context, &conversion->model->findings);

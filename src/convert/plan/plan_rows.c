@@ -1,6 +1,4 @@
-/*
- * Rows and findings of a plan: what all files that add to a plan share.
- */
+/* Rows and notes of a plan, shared by all files that build a plan. */
 #include "arch/row_order.h"
 #include "convert/convert.h"
 
@@ -24,7 +22,7 @@ wb_status wb__plan_append(wb_conversion *conversion, wb__context *context,
     return WB_OK;
 }
 
-/* RoPE pairs other rows in GGUF's files of Llama than in all others. */
+/* GGUF files of the Llama architecture pair other rows for RoPE than all other files. */
 bool wb__plan_interleaves(const wb_conversion *conversion, const wb__rule *rule, uint64_t *heads)
 {
     const wb__semantics *semantics = conversion->semantics;
@@ -45,7 +43,7 @@ double wb__plan_query_scalar(const wb_conversion *conversion)
     return (double)(largest ? config->dim / config->n_heads : config->head_dim);
 }
 
-/* Shape and rows of the whole of a tensor. */
+/* Sets the shape and number of rows for a complete tensor. */
 void wb__plan_shape(wb__planned_tensor *row, const wb__kind *kind)
 {
     row->rank = kind->rank;
@@ -54,8 +52,8 @@ void wb__plan_shape(wb__planned_tensor *row, const wb__kind *kind)
     row->rows = row->columns == 0 ? 0 : kind->elements / row->columns;
 }
 
-/* The name a tensor has already; packed weights of Hugging Face's are called otherwise than plain ones.
- */
+/* Returns the output name of a tensor that keeps its own name. Packed Hugging Face weights have
+ * other names than unpacked ones. */
 wb__str wb__plan_own_name(wb_conversion *conversion, wb__str name)
 {
     static const wb__str packed[] = {{"qweight", 7}, {"weight_packed", 13}};

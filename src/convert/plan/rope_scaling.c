@@ -1,7 +1,5 @@
-/*
- * How config.json says that RoPE is stretched for long texts, for GGUF: llama.cpp has words for some ways of it
- * (rope.scaling.*), and tensors for others. What it has neither for is left out, and told.
- */
+/* Converts the RoPE scaling of config.json to GGUF. llama.cpp has keys (rope.scaling.*) for some
+ * methods and tensors for others. Methods that it does not support are omitted and reported. */
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
@@ -15,9 +13,10 @@
 #define WRONG "texts longer than the model was trained on come out wrong"
 
 typedef struct wb__rope_scaling {
-    const char *said;   /* by config.json */
-    const char *word;   /* of llama.cpp; NULL: none is needed */
-    const char *family; /* the only one that has tensors for it; NULL: it takes none */
+    const char *said;   /* name in config.json */
+    const char *word;   /* rope.scaling.type of llama.cpp; NULL: the key is not needed */
+    const char *family; /* the only family with RoPE tensors for the method; NULL: no tensors
+                         * needed */
 } rope_scaling;
 
 static const rope_scaling stretches[] = {
@@ -30,9 +29,10 @@ static bool is_family(const wb_conversion *conversion, const char *name)
     return strcmp(conversion->semantics->family->name, name) == 0;
 }
 
-/* ---- what config.json says ---- */
+/* ---- values of config.json ---- */
 
-/* Where it says it: transformers 5 has an object for each kind of layer where these differ. */
+/* Objects that contain the RoPE scaling. transformers 5 has an object per layer type if they
+ * differ. */
 static const char *const objects[] = {"rope_scaling", "rope_parameters",
                                       "rope_parameters.full_attention"};
 
@@ -50,7 +50,7 @@ static double real_of(const wb_conversion *conversion, const char *key, double o
     return otherwise;
 }
 
-/* The name of the way; NULL if there is none. */
+/* Returns the name of the scaling method, or NULL. */
 static const char *type_of(const wb_conversion *conversion)
 {
     char key[96];
@@ -62,7 +62,7 @@ static const char *type_of(const wb_conversion *conversion)
                                                                                           : NULL;
 }
 
-/* What GGUF has for it; NULL: nothing. */
+/* Returns GGUF's representation of the method, or NULL. */
 static const rope_scaling *find_stretch(const wb_conversion *conversion, const char *said)
 {
     for (size_t i = 0; i < sizeof stretches / sizeof stretches[0]; i++) {
@@ -100,9 +100,9 @@ static wb_status add_llama3(wb_conversion *conversion, wb__context *context)
     return wb__plan_add_made(conversion, context, "rope_freqs.weight", values, n);
 }
 
-/* ---- Phi 3: a factor for each frequency, for long texts and for short ones ---- */
+/* ---- Phi 3: one factor per frequency, for long and for short contexts ---- */
 
-/* How many frequencies there are; llama.cpp loads no other number of factors. */
+/* Returns the number of frequencies. llama.cpp loads only this number of factors. */
 static uint64_t count_frequencies(const wb_conversion *conversion)
 {
     char key[96];
@@ -137,10 +137,10 @@ static bool read_factor(const wb_meta_array *array, uint64_t i, float *value)
         return false;
     }
     *value = real > 0 && real <= FLT_MAX ? (float)real : 0;
-    return *value > 0; /* frequencies are divided by it */
+    return *value > 0; /* must be positive: frequencies are divided by it */
 }
 
-/* *values is NULL where config.json has no such list of n factors. */
+/* Sets *values to NULL if config.json has no such list of n factors. */
 static wb_status read_factors(wb_conversion *conversion, wb__context *context, const char *key,
                               uint64_t n, float **values)
 {
@@ -159,7 +159,8 @@ static wb_status read_factors(wb_conversion *conversion, wb__context *context, c
     return WB_OK;
 }
 
-/* Without its factors the way is none: llama.cpp would scale attention for frequencies that stay as they are. */
+/* Drops LongRoPE if its factors are missing: llama.cpp would otherwise scale attention without
+ * changing the frequencies. */
 static wb_status drop_longrope(wb_conversion *conversion, wb__context *context, uint64_t n)
 {
     char text[256];
@@ -192,13 +193,15 @@ static wb_status add_longrope(wb_conversion *conversion, wb__context *context)
 
 /* ---- YaRN ---- */
 
-/* What attention is multiplied with for a stretch by `factor`: of weight 1 by YaRN's paper, of others by DeepSeek's models. */
+/* Returns the attention factor for scaling by `factor`. YaRN's paper uses weight 1; DeepSeek's
+ * models use other weights. */
 static double attention_of(double factor, double weight)
 {
     return factor > 1 ? 0.1 * weight * log(factor) + 1 : 1;
 }
 
-/* What attention is multiplied with, as transformers has it: llama.cpp takes what the paper says, and knows no other. */
+/* Warns if the attention factor of transformers differs from the YaRN paper's, the only one that
+ * llama.cpp supports. */
 static wb_status check_attention(wb_conversion *conversion, wb__context *context)
 {
     double factor = real_of(conversion, "factor", 1);
@@ -208,7 +211,7 @@ static wb_status check_attention(wb_conversion *conversion, wb__context *context
     if (mscale != 0 && all != 0)
         said = attention_of(factor, mscale) / attention_of(factor, all);
     said = real_of(conversion, "attention_factor", said);
-    if (fabs(said - usual) <= 1e-3 * usual) /* as it was rounded */
+    if (fabs(said - usual) <= 1e-3 * usual) /* tolerance for rounded values in config.json */
         return WB_OK;
     return warn(conversion, context, conversion->rope_scaling->said,
                 "config.json multiplies attention with another factor than 0.1 ln(factor) + 1 "
@@ -216,9 +219,10 @@ static wb_status check_attention(wb_conversion *conversion, wb__context *context
                 "llama.cpp takes that one, and its answers differ");
 }
 
-/* ---- all of it ---- */
+/* ---- all methods ---- */
 
-/* llama.cpp rotates layers that see a window as they were trained, whatever it does to the others. */
+/* Warns about RoPE scaling in sliding-window layers: llama.cpp never scales RoPE in these
+ * layers. */
 static wb_status check_sliding(wb_conversion *conversion, wb__context *context)
 {
     static const char key[] = "rope_parameters.sliding_attention.rope_type";
@@ -232,7 +236,7 @@ static wb_status check_sliding(wb_conversion *conversion, wb__context *context)
                 "which GGUF has no word for: these layers come out wrong");
 }
 
-/* What the other layers do, or all. */
+/* Handles the scaling of the other layers, or of all layers. */
 static wb_status tell_stretch(wb_conversion *conversion, wb__context *context)
 {
     const char *said = type_of(conversion);
@@ -264,10 +268,10 @@ const char *wb__plan_rope_word(const wb_conversion *conversion)
     return conversion->rope_scaling == NULL ? NULL : conversion->rope_scaling->word;
 }
 
-/*
- * The length that a model was trained on is a number of rope_scaling on the way back: alone it would be an object without a
- * type, which transformers does not take. Llama 3's numbers are found again with it, Phi 3 has it in a place of its own.
- */
+/* Returns true if the key is written to GGUF. In the conversion back to config.json, the
+ * original context length becomes a member of rope_scaling. Without a scaling type, transformers
+ * rejects that object. Exceptions: Llama 3, whose parameters are recovered with this length, and
+ * Phi 3, which stores it outside rope_scaling. */
 bool wb__plan_rope_keeps(const wb_conversion *conversion, wb__str rest)
 {
     bool is_length = wb__str_equal(rest, WB__STR("original_context_length"));

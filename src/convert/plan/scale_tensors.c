@@ -1,7 +1,9 @@
-/* A factor that stands beside a weight in GGUF, multiplied into its values where nothing else could say it. */
+/* Folds a GGUF per-tensor scale (NAME.scale) into the weights when the target cannot represent
+ * it. */
 #include "convert/convert.h"
 
-/* Programs that read GGUF files multiply by themselves, but not what an adapter adds. */
+/* Returns true if the scales must be folded in. Programs that read GGUF apply the scales, but
+ * then they would also scale an adapter's contribution. */
 static bool goes_in(const wb_conversion *conversion)
 {
     return conversion->target != WB_TARGET_GGUF || conversion->lora_count > 0;
@@ -23,7 +25,7 @@ wb_status wb__scale_tensors_take(wb_conversion *conversion, wb__context *context
         return WB_OK;
     uint64_t count = wb__names_kind(&conversion->semantics->names, number)->elements;
     if (count == 0 || row->rows < count)
-        return WB_OK; /* of no values */
+        return WB_OK; /* nothing to multiply */
     float *factors = count > SIZE_MAX / sizeof *factors
                          ? NULL
                          : wb__arena_alloc(&conversion->arena, (size_t)count * sizeof *factors);

@@ -1,6 +1,4 @@
-/*
- * How tensors of the source are encoded, and which rules of the caller apply to them.
- */
+/* Encodings of source tensors, and the caller's rules that match them. */
 #include "convert/convert.h"
 #include "convert/recipe/overrides.h"
 
@@ -12,7 +10,7 @@ wb__encoding_spec wb__plan_form_of(const wb_conversion *conversion, uint64_t sou
     size_t stored = wb__tensors_stored(tensors, source, &packed);
     const wb__table *table = &conversion->model->catalog.table;
     wb__encoding_spec spec = {.dtype = wb__table_kind_of(table, stored)->dtype->id};
-    /* Of some the elements do not lie one behind another. */
+    /* The elements of some tensors are not contiguous. */
     *by_view = wb__catalog_storing_of(&conversion->model->catalog, stored) != NULL;
     *global = WB__GLOBAL_NONE;
     if (packed == NULL)
@@ -44,7 +42,8 @@ static const wb__expert_view *view_of(const wb_conversion *conversion, uint64_t 
     return source < first ? NULL : &conversion->semantics->names.views[source - first];
 }
 
-/* Whether all experts of a view are stored in the same way, and lie there for the taking. */
+/* Returns true if all experts of a view have the same encoding, are stored directly, and have no
+ * global scales. */
 static bool is_alike(const wb_conversion *conversion, const wb__expert_view *view,
                      const wb__encoding_spec *spec)
 {

@@ -1,11 +1,9 @@
-/*
- * What tensors are called in the result. The rules of a family (arch/family.h) have one spelling for
- * GGUF, the first, and one or several for Hugging Face and MLX, of which this picks one: MLX stacks
- * experts and says switch_mlp, Hugging Face has them one by one; Mixtral has words of its own.
- */
+/* Names of the output tensors. A family's rules (arch/family.h) have one GGUF spelling, the
+ * first, and one or more for Hugging Face and MLX. This file selects the spelling: MLX stacks
+ * experts under switch_mlp, Hugging Face stores them separately, and Mixtral has its own names. */
 #include "convert/convert.h"
 
-/* Only Mixtral is of llama's architecture and has experts. */
+/* Mixtral is the only model of architecture llama with experts. */
 static bool is_mixtral(const wb_conversion *conversion)
 {
     const char *architecture = conversion->semantics->config.architecture;
@@ -13,7 +11,7 @@ static bool is_mixtral(const wb_conversion *conversion)
            conversion->semantics->config.n_experts > 0;
 }
 
-/* Ollama stacks experts today, but for Mixtral's. */
+/* Returns true if the output stacks experts. Current Ollama versions do, except for Mixtral. */
 bool wb__plan_stacks(const wb_conversion *conversion)
 {
     return conversion->target == WB_TARGET_GGUF || conversion->target == WB_TARGET_MLX ||
@@ -21,7 +19,7 @@ bool wb__plan_stacks(const wb_conversion *conversion)
             !conversion->feb2026);
 }
 
-/* How well a spelling suits the target; the first of the best is taken. */
+/* Returns a score for a spelling. The first spelling with the highest score is used. */
 static int suits(const wb_conversion *conversion, wb__str spelling)
 {
     int points =
@@ -49,7 +47,7 @@ static wb__str pick(const wb_conversion *conversion, const wb__rule *rule)
     return best;
 }
 
-/* What wraps the names of a decoder, but for its output. */
+/* Returns the prefix of decoder tensor names. The output matrix (lm_head) has none. */
 static wb__str prefix_of(const wb_conversion *conversion, wb__str spelling)
 {
     uint32_t flags = conversion->semantics->family->flags;

@@ -67,7 +67,8 @@ static bool starts_with_nocase(wb__str text, wb__str start)
     return text.len >= start.len && wb__str_equal_nocase((wb__str){text.ptr, start.len}, start);
 }
 
-/* Digits up to the end or to `stop`, which is taken away too; 0 for what is no such number. */
+/* Removes a number that ends at `stop` or at the end of the string, and the stop character.
+ * Returns 0 if there is no valid number. */
 static uint32_t take_number(wb__str *text, char stop)
 {
     uint32_t n = 0;

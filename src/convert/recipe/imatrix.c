@@ -7,24 +7,25 @@
 #include "io/io.h"
 
 #define BUFFER ((size_t)64 << 10)
-#define NAME_MAX_BYTES 512 /* of a tensor, in a .dat */
-/* Some ten times what the largest models need: whoever names a file of more has taken the wrong one. */
+#define NAME_MAX_BYTES 512 /* maximum length of a tensor name in a .dat file */
+/* About ten times the size that the largest models need. A larger file is not an importance
+ * matrix. */
 #define MATRIX_MAX ((uint64_t)16 << 30)
 
 typedef struct entry {
     wb__str name;
-    float *values; /* the mean of squares of what comes in, a row for each expert */
+    float *values; /* mean squares of the input activations, one row per expert */
     uint64_t count;
 } entry;
 
 struct wb__imatrix {
     wb_allocator allocator;
     wb__arena arena;
-    wb__list entries; /* of entry */
+    wb__list entries; /* list of entry */
     entry **sorted;
 };
 
-/* ---- finding ---- */
+/* ---- lookup ---- */
 
 static int by_name(const void *a, const void *b)
 {
@@ -68,7 +69,7 @@ wb_status wb__imatrix_take(const wb__imatrix *matrix, wb__context *context, wb__
     uint64_t stack = row->rank > 2 ? row->shape[row->rank - 3] : 1;
     if (found->count != row->columns * stack) {
         if (wb__str_equal(row->name, WB__STR("token_embd.weight")))
-            return WB_OK; /* of the output, where both are one */
+            return WB_OK; /* the entry belongs to the output matrix if both share one tensor */
         return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_CONVERT_MATRIX, WB_NO_OFFSET,
                         row->name,
                         "the importance matrix has %llu values for this tensor of %llu columns",
@@ -103,7 +104,8 @@ static wb_status fail_damaged(wb__context *context, const char *what)
                     "this is no importance matrix: %s", what);
 }
 
-/* Weights below 0, or none, would make the search for scales meaningless. */
+/* Returns true if all values are finite and not negative. Other values would make the search for
+ * scales meaningless. */
 static bool are_sound(const entry *e)
 {
     for (uint64_t i = 0; i < e->count; i++) {
@@ -113,14 +115,13 @@ static bool are_sound(const entry *e)
     return true;
 }
 
-/*
- * A .dat on its way: heads of entries come through a buffer, the values of large ones straight to where they stay, so that
- * nothing but those is in memory.
- */
+/* Reads a .dat file. Headers of entries go through a buffer. Large value arrays are read
+ * directly to their destination, so that memory holds them only once. */
 typedef struct legacy {
     const wb__source *source;
     wb__context *context;
-    uint64_t at, left; /* of the file: what comes behind the buffer, and what is left of all */
+    uint64_t at, left; /* file offset after the buffered bytes, and number of bytes not consumed
+                        * yet */
     size_t used, filled;
     uint8_t *buffer; /* BUFFER bytes */
 } legacy;
@@ -136,7 +137,7 @@ static wb_status fill(legacy *file)
     return status;
 }
 
-/* The next n bytes, which are there: whoever asks has looked at `left`. */
+/* Reads the next n bytes. Precondition: `left` is at least n. */
 static wb_status read_bytes(legacy *file, void *dst, size_t n)
 {
     uint8_t *to = dst;
@@ -159,7 +160,7 @@ static wb_status read_bytes(legacy *file, void *dst, size_t n)
     return status;
 }
 
-/* A number from 0 on; -1: it is none, or the file is at its end. */
+/* Reads a nonnegative number. Sets *value to -1 if the number is negative or the file ends. */
 static wb_status take(legacy *file, int32_t *value)
 {
     uint8_t bytes[4];
@@ -172,7 +173,8 @@ static wb_status take(legacy *file, int32_t *value)
     return status;
 }
 
-/* What comes in front of the values; *count is how many these are, and they are there. */
+/* Reads the header of an entry. Sets *count to the number of values, and has checked that the
+ * file contains them. */
 static wb_status read_head(legacy *file, char name[NAME_MAX_BYTES], int32_t *n, int32_t *calls,
                            int32_t *count)
 {
@@ -298,7 +300,8 @@ static wb_status read_gguf(wb__imatrix *matrix, wb__context *context, const char
     return status;
 }
 
-/* Of a GGUF file four bytes are read here, and the rest as that of any model. */
+/* Reads either kind of file. Of a GGUF file only the magic is read here; the rest is read as a
+ * model. */
 static wb_status read_any(wb__imatrix *matrix, wb__context *context, const char *path)
 {
     wb__source *source;

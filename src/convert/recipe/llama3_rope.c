@@ -19,7 +19,8 @@ void wb__llama3_divisors(const wb__llama3 *numbers, double theta, uint64_t n, fl
         divisors[i] = divisor(numbers, theta, i, n);
 }
 
-/* llama.cpp's converter computes in binary32, whose errors the factor multiplies. */
+/* llama.cpp's converter computes in binary32; the tolerance includes its rounding errors, which
+ * `factor` multiplies. */
 static bool gives(const wb__llama3 *numbers, const float *divisors, double theta, uint64_t n)
 {
     for (uint64_t i = 0; i < n; i++) {
@@ -32,7 +33,8 @@ static bool gives(const wb__llama3 *numbers, const float *divisors, double theta
 
 bool wb__llama3_find(const float *divisors, double theta, uint64_t n, wb__llama3 *numbers)
 {
-    /* `low` is 1: all three may be multiplied by the same number, and give the same. */
+    /* `low` is normalized to 1: multiplying low, high and the context by the same number gives
+     * the same divisors. */
     static const double bounds[][2] = {{1, 4}, {1, 2}, {1, 8}, {1, 16}, {1, 32}};
     const double contexts[] = {
         numbers->context, 8192, 4096, 2048, 16384, 32768, 1024, 65536, 131072};

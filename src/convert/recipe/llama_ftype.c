@@ -1,7 +1,5 @@
-/*
- * The recipes of llama.cpp's file types, as of ggml 0.25: read off what llama_model_quantize does
- * (tests/data/mixes.tsv has every type it gives for every file type).
- */
+/* Quantization recipes of llama.cpp's file types, as of ggml 0.25. They reproduce
+ * llama_model_quantize (tests/data/mixes.tsv lists its result for every file type). */
 #include "convert/recipe/llama_ftype.h"
 
 #include "dtype/dtype.h"
@@ -27,7 +25,7 @@ static const wb__file_type file_types[] = {
 
 /* ---- the rules ---- */
 
-/* Sets of file types, by their numbers. */
+/* Bit sets of file types, by number. */
 #define F(number) ((uint64_t)1 << (number))
 #define Q4_0 F(2)
 #define Q8_0 F(7)
@@ -61,11 +59,11 @@ static const wb__file_type file_types[] = {
 #define LOW (IQ2_S | IQ2_M)
 #define OTHERS (~(LOWEST | LOW))
 
-/* Parts of a model, which their names tell. */
+/* Parts of a model, recognized by tensor name. */
 enum {
-    PART_OUTPUT = 1u << 0, /* or the embedding, where it is the output too */
+    PART_OUTPUT = 1u << 0, /* output matrix, or the embedding if it is also the output matrix */
     PART_EMBEDDING = 1u << 1,
-    PART_V = 1u << 2, /* or q, k and v in one */
+    PART_V = 1u << 2, /* v, or combined q, k and v */
     PART_K = 1u << 3,
     PART_Q = 1u << 4,
     PART_O = 1u << 5,
@@ -76,22 +74,23 @@ enum {
     PART_ANY = 0x3FFu
 };
 
-/* What must be so; bits, all of which count. */
+/* Conditions of a rule as bits; all must be true. */
 enum {
-    IF_GROUPED = 1u << 0, /* four heads or more share one of k and v */
+    IF_GROUPED = 1u << 0, /* at least four query heads per k/v head */
     IF_NOT_GROUPED = 1u << 1,
     IF_EIGHT_EXPERTS = 1u << 2,
-    IF_GROUPED_OR_EXPERTS = 1u << 3, /* four of either */
+    IF_GROUPED_OR_EXPERTS = 1u << 3, /* at least four query heads per k/v head, or at least four
+                                      * experts */
     IF_NO_MATRIX = 1u << 4,
     IF_MATRIX = 1u << 5,
-    IF_STACKED = 1u << 6, /* of several experts */
-    IF_UNEVEN = 1u << 7,  /* a row is no whole number of blocks of the base type */
+    IF_STACKED = 1u << 6, /* tensor with several experts */
+    IF_UNEVEN = 1u << 7,  /* the row length is not a multiple of the base type's block size */
 };
 
-/* Which of the layers. */
+/* Layers to which a rule applies. */
 typedef enum where { EVERYWHERE, FIRST_2, FIRST_4, FIRST_8TH, FIRST_16TH, MORE, MIDDLE } where;
 
-/* The first row that fits counts; what none fits gets the base type. */
+/* The first matching rule is used. Tensors without a matching rule get the base type. */
 static const struct {
     uint64_t file_types;
     uint32_t parts;
@@ -190,7 +189,7 @@ static uint32_t part_of(const wb__recipe *recipe, wb__str name)
     return PART_OTHER;
 }
 
-/* The number behind "blk.", or -1. */
+/* Returns the layer number after "blk.", or -1. */
 static int64_t layer_of(wb__str name)
 {
     int64_t layer = -1;
@@ -238,7 +237,8 @@ static uint32_t conditions_of(const wb__recipe *recipe, const wb__recipe_tensor 
     return met;
 }
 
-/* The number among its like that a tensor is, and of how many. Of experts it is the layer. */
+/* Returns the position of a tensor among the tensors of the same part, and sets *of to their
+ * number. For experts, the position is the layer. */
 static uint64_t position_of(wb__recipe *recipe, wb__str name, uint32_t part, uint64_t *of)
 {
     uint64_t *met = part == PART_V      ? &recipe->values_met
@@ -253,7 +253,8 @@ static uint64_t position_of(wb__recipe *recipe, wb__str name, uint32_t part, uin
     return part != PART_V && recipe->experts > 1 && layer >= 0 ? (uint64_t)layer : position;
 }
 
-/* 80 layers and few heads of k and v: where these are shared most, they are worth more. */
+/* Returns true for 70B models: 80 layers and fewer k/v heads than query heads. A k/v matrix
+ * shared by more heads is more sensitive. */
 static bool is_70b(const wb__recipe *recipe)
 {
     return recipe->layers == 80 &&

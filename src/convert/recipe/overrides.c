@@ -8,7 +8,7 @@ struct wb__overrides {
     struct rule {
         regex_t regex;
         wb__encoding_spec spec;
-        const char *pattern; /* the caller's, while it is planned */
+        const char *pattern; /* string of the caller; valid only during planning */
     } list[];
 };
 

@@ -1,7 +1,6 @@
-/*
- * convert/recipe/overrides.h: what a caller says of single tensors, "regex=TYPE". POSIX extended expressions;
- * of several that match a name the last counts, as with llama.cpp's --tensor-type.
- */
+/* convert/recipe/overrides.h: the caller's rules for single tensors, "regex=TYPE". The regular
+ * expressions are POSIX extended. If several match a name, the last one is used, like with
+ * llama.cpp's --tensor-type. */
 #ifndef WB_CONVERT_RECIPE_OVERRIDES_H
 #define WB_CONVERT_RECIPE_OVERRIDES_H
 
@@ -10,15 +9,17 @@
 
 typedef struct wb__overrides wb__overrides;
 
-/* Owned, release with wb__overrides_free. ARGUMENT for an expression or a type that is none. */
+/* Parses the rules. The caller frees them with wb__overrides_free. Returns WB_ERROR_ARGUMENT for
+ * an invalid expression or type. */
 wb_status wb__overrides_make(wb__context *context, const wb_convert_rule *list, uint64_t count,
                              wb__overrides **rules);
 void wb__overrides_free(const wb_allocator *allocator, wb__overrides *rules);
 
-/* The form a rule gives the tensor of that name, NULL if none does. Names end with a NUL. */
+/* Returns the encoding that the rules give a tensor, or NULL. The name must be NUL-terminated. */
 const wb__encoding_spec *wb__overrides_find(const wb__overrides *rules, const char *name);
 
-/* Of a rule by its number: whether a name has a match of it; what the caller gave, NULL: there is none. */
+/* Functions for the rule at an index: return true if the name matches, and return the caller's
+ * pattern, or NULL past the last rule. */
 bool wb__overrides_match(const wb__overrides *rules, size_t index, const char *name);
 const char *wb__overrides_pattern(const wb__overrides *rules, size_t index);
 

@@ -5,7 +5,7 @@
 #include "dtype/half.h"
 #include "weighbridge/dtypes.h"
 
-/* 32 elements: value = codes[i] * scale + bias. */
+/* A group of 32 elements: value = codes[i] * scale + bias. */
 typedef struct group {
     uint8_t codes[32];
     float scale, bias;
@@ -30,7 +30,7 @@ static float half_at(const uint8_t *bytes)
     return float_of(wb__f16_to_f32(wb__load_le16(bytes)));
 }
 
-/* ---- GGML's blocks ---- */
+/* ---- GGML blocks ---- */
 
 static void take_q4_0(const uint8_t *block, size_t part, group *g)
 {
@@ -84,7 +84,7 @@ static void take_q8_0(const uint8_t *block, size_t part, group *g)
         g->codes[i] = block[2 + i] ^ 0x80;
 }
 
-/* Scale and minimum of a part of a K block, six bits each, packed into twelve bytes. */
+/* Unpacks the 6-bit scale and minimum of one part of a K-quant block from 12 bytes. */
 static void k_scale(const uint8_t *packed, size_t part, unsigned *scale, unsigned *minimum)
 {
     if (part < 4) {
@@ -125,7 +125,7 @@ static void take_q5_k(const uint8_t *block, size_t part, group *g)
 static const struct taker {
     int32_t dtype;
     uint32_t bits;
-    int32_t scales; /* dtype that scales and biases fit into */
+    int32_t scales; /* dtype that represents scales and biases */
     void (*take)(const uint8_t *block, size_t part, group *g);
 } takers[] = {
     {WB_DTYPE_Q4_0, 4, WB_DTYPE_F16, take_q4_0}, {WB_DTYPE_Q4_1, 4, WB_DTYPE_F16, take_q4_1},
@@ -143,7 +143,7 @@ static const struct taker *taker_of(const wb__encoding_spec *spec)
     return NULL;
 }
 
-/* ---- MLX's groups ---- */
+/* ---- MLX groups ---- */
 
 static float number_at(const uint8_t *bytes, int32_t dtype, size_t i)
 {
@@ -163,7 +163,7 @@ static void put_number(uint8_t *bytes, int32_t dtype, size_t i, float value)
     wb__dtype_convert(f32, number, 0, wb__dtype_get(dtype), bytes + width * i, 1);
 }
 
-/* `at` counts groups of 32. */
+/* Reads a group of 32 elements. `at` is the index of the group. */
 static void take_affine(const wb__encoding_spec *spec, const uint8_t *const in[WB__PARTS],
                         size_t at, group *g)
 {
@@ -215,10 +215,9 @@ static void put_block(int32_t dtype, const group *g, uint8_t *out, size_t at)
 
 /* ---- microscaling ---- */
 
-/*
- * A row of codes in their order against halves of `half` codes side by side: MXFP4 and its block of 32,
- * NVFP4 and its sixteenths. GGML has the scales of a block, `scales` of them, in front of its codes.
- */
+/* Reorders 4-bit codes from sequential order to GGML's order, in which the two halves of `half`
+ * codes are interleaved: MXFP4 with blocks of 32, NVFP4 with groups of 16. A GGML block starts
+ * with its scales, `scales` bytes. */
 static void weave(const uint8_t *plain, const uint8_t *scale, uint8_t *blocks, size_t half,
                   size_t scales, size_t n_blocks)
 {
@@ -274,7 +273,7 @@ static const struct twin *twin_of(const wb__encoding_spec *packed, const wb__enc
     return NULL;
 }
 
-/* ---- both ---- */
+/* ---- conversions in both directions ---- */
 
 bool wb__repack_to_mlx(const wb__encoding_spec *from, wb__encoding_spec *to)
 {

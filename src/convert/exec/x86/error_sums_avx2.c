@@ -1,7 +1,5 @@
-/*
- * The sums of convert/exec/error_sums.h with AVX2. In the words of C alone compilers keep them in memory, where a sum waits for
- * what was stored before it.
- */
+/* The sums of convert/exec/error_sums.h with AVX2. From plain C, compilers keep the sums in
+ * memory, where each addition waits for the previous store. */
 #include "convert/exec/error_sums.h"
 
 #include "cpu/cpu.h"
