@@ -1,7 +1,7 @@
 /*
- * Splits the values of each pair into segments and computes separate sums for each segment. The sums
- * are added in segment order after all segments are done, so the result does not depend on the number
- * of threads. A pair that can only be read as a whole is a single segment.
+ * Splits the values of each pair into segments and computes separate sums for each segment. The
+ * sums are added in segment order after all segments are done, so the result does not depend on the
+ * number of threads. A pair that can only be read as a whole is a single segment.
  */
 #include "diff/diff.h"
 

@@ -3,8 +3,8 @@
  * edit.c reads the file and declares its contents, with the edits applied, to a writer. The format
  * then computes the new layout. If the layout of the tensor data does not change, only the header
  * before the data has to be replaced:
- *   in place    overwrites the header under a journal, after inserting whole blocks at the start of the
- *               file if needed (FALLOC_FL_INSERT_RANGE) (edit_in_place.c)
+ *   in place    overwrites the header under a journal, after inserting whole blocks at the start of
+ *               the file if needed (FALLOC_FL_INSERT_RANGE) (edit_in_place.c)
  *   new file    writes header and data to a new file, which atomically replaces the old file
  *               (edit_rewrite.c)
  * During an edit the file is locked against other edits (edit_lock.c).

@@ -44,8 +44,8 @@ typedef struct wb__value_hash {
 } wb__value_hash;
 
 /*
- * A file is divided into parts: a part is a tensor, or the bytes between two tensors. A part is divided
- * into chunks of WB__CHUNK_BYTES (the last chunk may be shorter). Each chunk has a digest.
+ * A file is divided into parts: a part is a tensor, or the bytes between two tensors. A part is
+ * divided into chunks of WB__CHUNK_BYTES (the last chunk may be shorter). Each chunk has a digest.
  */
 typedef struct wb__file_part {
     uint64_t bytes; /* not 0; each part begins at the end of the previous part */
@@ -148,7 +148,8 @@ void wb__manifest_free(wb__manifest *manifest);
 
 /*
  * Compares files with the manifest at `path` and adds differences to context->findings. `model` is
- * NULL if the model could not be opened; the files are then looked up in the directory of `model_path`.
+ * NULL if the model could not be opened; the files are then looked up in the directory of
+ * `model_path`.
  */
 wb_status wb__manifest_check(const wb_model *model, wb__context *context, const char *path,
                              const char *model_path, const wb_progress *progress);
