@@ -21,7 +21,7 @@ struct wb__stage {
 
 typedef struct wb__stage stage;
 
-/* Allocates the memory of a stage, of the device if it offers any. Returns false if memory is out. */
+/* Allocates the buffer of a stage, from the device if it can. Returns false if out of memory. */
 bool wb__stage_make(wb__lane *lane, stage *s, size_t bytes);
 void wb__stage_free(const wb__load *load, stage *s);
 
