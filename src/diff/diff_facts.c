@@ -1,6 +1,6 @@
 /*
- * Config and metadata. What only one model says counts where both are of one format: of two formats
- * each has things to say that the other has no place for.
+ * Compares config and metadata. A key that only one model has counts as a difference only if both
+ * models use the same format, because each format has keys that other formats cannot represent.
  */
 #include "diff/diff.h"
 
@@ -8,10 +8,10 @@
 
 #include "handle/derived_meta.h"
 
-#define NESTED_MAX 32 /* arrays within arrays; deeper ones are taken to differ */
-#define STRIDE 64     /* elements looked at together */
+#define NESTED_MAX 32 /* nesting limit of arrays; deeper arrays count as different */
+#define STRIDE 64     /* number of elements compared per step */
 
-/* How values are stored, which is not what the model is. */
+/* Fields that describe how values are stored, not the model itself. */
 static const wb_config_field storage_fields[] = {WB_CONFIG_ROPE_LAYOUT, WB_CONFIG_NORM_OFFSET,
                                                  WB_CONFIG_QUANT_BITS, WB_CONFIG_QUANT_GROUP_SIZE};
 
@@ -60,7 +60,7 @@ static bool is_number(wb_meta_type type)
     return type == WB_META_INT || type == WB_META_UINT;
 }
 
-/* A float of 32 bits is what another format may have in 64. */
+/* Compares as 32-bit floats if `narrow` is set: another format may store the value in 64 bits. */
 static bool same_float(double x, double y, bool narrow)
 {
     if (x != x || y != y)
@@ -108,13 +108,13 @@ static bool same_floats(const wb_meta_array *a, const wb_meta_array *b, uint64_t
     return true;
 }
 
-/* Whole numbers, with a sign and without, and booleans. */
+/* Compares signed integers, unsigned integers and booleans. */
 static bool same_ints(const wb_meta_array *a, const wb_meta_array *b, uint64_t first, uint64_t n)
 {
     int64_t x[STRIDE], y[STRIDE];
     if (wb_meta_ints(a, first, n, x) == WB_OK && wb_meta_ints(b, first, n, y) == WB_OK)
         return memcmp(x, y, (size_t)n * sizeof x[0]) == 0;
-    uint64_t v[STRIDE], w[STRIDE]; /* numbers beyond 2^63 */
+    uint64_t v[STRIDE], w[STRIDE]; /* values above 2^63 - 1 */
     return wb_meta_uints(a, first, n, v) == WB_OK && wb_meta_uints(b, first, n, w) == WB_OK &&
            memcmp(v, w, (size_t)n * sizeof v[0]) == 0;
 }
@@ -124,7 +124,7 @@ static bool same_array(const wb_meta_array *a, const wb_meta_array *b, unsigned 
     if (a->count != b->count)
         return false;
     if (a->count == 0 || (a->base == b->base && a->data == b->data && a->array == b->array))
-        return true; /* nothing, or one and the same */
+        return true; /* both are empty, or both refer to the same data */
     if (a->element != b->element && !(is_number(a->element) && is_number(b->element)))
         return false;
     if (a->element == WB_META_ARRAY)
@@ -156,7 +156,7 @@ static bool same_bool(const wb_diff *diff, const wb_meta *x, const wb_meta *y)
            wb_meta_get_bool(diff->b, y->key, y->key_len, &w, NULL) == WB_OK && v == w;
 }
 
-/* Whole numbers as such where both are, else as floats. */
+/* Compares as integers if both values are integers, otherwise as floats. */
 static bool same_number(const wb_diff *diff, const wb_meta *x, const wb_meta *y)
 {
     int64_t i, j;
@@ -206,7 +206,7 @@ static wb_status compare_metadata(wb_diff *diff, wb__context *context, bool one_
 {
     wb_meta x = {.size = sizeof x}, y = {.size = sizeof y};
     const wb__derived_meta
-        *derived; /* asked for here, since what follows does without where memory is out */
+        *derived; /* requested here to report out of memory; the code below ignores that error */
     uint64_t other;
     wb_status status = wb__derived_meta_of(diff->a, context, &derived);
     if (status == WB_OK)

@@ -14,7 +14,7 @@ bool wb__same_shape(const wb__kind *a, const wb__kind *b)
            (a->rank == 0 || memcmp(a->shape, b->shape, a->rank * sizeof *a->shape) == 0);
 }
 
-/* The stored type, and how it is packed; of experts stored one by one that of each. */
+/* Compares the stored type and the packing; for experts stored separately, those of each expert. */
 static bool same_encoding(const wb_diff *diff, const wb__comparable *a, const wb__comparable *b)
 {
     const wb__packed *p, *q;
@@ -34,7 +34,7 @@ static int compare_names(wb__str a, wb__str b)
     return order != 0 ? order : a.len < b.len ? -1 : a.len > b.len;
 }
 
-/* What an output that only one model has is compared with: the embedding that the other ties. */
+/* Returns the tied embedding to compare with an output tensor that only the other model has. */
 static const wb__comparable *tied_to(const wb_model *model, const wb__comparables *subjects,
                                      wb__str name)
 {
@@ -45,7 +45,7 @@ static const wb__comparable *tied_to(const wb_model *model, const wb__comparable
     return wb__comparables_find(subjects, WB__STR("token_embedding.weight"));
 }
 
-/* Both lists are in order of their names, and so are the pairs. */
+/* Merges both lists into pairs. Both lists are sorted by name, and so is the result. */
 static void merge(wb_diff *diff)
 {
     const wb__comparables *a = &diff->a_subjects, *b = &diff->b_subjects;
@@ -89,7 +89,7 @@ wb_status wb__diff_match(wb_diff *diff, wb__context *context)
         if (x != NULL && y != NULL) {
             pair->differs = wb__same_shape(x->kind, y->kind) ? 0 : WB_DIFF_SHAPES;
             pair->differs |= same_encoding(diff, x, y) ? 0 : WB_DIFF_ENCODINGS;
-        } else { /* converters leave some out */
+        } else { /* converters leave out some tensors */
             bool is_spare = x != NULL ? x->is_spare : y != NULL && y->is_spare;
             pair->differs = is_spare && !one_format ? 0 : WB_DIFF_NAMES;
         }

@@ -1,7 +1,7 @@
 /*
- * The values of a pair are cut into segments, each with sums of its own, which are joined in their
- * order when all are there: so the result is the same however many threads there are. What can
- * only be read whole is one segment.
+ * Splits the values of each pair into segments and computes separate sums for each segment. The
+ * sums are added in segment order after all segments are done, so the result does not depend on the
+ * number of threads. A pair that can only be read as a whole is a single segment.
  */
 #include "diff/diff.h"
 
@@ -9,18 +9,18 @@
 #include <stdatomic.h>
 
 #define SEGMENT_FLOATS ((uint64_t)1 << 20)
-#define PIECE_FLOATS ((size_t)16 << 10) /* a multiple of the lanes of distance.c */
-#define SLOTS 64                        /* the most threads at the same time */
+#define PIECE_FLOATS ((size_t)16 << 10) /* a multiple of LANES in distance.c */
+#define SLOTS 64                        /* maximum number of concurrent threads */
 
 typedef struct job {
     wb_diff *diff;
-    wb__context *context; /* the caller's; each thread has its own copy */
+    wb__context *context; /* the caller's context; each thread has its own copy */
     const wb_progress *progress;
-    const void *home; /* tells the calling thread from others */
+    const void *home; /* identifies the calling thread */
     wb__sums *segments;
     size_t segment_count;
     atomic_size_t next;
-    atomic_size_t done; /* segments */
+    atomic_size_t done; /* number of finished segments */
     atomic_bool stop, cancelled;
     wb_error *errors;
     wb_status *results;
@@ -31,7 +31,7 @@ typedef struct worker {
     wb__context *context;
     const wb__pair *pair;
     wb__reader a, b;
-    float *pieces; /* PIECE_FLOATS of either */
+    float *pieces; /* buffers of PIECE_FLOATS floats for each of the two tensors */
 } worker;
 
 static uint64_t segment_floats(const wb_diff *diff, const wb__pair *pair)
@@ -49,11 +49,11 @@ static uint64_t count_segments(const wb_diff *diff, const wb__pair *pair)
     return pair->a->floats / size + (pair->a->floats % size != 0);
 }
 
-/* The pair that a segment is of. */
+/* Returns the pair that contains a segment. */
 static const wb__pair *pair_of(const wb_diff *diff, size_t segment)
 {
     size_t low = 0, high = diff->pair_count;
-    while (high - low > 1) { /* the last pair that begins no later */
+    while (high - low > 1) { /* binary search for the last pair with first_segment <= segment */
         size_t middle = low + (high - low) / 2;
         if (diff->pairs[middle].first_segment <= segment)
             low = middle;

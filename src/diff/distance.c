@@ -26,7 +26,7 @@ static bool is_nan(uint32_t bits)
     return (bits & 0x7FFFFFFF) > EXPONENT;
 }
 
-/* One pair, any of which may be anything. */
+/* Adds one pair of values; each value may be infinite or NaN. */
 static void add_one(wb__sums *sums, const float *a, const float *b, size_t i)
 {
     uint32_t x = bits_of(a, i), y = bits_of(b, i);
@@ -45,7 +45,8 @@ static void add_one(wb__sums *sums, const float *a, const float *b, size_t i)
         sums->maximum = fabs(d);
 }
 
-/* Eight sums side by side, which vectors of any width can hold and which are the same without. */
+/* Adds finite values to LANES (8) separate sums, so that scalar and SIMD code give the same
+ * result. */
 static void add_finite(wb__sums *sums, const float *a, const float *b, size_t n)
 {
     double aa[LANES] = {0}, bb[LANES] = {0}, ab[LANES] = {0}, dd[LANES] = {0}, most[LANES] = {0};
@@ -113,7 +114,7 @@ wb_distance wb__sums_distance(const wb__sums *sums)
         distance.cosine = 0;
         if (sums->aa > 0 && sums->bb > 0)
             distance.cosine = sums->ab / (sqrt(sums->aa) * sqrt(sums->bb));
-        if (distance.cosine > 1) /* by rounding */
+        if (distance.cosine > 1) /* a rounding error can give a value above 1 */
             distance.cosine = 1;
     }
     return distance;

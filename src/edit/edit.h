@@ -1,14 +1,13 @@
 /*
- * edit/edit.h: the header of a file, changed.
- *
- * edit.c reads the file and makes of it and the edits what a writer would be told; the format lays that
- * out as ever. Where the data then lies as it did, all that has to change is what stands before it:
- *
- *   in place    the header is written over, if need be after whole blocks were inserted in front of the
- *               file (FALLOC_FL_INSERT_RANGE), under a journal (edit_place.c)
- *   new file    header and data go into a new file, which replaces the old one at once (edit_new.c)
- *
- * Meanwhile the file is locked against other edits (edit_lock.c).
+ * edit: changes the header of a file.
+ * edit.c reads the file and declares its contents, with the edits applied, to a writer. The format
+ * then computes the new layout. If the layout of the tensor data does not change, only the header
+ * before the data has to be replaced:
+ *   in place    overwrites the header under a journal, after inserting whole blocks at the start of
+ *               the file if needed (FALLOC_FL_INSERT_RANGE) (edit_in_place.c)
+ *   new file    writes header and data to a new file, which atomically replaces the old file
+ *               (edit_rewrite.c)
+ * During an edit the file is locked against other edits (edit_lock.c).
  */
 #ifndef WB_EDIT_EDIT_H
 #define WB_EDIT_EDIT_H
@@ -20,11 +19,11 @@ typedef struct wb__edit_job {
     wb__context *context;
     const char *path;
     const wb_edit_options *options;
-    wb_model *model;     /* the file, as it is */
-    wb_writer *writer;   /* as it shall be; one output, which is laid out */
-    uint64_t data_begin; /* in the file as it is */
-    uint64_t target;     /* where data shall begin */
-    bool data_stays;     /* in the same order and distances */
+    wb_model *model;     /* the file before the edit */
+    wb_writer *writer;   /* the file after the edit: one output, already laid out */
+    uint64_t data_begin; /* offset of the tensor data before the edit */
+    uint64_t target;     /* offset of the tensor data after the edit */
+    bool data_stays;     /* order and distances of the tensors do not change */
     wb_edited edited;
 } wb__edit_job;
 
@@ -33,15 +32,16 @@ static inline wb__output *wb__edit_output(const wb__edit_job *job)
     return &job->writer->outputs[0];
 }
 
-/* Writes the header where it stands; *done is false where that is not possible, and nothing happened. */
+/* Overwrites the header in place. If that is impossible, sets *done to false and changes
+ * nothing. */
 wb_status wb__edit_in_place(wb__edit_job *job, bool *done);
 wb_status wb__edit_new_file(wb__edit_job *job);
 
-/* Holds the file for one edit; *fd, for wb__edit_unlock, is -1 where there is nothing to be held. */
+/* Locks the file for one edit. Pass *fd to wb__edit_unlock; *fd is -1 if no lock is needed. */
 wb_status wb__edit_lock(wb__context *context, const char *path, int *fd);
 void wb__edit_unlock(int fd);
 
-/* Undoes what is half done, if there is a journal. The caller holds the file. */
+/* Undoes an incomplete edit if a journal exists. The caller holds the lock. */
 wb_status wb__edit_undo(wb__context *context, const char *path, bool *undone);
 wb_status wb__edit_recover(wb__context *context, const char *path, bool *undone);
 

@@ -1,14 +1,14 @@
 /*
- * hash: digests of files and of values, and the manifests made of them.
- *
- *   sha256.h          two messages at a time
- *   hash.c            all digests of a model, spread over an executor
- *   value_worker.c    tensors, two at a time
- *   file_worker.c     a file, and chunks of it beside
- *   parts.c           which chunks there are
- *   manifest_write.c  what is written of them; manifest_read.c, manifest_check.c the way back
- *
- * docs/hash.md says what is hashed, to the letter.
+ * hash: digests of files and of tensor values, and manifests of these digests.
+ *   crypto/sha256.h   SHA-256 of two messages in parallel
+ *   hash.c            computes all digests of a model, using the threads of an executor
+ *   value_worker.c    hashes tensors, two at a time
+ *   file_worker.c     hashes a file and its chunks
+ *   manifest_parts.c  divides a file into parts and chunks
+ *   manifest_write.c  writes manifests
+ *   manifest_read.c   parses manifests
+ *   manifest_check.c  compares files with a manifest
+ * docs/hash.md defines the hashed bytes exactly.
  */
 #ifndef WB_HASH_HASH_H
 #define WB_HASH_HASH_H
@@ -25,12 +25,13 @@ typedef struct wb__digest {
     uint8_t bytes[WB__SHA256_BYTES];
 } wb__digest;
 
-/* In 64 hexadecimal digits, small letters, and a NUL; and back, false if it is not that. */
+/* Converts a digest to 64 lowercase hexadecimal digits and a NUL, and back. wb__digest_read
+ * returns false if the string is not a digest in this form. */
 #define WB__DIGEST_TEXT (2 * WB__SHA256_BYTES + 1)
 void wb__digest_write(const wb__digest *digest, char text[WB__DIGEST_TEXT]);
 bool wb__digest_read(wb__digest *digest, wb__str text);
 
-/* What stands behind the last '/' of a path. */
+/* Returns the part of a path after the last '/'. */
 static inline wb__str wb__base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -43,12 +44,12 @@ typedef struct wb__value_hash {
 } wb__value_hash;
 
 /*
- * A file is cut into parts: a tensor, or what lies between two of them. A part is cut into chunks of
- * WB__CHUNK_BYTES, the last of which may be shorter, each with a digest.
+ * A file is divided into parts: a part is a tensor, or the bytes between two tensors. A part is
+ * divided into chunks of WB__CHUNK_BYTES (the last chunk may be shorter). Each chunk has a digest.
  */
 typedef struct wb__file_part {
-    uint64_t bytes; /* not 0; a part begins where the one before ends */
-    wb__str tensor; /* its name; ptr is NULL between tensors */
+    uint64_t bytes; /* not 0; each part begins at the end of the previous part */
+    wb__str tensor; /* tensor name; ptr is NULL for the bytes between tensors */
     const wb__digest *chunks;
 } wb__file_part;
 
@@ -59,9 +60,9 @@ static inline uint64_t wb__chunks_of(uint64_t bytes)
 
 typedef struct wb__file_hash {
     wb__digest digest;
-    wb__file_part *parts; /* NULL: they are not wanted */
+    wb__file_part *parts; /* NULL if parts were not requested */
     size_t part_count, part_capacity;
-    wb__digest *chunks; /* of all parts */
+    wb__digest *chunks; /* the chunk digests of all parts */
     size_t chunk_count;
 } wb__file_hash;
 
@@ -70,41 +71,42 @@ struct wb_hashes {
     const wb_model *model;
     uint32_t flags;
     wb__comparables subjects;
-    wb__value_hash *values; /* of each subject */
+    wb__value_hash *values; /* one entry per subject */
     wb__file_hash *files;
     size_t file_count;
     wb__digest all_values;
 };
 
-/* ---- the work, spread over threads ---- */
+/* ---- jobs for worker threads ---- */
 
-#define WB__HASH_SLOTS 64 /* the most threads that hash tensors at the same time */
+#define WB__HASH_SLOTS 64 /* maximum number of threads that hash tensors concurrently */
 
 typedef struct wb__hash_job {
     wb_hashes *hashes;
-    wb__context *context; /* the caller's; each thread has its own copy */
+    wb__context *context; /* the caller's context; each thread has its own copy */
     const wb_progress *progress;
-    const void *home;   /* tells the calling thread from others */
-    uint64_t total;     /* bytes to hash */
-    atomic_size_t done; /* KiB */
+    const void *home;   /* identifies the calling thread */
+    uint64_t total;     /* number of bytes to hash */
+    atomic_size_t done; /* progress, in KiB */
     atomic_bool stop;
     atomic_bool cancelled;
-    uint32_t *queue; /* subjects, the largest first */
+    uint32_t *queue; /* subjects, sorted from largest to smallest */
     atomic_size_t next;
-    wb_error *errors;   /* of the files, and of the threads that hash tensors */
-    wb_status *results; /* likewise */
+    wb_error *errors;   /* one per file, then one per thread that hashes tensors */
+    wb_status *results; /* same order as errors */
 } wb__hash_job;
 
-/* Fills the hashes, whose flags and model are set. */
+/* Computes all digests. The flags and the model must be set. */
 wb_status wb__hash_all(wb_hashes *hashes, wb__context *context, const wb_progress *progress);
 
-/* Whether subject i is part of the digest of all values. */
+/* Returns true if subject i is included in the digest of all values. */
 bool wb__hash_counts(const wb_hashes *hashes, size_t i);
 
-/* Notes that bytes were hashed and tells the caller, if this is its thread. False: stop. */
+/* Adds to the number of hashed bytes; on the calling thread, also reports progress to the
+ * caller. Returns false if the job must stop. */
 bool wb__hash_advance(wb__hash_job *job, size_t bytes);
 
-/* Hashes subjects of the queue until there are none left. */
+/* Hashes queued subjects until the queue is empty. */
 wb_status wb__hash_values_work(wb__hash_job *job, wb__context *context);
 
 /* Hashes file `i`. */
@@ -126,18 +128,18 @@ typedef struct wb__manifest {
     size_t file_count;
 } wb__manifest;
 
-/* Cuts file `i` into parts, and makes room for their digests. */
+/* Divides file `i` into parts and allocates memory for their chunk digests. */
 wb_status wb__file_parts_make(wb__file_hash *file, const wb_model *model, wb__context *context,
                               size_t i);
 void wb__file_parts_free(wb__file_hash *file, const wb_allocator *allocator);
 
-/* False where `write` failed. */
+/* Returns false if `write` failed. */
 bool wb__manifest_write(const wb_hashes *hashes,
                         int (*write)(void *ctx, const char *text, size_t n), void *ctx);
 
 /*
- * Reads a manifest, from a text of less than 4 GiB, which it changes, and from a file. Release with
- * wb__manifest_free, also after a failure.
+ * Parse a manifest from a string of less than 4 GiB, which is modified, or from a file. The caller
+ * must call wb__manifest_free, also after a failure.
  */
 wb_status wb__manifest_parse(wb__manifest *manifest, wb__context *context, char *text,
                              size_t bytes);
@@ -145,8 +147,9 @@ wb_status wb__manifest_read(wb__manifest *manifest, wb__context *context, const 
 void wb__manifest_free(wb__manifest *manifest);
 
 /*
- * Compares files with the manifest at `path` and adds what differs to context->findings. `model` is
- * NULL where it could not be opened; the files then lie where `model_path` is.
+ * Compares files with the manifest at `path` and adds differences to context->findings. `model` is
+ * NULL if the model could not be opened; the files are then looked up in the directory of
+ * `model_path`.
  */
 wb_status wb__manifest_check(const wb_model *model, wb__context *context, const char *path,
                              const char *model_path, const wb_progress *progress);

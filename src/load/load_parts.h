@@ -1,6 +1,4 @@
-/*
- * load/load_parts.h: which tensors a piece of a file overlaps.
- */
+/* Finds the tensors that a piece of a file overlaps. */
 #ifndef WB_LOAD_LOAD_PARTS_H
 #define WB_LOAD_LOAD_PARTS_H
 
@@ -9,7 +7,7 @@
 typedef struct wb__load_part {
     size_t tensor;
     const wb__dtype *dtype;
-    uint64_t tensor_at, begin, end; /* in the file */
+    uint64_t tensor_at, begin, end; /* offsets in the file */
     bool apart;
 } wb__load_part;
 

@@ -1,6 +1,4 @@
-/*
- * load/load_stages.h: the buffers that pieces wait in on their way to a device.
- */
+/* Stages: buffers that hold pieces until a device has copied them. */
 #ifndef WB_LOAD_LOAD_STAGES_H
 #define WB_LOAD_LOAD_STAGES_H
 
@@ -8,12 +6,12 @@
 #include "load/load.h"
 
 #define WB__STAGE_EVENTS                                                                           \
-    32u /* of a buffer; with so many small tensors in one it waits for all of them */
+    32u /* events per buffer; if a buffer holds more tensors, the worker waits for all of them */
 
 struct wb__stage {
-    uint8_t *memory; /* aligned for direct reading */
+    uint8_t *memory; /* aligned for direct I/O */
     size_t bytes;
-    size_t used; /* by copies of what lies elsewhere */
+    size_t used; /* bytes used by copies of data from outside the buffer */
     void *block;
     size_t block_bytes;
     bool is_device_s;
@@ -23,7 +21,7 @@ struct wb__stage {
 
 typedef struct wb__stage stage;
 
-/* Allocates the memory of a stage, of the device if it offers any. Returns false if memory is out. */
+/* Allocates the buffer of a stage, from the device if it can. Returns false if out of memory. */
 bool wb__stage_make(wb__lane *lane, stage *s, size_t bytes);
 void wb__stage_free(const wb__load *load, stage *s);
 

@@ -1,17 +1,17 @@
 /*
- * write: models into files.
- *
- *   declare    metadata (value.c) and tensors, kept in memory (declare.c)
- *   plan       which tensor goes into which file, every header final, every length known (plan.c),
- *              names of files and what lies beside them (outputs.c)
- *   begin      room looked for, targets checked, then each file as it is needed (begin.c)
- *   put, copy  bytes to their places, from any threads; which are there is known exactly (put.c,
- *              copy.c), some of it while their maker goes on (behind.c); headers between them, with
- *              checksums, once they are (between.c); or one file as it is (whole.c)
- *   commit     all files durable under temporary names, then all renamed, the one that makes sense of
- *              the others last; whoever waits may say no until the first is (commit.c)
- *
- * The first failure of a write is final and is remembered: see io/sink.h.
+ * write: writes models to files.
+ *   declare    collects metadata (meta_value.c) and tensors in memory (write_declare.c)
+ *   plan       assigns tensors to files, completes all headers and computes all lengths
+ *              (write_plan.c); names output files and sidecar files (output_names.c)
+ *   begin      checks free space and targets, then creates each file on first use (write_begin.c)
+ *   put, copy  write tensor bytes at their offsets, from any thread, and record exactly which bytes
+ *              are written (write_put.c, copy_tensor.c), optionally by write-back (writeback.c);
+ *              then headers between tensors, with checksums (interleaved_headers.c); or copy one
+ *              file unchanged (copy_file.c)
+ *   commit     makes all files durable under temporary names, then renames them; the file that
+ *              refers to the others is last. The progress callback can cancel until the first
+ *              rename (write_commit.c)
+ * The first error of a write is final and is stored: see io/sink.h.
  */
 #ifndef WB_WRITE_WRITE_H
 #define WB_WRITE_WRITE_H
@@ -29,24 +29,25 @@
 #include "weighbridge/experimental.h"
 #include "json/json.h"
 
-/* ---- names.c ---- */
+/* ---- name_map.c ---- */
 
-/* Finds items of a list by the wb__str that each begins with. */
+/* Hash map of list items. Each item begins with a wb__str, which is its key. */
 typedef struct wb__name_map {
     const wb_allocator *allocator;
     wb__hash_key key;
     wb__list *items;
-    uint32_t *slots; /* item number + 1; 0: free */
+    uint32_t *slots; /* item index + 1; 0: free slot */
     size_t slot_count;
 } wb__name_map;
 
 void wb__name_map_start(wb__name_map *map, const wb_allocator *allocator, wb__list *items);
 void wb__name_map_stop(wb__name_map *map);
 
-/* The number of the item of that name, or UINT32_MAX. */
+/* Returns the index of the item with that name, or UINT32_MAX. */
 uint32_t wb__name_map_find(const wb__name_map *map, wb__str name);
 
-/* Enters the last item of the list. False: memory is out, and the item is to be taken back. */
+/* Adds the last item of the list. Returns false if out of memory; the caller then removes the
+ * item. */
 bool wb__name_map_add(wb__name_map *map);
 
 /* ---- the writer ---- */
@@ -55,45 +56,46 @@ typedef struct wb__byte_interval {
     uint64_t begin, end;
 } wb__byte_interval;
 
-/* A tensor, and which of its bytes are written. */
+/* A tensor to write, and the byte ranges written so far. */
 typedef struct wb__outgoing {
-    wb__out_tensor out;  /* begins with the name */
-    uint32_t number;     /* as the caller knows it */
-    const char *packing; /* wb_writer_set_packing: the type, NULL: nothing was said */
-    uint32_t group;      /* likewise */
-    wb__str layer;       /* ollama: the name of its layer */
+    wb__out_tensor out;  /* first member, because it begins with the name */
+    uint32_t number;     /* number that the caller uses for the tensor */
+    const char *packing; /* type given to wb_writer_set_packing, or NULL if not set */
+    uint32_t group;      /* group size given to wb_writer_set_packing */
+    wb__str layer;       /* Ollama: name of the tensor's layer */
     uint8_t
-        part; /* ollama: 0 a tensor by itself or packed values, then scale, bias, global scale */
-    bool is_expert; /* ollama: its layer is that of a group */
+        part; /* Ollama: 0 for a single tensor or packed values; then scale, bias, global scale */
+    bool is_expert; /* Ollama: the layer contains a group of experts */
     uint32_t file;
-    uint32_t from;             /* edit: the tensor it was */
-    uint64_t done;             /* bytes from the front that are there */
-    wb__byte_interval *pieces; /* and what is there behind them: in order, no two touching */
+    uint32_t from;             /* edit: index of the tensor in the original file */
+    uint64_t done;             /* number of bytes written without a gap from the start */
+    wb__byte_interval *pieces; /* byte ranges written after `done`, sorted, neither overlapping
+                                * nor adjacent */
     size_t piece_count;
     size_t piece_capacity;
 } wb__outgoing;
 
-/* A file that is to be. */
+/* An output file. */
 typedef struct wb__output {
     wb__out_file layout;
-    const char *path; /* NULL: a descriptor of the caller's */
-    wb_sink *sink;    /* NULL: not begun */
-    size_t first;     /* position of its first tensor in wb_writer.order */
-    uint64_t left;    /* bytes of tensors that are still to come */
-    uint64_t dirty;   /* written since the system was last told to put them on the disk */
-    bool filled;      /* a whole file: it is there */
-    bool finished;    /* durable, under a temporary name */
-    wb__str layer;    /* ollama: the name of the layer, and the digest of the blob in hexadecimal */
+    const char *path; /* NULL: written to a descriptor of the caller */
+    wb_sink *sink;    /* NULL: not opened yet */
+    size_t first;     /* index of the file's first tensor in wb_writer.order */
+    uint64_t left;    /* tensor bytes not written yet */
+    uint64_t dirty;   /* bytes written since write-back to disk was last requested */
+    bool filled;      /* an unchanged file was copied completely */
+    bool finished;    /* durable under a temporary name */
+    wb__str layer;    /* Ollama: name of the layer; `digest` is the blob's digest in hexadecimal */
     char digest[2 * WB__SHA256_BYTES + 1];
 } wb__output;
 
-/* A file beside the weights. */
+/* A sidecar file. */
 typedef struct wb__sidecar {
     wb__str name;
-    const char *path; /* what is copied; NULL: the bytes */
+    const char *path; /* the file to copy; NULL: write `bytes` */
     const uint8_t *bytes;
     size_t n;
-    wb_sink *sink; /* finished; NULL: not yet */
+    wb_sink *sink; /* NULL: not finished yet */
 } wb__sidecar;
 
 typedef enum wb__writer_state {
@@ -109,18 +111,18 @@ struct wb_writer {
     const wb__format *format;
     uint32_t flags;
     bool is_store;
-    bool is_edit;       /* tensors keep their order, and keys of splits their values */
-    const char *store;  /* copied, NULL: that of the environment */
-    uint64_t alignment; /* 0: what the metadata says, or the format's own */
+    bool is_edit;       /* tensors keep their order, and split keys keep their values */
+    const char *store;  /* copy of the given store path; NULL: the store given by the environment */
+    uint64_t alignment; /* 0: use the metadata's alignment or the format's default */
     uint64_t max_file_bytes;
     uint64_t max_file_tensors;
     const wb_model *source;
-    const wb_model *whole; /* whose one file is the result; NULL: none */
-    wb_progress progress;  /* report NULL: nobody waits */
+    const wb_model *whole; /* model whose single file is copied unchanged, or NULL */
+    wb_progress progress;  /* progress.report is NULL: no progress callback */
     wb__arena arena;
-    wb__list metas;   /* of wb__out_meta */
-    wb__list tensors; /* of wb__outgoing */
-    wb__list extras;  /* of wb__sidecar */
+    wb__list metas;   /* items are wb__out_meta */
+    wb__list tensors; /* items are wb__outgoing */
+    wb__list extras;  /* items are wb__sidecar */
     wb__name_map meta_names;
     wb__name_map tensor_names;
 
@@ -128,33 +130,38 @@ struct wb_writer {
     wb__output *outputs;
     size_t output_count;
     bool has_paths;         /* planned for files, not for a descriptor */
-    wb__out_tensor **order; /* the tensors as they lie in the files */
+    wb__out_tensor **order; /* the tensors in file order */
     const wb__out_meta **meta_order;
     size_t meta_order_count;
-    char *index;        /* the file that says which tensor is where; NULL: none */
-    size_t index_bytes; /* of the block */
+    char *index;        /* contents of the index file, which maps tensors to files; NULL: no
+                         * index */
+    size_t index_bytes; /* allocated size of `index`, in bytes */
     size_t index_len;
     const char *index_path;
-    const char *manifest_path; /* of a store */
-    wb__str store_name;        /* the model's name there, as it was given */
-    const char *blobs;         /* what paths of blobs begin with */
-    const char *folder;        /* that is made, NULL: the files go where others are */
-    const char *kept_beside;   /* of a store: what stands for the model where it is kept; NULL */
-    const char *folder_at;     /* where files are written; NULL: where they shall be */
+    const char *manifest_path; /* store: path of the manifest */
+    wb__str store_name;        /* store: model name as given by the caller */
+    const char *blobs;         /* store: prefix of blob paths */
+    const char *folder;        /* the directory to create; NULL: write files to an existing
+                                * directory */
+    const char *kept_beside;   /* store: path that represents the model for partial files, or
+                                * NULL */
+    const char *folder_at;     /* directory in which files are written; NULL: the final directory */
     bool replaces_folder;
-    int claims[2]; /* on the folder of the outputs, and on one that is made; -1: none */
-    uint64_t set;  /* of the temporary names of a set */
-    bool forgets;  /* what is not committed is of no use to a next run */
+    int claims[2]; /* locks on the output directory and on a directory being created; -1: none */
+    uint64_t set;  /* identifies the temporary names of one set of files */
+    bool forgets;  /* partial files are deleted if not committed, because the next run cannot use
+                    * them */
 
-    pthread_mutex_t lock; /* of all below, and of what is written where */
-    wb_error failure;     /* status WB_OK: none */
-    uint64_t stream_at;   /* bytes that went into a stream */
-    size_t stream_next;   /* position in `order` of the tensor it takes now */
-    size_t stream_piece;  /* and of the piece of the header that comes next */
-    wb__crc32 crc32;      /* of formats with checksums */
+    pthread_mutex_t lock; /* protects all fields below and the records of written bytes */
+    wb_error failure;     /* status WB_OK: no error */
+    uint64_t stream_at;   /* number of bytes written to a stream */
+    size_t stream_next;   /* index in `order` of the tensor that the stream expects */
+    size_t stream_piece;  /* index of the next piece of the header in the stream */
+    wb__crc32 crc32;      /* for formats with checksums */
 };
 
-/* True if the files take the place of nothing: a set of files cannot replace another at once. */
+/* True if the outputs are a set of files, which cannot replace another set atomically, so they
+ * must not replace existing files. */
 static inline bool wb__writer_is_set(const wb_writer *writer)
 {
     return writer->output_count > 1 && writer->folder == NULL && !writer->is_store;
@@ -167,7 +174,7 @@ static inline wb__outgoing *wb__writer_tensor(const wb_writer *writer, uint64_t 
 
 wb__context wb__writer_context(const wb_writer *writer, wb_error *error);
 
-/* ---- declare.c ---- */
+/* ---- write_declare.c ---- */
 
 wb_status wb__writer_make(wb__context *context, const wb_writer_options *options,
                           wb_writer **writer);
@@ -176,7 +183,7 @@ wb_status wb__writer_set(wb__context *context, wb_writer *writer, wb__str key,
                          const wb_value *value);
 wb_status wb__writer_copy_meta(wb__context *context, wb_writer *writer, const wb__catalog *model,
                                const wb__meta *meta);
-/* The same under another key. */
+/* Like the function above, but stores the value under another key. */
 wb_status wb__writer_copy_meta_as(wb__context *context, wb_writer *writer, const wb__catalog *model,
                                   const wb__meta *meta, wb__str key);
 wb_status wb__writer_add(wb__context *context, wb_writer *writer, wb__str name, int32_t dtype,
@@ -188,156 +195,157 @@ wb_status wb__writer_set_whole(wb__context *context, wb_writer *writer, const wb
 wb_status wb__writer_add_extra(wb__context *context, wb_writer *writer, wb__sidecar extra);
 wb_status wb__writer_check_declaring(wb__context *context, const wb_writer *writer, wb__str name);
 
-/* ---- beside.c ---- */
+/* ---- writer_sidecars.c ---- */
 
-/* Adds up what lies beside the weights. */
+/* Computes the total size of the sidecar files, in bytes. */
 wb_status wb__sidecars_measure(wb__context *context, const wb_writer *writer, uint64_t *bytes);
 
-/* Writes it into the folder that is made, durably. */
+/* Writes the sidecar files durably into the directory being created. */
 wb_status wb__sidecars_write(wb__context *context, wb_writer *writer);
 
-/* ---- value.c ---- */
+/* ---- meta_value.c ---- */
 
-/* Appends the value, in the form of formats/output_layout.h, and stores its tag. */
+/* Appends the value in the encoding of formats/output_layout.h and stores its tag. */
 wb_status wb__value_put(wb__context *context, wb__buffer *out, wb__str key, const wb_value *value,
                         uint32_t *tag);
 wb_status wb__value_put_meta(wb__context *context, wb__buffer *out, const wb__catalog *model,
                              const wb__meta *meta, uint32_t *tag);
 
-/* ---- kept.c ---- */
+/* ---- partial_files.c ---- */
 
-/*
- * The paths by which a file and an output are written: in the folder that is made, if there is one. Of the allocator,
- * free with strlen + 1; NULL when memory is out.
- */
+/* Return the paths at which a file and an output are written: inside the directory being
+ * created, if any. The caller frees the string with the allocator (size: strlen + 1). Return
+ * NULL if out of memory. */
 char *wb__path_now(const wb_allocator *allocator, const wb_writer *writer, const char *path);
 char *wb__output_path_now(const wb_allocator *allocator, const wb_writer *writer,
                           const wb__output *output);
 
-/* What a former run has already taken of the disk. */
+/* Returns the disk space already used by partial files of an earlier run, in bytes. */
 uint64_t wb__partial_bytes(const wb_writer *writer);
 
-/* Has what is kept of the file at a path, if it is a blob by now, be a file of its own. */
+/* If the partial file at a path has become a blob, replaces it by a separate file. */
 wb_status wb__partial_own(wb__context *context, const char *path);
 
-/* Gives files of a folder, which have their names already, those back under which they are written. */
+/* Renames files of a directory from their final names back to their temporary names. */
 wb_status wb__partial_rename_back(wb__context *context, const wb_writer *writer);
 
-/* Of files beside others: takes names away that a former run gave to some of a set, and files of former plans. */
+/* For files in an existing directory: removes the final names that an earlier run gave to part
+ * of a set, and removes files of earlier plans. */
 wb_status wb__partial_settle(wb__context *context, const wb_writer *writer);
 
-/* ---- plan.c, outputs.c ---- */
+/* ---- write_plan.c, output_names.c ---- */
 
 wb_status wb__writer_plan(wb__context *context, wb_writer *writer, const char *path);
 
-/* Gives the outputs their paths. */
+/* Sets the paths of the outputs. */
 wb_status wb__writer_name_outputs(wb__context *context, wb_writer *writer, const char *path);
 
-/* The one output of a whole file. */
+/* Plans the single output of an unchanged file. */
 wb_status wb__writer_plan_whole(wb__context *context, wb_writer *writer);
 
-/* Makes what the index file of shards holds. */
+/* Creates the contents of the index file of shards. */
 wb_status wb__writer_make_index(wb__context *context, wb_writer *writer);
 
-/* ---- begin.c ---- */
+/* ---- write_begin.c ---- */
 
-/* What it would refuse, without making anything. */
+/* Reports the errors that beginning the write would report, without creating files. */
 wb_status wb__writer_check(wb__context *context, wb_writer *writer);
 wb_status wb__writer_begin(wb__context *context, wb_writer *writer);
 wb_status wb__writer_begin_fd(wb__context *context, wb_writer *writer, int fd, const char *label);
 
-/* Opens a file of the model: of a folder that has a temporary name yet, in that, while errors name `path`. */
+/* Opens a file of the model. If its directory still has a temporary name, opens the file there;
+ * errors name `path`. */
 wb_status wb__writer_open(wb__context *context, const wb_writer *writer, const char *path,
                           bool kept, uint64_t expected, wb_sink **sink);
 
-/* Makes the temporary file of an output and writes its header. The lock is held. */
+/* Creates the temporary file of an output and writes its header. The caller holds the lock. */
 wb_status wb__output_open(wb__context *context, wb_writer *writer, wb__output *output);
 
-/* Takes what is no part of the model out of the folder that is made: a run of other shards left it. */
+/* Removes files that are not part of the model from the directory being created. An earlier run
+ * with a different sharding may have left such files. */
 wb_status wb__directory_tidy(wb__context *context, const wb_writer *writer);
 
-/* Makes an output that is complete durable. The lock is held. */
+/* Makes a complete output durable. The caller holds the lock. */
 wb_status wb__output_finish(wb__context *context, wb_writer *writer, wb__output *output);
 
-/* ---- between.c ---- */
+/* ---- interleaved_headers.c ---- */
 
-/* Goes on with the checksum of a tensor of a stream, whose bytes come in order. */
+/* Updates the checksum of a tensor in a stream. The bytes must arrive in order. */
 void wb__interleaved_add(wb_writer *writer, wb__output *output, wb__outgoing *tensor,
                          const void *bytes, size_t n);
 
-/*
- * Writes the pieces of the header of a file to their places, with the checksums of the tensors, which
- * are all there and are read back.
- */
+/* Writes the header pieces of a file, including tensor checksums. All tensors must be written;
+ * they are read back to compute the checksums. */
 wb_status wb__interleaved_finish(wb__context *context, wb_writer *writer, wb__output *output);
 
-/* ---- store.c, store_plan.c (store.h has the rest) ---- */
+/* ---- ollama/store.c, ollama/store_plan.c (other declarations: ollama/store.h) ---- */
 
-/* Groups the tensors into layers, a blob each. */
+/* Groups the tensors into layers with one blob each. */
 wb_status wb__store_plan(wb__context *context, wb_writer *writer, const char *name);
 
-/* The same of a file that is taken as it is. */
+/* Plans the layers of a model file that is copied unchanged. */
 wb_status wb__store_plan_whole(wb__context *context, wb_writer *writer, const char *name);
 
-/* Looks whether the model is there already; and makes the folders. */
+/* Checks whether the store already contains the model, and creates the directories. */
 wb_status wb__store_check(wb__context *context, wb_writer *writer);
 wb_status wb__store_begin(wb__context *context, wb_writer *writer);
 
-/* Computes the digest of a blob, all of which was written. */
+/* Computes the digest of a completely written blob. */
 wb_status wb__store_digest(wb__context *context, wb__output *output);
 
-/* All blobs into their places, then the manifest. */
+/* Renames all blobs to their final names, then writes the manifest. */
 wb_status wb__store_commit(wb__context *context, wb_writer *writer);
 
-/* Ends the digest of a blob, all of whose bytes were added. */
+/* Completes the digest of a blob after all its bytes were added. */
 wb_status wb__store_end_digest(wb__context *context, wb__sha256 *hash, wb__output *output);
 
-/* ---- whole.c ---- */
+/* ---- copy_file.c ---- */
 
-/* Copies the file that the result is to be; *taken: bytes of it that a former run left, and that stay unless `anew`. */
+/* Copies the source file to the output. Sets *taken to the number of bytes left by an earlier
+ * run that are reused; none are reused if `anew` is set. */
 wb_status wb__copy_file_fill(wb__context *context, wb_writer *writer, bool anew, uint64_t *taken);
 wb_status wb__writer_copy_whole(wb__context *context, wb_writer *writer, bool anew,
                                 uint64_t *taken);
 
-/* ---- put.c, copy.c, commit.c ---- */
+/* ---- write_put.c, copy_tensor.c, write_commit.c ---- */
 
-/* Where bytes of a tensor go, once wb__put_begin has let them through. */
+/* The destination of tensor bytes, set by wb__put_begin. */
 typedef struct wb__write_position {
     wb__outgoing *tensor;
     wb__output *output;
-    uint64_t at; /* from the start of the file */
+    uint64_t at; /* offset from the start of the file */
 } wb__write_position;
 
-/*
- * Takes note that bytes of a tensor are about to be written, and has its file open; with a stream
- * the lock is held until wb__put_end. ARGUMENT for bytes that were there already.
- */
+/* Registers that bytes of a tensor are about to be written, and opens the file. For a stream the
+ * lock is held until wb__put_end. Fails with ARGUMENT if some of the bytes were already written. */
 wb_status wb__put_begin(wb__context *context, wb_writer *writer, uint64_t index, uint64_t offset,
                         uint64_t n, wb__write_position *place);
 
-/* Ends what wb__put_begin began, n bytes having been written or `status` being why not. */
+/* Ends the write that wb__put_begin began. Either n bytes were written, or `status` is the
+ * error. */
 wb_status wb__put_end(wb__context *context, wb_writer *writer, const wb__write_position *place,
                       uint64_t n, wb_status status);
 
-/* Writes n bytes between the two, `at` an offset of the file that the place is in. */
+/* Writes n bytes at file offset `at`. Call between wb__put_begin and wb__put_end. */
 wb_status wb__put_bytes(wb__context *context, wb_writer *writer, const wb__write_position *place,
                         uint64_t at, const void *bytes, size_t n);
 
-/* Writes into a stream, up to an offset, what lies between tensors. The lock is held. */
+/* Writes the bytes between tensors to a stream, up to an offset. The caller holds the lock. */
 wb_status wb__put_padding(wb__context *context, wb_writer *writer, wb__output *output, uint64_t to);
 
 wb_status wb__writer_put(wb__context *context, wb_writer *writer, uint64_t index, uint64_t offset,
                          const void *bytes, size_t n);
 
-/* Bytes that a former run left, and taking them for written. */
+/* Return the bytes left by an earlier run, and mark these bytes as written. */
 wb_status wb__writer_left(wb__context *context, wb_writer *writer, uint64_t index, uint64_t offset,
                           void *dst, size_t n);
 wb_status wb__writer_take(wb__context *context, wb_writer *writer, uint64_t index, uint64_t offset,
                           uint64_t n);
 
-/* ---- behind.c: as wb_writeback_open and the others (weighbridge/experimental.h) ---- */
+/* ---- writeback.c: implements wb_writeback_open and related functions
+ * (weighbridge/experimental.h) ---- */
 
-/* Bytes of a tensor, from an offset of it on. */
+/* A range of bytes of a tensor, starting at an offset in the tensor. */
 typedef struct wb__put {
     uint64_t index, offset;
     const void *bytes;
@@ -353,7 +361,7 @@ bool wb__writeback_is_busy(wb_writeback *behind, uint32_t slot);
 void wb__writeback_free(wb_writeback *behind);
 wb__context wb__writeback_context(const wb_writeback *behind, wb_error *error);
 
-/* A tensor of a model that goes into one of the writer's, or into a part of it. */
+/* A model tensor that is copied to a tensor of the writer, or to a part of a tensor. */
 typedef struct wb__copy {
     wb_writer *writer;
     uint64_t index;
@@ -366,15 +374,16 @@ typedef struct wb__copy {
 wb_status wb__writer_copy(wb__context *context, const wb__copy *copy);
 wb_status wb__writer_check_source(wb__context *context, const wb_writer *writer);
 
-/* Asks whoever waits whether to go on, so many bytes of the files being there: CANCELLED, or OK. */
+/* Reports the number of written bytes to the progress callback. Returns CANCELLED if the
+ * callback asks to stop, otherwise OK. */
 #define WB__ALL_BYTES UINT64_MAX
 wb_status wb__writer_hear(wb__context *context, const wb_writer *writer, uint64_t done);
 
-/* Makes all outputs durable under temporary names, and asks on the way. */
+/* Makes all outputs durable under temporary names, reporting progress. */
 wb_status wb__outputs_finish(wb__context *context, wb_writer *writer);
 wb_status wb__writer_commit(wb__context *context, wb_writer *writer);
 
-/* Allocates the outputs and assigns every tensor to its own. */
+/* Allocates the outputs and assigns each tensor to an output. */
 wb_status wb__writer_make_outputs(wb__context *context, wb_writer *writer, size_t count);
 
 /* Writes the header of an output to its sink. */
