@@ -7,7 +7,7 @@
 #include "options.h"
 #include "report.h"
 
-/* ---- what was meant ---- */
+/* ---- suggestions for misspelled options and commands ---- */
 
 static bool is_near(const char *typed, size_t len, const char *name, size_t *best)
 {
@@ -60,13 +60,13 @@ typedef struct scan {
     arguments *args;
     char **argv;
     int argc;
-    int next; /* the argument to look at */
+    int next; /* index of the next argument in argv */
 } scan;
 
-/*
- * Whether the next word is what an option takes that may do without. It is no option and no file, and
- * there is another word to be the path: `wb inspect model.gguf --metadata general.name` means a key,
- * `wb inspect --metadata model.gguf` a path.
+/* Returns true if the next word is the value of an option whose value is optional. The next word
+ * must not look like an option and must not name an existing file, and at least one other word must
+ * remain to be the path. Example: `wb inspect model.gguf --metadata general.name` passes a key, and
+ * `wb inspect --metadata model.gguf` passes a path.
  */
 static bool is_key(const scan *s)
 {
@@ -77,10 +77,10 @@ static bool is_key(const scan *s)
         if (s->argv[i][0] != '-' || s->argv[i][1] == '\0')
             return true;
     }
-    return s->args->count > 1; /* the command is one */
+    return s->args->count > 1; /* the first operand is the command name */
 }
 
-/* Options that may be given more than once. */
+/* Appends the value of an option that may be given several times. */
 static void add_to(const char ***list, size_t *count, const char *value)
 {
     *list = need_memory((void *)*list, *count + 1, sizeof **list);
@@ -105,7 +105,8 @@ static int take_value(scan *s, option_id id, const char *attached)
         attached = s->argv[s->next++];
     bool is_path = strncmp(row->argument, "FILE", 4) == 0 ||
                    strncmp(row->argument, "PATH", 4) == 0 || strcmp(row->argument, "DIR") == 0;
-    if (attached == NULL || (is_path && attached[0] == '\0')) /* as of a variable that is not set */
+    if (attached == NULL || (is_path && attached[0] == '\0')) /* an empty path: typically an unset
+                                                               * shell variable */
         return report_usage("--%s needs a value: --%s %s", row->name, row->name, row->argument);
     s->args->value[id] = attached;
     if (id == OPTION_RULE)
@@ -134,8 +135,9 @@ static int take_long(scan *s, const char *typed)
     return fail_option(typed, len, "--");
 }
 
-/* Letters that take no value may stand together; the rest of the word is the value of one that
- * does. */
+/* Parses a word of short options. Options without a value may be combined in one word (-ab). If an
+ * option takes a value, the rest of the word is its value.
+ */
 static int take_letters(scan *s, const char *typed)
 {
     while (*typed != '\0') {
@@ -162,7 +164,7 @@ static int take_all(scan *s)
         char *word = s->argv[s->next++];
         int code = 0;
         if (ended || word[0] != '-' || word[1] == '\0')
-            args->operands[args->count++] = word; /* never in front of s->next */
+            args->operands[args->count++] = word; /* never overwrites argv[s->next]: count < next */
         else if (strcmp(word, "--") == 0)
             ended = true;
         else
@@ -222,7 +224,8 @@ static int check_operands(const arguments *args)
     return code;
 }
 
-/* Whether a line that makes no sense asks for JSON: it is answered in it. */
+/* Returns true if an invalid command line contains --json: the error is then reported as JSON, too.
+ */
 static bool asks_for_json(int argc, char **argv)
 {
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {

@@ -69,7 +69,9 @@ static int check_path(void *ctx, paths *seen, const char *path)
         if (status == WB_OK)
             status = wb_model_check(model, &error);
     } else if (is_verdict(status) && strcmp(path, STDIN_PATH) != 0) {
-        /* Opening tells only what made it fail; this tells what was seen before that, too. */
+        /* wb_open_model reports only the fatal error. wb_verify also reports the findings before
+         * that error.
+         */
         status = wb_verify(path, &options, &findings, &error);
     } else if (is_verdict(status)) {
         c.refusal = finding_of(&error);

@@ -1,6 +1,4 @@
-/*
- * wb codec: plumbing. Encodes and decodes raw data in any type.
- */
+/* wb codec: encodes raw values to any supported type, or decodes them. */
 #include "codec.h"
 
 #include <stdio.h>
@@ -22,7 +20,7 @@ static bool ends_with(const char *path, const char *end)
     return n > m && strcasecmp(path + n - m, end) == 0;
 }
 
-/* "affine4:64", "affine4" (groups of 64) */
+/* Parses "affine4:64" (4 bits, groups of 64) or "affine4" (groups of 64 by default). */
 static bool parse_affine(const char *typed, wb_mlx_type *type)
 {
     static const char word[] = "affine";
@@ -66,9 +64,8 @@ static bool find_mlx(const char *typed, wb_mlx_type *type)
     return parse_affine(typed, type);
 }
 
-/*
- * MXFP4 and NVFP4 are types of GGML and modes of MLX, and case does not tell them apart: MLX's they are
- * where the encoded side is a .safetensors file.
+/* Finds the type given by --type. MXFP4 and NVFP4 are names of GGML types and of MLX modes, and
+ * names are case-insensitive. They mean the MLX modes if the encoded file is a .safetensors file.
  */
 static int find_type(codec_job *job)
 {
@@ -110,7 +107,7 @@ static int find_columns(codec_job *job)
     return 0;
 }
 
-/* ---- importance ---- */
+/* ---- importance matrix ---- */
 
 static int read_importance(codec_job *job)
 {
@@ -137,7 +134,7 @@ static int read_importance(codec_job *job)
     return code;
 }
 
-/* ---- all of it ---- */
+/* ---- command ---- */
 
 static void answer(const codec_job *job)
 {

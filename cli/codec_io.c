@@ -1,6 +1,4 @@
-/*
- * wb codec, input and output.
- */
+/* wb codec: input and output. */
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64
 #include <errno.h>
@@ -31,7 +29,7 @@ static int fail_input(const codec_job *job)
     return report_path(EXIT_IO, job->label, "cannot read: %s", strerror(errno));
 }
 
-/* Puts a stream into a file without a name. */
+/* Copies a stream to an unnamed temporary file, which replaces the input. */
 static int spool(codec_job *job)
 {
     static char buffer[1 << 16];
@@ -103,7 +101,7 @@ static bool is_stdout(const codec_job *job)
     return output_is_stdout(job->output);
 }
 
-/* Whether it would take the place of an input. */
+/* Returns true if the output would overwrite an input file. */
 static bool replaces_input(const codec_job *job)
 {
     const char *matrix = job->args->value[OPTION_IMATRIX];
@@ -159,7 +157,7 @@ int codec_close_output(codec_job *job, int code)
 int codec_fail(codec_job *job, const char *path, wb_status status)
 {
     progress_clear();
-    /* Only the output can be a pipe that nobody reads. */
+    /* Only the output can be a pipe that its reader has closed. */
     if (path == job->output && job->error.os_error == EPIPE)
         return CODEC_CLOSED;
     report_error(path, &job->error);

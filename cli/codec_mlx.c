@@ -1,7 +1,7 @@
-/*
- * wb codec, the modes of MLX: a .safetensors file of weight, scales and for affine biases, as
- * mlx.core.quantize gives them. Scales and biases stand behind the weight and are a thirtieth of it, so
- * they are kept while the weight is written.
+/* wb codec: MLX modes. The encoded side is a .safetensors file with the tensors weight, scales and,
+ * for affine modes, biases, as mlx.core.quantize returns them. Scales and biases follow the weight
+ * in the file and have about 1/30 of its size, so they are kept in memory while the weight is
+ * written.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "report.h"
 #include "terminal.h"
 
-/* What one row takes. */
+/* Computes the sizes of one row. */
 static int measure(codec_job *job, int32_t dtype, wb_mlx_sizes *row)
 {
     *row = (wb_mlx_sizes){.size = sizeof *row};
@@ -55,7 +55,9 @@ static void json_decimal(wb_json *json, const char *key, uint32_t value)
     text_free(&t);
 }
 
-/* Length and header of the file; what the offsets count follows. */
+/* Adds the header length and the header of the file. data_offsets are relative to the end of the
+ * header.
+ */
 static void add_header(text *t, const codec_job *job, const wb_mlx_sizes *row)
 {
     static const char *const modes[] = {"", "affine", "mxfp4", "mxfp8", "nvfp4"};
@@ -159,11 +161,12 @@ int codec_mlx_encode(codec_job *job)
 
 typedef struct stored {
     uint64_t index;
-    wb_tensor tensor; /* tensor.name NULL: there is none */
-    uint8_t *bytes;   /* of a batch of rows */
+    wb_tensor tensor; /* tensor.name is NULL if the tensor does not exist */
+    uint8_t *bytes;   /* buffer for one batch of rows */
 } stored;
 
-/* A tensor as it is stored, also where it is taken for a part of another. */
+/* Finds a stored tensor. If the library presents the tensor as quantized, returns its first part.
+ */
 static stored find(const wb_model *model, const char *name)
 {
     stored s = {.tensor = {.size = sizeof s.tensor}};
@@ -234,7 +237,7 @@ static int decode_rows(codec_job *job, const wb_model *model, stored parts[3],
     return code;
 }
 
-/* The scale of the whole tensor that MLX may give nvfp4. */
+/* Reads the optional per-tensor scale of MLX's nvfp4 mode (global_scale). */
 static int find_global(codec_job *job, const wb_model *model)
 {
     stored global = find(model, "global_scale");
@@ -283,7 +286,8 @@ int codec_mlx_decode(codec_job *job)
 {
     wb_model *model;
     wb_mlx_sizes row;
-    int code = measure(job, WB_DTYPE_F32, &row); /* says what is wrong with type and columns */
+    int code = measure(job, WB_DTYPE_F32, &row); /* reports an invalid combination of type and
+                                                  * columns */
     if (code != 0)
         return code;
     wb_status status = open_path(job->input, &job->options, &model, &job->error);

@@ -1,6 +1,4 @@
-/*
- * wb convert: the command line, and what is common to all ways of writing a model.
- */
+/* wb convert: the command line, and code shared by all methods of writing a model. */
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64
 #include "convert.h"
@@ -67,7 +65,9 @@ static bool is_folder(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* A file or a folder? What is there decides, or else the name. */
+/* Returns true if the output path means a directory. An existing file or directory decides;
+ * otherwise the format and the file name decide.
+ */
 static bool means_folder(const char *path, const char *format)
 {
     struct stat st;
@@ -100,7 +100,7 @@ static int read_options(convert_job *job)
     return 0;
 }
 
-/* ---- what lies beside the weights ---- */
+/* ---- sidecar files ---- */
 
 static bool is_weights(const char *name)
 {
@@ -113,9 +113,9 @@ static bool is_weights(const char *name)
     return false;
 }
 
-/*
- * Of a folder everything goes along that is no file of weights; of a file that is named by itself, what the
- * model is read from.
+/* Adds the file `name` to the output. If the input is a directory, every file that contains no
+ * weights is added. If the input is a single file, only the sidecar files that the model was read
+ * from are added.
  */
 static wb_status add_beside(const convert_job *job, wb_writer *writer, const char *folder,
                             const char *name, wb_error *error)
@@ -131,7 +131,9 @@ static wb_status add_beside(const convert_job *job, wb_writer *writer, const cha
     return status;
 }
 
-/* Finds the folder that a model is in, if it is in one. */
+/* Finds the directory that contains the model. Returns false if the model is not a file in a
+ * directory.
+ */
 static bool find_folder(const convert_job *job, text *path)
 {
     struct stat st;
@@ -147,7 +149,9 @@ static bool find_folder(const convert_job *job, text *path)
     return true;
 }
 
-/* Who may not list the folder of a file may still open what has a name there that is known. */
+/* Adds sidecar files by their known names. A directory without read permission still allows opening
+ * files by name.
+ */
 static wb_status add_known(const convert_job *job, wb_writer *writer, const char *folder,
                            wb_error *error)
 {
@@ -163,7 +167,9 @@ static wb_status add_known(const convert_job *job, wb_writer *writer, const char
     return status;
 }
 
-/* What is known lies in folders below, too, which are not made. */
+/* Warns about known sidecar files in subdirectories. They are not copied, because the writer
+ * creates no subdirectories.
+ */
 static void tell_left_out(const char *folder)
 {
     const char *name;
@@ -204,14 +210,14 @@ int convert_add_beside(const convert_job *job, wb_writer *writer)
     return status == WB_OK ? code : convert_fail(job, status, &error);
 }
 
-/* ---- answers ---- */
+/* ---- results ---- */
 
 int convert_fail(const convert_job *job, wb_status status, const wb_error *error)
 {
     progress_clear();
     if (status == WB_ERROR_CANCELLED)
         return EXIT_INTERRUPTED;
-    if (error->os_error == EPIPE) /* only the output can be a pipe that nobody reads */
+    if (error->os_error == EPIPE) /* only the output can be a pipe that its reader has closed */
         return EXIT_CLEAN;
     report_error(error->file[0] != '\0' ? error->file : job->in, error);
     return exit_code_of(status);
@@ -275,9 +281,9 @@ wb_status convert_begin(const convert_job *job, wb_writer *writer, wb_error *err
                               : wb_writer_begin(writer, error);
 }
 
-/* ---- the command ---- */
+/* ---- command ---- */
 
-/* Whether tensors stay what they are, in the format they have. */
+/* Returns true if the tensors and the format do not change. */
 static bool is_copy(const convert_job *job)
 {
     const arguments *args = job->args;
@@ -288,14 +294,15 @@ static bool is_copy(const convert_job *job)
     bool split = args->given[OPTION_MAX_SHARD_SIZE] || args->given[OPTION_MAX_SHARD_TENSORS] ||
                  args->given[OPTION_ALIGNMENT] || job->out_is_stream;
     if (strcmp(job->to, "gguf") == 0 && in_store && !split)
-        return false; /* the file as it is, which the library sees to */
+        return false; /* the library passes the blob through unchanged */
     if (in_store && job->out_is_folder)
-        return false; /* the library knows what lies beside the weights there */
+        return false; /* the library knows the sidecar files in the Ollama store */
     return kept && strcmp(wb_format(job->model), job->to) == 0;
 }
 
-/* Whether a file that is read beside the model would be lost to the result, as far as names tell: the library knows of
- * the others once it has read them. */
+/* Returns true if the output would overwrite the importance matrix or a LoRA file. The paths are
+ * compared here; the library checks other input files after it has opened them.
+ */
 static bool replaces_input(const convert_job *job)
 {
     const arguments *args = job->args;
@@ -307,7 +314,7 @@ static bool replaces_input(const convert_job *job)
     return matrix != NULL && is_same_file(matrix, job->out);
 }
 
-/* An option that would change nothing is refused rather than passed over. */
+/* Rejects options that have no effect on the target format, instead of ignoring them. */
 static int refuse_idle(const convert_job *job)
 {
     static const struct {
@@ -324,7 +331,7 @@ static int refuse_idle(const convert_job *job)
     return 0;
 }
 
-/* Standard output is for one thing. */
+/* Checks that standard output is used for only one purpose. */
 static int check_stdout(const convert_job *job)
 {
     bool is_dry = job->args->given[OPTION_DRY_RUN];
@@ -350,7 +357,7 @@ static int convert(convert_job *job)
     return is_copy(job) ? reshard(job) : recast(job);
 }
 
-/* What the name of the output says; NULL: nothing. */
+/* Returns the format implied by the file name of the output, or NULL if there is none. */
 static const char *format_of(const char *path)
 {
     return ends_with(path, ".gguf")          ? "gguf"

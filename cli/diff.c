@@ -1,6 +1,4 @@
-/*
- * wb diff: in what two models differ.
- */
+/* wb diff: compares two models. */
 #include "diff.h"
 
 #include <string.h>
@@ -18,7 +16,7 @@ const diff_kind diff_kinds[] = {
 };
 const size_t diff_kind_count = sizeof diff_kinds / sizeof diff_kinds[0];
 
-/* Reads "names,values". 0, or the exit code after saying what is wrong. */
+/* Parses a list such as "names,values". Returns 0, or an exit code after reporting the error. */
 static int parse_kinds(const char *list, uint32_t *kinds)
 {
     *kinds = 0;
