@@ -69,7 +69,7 @@ static int check_path(void *ctx, paths *seen, const char *path)
         if (status == WB_OK)
             status = wb_model_check(model, &error);
     } else if (is_verdict(status) && strcmp(path, STDIN_PATH) != 0) {
-        /* wb_open_model reports only the fatal error. wb_verify also reports the findings before
+        /* Opening a model reports only the fatal error. wb_verify also reports the findings before
          * that error.
          */
         status = wb_verify(path, &options, &findings, &error);

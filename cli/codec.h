@@ -1,6 +1,5 @@
 /* codec.h: declarations shared by the source files of `wb codec`.
  *
- *
  * The command converts between raw binary32 values and encoded bytes. Data is processed in batches
  * of rows, so memory use does not depend on the length of the input. An output file appears only
  * after all of its data was written successfully.

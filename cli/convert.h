@@ -1,6 +1,5 @@
 /* convert.h: declarations shared by the source files of `wb convert`.
  *
- *
  * convert.c parses the command line and selects the method. reshard.c copies tensors unchanged to
  * the same format. recast.c converts to another format or other types through the library, and
  * recast_tell.c prints the results of such a conversion.

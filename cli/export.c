@@ -1,6 +1,4 @@
-/*
- * wb export, the plan: which tensor, which part of it, as what, where to.
- */
+/* wb export: selects the tensor, the slice, the output dtype and the output file. */
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64
 #include "export.h"
@@ -17,9 +15,9 @@
 #include "paths.h"
 #include "report.h"
 
-/* ---- the tensor ---- */
+/* ---- tensor selection ---- */
 
-/* "@12" where no tensor is called that. */
+/* Parses "@12" as a tensor number. Used only if no tensor has this name. */
 static bool find_by_number(const wb_model *model, const char *typed, uint64_t *index)
 {
     uint64_t value = 0;
@@ -30,7 +28,7 @@ static bool find_by_number(const wb_model *model, const char *typed, uint64_t *i
             return false;
         value = value * 10 + (uint64_t)(*p - '0');
     }
-    /* The parts of quantized tensors have numbers too, behind those of tensors. */
+    /* Parts of quantized tensors are numbered after all tensors. */
     wb_tensor tensor = WB_TENSOR_INIT;
     *index = value;
     return wb_tensor_at(model, value, &tensor, NULL) == WB_OK;
@@ -80,7 +78,7 @@ static int find_tensor(export_plan *plan, const char *typed)
     return exit_code_of(status);
 }
 
-/* ---- as what ---- */
+/* ---- dtype and format ---- */
 
 static bool ends_with(const char *path, const char *end)
 {
@@ -114,7 +112,9 @@ static wb_encoding encoding_of(const export_plan *plan)
     return encoding;
 }
 
-/* Packed values mean nothing without their scales: there are no stored bytes of the tensor. */
+/* Reports that a multi-part quantized tensor has no single block of stored bytes: packed values are
+ * meaningless without their scales.
+ */
 static int fail_parts(const export_plan *plan, const wb_encoding *encoding)
 {
     text line = {0};
@@ -182,9 +182,9 @@ static int choose_dtype(export_plan *plan, const char *asked)
     return EXIT_UNSUPPORTED;
 }
 
-/* ---- which part ---- */
+/* ---- slices ---- */
 
-/* Reads the slice into axes and shape, which have room for the tensor's rank. */
+/* Parses the slice. `axes` and `shape` can hold as many entries as the tensor has dimensions. */
 static int choose_slice(export_plan *plan, const char *asked, wb_axis *axes, uint64_t *shape)
 {
     wb_error error;
@@ -211,7 +211,7 @@ static int choose_slice(export_plan *plan, const char *asked, wb_axis *axes, uin
     return 0;
 }
 
-/* The part of a rank; `axes` has room for EXPORT_SLICES slices. */
+/* Selects the shard of a tensor-parallel rank. `axes` can hold the axes of EXPORT_SLICES slices. */
 static int choose_part(export_plan *plan, const part_option *part, wb_axis *axes, uint64_t *shape)
 {
     wb_error error;
@@ -272,7 +272,7 @@ static int measure(export_plan *plan)
     return 0;
 }
 
-/* ---- all of it ---- */
+/* ---- command ---- */
 
 static int export_planned(const arguments *args, export_plan *plan)
 {

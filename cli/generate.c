@@ -1,6 +1,6 @@
-/*
- * wb --generate KIND FOLDER: plumbing for those who build weighbridge. With `tensors`, for
- * completion: the names of a model's tensors that a shell takes as they are.
+/* wb --generate KIND DIR: generates man pages and completion files when weighbridge is built. KIND
+ * `tensors`, used by shell completion, lists the tensor names of a model that need no quoting in
+ * any shell.
  */
 #include "generate.h"
 
@@ -46,7 +46,7 @@ static int write_man(const char *folder)
     return code;
 }
 
-/* Letters, digits and what needs no quotes in any shell. */
+/* Returns true if the name consists of characters that no shell requires to be quoted. */
 static bool is_plain(const char *name, size_t n)
 {
     static const char plain[] =

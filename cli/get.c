@@ -1,5 +1,5 @@
-/*
- * wb get: a tensor, or several as one, as an engine gets them from the weight provider.
+/* wb get: writes a tensor, or several tensors fused into one, as the weight provider supplies it to
+ * an inference engine.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
@@ -23,16 +23,16 @@ enum { CHUNK_BYTES = 4 << 20 };
 typedef struct get_plan {
     const arguments *args;
     const wb_model *model;
-    const char *path; /* of the model, to show */
+    const char *path; /* printable path of the model */
     const char *output;
     const char **names;
     size_t count;
     part_option part;
     wb_policy policy;
-    const wb_device *device; /* NULL: memory of this process */
+    const wb_device *device; /* NULL: host memory */
 } get_plan;
 
-/* ---- what is said about it ---- */
+/* ---- reporting ---- */
 
 static const char *dtype_text(int32_t dtype, char *room, size_t capacity)
 {
@@ -96,7 +96,7 @@ static void answer(const get_plan *plan, const wb_buffer *buffer, bool is_writte
     json_numbers(&json, "part_rows", buffer->part_rows, buffer->parts);
     json_sections(&json, buffer);
     json_number(&json, "bytes", buffer->bytes);
-    if (is_written) { /* else nothing was converted */
+    if (is_written) { /* without output nothing was converted, so the counts are unknown */
         json_number(&json, "overflowed", buffer->overflowed);
         json_number(&json, "underflowed", buffer->underflowed);
     }
@@ -124,7 +124,7 @@ static void say(const get_plan *plan, const wb_buffer *buffer)
     text_free(&t);
 }
 
-/* Values that a dtype has no room for are never lost in silence. */
+/* Warns about values that overflowed or underflowed in the conversion. */
 static void warn(const wb_buffer *buffer)
 {
     const wb_section *last = &buffer->section[buffer->sections - 1];
@@ -140,13 +140,13 @@ static void warn(const wb_buffer *buffer)
 
 static int fail(const get_plan *plan, wb_status status, const wb_error *error)
 {
-    if (error->os_error == EPIPE) /* only the output can be a pipe that nobody reads */
+    if (error->os_error == EPIPE) /* only the output can be a pipe that its reader has closed */
         return EXIT_CLEAN;
     report_error(plan->path, error);
     return exit_code_of(status);
 }
 
-/* From memory, or piece by piece from a device. */
+/* Writes the buffer from host memory, or copies it from the device in chunks. */
 static wb_status write_bytes(const wb_provider *provider, const wb_buffer *buffer, wb_sink *sink,
                              wb_error *error)
 {
@@ -190,7 +190,7 @@ static int write_buffer(const get_plan *plan, const wb_provider *provider, const
     return status == WB_OK ? EXIT_CLEAN : fail(plan, status, &error);
 }
 
-/* ---- getting ---- */
+/* ---- provider ---- */
 
 static wb_status get(const get_plan *plan, wb_provider *provider, wb_buffer *buffer,
                      wb_error *error)
@@ -209,9 +209,11 @@ static wb_status get(const get_plan *plan, wb_provider *provider, wb_buffer *buf
     return status;
 }
 
-/* ---- with --dry-run ---- */
+/* ---- --dry-run ---- */
 
-/* A device that says of every buffer that another process has filled it: so nothing is read, and no memory taken. */
+/* Claim callback of a device that reports every buffer as already filled by another process. The
+ * provider then reads no data and allocates no memory.
+ */
 static wb_status claim_nothing(void *ctx, const void *key, uint64_t bytes, void **handle,
                                int *filled)
 {
@@ -247,7 +249,7 @@ static wb_device device_of_nothing(get_plan *plan)
                        .publish = publish_nothing};
 }
 
-/* ---- all of it ---- */
+/* ---- command ---- */
 
 static int get_from(get_plan *plan)
 {
@@ -263,7 +265,7 @@ static int get_from(get_plan *plan)
     if (status != WB_OK) {
         report_error(plan->path, &error);
         wb_provider_destroy(provider);
-        /* A name or an axis that is not there is for the one at the keyboard to put right. */
+        /* An unknown tensor name or an invalid axis is a usage error. */
         return status == WB_ERROR_NOT_FOUND || status == WB_ERROR_ARGUMENT ? EXIT_USAGE
                                                                            : exit_code_of(status);
     }

@@ -1,6 +1,4 @@
-/*
- * wb hash: digests of files and of values, as text, JSON or a manifest.
- */
+/* wb hash: prints digests of files and of tensor values as text, JSON or a manifest. */
 #include <string.h>
 
 #include "exit.h"
@@ -167,7 +165,7 @@ static void show(const subject *s)
     text_free(&t);
 }
 
-/* ---- a path ---- */
+/* ---- one path ---- */
 
 static int write_piece(void *ctx, const char *bytes, size_t n)
 {
@@ -184,7 +182,7 @@ static int write_manifest(const subject *s)
         return EXIT_IO;
     wb_status status = wb_hash_manifest(s->hashes, write_piece, o, &error);
     if (o == out_stdout())
-        return EXIT_CLEAN; /* what became of it is told at the end */
+        return EXIT_CLEAN; /* write errors are reported when the command ends */
     int code = out_commit(o, status == WB_OK ? EXIT_CLEAN : EXIT_IO);
     if (status != WB_OK && code == EXIT_CLEAN)
         report_error(path, &error);

@@ -1,6 +1,4 @@
-/*
- * wb help: the table of commands and options as text.
- */
+/* wb help: prints the table of commands and options. */
 #include <string.h>
 
 #include "exit.h"
@@ -10,7 +8,9 @@
 
 #define LINE_WIDTH 79
 
-/* Prints words in lines of LINE_WIDTH, from column `indent` on; the first line has begun there. */
+/* Prints words in lines of at most LINE_WIDTH columns, indented by `indent`. The cursor is already
+ * at column `indent` in the first line.
+ */
 static void print_wrapped(out *o, const char *words, size_t indent)
 {
     size_t column = indent;
