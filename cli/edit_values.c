@@ -14,9 +14,8 @@
 #include "exit.h"
 #include "report.h"
 
-#define TEXT_MAX                                                                                   \
-    100000000 /* size limit of a file that contains a value, in bytes; equals the
-                            * header size limit */
+/* size limit of a file that contains a value, in bytes; equals the header size limit */
+#define TEXT_MAX 100000000
 
 static const struct type_row {
     const char *name;

@@ -1,5 +1,5 @@
-/*
- * weighbridge, short wb: the command. It sees only what include/ shows of the library.
+/* Entry point of the command weighbridge (wb). The command uses only the public headers in
+ * include/.
  */
 #include "exit.h"
 #include "options.h"

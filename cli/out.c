@@ -13,10 +13,10 @@
 struct out {
     wb_sink *sink; /* NULL: standard output */
     const char *path;
-    bool was_used;  /* something was written, or was to be */
-    bool broken;    /* nothing more is written */
-    int os_error;   /* why */
-    wb_error error; /* of the sink */
+    bool was_used;  /* a write was attempted */
+    bool broken;    /* a write failed; later writes are ignored */
+    int os_error;   /* errno of the failed write */
+    wb_error error; /* error of the sink */
     size_t used;
     char buffer[1 << 16];
 };
@@ -190,7 +190,8 @@ int out_commit(out *o, int code)
         wb_sink_discard(o->sink);
     else if (wb_sink_commit(o->sink, &o->error) != WB_OK)
         o->broken = true;
-    if (o->broken && o->error.os_error != EPIPE) { /* a reader who is gone has had enough */
+    if (o->broken && o->error.os_error != EPIPE) { /* EPIPE: the reader closed the pipe, which is
+                                                    * not an error */
         report_error(o->path, &o->error);
         code = EXIT_IO;
     }
