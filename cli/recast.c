@@ -1,5 +1,5 @@
-/*
- * wb convert to another format, or to other types: by which policy. The library does the work.
+/* wb convert to another format or to other tensor types: builds the conversion policy. The library
+ * performs the conversion.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "terminal.h"
 #include "threads.h"
 
-/* What the command line says. */
+/* Conversion settings from the command line. */
 typedef struct recast_order {
     wb_target target;
     wb_convert_policy policy;
@@ -21,7 +21,7 @@ typedef struct recast_order {
     char *lora_texts;
 } recast_order;
 
-/* "regex=TYPE": the last '=' parts them, since expressions may have some. */
+/* Parses "regex=TYPE". The last '=' is the separator, because the expression may contain '='. */
 static int take_rules(const arguments *args, recast_order *order)
 {
     size_t bytes = 1;
@@ -44,7 +44,7 @@ static int take_rules(const arguments *args, recast_order *order)
     return 0;
 }
 
-/* "PATH:SCALE", where what stands behind the last colon is a number. */
+/* Parses "PATH:SCALE". The text after the last colon is a scale only if it is a number. */
 static void take_loras(const arguments *args, recast_order *order)
 {
     size_t bytes = 1;
@@ -67,7 +67,9 @@ static void take_loras(const arguments *args, recast_order *order)
     order->policy.lora_count = args->lora_count;
 }
 
-/* What is laid out as the format has it cannot be laid out in another way at the same time. */
+/* Rejects layout options that apply only to copies in the same format. The conversion itself
+ * determines the layout.
+ */
 static int refuse_layout(const convert_job *job)
 {
     static const option_id copies[] = {OPTION_MAX_SHARD_TENSORS, OPTION_ALIGNMENT,
