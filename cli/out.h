@@ -1,6 +1,6 @@
 /* out.h: buffered output that records its first error.
  *
- * After an error, further output is ignored. output_closed tells loops to stop. If the reader of a
+ * After an error, further output is ignored. out_closed tells loops to stop. If the reader of a
  * pipe has closed it, that is not an error: the command ends silently with its current exit code.
  */
 #ifndef WB_CLI_OUT_H

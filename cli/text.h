@@ -33,9 +33,9 @@ void text_add_shown(text *t, const char *bytes, size_t n);
 /* Returns true if the bytes are well-formed UTF-8. */
 bool text_is_utf8(const char *bytes, size_t n);
 
-void text_add_count(text *t, uint64_t value);                     /* 1,234,567 */
-void text_add_size(text *t, uint64_t bytes);                      /* 1.2 MiB */
-void text_add_shape(text *t, const uint64_t *shape, size_t rank); /* [2, 3] */
+void text_add_count(text *t, uint64_t value);                     /* such as 1,234,567 */
+void text_add_size(text *t, uint64_t bytes);                      /* such as 1.2 MiB */
+void text_add_shape(text *t, const uint64_t *shape, size_t rank); /* such as [2, 3] */
 
 /* Returns the display width in columns: the number of code points. */
 size_t text_width(const char *bytes, size_t n);
