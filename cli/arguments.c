@@ -105,8 +105,8 @@ static int take_value(scan *s, option_id id, const char *attached)
         attached = s->argv[s->next++];
     bool is_path = strncmp(row->argument, "FILE", 4) == 0 ||
                    strncmp(row->argument, "PATH", 4) == 0 || strcmp(row->argument, "DIR") == 0;
-    if (attached == NULL || (is_path && attached[0] == '\0')) /* an empty path: typically an unset
-                                                               * shell variable */
+    /* An empty path: typically an unset shell variable. */
+    if (attached == NULL || (is_path && attached[0] == '\0'))
         return report_usage("--%s needs a value: --%s %s", row->name, row->name, row->argument);
     s->args->value[id] = attached;
     if (id == OPTION_RULE)

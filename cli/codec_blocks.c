@@ -22,9 +22,8 @@ static int check(codec_job *job, uint64_t *block_bytes)
     wb_status status =
         wb_quantized_size(job->type.dtype, 1, job->columns, block_bytes, &job->error);
     if (status == WB_OK && wb_dtype_describe(job->type.dtype, &info) == WB_OK) {
-        uint32_t n = info.block_size > 8 ? info.block_size : 8; /* a multiple of 8 elements is a
-                                                                 * whole number of bytes in every
-                                                                 * type */
+        /* A multiple of 8 elements is a whole number of bytes in every type. */
+        uint32_t n = info.block_size > 8 ? info.block_size : 8;
         uint8_t blocks[8 * 256];
         /* Encode or decode a single block: an unsupported type fails for one block, too. */
         if (job->is_encoding)

@@ -286,8 +286,8 @@ int codec_mlx_decode(codec_job *job)
 {
     wb_model *model;
     wb_mlx_sizes row;
-    int code = measure(job, WB_DTYPE_F32, &row); /* reports an invalid combination of type and
-                                                  * columns */
+    /* Reports an invalid combination of type and columns. */
+    int code = measure(job, WB_DTYPE_F32, &row);
     if (code != 0)
         return code;
     wb_status status = open_path(job->input, &job->options, &model, &job->error);

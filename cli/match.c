@@ -83,9 +83,7 @@ static size_t least(size_t a, size_t b)
 
 size_t edit_distance(const char *a, size_t a_len, const char *b, size_t b_len, size_t limit)
 {
-    size_t rows[3]
-               [LONGEST + 1]; /* dynamic programming table: the current row and the two rows before
-                               * it */
+    size_t rows[3][LONGEST + 1]; /* rows of the table: current and two before */
     size_t gap = a_len > b_len ? a_len - b_len : b_len - a_len;
     if (gap > limit || a_len > LONGEST || b_len > LONGEST)
         return limit + 1;

@@ -190,8 +190,8 @@ int out_commit(out *o, int code)
         wb_sink_discard(o->sink);
     else if (wb_sink_commit(o->sink, &o->error) != WB_OK)
         o->broken = true;
-    if (o->broken && o->error.os_error != EPIPE) { /* EPIPE: the reader closed the pipe, which is
-                                                    * not an error */
+    /* EPIPE: the reader closed the pipe, which is not an error. */
+    if (o->broken && o->error.os_error != EPIPE) {
         report_error(o->path, &o->error);
         code = EXIT_IO;
     }

@@ -80,8 +80,8 @@ static wb_status declare(const convert_job *job, wb_writer *writer, stored_list 
     for (uint64_t i = 0; i < metas && status == WB_OK; i++) {
         wb_meta meta = WB_META_INIT;
         status = wb_meta_at(job->model, i, &meta, error);
-        if (status == WB_OK && meta.file != WB_NO_FILE) /* other entries are derived from sidecar
-                                                         * files */
+        /* Other entries are derived from sidecar files. */
+        if (status == WB_OK && meta.file != WB_NO_FILE)
             status = wb_writer_copy_meta(writer, job->model, i, error);
     }
     size_t kept = 0;

@@ -105,8 +105,8 @@ static void fill_descriptors(void)
     static const int refusing[] = {O_WRONLY, O_RDONLY, O_RDONLY};
     for (int fd = 0; fd < 3; fd++) {
         if (fcntl(fd, F_GETFD) < 0)
-            (void)open("/dev/null", refusing[fd]); /* open returns the lowest free descriptor, which
-                                                    * is fd */
+            /* open returns the lowest free descriptor, which is fd. */
+            (void)open("/dev/null", refusing[fd]);
     }
 }
 
@@ -128,8 +128,8 @@ void terminal_start(void)
     (void)sigemptyset(&action.sa_mask);
     action.sa_handler = SIG_IGN;
     (void)sigaction(SIGPIPE, &action, NULL);
-    (void)sigaction(SIGXFSZ, &action, NULL); /* exceeding the file size limit becomes a write error
-                                              * (EFBIG) */
+    /* Exceeding the file size limit becomes a write error (EFBIG). */
+    (void)sigaction(SIGXFSZ, &action, NULL);
     action.sa_handler = on_fault;
     (void)sigaction(SIGBUS, &action, NULL);
     /* A shell ignores SIGINT in its background jobs; keep SIGINT ignored in that case. */

@@ -220,8 +220,8 @@ static void set_rope(model *m)
     size_t len;
     wb_error ignored;
     uint64_t one, n = 0;
-    float *divisors = read_tensor(m, "rope_freqs.weight", &one, &n); /* GGUF stores the divisors of
-                                                                      * Llama 3.1 in this tensor */
+    /* GGUF stores the divisors of Llama 3.1 in this tensor. */
+    float *divisors = read_tensor(m, "rope_freqs.weight", &one, &n);
     snprintf(key, sizeof key, "%s.rope.scaling.type", c->architecture);
     int found = wb_meta_get_string(m->files, key, SIZE_MAX, &type, &len, &ignored) == WB_OK;
     int linear = found && strcmp(type, "linear") == 0,
