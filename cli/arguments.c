@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "exit.h"
+#include "messages.h"
 #include "options.h"
 #include "report.h"
 
@@ -93,7 +94,7 @@ static int take_value(scan *s, option_id id, const char *attached)
     s->args->given[id] = true;
     if (row->argument == NULL) {
         if (attached != NULL)
-            return report_usage("--%s takes no value", row->name);
+            return report_usage(MSG_OPTION_TAKES_NO_VALUE, row->name);
         return 0;
     }
     if (attached == NULL && !option_needs_argument(row)) {
@@ -107,7 +108,7 @@ static int take_value(scan *s, option_id id, const char *attached)
                    strncmp(row->argument, "PATH", 4) == 0 || strcmp(row->argument, "DIR") == 0;
     /* An empty path: typically an unset shell variable. */
     if (attached == NULL || (is_path && attached[0] == '\0'))
-        return report_usage("--%s needs a value: --%s %s", row->name, row->name, row->argument);
+        return report_usage(MSG_OPTION_NEEDS_VALUE, row->name, row->name, row->argument);
     s->args->value[id] = attached;
     if (id == OPTION_RULE)
         add_to(&s->args->rules, &s->args->rule_count, attached);
@@ -186,7 +187,7 @@ static int check_value(option_id id, const char *value)
         if (strlen(value) == len && memcmp(word, value, len) == 0)
             return 0;
     }
-    return report_usage("--%s must be one of %s", option_table[id].name, option_table[id].values);
+    return report_usage(MSG_OPTION_VALUE_INVALID, option_table[id].name, option_table[id].values);
 }
 
 static int check_options(const arguments *args)
@@ -198,9 +199,9 @@ static int check_options(const arguments *args)
         if (args->command == COMMAND_COUNT)
             fits = i == OPTION_HELP_OPTION || i == OPTION_VERSION || i == OPTION_GENERATE;
         if (!fits && args->command == COMMAND_COUNT)
-            return report_usage("a command is missing");
+            return report_usage(MSG_COMMAND_MISSING);
         if (!fits)
-            return report_usage("'wb %s' has no option --%s", command_table[args->command].name,
+            return report_usage(MSG_COMMAND_HAS_NO_OPTION, command_table[args->command].name,
                                 option_table[i].name);
         int code = args->value[i] == NULL ? 0 : check_value((option_id)i, args->value[i]);
         if (code != 0)
@@ -215,11 +216,10 @@ static int check_operands(const arguments *args)
     if (args->count >= row->fewest && args->count <= row->most)
         return 0;
     if (args->count < row->fewest)
-        return report_usage("something is missing: wb %s %s", row->name, row->operands);
+        return report_usage(MSG_OPERAND_MISSING, row->name, row->operands);
     text extra = {0};
     text_add_shown(&extra, args->operands[row->most], strlen(args->operands[row->most]));
-    int code =
-        report_usage("'%.200s' is unexpected: wb %s %s", extra.ptr, row->name, row->operands);
+    int code = report_usage(MSG_OPERAND_UNEXPECTED, extra.ptr, row->name, row->operands);
     text_free(&extra);
     return code;
 }

@@ -10,6 +10,7 @@
 
 #include "codec.h"
 #include "exit.h"
+#include "messages.h"
 #include "output.h"
 #include "paths.h"
 #include "report.h"
@@ -26,7 +27,7 @@ size_t codec_batch(const codec_job *job)
 
 static int fail_input(const codec_job *job)
 {
-    return report_path(EXIT_IO, job->label, "cannot read: %s", strerror(errno));
+    return report_path(EXIT_IO, job->label, MSG_CANNOT_READ, strerror(errno));
 }
 
 /* Copies a stream to an unnamed temporary file, which replaces the input. */
@@ -116,9 +117,9 @@ int codec_open_output(codec_job *job, uint64_t expected)
     if (job->args->given[OPTION_DRY_RUN])
         return 0;
     if (is_terminal)
-        return report_usage("a terminal shows no raw bytes: name a file");
+        return report_usage(MSG_TERMINAL_RAW_FILE);
     if (replaces_input(job))
-        return report_usage("the output would take the place of an input");
+        return report_usage(MSG_OUTPUT_IS_INPUT);
     wb_status status =
         is_stdout(job)
             ? wb_sink_open_fd(STDOUT_FILENO, "standard output", NULL, &job->sink, &job->error)
@@ -166,8 +167,7 @@ int codec_fail(codec_job *job, const char *path, wb_status status)
 
 int codec_fail_rows(const codec_job *job, uint64_t bytes, uint64_t row_bytes)
 {
-    return report_path(EXIT_BAD_INPUT, job->label,
-                       "%llu bytes are no whole rows: %llu values of %s take %llu bytes",
-                       (unsigned long long)bytes, (unsigned long long)job->columns,
-                       job->is_encoding ? "F32" : job->type.name, (unsigned long long)row_bytes);
+    return report_path(EXIT_BAD_INPUT, job->label, MSG_PARTIAL_ROW, (unsigned long long)bytes,
+                       (unsigned long long)job->columns, job->is_encoding ? "F32" : job->type.name,
+                       (unsigned long long)row_bytes);
 }

@@ -8,6 +8,7 @@
 
 #include "codec.h"
 #include "exit.h"
+#include "messages.h"
 #include "paths.h"
 #include "report.h"
 #include "terminal.h"
@@ -245,7 +246,7 @@ static int find_global(codec_job *job, const wb_model *model)
     if (global.tensor.name == NULL || type->mode != WB_MLX_NVFP4)
         return 0;
     if (global.tensor.elements != 1)
-        return fail_file(job, "global_scale is not one number");
+        return fail_file(job, MSG_GLOBAL_SCALE_SHAPE);
     wb_status status = wb_tensor_read(model, global.index, NULL, WB_DTYPE_F32, &type->global_scale,
                                       sizeof type->global_scale, &job->error);
     type->global = WB_MLX_GLOBAL_AMAX;
@@ -259,8 +260,7 @@ static int decode_from(codec_job *job, const wb_model *model)
     stored parts[3] = {find(model, "weight"), find(model, "scales"), find(model, "biases")};
     if (parts[0].tensor.name == NULL || parts[1].tensor.name == NULL ||
         (is_affine && parts[2].tensor.name == NULL))
-        return fail_file(job, is_affine ? "there are no tensors weight, scales and biases"
-                                        : "there are no tensors weight and scales");
+        return fail_file(job, is_affine ? MSG_MLX_AFFINE_TENSORS_MISSING : MSG_MLX_TENSORS_MISSING);
     if (!is_affine)
         parts[2].tensor.name = NULL;
     int code = measure(job, (int32_t)parts[1].tensor.dtype, &row);
@@ -273,7 +273,7 @@ static int decode_from(codec_job *job, const wb_model *model)
     if (parts[0].tensor.bytes != job->rows * row.weight_bytes ||
         parts[1].tensor.bytes != job->rows * row.scales_bytes ||
         (is_affine && parts[2].tensor.bytes != job->rows * row.biases_bytes))
-        return fail_file(job, "weight, scales and biases are not of so many columns in this type");
+        return fail_file(job, MSG_MLX_SIZES_DIFFER);
     code = find_global(job, model);
     if (code == 0)
         code = codec_open_output(job, job->rows * job->columns * sizeof(float));

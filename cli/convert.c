@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "exit.h"
+#include "messages.h"
 #include "output.h"
 #include "paths.h"
 #include "report.h"
@@ -47,9 +48,7 @@ int convert_size_of(option_id option, const char *typed, uint64_t *size)
             return 0;
         }
     }
-    return report_usage(option == OPTION_MAX_SHARD_TENSORS
-                            ? "--%s takes a number from 1 on"
-                            : "--%s takes a number of bytes such as 500M or 5GB",
+    return report_usage(option == OPTION_MAX_SHARD_TENSORS ? MSG_NUMBER_INVALID : MSG_BYTES_INVALID,
                         option_table[option].name);
 }
 
@@ -157,9 +156,7 @@ static wb_status add_known(const convert_job *job, wb_writer *writer, const char
 {
     const char *name;
     wb_status status = WB_OK;
-    (void)report_path(0, folder,
-                      "may not be listed: of the files beside the weights only those with "
-                      "names that are known go along");
+    (void)report_path(0, folder, MSG_FOLDER_NOT_READABLE);
     for (size_t i = 0; (name = wb_sidecar_name(i)) != NULL && status == WB_OK; i++) {
         if (strchr(name, '/') == NULL && !is_weights(name))
             status = add_beside(job, writer, folder, name, error);
@@ -178,8 +175,7 @@ static void tell_left_out(const char *folder)
         text path = {0};
         text_addf(&path, "%s/%s", folder, name);
         if (strchr(name, '/') != NULL && stat(path.ptr, &st) == 0 && S_ISREG(st.st_mode))
-            (void)report_path(0, path.ptr,
-                              "folders beside the weights do not go along: copy this one");
+            (void)report_path(0, path.ptr, MSG_SUBFOLDER_NOT_COPIED);
         text_free(&path);
     }
 }
@@ -325,8 +321,8 @@ static int refuse_idle(const convert_job *job)
                 {OPTION_ALIGN_TENSORS, "safetensors"}};
     for (size_t i = 0; i < sizeof only / sizeof only[0]; i++) {
         if (job->args->given[only[i].option] && strcmp(job->to, only[i].format) != 0)
-            return report_usage("--%s changes nothing of %s: it is for %s",
-                                option_table[only[i].option].name, job->to, only[i].format);
+            return report_usage(MSG_OPTION_HAS_NO_EFFECT, option_table[only[i].option].name,
+                                job->to, only[i].format);
     }
     return 0;
 }
@@ -338,8 +334,8 @@ static int check_stdout(const convert_job *job)
     if (!job->out_is_stdout || is_dry)
         return 0;
     if (job->args->given[OPTION_JSON])
-        return report_usage("--json and - cannot both have standard output");
-    return isatty(STDOUT_FILENO) ? report_usage("a terminal shows no models: name a file") : 0;
+        return report_usage(MSG_JSON_AND_STDOUT);
+    return isatty(STDOUT_FILENO) ? report_usage(MSG_TERMINAL_MODEL) : 0;
 }
 
 static int convert(convert_job *job)
@@ -352,7 +348,7 @@ static int convert(convert_job *job)
     if (code != 0)
         return code;
     if (replaces_input(job))
-        return report_usage("the output would take the place of a file that is read");
+        return report_usage(MSG_OUTPUT_IS_READ);
     job->options.source = job->model;
     return is_copy(job) ? reshard(job) : recast(job);
 }
@@ -380,9 +376,9 @@ int command_convert(const arguments *args)
     if (job.to == NULL)
         job.to = format_of(job.out);
     if (job.to == NULL)
-        return report_usage("the name of the output does not tell its format: give --to");
+        return report_usage(MSG_OUTPUT_FORMAT_UNKNOWN);
     if (job.out[0] == '\0')
-        return report_usage("the output has no name");
+        return report_usage(MSG_OUTPUT_NAME_EMPTY);
     options.access = WB_ACCESS_READ;
     wb_status status = open_path(job.in, &options, &model, &error);
     if (status != WB_OK) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "exit.h"
+#include "messages.h"
 #include "options.h"
 #include "paths.h"
 #include "report.h"
@@ -84,7 +85,7 @@ int command_diff(const arguments *args)
     if (code != 0)
         return code;
     if (strcmp(c.path[0], STDIN_PATH) == 0 && strcmp(c.path[1], STDIN_PATH) == 0)
-        return report_usage("only one of the two can be standard input");
+        return report_usage(MSG_DIFF_TWO_STDIN);
     open.executor = threads_executor();
     for (int i = 0; i < 2 && code == 0; i++) {
         c.label[i] = path_label(c.path[i]);

@@ -8,6 +8,7 @@
 #include "convert.h"
 #include "edit.h"
 #include "exit.h"
+#include "messages.h"
 #include "options.h"
 #include "paths.h"
 #include "report.h"
@@ -63,8 +64,7 @@ static int add_edit(edit_job *job, option_id option, const char *word)
     }
     const char *behind = cut(word, name);
     if (behind == NULL)
-        return report_usage("--%s takes two words with '=' between them",
-                            option_table[option].name);
+        return report_usage(MSG_OPTION_NEEDS_PAIR, option_table[option].name);
     edit->name = name->ptr;
     edit->name_len = name->len;
     if (option == OPTION_RENAME) {
@@ -218,7 +218,7 @@ int command_realign(const arguments *args)
                                    (args->given[OPTION_ALIGN_TENSORS] ? WB_EDIT_ALIGN_TENSORS : 0)};
     const char *typed = args->value[OPTION_ALIGNMENT];
     if (typed == NULL)
-        return report_usage("--alignment is missing");
+        return report_usage(MSG_ALIGNMENT_MISSING);
     int code = convert_size_of(OPTION_ALIGNMENT, typed, &options.alignment);
     return code != 0 ? code : run(args, args->operands[0], NULL, 0, &options);
 }

@@ -4,6 +4,7 @@
 
 #include "edit.h"
 #include "exit.h"
+#include "messages.h"
 #include "report.h"
 
 /* Position of a member in the JSON text, from the opening quote of its key to the end of its value.
@@ -227,7 +228,7 @@ static int take_string(text *to, const char *key, const char *bytes, size_t n)
         return 0;
     }
     text_add_shown(&line, key, strlen(key));
-    report_line("config.json: '%.600s': JSON holds text in UTF-8, which this is not", line.ptr);
+    report_line(MSG_CONFIG_NOT_UTF8, line.ptr);
     text_free(&line);
     return EXIT_UNSUPPORTED;
 }
@@ -262,8 +263,7 @@ static int apply(text *config, option_id option, const char *word)
     if (option == OPTION_DROP)
         code = report_usage("--drop works on files; name the file that has the tensor");
     else if (sign == NULL && option != OPTION_DELETE)
-        code =
-            report_usage("--%s takes two words with '=' between them", option_table[option].name);
+        code = report_usage(MSG_OPTION_NEEDS_PAIR, option_table[option].name);
     else if (!text_is_utf8(key.ptr, key.len))
         code = take_string(&value, key.ptr, key.ptr, key.len);
     else if (!find_path(config->ptr, key.ptr, &m))
@@ -329,7 +329,7 @@ int edit_config(const arguments *args, const char *folder)
         report_error(path.ptr, &error);
         code = exit_code_of(status);
     } else if (code == 0 && was.ptr[skip_space(was.ptr, 0)] != '{') {
-        code = report_path(EXIT_BAD_INPUT, path.ptr, "it is no object");
+        code = report_path(EXIT_BAD_INPUT, path.ptr, MSG_CONFIG_NOT_OBJECT);
     }
     text_add(&config, was.ptr, code == 0 ? was.len : 0);
     for (size_t i = 0; i < args->edit_count && code == 0; i++)

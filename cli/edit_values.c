@@ -12,6 +12,7 @@
 
 #include "edit.h"
 #include "exit.h"
+#include "messages.h"
 #include "report.h"
 
 /* size limit of a file that contains a value, in bytes; equals the header size limit */
@@ -254,7 +255,7 @@ static int read_from(FILE *file, const char *path, text *to)
     if (file != NULL)
         (void)fclose(file);
     if (failed)
-        return report_path(EXIT_IO, path, "cannot read the file: %s", strerror(os_error));
+        return report_path(EXIT_IO, path, MSG_CANNOT_READ_FILE, strerror(os_error));
     return to->len > TEXT_MAX
                ? report_path(EXIT_BAD_INPUT, path, "the file has more than %d bytes", TEXT_MAX)
                : 0;
@@ -273,7 +274,7 @@ int edit_read_config(const char *path, text *to)
     if (fd < 0 || regular)
         return read_from(fd < 0 ? NULL : fdopen(fd, "rb"), path, to);
     (void)close(fd);
-    return report_path(EXIT_BAD_INPUT, path, "it is no regular file");
+    return report_path(EXIT_BAD_INPUT, path, MSG_NOT_REGULAR_FILE);
 }
 
 int edit_read_file_value(const edit_state *state, const char *key, const char *path, edit_value *to)

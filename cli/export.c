@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "exit.h"
+#include "messages.h"
 #include "options.h"
 #include "output.h"
 #include "part.h"
@@ -152,8 +153,7 @@ static bool is_plain(int32_t dtype)
 
 static int fail_npy(const export_plan *plan)
 {
-    report_line("%s does not fill bytes, and .npy has nothing smaller: use --format raw",
-                wb_dtype_name(plan->content.dtype));
+    report_line(MSG_NPY_SUBBYTE, wb_dtype_name(plan->content.dtype));
     return EXIT_UNSUPPORTED;
 }
 
@@ -177,8 +177,7 @@ static int choose_dtype(export_plan *plan, const char *asked)
         return plan->format != FORMAT_NPY || npy_descr(plan->content.dtype) != NULL
                    ? 0
                    : fail_npy(plan);
-    report_line("%s is made of blocks, which are no single values: use --format raw",
-                wb_dtype_name(plan->content.dtype));
+    report_line(MSG_NPY_BLOCKS, wb_dtype_name(plan->content.dtype));
     return EXIT_UNSUPPORTED;
 }
 
@@ -265,7 +264,7 @@ static int measure(export_plan *plan)
         return 0;
     }
     if (plan->format == FORMAT_NPY && !npy_header(&plan->header, &plan->content)) {
-        report_line("the shape is too long for .npy: use --format raw");
+        report_line(MSG_NPY_SHAPE_TOO_LONG);
         return EXIT_UNSUPPORTED;
     }
     plan->bytes = plan->header.len + bytes;
@@ -279,10 +278,9 @@ static int export_planned(const arguments *args, export_plan *plan)
     bool is_dry = args->given[OPTION_DRY_RUN];
     bool is_stdout = output_is_stdout(plan->output);
     if (is_stdout && !is_dry && plan->format != FORMAT_TEXT && isatty(STDOUT_FILENO))
-        return report_usage("a terminal shows no %s: give -o FILE, or --format text",
-                            plan->format == FORMAT_NPY ? ".npy" : "raw bytes");
+        return report_usage(MSG_TERMINAL_EXPORT, plan->format == FORMAT_NPY ? ".npy" : "raw bytes");
     if (!is_stdout && replaces_model(plan->output, plan->model))
-        return report_usage("the output would take the place of a file of the model");
+        return report_usage(MSG_OUTPUT_IS_MODEL);
     int code = is_dry ? EXIT_CLEAN : export_write(plan);
     if (code == EXIT_CLEAN && args->given[OPTION_JSON])
         export_answer(plan, args->operands[0], !is_dry);
@@ -330,12 +328,12 @@ int command_export(const arguments *args)
     if (code != 0)
         return code;
     if (part.of != 0 && args->given[OPTION_SLICE])
-        return report_usage("--slice and --part both say which part");
+        return report_usage(MSG_SLICE_AND_PART);
     if (!args->given[OPTION_OUTPUT] || args->value[OPTION_OUTPUT][0] == '\0')
-        return report_usage("-o is missing: -o FILE, or -o - for standard output");
+        return report_usage(MSG_O_MISSING);
     if (args->given[OPTION_JSON] && !args->given[OPTION_DRY_RUN] &&
         output_is_stdout(args->value[OPTION_OUTPUT]))
-        return report_usage("--json and -o - cannot both have standard output");
+        return report_usage(MSG_JSON_AND_O_STDOUT);
     wb_status status = open_path(args->operands[0], &options, &model, &error);
     if (status != WB_OK) {
         report_error(path_label(args->operands[0]), &error);

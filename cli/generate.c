@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "exit.h"
+#include "messages.h"
 #include "paths.h"
 #include "report.h"
 
@@ -88,7 +89,7 @@ int command_generate(const arguments *args)
 {
     const char *kind = args->value[OPTION_GENERATE];
     if (args->count != 1)
-        return report_usage("--generate %s needs a path", kind);
+        return report_usage(MSG_GENERATE_NEEDS_PATH, kind);
     const char *path = args->operands[0];
     if (strcmp(kind, "man") == 0)
         return write_man(path);

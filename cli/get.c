@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "exit.h"
+#include "messages.h"
 #include "options.h"
 #include "output.h"
 #include "part.h"
@@ -129,11 +130,11 @@ static void warn(const wb_buffer *buffer)
 {
     const wb_section *last = &buffer->section[buffer->sections - 1];
     if (buffer->overflowed != 0)
-        report_line("%llu values are too large for %s and became infinite",
-                    (unsigned long long)buffer->overflowed, wb_dtype_name(last->dtype));
+        report_line(MSG_VALUES_OVERFLOWED, (unsigned long long)buffer->overflowed,
+                    wb_dtype_name(last->dtype));
     if (buffer->underflowed != 0)
-        report_line("%llu values are too small for %s and became 0",
-                    (unsigned long long)buffer->underflowed, wb_dtype_name(last->dtype));
+        report_line(MSG_VALUES_UNDERFLOWED, (unsigned long long)buffer->underflowed,
+                    wb_dtype_name(last->dtype));
 }
 
 /* ---- writing ---- */
@@ -314,12 +315,12 @@ int command_get(const arguments *args)
         return code;
     bool is_dry = args->given[OPTION_DRY_RUN];
     if (plan.output == NULL || plan.output[0] == '\0')
-        return report_usage("-o is missing: -o FILE, or -o - for standard output");
+        return report_usage(MSG_O_MISSING);
     bool is_stdout = output_is_stdout(plan.output);
     if (args->given[OPTION_JSON] && !is_dry && is_stdout)
-        return report_usage("--json and -o - cannot both have standard output");
+        return report_usage(MSG_JSON_AND_O_STDOUT);
     if (is_stdout && !is_dry && isatty(STDOUT_FILENO))
-        return report_usage("a terminal shows no raw bytes: give -o FILE");
+        return report_usage(MSG_TERMINAL_RAW_O);
     wb_status status = open_path(args->operands[0], &options, &model, &error);
     if (status != WB_OK) {
         report_error(plan.path, &error);
@@ -336,9 +337,8 @@ int command_get(const arguments *args)
         wb_close(model);
         return code;
     }
-    code = !is_stdout && replaces_model(plan.output, model)
-               ? report_usage("the output would take the place of a file of the model")
-               : get_from(&plan);
+    code = !is_stdout && replaces_model(plan.output, model) ? report_usage(MSG_OUTPUT_IS_MODEL)
+                                                            : get_from(&plan);
     wb_device_close(&device);
     wb_close(model);
     return code;

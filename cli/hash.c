@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "exit.h"
+#include "messages.h"
 #include "output.h"
 #include "paths.h"
 #include "report.h"
@@ -222,7 +223,7 @@ static int hash_path(void *ctx, paths *seen, const char *path)
         if (r->args->given[OPTION_JSON])
             json_failure(path, &error);
     } else if (is_over_model(&s)) {
-        code = report_usage("the manifest would take the place of a file of the model");
+        code = report_usage(MSG_MANIFEST_IS_MODEL);
     } else if (r->args->given[OPTION_MANIFEST]) {
         code = write_manifest(&s);
         if (code == EXIT_CLEAN && r->args->given[OPTION_JSON])
@@ -244,10 +245,10 @@ int command_hash(const arguments *args)
     if (code != 0)
         return code;
     if (args->given[OPTION_MANIFEST] && args->count > 1)
-        return report_usage("a manifest is of one model: name one PATH");
+        return report_usage(MSG_MANIFEST_ONE_PATH);
     if (args->given[OPTION_JSON] && args->given[OPTION_MANIFEST] &&
         output_is_stdout(args->value[OPTION_MANIFEST]))
-        return report_usage("--manifest - and --json would both go to standard output");
+        return report_usage(MSG_MANIFEST_AND_JSON);
     r.options.executor = threads_executor();
     return paths_each(args, hash_path, &r);
 }

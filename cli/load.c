@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 
 #include "exit.h"
+#include "messages.h"
 #include "paths.h"
 #include "report.h"
 #include "table.h"
@@ -411,14 +412,14 @@ int command_load(const arguments *args)
      */
     l.open.access = l.options.io == WB_IO_MAP ? WB_ACCESS_MAP : WB_ACCESS_READ;
     if (args->given[OPTION_COLD] && args->given[OPTION_WARM])
-        return report_usage("--cold and --warm exclude each other");
+        return report_usage(MSG_COLD_AND_WARM);
     if (args->given[OPTION_VERIFY_FILES])
         l.options.flags |= WB_LOAD_DIGEST;
     if (args->given[OPTION_DTYPE]) {
         l.options.flags |= WB_LOAD_CONVERT;
         l.options.dtype = wb_dtype_find(args->value[OPTION_DTYPE], SIZE_MAX);
         if (l.options.dtype < 0)
-            return report_usage("there is no dtype of that name");
+            return report_usage(MSG_DTYPE_UNKNOWN);
     }
     if (!args->given[OPTION_DEVICE] || strcmp(args->value[OPTION_DEVICE], "host") == 0)
         return paths_each(args, load_path, &l);

@@ -28,6 +28,7 @@ const option_row option_table[OPTION_COUNT] = {
 
 const exit_row exit_table[] = {
 #define EXIT_ROW(...) {__VA_ARGS__},
+#include "messages.h"
 #include "options.def"
 };
 
@@ -109,6 +110,6 @@ int open_options_of(const arguments *args, wb_open_options *options, wb_limits *
     if (args->given[OPTION_MAX_HEADER] &&
         (!parse_bytes(args->value[OPTION_MAX_HEADER], &limits->safetensors_header) ||
          limits->safetensors_header > UINT32_MAX))
-        return report_usage("--max-header must be a number of bytes below 4G, such as 512M");
+        return report_usage(MSG_MAX_HEADER_INVALID);
     return 0;
 }

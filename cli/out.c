@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "exit.h"
+#include "messages.h"
 #include "report.h"
 
 struct out {
@@ -179,7 +180,7 @@ int out_finish(out *o, int code)
     out_flush(o);
     if (!o->broken || o->os_error == EPIPE)
         return code;
-    report_line("standard output: cannot write: %s", strerror(o->os_error));
+    report_line(MSG_STDOUT_WRITE, strerror(o->os_error));
     return EXIT_IO;
 }
 

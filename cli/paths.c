@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "exit.h"
+#include "messages.h"
 #include "report.h"
 
 typedef struct file_id {
@@ -94,7 +95,7 @@ static int match(const char *pattern, glob_t *found)
     int result = glob(pattern, 0, NULL, found);
     if (result == GLOB_NOSPACE)
         die_of_memory();
-    return result == 0 ? 0 : report_path(EXIT_IO, pattern, "no file matches");
+    return result == 0 ? 0 : report_path(EXIT_IO, pattern, MSG_NO_FILE_MATCHES);
 }
 
 /* Prefixes a matching file named "-" with "./", so that it is not mistaken for standard input. */

@@ -6,6 +6,7 @@
 
 #include "convert.h"
 #include "exit.h"
+#include "messages.h"
 #include "paths.h"
 #include "report.h"
 #include "terminal.h"
@@ -34,7 +35,7 @@ static int take_rules(const arguments *args, recast_order *order)
         memcpy(to, args->rules[i], n);
         char *equals = strrchr(to, '=');
         if (equals == NULL || equals == to || equals[1] == '\0')
-            return report_usage("--rule needs an expression and a type, such as 'attn_v=Q6_K'");
+            return report_usage(MSG_RULE_INVALID);
         *equals = '\0';
         order->rules[i] = (wb_convert_rule){to, equals + 1};
         to += n;
@@ -104,10 +105,9 @@ static int take_order(const convert_job *job, recast_order *order)
         .executor = threads_executor(),
     };
     if (job->out_is_stdout || job->out_is_stream)
-        return report_usage("only a copy goes to standard output, a pipe or a device: name a file "
-                            "or a folder");
+        return report_usage(MSG_STREAM_NEEDS_COPY);
     if (order->target == WB_TARGET_MLX && !job->out_is_folder)
-        return report_usage("a model of MLX is a folder");
+        return report_usage(MSG_MLX_NEEDS_FOLDER);
     take_loras(args, order);
     int code = refuse_layout(job);
     if (code == 0)

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "exit.h"
+#include "messages.h"
 #include "report.h"
 
 #if defined(__linux__) && defined(__x86_64__) && defined(__LP64__)
@@ -229,7 +230,7 @@ int sandbox_enter(void)
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0)
         return EXIT_CLEAN;
-    report_line("there is no sandbox to be had here: %s", strerror(errno));
+    report_line(MSG_SANDBOX_UNAVAILABLE, strerror(errno));
     return EXIT_UNSUPPORTED;
 }
 
@@ -237,7 +238,7 @@ int sandbox_enter(void)
 
 int sandbox_enter(void)
 {
-    report_line("--sandbox needs Linux on x86-64 or AArch64");
+    report_line(MSG_SANDBOX_PLATFORM);
     return EXIT_UNSUPPORTED;
 }
 

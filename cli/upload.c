@@ -6,6 +6,7 @@
 
 #include "exit.h"
 #include "load.h"
+#include "messages.h"
 #include "report.h"
 
 enum {
@@ -189,8 +190,7 @@ static int compare_place(comparison *c, const char *label, uint64_t number)
         }
         if (device->download(device->ctx, place->handle, at, c->there, n) != WB_OK ||
             memcmp(c->file, c->there, (size_t)n) != 0) {
-            report_line("the device does not have the bytes of tensor %llu from its byte %llu on",
-                        (unsigned long long)number, (unsigned long long)at);
+            report_line(MSG_UPLOAD_DIFFERS, (unsigned long long)number, (unsigned long long)at);
             return EXIT_IO;
         }
     }
