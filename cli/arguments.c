@@ -31,9 +31,9 @@ static int fail_option(const char *typed, size_t len, const char *dashes)
     }
     text shown = {0};
     text_add_shown(&shown, typed, len);
-    int code = meant == NULL ? report_usage("there is no option %s%.200s", dashes, shown.ptr)
-                             : report_usage("there is no option %s%.200s; is --%s meant?", dashes,
-                                            shown.ptr, meant);
+    int code = meant == NULL
+                   ? report_usage(MSG_OPTION_UNKNOWN, dashes, shown.ptr)
+                   : report_usage(MSG_OPTION_UNKNOWN_SUGGESTION, dashes, shown.ptr, meant);
     text_free(&shown);
     return code;
 }
@@ -48,9 +48,8 @@ static int fail_command(const char *typed)
     }
     text shown = {0};
     text_add_shown(&shown, typed, strlen(typed));
-    int code = meant == NULL
-                   ? report_usage("there is no command '%.200s'", shown.ptr)
-                   : report_usage("there is no command '%.200s'; is '%s' meant?", shown.ptr, meant);
+    int code = meant == NULL ? report_usage(MSG_COMMAND_UNKNOWN, shown.ptr)
+                             : report_usage(MSG_COMMAND_UNKNOWN_SUGGESTION, shown.ptr, meant);
     text_free(&shown);
     return code;
 }

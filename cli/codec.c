@@ -80,8 +80,7 @@ static int find_type(codec_job *job)
     if (!type->is_mlx && type->dtype < 0) {
         text shown = {0};
         text_add_shown(&shown, typed, strlen(typed));
-        int code =
-            report_usage("there is no type '%.200s'; 'wb codec list' has them all", shown.ptr);
+        int code = report_usage(MSG_TYPE_UNKNOWN, shown.ptr);
         text_free(&shown);
         return code;
     }

@@ -140,7 +140,7 @@ static int fail_dtype(const char *asked)
 {
     text shown = {0};
     text_add_shown(&shown, asked, strlen(asked));
-    int code = report_usage("there is no dtype '%.200s'", shown.ptr);
+    int code = report_usage(MSG_EXPORT_DTYPE_UNKNOWN, shown.ptr);
     text_free(&shown);
     return code;
 }

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "exit.h"
+#include "messages.h"
 #include "options.h"
 #include "report.h"
 #include "terminal.h"
@@ -147,7 +148,7 @@ int command_help(const arguments *args)
     }
     text shown = {0};
     text_add_shown(&shown, args->operands[0], strlen(args->operands[0]));
-    int code = report_usage("there is no command '%.200s'", shown.ptr);
+    int code = report_usage(MSG_COMMAND_UNKNOWN, shown.ptr);
     text_free(&shown);
     return code;
 }

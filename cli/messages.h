@@ -6,6 +6,10 @@
 
 /* arguments.c */
 
+#define MSG_COMMAND_UNKNOWN "there is no command '%.200s'"
+#define MSG_COMMAND_UNKNOWN_SUGGESTION "there is no command '%.200s'; did you mean '%s'?"
+#define MSG_OPTION_UNKNOWN "there is no option %s%.200s"
+#define MSG_OPTION_UNKNOWN_SUGGESTION "there is no option %s%.200s; did you mean --%s?"
 #define MSG_OPTION_TAKES_NO_VALUE "--%s takes no value"
 #define MSG_OPTION_NEEDS_VALUE "--%s needs a value: --%s %s"
 #define MSG_OPTION_VALUE_INVALID "--%s must be one of %s"
@@ -20,6 +24,7 @@
 
 /* codec.c */
 
+#define MSG_TYPE_UNKNOWN "there is no type '%.200s'; 'wb codec list' lists all types"
 #define MSG_COLS_INVALID "--cols must be the number of values in a row"
 #define MSG_IMPORTANCE_NOT_USED "an importance matrix can be used only to encode GGML types"
 #define MSG_IMPORTANCE_SIZE "the importance matrix must be a single row: %llu bytes of binary32"
@@ -31,6 +36,7 @@
 
 /* export.c */
 
+#define MSG_EXPORT_DTYPE_UNKNOWN "there is no dtype '%.200s'"
 #define MSG_JSON_AND_O_STDOUT "--json and -o - cannot both use standard output"
 #define MSG_NPY_SUBBYTE \
     "elements of %s are smaller than a byte, which .npy does not support: use --format raw"
@@ -119,6 +125,9 @@
 
 /* paths.c */
 
+#define MSG_PATHS_NOT_ONE_MODEL "%zu paths match, which are not one model; name one of them"
+#define MSG_PATHS_ONE_TO_CHANGE \
+    "%zu paths match, but only one file can be changed; name one of them"
 #define MSG_NO_FILE_MATCHES "no file matches"
 
 /* recast.c */

@@ -166,13 +166,9 @@ static int settle(command_id command, const wb_open_options *options, char **ope
     glob_t found;
     int code = match(*operand, &found);
     if (code == 0 && is_file_to_change(command) && found.gl_pathc > 1)
-        code = report_path(EXIT_USAGE, *operand,
-                           "%zu paths match, of which one can be changed; name one of them",
-                           found.gl_pathc);
+        code = report_path(EXIT_USAGE, *operand, MSG_PATHS_ONE_TO_CHANGE, found.gl_pathc);
     else if (code == 0 && !are_one_model(&found, options))
-        code = report_path(EXIT_USAGE, *operand,
-                           "%zu paths match, which are not one model; name one of them",
-                           found.gl_pathc);
+        code = report_path(EXIT_USAGE, *operand, MSG_PATHS_NOT_ONE_MODEL, found.gl_pathc);
     if (code == 0) {
         const char *path = match_at(&found, 0);
         size_t n = strlen(path) + 1;
