@@ -114,7 +114,7 @@ static int fail_value(const char *key, const char *typed)
 {
     text line = {0};
     text_add_shown(&line, typed, strlen(typed));
-    text_adds(&line, "' is no value for ");
+    text_adds(&line, "' is not a valid value for ");
     text_add_shown(&line, key, strlen(key));
     int code = report_usage("'%.600s", line.ptr);
     text_free(&line);

@@ -57,9 +57,9 @@ static int fail_tensor(const export_plan *plan, const char *typed)
     text_add_shown(&line, typed, len);
     text_adds(&line, "\"");
     if (nearest.name != NULL) {
-        text_adds(&line, "; is \"");
+        text_adds(&line, "; did you mean \"");
         text_add_shown(&line, nearest.name, nearest.name_len);
-        text_adds(&line, "\" meant?");
+        text_adds(&line, "\"?");
     }
     report_line("%.900s\n    'wb inspect' lists the tensors.", line.ptr);
     text_free(&line);

@@ -87,7 +87,9 @@ static wb_status make_place(upload_plan *to, uint64_t number, int32_t dtype, int
         place->handle = NULL;
         *error = (wb_error){.status = status, .offset = WB_NO_OFFSET, .code = "device"};
         text t = {0};
-        text_addf(&t, "the device has no %llu bytes for a tensor, beside %llu in %llu others",
+        text_addf(&t,
+                  "cannot allocate %llu bytes on the device for a tensor; %llu bytes in %llu other "
+                  "buffers are in use",
                   (unsigned long long)place->bytes, (unsigned long long)to->bytes,
                   (unsigned long long)to->buffers);
         (void)memcpy(error->message, t.ptr,
