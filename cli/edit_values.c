@@ -164,7 +164,7 @@ static int read_array(const char *key, const char *json, size_t n, edit_value *t
         return 0;
     text line = {0};
     text_add_shown(&line, key, strlen(key));
-    int code = report_usage("'%.600s' cannot be that: %s", line.ptr, fault);
+    int code = report_usage("'%.600s': the value is not valid: %s", line.ptr, fault);
     text_free(&line);
     return code;
 }

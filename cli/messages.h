@@ -29,7 +29,7 @@
 #define MSG_IMPORTANCE_NOT_USED "an importance matrix can be used only to encode GGML types"
 #define MSG_IMPORTANCE_SIZE "the importance matrix must be a single row: %llu bytes of binary32"
 #define MSG_CODEC_LIST_OPERANDS "'wb codec list' takes no other operands"
-#define MSG_CODEC_VERB \
+#define MSG_CODEC_VERB                                                                             \
     "the operation must be list, encode or decode: wb codec list, encode or decode"
 #define MSG_CODEC_TYPE_AND_COLS "--type and --cols are required: they describe the data"
 #define MSG_JSON_AND_STDOUT "--json and - cannot both use standard output"
@@ -38,7 +38,7 @@
 
 #define MSG_EXPORT_DTYPE_UNKNOWN "there is no dtype '%.200s'"
 #define MSG_JSON_AND_O_STDOUT "--json and -o - cannot both use standard output"
-#define MSG_NPY_SUBBYTE \
+#define MSG_NPY_SUBBYTE                                                                            \
     "elements of %s are smaller than a byte, which .npy does not support: use --format raw"
 #define MSG_NPY_BLOCKS "%s stores blocks, not single values: use --format raw"
 #define MSG_NPY_SHAPE_TOO_LONG "the shape is too long for .npy: use --format raw"
@@ -52,7 +52,7 @@
 #define MSG_CANNOT_READ "cannot read: %s"
 #define MSG_TERMINAL_RAW_FILE "cannot write raw bytes to a terminal: name an output file"
 #define MSG_OUTPUT_IS_INPUT "the output would overwrite an input file"
-#define MSG_PARTIAL_ROW \
+#define MSG_PARTIAL_ROW                                                                            \
     "%llu bytes are not a whole number of rows: %llu values of %s take %llu bytes"
 
 /* codec_mlx.c */
@@ -60,14 +60,14 @@
 #define MSG_GLOBAL_SCALE_SHAPE "the tensor global_scale must have exactly one element"
 #define MSG_MLX_AFFINE_TENSORS_MISSING "the file must contain the tensors weight, scales and biases"
 #define MSG_MLX_TENSORS_MISSING "the file must contain the tensors weight and scales"
-#define MSG_MLX_SIZES_DIFFER \
+#define MSG_MLX_SIZES_DIFFER                                                                       \
     "the sizes of weight, scales and biases do not match this type and number of columns"
 
 /* convert.c */
 
 #define MSG_NUMBER_INVALID "--%s takes a number of at least 1"
 #define MSG_BYTES_INVALID "--%s takes a number of bytes such as 500M or 5GB"
-#define MSG_FOLDER_NOT_READABLE \
+#define MSG_FOLDER_NOT_READABLE                                                                    \
     "the folder cannot be listed: only sidecar files with known names are copied"
 #define MSG_SUBFOLDER_NOT_COPIED "subfolders are not copied: copy this file yourself"
 #define MSG_OPTION_HAS_NO_EFFECT "--%s has no effect on %s: it is for %s"
@@ -126,14 +126,14 @@
 /* paths.c */
 
 #define MSG_PATHS_NOT_ONE_MODEL "%zu paths match, which are not one model; name one of them"
-#define MSG_PATHS_ONE_TO_CHANGE \
+#define MSG_PATHS_ONE_TO_CHANGE                                                                    \
     "%zu paths match, but only one file can be changed; name one of them"
 #define MSG_NO_FILE_MATCHES "no file matches"
 
 /* recast.c */
 
 #define MSG_RULE_INVALID "--rule needs an expression and a type, such as 'attn_v=Q6_K'"
-#define MSG_STREAM_NEEDS_COPY \
+#define MSG_STREAM_NEEDS_COPY                                                                      \
     "a conversion cannot write to standard output, a pipe or a device: name a file or a folder"
 #define MSG_MLX_NEEDS_FOLDER "an MLX model is a folder: name a folder as the output"
 
@@ -144,7 +144,7 @@
 
 /* upload.c */
 
-#define MSG_UPLOAD_DIFFERS \
+#define MSG_UPLOAD_DIFFERS                                                                         \
     "the data on the device differs from tensor %llu of the file, from byte %llu of the tensor on"
 
 #endif
