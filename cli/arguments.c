@@ -4,10 +4,11 @@
 #include <unistd.h>
 
 #include "exit.h"
+#include "messages.h"
 #include "options.h"
 #include "report.h"
 
-/* ---- what was meant ---- */
+/* ---- suggestions for misspelled options and commands ---- */
 
 static bool is_near(const char *typed, size_t len, const char *name, size_t *best)
 {
@@ -30,9 +31,9 @@ static int fail_option(const char *typed, size_t len, const char *dashes)
     }
     text shown = {0};
     text_add_shown(&shown, typed, len);
-    int code = meant == NULL ? report_usage("there is no option %s%.200s", dashes, shown.ptr)
-                             : report_usage("there is no option %s%.200s; is --%s meant?", dashes,
-                                            shown.ptr, meant);
+    int code = meant == NULL
+                   ? report_usage(MSG_OPTION_UNKNOWN, dashes, shown.ptr)
+                   : report_usage(MSG_OPTION_UNKNOWN_SUGGESTION, dashes, shown.ptr, meant);
     text_free(&shown);
     return code;
 }
@@ -47,9 +48,8 @@ static int fail_command(const char *typed)
     }
     text shown = {0};
     text_add_shown(&shown, typed, strlen(typed));
-    int code = meant == NULL
-                   ? report_usage("there is no command '%.200s'", shown.ptr)
-                   : report_usage("there is no command '%.200s'; is '%s' meant?", shown.ptr, meant);
+    int code = meant == NULL ? report_usage(MSG_COMMAND_UNKNOWN, shown.ptr)
+                             : report_usage(MSG_COMMAND_UNKNOWN_SUGGESTION, shown.ptr, meant);
     text_free(&shown);
     return code;
 }
@@ -60,13 +60,13 @@ typedef struct scan {
     arguments *args;
     char **argv;
     int argc;
-    int next; /* the argument to look at */
+    int next; /* index of the next argument in argv */
 } scan;
 
-/*
- * Whether the next word is what an option takes that may do without. It is no option and no file, and
- * there is another word to be the path: `wb inspect model.gguf --metadata general.name` means a key,
- * `wb inspect --metadata model.gguf` a path.
+/* Returns true if the next word is the value of an option whose value is optional. The next word
+ * must not look like an option and must not name an existing file, and at least one other word must
+ * remain to be the path. Example: `wb inspect model.gguf --metadata general.name` passes a key, and
+ * `wb inspect --metadata model.gguf` passes a path.
  */
 static bool is_key(const scan *s)
 {
@@ -77,10 +77,10 @@ static bool is_key(const scan *s)
         if (s->argv[i][0] != '-' || s->argv[i][1] == '\0')
             return true;
     }
-    return s->args->count > 1; /* the command is one */
+    return s->args->count > 1; /* the first operand is the command name */
 }
 
-/* Options that may be given more than once. */
+/* Appends the value of an option that may be given several times. */
 static void add_to(const char ***list, size_t *count, const char *value)
 {
     *list = need_memory((void *)*list, *count + 1, sizeof **list);
@@ -93,7 +93,7 @@ static int take_value(scan *s, option_id id, const char *attached)
     s->args->given[id] = true;
     if (row->argument == NULL) {
         if (attached != NULL)
-            return report_usage("--%s takes no value", row->name);
+            return report_usage(MSG_OPTION_TAKES_NO_VALUE, row->name);
         return 0;
     }
     if (attached == NULL && !option_needs_argument(row)) {
@@ -105,8 +105,9 @@ static int take_value(scan *s, option_id id, const char *attached)
         attached = s->argv[s->next++];
     bool is_path = strncmp(row->argument, "FILE", 4) == 0 ||
                    strncmp(row->argument, "PATH", 4) == 0 || strcmp(row->argument, "DIR") == 0;
-    if (attached == NULL || (is_path && attached[0] == '\0')) /* as of a variable that is not set */
-        return report_usage("--%s needs a value: --%s %s", row->name, row->name, row->argument);
+    /* An empty path: typically an unset shell variable. */
+    if (attached == NULL || (is_path && attached[0] == '\0'))
+        return report_usage(MSG_OPTION_NEEDS_VALUE, row->name, row->name, row->argument);
     s->args->value[id] = attached;
     if (id == OPTION_RULE)
         add_to(&s->args->rules, &s->args->rule_count, attached);
@@ -134,8 +135,9 @@ static int take_long(scan *s, const char *typed)
     return fail_option(typed, len, "--");
 }
 
-/* Letters that take no value may stand together; the rest of the word is the value of one that
- * does. */
+/* Parses a word of short options. Options without a value may be combined in one word (-ab). If an
+ * option takes a value, the rest of the word is its value.
+ */
 static int take_letters(scan *s, const char *typed)
 {
     while (*typed != '\0') {
@@ -162,7 +164,7 @@ static int take_all(scan *s)
         char *word = s->argv[s->next++];
         int code = 0;
         if (ended || word[0] != '-' || word[1] == '\0')
-            args->operands[args->count++] = word; /* never in front of s->next */
+            args->operands[args->count++] = word; /* never overwrites argv[s->next]: count < next */
         else if (strcmp(word, "--") == 0)
             ended = true;
         else
@@ -184,7 +186,7 @@ static int check_value(option_id id, const char *value)
         if (strlen(value) == len && memcmp(word, value, len) == 0)
             return 0;
     }
-    return report_usage("--%s must be one of %s", option_table[id].name, option_table[id].values);
+    return report_usage(MSG_OPTION_VALUE_INVALID, option_table[id].name, option_table[id].values);
 }
 
 static int check_options(const arguments *args)
@@ -196,9 +198,9 @@ static int check_options(const arguments *args)
         if (args->command == COMMAND_COUNT)
             fits = i == OPTION_HELP_OPTION || i == OPTION_VERSION || i == OPTION_GENERATE;
         if (!fits && args->command == COMMAND_COUNT)
-            return report_usage("a command is missing");
+            return report_usage(MSG_COMMAND_MISSING);
         if (!fits)
-            return report_usage("'wb %s' has no option --%s", command_table[args->command].name,
+            return report_usage(MSG_COMMAND_HAS_NO_OPTION, command_table[args->command].name,
                                 option_table[i].name);
         int code = args->value[i] == NULL ? 0 : check_value((option_id)i, args->value[i]);
         if (code != 0)
@@ -213,16 +215,16 @@ static int check_operands(const arguments *args)
     if (args->count >= row->fewest && args->count <= row->most)
         return 0;
     if (args->count < row->fewest)
-        return report_usage("something is missing: wb %s %s", row->name, row->operands);
+        return report_usage(MSG_OPERAND_MISSING, row->name, row->operands);
     text extra = {0};
     text_add_shown(&extra, args->operands[row->most], strlen(args->operands[row->most]));
-    int code =
-        report_usage("'%.200s' is unexpected: wb %s %s", extra.ptr, row->name, row->operands);
+    int code = report_usage(MSG_OPERAND_UNEXPECTED, extra.ptr, row->name, row->operands);
     text_free(&extra);
     return code;
 }
 
-/* Whether a line that makes no sense asks for JSON: it is answered in it. */
+/* Returns true if an invalid command line contains --json: the error is then reported as JSON, too.
+ */
 static bool asks_for_json(int argc, char **argv)
 {
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {

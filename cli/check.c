@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "exit.h"
+#include "messages.h"
 #include "paths.h"
 #include "report.h"
 #include "terminal.h"
@@ -69,7 +70,9 @@ static int check_path(void *ctx, paths *seen, const char *path)
         if (status == WB_OK)
             status = wb_model_check(model, &error);
     } else if (is_verdict(status) && strcmp(path, STDIN_PATH) != 0) {
-        /* Opening tells only what made it fail; this tells what was seen before that, too. */
+        /* Opening a model reports only the fatal error. wb_verify also reports the findings before
+         * that error.
+         */
         status = wb_verify(path, &options, &findings, &error);
     } else if (is_verdict(status)) {
         c.refusal = finding_of(&error);
@@ -102,7 +105,7 @@ int check_paths(const arguments *args, void (*present)(const arguments *args, co
 {
     request r = {.args = args, .present = present};
     if (args->given[OPTION_MANIFEST] && args->count > 1)
-        return report_usage("a manifest is of one model: name one PATH");
+        return report_usage(MSG_MANIFEST_ONE_PATH);
     int code = open_options_of(args, &r.options, &r.limits);
     r.options.executor = threads_executor();
     return code != 0 ? code : paths_each(args, check_path, &r);

@@ -1,6 +1,4 @@
-/*
- * wb codec: plumbing. Encodes and decodes raw data in any type.
- */
+/* wb codec: encodes raw values to any supported type, or decodes them. */
 #include "codec.h"
 
 #include <stdio.h>
@@ -10,6 +8,7 @@
 #include <unistd.h>
 
 #include "exit.h"
+#include "messages.h"
 #include "output.h"
 #include "paths.h"
 #include "report.h"
@@ -22,7 +21,7 @@ static bool ends_with(const char *path, const char *end)
     return n > m && strcasecmp(path + n - m, end) == 0;
 }
 
-/* "affine4:64", "affine4" (groups of 64) */
+/* Parses "affine4:64" (4 bits, groups of 64) or "affine4" (groups of 64 by default). */
 static bool parse_affine(const char *typed, wb_mlx_type *type)
 {
     static const char word[] = "affine";
@@ -66,9 +65,8 @@ static bool find_mlx(const char *typed, wb_mlx_type *type)
     return parse_affine(typed, type);
 }
 
-/*
- * MXFP4 and NVFP4 are types of GGML and modes of MLX, and case does not tell them apart: MLX's they are
- * where the encoded side is a .safetensors file.
+/* Finds the type given by --type. MXFP4 and NVFP4 are names of GGML types and of MLX modes, and
+ * names are case-insensitive. They mean the MLX modes if the encoded file is a .safetensors file.
  */
 static int find_type(codec_job *job)
 {
@@ -82,8 +80,7 @@ static int find_type(codec_job *job)
     if (!type->is_mlx && type->dtype < 0) {
         text shown = {0};
         text_add_shown(&shown, typed, strlen(typed));
-        int code =
-            report_usage("there is no type '%.200s'; 'wb codec list' has them all", shown.ptr);
+        int code = report_usage(MSG_TYPE_UNKNOWN, shown.ptr);
         text_free(&shown);
         return code;
     }
@@ -105,12 +102,12 @@ static int find_columns(codec_job *job)
     for (; *p >= '0' && *p <= '9' && columns < (uint64_t)1 << 40; p++)
         columns = columns * 10 + (uint64_t)(*p - '0');
     if (*p != '\0' || columns == 0 || columns >= (uint64_t)1 << 40)
-        return report_usage("--cols must be the number of values in a row");
+        return report_usage(MSG_COLS_INVALID);
     job->columns = columns;
     return 0;
 }
 
-/* ---- importance ---- */
+/* ---- importance matrix ---- */
 
 static int read_importance(codec_job *job)
 {
@@ -118,7 +115,7 @@ static int read_importance(codec_job *job)
     if (path == NULL)
         return 0;
     if (!job->is_encoding || job->type.is_mlx)
-        return report_usage("an importance matrix is of use only to encode GGML's types");
+        return report_usage(MSG_IMPORTANCE_NOT_USED);
     codec_job matrix = {.args = job->args, .input = path, .label = path};
     size_t bytes = (size_t)job->columns * sizeof *job->importance, got = 0;
     int code = codec_open_input(&matrix, false);
@@ -130,14 +127,13 @@ static int read_importance(codec_job *job)
         if (code == 0 && got == bytes)
             code = codec_read(&matrix, &end, 1, &more);
         if (code == 0 && (got != bytes || more != 0))
-            code = report_usage("the importance matrix must be one row: %llu bytes of binary32",
-                                (unsigned long long)bytes);
+            code = report_usage(MSG_IMPORTANCE_SIZE, (unsigned long long)bytes);
     }
     codec_close_input(&matrix);
     return code;
 }
 
-/* ---- all of it ---- */
+/* ---- command ---- */
 
 static void answer(const codec_job *job)
 {
@@ -192,14 +188,13 @@ int command_codec(const arguments *args)
     const char *verb = args->operands[0];
     bool is_encoding = strcmp(verb, "encode") == 0;
     if (strcmp(verb, "list") == 0)
-        return args->count == 1 ? codec_list(args)
-                                : report_usage("'wb codec list' takes nothing else");
+        return args->count == 1 ? codec_list(args) : report_usage(MSG_CODEC_LIST_OPERANDS);
     if (!is_encoding && strcmp(verb, "decode") != 0)
-        return report_usage("wb codec list, encode or decode");
+        return report_usage(MSG_CODEC_VERB);
     if (args->count != 3)
         return report_usage("wb codec %s takes IN and OUT; - is standard input or output", verb);
     if (!args->given[OPTION_TYPE] || !args->given[OPTION_COLS])
-        return report_usage("--type and --cols say what the data is");
+        return report_usage(MSG_CODEC_TYPE_AND_COLS);
     codec_job job = {.args = args,
                      .input = args->operands[1],
                      .output = args->operands[2],
@@ -209,6 +204,6 @@ int command_codec(const arguments *args)
     if (code != 0)
         return code;
     if (output_is_stdout(job.output) && args->given[OPTION_JSON] && !args->given[OPTION_DRY_RUN])
-        return report_usage("--json and - cannot both have standard output");
+        return report_usage(MSG_JSON_AND_STDOUT);
     return run(&job);
 }

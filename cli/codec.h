@@ -1,8 +1,8 @@
-/*
- * codec.h: what the parts of `wb codec` share.
+/* codec.h: declarations shared by the source files of `wb codec`.
  *
- * Raw binary32 on one side and encoded bytes on the other, a batch of rows at a time, so that memory is
- * bounded whatever the length. The output comes into being when all of it is right.
+ * The command converts between raw binary32 values and encoded bytes. Data is processed in batches
+ * of rows, so memory use does not depend on the length of the input. An output file appears only
+ * after all of its data was written successfully.
  */
 #ifndef WB_CLI_CODEC_H
 #define WB_CLI_CODEC_H
@@ -10,64 +10,71 @@
 #include "options.h"
 #include "out.h"
 
-/* What --type names: a dtype, or a mode of MLX. */
+/* The type given by --type: a dtype or an MLX mode. */
 typedef struct codec_type {
     char name[24];
     bool is_mlx;
-    int32_t dtype; /* where it is not of MLX */
+    int32_t dtype; /* valid if !is_mlx */
     wb_mlx_type mlx;
 } codec_type;
 
 typedef struct codec_job {
     const arguments *args;
     codec_type type;
-    const char *input;  /* "-": standard input */
-    const char *output; /* "-": standard output */
-    const char *label;  /* of the input, to show */
+    const char *input;  /* path, or "-" for standard input */
+    const char *output; /* path, or "-" for standard output */
+    const char *label;  /* printable name of the input */
     uint64_t columns;
     bool is_encoding;
-    float *importance; /* NULL: none */
+    float *importance; /* importance matrix, one row; NULL: none */
     wb_open_options options;
     wb_limits limits;
 
-    /* What became of it: */
+    /* Results: */
     uint64_t rows;
-    uint64_t bytes; /* written */
+    uint64_t bytes; /* number of bytes written to the output */
 
-    int fd;         /* of the input */
-    uint64_t total; /* bytes of the input, 0: not known */
+    int fd;         /* file descriptor of the input */
+    uint64_t total; /* size of the input in bytes, 0: unknown */
     wb_sink *sink;
     wb_error error;
 } codec_job;
 
-/* In the place of an exit code: nobody reads the output any more, and that is no failure. */
+/* Used in place of an exit code: the reader closed the output pipe. This is not an error. */
 #define CODEC_CLOSED (-1)
 
-/* Rows that make a batch. */
+/* Returns the number of rows per batch. */
 size_t codec_batch(const codec_job *job);
 
-/* Opens and closes the input. An exit code. With `whole`, a stream is put into a temporary file first,
- * so that `total` is known. */
+/* Open and close the input. codec_open_input returns 0 or an exit code. If `whole` is true, input
+ * that is not a regular file is first copied to a temporary file, so that `total` is known.
+ */
 int codec_open_input(codec_job *job, bool whole);
 void codec_close_input(codec_job *job);
 
-/* Reads up to n bytes, fewer only at the end. An exit code. */
+/* Reads up to n bytes and stores the number of bytes read in *got; *got is less than n only at the
+ * end of the input. Returns 0 or an exit code.
+ */
 int codec_read(codec_job *job, void *to, size_t n, size_t *got);
 
-/* Opens the output, or says that it is none; nothing is written with --dry-run. An exit code. */
+/* Opens the output, which will have about `expected` bytes. Opens nothing with --dry-run. Returns
+ * 0, or an exit code after reporting the error.
+ */
 int codec_open_output(codec_job *job, uint64_t expected);
 int codec_write(codec_job *job, const void *bytes, size_t n);
 
-/* Puts the output in place if `code` is 0. Returns the exit code. */
+/* Commits the output if `code` is 0, else discards it. Returns the exit code. */
 int codec_close_output(codec_job *job, int code);
 
-/* Says what `error` says; for a broken pipe nothing. */
+/* Reports job->error and returns the exit code. For a broken output pipe, reports nothing and
+ * returns CODEC_CLOSED.
+ */
 int codec_fail(codec_job *job, const char *path, wb_status status);
 
-/* A number of rows that is none. */
+/* Reports that `bytes` bytes of input are not a multiple of the row size. Returns the exit code. */
 int codec_fail_rows(const codec_job *job, uint64_t bytes, uint64_t row_bytes);
 
-int codec_blocks(codec_job *job); /* dtypes, both ways */
+int codec_blocks(codec_job *job); /* encodes and decodes GGML and plain dtypes */
 int codec_mlx_encode(codec_job *job);
 int codec_mlx_decode(codec_job *job);
 

@@ -1,6 +1,4 @@
-/*
- * wb codec, types whose rows are blocks: GGML's, and the plain dtypes.
- */
+/* wb codec: types whose rows are sequences of blocks (GGML types and plain dtypes). */
 #include <stdlib.h>
 
 #include "codec.h"
@@ -10,11 +8,13 @@
 typedef struct buffers {
     float *values;
     void *blocks;
-    size_t batch;                    /* rows */
-    size_t value_bytes, block_bytes; /* of a row */
+    size_t batch;                    /* rows per batch */
+    size_t value_bytes, block_bytes; /* size of one row in bytes */
 } buffers;
 
-/* Whether the type does what is asked with such rows, found out before anything is read. */
+/* Checks that the type supports the operation for this row length, before any input is read. Stores
+ * the size of an encoded row in *block_bytes.
+ */
 static int check(codec_job *job, uint64_t *block_bytes)
 {
     float one[256] = {0};
@@ -22,9 +22,10 @@ static int check(codec_job *job, uint64_t *block_bytes)
     wb_status status =
         wb_quantized_size(job->type.dtype, 1, job->columns, block_bytes, &job->error);
     if (status == WB_OK && wb_dtype_describe(job->type.dtype, &info) == WB_OK) {
-        uint32_t n = info.block_size > 8 ? info.block_size : 8; /* of any type whole bytes */
+        /* A multiple of 8 elements is a whole number of bytes in every type. */
+        uint32_t n = info.block_size > 8 ? info.block_size : 8;
         uint8_t blocks[8 * 256];
-        /* What is missing is missing for one block, too. */
+        /* Encode or decode a single block: an unsupported type fails for one block, too. */
         if (job->is_encoding)
             status = wb_quantize(job->type.dtype, one, 1, n, job->importance == NULL ? NULL : one,
                                  blocks, sizeof blocks, NULL, &job->error);

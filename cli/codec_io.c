@@ -1,6 +1,4 @@
-/*
- * wb codec, input and output.
- */
+/* wb codec: input and output. */
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64
 #include <errno.h>
@@ -12,6 +10,7 @@
 
 #include "codec.h"
 #include "exit.h"
+#include "messages.h"
 #include "output.h"
 #include "paths.h"
 #include "report.h"
@@ -28,10 +27,10 @@ size_t codec_batch(const codec_job *job)
 
 static int fail_input(const codec_job *job)
 {
-    return report_path(EXIT_IO, job->label, "cannot read: %s", strerror(errno));
+    return report_path(EXIT_IO, job->label, MSG_CANNOT_READ, strerror(errno));
 }
 
-/* Puts a stream into a file without a name. */
+/* Copies a stream to an unnamed temporary file, which replaces the input. */
 static int spool(codec_job *job)
 {
     static char buffer[1 << 16];
@@ -103,7 +102,7 @@ static bool is_stdout(const codec_job *job)
     return output_is_stdout(job->output);
 }
 
-/* Whether it would take the place of an input. */
+/* Returns true if the output would overwrite an input file. */
 static bool replaces_input(const codec_job *job)
 {
     const char *matrix = job->args->value[OPTION_IMATRIX];
@@ -118,9 +117,9 @@ int codec_open_output(codec_job *job, uint64_t expected)
     if (job->args->given[OPTION_DRY_RUN])
         return 0;
     if (is_terminal)
-        return report_usage("a terminal shows no raw bytes: name a file");
+        return report_usage(MSG_TERMINAL_RAW_FILE);
     if (replaces_input(job))
-        return report_usage("the output would take the place of an input");
+        return report_usage(MSG_OUTPUT_IS_INPUT);
     wb_status status =
         is_stdout(job)
             ? wb_sink_open_fd(STDOUT_FILENO, "standard output", NULL, &job->sink, &job->error)
@@ -159,7 +158,7 @@ int codec_close_output(codec_job *job, int code)
 int codec_fail(codec_job *job, const char *path, wb_status status)
 {
     progress_clear();
-    /* Only the output can be a pipe that nobody reads. */
+    /* Only the output can be a pipe that its reader has closed. */
     if (path == job->output && job->error.os_error == EPIPE)
         return CODEC_CLOSED;
     report_error(path, &job->error);
@@ -168,8 +167,7 @@ int codec_fail(codec_job *job, const char *path, wb_status status)
 
 int codec_fail_rows(const codec_job *job, uint64_t bytes, uint64_t row_bytes)
 {
-    return report_path(EXIT_BAD_INPUT, job->label,
-                       "%llu bytes are no whole rows: %llu values of %s take %llu bytes",
-                       (unsigned long long)bytes, (unsigned long long)job->columns,
-                       job->is_encoding ? "F32" : job->type.name, (unsigned long long)row_bytes);
+    return report_path(EXIT_BAD_INPUT, job->label, MSG_PARTIAL_ROW, (unsigned long long)bytes,
+                       (unsigned long long)job->columns, job->is_encoding ? "F32" : job->type.name,
+                       (unsigned long long)row_bytes);
 }

@@ -1,6 +1,4 @@
-/*
- * wb codec list: the types that data can be encoded in.
- */
+/* wb codec list: the table of supported types. */
 #include <stdio.h>
 
 #include "codec.h"
@@ -8,12 +6,12 @@
 #include "report.h"
 #include "table.h"
 
-/* A row of the list: a dtype, or a mode of MLX. */
+/* One row of the table: a dtype or an MLX mode. */
 typedef struct kind {
     const char *name;
-    int32_t code;       /* the number engines know it by */
-    const char *blocks; /* elements that share a scale */
-    double bits;        /* a weight */
+    int32_t code;       /* type number in the library's interface */
+    const char *blocks; /* number of elements per block */
+    double bits;        /* bits per weight, scales included */
     bool decodes, encodes;
     const char *importance;
     const char *description;
@@ -40,7 +38,7 @@ static const kind modes[] = {
 };
 
 #define MODES (sizeof modes / sizeof modes[0])
-#define DTYPES 256 /* their numbers are below */
+#define DTYPES 256 /* upper bound of dtype numbers */
 
 static const char *importance_name(wb_importance importance)
 {

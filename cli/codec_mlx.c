@@ -1,18 +1,19 @@
-/*
- * wb codec, the modes of MLX: a .safetensors file of weight, scales and for affine biases, as
- * mlx.core.quantize gives them. Scales and biases stand behind the weight and are a thirtieth of it, so
- * they are kept while the weight is written.
+/* wb codec: MLX modes. The encoded side is a .safetensors file with the tensors weight, scales and,
+ * for affine modes, biases, as mlx.core.quantize returns them. Scales and biases follow the weight
+ * in the file and have about 1/30 of its size, so they are kept in memory while the weight is
+ * written.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "codec.h"
 #include "exit.h"
+#include "messages.h"
 #include "paths.h"
 #include "report.h"
 #include "terminal.h"
 
-/* What one row takes. */
+/* Computes the sizes of one row. */
 static int measure(codec_job *job, int32_t dtype, wb_mlx_sizes *row)
 {
     *row = (wb_mlx_sizes){.size = sizeof *row};
@@ -55,7 +56,9 @@ static void json_decimal(wb_json *json, const char *key, uint32_t value)
     text_free(&t);
 }
 
-/* Length and header of the file; what the offsets count follows. */
+/* Adds the header length and the header of the file. data_offsets are relative to the end of the
+ * header.
+ */
 static void add_header(text *t, const codec_job *job, const wb_mlx_sizes *row)
 {
     static const char *const modes[] = {"", "affine", "mxfp4", "mxfp8", "nvfp4"};
@@ -159,11 +162,12 @@ int codec_mlx_encode(codec_job *job)
 
 typedef struct stored {
     uint64_t index;
-    wb_tensor tensor; /* tensor.name NULL: there is none */
-    uint8_t *bytes;   /* of a batch of rows */
+    wb_tensor tensor; /* tensor.name is NULL if the tensor does not exist */
+    uint8_t *bytes;   /* buffer for one batch of rows */
 } stored;
 
-/* A tensor as it is stored, also where it is taken for a part of another. */
+/* Finds a stored tensor. If the library presents the tensor as quantized, returns its first part.
+ */
 static stored find(const wb_model *model, const char *name)
 {
     stored s = {.tensor = {.size = sizeof s.tensor}};
@@ -234,7 +238,7 @@ static int decode_rows(codec_job *job, const wb_model *model, stored parts[3],
     return code;
 }
 
-/* The scale of the whole tensor that MLX may give nvfp4. */
+/* Reads the optional per-tensor scale of MLX's nvfp4 mode (global_scale). */
 static int find_global(codec_job *job, const wb_model *model)
 {
     stored global = find(model, "global_scale");
@@ -242,7 +246,7 @@ static int find_global(codec_job *job, const wb_model *model)
     if (global.tensor.name == NULL || type->mode != WB_MLX_NVFP4)
         return 0;
     if (global.tensor.elements != 1)
-        return fail_file(job, "global_scale is not one number");
+        return fail_file(job, MSG_GLOBAL_SCALE_SHAPE);
     wb_status status = wb_tensor_read(model, global.index, NULL, WB_DTYPE_F32, &type->global_scale,
                                       sizeof type->global_scale, &job->error);
     type->global = WB_MLX_GLOBAL_AMAX;
@@ -256,8 +260,7 @@ static int decode_from(codec_job *job, const wb_model *model)
     stored parts[3] = {find(model, "weight"), find(model, "scales"), find(model, "biases")};
     if (parts[0].tensor.name == NULL || parts[1].tensor.name == NULL ||
         (is_affine && parts[2].tensor.name == NULL))
-        return fail_file(job, is_affine ? "there are no tensors weight, scales and biases"
-                                        : "there are no tensors weight and scales");
+        return fail_file(job, is_affine ? MSG_MLX_AFFINE_TENSORS_MISSING : MSG_MLX_TENSORS_MISSING);
     if (!is_affine)
         parts[2].tensor.name = NULL;
     int code = measure(job, (int32_t)parts[1].tensor.dtype, &row);
@@ -270,7 +273,7 @@ static int decode_from(codec_job *job, const wb_model *model)
     if (parts[0].tensor.bytes != job->rows * row.weight_bytes ||
         parts[1].tensor.bytes != job->rows * row.scales_bytes ||
         (is_affine && parts[2].tensor.bytes != job->rows * row.biases_bytes))
-        return fail_file(job, "weight, scales and biases are not of so many columns in this type");
+        return fail_file(job, MSG_MLX_SIZES_DIFFER);
     code = find_global(job, model);
     if (code == 0)
         code = codec_open_output(job, job->rows * job->columns * sizeof(float));
@@ -283,7 +286,8 @@ int codec_mlx_decode(codec_job *job)
 {
     wb_model *model;
     wb_mlx_sizes row;
-    int code = measure(job, WB_DTYPE_F32, &row); /* says what is wrong with type and columns */
+    /* Reports an invalid combination of type and columns. */
+    int code = measure(job, WB_DTYPE_F32, &row);
     if (code != 0)
         return code;
     wb_status status = open_path(job->input, &job->options, &model, &job->error);

@@ -1,6 +1,4 @@
-/*
- * wb convert: the command line, and what is common to all ways of writing a model.
- */
+/* wb convert: the command line, and code shared by all methods of writing a model. */
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64
 #include "convert.h"
@@ -14,6 +12,7 @@
 #include <unistd.h>
 
 #include "exit.h"
+#include "messages.h"
 #include "output.h"
 #include "paths.h"
 #include "report.h"
@@ -49,9 +48,7 @@ int convert_size_of(option_id option, const char *typed, uint64_t *size)
             return 0;
         }
     }
-    return report_usage(option == OPTION_MAX_SHARD_TENSORS
-                            ? "--%s takes a number from 1 on"
-                            : "--%s takes a number of bytes such as 500M or 5GB",
+    return report_usage(option == OPTION_MAX_SHARD_TENSORS ? MSG_NUMBER_INVALID : MSG_BYTES_INVALID,
                         option_table[option].name);
 }
 
@@ -67,7 +64,9 @@ static bool is_folder(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* A file or a folder? What is there decides, or else the name. */
+/* Returns true if the output path means a directory. An existing file or directory decides;
+ * otherwise the format and the file name decide.
+ */
 static bool means_folder(const char *path, const char *format)
 {
     struct stat st;
@@ -100,7 +99,7 @@ static int read_options(convert_job *job)
     return 0;
 }
 
-/* ---- what lies beside the weights ---- */
+/* ---- sidecar files ---- */
 
 static bool is_weights(const char *name)
 {
@@ -113,9 +112,9 @@ static bool is_weights(const char *name)
     return false;
 }
 
-/*
- * Of a folder everything goes along that is no file of weights; of a file that is named by itself, what the
- * model is read from.
+/* Adds the file `name` to the output. If the input is a directory, every file that contains no
+ * weights is added. If the input is a single file, only the sidecar files that the model was read
+ * from are added.
  */
 static wb_status add_beside(const convert_job *job, wb_writer *writer, const char *folder,
                             const char *name, wb_error *error)
@@ -131,7 +130,9 @@ static wb_status add_beside(const convert_job *job, wb_writer *writer, const cha
     return status;
 }
 
-/* Finds the folder that a model is in, if it is in one. */
+/* Finds the directory that contains the model. Returns false if the model is not a file in a
+ * directory.
+ */
 static bool find_folder(const convert_job *job, text *path)
 {
     struct stat st;
@@ -147,15 +148,15 @@ static bool find_folder(const convert_job *job, text *path)
     return true;
 }
 
-/* Who may not list the folder of a file may still open what has a name there that is known. */
+/* Adds sidecar files by their known names. A directory without read permission still allows opening
+ * files by name.
+ */
 static wb_status add_known(const convert_job *job, wb_writer *writer, const char *folder,
                            wb_error *error)
 {
     const char *name;
     wb_status status = WB_OK;
-    (void)report_path(0, folder,
-                      "may not be listed: of the files beside the weights only those with "
-                      "names that are known go along");
+    (void)report_path(0, folder, MSG_FOLDER_NOT_READABLE);
     for (size_t i = 0; (name = wb_sidecar_name(i)) != NULL && status == WB_OK; i++) {
         if (strchr(name, '/') == NULL && !is_weights(name))
             status = add_beside(job, writer, folder, name, error);
@@ -163,7 +164,9 @@ static wb_status add_known(const convert_job *job, wb_writer *writer, const char
     return status;
 }
 
-/* What is known lies in folders below, too, which are not made. */
+/* Warns about known sidecar files in subdirectories. They are not copied, because the writer
+ * creates no subdirectories.
+ */
 static void tell_left_out(const char *folder)
 {
     const char *name;
@@ -172,8 +175,7 @@ static void tell_left_out(const char *folder)
         text path = {0};
         text_addf(&path, "%s/%s", folder, name);
         if (strchr(name, '/') != NULL && stat(path.ptr, &st) == 0 && S_ISREG(st.st_mode))
-            (void)report_path(0, path.ptr,
-                              "folders beside the weights do not go along: copy this one");
+            (void)report_path(0, path.ptr, MSG_SUBFOLDER_NOT_COPIED);
         text_free(&path);
     }
 }
@@ -204,14 +206,14 @@ int convert_add_beside(const convert_job *job, wb_writer *writer)
     return status == WB_OK ? code : convert_fail(job, status, &error);
 }
 
-/* ---- answers ---- */
+/* ---- results ---- */
 
 int convert_fail(const convert_job *job, wb_status status, const wb_error *error)
 {
     progress_clear();
     if (status == WB_ERROR_CANCELLED)
         return EXIT_INTERRUPTED;
-    if (error->os_error == EPIPE) /* only the output can be a pipe that nobody reads */
+    if (error->os_error == EPIPE) /* only the output can be a pipe that its reader has closed */
         return EXIT_CLEAN;
     report_error(error->file[0] != '\0' ? error->file : job->in, error);
     return exit_code_of(status);
@@ -275,9 +277,9 @@ wb_status convert_begin(const convert_job *job, wb_writer *writer, wb_error *err
                               : wb_writer_begin(writer, error);
 }
 
-/* ---- the command ---- */
+/* ---- command ---- */
 
-/* Whether tensors stay what they are, in the format they have. */
+/* Returns true if the tensors and the format do not change. */
 static bool is_copy(const convert_job *job)
 {
     const arguments *args = job->args;
@@ -288,14 +290,15 @@ static bool is_copy(const convert_job *job)
     bool split = args->given[OPTION_MAX_SHARD_SIZE] || args->given[OPTION_MAX_SHARD_TENSORS] ||
                  args->given[OPTION_ALIGNMENT] || job->out_is_stream;
     if (strcmp(job->to, "gguf") == 0 && in_store && !split)
-        return false; /* the file as it is, which the library sees to */
+        return false; /* the library passes the blob through unchanged */
     if (in_store && job->out_is_folder)
-        return false; /* the library knows what lies beside the weights there */
+        return false; /* the library knows the sidecar files in the Ollama store */
     return kept && strcmp(wb_format(job->model), job->to) == 0;
 }
 
-/* Whether a file that is read beside the model would be lost to the result, as far as names tell: the library knows of
- * the others once it has read them. */
+/* Returns true if the output would overwrite the importance matrix or a LoRA file. The paths are
+ * compared here; the library checks other input files after it has opened them.
+ */
 static bool replaces_input(const convert_job *job)
 {
     const arguments *args = job->args;
@@ -307,7 +310,7 @@ static bool replaces_input(const convert_job *job)
     return matrix != NULL && is_same_file(matrix, job->out);
 }
 
-/* An option that would change nothing is refused rather than passed over. */
+/* Rejects options that have no effect on the target format, instead of ignoring them. */
 static int refuse_idle(const convert_job *job)
 {
     static const struct {
@@ -318,21 +321,21 @@ static int refuse_idle(const convert_job *job)
                 {OPTION_ALIGN_TENSORS, "safetensors"}};
     for (size_t i = 0; i < sizeof only / sizeof only[0]; i++) {
         if (job->args->given[only[i].option] && strcmp(job->to, only[i].format) != 0)
-            return report_usage("--%s changes nothing of %s: it is for %s",
-                                option_table[only[i].option].name, job->to, only[i].format);
+            return report_usage(MSG_OPTION_HAS_NO_EFFECT, option_table[only[i].option].name,
+                                job->to, only[i].format);
     }
     return 0;
 }
 
-/* Standard output is for one thing. */
+/* Checks that standard output is used for only one purpose. */
 static int check_stdout(const convert_job *job)
 {
     bool is_dry = job->args->given[OPTION_DRY_RUN];
     if (!job->out_is_stdout || is_dry)
         return 0;
     if (job->args->given[OPTION_JSON])
-        return report_usage("--json and - cannot both have standard output");
-    return isatty(STDOUT_FILENO) ? report_usage("a terminal shows no models: name a file") : 0;
+        return report_usage(MSG_JSON_AND_STDOUT);
+    return isatty(STDOUT_FILENO) ? report_usage(MSG_TERMINAL_MODEL) : 0;
 }
 
 static int convert(convert_job *job)
@@ -345,12 +348,12 @@ static int convert(convert_job *job)
     if (code != 0)
         return code;
     if (replaces_input(job))
-        return report_usage("the output would take the place of a file that is read");
+        return report_usage(MSG_OUTPUT_IS_READ);
     job->options.source = job->model;
     return is_copy(job) ? reshard(job) : recast(job);
 }
 
-/* What the name of the output says; NULL: nothing. */
+/* Returns the format implied by the file name of the output, or NULL if there is none. */
 static const char *format_of(const char *path)
 {
     return ends_with(path, ".gguf")          ? "gguf"
@@ -373,9 +376,9 @@ int command_convert(const arguments *args)
     if (job.to == NULL)
         job.to = format_of(job.out);
     if (job.to == NULL)
-        return report_usage("the name of the output does not tell its format: give --to");
+        return report_usage(MSG_OUTPUT_FORMAT_UNKNOWN);
     if (job.out[0] == '\0')
-        return report_usage("the output has no name");
+        return report_usage(MSG_OUTPUT_NAME_EMPTY);
     options.access = WB_ACCESS_READ;
     wb_status status = open_path(job.in, &options, &model, &error);
     if (status != WB_OK) {

@@ -1,9 +1,8 @@
-/*
- * convert.h: writing a model anew.
+/* convert.h: declarations shared by the source files of `wb convert`.
  *
- * convert.c reads the command line and decides how to go about it; reshard.c copies tensors as they
- * are stored, to the same format; recast.c has the library make other tensors of them, and
- * recast_tell.c tells what became of them.
+ * convert.c parses the command line and selects the method. reshard.c copies tensors unchanged to
+ * the same format. recast.c converts to another format or other types through the library, and
+ * recast_tell.c prints the results of such a conversion.
  */
 #ifndef WB_CLI_CONVERT_H
 #define WB_CLI_CONVERT_H
@@ -13,39 +12,41 @@
 
 typedef struct convert_job {
     const arguments *args;
-    const char *in, *out; /* as named */
-    const char *to;       /* the format */
+    const char *in, *out; /* paths as given on the command line */
+    const char *to;       /* name of the target format */
     const wb_model *model;
     bool in_is_folder;
     bool out_is_folder;
     bool out_is_stdout;
-    bool out_is_stream;        /* standard output, a pipe or a device */
-    wb_writer_options options; /* of what is written, as far as the command line says */
+    bool out_is_stream;        /* the output is standard output, a pipe or a device */
+    wb_writer_options options; /* writer options from the command line */
 } convert_job;
 
-/* 0, or the exit code after saying what is wrong. */
+/* Parses the value of an option such as --max-shard-size. Returns 0, or an exit code after
+ * reporting the error.
+ */
 int convert_size_of(option_id option, const char *typed, uint64_t *size);
 
-/* Copies every tensor as it is stored. The exit code. */
+/* Copies all tensors unchanged to the same format. Returns the exit code. */
 int reshard(const convert_job *job);
 
-/* Makes another format of the model, or other types of its tensors. The exit code. */
+/* Converts the model to another format or its tensors to other types. Returns the exit code. */
 int recast(const convert_job *job);
 
-/* Tells what was planned, or done. */
+/* Prints the planned or completed conversion as text or JSON. */
 void recast_tell(const convert_job *job, const wb_conversion *conversion);
 void recast_tell_json(const convert_job *job, const wb_conversion *conversion);
 
-/* Declares what lies beside the weights in the folder that was named. The exit code. */
+/* Declares the sidecar files in the input directory to the writer. Returns 0 or an exit code. */
 int convert_add_beside(const convert_job *job, wb_writer *writer);
 
-/* Says what was planned, or written. */
+/* Prints the files that are planned or written. */
 void convert_answer(const convert_job *job, const wb_writer *writer);
 
-/* Begins to write what was planned, or says why not. */
+/* Starts writing the planned output. */
 wb_status convert_begin(const convert_job *job, wb_writer *writer, wb_error *error);
 
-/* Says what went wrong; returns the exit code. */
+/* Reports the error and returns the exit code. */
 int convert_fail(const convert_job *job, wb_status status, const wb_error *error);
 
 #endif

@@ -1,11 +1,10 @@
-/*
- * wb diff: in what two models differ.
- */
+/* wb diff: compares two models. */
 #include "diff.h"
 
 #include <string.h>
 
 #include "exit.h"
+#include "messages.h"
 #include "options.h"
 #include "paths.h"
 #include "report.h"
@@ -18,7 +17,7 @@ const diff_kind diff_kinds[] = {
 };
 const size_t diff_kind_count = sizeof diff_kinds / sizeof diff_kinds[0];
 
-/* Reads "names,values". 0, or the exit code after saying what is wrong. */
+/* Parses a list such as "names,values". Returns 0, or an exit code after reporting the error. */
 static int parse_kinds(const char *list, uint32_t *kinds)
 {
     *kinds = 0;
@@ -86,7 +85,7 @@ int command_diff(const arguments *args)
     if (code != 0)
         return code;
     if (strcmp(c.path[0], STDIN_PATH) == 0 && strcmp(c.path[1], STDIN_PATH) == 0)
-        return report_usage("only one of the two can be standard input");
+        return report_usage(MSG_DIFF_TWO_STDIN);
     open.executor = threads_executor();
     for (int i = 0; i < 2 && code == 0; i++) {
         c.label[i] = path_label(c.path[i]);

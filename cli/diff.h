@@ -1,6 +1,4 @@
-/*
- * diff.h: the answers of `wb diff`, as text and as JSON.
- */
+/* diff.h: text and JSON output of `wb diff`. */
 #ifndef WB_CLI_DIFF_H
 #define WB_CLI_DIFF_H
 
@@ -13,7 +11,7 @@ typedef struct comparison {
     wb_diff *diff;
 } comparison;
 
-/* A kind of difference: its word, and its bit. */
+/* A kind of difference: its name and its WB_DIFF_* bit. */
 typedef struct diff_kind {
     const char *word;
     uint32_t bit;
@@ -22,10 +20,10 @@ typedef struct diff_kind {
 extern const diff_kind diff_kinds[];
 extern const size_t diff_kind_count;
 
-/* "F16", "Q4_K", "affine 4 bits, groups of 64" */
+/* Adds the encoding of a tensor, such as "F16", "Q4_K" or "affine 4 bits, groups of 64". */
 void text_add_encoding(text *t, const wb_model *model, uint64_t tensor);
 
-void diff_show(const comparison *c);   /* diff_text.c */
-void diff_answer(const comparison *c); /* diff_json.c */
+void diff_show(const comparison *c);   /* prints text (diff_text.c) */
+void diff_answer(const comparison *c); /* prints JSON (diff_json.c) */
 
 #endif

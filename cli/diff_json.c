@@ -30,7 +30,9 @@ static void put_kinds(wb_json *json, uint32_t kinds)
     wb_json_end(json, ']');
 }
 
-/* What one of the models has: name, shape and how it is stored; null where it does not have it. */
+/* Writes the tensor of one model: name, shape, encoding and size. Writes null if the model does not
+ * have the tensor.
+ */
 static void put_side(wb_json *json, const char *key, const wb_model *model, uint64_t index)
 {
     wb_tensor tensor = WB_TENSOR_INIT;

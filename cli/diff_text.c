@@ -40,9 +40,9 @@ static bool config_row(void *ctx, uint64_t field, text cells[TABLE_COLUMNS])
     return true;
 }
 
-#define ENTRY_BYTES 48 /* shown of a value */
+#define ENTRY_BYTES 48 /* maximum number of bytes shown of a value */
 
-/* Cuts a text that is too wide for a column, between two characters. */
+/* Truncates text that is too wide for a column, at a UTF-8 character boundary. */
 static void clip(text *t)
 {
     size_t n = ENTRY_BYTES;
@@ -134,7 +134,7 @@ static void print_section(const comparison *c, const char *title, table *t)
     table_print(o, t);
 }
 
-/* ---- the sum of it ---- */
+/* ---- summary ---- */
 
 static void add_verdict(text *t, const comparison *c)
 {

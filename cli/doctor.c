@@ -1,6 +1,4 @@
-/*
- * wb doctor: why a model does not load, and what to do, in plain sentences.
- */
+/* wb doctor: explains in full sentences why a model does not load and what to do. */
 #include <string.h>
 
 #include "check.h"
@@ -8,7 +6,9 @@
 #include "report.h"
 #include "terminal.h"
 
-/* Adds the file where it is another than the label says, the offset and the tensor. */
+/* Adds the location of a finding: the file if it differs from the label, the byte offset, and the
+ * tensor name.
+ */
 static void add_place(text *t, const check *c, const wb_finding *finding)
 {
     const char *comma = "";
@@ -16,7 +16,7 @@ static void add_place(text *t, const check *c, const wb_finding *finding)
         text_adds(t, finding->file);
         comma = ", ";
     }
-    /* Byte 0 of a file says no more than the file. */
+    /* Offset 0 adds no information to the file name. */
     if (finding->offset != WB_NO_OFFSET && finding->offset != 0) {
         text_addf(t, "%sbyte %llu", comma, (unsigned long long)finding->offset);
         comma = ", ";

@@ -1,6 +1,4 @@
-/*
- * wb edit, wb realign: the header of a file, changed.
- */
+/* wb edit and wb realign: modify the header of a file. */
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64
 #include <stdlib.h>
@@ -10,6 +8,7 @@
 #include "convert.h"
 #include "edit.h"
 #include "exit.h"
+#include "messages.h"
 #include "options.h"
 #include "paths.h"
 #include "report.h"
@@ -18,16 +17,17 @@
 typedef struct edit_job {
     const arguments *args;
     const char *path;
-    wb_model *model; /* as it is, for types and names; NULL: it cannot be opened as a whole */
+    wb_model *model; /* the unmodified model, for types and names; NULL: it cannot be opened as a
+                      * whole */
     wb_edit *edits;
     edit_value *values;
-    text *names; /* that the edits point into */
+    text *names; /* strings that the edits point into */
     size_t count;
 } edit_job;
 
 /* ---- edits ---- */
 
-/* Cuts "a=b" in two; what is behind the sign, or NULL. */
+/* Splits "a=b": adds "a" to `front` and returns a pointer to "b", or NULL if there is no '='. */
 static const char *cut(const char *word, text *front)
 {
     const char *sign = strchr(word, '=');
@@ -36,7 +36,7 @@ static const char *cut(const char *word, text *front)
     return sign == NULL ? NULL : sign + 1;
 }
 
-/* Whether an edit before this one has made a key of that name. */
+/* Returns true if a preceding edit created a key with this name. */
 static bool was_made(const edit_job *job, const text *name)
 {
     for (size_t i = 0; i + 1 < job->count; i++) {
@@ -64,8 +64,7 @@ static int add_edit(edit_job *job, option_id option, const char *word)
     }
     const char *behind = cut(word, name);
     if (behind == NULL)
-        return report_usage("--%s takes two words with '=' between them",
-                            option_table[option].name);
+        return report_usage(MSG_OPTION_NEEDS_PAIR, option_table[option].name);
     edit->name = name->ptr;
     edit->name_len = name->len;
     if (option == OPTION_RENAME) {
@@ -86,7 +85,7 @@ static int add_edit(edit_job *job, option_id option, const char *word)
                                 : edit_read_file_value(&before, name->ptr, behind, &job->values[i]);
 }
 
-/* ---- answers ---- */
+/* ---- results ---- */
 
 void edit_answer_json(const char *path, const wb_edited *edited)
 {
@@ -102,7 +101,7 @@ void edit_answer_json(const char *path, const wb_edited *edited)
     out_json_end(&json);
 }
 
-/* What a run without --dry-run would do. */
+/* Prints what the command would do without --dry-run. */
 static void answer_dry(const char *path, const wb_edited *edited)
 {
     static const char *const ways[] = {"nothing to do", "the header would be written over",
@@ -127,8 +126,9 @@ static bool is_folder(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* What does not copy all data is not left half done for an interruption: it takes no longer than to put
- * the file right afterwards. */
+/* Returns true if the edit copies only a part of the data. Such an edit is not cancelled by an
+ * interrupt, because completing it takes no longer than undoing it.
+ */
 static bool is_short(const wb_edit *edits, size_t count, const wb_edit_options *options)
 {
     bool drops = false;
@@ -167,7 +167,7 @@ static int edit_file(edit_job *job)
                                      .flags =
                                          (args->given[OPTION_DRY_RUN] ? WB_EDIT_DRY_RUN : 0) |
                                          (args->given[OPTION_IN_PLACE] ? WB_EDIT_IN_PLACE : 0)};
-    /* First of all, since a file that is half done may not open. */
+    /* Undo an interrupted edit first: a half-edited file may not open. */
     interrupt_defer(true);
     wb_status status =
         args->given[OPTION_DRY_RUN] ? WB_OK : wb_edit_recover(job->path, &undone, &error);
@@ -218,7 +218,7 @@ int command_realign(const arguments *args)
                                    (args->given[OPTION_ALIGN_TENSORS] ? WB_EDIT_ALIGN_TENSORS : 0)};
     const char *typed = args->value[OPTION_ALIGNMENT];
     if (typed == NULL)
-        return report_usage("--alignment is missing");
+        return report_usage(MSG_ALIGNMENT_MISSING);
     int code = convert_size_of(OPTION_ALIGNMENT, typed, &options.alignment);
     return code != 0 ? code : run(args, args->operands[0], NULL, 0, &options);
 }

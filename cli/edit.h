@@ -1,6 +1,5 @@
-/*
- * edit.h: values of metadata (edit_values.c, edit_array.c), and the edits of config.json in a folder
- * (edit_config.c).
+/* edit.h: parsing of metadata values (edit_values.c, edit_array.c), and editing of config.json in a
+ * directory (edit_config.c).
  */
 #ifndef WB_CLI_EDIT_H
 #define WB_CLI_EDIT_H
@@ -10,53 +9,57 @@
 #include "weighbridge.h"
 #include "weighbridge/experimental.h"
 
-/* A value, and what it points to. Clear it before use, and edit_value_free it afterwards. */
+/* A value and the memory that it points to. Zero it before use and free it with edit_value_free. */
 typedef struct edit_value {
     wb_value value;
     text strings;
     void *items;
     size_t *lens;
-    bool of_numbers; /* an array of numbers, all of which no type that is guessed holds */
+    bool of_numbers; /* an array of numbers that no guessed type can represent */
 } edit_value;
 
-/* A model when some edits are carried out: what they did to a key tells the type it has. */
+/* A model and the edits that precede the current edit. The edits determine the type of a key. */
 typedef struct edit_state {
-    const wb_model *model; /* NULL: one that does not open */
+    const wb_model *model; /* NULL: the model cannot be opened as a whole */
     const wb_edit *edits;
     size_t count;
 } edit_state;
 
-/*
- * Reads a value for a key of a model: in GGUF of the type that the key has by then, or that "TYPE:" in front
- * says, or that it looks to be of. 0, or the exit code after saying why not. The value may point into `typed`.
+/* Parses the value for a metadata key. In GGUF, the type is given by a prefix "TYPE:", or is the
+ * type that the key has after the preceding edits, or is guessed from the value. The result may
+ * point into `typed`. Returns 0, or an exit code after reporting the error.
  */
 int edit_read_value(const edit_state *state, const char *key, const char *typed, edit_value *to);
 
-/* The same from a file: an array where the key is one, else its text as a string. */
+/* Reads the value from a file. If the key is an array, the file contains a JSON array; otherwise
+ * the content of the file becomes a string.
+ */
 int edit_read_file_value(const edit_state *state, const char *key, const char *path,
                          edit_value *to);
 
 void edit_value_free(edit_value *value);
 
-/*
- * Reads an array from JSON, of the element and bits that the value has; element 0: those its elements
- * look to be of. What is wrong with it, or NULL.
+/* Parses a JSON array into *to. The element type and width are taken from to->value; if the element
+ * type is 0, they are guessed from the elements. Returns NULL, or a message that describes the
+ * error.
  */
 const char *edit_read_array(const char *json, size_t n, edit_value *to);
 
-/* Whether a float of that many bits is no other number: not infinite, nor 0. What is called infinite is held by all. */
+/* Returns true if a float with `bits` bits can represent `real` without overflow to infinity or
+ * underflow to 0. Infinity itself fits every width.
+ */
 bool edit_fits_float(double real, uint32_t bits);
 
-/* Appends the text of a file. 0, or the exit code after saying why not. */
+/* Appends the content of a file. Returns 0, or an exit code after reporting the error. */
 int edit_read_text(const char *path, text *to);
 
-/* The same of a regular file only: nothing else is waited for that lies where a config.json should. */
+/* Same as edit_read_text, but accepts only regular files. A FIFO named config.json would block. */
 int edit_read_config(const char *path, text *to);
 
-/* The answer of --json. */
+/* Prints the JSON object of --json. */
 void edit_answer_json(const char *path, const wb_edited *edited);
 
-/* Carries the edits of the command line out on the config.json of a folder. The exit code. */
+/* Applies the edits of the command line to config.json in a directory. Returns the exit code. */
 int edit_config(const arguments *args, const char *folder);
 
 #endif

@@ -1,5 +1,5 @@
-/*
- * edit_array.c: arrays of metadata, from JSON: numbers, strings or booleans, all of one type.
+/* edit_array.c: parses metadata arrays from JSON. All elements are numbers, strings or booleans of
+ * a single type.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -9,9 +9,9 @@
 
 typedef struct cell {
     wb_json_kind kind; /* STRING, UINT, NUMBER or BOOL */
-    uint64_t number;   /* of STRING: where it begins in the text */
+    uint64_t number;   /* magnitude of an integer; for STRING: offset in the text */
     double real;
-    bool whole; /* `number` is its magnitude */
+    bool whole; /* the number is an integer; `number` is its magnitude */
     size_t len;
 } cell;
 
@@ -50,7 +50,9 @@ static int take(void *ctx, const wb_json_item *item)
 
 /* ---- types ---- */
 
-/* A number without a fraction as two's complement; false for others, and below -2^63. */
+/* Stores an integer in two's complement. Returns false if the cell is not an integer or is less
+ * than -2^63.
+ */
 static bool as_int(const cell *c, uint64_t *number, bool *negative)
 {
     *negative = c->kind == WB_JSON_NUMBER && c->real < 0;
@@ -93,8 +95,10 @@ static bool hold(wb_meta_type type, uint32_t bits, const reader *r)
     return true;
 }
 
-/* The first type that all elements have: what the tools of GGUF make of such lists. Integers too large for
- * all that is whole would not stay what they are as floats, so that they are not guessed to be any. */
+/* Guesses the element type: the first type in `order` that can represent all elements. GGUF tools
+ * choose the same types for such lists. If integers are too large for every integer type, no type
+ * is guessed, because floats would lose digits.
+ */
 static bool guess(const reader *r, bool has_point, wb_value *value)
 {
     static const struct {

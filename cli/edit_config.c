@@ -1,19 +1,21 @@
-/*
- * wb edit on a folder: members of config.json. What is not edited stays as it is written, to the byte.
+/* wb edit on a directory: edits members of config.json. All other bytes of the file stay unchanged.
  */
 #include <string.h>
 
 #include "edit.h"
 #include "exit.h"
+#include "messages.h"
 #include "report.h"
 
-/* Where a member stands in a text: from the quote of its key to behind its value. */
+/* Position of a member in the JSON text, from the opening quote of its key to the end of its value.
+ */
 typedef struct member {
     bool found;
     size_t key, key_end, value, end;
-    size_t object, object_end; /* the braces of the object it is in, or would be */
-    bool is_empty;             /* that object has no members */
-    const char *name;          /* that it has, or would have */
+    size_t object,
+        object_end;   /* braces of the object that contains the member, or will contain it */
+    bool is_empty;    /* the object has no members */
+    const char *name; /* name of the member, decoded */
     size_t len;
 } member;
 
@@ -24,7 +26,7 @@ static size_t skip_space(const char *json, size_t at)
     return at;
 }
 
-/* Behind the string that begins at `at`. The text is sound JSON. */
+/* Returns the offset after the string that begins at `at`. Precondition: the text is valid JSON. */
 static size_t skip_string(const char *json, size_t at)
 {
     for (at++; json[at] != '"'; at++)
@@ -48,7 +50,9 @@ static size_t skip_value(const char *json, size_t at)
     return at;
 }
 
-/* Goes on to the first member of the object, or to that behind this one; false at the end of the object. */
+/* Advances to the first member of the object, or to the next member. Returns false at the end of
+ * the object.
+ */
 static bool step(const char *json, member *m)
 {
     bool is_first = m->end == 0;
@@ -74,7 +78,9 @@ static int compare_key(void *ctx, const wb_json_item *item)
     return 0;
 }
 
-/* Whether the key is that name; escapes, of which a character can have several, are read as what they say. */
+/* Returns true if the key equals the name. Escape sequences are decoded before the comparison,
+ * because a character can have several of them.
+ */
 static bool has_name(const char *json, const member *at, const char *name, size_t len)
 {
     const char *key = json + at->key;
@@ -85,7 +91,9 @@ static bool has_name(const char *json, const member *at, const char *name, size_
     return wb_json_walk(key, n, compare_key, &wanted, NULL) == WB_OK && wanted.found;
 }
 
-/* Finds a member of the object at `at`; of several of the name the last, which is the one that most readers take. */
+/* Finds a member of the object that begins at `at`. If several members have the name, returns the
+ * last, which is the member that most JSON parsers use.
+ */
 static member find_member(const char *json, size_t at, const char *name, size_t len)
 {
     member m = {.object = at, .name = name, .len = len}, i = {.object = at};
@@ -103,7 +111,9 @@ static member find_member(const char *json, size_t at, const char *name, size_t 
     return m;
 }
 
-/* The member a path leads to: whole first, since keys may have dots, then step by step. */
+/* Finds the member that a path names. Tries the whole path as a key first, because keys may contain
+ * dots, and then splits the path at its dots.
+ */
 static bool find_path(const char *json, const char *path, member *m)
 {
     size_t at = skip_space(json, 0);
@@ -148,11 +158,13 @@ static int nothing(void *ctx, const wb_json_item *item)
     return 0;
 }
 
-/* Deletes all members of the name of m's object, or all but m, which is the last of them. */
+/* Deletes all members of m's object that have m's name. If keeps_last is true, keeps m, which is
+ * the last of them.
+ */
 static void delete(text *t, const member *m, bool keeps_last)
 {
     text result = {0};
-    size_t done = 0; /* of the text is in the result, or deleted */
+    size_t done = 0; /* bytes of the text already copied or deleted */
     member i = {.object = m->object};
     while (step(t->ptr, &i)) {
         if (!has_name(t->ptr, &i, m->name, m->len) || (keeps_last && i.key == m->key))
@@ -163,7 +175,7 @@ static void delete(text *t, const member *m, bool keeps_last)
             done = skip_space(t->ptr, done + 1);
             continue;
         }
-        done = i.end; /* the last of all: with the comma before it */
+        done = i.end; /* last member: also delete the comma before it */
         while (result.len > m->object + 1 && strchr(" \n\t\r", result.ptr[result.len - 1]) != NULL)
             result.len--;
         result.len -= result.ptr[result.len - 1] == ',';
@@ -180,7 +192,9 @@ static void set(text *t, const member *m, const text *value)
         delete (t, m, true);
         return;
     }
-    /* In front of the white space before the closing brace, with that before the first key. */
+    /* Insert before the white space that precedes the closing brace, and repeat the white space
+     * that precedes the first key.
+     */
     size_t end = m->object_end;
     while (end > m->object + 1 && strchr(" \n\t\r", t->ptr[end - 1]) != NULL)
         end--;
@@ -205,7 +219,7 @@ static int fail_key(const char *key, const char *what)
     return code;
 }
 
-/* Appends a string; what is not UTF-8 cannot be one. 0, or the exit code after saying so. */
+/* Appends a JSON string. Returns 0, or an exit code after reporting bytes that are not UTF-8. */
 static int take_string(text *to, const char *key, const char *bytes, size_t n)
 {
     text line = {0};
@@ -214,7 +228,7 @@ static int take_string(text *to, const char *key, const char *bytes, size_t n)
         return 0;
     }
     text_add_shown(&line, key, strlen(key));
-    report_line("config.json: '%.600s': JSON holds text in UTF-8, which this is not", line.ptr);
+    report_line(MSG_CONFIG_NOT_UTF8, line.ptr);
     text_free(&line);
     return EXIT_UNSUPPORTED;
 }
@@ -249,8 +263,7 @@ static int apply(text *config, option_id option, const char *word)
     if (option == OPTION_DROP)
         code = report_usage("--drop works on files; name the file that has the tensor");
     else if (sign == NULL && option != OPTION_DELETE)
-        code =
-            report_usage("--%s takes two words with '=' between them", option_table[option].name);
+        code = report_usage(MSG_OPTION_NEEDS_PAIR, option_table[option].name);
     else if (!text_is_utf8(key.ptr, key.len))
         code = take_string(&value, key.ptr, key.ptr, key.len);
     else if (!find_path(config->ptr, key.ptr, &m))
@@ -279,7 +292,7 @@ static int apply(text *config, option_id option, const char *word)
     return code;
 }
 
-/* Puts the text in the place of the file. */
+/* Replaces the file with the new text. */
 static int write_config(const char *path, const text *config)
 {
     out *file = out_file(path);
@@ -289,7 +302,7 @@ static int write_config(const char *path, const text *config)
     return out_commit(file, 0);
 }
 
-/* Writes what was edited, and says so. */
+/* Writes the edited text and reports the result. */
 static int finish(const arguments *args, const char *path, const text *was, const text *config)
 {
     bool same = was->len == config->len && memcmp(was->ptr, config->ptr, was->len) == 0;
@@ -316,7 +329,7 @@ int edit_config(const arguments *args, const char *folder)
         report_error(path.ptr, &error);
         code = exit_code_of(status);
     } else if (code == 0 && was.ptr[skip_space(was.ptr, 0)] != '{') {
-        code = report_path(EXIT_BAD_INPUT, path.ptr, "it is no object");
+        code = report_path(EXIT_BAD_INPUT, path.ptr, MSG_CONFIG_NOT_OBJECT);
     }
     text_add(&config, was.ptr, code == 0 ? was.len : 0);
     for (size_t i = 0; i < args->edit_count && code == 0; i++)

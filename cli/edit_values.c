@@ -1,6 +1,4 @@
-/*
- * edit_values.c: values of metadata, as typed or as a file has them.
- */
+/* edit_values.c: parses metadata values from the command line or from a file. */
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64
 #include <errno.h>
@@ -14,9 +12,11 @@
 
 #include "edit.h"
 #include "exit.h"
+#include "messages.h"
 #include "report.h"
 
-#define TEXT_MAX 100000000 /* bytes of a file that is a value: as many as a header has at most */
+/* size limit of a file that contains a value, in bytes; equals the header size limit */
+#define TEXT_MAX 100000000
 
 static const struct type_row {
     const char *name;
@@ -45,7 +45,7 @@ bool edit_fits_float(double real, uint32_t bits)
     return bits != 32 || !isfinite(real) || (isfinite(single) && (single != 0 || real == 0));
 }
 
-/* False if the text is no value of that type. */
+/* Parses text as the type in value->type. Returns false if the text is not a value of that type. */
 static bool parse_as(const char *typed, wb_value *value)
 {
     char *end;
@@ -60,7 +60,7 @@ static bool parse_as(const char *typed, wb_value *value)
         return value->number == 1 || strcmp(typed, "false") == 0;
     case WB_META_FLOAT:
         value->real = strtod(typed, &end);
-        /* ERANGE: infinite, 0, or with fewer digits than it has */
+        /* ERANGE: the result is infinite, 0 or subnormal (less precise) */
         return end != typed && *end == '\0' &&
                (errno == 0 || (isfinite(value->real) && value->real != 0)) &&
                edit_fits_float(value->real, value->bits);
@@ -77,7 +77,9 @@ static bool parse_as(const char *typed, wb_value *value)
     }
 }
 
-/* Decimal digits, with a point or exponent or without: no words such as Infinity, nor what strtod takes besides. */
+/* Returns true for decimal numbers with optional point and exponent. Other input of strtod, such as
+ * "Infinity" or hexadecimal digits, is rejected.
+ */
 static bool is_number(const char *typed)
 {
     char *end;
@@ -88,9 +90,9 @@ static bool is_number(const char *typed)
     return end != typed && end == typed + n;
 }
 
-/*
- * The type of a new key, by the look of its value. Integers are no floats, which would not keep their digits. False for
- * a number that none of the types holds: a string is not what it was meant to be either.
+/* Guesses the type of a new key from its value. Integers do not become floats, which would lose
+ * digits. Returns false for a number that no type can represent; such a number does not become a
+ * string either.
  */
 static bool guess(const char *typed, wb_value *value)
 {
@@ -112,7 +114,7 @@ static int fail_value(const char *key, const char *typed)
 {
     text line = {0};
     text_add_shown(&line, typed, strlen(typed));
-    text_adds(&line, "' is no value for ");
+    text_adds(&line, "' is not a valid value for ");
     text_add_shown(&line, key, strlen(key));
     int code = report_usage("'%.600s", line.ptr);
     text_free(&line);
@@ -132,7 +134,9 @@ static int fail_guess(const char *key, const char *typed)
     return code;
 }
 
-/* Is the text "TYPE:…" or "TYPE[]:…"? Sets the type, and where the value begins. */
+/* Parses a type prefix, "TYPE:" or "TYPE[]:". If there is one, sets the type and sets *rest to the
+ * start of the value.
+ */
 static bool is_typed(const char *typed, wb_value *value, const char **rest)
 {
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
@@ -160,12 +164,13 @@ static int read_array(const char *key, const char *json, size_t n, edit_value *t
         return 0;
     text line = {0};
     text_add_shown(&line, key, strlen(key));
-    int code = report_usage("'%.600s' cannot be that: %s", line.ptr, fault);
+    int code = report_usage("'%.600s': the value is not valid: %s", line.ptr, fault);
     text_free(&line);
     return code;
 }
 
-/* The type that the key has in the file; false: there is no such key. */
+/* Stores the type that the key has in the file. Returns false if the file does not contain the key.
+ */
 static bool find_in_file(const wb_model *model, const char *key, size_t n, wb_value *value)
 {
     uint64_t index;
@@ -189,9 +194,9 @@ static bool is_name(const char *name, size_t n, const char *wanted, size_t wante
     return n == wanted_len && memcmp(name, wanted, n) == 0;
 }
 
-/*
- * The type that the key has after the edits; false: there is no such key by then. From the last edit to the first: a
- * name that a key was given is followed to the one it had before, up to what it was set to, or to the file.
+/* Stores the type that the key has after all edits. Returns false if the key will not exist. Walks
+ * from the last edit to the first: if the key was renamed, continues with its previous name until
+ * an edit that sets the key, or until the key in the file.
  */
 static bool find_type(const edit_state *state, const char *key, wb_value *value)
 {
@@ -225,7 +230,7 @@ int edit_read_value(const edit_state *state, const char *key, const char *typed,
     wb_value *value = &to->value;
     *value = (wb_value){.size = sizeof *value, .type = WB_META_STRING};
     if (is_gguf(state->model) && !is_typed(typed, value, &typed) && !find_type(state, key, value)) {
-        value->type = WB_META_ARRAY; /* which its look tells, as far as it is JSON */
+        value->type = WB_META_ARRAY; /* the element type is guessed when the JSON is parsed */
         if (typed[0] == '[' && edit_read_array(typed, strlen(typed), to) == NULL)
             return 0;
         return !to->of_numbers && guess(typed, value) ? 0 : fail_guess(key, typed);
@@ -250,7 +255,7 @@ static int read_from(FILE *file, const char *path, text *to)
     if (file != NULL)
         (void)fclose(file);
     if (failed)
-        return report_path(EXIT_IO, path, "cannot read the file: %s", strerror(os_error));
+        return report_path(EXIT_IO, path, MSG_CANNOT_READ_FILE, strerror(os_error));
     return to->len > TEXT_MAX
                ? report_path(EXIT_BAD_INPUT, path, "the file has more than %d bytes", TEXT_MAX)
                : 0;
@@ -269,7 +274,7 @@ int edit_read_config(const char *path, text *to)
     if (fd < 0 || regular)
         return read_from(fd < 0 ? NULL : fdopen(fd, "rb"), path, to);
     (void)close(fd);
-    return report_path(EXIT_BAD_INPUT, path, "it is no regular file");
+    return report_path(EXIT_BAD_INPUT, path, MSG_NOT_REGULAR_FILE);
 }
 
 int edit_read_file_value(const edit_state *state, const char *key, const char *path, edit_value *to)

@@ -1,5 +1,5 @@
-/*
- * exit.h: the exit codes. Of several paths the highest wins. docs/man/wb.1 tells users.
+/* exit.h: exit codes. For several paths, the command returns the highest code. docs/man/wb.1
+ * documents the codes.
  */
 #ifndef WB_CLI_EXIT_H
 #define WB_CLI_EXIT_H
@@ -16,10 +16,12 @@ enum exit_code {
     EXIT_INTERRUPTED = 130
 };
 
-/* For a status of a call that worked on a model that is open. */
+/* Returns the exit code for an error status of an operation on an open model. */
 int exit_code_of(wb_status status);
 
-/* For a status of a call that opens: what this version cannot read is bad input like the rest. */
+/* Returns the exit code for an error status of opening a model. An unsupported file counts as bad
+ * input here.
+ */
 int exit_code_of_opening(wb_status status);
 
 static inline int worse(int a, int b)

@@ -1,6 +1,4 @@
-/*
- * wb export, the plan: which tensor, which part of it, as what, where to.
- */
+/* wb export: selects the tensor, the slice, the output dtype and the output file. */
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64
 #include "export.h"
@@ -11,15 +9,16 @@
 #include <unistd.h>
 
 #include "exit.h"
+#include "messages.h"
 #include "options.h"
 #include "output.h"
 #include "part.h"
 #include "paths.h"
 #include "report.h"
 
-/* ---- the tensor ---- */
+/* ---- tensor selection ---- */
 
-/* "@12" where no tensor is called that. */
+/* Parses "@12" as a tensor number. Used only if no tensor has this name. */
 static bool find_by_number(const wb_model *model, const char *typed, uint64_t *index)
 {
     uint64_t value = 0;
@@ -30,7 +29,7 @@ static bool find_by_number(const wb_model *model, const char *typed, uint64_t *i
             return false;
         value = value * 10 + (uint64_t)(*p - '0');
     }
-    /* The parts of quantized tensors have numbers too, behind those of tensors. */
+    /* Parts of quantized tensors are numbered after all tensors. */
     wb_tensor tensor = WB_TENSOR_INIT;
     *index = value;
     return wb_tensor_at(model, value, &tensor, NULL) == WB_OK;
@@ -58,9 +57,9 @@ static int fail_tensor(const export_plan *plan, const char *typed)
     text_add_shown(&line, typed, len);
     text_adds(&line, "\"");
     if (nearest.name != NULL) {
-        text_adds(&line, "; is \"");
+        text_adds(&line, "; did you mean \"");
         text_add_shown(&line, nearest.name, nearest.name_len);
-        text_adds(&line, "\" meant?");
+        text_adds(&line, "\"?");
     }
     report_line("%.900s\n    'wb inspect' lists the tensors.", line.ptr);
     text_free(&line);
@@ -80,7 +79,7 @@ static int find_tensor(export_plan *plan, const char *typed)
     return exit_code_of(status);
 }
 
-/* ---- as what ---- */
+/* ---- dtype and format ---- */
 
 static bool ends_with(const char *path, const char *end)
 {
@@ -114,7 +113,9 @@ static wb_encoding encoding_of(const export_plan *plan)
     return encoding;
 }
 
-/* Packed values mean nothing without their scales: there are no stored bytes of the tensor. */
+/* Reports that a multi-part quantized tensor has no single block of stored bytes: packed values are
+ * meaningless without their scales.
+ */
 static int fail_parts(const export_plan *plan, const wb_encoding *encoding)
 {
     text line = {0};
@@ -139,7 +140,7 @@ static int fail_dtype(const char *asked)
 {
     text shown = {0};
     text_add_shown(&shown, asked, strlen(asked));
-    int code = report_usage("there is no dtype '%.200s'", shown.ptr);
+    int code = report_usage(MSG_EXPORT_DTYPE_UNKNOWN, shown.ptr);
     text_free(&shown);
     return code;
 }
@@ -152,8 +153,7 @@ static bool is_plain(int32_t dtype)
 
 static int fail_npy(const export_plan *plan)
 {
-    report_line("%s does not fill bytes, and .npy has nothing smaller: use --format raw",
-                wb_dtype_name(plan->content.dtype));
+    report_line(MSG_NPY_SUBBYTE, wb_dtype_name(plan->content.dtype));
     return EXIT_UNSUPPORTED;
 }
 
@@ -177,14 +177,13 @@ static int choose_dtype(export_plan *plan, const char *asked)
         return plan->format != FORMAT_NPY || npy_descr(plan->content.dtype) != NULL
                    ? 0
                    : fail_npy(plan);
-    report_line("%s is made of blocks, which are no single values: use --format raw",
-                wb_dtype_name(plan->content.dtype));
+    report_line(MSG_NPY_BLOCKS, wb_dtype_name(plan->content.dtype));
     return EXIT_UNSUPPORTED;
 }
 
-/* ---- which part ---- */
+/* ---- slices ---- */
 
-/* Reads the slice into axes and shape, which have room for the tensor's rank. */
+/* Parses the slice. `axes` and `shape` can hold as many entries as the tensor has dimensions. */
 static int choose_slice(export_plan *plan, const char *asked, wb_axis *axes, uint64_t *shape)
 {
     wb_error error;
@@ -211,7 +210,7 @@ static int choose_slice(export_plan *plan, const char *asked, wb_axis *axes, uin
     return 0;
 }
 
-/* The part of a rank; `axes` has room for EXPORT_SLICES slices. */
+/* Selects the shard of a tensor-parallel rank. `axes` can hold the axes of EXPORT_SLICES slices. */
 static int choose_part(export_plan *plan, const part_option *part, wb_axis *axes, uint64_t *shape)
 {
     wb_error error;
@@ -265,24 +264,23 @@ static int measure(export_plan *plan)
         return 0;
     }
     if (plan->format == FORMAT_NPY && !npy_header(&plan->header, &plan->content)) {
-        report_line("the shape is too long for .npy: use --format raw");
+        report_line(MSG_NPY_SHAPE_TOO_LONG);
         return EXIT_UNSUPPORTED;
     }
     plan->bytes = plan->header.len + bytes;
     return 0;
 }
 
-/* ---- all of it ---- */
+/* ---- command ---- */
 
 static int export_planned(const arguments *args, export_plan *plan)
 {
     bool is_dry = args->given[OPTION_DRY_RUN];
     bool is_stdout = output_is_stdout(plan->output);
     if (is_stdout && !is_dry && plan->format != FORMAT_TEXT && isatty(STDOUT_FILENO))
-        return report_usage("a terminal shows no %s: give -o FILE, or --format text",
-                            plan->format == FORMAT_NPY ? ".npy" : "raw bytes");
+        return report_usage(MSG_TERMINAL_EXPORT, plan->format == FORMAT_NPY ? ".npy" : "raw bytes");
     if (!is_stdout && replaces_model(plan->output, plan->model))
-        return report_usage("the output would take the place of a file of the model");
+        return report_usage(MSG_OUTPUT_IS_MODEL);
     int code = is_dry ? EXIT_CLEAN : export_write(plan);
     if (code == EXIT_CLEAN && args->given[OPTION_JSON])
         export_answer(plan, args->operands[0], !is_dry);
@@ -330,12 +328,12 @@ int command_export(const arguments *args)
     if (code != 0)
         return code;
     if (part.of != 0 && args->given[OPTION_SLICE])
-        return report_usage("--slice and --part both say which part");
+        return report_usage(MSG_SLICE_AND_PART);
     if (!args->given[OPTION_OUTPUT] || args->value[OPTION_OUTPUT][0] == '\0')
-        return report_usage("-o is missing: -o FILE, or -o - for standard output");
+        return report_usage(MSG_O_MISSING);
     if (args->given[OPTION_JSON] && !args->given[OPTION_DRY_RUN] &&
         output_is_stdout(args->value[OPTION_OUTPUT]))
-        return report_usage("--json and -o - cannot both have standard output");
+        return report_usage(MSG_JSON_AND_O_STDOUT);
     wb_status status = open_path(args->operands[0], &options, &model, &error);
     if (status != WB_OK) {
         report_error(path_label(args->operands[0]), &error);

@@ -1,70 +1,75 @@
-/*
- * export.h: the forms in which `wb export` writes elements.
- */
+/* export.h: declarations shared by the source files of `wb export`. */
 #ifndef WB_CLI_EXPORT_H
 #define WB_CLI_EXPORT_H
 
 #include "text.h"
 #include "weighbridge.h"
 
-/* What is written, as the formats see it. */
+/* Dtype and shape of the exported elements. */
 typedef struct export_content {
     const wb_tensor *tensor;
-    int32_t dtype;         /* of the elements as they are written */
-    const uint64_t *shape; /* of the selection */
+    int32_t dtype;         /* dtype of the elements in the output */
+    const uint64_t *shape; /* shape of the selection */
     uint32_t rank;
     uint64_t elements;
 } export_content;
 
-/* NumPy's name for a dtype ("<f4"), NULL where it has no elements of that size. */
+/* Returns the NumPy type string of a dtype ("<f4"), or NULL if NumPy has no element type of that
+ * size.
+ */
 const char *npy_descr(int32_t dtype);
 
-/* Whether NumPy has the dtype itself, not only its bytes. */
+/* Returns true if NumPy supports the dtype itself, not only a type of the same size. */
 bool npy_has(int32_t dtype);
 
-/* The header of an .npy file, false where the shape is too long for one. */
+/* Adds the header of a .npy file. Returns false if the shape is too long for a header of version
+ * 1.0.
+ */
 bool npy_header(text *t, const export_content *content);
 
-/* The comment in front of the values. */
+/* Adds the comment that precedes the values in text output. */
 void values_header(text *t, const export_content *content);
 
-/* The dtype in which values_add wants elements of `dtype`: itself, or F32, which has all its
- * values. */
+/* Returns the dtype that values_add expects for elements of `dtype`: `dtype` itself, or F32, which
+ * represents all its values exactly.
+ */
 int32_t values_dtype(int32_t dtype);
 
-/* Adds n values that begin with element number `first` of the selection, a row a line. */
+/* Adds n values as text, one row per line. The first value is element number `first` of the
+ * selection.
+ */
 void values_add(text *t, const export_content *content, uint64_t first, const uint8_t *elements,
                 size_t n);
 
 typedef enum export_format { FORMAT_NPY, FORMAT_RAW, FORMAT_TEXT } export_format;
 
-#define EXPORT_SLICES 3 /* of q, k and v in one tensor, the part of a rank */
+#define EXPORT_SLICES 3 /* maximum number of slices of one rank: q, k and v in a fused tensor */
 
-/* What is exported how. */
+/* Describes an export: source, selection, format and output. */
 typedef struct export_plan {
-    const char *path;   /* of the model, to show */
-    const char *output; /* "-": standard output */
+    const char *path;   /* printable path of the model */
+    const char *output; /* path, or "-" for standard output */
     const wb_model *model;
     uint64_t index;
-    wb_slice slices[EXPORT_SLICES]; /* one after the other */
+    wb_slice slices[EXPORT_SLICES]; /* written in this order */
     uint64_t slice_elements[EXPORT_SLICES];
     size_t slice_count;
     wb_tensor tensor;
     export_format format;
     export_content content;
-    text header;    /* bytes in front of the elements */
-    uint64_t bytes; /* of the whole output; 0: not known before it is written (text) */
+    text header;    /* bytes before the elements */
+    uint64_t bytes; /* total output size in bytes; 0: unknown before writing (text) */
 } export_plan;
 
-extern const char *const export_formats[]; /* their names, NULL at the end */
+extern const char *const export_formats[]; /* names of the formats, terminated by NULL */
 
-/* The object that --json gives; `path` is the model as it was named. */
+/* Prints the JSON object of --json. `path` is the model path from the command line. */
 void export_answer(const export_plan *plan, const char *path, bool is_written);
 
-/* The line that --dry-run gives. */
+/* Prints the line of --dry-run. */
 void export_say(const export_plan *plan);
 
-/* Writes the output, and returns the exit code. */
+/* Writes the output and returns the exit code. */
 int export_write(export_plan *plan);
 
 #endif

@@ -1,6 +1,4 @@
-/*
- * wb export, what is said about it: the object of --json, the line of --dry-run.
- */
+/* wb export: the JSON object of --json and the line of --dry-run. */
 #include <string.h>
 
 #include "export.h"

@@ -1,6 +1,4 @@
-/*
- * wb export, the writing: chunk by chunk through the sink, so that memory is bounded whatever the
- * tensor's size.
+/* wb export: writes the elements in chunks, so that memory use does not depend on the tensor size.
  */
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64
@@ -18,25 +16,23 @@
 #include "terminal.h"
 
 #define CHUNK_BYTES ((size_t)1 << 20)
-#define TEXT_CHUNK ((size_t)1 << 15) /* elements */
+#define TEXT_CHUNK ((size_t)1 << 15) /* elements per chunk of text output */
 #define WRAPPER_BYTES 256
 
 typedef struct writer {
     export_plan *plan;
     wb_sink *sink;
     wb_error error;
-    size_t slice;    /* in hand */
-    uint64_t before; /* elements of the slices before it */
-    uint8_t *chunk;  /* with WRAPPER_BYTES in front */
-    float *floats;   /* of values that have to be rounded before they are written as text */
+    size_t slice;    /* index of the current slice */
+    uint64_t before; /* number of elements in the preceding slices */
+    uint8_t *chunk;  /* chunk buffer, preceded by WRAPPER_BYTES bytes */
+    float *floats;   /* values to round to the output dtype before they are formatted */
     text lines;
 } writer;
 
-/*
- * Text of a dtype that is asked for and is neither the stored one nor one that is written directly,
- * as
- * --dtype f16 of an F32 tensor: the values have to be rounded to it first. The library converts
- * what lies in a model, so the rounded chunk is made one.
+/* Rounds values to the requested dtype for text output if the dtype is neither the stored dtype nor
+ * formatted directly (--dtype f16 of an F32 tensor, for example). The library converts only tensors
+ * of a model, so the rounded chunk is opened as a safetensors model in memory.
  */
 static wb_status widen(writer *w, size_t n, size_t bytes)
 {
@@ -51,7 +47,7 @@ static wb_status widen(writer *w, size_t n, size_t bytes)
                         "{\"\":{\"dtype\":\"%s\",\"shape\":[%llu],"
                         "\"data_offsets\":[0,%llu]}}",
                         wb_dtype_name(dtype), (unsigned long long)n, (unsigned long long)bytes);
-    header[8 + used] = ' '; /* in place of the NUL */
+    header[8 + used] = ' '; /* replaces the NUL that snprintf wrote */
     memcpy(w->chunk, header, sizeof header);
     wb_status status =
         wb_open_memory(w->chunk, sizeof header + bytes, "rounded values", NULL, &model, &w->error);
@@ -65,20 +61,23 @@ static wb_status widen(writer *w, size_t n, size_t bytes)
 static wb_dtype_info describe(int32_t dtype)
 {
     wb_dtype_info info = WB_DTYPE_INFO_INIT;
-    if (wb_dtype_describe(dtype, &info) != WB_OK) /* cannot be: a tensor is of it */
+    if (wb_dtype_describe(dtype, &info) != WB_OK) /* cannot fail: the dtype belongs to a tensor */
         info = (wb_dtype_info){.block_size = 1, .block_bits = 64};
     return info;
 }
 
-/* Of n elements that end with a byte, and with a block. */
+/* Returns the size in bytes of n elements. Precondition: n elements fill whole bytes and whole
+ * blocks.
+ */
 static size_t bytes_of(int32_t dtype, size_t n)
 {
     wb_dtype_info info = describe(dtype);
     return (size_t)((uint64_t)n * info.block_bits / info.block_size / 8);
 }
 
-/* How many fill a chunk. A multiple of eight, so that elements of four and six bits end with a
- * byte. */
+/* Returns the number of elements per chunk. It is a multiple of 8, so that 4-bit and 6-bit elements
+ * fill whole bytes.
+ */
 static size_t chunk_elements(int32_t dtype)
 {
     wb_dtype_info info = describe(dtype);
@@ -152,7 +151,7 @@ static int fail(const export_plan *plan, wb_status status, const wb_error *error
     progress_clear();
     if (status == WB_ERROR_CANCELLED)
         return EXIT_INTERRUPTED;
-    if (error->os_error == EPIPE) /* only the output can be a pipe that nobody reads */
+    if (error->os_error == EPIPE) /* only the output can be a pipe that its reader has closed */
         return EXIT_CLEAN;
     report_error(plan->path, error);
     return exit_code_of(status);

@@ -1,12 +1,13 @@
-/*
- * wb --generate KIND FOLDER: plumbing for those who build weighbridge. With `tensors`, for
- * completion: the names of a model's tensors that a shell takes as they are.
+/* wb --generate KIND DIR: generates man pages and completion files when weighbridge is built. KIND
+ * `tensors`, used by shell completion, lists the tensor names of a model that need no quoting in
+ * any shell.
  */
 #include "generate.h"
 
 #include <string.h>
 
 #include "exit.h"
+#include "messages.h"
 #include "paths.h"
 #include "report.h"
 
@@ -46,7 +47,7 @@ static int write_man(const char *folder)
     return code;
 }
 
-/* Letters, digits and what needs no quotes in any shell. */
+/* Returns true if the name consists of characters that no shell requires to be quoted. */
 static bool is_plain(const char *name, size_t n)
 {
     static const char plain[] =
@@ -88,7 +89,7 @@ int command_generate(const arguments *args)
 {
     const char *kind = args->value[OPTION_GENERATE];
     if (args->count != 1)
-        return report_usage("--generate %s needs a path", kind);
+        return report_usage(MSG_GENERATE_NEEDS_PATH, kind);
     const char *path = args->operands[0];
     if (strcmp(kind, "man") == 0)
         return write_man(path);

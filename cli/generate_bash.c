@@ -1,6 +1,4 @@
-/*
- * Completion for bash, read by bash-completion(8) or with `source`.
- */
+/* Generates bash completion, loaded by bash-completion(8) or with `source`. */
 #include <string.h>
 
 #include "generate.h"
@@ -15,7 +13,7 @@ static void put_words(out *o, const char *list)
     }
 }
 
-/* --name or --name|-n, as a pattern of case. */
+/* Writes the names of an option as a `case` pattern: --name or --name|-n. */
 static void put_pattern(out *o, const option_row *row)
 {
     out_printf(o, "--%s", row->name);
@@ -28,7 +26,7 @@ static bool is_shown(int option)
     return option_table[option].help != NULL;
 }
 
-/* The options whose argument is the next word. */
+/* Writes a pattern of the options whose argument is the next word. */
 static void put_options_with_argument(out *o)
 {
     bool is_first = true;

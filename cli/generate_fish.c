@@ -1,11 +1,9 @@
-/*
- * Completion for fish, as complete(1) of fish describes it.
- */
+/* Generates fish completion; see complete(1) of fish. */
 #include <string.h>
 
 #include "generate.h"
 
-/* Adds text between single quotes. */
+/* Writes text for use inside single quotes. */
 static void put(out *o, const char *s)
 {
     for (; *s != '\0'; s++) {

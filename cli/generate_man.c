@@ -1,11 +1,9 @@
-/*
- * Man pages in roff, as man(7) describes it.
- */
+/* Generates man pages in roff; see man(7). */
 #include <string.h>
 
 #include "generate.h"
 
-/* Adds text in which nothing is taken for a request of roff's. */
+/* Writes text with all roff control characters escaped. */
 static void put(out *o, const char *s, size_t n)
 {
     if (n > 0 && (s[0] == '.' || s[0] == '\''))

@@ -1,11 +1,9 @@
-/*
- * Completion for zsh, as zshcompsys(1) describes it.
- */
+/* Generates zsh completion; see zshcompsys(1). */
 #include <string.h>
 
 #include "generate.h"
 
-/* Adds text to a specification in single quotes. */
+/* Writes text for a single-quoted completion specification. */
 static void put(out *o, const char *s, size_t n)
 {
     for (size_t i = 0; i < n; i++) {

@@ -1,5 +1,5 @@
-/*
- * wb get: a tensor, or several as one, as an engine gets them from the weight provider.
+/* wb get: writes a tensor, or several tensors fused into one, as the weight provider supplies it to
+ * an inference engine.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "exit.h"
+#include "messages.h"
 #include "options.h"
 #include "output.h"
 #include "part.h"
@@ -23,16 +24,16 @@ enum { CHUNK_BYTES = 4 << 20 };
 typedef struct get_plan {
     const arguments *args;
     const wb_model *model;
-    const char *path; /* of the model, to show */
+    const char *path; /* printable path of the model */
     const char *output;
     const char **names;
     size_t count;
     part_option part;
     wb_policy policy;
-    const wb_device *device; /* NULL: memory of this process */
+    const wb_device *device; /* NULL: host memory */
 } get_plan;
 
-/* ---- what is said about it ---- */
+/* ---- reporting ---- */
 
 static const char *dtype_text(int32_t dtype, char *room, size_t capacity)
 {
@@ -96,7 +97,7 @@ static void answer(const get_plan *plan, const wb_buffer *buffer, bool is_writte
     json_numbers(&json, "part_rows", buffer->part_rows, buffer->parts);
     json_sections(&json, buffer);
     json_number(&json, "bytes", buffer->bytes);
-    if (is_written) { /* else nothing was converted */
+    if (is_written) { /* without output nothing was converted, so the counts are unknown */
         json_number(&json, "overflowed", buffer->overflowed);
         json_number(&json, "underflowed", buffer->underflowed);
     }
@@ -124,29 +125,29 @@ static void say(const get_plan *plan, const wb_buffer *buffer)
     text_free(&t);
 }
 
-/* Values that a dtype has no room for are never lost in silence. */
+/* Warns about values that overflowed or underflowed in the conversion. */
 static void warn(const wb_buffer *buffer)
 {
     const wb_section *last = &buffer->section[buffer->sections - 1];
     if (buffer->overflowed != 0)
-        report_line("%llu values are too large for %s and became infinite",
-                    (unsigned long long)buffer->overflowed, wb_dtype_name(last->dtype));
+        report_line(MSG_VALUES_OVERFLOWED, (unsigned long long)buffer->overflowed,
+                    wb_dtype_name(last->dtype));
     if (buffer->underflowed != 0)
-        report_line("%llu values are too small for %s and became 0",
-                    (unsigned long long)buffer->underflowed, wb_dtype_name(last->dtype));
+        report_line(MSG_VALUES_UNDERFLOWED, (unsigned long long)buffer->underflowed,
+                    wb_dtype_name(last->dtype));
 }
 
 /* ---- writing ---- */
 
 static int fail(const get_plan *plan, wb_status status, const wb_error *error)
 {
-    if (error->os_error == EPIPE) /* only the output can be a pipe that nobody reads */
+    if (error->os_error == EPIPE) /* only the output can be a pipe that its reader has closed */
         return EXIT_CLEAN;
     report_error(plan->path, error);
     return exit_code_of(status);
 }
 
-/* From memory, or piece by piece from a device. */
+/* Writes the buffer from host memory, or copies it from the device in chunks. */
 static wb_status write_bytes(const wb_provider *provider, const wb_buffer *buffer, wb_sink *sink,
                              wb_error *error)
 {
@@ -190,7 +191,7 @@ static int write_buffer(const get_plan *plan, const wb_provider *provider, const
     return status == WB_OK ? EXIT_CLEAN : fail(plan, status, &error);
 }
 
-/* ---- getting ---- */
+/* ---- provider ---- */
 
 static wb_status get(const get_plan *plan, wb_provider *provider, wb_buffer *buffer,
                      wb_error *error)
@@ -209,9 +210,11 @@ static wb_status get(const get_plan *plan, wb_provider *provider, wb_buffer *buf
     return status;
 }
 
-/* ---- with --dry-run ---- */
+/* ---- --dry-run ---- */
 
-/* A device that says of every buffer that another process has filled it: so nothing is read, and no memory taken. */
+/* Claim callback of a device that reports every buffer as already filled by another process. The
+ * provider then reads no data and allocates no memory.
+ */
 static wb_status claim_nothing(void *ctx, const void *key, uint64_t bytes, void **handle,
                                int *filled)
 {
@@ -247,7 +250,7 @@ static wb_device device_of_nothing(get_plan *plan)
                        .publish = publish_nothing};
 }
 
-/* ---- all of it ---- */
+/* ---- command ---- */
 
 static int get_from(get_plan *plan)
 {
@@ -263,7 +266,7 @@ static int get_from(get_plan *plan)
     if (status != WB_OK) {
         report_error(plan->path, &error);
         wb_provider_destroy(provider);
-        /* A name or an axis that is not there is for the one at the keyboard to put right. */
+        /* An unknown tensor name or an invalid axis is a usage error. */
         return status == WB_ERROR_NOT_FOUND || status == WB_ERROR_ARGUMENT ? EXIT_USAGE
                                                                            : exit_code_of(status);
     }
@@ -312,12 +315,12 @@ int command_get(const arguments *args)
         return code;
     bool is_dry = args->given[OPTION_DRY_RUN];
     if (plan.output == NULL || plan.output[0] == '\0')
-        return report_usage("-o is missing: -o FILE, or -o - for standard output");
+        return report_usage(MSG_O_MISSING);
     bool is_stdout = output_is_stdout(plan.output);
     if (args->given[OPTION_JSON] && !is_dry && is_stdout)
-        return report_usage("--json and -o - cannot both have standard output");
+        return report_usage(MSG_JSON_AND_O_STDOUT);
     if (is_stdout && !is_dry && isatty(STDOUT_FILENO))
-        return report_usage("a terminal shows no raw bytes: give -o FILE");
+        return report_usage(MSG_TERMINAL_RAW_O);
     wb_status status = open_path(args->operands[0], &options, &model, &error);
     if (status != WB_OK) {
         report_error(plan.path, &error);
@@ -334,9 +337,8 @@ int command_get(const arguments *args)
         wb_close(model);
         return code;
     }
-    code = !is_stdout && replaces_model(plan.output, model)
-               ? report_usage("the output would take the place of a file of the model")
-               : get_from(&plan);
+    code = !is_stdout && replaces_model(plan.output, model) ? report_usage(MSG_OUTPUT_IS_MODEL)
+                                                            : get_from(&plan);
     wb_device_close(&device);
     wb_close(model);
     return code;

@@ -1,9 +1,8 @@
-/*
- * wb hash: digests of files and of values, as text, JSON or a manifest.
- */
+/* wb hash: prints digests of files and of tensor values as text, JSON or a manifest. */
 #include <string.h>
 
 #include "exit.h"
+#include "messages.h"
 #include "output.h"
 #include "paths.h"
 #include "report.h"
@@ -167,7 +166,7 @@ static void show(const subject *s)
     text_free(&t);
 }
 
-/* ---- a path ---- */
+/* ---- one path ---- */
 
 static int write_piece(void *ctx, const char *bytes, size_t n)
 {
@@ -184,7 +183,7 @@ static int write_manifest(const subject *s)
         return EXIT_IO;
     wb_status status = wb_hash_manifest(s->hashes, write_piece, o, &error);
     if (o == out_stdout())
-        return EXIT_CLEAN; /* what became of it is told at the end */
+        return EXIT_CLEAN; /* write errors are reported when the command ends */
     int code = out_commit(o, status == WB_OK ? EXIT_CLEAN : EXIT_IO);
     if (status != WB_OK && code == EXIT_CLEAN)
         report_error(path, &error);
@@ -224,7 +223,7 @@ static int hash_path(void *ctx, paths *seen, const char *path)
         if (r->args->given[OPTION_JSON])
             json_failure(path, &error);
     } else if (is_over_model(&s)) {
-        code = report_usage("the manifest would take the place of a file of the model");
+        code = report_usage(MSG_MANIFEST_IS_MODEL);
     } else if (r->args->given[OPTION_MANIFEST]) {
         code = write_manifest(&s);
         if (code == EXIT_CLEAN && r->args->given[OPTION_JSON])
@@ -246,10 +245,10 @@ int command_hash(const arguments *args)
     if (code != 0)
         return code;
     if (args->given[OPTION_MANIFEST] && args->count > 1)
-        return report_usage("a manifest is of one model: name one PATH");
+        return report_usage(MSG_MANIFEST_ONE_PATH);
     if (args->given[OPTION_JSON] && args->given[OPTION_MANIFEST] &&
         output_is_stdout(args->value[OPTION_MANIFEST]))
-        return report_usage("--manifest - and --json would both go to standard output");
+        return report_usage(MSG_MANIFEST_AND_JSON);
     r.options.executor = threads_executor();
     return paths_each(args, hash_path, &r);
 }

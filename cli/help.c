@@ -1,16 +1,17 @@
-/*
- * wb help: the table of commands and options as text.
- */
+/* wb help: prints the table of commands and options. */
 #include <string.h>
 
 #include "exit.h"
+#include "messages.h"
 #include "options.h"
 #include "report.h"
 #include "terminal.h"
 
 #define LINE_WIDTH 79
 
-/* Prints words in lines of LINE_WIDTH, from column `indent` on; the first line has begun there. */
+/* Prints words in lines of at most LINE_WIDTH columns, indented by `indent`. The cursor is already
+ * at column `indent` in the first line.
+ */
 static void print_wrapped(out *o, const char *words, size_t indent)
 {
     size_t column = indent;
@@ -147,7 +148,7 @@ int command_help(const arguments *args)
     }
     text shown = {0};
     text_add_shown(&shown, args->operands[0], strlen(args->operands[0]));
-    int code = report_usage("there is no command '%.200s'", shown.ptr);
+    int code = report_usage(MSG_COMMAND_UNKNOWN, shown.ptr);
     text_free(&shown);
     return code;
 }

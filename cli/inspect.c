@@ -1,6 +1,4 @@
-/*
- * wb inspect: what a model is made of.
- */
+/* wb inspect: prints the contents of a model. */
 #include "inspect.h"
 
 #include <stdlib.h>
@@ -73,7 +71,9 @@ static void add_to(kind_total *total, const wb_tensor *tensor, bool is_tied)
     total->bytes += tensor->bytes;
 }
 
-/* The tensor whose values are those of the embedding although they are stored again. */
+/* Returns the index of the output tensor if it duplicates the values of the embedding tensor (tied
+ * embeddings stored twice).
+ */
 static uint64_t find_tied(const wb_model *model)
 {
     wb_config config = WB_CONFIG_INIT;
@@ -111,7 +111,7 @@ static void add_up(inspection *in)
     }
 }
 
-/* What is shown where nothing is asked for by name. */
+/* Sections printed if no option selects any. */
 #define USUAL (SECTION_FILES | SECTION_CONFIG | SECTION_METADATA | SECTION_TENSORS | SECTION_TOTALS)
 
 static void choose(inspection *in, const arguments *args)
@@ -126,7 +126,7 @@ static void choose(inspection *in, const arguments *args)
     for (size_t i = 0; i < sizeof choices / sizeof choices[0]; i++)
         chosen |= args->given[choices[i].option] ? choices[i].section : 0;
     in->is_chosen = chosen != 0;
-    /* Programs can pick by themselves: for them what was asked for comes in addition. */
+    /* JSON output always has the default sections; options only add sections to them. */
     in->sections = chosen == 0 || args->given[OPTION_JSON] ? chosen | USUAL : chosen;
     if (args->given[OPTION_TENSORS_OFF])
         in->sections &= ~(unsigned)SECTION_TENSORS;

@@ -1,6 +1,4 @@
-/*
- * inspect.h: what the forms of `wb inspect` share.
- */
+/* inspect.h: declarations shared by the source files of `wb inspect`. */
 #ifndef WB_CLI_INSPECT_H
 #define WB_CLI_INSPECT_H
 
@@ -8,9 +6,9 @@
 #include "weighbridge.h"
 #include "weighbridge/experimental.h"
 
-/* What is stored alike: dtype and encoding. */
+/* Totals of the tensors with the same dtype and encoding. */
 typedef struct kind_total {
-    int32_t dtype; /* as stored: that of the packed values of a quantized tensor */
+    int32_t dtype; /* stored dtype; for a quantized tensor, the dtype of its packed values */
     wb_encoding encoding;
     uint64_t tensors;
     uint64_t parameters;
@@ -19,7 +17,7 @@ typedef struct kind_total {
 
 typedef struct totals {
     kind_total all;
-    kind_total *kinds; /* in the order in which they are first met */
+    kind_total *kinds; /* in order of first occurrence */
     size_t count;
 } totals;
 
@@ -38,28 +36,31 @@ typedef enum section {
 typedef enum names_shown { NAMES_NATIVE, NAMES_CANONICAL, NAMES_BOTH } names_shown;
 
 typedef struct inspection {
-    const char *path;  /* as it was named */
-    const char *label; /* to show */
+    const char *path;  /* path as given on the command line */
+    const char *label; /* printable path */
     const wb_model *model;
     const char *filter; /* NULL: all tensors */
-    unsigned sections;  /* of section: what to show */
-    bool is_chosen;     /* the sections were asked for by name */
-    bool is_whole;      /* metadata: values however long, and what follows from other files */
-    const char *key;    /* of metadata, NULL: all */
+    unsigned sections;  /* sections to print (bits of enum section) */
+    bool is_chosen;     /* options select the sections explicitly */
+    bool is_whole;      /* metadata: do not truncate values, and include derived metadata */
+    const char *key;    /* metadata key, NULL: all keys */
     names_shown names;
-    const char *canonical; /* names, NULL where they are not shown; as wb_tensor_names has them */
+    const char *canonical; /* canonical names in the format of wb_tensor_names; NULL if not shown */
     const uint64_t *canonical_at;
-    totals totals; /* of the tensors that the filter lets through */
+    totals totals; /* totals of the tensors that match the filter */
 } inspection;
 
-/* Stores tensor `index` and how it is encoded; false if the filter leaves it out. */
+/* Stores the tensor at `index` and its encoding. Returns false if the filter excludes the tensor.
+ */
 bool inspection_tensor(const inspection *in, uint64_t index, wb_tensor *tensor,
                        wb_encoding *encoding);
 
-/* The canonical name of a tensor; empty where it has none or they are not shown. */
+/* Returns the canonical name of a tensor. The name is empty if the tensor has none or canonical
+ * names are not shown.
+ */
 const char *inspection_canonical(const inspection *in, uint64_t index, size_t *len);
 
-/* The dtype, or how it is quantized: "BF16", "affine4:64", "mxfp4". */
+/* Adds the dtype or the quantization type, such as "BF16", "affine4:64" or "mxfp4". */
 void text_add_kind(text *t, int32_t dtype, const wb_encoding *encoding);
 
 void inspect_as_text(const inspection *in);
@@ -67,7 +68,7 @@ void inspect_as_json(const inspection *in);
 
 void print_title(out *o, const char *title);
 
-/* The sections that have files of their own. */
+/* Sections that are printed by other source files. */
 void print_config(out *o, const inspection *in);
 void json_config(wb_json *json, const inspection *in);
 void print_layers(out *o, const inspection *in);
@@ -75,11 +76,12 @@ void json_layers(wb_json *json, const inspection *in);
 void print_tokens(out *o, const inspection *in);
 void json_tokens(wb_json *json, const inspection *in);
 
-/* Texts that are shown by themselves, as they are: a value of metadata, template, Modelfile. Return
- * the exit code. */
+/* Prints the requested strings unmodified: a metadata value, the chat template or the Modelfile.
+ * Returns the exit code.
+ */
 int print_texts(const inspection *in);
 
-/* The chat template; false if there is none. */
+/* Finds the chat template. Returns false if there is none. */
 bool find_template(const wb_model *model, const char **string, size_t *len);
 
 #endif

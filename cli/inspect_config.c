@@ -1,5 +1,5 @@
-/*
- * wb inspect, the config: the facts about a model, and where each of them comes from.
+/* wb inspect: the config section, which shows each field of the model's configuration and its
+ * source.
  */
 #include <string.h>
 
@@ -30,11 +30,11 @@ static bool is_switch(uint32_t field)
     return field == WB_CONFIG_TIE_EMBEDDINGS;
 }
 
-/* ---- for people ---- */
+/* ---- text output ---- */
 
 typedef struct rows {
     wb_config config;
-    bool is_whole; /* fields that nobody knows, too */
+    bool is_whole; /* include fields without a value */
 } rows;
 
 static bool config_row(void *ctx, uint64_t index, text cells[TABLE_COLUMNS])
@@ -65,7 +65,9 @@ void print_config(out *o, const inspection *in)
     rows r = {.is_whole = in->is_chosen};
     if (!get(in->model, &r.config))
         return;
-    /* Of tensors that are no model, all that is known is what tensors imply: not worth a table. */
+    /* Without an architecture, the only known fields are derived from tensor shapes. Such a table
+     * is shown only on request.
+     */
     if (!in->is_chosen && r.config.origin[WB_CONFIG_ARCHITECTURE] == WB_ORIGIN_ABSENT)
         return;
     print_title(o, "Config");

@@ -1,5 +1,5 @@
-/*
- * wb inspect --json: an object a model, on a line of its own. docs/man/wb-inspect.1 describes it.
+/* wb inspect --json: prints one JSON object per model, each on its own line. docs/man/wb-inspect.1
+ * documents the object.
  */
 #include "inspect.h"
 #include "metadata.h"
@@ -55,7 +55,9 @@ static void json_shape(wb_json *json, const wb_tensor *tensor)
     wb_json_end(json, ']');
 }
 
-/* What is different about its bytes; most have none of these. */
+/* Writes the storage flags of a tensor (byte order, column-major order, compression). Most tensors
+ * have none.
+ */
 static void json_storing(wb_json *json, uint32_t storing)
 {
     static const struct {
@@ -77,7 +79,7 @@ static void json_storing(wb_json *json, uint32_t storing)
     wb_json_end(json, ']');
 }
 
-/* Where it lies, and how much of it. */
+/* Writes the file index, offset, size and storage flags of a tensor. */
 static void json_place(wb_json *json, const wb_tensor *tensor)
 {
     json_number(json, "file", tensor->file);
@@ -164,8 +166,9 @@ static void json_total(wb_json *json, const kind_total *total)
     json_number(json, "bytes", total->bytes);
 }
 
-/* The totals of the kinds from `first` on that are stored in its dtype; false if an earlier one
- * was. */
+/* Sums the totals of all kinds that have the same stored dtype as kind number `first`. Returns
+ * false if an earlier kind has this dtype.
+ */
 static bool sum_dtype(const totals *sum, size_t first, kind_total *total)
 {
     *total = (kind_total){.dtype = sum->kinds[first].dtype};

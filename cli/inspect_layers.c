@@ -1,9 +1,9 @@
-/*
- * wb inspect, layer by layer: layers that are made alike are one.
+/* wb inspect --layers: prints a table in which identical layers are combined.
  *
- * The first component of a name that is a number is that of its layer, "{n}"; numbers behind it count
- * experts, "{e}". Tensors of a layer that differ in nothing else are one row, and so are consecutive
- * layers all of whose rows are the same. The columns add up to the totals.
+ * The first component of a tensor name that is a number is the layer number, shown as "{n}". Later
+ * numbers are expert numbers, shown as "{e}". The tensors of a layer whose names differ only in
+ * expert numbers form one row. Consecutive layers whose rows are all equal are combined. The
+ * columns add up to the totals.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,17 +17,17 @@
 typedef struct entry {
     const char *name;
     size_t len;
-    size_t stem;     /* bytes in front of the layer's number; all of the name without one */
-    size_t rest;     /* where the name goes on behind the number */
-    uint64_t number; /* of the layer, or NO_LAYER */
+    size_t stem;     /* length of the name before the layer number; whole length if it has none */
+    size_t rest;     /* offset of the name after the layer number */
+    uint64_t number; /* layer number, or NO_LAYER */
     wb_tensor tensor;
     wb_encoding encoding;
 } entry;
 
 typedef struct row {
-    const entry *like; /* any of them */
+    const entry *like; /* representative entry of the row */
     uint64_t tensors, parameters, bytes;
-    uint64_t first, last; /* layers */
+    uint64_t first, last; /* range of layers */
 } row;
 
 typedef struct folded {
@@ -37,7 +37,9 @@ typedef struct folded {
 
 /* ---- names ---- */
 
-/* Bytes of the number that is the whole component at name + at, 0 if that is none. */
+/* Returns the length of the decimal number that is a whole name component at name + at, or 0 if the
+ * component is not a number.
+ */
 static size_t number_at(const char *name, size_t len, size_t at)
 {
     size_t n = 0;
@@ -68,7 +70,7 @@ static void find_layer(entry *e)
 #define SYMBOL_NUMBER 256
 #define SYMBOL_END (-1)
 
-/* The next byte behind the layer's number, or SYMBOL_NUMBER for a whole number. */
+/* Returns the next byte of the name after the layer number, or SYMBOL_NUMBER for a whole number. */
 static int next_symbol(const entry *e, size_t *at)
 {
     if (*at >= e->len)
@@ -106,7 +108,7 @@ static void add_name(text *t, const entry *e)
     }
 }
 
-/* ---- folding ---- */
+/* ---- combining layers ---- */
 
 static int compare_numbers(uint64_t a, uint64_t b)
 {
@@ -159,7 +161,9 @@ static bool is_alike(const row *a, const row *b)
            a->tensors * (b->last - b->first + 1) == b->tensors * (a->last - a->first + 1);
 }
 
-/* The rows from `layer` on are the last layer; those from `before` to there the layers before it. */
+/* Combines the last layer, whose rows begin at `layer`, with the preceding layers, whose rows begin
+ * at `before`, if they are equal. Returns true on success.
+ */
 static bool fold(folded *f, size_t before, size_t layer)
 {
     size_t n = layer - before;
@@ -231,7 +235,7 @@ static entry *get_entries(const inspection *in, size_t *count)
     return entries;
 }
 
-/* ---- showing ---- */
+/* ---- output ---- */
 
 static bool layer_row(void *ctx, uint64_t index, text cells[TABLE_COLUMNS])
 {

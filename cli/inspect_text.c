@@ -1,6 +1,4 @@
-/*
- * wb inspect for people: head, files, metadata, tensors, totals, findings.
- */
+/* wb inspect: text output of heading, files, metadata, tensors, totals and findings. */
 #include <string.h>
 
 #include "inspect.h"
@@ -14,7 +12,7 @@ void print_title(out *o, const char *title)
     out_printf(o, "\n%s%s%s\n", style(STYLE_BOLD), title, style(STYLE_END));
 }
 
-/* ---- head ---- */
+/* ---- heading ---- */
 
 static void print_count(out *o, const char *what, uint64_t value, const char *approximately)
 {
@@ -27,7 +25,7 @@ static void print_count(out *o, const char *what, uint64_t value, const char *ap
     text_free(&t);
 }
 
-/* 2,934,912 is about 2.9 M. */
+/* Adds the rounded value in parentheses: " (2.9 M)" for 2,934,912. Adds nothing below 10,000. */
 static void add_rounded(text *t, uint64_t value)
 {
     static const char letters[] = "KMBT";
@@ -87,7 +85,7 @@ static void print_head(out *o, const inspection *in)
 
 /* ---- files ---- */
 
-/* The file's own name where it lies in the folder that was named, else its path. */
+/* Adds the file name if the file is directly in the directory `folder`, otherwise its path. */
 static void add_file(text *t, const char *path, const char *folder)
 {
     const char *slash = strrchr(path, '/');
@@ -155,7 +153,9 @@ static void print_metadata(out *o, const inspection *in)
 
 /* ---- tensors ---- */
 
-/* Native names in parentheses stand for canonical ones that are not there. */
+/* Adds the names of a tensor. If canonical names are selected and the tensor has none, adds its
+ * native name in parentheses.
+ */
 static text *add_names(text *cell, const inspection *in, uint64_t index, const wb_tensor *tensor)
 {
     size_t len;

@@ -1,5 +1,5 @@
-/*
- * wb inspect, what the tokenizer has: its tokens; and texts that are shown by themselves.
+/* wb inspect: the tokens section, and strings that are printed alone (metadata value, template,
+ * Modelfile).
  */
 #include <string.h>
 
@@ -14,7 +14,7 @@
 /* ---- tokens ---- */
 
 typedef struct tokens {
-    wb_meta_array texts, types, scores; /* the last two may be shorter, or not there */
+    wb_meta_array texts, types, scores; /* types and scores may be shorter than texts, or missing */
 } tokens;
 
 static const char *type_name(int64_t type)
@@ -116,7 +116,7 @@ void json_tokens(wb_json *json, const inspection *in)
     wb_json_end(json, ']');
 }
 
-/* ---- texts ---- */
+/* ---- strings printed alone ---- */
 
 bool find_template(const wb_model *model, const char **string, size_t *len)
 {

@@ -1,6 +1,4 @@
-/*
- * wb list: the models of an Ollama store.
- */
+/* wb list: lists the models in an Ollama store. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,9 +15,9 @@ typedef struct row {
 
 typedef struct listing {
     bool is_json;
-    row *rows; /* tables are printed after they were measured */
+    row *rows; /* stored, because the table reads each row twice (to measure and to print) */
     size_t count, capacity;
-    text damaged; /* findings, to be shown below */
+    text damaged; /* findings, printed after the table */
     bool has_damaged;
 } listing;
 
@@ -110,7 +108,7 @@ int command_list(const arguments *args)
     show(&l);
     if (status == WB_OK)
         return l.has_damaged ? EXIT_FINDINGS : EXIT_CLEAN;
-    if (status == WB_ERROR_CANCELLED) /* nobody reads the output */
+    if (status == WB_ERROR_CANCELLED) /* the reader closed the output pipe */
         return EXIT_CLEAN;
     report_error(options.store == NULL ? "the store" : options.store, &error);
     return exit_code_of(status);

@@ -1,6 +1,4 @@
-/*
- * wb load: what loading a model costs, beside what this machine can do.
- */
+/* wb load: measures the cost of loading a model and compares it with the limits of the machine. */
 #define _POSIX_C_SOURCE 200809L
 #include "load.h"
 
@@ -10,6 +8,7 @@
 #include <sys/resource.h>
 
 #include "exit.h"
+#include "messages.h"
 #include "paths.h"
 #include "report.h"
 #include "table.h"
@@ -31,19 +30,21 @@ typedef struct loading {
     wb_model *model;
     machine_limits machine;
     wb_load_report report;
-    uint64_t files, cached, file_bytes; /* of all files: in the page cache before, and in all */
+    uint64_t files, cached, file_bytes; /* all files: number, bytes in the page cache before
+                                         * loading, total bytes */
     uint64_t open_ns, load_ns;
-    uint64_t resident;       /* bytes, at most until then */
-    unsigned char **images;  /* with --device host: each file */
-    const wb_device *device; /* with --device of another kind */
+    uint64_t resident;       /* peak resident memory before the measurement, in bytes */
+    unsigned char **images;  /* --device host: one buffer per file */
+    const wb_device *device; /* --device of another kind */
     upload_plan uploads;
-    uint64_t compared;  /* bytes that were read back */
-    double upload_rate; /* of the device at best */
+    uint64_t compared;  /* number of bytes read back and compared */
+    double upload_rate; /* measured upper limit of the upload rate */
     digest *digests;
-    _Alignas(8) _Atomic uint64_t sum; /* of all that was loaded, so that no byte can be left out */
+    _Alignas(8) _Atomic uint64_t sum; /* sum of all loaded data, so that the compiler cannot drop
+                                       * the reads */
 } loading;
 
-/* ---- what wb_load calls ---- */
+/* ---- callbacks of wb_load ---- */
 
 static int consume(void *ctx, const wb_piece *piece)
 {
@@ -73,7 +74,7 @@ static void take_digest(void *ctx, uint64_t file, const uint8_t sha256[32])
     memcpy(l->digests[file].sha256, sha256, sizeof l->digests[file].sha256);
 }
 
-/* ---- what is said ---- */
+/* ---- results ---- */
 
 static void text_add_rate(text *t, double bytes_a_second)
 {
@@ -99,10 +100,10 @@ static uint64_t resident_bytes(void)
     return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_maxrss * 1024 : 0;
 }
 
-/* A line of the table: a name, and a time, a rate or a size. */
+/* One line of the table: a name, and a time, a rate or a size. */
 typedef struct line {
     const char *name;
-    uint64_t ns, bytes; /* bytes that were fetched so, bytes of memory, or 0 */
+    uint64_t ns, bytes; /* bytes transferred in `ns`, memory size in bytes, or 0 */
     double rate;
     bool is_always_shown;
 } line;
@@ -258,9 +259,11 @@ static void answer(const loading *l)
     out_json_end(&json);
 }
 
-/* ---- doing it ---- */
+/* ---- loading ---- */
 
-/* Counts the files, and brings them into the page cache or out of it. */
+/* Sums up the sizes of the files, and reads them into the page cache or drops them from it. Returns
+ * the path of the largest file.
+ */
 static const char *prepare_files(loading *l)
 {
     const char *largest = NULL;
@@ -285,7 +288,7 @@ static const char *prepare_files(loading *l)
     return largest;
 }
 
-/* Room for each file; touched, so that what is measured is not the making of pages. */
+/* Allocates a buffer for each file and touches its pages, so that page faults are not measured. */
 static void make_images(loading *l)
 {
     enum { ALIGNMENT = 4096 };
@@ -302,7 +305,7 @@ static void make_images(loading *l)
     }
 }
 
-/* On a device the bytes are only copied: nobody adds them up. */
+/* Data for a device is only copied, so no consume callback sums it up. */
 static wb_status make_uploads(loading *l, wb_error *error)
 {
     bool converts = (l->options.flags & WB_LOAD_CONVERT) != 0;
@@ -366,7 +369,7 @@ static int load_path(void *ctx, paths *seen, const char *path)
         if (status == WB_OK)
             status = load(&l, &error);
         code = exit_code_of(status);
-        l.resident = resident_bytes(); /* before measuring takes some */
+        l.resident = resident_bytes(); /* before the measurements allocate memory */
         if (status == WB_OK && l.device != NULL && l.args->given[OPTION_VERIFY_FILES])
             code = uploads_compare(&l.uploads, l.label, &l.compared);
         if (status == WB_OK)
@@ -404,17 +407,19 @@ int command_load(const arguments *args)
         if (strcmp(args->value[OPTION_IO], ios[i]) == 0)
             l.options.io = (wb_io)i;
     }
-    /* Only who asks for it gets a mapping, which faults where a file is shortened meanwhile. */
+    /* Files are mapped only on request (--io map): a mapping faults if another program truncates
+     * the file.
+     */
     l.open.access = l.options.io == WB_IO_MAP ? WB_ACCESS_MAP : WB_ACCESS_READ;
     if (args->given[OPTION_COLD] && args->given[OPTION_WARM])
-        return report_usage("--cold and --warm exclude each other");
+        return report_usage(MSG_COLD_AND_WARM);
     if (args->given[OPTION_VERIFY_FILES])
         l.options.flags |= WB_LOAD_DIGEST;
     if (args->given[OPTION_DTYPE]) {
         l.options.flags |= WB_LOAD_CONVERT;
         l.options.dtype = wb_dtype_find(args->value[OPTION_DTYPE], SIZE_MAX);
         if (l.options.dtype < 0)
-            return report_usage("there is no dtype of that name");
+            return report_usage(MSG_DTYPE_UNKNOWN);
     }
     if (!args->given[OPTION_DEVICE] || strcmp(args->value[OPTION_DEVICE], "host") == 0)
         return paths_each(args, load_path, &l);

@@ -1,6 +1,4 @@
-/*
- * What the machine can do, measured with the same number of threads as loading has.
- */
+/* Measures the limits of the machine with as many threads as loading uses. */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
 #include "load.h"
@@ -17,13 +15,13 @@
 #include "threads.h"
 
 enum {
-    SHARE_BYTES = 32 << 20, /* a thread's memory: more than caches hold */
-    ROUNDS = 3,             /* the first of which touches fresh pages */
+    SHARE_BYTES = 32 << 20, /* memory per thread; larger than the processor caches */
+    ROUNDS = 3,             /* the first round also faults in fresh pages */
     CHUNK_BYTES = 4 << 20,
     ALIGNMENT = 4096
 };
 
-#define DISK_BYTES ((uint64_t)1 << 30) /* are enough to know the disk */
+#define DISK_BYTES ((uint64_t)1 << 30) /* size of the sample read from the disk, in bytes */
 #define DISK_NS ((uint64_t)1000000000)
 
 uint64_t clock_ns(void)
@@ -54,7 +52,7 @@ uint64_t add_up(const void *bytes, size_t n)
 /* ---- memory ---- */
 
 typedef struct memory_test {
-    unsigned char *from, *to; /* SHARE_BYTES a thread */
+    unsigned char *from, *to; /* SHARE_BYTES per thread */
     _Alignas(8) _Atomic uint64_t sum;
 } memory_test;
 
@@ -70,7 +68,7 @@ static void read_share(void *arg, size_t i)
     atomic_fetch_add(&test->sum, add_up(test->from + i * SHARE_BYTES, SHARE_BYTES));
 }
 
-/* The best of several rounds: others can only make it slower. */
+/* Returns the rate of the fastest round. Other processes can only slow a round down. */
 static double rate_of(void (*body)(void *arg, size_t i), memory_test *test)
 {
     size_t n = threads_count();
@@ -155,7 +153,7 @@ void make_cold(const char *path)
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return;
-    (void)fsync(fd); /* what is not on the disk yet cannot be dropped */
+    (void)fsync(fd); /* dirty pages cannot be dropped from the page cache */
     (void)posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
     (void)close(fd);
 }

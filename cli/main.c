@@ -1,7 +1,8 @@
-/*
- * weighbridge, short wb: the command. It sees only what include/ shows of the library.
+/* Entry point of the command weighbridge (wb). The command uses only the public headers in
+ * include/.
  */
 #include "exit.h"
+#include "messages.h"
 #include "options.h"
 #include "paths.h"
 #include "report.h"
@@ -25,7 +26,7 @@ static int run(arguments *args)
         return EXIT_CLEAN;
     }
     if (args->command == COMMAND_COUNT)
-        return report_usage("a command is missing");
+        return report_usage(MSG_COMMAND_MISSING);
     if (args->given[OPTION_SANDBOX] && (code = sandbox_enter()) != EXIT_CLEAN)
         return code;
     code = paths_settle(args);

@@ -1,13 +1,13 @@
-/*
- * Patterns, and words that are nearly others. Names hold any byte, NUL included, so that fnmatch(3)
- * will not do.
+/* Glob patterns and edit distance. Names may contain any byte, including NUL, so fnmatch(3) cannot
+ * be used.
  */
 #include <string.h>
 
 #include "text.h"
 
-/* Matches a set such as [a-z] that begins at *pattern, and moves past it. A set without its ']' is
- * an ordinary bracket. */
+/* Matches a set such as [a-z] at *pattern, and advances past the set. A '[' without a matching ']'
+ * is an ordinary character.
+ */
 static bool set_matches(const char **pattern, unsigned char c)
 {
     const char *p = *pattern + 1;
@@ -30,7 +30,7 @@ static bool set_matches(const char **pattern, unsigned char c)
     return found != negated;
 }
 
-/* Matches one element of a pattern that is no '*' against one byte, and moves past the element. */
+/* Matches one pattern element other than '*' against one byte, and advances past the element. */
 static bool element_matches(const char **pattern, unsigned char c)
 {
     switch (**pattern) {
@@ -48,8 +48,8 @@ static bool element_matches(const char **pattern, unsigned char c)
 
 bool glob_matches(const char *pattern, const char *bytes, size_t n)
 {
-    const char *star = NULL; /* the element behind the last '*' */
-    size_t star_at = 0;      /* where what it stands for ends */
+    const char *star = NULL; /* pattern element after the last '*' */
+    size_t star_at = 0;      /* end of the bytes matched by the last '*' */
     size_t i = 0;
     while (i < n || *pattern != '\0') {
         if (*pattern == '*') {
@@ -61,8 +61,9 @@ bool glob_matches(const char *pattern, const char *bytes, size_t n)
             i++;
             continue;
         }
-        /* Only the last '*' has to be tried again: what stands before it has matched as early as it
-         * can. */
+        /* Backtrack to the last '*' only: earlier parts of the pattern have matched at the earliest
+         * possible position.
+         */
         if (star == NULL || star_at >= n)
             return false;
         pattern = star;
@@ -71,9 +72,9 @@ bool glob_matches(const char *pattern, const char *bytes, size_t n)
     return true;
 }
 
-/* ---- distance ---- */
+/* ---- edit distance ---- */
 
-#define LONGEST 512 /* names longer than that are no typos of one another */
+#define LONGEST 512 /* longer names are not compared */
 
 static size_t least(size_t a, size_t b)
 {
@@ -82,8 +83,7 @@ static size_t least(size_t a, size_t b)
 
 size_t edit_distance(const char *a, size_t a_len, const char *b, size_t b_len, size_t limit)
 {
-    size_t rows[3]
-               [LONGEST + 1]; /* of the table by dynamic programming: this one and the two before */
+    size_t rows[3][LONGEST + 1]; /* rows of the table: current and two before */
     size_t gap = a_len > b_len ? a_len - b_len : b_len - a_len;
     if (gap > limit || a_len > LONGEST || b_len > LONGEST)
         return limit + 1;

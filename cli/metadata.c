@@ -4,27 +4,27 @@
 
 #include "values.h"
 
-#define STRING_BYTES 160 /* shown of a string that is not shown whole */
-#define ELEMENTS 8       /* of an array */
-#define DEEPEST 32       /* arrays within arrays; those further down are shown empty */
+#define STRING_BYTES 160 /* maximum number of bytes shown of a long string */
+#define ELEMENTS 8       /* maximum number of elements shown of an array */
+#define DEEPEST 32       /* nesting limit; deeper arrays are shown empty */
 #define BATCH 256
 
-/* A value that is no array, or an array. */
+/* A scalar value or an array. */
 typedef struct value {
     wb_meta_type type;
     uint32_t bits;
     const char *string;
     size_t len;
     int64_t signed_number;
-    uint64_t number; /* BOOL, too */
+    uint64_t number; /* also holds BOOL values */
     double real;
     wb_meta_array array;
 } value;
 
-/* Where values go: text or JSON. */
+/* Output of a value: text or JSON. */
 typedef struct receiver {
     text *text;
-    wb_json *json; /* NULL: text */
+    wb_json *json; /* NULL: write text */
     bool is_whole;
     unsigned depth;
 } receiver;
@@ -41,7 +41,7 @@ static void put_string(receiver *to, const char *string, size_t n)
     if (!to->is_whole && n > STRING_BYTES) {
         shown = STRING_BYTES;
         while (shown > 0 && ((unsigned char)string[shown] & 0xC0) == 0x80)
-            shown--; /* cut between two characters */
+            shown--; /* truncate at a UTF-8 character boundary */
     }
     if (to->depth > 0)
         text_adds(to->text, "\"");
@@ -227,7 +227,9 @@ void json_meta(wb_json *json, const wb_model *model, const wb_meta *meta)
 
 uint64_t metadata_of_files(const wb_model *model)
 {
-    /* They stand before what is worked out from them and from the files beside the weights. */
+    /* Binary search: entries from the weight files precede entries derived from them and from
+     * sidecar files.
+     */
     uint64_t low = 0, high = wb_meta_count(model);
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;

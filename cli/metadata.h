@@ -1,6 +1,4 @@
-/*
- * metadata.h: values of metadata, as text and as JSON.
- */
+/* metadata.h: prints metadata values as text and as JSON. */
 #ifndef WB_CLI_METADATA_H
 #define WB_CLI_METADATA_H
 
@@ -8,16 +6,19 @@
 #include "weighbridge.h"
 #include "weighbridge/experimental.h"
 
-/*
- * Adds the value of an entry so that it can be shown. Long strings are cut and of long arrays the
- * first elements are shown, with how much there is, unless `is_whole`.
+/* Adds the value of a metadata entry in printable form. Unless `is_whole` is true, long strings are
+ * truncated and only the first elements of long arrays are shown, followed by the total length.
  */
 void text_add_meta(text *t, const wb_model *model, const wb_meta *meta, bool is_whole);
 
-/* Writes the value as JSON: numbers that are not finite as null, strings as UTF-8. */
+/* Writes the value as JSON. Numbers that are not finite become null; strings are converted to
+ * UTF-8.
+ */
 void json_meta(wb_json *json, const wb_model *model, const wb_meta *meta);
 
-/* How many entries stand in the files of the weights themselves: they are the first. */
+/* Returns the number of entries that are stored in the weight files. These entries have the lowest
+ * indices; derived entries follow.
+ */
 uint64_t metadata_of_files(const wb_model *model);
 
 #endif

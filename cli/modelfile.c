@@ -20,7 +20,9 @@ static bool get(const wb_model *model, const char *key, piece *value)
     return wb_meta_get_string(model, key, SIZE_MAX, &value->ptr, &value->len, NULL) == WB_OK;
 }
 
-/* As Ollama quotes: not at all, with one quotation mark, or with three where there are some inside. */
+/* Quotes a string as Ollama does: no quotes, one quotation mark, or three if the string contains
+ * quotation marks.
+ */
 static void add_quoted(text *t, piece value)
 {
     bool is_odd = value.len > 0 && (memchr(value.ptr, '\n', value.len) != NULL ||
@@ -39,7 +41,7 @@ static void add_line(text *t, const char *command, piece value)
     text_adds(t, "\n");
 }
 
-/* A line for each layer of a kind. */
+/* Adds one line for each layer of a kind. */
 static void add_all(text *t, const wb_model *model, const char *key, const char *command)
 {
     char numbered[64];
@@ -62,7 +64,9 @@ static void add_part(text *t, const char *part, size_t n, const char *usual)
     text_adds(t, "/");
 }
 
-/* host/namespace/model/tag behind the last "/manifests/" of a manifest's path, as Ollama shortens it. */
+/* Adds the model name host/namespace/model:tag in Ollama's short form. The name is the path after
+ * the last "/manifests/" in the path of a manifest.
+ */
 static bool add_name_of_manifest(text *t, const char *path)
 {
     static const char folder[] = "/manifests/";
@@ -103,7 +107,7 @@ static void add_name(text *t, const char *path)
 
 /* ---- FROM ---- */
 
-/* Where the Modelfile is used from another folder, the path has to be a whole one. */
+/* Adds an absolute path, so that the Modelfile also works in another directory. */
 static void add_path(text *t, const char *path)
 {
     char *whole = realpath(path, NULL);
@@ -148,8 +152,8 @@ static void add_beside(text *t, const wb_model *model, const char *key, const ch
 
 typedef struct reading {
     text *to;
-    text key;  /* of the outermost object, or of the object in the outermost array */
-    text role; /* of a message */
+    text key;  /* current key of the outermost object, or of an object in the outermost array */
+    text role; /* role of the current message */
     text content;
     unsigned depth;
 } reading;
@@ -168,7 +172,7 @@ static void step(reading *r, const wb_json_item *item)
     r->depth -= item->kind == WB_JSON_OBJECT_END || item->kind == WB_JSON_ARRAY_END;
 }
 
-/* {"stop": ["a", "b"], "temperature": 0.7}: a line a value */
+/* Reads {"stop": ["a", "b"], "temperature": 0.7} and adds one line per value. */
 static int take_parameter(void *ctx, const wb_json_item *item)
 {
     reading *r = ctx;
@@ -190,7 +194,7 @@ static int take_parameter(void *ctx, const wb_json_item *item)
     return 0;
 }
 
-/* [{"role": "user", "content": "hi"}] */
+/* Reads [{"role": "user", "content": "hi"}]. */
 static int take_message(void *ctx, const wb_json_item *item)
 {
     reading *r = ctx;
@@ -216,7 +220,7 @@ static int take_message(void *ctx, const wb_json_item *item)
     return 0;
 }
 
-/* What the config says of rendering and parsing: strings in an object. */
+/* Reads the renderer and parser settings of the config: string members of an object. */
 static int take_setting(void *ctx, const wb_json_item *item)
 {
     reading *r = ctx;

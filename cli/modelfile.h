@@ -1,5 +1,4 @@
-/*
- * modelfile.h: what `ollama show --modelfile` would say of a model.
+/* modelfile.h: the Modelfile of a model in an Ollama store, as `ollama show --modelfile` prints it.
  */
 #ifndef WB_CLI_MODELFILE_H
 #define WB_CLI_MODELFILE_H
@@ -7,13 +6,12 @@
 #include "text.h"
 #include "weighbridge.h"
 
-/*
- * Adds the Modelfile of a model that was opened as `path`. False, with nothing added, where it comes
- * from no Ollama store.
+/* Adds the Modelfile of a model that was opened as `path`. Returns false and adds nothing if the
+ * model is not from an Ollama store.
  *
- * Lines, quotes and order are Ollama's, but for two things that it does wrong: a model in tensors is
- * FROM its name, where Ollama leaves FROM empty, and whole numbers are digits however large, where it
- * writes 1e+06, which it does not read back.
+ * Lines, quotes and order are the same as Ollama's, with two corrections. For a model stored as
+ * separate tensors, FROM names the model; Ollama leaves FROM empty. Large integers are written in
+ * full; Ollama writes 1e+06, which it cannot read back.
  */
 bool text_add_modelfile(text *t, const wb_model *model, const char *path);
 

@@ -1,12 +1,13 @@
-/*
- * .npy, version 1.0: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
+/* npy.c: the header of a .npy file, version 1.0:
+ * https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
  *
  *     offset  bytes
  *     0       6      \x93NUMPY
  *     6       2      version: 1, 0
  *     8       2      length n of the header, little-endian
- *     10      n      a Python dict {'descr': …, 'fortran_order': False, 'shape': (…), }, padded
- * with spaces to a newline that ends at a multiple of 64 10 + n         the elements, row-major
+ *     10      n      a Python dict {'descr': ..., 'fortran_order': False, 'shape': (...), }, padded
+ *                    with spaces and a newline so that it ends at a multiple of 64 bytes
+ *     10 + n         the elements, row-major
  */
 #include "export.h"
 

@@ -11,7 +11,7 @@
 #define IN_ALL (~0u)
 #define IN_NONE 0u
 
-/* For completion; any name that wb_dtype_find knows is taken. */
+/* Dtypes for completion. The option accepts any name that wb_dtype_find accepts. */
 #define DTYPES                                                                                     \
     "f64|f32|f16|bf16|f8_e4m3|f8_e5m2|f8_e8m0|f8_e4m3fnuz|f8_e5m2fnuz|f6_e2m3|f6_e3m2|f4|"         \
     "i8|i16|i32|i64|u8|u16|u32|u64|bool|c64"
@@ -28,6 +28,7 @@ const option_row option_table[OPTION_COUNT] = {
 
 const exit_row exit_table[] = {
 #define EXIT_ROW(...) {__VA_ARGS__},
+#include "messages.h"
 #include "options.def"
 };
 
@@ -69,7 +70,7 @@ const char *next_word(const char **list, size_t *len)
     return word;
 }
 
-/* Digits, and a power of 1024. */
+/* Parses a number with an optional suffix K, M or G (powers of 1024). */
 static bool parse_bytes(const char *typed, uint64_t *bytes)
 {
     static const char powers[] = "KMG";
@@ -103,12 +104,12 @@ int open_options_of(const arguments *args, wb_open_options *options, wb_limits *
     wb_limits_default(limits);
     *options =
         (wb_open_options){.size = sizeof *options, .access = WB_ACCESS_READ, .limits = limits};
-    options->store = args->value[OPTION_STORE]; /* NULL: that of the environment */
+    options->store = args->value[OPTION_STORE]; /* NULL: use the environment */
     if (args->given[OPTION_COMPATIBLE])
         options->flags |= WB_OPEN_COMPATIBLE;
     if (args->given[OPTION_MAX_HEADER] &&
         (!parse_bytes(args->value[OPTION_MAX_HEADER], &limits->safetensors_header) ||
          limits->safetensors_header > UINT32_MAX))
-        return report_usage("--max-header must be a number of bytes below 4G, such as 512M");
+        return report_usage(MSG_MAX_HEADER_INVALID);
     return 0;
 }

@@ -1,10 +1,8 @@
-/*
- * options.h: the table of commands and options, and the command line read by it.
+/* options.h: the table of commands and options, and the command line parser.
  *
- * Options may stand anywhere, as --name=value, --name value, -o value or -ovalue; "--" ends them
- * and
- * "-" is an operand. Their names are never abbreviated, so that scripts go on working when options
- * are added.
+ * Options may appear anywhere, as --name=value, --name value, -o value or -ovalue. "--" ends the
+ * options, and "-" is an operand. Option names cannot be abbreviated, so that new options do not
+ * break existing scripts.
  */
 #ifndef WB_CLI_OPTIONS_H
 #define WB_CLI_OPTIONS_H
@@ -43,10 +41,10 @@ typedef struct command_row {
 typedef struct option_row {
     const char *name;
     char letter;
-    const char *argument; /* NULL: none; "[KEY]": may be left out */
-    const char *values;   /* NULL: anything */
-    unsigned commands;    /* bits 1 << command_id */
-    const char *help;     /* NULL: not shown */
+    const char *argument; /* NULL: no argument; "[KEY]": optional argument */
+    const char *values;   /* allowed values, NULL: any */
+    unsigned commands;    /* bit set of commands: 1 << command_id */
+    const char *help;     /* NULL: hidden option */
 } option_row;
 
 typedef struct exit_row {
@@ -59,56 +57,58 @@ extern const option_row option_table[OPTION_COUNT];
 extern const exit_row exit_table[];
 extern const size_t exit_table_count;
 
-/* A command line taken apart. */
+/* A parsed command line. */
 typedef struct arguments {
-    command_id command; /* COMMAND_COUNT: none was named */
+    command_id command; /* COMMAND_COUNT: no command given */
     bool given[OPTION_COUNT];
-    const char *value[OPTION_COUNT]; /* NULL where the option takes none */
-    const char **rules;              /* of every --rule */
+    const char *value[OPTION_COUNT]; /* NULL if the option has no value */
+    const char **rules;              /* values of all --rule options */
     size_t rule_count;
-    const char **loras; /* of every --lora */
+    const char **loras; /* values of all --lora options */
     size_t lora_count;
     struct edit_word {
         option_id option;
         const char *value;
-    } *edits; /* of --set, --set-file, --delete, --rename and --drop, in their order */
+    } *edits; /* --set, --set-file, --delete, --rename and --drop, in command line order */
     size_t edit_count;
     char **operands;
     size_t count;
-    char *matched[2]; /* operands that stand for a pattern (paths.h) */
+    char *matched[2]; /* operands that replaced a pattern (paths.h) */
 } arguments;
 
-/* 0, or the exit code after saying what is wrong. Reorders argv so that the operands lie together.
+/* Parses the command line. Reorders argv so that all operands are adjacent. Returns 0, or an exit
+ * code after reporting the error.
  */
 int arguments_parse(arguments *args, int argc, char **argv);
 
-/* Frees what parsing allocated, whether it succeeded or not. */
+/* Frees the memory allocated by arguments_parse, also after a failure. */
 void arguments_free(arguments *args);
 
 bool option_is_in(option_id option, command_id command);
 
-/* Fills in what the options say about opening; `limits` must live as long as `options`. 0 or an
- * exit code. */
+/* Sets the open options from the command line. `limits` must live as long as `options`. Returns 0
+ * or an exit code.
+ */
 int open_options_of(const arguments *args, wb_open_options *options, wb_limits *limits);
 
-/* The names of an option: "--output FILE, -o" */
+/* Adds the names of an option, such as "--output FILE, -o". */
 void text_add_option(text *t, option_id option);
 
-/* Whether a word behind the option is its argument, whatever it looks like. */
+/* Returns true if the word after the option is always its argument. */
 bool option_needs_argument(const option_row *row);
 
-/* Whether the argument is a path, which shells complete. */
+/* Returns true if the argument is a path, which shells can complete. */
 bool option_takes_path(const option_row *row);
 
-/* Splits "a|b|c": the next word and its length, NULL at the end. */
+/* Splits a list "a|b|c": returns the next word and stores its length. Returns NULL at the end. */
 const char *next_word(const char **list, size_t *len);
 
-/* The commands, each in a file of its own. They return the exit code. */
+/* The commands, each in its own source file. They return the exit code. */
 #define COMMAND(id, name, ...) int command_##name(const arguments *args);
 #include "options.def"
 int command_generate(const arguments *args);
 
-/* What `wb --help` and `wb help COMMAND` print. */
+/* Print the output of `wb --help` and `wb help COMMAND`. */
 void print_overview(void);
 void print_command_help(command_id command);
 

@@ -8,15 +8,16 @@
 #include <unistd.h>
 
 #include "exit.h"
+#include "messages.h"
 #include "report.h"
 
 struct out {
     wb_sink *sink; /* NULL: standard output */
     const char *path;
-    bool was_used;  /* something was written, or was to be */
-    bool broken;    /* nothing more is written */
-    int os_error;   /* why */
-    wb_error error; /* of the sink */
+    bool was_used;  /* a write was attempted */
+    bool broken;    /* a write failed; later writes are ignored */
+    int os_error;   /* errno of the failed write */
+    wb_error error; /* error of the sink */
     size_t used;
     char buffer[1 << 16];
 };
@@ -179,7 +180,7 @@ int out_finish(out *o, int code)
     out_flush(o);
     if (!o->broken || o->os_error == EPIPE)
         return code;
-    report_line("standard output: cannot write: %s", strerror(o->os_error));
+    report_line(MSG_STDOUT_WRITE, strerror(o->os_error));
     return EXIT_IO;
 }
 
@@ -190,7 +191,8 @@ int out_commit(out *o, int code)
         wb_sink_discard(o->sink);
     else if (wb_sink_commit(o->sink, &o->error) != WB_OK)
         o->broken = true;
-    if (o->broken && o->error.os_error != EPIPE) { /* a reader who is gone has had enough */
+    /* EPIPE: the reader closed the pipe, which is not an error. */
+    if (o->broken && o->error.os_error != EPIPE) {
         report_error(o->path, &o->error);
         code = EXIT_IO;
     }

@@ -1,9 +1,7 @@
-/*
- * out.h: buffered output that remembers its first failure.
+/* out.h: buffered output that records its first error.
  *
- * After a failure all further writing is ignored; output_closed tells loops to stop. When the
- * reader of a pipe has gone, that is no failure: the command ends quietly with the exit code it has
- * reached.
+ * After an error, further output is ignored. out_closed tells loops to stop. If the reader of a
+ * pipe has closed it, that is not an error: the command ends silently with its current exit code.
  */
 #ifndef WB_CLI_OUT_H
 #define WB_CLI_OUT_H
@@ -18,10 +16,10 @@
 
 typedef struct out out;
 
-/* Standard output. */
+/* Returns the buffer of standard output. */
 out *out_stdout(void);
 
-/* A file written whole or not at all. NULL after saying why not. */
+/* Opens a file that appears only when it is complete. Returns NULL after reporting an error. */
 out *out_file(const char *path);
 
 void out_write(out *o, const char *bytes, size_t n);
@@ -29,24 +27,26 @@ void out_puts(out *o, const char *string);
 void out_printf(out *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void out_text(out *o, const text *t);
 
-/* Text out of a file as it is; for a terminal with its lines, and else as text_add_shown has it. */
+/* Writes text from a file: unmodified, or, if standard output is a terminal, escaped as in
+ * text_add_shown with line breaks kept.
+ */
 void out_content(out *o, const char *bytes, size_t n);
 void out_pad(out *o, size_t spaces);
 
-/* Writes compact JSON to o; end each value with out_json_end. */
+/* Returns a JSON writer for compact output to o. Call out_json_end after each value. */
 wb_json out_json(out *o);
 void out_json_end(wb_json *json);
 
 void out_flush(out *o);
 bool out_closed(const out *o);
 
-/* Whether anything was written to it. */
+/* Returns true if anything was written to the output. */
 bool out_was_used(const out *o);
 
-/* The exit code for what became of the output: `code`, or 5 after saying what went wrong. */
+/* Flushes the output. Returns `code`, or 5 after reporting a write error. */
 int out_finish(out *o, int code);
 
-/* As out_finish, for a file, which is put in place if `code` is 0. */
+/* Same as out_finish for a file. The file is committed if `code` is 0. */
 int out_commit(out *o, int code);
 
 #endif

@@ -1,18 +1,16 @@
-/*
- * output.h: where a command writes what it makes: a file, which appears whole or not at all, or a stream, which takes
- * bytes in their order and of which nothing can be taken back.
+/* output.h: destinations of a command's output. A file appears only when it is complete. A stream
+ * receives bytes in order, and written bytes cannot be withdrawn.
  */
 #ifndef WB_CLI_OUTPUT_H
 #define WB_CLI_OUTPUT_H
 
 #include <stdbool.h>
 
-/* Whether it is standard output: "-", or the path that the system has for it. */
+/* Returns true if the path means standard output: "-" or a system path such as /dev/stdout. */
 bool output_is_stdout(const char *path);
 
-/*
- * Whether it is that, a pipe, a device or a file without a name. Ctrl-C then leaves nothing to clear up, and a reader
- * who is gone ends the command quietly.
+/* Returns true for standard output, a pipe, a device or an unnamed file. An interrupt (Ctrl-C) then
+ * has no file to remove, and a closed pipe ends the command silently.
  */
 bool output_is_stream(const char *path);
 

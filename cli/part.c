@@ -4,7 +4,9 @@
 
 #include "report.h"
 
-/* Digits up to `end`, which is passed over; NULL where they are none, or too many. */
+/* Parses digits up to the character `end` and returns a pointer after it. Returns NULL if there are
+ * no digits or too many.
+ */
 static const char *take_number(const char *p, char end, uint32_t *number)
 {
     uint64_t value = 0;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "exit.h"
+#include "messages.h"
 #include "report.h"
 
 typedef struct file_id {
@@ -20,13 +21,13 @@ typedef struct file_id {
 struct paths {
     int (*one)(void *ctx, paths *seen, const char *path);
     void *ctx;
-    bool in_json; /* each path is answered, also one that leads nowhere */
+    bool in_json; /* every path gets a JSON object, also if it does not exist */
     int code;
-    file_id *covered; /* sorted */
+    file_id *covered; /* sorted array of files to skip */
     size_t count;
 };
 
-/* ---- shards seen already ---- */
+/* ---- shards already processed ---- */
 
 static int compare_ids(const void *a, const void *b)
 {
@@ -48,7 +49,7 @@ static bool id_of(const char *path, file_id *id)
 void paths_cover(paths *seen, const wb_model *model)
 {
     uint64_t files = wb_file_count(model);
-    if (files < 2) /* the same file named twice is looked at twice, as was asked */
+    if (files < 2) /* a single-file model named twice is processed twice, as requested */
         return;
     seen->covered = need_memory(seen->covered, seen->count + (size_t)files, sizeof *seen->covered);
     for (uint64_t i = 0; i < files; i++) {
@@ -67,7 +68,7 @@ static bool is_covered(const paths *seen, const char *path)
            bsearch(&id, seen->covered, seen->count, sizeof id, compare_ids) != NULL;
 }
 
-/* ---- expanding ---- */
+/* ---- pattern expansion ---- */
 
 static void visit(paths *seen, const char *path)
 {
@@ -77,24 +78,27 @@ static void visit(paths *seen, const char *path)
     out_flush(out_stdout());
 }
 
-/* Whether to match the path against files. Those that exist are taken as they are. */
+/* Returns true if the path must be expanded as a pattern: it contains wildcards and does not exist.
+ */
 static bool is_pattern(const char *path)
 {
     struct stat st;
     return strpbrk(path, "*?[") != NULL && lstat(path, &st) != 0 && errno == ENOENT;
 }
 
-/* What matches, to be given to globfree. 0, or the exit code after saying that nothing does. */
+/* Expands a pattern. The caller frees *found with globfree. Returns 0, or an exit code after
+ * reporting that no file matches.
+ */
 static int match(const char *pattern, glob_t *found)
 {
     memset(found, 0, sizeof *found);
     int result = glob(pattern, 0, NULL, found);
     if (result == GLOB_NOSPACE)
         die_of_memory();
-    return result == 0 ? 0 : report_path(EXIT_IO, pattern, "no file matches");
+    return result == 0 ? 0 : report_path(EXIT_IO, pattern, MSG_NO_FILE_MATCHES);
 }
 
-/* A file that is called as standard input is must not be taken for it: nobody typed that. */
+/* Prefixes a matching file named "-" with "./", so that it is not mistaken for standard input. */
 static const char *match_at(const glob_t *found, size_t i)
 {
     const char *path = found->gl_pathv[i];
@@ -127,11 +131,10 @@ int paths_each(const arguments *args, int (*one)(void *ctx, paths *seen, const c
     return seen.code;
 }
 
-/* ---- one model ---- */
+/* ---- commands for one model ---- */
 
-/*
- * Whether all that match are files of the model that the first is of. If that does not open, the command is to say
- * why.
+/* Returns true if all matches are files of the model that the first match belongs to. Also returns
+ * true if the first match cannot be opened; the command then reports the error.
  */
 static bool are_one_model(const glob_t *found, const wb_open_options *options)
 {
@@ -148,26 +151,24 @@ static bool are_one_model(const glob_t *found, const wb_open_options *options)
     return all;
 }
 
-/* What is changed is one file, also where it is one of several of a model: which one, the first match does not tell. */
+/* Returns true for commands that modify a single file. If a pattern matches several shards of a
+ * model, the file to modify is ambiguous.
+ */
 static bool is_file_to_change(command_id command)
 {
     return command == COMMAND_EDIT || command == COMMAND_REALIGN;
 }
 
-/* Puts what matches a pattern into its place; *matched is to be freed. */
+/* Replaces a pattern operand with the path that it matches. The caller frees *matched. */
 static int settle(command_id command, const wb_open_options *options, char **operand,
                   char **matched)
 {
     glob_t found;
     int code = match(*operand, &found);
     if (code == 0 && is_file_to_change(command) && found.gl_pathc > 1)
-        code = report_path(EXIT_USAGE, *operand,
-                           "%zu paths match, of which one can be changed; name one of them",
-                           found.gl_pathc);
+        code = report_path(EXIT_USAGE, *operand, MSG_PATHS_ONE_TO_CHANGE, found.gl_pathc);
     else if (code == 0 && !are_one_model(&found, options))
-        code = report_path(EXIT_USAGE, *operand,
-                           "%zu paths match, which are not one model; name one of them",
-                           found.gl_pathc);
+        code = report_path(EXIT_USAGE, *operand, MSG_PATHS_NOT_ONE_MODEL, found.gl_pathc);
     if (code == 0) {
         const char *path = match_at(&found, 0);
         size_t n = strlen(path) + 1;
@@ -184,7 +185,9 @@ static bool is_word(const char *word, size_t n, const char *wanted)
     return strlen(wanted) == n && memcmp(word, wanted, n) == 0;
 }
 
-/* Whether an operand, as the table calls it, is one model. A manifest is of one: of paths only one can have it. */
+/* Returns true if the operand with this name in the command table is a model. With --manifest,
+ * PATH... is a single model, because a manifest describes one model.
+ */
 static bool is_model(const arguments *args, const char *word, size_t n)
 {
     static const char *const models[] = {"PATH", "[IN", "IN", "A", "B"};

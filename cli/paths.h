@@ -1,9 +1,8 @@
-/*
- * paths.h: the paths that were named, one after the other.
+/* paths.h: processes the path operands of a command one by one.
  *
- * A path with wildcards that is no file itself is matched against files, for those who quote it and
- * for callers without a shell. A file that was opened already as a shard of an earlier path's model
- * is passed over, so that `wb verify folder/[a-z]*.safetensors` looks at a sharded model once.
+ * A path with wildcards that does not exist as a file is expanded as a pattern, for quoted patterns
+ * and for callers without a shell. A file that was already opened as a shard of an earlier path's
+ * model is skipped: `wb verify folder/[a-z]*.safetensors` checks a sharded model once.
  */
 #ifndef WB_CLI_PATHS_H
 #define WB_CLI_PATHS_H
@@ -19,34 +18,33 @@
 
 typedef struct paths paths;
 
-/*
- * Calls one(ctx, path) for each path and returns the worst of the exit codes; ends early when
- * standard output is closed.
+/* Calls one(ctx, path) for each path and returns the highest exit code. Stops early if the reader
+ * of standard output has closed it.
  */
 int paths_each(const arguments *args, int (*one)(void *ctx, paths *seen, const char *path),
                void *ctx);
 
-/* Notes the files of a model, to pass over them later. */
+/* Records the files of a model, so that later paths to the same files are skipped. */
 void paths_cover(paths *seen, const wb_model *model);
 
-/*
- * For commands that take models one by one: puts the path that a pattern matches into its place, of several files of
- * one model the first, which wb edit and wb realign do not take for the whole of it. 0, or the exit code after saying
- * why there is none.
+/* For commands that take single models: replaces each pattern operand with the path that it
+ * matches. If the pattern matches several files of one model, uses the first file; wb edit and wb
+ * realign require exactly one match. Returns 0, or an exit code after reporting the error.
  */
 int paths_settle(arguments *args);
 
-/* Opens a path, or standard input for "-". */
+/* Opens a path, or standard input if the path is "-". */
 wb_status open_path(const char *path, const wb_open_options *options, wb_model **model,
                     wb_error *error) WB_MUST_CHECK;
 
-/* What to call the path in output. */
+/* Returns the name of the path to use in output. */
 const char *path_label(const char *path);
 
-/* Whether both are there, and one regular file. */
+/* Returns true if both paths exist and refer to the same regular file. */
 bool is_same_file(const char *a, const char *b);
 
-/* Whether what is written to the path would take the place of a file of the model, or of one beside its weights. */
+/* Returns true if writing to the path would overwrite a weight file or a sidecar file of the model.
+ */
 bool replaces_model(const char *output, const wb_model *model);
 
 #endif

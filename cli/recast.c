@@ -1,17 +1,18 @@
-/*
- * wb convert to another format, or to other types: by which policy. The library does the work.
+/* wb convert to another format or to other tensor types: builds the conversion policy. The library
+ * performs the conversion.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "convert.h"
 #include "exit.h"
+#include "messages.h"
 #include "paths.h"
 #include "report.h"
 #include "terminal.h"
 #include "threads.h"
 
-/* What the command line says. */
+/* Conversion settings from the command line. */
 typedef struct recast_order {
     wb_target target;
     wb_convert_policy policy;
@@ -21,7 +22,7 @@ typedef struct recast_order {
     char *lora_texts;
 } recast_order;
 
-/* "regex=TYPE": the last '=' parts them, since expressions may have some. */
+/* Parses "regex=TYPE". The last '=' is the separator, because the expression may contain '='. */
 static int take_rules(const arguments *args, recast_order *order)
 {
     size_t bytes = 1;
@@ -34,7 +35,7 @@ static int take_rules(const arguments *args, recast_order *order)
         memcpy(to, args->rules[i], n);
         char *equals = strrchr(to, '=');
         if (equals == NULL || equals == to || equals[1] == '\0')
-            return report_usage("--rule needs an expression and a type, such as 'attn_v=Q6_K'");
+            return report_usage(MSG_RULE_INVALID);
         *equals = '\0';
         order->rules[i] = (wb_convert_rule){to, equals + 1};
         to += n;
@@ -44,7 +45,7 @@ static int take_rules(const arguments *args, recast_order *order)
     return 0;
 }
 
-/* "PATH:SCALE", where what stands behind the last colon is a number. */
+/* Parses "PATH:SCALE". The text after the last colon is a scale only if it is a number. */
 static void take_loras(const arguments *args, recast_order *order)
 {
     size_t bytes = 1;
@@ -67,7 +68,9 @@ static void take_loras(const arguments *args, recast_order *order)
     order->policy.lora_count = args->lora_count;
 }
 
-/* What is laid out as the format has it cannot be laid out in another way at the same time. */
+/* Rejects layout options that apply only to copies in the same format. The conversion itself
+ * determines the layout.
+ */
 static int refuse_layout(const convert_job *job)
 {
     static const option_id copies[] = {OPTION_MAX_SHARD_TENSORS, OPTION_ALIGNMENT,
@@ -102,10 +105,9 @@ static int take_order(const convert_job *job, recast_order *order)
         .executor = threads_executor(),
     };
     if (job->out_is_stdout || job->out_is_stream)
-        return report_usage("only a copy goes to standard output, a pipe or a device: name a file "
-                            "or a folder");
+        return report_usage(MSG_STREAM_NEEDS_COPY);
     if (order->target == WB_TARGET_MLX && !job->out_is_folder)
-        return report_usage("a model of MLX is a folder");
+        return report_usage(MSG_MLX_NEEDS_FOLDER);
     take_loras(args, order);
     int code = refuse_layout(job);
     if (code == 0)

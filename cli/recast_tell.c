@@ -1,6 +1,4 @@
-/*
- * wb convert to another format: what became of the tensors, in two forms.
- */
+/* wb convert to another format: prints the result for each tensor as text or JSON. */
 #include "convert.h"
 
 #include <string.h>
@@ -8,13 +6,13 @@
 #include "report.h"
 #include "table.h"
 
-/* Of all tensors. */
+/* Totals of all tensors. */
 typedef struct totals {
     uint64_t bytes;
-    uint64_t count[4]; /* by wb_fidelity */
+    uint64_t count[4]; /* number of tensors, indexed by wb_fidelity */
     uint64_t overflowed;
     uint64_t fallbacks;
-    wb_converted worst; /* by NMSE */
+    wb_converted worst; /* tensor with the highest NMSE */
 } totals;
 
 static const char *const words[] = {"", "exact", "repacked", "lossy"};
@@ -41,7 +39,7 @@ static void count(const wb_conversion *conversion, totals *all)
     }
 }
 
-/* ---- for people ---- */
+/* ---- text output ---- */
 
 static bool table_row(void *ctx, uint64_t index, text cells[TABLE_COLUMNS])
 {
@@ -138,7 +136,7 @@ void recast_tell(const convert_job *job, const wb_conversion *conversion)
     }
 }
 
-/* ---- for programs ---- */
+/* ---- JSON output ---- */
 
 static void json_real(wb_json *json, const char *key, double value)
 {
@@ -180,7 +178,7 @@ static void json_totals(wb_json *json, const convert_job *job, const wb_conversi
 {
     totals all;
     count(conversion, &all);
-    /* Nobody has measured what was only planned, but for what stays the same. */
+    /* A dry run measures no errors. Its totals are known only if all tensors are exact. */
     bool is_known = !job->args->given[OPTION_DRY_RUN] ||
                     all.count[WB_FIDELITY_EXACT] == wb_conversion_count(conversion);
     wb_json_key(json, "totals", SIZE_MAX);

@@ -33,7 +33,7 @@ int exit_code_of_opening(wb_status status)
     return status == WB_ERROR_UNSUPPORTED ? EXIT_BAD_INPUT : exit_code_of(status);
 }
 
-/* ---- the last that was said, for those who read JSON ---- */
+/* ---- the last message, for JSON output ---- */
 
 static struct {
     text path;
@@ -49,7 +49,7 @@ static void remember(const char *path, const wb_error *error)
     last.error = *error;
 }
 
-/* A sentence, and perhaps a second line that says what to do. */
+/* Remembers a message: its first line, and an optional second line with advice. */
 static void remember_line(const char *path, const char *line)
 {
     static const char between[] = "\n    ";
@@ -85,7 +85,7 @@ static void write_error(const text *t)
     while (n > 0) {
         ssize_t done = write(STDERR_FILENO, bytes, n);
         if (done < 0 && errno != EINTR)
-            return; /* there is nobody left to tell */
+            return; /* standard error is closed */
         bytes += done < 0 ? 0 : done;
         n -= done < 0 ? 0 : (size_t)done;
     }
@@ -98,7 +98,7 @@ static void add_list(text *t, const char *format, va_list list)
     text_adds(t, small);
 }
 
-/* A path that is empty shows as that. */
+/* Adds a printable path; an empty path is shown as ''. */
 static void add_path(text *t, const char *path)
 {
     if (path[0] == '\0')
@@ -107,7 +107,7 @@ static void add_path(text *t, const char *path)
         text_add_shown(t, path, strlen(path));
 }
 
-/* "wb: PATH: what is said" and an end; `path` may be NULL. */
+/* Prints "wb: PATH: message" followed by `end`. `path` may be NULL. */
 static void report_list(const char *path, const char *format, va_list list, const char *end)
 {
     text line = {0};
@@ -201,7 +201,7 @@ const char *severity_name(wb_severity severity)
 void text_add_finding(text *t, const char *path, const wb_finding *finding)
 {
     if (finding->file[0] != '\0')
-        text_adds(t, finding->file); /* printable already, as are name and message */
+        text_adds(t, finding->file); /* already printable, like name and message */
     else
         add_path(t, path);
     text_adds(t, ": ");

@@ -1,8 +1,7 @@
-/*
- * report.h: what is said on standard error, and findings in their two forms.
+/* report.h: messages on standard error, and findings as text and as JSON.
  *
- * What stands in standard output's buffer is written first, so that the two keep their order where
- * both go to the same place.
+ * Each message first flushes the buffer of standard output, so that the order of messages and
+ * output is kept if both go to the same file.
  */
 #ifndef WB_CLI_REPORT_H
 #define WB_CLI_REPORT_H
@@ -11,35 +10,38 @@
 #include "weighbridge.h"
 #include "weighbridge/experimental.h"
 
-/* "wb: " and a line. The arguments must be printable. */
+/* Prints "wb: " and one line. The arguments must be printable. */
 void report_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* As report_line, and where to find help; returns the exit code for it. */
+/* Same as report_line, and adds where to find help. Returns the exit code for usage errors. */
 int report_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* "wb: PATH: " and a line, whatever bytes the path has; returns the code. */
+/* Prints "wb: PATH: " and one line. The path may contain any bytes. Returns `code`. */
 int report_path(int code, const char *path, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* "wb: FILE: at byte N: "tensor": message", and the advice on a line of its own. `path` is named
- * where the error names no file. */
+/* Prints "wb: FILE: at byte N: "tensor": message", and the advice on a separate line. Uses `path`
+ * if the error names no file.
+ */
 void report_error(const char *path, const wb_error *error);
 
-/* What was said last, as json_failure has it. */
+/* Prints the last reported message as a JSON object, in the format of json_failure. */
 void report_last_as_json(void);
 
-/* At the end: who asked for JSON and got nothing yet gets what went wrong, as json_failure has it. */
+/* Called at the end of the command: if JSON was requested and nothing was printed, prints the last
+ * reported message as in json_failure.
+ */
 void report_end(bool in_json, int code);
 
 _Noreturn void die_of_memory(void);
 
-/* What an error says, as a finding. Lives as long as the error. */
+/* Converts an error to a finding. The finding is valid as long as the error. */
 wb_finding finding_of(const wb_error *error);
 
-/* FILE: at byte N: "tensor": message */
+/* Adds FILE: at byte N: "tensor": message */
 void text_add_finding(text *t, const char *path, const wb_finding *finding);
 
-/* A finding as a line with its severity and code, and the advice below. */
+/* Adds a finding as one line with severity and code, followed by the advice on a separate line. */
 void text_add_finding_line(text *t, const char *path, const wb_finding *finding);
 void print_finding(out *o, const char *path, const wb_finding *finding);
 
@@ -48,10 +50,10 @@ void json_findings(wb_json *json, const wb_findings *findings);
 
 const char *severity_name(wb_severity severity);
 
-/* The object that --json gives for a path of which nothing else can be said. */
+/* Prints the JSON object of --json for a path that could not be processed. */
 void json_failure(const char *path, const wb_error *error);
 
-/* A key and its value. An optional text that is empty is null. */
+/* Write a key and its value. json_optional writes null for an empty string. */
 void json_text(wb_json *json, const char *key, const char *value);
 void json_optional(wb_json *json, const char *key, const char *value);
 void json_number(wb_json *json, const char *key, uint64_t value);

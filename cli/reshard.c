@@ -1,6 +1,5 @@
-/*
- * wb convert to the same format: tensors are copied as they are stored, so that nothing is decoded and
- * memory stays what it is, whatever the size of the model.
+/* wb convert to the same format: copies tensors without decoding, so memory use does not depend on
+ * the model size.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -11,7 +10,7 @@
 #include "terminal.h"
 #include "threads.h"
 
-/* The tensors as they are stored, quantized ones part by part. */
+/* List of stored tensors. A quantized tensor contributes each of its parts. */
 typedef struct stored_list {
     uint64_t *index;
     size_t count;
@@ -34,7 +33,7 @@ static bool lies_before(const wb_model *model, uint64_t index, uint64_t other)
            wb_tensor_at(model, other, &b, NULL) == WB_OK && a.file == b.file && a.offset < b.offset;
 }
 
-/* The parts of a tensor, in the order in which they lie in their file. */
+/* Adds the parts of a tensor, in the order of their offsets in the file. */
 static wb_status list_parts(const wb_model *model, uint64_t index, uint32_t count,
                             stored_list *list, wb_error *error)
 {
@@ -81,7 +80,8 @@ static wb_status declare(const convert_job *job, wb_writer *writer, stored_list 
     for (uint64_t i = 0; i < metas && status == WB_OK; i++) {
         wb_meta meta = WB_META_INIT;
         status = wb_meta_at(job->model, i, &meta, error);
-        if (status == WB_OK && meta.file != WB_NO_FILE) /* others follow from files beside */
+        /* Other entries are derived from sidecar files. */
+        if (status == WB_OK && meta.file != WB_NO_FILE)
             status = wb_writer_copy_meta(writer, job->model, i, error);
     }
     size_t kept = 0;
@@ -89,7 +89,7 @@ static wb_status declare(const convert_job *job, wb_writer *writer, stored_list 
         wb_tensor tensor = WB_TENSOR_INIT;
         status = wb_tensor_at(job->model, list->index[i], &tensor, error);
         if (status != WB_OK ||
-            wb_tensor_is_padding(&tensor)) /* which is made anew where it is needed */
+            wb_tensor_is_padding(&tensor)) /* the writer creates padding tensors where needed */
             continue;
         list->index[kept++] = list->index[i];
         status = wb_writer_add(writer, tensor.name, tensor.name_len, (int32_t)tensor.dtype,
@@ -101,15 +101,17 @@ static wb_status declare(const convert_job *job, wb_writer *writer, stored_list 
 
 /* ---- copying ---- */
 
-/* Files are copied side by side: within one the kernel lets nobody in beside whoever writes. */
+/* Files are copied in parallel. Within one file, parallel writes gain nothing, because the kernel
+ * locks the inode during a write.
+ */
 typedef struct copying {
     const convert_job *job;
     wb_writer *writer;
     const stored_list *list;
-    uint64_t *first; /* position of each file's first tensor in the order of the writer */
+    uint64_t *first; /* position of each file's first tensor in the writer's order */
     pthread_mutex_t lock;
     uint64_t done, total;
-    wb_status status; /* of the first that failed */
+    wb_status status; /* status of the first copy that failed */
     wb_error error;
 } copying;
 
@@ -201,7 +203,7 @@ static int write_model(const convert_job *job, wb_writer *writer, stored_list *l
     return EXIT_CLEAN;
 }
 
-/* All is copied, and the writer sees to it that it lasts. */
+/* Progress callback of the commit, after all data was copied: only checks for an interrupt. */
 static int report_commit(void *ctx, uint64_t done, uint64_t total)
 {
     (void)ctx;

@@ -1,20 +1,20 @@
-/*
- * A filter of system calls for Linux (seccomp(2)): a list of what reading needs. What only an attack
- * would try ends the process; anything else that is not on the list does not exist (ENOSYS), so that a
- * C library that prefers newer calls (clone3, openat2) falls back on those whose arguments a filter can
- * see.
+/* System call filter for Linux (seccomp(2)): an allow list of the calls that reading needs. Calls
+ * that only an attacker would make end the process. All other calls fail with ENOSYS. A C library
+ * that prefers newer calls (clone3, openat2) then falls back to older calls, whose arguments a
+ * filter can inspect.
  *
- * Per call the filter has a comparison of its number, and behind it what its rule says:
+ * The filter compares the system call number with each entry, and applies the rule of the entry:
  *
  *     if number == N:  [load an argument; compare it]  return verdict
  */
-#define _GNU_SOURCE /* CLONE_THREAD, O_TMPFILE */
+#define _GNU_SOURCE /* for CLONE_THREAD, O_TMPFILE */
 #include "sandbox.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "exit.h"
+#include "messages.h"
 #include "report.h"
 
 #if defined(__linux__) && defined(__x86_64__) && defined(__LP64__)
@@ -38,10 +38,10 @@
 typedef enum rule {
     ALLOW,
     END,      /* ends the process */
-    READING,  /* the flags, argument 1 or 2, do not ask to write */
-    THREAD,   /* what comes of it shares our memory: a thread, no process */
-    OURSELF,  /* argument 0 is this process */
-    TERMINAL, /* asks a terminal what it is and how wide */
+    READING,  /* allowed if the open flags (argument 1 or 2) do not request write access */
+    THREAD,   /* allowed if the call creates a thread, not a process */
+    OURSELF,  /* allowed if argument 0 is the ID of this process */
+    TERMINAL, /* allowed for requests that read terminal settings and window size */
 } rule;
 
 typedef struct call {
@@ -77,7 +77,7 @@ static const call calls[] = {
     {SYS_fcntl, ALLOW, 0},
     {SYS_fadvise64, ALLOW, 0},
     {SYS_dup, ALLOW, 0},
-    /* what is open already, and memory that has a descriptor (a spooled pipe) */
+    /* open descriptors, and memory with a descriptor (a pipe copied to memory) */
     {SYS_write, ALLOW, 0},
     {SYS_writev, ALLOW, 0},
     {SYS_pwrite64, ALLOW, 0},
@@ -96,7 +96,7 @@ static const call calls[] = {
     {SYS_mprotect, ALLOW, 0},
     {SYS_madvise, ALLOW, 0},
     {SYS_mincore, ALLOW, 0},
-    /* threads, time, signals, the end */
+    /* threads, time, signals, exit */
     {SYS_clone, THREAD, 0},
     {SYS_futex, ALLOW, 0},
     {SYS_set_robust_list, ALLOW, 0},
@@ -123,7 +123,7 @@ static const call calls[] = {
     {SYS_kill, OURSELF, 0},
     {SYS_exit, ALLOW, 0},
     {SYS_exit_group, ALLOW, 0},
-    /* nobody who reads a model does this */
+    /* never needed to read a model */
     {SYS_execve, END, 0},
     {SYS_execveat, END, 0},
     {SYS_socket, END, 0},
@@ -157,7 +157,7 @@ static void emit_return(filter *f, uint32_t verdict)
     emit(f, BPF_RET | BPF_K, 0, 0, verdict);
 }
 
-/* Returns `yes` if the comparison holds and `no` otherwise. */
+/* Emits a comparison: the filter returns `yes` if it holds and `no` otherwise. */
 static void emit_choice(filter *f, unsigned short comparison, uint32_t with, uint32_t yes,
                         uint32_t no)
 {
@@ -166,7 +166,9 @@ static void emit_choice(filter *f, unsigned short comparison, uint32_t with, uin
     emit_return(f, no);
 }
 
-/* The lower half of an argument: flags, process numbers and requests have no more. */
+/* Emits a load of the lower 32 bits of an argument. Flags, process IDs and request numbers fit in
+ * 32 bits.
+ */
 static void emit_argument(filter *f, unsigned argument)
 {
     size_t at = offsetof(struct seccomp_data, args) + argument * sizeof(uint64_t);
@@ -198,7 +200,7 @@ static void emit_rule(filter *f, const call *c)
         return;
     case TERMINAL:
         emit_argument(f, c->argument);
-        emit(f, BPF_JMP | BPF_JEQ | BPF_K, 1, 0, TCGETS); /* past the next comparison */
+        emit(f, BPF_JMP | BPF_JEQ | BPF_K, 1, 0, TCGETS); /* if equal, skip the next comparison */
         emit_choice(f, BPF_JEQ, TIOCGWINSZ, SECCOMP_RET_ALLOW, FORBIDDEN);
         return;
     }
@@ -228,7 +230,7 @@ int sandbox_enter(void)
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0)
         return EXIT_CLEAN;
-    report_line("there is no sandbox to be had here: %s", strerror(errno));
+    report_line(MSG_SANDBOX_UNAVAILABLE, strerror(errno));
     return EXIT_UNSUPPORTED;
 }
 
@@ -236,7 +238,7 @@ int sandbox_enter(void)
 
 int sandbox_enter(void)
 {
-    report_line("--sandbox needs Linux on x86-64 or AArch64");
+    report_line(MSG_SANDBOX_PLATFORM);
     return EXIT_UNSUPPORTED;
 }
 

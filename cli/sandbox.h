@@ -1,15 +1,15 @@
-/*
- * sandbox.h: --sandbox, for files from strangers.
+/* sandbox.h: --sandbox, for files from untrusted sources.
  *
- * From then on the process can read files, use memory and threads and write to what is open already,
- * and nothing else: no other program is started, no file created, changed or removed, no socket
- * opened, no other process touched. Whoever takes over the process by a fault in it has that much and
- * no more.
+ * Afterwards the process can only read files, use memory and threads, and write to descriptors that
+ * are already open. It cannot start programs, create, modify or remove files, open sockets, or
+ * access other processes. An attacker who exploits a bug in the process has the same restrictions.
  */
 #ifndef WB_CLI_SANDBOX_H
 #define WB_CLI_SANDBOX_H
 
-/* 0, or the exit code after saying why there can be no sandbox. There is no way out of it. */
+/* Enters the sandbox, permanently. Returns 0, or an exit code after reporting why the sandbox is
+ * unavailable.
+ */
 int sandbox_enter(void);
 
 #endif

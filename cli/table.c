@@ -4,7 +4,9 @@
 
 #include "terminal.h"
 
-/* Longer cells stick out, rather than that one of them moves everything else out of sight. */
+/* Maximum column width. Longer cells overflow, so that one long cell does not move all other
+ * columns off screen.
+ */
 #define WIDEST 72
 
 typedef struct layout {
@@ -38,7 +40,8 @@ static void make_room(layout *l)
 
 static void print_line(out *o, layout *l, const char *name)
 {
-    size_t blanks = 0; /* written once something follows, so that no line ends with them */
+    size_t blanks =
+        0; /* pending spaces; written only before other text, to avoid trailing spaces */
     out_puts(o, style(name));
     for (size_t c = 0; c < l->of->columns; c++) {
         size_t width = width_of(&l->cells[c]);

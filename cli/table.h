@@ -1,6 +1,5 @@
-/*
- * table.h: text in columns. The rows are asked for twice, to measure and to print, so that a table
- * of any length takes no memory.
+/* table.h: prints text in columns. Each row is requested twice, once to measure and once to print,
+ * so memory use does not depend on the number of rows.
  */
 #ifndef WB_CLI_TABLE_H
 #define WB_CLI_TABLE_H
@@ -12,14 +11,14 @@
 typedef struct table {
     size_t columns;
     const char *titles[TABLE_COLUMNS];
-    const char *align; /* a letter a column: 'l' or 'r' */
+    const char *align; /* one letter per column: 'l' left, 'r' right */
     uint64_t rows;
-    /* Fills the cells, which come empty; false to leave the row out. */
+    /* Fills the cells, which are empty on entry. Returns false to omit the row. */
     bool (*row)(void *ctx, uint64_t index, text cells[TABLE_COLUMNS]);
     void *ctx;
 } table;
 
-/* Prints the table indented by two spaces, with its titles if it has any rows. */
+/* Prints the table, indented by two spaces. Prints the titles only if there are rows. */
 void table_print(out *o, const table *t);
 
 #endif

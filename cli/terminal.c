@@ -14,19 +14,22 @@
 #include "text.h"
 
 #define BAR_CELLS 24
-#define FIRST_AFTER_MS 300 /* nothing is shown of what is done before that */
+#define FIRST_AFTER_MS 300 /* operations shorter than this show no progress bar */
 #define EVERY_MS 100
 
 static bool has_colors;
 static bool has_progress;
 static uint64_t started_ms, shown_ms;
-/* Not sig_atomic_t: workers read them too while a handler writes. */
+/* Atomic instead of volatile sig_atomic_t: worker threads read these variables while a handler
+ * writes them.
+ */
 static atomic_int is_deferred, interrupted_by, bar_is_shown;
 
-/* ---- SIGINT, and what asks more quietly ---- */
+/* ---- SIGINT, SIGTERM and SIGHUP ---- */
 
-/* Ends the process as the signal does where nobody handles it, so that who waits for it sees it was that.
- * Within a handler: when that returns. */
+/* Ends the process with the default action of the signal, so that the parent process sees which
+ * signal ended it. In a signal handler, the signal takes effect when the handler returns.
+ */
 static void die_of(int signal_number)
 {
     (void)signal(signal_number, SIG_DFL);
@@ -49,8 +52,9 @@ static void on_interrupt(int signal_number)
     die_of(signal_number);
 }
 
-/* SIGTERM and SIGHUP end the command as they always do, but for the time that it has something to
- * clear up. Those who had them ignored, such as nohup, go on doing so. */
+/* SIGTERM and SIGHUP keep their default action, except while the command has files to clean up. If
+ * they were ignored at the start (nohup), they stay ignored.
+ */
 void interrupt_defer(bool defer)
 {
     static const int others[] = {SIGTERM, SIGHUP};
@@ -79,7 +83,7 @@ int terminal_end(int code)
 
 /* ---- SIGBUS ---- */
 
-/* What is mapped faults where another program shortens the file, or its disk fails. */
+/* Access to a mapped file raises SIGBUS if another program truncates the file or the disk fails. */
 static void on_fault(int signal_number)
 {
     static const char said[] =
@@ -93,14 +97,16 @@ static void on_fault(int signal_number)
 
 /* ---- start ---- */
 
-/* A descriptor that is closed would be given to the next file opened, and what is printed would be
- * written into that: fill the gap with one that refuses. */
+/* If descriptor 0, 1 or 2 is closed, the next opened file would get its number and receive printed
+ * output. Fill each gap with /dev/null, opened so that its use fails.
+ */
 static void fill_descriptors(void)
 {
     static const int refusing[] = {O_WRONLY, O_RDONLY, O_RDONLY};
     for (int fd = 0; fd < 3; fd++) {
         if (fcntl(fd, F_GETFD) < 0)
-            (void)open("/dev/null", refusing[fd]); /* the lowest free descriptor is this one */
+            /* open returns the lowest free descriptor, which is fd. */
+            (void)open("/dev/null", refusing[fd]);
     }
 }
 
@@ -122,10 +128,11 @@ void terminal_start(void)
     (void)sigemptyset(&action.sa_mask);
     action.sa_handler = SIG_IGN;
     (void)sigaction(SIGPIPE, &action, NULL);
-    (void)sigaction(SIGXFSZ, &action, NULL); /* a file that may not grow is an error of writing */
+    /* Exceeding the file size limit becomes a write error (EFBIG). */
+    (void)sigaction(SIGXFSZ, &action, NULL);
     action.sa_handler = on_fault;
     (void)sigaction(SIGBUS, &action, NULL);
-    /* A shell makes its background jobs ignore SIGINT, and they should go on doing so. */
+    /* A shell ignores SIGINT in its background jobs; keep SIGINT ignored in that case. */
     if (sigaction(SIGINT, NULL, &old) == 0 && old.sa_handler != SIG_IGN) {
         action.sa_handler = on_interrupt;
         (void)sigaction(SIGINT, &action, NULL);

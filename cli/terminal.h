@@ -1,9 +1,8 @@
-/*
- * terminal.h: colours, the progress bar and Ctrl-C.
+/* terminal.h: colours, the progress bar and signals such as Ctrl-C.
  *
- * Colours only where standard output is a terminal, TERM is not "dumb" and NO_COLOR is not set
- * (https://no-color.org). The bar only where standard error is a terminal, and only for what takes
- * long enough to wonder about.
+ * Colours are used only if standard output is a terminal, TERM is not "dumb" and NO_COLOR is not
+ * set (https://no-color.org). The progress bar is shown only if standard error is a terminal, and
+ * only for long operations.
  */
 #ifndef WB_CLI_TERMINAL_H
 #define WB_CLI_TERMINAL_H
@@ -21,22 +20,27 @@
 #define STYLE_GREEN "\033[1;32m"
 #define STYLE_YELLOW "\033[1;33m"
 
-/* Finds out about the terminal, ignores SIGPIPE, and lets SIGINT end the command with code 130. */
+/* Detects the terminal, ignores SIGPIPE, and makes SIGINT end the command with exit code 130. */
 void terminal_start(void);
 
-/* The exit code; does not return where SIGTERM or SIGHUP was what interrupted the command. */
+/* Returns the exit code. If SIGTERM or SIGHUP interrupted the command, ends the process by that
+ * signal and does not return.
+ */
 int terminal_end(int code);
 
-/* The style where colours are wanted, "" elsewhere. */
+/* Returns the escape sequence of the style if colours are enabled, else "". */
 const char *style(const char *style);
 
-/* For wb_verify and our own loops; `what` names the path and must live as long. */
+/* progress_of returns a progress callback for the library, and progress_show updates the bar from
+ * the command's own loops. `what` names the path and must outlive the operation.
+ */
 wb_progress progress_of(const char *what);
 void progress_show(const char *what, uint64_t done, uint64_t total);
 void progress_clear(void);
 
-/* While a temporary file may have to be removed, or a file is changed where it lies, SIGINT, SIGTERM and
- * SIGHUP are only noted; a second one ends at once. */
+/* While deferred, SIGINT, SIGTERM and SIGHUP are only recorded, so that the command can remove a
+ * temporary file or finish an in-place edit. A second signal ends the process immediately.
+ */
 void interrupt_defer(bool defer);
 bool interrupted(void);
 

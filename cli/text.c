@@ -72,7 +72,9 @@ void text_addf(text *t, const char *format, ...)
 
 /* ---- UTF-8 ---- */
 
-/* The length of the well-formed sequence at `s`, 0 if there is none, and what it encodes. */
+/* Returns the length of the well-formed UTF-8 sequence at `s` and stores its code point. Returns 0
+ * if the sequence is not well-formed.
+ */
 static unsigned utf8_sequence(const unsigned char *s, size_t n, uint32_t *code)
 {
     static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -104,7 +106,9 @@ bool text_is_utf8(const char *bytes, size_t n)
     return length != 0;
 }
 
-/* Control characters, line and paragraph separators, and what makes text run the other way. */
+/* Returns true for control characters, line and paragraph separators, and bidirectional control
+ * characters.
+ */
 static bool is_unsafe(uint32_t code)
 {
     return code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0x061C || code == 0x200E ||
@@ -116,7 +120,7 @@ void text_add_shown(text *t, const char *bytes, size_t n)
 {
     const unsigned char *s = (const unsigned char *)bytes;
     size_t i = 0;
-    text_add(t, "", 0); /* so that there is a string even of nothing */
+    text_add(t, "", 0); /* ensure that ptr is not NULL if n is 0 */
     while (i < n) {
         uint32_t code;
         unsigned length = utf8_sequence(s + i, n - i, &code);

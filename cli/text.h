@@ -1,8 +1,7 @@
-/*
- * text.h: strings that grow, and what may be shown of strings that come out of files.
+/* text.h: growing strings, and safe display of strings from files.
  *
- * Running out of memory ends the command with exit code 5: what it writes, it writes whole or not
- * at all, so there is nothing to save.
+ * Out of memory ends the command with exit code 5. Output files appear only when they are complete,
+ * so no cleanup is needed.
  */
 #ifndef WB_CLI_TEXT_H
 #define WB_CLI_TEXT_H
@@ -12,41 +11,41 @@
 #include <stdint.h>
 
 typedef struct text {
-    char *ptr; /* ends with a NUL once something was added; may be NULL before */
+    char *ptr; /* NUL-terminated after the first addition; may be NULL before */
     size_t len;
     size_t capacity;
 } text;
 
-/* malloc and realloc that do not return NULL. */
+/* Resizes or allocates memory like realloc, but never returns NULL. */
 void *need_memory(void *old, size_t count, size_t size);
 
-void text_clear(text *t); /* keeps the memory */
+void text_clear(text *t); /* keeps the allocation */
 void text_free(text *t);
 void text_add(text *t, const char *bytes, size_t n);
 void text_adds(text *t, const char *string);
 void text_addf(text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/*
- * Adds `bytes` so that a terminal shows them and does nothing else: what is not UTF-8, control
- * characters and those that turn the direction of writing become \xNN, a backslash becomes \\.
+/* Adds `bytes` in a form that is safe to print on a terminal. Invalid UTF-8, control characters and
+ * bidirectional control characters become \xNN, and a backslash becomes \\.
  */
 void text_add_shown(text *t, const char *bytes, size_t n);
 
-/* Whether all of it is well-formed UTF-8. */
+/* Returns true if the bytes are well-formed UTF-8. */
 bool text_is_utf8(const char *bytes, size_t n);
 
-void text_add_count(text *t, uint64_t value);                     /* 1,234,567 */
-void text_add_size(text *t, uint64_t bytes);                      /* 1.2 MiB */
-void text_add_shape(text *t, const uint64_t *shape, size_t rank); /* [2, 3] */
+void text_add_count(text *t, uint64_t value);                     /* such as 1,234,567 */
+void text_add_size(text *t, uint64_t bytes);                      /* such as 1.2 MiB */
+void text_add_shape(text *t, const uint64_t *shape, size_t rank); /* such as [2, 3] */
 
-/* Columns that the text takes: its code points. */
+/* Returns the display width in columns: the number of code points. */
 size_t text_width(const char *bytes, size_t n);
 
-/* Whether the text matches a pattern of *, ?, [abc], [a-z], [!a-z] and \x. */
+/* Returns true if the text matches a glob pattern. Supported: *, ?, [abc], [a-z], [!a-z] and \x. */
 bool glob_matches(const char *pattern, const char *bytes, size_t n);
 
-/* How many letters have to be added, dropped, exchanged or swapped with a neighbour to make a from
- * b; anything above `limit` is limit + 1. */
+/* Returns the number of insertions, deletions, substitutions and swaps of adjacent characters that
+ * change b into a. Returns limit + 1 if the distance exceeds `limit`.
+ */
 size_t edit_distance(const char *a, size_t a_len, const char *b, size_t b_len, size_t limit);
 
 #endif

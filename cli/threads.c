@@ -1,8 +1,8 @@
-/*
- * Every thread takes the next number until there are none left, so that bodies of unequal length
- * keep all of them busy. A thread that cannot be started is done without: the caller works as well.
+/* Each thread takes the next index until none are left, so that bodies of different duration keep
+ * all threads busy. If a thread cannot be started, the others do its work; the calling thread
+ * always takes part.
  */
-#define _GNU_SOURCE /* sched_getaffinity */
+#define _GNU_SOURCE /* for sched_getaffinity */
 #include "threads.h"
 
 #include <pthread.h>
@@ -36,7 +36,7 @@ unsigned threads_count(void)
     return count < 1 ? 1 : count > THREADS_MAX ? THREADS_MAX : (unsigned)count;
 }
 
-/* ctx points to the number of threads there are at least. */
+/* ctx points to the minimum number of threads. */
 static void parallel_for(void *ctx, size_t n, void (*body)(void *arg, size_t i), void *arg)
 {
     const unsigned *least = ctx;

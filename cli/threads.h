@@ -1,21 +1,23 @@
-/* Threads for the library's work: the executor that commands with something to compute hand over. */
+/* threads.h: the executor that commands pass to the library for parallel work. */
 #ifndef WB_CLI_THREADS_H
 #define WB_CLI_THREADS_H
 
 #include <weighbridge.h>
 
-/*
- * Runs on as many threads as the process may use processors, the calling one among them. They live
- * as long as one parallel_for. Static; may be used by several threads, and from within a body.
+/* Returns an executor with one thread per processor available to the process, including the calling
+ * thread. Threads are started for each parallel_for call. The executor is static. It may be used by
+ * several threads at once, and from within a body.
  */
 const wb_executor *threads_executor(void);
 
-/* The same with at least THREADS_WAITING threads, for work that waits for a disk more than it computes. */
+/* Same as threads_executor with at least THREADS_WAITING threads, for work limited by disk latency
+ * rather than by computation.
+ */
 const wb_executor *threads_waiting(void);
 
 #define THREADS_WAITING 4
 
-/* How many threads threads_executor has; at least 1. */
+/* Returns the number of threads of threads_executor; at least 1. */
 unsigned threads_count(void);
 
 #endif

@@ -6,15 +6,17 @@
 
 #include "exit.h"
 #include "load.h"
+#include "messages.h"
 #include "report.h"
 
 enum {
-    CHUNK_ELEMENTS = 1 << 18,          /* of a comparison; a multiple of every block */
-    CHUNK_BYTES = 16 * CHUNK_ELEMENTS, /* the widest element is two F64 */
-    RATE_CHUNK = 2 << 20,              /* as loading has it */
-    RATE_CHUNKS = 16,                  /* that a round copies */
+    CHUNK_ELEMENTS = 1 << 18,          /* elements per comparison chunk; a multiple of every block
+                                        * size */
+    CHUNK_BYTES = 16 * CHUNK_ELEMENTS, /* the widest element has 16 bytes (complex of two F64) */
+    RATE_CHUNK = 2 << 20,              /* chunk size in bytes, the same as in wb_load */
+    RATE_CHUNKS = 16,                  /* chunks per round */
     RATE_BUFFERS = 4,
-    RATE_ROUNDS = 4 /* the first of which makes what is made once */
+    RATE_ROUNDS = 4 /* number of rounds; the first includes one-time initialization */
 };
 
 int device_open(const char *word, wb_device *device)
@@ -41,7 +43,9 @@ static struct place *place_of(upload_plan *to, uint64_t number)
     return &to->places[number];
 }
 
-/* wb_load converts floats of whole bytes that are not in blocks. */
+/* Returns the dtype of a tensor after loading, or -1 for the stored dtype. wb_load converts only
+ * float types with whole bytes and without blocks.
+ */
 static int32_t becomes(const wb_model *model, uint64_t number, int32_t dtype)
 {
     wb_tensor tensor = WB_TENSOR_INIT;
@@ -83,7 +87,9 @@ static wb_status make_place(upload_plan *to, uint64_t number, int32_t dtype, int
         place->handle = NULL;
         *error = (wb_error){.status = status, .offset = WB_NO_OFFSET, .code = "device"};
         text t = {0};
-        text_addf(&t, "the device has no %llu bytes for a tensor, beside %llu in %llu others",
+        text_addf(&t,
+                  "cannot allocate %llu bytes on the device for a tensor; %llu bytes in %llu other "
+                  "buffers are in use",
                   (unsigned long long)place->bytes, (unsigned long long)to->bytes,
                   (unsigned long long)to->buffers);
         (void)memcpy(error->message, t.ptr,
@@ -146,15 +152,17 @@ void *uploads_target(const upload_plan *to, const wb_piece *piece, uint64_t *off
     return to->places[piece->tensor].handle;
 }
 
-/* ---- reading back ---- */
+/* ---- comparison ---- */
 
 typedef struct comparison {
     const upload_plan *all;
-    unsigned char *file, *there; /* CHUNK_BYTES each */
+    unsigned char *file, *there; /* CHUNK_BYTES bytes each */
     uint64_t compared;
 } comparison;
 
-/* Elements of a tensor from `first` on, as the files have them; their bytes. */
+/* Reads elements of a tensor from element `first` on, from the files. Stores the number of bytes in
+ * *n.
+ */
 static wb_status read_chunk(const comparison *c, uint64_t number, uint64_t first, uint64_t *n,
                             wb_error *error)
 {
@@ -184,8 +192,7 @@ static int compare_place(comparison *c, const char *label, uint64_t number)
         }
         if (device->download(device->ctx, place->handle, at, c->there, n) != WB_OK ||
             memcmp(c->file, c->there, (size_t)n) != 0) {
-            report_line("the device does not have the bytes of tensor %llu from its byte %llu on",
-                        (unsigned long long)number, (unsigned long long)at);
+            report_line(MSG_UPLOAD_DIFFERS, (unsigned long long)number, (unsigned long long)at);
             return EXIT_IO;
         }
     }
@@ -209,12 +216,13 @@ int uploads_compare(const upload_plan *to, const char *label, uint64_t *compared
     return code;
 }
 
-/* ---- the limit ---- */
+/* ---- upload rate ---- */
 
 typedef struct rate_test {
     const wb_device *device;
     void *handle;
-    unsigned char *mapped; /* where the device is memory of ours */
+    unsigned char
+        *mapped; /* host address of the device buffer, if the device memory can be mapped */
     void *buffers[RATE_BUFFERS];
     void *events[RATE_BUFFERS];
     bool is_staged[RATE_BUFFERS];
@@ -241,7 +249,8 @@ static bool copy_round(rate_test *t)
             good = t->device->upload(t->device->ctx, t->handle, at, t->buffers[turn], RATE_CHUNK,
                                      &t->events[turn]) == WB_OK;
     }
-    for (int i = 0; i < RATE_BUFFERS; i++) /* also after a failure: each is waited for once */
+    for (int i = 0; i < RATE_BUFFERS;
+         i++) /* also after a failure: wait once for each pending copy */
         good = await(t, i) && good;
     return good;
 }

@@ -1,7 +1,6 @@
-/*
- * Values as text: integers in decimal, floats in the fewest digits that read back as the same
- * value, NaN and infinity as nan, inf and -inf, complex numbers as 1+2j. Python's float() and
- * complex() and numpy.loadtxt read them.
+/* values.c: formats elements as text. Integers are decimal. Floats have the fewest digits that read
+ * back as the same value. NaN and infinity are nan, inf and -inf, and complex numbers are written
+ * as 1+2j. Python's float() and complex() and numpy.loadtxt can read the output.
  */
 #include "values.h"
 
@@ -15,11 +14,10 @@
 
 /* ---- floats ---- */
 
-/*
- * "%.{d}g" gives the decimal of d digits that is nearest, so the fewest digits that read back are
- * found by counting up. Every decimal of FLT_DIG digits survives being stored as a normal float, so
- * that trying fewer would not find a shorter one: %g drops trailing zeros. Subnormal ones have less
- * precision and start at one digit.
+/* "%.{d}g" formats the nearest decimal with d digits, so increasing d finds the fewest digits that
+ * read back. Normal floats preserve every decimal of FLT_DIG digits, and %g drops trailing zeros,
+ * so fewer than FLT_DIG digits need not be tried. Subnormal floats have less precision, so their
+ * search starts at 1 digit.
  */
 void text_add_f32(text *t, float value)
 {
@@ -53,7 +51,7 @@ void text_add_f64(text *t, double value)
     text_adds(t, digits);
 }
 
-/* ---- one function a dtype ---- */
+/* ---- one function per dtype ---- */
 
 static uint64_t load(const uint8_t *at, unsigned bytes)
 {
@@ -109,7 +107,7 @@ static void value_unsigned(text *t, const uint8_t *at, unsigned bytes)
 static void value_signed(text *t, const uint8_t *at, unsigned bytes)
 {
     uint64_t sign = (uint64_t)1 << (bytes * 8 - 1);
-    uint64_t bits = (load(at, bytes) ^ sign) - sign; /* extends the sign */
+    uint64_t bits = (load(at, bytes) ^ sign) - sign; /* sign extension */
     int64_t value;
     memcpy(&value, &bits, sizeof value);
     text_addf(t, "%lld", (long long)value);

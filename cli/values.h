@@ -1,5 +1,5 @@
-/*
- * values.h: floats as text, in the fewest digits that read back as the same value; nan, inf, -inf.
+/* values.h: formats floats in the fewest digits that read back as the same value; special values
+ * are nan, inf and -inf.
  */
 #ifndef WB_CLI_VALUES_H
 #define WB_CLI_VALUES_H

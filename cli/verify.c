@@ -1,6 +1,4 @@
-/*
- * wb verify: findings as lines, and a verdict.
- */
+/* wb verify: prints each finding as a line, and a verdict. */
 #include <string.h>
 
 #include "check.h"

@@ -1,7 +1,7 @@
-/*
- * Opens a model and lists its tensors: list PATH
+/* Opens a model and lists its tensors: list PATH
  *
- * PATH is a file, any shard of several, or a folder. Only headers are read, whatever the size.
+ * PATH is a model file, any shard of a sharded model, or a directory. Only the headers are read, so
+ * the time does not depend on the model size.
  */
 #include <inttypes.h>
 #include <stdio.h>

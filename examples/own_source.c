@@ -1,15 +1,15 @@
-/*
- * Bytes and memory of the application's own: own_source FILE
+/* Custom I/O and memory allocation: own_source FILE
  *
- * The model is read through callbacks (here a FILE; it could be a network or an archive), and every
- * allocation goes through an allocator that counts. The library prints what it needed.
+ * The model is read through callbacks. Here the callbacks read a FILE; they could also read from a
+ * network or an archive. All allocations use an allocator that counts bytes, and the example prints
+ * the counts.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <weighbridge.h>
 
-/* ---- memory ---- */
+/* ---- memory allocation ---- */
 
 typedef struct counter {
     size_t live, most;
@@ -29,11 +29,11 @@ static void *count_alloc(void *ctx, size_t bytes)
 static void count_free(void *ctx, void *memory, size_t bytes)
 {
     counter *c = ctx;
-    c->live -= bytes; /* the library says how many, so that no header is needed */
+    c->live -= bytes; /* the library passes the size, so the allocator needs no header */
     free(memory);
 }
 
-/* ---- bytes ---- */
+/* ---- reading ---- */
 
 static wb_status read_file(void *ctx, uint64_t offset, void *dst, size_t n, size_t *got)
 {
@@ -80,7 +80,7 @@ int main(int argc, char **argv)
                         .ctx = file,
                         .bytes = (uint64_t)ftell(file),
                         .read = read_file,
-                        .close = close_file}; /* called also if opening fails */
+                        .close = close_file}; /* also called if opening fails */
     wb_model *model;
     wb_error error;
     int failed = wb_open_source(&source, argv[1], &options, &model, &error) != WB_OK;

@@ -1,4 +1,4 @@
-// From C++: the number of parameters for each dtype, with the model held by a unique_ptr: totals PATH
+// C++ example: counts the parameters per dtype, with the model owned by a unique_ptr: totals PATH
 #include <cstdint>
 #include <cstdio>
 #include <map>

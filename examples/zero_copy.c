@@ -1,8 +1,8 @@
-/*
- * The largest magnitude in each BF16 and F32 tensor, straight from the mapped file: zero_copy PATH
+/* Prints the largest magnitude in each BF16 and F32 tensor, read directly from the mapped file:
+ * zero_copy PATH
  *
- * Nothing is copied and nothing allocated for the weights: the kernel brings in the pages that the loop
- * touches, and may drop them again.
+ * The weights are neither copied nor allocated. The kernel loads the pages that the loop reads, and
+ * may evict them again.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <weighbridge.h>
 
-/* Bytes in a file may be unaligned for their dtype, so values are loaded with memcpy. */
+/* Tensor data in a file may be unaligned for its dtype, so memcpy loads the values. */
 static float load(const unsigned char *bytes, wb_dtype dtype, uint64_t i)
 {
     uint32_t bits = 0;
@@ -33,7 +33,7 @@ static wb_status show_largest(const wb_model *model, uint64_t index, wb_error *e
     wb_status status = wb_tensor_at(model, index, &tensor, error);
     if (status != WB_OK || (tensor.dtype != WB_DTYPE_BF16 && tensor.dtype != WB_DTYPE_F32))
         return status;
-    status = wb_tensor_data(model, index, &bytes, error); /* borrowed until wb_close */
+    status = wb_tensor_data(model, index, &bytes, error); /* valid until wb_close */
     if (status != WB_OK)
         return status;
     float largest = 0;

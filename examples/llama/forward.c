@@ -1,28 +1,28 @@
-/* One token through the layers. Sums are kept in double where that costs nothing. */
+/* The forward pass of one token through all layers. Sums use double where that is cheap. */
 #include "model.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { AT_ONCE = 16 }; /* rows decoded together */
+enum { AT_ONCE = 16 }; /* number of rows decoded at once */
 
 struct state {
-    uint64_t length;   /* of the text there is room for */
-    uint64_t position; /* of the next token */
-    float *x;          /* [dim], the hidden state */
-    float *normed;     /* [dim] */
-    float *added;      /* [dim], what a block adds to x */
-    float *part;       /* [dim], of one expert */
-    float *qkv;        /* [q_dim + 2 kv_dim] */
-    float *attended;   /* [q_dim] */
-    float *ffn;        /* gate and up, one behind the other */
-    float *router;     /* [n_experts] */
-    float *scores;     /* [length] */
+    uint64_t length;   /* maximum number of tokens in the sequence */
+    uint64_t position; /* position of the next token */
+    float *x;          /* [dim], hidden state */
+    float *normed;     /* [dim], normalized hidden state */
+    float *added;      /* [dim], output of a block, to be added to x */
+    float *part;       /* [dim], output of one expert */
+    float *qkv;        /* [q_dim + 2 kv_dim], query, key and value */
+    float *attended;   /* [q_dim], attention output */
+    float *ffn;        /* gate, followed by up */
+    float *router;     /* [n_experts], router scores */
+    float *scores;     /* [length], attention scores */
     float *logits;     /* [vocabulary] */
-    float *keys;       /* [n_layers, length, kv_dim] */
+    float *keys;       /* [n_layers, length, kv_dim], key cache */
     float *values;
-    float *rows;   /* [AT_ONCE, columns], decoded */
-    float *memory; /* all of them */
+    float *rows;   /* [AT_ONCE, columns], decoded weight rows */
+    float *memory; /* one allocation for all buffers above */
 };
 
 state *state_new(const model *m, uint64_t length)
@@ -67,7 +67,7 @@ void state_free(state *s)
 
 static float dot(const float *a, const float *b, uint64_t n)
 {
-    float sums[8] = {0}; /* independent, so that they can be added side by side */
+    float sums[8] = {0}; /* independent sums, so that the compiler can vectorize the loop */
     float sum = 0;
     uint64_t i = 0;
     for (; i + 8 <= n; i += 8)
@@ -80,7 +80,7 @@ static float dot(const float *a, const float *b, uint64_t n)
     return sum;
 }
 
-/* out = rows first … first + n - 1 of w, times in */
+/* Computes out = W * in for rows first … first + n - 1 of the weight w. */
 static void multiply(const state *s, const weight *w, uint64_t first, uint64_t n, const float *in,
                      float *out)
 {
@@ -93,7 +93,9 @@ static void multiply(const state *s, const weight *w, uint64_t first, uint64_t n
     }
 }
 
-/* RMSNorm over each `columns` of n values; a model without this norm leaves them as they are. */
+/* Applies RMSNorm to each group of `columns` values. If the model does not have this norm, copies
+ * the values unchanged.
+ */
 static void normalize(const model *m, const weight *w, const float *in, float *out, uint64_t n)
 {
     if (w->values == NULL) {
@@ -160,7 +162,9 @@ static void attention(const model *m, state *s, uint64_t n)
     }
     normalize(m, &layer[Q_NORM], q, q, q_dim);
     normalize(m, &layer[K_NORM], k, k, kv_dim);
-    /* Every pattern'th layer sees the whole text, the others a window of it. */
+    /* Every pattern'th layer attends to the whole sequence; the other layers attend to a sliding
+     * window.
+     */
     uint64_t pattern = c->sliding_window_pattern, first = 0;
     int local = c->sliding_window && (pattern == 0 || (n + 1) % pattern != 0);
     const double *rope = local ? m->rope_local : m->rope;
@@ -185,7 +189,7 @@ static void attention(const model *m, state *s, uint64_t n)
     multiply(s, &layer[ATTENTION_OUTPUT], 0, c->dim, s->attended, s->added);
 }
 
-/* gate := activation(gate) * up */
+/* gate = activation(gate) * up */
 static void activate(const model *m, float *gate, const float *up, uint64_t n)
 {
     for (uint64_t i = 0; i < n; i++) {

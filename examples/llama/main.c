@@ -1,10 +1,11 @@
-/*
- * Text from a model of the Llama, Qwen 2 and 3, Gemma and Phi 3 families, in any format and encoding:
+/* Generates text with a model of the Llama, Qwen 2 and 3, Gemma or Phi 3 families, in any format
+ * and encoding:
  *
- *     llama PATH [-n COUNT] [-t TEMPERATURE] [-s SEED] [-l LOGITS.npy] [TOKEN...]
+ * llama PATH [-n COUNT] [-t TEMPERATURE] [-s SEED] [-l LOGITS.npy] [TOKEN...]
  *
- * goes on from the tokens given, or from the token a text begins with: greedily, or sampled at a
- * temperature. -l writes the logits behind each token given.
+ * Continues the given tokens, or starts with the beginning-of-text token. The next token is the
+ * most probable token, or is sampled at a temperature with -t. -l writes the logits after each
+ * given token to a file.
  */
 #include "model.h"
 #include <inttypes.h>
@@ -21,9 +22,11 @@ typedef struct options {
     uint64_t n_tokens;
 } options;
 
-/* ---- tokens as text ---- */
+/* ---- tokens to text ---- */
 
-/* Byte-level BPE writes each byte as a character: printable ones as themselves, the others from U+0100 on. */
+/* Returns the byte of a character in byte-level BPE. Printable bytes are encoded as themselves, the
+ * other bytes as characters from U+0100 on.
+ */
 static int byte_of(unsigned character)
 {
     unsigned hidden = 256;
@@ -54,7 +57,7 @@ static void print_token(const wb_meta_array *texts, int byte_level, uint64_t tok
                 putchar(decoded);
                 i++;
             } else if (!byte_level && len - i >= 3 && memcmp(text + i, "\xE2\x96\x81", 3) == 0) {
-                putchar(' '); /* SentencePiece's space */
+                putchar(' '); /* SentencePiece encodes a space as U+2581 */
                 i += 2;
             } else {
                 putchar(c);
@@ -62,9 +65,9 @@ static void print_token(const wb_meta_array *texts, int byte_level, uint64_t tok
         }
 }
 
-/* ---- the next token ---- */
+/* ---- sampling ---- */
 
-static double uniform(uint64_t *seed) /* splitmix64 */
+static double uniform(uint64_t *seed) /* splitmix64 generator */
 {
     uint64_t z = *seed += 0x9E3779B97F4A7C15u;
     z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
@@ -92,7 +95,7 @@ static uint64_t choose(const float *logits, uint64_t n, double temperature, uint
     return best;
 }
 
-/* ---- the logits as NumPy reads them ---- */
+/* ---- logits in NumPy format ---- */
 
 /* https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html */
 static void write_header(FILE *f, uint64_t rows, uint64_t columns)
@@ -111,7 +114,7 @@ static void run(const model *m, const options *o)
     uint64_t vocabulary = m->embedding.rows, seed = o->seed;
     state *s = state_new(m, o->n_tokens + o->count);
     FILE *out = o->logits ? fopen(o->logits, "wb") : NULL;
-    wb_meta_array texts = WB_META_ARRAY_INIT; /* empty without a tokenizer: numbers must do */
+    wb_meta_array texts = WB_META_ARRAY_INIT; /* empty without a tokenizer: prints token numbers */
     const char *kind;
     size_t len;
     wb_error ignored;
@@ -145,7 +148,7 @@ static void run(const model *m, const options *o)
     state_free(s);
 }
 
-/* What stands behind an option or for a token; -1 for what is none. */
+/* Parses the value of an option, or a token number. Returns -1 if the word is not a number. */
 static double parse_number(const char *word)
 {
     char *end;

@@ -1,4 +1,4 @@
-/* Weights and facts, from any file the library opens. */
+/* Loads weights and configuration from any format that the library opens. */
 #include "model.h"
 #include <inttypes.h>
 #include <math.h>
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The sizes that weights have. */
+/* Symbolic sizes of weight dimensions. */
 enum {
     ONE,
     DIM,
@@ -48,7 +48,7 @@ static const struct {
     [POST_FFN_NORM] = {"post_ffn_norm", ONE, DIM},
 };
 
-/* Gemma apart, these differ in nothing but what config and tensors say. */
+/* Supported architectures. Except for Gemma, they differ only in configuration and tensors. */
 static const char *const families[] = {"llama", "qwen2", "qwen3",  "qwen3moe",
                                        "phi3",  "gemma", "gemma2", "gemma3"};
 
@@ -72,7 +72,7 @@ static void check(wb_status status, const wb_error *error)
         fail(*error->file ? error->file : "the model", error->message);
 }
 
-/* Reads a tensor as float32 [rows, columns]; one that the model does not have is NULL. */
+/* Reads a tensor as float32 [rows, columns]. Returns NULL if the model does not have the tensor. */
 static float *read_tensor(const model *m, const char *name, uint64_t *rows, uint64_t *columns)
 {
     wb_error error;
@@ -92,7 +92,7 @@ static float *read_tensor(const model *m, const char *name, uint64_t *rows, uint
     return values;
 }
 
-/* What decodes MLX's types, by the numbers engines know them by. */
+/* Returns the MLX type of a buffer, derived from its dtype number. */
 static wb_mlx_type mlx_type(const wb_buffer *buffer)
 {
     static const wb_mlx_mode modes[] = {WB_MLX_MXFP4, WB_MLX_MXFP8, WB_MLX_NVFP4};
@@ -103,9 +103,8 @@ static wb_mlx_type mlx_type(const wb_buffer *buffer)
                          .group_size = buffer->group_size};
 }
 
-/*
- * A weight and its bias, which must be of these sizes; rows 0: of any number of rows. Large ones stay
- * as they are stored, and are decoded row by row when they are used.
+/* Loads a weight and its bias, and checks their sizes. rows == 0 allows any number of rows. Large
+ * weights keep their stored encoding and are decoded row by row when they are used.
  */
 static void read_weight(const model *m, const char *stem, uint64_t rows, uint64_t columns,
                         weight *w)
@@ -187,7 +186,7 @@ static void read_layer(const model *m, uint64_t n, weight *layer)
         fail(stem, "this layer lacks weights");
 }
 
-/* A number that files have under "ARCHITECTURE.key" or bare. */
+/* Returns the number stored under "ARCHITECTURE.key" or "key", or `otherwise` if there is none. */
 static double number(const model *m, const char *key, double otherwise)
 {
     char full[128];
@@ -200,7 +199,7 @@ static double number(const model *m, const char *key, double otherwise)
     return otherwise;
 }
 
-/* Llama 3.1 slows low frequencies down and leaves high ones alone. */
+/* RoPE scaling of Llama 3.1: divides low frequencies and keeps high frequencies. */
 static double llama3_divisor(const model *m, double frequency)
 {
     double factor = number(m, "rope.scaling.factor", 8), pi = 3.141592653589793;
@@ -221,7 +220,8 @@ static void set_rope(model *m)
     size_t len;
     wb_error ignored;
     uint64_t one, n = 0;
-    float *divisors = read_tensor(m, "rope_freqs.weight", &one, &n); /* Llama 3.1's, in GGUF */
+    /* GGUF stores the divisors of Llama 3.1 in this tensor. */
+    float *divisors = read_tensor(m, "rope_freqs.weight", &one, &n);
     snprintf(key, sizeof key, "%s.rope.scaling.type", c->architecture);
     int found = wb_meta_get_string(m->files, key, SIZE_MAX, &type, &len, &ignored) == WB_OK;
     int linear = found && strcmp(type, "linear") == 0,
@@ -246,9 +246,10 @@ static void set_rope(model *m)
     free(divisors);
 }
 
-/*
- * Mixtral's always do, and all of llama.cpp's, for which GGUF has no key; those of Qwen 3 where config.json says so, which
- * transformers does not take it for where it is silent.
+/* Returns true if the weights of the selected experts are normalized to a sum of 1. This is always
+ * the case for Mixtral and for llama.cpp, which has no GGUF key for it. For Qwen 3 in other
+ * formats, norm_topk_prob in config.json decides; if it is missing, the weights are not normalized,
+ * as in transformers.
  */
 static int normalizes_experts(const model *m)
 {
@@ -272,7 +273,7 @@ static void set_facts(model *m)
         fail(c->architecture ? c->architecture : "architecture",
              "not one of those this example knows");
     for (size_t i = 0; i < sizeof counts / sizeof *counts;
-         i++) /* so that no product of two overflows */
+         i++) /* prevents overflow in products of two dimensions */
         if (counts[i] == 0 || counts[i] > INT32_MAX)
             fail("config", "a size is missing or absurd");
     if (c->n_heads % c->n_kv_heads || c->head_dim % 2 || c->n_experts_used > c->n_experts)
@@ -289,7 +290,7 @@ static void set_facts(model *m)
 
 void model_open(const char *path, model *m)
 {
-    /* Nothing is converted, so that what can be used where the files have it is. */
+    /* Keep the stored encodings, so that weights can be used directly from the mapped files. */
     const wb_policy policy = {
         .size = sizeof policy, .plain = WB_PLAIN_KEEP, .flags = WB_POLICY_KEEP_SCALES};
     wb_error error;

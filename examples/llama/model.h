@@ -1,13 +1,12 @@
-/*
- * A model as the forward pass wants it: weights by their canonical names, the config, and the few facts
- * of a family that are in neither.
+/* A model for the forward pass: weights by canonical name, the config, and family-specific settings
+ * that neither of them contains.
  */
 #ifndef LLAMA_MODEL_H
 #define LLAMA_MODEL_H
 
 #include <weighbridge.h>
 
-/* What a layer may consist of; model.c has the canonical names. */
+/* The weights of a layer. model.c lists their canonical names. */
 enum {
     ATTENTION_NORM,
     Q,
@@ -31,12 +30,15 @@ enum {
     PARTS
 };
 
-/* [rows, columns], experts one below the other; rows 0: the model has none. */
+/* A weight matrix [rows, columns]. Matrices of several experts are concatenated along the rows.
+ * rows == 0: the model does not have the weight.
+ */
 typedef struct weight {
-    wb_buffer buffer;   /* as the files have it, packed where they are */
-    wb_mlx_type packed; /* where the buffer is one of MLX's types */
-    float *values;      /* of norms, and where there is nothing to decode rows of the buffer with */
-    float *bias;        /* [rows]; NULL: none */
+    wb_buffer buffer;   /* data in the stored encoding */
+    wb_mlx_type packed; /* the MLX type, if the buffer has one */
+    float *values;      /* decoded values: norms, and weights whose encoding cannot be decoded by
+                         * rows */
+    float *bias;        /* [rows], NULL: no bias */
     uint64_t rows;
     uint64_t columns;
 } weight;
@@ -51,36 +53,40 @@ typedef struct model {
     weight output_norm;
     weight output;
     weight (*layers)[PARTS];
-    double *rope;       /* radians a position for each of head_dim / 2 pairs … */
-    double *rope_local; /* … and in layers with a sliding window */
+    double *rope;       /* radians per position for each of the head_dim / 2 pairs */
+    double *rope_local; /* the same for layers with a sliding window */
     double embedding_scale;
     double query_scale;
-    double attention_cap; /* soft caps; 0: none */
+    double attention_cap; /* logit soft caps, 0: none */
     double logit_cap;
-    int gelu;              /* else SiLU */
-    int normalize_experts; /* the factors of the experts used add up to 1 */
+    int gelu;              /* true: GELU, false: SiLU */
+    int normalize_experts; /* true: normalize the weights of the selected experts to a sum of 1 */
 } model;
 
-/* Ends the program with a message. */
+/* Prints a message and ends the program. */
 _Noreturn void fail(const char *what, const char *why);
 
-/* Zeroed memory, or the end. */
+/* Allocates zeroed memory. Ends the program if there is none. */
 void *need(uint64_t count, size_t size);
 
-/* Opens a model and gets its weights. */
+/* Opens a model and loads its weights. */
 void model_open(const char *path, model *m);
 void model_close(model *m);
 
-/* Rows first … first + n - 1 in float32: where they lie, or decoded to `room`. */
+/* Returns rows first … first + n - 1 in float32: a pointer into the stored data, or the rows
+ * decoded into `room`.
+ */
 const float *rows_of(const weight *w, uint64_t first, uint64_t n, float *room);
 
 typedef struct state state;
 
-/* A text of at most `length` tokens, empty. */
+/* Creates an empty sequence of at most `length` tokens. */
 state *state_new(const model *m, uint64_t length);
 void state_free(state *s);
 
-/* Takes the next token and gives the logits [vocabulary] of the one behind it, valid until the next. */
+/* Processes the next token of the sequence. Returns the logits [vocabulary] for the token after it,
+ * valid until the next call.
+ */
 const float *forward(const model *m, state *s, uint64_t token);
 
 #endif

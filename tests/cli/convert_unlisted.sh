@@ -17,7 +17,7 @@ for to in safetensors mlx; do
     [ -s "$to/config.json" ]
     [ -s "$to/tokenizer.json" ]
     [ ! -e "$to/other.txt" ]
-    cat answer message | grep -q 'may not be listed'
+    cat answer message | grep -q 'cannot be listed'
 done
 cmp model/tokenizer.json mlx/tokenizer.json
 [ -z "$(find . -name '.wb*')" ]

@@ -111,7 +111,7 @@ get(model, names[0], "--part", "5:0/2", code=4, err="no such axis")
 get(model, names[0], "--part", "1:0/200", code=3, err="cannot be shared out")
 get(model, names[0], "--policy", "f64", code=4, err="f16|keep|f32|bf16")
 wb("get", model, names[0], code=4, err="-o is missing")
-wb("get", model, "-o", "x", code=4, err="something is missing")
+wb("get", model, "-o", "x", code=4, err="an operand is missing")
 wb("get", "nowhere", names[0], "-o", "x", code=5)
 wb("export", model, names[0], "--part", "0:0/2", "--slice", "0", "-o", "x", code=4, err="--slice and --part")
 wb("export", model, names[0], "--part", "1:0/200", "--dtype", "f32", "-o", "x.npy", code=3, err="cannot be shared out")
@@ -122,6 +122,6 @@ header = json.dumps({"t": {"dtype": "F32", "shape": [4], "data_offsets": [0, 16]
 open("odd.safetensors", "wb").write(struct.pack("<Q", len(header)) + header + struct.pack("<4f", 1, 1e6, -1e9, 1e-12))
 assert get("odd.safetensors", "t", err="2 values are too large for F16") == struct.pack("<4e", 1, float("inf"), float("-inf"), 0)
 get("odd.safetensors", "t", err="1 values are too small for F16")
-assert wb("get", "odd.safetensors", "t", "-o", "odd.safetensors", code=4, err="take the place") == b""
+assert wb("get", "odd.safetensors", "t", "-o", "odd.safetensors", code=4, err="would overwrite") == b""
 print("well")
 P

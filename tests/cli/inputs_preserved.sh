@@ -72,7 +72,7 @@ ln -s adapter folder.link
 snapshot >before
 for lora in adapter adapter:0.5 adapter/adapter_model.safetensors ./m/../adapter:2; do
     code 4 convert m adapter/adapter_model.safetensors --lora "$lora"
-    grep -q 'the output would take the place of a file that is read' message
+    grep -q 'a file that is read' message
     code 4 convert m adapter.link --to gguf --lora "$lora"
     code 4 convert m adapter/adapter_config.json --to gguf --lora "$lora"
     code 4 convert m adapter --to mlx --force --lora "$lora"
@@ -101,7 +101,7 @@ for to in mlx safetensors; do
     grep -q 'the output is the folder of a file that is read' message
     code 4 convert m hard --to $to --force
     code 4 convert m adapters --to $to --force --lora lora
-    grep -q 'the output would take the place of a file that is read' message
+    grep -q 'a file that is read' message
     code 4 convert m links --to $to --force
 done
 rm -r blobs links adapters lora hard beside configs
@@ -131,7 +131,7 @@ code 5 convert m x.gguf --lora m
 grep -q 'no adapter_config.json' message
 code 4 convert m x.npz --max-shard-tensors 5
 code 4 convert m x --to safetensors --max-shard-tensors 0
-grep -q 'a number from 1 on' message
+grep -q 'a number of at least 1' message
 
 # A file that is a value has an end.
 code 2 edit g.gguf --set-file key=/dev/zero

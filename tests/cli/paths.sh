@@ -47,7 +47,7 @@ for args in 'edit some/model-* --set a=1' 'edit some/m* --set a=1 --dry-run' 'ed
     set -f
     check 4 1 $args --json
     set +f
-    grep -q 'paths match, of which one can be changed; name one of them' err
+    grep -q 'paths match, but only one file can be changed; name one of them' err
     grep -q '"code":"command"' out
 done
 diff -r set some

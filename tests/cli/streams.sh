@@ -119,7 +119,7 @@ P
 for command in 'convert g.gguf - --to gguf --json' 'convert g.gguf /dev/stdout --to gguf --json'; do
     got=0
     wb $command >out 2>err || got=$?
-    [ $got = 4 ] && grep -q 'cannot both have standard output' err
+    [ $got = 4 ] && grep -q 'cannot both use standard output' err
 done
 wb convert g.gguf - --to gguf --dry-run --json | python3 -c 'import json, sys; assert json.load(sys.stdin)["files"][0]["path"] == "-"'
 wb convert g.gguf - --to gguf --dry-run | grep -q '^-  '

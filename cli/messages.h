@@ -1,0 +1,150 @@
+/* messages.h: error and warning messages of the command, grouped by the source file that uses them
+ * first.
+ */
+#ifndef WB_CLI_MESSAGES_H
+#define WB_CLI_MESSAGES_H
+
+/* arguments.c */
+
+#define MSG_COMMAND_UNKNOWN "there is no command '%.200s'"
+#define MSG_COMMAND_UNKNOWN_SUGGESTION "there is no command '%.200s'; did you mean '%s'?"
+#define MSG_OPTION_UNKNOWN "there is no option %s%.200s"
+#define MSG_OPTION_UNKNOWN_SUGGESTION "there is no option %s%.200s; did you mean --%s?"
+#define MSG_OPTION_TAKES_NO_VALUE "--%s takes no value"
+#define MSG_OPTION_NEEDS_VALUE "--%s needs a value: --%s %s"
+#define MSG_OPTION_VALUE_INVALID "--%s must be one of %s"
+#define MSG_COMMAND_MISSING "a command is missing"
+#define MSG_COMMAND_HAS_NO_OPTION "'wb %s' has no option --%s"
+#define MSG_OPERAND_MISSING "an operand is missing: wb %s %s"
+#define MSG_OPERAND_UNEXPECTED "unexpected operand '%.200s': wb %s %s"
+
+/* check.c */
+
+#define MSG_MANIFEST_ONE_PATH "a manifest describes one model: give a single PATH"
+
+/* codec.c */
+
+#define MSG_TYPE_UNKNOWN "there is no type '%.200s'; 'wb codec list' lists all types"
+#define MSG_COLS_INVALID "--cols must be the number of values in a row"
+#define MSG_IMPORTANCE_NOT_USED "an importance matrix can be used only to encode GGML types"
+#define MSG_IMPORTANCE_SIZE "the importance matrix must be a single row: %llu bytes of binary32"
+#define MSG_CODEC_LIST_OPERANDS "'wb codec list' takes no other operands"
+#define MSG_CODEC_VERB                                                                             \
+    "the operation must be list, encode or decode: wb codec list, encode or decode"
+#define MSG_CODEC_TYPE_AND_COLS "--type and --cols are required: they describe the data"
+#define MSG_JSON_AND_STDOUT "--json and - cannot both use standard output"
+
+/* export.c */
+
+#define MSG_EXPORT_DTYPE_UNKNOWN "there is no dtype '%.200s'"
+#define MSG_JSON_AND_O_STDOUT "--json and -o - cannot both use standard output"
+#define MSG_NPY_SUBBYTE                                                                            \
+    "elements of %s are smaller than a byte, which .npy does not support: use --format raw"
+#define MSG_NPY_BLOCKS "%s stores blocks, not single values: use --format raw"
+#define MSG_NPY_SHAPE_TOO_LONG "the shape is too long for .npy: use --format raw"
+#define MSG_TERMINAL_EXPORT "cannot write %s to a terminal: give -o FILE, or --format text"
+#define MSG_OUTPUT_IS_MODEL "the output would overwrite a file of the model"
+#define MSG_SLICE_AND_PART "--slice and --part cannot be combined"
+#define MSG_O_MISSING "-o is missing: -o FILE, or -o - for standard output"
+
+/* codec_io.c */
+
+#define MSG_CANNOT_READ "cannot read: %s"
+#define MSG_TERMINAL_RAW_FILE "cannot write raw bytes to a terminal: name an output file"
+#define MSG_OUTPUT_IS_INPUT "the output would overwrite an input file"
+#define MSG_PARTIAL_ROW                                                                            \
+    "%llu bytes are not a whole number of rows: %llu values of %s take %llu bytes"
+
+/* codec_mlx.c */
+
+#define MSG_GLOBAL_SCALE_SHAPE "the tensor global_scale must have exactly one element"
+#define MSG_MLX_AFFINE_TENSORS_MISSING "the file must contain the tensors weight, scales and biases"
+#define MSG_MLX_TENSORS_MISSING "the file must contain the tensors weight and scales"
+#define MSG_MLX_SIZES_DIFFER                                                                       \
+    "the sizes of weight, scales and biases do not match this type and number of columns"
+
+/* convert.c */
+
+#define MSG_NUMBER_INVALID "--%s takes a number of at least 1"
+#define MSG_BYTES_INVALID "--%s takes a number of bytes such as 500M or 5GB"
+#define MSG_FOLDER_NOT_READABLE                                                                    \
+    "the folder cannot be listed: only sidecar files with known names are copied"
+#define MSG_SUBFOLDER_NOT_COPIED "subfolders are not copied: copy this file yourself"
+#define MSG_OPTION_HAS_NO_EFFECT "--%s has no effect on %s: it is for %s"
+#define MSG_OUTPUT_IS_READ "the output would overwrite a file that is read"
+#define MSG_OUTPUT_FORMAT_UNKNOWN "the name of the output does not imply a format: give --to"
+#define MSG_OUTPUT_NAME_EMPTY "the name of the output is empty"
+#define MSG_TERMINAL_MODEL "cannot write a model to a terminal: name an output file"
+
+/* diff.c */
+
+#define MSG_DIFF_TWO_STDIN "only one of the two can be standard input"
+
+/* edit.c */
+
+#define MSG_OPTION_NEEDS_PAIR "--%s takes two words separated by '='"
+#define MSG_ALIGNMENT_MISSING "--alignment is missing"
+
+/* edit_config.c */
+
+#define MSG_CONFIG_NOT_UTF8 "config.json: '%.600s': a JSON string must be valid UTF-8"
+#define MSG_CONFIG_NOT_OBJECT "the file does not contain a JSON object"
+
+/* edit_values.c */
+
+#define MSG_CANNOT_READ_FILE "cannot read the file: %s"
+#define MSG_NOT_REGULAR_FILE "not a regular file"
+
+/* get.c */
+
+#define MSG_TERMINAL_RAW_O "cannot write raw bytes to a terminal: give -o FILE"
+#define MSG_VALUES_OVERFLOWED "%llu values are too large for %s and became infinite"
+#define MSG_VALUES_UNDERFLOWED "%llu values are too small for %s and became 0"
+
+/* generate.c */
+
+#define MSG_GENERATE_NEEDS_PATH "--generate %s needs a path"
+
+/* hash.c */
+
+#define MSG_MANIFEST_IS_MODEL "the manifest would overwrite a file of the model"
+#define MSG_MANIFEST_AND_JSON "--manifest - and --json would both go to standard output"
+
+/* load.c */
+
+#define MSG_COLD_AND_WARM "--cold and --warm cannot be combined"
+#define MSG_DTYPE_UNKNOWN "there is no dtype with that name"
+
+/* options.c */
+
+#define MSG_MAX_HEADER_INVALID "--max-header must be a number of bytes below 4G, such as 512M"
+
+/* out.c */
+
+#define MSG_STDOUT_WRITE "standard output: cannot write: %s"
+
+/* paths.c */
+
+#define MSG_PATHS_NOT_ONE_MODEL "%zu paths match, which are not one model; name one of them"
+#define MSG_PATHS_ONE_TO_CHANGE                                                                    \
+    "%zu paths match, but only one file can be changed; name one of them"
+#define MSG_NO_FILE_MATCHES "no file matches"
+
+/* recast.c */
+
+#define MSG_RULE_INVALID "--rule needs an expression and a type, such as 'attn_v=Q6_K'"
+#define MSG_STREAM_NEEDS_COPY                                                                      \
+    "a conversion cannot write to standard output, a pipe or a device: name a file or a folder"
+#define MSG_MLX_NEEDS_FOLDER "an MLX model is a folder: name a folder as the output"
+
+/* sandbox.c */
+
+#define MSG_SANDBOX_UNAVAILABLE "the sandbox is unavailable: %s"
+#define MSG_SANDBOX_PLATFORM "--sandbox needs Linux on x86-64 or AArch64"
+
+/* upload.c */
+
+#define MSG_UPLOAD_DIFFERS                                                                         \
+    "the data on the device differs from tensor %llu of the file, from byte %llu of the tensor on"
+
+#endif
