@@ -114,8 +114,8 @@ static bool is_stack_rule(const wb__rule *rule)
     return strncmp(rule->canonical, "layers.{n}.ffn.experts.", 23) == 0;
 }
 
-/* Stacks experts that the source stores separately. The row is derived from the first expert's tensor for all of
- * them. */
+/* Stacks experts that the source stores separately: adds one row for the expert view when called
+ * for the first expert, and nothing for the others. */
 static wb_status stack(wb_conversion *conversion, wb__context *context, wb__planned_tensor *row,
                        const wb__name_entry *entry, uint64_t i)
 {
