@@ -46,7 +46,7 @@ right = "sha256-" + hashlib.sha256(open(blob, "rb").read()).hexdigest()
 os.rename(blob, right)
 wb("--verify", right)
 
-assert "exclude" in wb("--cold", "--warm", right, code=4)
+assert "cannot be combined" in wb("--cold", "--warm", right, code=4)
 assert "dtype" in wb("--dtype", "f17", right, code=4)
 assert "--io" in wb("--io", "fast", right, code=4)
 assert "no such" in wb("nowhere", code=5).lower()

@@ -95,10 +95,10 @@ static wb_status copy_listed(void *ctx, const char *name)
 /* A directory without read permission still allows opening files by name. */
 static wb_status copy_known(wb__emit_job *out)
 {
-    wb_status status = wb__plan_note(
-        out->conversion, out->context, WB_WARNING, WB__FINDING_CONVERT_LEFT_OUT, WB__STR(""),
-        "the folder around the weights may not be listed: of the files beside them only those with "
-        "names that are known go along");
+    wb_status status = wb__plan_note(out->conversion, out->context, WB_WARNING,
+                                     WB__FINDING_CONVERT_LEFT_OUT, WB__STR(""),
+                                     "the folder of the weights cannot be listed: only sidecar "
+                                     "files with known names are copied");
     const char *name;
     (void)wb__error_reset(out->context->error, out->context->error);
     for (size_t i = 0; (name = wb__sidecar_name(i)) != NULL && status == WB_OK; i++) {
