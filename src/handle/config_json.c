@@ -52,7 +52,7 @@ void wb__config_json_free(wb__config_json *config_json)
     config_json->has_config = false;
 }
 
-/* Takes over the text. */
+/* Takes ownership of the text. */
 static wb_status parse(wb__config_json *config_json, wb__context *context, const char *label,
                        char *text, size_t bytes)
 {
@@ -96,7 +96,7 @@ wb_status wb__config_json_read(wb__config_json *config_json, wb__context *contex
         return text == NULL ? WB_OK : parse(config_json, context, path, text, bytes);
     if (status != WB_ERROR_LIMIT && status != WB_ERROR_FORMAT && status != WB_ERROR_IO)
         return status;
-    /* The weights are sound without it. */
+    /* A damaged config.json does not make the weights invalid. */
     bool kept = context->findings == NULL ||
                 wb__findings_add_error(context->findings, context->error, WB_WARNING);
     (void)wb__error_reset(context->error, context->error);

@@ -1,8 +1,8 @@
 /*
- * handle/config_json.h: what lies beside the weights, and what it makes of the tensors.
+ * handle/config_json.h: config.json of the model directory and the quantization settings in it.
  *
- * config.json is read when the model is opened, since it says how tensors are packed. A config that
- * is missing is none; one that is damaged is a finding, and the model opens without it.
+ * config.json is read when the model is opened, because it specifies how tensors are packed. A missing config is
+ * not an error. A damaged config is a finding, and the model opens without it.
  */
 #ifndef WB_HANDLE_CONFIG_JSON_H
 #define WB_HANDLE_CONFIG_JSON_H
@@ -13,23 +13,23 @@
 
 typedef struct wb__config_json {
     wb_allocator allocator;
-    char *text; /* of config.json; the tree points into it */
+    char *text; /* text of config.json; the tree points into it */
     size_t text_bytes;
     wb__tree config;
     bool has_config;
 } wb__config_json;
 
 /*
- * Reads a whole file of at most limits.json_bytes into memory of the context's allocator, `*bytes`
- * of it and a NUL; *text stays NULL where the file does not exist. Free with *bytes + 1.
+ * Reads a whole file of at most limits.json_bytes into memory of the context's allocator. *bytes is its length
+ * without the NUL that is appended. *text stays NULL if the file does not exist. Free *bytes + 1 bytes.
  */
 wb_status wb__read_text(wb__context *context, const char *path, char **text, size_t *bytes);
 
-/* Reads a config from `path`, which may lead to nothing. */
+/* Reads the config from `path`. The file may be missing. */
 wb_status wb__config_json_read(wb__config_json *config_json, wb__context *context,
                                const char *path);
 
-/* Takes a copy of a JSON text for the config, from `label`; damaged, it is a finding. */
+/* Copies a JSON text that is the config. Errors name `label`. A damaged text is a finding. */
 wb_status wb__config_json_take(wb__config_json *config_json, wb__context *context,
                                const char *label, wb__str text);
 

@@ -10,9 +10,9 @@ struct wb__decode_cache {
     wb_allocator allocator;
     pthread_mutex_t lock;
     wb__cached_tensor
-        *cached[WB__CACHED_TENSORS]; /* stay, used or not; the one asked for last comes first */
+        *cached[WB__CACHED_TENSORS]; /* cached with or without users; most recently used first */
     wb__inflate_stream *idle[IDLE];
-    size_t next; /* the place whose unpacker gives way */
+    size_t next; /* index of the stream that is replaced next */
 };
 
 wb__decode_cache *wb__decode_cache_new(const wb_allocator *allocator)
@@ -34,7 +34,7 @@ static void free_held(wb__decode_cache *decode_cache, wb__cached_tensor *cached)
         wb__free(&decode_cache->allocator, cached, sizeof *cached + cached->bytes);
 }
 
-/* Has the one at `place` come first, and those before it one place later. */
+/* Moves the tensor at index `place` to the front. */
 static void put_first(wb__decode_cache *decode_cache, size_t place)
 {
     wb__cached_tensor *cached = decode_cache->cached[place];
@@ -67,14 +67,14 @@ void wb__decode_cache_free(wb__decode_cache *decode_cache)
 
 /* ---- whole tensors ---- */
 
-/* In the last place, whose tensor gives way. */
+/* Loads a tensor into the last place, in place of the tensor there. */
 static wb_status load_held(wb__decode_cache *decode_cache, wb__context *context, size_t tensor,
                            size_t n, wb_status (*load)(void *ctx, uint8_t *dst), void *ctx)
 {
     wb__cached_tensor **place = &decode_cache->cached[WB__CACHED_TENSORS - 1];
     if (*place != NULL && (*place)->users == 0)
         free_held(decode_cache, *place);
-    *place = NULL; /* whoever uses it still frees it */
+    *place = NULL; /* the last user frees it */
     wb__cached_tensor *cached =
         n > SIZE_MAX / 2 ? NULL : wb__alloc(&decode_cache->allocator, sizeof *cached + n);
     if (cached == NULL)
@@ -129,7 +129,7 @@ void wb__decode_cache_release_tensor(wb__decode_cache *decode_cache, wb__cached_
     (void)pthread_mutex_unlock(&decode_cache->lock);
 }
 
-/* ---- unpackers ---- */
+/* ---- streams ---- */
 
 wb__inflate_stream *wb__decode_cache_take_stream(wb__decode_cache *decode_cache, size_t tensor,
                                                  uint64_t at)
@@ -137,7 +137,7 @@ wb__inflate_stream *wb__decode_cache_take_stream(wb__decode_cache *decode_cache,
     wb__inflate_stream *found = NULL;
     size_t place = 0;
     (void)pthread_mutex_lock(&decode_cache->lock);
-    for (size_t i = 0; i < IDLE; i++) { /* the one that has come furthest */
+    for (size_t i = 0; i < IDLE; i++) { /* the stream with the most bytes decompressed */
         wb__inflate_stream *stream = decode_cache->idle[i];
         if (stream != NULL && wb__inflate_stream_tensor(stream) == tensor &&
             wb__inflate_stream_reaches(stream, at) &&

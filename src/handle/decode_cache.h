@@ -1,9 +1,9 @@
 /*
- * handle/decode_cache.h: what reading a tensor piece by piece would otherwise make anew for each piece.
+ * handle/decode_cache.h: state that is reused between reads of parts of the same tensor.
  *
- * Unpackers that nobody uses just now wait at the place they have come to, a few of them; and the last
- * WB__CACHED_TENSORS tensors that had to be read whole stay until another has to be, or the model is closed. All belong to
- * an open model and are shared by its threads.
+ * The cache holds a few idle inflate streams at their current positions, and the last WB__CACHED_TENSORS tensors
+ * that had to be read whole. A tensor stays until another one replaces it or the model is closed. The cache belongs
+ * to an open model, and its threads share it.
  */
 #ifndef WB_HANDLE_DECODE_CACHE_H
 #define WB_HANDLE_DECODE_CACHE_H
@@ -12,9 +12,10 @@
 
 struct wb__inflate_stream;
 
-#define WB__CACHED_TENSORS 2 /* where one tensor ends and the next begins, threads are at both */
+/* Two, because threads read the end of one tensor and the start of the next at the same time. */
+#define WB__CACHED_TENSORS 2
 
-/* A tensor's bytes, in the order of the file. */
+/* The bytes of a tensor, in file order. */
 typedef struct wb__cached_tensor {
     size_t tensor;
     size_t bytes;
@@ -24,16 +25,16 @@ typedef struct wb__cached_tensor {
 
 typedef struct wb__decode_cache wb__decode_cache;
 
-/* NULL: memory is out. Release with wb__decode_cache_free, which takes NULL. */
+/* Returns NULL if memory is out. Release with wb__decode_cache_free, which accepts NULL. */
 wb__decode_cache *wb__decode_cache_new(const wb_allocator *allocator);
 void wb__decode_cache_free(wb__decode_cache *decode_cache);
 
-/* Lets go of all that nobody uses. */
+/* Frees all entries without users. */
 void wb__decode_cache_clear(wb__decode_cache *decode_cache);
 
 /*
- * The whole of a tensor of n bytes, which `load` reads if it is not held already. Only one is loaded at
- * a time. Owned, release with wb__decode_cache_release_tensor.
+ * Returns all n bytes of a tensor. `load` reads them if they are not cached. Only one tensor is loaded at a time.
+ * Owned, release with wb__decode_cache_release_tensor.
  */
 wb_status wb__decode_cache_get_tensor(wb__decode_cache *decode_cache, wb__context *context,
                                       size_t tensor, size_t n,
@@ -42,11 +43,11 @@ wb_status wb__decode_cache_get_tensor(wb__decode_cache *decode_cache, wb__contex
 void wb__decode_cache_release_tensor(wb__decode_cache *decode_cache,
                                      wb__cached_tensor *cached); /* NULL is ignored */
 
-/* An unpacker of the tensor that can give the byte at `at`, which is the caller's now; or NULL. */
+/* Returns an idle stream of the tensor that can reach the byte at `at`, or NULL. The caller owns it. */
 struct wb__inflate_stream *wb__decode_cache_take_stream(wb__decode_cache *decode_cache,
                                                         size_t tensor, uint64_t at);
 
-/* Takes over an unpacker that can be used again. */
+/* Takes ownership of a stream that can be used again. */
 void wb__decode_cache_put_stream(wb__decode_cache *decode_cache, struct wb__inflate_stream *stream);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include <stdatomic.h>
 
-/* The files beside the weights, while they are looked through. */
+/* The sidecar files while they are read. */
 typedef struct files {
     const wb_model *model;
     wb__context *context;
@@ -13,7 +13,7 @@ typedef struct files {
     wb__tree tokenizer_config_tree, generation_tree, pooling_tree;
 } files;
 
-/* What cannot be read is a finding, and counts as not there. */
+/* A file that cannot be read is a finding and counts as missing. */
 static wb_status read_text(files *f, const char *name, struct text *text)
 {
     wb_status status = wb__sidecar_text(f->model, f->context, name, &text->text, &text->bytes);
@@ -50,7 +50,7 @@ static wb_status read_files(files *f)
     struct {
         const char *name;
         struct text *text;
-        wb__tree *tree; /* NULL: not a small JSON file */
+        wb__tree *tree; /* NULL: it is not parsed as a JSON tree */
     } list[] = {
         {"tokenizer.json", &f->json, NULL},
         {"tokenizer.model", &f->pieces, NULL},
@@ -83,7 +83,7 @@ static const wb__tree *tree_or_null(const wb__tree *tree)
     return tree->text == NULL ? NULL : tree;
 }
 
-/* Rows of the embedding, or what config.json says of them. */
+/* Returns the number of rows of the embedding, or vocab_size of config.json. */
 static uint64_t count_rows(const wb__semantics *semantics)
 {
     const wb__kind *kind = wb__names_embedding(&semantics->names);
@@ -106,7 +106,7 @@ static wb_status make_tokenizer(wb__derived_meta *derived, files *f, const wb__s
     return wb__tokenizer_make(&derived->tokenizer, f->context, &input);
 }
 
-/* sentence-transformers: how the vectors of the tokens become one. */
+/* sentence-transformers: how token vectors are pooled into one vector. */
 static void tell_pooling(wb__deriver *teller, const wb__tree *pooling)
 {
     static const struct {
@@ -178,7 +178,7 @@ static wb_status fill(wb__derived_meta *derived, const wb_model *model, wb__cont
     wb__catalog_init(&derived->model, &derived->allocator, wb__cpu_features());
     derived->has_model = true;
     wb_status status = wb__semantics_of(model, context, &semantics);
-    /* A GGUF file has its tokenizer in itself, and what lies beside it may be of another model. */
+    /* A GGUF file contains its tokenizer, and a tokenizer file next to it may belong to another model. */
     if (status == WB_OK && !semantics->by_key)
         status = read_files(&f);
     if (status == WB_OK)
@@ -191,7 +191,7 @@ static wb_status fill(wb__derived_meta *derived, const wb_model *model, wb__cont
 
 static wb_status make(const wb_model *model, wb__context *context, wb__derived_meta **made)
 {
-    wb__context own = *context; /* what is found here belongs to what is told */
+    wb__context own = *context; /* findings made here belong to the derived metadata */
     wb__derived_meta *derived = wb__alloc(&model->allocator, sizeof *derived);
     *made = derived;
     if (derived == NULL)
@@ -207,7 +207,7 @@ static wb_status make(const wb_model *model, wb__context *context, wb__derived_m
 wb_status wb__derived_meta_of(const wb_model *model, wb__context *context,
                               const wb__derived_meta **derived)
 {
-    /* A cache is no part of what the model is: the cast is for it alone. */
+    /* The cache is the only member that changes in a const model, hence the cast. */
     _Atomic(wb__derived_meta *) *cache = (_Atomic(wb__derived_meta *) *)(uintptr_t)&model->derived;
     wb__derived_meta *known = atomic_load(cache);
     *derived = known;
@@ -221,7 +221,7 @@ wb_status wb__derived_meta_of(const wb_model *model, wb__context *context,
     }
     if (atomic_compare_exchange_strong(cache, &known, made))
         known = made;
-    else /* another thread was first */
+    else /* another thread stored its result first */
         wb__derived_meta_free(made);
     *derived = known;
     return WB_OK;

@@ -1,7 +1,7 @@
 #include "handle/semantics.h"
 #include "weighbridge/tensor.h"
 
-/* The numbers engines know MLX's types by. */
+/* Returns the dtype number that engines use for an MLX type. */
 static int32_t effective_dtype(const wb__packed *packed)
 {
     static const int32_t affine[] = {
@@ -17,7 +17,7 @@ static int32_t effective_dtype(const wb__packed *packed)
     }
 }
 
-/* A tensor of several parts, which are counted unless it is a view of experts. */
+/* Describes a packed tensor. The parts of a stacked expert view are counted by the caller. */
 static void describe_packed(const wb__packed *packed, bool counts_parts, wb_encoding *out)
 {
     if (packed->scheme != WB__SCHEME_PLAIN)
@@ -78,7 +78,7 @@ wb_status wb_tensor_part(const wb_model *model, uint64_t index, uint32_t number,
         return WB_OK;
     }
     if (status == WB_OK && view != NULL)
-        index = view->parts[0]; /* to say that there is no such part */
+        index = view->parts[0]; /* for the error that the part does not exist */
     if (status == WB_OK)
         status = wb__resolve(model, &context, index, &stored, &packed);
     if (status != WB_OK)
@@ -98,7 +98,7 @@ wb_status wb_tensor_part(const wb_model *model, uint64_t index, uint32_t number,
                     (unsigned long)number);
 }
 
-/* The encoding of the tensor of that name; false if there is none. */
+/* Looks up the encoding of a tensor by name. Returns false if there is no such tensor. */
 static bool encoding_of(const wb_model *model, const char *name, size_t name_len,
                         wb_encoding *encoding)
 {

@@ -1,15 +1,15 @@
 /*
- * A factor that llama.cpp multiplies what comes out of a matrix with: NAME.scale beside NAME.weight, F32, one for all
- * of it or one for each expert. Beside NVFP4 it is a part of the weight (model/packed.h), so that blocks and values
- * are what their makers say. Beside other types, which llama-quantize makes of such files, both are tensors by
- * themselves, so that programs find the weight as it is stored.
+ * GGUF per-tensor scales: NAME.scale next to NAME.weight, F32, one value or one for each expert. llama.cpp multiplies
+ * the output of the matrix by it. With NVFP4 the scale is a part of the packed weight (model/packed.h), because the
+ * blocks are relative to it. With other types, which llama-quantize makes from NVFP4 files, the weight and the scale
+ * are separate tensors, so that programs find the weight as it is stored.
  */
 #include "handle/semantics.h"
 
 #define WEIGHT ".weight"
 #define FACTOR ".scale"
 
-/* The number of STEM + ending, UINT64_MAX where there is none. */
+/* Returns the index of the tensor named STEM + ending, or UINT64_MAX. */
 static uint64_t find(const wb_model *model, wb__str name, size_t stem, wb__str ending)
 {
     char text[2 * WB__STEM_MAX];
@@ -27,7 +27,7 @@ static wb__str name_of(const wb_model *model, uint64_t number, const wb__packed 
                           wb__tensors_stored(&model->tensors, number, packed));
 }
 
-/* A matrix of a layer or the output. Of experts, a stack: llama.cpp has no factors for single ones. */
+/* True if llama.cpp multiplies the tensor by a scale: a matrix of a layer, a stack of experts, or the output. It has no scales for single experts. */
 static bool is_multiplied(const wb__semantics *semantics, uint64_t weight)
 {
     const uint32_t parts = WB__NEED_Q | WB__NEED_K | WB__NEED_V | WB__NEED_OUTPUT | WB__NEED_GATE |

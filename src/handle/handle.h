@@ -24,21 +24,22 @@ struct wb_model {
     wb_access access;
     wb__catalog catalog;
     wb__decode_cache *decode_cache;
-    wb__source **sources; /* one for each file of the logical model */
+    wb__source **sources; /* one for each file of the catalog */
     size_t source_count;
     size_t source_capacity;
     wb_findings findings;
-    wb__tensors tensors; /* as callers see them */
+    wb__tensors tensors; /* the tensors as numbered for callers */
     wb__config_json config_json;
-    const char *folder; /* what lies beside the weights lies here; NULL: nothing */
-    const struct wb__named_file *named_files; /* or in these files, under other names */
-    _Atomic(struct wb__name_list *) names[2]; /* made by the first wb_tensor_names of a kind */
-    _Atomic(struct wb__semantics *)
-        semantics; /* made by the first question about what weights mean */
-    _Atomic(struct wb__derived_meta *) derived; /* made by the first about what lies beside them */
+    const char *folder; /* directory of the sidecar files; NULL: none */
+    const struct wb__named_file
+        *named_files; /* or NULL-terminated list of sidecar files with other names */
+    _Atomic(struct wb__name_list *)
+        names[2]; /* created by the first wb_tensor_names of each kind */
+    _Atomic(struct wb__semantics *) semantics;  /* created by the first query of names or config */
+    _Atomic(struct wb__derived_meta *) derived; /* created by the first query of derived metadata */
 };
 
-/* A file beside the weights that is called otherwise in its store; the last has no name. */
+/* A sidecar file whose path differs from its name, as in a store. The last entry has name NULL. */
 typedef struct wb__named_file {
     const char *name; /* "tokenizer.json" */
     const char *path;
@@ -47,23 +48,23 @@ typedef struct wb__named_file {
 void wb__semantics_free(struct wb__semantics *semantics);
 void wb__derived_meta_free(struct wb__derived_meta *derived);
 
-/* A context for calls on an open model. */
+/* Returns the context of a call on an open model. */
 wb__context wb__context_of(const wb_model *model, wb_error *error);
 
-/* An empty model, to be filled by one of the functions below. NULL: memory is out. */
+/* Creates an empty model, which open/ fills. Returns NULL if memory is out. */
 wb_model *wb__model_new(wb__context *context, wb_access access);
 void wb__model_delete(wb_model *model);
 
 /*
- * Takes the number of a tensor apart: the stored tensor, which is the packed values where there are
- * several parts, and then *packed is not NULL. NOT_FOUND if there is no such tensor.
+ * Resolves a tensor index of a caller to a stored tensor. If the tensor is packed, *packed describes its parts and
+ * *stored is the part with the values. Otherwise *packed is NULL. Fails with NOT_FOUND.
  */
 wb_status wb__resolve(const wb_model *model, wb__context *context, uint64_t index, size_t *stored,
                       const wb__packed **packed);
 
-/* All names of tensors in one piece. */
+/* The names of all tensors in one block. */
 typedef struct wb__name_list {
-    size_t bytes; /* of this block, texts included */
+    size_t bytes; /* size of this block, including the texts */
     const char *texts;
     uint64_t offsets[];
 } wb__name_list;

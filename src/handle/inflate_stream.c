@@ -1,6 +1,6 @@
 /*
- * Compressed tensors, from front to back. What was unpacked last is kept, so that a reader whose
- * pieces overlap, as those of read.c do, need not begin anew.
+ * Decompresses a tensor from front to back. The last decompressed bytes are kept, because consecutive reads of
+ * read/read_slice.c overlap and would otherwise restart the stream.
  */
 #include "handle/inflate_stream.h"
 #include "inflate/inflate.h"
@@ -10,20 +10,20 @@
 
 struct wb__inflate_stream {
     wb_allocator allocator;
-    wb__context *context; /* of whoever uses it */
+    wb__context *context; /* context of the current user */
     const wb__source *source;
     const wb__storing *storing;
     wb__inflater *inflater;
     wb__str name;
     bool broken;
-    uint64_t stream_at; /* where the stream begins in the file */
-    uint64_t in_done;   /* bytes of the stream that were fetched */
-    uint64_t bytes;     /* of the tensor */
-    uint64_t done;      /* of these, unpacked */
-    size_t tail_bytes;  /* the last of them, which `tail` holds */
+    uint64_t stream_at; /* offset of the stream in the file */
+    uint64_t in_done;   /* compressed bytes read so far */
+    uint64_t bytes;     /* size of the tensor */
+    uint64_t done;      /* decompressed bytes so far */
+    size_t tail_bytes;  /* number of bytes in `tail`, the last ones decompressed */
     wb__inflate_step step;
     wb__crc32 crc32;
-    uint32_t crc; /* of all that was unpacked */
+    uint32_t crc; /* checksum of the decompressed bytes */
     uint8_t in[IN_BYTES];
     uint8_t tail[TAIL_BYTES];
     uint8_t skipped[TAIL_BYTES];
@@ -45,8 +45,8 @@ static wb_status fail(wb__inflate_stream *stream, wb__finding_id id, const char 
 }
 
 /*
- * One step of the inflater, with something to read as long as there is something. *stuck is set when
- * all was read and nothing came of it.
+ * Runs the inflater once, with input as long as there is any. Sets *stuck if all input was consumed and no output
+ * was produced.
  */
 static wb_status run(wb__inflate_stream *stream, wb__inflated *state, bool *stuck)
 {
@@ -74,7 +74,7 @@ static wb_status run(wb__inflate_stream *stream, wb__inflated *state, bool *stuc
     return WB_OK;
 }
 
-/* Unpacks the next bytes, which the stream is expected to have. */
+/* Decompresses the next n bytes. A stream that ends before them is an error. */
 static wb_status unpack(wb__inflate_stream *stream, uint8_t *dst, size_t n)
 {
     wb__inflate_step *step = &stream->step;
@@ -163,7 +163,7 @@ bool wb__inflate_stream_reaches(const wb__inflate_stream *stream, uint64_t at)
     return at >= stream->done - stream->tail_bytes;
 }
 
-/* Keeps the last of n bytes that were just unpacked. */
+/* Stores the last of n new bytes in `tail`. */
 static void keep_tail(wb__inflate_stream *stream, const uint8_t *bytes, size_t n)
 {
     if (n >= TAIL_BYTES) {
@@ -177,7 +177,7 @@ static void keep_tail(wb__inflate_stream *stream, const uint8_t *bytes, size_t n
     stream->tail_bytes = stays + n;
 }
 
-/* At the end of the tensor there is the end of the stream, and its checksum. */
+/* Checks that the stream ends with the tensor, and its checksum. */
 static wb_status check_end(wb__inflate_stream *stream)
 {
     uint8_t more;

@@ -3,7 +3,7 @@
 
 /* ---- entries ---- */
 
-/* What is told beyond the key-values, NULL where memory does not suffice. */
+/* Returns the derived metadata, or NULL if memory is out. */
 static const wb__derived_meta *told_of(const wb_model *model)
 {
     wb_error spare;
@@ -75,11 +75,11 @@ typedef struct lookup {
     wb__context context;
     wb_error spare;
     wb__str key;
-    const wb__catalog *in; /* what has it */
+    const wb__catalog *in; /* catalog that contains the entry */
     const wb__meta *meta;
 } lookup;
 
-/* Finds the entry; NOT_FOUND if there is none. */
+/* Finds the entry. Fails with NOT_FOUND. */
 static wb_status look_up(lookup *call, const wb_model *model, const char *key, size_t key_len,
                          wb_error *error)
 {
@@ -279,7 +279,7 @@ static void describe_array(const wb__array *array, const uint8_t *base, wb_meta_
     WB__GIVE(wb_meta_array, caller, out);
 }
 
-/* True if an array of these elements is what was asked for. */
+/* Returns true if elements of this type satisfy the request. */
 static bool is_wanted(wb_meta_type wanted, unsigned element)
 {
     return wanted == WB_META_ANY || wanted == element ||
@@ -356,7 +356,7 @@ wb_status wb_meta_string_at(const wb_meta_array *array, uint64_t index, const ch
     return wb_meta_strings(array, index, 1, value, value_len);
 }
 
-/* Number `i` of an array, with its sign. */
+/* Returns element i of an integer array, sign-extended. */
 static uint64_t integer_at(const wb_meta_array *array, uint64_t i)
 {
     const uint8_t *p = (const uint8_t *)array->data + (size_t)i * (array->bits / 8);

@@ -4,7 +4,7 @@
 #include "cpu/cpu.h"
 #include "handle/handle.h"
 
-/* What is set up when a model is new, and again when what was opened first was not it. */
+/* Initializes the members that wb__model_reset sets again. */
 static void set_up(wb_model *model, wb__context *context)
 {
     wb__catalog_init(&model->catalog, &context->allocator, wb__cpu_features());

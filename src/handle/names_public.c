@@ -4,7 +4,7 @@
 
 #include <stdatomic.h>
 
-/* How engines call the companions of a tensor whose parts they take over. */
+/* The endings by which engines ask for companion tensors, and the endings in the files. */
 static const struct {
     wb__str handed_over, stored;
 } companion_names[] = {
@@ -32,7 +32,7 @@ static uint32_t find_companion(const wb_model *model, wb__str name)
     return WB__NO_TENSOR;
 }
 
-/* By its name in the files, which costs no look at what they mean. */
+/* Finds a tensor by its native name, which does not need the semantics. */
 static uint64_t find_native(const wb_model *model, wb__str name)
 {
     uint32_t i = wb__table_find(&model->catalog.table, name);
@@ -132,7 +132,7 @@ wb_status wb_native_name(const wb_model *model, const char *canonical, size_t ca
 
 /* ---- all names at once ---- */
 
-/* The name of tensor i, of one kind; where it has none, the empty one. */
+/* Returns the native name of tensor i, or with semantics the canonical name; empty if it has none. */
 static wb__str name_at(const wb_model *model, const wb__semantics *semantics, size_t i)
 {
     const wb__packed *packed;
@@ -143,7 +143,7 @@ static wb__str name_at(const wb_model *model, const wb__semantics *semantics, si
     return entry == NULL ? WB__STR("") : (wb__str){entry->text, entry->len};
 }
 
-/* `insight` for canonical names, NULL for those of the files, which the table may have as asked. */
+/* Builds the list of names: canonical names if semantics is not NULL, else native names. */
 static wb__name_list *make_names(const wb_model *model, const wb__semantics *semantics)
 {
     const wb__table *table = &model->catalog.table;
@@ -186,7 +186,7 @@ wb_status wb_tensor_names(const wb_model *model, wb_names_kind kind, const char 
     *offsets = NULL;
     if (kind > WB_NAMES_CANONICAL)
         return wb__fail_argument(&context, "the kind of names is none of WB_NAMES_*");
-    /* A cache is no part of what the model is: the cast is for it alone. */
+    /* The cache is the only member that changes in a const model, hence the cast. */
     _Atomic(wb__name_list *) *cache = (_Atomic(wb__name_list *) *)(uintptr_t)&model->names[kind];
     wb__name_list *known = atomic_load(cache);
     if (known == NULL) {
@@ -199,7 +199,7 @@ wb_status wb_tensor_names(const wb_model *model, wb_names_kind kind, const char 
             return wb__fail_memory(&context);
         if (atomic_compare_exchange_strong(cache, &known, made))
             known = made;
-        else /* another thread was first */
+        else /* another thread stored its result first */
             wb__free(&model->allocator, made, made->bytes);
     }
     *bytes = known->texts;

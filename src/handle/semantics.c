@@ -3,7 +3,7 @@
 
 #include <stdatomic.h>
 
-/* A number of an array, as wb_meta_uints reads it; 0 for what is no integer from 0 on. */
+/* Returns element i of an array as wb_meta_uints does; 0 if it is not a non-negative integer. */
 static uint64_t number_at(const wb__array *array, const uint8_t *base, uint64_t i)
 {
     const uint8_t *at = base + array->at + i * (array->bits / 8);
@@ -14,7 +14,7 @@ static uint64_t number_at(const wb__array *array, const uint8_t *base, uint64_t 
     return negative ? 0 : value;
 }
 
-/* Of what differs from layer to layer the largest. */
+/* Uses the largest element of a per-layer array as the fact. */
 static void fact_of_array(const wb__catalog *catalog, const wb__meta *meta, wb__fact *fact)
 {
     const wb__array *array = meta->value.array;
@@ -75,7 +75,7 @@ static wb_status read_config(wb__semantics *semantics, const wb_model *model, wb
         (wb__facts){.key_value = key_value, .ctx = (void *)(uintptr_t)&model->catalog};
     wb__fact said = wb__fact_by_key(&semantics->facts, WB__STR(""), "general.architecture");
     semantics->by_key = said.type == WB__FACT_TEXT;
-    /* What lies beside a file that speaks for itself may be of another model. */
+    /* config.json next to a GGUF file may belong to another model. */
     if (semantics->by_key)
         return WB_OK;
     if (!config_json->has_config && model->folder != NULL) {
@@ -93,7 +93,7 @@ static wb_status read_config(wb__semantics *semantics, const wb_model *model, wb
 
 /* ---- the family ---- */
 
-/* Whether the model has a tensor of a pattern, in layer 0. */
+/* Returns true if the model has a tensor that matches the pattern in layer 0. */
 static bool has_pattern(void *ctx, wb__str pattern)
 {
     static const wb__str wrappers[] = {{"", 0}, {"model.", 6}, {"language_model.model.", 21}};
@@ -164,7 +164,7 @@ static wb_status fill(wb__semantics *semantics, const wb_model *model, wb__conte
 
 static wb_status make(const wb_model *model, wb__context *context, wb__semantics **made)
 {
-    wb__context own = *context; /* what is found here belongs to the insight */
+    wb__context own = *context; /* findings made here belong to the semantics */
     wb__semantics *semantics = wb__alloc(&model->allocator, sizeof *semantics);
     *made = semantics;
     if (semantics == NULL)
@@ -182,7 +182,7 @@ static wb_status make(const wb_model *model, wb__context *context, wb__semantics
 wb_status wb__semantics_of(const wb_model *model, wb__context *context,
                            const wb__semantics **semantics)
 {
-    /* A cache is no part of what the model is: the cast is for it alone. */
+    /* The cache is the only member that changes in a const model, hence the cast. */
     _Atomic(wb__semantics *) *cache = (_Atomic(wb__semantics *) *)(uintptr_t)&model->semantics;
     wb__semantics *known = atomic_load(cache);
     *semantics = known;
@@ -196,7 +196,7 @@ wb_status wb__semantics_of(const wb_model *model, wb__context *context,
     }
     if (atomic_compare_exchange_strong(cache, &known, made))
         known = made;
-    else /* another thread was first */
+    else /* another thread stored its result first */
         wb__semantics_free(made);
     *semantics = known;
     return WB_OK;

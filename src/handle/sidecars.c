@@ -1,9 +1,7 @@
-/*
- * The files that lie beside the weights of a model: where they are, and their texts.
- */
+/* Paths and texts of the sidecar files of a model. */
 #include "handle/semantics.h"
 
-/* Where one of them would be. *path is owned, NULL where there can be none. */
+/* Returns the path that a sidecar file would have. *path is owned, and NULL if the model has no sidecar files. */
 static wb_status find(const wb_model *model, wb__context *context, const char *name, char **path)
 {
     const wb__named_file *file = model->named_files;

@@ -6,31 +6,35 @@
 
 #include "handle/handle.h"
 
-/* Adds what the config and the files beside the weights show (verify_meaning.c). */
+/* Adds findings about the config and the sidecar files (verify_config.c). */
 wb_status wb__verify_meaning(const wb_model *model, wb__context *context);
 
-/* Notes bytes other than 0 in the padding of a file. */
+/* Adds a finding for non-zero bytes in the padding of a file. */
 wb_status wb__verify_padding(const wb_model *model, wb__context *context, size_t file);
 
-/* Notes strings within arrays of the metadata that are no sound text. */
+/* Adds findings for strings in metadata arrays that are not valid UTF-8. */
 wb_status wb__verify_texts(const wb_model *model, wb__context *context);
 
-/* Adds to context->findings what the values and the layout of an open model show. */
+/* Adds findings about the values and the layout of an open model to context->findings. */
 wb_status wb__verify(const wb_model *model, wb__context *context, const wb_verify_options *options);
 
-/* What is known of a model that was refused: whether the file that it was refused for is damaged. The
- * context's error is the reason; it stays. */
+/*
+ * Checks the digest of the file for which a model was refused, and adds a finding if the file is damaged. Keeps the
+ * error of the context, which is the reason for the refusal.
+ */
 wb_status wb__verify_refused(const wb_model *model, wb__context *context,
                              const wb_verify_options *options);
 
-/* Notes journals of edits that were broken off beside the files of an open model (verify_journal.c). */
+/* Adds findings for journals of interrupted edits next to the files of an open model (verify_journals.c). */
 wb_status wb__verify_journals(const wb_model *model, wb__context *context);
 
-/* Puts such a journal, if there is one, into the reason for which a model was refused. */
+/* Mentions such a journal, if there is one, in the error for which a model was refused. */
 void wb__verify_explain(const wb_model *model, wb__context *context);
 
-/* Compares files that are named by the SHA-256 of their bytes with it, from the file `first` on. The
- * model need not be whole. */
+/*
+ * Compares the files that are named by their SHA-256 digest with that digest, from file `first` on. The model may be
+ * incomplete.
+ */
 wb_status wb__verify_digests(const wb_model *model, size_t first, wb__context *context);
 
 #endif

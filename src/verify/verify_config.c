@@ -1,10 +1,9 @@
 /*
- * What the tensors are, against what the config says they should be, in both directions: tensors that
- * are missing, tensors that nobody will load, tensors of another shape. Loaders drop such tensors
- * without a word, or make up what is missing.
+ * Compares the tensors with the config in both directions: missing tensors, tensors that loaders ignore, and tensors
+ * with another shape. Loaders drop or replace such tensors silently.
  *
- * A config that is silent about its size judges nothing, and an architecture nobody here knows does
- * not either: those are infos. One finding stands for many of its kind.
+ * A config without sizes, or an unknown architecture, gives an info only. Findings of the same kind are combined
+ * into one.
  */
 #include "handle/derived_meta.h"
 #include "model/padding_tensor.h"
@@ -17,8 +16,8 @@ typedef struct check {
     const wb_config *config;
     const wb__names *names;
     const wb__family *family;
-    uint32_t *parts; /* of each layer of the decoder, then of the encoder */
-    uint32_t whole;  /* of what is no layer */
+    uint32_t *parts; /* bits of the tensors found in each decoder layer, then each encoder layer */
+    uint32_t whole;  /* bits of the tensors found outside layers */
 } check;
 
 static wb_status note(check *c, wb_severity severity, wb__finding_id id, const char *name,
@@ -37,7 +36,7 @@ static wb_status add_findings(check *c, const wb_findings *findings)
     return WB_OK;
 }
 
-/* ---- what the config leaves open ---- */
+/* ---- fields that the config lacks ---- */
 
 static bool is_said(const check *c, int field)
 {
@@ -65,9 +64,9 @@ static wb_status note_config(check *c, bool *complete)
     return WB_OK;
 }
 
-/* ---- tensors nobody will load ---- */
+/* ---- tensors that loaders ignore ---- */
 
-/* Parts of larger models that are read by other programs than the one for text. */
+/* True for tensors of other parts of a multimodal model, which other programs read. */
 static bool is_of_another_part(wb__str name)
 {
     static const wb__str beginnings[] = {
@@ -92,7 +91,7 @@ static bool is_of_another_part(wb__str name)
     return false;
 }
 
-/* llama.cpp loads none for an output, but beside NVFP4. */
+/* llama.cpp loads a scale of the output only with NVFP4. */
 static bool is_factor(const check *c, uint64_t number)
 {
     uint64_t weight = wb__gguf_scaled_weight(c->model, c->semantics, number);
@@ -111,7 +110,7 @@ static wb_status note_unmapped(check *c)
                                       wb__tensors_stored(&c->model->tensors, i, &packed));
         if (wb__names_of(c->names, i) != NULL || wb__rule_match(&c->names->rules, name, &matched) ||
             wb__is_padding_tensor(name) || is_factor(c, i))
-            continue; /* mapped, known, a name that stands twice, room, or multiplied with */
+            continue; /* mapped, known, duplicate, padding, or a per-tensor scale */
         int other = is_of_another_part(name) || wb__name_of_activations(name);
         if (count[other]++ == 0)
             first[other] = name;
@@ -154,7 +153,7 @@ static void collect_parts(check *c)
     }
 }
 
-/* The canonical name of what a layer, or the whole, lacks. */
+/* Writes the canonical name of a tensor that a layer or the model lacks. */
 static void name_of_part(const check *c, uint32_t part, bool encoder, uint32_t layer, char *out,
                          size_t capacity)
 {
@@ -185,7 +184,7 @@ static wb_status note_missing(check *c, uint32_t missing, bool encoder, uint32_t
     return status;
 }
 
-/* One stack of layers: `have` of them met, `want` of them said. */
+/* Checks one stack of layers: `have` layers exist, the config specifies `want`. */
 static wb_status check_layers(check *c, bool encoder, uint32_t have, uint64_t want)
 {
     const uint32_t *parts = c->parts + (encoder ? c->names->layers : 0);
@@ -215,7 +214,7 @@ static wb_status check_layers(check *c, bool encoder, uint32_t have, uint64_t wa
     return status;
 }
 
-/* Biases and norms are in all layers or in none. */
+/* Checks that optional biases and norms are in all layers or in none. */
 static wb_status check_uniform(check *c, const wb__name_entry *entry)
 {
     char text[WB__STEM_MAX * 2];
@@ -257,7 +256,7 @@ static wb_status check_missing(check *c)
 
 /* ---- shapes ---- */
 
-/* The size a letter of wb__rule.shape stands for, 0 if it is not known. */
+/* Returns the size that a letter of wb__rule.shape denotes; 0 if unknown. */
 static uint64_t size_of(const wb_config *config, char letter)
 {
     switch (letter) {
@@ -280,7 +279,7 @@ static uint64_t size_of(const wb_config *config, char letter)
     }
 }
 
-/* Types whose shapes are those of the values; packed integers that were not understood are not. */
+/* Returns true if the stored shape is the logical shape, which it is not for unrecognized packed integers. */
 static bool shape_counts(const check *c, const wb__name_entry *entry, const wb__kind *kind)
 {
     const wb__packed *packed;

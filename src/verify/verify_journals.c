@@ -1,6 +1,6 @@
 /*
- * The journal of an edit that was broken off, beside a file. Other programs see such a file as it was
- * left, which may be half done: what is found wrong with it is then no fault of who made it.
+ * Finds the journal of an interrupted edit next to a file. Other programs see the file half edited, so a journal
+ * explains findings that are not the fault of the original file.
  */
 #include "verify/verify.h"
 

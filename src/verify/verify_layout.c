@@ -1,7 +1,6 @@
 /*
- * What lies between the tensors, and what the strings in arrays are made of: opening leaves both
- * alone, since the one is far apart in the file and the other takes as long as all else that
- * opening does.
+ * Checks the padding between tensors and the UTF-8 of strings in arrays. Opening checks neither: the padding is
+ * spread over the whole file, and the strings would double the time of opening.
  */
 #include "model/file_order.h"
 #include "verify/verify.h"
@@ -14,7 +13,7 @@
 typedef struct padding_check {
     wb__context *context;
     const wb__source *source;
-    uint64_t odd; /* bytes that are not 0 */
+    uint64_t odd; /* number of non-zero bytes */
     uint64_t first;
 } padding_check;
 
@@ -35,7 +34,7 @@ static wb_status check_gap(padding_check *check, uint64_t from, uint64_t to)
     return WB_OK;
 }
 
-/* What follows the padding of the last tensor is an info already; not so a second file. */
+/* Bytes after the last tensor are an info already, unless they are a second file. */
 static wb_status check_rest(padding_check *check, const wb__catalog_file *file, uint64_t at)
 {
     char begin[4];
@@ -91,7 +90,7 @@ wb_status wb__verify_padding(const wb_model *model, wb__context *context, size_t
 
 /* ---- strings in arrays ---- */
 
-/* Vocabularies in the wild hold raw bytes, so that this is worth no more than an info. */
+/* Published vocabularies contain raw bytes, so this is an info only. */
 static wb_status verify_strings(const wb_model *model, wb__context *context, const wb__meta *meta)
 {
     const wb__array *array = meta->value.array;

@@ -69,7 +69,7 @@ static wb_findings *new_findings(const wb_allocator *allocator)
     return findings;
 }
 
-/* An error that says something about the model, and not about this machine or call. */
+/* Returns true if the error is a verdict about the model, not about this machine or call. */
 static bool is_verdict(wb_status status)
 {
     return status == WB_ERROR_FORMAT || status == WB_ERROR_LIMIT || status == WB_ERROR_UNSUPPORTED;
@@ -106,15 +106,14 @@ wb_status wb_verify_model(const wb_model *model, const wb_verify_options *caller
     return WB_OK;
 }
 
-/* What opening saw before it failed, and why it did. */
+/* Collects the findings from before opening failed, and the error. */
 static wb_status refused(const wb_model *model, wb__context *context, const char *path,
                          const wb_verify_options *options, wb_findings **out)
 {
     const wb_findings *seen = &model->findings;
     wb_findings *findings = new_findings(&context->allocator);
     bool added = findings != NULL;
-    context->file =
-        ""; /* what it was is in the error, and may be gone with what was read for opening */
+    context->file = ""; /* the error has a copy; the path itself may be freed */
     for (size_t i = 0; i < seen->count && added; i++)
         added = wb__findings_add(findings, &seen->list[i]);
     context->findings = findings;

@@ -1,6 +1,6 @@
 /*
- * What an open model shows when its bytes are looked at. Opening has checked the structure already;
- * here the values are read, up to a budget, and counted where they are odd.
+ * Checks tensor values. Opening has checked the structure. This file reads values up to a budget and counts NaN,
+ * infinity and invalid blocks.
  */
 #include "dtype/dtype_block.h"
 #include "read/raw_bytes.h"
@@ -14,10 +14,10 @@ typedef struct value_check {
     wb__context *context;
     const wb_verify_options *options;
     uint8_t *chunk;
-    uint64_t budget; /* bytes still to be read */
+    uint64_t budget; /* remaining bytes of the budget */
     uint64_t done;
     uint64_t total;
-    uint64_t unread; /* bytes left out */
+    uint64_t unread; /* bytes that were not read */
     wb__crc32 crc32;
 } value_check;
 
@@ -37,7 +37,7 @@ static wb_status report_progress(value_check *check)
                     WB__STR(""), "stopped on request");
 }
 
-/* Adds what n units hold that is worth a finding; their bytes may be put into order. */
+/* Counts suspicious values in n units. Swaps big-endian bytes in place. */
 static void count_odd(const wb__dtype *dtype, bool big_endian, uint8_t *units, size_t n,
                       wb__value_counts *counts)
 {
@@ -51,7 +51,7 @@ static void count_odd(const wb__dtype *dtype, bool big_endian, uint8_t *units, s
         wb__block_count_odd(dtype, units, n, counts);
 }
 
-/* `n` values were looked at, or blocks. */
+/* Adds findings for the counts of n values or blocks. */
 static wb_status note_counts(value_check *check, size_t tensor, const wb__value_counts *counts,
                              unsigned long long n)
 {
@@ -86,7 +86,7 @@ static wb_status note_checksum(value_check *check, const wb__raw_bytes *stored)
                     "its bytes do not have their checksum");
 }
 
-/* Reads the first `left` bytes of a tensor, and counts what is odd in them. */
+/* Reads the first `left` bytes of a tensor and counts suspicious values. */
 static wb_status look_at(value_check *check, wb__raw_bytes *stored, uint64_t left,
                          wb__value_counts *counts)
 {
@@ -115,7 +115,7 @@ static wb_status look_at(value_check *check, wb__raw_bytes *stored, uint64_t lef
                                                                  : WB_OK;
 }
 
-/* What is wrong with one tensor is no reason to leave out the others. */
+/* Turns an error of one tensor into a finding, so that the other tensors are checked. */
 static wb_status as_finding(value_check *check, wb_status status)
 {
     wb_error error = *check->context->error;
@@ -135,8 +135,10 @@ static wb_status verify_tensor(value_check *check, size_t tensor)
     size_t unit = wb__dtype_unit_bytes(kind->dtype);
     wb__raw_bytes stored;
     wb__value_counts counts = {0, 0, 0};
-    /* A tensor is read whole or not at all, so that counts mean something; but the first one
-     * always, as far as the budget goes. */
+    /*
+     * A tensor is read whole or not at all, so that counts are meaningful. Only the first tensor is read in part if
+     * it exceeds the budget.
+     */
     if (left > check->budget && check->done > 0) {
         check->unread += left;
         return WB_OK;
@@ -185,7 +187,7 @@ static bool is_unaligned(const wb__catalog *catalog, const wb__catalog_file *in,
            (in->data_begin + wb__record_at(&catalog->table, tensor)->begin) % size != 0;
 }
 
-/* Tensors that do not begin at a multiple of their element's size: one finding a model. */
+/* Adds one finding per model for tensors whose offset is not a multiple of their element size. */
 static wb_status note_unaligned(wb__context *context, const wb__catalog *catalog)
 {
     uint64_t count = 0;
@@ -231,7 +233,7 @@ wb_status wb__verify_refused(const wb_model *model, wb__context *context,
     const char *code = context->error->code;
     if (strcmp(code, wb__finding_code(WB__FINDING_OLLAMA_BLOB_SIZE)) == 0 ||
         strcmp(code, wb__finding_code(WB__FINDING_OLLAMA_BLOB_MISSING)) == 0)
-        return WB_OK; /* which says it */
+        return WB_OK; /* the error already says so */
     if (model->source_count == 0 || wb__source_bytes(model->sources[last]) > budget_of(options))
         return WB_OK;
     wb_error unused;
@@ -265,7 +267,7 @@ wb_status wb__verify(const wb_model *model, wb__context *context, const wb_verif
         return wb__fail_memory(context);
     status = verify_values(&check);
     wb__free(&context->allocator, check.chunk, CHUNK_BYTES);
-    if (status == WB_OK && check.unread == 0) /* nothing was too large to be read */
+    if (status == WB_OK && check.unread == 0) /* no tensor was left out for the budget */
         status = wb__verify_digests(model, 0, context);
     return status;
 }
