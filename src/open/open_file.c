@@ -4,7 +4,7 @@
 #include "bundles/ollama/blob_name.h"
 #include "open/open.h"
 
-/* Files a process may have open are few (1024 as a rule), and not ours alone. */
+/* Limit on open files. A process may have few (usually 1024), and the application needs some of them. */
 #define MAX_OPEN_FILES 64
 
 static wb_status add_source(wb_model *model, wb__context *context, wb__source *source)
@@ -18,10 +18,10 @@ static wb_status add_source(wb_model *model, wb__context *context, wb__source *s
     return WB_OK;
 }
 
-/* Headers that are kept are addressed with 32 bits. */
+/* Offsets into a header that stays in memory have 32 bits. */
 #define KEPT_MAX (UINT32_MAX - WB__CURSOR_SLACK)
 
-/* Reads a header that stays in memory, as part of the file in hand. */
+/* Reads a header that stays in memory as part of the current file. */
 static wb_status read_kept(wb_model *model, wb__context *context, wb__window *window,
                            wb__cursor *cursor, const wb__format *format)
 {
@@ -55,8 +55,10 @@ static wb_status read_header(wb_model *model, wb__context *context, wb__source *
     const wb__format *format = wb__format_choose(&head, path, &by_content);
     if (format == NULL)
         return wb__fail_foreign(context, &head);
-    /* What the file is instead has to be asked while its first bytes are still at hand, though it
-     * is only said if the reader finds fault. */
+    /*
+     * Determine what a foreign file really is while its first bytes are in the window. It is reported only if the
+     * reader fails.
+     */
     wb_error instead;
     wb__context ask = *context;
     ask.error = &instead;

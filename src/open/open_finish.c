@@ -5,7 +5,7 @@
 
 typedef struct hint_sources {
     wb__quantization quantization;
-    wb__packing_hint metadata; /* what __metadata__ says */
+    wb__packing_hint metadata; /* from __metadata__ */
     const wb__file_hints *files;
     const wb__catalog *catalog;
 } hint_sources;
@@ -17,7 +17,7 @@ static wb__str meta_text(const wb__catalog *catalog, const char *key)
                                                         : wb__meta_text(catalog, meta);
 }
 
-/* "<tensor>.quant_type" and "<tensor>.group_size", as Ollama wrote them for a while. */
+/* Reads "<tensor>.quant_type" and "<tensor>.group_size", which Ollama wrote in early 2026. */
 static wb__packing_hint named_hint(const wb__catalog *catalog, wb__str module)
 {
     char key[1024];
@@ -32,8 +32,7 @@ static wb__packing_hint named_hint(const wb__catalog *catalog, wb__str module)
     return wb__quantization_ollama(said[0], said[1]);
 }
 
-/* What is nearest to the tensor counts: its own metadata, its file's, the config's word, all else.
- */
+/* The most specific source of a hint wins: metadata of the tensor, then of its file, then the config, then the rest. */
 static wb__packing_hint hint_of(void *ctx, wb__str module, size_t file)
 {
     hint_sources *sources = ctx;
@@ -46,7 +45,7 @@ static wb__packing_hint hint_of(void *ctx, wb__str module, size_t file)
         hint = sources->metadata;
     if (hint.scheme == WB__SCHEME_PLAIN)
         hint = wb__quantization_of(&sources->quantization, module);
-    /* The first blobs of several experts say nothing; Ollama then knows three packings. */
+    /* Early blobs of several experts have no metadata. Ollama then used one of three packings. */
     if (hint.scheme == WB__SCHEME_PLAIN && sources->files != NULL)
         hint = (wb__packing_hint){.scheme = WB__SCHEME_INT4, .named = true};
     return hint;

@@ -34,7 +34,7 @@ static wb_status open_folder(wb_model *model, wb__context *context, const char *
     return status;
 }
 
-/* Takes over the source. */
+/* Takes ownership of the source. */
 static wb_status open_file_or_set(wb_model *model, wb__context *context, const char *path,
                                   wb__source *source)
 {
@@ -53,7 +53,7 @@ static wb_status open_file_or_set(wb_model *model, wb__context *context, const c
     return status;
 }
 
-/* The folder a file lies in. */
+/* Completes the model with the sidecar files in the directory of a file. */
 static wb_status finish_beside(wb_model *model, wb__context *context, const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -73,7 +73,7 @@ static bool is_finding(const wb__context *context, wb__finding_id id)
     return strcmp(context->error->code, wb__finding_code(id)) == 0;
 }
 
-/* JSON where weights were expected, or whatever is in the place of a manifest. */
+/* Returns true if a file could be a manifest: JSON instead of weights, or a path under manifests/. */
 static bool may_be_manifest(const wb__context *context, wb_status status, const char *path)
 {
     if (status != WB_ERROR_FORMAT)
@@ -83,7 +83,7 @@ static bool may_be_manifest(const wb__context *context, wb_status status, const 
                                                   is_finding(context, WB__FINDING_FORMAT_UNKNOWN)));
 }
 
-/* What is no manifest, sound or not, stays what it was. */
+/* Keeps the first error if the file is not a manifest, valid or not. */
 static wb_status try_manifest(wb_model *model, wb__context *context, const char *path)
 {
     wb_error first = *context->error;
@@ -97,7 +97,7 @@ static wb_status try_manifest(wb_model *model, wb__context *context, const char 
     return status;
 }
 
-/* A blob that is named by itself, and is not there, or cannot be. */
+/* Explains a missing blob that the caller named by its path. */
 static wb_status explain_missing(wb__context *context, const char *path)
 {
     uint8_t digest[WB__BLOB_DIGEST_BYTES];

@@ -1,9 +1,8 @@
 /*
- * A model of an Ollama store: the manifest says which blobs, each blob is a file of its own.
+ * A model of an Ollama store: the manifest lists the blobs, and each blob is a file.
  *
- * The tensors of all blobs make one model. Each safetensors blob says in its own __metadata__ how
- * its tensor is packed, and no two need agree, so that these two keys are kept a file each and do
- * not become metadata of the model.
+ * The tensors of all blobs form one model. Each safetensors blob declares the packing of its tensor in its own
+ * __metadata__, and blobs may differ. Therefore these two keys are stored per file and are not metadata of the model.
  */
 #include "bundles/ollama/ollama.h"
 #include "open/open.h"
@@ -45,8 +44,7 @@ static wb_status fail_blob(wb__context *context, const wb__ollama_layer *layer, 
                     "the blob of a %s layer %s", wb__layer_kind_name(layer->kind), what);
 }
 
-/* Whether a layer's name is the key of a tensor of the last file opened, or what a group of them
- * begins with. */
+/* Returns true if a layer name is the name of a tensor of the last opened file, or the prefix of a group of them. */
 static bool names_a_tensor(const wb__catalog *catalog, wb__str name)
 {
     const wb__catalog_file *file = &catalog->files[catalog->file_count - 1];
@@ -86,7 +84,7 @@ static wb_status open_blob(wb_model *model, wb__context *context, wb__ollama *ol
     return status;
 }
 
-/* The blob of a layer may be listed more than once. */
+/* A manifest may list the same blob more than once. */
 static wb_status open_blobs(wb_model *model, wb__context *context, wb__ollama *ollama)
 {
     wb__key_set seen;
@@ -111,9 +109,9 @@ static wb_status open_blobs(wb_model *model, wb__context *context, wb__ollama *o
     return status;
 }
 
-/* ---- what is not weights ---- */
+/* ---- layers without weights ---- */
 
-/* "ollama.license"; of further layers of the same kind "ollama.license.2", … */
+/* The first layer of a kind becomes "ollama.license", further ones "ollama.license.2", … */
 static wb_status add_value(wb_model *model, wb__context *context, const wb__ollama *ollama,
                            const wb__ollama_layer *layer, unsigned number, wb__str value)
 {
@@ -152,7 +150,7 @@ static wb_status add_text(wb_model *model, wb__context *context, wb__ollama *oll
     return status;
 }
 
-/* Of what is a model by itself the path is told. */
+/* Reports the path if the blob is a standalone model. */
 static wb_status note_beside(wb_model *model, wb__context *context, wb__ollama *ollama,
                              const wb__ollama_layer *layer, unsigned number)
 {
@@ -169,11 +167,11 @@ static wb_status note_beside(wb_model *model, wb__context *context, wb__ollama *
     return status;
 }
 
-/* A blob is read once for each kind of layer, however often a manifest lists it. */
+/* Reads a blob once for each kind of layer, even if the manifest lists it several times. */
 static wb_status add_rest(wb_model *model, wb__context *context, wb__ollama *ollama)
 {
     wb__key_set seen;
-    unsigned numbers[WB__LAYER_OTHER + 1] = {0}; /* of layers of each kind */
+    unsigned numbers[WB__LAYER_OTHER + 1] = {0}; /* number of layers of each kind */
     wb_status status = WB_OK;
     wb__key_set_start(&seen, &context->allocator);
     for (size_t i = 0; i < ollama->count && status == WB_OK; i++) {
@@ -213,7 +211,7 @@ static wb_status read_config(wb_model *model, wb__context *context, wb__ollama *
                         : wb__config_json_read(&model->config_json, context, path);
 }
 
-/* The paths of the files that would lie beside the weights in a folder. */
+/* Stores the paths of the sidecar files of the model. */
 static wb_status keep_names(wb_model *model, wb__context *context, wb__ollama *ollama)
 {
     wb__arena *arena = &model->catalog.arena;

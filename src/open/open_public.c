@@ -7,7 +7,7 @@
 
 /* ---- opening ---- */
 
-/* What all ways of opening share: an empty model to fill, handed out if filling it succeeds. */
+/* State that all ways of opening share: the model to fill, which the caller gets on success. */
 typedef struct open_call {
     wb__context context;
     wb_error spare;
@@ -42,7 +42,7 @@ static wb_status finish(open_call *call, wb_status status, wb_model **out)
     return status;
 }
 
-/* Takes over a source that has nothing beside it. */
+/* Opens a source without sidecar files. Takes ownership of the source. */
 static wb_status open_alone(open_call *call, wb__source *source)
 {
     wb_status status = wb__open_source(call->model, &call->context, source);

@@ -11,7 +11,7 @@ static int by_name(const void *a, const void *b)
     return x->number < y->number ? -1 : 1;
 }
 
-/* Experts that make one tensor are there with the first of them. */
+/* The first of several experts represents the stacked tensor. */
 static bool is_later_expert(const wb__name_entry *entry, uint64_t number)
 {
     return entry != NULL && entry->view != WB__NO_ENTRY && entry->first != number;
@@ -26,7 +26,7 @@ static wb__comparable subject_of(const wb_model *model, const wb__semantics *sem
     size_t stored = wb__tensors_stored(&model->tensors, number, &packed);
     wb__comparable subject = {.number = number, .kind = wb__names_kind(names, number)};
     if (entry != NULL && entry->experts > 0 && entry->view == WB__NO_ENTRY)
-        entry = NULL; /* of an incomplete stack each is there by itself */
+        entry = NULL; /* experts of an incomplete stack are separate tensors */
     if (entry == NULL) {
         wb__matched matched;
         subject.name = wb__table_name(&model->catalog.table, stored);
@@ -44,7 +44,8 @@ static wb__comparable subject_of(const wb_model *model, const wb__semantics *sem
                                          semantics->is_family ? semantics->family : NULL);
     }
     subject.floats = subject.kind->elements;
-    if (subject.kind->dtype->kind == WB__CLASS_COMPLEX) /* the file holds them: no overflow */
+    if (subject.kind->dtype->kind ==
+        WB__CLASS_COMPLEX) /* cannot overflow: the file contains the values */
         subject.floats *= 2;
     return subject;
 }
@@ -82,7 +83,7 @@ const wb__comparable *wb__comparables_find(const wb__comparables *subjects, wb__
 {
     size_t low = 0, high = subjects->count;
     wb__comparable wanted = {.name = name};
-    while (low < high) { /* of several the first */
+    while (low < high) { /* the first of several equal names */
         size_t middle = low + (high - low) / 2;
         if (by_name(&subjects->list[middle], &wanted) < 0)
             low = middle + 1;

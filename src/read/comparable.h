@@ -1,12 +1,12 @@
 /*
- * values: what the tensors of a model hold, whatever stores them: float32 in Hugging Face row order.
+ * read/comparable.h: tensor values as float32 in Hugging Face row order, independent of how they are stored.
  *
- * A subject is a tensor as it is compared with others: under its canonical name, where it has one,
- * and experts that are stored one by one as the one tensor they make. A reader gives the values of
- * a subject, from any place on, in bounded memory: decoded, converted, rows back in Hugging Face
- * order (arch/row_order.h). A complex number is two floats, real part first.
+ * A comparable is a tensor as it is hashed and compared: under its canonical name if it has one, with experts that
+ * are stored one by one as one stacked tensor. A reader returns the values of a comparable from any position, in
+ * bounded memory: decoded, converted, and with rows in Hugging Face order (arch/row_order.h). A complex number is
+ * two floats, real part first.
  *
- * Hashing, comparing and converting read through here, so that they agree on what a value is.
+ * Hashing and comparing use this reader, so that they agree on the values.
  */
 #ifndef WB_READ_COMPARABLE_H
 #define WB_READ_COMPARABLE_H
@@ -18,19 +18,19 @@
 #include "read/raw_bytes.h"
 
 typedef struct wb__comparable {
-    wb__str name;    /* canonical, or as the files have it */
-    uint64_t number; /* for wb_tensor_at and its like */
-    uint64_t floats; /* values it has as floats */
+    wb__str name;    /* canonical name, or else the native name */
+    uint64_t number; /* tensor index, as for wb_tensor_at */
+    uint64_t floats; /* number of values as floats */
     const wb__kind *kind;
-    const wb__expert_view *view; /* NULL: it is no experts that are stored one by one */
+    const wb__expert_view *view; /* view of experts that are stored one by one; NULL: none */
     wb__row_order order;
     bool is_canonical; /* `name` is */
-    bool is_spare;     /* known, and needed by nobody: conversion may leave it out */
+    bool is_spare;     /* known, but not needed: a conversion may omit it */
 } wb__comparable;
 
 typedef struct wb__comparables {
     wb_allocator allocator;
-    wb__comparable *list; /* in byte order of their names */
+    wb__comparable *list; /* sorted by name, bytewise */
     size_t count;
     size_t capacity;
 } wb__comparables;
@@ -40,47 +40,47 @@ wb_status wb__comparables_make(wb__comparables *subjects, const wb_model *model,
                                wb__context *context);
 void wb__comparables_free(wb__comparables *subjects);
 
-/* The subject of that name, or NULL. */
+/* Returns the comparable with that name, or NULL. */
 const wb__comparable *wb__comparables_find(const wb__comparables *subjects, wb__str name);
 
 /*
- * Whether a subject's values are had in one go, since its bytes are read whole or unpacked from front to
- * back: then it is not to be cut among threads.
+ * Returns true if the values must be read in one pass, because the bytes are read whole or decompressed from front
+ * to back. Such a comparable is not divided among threads.
  */
 bool wb__comparable_is_whole(const wb_model *model, const wb__comparable *subject);
 
-/* ---- reader.c ---- */
+/* ---- value_reader.c ---- */
 
 typedef struct wb__reader {
     const wb_model *model;
     wb__context *context;
     const wb__comparable *subject;
-    const wb__packed *packed; /* of the part in hand */
-    const wb__kind *kind;     /* of the part in hand, as it is stored */
-    const char *file;         /* of the part in hand, for messages */
+    const wb__packed *packed; /* index of the current part */
+    const wb__kind *kind;     /* stored shape and dtype of the current part */
+    const char *file;         /* path of the file of the current part, for messages */
     uint64_t part_floats;
-    uint64_t part;        /* of experts that are stored one by one; UINT64_MAX: none is in hand */
+    uint64_t part;        /* index of the current part of stacked experts; UINT64_MAX: none */
     uint32_t per_element; /* floats */
     bool decodes;
-    wb__decode *widen; /* to floats, faster than wb__dtype_convert; NULL: there is no such thing */
+    wb__decode *widen; /* fast conversion to float32; NULL: use wb__dtype_convert */
     wb__decoder decoder;
-    wb__raw_bytes bytes; /* where there is no decoder */
-    uint8_t *raw;        /* stored bytes, before they are converted */
-    float *window;       /* values of the part, in the order they are stored */
+    wb__raw_bytes bytes; /* used without a decoder */
+    uint8_t *raw;        /* stored bytes before conversion */
+    float *window;       /* values of the current part in stored order */
     size_t window_capacity;
     uint64_t window_at;
     size_t window_count;
 } wb__reader;
 
 /*
- * Begins to read a subject; the context is the reader's for as long as it lives. A zeroed reader
- * may be opened again and again. Release with wb__reader_close, also after a failure.
+ * Begins to read a comparable. The context must outlive the reader. A zeroed reader may be opened repeatedly.
+ * Release with wb__reader_close, also after a failure.
  */
 wb_status wb__reader_open(wb__reader *reader, const wb_model *model, wb__context *context,
                           const wb__comparable *subject);
 void wb__reader_close(wb__reader *reader);
 
-/* Reads floats `first` to first + n - 1 of the subject. Fastest from front to back. */
+/* Reads floats `first` to first + n - 1 of the comparable. Fastest from front to back. */
 wb_status wb__reader_read(wb__reader *reader, uint64_t first, size_t n, float *dst);
 
 #endif

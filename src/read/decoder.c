@@ -10,7 +10,7 @@ static const wb__kind *stored_kind(const wb_model *model, uint32_t stored)
     return wb__table_kind_of(&model->catalog.table, stored);
 }
 
-/* Reads `bytes` at `at` of a part; numbers other than those in blocks come out in order. */
+/* Reads `bytes` bytes at offset `at` of a part. Swaps big-endian numbers, except those inside blocks. */
 static wb_status read_part(wb__decoder *decoder, wb__part part, uint64_t at, void *dst,
                            size_t bytes)
 {
@@ -25,7 +25,7 @@ static wb_status read_part(wb__decoder *decoder, wb__part part, uint64_t at, voi
     return status;
 }
 
-/* A tensor of blocks has a single part, but where there is a factor for all of them. */
+/* A tensor of ggml blocks has one part, or two if it has a per-tensor scale. */
 static void open_parts(wb__decoder *decoder)
 {
     for (int part = 0; part < WB__PARTS; part++) {
@@ -39,7 +39,7 @@ static void open_parts(wb__decoder *decoder)
 
 /* ---- blocks of ggml's types ---- */
 
-/* A matrix of a stack may have a factor of its own. */
+/* Each matrix of a stack may have its own scale. */
 static void decode_with_factors(const wb__decoder *decoder, uint64_t first, size_t units,
                                 float *values)
 {
@@ -148,7 +148,7 @@ _Static_assert((int)WB__GLOBAL_MAXIMUM == (int)WB__MLX_GLOBAL_AMAX &&
                    (int)WB__GLOBAL_DIVISOR == (int)WB__MLX_GLOBAL_DIVISOR,
                "the two rooms say the same of a global scale");
 
-/* Global scales go in front of the memory for a batch. */
+/* Places the global scales in front of the memory for a batch. */
 static wb_status plan_globals(wb__decoder *decoder)
 {
     uint32_t global = decoder->packed->parts[WB__PART_GLOBAL_SCALE];
@@ -158,7 +158,7 @@ static wb_status plan_globals(wb__decoder *decoder)
     const wb__kind *kind = stored_kind(decoder->model, global);
     if (kind->elements > 1)
         decoder->units_per_global = decoder->units / kind->elements;
-    if (decoder->units_per_global == 0) /* no values at all */
+    if (decoder->units_per_global == 0) /* the tensor is empty */
         decoder->units_per_global = UINT64_MAX;
     decoder->globals = (const float *)(const void *)decoder->memory;
     wb_status status =
@@ -197,7 +197,7 @@ static wb_status run_fp8_rows(wb__decoder *decoder, uint64_t first, size_t units
     size_t scale_bytes = (size_t)scale_row_bytes(decoder);
     uint8_t *weight = decoder->memory + scale_bytes;
     float *values = (float *)(void *)dst;
-    while (units > 0) { /* rows that share their scales */
+    while (units > 0) { /* number of rows that share scales */
         uint64_t row = first % rows;
         uint64_t in_block = packed->rows - row % packed->rows;
         uint64_t left = rows - row < in_block ? rows - row : in_block;
@@ -226,7 +226,7 @@ static wb_status run_fp8_rows(wb__decoder *decoder, uint64_t first, size_t units
     return WB_OK;
 }
 
-/* ---- what is read whole ---- */
+/* ---- tensors that are read whole ---- */
 
 static wb_status run_int4_rows(wb__decoder *decoder, uint64_t first, size_t units, uint8_t *dst)
 {
@@ -272,7 +272,7 @@ static wb_status read_parts(void *ctx, uint8_t *dst)
     return status;
 }
 
-/* Whether reading a part asks the holder for something itself. */
+/* Returns true if reading a part uses the decode cache. */
 static bool has_storing(const wb__decoder *decoder)
 {
     bool has = false;
@@ -281,7 +281,7 @@ static bool has_storing(const wb__decoder *decoder)
     return has;
 }
 
-/* All parts of a tensor, one behind another, which stay for whoever wants some of it next. */
+/* Reads all parts of a tensor, one after the other, into the decode cache. */
 static wb_status read_whole(wb__decoder *decoder)
 {
     size_t bytes;
@@ -390,7 +390,7 @@ void wb__decoder_close(wb__decoder *decoder)
 {
     for (int part = 0; part < WB__PARTS; part++)
         wb__raw_bytes_close(&decoder->files[part]);
-    /* Global scales moved the beginning along. */
+    /* The block begins at the global scales. */
     uint8_t *memory =
         decoder->globals != NULL ? (uint8_t *)(uintptr_t)decoder->globals : decoder->memory;
     wb__free(&decoder->context->allocator, memory, decoder->memory_bytes);

@@ -1,16 +1,16 @@
 /*
- * Experts that are stored one by one, read as one tensor: what is asked of the whole is asked of
- * each part in turn, since the first axis of the whole is the number of the part.
+ * Reads experts that are stored one by one as one stacked tensor. The first axis of the stack is the index of the
+ * expert, so a request is divided into one request per expert.
  */
 #include "handle/semantics.h"
 #include "read/read.h"
 
-/* A slice of the whole, taken apart into slices of parts. */
+/* A slice of the stack, divided into slices of the parts. */
 typedef struct cut {
     const wb__expert_view *view;
     wb_axis experts; /* the first axis */
     wb_slice part;
-    uint64_t per_part; /* elements selected of each part */
+    uint64_t per_part; /* number of elements selected in each part */
     uint64_t first, count;
 } cut;
 
@@ -20,7 +20,7 @@ static wb_status fail_slice(wb__context *context, const char *what)
                     "the slice makes no sense: %s", what);
 }
 
-/* The last index of an axis lies within its dimension; the parts check all axes but the first. */
+/* Returns true if an axis is inside its dimension. The parts check all axes but the first. */
 static bool axis_fits(const wb_axis *axis, uint64_t dimension)
 {
     uint64_t step = axis->step < 0 ? 0 - (uint64_t)axis->step : (uint64_t)axis->step;
@@ -62,7 +62,7 @@ static wb_status cut_slice(wb__context *context, const wb__expert_view *view,
             out->per_part *= slice->axes[i].count;
         }
     }
-    total = out->experts.count * out->per_part; /* at most view->kind.elements */
+    total = out->experts.count * out->per_part; /* total is at most view->kind.elements */
     if (slice->first > total)
         return fail_slice(context, "`first` lies behind the last element");
     out->first = slice->first;
@@ -70,7 +70,7 @@ static wb_status cut_slice(wb__context *context, const wb__expert_view *view,
     return WB_OK;
 }
 
-/* Calls `each` for what the cut takes of each part, in order. */
+/* Calls `each` for the selection of each part, in order. */
 static wb_status for_parts(cut *c,
                            wb_status (*each)(void *ctx, uint32_t part, const wb_slice *slice),
                            void *ctx)

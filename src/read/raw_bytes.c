@@ -20,7 +20,7 @@ void wb__raw_bytes_any_order(wb__raw_bytes *stored)
     stored->in_order = false;
 }
 
-/* Others may need the unpacker where this one has come to. */
+/* Returns the stream to the cache, where another reader may continue it. */
 static void put_back(wb__raw_bytes *stored)
 {
     if (stored->packed != NULL && wb__inflate_stream_is_sound(stored->packed))
@@ -49,7 +49,7 @@ static wb_status find_unpacker(wb__raw_bytes *stored, uint64_t at)
     return WB_OK;
 }
 
-/* Reads on, in the order of the file. */
+/* Reads the next bytes in file order. */
 static wb_status read_on(wb__raw_bytes *stored, uint64_t at, uint8_t *dst, size_t n)
 {
     wb_status status = WB_OK;
@@ -66,7 +66,7 @@ static wb_status load_whole(void *ctx, uint8_t *dst)
     wb_status status = WB_OK;
     if (stored->storing == NULL || !stored->storing->deflated)
         return read_on(stored, 0, dst, (size_t)stored->kind->bytes);
-    /* The holder is locked: what it has cannot be asked for, and nothing given back to it. */
+    /* The decode cache is locked here, so no stream can be taken from it or returned to it. */
     wb__inflate_stream *stream = NULL;
     status = wb__inflate_stream_new(
         stored->context, stored->source, stored->storing, stored->at, stored->kind->bytes,
@@ -87,7 +87,7 @@ static wb_status read_whole(wb__raw_bytes *stored)
                                        bytes, load_whole, stored, &stored->whole);
 }
 
-/* Where the element at these row-major positions lies in column-major order, in elements. */
+/* Returns the column-major index of the first element of a row. */
 static uint64_t place_of_row(const wb__kind *kind, uint64_t row)
 {
     uint64_t place = 0;
@@ -100,7 +100,7 @@ static uint64_t place_of_row(const wb__kind *kind, uint64_t row)
     return place;
 }
 
-/* Copies one element of a whole number of bytes, a power of two. */
+/* Copies one element. Its size in bytes is a power of two. */
 static void copy_element(uint8_t *to, const uint8_t *from, size_t size)
 {
     switch (size) {
@@ -111,13 +111,14 @@ static void copy_element(uint8_t *to, const uint8_t *from, size_t size)
     }
 }
 
-/* Gathers elements by rows; there is one dimension and one element at least. */
+/* Gathers elements in row-major order. The tensor has at least one dimension and one element. */
 static void gather(const wb__raw_bytes *stored, uint64_t at, uint8_t *dst, size_t n)
 {
     const wb__kind *kind = stored->kind;
     size_t size = kind->dtype->block_bits / 8;
     uint64_t columns = kind->shape[kind->rank - 1];
-    size_t stride = (size_t)(kind->elements / columns) * size; /* from one to the next in a row */
+    size_t stride =
+        (size_t)(kind->elements / columns) * size; /* distance between neighbors in a row */
     uint64_t first = at / size;
     uint64_t left = n / size;
     while (left > 0) {

@@ -8,19 +8,19 @@
 #include "handle/handle.h"
 #include "weighbridge/tensor.h"
 
-/* The extent of what a slice selects and how it lies in the tensor; filled by wb__selection_make.
- */
+/* The elements that a slice selects, and their size. Filled in by wb__selection_make. */
 typedef struct wb__selection {
-    size_t stored;            /* the number of the stored tensor */
-    const wb__packed *packed; /* NULL: it is the whole of it */
-    bool decode;              /* the values are not stored as such (decoder.h) */
-    const wb__dtype *from;    /* what elements are before they are converted to `to` */
+    size_t stored;            /* index of the stored tensor */
+    const wb__packed *packed; /* NULL: the tensor is not packed */
+    bool decode;              /* the values have to be decoded (decoder.h) */
+    const wb__dtype *from;    /* dtype before the conversion to `to` */
     const wb__kind *kind;
     const wb__dtype *to;
     const wb_axis *axes; /* NULL: the whole tensor */
-    uint64_t first;      /* of the elements selected, in row-major order */
+    uint64_t
+        first; /* index of the first element to read, among the selected ones in row-major order */
     uint64_t count;
-    uint64_t bytes; /* of the result */
+    uint64_t bytes; /* size of the result */
 } wb__selection;
 
 wb_status wb__selection_make(const wb_model *model, wb__context *context, uint64_t tensor,
@@ -29,7 +29,7 @@ wb_status wb__selection_make(const wb_model *model, wb__context *context, uint64
 wb_status wb__read_selection(const wb_model *model, wb__context *context,
                              const wb__selection *selection, void *dst);
 
-/* As wb_tensor_read_size and wb_tensor_read. */
+/* Implement wb_tensor_read_size and wb_tensor_read for expert views. */
 wb_status wb__expert_view_size(const wb_model *model, wb__context *context,
                                const wb__expert_view *view, const wb_slice *slice, int32_t dtype,
                                uint64_t *elements, uint64_t *bytes);

@@ -1,12 +1,11 @@
 /*
- * Reading what a selection selects: runs of elements that lie one behind another in the tensor, in
- * the order of the result. Runs are gathered into a stage of raw elements, which is converted
- * whenever it is full; a run that is large and needs no conversion is read straight into the
- * caller's memory. All of them are made of whole units (dtype/dtype_block.h): single elements as a rule,
- * blocks of quantized types.
+ * Reads the elements of a selection as runs of consecutive elements, in the order of the result. Runs are gathered in
+ * a staging buffer of raw elements, which is converted when it is full. A large run that needs no conversion is read
+ * directly into the caller's memory. Runs consist of whole units (dtype/dtype_block.h): single elements, or blocks of
+ * quantized types.
  *
- * A buffer holds the part of the file read last. It reads ahead in the direction the runs go,
- * unless they lie so far apart that most of what is read would be thrown away.
+ * A buffer holds the last part of the file that was read. It reads ahead in the direction of the runs, unless the runs
+ * are so far apart that most bytes would be discarded.
  */
 #include "dtype/dtype_block.h"
 #include "read/decoder.h"
@@ -15,28 +14,29 @@
 
 #define BUFFER_BYTES ((size_t)1 << 20)
 #define STAGE_BYTES ((size_t)32 << 10)
-#define FAR_APART ((uint64_t)64 << 10) /* bytes between runs from which each is read by itself */
+/* Distance between runs, in bytes, from which each run is read separately. */
+#define FAR_APART ((uint64_t)64 << 10)
 
 typedef struct tensor_reader {
     wb__context *context;
     const wb__selection *selection;
-    wb__raw_bytes *stored; /* its bytes; NULL where there is a decoder */
+    wb__raw_bytes *stored; /* bytes of the tensor; NULL if there is a decoder */
     uint64_t tensor_bytes;
-    uint64_t end;    /* tensor bytes behind it are not wanted */
-    uint8_t *dst;    /* where the next converted element goes */
-    uint8_t *buffer; /* of tensor bytes buffer_at to buffer_at + buffer_bytes */
+    uint64_t end;    /* end of the needed tensor bytes */
+    uint8_t *dst;    /* destination of the next converted element */
+    uint8_t *buffer; /* holds the tensor bytes from buffer_at to buffer_at + buffer_bytes */
     size_t buffer_capacity;
     uint64_t buffer_at;
     size_t buffer_bytes;
     uint8_t *stage;
     size_t stage_capacity; /* whole units */
     size_t staged;         /* bytes */
-    wb__decoder *decoder;  /* NULL: the tensor's bytes are its elements */
-    bool swap;             /* the file has its numbers most significant byte first */
-    /* The runs: `run` elements each; their starts are the positions of an odometer. */
-    uint32_t outer;      /* dimensions that the odometer counts */
+    wb__decoder *decoder;  /* NULL: the values need no decoding */
+    bool swap;             /* the file is big-endian */
+    /* The runs have `run` elements each. An odometer over the outer dimensions gives their starts. */
+    uint32_t outer;      /* number of outer dimensions */
     uint64_t run;        /* elements */
-    uint64_t run_stride; /* bytes between the starts of neighbouring runs */
+    uint64_t run_stride; /* distance between the starts of neighboring runs, in bytes */
     bool backwards;
 } tensor_reader;
 
@@ -45,7 +45,7 @@ static uint64_t bytes_of(const tensor_reader *reader, uint64_t elements)
     return wb__dtype_bytes(reader->selection->from, elements);
 }
 
-/* How many elements lie between neighbours in a dimension. */
+/* Returns the stride of a dimension, in elements. */
 static uint64_t stride_of(const wb__kind *kind, uint32_t dimension)
 {
     uint64_t stride = 1;
@@ -54,8 +54,7 @@ static uint64_t stride_of(const wb__kind *kind, uint32_t dimension)
     return stride;
 }
 
-/* Finds the longest runs: the last dimensions as far as they are whole, and one that is contiguous.
- */
+/* Finds the longest runs: all complete last dimensions, and one contiguous range in the dimension before. */
 static void plan_runs(tensor_reader *reader)
 {
     const wb__selection *selection = reader->selection;
@@ -74,7 +73,7 @@ static void plan_runs(tensor_reader *reader)
         reader->outer--;
         reader->run *= axis->count;
         if (!whole) {
-            /* Its start is the same for all runs: the odometer counts it with a single position. */
+            /* Its start is the same for all runs, so the odometer has a single position for it. */
             break;
         }
     }
@@ -87,7 +86,7 @@ static void plan_runs(tensor_reader *reader)
     }
 }
 
-/* The element of the tensor that run number `index` begins with. */
+/* Returns the index of the first element of run `index`. */
 static uint64_t start_of_run(const tensor_reader *reader, uint64_t index)
 {
     const wb__selection *selection = reader->selection;
@@ -103,14 +102,14 @@ static uint64_t start_of_run(const tensor_reader *reader, uint64_t index)
             position = index % axis->count;
             index /= axis->count;
         }
-        /* Modulo 2^64, so that a negative step comes out right. */
+        /* Computed modulo 2^64, which is correct for negative steps. */
         element += (axis->start + position * (uint64_t)axis->step) * stride;
         stride *= kind->shape[i];
     }
     return element;
 }
 
-/* Where the last of a single run ends; of several, which may go anywhere, the tensor's end. */
+/* Returns the end of the last run if there is only one. Several runs may be anywhere, so it returns the end of the tensor. */
 static uint64_t end_of_runs(const tensor_reader *reader)
 {
     const wb__selection *selection = reader->selection;
@@ -119,8 +118,7 @@ static uint64_t end_of_runs(const tensor_reader *reader)
     return bytes_of(reader, start_of_run(reader, 0) + selection->first + selection->count);
 }
 
-/* Fills the buffer with the units that the bytes from `from` to `end` of decoded elements lie in.
- */
+/* Decodes the units that contain the bytes `from` to `end` of the decoded tensor into the buffer. */
 static wb_status decode(tensor_reader *reader, uint64_t from, uint64_t end)
 {
     wb__decoder *decoder = reader->decoder;
@@ -142,7 +140,7 @@ static wb_status decode(tensor_reader *reader, uint64_t from, uint64_t end)
     return WB_OK;
 }
 
-/* Makes the n tensor bytes at `at` available, n at most the buffer's capacity. */
+/* Makes n tensor bytes at offset `at` available. n is at most the capacity of the buffer. */
 static wb_status fetch(tensor_reader *reader, uint64_t at, size_t n, const uint8_t **bytes)
 {
     if (at >= reader->buffer_at && at - reader->buffer_at <= reader->buffer_bytes &&
@@ -181,7 +179,7 @@ static void swap(const tensor_reader *reader, uint8_t *bytes, size_t n)
         wb__dtype_swap(dtype, bytes, n / wb__dtype_unit_bytes(dtype));
 }
 
-/* Converts whole units to where the result continues. */
+/* Converts whole units and appends them to the result. */
 static void emit(tensor_reader *reader, const uint8_t *units, size_t bytes)
 {
     const wb__selection *selection = reader->selection;
@@ -249,7 +247,7 @@ static wb_status read_runs(tensor_reader *reader)
     return WB_OK;
 }
 
-/* Reads with a buffer that holds `slack` bytes more than what is asked for at once. */
+/* Reads with a buffer that is `slack` bytes larger than one request. */
 static wb_status read_into(tensor_reader *reader, uint64_t slack)
 {
     const wb_allocator *allocator = &reader->context->allocator;
@@ -292,7 +290,8 @@ wb_status wb__read_selection(const wb_model *model, wb__context *context,
         reader.decoder = &decoder;
         reader.swap = false;
         reader.tensor_bytes = wb__dtype_bytes(selection->from, selection->kind->elements);
-        slack = 2 * wb__dtype_bytes(selection->from, decoder.unit); /* units that a piece cuts */
+        slack = 2 * wb__dtype_bytes(selection->from,
+                                    decoder.unit); /* units that are needed in part only */
     } else {
         wb__raw_bytes_open(&stored, model, context, number);
         reader.stored = &stored;

@@ -1,5 +1,5 @@
 /*
- * Slices: what NumPy's basic indexing selects, as start, count and step for each dimension.
+ * Slices: basic indexing as in NumPy, as start, count and step of each dimension.
  * https://numpy.org/doc/stable/user/basics.indexing.html
  */
 #include "core/call_options.h"
@@ -34,8 +34,7 @@ static bool take(slice_text *text, char c)
     return true;
 }
 
-/* An optional integer; false if it is malformed. Values beyond int64_t are clamped, as a slice
- * does. */
+/* Parses an optional integer. Returns false if it is malformed. Clamps values beyond int64_t, as NumPy does. */
 static bool take_integer(slice_text *text, bool *present, int64_t *value)
 {
     bool negative = take(text, '-');
@@ -55,7 +54,7 @@ static bool take_integer(slice_text *text, bool *present, int64_t *value)
     return *present || !negative;
 }
 
-/* A bound of a slice brought into the range low to high, counted from the end where negative. */
+/* Clamps a bound of a slice to low..high. A negative bound counts from the end. */
 static int64_t clamp_bound(int64_t bound, int64_t size, int64_t low, int64_t high)
 {
     if (bound < 0)
@@ -63,7 +62,7 @@ static int64_t clamp_bound(int64_t bound, int64_t size, int64_t low, int64_t hig
     return bound < low ? low : bound > high ? high : bound;
 }
 
-/* start:stop:step over `size` indices, by the rules of Python's slice.indices. */
+/* Converts start:stop:step over `size` indices to an axis, as slice.indices of Python does. */
 static wb_axis axis_of(bool has_start, int64_t start, bool has_stop, int64_t stop, int64_t step,
                        int64_t size)
 {
@@ -130,7 +129,7 @@ static wb_axis whole_axis(uint64_t dimension)
     return (wb_axis){.count = dimension, .step = 1};
 }
 
-/* How many dimensions the text indexes, '...' apart: items between commas that are not blank. */
+/* Returns the number of indexed dimensions: non-blank items between commas, without '...'. */
 static uint32_t count_indices(slice_text text)
 {
     uint32_t count = 0;
@@ -147,12 +146,12 @@ static uint32_t count_indices(slice_text text)
     return count;
 }
 
-/* Fills in the axes; the text has at most `rank` indices. */
+/* Fills in the axes. The text has at most `rank` indices. */
 static wb_status parse_axes(wb__context *context, slice_text text, const uint64_t *shape,
                             uint32_t rank, wb_axis *axes)
 {
     uint32_t axis = 0;
-    uint32_t unnamed = rank - count_indices(text); /* dimensions that '...' stands for */
+    uint32_t unnamed = rank - count_indices(text); /* number of dimensions that '...' replaces */
     bool ellipsis = false;
     skip_spaces(&text);
     while (text.p < text.end) {
@@ -163,7 +162,7 @@ static wb_status parse_axes(wb__context *context, slice_text text, const uint64_
             for (; unnamed > 0; unnamed--, axis++)
                 axes[axis] = whole_axis(shape[axis]);
         } else if (axis == rank) {
-            return fail_slice(context, expected_index); /* of a blank item, which counts for none */
+            return fail_slice(context, expected_index); /* a blank item is not an index */
         } else {
             wb_status status = parse_axis(context, &text, shape[axis], &axes[axis]);
             if (status != WB_OK)
@@ -203,7 +202,7 @@ wb_status wb_slice_parse(const char *chars, size_t len, const uint64_t *shape, u
     return status;
 }
 
-/* ---- what a slice selects ---- */
+/* ---- selections ---- */
 
 static wb_status check_axes(wb__context *context, const wb_slice *slice, const wb__kind *kind,
                             uint64_t *elements)
@@ -215,7 +214,7 @@ static wb_status check_axes(wb__context *context, const wb_slice *slice, const w
         const wb_axis *axis = &slice->axes[i];
         uint64_t dimension = kind->shape[i];
         if (axis->count > 0) {
-            /* The first and the last index must lie within the dimension. */
+            /* The first and the last index must be inside the dimension. */
             uint64_t step = axis->step < 0 ? 0 - (uint64_t)axis->step : (uint64_t)axis->step;
             uint64_t reach;
             if (axis->start >= dimension || (axis->count > 1 && step == 0) ||
@@ -223,20 +222,21 @@ static wb_status check_axes(wb__context *context, const wb_slice *slice, const w
                 (axis->step < 0 ? reach > axis->start : reach > dimension - 1 - axis->start))
                 return fail_slice(context, "it leaves the tensor");
         }
-        *elements *= axis->count; /* each count is at most its dimension: no overflow but to 0 */
+        *elements *=
+            axis->count; /* each count is at most its dimension, so the product cannot overflow */
     }
     return WB_OK;
 }
 
 /*
- * True if some run of elements begins or ends within a unit (dtype/dtype_block.h): a byte that several
- * elements share, or a block. Runs are those that reading makes (read.c). A unit is a power of two
- * of elements, so that places and lengths may wrap.
+ * Returns true if a run of elements begins or ends inside a unit (dtype/dtype_block.h): a byte that several elements
+ * share, or a block. read_slice.c defines the runs. The number of elements in a unit is a power of two, so offsets
+ * and lengths may wrap around.
  */
 static bool cuts_units(const wb__selection *selection, uint64_t unit)
 {
     uint64_t begin = 0, run = 1, stride = 1;
-    bool is_one_run = true; /* what the dimensions further in select */
+    bool is_one_run = true; /* number of elements selected in the inner dimensions */
     if (selection->count == 0)
         return false;
     if (selection->first % unit != 0 || selection->count % unit != 0)
@@ -277,7 +277,7 @@ static wb_status check_units(wb__context *context, const wb__selection *selectio
 static wb_status measure(wb__context *context, wb__selection *selection)
 {
     uint64_t bits;
-    uint32_t block = selection->to->block_size; /* not 1: then nothing is converted */
+    uint32_t block = selection->to->block_size; /* if this is not 1, no conversion takes place */
     if (!wb__mul(selection->count / block, selection->to->block_bits, &bits))
         return wb__fail(context, WB_ERROR_LIMIT, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET, WB__STR(""),
                         "the result has more bits than 64 bits can count");

@@ -1,24 +1,25 @@
 /*
- * Stored values are read and converted in runs straight into the caller's memory where that can be
- * done: a plain dtype of whole bytes whose rows are in order. All others pass through a window, a
- * run of decoded values in the order they are stored. Where rows take turns it holds whole heads, or
- * as much of one as WINDOW_MAX allows, and then a head is read twice, once for each of its halves.
+ * Plain values of whole bytes with rows in Hugging Face order are read and converted directly into the caller's
+ * memory. All other values pass through a window, a run of decoded values in stored order. If rows are permuted, the
+ * window holds whole heads, or a part of a head if WINDOW_MAX requires it. Then a head is read twice, once for each
+ * half.
  */
 #include "cpu/cpu.h"
 #include "dtype/dtype_block.h"
 #include "read/comparable.h"
 
-#define RAW_BYTES ((size_t)64 << 10)    /* stays in the cache until it is converted */
-#define WINDOW_MIN ((uint64_t)64 << 10) /* floats; a multiple of all units of elements */
+/* A piece of this size stays in the processor cache until it is converted. */
+#define RAW_BYTES ((size_t)64 << 10)
+#define WINDOW_MIN ((uint64_t)64 << 10) /* in floats; a multiple of all unit sizes */
 #define WINDOW_MAX ((uint64_t)1 << 20)
 
 static const wb__dtype *plain_dtype(const wb__reader *reader)
 {
-    /* A complex number is two floats. */
+    /* Complex numbers are read as pairs of floats. */
     return reader->per_element == 1 ? reader->kind->dtype : wb__dtype_get(WB_DTYPE_F32);
 }
 
-/* Reads floats of the part in hand, which is stored as plain values; whole units of them. */
+/* Reads floats of the current part, which is plain. The range consists of whole units. */
 static wb_status read_plain(wb__reader *reader, uint64_t first, size_t n, float *dst)
 {
     const wb__dtype *dtype = plain_dtype(reader);
@@ -59,7 +60,7 @@ static bool is_direct(const wb__reader *reader)
 static uint64_t head_floats(const wb__reader *reader)
 {
     const wb__row_order *order = &reader->subject->order;
-    return order->head_rows * order->columns; /* at most the elements of the tensor */
+    return order->head_rows * order->columns; /* at most the number of elements of the tensor */
 }
 
 static uint64_t window_floats(const wb__reader *reader)
@@ -67,7 +68,7 @@ static uint64_t window_floats(const wb__reader *reader)
     uint64_t head = head_floats(reader);
     uint64_t floats = head <= WINDOW_MIN ? WINDOW_MIN : head < WINDOW_MAX ? head : WINDOW_MAX;
     if (head > 0 && head <= WINDOW_MAX)
-        floats -= floats % head; /* a whole number of them */
+        floats -= floats % head; /* rounded to a whole number of units */
     if (reader->decodes && floats < reader->decoder.unit)
         floats = reader->decoder.unit;
     return floats;
@@ -76,7 +77,7 @@ static uint64_t window_floats(const wb__reader *reader)
 static wb_status grow_window(wb__reader *reader)
 {
     uint64_t floats = window_floats(reader);
-    if (floats > reader->part_floats) /* which is whole units */
+    if (floats > reader->part_floats) /* the whole part, which consists of whole units */
         floats = reader->part_floats;
     if (floats <= reader->window_capacity)
         return WB_OK;
@@ -110,7 +111,7 @@ static wb_status decode(wb__reader *reader, uint64_t first, size_t floats)
     return WB_OK;
 }
 
-/* Fills the window with what lies around a float of the part in hand. */
+/* Fills the window with the values around a float of the current part. */
 static wb_status fill_window(wb__reader *reader, uint64_t at)
 {
     uint64_t floats = window_floats(reader);
@@ -134,7 +135,7 @@ static wb_status fill_window(wb__reader *reader, uint64_t at)
     return WB_OK;
 }
 
-/* Copies floats of the part in hand, in the order they are stored. */
+/* Copies floats of the current part in stored order. */
 static wb_status copy_stored(wb__reader *reader, uint64_t first, size_t n, float *dst)
 {
     while (n > 0) {
@@ -153,7 +154,7 @@ static wb_status copy_stored(wb__reader *reader, uint64_t first, size_t n, float
     return WB_OK;
 }
 
-/* The same, in the order of Hugging Face. */
+/* Copies floats of the current part in Hugging Face order. */
 static wb_status copy_in_order(wb__reader *reader, uint64_t first, size_t n, float *dst)
 {
     const wb__row_order *order = &reader->subject->order;
