@@ -4,10 +4,10 @@
 
 /* ---- uses ---- */
 
-/* So many uses that nobody counts any more: in 32 bits that of an engine that never releases. */
+/* Saturated use count: such an entry is never evicted. Reached in 32 bits by an engine that never releases. */
 #define FOR_GOOD (~WB__READY)
 
-/* Counts a use of an entry that is ready. */
+/* Adds a use if the entry is ready. */
 static bool try_use(wb_provider *provider, wb__entry *entry)
 {
     size_t state = atomic_load_explicit(&entry->state, memory_order_relaxed);
@@ -39,7 +39,7 @@ void wb__provider_release(wb_provider *provider, const wb_buffer *buffer)
 
 /* ---- making room; all under the lock ---- */
 
-/* What a device is asked for: not every one has buffers of no bytes. */
+/* Returns the size to request from a device, at least 1: some devices have no empty buffers. */
 static uint64_t device_bytes(const wb_buffer *buffer)
 {
     return buffer->bytes == 0 ? 1 : buffer->bytes;
@@ -54,7 +54,7 @@ static void free_handle(const wb_provider *provider, const wb_buffer *buffer)
         device->unborrow(device->ctx, buffer->handle);
 }
 
-/* Frees the buffer of an entry that nobody uses. */
+/* Frees the buffer of an entry without uses. */
 static bool evict(wb_provider *provider, wb__entry *entry)
 {
     size_t state = WB__READY;
@@ -126,7 +126,7 @@ static wb__context context_of(const wb_provider *provider, wb_error *error)
                          .error = error};
 }
 
-/* The name under which processes that share a segment find the buffer. */
+/* Computes the key under which processes that share a segment find the buffer. */
 static void key_of(const wb_provider *provider, const wb__entry *entry,
                    uint64_t key[WB__MODEL_KEY_BYTES / 8])
 {
@@ -154,7 +154,7 @@ static wb_status fill_buffer(const wb_provider *provider, wb__context *context,
     return status;
 }
 
-/* A buffer of the device's own, filled. */
+/* Allocates a buffer on the device and fills it. */
 static wb_status alloc_buffer(const wb_provider *provider, wb__context *context,
                               const wb__layout *layout, wb_buffer *buffer)
 {
@@ -168,7 +168,7 @@ static wb_status alloc_buffer(const wb_provider *provider, wb__context *context,
     return status;
 }
 
-/* A buffer that processes share. What a conversion lost is known where it was converted. */
+/* Claims a buffer that processes share. Only the process that fills it knows the loss of the conversion. */
 static wb_status claim_buffer(const wb_provider *provider, wb__context *context,
                               const wb__entry *entry, const wb__layout *layout, wb_buffer *buffer,
                               bool *shared)
@@ -217,7 +217,7 @@ static wb_buffer describe(const wb__layout *layout, const wb__operand *first)
                         .parts = layout->parts};
     memcpy(buffer.section, layout->sections, sizeof buffer.section);
     if (first->encoding.parts == 1 &&
-        first->encoding.group_size == 0) { /* plain, perhaps converted */
+        first->encoding.group_size == 0) { /* plain, possibly converted */
         wb_dtype_info info = {.size = sizeof info};
         if (wb_dtype_describe(layout->dtype, &info) == WB_OK)
             buffer.bits = info.block_bits;
@@ -225,7 +225,7 @@ static wb_buffer describe(const wb__layout *layout, const wb__operand *first)
     return buffer;
 }
 
-/* Copies what the layout does not outlive. Under the lock. */
+/* Copies the shape and part rows, which the layout frees. The lock is held. */
 static bool keep_shape(wb_provider *provider, wb__entry *entry, const wb__layout *layout)
 {
     size_t shape = layout->rank * sizeof *layout->shape;
@@ -242,7 +242,7 @@ static bool keep_shape(wb_provider *provider, wb__entry *entry, const wb__layout
     return true;
 }
 
-/* Makes the buffer of a layout; called without the lock, which it takes to count. */
+/* Creates the buffer of a layout. Takes the lock to update the counts. */
 static wb_status load_layout(wb_provider *provider, wb__context *context, wb__entry *entry,
                              const wb__layout *layout, wb_buffer *buffer)
 {
@@ -283,7 +283,7 @@ static wb_status load_layout(wb_provider *provider, wb__context *context, wb__en
     return status;
 }
 
-/* Loads an entry that is marked as loading. Called without the lock. */
+/* Loads an entry that is marked as loading. The lock is not held. */
 static wb_status load(wb_provider *provider, wb__context *context, wb__entry *entry,
                       wb_buffer *buffer)
 {
@@ -296,7 +296,7 @@ static wb_status load(wb_provider *provider, wb__context *context, wb__entry *en
     if (status == WB_OK)
         status = wb__layout_make(&layout, context, provider->model, &operands, &entry->rank,
                                  &provider->becomes);
-    if (status == WB_OK && operands.list != NULL) { /* there is at least one */
+    if (status == WB_OK && operands.list != NULL) { /* the list is not empty */
         *buffer = describe(&layout, &operands.list[0]);
         status = load_layout(provider, context, entry, &layout, buffer);
     }
@@ -343,11 +343,11 @@ static wb__entry *entry_of_numbers(wb_provider *provider, const uint64_t *number
         return entry;
     entry = make_entry(provider, numbers, n, rank);
     if (entry != NULL && !wb__names_table_add(&provider->names, hash, text, rank, true, entry))
-        entry = NULL; /* it stays in the list, with nothing in it */
+        entry = NULL; /* the empty entry stays in the list */
     return entry;
 }
 
-/* The entry that a query means, made if there is none yet. */
+/* Returns the entry of a query. Creates it if there is none. */
 static wb_status find_entry(wb_provider *provider, wb__context *context, const wb__query *query,
                             uint64_t hash, wb__entry **found)
 {
@@ -379,7 +379,7 @@ static wb_status find_entry(wb_provider *provider, wb__context *context, const w
 
 /* ---- asking ---- */
 
-/* Waits for the entry to be ready, or loads it. Called with the lock, which it gives up meanwhile. */
+/* Waits until the entry is ready, or loads it. The lock is held, and released while waiting or loading. */
 static wb_status use_or_load(wb_provider *provider, wb__context *context, wb__entry *entry)
 {
     while (!try_use(provider, entry)) {
@@ -448,7 +448,7 @@ void wb__provider_drop_parts(wb_provider *provider, const wb_buffer *buffer)
 
 void wb__provider_count(const wb_provider *provider, wb_cache_stats *stats)
 {
-    wb_provider *p = (wb_provider *)(uintptr_t)provider; /* for its lock */
+    wb_provider *p = (wb_provider *)(uintptr_t)provider; /* cast for the lock */
     (void)pthread_mutex_lock(&p->lock);
     *stats = p->stats;
     stats->size = sizeof *stats;

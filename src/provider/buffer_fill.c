@@ -2,11 +2,11 @@
 
 #include "dtype/dtype_block.h"
 
-/* Of stored bytes: what reading passes through unbuffered. */
+/* Stored bytes per chunk: wb_tensor_read passes reads of this size through without a buffer. */
 #define CHUNK_BYTES WB__DIRECT_BYTES
-#define READY_BYTES (2 * CHUNK_BYTES) /* a chunk grows where BF16 becomes F32, twofold */
+#define READY_BYTES (2 * CHUNK_BYTES) /* twice, for the conversion of BF16 to F32 */
 
-/* Values decoded at once: AWQ and GPTQ, stored transposed, are read whole each time. */
+/* Values decoded per call. Large, because AWQ and GPTQ are transposed and read whole each time. */
 #define DECODED_VALUES ((uint64_t)8 << 20)
 
 typedef struct filler {
@@ -14,10 +14,10 @@ typedef struct filler {
     const wb_model *model;
     const wb_device *device;
     void *handle;
-    uint8_t *mapped; /* NULL: through upload */
+    uint8_t *mapped; /* NULL: use wb_device.upload */
     wb__direct_pieces straight;
-    uint8_t *ready[2]; /* as they go up, by turns */
-    bool staged[2];    /* that is the device's memory */
+    uint8_t *ready[2]; /* staging buffers, used in turn */
+    bool staged[2];    /* whether it is memory of the device */
     void *event[2];
     bool pending[2];
     unsigned turn;
@@ -49,7 +49,7 @@ static wb_status upload(filler *f, const uint8_t *bytes, uint64_t dst, size_t n)
 
 /* ---- a run ---- */
 
-/* Whole units in a chunk; 8 because plain elements of less than a byte come in pairs and fours. */
+/* Returns the elements of a chunk, in whole units. 8, because plain elements below a byte come in groups of 2, 4 or 8. */
 static uint64_t chunk_elements(const wb__run *run)
 {
     const wb__dtype *dtype = wb__dtype_get(run->from);
@@ -67,7 +67,7 @@ static wb_status read_elements(const filler *f, const wb__run *run, uint64_t fir
                           f->context->error);
 }
 
-/* Reads a chunk into `dst`, which has WB__DIRECT_ROOM(bytes) bytes, and says where in it. */
+/* Reads a chunk into `dst`, which has WB__DIRECT_ROOM(bytes) bytes. Returns the address in it. */
 static wb_status read_chunk(filler *f, const wb__run *run, uint64_t first, uint64_t n, uint8_t *dst,
                             size_t bytes, uint8_t **chunk)
 {
@@ -82,7 +82,7 @@ static wb_status read_chunk(filler *f, const wb__run *run, uint64_t first, uint6
     return read_elements(f, run, first, n, dst, bytes);
 }
 
-/* Converts n values, which may begin at an odd address of the room, and are moved then. */
+/* Converts n values. Values at an unaligned address are moved first. */
 static void convert(const filler *f, const wb__run *run, uint8_t *values, uint64_t n, uint8_t *dst)
 {
     const wb__dtype *from = wb__dtype_get(run->from);
@@ -124,7 +124,7 @@ static wb_status fill_chunks(filler *f, const wb__run *run)
     return status;
 }
 
-/* Copies or converts a run that the straight way was found for. */
+/* Copies or converts a run that direct_read.h can read. */
 static wb_status fill_windows(filler *f, const wb__run *run)
 {
     const wb__dtype *from = wb__dtype_get(run->from), *to = wb__dtype_get(run->to);
@@ -144,7 +144,7 @@ static wb_status fill_windows(filler *f, const wb__run *run)
     return status;
 }
 
-/* Values as they are wanted, to where they go. */
+/* Writes converted values to their destination. */
 static wb_status put_values(filler *f, const wb__run *run, const float *values, uint64_t first,
                             uint64_t n)
 {
@@ -218,7 +218,7 @@ static wb_status fill_run(filler *f, const wb__run *run)
     return run->is_decoded ? fill_decoded(f, run) : fill_chunks(f, run);
 }
 
-/* Rows `first` to first + n - 1 of a woven run, to where that row of the buffer is `dst`. */
+/* Writes rows `first` to first + n - 1 of an interleaved run. `dst` is the first of these rows in the buffer. */
 static wb_status scatter(filler *f, const wb__run *run, uint64_t first, uint64_t n, uint8_t *dst)
 {
     uint64_t elements = run->elements / run->rows;
@@ -236,7 +236,7 @@ static wb_status scatter(filler *f, const wb__run *run, uint64_t first, uint64_t
     return status;
 }
 
-/* Runs that are woven, from number `index` on: so many rows at a time as a chunk has. */
+/* Fills interleaved runs from run `index` on, as many rows at a time as fit into a chunk. */
 static wb_status fill_woven(filler *f, const wb__list *runs, size_t index)
 {
     const wb__run *run = wb__list_at(runs, index);
@@ -258,7 +258,7 @@ static wb_status fill_woven(filler *f, const wb__list *runs, size_t index)
     return status;
 }
 
-/* Bytes between sections are 0. */
+/* Zeroes the bytes between sections. */
 static wb_status fill_gaps(filler *f, const wb__layout *layout)
 {
     wb_status status = WB_OK;
@@ -278,7 +278,7 @@ static wb_status fill_all(filler *f, const wb__layout *layout)
         status = run->woven > 1 ? fill_woven(f, &layout->runs, i) : fill_run(f, run);
         i += run->woven;
     }
-    for (unsigned turn = 0; turn < 2; turn++) { /* also after a failure: memory is given back */
+    for (unsigned turn = 0; turn < 2; turn++) { /* also after a failure, to release memory */
         wb_error spare, *error = f->context->error;
         if (status != WB_OK)
             f->context->error = &spare;
@@ -291,7 +291,7 @@ static wb_status fill_all(filler *f, const wb__layout *layout)
 
 /* ---- memory ---- */
 
-/* Where bytes wait to go up: from the device if it has some that suits it. */
+/* Allocates a staging buffer, from the device if it offers one. */
 static bool make_ready(filler *f, unsigned turn)
 {
     const wb_device *device = f->device;
@@ -347,7 +347,7 @@ const void *wb__bytes_in_place(const wb_model *model, const wb__layout *layout)
         return NULL;
     const uint8_t *first = (const uint8_t *)bytes + (run->range.offset - part.offset);
     const wb__dtype *dtype = wb__dtype_get(run->from);
-    /* Blocks begin with a binary16 or a byte, those of Q8_1 and Q8_K with more. */
+    /* Alignment of blocks: most begin with binary16 or a byte, Q8_1 and Q8_K with 4 bytes. */
     uintptr_t size = !wb__dtype_is_plain(dtype)   ? 4
                      : dtype->block_bits % 8 == 0 ? dtype->block_bits / 8
                                                   : 1;

@@ -1,5 +1,5 @@
 /*
- * provider/buffer_fill.h: bytes from files into a buffer, as its layout says.
+ * provider/buffer_fill.h: fills a buffer from files, according to its layout.
  */
 #ifndef WB_PROVIDER_BUFFER_FILL_H
 #define WB_PROVIDER_BUFFER_FILL_H
@@ -8,14 +8,14 @@
 #include "provider/buffer_request.h"
 #include "provider/direct_read.h"
 
-/* Values that a conversion lost. */
+/* Numbers of values that a conversion lost. */
 typedef struct wb__lost {
     uint64_t overflowed, underflowed;
 } wb__lost;
 
 /*
- * Converts n values from one of F32, F16 and BF16 to another, through F32; counts what was finite and
- * is not, or was not 0 and is. src is aligned for its dtype.
+ * Converts n values between F32, F16 and BF16, through F32. Counts finite values that become infinite and non-zero
+ * values that become 0. src is aligned for its dtype.
  */
 void wb__convert_floats(int32_t from, const void *src, uint64_t n, int32_t to, void *dst,
                         wb__lost *lost);
@@ -25,8 +25,8 @@ wb_status wb__fill(wb__context *context, const wb_model *model, const wb__files 
                    const wb__layout *layout, const wb_device *device, void *handle, wb__lost *lost);
 
 /*
- * The bytes of a layout as they lie in the file, if they serve as they are: in one piece, unchanged,
- * in memory, aligned for their dtype. NULL if not.
+ * Returns the mapped bytes of a layout if the buffer can use them: contiguous, unchanged, mapped, and aligned for
+ * their dtype. Otherwise returns NULL.
  */
 const void *wb__bytes_in_place(const wb_model *model, const wb__layout *layout);
 

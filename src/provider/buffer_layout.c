@@ -1,25 +1,25 @@
 /*
- * What a buffer consists of.
+ * The layout of a buffer.
  *
- *     section        of a tensor of several parts             of what is fused
- *     values         packed codes, as stored                  those of a, those of b, …
+ *     section        of one tensor                             of fused tensors a, b, …
+ *     values         packed codes, as stored                   those of a, then those of b, …
  *     scales         affine: F16 unless the policy keeps them  likewise
- *     biases         likewise                                 likewise
- *     global_scale   F32, one for all or one for each expert  one for each part
- *     order          GPTQ's g_idx                             one for each part
+ *     biases         likewise                                  likewise
+ *     global_scale   F32, one for all or one per expert        one for each part
+ *     order          g_idx of GPTQ                             one for each part
  *
- * Tensors of more than two dimensions are joined matrix by matrix, so that expert e of gate_up is the
- * rows of gate's expert e and then those of up's.
+ * Tensors with more than two dimensions are joined matrix by matrix: expert e of gate_up consists of the rows of
+ * expert e of gate, then those of expert e of up.
  *
- * AWQ and GPTQ are stored transposed: the outputs that are joined lie beside each other, and every row
- * of inputs has those of a, those of b, …: their runs are woven.
+ * AWQ and GPTQ are stored transposed: each row has the inputs of one position for the outputs of a, then of b, …, so
+ * their runs are interleaved row by row.
  */
 #include "provider/buffer_request.h"
 
 #include "dtype/dtype_block.h"
 #include "weighbridge/codec.h"
 
-/* Matrices that are joined one by one: every one takes memory, and a file may claim any number. */
+/* Limit on matrices that are joined one by one. Each takes memory, and a file may declare any number. */
 #define STACK_MAX 65536
 
 typedef struct maker {
@@ -29,9 +29,9 @@ typedef struct maker {
     const wb__operands *operands;
     const wb__rank *rank;
     const wb__target_type *becomes;
-    wb__cut lead;    /* indices of dimension 0, of tensors of more than two */
-    uint64_t pieces; /* that are joined: cuts of all operands */
-    bool pads;       /* some of them with zeros */
+    wb__cut lead;    /* range of dimension 0, if there are more than two */
+    uint64_t pieces; /* number of joined ranges of all operands */
+    bool pads;       /* some ranges are padded with zero rows */
     uint32_t joint;
 } maker;
 
@@ -85,7 +85,7 @@ static int32_t dtype_of_section(const maker *m, const wb__operand *operand, wb__
 
 /* ---- runs ---- */
 
-/* An index of the logical axis as one of the part's own, which is shorter by the packing. */
+/* Scales an index of a logical axis to the axis of a part, which packing makes shorter. */
 static bool scale_index(uint64_t index, uint64_t catalog, uint64_t own, bool up, uint64_t *scaled)
 {
     uint64_t product;
@@ -99,7 +99,7 @@ static bool scale_index(uint64_t index, uint64_t catalog, uint64_t own, bool up,
     return true;
 }
 
-/* The dimension of a part that an axis of the whole lies along, and which indices of it. */
+/* Returns the dimension of a part that corresponds to a logical axis, and the range along it. */
 static bool cut_of_part(const wb__operand *operand, const wb_tensor *part, wb__part role,
                         uint32_t axis, wb__cut cut, uint32_t *own_axis, wb__cut *own)
 {
@@ -129,11 +129,11 @@ static uint64_t product_of(const uint64_t *shape, uint32_t from, uint32_t to)
 {
     uint64_t product = 1;
     for (uint32_t i = from; i < to; i++)
-        product *= shape[i]; /* dimensions of a tensor that was measured */
+        product *= shape[i]; /* cannot overflow: the size of the tensor is known */
     return product;
 }
 
-/* Where the indices `own` of an axis lie, of those `lead` of dimension 0 if that is another. */
+/* Computes the byte range of the indices `own` of an axis, within the indices `lead` of dimension 0 if the axis is another one. */
 static void place_range(const wb_tensor *part, const char *role, uint32_t axis, wb__cut own,
                         wb__cut lead, wb_plan_range *range)
 {
@@ -150,7 +150,7 @@ static void place_range(const wb_tensor *part, const char *role, uint32_t axis, 
                              .count = outer,
                              .stride = wb__dtype_bytes(dtype, length * inner)};
     range->offset = part->offset + wb__dtype_bytes(dtype, (first * length + own.start) * inner);
-    if (own.count == length || outer == 1) { /* one after the other */
+    if (own.count == length || outer == 1) { /* contiguous */
         range->bytes *= outer;
         range->count = 1;
         range->stride = range->bytes;
@@ -193,14 +193,14 @@ static wb_status add_run(maker *m, const wb_tensor *part, uint64_t number, bool 
     return wb__add(layout->bytes, run->bytes, &layout->bytes) ? WB_OK : wb__fail_memory(m->context);
 }
 
-/* Which indices of a part an axis of its tensor is cut to, and along which dimension of its own. */
+/* Computes the range of a part for a range of a logical axis, and the dimension of the part. */
 static wb_status cut_part(const maker *m, const wb__operand *operand, const wb_tensor *part,
                           wb__part role, uint32_t axis, wb__cut cut, uint32_t *own_axis,
                           wb__cut *own)
 {
     bool by_inputs = axis + 1 == operand->tensor.rank;
     *own_axis = 0;
-    *own = (wb__cut){0, part->rank == 0 ? 1 : part->shape[0]}; /* all of it */
+    *own = (wb__cut){0, part->rank == 0 ? 1 : part->shape[0]}; /* the whole part */
     if (role == WB__PART_GLOBAL_SCALE || operand->tensor.rank == 0)
         return WB_OK;
     if (role == WB__PART_ORDER) {
@@ -208,13 +208,13 @@ static wb_status cut_part(const maker *m, const wb__operand *operand, const wb_t
         return WB_OK;
     }
     if (wb__has_order(operand) && by_inputs && role != WB__PART_VALUES)
-        return WB_OK; /* any input may be of any group */
+        return WB_OK; /* with g_idx any input may belong to any group */
     return cut_of_part(operand, part, role, axis, cut, own_axis, own)
                ? WB_OK
-               : wb__fail_memory(m->context); /* of no memory the size of such indices */
+               : wb__fail_memory(m->context); /* the result needs no memory of this size */
 }
 
-/* A part of an operand, or of each of its members: of the indices `lead` those of `cut`. */
+/* Adds one part of an operand, or of each of its members: the range `cut`, within the indices `lead`. */
 static wb_status add_part(maker *m, const wb__operand *operand, wb__part role, uint32_t axis,
                           wb__cut cut, wb__cut lead)
 {
@@ -242,7 +242,7 @@ static wb_status add_part(maker *m, const wb__operand *operand, wb__part role, u
             own_lead = (wb__cut){0, part.rank == 0 ? 1 : part.shape[0]};
         status = cut_part(m, operand, &part, role, axis, cut, &own_axis, &own);
         if (role == WB__PART_GLOBAL_SCALE && operand->members == 0 && part.elements > 1)
-            own = lead; /* one for each of a stack */
+            own = lead; /* one for each matrix of a stack */
         if (status == WB_OK)
             status =
                 add_run(m, &part, parts[role], operand->is_decoded, to, own_axis, own, own_lead);
@@ -255,7 +255,7 @@ static wb_status add_part(maker *m, const wb__operand *operand, wb__part role, u
     return WB_OK;
 }
 
-/* Rows of zeros behind what a part of an operand got last. */
+/* Adds zero rows after the last run of a part. */
 static wb_status add_padding(maker *m, const wb__operand *operand, wb__part role,
                              const wb__axis_split *share)
 {
@@ -299,7 +299,7 @@ static wb_status add_padding(maker *m, const wb__operand *operand, wb__part role
                                                                 : wb__fail_memory(m->context);
 }
 
-/* Has the runs from `first` on, which have as many rows, lie row by row beside each other. */
+/* Interleaves the runs from `first` on row by row. They have the same number of rows. */
 static wb_status weave(maker *m, size_t first)
 {
     wb__list *runs = &m->layout->runs;
@@ -308,7 +308,7 @@ static wb_status weave(maker *m, size_t first)
     uint64_t rows = head->slice.axes[0].count, dst = head->dst;
     uint64_t pitch = rows == 0 ? 0 : (m->layout->bytes - dst) / rows;
     if (pitch == 0)
-        return WB_OK; /* there is nothing in them */
+        return WB_OK; /* they are empty */
     for (size_t i = first; i < runs->count; i++) {
         wb__run *run = wb__list_at(runs, i);
         uint64_t its = run->bytes / rows;
@@ -328,7 +328,7 @@ static wb_status weave(maker *m, size_t first)
                   (unsigned long long)pitch, (unsigned long long)WB__PITCH_MAX);
 }
 
-/* What is joined in a section, of the indices `lead`. */
+/* Adds the joined ranges of a section, within the indices `lead`. */
 static wb_status add_joined(maker *m, wb__part role, wb__cut lead)
 {
     size_t first = m->layout->runs.count;
@@ -341,7 +341,7 @@ static wb_status add_joined(maker *m, wb__part role, wb__cut lead)
         bool by_lead = wb__is_stack(operand) && axis == 0;
         for (uint32_t c = 0; c < share->count; c++) {
             wb__cut cut = share->cuts[c];
-            if (by_lead) { /* `lead` is the cut already */
+            if (by_lead) { /* `lead` is the range already */
                 axis = m->joint;
                 cut = (wb__cut){0, operand->tensor.shape[axis]};
             }
@@ -356,7 +356,7 @@ static wb_status add_joined(maker *m, wb__part role, wb__cut lead)
     return is_woven ? weave(m, first) : WB_OK;
 }
 
-/* One scale for a whole tensor stands once, and not before each of its matrices. */
+/* Returns true for a scale of a whole tensor, which is stored once, not per matrix. */
 static bool is_one_for_all(const maker *m, wb__part role)
 {
     const wb__operand *operand = &m->operands->list[0];
@@ -382,7 +382,7 @@ static wb_status add_section(maker *m, wb__part role)
     }
     if (status != WB_OK)
         return status;
-    /* Now that the dtype is known: no element lies across a multiple of its size. */
+    /* The dtype is known here: align the section to the size of its elements. */
     const wb__dtype *dtype = wb__dtype_get(section->dtype < 0 ? WB_DTYPE_U8 : section->dtype);
     uint64_t size = wb__dtype_is_plain(dtype) && dtype->block_bits > 8 ? dtype->block_bits / 8 : 1;
     uint64_t shift = (size - section->offset % size) % size;
@@ -429,7 +429,7 @@ static wb_status check_shapes(const maker *m, const wb__operand *first, const wb
     return WB_OK;
 }
 
-/* Of tensors of two dimensions or less, and of matrices in a stack. */
+/* Checks that the rows of the operands can be joined. */
 static wb_status check_joint(const maker *m, const wb__operand *operand,
                              const wb__axis_split *share, bool is_last)
 {
@@ -504,7 +504,7 @@ static uint64_t sum_of(const wb__axis_split *share)
     return sum;
 }
 
-/* The shape, and of what is joined the rows of each. */
+/* Computes the shape, and the rows of each joined tensor. */
 static wb_status make_shape(maker *m)
 {
     wb__layout *layout = m->layout;

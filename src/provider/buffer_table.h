@@ -1,10 +1,9 @@
 /*
- * provider/buffer_table.h: from what is asked for to its entry.
+ * provider/buffer_table.h: hash table from requests to entries, with lock-free lookup.
  *
- * Open addressing over pointers that only ever go from NULL to a value, so that looking up needs no
- * lock: a thread sees an entry or does not see it yet, and then asks again under the lock. A table
- * that has become too small is replaced by one twice as large and kept until the end, since others
- * may still be looking at it.
+ * Open addressing over pointers that change only from NULL to a value, so a lookup needs no lock. A thread that does
+ * not see an entry looks again under the lock. A full table is replaced by one of twice the size. The old table is
+ * freed with the provider, because other threads may still read it.
  */
 #ifndef WB_PROVIDER_BUFFER_TABLE_H
 #define WB_PROVIDER_BUFFER_TABLE_H
@@ -18,7 +17,7 @@
 
 typedef struct wb__entry wb__entry;
 
-/* A name of an entry. An entry also has one that is the numbers of its tensors: `by_number`. */
+/* A key of an entry: a name, or with `by_number` the list of its tensor indices. */
 typedef struct wb__alias {
     uint64_t hash;
     wb__entry *entry;
@@ -47,11 +46,11 @@ void wb__names_table_free(wb__table_of_names *table);
 uint64_t wb__query_hash(const wb__table_of_names *table, wb__str text, const wb__rank *rank,
                         bool by_number);
 
-/* The entry, or NULL. Any number of threads at any time. */
+/* Returns the entry, or NULL. Thread-safe without a lock. */
 wb__entry *wb__names_table_find(const wb__table_of_names *table, uint64_t hash, wb__str text,
                                 const wb__rank *rank, bool by_number);
 
-/* Adds what is not there yet. One thread at a time. False: memory is out. */
+/* Adds a key that is not in the table. The lock is held. Returns false if memory is out. */
 bool wb__names_table_add(wb__table_of_names *table, uint64_t hash, wb__str text,
                          const wb__rank *rank, bool by_number, wb__entry *entry);
 

@@ -2,7 +2,7 @@
 
 #include "dtype/dtype_block.h"
 
-/* Shorter pieces are not worth a request of their own: 40 µs, in which the page cache copies 400 KiB. */
+/* Shorter pieces are not read with direct I/O: a request takes 40 µs, in which the page cache copies 400 KiB. */
 #define LEAST_BYTES ((uint64_t)1 << 20)
 
 void wb__direct_pieces_open(wb__direct_pieces *s, wb__context *context, const wb__files *files)
@@ -23,7 +23,7 @@ static void take_some(wb__direct_pieces *s)
     }
 }
 
-/* Leaves what is in hand. */
+/* Drops the current windows. */
 static void drop_windows(wb__direct_pieces *s)
 {
     for (unsigned i = 0; i < WB__SLOTS; i++) {
@@ -68,8 +68,8 @@ static void turn_to_file(wb__direct_pieces *s, const wb__source *source)
 }
 
 /*
- * For one thread alone the kernel reads ahead, from one tensor into the next, and is as fast or faster; several
- * disturb each other's reading ahead (docs/provider.md).
+ * Returns true if direct I/O is worthwhile. With one thread the read-ahead of the kernel continues from one tensor
+ * into the next and is as fast or faster. Several threads disturb its read-ahead (docs/provider.md).
  */
 static bool is_wanted(const wb__files *files)
 {
@@ -91,7 +91,7 @@ bool wb__direct_pieces_turn(wb__direct_pieces *s, const wb_model *model, const w
     return s->direct.fd >= 0;
 }
 
-/* Where byte `at` of the run lies, and how many follow it there. */
+/* Returns the file offset of byte `at` of the run, and the number of contiguous bytes from there. */
 static uint64_t place_of(const wb__direct_pieces *s, uint64_t at, uint64_t *follow)
 {
     const wb_plan_range *range = &s->run->range;
@@ -105,7 +105,7 @@ static bool goes_past(const wb__direct_pieces *s, uint64_t offset, size_t n)
     return s->files->io == WB_IO_DIRECT || wb__source_is_cold(s->source, offset, n);
 }
 
-/* Errors name the file. */
+/* Returns a context whose errors name the file. */
 static wb__context context_of(const wb__direct_pieces *s)
 {
     wb__context context = *s->context;
@@ -131,7 +131,7 @@ static bool is_aligned(const wb__window_of_run *window)
     return (window->offset | (uintptr_t)window->dst | window->n) % WB__DIRECT_ALIGNMENT == 0;
 }
 
-/* The bytes of its first page that lie before it. */
+/* Returns the number of bytes between the start of the first page and the window. */
 static size_t before(const wb__window_of_run *window)
 {
     return (size_t)(window->offset % WB__DIRECT_ALIGNMENT);
@@ -153,7 +153,7 @@ static wb__window_of_run make_window(const wb__direct_pieces *s, uint64_t at, ui
     return window;
 }
 
-/* Has the ring read a window, in whole pages. */
+/* Submits a window to io_uring, in whole pages. */
 static bool begin_reading(wb__direct_pieces *s, const wb__window_of_run *window, unsigned slot)
 {
     size_t n = before(window) + window->n;
@@ -163,7 +163,7 @@ static bool begin_reading(wb__direct_pieces *s, const wb__window_of_run *window,
                           window->bytes - before(window), n + (0 - n) % WB__DIRECT_ALIGNMENT, slot);
 }
 
-/* As many windows as there are slots, as long as the ring reads them; else one. */
+/* Submits windows to all free slots while io_uring accepts them; without io_uring one. */
 static void look_ahead(wb__direct_pieces *s)
 {
     bool ahead = true;
@@ -178,7 +178,7 @@ static void look_ahead(wb__direct_pieces *s)
     }
 }
 
-/* What a ring could not read is read once more, so that errors are told in one place. */
+/* Reads a window. A window that io_uring failed to read is read again, so that errors are reported in one place. */
 static wb_status read_window(wb__direct_pieces *s, wb__window_of_run *window)
 {
     wb__context context = context_of(s);

@@ -1,7 +1,7 @@
 /*
- * Floats into other floats, and what is lost on the way. That a binary16 has no room for a value shows
- * in the value: 65520 and more rounds to infinity, 2^-25 and less to 0. Counting is a loop without
- * branches of its own, which compilers turn into vectors.
+ * Converts between floating-point dtypes and counts lost values. Whether binary16 can represent a value follows from
+ * its magnitude: 65520 and more rounds to infinity, 2^-25 and less to 0. Counting is a separate loop without branches,
+ * which compilers vectorize.
  */
 #include "cpu/cpu.h"
 #include "provider/buffer_fill.h"
@@ -10,7 +10,7 @@
 #define MAGNITUDE UINT32_C(0x7FFFFFFF)
 #define INFINITE UINT32_C(0x7F800000)
 
-/* Magnitudes, as bits: the smallest that overflows, and the largest that becomes 0. */
+/* Magnitudes as bit patterns: the smallest that overflows and the largest that becomes 0. */
 typedef struct bounds {
     uint32_t over, under;
 } bounds;
@@ -26,7 +26,7 @@ static bounds bounds_of(int32_t to)
 
 static void count(const float *values, size_t n, bounds b, wb__lost *lost)
 {
-    uint32_t over = 0, under = 0; /* n is a few thousand */
+    uint32_t over = 0, under = 0; /* cannot overflow: n is a few thousand */
     for (size_t i = 0; i < n; i++) {
         uint32_t bits;
         memcpy(&bits, &values[i], sizeof bits);
@@ -38,7 +38,7 @@ static void count(const float *values, size_t n, bounds b, wb__lost *lost)
     lost->underflowed += under;
 }
 
-#define PIECE 4096 /* values that stay in the cache between the passes over them */
+#define PIECE 4096 /* number of values that stay in the processor cache between passes */
 
 void wb__convert_floats(int32_t from, const void *src, uint64_t n, int32_t to, void *dst,
                         wb__lost *lost)
@@ -46,7 +46,8 @@ void wb__convert_floats(int32_t from, const void *src, uint64_t n, int32_t to, v
     float room[PIECE];
     wb__codec widen, narrow;
     const wb__dtype *f32 = wb__dtype_get(WB_DTYPE_F32);
-    (void)wb__codec_get(from, wb__cpu_features(), &widen); /* false: there is none that is faster */
+    (void)wb__codec_get(from, wb__cpu_features(),
+                        &widen); /* returns false if there is no faster kernel */
     (void)wb__codec_get(to, wb__cpu_features(), &narrow);
     bounds b = bounds_of(to);
     const uint8_t *in = src;

@@ -8,8 +8,8 @@
 #include "device/device.h"
 
 /*
- * Which model this is, for processes that share buffers of it: the files it was opened from, and what
- * they were then. What was not opened by a path is of this process alone.
+ * The identity of a model, by which processes share its buffers: its files and their state when they were opened. A
+ * model that was not opened by path is private to this process.
  */
 static bool add_file(const wb_model *model, uint64_t index, wb__hash_key *lane)
 {
@@ -80,7 +80,7 @@ wb_status wb__provider_make(wb__context *context, const wb_model *model, const w
             provider->becomes.plain = policy->plain == WB_PLAIN_DTYPE ? policy->dtype : -1;
         provider->budget = policy->budget;
     }
-    /* Buffers that make room for others come back, and find the page cache useful then. */
+    /* With a budget, evicted buffers are loaded again, so the page cache is useful. */
     if (provider->budget != 0 && provider->files.io == WB_IO_AUTO)
         provider->files.io = WB_IO_READ;
     provider->arena.allocator = &provider->allocator;

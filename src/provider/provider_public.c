@@ -85,14 +85,14 @@ static wb_status fail(const wb_provider *provider, wb_error *error, const char *
     return wb__fail_argument(&context, what);
 }
 
-/* Clears a caller's struct, whatever its size, and says whether it can hold a buffer. */
+/* Clears the caller's struct, whatever its size. Returns true if it can hold a buffer. */
 static bool clear_buffer(wb_buffer *buffer)
 {
     wb_buffer unused;
     return WB__OUT(wb_buffer, buffer, &unused) != NULL;
 }
 
-/* A struct of another version of the header. */
+/* Fills in a struct from another version of the header. */
 static wb_status give_resized(wb_provider *provider, const wb__query *query, wb_buffer *caller,
                               wb_error *error)
 {
@@ -136,11 +136,11 @@ wb_status wb_provider_slice(wb_provider *provider, const char *name, size_t name
     return fail(provider, error, "nothing can be shared out among no ranks");
 }
 
-/* The names with '+' between them; what does not fit into `room` lies in memory of its own. */
+/* Names joined with '+'. Text that does not fit into `room` is allocated. */
 typedef struct joined_names {
     char *text;
     size_t len;
-    size_t bytes; /* of that memory */
+    size_t bytes; /* size of the allocated text */
     char room[1024];
 } joined_names;
 
@@ -317,9 +317,9 @@ typedef struct prefetch {
     wb_provider *provider;
     const char *const *names;
     const size_t *lens;
-    const char *texts; /* all names of the model, where none were given */
+    const char *texts; /* all names of the model, if none were given */
     const uint64_t *offsets;
-    wb_status status; /* the first failure; under the provider's lock */
+    wb_status status; /* the first failure; protected by the lock of the provider */
     wb_error *error;
 } prefetch;
 
@@ -347,7 +347,7 @@ static void prefetch_one(void *arg, size_t i)
         return;
     }
     if (p->names == NULL && status == WB_ERROR_NOT_FOUND)
-        return; /* experts of which some are missing have a canonical name, and are no tensor */
+        return; /* an incomplete stack of experts has a canonical name but is not a tensor */
     (void)pthread_mutex_lock(&p->provider->lock);
     if (p->status == WB_OK) {
         p->status = status;

@@ -1,15 +1,14 @@
 /*
- * How a dimension is shared out among ranks.
+ * Partitions a dimension among ranks.
  *
- * Boundaries lie at multiples of a unit: where the encoding lets a tensor be cut, and where the
- * tensors that belong together let all of them be. The outputs of gate and up are the inputs of
- * down, and those of q the inputs of the attention's output, which share rows and heads: a boundary
- * that one of them cannot have none of them has. So each rank finds by itself, and from any tensor
- * of the group, the same indices.
+ * Boundaries are multiples of a unit that the encodings of all tensors of a group permit. The outputs of gate and up
+ * are the inputs of down, and the outputs of q are the inputs of the attention output, so they share rows and heads. A
+ * boundary that one of them does not permit is used by none. Therefore each rank computes the same ranges, from any
+ * tensor of the group.
  *
- * Where there are too few such boundaries the tensor whose inputs they are, down or the output, is
- * refused, and with it the layer. The rows of the others are then cut where they may be by themselves
- * (`alone`), for those who share out bytes and not work.
+ * If there are too few boundaries, the tensor with these inputs (down, or the attention output) is refused, and with
+ * it the layer. The rows of the other tensors are then partitioned separately (`alone`), for callers that distribute
+ * bytes, not work.
  */
 #include "provider/buffer_request.h"
 
@@ -28,7 +27,7 @@ static uint64_t gcd(uint64_t a, uint64_t b)
     return a == 0 ? 1 : a;
 }
 
-/* The least common multiple; what has none within 64 bits fits no dimension either. */
+/* Returns the least common multiple, saturated: a larger one exceeds every dimension. */
 static uint64_t lcm(uint64_t a, uint64_t b)
 {
     uint64_t product;
@@ -51,7 +50,7 @@ static unsigned long long big(uint64_t n)
 
 /* ---- what the encoding allows ---- */
 
-/* Boundaries along the last dimension. */
+/* Returns the unit of boundaries along the last dimension. */
 static uint64_t unit_of_inputs(const wb__operand *operand)
 {
     const wb_encoding *encoding = &operand->encoding;
@@ -65,11 +64,11 @@ static uint64_t unit_of_inputs(const wb__operand *operand)
     return dtype == NULL ? 1 : wb__dtype_unit(dtype);
 }
 
-/* Boundaries between rows. */
+/* Returns the unit of boundaries between rows. */
 static uint64_t unit_of_rows(const wb__operand *operand)
 {
     const wb_encoding *encoding = &operand->encoding;
-    if (operand->tensor.rank < 2) /* a vector has but one dimension */
+    if (operand->tensor.rank < 2) /* a vector has one dimension */
         return unit_of_inputs(operand);
     if (strcmp(encoding->type, "fp8_block") == 0)
         return encoding->group_size;
@@ -93,10 +92,10 @@ typedef enum leaf_kind {
     LEAF_Q,
     LEAF_KV,
     LEAF_QKV,
-    LEAF_OUTPUT, /* of attention: its inputs are those of q */
+    LEAF_OUTPUT, /* attention output: its inputs are the rows of q */
     LEAF_FF,
     LEAF_GATE_UP,
-    LEAF_DOWN /* its inputs are the rows of gate and up */
+    LEAF_DOWN /* down: its inputs are the rows of gate and up */
 } leaf_kind;
 
 static const struct group_row {
@@ -135,7 +134,7 @@ static bool is_inputs_kind(leaf_kind kind)
     return kind == LEAF_OUTPUT || kind == LEAF_DOWN;
 }
 
-/* The text up to its last dot, which is cut off; what is behind it goes to *last. */
+/* Splits a text at its last dot. Returns the first part; *last is the second. */
 static wb__str cut_last(wb__str text, wb__str *last)
 {
     size_t n = text.len;
@@ -145,7 +144,7 @@ static wb__str cut_last(wb__str text, wb__str *last)
     return (wb__str){text.ptr, n == 0 ? 0 : n - 1};
 }
 
-/* Where a tensor stands in its layer, if the axis is one that its group shares. */
+/* Returns the role of a tensor in its layer, if the tensors of its group share this axis. */
 static place place_of(const wb__operand *operand, uint32_t axis)
 {
     wb__str suffix, leaf;
@@ -172,7 +171,7 @@ static place place_of(const wb__operand *operand, uint32_t axis)
     return at;
 }
 
-/* The units of the tensors of the group that has this member, of one kind. */
+/* Computes the common unit of the tensors of one kind in the group of this tensor. */
 static wb_status join_units(wb__context *context, const wb_model *model, const wb__operand *member,
                             wb__str group, leaf_kind kind, uint64_t *unit)
 {
@@ -211,7 +210,7 @@ static uint64_t units_of(uint64_t n, uint64_t unit)
     return n / unit + (n % unit != 0);
 }
 
-/* The indices of rank `rank`, of n in units of which the last may be smaller. */
+/* Returns the range of a rank of n indices in units; the last unit may be smaller. */
 static wb__cut even_cut(uint64_t n, uint64_t unit, uint64_t rank, uint64_t of)
 {
     uint64_t units = units_of(n, unit);
@@ -268,11 +267,11 @@ static wb_status share_feed_forward(wb__context *context, const wb_model *model,
 
 typedef struct heads {
     uint64_t q, kv, dim;
-    uint64_t q_unit, kv_unit; /* rows where q and k, v can be cut */
-    uint64_t output_unit;     /* where q can be for the output's sake, too */
+    uint64_t q_unit, kv_unit; /* units of rows of q, and of k and v */
+    uint64_t output_unit;     /* unit of q that the attention output permits */
 } heads;
 
-/* What the config says of the heads of this tensor's layer, if it is so. */
+/* Reads the numbers of heads from the config, if they match this tensor. */
 static wb_status find_heads(wb__context *context, const wb_model *model, const wb__operand *operand,
                             const wb__rank *rank, const place *at, heads *h, bool *known)
 {
@@ -308,18 +307,18 @@ static wb_status find_heads(wb__context *context, const wb_model *model, const w
     return status;
 }
 
-/* What a rank gets of q and of k, v, in rows; count 0: it cannot be. */
+/* The rows of q, k and v for a rank; count 0: impossible. */
 typedef struct head_cuts {
     wb__cut q, kv;
-    uint64_t copies; /* ranks that get this key-value head */
+    uint64_t copies; /* number of ranks that get this key-value head */
     bool uneven;
-    char why[160]; /* there is nothing of q */
+    char why[160]; /* q has no rows here */
 } head_cuts;
 
-/* Ranks get whole key-value heads, each with its query heads. */
+/* Each rank gets whole key-value heads with their query heads. */
 static void cut_kv_heads(const wb__rank *rank, const heads *h, uint64_t q_unit, head_cuts *cuts)
 {
-    uint64_t each = h->q / h->kv * h->dim; /* rows of q for a key-value head */
+    uint64_t each = h->q / h->kv * h->dim; /* rows of q per key-value head */
     uint64_t together = lcm(q_unit / gcd(each, q_unit), h->kv_unit / gcd(h->dim, h->kv_unit));
     uint64_t units = units_of(h->kv, together);
     if (units < rank->of) {
@@ -335,14 +334,15 @@ static void cut_kv_heads(const wb__rank *rank, const heads *h, uint64_t q_unit, 
     cuts->uneven = units % rank->of != 0 || h->kv % together != 0;
 }
 
-/* There are more ranks than key-value heads: each is given to several, which share its queries. */
+/* With more ranks than key-value heads, several ranks get the same head and divide its query heads. */
 static void cut_q_heads(const wb__rank *rank, const heads *h, uint64_t q_unit, head_cuts *cuts)
 {
     uint64_t of = rank->of, each = h->q / h->kv;
-    uint64_t head = rank->rank * h->kv / of; /* neither has more than 32 bits' worth */
+    uint64_t head =
+        rank->rank * h->kv / of; /* cannot overflow: both factors have at most 32 bits */
     uint64_t first = (head * of + h->kv - 1) / h->kv, end = ((head + 1) * of + h->kv - 1) / h->kv;
     uint64_t together = lcm(h->dim, q_unit) / h->dim;
-    uint64_t most = of / h->kv + (of % h->kv != 0); /* one answer for all ranks */
+    uint64_t most = of / h->kv + (of % h->kv != 0); /* the same answer for all ranks */
     cuts->copies = end - first;
     if (h->dim % h->kv_unit == 0)
         cuts->kv = (wb__cut){head * h->dim, h->dim};
@@ -386,7 +386,7 @@ static wb_status share_heads(wb__context *context, const wb__operand *operand, c
                       big(h->kv_unit), big(h->dim));
     share->uneven = cuts.uneven && wants_q;
     share->unit = h->dim;
-    if (wants_q && cuts.q.count == 0) { /* between rows, then */
+    if (wants_q && cuts.q.count == 0) { /* boundaries between rows */
         share->unit = own;
         wb_status status = cut_units(context, operand, rank, q_rows, share, &cuts.q);
         if (status != WB_OK)
@@ -422,7 +422,7 @@ static const wb__str vocabularies[] = {
     {"token_embedding.weight", 22}, {"output.weight", 13}, {"output.bias", 11}};
 #define VOCABULARIES (sizeof vocabularies / sizeof vocabularies[0])
 
-/* Rows of the embedding, or of what makes scores for each token, which may be the same. */
+/* Returns true for the embedding and the output, whose rows are tokens. */
 static bool is_vocabulary(const wb__operand *operand)
 {
     wb__str name = {operand->canonical, operand->canonical_len};
@@ -433,7 +433,7 @@ static bool is_vocabulary(const wb__operand *operand)
            operand->tensor.rank <= 2 && operand->tensor.elements > 0;
 }
 
-/* Where the rows of all of them can be cut, so that they stay the same. */
+/* Computes a unit that both vocabulary tensors permit, so that their ranges agree. */
 static wb_status unit_of_vocabulary(wb__context *context, const wb_model *model,
                                     const wb__operand *member, uint64_t *unit)
 {
@@ -451,7 +451,7 @@ static wb_status unit_of_vocabulary(wb__context *context, const wb_model *model,
     return status;
 }
 
-/* All ranks get as many rows, of which the last ones may be zeros. */
+/* Gives all ranks the same number of rows. The last rows may be zeros. */
 static wb_status share_vocabulary(wb__context *context, const wb_model *model,
                                   const wb__operand *operand, const wb__rank *rank,
                                   uint32_t multiple, wb__axis_split *share)
@@ -522,7 +522,7 @@ wb_status wb__axis_split_make(wb__context *context, const wb_model *model,
         return status;
     if (pads && (rank->of == 0 || rank->axis == joint))
         return share_vocabulary(context, model, operand, rank, vocab_multiple, share);
-    if (pads) { /* cut along the other axis, of all its rows */
+    if (pads) { /* partitioned along the other axis, with all rows */
         static const wb__rank whole = {0, 0, 0};
         wb__axis_split rows = *share;
         status = share_vocabulary(context, model, operand, &whole, vocab_multiple, &rows);

@@ -1,5 +1,5 @@
 /*
- * provider/slice_plan.h: wb_plan, a layout that is kept for what it says and never filled.
+ * provider/slice_plan.h: wb_plan, a layout that describes byte ranges and is never filled.
  */
 #ifndef WB_PROVIDER_SLICE_PLAN_H
 #define WB_PROVIDER_SLICE_PLAN_H
@@ -8,7 +8,7 @@
 
 struct wb_plan {
     wb__context
-        context; /* whose allocator the layout uses; its error is the maker's, and not ours */
+        context; /* owns the allocator of the layout; its error belongs to the creator and is not used */
     wb__operands operands;
     wb__layout layout;
     wb__rank rank;
@@ -18,7 +18,7 @@ wb_status wb__slice_plan(wb__context *context, const wb_model *model, wb__str na
                          const wb__rank *rank, wb_plan **plan);
 void wb__plan_free(wb_plan *plan);
 
-/* Of index below layout.ranges. */
+/* Returns range `index`, which is below layout.ranges. */
 wb_plan_range wb__plan_range(const wb_plan *plan, uint64_t index);
 
 #endif

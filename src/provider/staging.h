@@ -1,7 +1,8 @@
 /*
- * provider/staging.h: what bytes pass through on their way into a buffer: memory, and a ring that reads into it.
- * New memory costs as much as a copy does; so each thread that fills a buffer takes a room, and leaves it
- * to the next.
+ * provider/staging.h: staging buffers for bytes on the way into a buffer, with an io_uring that reads into them.
+ *
+ * Page faults of new memory cost as much as a copy, so staging buffers are reused. Each thread that fills a buffer
+ * takes one and returns it afterwards.
  */
 #ifndef WB_PROVIDER_STAGING_H
 #define WB_PROVIDER_STAGING_H
@@ -12,33 +13,33 @@
 #include "io/ring.h"
 
 #define WB__SLOTS 4u
-#define WB__SLOT_BYTES ((size_t)2 << 20) /* a huge page; disks are fast from here on */
+#define WB__SLOT_BYTES ((size_t)2 << 20) /* one huge page; direct I/O is fast from this size on */
 
 typedef struct wb__staging_buffer {
-    struct wb__staging_buffer *next; /* of those that nobody has */
-    uint8_t *memory;                 /* WB__SLOTS of WB__SLOT_BYTES, of which few are touched */
-    wb__ring *ring;                  /* NULL: none yet, or none to be had */
+    struct wb__staging_buffer *next; /* next free staging buffer */
+    uint8_t *memory; /* WB__SLOTS slots of WB__SLOT_BYTES bytes, few of them touched */
+    wb__ring *ring;  /* NULL: not created yet, or not available */
     bool ring_tried;
 } wb__staging_buffer;
 
 typedef struct wb__staging {
     wb_allocator allocator;
     pthread_mutex_t lock;
-    wb__staging_buffer *free; /* whoever takes the last makes another */
-    _Atomic size_t fillers;   /* threads that fill buffers, with a room or without */
+    wb__staging_buffer *free; /* free staging buffers; a thread that finds none creates one */
+    _Atomic size_t fillers;   /* number of threads that fill buffers */
 } wb__staging;
 
 bool wb__staging_init(wb__staging *rooms, const wb_allocator *allocator);
 
-/* Release with wb__staging_give. NULL: memory is out. Thread-safe. */
+/* Returns a staging buffer, or NULL if memory is out. Release with wb__staging_give. Thread-safe. */
 wb__staging_buffer *wb__staging_take(wb__staging *rooms);
 void wb__staging_give(wb__staging *rooms, wb__staging_buffer *room); /* NULL is ignored */
 
-/* Frees those that nobody has; and the rest of it, when all have been given back. */
+/* Frees the free staging buffers, and the pool when all have been returned. */
 void wb__staging_trim(wb__staging *rooms);
 void wb__staging_free(wb__staging *rooms);
 
-/* The ring of a room, if one is to be had. */
+/* Returns the io_uring of a staging buffer, or NULL if it is not available. */
 wb__ring *wb__staging_ring(const wb__staging *rooms, wb__staging_buffer *room);
 
 static inline uint8_t *wb__staging_slot(const wb__staging_buffer *room, unsigned i)
