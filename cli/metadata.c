@@ -92,6 +92,7 @@ static void put_value(receiver *to, const value *v)
         else
             text_adds(to->text, v->number != 0 ? "true" : "false");
         break;
+    case WB_META_ANY: break; /* no value has this type */
     }
 }
 
@@ -116,6 +117,7 @@ static bool get_batch(const wb_meta_array *array, uint64_t first, uint64_t n, ba
     case WB_META_BOOL: return wb_meta_uints(array, first, n, b->of.numbers) == WB_OK;
     case WB_META_FLOAT: return wb_meta_floats(array, first, n, b->of.reals) == WB_OK;
     case WB_META_ARRAY: return true;
+    case WB_META_ANY: break; /* an empty array */
     }
     return false;
 }
@@ -136,6 +138,7 @@ static bool get_element(const wb_meta_array *array, uint64_t index, const batch 
     case WB_META_ARRAY:
         v->array.size = sizeof v->array;
         return wb_meta_array_at(array, index, &v->array) == WB_OK;
+    case WB_META_ANY: break;
     }
     return false;
 }
@@ -203,6 +206,7 @@ static bool get_entry(const wb_model *model, const wb_meta *meta, value *v)
         status = wb_meta_get_bool(model, key, n, &truth, NULL);
         v->number = truth != 0;
         break;
+    case WB_META_ANY: break; /* no value has this type */
     }
     return status == WB_OK;
 }

@@ -12,6 +12,7 @@ extern "C" {
 
 /* The type of a metadata value. */
 typedef enum wb_meta_type {
+    WB_META_ANY = 0, /* in queries: elements of any type */
     WB_META_STRING = 1,
     WB_META_INT = 2,  /* signed integer */
     WB_META_UINT = 3, /* unsigned integer */
@@ -26,7 +27,7 @@ typedef struct wb_meta {
     size_t key_len;
     wb_meta_type type;
     uint32_t file;        /* index of its file for wb_file_at, or WB_NO_FILE */
-    wb_meta_type element; /* ARRAY: type of the elements; 0 for all others */
+    wb_meta_type element; /* ARRAY: type of the elements; ANY for all others */
     uint32_t bits;        /* bits of the number, or of each number of the array; 0 for others */
     uint64_t count;       /* ARRAY: elements; STRING: bytes; 1 for all others */
 } wb_meta;
@@ -126,9 +127,6 @@ WB_API double wb_meta_get_float_or(const wb_model *model, const char *key, size_
                                    double fallback);
 WB_API int wb_meta_get_bool_or(const wb_model *model, const char *key, size_t key_len,
                                int fallback);
-
-/* As `element` of wb_meta_get_array: the elements may be of any type. */
-#define WB_META_ANY ((wb_meta_type)0)
 
 /*
  * Describes the array under `key`. Constant time, thread-safe.

@@ -127,7 +127,7 @@ static wb_status put_array(wb__context *context, wb__buffer *out, wb__str key,
         } else {
             const wb_value *first = value->items;
             const wb_value *inner_value = WB__ELEMENT(wb_value, first, i);
-            uint32_t inner;
+            uint32_t inner = WB__TAG_COUNT;
             if (inner_value->size != first->size)
                 return fail_value(context, key, "the elements of an array differ in their size");
             status = put_value(context, out, key, inner_value, depth + 1, &inner);

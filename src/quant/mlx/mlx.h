@@ -40,7 +40,7 @@ typedef enum wb__mlx_mode {
 } wb__mlx_mode;
 
 typedef struct wb__mlx_type {
-    wb__mlx_mode mode;
+    int32_t mode; /* a wb__mlx_mode; any value until wb__mlx_type_check has accepted the type */
     uint32_t bits;
     uint32_t group; /* number of elements */
 } wb__mlx_type;
