@@ -33,6 +33,7 @@
 #include "core/core.h"
 
 typedef enum wb__mlx_mode {
+    WB__MLX_UNSET = 0, /* wb__mlx_type_check refuses it */
     WB__MLX_AFFINE = 1,
     WB__MLX_MXFP4 = 2,
     WB__MLX_MXFP8 = 3,
@@ -40,7 +41,7 @@ typedef enum wb__mlx_mode {
 } wb__mlx_mode;
 
 typedef struct wb__mlx_type {
-    int32_t mode; /* a wb__mlx_mode; any value until wb__mlx_type_check has accepted the type */
+    wb__mlx_mode mode;
     uint32_t bits;
     uint32_t group; /* number of elements */
 } wb__mlx_type;

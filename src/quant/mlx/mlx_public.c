@@ -47,7 +47,7 @@ static wb_status measure(wb__context *context, const wb_mlx_type *in, int32_t dt
 {
     if (in->flags & ~WB_MLX_NATIVE)
         return fail(context, WB__MSG_MLX_TYPE_FLAGS);
-    *type = (wb__mlx_type){(int32_t)in->mode, in->bits, in->group_size};
+    *type = (wb__mlx_type){(wb__mlx_mode)in->mode, in->bits, in->group_size};
     wb_status status = wb__mlx_type_check(context, type);
     if (status == WB_OK)
         status = wb__mlx_row_check(context, type, columns);

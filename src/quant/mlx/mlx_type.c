@@ -2,7 +2,7 @@
 #include "quant/quant_messages.h"
 
 static const struct mode {
-    int32_t mode; /* a wb__mlx_mode */
+    wb__mlx_mode mode;
     const char *name;
     uint32_t bits, group; /* 0 if the caller may choose */
 } modes[] = {
@@ -44,7 +44,7 @@ wb_status wb__mlx_type_check(wb__context *context, wb__mlx_type *type)
         return WB_OK;
     }
     return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_MLX_TYPE, WB_NO_OFFSET, nobody,
-                    WB__MSG_MLX_MODE, type->mode);
+                    WB__MSG_MLX_MODE, (int)type->mode);
 }
 
 wb_status wb__mlx_row_check(wb__context *context, const wb__mlx_type *type, uint64_t cols)
