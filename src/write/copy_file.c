@@ -1,24 +1,25 @@
 /*
- * The file of a model as it is. Where the file system can have two files share what they hold, that is all there is
- * to do. Elsewhere it is copied piece by piece, and what a former run has left stays as far as it is what the source
- * has, the two read side by side. The digest that a blob is named after is made on the way, of what is there.
+ * Copies the single file of a model unchanged. If the file system supports reflinks, source and output share their
+ * extents and no bytes are copied. Otherwise the file is copied in pieces. Bytes that an earlier run left in the
+ * output are compared with the source and reused where they are equal. If the output becomes a blob, its SHA-256
+ * digest is computed from the output's bytes during the copy.
  */
 #include "core/call_options.h"
 #include "write/ollama/store.h"
 
-#define PIECE ((uint64_t)8 << 20) /* after which whoever waits is asked */
-#define CHUNK ((size_t)1 << 20)   /* that is looked at */
+#define PIECE ((uint64_t)8 << 20) /* progress is reported after each piece */
+#define CHUNK ((size_t)1 << 20)   /* bytes compared or hashed at a time */
 
 typedef struct filling {
     wb__context *context;
     wb_writer *writer;
     wb__output *output;
     const wb__source *source;
-    uint64_t left;   /* bytes from the front that are there, whatever they are */
-    uint64_t taken;  /* of these, what could stay */
-    bool shared;     /* all is there */
-    bool hashes;     /* it becomes a blob */
-    wb__sha256 hash; /* of what comes before */
+    uint64_t left;   /* length of the output before the copy, in bytes */
+    uint64_t taken;  /* bytes of the output that were reused */
+    bool shared;     /* the output shares the extents of the source */
+    bool hashes;     /* the output becomes a blob, which needs a digest */
+    wb__sha256 hash; /* state of the digest over the bytes copied so far */
     uint8_t *mine, *theirs;
 } filling;
 
@@ -27,7 +28,7 @@ static size_t chunk_of(uint64_t at, uint64_t end)
     return end - at < CHUNK ? (size_t)(end - at) : CHUNK;
 }
 
-/* How many bytes from `at` on are what the source has, in whole chunks. */
+/* Sets *same to the number of bytes from `at` on that are equal to the source, in whole chunks. */
 static wb_status compare(filling *f, uint64_t at, uint64_t end, uint64_t *same)
 {
     wb_status status = WB_OK;

@@ -1,6 +1,6 @@
 /*
- * Tensors as another model has them: the bytes of its file go over as they are, or, where the two have
- * their numbers in different order, in pieces through memory.
+ * Copies tensors of a model to the output. If source and output have the same byte order, bytes are copied from file
+ * to file. Otherwise they are copied in pieces through memory and swapped.
  */
 #include "core/call_options.h"
 #include "dtype/dtype_block.h"
@@ -53,7 +53,7 @@ static wb_status copy_bytes(wb__context *context, const wb__copy *copy, size_t s
     return wb__put_end(context, copy->writer, &place, bytes, status);
 }
 
-/* What would make the copy something else than it was declared as. */
+/* Fails if the source differs from the declared tensor in type, shape or size. */
 static wb_status check(wb__context *context, const wb__copy *copy, const wb__kind *kind)
 {
     if (copy->index >= copy->writer->tensors.count)
@@ -89,7 +89,7 @@ wb_status wb__writer_copy(wb__context *context, const wb__copy *copy)
     const wb__storing *storing = wb__catalog_storing_of(in, stored);
     bool moved = storing != NULL && (storing->deflated || storing->columns);
     bool swap = (writer->flags & WB_WRITE_BIG_ENDIAN) != 0;
-    /* A stream has one file, which was opened when it began. */
+    /* A stream has one file, which wb_writer_begin opened. */
     bool is_stream = writer->output_count == 1 && writer->outputs[0].sink != NULL &&
                      !wb__sink_is_file(writer->outputs[0].sink);
     return wb__catalog_is_swapped(in, stored) != swap || moved || is_stream

@@ -1,7 +1,7 @@
 /*
- * Headers that lie between the tensors and have checksums of them, as zip archives have: in a file they
- * are written last, over tensors that came in any order from any threads; in a stream, where tensors
- * come in order, the checksum goes along.
+ * Headers between the tensors that contain tensor checksums, as in zip archives. In a file they are written after all
+ * tensors, because tensors arrive in any order from any thread. In a stream tensors arrive in order, and the checksum
+ * is updated with each write.
  */
 #include "write/write.h"
 

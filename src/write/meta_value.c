@@ -1,5 +1,5 @@
 /*
- * Values of metadata, from the caller and from models, in the form of formats/output_layout.h.
+ * Encodes metadata values of the caller and of models as formats/output_layout.h specifies.
  */
 #include "write/write.h"
 
@@ -30,7 +30,7 @@ static void put_string(wb__buffer *out, wb__str text)
     wb__buffer_add(out, text.ptr, text.len);
 }
 
-/* A row for each type and width there is; numbers of 0 bits count as 64. */
+/* One row for each type and width. A number with 0 bits has 64. */
 static const struct tag_row {
     uint8_t type, bits, tag;
 } tags[] = {
@@ -43,7 +43,7 @@ static const struct tag_row {
     {WB_META_ARRAY, 0, WB__TAG_ARRAY},
 };
 
-/* WB__TAG_COUNT if there is none. */
+/* Returns the tag of a type, or WB__TAG_COUNT if there is none. */
 static uint32_t tag_of(unsigned type, unsigned bits)
 {
     bool number = type == WB_META_UINT || type == WB_META_INT || type == WB_META_FLOAT;
@@ -61,9 +61,9 @@ static wb_status fail_value(wb__context *context, wb__str key, const char *what)
                     what);
 }
 
-/* ---- from the caller ---- */
+/* ---- values of the caller ---- */
 
-/* False for a number that its width cannot hold. */
+/* Returns false if the number does not fit into its width. */
 static bool fits(const wb_value *value, unsigned width)
 {
     unsigned bits = 8 * width;
@@ -73,7 +73,8 @@ static bool fits(const wb_value *value, unsigned width)
         return value->number <= 1;
     if (value->type == WB_META_UINT)
         return value->number >> bits == 0;
-    uint64_t above = value->number >> (bits - 1); /* all equal to the sign */
+    uint64_t above =
+        value->number >> (bits - 1); /* the bits above the width, all equal to the sign bit */
     return above == 0 || above == UINT64_MAX >> (bits - 1);
 }
 
@@ -87,7 +88,7 @@ static uint64_t bits_of(const wb_value *value, uint32_t tag)
     return tag == WB__TAG_F64 ? wide : tag == WB__TAG_F32 ? narrow : value->number;
 }
 
-/* Numbers as memory has them become little-endian. */
+/* Appends numbers of the host's byte order in little-endian order. */
 static void put_items(wb__buffer *out, const uint8_t *items, uint64_t count, unsigned width)
 {
     size_t n = (size_t)count * width;
@@ -170,7 +171,7 @@ wb_status wb__value_put(wb__context *context, wb__buffer *out, wb__str key, cons
     return status == WB_OK && wb__buffer_failed(out) ? wb__fail_memory(context) : status;
 }
 
-/* ---- from a model ---- */
+/* ---- values of a model ---- */
 
 static void put_strings(wb__buffer *out, const wb__array *array, const uint8_t *base)
 {
@@ -181,7 +182,7 @@ static void put_strings(wb__buffer *out, const wb__array *array, const uint8_t *
     }
 }
 
-/* The array that follows in an array of arrays and its inner ones, from outside in; NULL: none. */
+/* Returns the next array of a nested array in pre-order, or NULL after the last. */
 static const wb__array *next_array(const wb__array *array, const wb__array *root, unsigned *depth)
 {
     if (array->element == WB_META_ARRAY && array->count != 0) {

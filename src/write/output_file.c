@@ -44,7 +44,7 @@ wb_status wb__output_write_header(wb__context *context, wb_writer *writer, wb__o
     return wb__sink_write(context, output->sink, header->bytes, header->n);
 }
 
-/* The index is the first of shards, of splits the first part. */
+/* Returns the number of an output in its set. With an index, the index has number 0. */
 static uint64_t member_of(const wb_writer *writer, const wb__output *output)
 {
     return (uint64_t)(output - writer->outputs) + (writer->index_path != NULL);
@@ -59,7 +59,7 @@ wb_status wb__put_padding(wb__context *context, wb_writer *writer, wb__output *o
         uint64_t left = to - writer->stream_at;
         size_t n = left < sizeof zeros ? (size_t)left : sizeof zeros;
         const uint8_t *bytes = zeros;
-        if (layout->pieces != NULL) { /* which leave no gaps */
+        if (layout->pieces != NULL) { /* the pieces leave no gaps between tensors */
             const wb__out_piece *piece = &layout->pieces[writer->stream_piece++];
             bytes = layout->header.bytes + piece->from;
             n = piece->n;
@@ -70,7 +70,7 @@ wb_status wb__put_padding(wb__context *context, wb_writer *writer, wb__output *o
     return status;
 }
 
-/* The file that an output is written into. */
+/* Opens the file that an output is written into. */
 static wb_status open_file(wb__context *context, const wb_writer *writer, wb__output *output)
 {
     bool kept = (writer->flags & WB_WRITE_KEEP) != 0;
@@ -119,9 +119,9 @@ wb_status wb__output_finish(wb__context *context, wb_writer *writer, wb__output 
     return status;
 }
 
-#define SETTLED_BYTES ((uint64_t)64 << 20) /* after which whoever waits is asked */
+#define SETTLED_BYTES ((uint64_t)64 << 20) /* progress is reported after each piece */
 
-/* A disk can take long to have all of a large file: in pieces, so that nobody has to wait for it. */
+/* Syncs a large file in pieces, so that the caller can cancel between pieces. */
 static wb_status settle(wb__context *context, const wb_writer *writer, const wb__output *output)
 {
     uint64_t bytes = output->layout.bytes;

@@ -1,5 +1,5 @@
 /*
- * What files are called, and the index of shards.
+ * Names the output files, and creates the index of shards.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 static const char st_end[] = ".safetensors";
 static const char gguf_end[] = ".gguf";
 
-#define NUMBERS 40 /* bytes that "-00001-of-00003" takes at most */
+#define NUMBERS 40 /* maximum length of "-00001-of-00003" */
 
 static char *join(wb__arena *arena, wb__str front, const char *back)
 {
@@ -22,7 +22,7 @@ static char *join(wb__arena *arena, wb__str front, const char *back)
     return text;
 }
 
-/* The path without the end that its format has. */
+/* Returns the path without the file extension of its format. */
 static wb__str stem_of(wb__str path, const char *end)
 {
     wb__str tail = wb__str_from(end, SIZE_MAX);
@@ -90,7 +90,7 @@ static void put_name(wb__buffer *out, wb__str name)
     wb__json_write_str(&json, name);
 }
 
-/* As Hugging Face's tools write it: indented by two, names in order. */
+/* Formatted like the index of Hugging Face's tools: two spaces per level, names sorted. */
 wb_status wb__writer_make_index(wb__context *context, wb_writer *writer)
 {
     size_t count = writer->tensors.count;

@@ -1,14 +1,16 @@
 /*
- * What a run that was killed has left, WB_WRITE_KEEP: files that have the names they are written under, and files
- * that have those they were to have.
+ * Resumes the partial files of a killed run (WB_WRITE_KEEP). Such a run leaves files under partial names, final names or
+ * both:
  *
- *   a file     .NAME.wb-partial, renamed when it is finished
- *   a set      the same of each; they get the names of the set as second ones, the anchor's last, and lose the others
- *              after that. Of a set without its anchor the second names are taken back; of one with it the first
- *   a folder   the same in .NAME.wb-partial/, renamed one by one before the folder is; they are renamed back
- *   a store    .NNNNN.wb-partial in a folder of the model's own in blobs/. They get the names of blobs as second ones;
- *              the folder, which has the manifest as well by then, goes when that is in its place. What is a blob may have
- *              become one of another model's, too, so that of such files copies are taken up
+ *   file       .NAME.wb-partial, renamed to NAME when it is complete
+ *   set        .NAME.wb-partial for each file. Commit hard-links the final names, the anchor's last, then removes the
+ *              partial names. Recovery: without the anchor's final name, remove the final names; with it, remove the
+ *              partial names
+ *   directory  the files in .NAME.wb-partial/, renamed one by one before the directory is renamed. Recovery: rename
+ *              them back
+ *   store      .NNNNN.wb-partial in a directory of the model in blobs/. Commit hard-links the blob names, then writes
+ *              the manifest into the directory, publishes it, and removes the directory. A blob may belong to another
+ *              model as well, so recovery continues on a copy of it
  */
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64
@@ -20,12 +22,12 @@
 
 #include "write/write.h"
 
-#define BASE_BYTES 256 /* the most that file systems have, and a NUL */
+#define BASE_BYTES 256 /* maximum file name (255 bytes) and a NUL */
 #define NUMBERS 15     /* "-00001-of-00003" */
 
 static const wb__str partial = {WB__KEPT_END, sizeof WB__KEPT_END - 1};
 
-/* ---- where files are written ---- */
+/* ---- paths of files being written ---- */
 
 char *wb__path_now(const wb_allocator *allocator, const wb_writer *writer, const char *path)
 {
@@ -65,7 +67,7 @@ uint64_t wb__partial_bytes(const wb_writer *writer)
     return sum;
 }
 
-/* ---- a store ---- */
+/* ---- stores ---- */
 
 wb_status wb__partial_own(wb__context *context, const char *path)
 {
@@ -95,7 +97,7 @@ wb_status wb__partial_own(wb__context *context, const char *path)
     return status;
 }
 
-/* ---- a folder ---- */
+/* ---- directories ---- */
 
 wb_status wb__partial_rename_back(wb__context *context, const wb_writer *writer)
 {
@@ -105,7 +107,7 @@ wb_status wb__partial_rename_back(wb__context *context, const wb_writer *writer)
         char *kept = path == NULL ? NULL : wb__partial_path(&context->allocator, path);
         bool failed = kept == NULL;
         if (!failed && lstat(kept, &st) != 0 && errno == ENOENT)
-            (void)rename(path, kept); /* which is not there mostly */
+            (void)rename(path, kept); /* usually the file does not exist */
         free_text(&context->allocator, kept);
         free_text(&context->allocator, path);
         if (failed)
@@ -114,14 +116,14 @@ wb_status wb__partial_rename_back(wb__context *context, const wb_writer *writer)
     return WB_OK;
 }
 
-/* ---- files beside others ---- */
+/* ---- files in an existing directory ---- */
 
 typedef struct settling {
     const wb_writer *writer;
-    wb__str stem, end; /* of the path that was asked for */
+    wb__str stem, end; /* the requested path before and after the number of a part */
 } settling;
 
-/* Whether a text is "-00001-of-00003". */
+/* Returns true if a string has the form "-00001-of-00003". */
 static bool is_numbers(wb__str text)
 {
     static const char like[] = "-ddddd-of-ddddd";
@@ -131,7 +133,10 @@ static bool is_numbers(wb__str text)
     return is;
 }
 
-/* Whether ".NAME.wb-partial" is that of a file or a part that a run to the same path has written; *whole is NAME. */
+/*
+ * Returns true if `name` is .NAME.wb-partial and NAME is the requested file or a part of it. Sets *whole to NAME and
+ * *numbers to its part number, which may be empty.
+ */
 static bool is_kept(const settling *s, wb__str name, wb__str *whole, wb__str *numbers)
 {
     if (name.len <= partial.len + 1 || name.ptr[0] != '.' || !wb__str_ends_with(name, partial))
@@ -144,7 +149,7 @@ static bool is_kept(const settling *s, wb__str name, wb__str *whole, wb__str *nu
     return numbers->len == 0 || is_numbers(*numbers);
 }
 
-/* The file without which those of a set are nothing: its index, or the first part. */
+/* Prints the name of the set's anchor: the index of shards, or the first part of a split. */
 static void print_anchor(const settling *s, wb__str numbers, char *text, size_t n)
 {
     if (s->writer->format == &wb__format_gguf)
@@ -169,7 +174,7 @@ static bool is_one(const struct stat *a, const struct stat *b)
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino && S_ISREG(a->st_mode);
 }
 
-/* A file that is called like a part can be one that was asked for by that name. */
+/* A file named like a part may have been requested by that name: its journal tells. */
 static bool has_journal(int folder, wb__str whole)
 {
     char text[BASE_BYTES + 16];
@@ -178,8 +183,10 @@ static bool has_journal(int folder, wb__str whole)
     return fstatat(folder, text, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* Takes away one of the two names of a file that was not put into its place to the end, and all of one of a former
- * plan, which nobody will go on with. What cannot be removed shows when names are given. */
+/*
+ * Removes one of the two names of a file whose set was not completely renamed, and removes files of earlier plans,
+ * which cannot be resumed. Errors are ignored here: the later rename reports them.
+ */
 static void settle_file(const settling *s, int folder, const char *name)
 {
     struct stat kept, named, other;
@@ -225,7 +232,7 @@ wb_status wb__partial_settle(wb__context *context, const wb_writer *writer)
     wb_status status = wb__directory_list(context, folder, settle_one, &s);
     free_text(&context->allocator, folder);
     if (status != WB_OK && status != WB_ERROR_MEMORY) {
-        /* Who may write there need not be allowed to read it. */
+        /* The directory may be writable but not readable. */
         (void)wb__error_reset(context->error, context->error);
         status = WB_OK;
     }

@@ -1,5 +1,5 @@
 /*
- * What is looked at before a byte is written, and the making of files.
+ * Checks all preconditions of a write before its first byte, and creates the files.
  */
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64
@@ -21,7 +21,10 @@ static wb_status fail_target(wb__context *context, const char *path, wb__finding
     return status;
 }
 
-/* Whether a run that was killed gave a file of a set without its anchor this name, which the next one takes back. */
+/*
+ * Returns true if `path` is a name that a killed run gave to a file of a set whose anchor does not exist. The next run
+ * removes such names.
+ */
 static bool is_taken_back(const wb_writer *writer, const char *path)
 {
     struct stat named, kept;
@@ -54,17 +57,17 @@ static wb_status check_file(wb__context *context, const wb_writer *writer, const
     return WB_OK;
 }
 
-/* ---- a folder ---- */
+/* ---- directory to be replaced ---- */
 
 typedef struct content {
     wb__context *context;
     const char *folder;
-    const wb_model *source; /* NULL: none */
+    const wb_model *source; /* NULL: the source is unknown */
 } content;
 
 /*
- * A folder is replaced with all that is in it, so that what has folders of its own is not, nor what has a file that is
- * read, be it by another name.
+ * Replacing a directory removes its contents. Refuses a directory that has subdirectories, or that contains a file of
+ * the source, also under another name (hard link).
  */
 static wb_status check_content(void *ctx, const char *name)
 {
@@ -87,7 +90,7 @@ static wb_status check_content(void *ctx, const char *name)
     return status;
 }
 
-/* Of a symbolic link what it means is made or replaced; files are named as the caller has it. */
+/* Follows a symbolic link: its target is created or replaced. File names keep the caller's path. */
 static wb_status follow_folder(wb__context *context, wb_writer *writer)
 {
     int os_error = 0;
@@ -173,14 +176,14 @@ wb_status wb__directory_tidy(wb__context *context, const wb_writer *writer)
     return wb__directory_list(context, writer->folder_at, tidy, &t);
 }
 
-/* ---- room ---- */
+/* ---- free space ---- */
 
 static wb_status check_room(wb__context *context, const wb_writer *writer)
 {
     const char *target = writer->folder != NULL ? writer->folder : writer->outputs[0].path;
     uint64_t need = writer->index_len;
     if (wb__path_is_stream(target))
-        return WB_OK; /* a pipe has no room to run out of */
+        return WB_OK; /* a pipe has no limit of space */
     for (size_t i = 0; i < writer->output_count; i++) {
         if (!wb__add(need, writer->outputs[i].layout.bytes, &need))
             need = UINT64_MAX - 1;
@@ -191,7 +194,7 @@ static wb_status check_room(wb__context *context, const wb_writer *writer)
     uint64_t kept = wb__partial_bytes(writer);
     need -= kept < need ? kept : need;
     char *folder =
-        wb__directory_there(&context->allocator, target); /* a store is still to be made */
+        wb__directory_there(&context->allocator, target); /* the store may not exist yet */
     if (folder == NULL)
         return wb__fail_memory(context);
     uint64_t room = wb__write_room(folder);
@@ -209,7 +212,7 @@ static wb_status check_room(wb__context *context, const wb_writer *writer)
 
 /* ---- files ---- */
 
-/* One descriptor of the folder, and one claim on it, for all sinks. */
+/* Opens one descriptor and takes one lock of the directory for all sinks. */
 static wb_status claim_folder(wb__context *context, wb_writer *writer)
 {
     wb__hash_key key = wb__hash_key_draw();
@@ -218,7 +221,10 @@ static wb_status claim_folder(wb__context *context, wb_writer *writer)
     return wb__claim_path(context, path, true, &writer->claims[0]);
 }
 
-/* That they may be written, where they go beside others; what was kept of them is settled, or only looked at. */
+/*
+ * Checks that files in an existing directory may be written. Recovers partial files of an earlier run if `settles` is
+ * set, and otherwise only inspects them.
+ */
 static wb_status check_files(wb__context *context, const wb_writer *writer, bool settles)
 {
     wb_status status = WB_OK;
@@ -233,7 +239,7 @@ static wb_status check_files(wb__context *context, const wb_writer *writer, bool
                : status;
 }
 
-/* The one that files are written into before they have their places, if there is one. */
+/* Creates the directory in which files are written before commit, if the write needs one. */
 static wb_status make_folder(wb__context *context, wb_writer *writer)
 {
     bool keeps = (writer->flags & WB_WRITE_KEEP) != 0;
@@ -253,7 +259,7 @@ static wb_status check_planned(wb__context *context, const wb_writer *writer)
     return WB_OK;
 }
 
-/* What could be put into place where it is to be, were it there, and nothing of it is. */
+/* Checks that a file can be created at a path that does not exist yet. */
 static wb_status check_parent(wb__context *context, const char *path)
 {
     int os_error = 0;
@@ -287,7 +293,7 @@ static wb_status check_place(wb__context *context, const char *path)
     return wb__fail_os(context, os_error, "cannot write the file");
 }
 
-/* Of files that go beside others. */
+/* Checks the outputs of files in an existing directory. */
 static wb_status check_beside(wb__context *context, const wb_writer *writer)
 {
     wb_status status = check_files(context, writer, false);
@@ -301,7 +307,7 @@ static wb_status check_beside(wb__context *context, const wb_writer *writer)
     return status;
 }
 
-/* What wb__directories_make would refuse, or whoever writes there afterwards. */
+/* Reports the errors that wb__directories_make or a later write in the directory would report. */
 static wb_status check_folders(wb__context *context, const char *path)
 {
     char *there = wb__directory_there(&context->allocator, path);
@@ -327,7 +333,7 @@ static wb_status check_store(wb__context *context, wb_writer *writer)
     return status == WB_OK ? check_place(context, writer->manifest_path) : status;
 }
 
-/* A folder of what was kept has what need not be written again. */
+/* Returns true if partial files of an earlier run exist, which need less free space. */
 static bool has_kept_folder(const wb_writer *writer)
 {
     const char *config_json = writer->folder != NULL ? writer->folder : writer->kept_beside;

@@ -1,6 +1,6 @@
 /*
- * All files durable, then all in their places. Of several the one that makes sense of the others comes
- * last: the index of shards, the first part of a split, without which neither is a model.
+ * Makes all files durable, then renames them. The anchor of a set is renamed last: the index of shards or the first
+ * part of a split. Readers do not accept the set without it.
  */
 #include "core/call_options.h"
 #include "write/write.h"
@@ -17,7 +17,7 @@ static wb_status check_complete(wb__context *context, const wb_writer *writer)
     return WB_OK;
 }
 
-/* ---- as long as nothing has its name ---- */
+/* ---- before the first rename ---- */
 
 static wb_status write_index(wb__context *context, wb_writer *writer, wb_sink **sink)
 {
@@ -32,7 +32,7 @@ static wb_status write_index(wb__context *context, wb_writer *writer, wb_sink **
     return status;
 }
 
-/* What cannot be withdrawn now keeps its temporary names, by which the next writer knows it. */
+/* If a final name cannot be removed, the temporary names stay, so that the next run can recover the set. */
 static void withdraw(wb_writer *writer, wb_sink *index)
 {
     bool all = index == NULL || wb__sink_withdraw(index);
@@ -44,7 +44,7 @@ static void withdraw(wb_writer *writer, wb_sink *index)
         wb__sink_leave(index);
 }
 
-/* What is to be known by two names has the first for good before it gets the second. */
+/* Makes the temporary names durable before the files get their final names as hard links. */
 static wb_status sync_names(wb__context *context, const wb_writer *writer)
 {
     const char *path = writer->outputs[0].path;
@@ -79,7 +79,7 @@ static wb_status publish(wb__context *context, wb_writer *writer, wb_sink *index
     return status;
 }
 
-/* Takes the temporary names of a set away, the first file's first. */
+/* Removes the temporary names of a set in the order of its files. */
 static void discard(wb_writer *writer, wb_sink *index)
 {
     wb__sink_discard(index);
@@ -103,7 +103,9 @@ static wb_status commit(wb__context *context, wb_writer *writer)
         status = write_index(context, writer, &index);
     if (status == WB_OK)
         status = wb__sidecars_write(context, writer);
-    if (status == WB_OK && wb__sink_is_file(writer->outputs[0].sink)) /* a stream has had all */
+    if (status == WB_OK &&
+        wb__sink_is_file(
+            writer->outputs[0].sink)) /* the progress of a stream is already complete */
         status = wb__writer_hear(context, writer, WB__ALL_BYTES);
     if (status == WB_OK)
         status = publish(context, writer, index);

@@ -6,7 +6,7 @@
     (WB_WRITE_FORCE | WB_WRITE_BIG_ENDIAN | WB_WRITE_ALIGN_TENSORS | WB_WRITE_FOLDER |             \
      WB_WRITE_FEB2026 | WB_WRITE_KEEP)
 
-/* What can be written, and in which container. */
+/* The kinds of output and their container formats. */
 static const struct kind {
     const char *name;
     const wb__format *format;
@@ -102,7 +102,7 @@ wb_status wb__writer_make(wb__context *context, const wb_writer_options *options
     return WB_OK;
 }
 
-/* What was made of a source that is no more as it was is of no use to anybody. */
+/* Returns true if the source has changed: partial output made from it is useless. */
 static bool has_changed(const wb_writer *writer)
 {
     wb_error error;
@@ -128,7 +128,7 @@ static void delete_outputs(wb_writer *writer)
     if (writer->folder_at != NULL && !keeps)
         wb__directory_remove(writer->folder_at);
     else if (writer->folder_at != NULL)
-        (void)rmdir(writer->folder_at); /* an empty one is of no use to the next run */
+        (void)rmdir(writer->folder_at); /* fails unless the directory is empty */
     for (size_t i = 0; i < 2; i++) {
         if (writer->claims[i] >= 0)
             (void)close(writer->claims[i]);
@@ -177,7 +177,7 @@ wb_status wb__writer_check_declaring(wb__context *context, const wb_writer *writ
 
 /* ---- metadata ---- */
 
-/* What the parts of a split say of themselves is for the plan to know. */
+/* Returns true for keys that number the parts of a split, which write_plan.c sets. */
 static bool is_split_key(const wb_writer *writer, wb__str key)
 {
     return writer->format == &wb__format_gguf && !writer->is_edit &&
@@ -185,7 +185,7 @@ static bool is_split_key(const wb_writer *writer, wb__str key)
             wb__str_equal(key, WB__STR("split.tensors.count")));
 }
 
-/* Moves what was put together into the arena, under the key. */
+/* Copies an encoded value to the arena and adds it under the key. */
 static wb_status keep(wb__context *context, wb_writer *writer, wb__str key, uint32_t tag,
                       const wb__buffer *value)
 {

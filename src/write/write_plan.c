@@ -1,13 +1,12 @@
 /*
- * Which tensor goes into which file. Tensors are taken in the order in which they were declared; a new
- * file begins where the next one would make the last too large, as gguf-split and Hugging Face's
- * tools have it.
+ * Assigns tensors to files, in the order of declaration. A new file begins if the next tensor would make the current
+ * file too large, like gguf-split and Hugging Face's tools do.
  */
 #include "core/call_options.h"
 #include "model/padding_tensor.h"
 #include "write/write.h"
 
-/* What counts of a tensor towards the size of its file: gguf-split counts padding too. */
+/* Returns the bytes that a tensor adds to its file. gguf-split counts padding, too. */
 static uint64_t weight_of(const wb_writer *writer, const wb__outgoing *tensor, uint64_t alignment)
 {
     uint64_t bytes = tensor->out.bytes;
@@ -16,7 +15,7 @@ static uint64_t weight_of(const wb_writer *writer, const wb__outgoing *tensor, u
     return bytes;
 }
 
-/* Numbers the files; *count is how many there are. */
+/* Assigns a file number to each tensor. Sets *count to the number of files. */
 static wb_status assign(wb__context *context, wb_writer *writer, uint64_t alignment, size_t *count)
 {
     uint64_t bytes = 0, tensors = 0, sum;
@@ -49,7 +48,7 @@ static wb_status assign(wb__context *context, wb_writer *writer, uint64_t alignm
     return WB_OK;
 }
 
-/* ---- metadata of the files ---- */
+/* ---- metadata of each file ---- */
 
 static wb__out_meta *make_number(wb__arena *arena, const char *key, uint32_t tag, uint64_t value)
 {
@@ -68,8 +67,8 @@ static wb__out_meta *make_number(wb__arena *arena, const char *key, uint32_t tag
 #define SPLIT_KEYS 3
 
 /*
- * All entries stand in the first part of a split, and what the parts say of themselves in each, in the
- * order in which gguf-split leaves them. Files of safetensors each have everything.
+ * The first part of a split contains all entries. Every part contains the split.* keys, in the order in which
+ * gguf-split writes them. Every safetensors file contains all entries.
  */
 static wb_status give_metas(wb__context *context, wb_writer *writer, size_t number)
 {
@@ -119,7 +118,7 @@ static wb_status find_alignment(wb__context *context, const wb_writer *writer, u
     return WB_OK;
 }
 
-/* What is copied may have been aligned before: no filler is called as a tensor of any file is. */
+/* Returns the first free number for padding tensors. The source may already contain such tensors. */
 static uint64_t first_filler(const wb_writer *writer)
 {
     uint64_t past = 0;

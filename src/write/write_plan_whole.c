@@ -20,7 +20,8 @@ wb_status wb__writer_make_outputs(wb__context *context, wb_writer *writer, size_
         wb__output *output = &outputs[tensor->file];
         if (output->layout.tensor_count++ == 0)
             output->first = i;
-        output->left += tensor->out.bytes; /* the layout has checked the sum before it is used */
+        output->left +=
+            tensor->out.bytes; /* cannot overflow: the layout checks the sum before it is used */
         writer->order[i] = &tensor->out;
     }
     return WB_OK;

@@ -17,7 +17,7 @@ wb_status wb__writer_hear(wb__context *context, const wb_writer *writer, uint64_
                     "writing was cancelled");
 }
 
-/* What was read must be what was opened, or the result is of two models. */
+/* Fails if a source file has changed since it was opened: the output would mix two models. */
 wb_status wb__writer_check_source(wb__context *context, const wb_writer *writer)
 {
     const wb_model *source = writer->source;

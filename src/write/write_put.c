@@ -1,15 +1,15 @@
 /*
- * Bytes to their places. What is written is known to the byte, so that nothing is written twice and
- * nothing that was not written can pass for a tensor.
+ * Writes tensor bytes at their offsets. Records exactly which bytes are written, so that no byte is written twice and
+ * commit fails if a byte is missing.
  */
 #include "core/call_options.h"
 #include "dtype/dtype_block.h"
 #include "write/write.h"
 
 #define STAGE_BYTES ((size_t)16 << 10)
-#define DIRTY_MAX ((uint64_t)32 << 20) /* written before the disk begins to take it */
+#define DIRTY_MAX ((uint64_t)32 << 20) /* bytes written before write-back to disk is requested */
 
-/* ---- what is there ---- */
+/* ---- records of written bytes ---- */
 
 static wb_status fail_twice(wb__context *context, const wb__outgoing *tensor, uint64_t at)
 {
@@ -18,7 +18,7 @@ static wb_status fail_twice(wb__context *context, const wb__outgoing *tensor, ui
                     (unsigned long long)at);
 }
 
-/* The front of the tensor grows by what lies right behind it. */
+/* Extends `done` by the ranges that follow it without a gap. */
 static void absorb(wb__outgoing *tensor)
 {
     size_t taken = 0;
@@ -35,7 +35,8 @@ static wb_status insert(wb__context *context, const wb_allocator *allocator, wb_
 {
     wb__byte_interval *pieces = tensor->pieces;
     size_t at = tensor->piece_count;
-    while (at > 0 && pieces[at - 1].begin >= begin) /* most come behind all others */
+    while (at > 0 &&
+           pieces[at - 1].begin >= begin) /* usually true at once: most ranges arrive in order */
         at--;
     if (at > 0 && pieces[at - 1].end > begin)
         return fail_twice(context, tensor, begin);
@@ -74,13 +75,14 @@ static wb_status take(wb__context *context, wb_writer *writer, wb__outgoing *ten
 
 /* ---- streams ---- */
 
-/* Lets through what comes next, and nothing else. */
+/* Fails unless the bytes are the next ones of the stream. */
 static wb_status check_order(wb__context *context, wb_writer *writer,
                              const wb__write_position *place, uint64_t offset)
 {
     const wb__outgoing *next = NULL;
     while (writer->stream_next < writer->tensors.count) {
-        next = (const wb__outgoing *)writer->order[writer->stream_next]; /* which it begins with */
+        next = (const wb__outgoing *)
+                   writer->order[writer->stream_next]; /* cast: `out` is its first member */
         if (next->done < next->out.bytes)
             break;
         writer->stream_next++;
@@ -91,9 +93,9 @@ static wb_status check_order(wb__context *context, wb_writer *writer,
                     place->tensor->out.name, "a stream cannot take these bytes now");
 }
 
-/* ---- putting ---- */
+/* ---- wb__put_begin, wb__put, wb__put_end ---- */
 
-/* The lock is held. */
+/* Checks and registers a write. The lock is held. */
 static wb_status admit(wb__context *context, wb_writer *writer, wb__write_position *place,
                        uint64_t offset, uint64_t n)
 {
@@ -155,7 +157,9 @@ wb_status wb__put_end(wb__context *context, wb_writer *writer, const wb__write_p
     if (is_file && output->dirty >= DIRTY_MAX) {
         output->dirty = 0;
         (void)pthread_mutex_unlock(&writer->lock);
-        wb__sink_hasten(output->sink); /* which nobody finishes while our bytes are missing */
+        wb__sink_hasten(
+            output
+                ->sink); /* no other thread can finish the file: this thread's bytes are missing */
         (void)pthread_mutex_lock(&writer->lock);
     }
     output->left -= n;
@@ -163,7 +167,7 @@ wb_status wb__put_end(wb__context *context, wb_writer *writer, const wb__write_p
     (void)pthread_mutex_unlock(&writer->lock);
     if (!is_last)
         return status;
-    /* Nobody else has anything to do with this file any more; others are still written. */
+    /* The file is complete and no other thread uses it. Finishes it while other files are still written. */
     status = wb__output_finish(context, writer, output);
     if (status != WB_OK) {
         (void)pthread_mutex_lock(&writer->lock);

@@ -1,27 +1,26 @@
 /*
- * Write-behind: bytes of tensors on their way to the disk while who made them goes on. Of a large file on a disk
- * of this machine large pieces go past the page cache, by a ring: copying them into it takes as much processor time as
- * many an encoder, and what is waited for in the end is the disk either way. What lies in the blocks at both ends
- * of a piece, which it shares with others, goes through the page cache, as everything does where there is
- * no ring.
+ * Write-back: writes tensor bytes while the caller produces the next ones. Large pieces of a large file on a local
+ * disk are written with direct I/O through io_uring, because copying them to the page cache takes as much processor
+ * time as many encoders, and the write is limited by the disk either way. The partial blocks at both ends of a piece,
+ * which it shares with other pieces, use the page cache. Without io_uring everything does.
  */
 #include "core/call_options.h"
 #include "io/ring.h"
 #include "write/write.h"
 
-#define FILE_LEAST                                                                                 \
-    ((uint64_t)64 << 20) /* smaller ones stay where the next who reads them finds them */
+/* smaller files stay in the page cache for the next reader */
+#define FILE_LEAST ((uint64_t)64 << 20)
 #define PIECE_LEAST ((size_t)512 << 10)
 #define SLOTS_MAX 64
 
 _Static_assert(WB_WRITEBACK_ALIGNMENT == WB__DIRECT_ALIGNMENT,
                "callers place bytes as disks want them");
 
-/* What was put by a slot. */
+/* The write that occupies a slot. */
 typedef struct flight {
     wb__write_position place;
-    uint64_t bytes; /* 0: nothing */
-    uint64_t at;    /* of what the ring writes */
+    uint64_t bytes; /* 0: the slot is free */
+    uint64_t at;    /* file offset of the part that io_uring writes */
     const uint8_t *from;
     size_t n;
     bool is_flying;
@@ -30,12 +29,12 @@ typedef struct flight {
 
 struct wb_writeback {
     wb_writer *writer;
-    wb__ring *ring; /* NULL: none */
+    wb__ring *ring; /* NULL: io_uring is not available */
     uint32_t slots;
     flight flights[];
 };
 
-/* Whether any bytes of a file may go past the page cache: not where all are read back for a digest. */
+/* Returns true if a file may use direct I/O. Files that are read back for a digest may not. */
 static bool may_pass(const wb_writer *writer, const wb__output *output)
 {
     return writer->has_paths && !writer->is_store && (writer->flags & WB_WRITE_BIG_ENDIAN) == 0 &&
@@ -63,7 +62,7 @@ wb_status wb__writeback_open(wb__context *context, wb_writer *writer, uint32_t s
     return WB_OK;
 }
 
-/* ---- a flight ---- */
+/* ---- one write ---- */
 
 static wb__direct direct_of(wb_writer *writer, wb__output *output)
 {
@@ -73,7 +72,7 @@ static wb__direct direct_of(wb_writer *writer, wb__output *output)
     return direct;
 }
 
-/* Has the ring write the whole blocks of what was put, if it can; there are some. */
+/* Submits the block-aligned part to io_uring. Precondition: it is not empty. Returns false if that fails. */
 static bool take_off(wb_writeback *behind, flight *f, const uint8_t *bytes)
 {
     const wb__write_position *place = &f->place;
@@ -109,8 +108,9 @@ static void land(wb_writeback *behind, const wb__ring_done *done, size_t n)
     }
 }
 
-/* What the ring could not write, for whatever reason, is written once more without it, so that errors are told in
- * one place. */
+/*
+ * Writes the part again without io_uring if that could not write it, so that all errors are reported in one place.
+ */
 static wb_status end(wb__context *context, wb_writeback *behind, flight *f, wb_status status)
 {
     uint64_t bytes = f->bytes;
@@ -150,7 +150,7 @@ bool wb__writeback_is_busy(wb_writeback *behind, uint32_t slot)
 wb_status wb__writeback_put(wb__context *context, wb_writeback *behind, uint32_t slot,
                             const wb__put *put)
 {
-    wb_status status = wb__writeback_wait(context, behind, slot); /* looks at the number, too */
+    wb_status status = wb__writeback_wait(context, behind, slot); /* also checks the slot number */
     if (status != WB_OK)
         return status;
     flight *f = &behind->flights[slot];
@@ -177,7 +177,7 @@ void wb__writeback_free(wb_writeback *behind)
     wb_allocator allocator = behind->writer->allocator;
     wb__context context = wb__writeback_context(behind, wb__error_reset(&error, &error));
     for (uint32_t slot = 0; slot < behind->slots; slot++)
-        (void)wb__writeback_wait(&context, behind, slot); /* the writer remembers what went wrong */
+        (void)wb__writeback_wait(&context, behind, slot); /* the writer stores the first error */
     wb__ring_close(behind->ring);
     wb__free(&allocator, behind, sizeof *behind + behind->slots * sizeof *behind->flights);
 }

@@ -1,5 +1,5 @@
 /*
- * The public functions of write-back: arguments are checked here.
+ * The public functions of write-back, which check the arguments.
  */
 #include "weighbridge/experimental.h"
 #include "write/write.h"

@@ -106,7 +106,7 @@ wb_status wb_writer_plan(wb_writer *writer, const char *path, wb_error *error)
     return wb__writer_plan(&context, writer, path);
 }
 
-/* ---- what was planned ---- */
+/* ---- the plan ---- */
 
 static wb_status fail_number(wb__context *context, const char *what, uint64_t number)
 {

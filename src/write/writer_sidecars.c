@@ -1,5 +1,5 @@
 /*
- * Files beside the weights: config.json, tokenizers.
+ * Sidecar files: config.json, tokenizer files.
  */
 #include "write/write.h"
 

@@ -1,6 +1,6 @@
 /*
- * A model in an Ollama store: blobs first, each under the SHA-256 of its bytes, the manifest last,
- * without which no blob is a model. A blob that is there already is not written again.
+ * Writes a model into an Ollama store: first the blobs, each named after the SHA-256 of its bytes, then the manifest,
+ * which lists the blobs of the model. A blob that the store already contains is not written again.
  */
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64
@@ -12,11 +12,9 @@
 #include "bundles/ollama/ollama.h"
 #include "write/ollama/store.h"
 
-/* ---- digests ---- */
+/* ---- begin ---- */
 
-/* ---- beginning ---- */
-
-/* Ollama finds models whatever the case of their names: one that is there keeps its own. */
+/* Ollama ignores the case of model names: an existing model keeps the case of its name. */
 static wb_status find_existing(wb__context *context, wb_writer *writer)
 {
     char *path;
@@ -48,7 +46,7 @@ static bool have_same_bytes(wb__context *context, wb__source *a, wb__source *b)
     return same;
 }
 
-/* Whether two files are the same, as far as they are there and can be read. */
+/* Returns true if both files can be read and have the same bytes. */
 static bool are_same(const wb__context *context, const char *one, const char *other)
 {
     wb_error ignored;
@@ -64,15 +62,15 @@ static bool are_same(const wb__context *context, const char *one, const char *ot
     return same;
 }
 
-/* The manifest that a run which keeps what it has is about to publish, beside that. */
+/* Returns the path of the manifest in a directory of partial files, written before it is published. */
 static char *kept_manifest(const wb_allocator *allocator, const char *folder)
 {
     return wb__path_join(allocator, folder, WB__STR("manifest"));
 }
 
 /*
- * What a run has kept that was killed when its manifest was there: nobody has any more use for it. Where it had begun
- * to remove that, it is one of the temporary folders, which a claim removes. Where that cannot be done it stays.
+ * Removes the partial files of a run that was killed after it had published its manifest. If that run had begun to
+ * remove them, they are in a temporary directory, which wb__claim_path removes. Errors are ignored: the files stay.
  */
 static void clear_kept(const wb__context *context, const wb_writer *writer)
 {
@@ -95,7 +93,7 @@ static void clear_kept(const wb__context *context, const wb_writer *writer)
         (void)close(claim);
 }
 
-/* Whether the store has the model, and nobody wants to replace it. */
+/* Sets *is_there if the store contains the model and the caller does not want to replace it. */
 static wb_status look_for(wb__context *context, wb_writer *writer, bool *is_there)
 {
     struct stat st;
@@ -134,7 +132,10 @@ wb_status wb__store_begin(wb__context *context, wb_writer *writer)
 
 /* ---- blobs ---- */
 
-/* So that a run to come knows whether the manifest that it finds is that of what it finds kept. */
+/*
+ * Stores the manifest among the partial files. After a crash the next run compares it with the published manifest, to
+ * decide if the partial files belong to a finished model.
+ */
 static wb_status keep_manifest(wb__context *context, const wb_writer *writer,
                                const wb__buffer *text)
 {
@@ -148,7 +149,7 @@ static wb_status keep_manifest(wb__context *context, const wb_writer *writer,
     return status;
 }
 
-/* Before there is a manifest that names them. */
+/* Makes the names of blobs durable, which must precede the manifest that lists them. */
 static wb_status sync_blobs(wb__context *context, const wb_writer *writer)
 {
     int os_error = wb__directory_sync_of(&context->allocator, writer->blobs);
@@ -158,9 +159,9 @@ static wb_status sync_blobs(wb__context *context, const wb_writer *writer)
     return wb__fail_os(context, os_error, "cannot sync the folder of the blobs");
 }
 
-/* ---- committing ---- */
+/* ---- commit ---- */
 
-/* What can run out of room comes first: names are given when all bytes are there, the manifest's last. */
+/* Steps that can fill the disk come first. Files are renamed after all bytes are written, the manifest last. */
 wb_status wb__store_commit(wb__context *context, wb_writer *writer)
 {
     wb__buffer text = {.allocator = &context->allocator, .ceiling = SIZE_MAX / 2};

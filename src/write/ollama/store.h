@@ -1,30 +1,30 @@
 /*
- * write/ollama/store.h: the parts of a model in an Ollama store: store.c has blobs and folders, store_manifest.c
- * the manifest, store_config.c what it says of the model.
+ * write/ollama/store.h: writes models into an Ollama store. store.c creates directories and commits, store_blob.c
+ * publishes blobs, store_manifest.c creates the manifest and store_config.c its config.
  */
 #ifndef WB_WRITE_OLLAMA_STORE_H
 #define WB_WRITE_OLLAMA_STORE_H
 
 #include "write/write.h"
 
-/* The text of the manifest. Puts the blobs it names, but for those of tensors, into the store. */
+/* Creates the text of the manifest. Writes all blobs that it lists, except those of tensors. */
 wb_status wb__store_manifest(wb__context *context, wb_writer *writer, wb__buffer *out);
 
-/* The text of the config. */
+/* Creates the text of the config. */
 wb_status wb__store_config(wb__context *context, const wb_writer *writer, wb__buffer *out);
 
-/* Puts bytes into the store unless they are there; `digest` takes 2 * WB__SHA256_BYTES + 1. */
+/* Writes a blob unless the store contains it. `digest` has 2 * WB__SHA256_BYTES + 1 bytes. */
 wb_status wb__store_put_blob(wb__context *context, const wb_writer *writer, const void *bytes,
                              size_t n, char *digest);
 
-/* The bytes of a file beside the weights; a copy in *owned where it has to be freed. */
+/* Returns the bytes of a sidecar file. Sets *owned to the buffer that the caller must free, or to NULL. */
 wb_status wb__store_read_extra(wb__context *context, const wb__sidecar *extra,
                                const uint8_t **bytes, size_t *n, uint8_t **owned);
 
-/* The text under a key that was set, or empty. */
+/* Returns the string of a metadata key, or the empty string if the key is not set. */
 wb__str wb__store_text(const wb_writer *writer, const char *key);
 
-/* Where a writer of JSON puts what it makes: a wb__buffer; and a key with a text. */
+/* Output function of a JSON writer: appends to the wb__buffer `ctx`. Below: writes a key and a string. */
 bool wb__store_append(void *ctx, const char *text, size_t n);
 void wb__store_put_field(wb__json_writer *json, const char *key, wb__str text);
 

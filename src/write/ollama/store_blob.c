@@ -20,14 +20,14 @@ static char *blob_path(wb__context *context, const wb_writer *writer, const char
     return path;
 }
 
-/* A blob of that name and length is there; if the length is another it was torn, not by us. */
+/* Returns true if the store has a blob of this name and length. Another length means it is damaged. */
 static bool is_there(const char *path, uint64_t bytes)
 {
     struct stat st;
     return stat(path, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size == bytes;
 }
 
-/* Gives it its name, if no other has it; sync_blobs makes that durable. */
+/* Renames the blob to its final name unless that exists. sync_blobs makes the name durable. */
 wb_status wb__store_publish_output(wb__context *context, const wb_writer *writer,
                                    wb__output *output)
 {
@@ -41,7 +41,7 @@ wb_status wb__store_publish_output(wb__context *context, const wb_writer *writer
     return status;
 }
 
-/* Durable, under a temporary name. */
+/* Writes a durable file under a temporary name. */
 wb_status wb__store_finish_file(wb__context *context, const char *path, const void *bytes, size_t n,
                                 wb_sink **sink)
 {

@@ -1,14 +1,14 @@
 /*
- * What the manifest of a model in an Ollama store says of it: its config.
+ * Creates the config of a model in an Ollama store, which its manifest refers to.
  */
 #include "write/ollama/store.h"
 #include "json/tree.h"
 
-/* How Ollama talks to models of an architecture, as far as it is known. */
+/* The renderer, parser and capabilities that Ollama uses for an architecture. */
 static const struct dialect {
-    const char *architecture; /* part of the name that config.json has, in lower case */
+    const char *architecture; /* substring of the architecture in config.json, in lower case */
     const char *renderer, *parser;
-    const char *capability; /* beside completion */
+    const char *capability; /* capabilities in addition to `completion` */
 } dialects[] = {{"qwen3", "qwen3-coder", "qwen3", "tools"}};
 
 static bool contains_nocase(wb__str text, const char *part)
@@ -65,7 +65,7 @@ static wb_status find_dialect(wb__context *context, const wb_writer *writer,
     return WB_OK;
 }
 
-/* What Ollama says of a model that is a GGUF file, in the order of its struct. */
+/* Writes the config of a GGUF model, with the members in the order of Ollama's struct. */
 static void make_gguf_config(const wb_writer *writer, wb__buffer *out)
 {
     wb__json_writer json = {.write = wb__store_append, .ctx = out};
@@ -84,7 +84,7 @@ static void make_gguf_config(const wb_writer *writer, wb__buffer *out)
     wb__json_write_end(&json, '}');
 }
 
-/* In the order of Ollama's struct. */
+/* The members are in the order of Ollama's struct. */
 wb_status wb__store_config(wb__context *context, const wb_writer *writer, wb__buffer *out)
 {
     const struct dialect *dialect;

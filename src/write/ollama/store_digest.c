@@ -26,7 +26,7 @@ wb_status wb__store_end_digest(wb__context *context, wb__sha256 *hash, wb__outpu
     return WB_OK;
 }
 
-/* Bytes were written in any order, so that they are read back, out of the page cache mostly. */
+/* Reads the blob back, mostly from the page cache, because its bytes were written in any order. */
 static wb_status hash_output(wb__context *context, wb__output *output, wb__sha256 *hash,
                              uint8_t *chunk)
 {

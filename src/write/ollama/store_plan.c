@@ -1,14 +1,15 @@
 /*
- * Which tensors share a layer of an Ollama model, and what its blob says of them:
+ * Groups the tensors of an Ollama model into layers with one blob each:
  *
  *   a weight with its scale, bias and global scale    one blob, named after the weight
- *   all experts of a layer                            one blob, named after what their names begin with,
- *                                                     if they are packed alike; else one a weight
+ *   all experts of a layer                            one blob, named after the common prefix of their
+ *                                                     names, if they are packed alike; otherwise one
+ *                                                     blob per weight
  *
- * and in February 2026 one for shared experts, too, and none of these with metadata. Layers stand in the
- * order of their names, those of experts after all others (docs/format/ollama.md). Experts that are not stacked,
- * "….experts.3.up_proj.weight", as those of models that come packed, are no group, and neither are those that
- * came stacked, "….switch_mlp.up_proj.weight".
+ * The layout of February 2026 also has one blob for the shared experts of a layer, and no metadata in blobs
+ * of groups. Layers are sorted by name, those of experts after all others (docs/format/ollama.md). Experts
+ * stored one by one, such as "….experts.3.up_proj.weight" of models that come packed, and experts that come
+ * stacked, such as "….switch_mlp.up_proj.weight", do not form a group.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +23,7 @@ static const char *const feb_groups[] = {".mlp.experts.",    ".mlp.shared_expert
                                          ".mlp.switch_mlp.", ".moe.experts.",
                                          ".mixer.experts.",  ".mixer.shared_experts."};
 
-/* The name up to the end of a group's marker, without the dot; empty for none. */
+/* Returns the name up to the end of a group's marker, without the dot, or an empty string. */
 static wb__str group_of(const wb_writer *writer, wb__str name)
 {
     bool feb = (writer->flags & WB_WRITE_FEB2026) != 0;
@@ -40,7 +41,7 @@ static wb__str group_of(const wb_writer *writer, wb__str name)
     return (wb__str){name.ptr, 0};
 }
 
-/* The weight that a companion belongs to, or the tensor itself. */
+/* Returns the weight that a companion belongs to, or the tensor itself. */
 static wb__outgoing *owner_of(wb_writer *writer, wb__outgoing *tensor)
 {
     static const struct {
@@ -69,7 +70,7 @@ static void find_layers(wb_writer *writer)
         wb__str group = group_of(writer, owner->out.name);
         tensor->layer = group.len != 0 ? group : owner->out.name;
         tensor->is_expert = group.len != 0;
-        if (owner != tensor) { /* so that parts lie together */
+        if (owner != tensor) { /* keeps the parts of a weight adjacent */
             tensor->packing = owner->packing;
             tensor->group = owner->group;
         }
@@ -101,10 +102,11 @@ static bool is_packed_alike(const wb__outgoing *a, const wb__outgoing *b)
     return strcmp(a->packing, b->packing) == 0 && a->group == b->group;
 }
 
-/* Gives each weight of a group that is packed in more than one way a layer of its own. */
+/* Splits a group whose weights are packed differently into one layer per weight. */
 static void split_groups(const wb_writer *writer)
 {
-    wb__outgoing **order = (wb__outgoing **)writer->order; /* which begins with what it holds */
+    wb__outgoing **order =
+        (wb__outgoing **)writer->order; /* cast: the tensor is the first member */
     for (size_t i = 0; i < writer->tensors.count;) {
         size_t end = i;
         bool alike = true;
@@ -148,7 +150,7 @@ static wb_status make_outputs(wb__context *context, wb_writer *writer)
     }
     writer->outputs = outputs;
     writer->output_count = count;
-    if (count > context->limits.files) /* and no reader of ours would take it */
+    if (count > context->limits.files) /* weighbridge itself would refuse to read such a layer */
         return wb__fail(context, WB_ERROR_LIMIT, WB__FINDING_FILES_LIMIT, WB_NO_OFFSET, WB__STR(""),
                         "the model would have %zu blobs of tensors; the limit is %llu", count,
                         (unsigned long long)context->limits.files);
@@ -193,7 +195,7 @@ static wb_status lay_out(wb__context *context, wb_writer *writer, wb__output *ou
     return status == WB_OK ? writer->format->write(context, layout) : status;
 }
 
-/* ---- where ---- */
+/* ---- paths ---- */
 
 static char *print(wb__arena *arena, const char *store, const char *middle, wb__str host,
                    wb__str space, wb__str model, wb__str tag)
@@ -206,7 +208,7 @@ static char *print(wb__arena *arena, const char *store, const char *middle, wb__
     return text;
 }
 
-/* Where nothing can be kept, nothing is. */
+/* Without a usable path no partial files are kept. */
 static wb_status find_kept(wb__context *context, wb_writer *writer)
 {
     char *path;
@@ -247,7 +249,7 @@ static wb_status find_places(wb__context *context, wb_writer *writer, const char
     if (writer->manifest_path == NULL || blobs == NULL)
         return wb__fail_memory(context);
     (void)snprintf(blobs, n + sizeof "sha256", "%s/blobs/sha256", writer->store);
-    /* What blobs are called is known when they are there; this is the folder they lie in. */
+    /* Blob names follow from their bytes and are not known yet; this path is the prefix of all. */
     for (size_t i = 0; i < writer->output_count; i++)
         writer->outputs[i].path = blobs;
     writer->blobs = blobs;
