@@ -12,11 +12,13 @@
 #include <sys/statfs.h>
 
 #define PADDING_KEY "weighbridge.padding"
-#define PADDING_MIN (8 + sizeof PADDING_KEY - 1 + 4 + 8) /* bytes that an empty one takes */
-#define SMALL ((uint64_t)64 << 20) /* what is copied sooner than changed in place */
+#define PADDING_MIN                                                                                \
+    (8 + sizeof PADDING_KEY - 1 + 4 + 8) /* size of an empty padding entry, in bytes */
+#define SMALL                                                                                      \
+    ((uint64_t)64 << 20) /* files up to this size are rewritten instead of edited in place */
 #define BLOCK 4096u
 
-/* ---- what the file shall say ---- */
+/* ---- apply the edits ---- */
 
 static wb_status fail_edit(const wb__edit_job *job, wb_status status, wb__finding_id id,
                            wb__str name, const char *what)
@@ -26,8 +28,8 @@ static wb_status fail_edit(const wb__edit_job *job, wb_status status, wb__findin
 }
 
 /*
- * Gives the name that a tensor has after all edits, in their order; false where it is dropped. Counts in `hits` how many
- * tensors an edit has met.
+ * Replaces *to by the tensor's name after all edits, applied in order. Returns false if the tensor is dropped. Counts
+ * in `hits` the tensors that each edit matched (2: more than one).
  */
 static bool rename_tensor(const wb_edit *edits, uint64_t count, uint8_t *hits, wb__str *to)
 {
@@ -50,11 +52,11 @@ static bool is_padding(const wb__edit_job *job, wb__str name)
     return job->writer->format == &wb__format_gguf && wb__str_equal(name, WB__STR(PADDING_KEY));
 }
 
-/* A key while edits are carried out. */
+/* A metadata key while edits are applied. */
 typedef struct entry {
     wb__str name;
-    const wb__meta *meta;  /* in the file, or NULL */
-    const wb_value *value; /* what it was set to last, or NULL */
+    const wb__meta *meta;  /* value in the file, or NULL */
+    const wb_value *value; /* value of the last edit that set the key, or NULL */
     bool deleted;
 } entry;
 
@@ -72,7 +74,7 @@ static entry *find_entry(const entries *all, wb__str name)
     return NULL;
 }
 
-/* The key that fills up headers is nobody's to say: a header with two of it is refused. */
+/* The caller may not edit the padding key: a header that contains it twice is refused. */
 static wb_status fail_padding(const wb__edit_job *job)
 {
     return fail_edit(job, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB__STR(PADDING_KEY),
@@ -96,7 +98,7 @@ static wb_status rename_key(const wb__edit_job *job, const entries *all, entry *
     return WB_OK;
 }
 
-/* There is room for an entry more. */
+/* Precondition: the list has space for one more entry. */
 static wb_status edit_key(const wb__edit_job *job, entries *all, const wb_edit *edit)
 {
     wb__str name = wb__str_from(edit->name, edit->name_len);
@@ -136,7 +138,7 @@ static wb_status add_metas(wb__edit_job *job, const wb_edit *edits, uint64_t cou
             continue;
         if (e->meta != NULL && wb__name_map_find(&job->writer->meta_names, e->name) != UINT32_MAX)
             return fail_edit(job, WB_ERROR_ARGUMENT, WB__FINDING_WRITE_TWICE, e->name,
-                             "there is such a key already"); /* twice in the file */
+                             "there is such a key already"); /* the file contains the key twice */
         if (e->meta != NULL)
             status = wb__writer_copy_meta_as(job->context, job->writer, in, e->meta, e->name);
         if (status == WB_OK && e->value != NULL)
@@ -175,7 +177,7 @@ static wb_status add_tensors(wb__edit_job *job, const wb_edit *edits, uint64_t c
         if (of_tensor && hits[i] == 0)
             status = fail_edit(job, WB_ERROR_NOT_FOUND, WB__FINDING_NOT_FOUND, name,
                                "there is no such tensor");
-        else if (of_tensor && hits[i] > 1) /* an edit before gave another the name of this one */
+        else if (of_tensor && hits[i] > 1) /* an earlier edit renamed another tensor to this name */
             status = fail_edit(job, WB_ERROR_ARGUMENT, WB__FINDING_WRITE_TWICE, name,
                                "there is such a tensor already");
     }
@@ -190,7 +192,7 @@ static wb_status lay_out(wb__edit_job *job)
     return job->writer->format->write(job->context, &output->layout);
 }
 
-/* Whether every tensor is as far from the beginning of the data as it was. */
+/* Returns true if all tensors keep their offsets in the data section. */
 static bool data_lies_still(const wb__edit_job *job)
 {
     const wb__catalog *in = &job->model->catalog;
@@ -200,28 +202,28 @@ static bool data_lies_still(const wb__edit_job *job)
         if (tensor->out.begin - layout->header.n != wb__tensor_begin(&in->table, tensor->from))
             return false;
     }
-    /* Not all writers of GGUF pad the last tensor. */
+    /* Some GGUF writers do not pad the last tensor. */
     uint64_t ours = layout->bytes - layout->header.n;
     uint64_t theirs = wb__source_bytes(job->model->sources[0]) - job->data_begin;
     return theirs <= ours && ours - theirs < layout->alignment;
 }
 
-/* ---- where the data shall begin ---- */
+/* ---- choose the start of the data section ---- */
 
-/* The bytes that the header takes at least: its own, without what fills it up. */
+/* Returns the minimum size of the header, without padding, in bytes. */
 static uint64_t header_end(const wb__edit_job *job)
 {
     const wb__buffer *header = &wb__edit_output(job)->layout.header;
     size_t n = header->n;
     uint8_t filler = job->writer->format == &wb__format_gguf ? 0 : ' ';
-    /* GGUF: what ends with zeros is no more than an alignment too long for it, which does no harm. */
+    /* GGUF: trailing zeros can make this at most one alignment too large, which is harmless. */
     size_t least = n > 8 ? n - 7 : n;
     while (n > least && header->bytes[n - 1] == filler)
         n--;
     return n;
 }
 
-/* Makes the header of GGUF so long that data begins at `target`; false if it cannot. */
+/* Pads a GGUF header so that data begins at `target`. Sets *fits to false if that is impossible. */
 static wb_status pad_gguf(wb__edit_job *job, uint64_t target, bool *fits)
 {
     wb__output *output = wb__edit_output(job);
@@ -232,7 +234,7 @@ static wb_status pad_gguf(wb__edit_job *job, uint64_t target, bool *fits)
     uint64_t gap = target - layout->header.n;
     if (gap < PADDING_MIN || target % layout->alignment != 0)
         return WB_OK;
-    /* One entry more, of `gap` bytes in all, moves the end by as much. */
+    /* An additional entry of `gap` bytes moves the end of the header by `gap`. */
     wb__out_meta *meta = wb__arena_alloc(&job->writer->arena, sizeof *meta);
     size_t n = (size_t)(gap - PADDING_MIN);
     uint8_t *value = wb__arena_alloc(&job->writer->arena, 8 + n);
@@ -254,7 +256,7 @@ static wb_status pad_gguf(wb__edit_job *job, uint64_t target, bool *fits)
     return status;
 }
 
-/* The same for safetensors, whose header ends with spaces. */
+/* Pads a safetensors header, which ends with spaces. */
 static wb_status pad_safetensors(wb__edit_job *job, uint64_t target, bool *fits)
 {
     wb__buffer *header = &wb__edit_output(job)->layout.header;
@@ -275,7 +277,7 @@ static wb_status pad_safetensors(wb__edit_job *job, uint64_t target, bool *fits)
 }
 
 /*
- * Finds the least number of blocks to insert so that the header fits, none if possible. Sets `target`.
+ * Sets `target` to the start of the data section, with as few inserted blocks as the header needs, if any.
  */
 static wb_status find_target(wb__edit_job *job)
 {
@@ -299,7 +301,7 @@ static wb_status find_target(wb__edit_job *job)
     return status;
 }
 
-/* ---- the way ---- */
+/* ---- choose in-place edit or new file ---- */
 
 static bool shares_data(const char *path)
 {
@@ -324,7 +326,7 @@ static bool is_unchanged(const wb__edit_job *job, bool *same)
     return read;
 }
 
-/* What is in a store has its digest for a name, and so cannot become anything else. */
+/* A file in a store is named after its digest, so its bytes cannot change. */
 static wb_status fail_store(const wb__edit_job *job, const char *what)
 {
     return fail_edit(job, WB_ERROR_UNSUPPORTED, WB__FINDING_EDIT_STORE, WB__STR(""), what);
@@ -374,7 +376,7 @@ static wb_status carry_out(wb__edit_job *job)
     return wb__edit_new_file(job);
 }
 
-/* ---- all of it ---- */
+/* ---- run the edit ---- */
 
 static wb_status open_file(wb__edit_job *job)
 {
@@ -427,7 +429,8 @@ static wb_status edit(wb__edit_job *job, const wb_edit *edits, uint64_t count)
 wb_status wb__edit_file(wb__context *context, const char *path, const wb_edit *edits,
                         uint64_t count, const wb_edit_options *options, wb_edited *edited)
 {
-    char resolved[PATH_MAX]; /* the journal lies beside the file, not beside a link to it */
+    char resolved
+        [PATH_MAX]; /* the journal is in the directory of the file, not of a link to the file */
     wb__edit_job job = {.context = context, .path = path, .options = options, .data_stays = true};
     bool undone, dry = (options->flags & WB_EDIT_DRY_RUN) != 0;
     int lock = -1;

@@ -1,5 +1,6 @@
 /*
  * edit: changes the header of a file.
+ *
  * edit.c reads the file and declares its contents, with the edits applied, to a writer. The format
  * then computes the new layout. If the layout of the tensor data does not change, only the header
  * before the data has to be replaced:
@@ -7,6 +8,7 @@
  *               the file if needed (FALLOC_FL_INSERT_RANGE) (edit_in_place.c)
  *   new file    writes header and data to a new file, which atomically replaces the old file
  *               (edit_rewrite.c)
+ *
  * During an edit the file is locked against other edits (edit_lock.c).
  */
 #ifndef WB_EDIT_EDIT_H

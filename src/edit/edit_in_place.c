@@ -1,20 +1,19 @@
 /*
- * An edit where the file lies. What the header was and what it shall be is made durable in a journal first:
+ * Edits the header of a file in place, under a journal, which first makes the old and the new header durable:
  *
- *   offset  bytes  what
+ *   offset  bytes  content
  *   0       8      "WBEDIT02"
- *   8       8      length of the file before
- *   16      8      k, bytes inserted in front of it
- *   24      8      n, bytes in front of the data, before
- *   32      n      what they were
- *           n + k  the header to be written
- *           8      a checksum of all that
+ *   8       8      length of the file before the edit
+ *   16      8      k, number of bytes inserted at the start of the file
+ *   24      8      n, number of bytes before the data section, before the edit
+ *   32      n      the old header
+ *           n + k  the new header
+ *           8      checksum of all bytes above
  *
- * all little-endian. Then room is made, and made durable, the header written, and made durable; then the
- * journal goes. While it is there, the file is what it was before as soon as the blocks inserted (if it is
- * longer by as much) are taken out and those n bytes put back; that can be done any number of times. Each byte in
- * front of the data is one of the two headers' until then, or of the room: where one is not, somebody has put another
- * file there, to which nothing is done.
+ * All numbers are little-endian. The edit inserts k bytes and syncs, writes the new header and syncs, then removes the
+ * journal. While the journal exists, the edit can be undone any number of times: remove the inserted blocks if the file
+ * is k bytes longer, and write the old header. Until then each byte before the data section belongs to the old header,
+ * the new header or the inserted blocks. If a byte does not, the file was replaced by another one and is not changed.
  */
 #define _GNU_SOURCE /* fallocate */
 #define _FILE_OFFSET_BITS 64
@@ -35,9 +34,9 @@
 
 #define FIXED 32
 #define CHECK 8
-#define JOURNAL_MAX ((size_t)1 << 30) /* bytes: no header is near half of that */
+#define JOURNAL_MAX ((size_t)1 << 30) /* bytes, far above twice the size of the largest headers */
 
-static const char magic[] = WB__JOURNAL_MAGIC; /* without its NUL */
+static const char magic[] = WB__JOURNAL_MAGIC; /* stored without the NUL */
 #define MAGIC (sizeof magic - 1)
 
 static uint64_t checksum(const void *bytes, size_t n)
@@ -46,12 +45,12 @@ static uint64_t checksum(const void *bytes, size_t n)
     return wb__siphash(&key, bytes, n);
 }
 
-/* ---- undoing ---- */
+/* ---- undo ---- */
 
 typedef struct journal {
     uint64_t length, inserted;
-    const uint8_t *before; /* n bytes */
-    const uint8_t *after;  /* n + inserted */
+    const uint8_t *before; /* the old header, n bytes */
+    const uint8_t *after;  /* the new header, n + k bytes */
     size_t n;
 } journal;
 
@@ -72,13 +71,13 @@ static bool parse(const uint8_t *bytes, size_t n, journal *out)
     return true;
 }
 
-/* Whether the file has the room that is made for the new header. */
+/* Returns true if the bytes for the new header were inserted. */
 static bool is_longer(const journal *from, uint64_t bytes)
 {
     return bytes == from->length + from->inserted;
 }
 
-/* 0, or errno. */
+/* Returns 0 or errno. */
 static int undo(int fd, const journal *from)
 {
     struct stat st;
@@ -86,7 +85,7 @@ static int undo(int fd, const journal *from)
         return errno;
     bool longer = is_longer(from, (uint64_t)st.st_size);
     if (!longer && (uint64_t)st.st_size != from->length)
-        return EINVAL; /* somebody else has been at it */
+        return EINVAL; /* another program has changed the file */
     if (from->inserted != 0 && longer &&
         fallocate(fd, FALLOC_FL_COLLAPSE_RANGE, 0, (off_t)from->inserted) != 0)
         return errno;
@@ -103,7 +102,7 @@ static wb_status fail_undo(wb__context *context, const char *path, int os_error)
                     "an edit of the file was broken off and cannot be undone (error %d)", os_error);
 }
 
-/* Whether the n bytes in front of the data, or with the room made for them, are what an edit left. */
+/* Returns true if the bytes before the data section are those of an incomplete edit. */
 static bool are_ours(const journal *from, bool longer, const uint8_t *now, size_t n)
 {
     size_t room = (size_t)from->inserted;
@@ -118,12 +117,12 @@ static bool are_ours(const journal *from, bool longer, const uint8_t *now, size_
 }
 
 typedef enum state {
-    COMPLETE, /* the new header stands there: only the journal was left to be removed */
+    COMPLETE, /* the new header is complete; only the journal has to be removed */
     HALF,
-    ANOTHER /* file than that of the journal */
+    ANOTHER /* the journal belongs to another file */
 } state;
 
-/* 0, or errno. */
+/* Returns 0 or errno. */
 static int look(wb__context *context, int fd, const journal *from, state *found)
 {
     struct stat st;
@@ -165,7 +164,7 @@ static wb_status undo_file(wb__context *context, const char *path, const journal
                      "an edit was broken off here, and since then the file has become another");
 }
 
-/* No file can have a name this long, so that there is no such journal, and the file is never edited in place. */
+/* The journal's name would be too long: no journal exists, and the file is not edited in place. */
 static bool is_too_long(const char *journal_at)
 {
     return wb__path_base(journal_at).len > NAME_MAX || strlen(journal_at) >= PATH_MAX;
@@ -192,7 +191,7 @@ static wb_status recover_from(wb__context *context, const char *path, const char
     status =
         bytes == NULL ? wb__fail_memory(context) : wb__source_read(source, context, 0, bytes, n);
     wb__source_close(source);
-    /* A journal appears whole, before anything else happens: one that is not is none of ours. */
+    /* A journal gets its name after it is complete, so a malformed file is not a journal. */
     if (status == WB_OK && !parse(bytes, n, &from))
         status = fail_undo(context, journal_at, EINVAL);
     else if (status == WB_OK)
@@ -229,7 +228,7 @@ wb_status wb__edit_recover(wb__context *context, const char *path, bool *undone)
     return status;
 }
 
-/* ---- doing ---- */
+/* ---- edit ---- */
 
 static wb_status write_journal(wb__edit_job *job, const char *at, uint8_t *bytes, size_t n)
 {
@@ -256,11 +255,11 @@ static wb_status write_journal(wb__edit_job *job, const char *at, uint8_t *bytes
     }
     status = wb__sink_commit(job->context, sink);
     if (status != WB_OK)
-        (void)unlink(at); /* it may be there, though not durably */
+        (void)unlink(at); /* it may exist without being durable */
     return status;
 }
 
-/* 0, or errno. */
+/* Returns 0 or errno. */
 static int make_room(const wb__edit_job *job, int fd)
 {
     uint64_t inserted = job->edited.inserted;
@@ -268,25 +267,25 @@ static int make_room(const wb__edit_job *job, int fd)
                                                                                            : errno;
 }
 
-/* There is room. 0, or errno. */
+/* Precondition: the file has the space. Returns 0 or errno. */
 static int write_header(wb__edit_job *job, int fd)
 {
     const wb__buffer *header = &wb__edit_output(job)->layout.header;
-    /* Or else the header could reach the disk, and the room that was made for it not. */
+    /* Otherwise the header could reach the disk before the inserted blocks do. */
     int os_error = job->edited.inserted == 0 ? 0 : wb__write_sync(fd);
     if (os_error == 0)
         os_error = wb__write_at(fd, 0, header->bytes, header->n);
     return os_error != 0 ? os_error : wb__write_sync(fd);
 }
 
-/* The file system does not insert here at all, and has not touched the file. */
+/* Returns true for errors that mean: the file system cannot insert blocks, and the file is unchanged. */
 static bool is_no_way(int os_error)
 {
     return os_error == EOPNOTSUPP || os_error == ENOSYS || os_error == EINVAL ||
            os_error == EPERM || os_error == ETXTBSY;
 }
 
-/* The file is open, the journal durable. */
+/* Precondition: the file is open and the journal is durable. */
 static wb_status change_or_undo(wb__edit_job *job, int fd, const char *at, const uint8_t *bytes,
                                 size_t n, bool *done)
 {
@@ -297,9 +296,9 @@ static wb_status change_or_undo(wb__edit_job *job, int fd, const char *at, const
     if (os_error == 0)
         os_error = write_header(job, fd);
     *done = os_error == 0;
-    /* What is untouched stays so: undoing would write, and the new file be made of one that changed. */
+    /* Does not undo if the file is unchanged: undoing writes, and a changed file would not be rewritten. */
     if (!*done && !untouched) {
-        /* Whether or not room was made is seen by the length, as after a crash. */
+        /* As after a crash, the length of the file shows if blocks were inserted. */
         int undone = parse(bytes, n, &from) ? undo(fd, &from) : EINVAL;
         if (undone != 0)
             return fail_undo(context, job->path, undone);
@@ -318,7 +317,7 @@ static wb_status change_or_undo(wb__edit_job *job, int fd, const char *at, const
 wb_status wb__edit_in_place(wb__edit_job *job, bool *done)
 {
     wb__context *context = job->context;
-    size_t n = wb__edit_output(job)->layout.header.n; /* data_begin and what is inserted */
+    size_t n = wb__edit_output(job)->layout.header.n; /* data_begin plus the inserted bytes */
     *done = false;
     if (n > (JOURNAL_MAX - FIXED - CHECK) / 2)
         return WB_OK;

@@ -1,6 +1,7 @@
 /*
- * One edit of a file at a time: an exclusive lock (flock) on the file itself, which ends with the process. On file systems that
- * have no such locks, or not for a descriptor that only reads (NFS), it goes without.
+ * Allows one edit of a file at a time, with an exclusive lock (flock) on the file, which the kernel releases when the
+ * process ends. On file systems without such locks, or without them for read-only descriptors (NFS), the edit runs
+ * unlocked.
  */
 #define _GNU_SOURCE /* flock */
 #define _FILE_OFFSET_BITS 64
@@ -14,7 +15,7 @@
 
 #define TRIES 100
 
-/* A file that was opened can have been replaced before it was locked. */
+/* Returns true if `path` still is the open file: it may have been replaced before the lock. */
 static bool is_still_there(int fd, const char *path)
 {
     struct stat open, named;
@@ -27,7 +28,7 @@ wb_status wb__edit_lock(wb__context *context, const char *path, int *fd)
     bool is_taken = false;
     for (int i = 0; i < TRIES && !is_taken; i++) {
         *fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-        if (*fd < 0) /* whoever reads the file says why */
+        if (*fd < 0) /* the later read of the file reports the error */
             return WB_OK;
         is_taken = flock(*fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
         if (!is_taken && is_still_there(*fd, path))

@@ -16,11 +16,11 @@ static wb_status begin(wb__context *context, const char *path, const wb_edit_opt
     return wb__context_init(context, &open, error);
 }
 
-/* The edits as this version of the library has them: the caller's, or a copy if theirs differ in size. */
+/* The edits in this version's struct: those of the caller, or a copy if their struct has another size. */
 typedef struct edit_list {
     const wb_edit *edits;
-    wb_edit *copy; /* NULL: none was needed */
-    size_t bytes;  /* of the copy */
+    wb_edit *copy; /* NULL: no copy was needed */
+    size_t bytes;  /* size of the copy */
 } edit_list;
 
 static wb_status take_edits(wb__context *context, const wb_edit *caller, uint64_t count,

@@ -1,6 +1,6 @@
 /*
- * An edit as a new file. Data that stays as it is goes over in one piece; where that begins at the same
- * place within a block as before, a file system that can shares it between the two files.
+ * Writes the edited file as a new file. Unchanged data is copied in one range. If the range keeps its offset within a
+ * block and the file system supports reflinks, both files share the data.
  */
 #include "edit/edit.h"
 
@@ -10,7 +10,8 @@ static wb_status copy_data(wb__edit_job *job, const wb_sink *sink)
 {
     const wb__source *source = job->model->sources[0];
     uint64_t n = wb__source_bytes(source) - job->data_begin;
-    uint64_t front = (BLOCK - job->data_begin % BLOCK) % BLOCK; /* whole blocks can be shared */
+    uint64_t front =
+        (BLOCK - job->data_begin % BLOCK) % BLOCK; /* only whole blocks can be shared */
     if (front > n)
         front = n;
     wb_status status =
@@ -37,7 +38,7 @@ wb_status wb__edit_new_file(wb__edit_job *job)
 {
     const wb__out_file *layout = &wb__edit_output(job)->layout;
     wb_sink *sink;
-    /* Shared blocks need no room; what has to be copied reports a full disk when it is. */
+    /* Shared blocks need no space. A copy reports a full disk itself. */
     wb_status status =
         wb__sink_open(job->context, job->path, job->data_stays ? 0 : layout->bytes, &sink);
     if (status != WB_OK)

@@ -1,25 +1,24 @@
 /*
- * The digest of a file and those of its chunks are two messages of the same bytes, side by side. The
- * file's blocks begin at multiples of 64 and a chunk's where the chunk does, so the two run along
- * the same piece, each with its own blocks.
+ * Computes the digest of a file and the digests of its chunks in parallel, as two SHA-256 messages over the same piece.
+ * The blocks of the file begin at multiples of 64 bytes, those of a chunk at the start of the chunk.
  */
 #include "hash/hash.h"
 
-#define PIECE_BYTES ((size_t)256 << 10) /* a multiple of a block */
+#define PIECE_BYTES ((size_t)256 << 10) /* a multiple of the SHA-256 block size */
 
 typedef struct file_worker {
     wb__hash_job *job;
     wb__context *context;
     wb__file_hash *file;
     uint8_t *piece;
-    size_t bytes; /* in the piece */
+    size_t bytes; /* size of the piece */
     wb__sha256_lane whole;
-    size_t whole_at; /* in the piece */
+    size_t whole_at; /* offset in the piece of the next block for `whole` */
     wb__sha256_lane chunk;
-    uint8_t rest[WB__SHA256_BLOCK]; /* of the chunk, less than a block */
+    uint8_t rest[WB__SHA256_BLOCK]; /* start of an incomplete block of the chunk */
     size_t rest_bytes;
-    size_t part, number;            /* of the chunk */
-    uint64_t part_left, chunk_left; /* bytes */
+    size_t part, number;            /* the current part and chunk */
+    uint64_t part_left, chunk_left; /* bytes not hashed yet */
 } file_worker;
 
 static void next_chunk(file_worker *w)
@@ -32,10 +31,10 @@ static void next_chunk(file_worker *w)
     wb__sha256_lane_start(&w->chunk);
 }
 
-/* Adds bytes of the piece to the chunk, and as many blocks to the digest of the file. */
+/* Adds bytes of the piece to the chunk's digest, and the same number of blocks to the file's. */
 static void add_to_chunk(file_worker *w, const uint8_t *bytes, size_t n)
 {
-    if (w->rest_bytes > 0) { /* the block that was begun */
+    if (w->rest_bytes > 0) { /* complete the partial block */
         size_t room = WB__SHA256_BLOCK - w->rest_bytes;
         size_t taken = n < room ? n : room;
         memcpy(w->rest + w->rest_bytes, bytes, taken);
@@ -88,7 +87,7 @@ static wb_status hash_pieces(file_worker *w, const wb__source *source)
         if (!wb__hash_advance(w->job, w->bytes))
             return WB_OK;
     }
-    /* Only the last piece has bytes beside whole blocks. */
+    /* Only the last piece can end with a partial block. */
     wb__sha256_lane_finish(&w->whole, w->piece + w->whole_at, w->bytes - w->whole_at,
                            w->file->digest.bytes);
     return WB_OK;

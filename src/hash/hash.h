@@ -1,5 +1,6 @@
 /*
  * hash: digests of files and of tensor values, and manifests of these digests.
+ *
  *   crypto/sha256.h   SHA-256 of two messages in parallel
  *   hash.c            computes all digests of a model, using the threads of an executor
  *   value_worker.c    hashes tensors, two at a time
@@ -8,6 +9,7 @@
  *   manifest_write.c  writes manifests
  *   manifest_read.c   parses manifests
  *   manifest_check.c  compares files with a manifest
+ *
  * docs/hash.md defines the hashed bytes exactly.
  */
 #ifndef WB_HASH_HASH_H

@@ -1,11 +1,11 @@
 /*
- * Files are compared chunk by chunk. Neighbouring chunks of a part that differ are one range, which
- * is told with the name of the tensor that the part is.
+ * Compares files with a manifest chunk by chunk. Adjacent differing chunks of a part form one range, which is reported
+ * with the name of the part's tensor.
  */
 #include "hash/hash.h"
 
 #define PIECE_BYTES ((size_t)256 << 10)
-#define GROUP 8   /* chunks a thread compares with one allocation */
+#define GROUP 8   /* chunks that a thread compares per allocation */
 #define BATCH 256 /* chunks between two reports of progress */
 
 typedef struct chunk {
@@ -20,12 +20,12 @@ typedef struct comparison {
     const wb__source *source;
     const wb__manifest_file *file;
     const wb_progress *progress;
-    uint64_t done, total; /* bytes of all files */
-    /* Where the file is walked along: */
+    uint64_t done, total; /* bytes compared so far and in total, of all files */
+    /* The position in the file: */
     size_t part;
-    uint64_t part_at; /* bytes of the part that are behind */
+    uint64_t part_at; /* bytes of the part that are already compared */
     uint64_t offset;
-    /* A range that differs, of part range_part; empty if begin == end: */
+    /* A differing range of the part range_part. Empty if begin == end: */
     uint64_t begin, end;
     size_t range_part;
     chunk batch[BATCH];
@@ -76,7 +76,7 @@ static void compare_group(void *arg, size_t group)
     k->results[group] = status;
 }
 
-/* Takes the next chunks of the file. */
+/* Fills the batch with the next chunks of the file. */
 static void fill_batch(comparison *k)
 {
     for (k->count = 0; k->count < BATCH && k->part < k->file->part_count;) {
@@ -117,7 +117,7 @@ static wb_status compare_batch(comparison *k)
     return WB_OK;
 }
 
-/* ---- saying what differs ---- */
+/* ---- report differences ---- */
 
 static wb_status note_range(comparison *k)
 {
@@ -159,7 +159,7 @@ static wb_status check_file(comparison *k)
     return status == WB_OK ? note_range(k) : status;
 }
 
-/* ---- which files ---- */
+/* ---- find the files ---- */
 
 static wb_status check_missing(wb__context *context, const wb__manifest_file *file)
 {
@@ -167,7 +167,7 @@ static wb_status check_missing(wb__context *context, const wb__manifest_file *fi
                     "the manifest has this file, and it is not there");
 }
 
-/* The file of the model that is called so, or its number of files. */
+/* Returns the index of the model's file with this name, or the number of files if there is none. */
 static size_t find_file(const wb_model *model, wb__str name)
 {
     size_t i = 0;
@@ -207,7 +207,7 @@ static wb_status check_open_model(comparison *k, const wb__manifest *manifest,
     return status;
 }
 
-/* Opens a file of the manifest in a folder; *source stays NULL where there is none. */
+/* Opens a file of the manifest in a directory. Leaves *source NULL if it does not exist. */
 static wb_status open_beside(wb__context *context, const char *folder, wb__str name, char **path,
                              wb__source **source)
 {
@@ -246,7 +246,10 @@ static wb_status check_folder(comparison *k, const wb__manifest *manifest, const
     return status;
 }
 
-/* The folder that a path is, or lies in; release with strlen + 1. NULL: out of memory. */
+/*
+ * Returns the path if it is a directory, otherwise its parent directory. The caller frees it (size: strlen + 1). NULL:
+ * out of memory.
+ */
 static char *folder_of(wb__context *context, const char *path)
 {
     wb__source *source = NULL;
@@ -254,7 +257,8 @@ static char *folder_of(wb__context *context, const char *path)
     wb_status status = wb__source_open(context, path, WB_ACCESS_READ, &source, &is_folder);
     if (status == WB_ERROR_MEMORY)
         return NULL;
-    (void)wb__error_reset(context->error, context->error); /* there may be nothing to open */
+    (void)wb__error_reset(context->error,
+                          context->error); /* a missing file is reported as a difference */
     if (status == WB_OK)
         wb__source_close(source);
     size_t n = strlen(path);

@@ -1,6 +1,6 @@
 /*
- * A manifest is checked as it is read: what follows can rely on names that are plain names of files,
- * on parts that add up to their file, and on as many digests as their lengths call for.
+ * Parses and validates a manifest. Afterwards file names contain no directories, the parts of a file add up to its
+ * length, and the number of digests matches the lengths.
  */
 #include "handle/config_json.h"
 #include "hash/hash.h"
@@ -43,7 +43,7 @@ static bool number_of(const reading *r, wb__node object, const char *key, uint64
            wb__tree_uint(r->tree, wb__tree_get(r->tree, object, key), value);
 }
 
-/* A copy in the manifest. */
+/* Copies a string to the manifest. */
 static wb_status text_of(const reading *r, wb__node object, const char *key, wb__str *text)
 {
     wb__node node = WB__NO_NODE;
@@ -56,7 +56,7 @@ static wb_status text_of(const reading *r, wb__node object, const char *key, wb_
     return text->ptr == NULL ? wb__fail_memory(r->context) : WB_OK;
 }
 
-/* Names lead to files beside each other and nowhere else. */
+/* Returns true if a name refers to a file in the directory of the manifest. */
 static bool is_plain_name(wb__str name)
 {
     return name.len > 0 && memchr(name.ptr, '/', name.len) == NULL &&
@@ -64,14 +64,14 @@ static bool is_plain_name(wb__str name)
            !wb__str_equal(name, WB__STR(".."));
 }
 
-/* What an element of each list consists of at least: itself, keys and their values. */
+/* Minimum number of JSON nodes per list element: the object, its keys and their values. */
 #define FILE_NODES 7 /* name, bytes, parts */
-#define PART_NODES 6 /* bytes, chunks, of which there is one */
+#define PART_NODES 6 /* bytes, chunks with one element */
 #define CHUNK_NODES 1
 
 /*
- * The list under a key of an object; *n elements of so many nodes at least, so that memory for them is
- * in proportion to the text.
+ * Finds the list of a key and sets *n to its length. Fails if the text is too short for n elements with the given
+ * minimum number of nodes, so that memory stays proportional to the text.
  */
 static wb_status list_of(const reading *r, wb__node object, const char *key, size_t nodes,
                          wb__node *list, size_t *n)

@@ -1,21 +1,20 @@
 /*
- * A thread that hashes tensors has two of them in hand and lets their blocks take turns. When one is
- * done the next of the queue takes its place, so that there are two until the queue is empty; the
- * largest come first, so that no thread is left alone with a large one.
+ * A thread hashes two tensors at a time and alternates between their blocks. When a tensor is complete, the next one in
+ * the queue replaces it. The largest tensors come first, so that no thread ends long after the others.
  */
 #include "hash/hash.h"
 
-#define BUFFER_BYTES ((size_t)128 << 10) /* two of them fit into the second level of caches */
+#define BUFFER_BYTES ((size_t)128 << 10) /* two buffers fit into the level 2 cache */
 
 typedef struct lane {
     wb__sha256_lane sha;
     wb__reader reader;
-    const wb__comparable *subject; /* NULL: none is in hand */
+    const wb__comparable *subject; /* NULL: the lane is idle */
     wb__value_hash *result;
-    uint64_t words;  /* of rank and dimensions that were given out */
-    uint64_t floats; /* likewise */
+    uint64_t words;  /* number of rank and dimension words already hashed */
+    uint64_t floats; /* number of values already read */
     uint8_t *buffer;
-    size_t begin, end; /* bytes that are still to be hashed */
+    size_t begin, end; /* range of the buffer that is not hashed yet */
 } lane;
 
 typedef struct worker {
@@ -30,7 +29,7 @@ static size_t blocks_of(const lane *l)
     return (l->end - l->begin) / WB__SHA256_BLOCK;
 }
 
-/* Makes every NaN the same, and counts what is not finite. */
+/* Replaces every NaN by the same NaN, and counts NaN and infinite values. */
 static void normalise(float *floats, size_t n, wb__value_hash *hash)
 {
     uint8_t *bytes = (uint8_t *)floats;
@@ -94,7 +93,7 @@ static bool is_read(const lane *l)
     return l->words == (uint64_t)l->subject->kind->rank + 1 && l->floats == l->subject->floats;
 }
 
-/* Fills the buffer; what is left in it is less than a block. */
+/* Fills the buffer. Precondition: less than a block is left in it. */
 static bool fill(worker *w, lane *l)
 {
     const wb__kind *kind = l->subject->kind;
@@ -109,7 +108,7 @@ static bool fill(worker *w, lane *l)
         n = (size_t)left;
     if (l->words <= kind->rank || n == 0)
         return true;
-    /* Everything before is a multiple of four bytes. */
+    /* aligned: all earlier data is a multiple of 4 bytes */
     float *to = (float *)(void *)(l->buffer + l->end);
     w->status = wb__reader_read(&l->reader, l->floats, n, to);
     if (w->status != WB_OK)
@@ -121,7 +120,7 @@ static bool fill(worker *w, lane *l)
     return wb__hash_advance(w->job, n * sizeof *to);
 }
 
-/* Sees to it that the lane has a block to be hashed. False: there is nothing left, or to be done. */
+/* Provides the next block of a lane. Returns false if no block is left or an error occurred. */
 static bool make_ready(worker *w, lane *l)
 {
     for (;;) {

@@ -11,7 +11,7 @@
 #define PIECE_MIN ((uint64_t)64 << 10)
 #define PIECE_MAX ((uint64_t)8 << 20)
 
-/* Of the calling thread; 0 where the system does not tell. */
+/* Returns the processor time of the calling thread, or 0 if it is not available. */
 static uint64_t processor_time(void)
 {
     struct timespec now = {0};
@@ -19,7 +19,7 @@ static uint64_t processor_time(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* ---- failing ---- */
+/* ---- errors ---- */
 
 /* ---- files ---- */
 
@@ -33,7 +33,7 @@ static void close_file(wb__load_file *file)
     file->is_open = false;
 }
 
-/* All pieces of a file are done. With the lock. */
+/* Finishes a file after all its pieces. The lock is held. */
 static wb_status finish_file(wb__load *load, wb__lane *lane, size_t number)
 {
     wb__load_file *file = &load->files[number];
@@ -55,7 +55,7 @@ static wb_status finish_file(wb__load *load, wb__lane *lane, size_t number)
 
 /* ---- pieces ---- */
 
-/* Gives a piece back, done or not. */
+/* Returns a piece after its work is complete or failed. */
 static void finish_piece(wb__lane *lane, wb__load_piece *piece, wb_status status)
 {
     wb__load *load = lane->load;
@@ -79,7 +79,7 @@ static void finish_piece(wb__lane *lane, wb__load_piece *piece, wb_status status
         wb__upload_finish(lane, piece);
 }
 
-/* ---- lanes ---- */
+/* ---- workers ---- */
 
 static wb_status make_buffers(wb__lane *lane)
 {
@@ -109,7 +109,7 @@ static void add_spent(wb_load_report *to, const wb_load_report *from)
     to->processor_ns += from->processor_ns;
 }
 
-/* Makes the lane work on a piece. */
+/* Sets the piece that the worker processes. */
 static void turn_to(wb__lane *lane, const wb__load_piece *piece)
 {
     lane->context.file = lane->load->model->catalog.files[piece->number].path;
@@ -127,7 +127,7 @@ static wb_status fetch(wb__lane *lane, wb__load_piece *piece)
     if (status == WB_OK && wb__load_needs_bytes(lane->load, piece))
         status = wb__load_fetch(lane, piece);
     else if (status == WB_OK)
-        lane->spent.copied += piece->end - piece->begin; /* by each tensor for itself */
+        lane->spent.copied += piece->end - piece->begin; /* counted per tensor instead */
     lane->spent.read_ns += wb__now() - start;
     return status;
 }
@@ -138,7 +138,7 @@ static void finish_handing_over(wb__lane *lane, wb__load_piece *piece)
     finish_piece(lane, piece, wb__load_hand_over(lane, piece));
 }
 
-/* Does all that is to be done with the n pieces in hand; those that fail are given back at once. */
+/* Processes the n pieces of the worker. Pieces that fail are returned at once. */
 static void work_on(wb__lane *lane, wb__load_piece **hand, size_t n)
 {
     size_t fetched = 0;
@@ -206,7 +206,7 @@ static void run(wb__load *load)
         run_lane(load, 0);
 }
 
-/* ---- the whole ---- */
+/* ---- the load ---- */
 
 static wb_status check_device(wb__context *context, const wb_load_options *options)
 {
@@ -258,7 +258,7 @@ static wb_status set_up_files(wb__load *load)
         file->source = model->sources[i];
         file->end = wb__source_bytes(file->source);
         file->begin = whole || in->data_begin > file->end ? 0 : in->data_begin;
-        /* From a multiple of the alignment on, which costs less than a first piece without. */
+        /* Begins at a multiple of the alignment, which is cheaper than an unaligned first piece. */
         file->begin -= file->begin % WB__DIRECT_ALIGNMENT;
         file->taken = file->digested = file->begin;
         load->total += file->end - file->begin;
@@ -285,8 +285,10 @@ wb_status wb__load_model(const wb_model *model, wb__context *context,
         own.lanes = DEFAULT_LANES;
     if (own.lanes > WB__LANES_MAX)
         own.lanes = WB__LANES_MAX;
-    /* Two files' digests cost a processor little more than one's; a device has one slot's bytes under way; and while
-     * one is converted the disk needs others. */
+    /*
+     * Two slots per worker: two digests take a processor little longer than one, a device transfer occupies one slot,
+     * and the disk reads into one slot while another is converted.
+     */
     bool pairs = (own.flags & WB_LOAD_DIGEST) && model->source_count > 1 && own.device == NULL;
     bool converts = wb__load_only_converts(&load);
     load.hand = pairs ? WB__LOAD_HAND : 1;

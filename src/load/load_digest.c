@@ -1,22 +1,21 @@
 /*
- * The digests of files. A file's is a chain, so that its pieces go in one after another; but two
- * files can be digested by one processor in little more time than one. A lane therefore takes two pieces
- * at a time where there are several files. When one of them is next in its file it looks for another
- * piece, its own or another lane's, that is next in another file, and digests both. All that is fetched
- * stands in one list. A lane goes on with it as long as there is a piece that is next, whosesoever, since
- * waking another lane takes longer than the disk would like; who has such a piece is woken, or is in here
- * already: nobody waits for ever.
+ * Computes the digests of files. SHA-256 is sequential, so the pieces of a file are added in order, but a processor can
+ * digest two files in little more time than one. With several files a worker therefore takes two pieces at a time.
+ * All fetched pieces are jobs in one list. If a job is the next piece of its file, a worker looks for a second job that
+ * is the next piece of another file, and digests both. The worker continues with jobs of any worker until none is next,
+ * because waking another worker takes too long compared with the disk. No worker waits forever: the worker that owns a
+ * next piece is either woken or already running this loop.
  */
 #include "load/load.h"
 
 typedef struct wb__digest_job {
-    struct wb__digest_job *next; /* in wb__load.jobs */
+    struct wb__digest_job *next; /* next job in wb__load.jobs */
     const wb__load_piece *piece;
-    bool taken; /* some lane works on it */
+    bool taken; /* a worker is processing it */
     bool done;
 } wb__digest_job;
 
-/* The rest of a piece behind `skip` blocks; with the last piece the digest comes out. */
+/* Adds the rest of a piece after `skip` blocks. The last piece completes the digest. */
 static void digest_rest(const wb__load_piece *piece, size_t skip)
 {
     wb__load_file *file = piece->file;
@@ -38,7 +37,8 @@ static void digest_two(const wb__load_piece *a, const wb__load_piece *b)
     digest_rest(b, blocks);
 }
 
-/* A job whose turn it is and nobody works on; of two files their pieces are never the same. */
+/* Returns a job that is the next piece of its file and that no worker processes, or NULL. Skips other_than,
+ * whose file differs: only one piece of a file can be next. */
 static wb__digest_job *find_job(const wb__load *load, const wb__digest_job *other_than)
 {
     for (wb__digest_job *job = load->jobs; job != NULL; job = job->next) {
@@ -56,7 +56,7 @@ static void remove_job(wb__load *load, const wb__digest_job *job)
     *at = job->next;
 }
 
-/* Works on one or two jobs. With the lock, which is let go meanwhile. */
+/* Digests one or two jobs. The lock is held, and released during the computation. */
 static void work(wb__lane *lane, wb__digest_job *a, wb__digest_job *b)
 {
     wb__load *load = lane->load;
@@ -80,13 +80,13 @@ static void work(wb__lane *lane, wb__digest_job *a, wb__digest_job *b)
     (void)pthread_cond_broadcast(&load->turn);
 }
 
-/* The first of a lane's own jobs that can be begun; *open: whether any is still to be waited for. */
+/* Returns the first startable job of a worker. Sets *open if a job has to be waited for. */
 static wb__digest_job *find_own(const wb__load *load, wb__digest_job *jobs, size_t n, bool *open)
 {
     wb__digest_job *ready = NULL;
     *open = false;
     for (size_t i = n; i-- > 0;) {
-        /* Whoever works on a job has to be waited for, also when all has failed. */
+        /* A job in progress must be waited for, also after a failure of the load. */
         if (jobs[i].done || (load->failed && !jobs[i].taken))
             continue;
         *open = true;

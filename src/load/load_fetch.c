@@ -46,12 +46,12 @@ static wb_status read_piece(wb__lane *lane, wb__load_piece *piece)
     lane->spent.direct += n;
     if (!piece->is_read)
         status = wb__direct_read(file->source, &file->direct, &lane->context, piece->begin, to, n);
-    if (status == WB_OK && to != place) /* beside its place, then */
+    if (status == WB_OK && to != place) /* read into a buffer other than the destination */
         memcpy(place, to, n);
     return status;
 }
 
-/* Bytes that are in memory without fetching; NULL: they have to be read. */
+/* Finds mapped bytes of a piece. Sets *bytes to NULL if they have to be read. */
 static wb_status find_in_memory(wb__lane *lane, const wb__load_piece *piece, const void **bytes)
 {
     wb__load_file *file = piece->file;
@@ -67,7 +67,7 @@ static wb_status find_in_memory(wb__lane *lane, const wb__load_piece *piece, con
         return WB_OK;
     wb_status status = wb__source_map(file->source, &lane->context, piece->begin, n, bytes);
     if (status == WB_ERROR_UNSUPPORTED && lane->load->options->io == WB_IO_AUTO)
-        return WB_OK; /* the caller's source cannot, or address space is short */
+        return WB_OK; /* the caller's source cannot be mapped, or address space is exhausted */
     if (status == WB_OK)
         lane->spent.mapped += n;
     return status;

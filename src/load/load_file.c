@@ -4,8 +4,8 @@
 #include "load/load.h"
 
 /*
- * Of several failures that of the earliest piece is that of the whole: pieces are taken in order, and all
- * that were taken come to an end, so that lanes that race tell of the same byte. With the lock.
+ * Of several errors, reports the one of the earliest piece. Pieces are taken in order and all taken pieces are
+ * processed to the end, so the reported byte does not depend on the timing of workers. The lock is held.
  */
 void wb__load_fail_at(wb__load *load, const wb_error *error, size_t number, uint64_t begin)
 {

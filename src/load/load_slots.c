@@ -1,6 +1,6 @@
 /*
- * What is in hand: pieces in slots, on their way from the file to a lane. Slots are taken and freed under the
- * lock; in between they are the lane's that has them.
+ * Manages slots: pieces between the file and a worker. Slots are taken and freed under the lock. In between, a slot
+ * belongs to one worker.
  */
 #define _GNU_SOURCE
 #include "load/load.h"
@@ -20,13 +20,13 @@ bool wb__load_only_converts(const wb__load *load)
            load->options->device == NULL;
 }
 
-/* One digest, for which everything else should be ready in time; several are limited by the disk. */
+/* Returns true if one digest limits the load. Several digests are limited by the disk. */
 static bool is_one_chain(const wb__load *load)
 {
     return digests(load) && load->file_count == 1;
 }
 
-/* Digests of several files are computed side by side, as each is a chain. With the lock. */
+/* Chooses the next file. Files with digests alternate, because each digest is sequential. The lock is held. */
 static size_t next_file(wb__load *load)
 {
     size_t side_by_side = digests(load) ? load->options->lanes * load->hand : 1;
@@ -52,8 +52,8 @@ static uint64_t first_bytes(const wb__load *load)
 }
 
 /*
- * With digests, which are what takes longest, the first pieces are small, so that they begin soon, and later ones
- * no more than a quarter of what was read before, so that they do not have to wait for them.
+ * Returns the size of the next piece. With digests, which take the longest, the first pieces are small, so that
+ * digesting begins early. Later pieces are at most a quarter of the bytes already read, so that digests do not wait.
  */
 static uint64_t next_bytes(const wb__load *load)
 {
@@ -63,7 +63,7 @@ static uint64_t next_bytes(const wb__load *load)
     return n < load->piece_bytes ? n : load->piece_bytes;
 }
 
-/* Takes the next piece into a slot, with the lock; false if there is none, or no getting at it. */
+/* Takes the next piece into a slot. Returns false if none is left or its file failed. The lock is held. */
 static bool take_piece(wb__load *load, wb__load_piece *piece)
 {
     size_t number = next_file(load);
@@ -75,7 +75,7 @@ static bool take_piece(wb__load *load, wb__load_piece *piece)
         wb__load_fail_at(load, load->context->error, number, file->taken);
         return false;
     }
-    /* Pieces end at multiples of the alignment, so that all but the first begin at one. */
+    /* Pieces end at multiples of the alignment, so all pieces but the first are aligned. */
     uint64_t left = file->end - file->taken;
     uint64_t n = next_bytes(load) - file->taken % WB__DIRECT_ALIGNMENT;
     const wb__catalog_file *in = &load->model->catalog.files[number];
@@ -97,7 +97,7 @@ static bool take_piece(wb__load *load, wb__load_piece *piece)
     return true;
 }
 
-/* Has the lane's ring read a piece, if it is to be read so and there is one. */
+/* Submits a piece to the worker's ring, if it has one and the piece uses direct I/O. */
 static bool begin_reading(wb__lane *lane, wb__load_piece *piece)
 {
     wb__load *load = lane->load;
@@ -106,7 +106,7 @@ static bool begin_reading(wb__lane *lane, wb__load_piece *piece)
         wb__source_memory(piece->file->source) != NULL)
         return false;
     if (load->stages != NULL && !wb__stage_ready(lane, piece))
-        return false; /* which is told when it is fetched */
+        return false; /* the later fetch reports the error */
     if (!lane->ring_tried)
         lane->ring =
             wb__ring_open(&lane->context.allocator, (unsigned)load->slot_count, is_one_chain(load));
@@ -130,8 +130,8 @@ static wb__load_piece *find_free(const wb__load *load)
 }
 
 /*
- * How many slots a lane may have that reads ahead. Where there is one digest the first piece is read alone: there are
- * disks that answer all reads that are under way at once.
+ * Returns the number of slots that a worker may use for read-ahead. With one digest the first piece is read alone,
+ * because some disks complete all concurrent reads at the same time.
  */
 static size_t share_of(const wb__load *load, const wb__lane *lane)
 {
@@ -142,8 +142,8 @@ static size_t share_of(const wb__load *load, const wb__lane *lane)
 }
 
 /*
- * Takes pieces for a lane: ahead as long as its ring reads them, and otherwise one. False if there are none
- * left; true with none taken if there was no room.
+ * Takes pieces for a worker: as many as its ring may read ahead, or one without a ring. Returns false if no pieces are
+ * left, and true without taking a piece if no slot was free.
  */
 static bool fill(wb__lane *lane)
 {
@@ -170,7 +170,7 @@ static bool fill(wb__lane *lane)
     return true;
 }
 
-/* With the lock. */
+/* Removes a piece that another worker digested from the list. The lock is held. */
 static wb__load_piece *take_passed(wb__load *load)
 {
     wb__load_piece *piece = load->passed;
@@ -203,9 +203,9 @@ bool wb__slots_pass_on(wb__lane *lane, wb__load_piece *piece)
 }
 
 /*
- * New memory is cleared by the kernel when it is first touched, which takes as long as reading it from a fast disk.
- * A lane that has nothing to do as another reads ahead has it done meanwhile. What is in the memory stays as it is.
- * With the lock, which is let go meanwhile.
+ * Populates the pages of a slot's buffer. The kernel clears new pages on first access, which takes as long as reading
+ * them from a fast disk, so an idle worker does this while another one reads ahead. Contents of the pages do not
+ * change. The lock is held, and released meanwhile.
  */
 static void populate(wb__load *load)
 {
@@ -222,8 +222,8 @@ static void populate(wb__load *load)
 }
 
 /*
- * Gives a lane what is next, and while its ring reads what comes after that. A lane with nothing in hand
- * sleeps while those that read ahead are enough; what no ring reads is for as many lanes as there are.
+ * Returns the next piece of a worker, while its ring reads the pieces after it. A worker without pieces sleeps while
+ * the read-ahead of other workers is sufficient. Pieces that no ring reads are distributed to all workers.
  */
 static wb__load_piece *queue_up(wb__lane *lane, bool waits)
 {
@@ -257,14 +257,14 @@ static wb__load_piece *queue_up(wb__lane *lane, bool waits)
     return passed;
 }
 
-/* Chains of digests are gone on with by no more lanes than have one, or two. With the lock. */
+/* Returns the maximum number of useful readers: one per one or two digests. The lock is held. */
 static size_t most_readers(const wb__load *load)
 {
     size_t chains = load->file_count - load->first_file;
     return digests(load) ? (chains + load->hand - 1) / load->hand : SIZE_MAX;
 }
 
-/* A lane that never has to wait for its ring is not enough. */
+/* Wakes another worker if this one never waits for its ring, because the disk is then faster. */
 static void wake_another(wb__lane *lane)
 {
     wb__load *load = lane->load;
@@ -277,7 +277,7 @@ static void wake_another(wb__lane *lane)
     lane->behind = 0;
 }
 
-/* Has a lane's ring read more, if it reads ahead and there is room. With the lock. */
+/* Submits more pieces to the ring of a worker that reads ahead, if slots are free. The lock is held. */
 static void begin_more(wb__lane *lane)
 {
     wb__load *load = lane->load;
@@ -289,8 +289,8 @@ static void begin_more(wb__lane *lane)
 }
 
 /*
- * Waits until the ring has read the piece, and gets it what else it can read first; but not with digests, which would
- * have to wait for all of it where a disk answers all at once.
+ * Waits until the ring has read the piece. First submits more pieces, but not with digests, which would wait for all of
+ * them on a disk that completes concurrent reads at the same time.
  */
 static void wait_for(wb__lane *lane, const wb__load_piece *piece)
 {
@@ -307,7 +307,7 @@ static void wait_for(wb__lane *lane, const wb__load_piece *piece)
         size_t n = wb__ring_take(lane->ring, done, MOST);
         for (size_t i = 0; i < n; i++) {
             wb__load_piece *read = &load->slots[done[i].tag];
-            /* What went wrong, if anything did, is found out by reading it once more. */
+            /* If the read failed, the piece is read again, which reports the error. */
             read->is_read =
                 done[i].result >= 0 && (uint64_t)done[i].result >= read->end - read->begin;
             read->is_reading = false;
@@ -321,8 +321,8 @@ static void wait_for(wb__lane *lane, const wb__load_piece *piece)
 }
 
 /*
- * Before a lane works on a piece its ring gets another one to read. After a failure only what comes before
- * that is gone on with: it may fail as well.
+ * Submits another piece to the ring before the worker processes this one. After a failure, only pieces before the
+ * failed one are processed, because they may fail, too, and the earliest error counts.
  */
 static bool read_on(wb__lane *lane, wb__load_piece *piece)
 {
@@ -363,7 +363,7 @@ wb__load_piece *wb__slots_take(wb__lane *lane, bool waits)
 void wb__slots_give_back(wb__load *load, wb__load_piece *piece)
 {
     piece->is_taken = false;
-    /* Only where lanes that read ahead had them all is anybody waiting for one. */
+    /* Workers wait for slots only if workers that read ahead use all slots. */
     if (load->sleepers != 0 && load->readers < load->wanted)
         (void)pthread_cond_broadcast(&load->more);
 }

@@ -2,7 +2,7 @@
 #include "load/load_parts.h"
 #include "read/raw_bytes.h"
 
-/* The number callers know a stored tensor by, where it is part of another one that of the part. */
+/* Returns the caller's tensor number of a stored tensor, or of the tensor that it is a part of. */
 static uint64_t number_of(const wb__tensors *tensors, size_t stored)
 {
     const wb__packed *packed;
@@ -27,7 +27,7 @@ static wb_status consume(wb__lane *lane, wb_piece *piece)
     return options->device == NULL ? WB_OK : wb__upload_piece(lane, piece);
 }
 
-/* Elements first … first + n - 1, which lie at `data`, in pieces that stay in the nearest cache. */
+/* Converts elements first to first + n - 1, stored at `data`, in pieces that fit into the level 1 cache. */
 static wb_status convert(wb__lane *lane, wb_piece *piece, const wb__dtype *from, uint64_t first,
                          const uint8_t *data, uint64_t n)
 {
@@ -51,8 +51,8 @@ static wb_status convert(wb__lane *lane, wb_piece *piece, const wb__dtype *from,
 }
 
 /*
- * The bytes from `begin` to `end` of a tensor, converted: all elements that begin in them. One that
- * goes on in the next piece, as may happen where tensors are not aligned, is read by itself.
+ * Converts the bytes from `begin` to `end` of a tensor: all elements that begin in this range. An element that continues
+ * in the next piece, which can happen if tensors are unaligned, is read separately.
  */
 static wb_status convert_part(wb__lane *lane, const wb__load_piece *in, wb_piece *piece,
                               const wb__dtype *from, uint64_t tensor_at, uint64_t begin,
@@ -72,11 +72,11 @@ static wb_status convert_part(wb__lane *lane, const wb__load_piece *in, wb_piece
     return status != WB_OK ? status : convert(lane, piece, from, whole, element, 1);
 }
 
-/* ---- tensors that do not lie in the file as they are handed over ---- */
+/* ---- tensors whose stored bytes differ from the result ---- */
 
 /*
- * Reads and hands over all of a tensor, in steps that the buffer of the lane holds: what was in it has
- * been dealt with. The lane that has the piece in which it begins does so.
+ * Reads a complete tensor and hands it over in steps that fit into the worker's buffer, whose previous contents are
+ * already processed. The worker whose piece contains the start of the tensor does this.
  */
 static wb_status hand_over_apart(wb__lane *lane, wb_piece *piece, size_t tensor)
 {
@@ -90,7 +90,7 @@ static wb_status hand_over_apart(wb__lane *lane, wb_piece *piece, size_t tensor)
     wb__raw_bytes_open(&stored, model, &lane->context, tensor);
     for (uint64_t at = 0; at < kind->bytes && status == WB_OK; at += step) {
         size_t n = (size_t)(kind->bytes - at < step ? kind->bytes - at : step);
-        if (lane->upload != NULL) /* which may still be going on out of the buffer */
+        if (lane->upload != NULL) /* a transfer from the buffer may still be in progress */
             status = wb__upload_wait(lane);
         uint64_t start = wb__now();
         if (status == WB_OK)
@@ -112,7 +112,7 @@ static wb_status hand_over_apart(wb__lane *lane, wb_piece *piece, size_t tensor)
     return status;
 }
 
-/* ---- a piece ---- */
+/* ---- pieces ---- */
 
 static wb_status hand_over(wb__lane *lane, const wb__load_piece *in, const wb__load_part *p)
 {
@@ -138,7 +138,7 @@ wb_status wb__load_hand_over(wb__lane *lane, const wb__load_piece *in)
     if (lane->load->options->consume == NULL && lane->load->dtype == NULL &&
         lane->load->options->device == NULL)
         return WB_OK;
-    /* First what the buffer has, which is used for the others. */
+    /* Hands over the tensors in the buffer first: the separate reads below overwrite it. */
     for (size_t i = in->first_tensor; status == WB_OK && wb__load_part_of(lane->load, in, i, &p);
          i++) {
         if (!p.apart && p.begin < p.end)

@@ -1,29 +1,29 @@
 /*
- * Pieces on to a device, each lane its own. A lane goes on to the next piece while the device still takes what is
- * in the last one's slot, and gives that back when it has worked on that one, too: so there are two slots for each
- * lane. What is converted goes through a ring of smaller buffers. Bytes that lie elsewhere, in mapped files, are copied
- * into the buffer first where the device prefers memory of its own choice (wb_device.stage), and go up from where they
- * are where it does not.
+ * Uploads pieces to a device. A worker starts the next piece while the device still copies the slot of the previous one,
+ * and frees that slot after the next piece. Each worker therefore has two slots. Converted data uses a ring of smaller
+ * buffers. Mapped bytes are first copied to the buffer if the device prefers its own memory (wb_device.stage), and
+ * otherwise uploaded from the mapping.
  */
 #include "load/load_stages.h"
 
 enum { CONVERTED = 4 };
 
 struct wb__upload {
-    wb__load_piece *going; /* whose bytes the device may still take */
+    wb__load_piece *going; /* the previous piece, which the device may still be copying */
     stage converted[CONVERTED];
     unsigned convert_turn;
 };
 
 /* ---- buffers ---- */
 
-/* Waits until the device has all that was to go up from a buffer. */
+/* Waits until the device has copied everything from a buffer. */
 static wb_status wait_for(wb__lane *lane, stage *s)
 {
     const wb_device *device = lane->load->options->device;
     wb_status status = WB_OK;
     uint64_t start = s->count == 0 ? 0 : wb__now();
-    for (unsigned i = 0; i < s->count; i++) { /* also after a failure: each is waited for once */
+    for (unsigned i = 0; i < s->count;
+         i++) { /* every transfer is waited for once, also after a failure */
         wb_status waited = device->wait(device->ctx, s->events[i]);
         status = status == WB_OK ? waited : status;
     }
@@ -52,7 +52,7 @@ static wb_status start_upload(wb__lane *lane, stage *s, void *handle, uint64_t o
     return WB_OK;
 }
 
-/* By way of the buffer, which waits for itself when it is full. */
+/* Uploads through the buffer, and waits for earlier transfers if the buffer is full. */
 static wb_status upload_copied(wb__lane *lane, stage *s, void *handle, uint64_t offset,
                                const uint8_t *data, uint64_t n)
 {
@@ -114,14 +114,14 @@ wb_status wb__upload_piece(wb__lane *lane, const wb_piece *piece)
     return status;
 }
 
-/* ---- the lane ---- */
+/* ---- workers ---- */
 
 wb_status wb__upload_wait(wb__lane *lane)
 {
     return wait_for(lane, wb__stage_of(lane->load, lane->at));
 }
 
-/* Gives back the slot of a piece that the device then has, or the load has failed. */
+/* Frees the slot of a piece after the device has copied it, or after the load has failed. */
 static void settle(wb__lane *lane, wb__load_piece *piece)
 {
     wb__load *load = lane->load;
@@ -173,7 +173,7 @@ void wb__upload_close(wb__lane *lane)
         status = status == WB_OK ? waited : status;
         wb__stage_free(load, &up->converted[i]);
     }
-    if (status != WB_OK) { /* of what was on its way when the last piece was handed over */
+    if (status != WB_OK) { /* an error of a transfer that was in progress after the last piece */
         (void)pthread_mutex_lock(&load->lock);
         wb__load_fail_at(load, &lane->error, load->file_count, 0);
         (void)pthread_mutex_unlock(&load->lock);

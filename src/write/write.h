@@ -1,5 +1,6 @@
 /*
  * write: writes models to files.
+ *
  *   declare    collects metadata (meta_value.c) and tensors in memory (write_declare.c)
  *   plan       assigns tensors to files, completes all headers and computes all lengths
  *              (write_plan.c); names output files and sidecar files (output_names.c)
@@ -11,6 +12,7 @@
  *   commit     makes all files durable under temporary names, then renames them; the file that
  *              refers to the others is last. The progress callback can cancel until the first
  *              rename (write_commit.c)
+ *
  * The first error of a write is final and is stored: see io/sink.h.
  */
 #ifndef WB_WRITE_WRITE_H
