@@ -14,8 +14,8 @@
 #define PADDING_KEY "weighbridge.padding"
 #define PADDING_MIN                                                                                \
     (8 + sizeof PADDING_KEY - 1 + 4 + 8) /* size of an empty padding entry, in bytes */
-#define SMALL                                                                                      \
-    ((uint64_t)64 << 20) /* files up to this size are rewritten instead of edited in place */
+/* files up to this size are rewritten instead of edited in place */
+#define SMALL ((uint64_t)64 << 20)
 #define BLOCK 4096u
 
 /* ---- apply the edits ---- */

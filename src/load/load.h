@@ -1,23 +1,21 @@
 /*
  * load: reads all bytes of a model once.
  *
- * Files are divided into pieces at multiples of an
- * alignment. Pieces are assigned, in file order, to a fixed number of slots with one buffer each,
- * which bounds the memory in use.
+ * Files are divided into pieces at multiples of an alignment. Pieces are assigned, in file
+ * order, to a fixed number of slots with one buffer each, which bounds the memory in use.
  *
- * Each worker (wb__lane; there are as many as the executor runs at
- * once) takes the next piece, fetches it and completes all work on it before it takes another, so
- * one worker computes while another waits for the disk.
+ * Each worker (wb__lane; there are as many as the executor runs at once) takes the next piece,
+ * fetches it and completes all work on it before it takes another, so one worker computes while
+ * another waits for the disk.
  *
- * For direct I/O each worker has its own
- * ring (io/ring.h), if available, which reads ahead while slots are free. One worker may then be
- * enough; the others sleep until that worker is slower than the disk.
+ * For direct I/O each worker has its own ring (io/ring.h), if available, which reads ahead while
+ * slots are free. One worker may then be enough; the others sleep until that worker is slower
+ * than the disk.
  *
- * Digests need the pieces of a
- * file in order: a worker waits until the previous piece is digested. There is no deadlock: a
- * worker processes its pieces in the order in which they were taken, so the earliest unfinished
- * piece is always in progress. This also holds for a serial executor, which runs one worker to the
- * end.
+ * Digests need the pieces of a file in order: a worker waits until the previous piece is
+ * digested. There is no deadlock: a worker processes its pieces in the order in which they were
+ * taken, so the earliest unfinished piece is always in progress. This also holds for a serial
+ * executor, which runs one worker to the end.
  */
 #ifndef WB_LOAD_LOAD_H
 #define WB_LOAD_LOAD_H
