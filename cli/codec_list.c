@@ -18,7 +18,7 @@ typedef struct kind {
     char number[16];
 } kind;
 
-#define MLX(bits) "MLX: codes of " #bits " bits, scale and bias in binary32 (bits are for G = 64)"
+#define MLX(bits) "MLX: codes with " #bits " bits, scale and bias in binary32 (bits are for G = 64)"
 
 static const kind modes[] = {
     {"affine1:G", 97, "32|64|128", 2, true, true, "ignored", MLX(1), ""},
@@ -31,10 +31,10 @@ static const kind modes[] = {
     {"int4", 100, "64", 5, true, true, "ignored", "Ollama's name for affine4:64", ""},
     {"int8", 101, "64", 9, true, true, "ignored", "Ollama's name for affine8:64", ""},
     {"mxfp4", 104, "32", 4.25, true, true, "ignored",
-     "MLX: F4 values and an E8M0 scale; MLX's where the file is a .safetensors", ""},
+     "MLX: F4 values and an E8M0 scale; used for .safetensors files", ""},
     {"mxfp8", 105, "32", 8.25, true, true, "ignored", "MLX: E4M3 values and an E8M0 scale", ""},
     {"nvfp4", 106, "16", 4.5, true, true, "ignored",
-     "MLX: F4 values and an E4M3 scale; MLX's where the file is a .safetensors", ""},
+     "MLX: F4 values and an E4M3 scale; used for .safetensors files", ""},
 };
 
 #define MODES (sizeof modes / sizeof modes[0])

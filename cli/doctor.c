@@ -58,7 +58,7 @@ static void present(const arguments *args, const check *c)
     } else {
         bool is_clean = c->code == EXIT_CLEAN;
         text_addf(&t, " %s%s%s: ", style(is_clean ? STYLE_GREEN : STYLE_YELLOW),
-                  is_clean ? "is fine" : "loads, but something is wrong with it", style(STYLE_END));
+                  is_clean ? "is fine" : "loads, but has problems", style(STYLE_END));
         text_add_content(&t, c);
         text_adds(&t, ".\n");
     }

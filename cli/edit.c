@@ -104,9 +104,9 @@ void edit_answer_json(const char *path, const wb_edited *edited)
 /* Prints what the command would do without --dry-run. */
 static void answer_dry(const char *path, const wb_edited *edited)
 {
-    static const char *const ways[] = {"nothing to do", "the header would be written over",
-                                       "room would be made in front of the data",
-                                       "a new file would take its place"};
+    static const char *const ways[] = {"nothing to do", "the header would be overwritten in place",
+                                       "blocks would be inserted before the tensor data",
+                                       "a new file would replace it"};
     text line = {0};
     text_add_shown(&line, path, strlen(path));
     text_addf(&line, ": %s", ways[edited->way]);

@@ -32,7 +32,8 @@ static int take(void *ctx, const wb_json_item *item)
         return 0;
     if (r->depth != 1 || (item->kind != WB_JSON_STRING && item->kind != WB_JSON_UINT &&
                           item->kind != WB_JSON_NUMBER && item->kind != WB_JSON_BOOL)) {
-        r->fault = r->depth == 0 ? "it is no array" : "its elements are more than plain values";
+        r->fault =
+            r->depth == 0 ? "the value is not an array" : "the array contains objects or arrays";
         return 1;
     }
     if (r->count == r->capacity) {
@@ -184,14 +185,15 @@ const char *edit_read_array(const char *json, size_t n, edit_value *to)
     text_adds(&r.strings, "");
     wb_status status = wb_json_walk(json, n, take, &r, NULL);
     if (status != WB_OK && r.fault == NULL)
-        r.fault = "it is an array, which is written as in JSON: [1, 2], [\"a\", \"b\"]";
+        r.fault = "the key has an array as value: write it as in JSON: [1, 2], [\"a\", \"b\"]";
     else if (status == WB_OK && value->element == WB_META_ARRAY)
-        r.fault = "it is an array of arrays, which cannot be set from the command line";
+        r.fault = "arrays of arrays cannot be set from the command line";
     else if (status == WB_OK && value->element == 0 && !guess(&r, has_point, value)) {
         to->of_numbers = are_numbers(&r);
-        r.fault = "its elements are of several types, or there are none: say the type, as i32[]:[]";
+        r.fault =
+            "the array is empty or has elements of several types: add the type, as in i32[]:[]";
     } else if (status == WB_OK && !hold(value->element, value->bits, &r))
-        r.fault = "not all elements are of its type";
+        r.fault = "an element does not fit the type of the array";
     if (r.fault == NULL)
         build(&r, to);
     free(r.cells);

@@ -237,9 +237,9 @@ static int rename_member(text *config, const member *m, const char *key, const c
 {
     text name = {0};
     if (!m->found)
-        return fail_key(key, "is not there");
+        return fail_key(key, "does not exist");
     if (find_member(config->ptr, m->object, to, strlen(to)).found)
-        return fail_key(key, "cannot have a name that is there");
+        return fail_key(key, "cannot be renamed to an existing name");
     int code = take_string(&name, key, to, strlen(to));
     if (code == 0) {
         delete (config, m, true);
@@ -261,13 +261,14 @@ static int apply(text *config, option_id option, const char *word)
     text_add(&key, word,
              sign == NULL || option == OPTION_DELETE ? strlen(word) : (size_t)(sign - word));
     if (option == OPTION_DROP)
-        code = report_usage("--drop works on files; name the file that has the tensor");
+        code = report_usage("--drop works on files: name the file that contains the tensor");
     else if (sign == NULL && option != OPTION_DELETE)
         code = report_usage(MSG_OPTION_NEEDS_PAIR, option_table[option].name);
     else if (!text_is_utf8(key.ptr, key.len))
         code = take_string(&value, key.ptr, key.ptr, key.len);
     else if (!find_path(config->ptr, key.ptr, &m))
-        code = fail_key(key.ptr, "leads through what is no object; --set NAME={...} makes one");
+        code = fail_key(key.ptr,
+                        "contains a name that is not an object; --set NAME={...} creates one");
     if (code == 0 && option == OPTION_SET_FILE) {
         text file = {0};
         code = edit_read_text(behind, &file);

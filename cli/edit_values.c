@@ -127,9 +127,9 @@ static int fail_guess(const char *key, const char *typed)
     text_add_shown(&line, typed, strlen(typed));
     text_adds(&line, "' for ");
     text_add_shown(&line, key, strlen(key));
-    int code = report_usage("'%.600s: no type that a new key gets holds it; say one in front: "
-                            "f64:, f64[]: or str:",
-                            line.ptr);
+    int code = report_usage(
+        "'%.600s: the value fits no default type of a new key; add a type: f64:, f64[]: or str:",
+        line.ptr);
     text_free(&line);
     return code;
 }

@@ -53,7 +53,7 @@ static int fail_tensor(const export_plan *plan, const char *typed)
     }
     text line = {0};
     text_add_shown(&line, plan->path, strlen(plan->path));
-    text_adds(&line, ": there is no tensor \"");
+    text_adds(&line, ": no tensor has the name \"");
     text_add_shown(&line, typed, len);
     text_adds(&line, "\"");
     if (nearest.name != NULL) {

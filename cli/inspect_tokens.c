@@ -143,7 +143,7 @@ static int print_value(const inspection *in)
     text t = {0};
     if (wb_meta_find(in->model, in->key, SIZE_MAX, &index) != WB_OK ||
         wb_meta_at(in->model, index, &meta, NULL) != WB_OK) {
-        text_adds(&t, ": there is no metadata under \"");
+        text_adds(&t, ": no metadata has the key \"");
         text_add_shown(&t, in->key, strlen(in->key));
         text_adds(&t, "\"");
         int code = fail(in, t.ptr, EXIT_USAGE);
@@ -168,7 +168,7 @@ static int print_template(const inspection *in)
     const char *string;
     size_t n;
     if (!find_template(in->model, &string, &n))
-        return fail(in, ": there is no chat template", EXIT_UNSUPPORTED);
+        return fail(in, ": the model has no chat template", EXIT_UNSUPPORTED);
     out_content(out_stdout(), string, n);
     if (n > 0 && string[n - 1] != '\n')
         out_puts(out_stdout(), "\n");
@@ -179,8 +179,7 @@ static int print_modelfile(const inspection *in)
 {
     text t = {0};
     if (!text_add_modelfile(&t, in->model, in->path))
-        return fail(in, ": this is no model of an Ollama store, and has no Modelfile",
-                    EXIT_UNSUPPORTED);
+        return fail(in, ": only models of an Ollama store have a Modelfile", EXIT_UNSUPPORTED);
     out_content(out_stdout(), t.ptr, t.len);
     text_free(&t);
     return EXIT_CLEAN;

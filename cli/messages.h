@@ -71,7 +71,7 @@
     "the folder cannot be listed: only sidecar files with known names are copied"
 #define MSG_SUBFOLDER_NOT_COPIED "subfolders are not copied: copy this file yourself"
 #define MSG_OPTION_HAS_NO_EFFECT "--%s has no effect on %s: it is for %s"
-#define MSG_OUTPUT_IS_READ "the output would overwrite a file that is read"
+#define MSG_OUTPUT_IS_READ "the output would overwrite an input file"
 #define MSG_OUTPUT_FORMAT_UNKNOWN "the name of the output does not imply a format: give --to"
 #define MSG_OUTPUT_NAME_EMPTY "the name of the output is empty"
 #define MSG_TERMINAL_MODEL "cannot write a model to a terminal: name an output file"

@@ -30,7 +30,7 @@ int part_parse(const char *typed, part_option *part)
     if (p != NULL)
         p = take_number(p, '\0', &part->of);
     if (p == NULL || part->rank >= part->of)
-        return report_usage("--part is AXIS:RANK/OF, as in 0:1/4: the second of four parts of the "
-                            "rows");
+        return report_usage(
+            "--part must be AXIS:RANK/OF; 0:1/4 is the second of four parts of the rows");
     return 0;
 }

@@ -86,7 +86,7 @@ static void print_losses(const totals *all)
     out *o = out_stdout();
     text line = {0};
     if (all->worst.nmse > 0) {
-        text_addf(&line, "  most was lost in ");
+        text_addf(&line, "  largest loss in ");
         text_add_shown(&line, all->worst.name, strlen(all->worst.name));
         text_addf(&line, ": NMSE %.3g, largest error %.3g, cosine %.6f\n", all->worst.nmse,
                   all->worst.max_error, all->worst.cosine);
@@ -94,13 +94,14 @@ static void print_losses(const totals *all)
     if (all->overflowed > 0) {
         text_adds(&line, "  ");
         text_add_count(&line, all->overflowed);
-        text_adds(&line, " values left the range of their type\n");
+        text_adds(&line, " values overflowed the range of their type\n");
     }
     if (all->fallbacks > 0) {
         text_adds(&line, "  ");
         text_add_count(&line, all->fallbacks);
-        text_adds(&line,
-                  " tensors got another type, since that asked for does not fit their rows\n");
+        text_adds(
+            &line,
+            " tensors have another type, because the requested type does not fit their rows\n");
     }
     out_text(o, &line);
     text_free(&line);

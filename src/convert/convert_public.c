@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "convert/convert.h"
+#include "convert/convert_messages.h"
 #include "convert/plan/input_files.h"
 #include "convert/recipe/imatrix.h"
 #include "convert/recipe/overrides.h"
@@ -24,7 +25,7 @@ static wb_status take_policy(wb_conversion *conversion, wb__context *context,
         return WB__FAIL_SIZE(context, wb_convert_policy, caller);
     if (policy->flags &
         ~(WB_CONVERT_STRICT | WB_CONVERT_FORCE | WB_CONVERT_FEB2026 | WB_CONVERT_RESUME))
-        return fail(context, "wb_convert_policy.flags has bits that mean nothing");
+        return fail(context, WB__MSG_CONVERT_POLICY_FLAGS);
     conversion->strict = (policy->flags & WB_CONVERT_STRICT) != 0;
     conversion->replace = (policy->flags & WB_CONVERT_FORCE) != 0;
     conversion->feb2026 = (policy->flags & WB_CONVERT_FEB2026) != 0;
@@ -43,14 +44,14 @@ static wb_status take_policy(wb_conversion *conversion, wb__context *context,
     if (policy->quant != NULL &&
         !wb__quant_parse(wb__str_from(policy->quant, SIZE_MAX), &conversion->quant))
         return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_CONVERT_TYPE, WB_NO_OFFSET,
-                        WB__STR(""), "there is no quantization \"%.64s\"", policy->quant);
+                        WB__STR(""), WB__MSG_CONVERT_NO_QUANTIZATION, policy->quant);
     conversion->loras = policy->loras;
     conversion->lora_count = policy->lora_count;
     for (uint64_t i = 0; i < policy->lora_count; i++) {
         if (policy->loras == NULL || policy->loras[i].path == NULL)
-            return fail(context, "an adapter needs a path");
+            return fail(context, WB__MSG_CONVERT_ADAPTER_PATH);
         if (!isfinite((float)policy->loras[i].scale))
-            return fail(context, "the scale of an adapter is no number that F32 has");
+            return fail(context, WB__MSG_CONVERT_ADAPTER_SCALE);
     }
     wb_status status = WB_OK;
     if (policy->rule_count > 0)
@@ -69,7 +70,7 @@ wb_status wb_convert_plan(const wb_model *model, wb_target target, const wb_conv
     wb__context context = wb__context_of(model, wb__error_reset(error, &spare));
     *out = NULL;
     if (target < WB_TARGET_GGUF || target > WB_TARGET_NPZ)
-        return fail(&context, "the target is none of WB_TARGET_*");
+        return fail(&context, WB__MSG_CONVERT_TARGET);
     wb_conversion *conversion = wb__alloc(&model->allocator, sizeof *conversion);
     if (conversion == NULL)
         return wb__fail_memory(&context);
@@ -164,8 +165,7 @@ wb_status wb_conversion_at(const wb_conversion *conversion, uint64_t index, wb_c
         return WB__FAIL_SIZE(&context, wb_converted, caller);
     if (index >= conversion->tensors.count)
         return wb__fail(&context, WB_ERROR_NOT_FOUND, WB__FINDING_NOT_FOUND, WB_NO_OFFSET,
-                        WB__STR(""), "the result has no tensor number %llu",
-                        (unsigned long long)index);
+                        WB__STR(""), WB__MSG_CONVERT_NO_TENSOR, (unsigned long long)index);
     const wb__planned_tensor *row = wb__planned_at(conversion, (size_t)index);
     converted->name = row->name.ptr;
     converted->source = row->source_name.ptr;

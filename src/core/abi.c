@@ -99,13 +99,12 @@ wb_status wb__fail_size(wb__context *context, wb__abi_id id, const void *caller)
     const wb__abi *abi = &wb__abis[id];
     size_t size = wb__size_of(caller);
     if (wb__abi_fits(id, size))
-        return wb__fail(
-            context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET, WB__STR(""),
-            "%s comes from a newer version of the header (%zu bytes, here %zu) and uses "
-            "members that this library does not know",
-            abi->name, size, abi->today);
-    return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET, WB__STR(""),
-                    "%s.size is %zu, which is the size of the struct in no version; set it to "
-                    "sizeof(%s)",
-                    abi->name, size, abi->name);
+        return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET, WB__STR(""),
+                        "%s was compiled with a newer header (%zu bytes, this library has %zu) and "
+                        "sets members that this library does not support",
+                        abi->name, size, abi->today);
+    return wb__fail(
+        context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET, WB__STR(""),
+        "%s.size is %zu, which is not the size of any version of the struct; set it to sizeof(%s)",
+        abi->name, size, abi->name);
 }

@@ -38,13 +38,13 @@ wb_status wb__context_init(wb__context *context, const wb_open_options *caller, 
     if (!WB__TAKE(wb_open_options, caller, &own))
         return WB__FAIL_SIZE(context, wb_open_options, caller);
     if (options->access > WB_ACCESS_SNAPSHOT)
-        return wb__fail_argument(context, "wb_open_options.access is none of WB_ACCESS_*");
+        return wb__fail_argument(context, "wb_open_options.access is not a WB_ACCESS_* value");
     if (options->flags & ~WB_OPEN_COMPATIBLE)
-        return wb__fail_argument(context, "wb_open_options.flags has bits that mean nothing");
+        return wb__fail_argument(context, "wb_open_options.flags contains unknown flags");
     context->compatible = (options->flags & WB_OPEN_COMPATIBLE) != 0;
     if (options->allocator != NULL) {
         if (options->allocator->alloc == NULL || options->allocator->free == NULL)
-            return wb__fail_argument(context, "wb_allocator needs alloc and free");
+            return wb__fail_argument(context, "wb_allocator requires alloc and free");
         context->allocator = *options->allocator;
     }
     context->store = options->store;

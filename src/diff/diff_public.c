@@ -1,5 +1,6 @@
 #include "core/call_options.h"
 #include "diff/diff.h"
+#include "diff/diff_messages.h"
 #include "weighbridge/metadata.h"
 
 void wb_diff_free(wb_diff *diff)
@@ -25,7 +26,7 @@ wb_status wb_diff_models(const wb_model *a, const wb_model *b, const wb_diff_opt
     if (!WB__TAKE(wb_diff_options, caller, &own))
         return WB__FAIL_SIZE(&context, wb_diff_options, caller);
     if (options->kinds & ~WB__DIFF_ALL)
-        return wb__fail_argument(&context, "wb_diff_options.kinds has bits that mean nothing");
+        return wb__fail_argument(&context, WB__MSG_DIFF_OPTIONS_KINDS);
     if (options->executor != NULL)
         context.executor = *options->executor;
     const wb_progress *progress = options->progress;

@@ -4,6 +4,7 @@
  * number of threads. A pair that can only be read as a whole is a single segment.
  */
 #include "diff/diff.h"
+#include "diff/diff_messages.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -163,7 +164,7 @@ static wb_status run(job *j)
     }
     if (status == WB_OK && atomic_load(&j->cancelled))
         status = wb__fail(j->context, WB_ERROR_CANCELLED, WB__FINDING_CANCELLED, WB_NO_OFFSET,
-                          WB__STR(""), "stopped on request");
+                          WB__STR(""), WB__MSG_DIFF_CANCELLED);
     wb__free(allocator, j->errors, n * sizeof *j->errors);
     wb__free(allocator, j->results, n * sizeof *j->results);
     return status;

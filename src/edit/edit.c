@@ -3,6 +3,7 @@
 #include "edit/edit.h"
 #include "bundles/ollama/blob_name.h"
 #include "bundles/ollama/ollama.h"
+#include "edit/edit_messages.h"
 #include "model/file_order.h"
 #include "open/open.h"
 
@@ -78,7 +79,7 @@ static entry *find_entry(const entries *all, wb__str name)
 static wb_status fail_padding(const wb__edit_job *job)
 {
     return fail_edit(job, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB__STR(PADDING_KEY),
-                     "this key is kept for what fills up the header");
+                     WB__MSG_EDIT_KEY_RESERVED);
 }
 
 static wb_status rename_key(const wb__edit_job *job, const entries *all, entry *found,
@@ -90,10 +91,10 @@ static wb_status rename_key(const wb__edit_job *job, const entries *all, entry *
         return fail_padding(job);
     if (found == NULL)
         return fail_edit(job, WB_ERROR_NOT_FOUND, WB__FINDING_NOT_FOUND,
-                         wb__str_from(edit->name, edit->name_len), "there is no such key");
+                         wb__str_from(edit->name, edit->name_len), WB__MSG_EDIT_NO_KEY);
     if (other != NULL && other != found)
         return fail_edit(job, WB_ERROR_ARGUMENT, WB__FINDING_WRITE_TWICE, to,
-                         "there is such a key already");
+                         WB__MSG_EDIT_KEY_EXISTS);
     found->name = to;
     return WB_OK;
 }
@@ -138,7 +139,7 @@ static wb_status add_metas(wb__edit_job *job, const wb_edit *edits, uint64_t cou
             continue;
         if (e->meta != NULL && wb__name_map_find(&job->writer->meta_names, e->name) != UINT32_MAX)
             return fail_edit(job, WB_ERROR_ARGUMENT, WB__FINDING_WRITE_TWICE, e->name,
-                             "there is such a key already"); /* the file contains the key twice */
+                             WB__MSG_EDIT_KEY_EXISTS); /* the file contains the key twice */
         if (e->meta != NULL)
             status = wb__writer_copy_meta_as(job->context, job->writer, in, e->meta, e->name);
         if (status == WB_OK && e->value != NULL)
@@ -176,10 +177,10 @@ static wb_status add_tensors(wb__edit_job *job, const wb_edit *edits, uint64_t c
         bool of_tensor = edits[i].kind == WB_EDIT_RENAME || edits[i].kind == WB_EDIT_DROP;
         if (of_tensor && hits[i] == 0)
             status = fail_edit(job, WB_ERROR_NOT_FOUND, WB__FINDING_NOT_FOUND, name,
-                               "there is no such tensor");
+                               WB__MSG_EDIT_NO_TENSOR);
         else if (of_tensor && hits[i] > 1) /* an earlier edit renamed another tensor to this name */
             status = fail_edit(job, WB_ERROR_ARGUMENT, WB__FINDING_WRITE_TWICE, name,
-                               "there is such a tensor already");
+                               WB__MSG_EDIT_TENSOR_EXISTS);
     }
     return status;
 }
@@ -356,7 +357,7 @@ static wb_status carry_out(wb__edit_job *job)
     if (same)
         return WB_OK;
     if (is_blob(job->path))
-        return fail_store(job, "it is a blob of an Ollama store, which is named after its bytes");
+        return fail_store(job, WB__MSG_EDIT_STORE_BLOB);
     edited->header_bytes = layout->header.n;
     bool in_place =
         job->data_stays && ((job->options->flags & WB_EDIT_IN_PLACE) ||
@@ -394,7 +395,7 @@ static wb_status make_writer(wb__edit_job *job)
     const wb__catalog_file *file = &job->model->catalog.files[0];
     if (strcmp(file->format, "gguf") != 0 && strcmp(file->format, "safetensors") != 0)
         return fail_edit(job, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB__STR(""),
-                         "only the headers of safetensors and GGUF are edited");
+                         WB__MSG_EDIT_FORMAT);
     const wb_writer_options options = {
         .size = sizeof options,
         .format = file->format,
@@ -437,7 +438,7 @@ wb_status wb__edit_file(wb__context *context, const char *path, const wb_edit *e
     if (realpath(path, resolved) != NULL)
         path = job.path = resolved;
     else if (strncmp(path, WB__OLLAMA_SCHEME, sizeof WB__OLLAMA_SCHEME - 1) == 0)
-        return fail_store(&job, "models of an Ollama store are named after their bytes");
+        return fail_store(&job, WB__MSG_EDIT_STORE_MODEL);
     job.edited.size = sizeof job.edited;
     wb_status status = dry ? WB_OK : wb__edit_lock(context, path, &lock);
     if (status == WB_OK && !dry)

@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "edit/edit.h"
+#include "edit/edit_messages.h"
 
 #ifndef FALLOC_FL_INSERT_RANGE
 #define FALLOC_FL_INSERT_RANGE 0x20
@@ -99,7 +100,7 @@ static wb_status fail_undo(wb__context *context, const char *path, int os_error)
 {
     context->file = path;
     return wb__fail(context, WB_ERROR_IO, WB__FINDING_EDIT_HALF, WB_NO_OFFSET, WB__STR(""),
-                    "an edit of the file was broken off and cannot be undone (error %d)", os_error);
+                    WB__MSG_EDIT_UNDO, os_error);
 }
 
 /* Returns true if the bytes before the data section are those of an incomplete edit. */
@@ -157,11 +158,9 @@ static wb_status undo_file(wb__context *context, const char *path, const journal
     if (os_error != 0)
         return fail_undo(context, path, os_error);
     context->file = path;
-    return found != ANOTHER
-               ? WB_OK
-               : wb__fail(
-                     context, WB_ERROR_IO, WB__FINDING_EDIT_ANOTHER, WB_NO_OFFSET, WB__STR(""),
-                     "an edit was broken off here, and since then the file has become another");
+    return found != ANOTHER ? WB_OK
+                            : wb__fail(context, WB_ERROR_IO, WB__FINDING_EDIT_ANOTHER, WB_NO_OFFSET,
+                                       WB__STR(""), WB__MSG_EDIT_JOURNAL_FOREIGN);
 }
 
 /* The journal's name would be too long: no journal exists, and the file is not edited in place. */
@@ -201,9 +200,9 @@ static wb_status recover_from(wb__context *context, const char *path, const char
         return status;
     *undone = true;
     if (unlink(journal_at) != 0)
-        return wb__fail_os(context, errno, "cannot remove the journal of the edit");
+        return wb__fail_os(context, errno, WB__MSG_EDIT_JOURNAL_REMOVE);
     int os_error = wb__directory_sync_of(&context->allocator, path);
-    return os_error == 0 ? WB_OK : wb__fail_os(context, os_error, "cannot sync the folder");
+    return os_error == 0 ? WB_OK : wb__fail_os(context, os_error, WB__MSG_EDIT_SYNC_FOLDER);
 }
 
 wb_status wb__edit_undo(wb__context *context, const char *path, bool *undone)
@@ -304,14 +303,14 @@ static wb_status change_or_undo(wb__edit_job *job, int fd, const char *at, const
             return fail_undo(context, job->path, undone);
     }
     if (unlink(at) != 0)
-        return wb__fail_os(context, errno, "cannot remove the journal of the edit");
+        return wb__fail_os(context, errno, WB__MSG_EDIT_JOURNAL_REMOVE);
     int synced = wb__directory_sync_of(&context->allocator, job->path);
     if (*done && synced != 0)
-        return wb__fail_os(context, synced, "cannot sync the folder");
+        return wb__fail_os(context, synced, WB__MSG_EDIT_SYNC_FOLDER);
     if (*done || untouched)
         return WB_OK;
     context->file = job->path;
-    return wb__fail_os(context, os_error, "cannot change the file");
+    return wb__fail_os(context, os_error, WB__MSG_EDIT_WRITE);
 }
 
 wb_status wb__edit_in_place(wb__edit_job *job, bool *done)
@@ -331,7 +330,7 @@ wb_status wb__edit_in_place(wb__edit_job *job, bool *done)
         fd = open(job->path, O_RDWR | O_CLOEXEC);
         context->file = job->path;
         if (fd < 0)
-            status = wb__fail_os(context, errno, "cannot open the file to change it");
+            status = wb__fail_os(context, errno, WB__MSG_EDIT_OPEN);
     }
     if (may && status == WB_OK)
         status = wb__source_check(job->model->sources[0], context);
@@ -340,7 +339,7 @@ wb_status wb__edit_in_place(wb__edit_job *job, bool *done)
     if (may && status == WB_OK)
         status = change_or_undo(job, fd, at, bytes, n, done);
     if (fd >= 0 && close(fd) != 0 && status == WB_OK)
-        status = wb__fail_os(context, errno, "cannot close the file");
+        status = wb__fail_os(context, errno, WB__MSG_EDIT_CLOSE);
     wb__free(&context->allocator, bytes, n);
     wb__free(&context->allocator, at, at == NULL ? 0 : strlen(at) + 1);
     return status;

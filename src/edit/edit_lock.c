@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "edit/edit.h"
+#include "edit/edit_messages.h"
 
 #define TRIES 100
 
@@ -37,7 +38,7 @@ wb_status wb__edit_lock(wb__context *context, const char *path, int *fd)
     }
     *fd = -1;
     context->file = path;
-    return wb__fail_os(context, EBUSY, "another edit of the file is under way");
+    return wb__fail_os(context, EBUSY, WB__MSG_EDIT_LOCKED);
 }
 
 void wb__edit_unlock(int fd)

@@ -1,5 +1,6 @@
 #include "core/call_options.h"
 #include "edit/edit.h"
+#include "edit/edit_messages.h"
 
 /* Copies the caller's options, which may be NULL, to *options, which holds the defaults. */
 static wb_status begin(wb__context *context, const char *path, const wb_edit_options *caller,
@@ -8,7 +9,7 @@ static wb_status begin(wb__context *context, const char *path, const wb_edit_opt
     wb_open_options open = {.size = sizeof open};
     *context = (wb__context){.file = "", .error = error};
     if (path == NULL)
-        return wb__fail_argument(context, "the path is NULL");
+        return wb__fail_argument(context, WB__MSG_EDIT_PATH_NULL);
     if (!WB__TAKE(wb_edit_options, caller, options))
         return WB__FAIL_SIZE(context, wb_edit_options, caller);
     open.limits = options->limits;
@@ -41,7 +42,7 @@ static wb_status take_edits(wb__context *context, const wb_edit *caller, uint64_
     for (uint64_t i = 0; i < count; i++) {
         const wb_edit *edit = WB__ELEMENT(wb_edit, caller, i);
         if (edit->size != caller->size)
-            return wb__fail_argument(context, "the edits differ in their size");
+            return wb__fail_argument(context, WB__MSG_EDIT_EDIT_SIZES);
         if (!WB__TAKE(wb_edit, edit, &list->copy[i]))
             return WB__FAIL_SIZE(context, wb_edit, edit);
     }
@@ -53,11 +54,11 @@ static wb_status check_edits(wb__context *context, const wb_edit *edits, uint64_
     for (uint64_t i = 0; i < count; i++) {
         bool is_rename = edits[i].kind == WB_EDIT_RENAME || edits[i].kind == WB_EDIT_RENAME_KEY;
         if (edits[i].size != sizeof *edits)
-            return wb__fail_argument(context, "the edits differ in their size");
+            return wb__fail_argument(context, WB__MSG_EDIT_EDIT_SIZES);
         if (edits[i].kind < WB_EDIT_SET || edits[i].kind > WB_EDIT_DROP || edits[i].name == NULL ||
             (is_rename && edits[i].to == NULL) ||
             (edits[i].kind == WB_EDIT_SET && edits[i].value == NULL))
-            return wb__fail_argument(context, "an edit has not all that its kind needs");
+            return wb__fail_argument(context, WB__MSG_EDIT_EDIT_INCOMPLETE);
     }
     return WB_OK;
 }

@@ -3,6 +3,7 @@
  * block and the file system supports reflinks, both files share the data.
  */
 #include "edit/edit.h"
+#include "edit/edit_messages.h"
 
 #define BLOCK 4096u
 
@@ -45,7 +46,7 @@ wb_status wb__edit_new_file(wb__edit_job *job)
         return status;
     int os_error = wb__sink_place(sink, 0, layout->header.bytes, layout->header.n);
     if (os_error != 0)
-        status = wb__fail_os(job->context, os_error, "cannot write the file");
+        status = wb__fail_os(job->context, os_error, WB__MSG_EDIT_NEW_FILE);
     if (status == WB_OK)
         status = job->data_stays ? copy_data(job, sink) : copy_tensors(job, sink);
     if (status == WB_OK)

@@ -1,4 +1,5 @@
 #include "handle/config_json.h"
+#include "handle/handle_messages.h"
 
 #include "io/io.h"
 
@@ -13,7 +14,7 @@ wb_status wb__read_text(wb__context *context, const char *path, char **text, siz
     wb_status status = wb__source_open(context, path, WB_ACCESS_READ, &source, &is_folder);
     if (status == WB_OK && is_folder)
         status = wb__fail(context, WB_ERROR_FORMAT, WB__FINDING_NOT_REGULAR, WB_NO_OFFSET,
-                          WB__STR(""), "it is a folder, where a file was expected");
+                          WB__STR(""), WB__MSG_HANDLE_IS_FOLDER);
     if (status != WB_OK) {
         if (status == WB_ERROR_NOT_FOUND) {
             (void)wb__error_reset(context->error, context->error);
@@ -25,8 +26,8 @@ wb_status wb__read_text(wb__context *context, const char *path, char **text, siz
     uint64_t n = wb__source_bytes(source);
     if (n > context->limits.json_bytes || n >= SIZE_MAX || n >= UINT32_MAX) {
         status = wb__fail(context, WB_ERROR_LIMIT, WB__FINDING_CONFIG_JSON, WB_NO_OFFSET,
-                          WB__STR(""), "the file has %llu bytes; the limit is %llu",
-                          (unsigned long long)n, (unsigned long long)context->limits.json_bytes);
+                          WB__STR(""), WB__MSG_HANDLE_FILE_LIMIT, (unsigned long long)n,
+                          (unsigned long long)context->limits.json_bytes);
     } else {
         char *memory = wb__alloc(&context->allocator, (size_t)n + 1);
         status = memory == NULL ? wb__fail_memory(context)

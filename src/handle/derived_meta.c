@@ -1,4 +1,5 @@
 #include "handle/derived_meta.h"
+#include "handle/handle_messages.h"
 
 #include <stdatomic.h>
 
@@ -245,8 +246,7 @@ wb_status wb__derived_meta_entry(const wb_model *model, wb__context *context, ui
     }
     if (index >= (*in)->metas.count)
         return wb__fail(context, WB_ERROR_NOT_FOUND, WB__FINDING_NOT_FOUND, WB_NO_OFFSET,
-                        WB__STR(""), "there is no metadata entry number %llu",
-                        (unsigned long long)(before + index));
+                        WB__STR(""), WB__MSG_HANDLE_NO_META, (unsigned long long)(before + index));
     *entry = wb__list_at(&(*in)->metas, (size_t)index);
     return WB_OK;
 }

@@ -1,3 +1,4 @@
+#include "handle/handle_messages.h"
 #include "handle/semantics.h"
 #include "weighbridge/tensor.h"
 
@@ -94,7 +95,7 @@ wb_status wb_tensor_part(const wb_model *model, uint64_t index, uint32_t number,
         return WB_OK;
     }
     return wb__fail(&context, WB_ERROR_NOT_FOUND, WB__FINDING_NOT_FOUND, WB_NO_OFFSET,
-                    wb__table_name(&model->catalog.table, stored), "it has no part number %lu",
+                    wb__table_name(&model->catalog.table, stored), WB__MSG_HANDLE_NO_PART,
                     (unsigned long)number);
 }
 

@@ -1,6 +1,7 @@
 /*
  * The files of an open model.
  */
+#include "handle/handle_messages.h"
 #include "handle/semantics.h"
 #include "weighbridge/experimental.h"
 
@@ -23,7 +24,7 @@ wb_status wb_model_reads(const wb_model *model, const char *path, int *reads, wb
     bool does = false;
     *reads = 0;
     if (path == NULL)
-        return wb__fail_argument(&context, "the path must not be NULL");
+        return wb__fail_argument(&context, WB__MSG_HANDLE_PATH_NULL);
     wb_status status = wb__model_reads(model, &context, path, &does);
     *reads = does;
     return status;
@@ -57,7 +58,7 @@ wb_status wb_file_at(const wb_model *model, uint64_t index, wb_file *caller, wb_
         return WB__FAIL_SIZE(&context, wb_file, caller);
     if (index >= model->catalog.file_count)
         return wb__fail(&context, WB_ERROR_NOT_FOUND, WB__FINDING_NOT_FOUND, WB_NO_OFFSET,
-                        WB__STR(""), "there is no file number %llu", (unsigned long long)index);
+                        WB__STR(""), WB__MSG_HANDLE_NO_FILE, (unsigned long long)index);
     const wb__catalog_file *file = &model->catalog.files[index];
     out->path = file->path;
     out->format = file->format;

@@ -3,6 +3,7 @@
  * read/read_slice.c overlap and would otherwise restart the stream.
  */
 #include "handle/inflate_stream.h"
+#include "handle/handle_messages.h"
 #include "inflate/inflate.h"
 
 #define IN_BYTES ((size_t)32 << 10)
@@ -70,7 +71,7 @@ static wb_status run(wb__inflate_stream *stream, wb__inflated *state, bool *stuc
     if (*state == WB__INFLATED_NO_MEMORY)
         return wb__fail_memory(stream->context);
     if (*state == WB__INFLATED_BROKEN)
-        return fail(stream, WB__FINDING_DEFLATE, "its compressed bytes are damaged");
+        return fail(stream, WB__FINDING_DEFLATE, WB__MSG_HANDLE_DEFLATE);
     return WB_OK;
 }
 
@@ -87,8 +88,7 @@ static wb_status unpack(wb__inflate_stream *stream, uint8_t *dst, size_t n)
         if (status != WB_OK)
             return status;
         if (stuck || (state == WB__INFLATED_END && step->out_bytes > 0))
-            return fail(stream, WB__FINDING_DEFLATE,
-                        "its compressed bytes hold less than its shape needs");
+            return fail(stream, WB__FINDING_DEFLATE, WB__MSG_HANDLE_DEFLATE_SHORT);
     }
     stream->crc = wb__crc32_add(&stream->crc32, stream->crc, dst, n);
     return WB_OK;
@@ -192,14 +192,13 @@ static wb_status check_end(wb__inflate_stream *stream)
             return status;
     }
     if (step->out_bytes == 0)
-        return fail(stream, WB__FINDING_DEFLATE,
-                    "its compressed bytes hold more than its shape needs");
+        return fail(stream, WB__FINDING_DEFLATE, WB__MSG_HANDLE_DEFLATE_LONG);
     if (state != WB__INFLATED_END)
-        return fail(stream, WB__FINDING_DEFLATE, "its compressed bytes do not end properly");
+        return fail(stream, WB__FINDING_DEFLATE, WB__MSG_HANDLE_DEFLATE_END);
     if (step->in_bytes > 0 || stream->in_done < stream->storing->packed_bytes)
-        return fail(stream, WB__FINDING_DEFLATE, "something follows its compressed bytes");
+        return fail(stream, WB__FINDING_DEFLATE, WB__MSG_HANDLE_DEFLATE_TRAILING);
     if (stream->storing->has_crc && stream->crc != stream->storing->crc)
-        return fail(stream, WB__FINDING_CHECKSUM, "its bytes do not have their checksum");
+        return fail(stream, WB__FINDING_CHECKSUM, WB__MSG_HANDLE_CHECKSUM);
     return WB_OK;
 }
 

@@ -1,5 +1,6 @@
 #include "core/call_options.h"
 #include "handle/derived_meta.h"
+#include "handle/handle_messages.h"
 
 /* ---- entries ---- */
 
@@ -98,7 +99,7 @@ static wb_status look_up(lookup *call, const wb_model *model, const char *key, s
     if (call->meta != NULL)
         return WB_OK;
     return wb__fail(&call->context, WB_ERROR_NOT_FOUND, WB__FINDING_NOT_FOUND, WB_NO_OFFSET,
-                    call->key, "the metadata has no such key");
+                    call->key, WB__MSG_HANDLE_NO_KEY);
 }
 
 static const char *type_name(unsigned type)
@@ -113,16 +114,16 @@ static wb_status fail_type(lookup *call, const char *asked)
     const wb__meta *meta = call->meta;
     if (meta->type == WB_META_ARRAY)
         return wb__fail(&call->context, WB_ERROR_TYPE, WB__FINDING_META_TYPE, WB_NO_OFFSET,
-                        call->key, "the value is an array, each element %s; asked for was %s",
+                        call->key, WB__MSG_HANDLE_META_ARRAY_TYPE,
                         type_name(meta->value.array->element), asked);
     return wb__fail(&call->context, WB_ERROR_TYPE, WB__FINDING_META_TYPE, WB_NO_OFFSET, call->key,
-                    "the value is %s; asked for was %s", type_name(meta->type), asked);
+                    WB__MSG_HANDLE_META_TYPE, type_name(meta->type), asked);
 }
 
 static wb_status fail_range(lookup *call, const char *asked)
 {
     return wb__fail(&call->context, WB_ERROR_TYPE, WB__FINDING_META_TYPE, WB_NO_OFFSET, call->key,
-                    "the value is an integer that %s cannot hold", asked);
+                    WB__MSG_HANDLE_META_RANGE, asked);
 }
 
 static bool is_integer(unsigned type)
@@ -158,7 +159,7 @@ wb_status wb_meta_get_int(const wb_model *model, const char *key, size_t key_len
     if (!is_integer(call.meta->type))
         return fail_type(&call, "an integer");
     if (call.meta->type == WB_META_UINT && call.meta->value.number > INT64_MAX)
-        return fail_range(&call, "an integer with a sign");
+        return fail_range(&call, WB__MSG_HANDLE_META_INT);
     *value = (int64_t)call.meta->value.number;
     return WB_OK;
 }
@@ -174,7 +175,7 @@ wb_status wb_meta_get_uint(const wb_model *model, const char *key, size_t key_le
     if (!is_integer(call.meta->type))
         return fail_type(&call, "an integer");
     if (call.meta->type == WB_META_INT && (int64_t)call.meta->value.number < 0)
-        return fail_range(&call, "an integer without a sign");
+        return fail_range(&call, WB__MSG_HANDLE_META_UINT);
     *value = call.meta->value.number;
     return WB_OK;
 }
@@ -290,12 +291,12 @@ static const char *array_name(wb_meta_type wanted)
 {
     static const char *const names[] = {
         [WB_META_ANY] = "an array",
-        [WB_META_STRING] = "an array of strings",
-        [WB_META_INT] = "an array of integers",
-        [WB_META_UINT] = "an array of integers",
-        [WB_META_FLOAT] = "an array of floats",
-        [WB_META_BOOL] = "an array of booleans",
-        [WB_META_ARRAY] = "an array of arrays",
+        [WB_META_STRING] = WB__MSG_HANDLE_META_STRINGS,
+        [WB_META_INT] = WB__MSG_HANDLE_META_INTS,
+        [WB_META_UINT] = WB__MSG_HANDLE_META_INTS,
+        [WB_META_FLOAT] = WB__MSG_HANDLE_META_FLOATS,
+        [WB_META_BOOL] = WB__MSG_HANDLE_META_BOOLS,
+        [WB_META_ARRAY] = WB__MSG_HANDLE_META_ARRAYS,
     };
     return names[wanted];
 }
@@ -309,7 +310,7 @@ wb_status wb_meta_get_array(const wb_model *model, const char *key, size_t key_l
     if (out == NULL)
         return WB__FAIL_SIZE(&call.context, wb_meta_array, array);
     if ((unsigned)element > WB_META_ARRAY)
-        return wb__fail_argument(&call.context, "the element type is none of WB_META_*");
+        return wb__fail_argument(&call.context, WB__MSG_HANDLE_META_ELEMENT);
     if (status != WB_OK)
         return status;
     if (call.meta->type != WB_META_ARRAY || !is_wanted(element, call.meta->value.array->element))

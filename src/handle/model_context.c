@@ -2,6 +2,7 @@
  * Contexts of calls on an open model, and tensor indices.
  */
 #include "handle/handle.h"
+#include "handle/handle_messages.h"
 
 wb__context wb__context_of(const wb_model *model, wb_error *error)
 {
@@ -19,7 +20,7 @@ wb_status wb__resolve(const wb_model *model, wb__context *context, uint64_t inde
     *packed = NULL;
     if (index >= wb__tensors_numbers(&model->tensors))
         return wb__fail(context, WB_ERROR_NOT_FOUND, WB__FINDING_NOT_FOUND, WB_NO_OFFSET,
-                        WB__STR(""), "there is no tensor number %llu", (unsigned long long)index);
+                        WB__STR(""), WB__MSG_HANDLE_NO_TENSOR, (unsigned long long)index);
     *stored = wb__tensors_stored(&model->tensors, index, packed);
     return WB_OK;
 }

@@ -1,4 +1,5 @@
 #include "core/call_options.h"
+#include "handle/handle_messages.h"
 #include "handle/semantics.h"
 #include "weighbridge/tensor.h"
 
@@ -95,11 +96,11 @@ wb_status wb_canonical_name(const wb_model *model, const char *name, size_t name
         return status;
     uint64_t number = find_native(model, wanted);
     if (number == UINT64_MAX)
-        return fail_unknown(&context, wanted, "no tensor has this name in the files");
+        return fail_unknown(&context, wanted, WB__MSG_HANDLE_NO_NATIVE_NAME);
     const wb__name_entry *entry =
         number < model->tensors.count ? wb__names_of(&semantics->names, number) : NULL;
     if (entry == NULL)
-        return fail_unknown(&context, wanted, "the tensor has no canonical name");
+        return fail_unknown(&context, wanted, WB__MSG_HANDLE_NOT_CANONICAL);
     hand_out((wb__str){entry->text, entry->len}, canonical, canonical_len);
     return WB_OK;
 }
@@ -120,7 +121,7 @@ wb_status wb_native_name(const wb_model *model, const char *canonical, size_t ca
         return status;
     uint64_t number = wb__semantics_find(model, semantics, wanted);
     if (number == UINT64_MAX)
-        return fail_unknown(&context, wanted, "no tensor has this canonical name");
+        return fail_unknown(&context, wanted, WB__MSG_HANDLE_NO_CANONICAL_NAME);
     status = wb__expert_view_of(model, &context, number, &view);
     if (status == WB_OK)
         status =
@@ -185,7 +186,7 @@ wb_status wb_tensor_names(const wb_model *model, wb_names_kind kind, const char 
     *bytes = NULL;
     *offsets = NULL;
     if (kind > WB_NAMES_CANONICAL)
-        return wb__fail_argument(&context, "the kind of names is none of WB_NAMES_*");
+        return wb__fail_argument(&context, WB__MSG_HANDLE_NAMES_KIND);
     /* The cache is the only member that changes in a const model, hence the cast. */
     _Atomic(wb__name_list *) *cache = (_Atomic(wb__name_list *) *)(uintptr_t)&model->names[kind];
     wb__name_list *known = atomic_load(cache);

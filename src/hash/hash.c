@@ -1,4 +1,5 @@
 #include "hash/hash.h"
+#include "hash/hash_messages.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -66,7 +67,7 @@ static wb_status conclude(const wb__hash_job *job, size_t n)
     }
     if (atomic_load(&job->cancelled))
         return wb__fail(job->context, WB_ERROR_CANCELLED, WB__FINDING_CANCELLED, WB_NO_OFFSET,
-                        WB__STR(""), "stopped on request");
+                        WB__STR(""), WB__MSG_HASH_CANCELLED);
     return WB_OK;
 }
 

@@ -1,5 +1,6 @@
 #include "core/call_options.h"
 #include "hash/hash.h"
+#include "hash/hash_messages.h"
 
 void wb_hashes_free(wb_hashes *hashes)
 {
@@ -25,9 +26,9 @@ wb_status wb_hash_model(const wb_model *model, const wb_hash_options *caller, wb
     if (!WB__TAKE(wb_hash_options, caller, &own))
         return WB__FAIL_SIZE(&context, wb_hash_options, caller);
     if (options->flags & ~(WB_HASH_FILES | WB_HASH_VALUES | WB_HASH_CHUNKS))
-        return wb__fail_argument(&context, "wb_hash_options.flags has bits that mean nothing");
+        return wb__fail_argument(&context, WB__MSG_HASH_OPTIONS_FLAGS);
     if ((options->flags & WB_HASH_CHUNKS) && !(options->flags & WB_HASH_FILES))
-        return wb__fail_argument(&context, "WB_HASH_CHUNKS goes with WB_HASH_FILES");
+        return wb__fail_argument(&context, WB__MSG_HASH_CHUNKS_WITHOUT_FILES);
     if (options->executor != NULL)
         context.executor = *options->executor;
     const wb_progress *progress = options->progress;
@@ -105,9 +106,9 @@ wb_status wb_hash_manifest(const wb_hashes *hashes,
     wb_error spare;
     wb__context context = wb__context_of(hashes->model, wb__error_reset(error, &spare));
     if (!(hashes->flags & WB_HASH_CHUNKS))
-        return wb__fail_argument(&context, "a manifest needs digests made with WB_HASH_CHUNKS");
+        return wb__fail_argument(&context, WB__MSG_HASH_MANIFEST_CHUNKS);
     if (wb__manifest_write(hashes, write, ctx))
         return WB_OK;
     return wb__fail(&context, WB_ERROR_IO, WB__FINDING_IO, WB_NO_OFFSET, WB__STR(""),
-                    "the manifest could not be written");
+                    WB__MSG_HASH_MANIFEST_WRITE);
 }

@@ -3,6 +3,7 @@
  * with the name of the part's tensor.
  */
 #include "hash/hash.h"
+#include "hash/hash_messages.h"
 
 #define PIECE_BYTES ((size_t)256 << 10)
 #define GROUP 8   /* chunks that a thread compares per allocation */
@@ -113,7 +114,7 @@ static wb_status compare_batch(comparison *k)
     if (k->progress != NULL && k->progress->report != NULL &&
         k->progress->report(k->progress->ctx, k->done, k->total) != 0)
         return wb__fail(k->context, WB_ERROR_CANCELLED, WB__FINDING_CANCELLED, WB_NO_OFFSET,
-                        WB__STR(""), "stopped on request");
+                        WB__STR(""), WB__MSG_HASH_CANCELLED);
     return WB_OK;
 }
 
@@ -126,9 +127,9 @@ static wb_status note_range(comparison *k)
     wb__str tensor = k->file->parts[k->range_part].tensor;
     bool is_tensor = tensor.ptr != NULL;
     return wb__note(k->context, WB_SEVERE, WB__FINDING_MANIFEST_DAMAGE, k->begin,
-                    is_tensor ? tensor : WB__STR(""),
-                    "bytes %llu to %llu%s differ from the manifest", (unsigned long long)k->begin,
-                    (unsigned long long)k->end - 1, is_tensor ? "" : ", outside of all tensors,");
+                    is_tensor ? tensor : WB__STR(""), WB__MSG_HASH_RANGE_DIFFERS,
+                    (unsigned long long)k->begin, (unsigned long long)k->end - 1,
+                    is_tensor ? "" : WB__MSG_HASH_OUTSIDE_TENSORS);
 }
 
 static wb_status check_file(comparison *k)
@@ -140,8 +141,8 @@ static wb_status check_file(comparison *k)
     if (bytes != k->file->bytes)
         status = wb__note(k->context, WB_SEVERE, WB__FINDING_MANIFEST_LENGTH,
                           bytes < k->file->bytes ? bytes : k->file->bytes, WB__STR(""),
-                          "the file has %llu bytes, and the manifest was made of %llu",
-                          (unsigned long long)bytes, (unsigned long long)k->file->bytes);
+                          WB__MSG_HASH_FILE_SIZE, (unsigned long long)bytes,
+                          (unsigned long long)k->file->bytes);
     for (fill_batch(k); k->count > 0 && status == WB_OK; fill_batch(k)) {
         status = compare_batch(k);
         for (size_t i = 0; i < k->count && status == WB_OK; i++) {
@@ -164,7 +165,7 @@ static wb_status check_file(comparison *k)
 static wb_status check_missing(wb__context *context, const wb__manifest_file *file)
 {
     return wb__note(context, WB_SEVERE, WB__FINDING_MANIFEST_MISSING, WB_NO_OFFSET, file->name,
-                    "the manifest has this file, and it is not there");
+                    WB__MSG_HASH_FILE_MISSING);
 }
 
 /* Returns the index of the model's file with this name, or the number of files if there is none. */
@@ -201,7 +202,7 @@ static wb_status check_open_model(comparison *k, const wb__manifest *manifest,
         k->context->file = model->catalog.files[i].path;
         if (f == manifest->file_count)
             status = wb__note(k->context, WB_WARNING, WB__FINDING_MANIFEST_STRAY, WB_NO_OFFSET,
-                              WB__STR(""), "the manifest does not have this file");
+                              WB__STR(""), WB__MSG_HASH_FILE_UNLISTED);
         k->context->file = "";
     }
     return status;

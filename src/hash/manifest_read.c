@@ -4,6 +4,7 @@
  */
 #include "handle/config_json.h"
 #include "hash/hash.h"
+#include "hash/hash_messages.h"
 #include "json/tree.h"
 
 static int digit_of(char c)
@@ -34,7 +35,7 @@ static wb_status fail_at(const reading *r, wb__node node, const char *what)
 {
     return wb__fail(r->context, WB_ERROR_FORMAT, WB__FINDING_MANIFEST,
                     node == WB__NO_NODE ? WB_NO_OFFSET : wb__tree_at(r->tree, node)->at,
-                    WB__STR(""), "this is no manifest of weighbridge: %s", what);
+                    WB__STR(""), WB__MSG_HASH_MANIFEST, what);
 }
 
 static bool number_of(const reading *r, wb__node object, const char *key, uint64_t *value)
@@ -50,7 +51,7 @@ static wb_status text_of(const reading *r, wb__node object, const char *key, wb_
     if (wb__tree_type(r->tree, object) == WB__JSON_OBJECT)
         node = wb__tree_get(r->tree, object, key);
     if (node == WB__NO_NODE || wb__tree_type(r->tree, node) != WB__JSON_STRING)
-        return fail_at(r, object, "a name is missing");
+        return fail_at(r, object, WB__MSG_HASH_MANIFEST_NAME);
     *text = wb__tree_string(r->tree, node);
     text->ptr = wb__arena_copy(&r->manifest->arena, text->ptr, text->len);
     return text->ptr == NULL ? wb__fail_memory(r->context) : WB_OK;
@@ -81,11 +82,11 @@ static wb_status list_of(const reading *r, wb__node object, const char *key, siz
         *list = wb__tree_get(r->tree, object, key);
     if (*list == WB__NO_NODE || wb__tree_type(r->tree, *list) != WB__JSON_ARRAY)
         return wb__fail(r->context, WB_ERROR_FORMAT, WB__FINDING_MANIFEST,
-                        wb__tree_at(r->tree, object)->at, WB__STR(""),
-                        "this is no manifest of weighbridge: there is no list \"%s\"", key);
+                        wb__tree_at(r->tree, object)->at, WB__STR(""), WB__MSG_HASH_MANIFEST_LIST,
+                        key);
     *n = wb__tree_count(r->tree, *list);
     if (*n > (wb__tree_at(r->tree, *list)->extent - *list) / nodes)
-        return fail_at(r, *list, "a list of something else");
+        return fail_at(r, *list, WB__MSG_HASH_MANIFEST_ELEMENTS);
     return WB_OK;
 }
 
@@ -97,7 +98,7 @@ static wb_status read_chunks(const reading *r, wb__node node, wb__file_part *par
     if (status != WB_OK)
         return status;
     if (n != wb__chunks_of(part->bytes))
-        return fail_at(r, list, "there are not as many chunks as there are bytes for");
+        return fail_at(r, list, WB__MSG_HASH_MANIFEST_CHUNK_COUNT);
     wb__digest *chunks = wb__arena_alloc(&r->manifest->arena, n * sizeof *chunks);
     if (chunks == NULL)
         return wb__fail_memory(r->context);
@@ -106,7 +107,7 @@ static wb_status read_chunks(const reading *r, wb__node node, wb__file_part *par
     for (size_t i = 0; i < n; i++, at = wb__tree_next(r->tree, list, at)) {
         if (wb__tree_type(r->tree, at) != WB__JSON_STRING ||
             !wb__digest_read(&chunks[i], wb__tree_string(r->tree, at)))
-            return fail_at(r, at, "a chunk that is not 64 hexadecimal digits");
+            return fail_at(r, at, WB__MSG_HASH_MANIFEST_CHUNK);
     }
     return WB_OK;
 }
@@ -130,13 +131,13 @@ static wb_status read_parts(const reading *r, wb__node node, wb__manifest_file *
                          wb__tree_get(r->tree, at, "tensor") != WB__NO_NODE;
         if (!number_of(r, at, "bytes", &part->bytes) || part->bytes == 0 ||
             !wb__add(sum, part->bytes, &sum))
-            return fail_at(r, at, "a part of a file needs \"bytes\"");
+            return fail_at(r, at, WB__MSG_HASH_MANIFEST_PART_BYTES);
         status = is_tensor ? text_of(r, at, "tensor", &part->tensor) : WB_OK;
         if (status == WB_OK)
             status = read_chunks(r, at, part);
     }
     if (status == WB_OK && sum != file->bytes)
-        return fail_at(r, list, "the parts of a file are not as long as the file");
+        return fail_at(r, list, WB__MSG_HASH_MANIFEST_PARTS);
     return status;
 }
 
@@ -157,9 +158,9 @@ static wb_status read_files(const reading *r)
         r->manifest->file_count = i + 1;
         status = text_of(r, at, "name", &files[i].name);
         if (status == WB_OK && !is_plain_name(files[i].name))
-            status = fail_at(r, at, "the name of a file is none, or leads elsewhere");
+            status = fail_at(r, at, WB__MSG_HASH_MANIFEST_FILE_NAME);
         if (status == WB_OK && !number_of(r, at, "bytes", &files[i].bytes))
-            status = fail_at(r, at, "a file needs \"bytes\"");
+            status = fail_at(r, at, WB__MSG_HASH_MANIFEST_FILE_BYTES);
         if (status == WB_OK)
             status = read_parts(r, at, &files[i]);
     }
@@ -170,13 +171,12 @@ static wb_status read_tree(const reading *r)
 {
     uint64_t version, chunk_bytes;
     if (!number_of(r, 0, "weighbridge_manifest", &version))
-        return fail_at(r, 0, "\"weighbridge_manifest\" is missing");
+        return fail_at(r, 0, WB__MSG_HASH_MANIFEST_VERSION_MISSING);
     if (version != 1)
         return wb__fail(r->context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
-                        WB__STR(""), "a manifest of version %llu, and this program knows 1",
-                        (unsigned long long)version);
+                        WB__STR(""), WB__MSG_HASH_MANIFEST_VERSION, (unsigned long long)version);
     if (!number_of(r, 0, "chunk_bytes", &chunk_bytes) || chunk_bytes != WB__CHUNK_BYTES)
-        return fail_at(r, 0, "\"chunk_bytes\" is not 1048576");
+        return fail_at(r, 0, WB__MSG_HASH_MANIFEST_CHUNK_BYTES);
     return read_files(r);
 }
 
@@ -208,7 +208,7 @@ wb_status wb__manifest_read(wb__manifest *manifest, wb__context *context, const 
     wb_status status = wb__read_text(context, path, &text, &bytes);
     if (status == WB_OK && text == NULL)
         status = wb__fail(context, WB_ERROR_NOT_FOUND, WB__FINDING_NOT_FOUND, WB_NO_OFFSET,
-                          WB__STR(""), "the manifest does not exist");
+                          WB__STR(""), WB__MSG_HASH_MANIFEST_NOT_FOUND);
     if (status != WB_OK)
         return status;
     status = wb__manifest_parse(manifest, context, text, bytes);

@@ -160,14 +160,14 @@ wb_status wb_json_walk(const char *text, size_t n, int (*each)(void *ctx, const 
         wb_json_item item;
         if (describe(&json, &item) && each(ctx, &item) != 0)
             status = wb__fail(&context, WB_ERROR_CANCELLED, WB__FINDING_CANCELLED, WB_NO_OFFSET,
-                              WB__STR(""), "stopped on request");
+                              WB__STR(""), "cancelled by the callback");
     }
     if (status == WB_OK && json.token == WB__JSON_FAULT)
         status = json.fault == WB__JSON_FAULT_MEMORY
                      ? wb__fail_memory(&context)
                      : fail_json(&context, json.at, wb__json_fault_text(json.fault));
     else if (status == WB_OK && !skip_to_end(&cursor))
-        status = fail_json(&context, wb__cursor_at(&cursor), "there is more behind the JSON value");
+        status = fail_json(&context, wb__cursor_at(&cursor), "text follows the JSON value");
     wb__json_stop(&json);
     return status;
 }

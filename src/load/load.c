@@ -2,6 +2,7 @@
 #include "load/load.h"
 #include "bundles/ollama/blob_name.h"
 #include "core/call_options.h"
+#include "load/load_messages.h"
 
 #include <time.h>
 
@@ -44,8 +45,7 @@ static wb_status finish_file(wb__load *load, wb__lane *lane, size_t number)
         if (wb__digest_of_name(path, expected) &&
             memcmp(expected, file->digest, sizeof expected) != 0)
             status = wb__fail(&lane->context, WB_ERROR_FORMAT, WB__FINDING_OLLAMA_BLOB_DIGEST,
-                              WB_NO_OFFSET, WB__STR(""),
-                              "its bytes do not have the digest it is named by");
+                              WB_NO_OFFSET, WB__STR(""), WB__MSG_LOAD_DIGEST);
         else if (load->options->digest != NULL)
             load->options->digest(load->options->ctx, number, file->digest);
     }
@@ -65,7 +65,7 @@ static void finish_piece(wb__lane *lane, wb__load_piece *piece, wb_status status
     if (status == WB_OK && !load->failed && progress != NULL && progress->report != NULL &&
         progress->report(progress->ctx, load->done, load->total) != 0)
         status = wb__fail(&lane->context, WB_ERROR_CANCELLED, WB__FINDING_CANCELLED, WB_NO_OFFSET,
-                          WB__STR(""), "stopped on request");
+                          WB__STR(""), WB__MSG_LOAD_CANCELLED);
     piece->file->in_hand--;
     if (status == WB_OK && !load->failed && piece->file->in_hand == 0 &&
         piece->file->taken == piece->file->end)
@@ -212,11 +212,11 @@ static wb_status check_device(wb__context *context, const wb_load_options *optio
 {
     const wb_device *device = options->device;
     if (options->target == NULL)
-        return wb__fail_argument(context, "wb_load_options.device needs target");
+        return wb__fail_argument(context, WB__MSG_LOAD_TARGET);
     if (device->map == NULL && device->upload == NULL)
-        return wb__fail_argument(context, "wb_device needs map or upload");
+        return wb__fail_argument(context, WB__MSG_LOAD_DEVICE_UPLOAD);
     if ((device->stage == NULL) != (device->unstage == NULL))
-        return wb__fail_argument(context, "wb_device has one of stage and unstage");
+        return wb__fail_argument(context, WB__MSG_LOAD_DEVICE_STAGE);
     return WB_OK;
 }
 
@@ -225,11 +225,11 @@ static wb_status check_options(wb__load *load)
     const wb_load_options *options = load->options;
     wb__context *context = load->context;
     if (options->io > WB_IO_DIRECT)
-        return wb__fail_argument(context, "wb_load_options.io is none of WB_IO_*");
+        return wb__fail_argument(context, WB__MSG_LOAD_OPTIONS_IO);
     if (options->io == WB_IO_MAP && load->model->access == WB_ACCESS_READ)
-        return wb__fail_argument(context, "a model that was opened in READ mode is not mapped");
+        return wb__fail_argument(context, WB__MSG_LOAD_MAP_READ);
     if (options->flags & ~(WB_LOAD_DIGEST | WB_LOAD_CONVERT))
-        return wb__fail_argument(context, "wb_load_options.flags has bits that mean nothing");
+        return wb__fail_argument(context, WB__MSG_LOAD_OPTIONS_FLAGS);
     if (options->device != NULL) {
         wb_status status = check_device(context, options);
         if (status != WB_OK)
@@ -239,7 +239,7 @@ static wb_status check_options(wb__load *load)
         return WB_OK;
     load->dtype = wb__dtype_get(options->dtype);
     if (load->dtype == NULL || !wb__dtype_is_float(load->dtype) || load->dtype->block_bits % 8 != 0)
-        return wb__fail_argument(context, "wb_load_options.dtype is no float of whole bytes");
+        return wb__fail_argument(context, WB__MSG_LOAD_OPTIONS_DTYPE);
     return WB_OK;
 }
 

@@ -1,4 +1,5 @@
 #include "load/load.h"
+#include "load/load_messages.h"
 #include "weighbridge/experimental.h"
 
 wb_status wb_load(const wb_model *model, const wb_load_options *options, wb_load_report *report,
@@ -24,11 +25,11 @@ wb_status wb_file_cached(const wb_model *model, uint64_t file, uint64_t *bytes, 
     *bytes = 0;
     if (file >= model->source_count)
         return wb__fail(&context, WB_ERROR_NOT_FOUND, WB__FINDING_NOT_FOUND, WB_NO_OFFSET,
-                        WB__STR(""), "there is no file number %llu", (unsigned long long)file);
+                        WB__STR(""), WB__MSG_LOAD_NO_FILE, (unsigned long long)file);
     const wb__source *source = model->sources[file];
     context.file = model->catalog.files[file].path;
     if (wb__source_cached(source, 0, wb__source_bytes(source), bytes))
         return WB_OK;
     return wb__fail(&context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
-                    WB__STR(""), "the system does not tell what is in its page cache");
+                    WB__STR(""), WB__MSG_LOAD_PAGE_CACHE);
 }

@@ -1,4 +1,5 @@
 #include "dtype/dtype_block.h"
+#include "load/load_messages.h"
 #include "load/load_parts.h"
 #include "read/raw_bytes.h"
 
@@ -22,7 +23,7 @@ static wb_status consume(wb__lane *lane, wb_piece *piece)
         lane->spent.consume_ns += wb__now() - start;
         if (stop != 0)
             return wb__fail(&lane->context, WB_ERROR_CANCELLED, WB__FINDING_CANCELLED, WB_NO_OFFSET,
-                            WB__STR(""), "stopped on request");
+                            WB__STR(""), WB__MSG_LOAD_CANCELLED);
     }
     return options->device == NULL ? WB_OK : wb__upload_piece(lane, piece);
 }

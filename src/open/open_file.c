@@ -3,6 +3,7 @@
  */
 #include "bundles/ollama/blob_name.h"
 #include "open/open.h"
+#include "open/open_messages.h"
 
 /* Limit on open files. A process may have few (usually 1024), and the application needs some of them. */
 #define MAX_OPEN_FILES 64
@@ -105,7 +106,7 @@ wb_status wb__open_file(wb_model *model, wb__context *context, const char *path)
     wb_status status = wb__source_open(context, path, model->access, &source, &is_folder);
     if (status == WB_OK && is_folder)
         status = wb__fail(context, WB_ERROR_FORMAT, WB__FINDING_NOT_REGULAR, WB_NO_OFFSET,
-                          WB__STR(""), "it is a folder, where a file was expected");
+                          WB__STR(""), WB__MSG_OPEN_IS_FOLDER);
     context->file = file;
     if (status == WB_OK)
         status = wb__open_source(model, context, source);

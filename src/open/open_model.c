@@ -2,6 +2,7 @@
 #include "open/open.h"
 
 #include "bundles/ollama/ollama.h"
+#include "open/open_messages.h"
 
 static wb_status open_bundle(wb_model *model, wb__context *context, const wb__bundle *bundle)
 {
@@ -30,7 +31,7 @@ static wb_status open_folder(wb_model *model, wb__context *context, const char *
     if (status == WB_ERROR_FORMAT && model->source_count == 0 &&
         wb__ollama_is_store(&context->allocator, path))
         status = wb__fail(context, WB_ERROR_FORMAT, WB__FINDING_OLLAMA_STORE, WB_NO_OFFSET,
-                          WB__STR(""), "this is a store of models, not a model");
+                          WB__STR(""), WB__MSG_OPEN_STORE);
     return status;
 }
 
@@ -106,9 +107,9 @@ static wb_status explain_missing(wb__context *context, const char *path)
     context->file = path;
     (void)(wb__digest_of_name(path, digest)
                ? wb__fail(context, WB_ERROR_NOT_FOUND, WB__FINDING_OLLAMA_BLOB_MISSING,
-                          WB_NO_OFFSET, WB__STR(""), "the store has no blob of this digest")
+                          WB_NO_OFFSET, WB__STR(""), WB__MSG_OPEN_NO_BLOB)
                : wb__fail(context, WB_ERROR_NOT_FOUND, WB__FINDING_OLLAMA_DIGEST, WB_NO_OFFSET,
-                          WB__STR(""), "the store has no such blob, and this is no digest"));
+                          WB__STR(""), WB__MSG_OPEN_NOT_DIGEST));
     context->file = "";
     return WB_ERROR_NOT_FOUND;
 }

@@ -6,6 +6,7 @@
  */
 #include "bundles/ollama/ollama.h"
 #include "open/open.h"
+#include "open/open_messages.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -40,8 +41,8 @@ static wb_status fail_blob(wb__context *context, const wb__ollama_layer *layer, 
                            wb__finding_id id, const char *what)
 {
     context->file = path;
-    return wb__fail(context, WB_ERROR_FORMAT, id, WB_NO_OFFSET, layer->name,
-                    "the blob of a %s layer %s", wb__layer_kind_name(layer->kind), what);
+    return wb__fail(context, WB_ERROR_FORMAT, id, WB_NO_OFFSET, layer->name, WB__MSG_OPEN_BLOB_SIZE,
+                    wb__layer_kind_name(layer->kind), what);
 }
 
 /* Returns true if a layer name is the name of a tensor of the last opened file, or the prefix of a group of them. */
@@ -71,14 +72,13 @@ static wb_status open_blob(wb_model *model, wb__context *context, wb__ollama *ol
     if (bytes != layer->bytes && (status == WB_OK || status == WB_ERROR_FORMAT) &&
         model->source_count > 0)
         return fail_blob(context, layer, path, WB__FINDING_OLLAMA_BLOB_SIZE,
-                         bytes < layer->bytes ? "is shorter than the manifest says"
-                                              : "is longer than the manifest says");
+                         bytes < layer->bytes ? WB__MSG_OPEN_BLOB_SHORT : WB__MSG_OPEN_BLOB_LONG);
     if (status == WB_OK && layer->kind == WB__LAYER_TENSOR && layer->name.len > 0 &&
         !names_a_tensor(&model->catalog, layer->name)) {
         context->file = ollama->path;
         status = wb__note(context, WB_WARNING, WB__FINDING_OLLAMA_LAYER_NAME,
                           wb__tree_at(&ollama->manifest, layer->node)->at, layer->name,
-                          "the layer's name is that of no tensor in its blob");
+                          WB__MSG_OPEN_LAYER_NAME);
         context->file = "";
     }
     return status;
@@ -104,7 +104,7 @@ static wb_status open_blobs(wb_model *model, wb__context *context, wb__ollama *o
     if (status == WB_OK && model->source_count == 0) {
         context->file = ollama->path;
         status = wb__fail(context, WB_ERROR_FORMAT, WB__FINDING_OLLAMA_NO_WEIGHTS, WB_NO_OFFSET,
-                          WB__STR(""), "the manifest has no layer with weights");
+                          WB__STR(""), WB__MSG_OPEN_NO_WEIGHTS);
     }
     return status;
 }
@@ -140,7 +140,7 @@ static wb_status add_text(wb_model *model, wb__context *context, wb__ollama *oll
     if (text == NULL) {
         context->file = path;
         status = wb__note(context, WB_WARNING, WB__FINDING_OLLAMA_BLOB_MISSING, WB_NO_OFFSET,
-                          layer->name, "the blob of a %s layer is missing",
+                          layer->name, WB__MSG_OPEN_BLOB_MISSING,
                           layer == &ollama->config ? "config" : wb__layer_kind_name(layer->kind));
         context->file = "";
         return status;
@@ -159,7 +159,7 @@ static wb_status note_beside(wb_model *model, wb__context *context, wb__ollama *
         return wb__fail_memory(context);
     wb_status status =
         wb__note(context, WB_INFO, WB__FINDING_OLLAMA_OTHER_MODEL, WB_NO_OFFSET, layer->name,
-                 "the model's %s is a file by itself", wb__layer_kind_name(layer->kind));
+                 WB__MSG_OPEN_OTHER_MODEL, wb__layer_kind_name(layer->kind));
     if (status == WB_OK)
         status =
             add_value(model, context, ollama, layer, number, wb__str_from(context->file, SIZE_MAX));
@@ -265,7 +265,7 @@ wb_status wb__open_manifest(wb_model *model, wb__context *context, const char *p
     size_t bytes;
     wb_status status = wb__read_text(context, path, &text, &bytes);
     if (status == WB_OK && text == NULL)
-        status = wb__fail_os(context, ENOENT, "cannot open the manifest");
+        status = wb__fail_os(context, ENOENT, WB__MSG_OPEN_MANIFEST);
     if (status != WB_OK)
         return status;
     wb__ollama_init(&ollama, &context->allocator);

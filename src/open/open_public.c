@@ -1,6 +1,7 @@
 #include "core/call_options.h"
 #include "handle/semantics.h"
 #include "open/open.h"
+#include "open/open_messages.h"
 #include "weighbridge/experimental.h"
 
 #include <limits.h>
@@ -24,7 +25,7 @@ static wb_status begin(open_call *call, const wb_open_options *options, wb_model
     wb_status status = wb__context_init(&call->context, options, error);
     if (status == WB_OK && out == NULL)
         status = wb__fail(&call->context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET,
-                          WB__STR(""), "there is nowhere to store the model");
+                          WB__STR(""), WB__MSG_OPEN_OUT_NULL);
     if (status == WB_OK) {
         call->model = wb__model_new(&call->context, wb__access_of(options));
         if (call->model == NULL)
@@ -52,7 +53,7 @@ static wb_status open_alone(open_call *call, wb__source *source)
 static wb_status fail_null(open_call *call, const char *what)
 {
     return wb__fail(&call->context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET,
-                    WB__STR(""), "%s is NULL", what);
+                    WB__STR(""), WB__MSG_OPEN_NULL, what);
 }
 
 wb_status wb_open(const char *path, const wb_open_options *options, wb_model **model,
@@ -113,7 +114,7 @@ wb_status wb_open_source(const wb_source *caller, const char *label, const wb_op
         status = WB__FAIL_SIZE(&call.context, wb_source, caller);
     if (status == WB_OK && own.read == NULL)
         status = wb__fail(&call.context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET,
-                          WB__STR(""), "wb_source needs a read function");
+                          WB__STR(""), WB__MSG_OPEN_SOURCE_READ);
     if (status == WB_OK) {
         status = wb__source_open_caller(&call.context, &own, label, &source);
         if (status == WB_OK)

@@ -1,5 +1,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "provider/provider.h"
+#include "provider/provider_messages.h"
 #include "weighbridge/codec.h"
 
 /* ---- uses ---- */
@@ -96,10 +97,8 @@ static wb_status reserve(wb_provider *provider, wb__context *context, uint64_t b
     while (bytes > most || stats->bytes > most - bytes) {
         if (bytes > most || !evict_oldest(provider))
             return wb__fail(context, WB_ERROR_LIMIT, WB__FINDING_BUDGET, WB_NO_OFFSET, WB__STR(""),
-                            "a buffer of %llu bytes does not fit into the budget of %llu, of which "
-                            "%llu are in use",
-                            (unsigned long long)bytes, (unsigned long long)most,
-                            (unsigned long long)stats->bytes);
+                            WB__MSG_PROVIDER_BUDGET, (unsigned long long)bytes,
+                            (unsigned long long)most, (unsigned long long)stats->bytes);
     }
     stats->bytes += bytes;
     if (stats->bytes > stats->peak_bytes)

@@ -17,6 +17,7 @@
 #include "provider/buffer_request.h"
 
 #include "dtype/dtype_block.h"
+#include "provider/provider_messages.h"
 #include "weighbridge/codec.h"
 
 /* Limit on matrices that are joined one by one. Each takes memory, and a file may declare any number. */
@@ -236,8 +237,8 @@ static wb_status add_part(maker *m, const wb__operand *operand, wb__part role, u
         if (section->bytes == 0 && section->dtype < 0)
             section->dtype = to;
         if (section->dtype != to)
-            return REFUSE(m, operand, "its %s are %s, those of the tensors before it %s",
-                          roles[role], wb_dtype_name(to), wb_dtype_name(section->dtype));
+            return REFUSE(m, operand, WB__MSG_PROVIDER_FUSE_DTYPE, roles[role], wb_dtype_name(to),
+                          wb_dtype_name(section->dtype));
         if (!wb__is_stack(operand) || operand->members != 0)
             own_lead = (wb__cut){0, part.rank == 0 ? 1 : part.shape[0]};
         status = cut_part(m, operand, &part, role, axis, cut, &own_axis, &own);
@@ -284,8 +285,7 @@ static wb_status add_padding(maker *m, const wb__operand *operand, wb__part role
     if (!fits || !wb__mul(elements, dtype->block_bits, &most) || zeros == NULL)
         return wb__fail_memory(m->context);
     if (elements % wb__dtype_unit(dtype) != 0)
-        return REFUSE(m, operand, "its rows of %s end within a byte, so that no zeros can follow",
-                      wb_dtype_name(last->to));
+        return REFUSE(m, operand, WB__MSG_PROVIDER_PAD_BITS, wb_dtype_name(last->to));
     *zeros = (wb__run){.part = WB__NO_PART,
                        .from = last->to,
                        .to = last->to,
@@ -323,9 +323,8 @@ static wb_status weave(maker *m, size_t first)
     }
     if (pitch <= WB__PITCH_MAX)
         return WB_OK;
-    return REFUSE(m, &m->operands->list[0],
-                  "what is joined takes %llu bytes for each input, and %llu are the most",
-                  (unsigned long long)pitch, (unsigned long long)WB__PITCH_MAX);
+    return REFUSE(m, &m->operands->list[0], WB__MSG_PROVIDER_FUSE_PITCH, (unsigned long long)pitch,
+                  (unsigned long long)WB__PITCH_MAX);
 }
 
 /* Adds the joined ranges of a section, within the indices `lead`. */
@@ -400,16 +399,15 @@ static wb_status check_types(const maker *m, const wb__operand *first, const wb_
     const wb_encoding *a = &first->encoding, *b = &other->encoding;
     int32_t x = wb__target_dtype(m->becomes, first), y = wb__target_dtype(m->becomes, other);
     if (strcmp(a->type, b->type) != 0 || x != y)
-        return REFUSE(m, other, "it is %s (%ld), what it should be joined with %s (%ld)", b->type,
-                      (long)y, a->type, (long)x);
+        return REFUSE(m, other, WB__MSG_PROVIDER_FUSE_ENCODING, b->type, (long)y, a->type, (long)x);
     if (!is_plain(first) && a->bits != b->bits)
-        return REFUSE(m, other, "it has %lu bits, what it should be joined with %lu",
-                      (unsigned long)b->bits, (unsigned long)a->bits);
+        return REFUSE(m, other, WB__MSG_PROVIDER_FUSE_BITS, (unsigned long)b->bits,
+                      (unsigned long)a->bits);
     if (a->group_size != b->group_size)
-        return REFUSE(m, other, "its groups are of %lu values, those of the others of %lu",
-                      (unsigned long)b->group_size, (unsigned long)a->group_size);
+        return REFUSE(m, other, WB__MSG_PROVIDER_FUSE_GROUPS, (unsigned long)b->group_size,
+                      (unsigned long)a->group_size);
     if (a->parts != b->parts || a->global != b->global || first->members != other->members)
-        return REFUSE(m, other, "it is stored in other parts than what it should be joined with");
+        return REFUSE(m, other, WB__MSG_PROVIDER_FUSE_PARTS);
     return WB_OK;
 }
 
@@ -417,12 +415,11 @@ static wb_status check_shapes(const maker *m, const wb__operand *first, const wb
 {
     const wb_tensor *a = &first->tensor, *b = &other->tensor;
     if (a->rank != b->rank || a->rank == 0)
-        return REFUSE(m, other, "it has %lu dimensions, what it should be joined with %lu",
-                      (unsigned long)b->rank, (unsigned long)a->rank);
+        return REFUSE(m, other, WB__MSG_PROVIDER_FUSE_RANK, (unsigned long)b->rank,
+                      (unsigned long)a->rank);
     for (uint32_t i = 0; i < a->rank; i++) {
         if (i != m->joint && a->shape[i] != b->shape[i])
-            return REFUSE(m, other, "it has %llu %s, what it should be joined with %llu",
-                          (unsigned long long)b->shape[i],
+            return REFUSE(m, other, WB__MSG_PROVIDER_FUSE_SHAPE, (unsigned long long)b->shape[i],
                           i == a->rank - 1 ? "columns" : "matrices",
                           (unsigned long long)a->shape[i]);
     }
@@ -436,9 +433,9 @@ static wb_status check_joint(const maker *m, const wb__operand *operand,
     if (m->pieces == 1)
         return WB_OK;
     if (operand->tensor.rank > 3)
-        return REFUSE(m, operand, "tensors of more than three dimensions cannot be joined");
+        return REFUSE(m, operand, WB__MSG_PROVIDER_FUSE_DIMENSIONS);
     if (wb__is_stack(operand) && operand->tensor.shape[0] > STACK_MAX)
-        return REFUSE(m, operand, "stacks of more than %d matrices cannot be joined", STACK_MAX);
+        return REFUSE(m, operand, WB__MSG_PROVIDER_FUSE_MATRICES, STACK_MAX);
     if (strcmp(operand->encoding.type, "fp8_block") != 0 || operand->tensor.rank < 2)
         return WB_OK;
     for (uint32_t c = 0; c < share->count; c++) {
@@ -446,9 +443,8 @@ static wb_status check_joint(const maker *m, const wb__operand *operand,
         bool by_rows = m->rank->of == 0 || m->rank->axis == m->joint;
         uint64_t rows = by_rows ? share->cuts[c].count : operand->tensor.shape[m->joint];
         if (!at_end && rows % operand->encoding.group_size != 0)
-            return REFUSE(m, operand,
-                          "%llu rows end within a block of %lu, so that nothing can follow them",
-                          (unsigned long long)rows, (unsigned long)operand->encoding.group_size);
+            return REFUSE(m, operand, WB__MSG_PROVIDER_FUSE_BLOCK, (unsigned long long)rows,
+                          (unsigned long)operand->encoding.group_size);
     }
     return WB_OK;
 }
@@ -469,7 +465,7 @@ static wb_status check(const maker *m)
         const wb__cut *a = &m->layout->shares[0].cuts[0], *b = &m->layout->shares[i].cuts[0];
         if (m->rank->of != 0 && m->rank->axis != m->joint &&
             (a->start != b->start || a->count != b->count))
-            return REFUSE(m, other, "the rank's part of it is not that of the others");
+            return REFUSE(m, other, WB__MSG_PROVIDER_FUSE_SHARD);
     }
     return WB_OK;
 }

@@ -1,35 +1,35 @@
 #include "handle/handle.h"
 #include "provider/provider.h"
+#include "provider/provider_messages.h"
 
 /* ---- making ---- */
 
 static wb_status check_policy(wb__context *context, const wb_policy *policy)
 {
     if (policy->plain > WB_PLAIN_DTYPE)
-        return wb__fail_argument(context, "wb_policy.plain is none of WB_PLAIN_*");
+        return wb__fail_argument(context, WB__MSG_PROVIDER_POLICY_PLAIN);
     if (policy->plain == WB_PLAIN_DTYPE && policy->dtype != WB_DTYPE_F32 &&
         policy->dtype != WB_DTYPE_F16 && policy->dtype != WB_DTYPE_BF16)
-        return wb__fail_argument(context, "wb_policy.dtype is none of F32, F16 and BF16");
+        return wb__fail_argument(context, WB__MSG_PROVIDER_POLICY_DTYPE);
     if (policy->flags & ~(WB_POLICY_KEEP_SCALES | WB_POLICY_DECODE))
-        return wb__fail_argument(context, "wb_policy.flags has bits that mean nothing");
+        return wb__fail_argument(context, WB__MSG_PROVIDER_POLICY_FLAGS);
     if (policy->vocab_multiple > WB_VOCAB_MULTIPLE_MAX)
-        return wb__fail_argument(context,
-                                 "wb_policy.vocab_multiple is above WB_VOCAB_MULTIPLE_MAX");
+        return wb__fail_argument(context, WB__MSG_PROVIDER_POLICY_VOCAB);
     if (policy->io > WB_IO_DIRECT || policy->io == WB_IO_MAP)
-        return wb__fail_argument(context, "wb_policy.io is none of WB_IO_AUTO, READ and DIRECT");
+        return wb__fail_argument(context, WB__MSG_PROVIDER_POLICY_IO);
     return WB_OK;
 }
 
 static wb_status check_device(wb__context *context, const wb_device *device)
 {
     if (device->free == NULL || (device->alloc == NULL && device->claim == NULL))
-        return wb__fail_argument(context, "wb_device needs alloc, or claim, and free");
+        return wb__fail_argument(context, WB__MSG_PROVIDER_DEVICE_ALLOC);
     if (device->map == NULL && (device->upload == NULL || device->download == NULL))
-        return wb__fail_argument(context, "wb_device needs map, or upload and download");
+        return wb__fail_argument(context, WB__MSG_PROVIDER_DEVICE_MAP);
     if ((device->claim == NULL) != (device->publish == NULL))
-        return wb__fail_argument(context, "wb_device has one of claim and publish");
+        return wb__fail_argument(context, WB__MSG_PROVIDER_DEVICE_CLAIM);
     if ((device->stage == NULL) != (device->unstage == NULL))
-        return wb__fail_argument(context, "wb_device has one of stage and unstage");
+        return wb__fail_argument(context, WB__MSG_PROVIDER_DEVICE_STAGE);
     return WB_OK;
 }
 
@@ -49,7 +49,7 @@ wb_status wb_provider_create(const wb_model *model, const wb_device *device,
     if (status != WB_OK)
         return status;
     if (model == NULL)
-        return wb__fail_argument(&context, "the model is NULL");
+        return wb__fail_argument(&context, WB__MSG_PROVIDER_MODEL_NULL);
     if (!taken)
         return WB__FAIL_SIZE(&context, wb_policy, policy);
     if (!WB__TAKE(wb_device, device, &own_device))
@@ -133,7 +133,7 @@ wb_status wb_provider_slice(wb_provider *provider, const char *name, size_t name
     if (of != 0)
         return give(provider, &query, buffer, error);
     (void)clear_buffer(buffer);
-    return fail(provider, error, "nothing can be shared out among no ranks");
+    return fail(provider, error, WB__MSG_PROVIDER_NO_RANKS);
 }
 
 /* Names joined with '+'. Text that does not fit into `room` is allocated. */
@@ -176,9 +176,9 @@ wb_status wb_provider_fuse(wb_provider *provider, const char *const *names, cons
 {
     joined_names joined;
     wb_error spare;
-    const char *wrong = n == 0 || names == NULL         ? "there are no names"
-                        : n > WB__OPERANDS_MAX          ? "there are too many names"
-                        : (flags & ~WB_FUSE_FREE_PARTS) ? "flags has bits that mean nothing"
+    const char *wrong = n == 0 || names == NULL         ? WB__MSG_PROVIDER_NO_NAMES
+                        : n > WB__OPERANDS_MAX          ? WB__MSG_PROVIDER_NAMES_MANY
+                        : (flags & ~WB_FUSE_FREE_PARTS) ? WB__MSG_PROVIDER_FLAGS
                                                         : NULL;
     if (wrong != NULL) {
         (void)clear_buffer(buffer);
@@ -256,8 +256,7 @@ wb_status wb_provider_shape(const wb_provider *provider, const char *name, size_
                                  &provider->becomes);
     if (status == WB_OK && layout.rank > room)
         status = wb__fail(&context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET,
-                          wb__str_from(name, name_len),
-                          "it has %lu dimensions, and there is room for %lu",
+                          wb__str_from(name, name_len), WB__MSG_PROVIDER_SHAPE_SPACE,
                           (unsigned long)layout.rank, (unsigned long)room);
     if (status == WB_OK) {
         *rank = layout.rank;
@@ -283,7 +282,7 @@ wb_status wb_provider_download(const wb_provider *provider, const wb_buffer *buf
     wb_status status = WB_OK;
     if (!wb__abi_fits(WB__ABI_wb_buffer, buffer->size) || buffer->use == NULL ||
         !wb__in_range(offset, n, buffer->bytes))
-        status = wb__fail_argument(&context, "the bytes are not all within the buffer");
+        status = wb__fail_argument(&context, WB__MSG_PROVIDER_RANGE);
     else if (n != 0 && buffer->contents != NULL)
         memcpy(dst, (const uint8_t *)buffer->contents + offset, (size_t)n);
     else if (n != 0 && device->download == NULL)

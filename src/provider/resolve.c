@@ -1,4 +1,5 @@
 #include "provider/buffer_request.h"
+#include "provider/provider_messages.h"
 #include "weighbridge/config.h"
 
 static void decode(wb__operand *operand)
@@ -47,7 +48,7 @@ wb_status wb__operands_add_number(wb__operands *operands, wb__context *context,
 {
     if (operands->count == WB__OPERANDS_MAX)
         return wb__fail(context, WB_ERROR_LIMIT, WB__FINDING_FUSE, WB_NO_OFFSET, WB__STR(""),
-                        "more than %d tensors in one", WB__OPERANDS_MAX);
+                        WB__MSG_PROVIDER_OPERANDS, WB__OPERANDS_MAX);
     if (!wb__grow(&operands->allocator, (void **)&operands->list, &operands->capacity,
                   sizeof *operands->list, operands->count + 1, WB__OPERANDS_MAX))
         return wb__fail_memory(context);
@@ -63,7 +64,7 @@ static wb_status find(wb__context *context, const wb_model *model, wb__str name,
     wb_status status = wb_tensor_find(model, name.ptr, name.len, number);
     if (status == WB_ERROR_NOT_FOUND)
         return wb__fail(context, status, WB__FINDING_NOT_FOUND, WB_NO_OFFSET, name,
-                        "the model has no tensor of this name, as its files have it or canonical");
+                        WB__MSG_PROVIDER_NO_TENSOR);
     return status == WB_OK ? WB_OK : wb__fail_memory(context);
 }
 

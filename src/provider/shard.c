@@ -15,6 +15,7 @@
 #include <stdio.h>
 
 #include "dtype/dtype_block.h"
+#include "provider/provider_messages.h"
 #include "weighbridge/config.h"
 
 static uint64_t gcd(uint64_t a, uint64_t b)
@@ -228,11 +229,8 @@ static wb_status cut_units(wb__context *context, const wb__operand *operand, con
     uint64_t unit = share->unit;
     uint64_t units = units_of(n, unit);
     if (units < rank->of)
-        return REFUSE(
-            context, operand,
-            "%llu indices of axis %lu, which can be cut at multiples of %llu only, cannot "
-            "be shared out among %lu ranks",
-            big(n), (unsigned long)rank->axis, big(unit), (unsigned long)rank->of);
+        return REFUSE(context, operand, WB__MSG_PROVIDER_SHARD_AXIS, big(n),
+                      (unsigned long)rank->axis, big(unit), (unsigned long)rank->of);
     *cut = even_cut(n, unit, rank->rank, rank->of);
     share->uneven |= units % rank->of != 0 || n % unit != 0;
     return WB_OK;
@@ -252,7 +250,7 @@ static wb_status share_feed_forward(wb__context *context, const wb_model *model,
         return status;
     share->count = at->kind == LEAF_GATE_UP ? 2 : 1;
     if (n % share->count != 0 || n / share->count % own != 0)
-        return REFUSE(context, operand, "%llu rows are not gate and up in equal parts", big(n));
+        return REFUSE(context, operand, WB__MSG_PROVIDER_SHARD_GATE_UP, big(n));
     n /= share->count;
     if (at->kind != LEAF_DOWN && units_of(n, share->unit) < rank->of) {
         share->unit = own;
@@ -322,10 +320,8 @@ static void cut_kv_heads(const wb__rank *rank, const heads *h, uint64_t q_unit, 
     uint64_t together = lcm(q_unit / gcd(each, q_unit), h->kv_unit / gcd(h->dim, h->kv_unit));
     uint64_t units = units_of(h->kv, together);
     if (units < rank->of) {
-        (void)snprintf(cuts->why, sizeof cuts->why,
-                       "blocks reach over %llu key-value heads of %llu at a time, which cannot be "
-                       "shared out among %lu ranks",
-                       big(together), big(h->kv), (unsigned long)rank->of);
+        (void)snprintf(cuts->why, sizeof cuts->why, WB__MSG_PROVIDER_SHARD_KV_HEADS, big(together),
+                       big(h->kv), (unsigned long)rank->of);
         return;
     }
     wb__cut cut = even_cut(h->kv, together, rank->rank, rank->of);
@@ -347,10 +343,8 @@ static void cut_q_heads(const wb__rank *rank, const heads *h, uint64_t q_unit, h
     if (h->dim % h->kv_unit == 0)
         cuts->kv = (wb__cut){head * h->dim, h->dim};
     if (each % together != 0 || each / together < most) {
-        (void)snprintf(cuts->why, sizeof cuts->why,
-                       "%llu query heads of a key-value head, which can be cut at every %llu only, "
-                       "cannot be shared out among %llu ranks",
-                       big(each), big(together), big(most));
+        (void)snprintf(cuts->why, sizeof cuts->why, WB__MSG_PROVIDER_SHARD_QUERY_HEADS, big(each),
+                       big(together), big(most));
         return;
     }
     wb__cut cut = even_cut(each, together, rank->rank - first, cuts->copies);
@@ -381,9 +375,8 @@ static wb_status share_heads(wb__context *context, const wb__operand *operand, c
         cuts = cut_heads(rank, h, h->q_unit);
     }
     if (wants_kv && cuts.kv.count == 0)
-        return REFUSE(context, operand,
-                      "its rows can be cut at multiples of %llu, and so not between heads of %llu",
-                      big(h->kv_unit), big(h->dim));
+        return REFUSE(context, operand, WB__MSG_PROVIDER_SHARD_HEAD_ROWS, big(h->kv_unit),
+                      big(h->dim));
     share->uneven = cuts.uneven && wants_q;
     share->unit = h->dim;
     if (wants_q && cuts.q.count == 0) { /* boundaries between rows */
@@ -400,15 +393,14 @@ static wb_status share_heads(wb__context *context, const wb__operand *operand, c
     share->cuts[1] = (wb__cut){q_rows + cuts.kv.start, cuts.kv.count};
     share->cuts[2] = (wb__cut){q_rows + kv_rows + cuts.kv.start, cuts.kv.count};
     if (q_rows % h->kv_unit != 0 || kv_rows % h->kv_unit != 0)
-        return REFUSE(context, operand, "a block reaches from one of q, k and v into the next");
+        return REFUSE(context, operand, WB__MSG_PROVIDER_SHARD_QKV_BLOCK);
     return WB_OK;
 }
 
 static wb_status check_rank(wb__context *context, const wb__operand *operand, const wb__rank *rank)
 {
-    const char *what = rank->axis >= operand->tensor.rank
-                           ? "there is no such axis"
-                           : "ranks count from 0, and are fewer than there are in all";
+    const char *what = rank->axis >= operand->tensor.rank ? WB__MSG_PROVIDER_SHARD_NO_AXIS
+                                                          : WB__MSG_PROVIDER_SHARD_RANK;
     if (rank->axis < operand->tensor.rank && rank->rank < rank->of)
         return WB_OK;
     return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET,
@@ -463,8 +455,7 @@ static wb_status share_vocabulary(wb__context *context, const wb_model *model,
         return status;
     share->unit = wb__mul(unit, of, &unit) ? lcm(multiple, unit) : UINT64_MAX;
     if (!wb__mul(units_of(n, share->unit), share->unit, &all))
-        return REFUSE(context, operand, "%llu rows cannot be padded to a multiple of %llu", big(n),
-                      big(share->unit));
+        return REFUSE(context, operand, WB__MSG_PROVIDER_PAD_ROWS, big(n), big(share->unit));
     uint64_t each = all / of, start = rank->rank * each;
     uint64_t left = start < n ? n - start : 0, rows = left < each ? left : each;
     share->cuts[0] = (wb__cut){rows == 0 ? 0 : start, rows};
@@ -499,11 +490,7 @@ static wb_status share_out(wb__context *context, const wb_model *model, const wb
         if (status != WB_OK || known)
             return status != WB_OK ? status : share_heads(context, operand, rank, &at, &h, share);
         if (at.kind == LEAF_QKV)
-            return REFUSE(
-                context, operand,
-                "q, k and v are one tensor, and the config does not say which rows of %llu "
-                "are whose",
-                big(n));
+            return REFUSE(context, operand, WB__MSG_PROVIDER_SHARD_QKV, big(n));
         break;
     default: break;
     }

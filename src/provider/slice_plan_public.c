@@ -1,4 +1,5 @@
 #include "handle/handle.h"
+#include "provider/provider_messages.h"
 #include "provider/slice_plan.h"
 
 wb_status wb_slice_plan(const wb_model *model, const char *name, size_t name_len, uint32_t axis,
@@ -9,7 +10,7 @@ wb_status wb_slice_plan(const wb_model *model, const char *name, size_t name_len
     wb__context context = wb__context_of(model, wb__error_reset(error, &spare));
     *plan = NULL;
     if (of == 0)
-        return wb__fail_argument(&context, "nothing can be shared out among no ranks");
+        return wb__fail_argument(&context, WB__MSG_PROVIDER_NO_RANKS);
     return wb__slice_plan(&context, model, wb__str_from(name, name_len), &wanted, plan);
 }
 

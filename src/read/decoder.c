@@ -2,6 +2,7 @@
 
 #include "cpu/cpu.h"
 #include "dtype/dtype_block.h"
+#include "read/read_messages.h"
 
 #define BATCH_ELEMENTS ((uint64_t)64 << 10)
 
@@ -146,7 +147,7 @@ _Static_assert((int)WB__GLOBAL_MAXIMUM == (int)WB__MLX_GLOBAL_AMAX &&
                    (int)WB__GLOBAL_LAST == (int)WB__MLX_GLOBAL_LAST &&
                    (int)WB__GLOBAL_FACTOR == (int)WB__MLX_GLOBAL_FACTOR &&
                    (int)WB__GLOBAL_DIVISOR == (int)WB__MLX_GLOBAL_DIVISOR,
-               "the two rooms say the same of a global scale");
+               "both modules number the kinds of global scale alike");
 
 /* Places the global scales in front of the memory for a batch. */
 static wb_status plan_globals(wb__decoder *decoder)
@@ -316,7 +317,7 @@ static wb_status fail_unsupported(wb__decoder *decoder)
     const wb__packed *packed = decoder->packed;
     return wb__fail(decoder->context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
                     wb__table_name(&decoder->model->catalog.table, decoder->stored),
-                    "%s of %lu bits in groups of %lu cannot be decoded",
+                    WB__MSG_READ_DECODE,
                     is_blocks(packed) ? stored_kind(decoder->model, decoder->stored)->dtype->name
                                       : wb__scheme_name(packed->scheme),
                     (unsigned long)(packed == NULL ? 0 : packed->bits),

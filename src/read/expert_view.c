@@ -4,6 +4,7 @@
  */
 #include "handle/semantics.h"
 #include "read/read.h"
+#include "read/read_messages.h"
 
 /* A slice of the stack, divided into slices of the parts. */
 typedef struct cut {
@@ -17,7 +18,7 @@ typedef struct cut {
 static wb_status fail_slice(wb__context *context, const char *what)
 {
     return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET, WB__STR(""),
-                    "the slice makes no sense: %s", what);
+                    WB__MSG_READ_SLICE, what);
 }
 
 /* Returns true if an axis is inside its dimension. The parts check all axes but the first. */
@@ -49,22 +50,22 @@ static wb_status cut_slice(wb__context *context, const wb__expert_view *view,
         return WB__FAIL_SIZE(context, wb_slice, caller);
     if (slice->rank != 0) {
         if (slice->rank != view->kind.rank || slice->axes == NULL)
-            return fail_slice(context, "its rank is not that of the tensor");
+            return fail_slice(context, WB__MSG_READ_SLICE_RANK);
         out->experts = slice->axes[0];
         if (!axis_fits(&out->experts, view->count))
-            return fail_slice(context, "it leaves the tensor");
+            return fail_slice(context, WB__MSG_READ_SLICE_OUTSIDE);
         out->part.rank = slice->rank - 1;
         out->part.axes = slice->axes + 1;
         out->per_part = 1;
         for (uint32_t i = 1; i < slice->rank; i++) {
             if (!axis_fits(&slice->axes[i], view->kind.shape[i]))
-                return fail_slice(context, "it leaves the tensor");
+                return fail_slice(context, WB__MSG_READ_SLICE_OUTSIDE);
             out->per_part *= slice->axes[i].count;
         }
     }
     total = out->experts.count * out->per_part; /* total is at most view->kind.elements */
     if (slice->first > total)
-        return fail_slice(context, "`first` lies behind the last element");
+        return fail_slice(context, WB__MSG_READ_SLICE_FIRST);
     out->first = slice->first;
     out->count = total - slice->first < slice->count ? total - slice->first : slice->count;
     return WB_OK;

@@ -6,6 +6,7 @@
 #include "dtype/dtype_block.h"
 #include "read/decoder.h"
 #include "read/read.h"
+#include "read/read_messages.h"
 
 static wb_status fail_slice(wb__context *context, const char *what)
 {
@@ -80,7 +81,7 @@ static wb_axis axis_of(bool has_start, int64_t start, bool has_stop, int64_t sto
     return axis;
 }
 
-static const char expected_index[] = "expected an index, start:stop:step or '...'";
+static const char expected_index[] = WB__MSG_READ_SLICE_INDEX;
 
 static wb_status parse_axis(wb__context *context, slice_text *text, uint64_t dimension,
                             wb_axis *axis)
@@ -88,29 +89,29 @@ static wb_status parse_axis(wb__context *context, slice_text *text, uint64_t dim
     bool has_start, has_stop = false, has_step = false;
     int64_t start, stop = 0, step = 1;
     if (dimension > INT64_MAX)
-        return fail_slice(context, "the dimension is too long to be sliced");
+        return fail_slice(context, WB__MSG_READ_SLICE_LONG);
     int64_t size = (int64_t)dimension;
     if (!take_integer(text, &has_start, &start))
-        return fail_slice(context, "'-' without a number");
+        return fail_slice(context, WB__MSG_READ_SLICE_MINUS);
     if (!take(text, ':')) {
         if (!has_start)
             return fail_slice(context, expected_index);
         int64_t index = start < 0 ? start + size : start;
         if (index < 0 || index >= size)
             return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET,
-                            WB__STR(""), "slice: index %lld is outside a dimension of %lld",
-                            (long long)start, (long long)size);
+                            WB__STR(""), WB__MSG_READ_SLICE_BOUNDS, (long long)start,
+                            (long long)size);
         *axis = (wb_axis){.start = (uint64_t)index, .count = 1, .step = 1, .drop = 1};
         return WB_OK;
     }
     if (!take_integer(text, &has_stop, &stop))
-        return fail_slice(context, "'-' without a number");
+        return fail_slice(context, WB__MSG_READ_SLICE_MINUS);
     if (take(text, ':') && !take_integer(text, &has_step, &step))
-        return fail_slice(context, "'-' without a number");
+        return fail_slice(context, WB__MSG_READ_SLICE_MINUS);
     if (!has_step)
         step = 1;
     if (step == 0)
-        return fail_slice(context, "a step of 0");
+        return fail_slice(context, WB__MSG_READ_SLICE_STEP);
     *axis = axis_of(has_start, start, has_stop, stop, step, size);
     return WB_OK;
 }
@@ -171,7 +172,7 @@ static wb_status parse_axes(wb__context *context, slice_text text, const uint64_
         }
         skip_spaces(&text);
         if (text.p < text.end && !take(&text, ','))
-            return fail_slice(context, "expected ',' between indices");
+            return fail_slice(context, WB__MSG_READ_SLICE_COMMA);
         skip_spaces(&text);
     }
     for (; axis < rank; axis++)
@@ -188,14 +189,14 @@ wb_status wb_slice_parse(const char *chars, size_t len, const uint64_t *shape, u
     if (status != WB_OK)
         return status;
     if (rank > 0 && (shape == NULL || axes == NULL))
-        return fail_slice(&context, "shape or axes is NULL");
+        return fail_slice(&context, WB__MSG_READ_SLICE_NULL);
     wb__str all = wb__str_from(chars, len);
     slice_text text = {all.ptr, all.ptr + all.len};
     uint32_t indices = count_indices(text);
     if (indices > rank)
         return wb__fail(&context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET,
-                        WB__STR(""), "slice: %lu indices for a tensor of %lu dimensions",
-                        (unsigned long)indices, (unsigned long)rank);
+                        WB__STR(""), WB__MSG_READ_SLICE_INDICES, (unsigned long)indices,
+                        (unsigned long)rank);
     status = parse_axes(&context, text, shape, rank, axes);
     if (status != WB_OK && rank > 0)
         memset(axes, 0, rank * sizeof *axes);
@@ -209,7 +210,7 @@ static wb_status check_axes(wb__context *context, const wb_slice *slice, const w
 {
     *elements = 1;
     if (slice->rank != kind->rank || slice->axes == NULL)
-        return fail_slice(context, "its rank is not that of the tensor");
+        return fail_slice(context, WB__MSG_READ_SLICE_RANK);
     for (uint32_t i = 0; i < kind->rank; i++) {
         const wb_axis *axis = &slice->axes[i];
         uint64_t dimension = kind->shape[i];
@@ -220,7 +221,7 @@ static wb_status check_axes(wb__context *context, const wb_slice *slice, const w
             if (axis->start >= dimension || (axis->count > 1 && step == 0) ||
                 !wb__mul(axis->count - 1, step, &reach) ||
                 (axis->step < 0 ? reach > axis->start : reach > dimension - 1 - axis->start))
-                return fail_slice(context, "it leaves the tensor");
+                return fail_slice(context, WB__MSG_READ_SLICE_OUTSIDE);
         }
         *elements *=
             axis->count; /* each count is at most its dimension, so the product cannot overflow */
@@ -266,12 +267,10 @@ static wb_status check_units(wb__context *context, const wb__selection *selectio
         return WB_OK;
     if (!wb__dtype_is_plain(dtype))
         return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
-                        WB__STR(""), "the slice would cut a block: %s stores %lu elements together",
-                        dtype->name, (unsigned long)unit);
+                        WB__STR(""), WB__MSG_READ_SLICE_BLOCK, dtype->name, (unsigned long)unit);
     return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
-                    WB__STR(""),
-                    "the slice would cut a byte: %s packs its elements of %lu bits without gaps",
-                    dtype->name, (unsigned long)dtype->block_bits);
+                    WB__STR(""), WB__MSG_READ_SLICE_BYTE, dtype->name,
+                    (unsigned long)dtype->block_bits);
 }
 
 static wb_status measure(wb__context *context, wb__selection *selection)
@@ -280,10 +279,10 @@ static wb_status measure(wb__context *context, wb__selection *selection)
     uint32_t block = selection->to->block_size; /* if this is not 1, no conversion takes place */
     if (!wb__mul(selection->count / block, selection->to->block_bits, &bits))
         return wb__fail(context, WB_ERROR_LIMIT, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET, WB__STR(""),
-                        "the result has more bits than 64 bits can count");
+                        WB__MSG_READ_RESULT_BITS);
     if (bits % 8 != 0)
         return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
-                        WB__STR(""), "%llu elements of %s do not fill their last byte",
+                        WB__STR(""), WB__MSG_READ_RESULT_BYTES,
                         (unsigned long long)selection->count, selection->to->name);
     selection->bytes = bits / 8;
     return WB_OK;
@@ -304,12 +303,10 @@ wb_status wb__selection_make(const wb_model *model, wb__context *context, uint64
     const wb__dtype *to = dtype >= 0 ? wb__dtype_get(dtype) : kind->dtype;
     if (to == NULL)
         return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET, WB__STR(""),
-                        "there is no dtype number %ld", (long)dtype);
+                        WB__MSG_READ_DTYPE, (long)dtype);
     if (packed != NULL && dtype < 0)
         return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
-                        wb__table_name(&model->catalog.table, stored),
-                        "a tensor of several parts is stored in no one dtype: name the dtype to "
-                        "decode it to, or read its parts");
+                        wb__table_name(&model->catalog.table, stored), WB__MSG_READ_DTYPE_PARTS);
     *selection = (wb__selection){.stored = stored,
                                  .packed = packed,
                                  .kind = kind,
@@ -321,9 +318,9 @@ wb_status wb__selection_make(const wb_model *model, wb__context *context, uint64
         selection->from = wb__decoder_gives(packed, to);
     if (!wb__dtype_converts(selection->from, to))
         return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
-                        WB__STR(""), "%s does not convert to %s%s", kind->dtype->name, to->name,
+                        WB__STR(""), WB__MSG_READ_CONVERT, kind->dtype->name, to->name,
                         kind->dtype->kind == WB__CLASS_COMPLEX || to->kind == WB__CLASS_COMPLEX
-                            ? ": complex numbers stay as they are"
+                            ? WB__MSG_READ_CONVERT_COMPLEX
                             : "");
     if (caller != NULL) {
         if (!WB__TAKE(wb_slice, caller, &own))
@@ -335,7 +332,7 @@ wb_status wb__selection_make(const wb_model *model, wb__context *context, uint64
             selection->axes = slice->axes;
         }
         if (slice->first > selection->count)
-            return fail_slice(context, "`first` lies behind the last element");
+            return fail_slice(context, WB__MSG_READ_SLICE_FIRST);
         selection->first = slice->first;
         selection->count -= slice->first;
         if (slice->count < selection->count)

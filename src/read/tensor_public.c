@@ -1,5 +1,6 @@
 #include "handle/semantics.h"
 #include "read/read.h"
+#include "read/read_messages.h"
 
 uint64_t wb_tensor_count(const wb_model *model)
 {
@@ -66,9 +67,7 @@ wb_status wb_tensor_data(const wb_model *model, uint64_t index, const void **byt
     wb_status status = wb__expert_view_of(model, &context, index, &view);
     if (status == WB_OK && view != NULL)
         return wb__fail(&context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
-                        (wb__str){view->name, view->name_len},
-                        "experts that are stored one by one lie in several places: ask for them "
-                        "by their own names, or use wb_tensor_read");
+                        (wb__str){view->name, view->name_len}, WB__MSG_READ_DATA_EXPERTS);
     if (status == WB_OK)
         status = wb__resolve(model, &context, index, &i, &packed);
     if (status != WB_OK)
@@ -78,25 +77,19 @@ wb_status wb_tensor_data(const wb_model *model, uint64_t index, const void **byt
     context.file = model->catalog.files[file].path;
     if (packed != NULL)
         return wb__fail(&context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
-                        wb__table_name(&model->catalog.table, i),
-                        "a tensor of several parts lies in several places: ask for its parts");
+                        wb__table_name(&model->catalog.table, i), WB__MSG_READ_DATA_PARTS);
     const wb__storing *storing = wb__catalog_storing_of(&model->catalog, i);
     if (storing != NULL && (storing->deflated || storing->columns))
-        return wb__fail(
-            &context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
-            wb__table_name(&model->catalog.table, i),
-            storing->deflated
-                ? "it is compressed: use wb_tensor_read, which unpacks it"
-                : "it is stored column by column: use wb_tensor_read, which gives rows");
+        return wb__fail(&context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
+                        wb__table_name(&model->catalog.table, i),
+                        storing->deflated ? WB__MSG_READ_DATA_COMPRESSED
+                                          : WB__MSG_READ_DATA_COLUMNS);
     if (wb__catalog_is_swapped(&model->catalog, i))
         return wb__fail(&context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
-                        wb__table_name(&model->catalog.table, i),
-                        "its bytes are stored the other way round: use wb_tensor_read, which swaps "
-                        "them");
+                        wb__table_name(&model->catalog.table, i), WB__MSG_READ_DATA_ENDIAN);
     if (model->access == WB_ACCESS_READ && wb__source_memory(source) == NULL)
         return wb__fail(&context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET,
-                        wb__table_name(&model->catalog.table, i),
-                        "in READ mode nothing is mapped: use wb_tensor_read");
+                        wb__table_name(&model->catalog.table, i), WB__MSG_READ_DATA_READ_MODE);
     return wb__source_map(source, &context, wb__catalog_offset_of(&model->catalog, i),
                           wb__table_kind_of(&model->catalog.table, i)->bytes, bytes);
 }
@@ -138,8 +131,8 @@ wb_status wb_tensor_read(const wb_model *model, uint64_t index, const wb_slice *
         bytes = selection.bytes;
     if (status == WB_OK && bytes > size)
         status = wb__fail(&context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET,
-                          WB__STR(""), "the result takes %llu bytes, and there is room for %llu",
-                          (unsigned long long)bytes, (unsigned long long)size);
+                          WB__STR(""), WB__MSG_READ_RESULT_SPACE, (unsigned long long)bytes,
+                          (unsigned long long)size);
     if (status == WB_OK && view != NULL) {
         status = wb__expert_view_read(model, &context, view, slice, dtype, dst);
     } else if (status == WB_OK) {

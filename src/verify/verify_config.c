@@ -8,6 +8,7 @@
 #include "handle/derived_meta.h"
 #include "model/padding_tensor.h"
 #include "verify/verify.h"
+#include "verify/verify_messages.h"
 
 typedef struct check {
     const wb_model *model;
@@ -49,16 +50,16 @@ static wb_status note_config(check *c, bool *complete)
                                  WB_CONFIG_FFN_DIM};
     *complete = false;
     if (!is_said(c, WB_CONFIG_ARCHITECTURE))
-        return c->names->entries.count == 0 ? WB_OK
-                                            : note(c, WB_INFO, WB__FINDING_CONFIG_ABSENT, "",
-                                                   "no config says what the model is");
+        return c->names->entries.count == 0
+                   ? WB_OK
+                   : note(c, WB_INFO, WB__FINDING_CONFIG_ABSENT, "", WB__MSG_VERIFY_NO_CONFIG);
     if (!c->semantics->is_family)
         return note(c, WB_INFO, WB__FINDING_ARCHITECTURE_UNKNOWN, c->config->architecture,
-                    "an architecture whose tensors are not known here");
+                    WB__MSG_VERIFY_ARCHITECTURE);
     for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
         if (!is_said(c, needed[i]))
             return note(c, WB_INFO, WB__FINDING_CONFIG_PARTIAL, wb__config_rows[needed[i]].name,
-                        "the config does not say this, so that tensors are not held against it");
+                        WB__MSG_VERIFY_CONFIG_PARTIAL);
     }
     *complete = true;
     return WB_OK;
@@ -119,14 +120,13 @@ static wb_status note_unmapped(check *c)
     for (int other = 0; other < 2 && status == WB_OK; other++) {
         if (count[other] > 0)
             status = wb__note(c->context, other ? WB_INFO : WB_WARNING, WB__FINDING_TENSOR_UNMAPPED,
-                              WB_NO_OFFSET, first[other],
-                              "%llu tensors are none that %s has, this one first",
+                              WB_NO_OFFSET, first[other], WB__MSG_VERIFY_TENSORS_UNKNOWN,
                               (unsigned long long)count[other], c->config->architecture);
     }
     if (status == WB_OK && c->names->repeated > 0)
         status =
             wb__note(c->context, WB_WARNING, WB__FINDING_TENSOR_AGAIN, WB_NO_OFFSET, WB__STR(""),
-                     "%lu tensors are others by another name", (unsigned long)c->names->repeated);
+                     WB__MSG_VERIFY_TENSORS_REPEATED, (unsigned long)c->names->repeated);
     return status;
 }
 
@@ -178,8 +178,8 @@ static wb_status note_missing(check *c, uint32_t missing, bool encoder, uint32_t
         if ((missing & part) == 0)
             continue;
         name_of_part(c, part, encoder, layer, name, sizeof name);
-        status = note(c, WB_WARNING, WB__FINDING_TENSOR_MISSING, name,
-                      "the architecture needs this tensor, and no file has it");
+        status =
+            note(c, WB_WARNING, WB__FINDING_TENSOR_MISSING, name, WB__MSG_VERIFY_TENSOR_MISSING);
     }
     return status;
 }
@@ -200,17 +200,15 @@ static wb_status check_layers(check *c, bool encoder, uint32_t have, uint64_t wa
     }
     if (status == WB_OK && derived > 8)
         status = wb__note(c->context, WB_WARNING, WB__FINDING_TENSOR_MISSING, WB_NO_OFFSET,
-                          WB__STR(""), "%u more layers lack tensors", derived - 8);
+                          WB__STR(""), WB__MSG_VERIFY_LAYERS_INCOMPLETE, derived - 8);
     if (status == WB_OK && have < want)
-        status = wb__note(
-            c->context, WB_WARNING, WB__FINDING_TENSOR_MISSING, WB_NO_OFFSET, WB__STR(""),
-            "the config says %llu layers%s, and no file has any of %lu on",
-            (unsigned long long)want, encoder ? " of the encoder" : "", (unsigned long)have);
+        status = wb__note(c->context, WB_WARNING, WB__FINDING_TENSOR_MISSING, WB_NO_OFFSET,
+                          WB__STR(""), WB__MSG_VERIFY_LAYERS_MISSING, (unsigned long long)want,
+                          encoder ? WB__MSG_VERIFY_OF_ENCODER : "", (unsigned long)have);
     if (status == WB_OK && have > want)
         status = wb__note(c->context, WB_WARNING, WB__FINDING_LAYERS_BEYOND, WB_NO_OFFSET,
-                          WB__STR(""), "the config says %llu layers%s, and files have layer %lu",
-                          (unsigned long long)want, encoder ? " of the encoder" : "",
-                          (unsigned long)have - 1);
+                          WB__STR(""), WB__MSG_VERIFY_LAYERS_EXTRA, (unsigned long long)want,
+                          encoder ? WB__MSG_VERIFY_OF_ENCODER : "", (unsigned long)have - 1);
     return status;
 }
 
@@ -233,7 +231,7 @@ static wb_status check_uniform(check *c, const wb__name_entry *entry)
         text[name.len] = '\0';
         if (wb__names_find(c->names, name) == NULL)
             return note(c, WB_WARNING, WB__FINDING_TENSOR_MISSING, text,
-                        "layer 0 has this tensor, and this layer has not");
+                        WB__MSG_VERIFY_TENSOR_OF_LAYER_0);
     }
     return WB_OK;
 }
@@ -300,14 +298,13 @@ static wb_status check_shape(check *c, const wb__name_entry *entry)
         return WB_OK;
     if (kind->rank != rank)
         return wb__note(c->context, WB_WARNING, WB__FINDING_TENSOR_CONFIG_SHAPE, WB_NO_OFFSET,
-                        (wb__str){entry->text, entry->len}, "it has %lu dimensions in place of %zu",
+                        (wb__str){entry->text, entry->len}, WB__MSG_VERIFY_RANK,
                         (unsigned long)kind->rank, rank);
     for (size_t i = 0; i < rank; i++) {
         uint64_t size = size_of(c->config, shape[i]);
         if (size != 0 && kind->shape[i] != size)
             return wb__note(c->context, WB_WARNING, WB__FINDING_TENSOR_CONFIG_SHAPE, WB_NO_OFFSET,
-                            (wb__str){entry->text, entry->len},
-                            "dimension %zu is %llu, and by the config %llu", i,
+                            (wb__str){entry->text, entry->len}, WB__MSG_VERIFY_SHAPE, i,
                             (unsigned long long)kind->shape[i], (unsigned long long)size);
     }
     return WB_OK;
@@ -335,8 +332,7 @@ static wb_status check_shapes(check *c)
             (entry->view == WB__NO_ENTRY ||
              (is_said(c, WB_CONFIG_N_EXPERTS) && entry->experts != c->config->n_experts))) {
             status = wb__note(c->context, WB_WARNING, WB__FINDING_EXPERTS_INCOMPLETE, WB_NO_OFFSET,
-                              (wb__str){entry->text, entry->len},
-                              "%lu experts are there, and not all of them alike and without gaps",
+                              (wb__str){entry->text, entry->len}, WB__MSG_VERIFY_EXPERTS,
                               (unsigned long)entry->experts);
             if (!known && count < MAX_TOLD)
                 derived[count++] = entry->rule;

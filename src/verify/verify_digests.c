@@ -5,6 +5,7 @@
 #include "bundles/ollama/blob_name.h"
 #include "crypto/sha256.h"
 #include "verify/verify.h"
+#include "verify/verify_messages.h"
 
 #define CHUNK_BYTES ((size_t)1 << 20)
 
@@ -37,7 +38,7 @@ static wb_status check_files(const wb_model *model, size_t first, wb__context *c
         status = hash_file(context, model->sources[i], hash, chunk, found);
         if (status == WB_OK && memcmp(expected, found, sizeof found) != 0)
             status = wb__note(context, WB_SEVERE, WB__FINDING_OLLAMA_BLOB_DIGEST, WB_NO_OFFSET,
-                              WB__STR(""), "its bytes do not have the digest it is named by");
+                              WB__STR(""), WB__MSG_VERIFY_DIGEST);
         context->file = "";
     }
     return status;

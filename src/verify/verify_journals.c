@@ -3,6 +3,7 @@
  * explains findings that are not the fault of the original file.
  */
 #include "verify/verify.h"
+#include "verify/verify_messages.h"
 
 #define MAGIC (sizeof WB__JOURNAL_MAGIC - 1)
 
@@ -38,9 +39,8 @@ wb_status wb__verify_journals(const wb_model *model, wb__context *context)
         if (!has_journal(model, context, i))
             continue;
         context->file = wb__source_label(model->sources[i]);
-        status =
-            wb__note(context, WB_WARNING, WB__FINDING_EDIT_JOURNAL, WB_NO_OFFSET, WB__STR(""),
-                     "an edit of the file was broken off, or is under way: its journal is there");
+        status = wb__note(context, WB_WARNING, WB__FINDING_EDIT_JOURNAL, WB_NO_OFFSET, WB__STR(""),
+                          WB__MSG_VERIFY_JOURNAL);
     }
     context->file = file;
     return status;
@@ -56,5 +56,5 @@ void wb__verify_explain(const wb_model *model, wb__context *context)
     memcpy(said, context->error->message, sizeof said);
     context->file = wb__source_label(model->sources[model->source_count - 1]);
     (void)wb__fail(context, status, WB__FINDING_EDIT_JOURNAL, at, WB__STR(""),
-                   "an edit of the file was broken off and left it half done (%.400s)", said);
+                   WB__MSG_VERIFY_EDIT_HALF, said);
 }

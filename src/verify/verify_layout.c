@@ -4,6 +4,7 @@
  */
 #include "model/file_order.h"
 #include "verify/verify.h"
+#include "verify/verify_messages.h"
 #include "weighbridge/metadata.h"
 
 /* ---- padding ---- */
@@ -44,7 +45,7 @@ static wb_status check_rest(padding_check *check, const wb__catalog_file *file, 
     if (status != WB_OK || memcmp(begin, "GGUF", sizeof begin) != 0)
         return status;
     return wb__note(check->context, WB_WARNING, WB__FINDING_GGUF_TRAILING, at, WB__STR(""),
-                    "a second GGUF file begins here");
+                    WB__MSG_VERIFY_SECOND_GGUF);
 }
 
 static wb_status check_gaps(padding_check *check, const wb__catalog *catalog,
@@ -83,7 +84,7 @@ wb_status wb__verify_padding(const wb_model *model, wb__context *context, size_t
     wb__order_free(&order);
     if (status == WB_OK && check.odd > 0)
         status = wb__note(context, WB_WARNING, WB__FINDING_GGUF_PADDING, check.first, WB__STR(""),
-                          "%llu bytes of padding are not 0", (unsigned long long)check.odd);
+                          WB__MSG_VERIFY_PADDING, (unsigned long long)check.odd);
     context->file = "";
     return status;
 }
@@ -109,8 +110,7 @@ static wb_status verify_strings(const wb_model *model, wb__context *context, con
         return WB_OK;
     context->file = model->catalog.files[meta->file].path;
     wb_status status = wb__note(context, WB_INFO, WB__FINDING_GGUF_TEXT, first,
-                                wb__meta_key(&model->catalog, meta),
-                                "%llu of %llu strings are not valid UTF-8, or have a NUL in them",
+                                wb__meta_key(&model->catalog, meta), WB__MSG_VERIFY_STRINGS,
                                 (unsigned long long)odd, (unsigned long long)array->count);
     context->file = "";
     return status;

@@ -2,6 +2,7 @@
 #include "hash/hash.h"
 #include "open/open.h"
 #include "verify/verify.h"
+#include "verify/verify_messages.h"
 
 const wb_findings *wb_model_findings(const wb_model *model)
 {
@@ -57,7 +58,7 @@ static wb_status take_options(wb__context *context, const wb_verify_options *cal
         return WB__FAIL_SIZE(context, wb_verify_options, caller);
     if (options->flags & ~WB_VERIFY_DEEP)
         return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET, WB__STR(""),
-                        "wb_verify_options.flags has bits that mean nothing");
+                        WB__MSG_VERIFY_OPTIONS_FLAGS);
     return WB_OK;
 }
 

@@ -5,6 +5,7 @@
 #include "dtype/dtype_block.h"
 #include "read/raw_bytes.h"
 #include "verify/verify.h"
+#include "verify/verify_messages.h"
 
 #define CHUNK_BYTES ((size_t)1 << 20)
 #define DEFAULT_BUDGET ((uint64_t)64 << 20)
@@ -34,7 +35,7 @@ static wb_status report_progress(value_check *check)
         progress->report(progress->ctx, check->done, check->total) == 0)
         return WB_OK;
     return wb__fail(check->context, WB_ERROR_CANCELLED, WB__FINDING_CANCELLED, WB_NO_OFFSET,
-                    WB__STR(""), "stopped on request");
+                    WB__STR(""), WB__MSG_VERIFY_CANCELLED);
 }
 
 /* Counts suspicious values in n units. Swaps big-endian bytes in place. */
@@ -63,18 +64,15 @@ static wb_status note_counts(value_check *check, size_t tensor, const wb__value_
     wb_status status = WB_OK;
     if (counts->nan > 0)
         status = wb__note(context, WB_SEVERE, WB__FINDING_VALUES_NAN, offset, name,
-                          is_plain ? "%llu of %llu values are NaN"
-                                   : "%llu of %llu blocks have a scale that is NaN",
+                          is_plain ? WB__MSG_VERIFY_NAN : WB__MSG_VERIFY_NAN_SCALES,
                           (unsigned long long)counts->nan, n);
     if (status == WB_OK && counts->infinite > 0)
         status = wb__note(context, WB_SEVERE, WB__FINDING_VALUES_INFINITE, offset, name,
-                          is_plain ? "%llu of %llu values are infinite"
-                                   : "%llu of %llu blocks have a scale that is infinite",
+                          is_plain ? WB__MSG_VERIFY_INFINITE : WB__MSG_VERIFY_INFINITE_SCALES,
                           (unsigned long long)counts->infinite, n);
     if (status == WB_OK && counts->odd_bool > 0)
         status = wb__note(context, WB_INFO, WB__FINDING_VALUES_BOOL, offset, name,
-                          "%llu of %llu booleans are neither 0 nor 1",
-                          (unsigned long long)counts->odd_bool, n);
+                          WB__MSG_VERIFY_BOOLEANS, (unsigned long long)counts->odd_bool, n);
     return status;
 }
 
@@ -82,8 +80,7 @@ static wb_status note_checksum(value_check *check, const wb__raw_bytes *stored)
 {
     const wb__catalog *catalog = &check->model->catalog;
     return wb__note(check->context, WB_SEVERE, WB__FINDING_CHECKSUM, stored->at,
-                    wb__table_name(&catalog->table, stored->tensor),
-                    "its bytes do not have their checksum");
+                    wb__table_name(&catalog->table, stored->tensor), WB__MSG_VERIFY_CHECKSUM);
 }
 
 /* Reads the first `left` bytes of a tensor and counts suspicious values. */
@@ -172,8 +169,7 @@ static wb_status verify_values(value_check *check)
     check->context->file = "";
     if (status == WB_OK && check->unread > 0)
         status = wb__note(check->context, WB_INFO, WB__FINDING_VALUES_UNREAD, WB_NO_OFFSET,
-                          WB__STR(""), "%llu of %llu bytes of tensors were not read",
-                          (unsigned long long)check->unread,
+                          WB__STR(""), WB__MSG_VERIFY_NOT_READ, (unsigned long long)check->unread,
                           (unsigned long long)(check->unread + check->done));
     return status;
 }
@@ -204,8 +200,7 @@ static wb_status note_unaligned(wb__context *context, const wb__catalog *catalog
     context->file = catalog->files[wb__catalog_file_of(catalog, first)].path;
     wb_status status =
         wb__note(context, WB_INFO, WB__FINDING_ST_UNALIGNED, wb__catalog_offset_of(catalog, first),
-                 wb__table_name(&catalog->table, first),
-                 "%llu tensors are not aligned to the size of their elements, this one first",
+                 wb__table_name(&catalog->table, first), WB__MSG_VERIFY_UNALIGNED,
                  (unsigned long long)count);
     context->file = "";
     return status;

@@ -6,6 +6,7 @@
  */
 #include "core/call_options.h"
 #include "write/ollama/store.h"
+#include "write/write_messages.h"
 
 #define PIECE ((uint64_t)8 << 20) /* progress is reported after each piece */
 #define CHUNK ((size_t)1 << 20)   /* bytes compared or hashed at a time */
@@ -53,7 +54,7 @@ static wb_status hash_back(filling *f, uint64_t at, uint64_t end)
         size_t n = chunk_of(at, end);
         int os_error = wb__sink_read(f->output->sink, at, f->mine, n);
         if (os_error != 0)
-            return wb__fail_os(f->context, os_error, "cannot read back what was written");
+            return wb__fail_os(f->context, os_error, WB__MSG_WRITE_READ_BACK);
         wb__sha256_add(&f->hash, f->mine, n);
         at += n;
     }
@@ -122,8 +123,7 @@ wb_status wb__writer_copy_whole(wb__context *context, wb_writer *writer, bool an
     *taken = 0;
     if (atomic_load(&writer->state) != WB__WRITING || writer->whole == NULL ||
         writer->outputs[0].filled)
-        return wb__fail_argument(context,
-                                 "a file is copied as it is between begin and commit, and once");
+        return wb__fail_argument(context, WB__MSG_WRITE_COPY_WHOLE_STATE);
     if (writer->failure.status != WB_OK) {
         *context->error = writer->failure;
         return writer->failure.status;

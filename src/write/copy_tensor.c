@@ -6,6 +6,7 @@
 #include "dtype/dtype_block.h"
 #include "read/read.h"
 #include "write/write.h"
+#include "write/write_messages.h"
 
 #define PIECE_BYTES ((size_t)1 << 20)
 
@@ -58,16 +59,14 @@ static wb_status check(wb__context *context, const wb__copy *copy, const wb__kin
 {
     if (copy->index >= copy->writer->tensors.count)
         return wb__fail(context, WB_ERROR_NOT_FOUND, WB__FINDING_NOT_FOUND, WB_NO_OFFSET,
-                        WB__STR(""), "there is no tensor number %llu",
-                        (unsigned long long)copy->index);
+                        WB__STR(""), WB__MSG_WRITE_NO_TENSOR, (unsigned long long)copy->index);
     const wb__out_tensor *out = &wb__writer_tensor(copy->writer, copy->index)->out;
     bool fits = copy->is_part ? wb__in_range(copy->offset, kind->bytes, out->bytes)
                               : kind->bytes == out->bytes;
     if (kind->dtype == out->dtype && fits)
         return WB_OK;
     return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET, out->name,
-                    "it was declared as %llu bytes of %s, and the other is %llu bytes of %s",
-                    (unsigned long long)out->bytes, out->dtype->name,
+                    WB__MSG_WRITE_COPY_MISMATCH, (unsigned long long)out->bytes, out->dtype->name,
                     (unsigned long long)kind->bytes, kind->dtype->name);
 }
 
@@ -80,7 +79,7 @@ wb_status wb__writer_copy(wb__context *context, const wb__copy *copy)
     if (status != WB_OK)
         return status;
     if (packed != NULL)
-        return wb__fail_argument(context, "a tensor of several parts is copied part by part");
+        return wb__fail_argument(context, WB__MSG_WRITE_COPY_PARTS);
     const wb__kind *kind = wb__table_kind_of(&in->table, stored);
     status = check(context, copy, kind);
     if (status != WB_OK)

@@ -4,6 +4,7 @@
  * is updated with each write.
  */
 #include "write/write.h"
+#include "write/write_messages.h"
 
 #define PIECE_BYTES ((size_t)1 << 20)
 
@@ -52,11 +53,11 @@ wb_status wb__interleaved_finish(wb__context *context, wb_writer *writer, wb__ou
         os_error = read_back(writer, output, layout->tensors[i], bytes);
     wb__free(&context->allocator, bytes, PIECE_BYTES);
     if (os_error != 0)
-        return fail(context, output, os_error, "cannot read back what was written");
+        return fail(context, output, os_error, WB__MSG_WRITE_READ_BACK);
     for (size_t i = 0; i < layout->piece_count && os_error == 0; i++) {
         const wb__out_piece *piece = &layout->pieces[i];
         os_error =
             wb__sink_place(output->sink, piece->at, layout->header.bytes + piece->from, piece->n);
     }
-    return os_error == 0 ? WB_OK : fail(context, output, os_error, "cannot write the file");
+    return os_error == 0 ? WB_OK : fail(context, output, os_error, WB__MSG_WRITE_FILE);
 }

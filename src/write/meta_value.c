@@ -2,6 +2,7 @@
  * Encodes metadata values of the caller and of models as formats/output_layout.h specifies.
  */
 #include "write/write.h"
+#include "write/write_messages.h"
 
 static void put_u32(wb__buffer *out, uint32_t value)
 {
@@ -111,11 +112,11 @@ static wb_status put_array(wb__context *context, wb__buffer *out, wb__str key,
     unsigned width = wb__tag_width(element);
     wb_status status = WB_OK;
     if (element == WB__TAG_COUNT || (value->count != 0 && value->items == NULL))
-        return fail_value(context, key, "the array has no type of elements, or no elements");
+        return fail_value(context, key, WB__MSG_WRITE_ARRAY_EMPTY);
     if (depth >= WB__VALUE_DEPTH)
-        return fail_value(context, key, "arrays are nested too deeply");
+        return fail_value(context, key, WB__MSG_WRITE_ARRAY_DEEP);
     if (value->count > SIZE_MAX / sizeof(wb_value))
-        return fail_value(context, key, "the array has more elements than memory can hold");
+        return fail_value(context, key, WB__MSG_WRITE_ARRAY_LARGE);
     put_u32(out, element);
     put_u64(out, value->count);
     if (width != 0)
@@ -130,10 +131,10 @@ static wb_status put_array(wb__context *context, wb__buffer *out, wb__str key,
             const wb_value *inner_value = WB__ELEMENT(wb_value, first, i);
             uint32_t inner = WB__TAG_COUNT;
             if (inner_value->size != first->size)
-                return fail_value(context, key, "the elements of an array differ in their size");
+                return fail_value(context, key, WB__MSG_WRITE_ARRAY_ELEMENT_SIZE);
             status = put_value(context, out, key, inner_value, depth + 1, &inner);
             if (status == WB_OK && inner != WB__TAG_ARRAY)
-                status = fail_value(context, key, "an element of an array of arrays is none");
+                status = fail_value(context, key, WB__MSG_WRITE_ARRAY_ELEMENT);
         }
     }
     return status;
@@ -145,13 +146,13 @@ static wb_status put_value(wb__context *context, wb__buffer *out, wb__str key,
     wb_value own = {.size = sizeof own};
     const wb_value *value = &own;
     if (caller == NULL)
-        return fail_value(context, key, "the value is NULL");
+        return fail_value(context, key, WB__MSG_WRITE_VALUE_NULL);
     if (!WB__TAKE(wb_value, caller, &own))
         return WB__FAIL_SIZE(context, wb_value, caller);
     bool is_array = value->type == WB_META_ARRAY;
     *tag = tag_of(value->type, is_array ? 0 : value->bits);
     if (*tag == WB__TAG_COUNT)
-        return fail_value(context, key, "there is no value of this type and number of bits");
+        return fail_value(context, key, WB__MSG_WRITE_VALUE_TYPE);
     if (is_array)
         return put_array(context, out, key, value, depth);
     if (*tag == WB__TAG_STRING) {
@@ -159,7 +160,7 @@ static wb_status put_value(wb__context *context, wb__buffer *out, wb__str key,
         return WB_OK;
     }
     if (!fits(value, wb__tag_width(*tag)))
-        return fail_value(context, key, "the number does not fit in its bits");
+        return fail_value(context, key, WB__MSG_WRITE_VALUE_RANGE);
     put_number(out, bits_of(value, *tag), wb__tag_width(*tag));
     return WB_OK;
 }
@@ -207,7 +208,7 @@ static wb_status put_meta_array(wb__context *context, wb__buffer *out, wb__str k
         uint32_t element = tag_of(array->element, array->bits);
         if (depth >= WB__VALUE_DEPTH)
             return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_WRITE_META, WB_NO_OFFSET,
-                            key, "arrays are nested more than %d deep", WB__VALUE_DEPTH);
+                            key, WB__MSG_WRITE_ARRAY_DEPTH, WB__VALUE_DEPTH);
         put_u32(out, element);
         put_u64(out, array->count);
         if (wb__tag_width(element) != 0)

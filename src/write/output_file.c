@@ -13,6 +13,7 @@
 #include "io/sink.h"
 #include "write/ollama/store.h"
 #include "write/write.h"
+#include "write/write_messages.h"
 
 wb_status wb__writer_open(wb__context *context, const wb_writer *writer, const char *path,
                           bool kept, uint64_t expected, wb_sink **sink)
@@ -30,15 +31,13 @@ wb_status wb__output_write_header(wb__context *context, wb_writer *writer, wb__o
     const wb__buffer *header = &output->layout.header;
     bool is_stream = !wb__sink_is_file(output->sink);
     if (output->layout.has_checksums && is_stream != output->layout.is_stream)
-        return wb__fail(
-            context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET, WB__STR(""),
-            "the archive was planned for a file and goes into a stream, or the other way "
-            "round");
+        return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET, WB__STR(""),
+                        WB__MSG_WRITE_ARCHIVE_STREAM);
     if (output->layout.pieces != NULL)
         return WB_OK;
     if (wb__sink_is_file(output->sink)) {
         int os_error = wb__sink_place(output->sink, 0, header->bytes, header->n);
-        return os_error == 0 ? WB_OK : wb__fail_os(context, os_error, "cannot write the file");
+        return os_error == 0 ? WB_OK : wb__fail_os(context, os_error, WB__MSG_WRITE_FILE);
     }
     writer->stream_at = header->n;
     return wb__sink_write(context, output->sink, header->bytes, header->n);
@@ -133,7 +132,7 @@ static wb_status settle(wb__context *context, const wb_writer *writer, const wb_
         int os_error = wb__sink_settle(output->sink, at, n);
         context->file = output->path;
         if (os_error != 0)
-            status = wb__fail_os(context, os_error, "cannot write the file");
+            status = wb__fail_os(context, os_error, WB__MSG_WRITE_FILE);
         context->file = "";
         at += n;
         if (status == WB_OK)

@@ -10,6 +10,7 @@
 #include "core/call_options.h"
 #include "handle/semantics.h"
 #include "write/write.h"
+#include "write/write_messages.h"
 
 static wb_status fail_target(wb__context *context, const char *path, wb__finding_id id,
                              const char *what)
@@ -48,12 +49,9 @@ static wb_status check_file(wb__context *context, const wb_writer *writer, const
     if (status != WB_OK)
         return status;
     if (is_source)
-        return fail_target(context, path, WB__FINDING_WRITE_SOURCE,
-                           "the output is a file that is read");
+        return fail_target(context, path, WB__FINDING_WRITE_SOURCE, WB__MSG_WRITE_OUTPUT_IS_INPUT);
     if (wb__writer_is_set(writer) && lstat(path, &st) == 0 && !is_taken_back(writer, path))
-        return fail_target(context, path, WB__FINDING_WRITE_EXISTS,
-                           "the file is there already, and several files cannot replace others at "
-                           "one stroke");
+        return fail_target(context, path, WB__FINDING_WRITE_EXISTS, WB__MSG_WRITE_SET_EXISTS);
     return WB_OK;
 }
 
@@ -79,13 +77,13 @@ static wb_status check_content(void *ctx, const char *name)
     if (path == NULL)
         return wb__fail_memory(c->context);
     if (lstat(path, &st) == 0 && S_ISDIR(st.st_mode))
-        status = fail_target(c->context, path, WB__FINDING_WRITE_EXISTS,
-                             "the folder to be replaced holds a folder");
+        status =
+            fail_target(c->context, path, WB__FINDING_WRITE_EXISTS, WB__MSG_WRITE_FOLDER_NESTED);
     else if (c->source != NULL)
         status = wb__model_reads(c->source, c->context, path, &is_source);
     if (status == WB_OK && is_source)
         status = fail_target(c->context, c->folder, WB__FINDING_WRITE_SOURCE,
-                             "the output is the folder of a file that is read");
+                             WB__MSG_WRITE_FOLDER_IS_INPUT);
     wb__free(&c->context->allocator, path, strlen(path) + 1);
     return status;
 }
@@ -98,7 +96,7 @@ static wb_status follow_folder(wb__context *context, wb_writer *writer)
     if (end == NULL) {
         context->file = writer->folder;
         return os_error == ENOMEM ? wb__fail_memory(context)
-                                  : wb__fail_os(context, os_error, "cannot look at the output");
+                                  : wb__fail_os(context, os_error, WB__MSG_WRITE_OUTPUT_STAT);
     }
     writer->folder = wb__arena_copy(&writer->arena, end, strlen(end));
     wb__free(&context->allocator, end, strlen(end) + 1);
@@ -114,12 +112,12 @@ static wb_status check_folder(wb__context *context, wb_writer *writer)
         if (errno == ENOENT)
             return WB_OK;
         context->file = path;
-        return wb__fail_os(context, errno, "cannot look at the output");
+        return wb__fail_os(context, errno, WB__MSG_WRITE_OUTPUT_STAT);
     }
     if (!(writer->flags & WB_WRITE_FORCE) || !S_ISDIR(st.st_mode))
         return fail_target(context, path, WB__FINDING_WRITE_EXISTS,
-                           S_ISDIR(st.st_mode) ? "the folder is there already"
-                                               : "something else than a folder is there already");
+                           S_ISDIR(st.st_mode) ? WB__MSG_WRITE_FOLDER_EXISTS
+                                               : WB__MSG_WRITE_FOLDER_IS_FILE);
     content c = {context, path, writer->source};
     writer->replaces_folder = true;
     return wb__directory_list(context, path, check_content, &c);
@@ -165,7 +163,7 @@ static wb_status tidy(void *ctx, const char *name)
     if (path == NULL)
         return wb__fail_memory(context);
     wb_status status =
-        unlink(path) == 0 ? WB_OK : wb__fail_os(context, errno, "cannot remove a file");
+        unlink(path) == 0 ? WB_OK : wb__fail_os(context, errno, WB__MSG_WRITE_REMOVE);
     wb__free(&context->allocator, path, strlen(path) + 1);
     return status;
 }
@@ -203,8 +201,7 @@ static wb_status check_room(wb__context *context, const wb_writer *writer)
         return WB_OK;
     context->file = writer->is_store ? writer->store : target;
     status = wb__fail(context, WB_ERROR_IO, WB__FINDING_WRITE_ROOM, WB_NO_OFFSET, WB__STR(""),
-                      "%llu bytes are to be written where %llu are free", (unsigned long long)need,
-                      (unsigned long long)room);
+                      WB__MSG_WRITE_NO_SPACE, (unsigned long long)need, (unsigned long long)room);
     context->error->os_error = ENOSPC;
     context->file = "";
     return status;
@@ -255,7 +252,7 @@ static wb_status make_folder(wb__context *context, wb_writer *writer)
 static wb_status check_planned(wb__context *context, const wb_writer *writer)
 {
     if (atomic_load(&writer->state) != WB__PLANNED)
-        return wb__fail_argument(context, "only what was planned, and not begun, can begin");
+        return wb__fail_argument(context, WB__MSG_WRITE_BEGIN_STATE);
     return WB_OK;
 }
 
@@ -275,11 +272,10 @@ static wb_status check_parent(wb__context *context, const char *path)
     if (end != NULL)
         wb__free(&context->allocator, end, strlen(end) + 1);
     context->file = path;
-    wb_status status =
-        os_error == 0 ? WB_OK
-        : os_error == ENOMEM
-            ? wb__fail_memory(context)
-            : wb__fail_os(context, os_error, "cannot write into the folder of the result");
+    wb_status status = os_error == 0 ? WB_OK
+                       : os_error == ENOMEM
+                           ? wb__fail_memory(context)
+                           : wb__fail_os(context, os_error, WB__MSG_WRITE_OUTPUT_FOLDER);
     context->file = "";
     return status;
 }
@@ -290,7 +286,7 @@ static wb_status check_place(wb__context *context, const char *path)
     if (os_error == 0)
         return WB_OK;
     context->file = path;
-    return wb__fail_os(context, os_error, "cannot write the file");
+    return wb__fail_os(context, os_error, WB__MSG_WRITE_FILE);
 }
 
 /* Checks the outputs of files in an existing directory. */
@@ -317,8 +313,7 @@ static wb_status check_folders(wb__context *context, const char *path)
     wb__free(&context->allocator, there, strlen(there) + 1);
     context->file = path;
     wb_status status =
-        os_error == 0 ? WB_OK
-                      : wb__fail_os(context, os_error, "cannot make the folders that lead there");
+        os_error == 0 ? WB_OK : wb__fail_os(context, os_error, WB__MSG_WRITE_OUTPUT_PARENTS);
     context->file = "";
     return status;
 }
@@ -362,7 +357,7 @@ wb_status wb__writer_begin(wb__context *context, wb_writer *writer)
 {
     wb_status status = check_planned(context, writer);
     if (status == WB_OK && !writer->has_paths)
-        status = wb__fail_argument(context, "the files were planned without a path");
+        status = wb__fail_argument(context, WB__MSG_WRITE_NO_PATH);
     if (status == WB_OK && writer->folder != NULL)
         status = follow_folder(context, writer);
     if (status == WB_OK && writer->folder != NULL)
@@ -392,7 +387,7 @@ wb_status wb__writer_begin_fd(wb__context *context, wb_writer *writer, int fd, c
                            ? wb__writer_plan(context, writer, NULL)
                            : check_planned(context, writer);
     if (status == WB_OK && writer->output_count > 1)
-        status = wb__fail_argument(context, "several files do not go into one descriptor");
+        status = wb__fail_argument(context, WB__MSG_WRITE_DESCRIPTOR_FILES);
     if (status != WB_OK)
         return status;
     wb__output *output = &writer->outputs[0];

@@ -4,6 +4,7 @@
  */
 #include "core/call_options.h"
 #include "write/write.h"
+#include "write/write_messages.h"
 
 static wb_status check_complete(wb__context *context, const wb_writer *writer)
 {
@@ -11,7 +12,7 @@ static wb_status check_complete(wb__context *context, const wb_writer *writer)
         const wb__outgoing *tensor = wb__writer_tensor(writer, i);
         if (tensor->done != tensor->out.bytes)
             return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_WRITE_MISSING, WB_NO_OFFSET,
-                            tensor->out.name, "byte %llu of the tensor was never given",
+                            tensor->out.name, WB__MSG_WRITE_BYTE_MISSING,
                             (unsigned long long)tensor->done);
     }
     return WB_OK;
@@ -52,7 +53,7 @@ static wb_status sync_names(wb__context *context, const wb_writer *writer)
     if (os_error == 0)
         return WB_OK;
     context->file = path;
-    return wb__fail_os(context, os_error, "cannot sync the folder");
+    return wb__fail_os(context, os_error, WB__MSG_WRITE_SYNC_FOLDER);
 }
 
 static wb_status publish(wb__context *context, wb_writer *writer, wb_sink *index)
@@ -119,7 +120,7 @@ static wb_status commit(wb__context *context, wb_writer *writer)
 wb_status wb__writer_commit(wb__context *context, wb_writer *writer)
 {
     if (atomic_load(&writer->state) != WB__WRITING)
-        return wb__fail_argument(context, "only what was begun can be committed, and once");
+        return wb__fail_argument(context, WB__MSG_WRITE_COMMIT_STATE);
     if (writer->failure.status != WB_OK) {
         *context->error = writer->failure;
         return writer->failure.status;

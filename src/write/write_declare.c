@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include "write/write.h"
+#include "write/write_messages.h"
 
 #define FLAGS                                                                                      \
     (WB_WRITE_FORCE | WB_WRITE_BIG_ENDIAN | WB_WRITE_ALIGN_TENSORS | WB_WRITE_FOLDER |             \
@@ -48,14 +49,13 @@ static wb_status check_options(wb__context *context, const wb_writer_options *op
     uint64_t alignment = options->alignment;
     if (kind == NULL)
         return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, WB_NO_OFFSET, none,
-                        "models are written as safetensors, gguf, mlx, ollama and npz, not as '%s'",
-                        options->format == NULL ? "" : options->format);
+                        WB__MSG_WRITE_FORMAT, options->format == NULL ? "" : options->format);
     if (options->flags & ~FLAGS)
-        return fail(context, none, "wb_writer_options.flags has bits that mean nothing");
+        return fail(context, none, WB__MSG_WRITE_OPTIONS_FLAGS);
     if (strcmp(options->format, "npz") == 0 && (options->flags & WB_WRITE_FOLDER) != 0)
-        return fail(context, none, "an archive of arrays is a file, not a folder");
+        return fail(context, none, WB__MSG_WRITE_NPZ_FOLDER);
     if (alignment != 0 && (alignment < 8 || (alignment & (alignment - 1)) != 0))
-        return fail(context, none, "the alignment is not a power of two from 8 on");
+        return fail(context, none, WB__MSG_WRITE_ALIGNMENT);
     return WB_OK;
 }
 
@@ -163,7 +163,7 @@ wb_status wb__writer_set_whole(wb__context *context, wb_writer *writer, const wb
     bool is_gguf = model != NULL && strcmp(wb_format(model), "gguf") == 0;
     if (!is_gguf || model->source_count != 1 || writer->tensors.count != 0 ||
         (writer->format != &wb__format_gguf && !writer->is_store))
-        return fail(context, none, "only a model that is one GGUF file is written as it is");
+        return fail(context, none, WB__MSG_WRITE_COPY_WHOLE_KIND);
     writer->whole = model;
     return WB_OK;
 }
@@ -172,7 +172,7 @@ wb_status wb__writer_check_declaring(wb__context *context, const wb_writer *writ
 {
     if (atomic_load(&writer->state) == WB__DECLARING)
         return WB_OK;
-    return fail(context, name, "nothing can be declared once the files are planned");
+    return fail(context, name, WB__MSG_WRITE_DECLARE_STATE);
 }
 
 /* ---- metadata ---- */
@@ -257,10 +257,9 @@ static wb_status measure(wb__context *context, wb__str name, wb__kind *kind)
     wb__kind_measure(kind);
     switch (kind->fault) {
     case WB__KIND_SOUND: return WB_OK;
-    case WB__KIND_OVERFLOW: return fail(context, name, "no file can hold a tensor of this shape");
-    case WB__KIND_BLOCK:
-        return fail(context, name, "the rows of the tensor are no whole number of blocks");
-    default: return fail(context, name, "the tensor would not fill its last byte");
+    case WB__KIND_OVERFLOW: return fail(context, name, WB__MSG_WRITE_TENSOR_SIZE);
+    case WB__KIND_BLOCK: return fail(context, name, WB__MSG_WRITE_TENSOR_BLOCKS);
+    default: return fail(context, name, WB__MSG_WRITE_TENSOR_LAST_BYTE);
     }
 }
 
@@ -272,13 +271,13 @@ wb_status wb__writer_add(wb__context *context, wb_writer *writer, wb__str name, 
     if (status != WB_OK)
         return status;
     if (kind.dtype == NULL)
-        return fail(context, name, "there is no such dtype");
+        return fail(context, name, WB__MSG_WRITE_DTYPE);
     if (rank > context->limits.rank)
         return wb__fail(context, WB_ERROR_LIMIT, WB__FINDING_RANK_LIMIT, WB_NO_OFFSET, name,
-                        "the tensor has %lu dimensions", (unsigned long)rank);
+                        WB__MSG_WRITE_TENSOR_DIMENSIONS, (unsigned long)rank);
     if (wb__name_map_find(&writer->tensor_names, name) != UINT32_MAX)
         return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_WRITE_TWICE, WB_NO_OFFSET, name,
-                        "there is a tensor of this name already");
+                        WB__MSG_WRITE_TENSOR_EXISTS);
     status = measure(context, name, &kind);
     if (status != WB_OK)
         return status;
@@ -310,7 +309,7 @@ wb_status wb__writer_set_packing(wb__context *context, wb_writer *writer, uint64
     if (status != WB_OK)
         return status;
     if (index >= writer->tensors.count || type.len == 0)
-        return fail(context, WB__STR(""), "there is no such tensor, or its packing has no name");
+        return fail(context, WB__STR(""), WB__MSG_WRITE_PACKING);
     wb__outgoing *tensor = wb__writer_tensor(writer, index);
     tensor->packing = wb__arena_copy(&writer->arena, type.ptr, type.len);
     tensor->group = group;

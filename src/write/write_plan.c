@@ -5,6 +5,7 @@
 #include "core/call_options.h"
 #include "model/padding_tensor.h"
 #include "write/write.h"
+#include "write/write_messages.h"
 
 /* Returns the bytes that a tensor adds to its file. gguf-split counts padding, too. */
 static uint64_t weight_of(const wb_writer *writer, const wb__outgoing *tensor, uint64_t alignment)
@@ -39,12 +40,11 @@ static wb_status assign(wb__context *context, wb_writer *writer, uint64_t alignm
     }
     *count = (size_t)file + 1;
     if (*count > 1 && writer->format == &wb__format_npz)
-        return wb__fail(
-            context, WB_ERROR_UNSUPPORTED, WB__FINDING_WRITE_SPLIT, WB_NO_OFFSET, WB__STR(""),
-            "an archive of arrays is one file, and this one would be larger than wanted");
+        return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_WRITE_SPLIT, WB_NO_OFFSET,
+                        WB__STR(""), WB__MSG_WRITE_NPZ_SPLIT);
     if (*count > context->limits.files || *count > UINT16_MAX) /* split.count is a u16 */
         return wb__fail(context, WB_ERROR_LIMIT, WB__FINDING_WRITE_SPLIT, WB_NO_OFFSET, WB__STR(""),
-                        "this would make %zu files", *count);
+                        WB__MSG_WRITE_FILES_MANY, *count);
     return WB_OK;
 }
 
@@ -114,7 +114,7 @@ static wb_status find_alignment(wb__context *context, const wb_writer *writer, u
         *alignment = wb__load_le32(meta->value);
     if (meta->tag != WB__TAG_U32 || *alignment == 0 || (*alignment & (*alignment - 1)) != 0)
         return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_GGUF_ALIGNMENT, WB_NO_OFFSET,
-                        meta->key, "this is not an alignment");
+                        meta->key, WB__MSG_WRITE_ALIGNMENT_VALUE);
     return WB_OK;
 }
 
@@ -145,16 +145,15 @@ static wb_status lay_out(wb__context *context, wb_writer *writer, size_t number,
     if (status == WB_OK)
         status = writer->format->write(context, layout);
     if (status == WB_OK && layout->bytes > INT64_MAX)
-        status =
-            wb__fail(context, WB_ERROR_LIMIT, WB__FINDING_WRITE_SPLIT, WB_NO_OFFSET, WB__STR(""),
-                     "no file system has files of %llu bytes", (unsigned long long)layout->bytes);
+        status = wb__fail(context, WB_ERROR_LIMIT, WB__FINDING_WRITE_SPLIT, WB_NO_OFFSET,
+                          WB__STR(""), WB__MSG_WRITE_FILE_SIZE, (unsigned long long)layout->bytes);
     return status;
 }
 
 static wb_status plan_whole(wb__context *context, wb_writer *writer, const char *path)
 {
     if (path == NULL || writer->extras.count != 0)
-        return wb__fail_argument(context, "a file that is written as it is needs a path");
+        return wb__fail_argument(context, WB__MSG_WRITE_COPY_WHOLE_PATH);
     wb_status status = wb__writer_plan_whole(context, writer);
     if (status == WB_OK)
         status = wb__writer_name_outputs(context, writer, path);
@@ -169,7 +168,7 @@ wb_status wb__writer_plan(wb__context *context, wb_writer *writer, const char *p
     uint64_t alignment;
     size_t count = 1;
     if (atomic_load(&writer->state) != WB__DECLARING)
-        return wb__fail_argument(context, "the files are planned already");
+        return wb__fail_argument(context, WB__MSG_WRITE_PLAN_STATE);
     if (writer->is_store && writer->whole != NULL)
         return wb__store_plan_whole(context, writer, path);
     if (writer->is_store)
@@ -177,7 +176,7 @@ wb_status wb__writer_plan(wb__context *context, wb_writer *writer, const char *p
     if (writer->whole != NULL)
         return plan_whole(context, writer, path);
     if (writer->extras.count != 0 && !(writer->flags & WB_WRITE_FOLDER))
-        return wb__fail_argument(context, "files beside the weights need a folder to be in");
+        return wb__fail_argument(context, WB__MSG_WRITE_SIDECARS_FOLDER);
     wb_status status = find_alignment(context, writer, &alignment);
     if (status == WB_OK)
         status = assign(context, writer, alignment, &count);

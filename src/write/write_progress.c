@@ -2,6 +2,7 @@
  * Progress reports of a writer, and the check that its source is unchanged.
  */
 #include "write/write.h"
+#include "write/write_messages.h"
 
 wb_status wb__writer_hear(wb__context *context, const wb_writer *writer, uint64_t done)
 {
@@ -14,7 +15,7 @@ wb_status wb__writer_hear(wb__context *context, const wb_writer *writer, uint64_
     if (progress->report(progress->ctx, done < total ? done : total, total) == 0)
         return WB_OK;
     return wb__fail(context, WB_ERROR_CANCELLED, WB__FINDING_CANCELLED, WB_NO_OFFSET, WB__STR(""),
-                    "writing was cancelled");
+                    WB__MSG_WRITE_CANCELLED);
 }
 
 /* Fails if a source file has changed since it was opened: the output would mix two models. */

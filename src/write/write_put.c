@@ -5,6 +5,7 @@
 #include "core/call_options.h"
 #include "dtype/dtype_block.h"
 #include "write/write.h"
+#include "write/write_messages.h"
 
 #define STAGE_BYTES ((size_t)16 << 10)
 #define DIRTY_MAX ((uint64_t)32 << 20) /* bytes written before write-back to disk is requested */
@@ -14,8 +15,7 @@
 static wb_status fail_twice(wb__context *context, const wb__outgoing *tensor, uint64_t at)
 {
     return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_WRITE_TWICE, WB_NO_OFFSET,
-                    tensor->out.name, "byte %llu of the tensor was given before",
-                    (unsigned long long)at);
+                    tensor->out.name, WB__MSG_WRITE_BYTE_TWICE, (unsigned long long)at);
 }
 
 /* Extends `done` by the ranges that follow it without a gap. */
@@ -90,7 +90,7 @@ static wb_status check_order(wb__context *context, wb_writer *writer,
     if (next == place->tensor && offset == place->tensor->done)
         return WB_OK;
     return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_WRITE_ORDER, WB_NO_OFFSET,
-                    place->tensor->out.name, "a stream cannot take these bytes now");
+                    place->tensor->out.name, WB__MSG_WRITE_STREAM_ORDER);
 }
 
 /* ---- wb__put_begin, wb__put, wb__put_end ---- */
@@ -126,16 +126,16 @@ wb_status wb__put_begin(wb__context *context, wb_writer *writer, uint64_t index,
 {
     if (atomic_load(&writer->state) != WB__WRITING)
         return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET, WB__STR(""),
-                        "bytes are taken between wb_writer_begin and commit");
+                        WB__MSG_WRITE_PUT_STATE);
     if (index >= writer->tensors.count)
         return wb__fail(context, WB_ERROR_NOT_FOUND, WB__FINDING_NOT_FOUND, WB_NO_OFFSET,
-                        WB__STR(""), "there is no tensor number %llu", (unsigned long long)index);
+                        WB__STR(""), WB__MSG_WRITE_NO_TENSOR, (unsigned long long)index);
     place->tensor = wb__writer_tensor(writer, index);
     place->output = &writer->outputs[place->tensor->file];
     place->at = place->tensor->out.begin + offset;
     if (!wb__in_range(offset, n, place->tensor->out.bytes))
         return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET,
-                        place->tensor->out.name, "the tensor has only %llu bytes",
+                        place->tensor->out.name, WB__MSG_WRITE_TENSOR_END,
                         (unsigned long long)place->tensor->out.bytes);
     (void)pthread_mutex_lock(&writer->lock);
     wb_status status = admit(context, writer, place, offset, n);
@@ -191,7 +191,7 @@ wb_status wb__put_bytes(wb__context *context, wb_writer *writer, const wb__write
     if (os_error == 0)
         return WB_OK;
     context->file = output->path;
-    return wb__fail_os(context, os_error, "cannot write the file");
+    return wb__fail_os(context, os_error, WB__MSG_WRITE_FILE);
 }
 
 static wb_status write_swapped(wb__context *context, wb_writer *writer,
@@ -217,7 +217,7 @@ wb_status wb__writer_left(wb__context *context, wb_writer *writer, uint64_t inde
 {
     if (atomic_load(&writer->state) != WB__WRITING || index >= writer->tensors.count ||
         !wb__in_range(offset, n, wb__writer_tensor(writer, index)->out.bytes))
-        return wb__fail_argument(context, "there are no such bytes of a tensor that is written");
+        return wb__fail_argument(context, WB__MSG_WRITE_RANGE);
     const wb__outgoing *tensor = wb__writer_tensor(writer, index);
     wb__output *output = &writer->outputs[tensor->file];
     wb_status status = WB_OK;
@@ -226,10 +226,10 @@ wb_status wb__writer_left(wb__context *context, wb_writer *writer, uint64_t inde
         status = wb__output_open(context, writer, output);
     (void)pthread_mutex_unlock(&writer->lock);
     if (status == WB_OK && (output->finished || !wb__sink_is_file(output->sink)))
-        return wb__fail_argument(context, "what was written there cannot be read any more");
+        return wb__fail_argument(context, WB__MSG_WRITE_RANGE_GONE);
     int os_error =
         status == WB_OK ? wb__sink_read(output->sink, tensor->out.begin + offset, dst, n) : 0;
-    return os_error == 0 ? status : wb__fail_os(context, os_error, "cannot read the file");
+    return os_error == 0 ? status : wb__fail_os(context, os_error, WB__MSG_WRITE_READ);
 }
 
 wb_status wb__writer_take(wb__context *context, wb_writer *writer, uint64_t index, uint64_t offset,
@@ -254,8 +254,7 @@ wb_status wb__writer_put(wb__context *context, wb_writer *writer, uint64_t index
         size_t unit = wb__dtype_unit_bytes(tensor->out.dtype);
         if (offset % unit != 0 || n % unit != 0)
             return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET,
-                            tensor->out.name,
-                            "to turn numbers around takes whole ones, %zu bytes each", unit);
+                            tensor->out.name, WB__MSG_WRITE_SWAP_UNITS, unit);
     }
     wb_status status = wb__put_begin(context, writer, index, offset, n, &place);
     if (status != WB_OK)

@@ -7,6 +7,7 @@
 #include "core/call_options.h"
 #include "io/ring.h"
 #include "write/write.h"
+#include "write/write_messages.h"
 
 /* smaller files stay in the page cache for the next reader */
 #define FILE_LEAST ((uint64_t)64 << 20)
@@ -14,7 +15,7 @@
 #define SLOTS_MAX 64
 
 _Static_assert(WB_WRITEBACK_ALIGNMENT == WB__DIRECT_ALIGNMENT,
-               "callers place bytes as disks want them");
+               "the public alignment is that of direct I/O");
 
 /* The write that occupies a slot. */
 typedef struct flight {
@@ -47,7 +48,7 @@ wb_status wb__writeback_open(wb__context *context, wb_writer *writer, uint32_t s
     bool any = false;
     *out = NULL;
     if (slots == 0 || slots > SLOTS_MAX)
-        return wb__fail_argument(context, "there can be 1 to 64 slots");
+        return wb__fail_argument(context, WB__MSG_WRITE_WRITEBACK_SLOTS);
     wb_writeback *behind =
         wb__alloc_zeroed(&writer->allocator, sizeof *behind + slots * sizeof *behind->flights);
     *out = behind;
@@ -133,7 +134,7 @@ wb__context wb__writeback_context(const wb_writeback *behind, wb_error *error)
 wb_status wb__writeback_wait(wb__context *context, wb_writeback *behind, uint32_t slot)
 {
     if (slot >= behind->slots)
-        return wb__fail_argument(context, "there is no such slot");
+        return wb__fail_argument(context, WB__MSG_WRITE_WRITEBACK_SLOT);
     flight *f = &behind->flights[slot];
     return f->bytes == 0 ? WB_OK : end(context, behind, f, WB_OK);
 }

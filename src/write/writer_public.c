@@ -1,6 +1,7 @@
 #include "core/call_options.h"
 #include "handle/derived_meta.h"
 #include "write/write.h"
+#include "write/write_messages.h"
 
 /* Copies the caller's options to *options, which holds the defaults. */
 static wb_status begin(wb__context *context, const wb_writer_options *caller,
@@ -9,7 +10,7 @@ static wb_status begin(wb__context *context, const wb_writer_options *caller,
     wb_open_options open = {.size = sizeof open};
     *context = (wb__context){.file = "", .error = error};
     if (caller == NULL)
-        return wb__fail_argument(context, "the options are NULL");
+        return wb__fail_argument(context, WB__MSG_WRITE_OPTIONS_NULL);
     if (!WB__TAKE(wb_writer_options, caller, options))
         return WB__FAIL_SIZE(context, wb_writer_options, caller);
     open.limits = options->limits;
@@ -111,7 +112,7 @@ wb_status wb_writer_plan(wb_writer *writer, const char *path, wb_error *error)
 static wb_status fail_number(wb__context *context, const char *what, uint64_t number)
 {
     return wb__fail(context, WB_ERROR_NOT_FOUND, WB__FINDING_NOT_FOUND, WB_NO_OFFSET, WB__STR(""),
-                    "no %s number %llu was planned", what, (unsigned long long)number);
+                    WB__MSG_WRITE_NOT_PLANNED, what, (unsigned long long)number);
 }
 
 static bool is_planned(const wb_writer *writer)

@@ -2,6 +2,7 @@
  * Sidecar files: config.json, tokenizer files.
  */
 #include "write/write.h"
+#include "write/write_messages.h"
 
 static bool is_file_name(wb__str name)
 {
@@ -33,7 +34,7 @@ wb_status wb__writer_add_extra(wb__context *context, wb_writer *writer, wb__side
         return status;
     if (!is_file_name(extra.name) || is_weights(extra.name) || is_known(writer, extra.name))
         return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET, extra.name,
-                        "a file beside the weights has a plain name, of its own");
+                        WB__MSG_WRITE_SIDECAR_NAME);
     wb__sidecar copy = {
         .name = {wb__arena_copy(&writer->arena, extra.name.ptr, extra.name.len), extra.name.len},
         .n = extra.n};
@@ -60,7 +61,7 @@ static wb_status open_extra(wb__context *context, const wb__sidecar *extra, wb__
     wb_status status = wb__source_open(context, extra->path, WB_ACCESS_READ, source, &is_folder);
     if (status == WB_OK && is_folder)
         status = wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_NOT_REGULAR, WB_NO_OFFSET,
-                          WB__STR(""), "it is a folder");
+                          WB__STR(""), WB__MSG_WRITE_IS_FOLDER);
     context->file = "";
     return status;
 }

@@ -83,7 +83,7 @@ code() {
 }
 before=$(find . -type f ! -name message | sort | xargs cksum | cksum)
 code 4 convert one many --to safetensors
-grep -q 'there already' message
+grep -q 'exists' message
 code 4 convert many many --to safetensors --force
 grep -q 'never overwritten' message
 code 4 convert one/model.safetensors one/model.safetensors --to safetensors

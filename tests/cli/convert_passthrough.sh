@@ -47,7 +47,7 @@ P
 code=0
 OLLAMA_MODELS=both wb convert q.gguf r:v2 --to ollama 2>message || code=$?
 [ "$code" = 4 ]
-grep -q 'has a model of this name' message
+grep -q 'already contains a model with this name' message
 # Asked for other types, or split, it is no longer the file as it is.
 OLLAMA_MODELS=both wb convert ollama://q f.gguf --quant F16
 [ "$(wb inspect --metadata general.file_type f.gguf)" = 1 ]

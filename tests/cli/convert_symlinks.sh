@@ -16,7 +16,7 @@ for to in safetensors mlx; do # by copying, and by converting
         code=0
         wb convert "$model" $out --to "$to" 2>message || code=$?
         [ "$code" = 4 ]
-        grep -q 'the folder is there already' message
+        grep -q 'the folder already exists' message
     done
     wb convert "$model" slash --to "$to" --force
     [ -L slash ]
@@ -28,7 +28,7 @@ for to in safetensors mlx; do # by copying, and by converting
     code=0
     wb convert elsewhere/real link --to "$to" --force 2>message || code=$?
     [ "$code" = 4 ]
-    grep -q 'the output is the folder of a file that is read' message
+    grep -q 'the output folder contains an input file: choose another output path' message
     rm -r elsewhere/real
 done
 # Neither a file nor a loop is a folder.

@@ -22,8 +22,8 @@ for device, how in (("cuda", ["--io", "map"]), ("cuda", ["--dtype", "f32"]),
     assert answer["limits"]["upload"] > 0
 assert load("--device", "opencl")["compared"] == 0
 text = wb("load", "--device", "cuda", "--verify", folder)[0].decode()
-assert "uploading, all threads" in text and "read back, and the same" in text
-assert "limit: copies to the device" in text and "adding up, all" not in text
+assert "uploading, all threads" in text and "read back and verified" in text
+assert "limit: copies to the device" in text and "checksums, all" not in text
 answer = load()
 assert answer["device"] is None and answer["uploaded"] == 0 and answer["consume_ns"] > 0
 

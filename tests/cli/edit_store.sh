@@ -1,4 +1,4 @@
-# What an Ollama store has is named after its bytes: it is refused, with a way to go, and stays what it is.
+# Edits of files in an Ollama store are refused with advice, and change nothing.
 wb convert "$DATA/twins/llama.gguf" m --to ollama --store store
 blob=$(readlink -f "$(find store/blobs -size +8k)")
 cp "$blob" before
@@ -9,7 +9,7 @@ refused() {
     wb "$@" >answer 2>message || code=$?
     [ "$code" -eq 3 ] || { echo "$code: $*"; cat message; exit 1; }
     [ ! -s answer ]
-    grep -q 'named after' message
+    grep -q 'digest of .*bytes' message
     grep -q "wb convert --to ollama" message
 }
 for path in "$blob" link.gguf; do

@@ -103,18 +103,18 @@ for rank in range(2):
     assert len(gguf) == len(want)
 
 # What cannot be.
-get(model, "nothing", code=4, err="no tensor of this name")
+get(model, "nothing", code=4, err="no tensor with this native or canonical name")
 get(model, names[0], "model.norm.weight", code=3, err="model.norm.weight")
 get(model, names[0], "--part", "0:2/2", code=4, err="AXIS:RANK/OF")
 get(model, names[0], "--part", "0:1", code=4, err="AXIS:RANK/OF")
 get(model, names[0], "--part", "5:0/2", code=4, err="no such axis")
-get(model, names[0], "--part", "1:0/200", code=3, err="cannot be shared out")
+get(model, names[0], "--part", "1:0/200", code=3, err="not possible for")
 get(model, names[0], "--policy", "f64", code=4, err="f16|keep|f32|bf16")
 wb("get", model, names[0], code=4, err="-o is missing")
 wb("get", model, "-o", "x", code=4, err="an operand is missing")
 wb("get", "nowhere", names[0], "-o", "x", code=5)
 wb("export", model, names[0], "--part", "0:0/2", "--slice", "0", "-o", "x", code=4, err="--slice and --part")
-wb("export", model, names[0], "--part", "1:0/200", "--dtype", "f32", "-o", "x.npy", code=3, err="cannot be shared out")
+wb("export", model, names[0], "--part", "1:0/200", "--dtype", "f32", "-o", "x.npy", code=3, err="not possible for")
 assert not os.path.exists("x") and not os.path.exists("x.npy")
 
 # Values that are lost are counted.

@@ -72,7 +72,7 @@ ln -s adapter folder.link
 snapshot >before
 for lora in adapter adapter:0.5 adapter/adapter_model.safetensors ./m/../adapter:2; do
     code 4 convert m adapter/adapter_model.safetensors --lora "$lora"
-    grep -q 'a file that is read' message
+    grep -q 'an input file' message
     code 4 convert m adapter.link --to gguf --lora "$lora"
     code 4 convert m adapter/adapter_config.json --to gguf --lora "$lora"
     code 4 convert m adapter --to mlx --force --lora "$lora"
@@ -98,10 +98,10 @@ snapshot >before
 for to in mlx safetensors; do
     code 4 convert beside configs --to $to --force
     code 4 convert links blobs --to $to --force
-    grep -q 'the output is the folder of a file that is read' message
+    grep -q 'the output folder contains an input file: choose another output path' message
     code 4 convert m hard --to $to --force
     code 4 convert m adapters --to $to --force --lora lora
-    grep -q 'a file that is read' message
+    grep -q 'an input file' message
     code 4 convert m links --to $to --force
 done
 rm -r blobs links adapters lora hard beside configs
@@ -126,9 +126,9 @@ for scale in nan inf -inf 1e300; do
     code 4 convert m x.gguf --lora "adapter:$scale"
 done
 code 3 convert m x.gguf --lora g.gguf
-grep -q 'this GGUF file is no adapter' message
+grep -q 'the GGUF file is not an adapter' message
 code 5 convert m x.gguf --lora m
-grep -q 'no adapter_config.json' message
+grep -q 'adapter_config.json, which contains the scale, is missing' message
 code 4 convert m x.npz --max-shard-tensors 5
 code 4 convert m x --to safetensors --max-shard-tensors 0
 grep -q 'a number of at least 1' message
@@ -144,9 +144,9 @@ code 5 edit g.gguf --set-file "key=${esc}[2J"
 # What nothing came of is said: a rule that no tensor's name has a match of, a matrix of another model.
 wb convert m ruled.gguf --quant Q8_0 --rule 'attn_w=Q4_0' --rule 'attn_v|v_proj=Q4_0' --rule 'q_proj=Q5_0' >message 2>&1
 [ "$(grep -c 'convert-rule' message)" = 1 ]
-grep -q '"attn_w": no tensor has a name that this rule matches' message
+grep -q '"attn_w": this rule matches no tensor' message
 sed 's/blk.0/blk.x/' matrices/m.dat >other.dat
-none='the importance matrix has none of the tensors'
+none='the importance matrix contains none of the tensors'
 wb convert m other.gguf --quant Q4_0 --imatrix other.dat 2>&1 | grep -q "$none"
 wb convert m other.gguf --quant Q4_0 --imatrix matrices/m.dat >message 2>&1
 ! grep -q "$none" message

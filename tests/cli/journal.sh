@@ -49,7 +49,7 @@ for path in "m.safetensors", "link.safetensors", "./m.safetensors":
     fatal = [f for f in answer["findings"] if f["severity"] == "fatal"]
     assert [f["code"] for f in fatal] == ["edit-journal"], answer
     told = wb("doctor", path, code=2)
-    assert "an edit of the file was broken off and left it half done" in told and "wb edit PATH" in told, told
+    assert "an interrupted edit left the file incomplete" in told and "wb edit PATH" in told, told
 
 # wb edit puts back what was there, through a link too.
 wb("edit", "link.safetensors")
@@ -71,7 +71,7 @@ assert "edit" not in wb("verify", "folder")
 # A file that was put in the place of the one that was edited is left alone, of the same length or not.
 os.rename("folder/model.safetensors", "m.safetensors")
 other = whole.replace(b'"a"', b'"b"')
-for found, message in (other, "has become another"), (whole + b"\0" * 8, "has become another"):
+for found, message in (other, "does not match the file"), (whole + b"\0" * 8, "does not match the file"):
     open("m.safetensors", "wb").write(found)
     open(".m.safetensors.wb-journal", "wb").write(journal)
     p = subprocess.run(["wb", "edit", "m.safetensors", "--set", "x=y"], capture_output=True, text=True)
@@ -92,7 +92,7 @@ with open("m.safetensors") as held:
     fcntl.flock(held, fcntl.LOCK_EX)
     for args in ["edit", "m.safetensors"], ["edit", "m.safetensors", "--set", "x=y", "--in-place"]:
         p = subprocess.run(["wb", *args], capture_output=True, text=True)
-        assert p.returncode == 5 and "another edit of the file is under way" in p.stderr, p
+        assert p.returncode == 5 and "another process is editing the file" in p.stderr, p
     wb("edit", "m.safetensors", "--set", "x=y", "--dry-run")
     assert open("m.safetensors", "rb").read() == whole
 wb("edit", "m.safetensors", "--set", "x=y")

@@ -130,14 +130,14 @@ cmp q.gguf killed/a.gguf
 
 # What cannot be.
 code 4 convert "$twins/llama" x --to gguf --quant Q4_K_X
-grep -q 'no quantization "Q4_K_X"' message
+grep -q 'unknown quantization "Q4_K_X"' message
 code 4 convert "$twins/llama" x.gguf --rule 'attn'
 code 4 convert "$twins/llama" x.gguf --rule '(=Q4_0'
-grep -q 'no regular expression' message
+grep -q 'not a valid regular expression' message
 code 4 convert "$twins/llama" - --to mlx
 code 4 convert "$twins/llama" x.safetensors --to mlx
 code 4 convert "$twins/llama" q4 --to mlx
-grep -q 'there already' message
+grep -q 'exists' message
 code 5 convert "$twins/llama" x.gguf --imatrix nowhere.dat
 wb convert "$twins/llama" q4 --to mlx --force
 [ ! -e q4/model-00001-of-00003.safetensors ] && [ -e q4/config.json ]

@@ -95,8 +95,8 @@ for own, alphas in (
             row, column = divmod(i, shape[-1])
             more = sum(b[row][k] * a[k][column] for k in range(rank)) * scale * mine / rank
             assert abs(want[i] + more - got[i]) < 1e-5, (own, m, i)
-for own, code, word in (({"layers.*.q_proj": 1}, 3, "regular expression"), ({"q_proj": "1"}, 2, "no number"),
-                        ([1], 2, "no object")):
+for own, code, word in (({"layers.*.q_proj": 1}, 3, "regular expression"), ({"q_proj": "1"}, 2, "not a number"),
+                        ([1], 2, "not an object")):
     assert word in patterned(own, code), own
 # Kinds that are no plain pairs, though they look so; and one half alone, whichever it is.
 plain_config = {"r": rank, "lora_alpha": alpha, "peft_type": "LORA", "use_dora": False, "alora_invocation_tokens": None}
@@ -114,7 +114,7 @@ pathlib.Path("half/adapter_config.json").write_text(json.dumps(plain_config))
 for letter in "AB":
     one = f"base_model.model.model.layers.1.self_attn.k_proj.lora_{letter}.weight"
     write("half/adapter_model.safetensors", {n: t for n, t in tensors.items() if n != one})
-    assert "only one half" in wb("convert", twin, "y.gguf", "--lora", "half", code=2)
+    assert "only one of the matrices" in wb("convert", twin, "y.gguf", "--lora", "half", code=2)
 
 # One weight by two names is an error that names it; two adapters for it are not.
 twice = dict(tensors)
@@ -126,7 +126,7 @@ write("twice/adapter_model.safetensors", twice)
 pathlib.Path("twice/adapter_config.json").write_text(json.dumps(plain_config))
 for model in twin, "base.gguf":
     told = wb("convert", model, "y.gguf", "--lora", "twice", code=2)
-    assert "more than one pair" in told and ("layers.1.self_attn.k_proj" in told or "blk.1.attn_k" in told), told
+    assert "several pairs" in told and ("layers.1.self_attn.k_proj" in told or "blk.1.attn_k" in told), told
 wb("convert", twin, "y.gguf", "--lora", "peft", "--lora", "peft")
 
 # MLX has both halves the other way round, and a scale that is not divided by the rank.
@@ -208,22 +208,22 @@ once = {f"{front}{up.format(2)}.lora_{h}.weight": ("F32", [len(m), len(m[0])], f
         for front in ("", "base_model.model.") for h, m in zip("AB", pair[0])}
 write("each/adapter_model.safetensors", once)
 for to in "x.gguf", "x.hf":  # an expert of a stack, and one by itself
-    assert "more than one pair" in wb("convert", moe, to, "--to", "gguf" if to == "x.gguf" else "safetensors", "--lora", "each", code=2)
+    assert "several pairs" in wb("convert", moe, to, "--to", "gguf" if to == "x.gguf" else "safetensors", "--lora", "each", code=2)
 write("each/adapter_model.safetensors", {f"base_model.model.{up.format(99)}.lora_{h}.weight": ("F32", [len(m), len(m[0])], flat(m))
                                          for h, m in zip("AB", pair[0])})
-assert "no weight" in wb("convert", moe, "x.gguf", "--lora", "each", code=3)
+assert "does not contain the weight" in wb("convert", moe, "x.gguf", "--lora", "each", code=3)
 
 # What fits no weight, is half a pair, or says nothing of its scale.
 bad = dict(tensors)
 bad["base_model.model.model.layers.9.self_attn.q_proj.lora_A.weight"] = ("F32", [rank, dim], bytes(4 * rank * dim))
 write("peft/adapter_model.safetensors", bad)
-assert "no weight" in wb("convert", twin, "x.gguf", "--lora", "peft", code=3)
+assert "does not contain the weight" in wb("convert", twin, "x.gguf", "--lora", "peft", code=3)
 bad = dict(tensors)
 del bad[next(k for k in bad if "lora_B" in k)]
 write("peft/adapter_model.safetensors", bad)
-assert "one half" in wb("convert", twin, "x.gguf", "--lora", "peft", code=2)
+assert "only one of the matrices" in wb("convert", twin, "x.gguf", "--lora", "peft", code=2)
 write("peft/adapter_model.safetensors", {**tensors, "x.lora_magnitude_vector": ("F32", [1], bytes(4))})
-assert "not merged" in wb("convert", twin, "x.gguf", "--lora", "peft", code=3)
+assert "cannot be merged" in wb("convert", twin, "x.gguf", "--lora", "peft", code=3)
 os.remove("peft/adapter_config.json")
 assert "adapter_config.json" in wb("convert", twin, "x.gguf", "--lora", "peft", code=5)
 assert not os.path.exists("x.gguf")

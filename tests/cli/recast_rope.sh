@@ -88,7 +88,7 @@ for count, good in (1, True), (2, False):
 for family in "llama", "qwen3":
     keys, told, _ = convert(family, {"original_max_position_embeddings": 8, "rope_scaling": {"type": "longrope", **factors}})
     same(keys, scaling__type=None, scaling__attn_factor=None)
-    assert [f["severity"] for f in told] == ["warning"] and "stretching RoPE" in told[0]["message"], told
+    assert [f["severity"] for f in told] == ["warning"] and "RoPE scaling" in told[0]["message"], told
 # The part of a head that is rotated, there and back.
 for change in ({"partial_rotary_factor": 0.5}, {"rope_parameters": {"partial_rotary_factor": 0.5, "rope_type": "default"}}):
     keys, told, config = convert("phi3", change)
@@ -106,7 +106,7 @@ same(keys, dimension_count=json.loads((twins / "llama/config.json").read_text())
 # What llama.cpp has no word for.
 keys, told, _ = convert("qwen2", {"rope_scaling": {"type": "dynamic", "factor": 2.0}})
 same(keys, scaling__type=None, scaling__factor=None)
-assert [f["severity"] for f in told] == ["warning"] and "stretching RoPE" in told[0]["message"], told
+assert [f["severity"] for f in told] == ["warning"] and "RoPE scaling" in told[0]["message"], told
 # config.json made of GGUF has no rope_scaling without a type that transformers knows. A length alone stays out of GGUF, too,
 # but where it says more.
 def back(*edits):
@@ -137,7 +137,7 @@ for type, factor, want, warns in (
     given = [["--set", f"{scaling}type=str:{type}"]] * (type is not None) + [["--set", f"{scaling}factor=f32:{factor}"]] * (factor is not None)
     got, told = back(length, *given)
     assert (got and (got["rope_type"], got["factor"])) == (want and (want, factor)), (type, factor, got)
-    assert bool(told) == warns and all("stretching RoPE" in t for t in told), (type, factor, told)
+    assert bool(told) == warns and all("RoPE scaling" in t for t in told), (type, factor, told)
 # Where YaRN begins and ends goes there and back; what it multiplies attention with is llama.cpp's affair.
 betas = {"beta_fast": 16, "beta_slow": 2.5}
 usual = 0.1 * math.log(4) + 1

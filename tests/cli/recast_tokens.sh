@@ -34,7 +34,7 @@ assert not found and rows == 24, (found, rows)
 found, count, _ = convert("qwen2", tokenizer__json=lambda t: t[:len(t) // 2])
 assert ("warning", "tokenizer") in found and ("warning", "convert-metadata") in found and count is None, (found, count)
 found, count, said = convert("qwen2", tokenizer__json=None, tokenizer_config__json=None)
-assert found == [("warning", "convert-metadata")] and "no tokenizer" in said[0]["message"] and count is None, (found, count)
+assert found == [("warning", "convert-metadata")] and "no readable tokenizer" in said[0]["message"] and count is None, (found, count)
 found, _, _ = convert("qwen2", config__json=lambda t: t[:-3])
 assert ("warning", "config-json") in found, found
 found, _, _ = convert("qwen2", tokenizer__json=edited(lambda t: t.update(pre_tokenizer={
@@ -44,7 +44,7 @@ assert ("warning", "pre-tokenizer") in found, found
 found, _, _ = convert("bert")
 assert not found or found == [("info", "convert-left-out")] * len(found), found
 found, count, said = convert("bert", tokenizer__json=None, tokenizer_config__json=None, vocab__txt=None)
-assert ("warning", "convert-metadata") in found and any("no tokenizer" in f["message"] for f in said) and count is None, said
+assert ("warning", "convert-metadata") in found and any("no readable tokenizer" in f["message"] for f in said) and count is None, said
 for size in 20, 30:
     found, count, _ = convert("bert", config__json=edited(lambda c: c.update(vocab_size=size)))
     assert ("warning", "convert-metadata") not in found and count == rows, (size, count, found)

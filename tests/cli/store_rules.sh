@@ -108,7 +108,7 @@ done
 # A model is found whatever the case of its name, so that there are never two of one name.
 code=0
 wb convert "$from/bf16" PLAIN:Latest --to ollama --store store 2>message || code=$?
-[ "$code" = 4 ] && grep -q 'has a model of this name' message
+[ "$code" = 4 ] && grep -q 'already contains a model with this name' message
 make "$from/bf16" Plain --quant int8 --force
 make "$DATA/models/qwen3-4bit-3shards" MLX:LATEST --force
 ls "store/manifests/$library" >listing

@@ -1,6 +1,6 @@
 /*
  * OpenCL on a real driver, usually PoCL, which uses the CPU. Uploads are read back; mapped files
- * are used without a copy.
+ * are used in place (no copy).
  */
 #include "support.h"
 #include "weights.h"

@@ -515,13 +515,14 @@ static void refusals(void **state)
     wb_policy policy = {.size = sizeof policy, .flags = WB_POLICY_KEEP_SCALES};
     wb_provider *provider = make_provider(weights_open(w), &policy);
     refuse(provider, "a.weight", "b.weight", WB_ERROR_UNSUPPORTED, "columns");
-    refuse(provider, "a.weight", "c.weight", WB_ERROR_UNSUPPORTED, "scales are F32");
+    refuse(provider, "a.weight", "c.weight", WB_ERROR_UNSUPPORTED, "scales have the dtype F32");
     refuse(provider, "a.weight", "d.weight", WB_ERROR_UNSUPPORTED, "affine (101)");
     refuse(provider, "a.weight", "g.weight", WB_ERROR_UNSUPPORTED, "groups");
     refuse(provider, "a.weight", "p", WB_ERROR_UNSUPPORTED, "plain");
     refuse(provider, "p", "i", WB_ERROR_UNSUPPORTED, "plain (26)");
     refuse(provider, "p", "v", WB_ERROR_UNSUPPORTED, "dimensions");
-    refuse(provider, "e.weight", "f.weight", WB_ERROR_UNSUPPORTED, "within a block of 128");
+    refuse(provider, "e.weight", "f.weight", WB_ERROR_UNSUPPORTED,
+           "not a multiple of the block size 128");
     refuse(provider, "p", "nothing", WB_ERROR_NOT_FOUND, "no tensor");
     refuse(provider, "p", "", WB_ERROR_NOT_FOUND, "no tensor");
     wb_cache_stats stats = {.size = sizeof stats};

@@ -629,7 +629,7 @@ static void heads(void **state)
     weights_free(w);
     /* Groups of 128 reach over both: the output cannot be shared out. */
     w = make_attention(128, false, "");
-    refuse(w->model, o_name, 1, 2, "blocks reach over 2 key-value heads");
+    refuse(w->model, o_name, 1, 2, "a block spans 2 of the");
     check_cut(cut_of(w->model, q_name, 0, 1, 2, 0), 64, 64);
     check_cut(cut_of(w->model, k_name, 0, 1, 2, 0), 16, 16);
     assert_true(is_alone(w->model, q_name, 0, 2));

@@ -1,6 +1,7 @@
 /* Writes config.json. For a model directory, copies the source's config.json verbatim except for
  * the quantization and the dtype. For a GGUF source, generates it from the metadata that the
  * catalog derives under config.json names. */
+#include "convert/convert_messages.h"
 #include "convert/emit/deliver.h"
 
 static const char *const dtype_names[][2] = {
@@ -147,7 +148,7 @@ static wb_status copy_members(wb__emit_job *out, wb__buffer *to, const char *tex
     if (sound)
         return WB_OK;
     return wb__fail(out->context, WB_ERROR_FORMAT, WB__FINDING_CONFIG_JSON, WB_NO_OFFSET,
-                    WB__STR("config.json"), "config.json is damaged");
+                    WB__STR("config.json"), WB__MSG_CONVERT_CONFIG_JSON_INVALID);
 }
 
 static wb_status from_config(wb__emit_job *out, wb__buffer *to)

@@ -3,6 +3,7 @@
  * rope_scaling that transformers accepts. */
 #include <math.h>
 
+#include "convert/convert_messages.h"
 #include "convert/emit/deliver.h"
 #include "convert/recipe/llama3_rope.h"
 
@@ -92,11 +93,8 @@ static wb_status rebuild_llama3(wb__emit_job *out, wb__buffer *to, bool *found)
     if (*found)
         add_llama3(to, &numbers);
     else
-        status =
-            wb__plan_note(conversion, out->context, WB_WARNING, WB__FINDING_CONVERT_META,
-                          WB__STR("rope_freqs.weight"),
-                          "these divisors are none that a rope_scaling gives: config.json says "
-                          "nothing of them, and long texts will be read otherwise");
+        status = wb__plan_note(conversion, out->context, WB_WARNING, WB__FINDING_CONVERT_META,
+                               WB__STR("rope_freqs.weight"), WB__MSG_CONVERT_ROPE_DIVISORS);
     return status;
 }
 
@@ -190,11 +188,8 @@ static wb_status check_type(wb__emit_job *out, wb__buffer *to, bool *said)
     if (is_one_of(type, shared, sizeof shared / sizeof shared[0]) ||
         is_one_of(type, nothing, sizeof nothing / sizeof nothing[0]))
         return WB_OK;
-    return wb__plan_note(
-        out->conversion, out->context, WB_WARNING, WB__FINDING_CONVERT_META, (wb__str){type, n},
-        "config.json has no word for this way of stretching RoPE (rope.scaling.type), or "
-        "not for a model of this kind: it says nothing of it, and texts longer than "
-        "the model was trained on come out wrong");
+    return wb__plan_note(out->conversion, out->context, WB_WARNING, WB__FINDING_CONVERT_META,
+                         (wb__str){type, n}, WB__MSG_CONVERT_ROPE_TYPE);
 }
 
 wb_status wb__emit_rope(wb__emit_job *out, wb__buffer *to, bool *said)

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <sys/stat.h>
 
+#include "convert/convert_messages.h"
 #include "convert/emit/deliver.h"
 #include "io/io.h"
 
@@ -18,10 +19,8 @@ static wb_status write_file(wb__emit_job *out, const char *name, const void *byt
 static wb_status fail_length(wb__emit_job *out, const char *name)
 {
     return wb__fail(out->context, WB_ERROR_UNSUPPORTED, WB__FINDING_CONVERT_META, WB_NO_OFFSET,
-                    WB__STR(""),
-                    "%s made of the key-values would be longer than %u MiB, as that of no sound "
-                    "model is",
-                    name, (unsigned)(WB__EMIT_FILE_MAX >> 20));
+                    WB__STR(""), WB__MSG_CONVERT_GENERATED_SIZE, name,
+                    (unsigned)(WB__EMIT_FILE_MAX >> 20));
 }
 
 static wb_status make_file(wb__emit_job *out, const char *name,
@@ -72,7 +71,7 @@ static wb_status copy_file(wb__emit_job *out, const char *name)
     if (stat(path, &st) != 0) {
         /* A dangling link is ignored. Other errors are reported because the file may exist. */
         if (errno != ENOENT && errno != ENOTDIR && errno != ELOOP)
-            status = wb__fail_os(out->context, errno, "cannot look at a file beside the weights");
+            status = wb__fail_os(out->context, errno, WB__MSG_CONVERT_SIDECAR_STAT);
     } else if (S_ISREG(st.st_mode)) {
         status = wb_writer_add_file(out->writer, name, path, out->context->error);
     }
@@ -95,10 +94,9 @@ static wb_status copy_listed(void *ctx, const char *name)
 /* A directory without read permission still allows opening files by name. */
 static wb_status copy_known(wb__emit_job *out)
 {
-    wb_status status = wb__plan_note(out->conversion, out->context, WB_WARNING,
-                                     WB__FINDING_CONVERT_LEFT_OUT, WB__STR(""),
-                                     "the folder of the weights cannot be listed: only sidecar "
-                                     "files with known names are copied");
+    wb_status status =
+        wb__plan_note(out->conversion, out->context, WB_WARNING, WB__FINDING_CONVERT_LEFT_OUT,
+                      WB__STR(""), WB__MSG_CONVERT_FOLDER_LIST);
     const char *name;
     (void)wb__error_reset(out->context->error, out->context->error);
     for (size_t i = 0; (name = wb__sidecar_name(i)) != NULL && status == WB_OK; i++) {
@@ -125,7 +123,7 @@ static wb_status tell_left_out(wb__emit_job *out)
         if (stat(path, &st) == 0 && S_ISREG(st.st_mode))
             status = wb__plan_note(out->conversion, out->context, WB_WARNING,
                                    WB__FINDING_CONVERT_LEFT_OUT, wb__str_from(name, SIZE_MAX),
-                                   "folders beside the weights do not go along: copy this one");
+                                   WB__MSG_CONVERT_SUBFOLDER);
         wb__free(&out->context->allocator, path, strlen(path) + 1);
     }
     return status;

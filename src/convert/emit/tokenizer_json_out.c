@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "arch/tokenizer/pretokenizer.h"
+#include "convert/convert_messages.h"
 #include "convert/emit/deliver.h"
 #include "convert/emit/vocabulary.h"
 
@@ -343,10 +344,7 @@ static wb_status stored_merges(making *m)
     end(m, ']');
     if (wb__buffer_failed(&m->joined))
         return wb__fail_memory(m->out->context);
-    return all ? WB_OK
-               : warn(m, WB__STR(T "merges"),
-                      "tokenizer.json does without the merges that are not two tokens of the "
-                      "vocabulary and make a third");
+    return all ? WB_OK : warn(m, WB__STR(T "merges"), WB__MSG_CONVERT_MERGES_DROPPED);
 }
 
 static void bpe_head(making *m, bool fallback)
@@ -387,9 +385,7 @@ static wb_status make_gpt2(making *m)
     wb_status status = stored_merges(m);
     end(m, '}');
     if (status == WB_OK && wb__pretokenizer_steps(pre) == NULL)
-        status = warn(m, WB__STR(T "pre"),
-                      "how text is split under this name of llama.cpp's is not known: "
-                      "tokenizer.json has GPT-2's way; bring that of the original model");
+        status = warn(m, WB__STR(T "pre"), WB__MSG_CONVERT_PRETOKENIZER);
     return status;
 }
 
@@ -560,14 +556,10 @@ wb_status wb__emit_tokenizer(wb__emit_job *out, wb__buffer *to)
     wb__buffer_free(&m.joined);
     if (m.unfit && status == WB_OK) {
         to->n = 0; /* discards the text: the file is not written */
-        return warn(&m, WB__STR(T "tokens"),
-                    "the merges of these tokens would be many times as long as they are, and there "
-                    "is no tokenizer.json: bring that of the original model");
+        return warn(&m, WB__STR(T "tokens"), WB__MSG_CONVERT_MERGES_SIZE);
     }
     if (!known && status == WB_OK && model.len > 0)
-        return warn(&m, model,
-                    "the tokenizer is of a kind that tokenizer.json is not made of: bring "
-                    "that of the original model");
+        return warn(&m, model, WB__MSG_CONVERT_TOKENIZER_KIND);
     return status;
 }
 

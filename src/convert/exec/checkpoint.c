@@ -1,6 +1,7 @@
 #define _GNU_SOURCE /* for flock */
 #define _FILE_OFFSET_BITS 64
 #include "convert/exec/checkpoint.h"
+#include "convert/convert_messages.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -210,7 +211,7 @@ wb_status wb__checkpoint_append(wb__context *context, wb__checkpoint *journal,
     if (os_error == 0)
         return WB_OK;
     context->file = journal->path;
-    return wb__fail_os(context, os_error, "cannot write the file");
+    return wb__fail_os(context, os_error, WB__MSG_CONVERT_WRITE);
 }
 
 /* ---- the journal file ---- */
@@ -310,12 +311,11 @@ wb_status wb__checkpoint_open(wb__context *context, const wb_conversion *convers
         return WB_OK;
     }
     context->file = path;
-    wb_status status =
-        os_error == ENOMEM
-            ? wb__fail_memory(context)
-            : wb__fail_os(context, os_error,
-                          os_error == EBUSY ? "another conversion writes there"
-                                            : "cannot write into the folder of the result");
+    wb_status status = os_error == ENOMEM
+                           ? wb__fail_memory(context)
+                           : wb__fail_os(context, os_error,
+                                         os_error == EBUSY ? WB__MSG_CONVERT_OUTPUT_BUSY
+                                                           : WB__MSG_CONVERT_OUTPUT_FOLDER);
     context->file = "";
     wb__checkpoint_close(journal, is_ours && wb__checkpoint_is_empty(journal));
     return status;

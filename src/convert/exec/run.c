@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "bundles/ollama/ollama.h"
+#include "convert/convert_messages.h"
 #include "convert/plan/input_files.h"
 #include "io/io.h"
 #include "io/sink.h"
@@ -258,9 +259,8 @@ static wb_status write_all(wb__emit_job *out, wb__checkpoint **journal)
     if (out->begun)
         status = blame_source(out, status);
     if (status == WB_OK && taken)
-        status =
-            wb__plan_note(out->conversion, out->context, WB_INFO, WB__FINDING_CONVERT_RESUMED,
-                          WB__STR(""), "what an earlier run had written was verified and taken up");
+        status = wb__plan_note(out->conversion, out->context, WB_INFO, WB__FINDING_CONVERT_RESUMED,
+                               WB__STR(""), WB__MSG_CONVERT_RESUMED);
     return status == WB_OK ? wb_writer_commit(out->writer, out->context->error) : status;
 }
 
@@ -273,9 +273,7 @@ static wb_status check_path(const wb_conversion *conversion, wb__context *contex
     if (wb__path_is_stream(path)) {
         context->file = path;
         wb_status status = wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_WRITE_STREAM,
-                                    WB_NO_OFFSET, WB__STR(""),
-                                    "a pipe or a device takes bytes in their order, and a "
-                                    "conversion makes them in another");
+                                    WB_NO_OFFSET, WB__STR(""), WB__MSG_CONVERT_STREAM);
         context->file = "";
         return status;
     }

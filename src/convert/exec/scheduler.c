@@ -9,6 +9,7 @@
  * write large pieces in a third of the time. Spans become shorter towards the end of a round, so
  * that workers do not wait long for the last one. */
 #include "convert/exec/scheduler.h"
+#include "convert/convert_messages.h"
 
 #include <stdatomic.h>
 
@@ -171,9 +172,9 @@ static wb_status make_workers(runner *r)
         return wb__fail_memory(context);
     uint64_t fit = r->memory / (bytes + READ_BYTES);
     if (fit == 0) {
-        wb_status status = wb__plan_note(
-            r->out->conversion, context, WB_WARNING, WB__FINDING_CONVERT_META, WB__STR(""),
-            "the largest tensor needs more memory than was allowed; it gets it");
+        wb_status status =
+            wb__plan_note(r->out->conversion, context, WB_WARNING, WB__FINDING_CONVERT_META,
+                          WB__STR(""), WB__MSG_CONVERT_MEMORY_LIMIT);
         if (status != WB_OK)
             return status;
     }
@@ -573,7 +574,7 @@ static wb_status do_round(runner *r)
     if (status == WB_OK && progress != NULL &&
         progress->report(progress->ctx, r->done, r->out->total) != 0)
         status = wb__fail(r->out->context, WB_ERROR_CANCELLED, WB__FINDING_CANCELLED, WB_NO_OFFSET,
-                          WB__STR(""), "converting was cancelled");
+                          WB__STR(""), WB__MSG_CONVERT_CANCELLED);
     return status;
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "arch/row_order.h"
+#include "convert/convert_messages.h"
 #include "convert/lora/lora_alphas.h"
 #include "convert/plan/input_files.h"
 
@@ -55,13 +56,9 @@ static wb_status check_kind(const adapter *of, const wb__tree *tree)
         (void)wb__tree_bool(tree, dora, &is_dora);
     if (is_dora ||
         (type != WB__NO_NODE && !wb__str_equal(wb__tree_string(tree, type), WB__STR("LORA"))))
-        return fail(of, WB_ERROR_UNSUPPORTED, WB__STR(""),
-                    "adapter_config.json says that this is no plain low-rank adapter (peft_type, "
-                    "use_dora)");
+        return fail(of, WB_ERROR_UNSUPPORTED, WB__STR(""), WB__MSG_CONVERT_LORA_KIND);
     if (tokens != WB__NO_NODE && wb__tree_type(tree, tokens) != WB__JSON_NULL)
-        return fail(of, WB_ERROR_UNSUPPORTED, WB__STR(""),
-                    "adapter_config.json says that this adapter acts only behind certain tokens "
-                    "(alora_invocation_tokens): merged, it would act everywhere");
+        return fail(of, WB_ERROR_UNSUPPORTED, WB__STR(""), WB__MSG_CONVERT_LORA_ALORA);
     return WB_OK;
 }
 
@@ -91,14 +88,12 @@ static wb_status read_config(adapter *of)
         return WB_OK;
     }
     if (strcmp(wb_format(of->model), "gguf") == 0)
-        return fail(of, WB_ERROR_UNSUPPORTED, WB__STR(""),
-                    "this GGUF file is no adapter: it has no adapter.lora.alpha");
+        return fail(of, WB_ERROR_UNSUPPORTED, WB__STR(""), WB__MSG_CONVERT_LORA_GGUF);
     wb_status status = wb__sidecar_text(of->model, of->context, "adapter_config.json", &text, &n);
     if (status != WB_OK)
         return status;
     if (text == NULL)
-        return fail(of, WB_ERROR_NOT_FOUND, WB__STR(""),
-                    "there is no adapter_config.json beside the adapter, which says its scale");
+        return fail(of, WB_ERROR_NOT_FOUND, WB__STR(""), WB__MSG_CONVERT_LORA_CONFIG_MISSING);
     bool sound = wb__tree_parse(&tree, text, n, &of->context->allocator);
     wb__node parameters = sound ? wb__tree_get(&tree, 0, "lora_parameters") : WB__NO_NODE;
     if (sound && parameters != WB__NO_NODE)
@@ -110,11 +105,8 @@ static wb_status read_config(adapter *of)
     if (status != WB_OK)
         return status;
     if (!is_lora)
-        return fail(of, WB_ERROR_UNSUPPORTED, WB__STR(""),
-                    "adapter_config.json says that this is no low-rank adapter (fine_tune_type)");
-    return sound ? WB_OK
-                 : fail(of, WB_ERROR_FORMAT, WB__STR(""),
-                        "adapter_config.json is damaged, or says nothing of the rank or scale");
+        return fail(of, WB_ERROR_UNSUPPORTED, WB__STR(""), WB__MSG_CONVERT_LORA_FINE_TUNE);
+    return sound ? WB_OK : fail(of, WB_ERROR_FORMAT, WB__STR(""), WB__MSG_CONVERT_LORA_CONFIG);
 }
 
 /* ---- pairs of matrices ---- */
@@ -273,14 +265,14 @@ static wb_status read_matrix(const adapter *of, wb__str name, uint64_t experts, 
     size_t size;
     wb_tensor tensor = {.size = sizeof tensor};
     if (wb_tensor_find(of->model, name.ptr, name.len, &index) != WB_OK)
-        return fail(of, WB_ERROR_FORMAT, name, "the adapter has only one half of this pair");
+        return fail(of, WB_ERROR_FORMAT, name, WB__MSG_CONVERT_LORA_HALF);
     wb_status status = wb_tensor_at(of->model, index, &tensor, of->context->error);
     if (status != WB_OK)
         return status;
     const uint64_t *shape = tensor.shape + (tensor.rank == 3 ? 1 : 0);
     bool fits = experts > 1 ? tensor.rank == 3 && tensor.shape[0] == experts : tensor.rank == 2;
     if (!fits || shape[0] != rows || shape[1] != columns)
-        return fail(of, WB_ERROR_ARGUMENT, name, "its shape does not fit the weight of the model");
+        return fail(of, WB_ERROR_ARGUMENT, name, WB__MSG_CONVERT_LORA_SHAPE);
     if (!wb__mul(tensor.elements, sizeof(float), &bytes) || !wb__to_size(bytes, &size) ||
         (*values = wb__arena_alloc(&of->conversion->arena, size)) == NULL)
         return wb__fail_memory(of->context);
@@ -330,7 +322,7 @@ static wb_status order_rows(const adapter *of, const wb__planned_tensor *row, ui
         return WB_OK;
     uint64_t head_rows = wb__row_order_head(row->rows, heads);
     if (head_rows == 0)
-        return fail(of, WB_ERROR_UNSUPPORTED, row->name, "its rows are no whole number of heads");
+        return fail(of, WB_ERROR_UNSUPPORTED, row->name, WB__MSG_CONVERT_LORA_HEADS);
     size_t bytes = (size_t)(row->rows * rank) * sizeof(float);
     float *sorted = wb__arena_alloc(&of->conversion->arena, bytes);
     if (sorted == NULL)
@@ -347,7 +339,7 @@ static wb_status hang(adapter *of, const target *to, uint64_t rank, const float 
     uint64_t rows = to->rows / to->experts;
     float scale = (float)(of->scale * of->pair_alpha / divisor);
     if (!isfinite(scale))
-        return fail(of, WB_ERROR_FORMAT, WB__STR(""), "its scale is beyond what F32 holds");
+        return fail(of, WB_ERROR_FORMAT, WB__STR(""), WB__MSG_CONVERT_LORA_SCALE);
     for (uint64_t expert = 0; expert < to->experts; expert++) {
         struct wb__lora *lora = wb__arena_alloc(&of->conversion->arena, sizeof *lora);
         hung_at *at = wb__list_append(&of->hung);
@@ -387,8 +379,7 @@ static wb_status check_once(const adapter *of)
     for (size_t i = 1; i < n; i++) {
         if (by_place(&sorted[i - 1], &sorted[i]) == 0)
             return fail(of, WB_ERROR_FORMAT, sorted[i]->row->source_name,
-                        "the adapter has more than one pair for this weight, by other names: it "
-                        "is not said which of them is meant");
+                        WB__MSG_CONVERT_LORA_TWICE);
     }
     return WB_OK;
 }
@@ -439,7 +430,7 @@ static wb_status read_spread(adapter *of, const wb_tensor *tensor, wb__str weigh
         return wb__fail_memory(of->context);
     memset(rows, 0, bytes);
     if (!find_experts(of, &matched, count, rows))
-        return fail(of, WB_ERROR_ARGUMENT, name, "the model has not as many experts, or others");
+        return fail(of, WB_ERROR_ARGUMENT, name, WB__MSG_CONVERT_LORA_EXPERTS);
     const target all = {rows[0], 0, rows[0]->rows * count, count};
     wb_status status = read_halves(of, name, &all, rank, &a, &b);
     for (uint64_t i = 0; i < count && status == WB_OK; i++) {
@@ -463,9 +454,9 @@ static wb_status read_pair(adapter *of, const wb_tensor *tensor, wb__str weight)
     if (spread != WB_OK || done)
         return spread;
     if (!target_of(of, weight, &to))
-        return fail(of, WB_ERROR_UNSUPPORTED, name, "the model has no weight for this pair");
+        return fail(of, WB_ERROR_UNSUPPORTED, name, WB__MSG_CONVERT_LORA_NO_WEIGHT);
     if (tensor->rank != (to.experts > 1 ? 3u : 2u) || tensor->elements == 0)
-        return fail(of, WB_ERROR_ARGUMENT, name, "this is no matrix, or not one for each expert");
+        return fail(of, WB_ERROR_ARGUMENT, name, WB__MSG_CONVERT_LORA_RANK);
     uint64_t rank = tensor->shape[of->is_mlx && to.experts == 1 ? 1 : tensor->rank - 2];
     wb_status status = read_halves(of, name, &to, rank, &a, &b);
     if (status == WB_OK)
@@ -485,13 +476,11 @@ static wb_status check_other(const adapter *of, wb__str name)
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
         is_b = is_b || wb__str_ends_with(name, ends[i]);
     if (!is_b)
-        return fail(of, WB_ERROR_UNSUPPORTED, name,
-                    "the adapter has more than pairs of matrices, and is of a kind that is not "
-                    "merged");
+        return fail(of, WB_ERROR_UNSUPPORTED, name, WB__MSG_CONVERT_LORA_OTHER);
     wb__str a = other_of(name, text, sizeof text);
     return wb_tensor_find(of->model, a.ptr, a.len, &index) == WB_OK
                ? WB_OK
-               : fail(of, WB_ERROR_FORMAT, name, "the adapter has only one half of this pair");
+               : fail(of, WB_ERROR_FORMAT, name, WB__MSG_CONVERT_LORA_HALF);
 }
 
 static wb_status read_all(adapter *of)
@@ -514,7 +503,7 @@ static wb_status read_all(adapter *of)
         }
     }
     if (status == WB_OK && pairs == 0)
-        status = fail(of, WB_ERROR_UNSUPPORTED, WB__STR(""), "this is no adapter: it has no pairs");
+        status = fail(of, WB_ERROR_UNSUPPORTED, WB__STR(""), WB__MSG_CONVERT_LORA_EMPTY);
     return status == WB_OK ? check_once(of) : status;
 }
 

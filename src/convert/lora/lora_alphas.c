@@ -1,11 +1,12 @@
 #include "convert/lora/lora_alphas.h"
+#include "convert/convert_messages.h"
 
 #include <stdlib.h>
 
 static wb_status fail(wb__context *context, wb_status status, wb__str key, const char *what)
 {
     return wb__fail(context, status, WB__FINDING_CONVERT_LORA, WB_NO_OFFSET, key,
-                    "in adapter_config.json, alpha_pattern %s", what);
+                    WB__MSG_CONVERT_ALPHA_PATTERN, what);
 }
 
 static int by_module(const wb__lora_alpha *a, const wb__lora_alpha *b)
@@ -42,7 +43,7 @@ wb_status wb__lora_alphas_read(wb__context *context, wb__arena *arena, const wb_
     if (patterns == WB__NO_NODE || wb__tree_type(tree, patterns) == WB__JSON_NULL)
         return WB_OK;
     if (wb__tree_type(tree, patterns) != WB__JSON_OBJECT)
-        return fail(context, WB_ERROR_FORMAT, WB__STR(""), "is no object");
+        return fail(context, WB_ERROR_FORMAT, WB__STR(""), WB__MSG_CONVERT_ALPHA_OBJECT);
     alphas->list =
         wb__arena_alloc(arena, (wb__tree_count(tree, patterns) + 1) * sizeof *alphas->list);
     if (alphas->list == NULL)
@@ -56,10 +57,9 @@ wb_status wb__lora_alphas_read(wb__context *context, wb__arena *arena, const wb_
             return wb__fail_memory(context);
         *own = (wb__lora_alpha){.order = alphas->count++};
         if (!wb__tree_double(tree, key + 1, &own->alpha))
-            return fail(context, WB_ERROR_FORMAT, typed, "has something that is no number");
+            return fail(context, WB_ERROR_FORMAT, typed, WB__MSG_CONVERT_ALPHA_NUMBER);
         if (!name_of(typed, name, &own->module.len))
-            return fail(context, WB_ERROR_UNSUPPORTED, typed,
-                        "has a regular expression; write out the names of the modules");
+            return fail(context, WB_ERROR_UNSUPPORTED, typed, WB__MSG_CONVERT_ALPHA_REGEX);
         own->module.ptr = name;
     }
     qsort(alphas->list, alphas->count, sizeof *alphas->list, by_module_and_order);

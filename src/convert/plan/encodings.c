@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "convert/convert.h"
+#include "convert/convert_messages.h"
 #include "convert/recipe/imatrix.h"
 #include "convert/recipe/overrides.h"
 #include "convert/recipe/repack.h"
@@ -301,10 +302,9 @@ static wb_status check_matrix(wb_conversion *conversion, wb__context *context,
     if (conversion->strict ||
         (conversion->quant.kind == WB__QUANT_FILE_TYPE && wb__plan_ruled(conversion, row) == NULL))
         return fail_row(context, WB_ERROR_UNSUPPORTED, WB__FINDING_QUANT_IMPORTANCE, row,
-                        "llama.cpp makes this type with an importance matrix only, and there is "
-                        "none that has the tensor");
+                        WB__MSG_CONVERT_TYPE_NEEDS_IMATRIX_LLAMA);
     return wb__plan_note(conversion, context, WB_WARNING, WB__FINDING_QUANT_IMPORTANCE, row->name,
-                         "without an importance matrix this type loses much");
+                         WB__MSG_CONVERT_TYPE_WITHOUT_IMATRIX);
 }
 
 static wb_status check(const wb_conversion *conversion, wb__context *context,
@@ -315,33 +315,28 @@ static wb_status check(const wb_conversion *conversion, wb__context *context,
     wb__codec codec;
     if (to == NULL)
         return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_QUANT_ROW, WB_NO_OFFSET,
-                        row->name,
-                        "no block of the type asked for, nor of those it falls back on, fits "
-                        "in rows of %llu values",
-                        (unsigned long long)row->columns);
+                        row->name, WB__MSG_CONVERT_NO_BLOCK_FITS, (unsigned long long)row->columns);
     if (conversion->target == WB_TARGET_NPZ && row->to.scheme != WB__SCHEME_PLAIN)
         return fail_row(context, WB_ERROR_UNSUPPORTED, WB__FINDING_CONVERT_TYPE, row,
-                        "an archive of arrays holds plain numbers");
+                        WB__MSG_CONVERT_NPZ_PLAIN);
     if (conversion->strict && row->wanted >= 0)
         return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_QUANT_ROW, WB_NO_OFFSET,
-                        row->name,
-                        "rows of %llu values are no whole number of blocks of %s, and "
-                        "nothing may take its place",
-                        (unsigned long long)row->columns, wb__dtype_get(row->wanted)->name);
+                        row->name, WB__MSG_CONVERT_ROW_BLOCKS, (unsigned long long)row->columns,
+                        wb__dtype_get(row->wanted)->name);
     if (row->route == WB__ROUTE_COPY || row->route == WB__ROUTE_REPACK)
         return WB_OK;
     if (wb__plan_is_other(&row->from))
         return fail_row(context, WB_ERROR_UNSUPPORTED, WB__FINDING_UNSUPPORTED, row,
-                        "numbers that are no floats are not converted");
+                        WB__MSG_CONVERT_NOT_FLOAT);
     if (wb__encoding_spec_mlx(&row->to, &type))
         return WB_OK;
     bool has = wb__codec_get(to->id, wb__cpu_features(), &codec) && codec.encode != NULL;
     if (!has && !(wb__dtype_is_plain(to) && wb__dtype_is_float(to)))
         return fail_row(context, WB_ERROR_UNSUPPORTED, WB__FINDING_QUANT_ENCODER, row,
-                        "there is no encoder for this type");
+                        WB__MSG_CONVERT_NO_ENCODER);
     if (has && codec.importance == WB_IMPORTANCE_REQUIRED && row->importance == NULL)
         return fail_row(context, WB_ERROR_UNSUPPORTED, WB__FINDING_QUANT_IMPORTANCE, row,
-                        "this type needs an importance matrix that has the tensor");
+                        WB__MSG_CONVERT_TYPE_NEEDS_IMATRIX);
     return WB_OK;
 }
 
@@ -350,10 +345,10 @@ static wb_status measure(wb__context *context, wb__planned_tensor *row)
     uint64_t sum = 0, in[WB__PARTS];
     if (!row->by_view && !wb__encoding_spec_measure(&row->from, row->rows, row->columns, in))
         return fail_row(context, WB_ERROR_UNSUPPORTED, WB__FINDING_QUANT_ROW, row,
-                        "its rows cannot be taken one by one");
+                        WB__MSG_CONVERT_ROWS_PACKED);
     if (!wb__encoding_spec_measure(&row->to, row->rows, row->columns, row->part_bytes))
         return fail_row(context, WB_ERROR_UNSUPPORTED, WB__FINDING_QUANT_ROW, row,
-                        "a row is no whole number of blocks");
+                        WB__MSG_CONVERT_ROW_NOT_BLOCKS);
     for (int part = 0; part < WB__PARTS; part++)
         sum += row->part_bytes[part];
     row->bytes = sum;
@@ -383,7 +378,7 @@ static wb_status check_quant(const wb_conversion *conversion, wb__context *conte
     if (fits)
         return WB_OK;
     return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_CONVERT_TYPE, WB_NO_OFFSET, WB__STR(""),
-                    "%s has no such quantization", targets[conversion->target]);
+                    WB__MSG_CONVERT_TARGET_QUANTIZATION, targets[conversion->target]);
 }
 
 /* F16 is both a file type and a dtype. For targets other than GGUF it means the dtype. */
@@ -459,8 +454,7 @@ static wb_status note_idle_rules(wb_conversion *conversion, wb__context *context
             i++;
         if (i == conversion->tensors.count)
             status = wb__plan_note(conversion, context, WB_WARNING, WB__FINDING_CONVERT_RULE,
-                                   wb__str_from(pattern, SIZE_MAX),
-                                   "no tensor has a name that this rule matches");
+                                   wb__str_from(pattern, SIZE_MAX), WB__MSG_CONVERT_RULE_UNUSED);
     }
     return status;
 }
@@ -473,7 +467,7 @@ static wb_status note_idle_matrix(wb_conversion *conversion, wb__context *contex
     if (conversion->matrix == NULL || i < conversion->tensors.count)
         return WB_OK;
     return wb__plan_note(conversion, context, WB_WARNING, WB__FINDING_CONVERT_MATRIX, WB__STR(""),
-                         "the importance matrix has none of the tensors of the result");
+                         WB__MSG_CONVERT_IMATRIX_UNUSED);
 }
 
 wb_status wb__plan_forms(wb_conversion *conversion, wb__context *context)

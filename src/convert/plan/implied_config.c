@@ -1,6 +1,7 @@
 /* Settings that llama.cpp implies for an architecture because GGUF has no key for them. A
  * config.json generated from GGUF must contain them. If a source config.json contradicts them,
  * llama.cpp runs the GGUF file as a different model or does not load it. */
+#include "convert/convert_messages.h"
 #include "convert/emit/deliver.h"
 
 typedef struct granted {
@@ -13,15 +14,9 @@ typedef struct granted {
 } granted;
 
 static const granted list[] = {
-    {"qwen3moe", "norm_topk_prob", FLAG, 1, 0, "true",
-     "config.json does not have norm_topk_prob true: the model takes the shares of experts as they "
-     "are, but llama.cpp always has them add up to one, so its answers will differ"},
-    {"qwen3moe", "decoder_sparse_step", COUNT, 1, 1, "1",
-     "config.json has a decoder_sparse_step other than 1, so some layers have no experts: "
-     "llama.cpp will not load the file, since it wants them in every layer"},
-    {"qwen3moe", "mlp_only_layers", LIST, 0, 0, "[]",
-     "config.json names layers without experts in mlp_only_layers: llama.cpp will not load the "
-     "file, since it wants them in every layer"},
+    {"qwen3moe", "norm_topk_prob", FLAG, 1, 0, "true", WB__MSG_CONVERT_NORM_TOPK},
+    {"qwen3moe", "decoder_sparse_step", COUNT, 1, 1, "1", WB__MSG_CONVERT_SPARSE_STEP},
+    {"qwen3moe", "mlp_only_layers", LIST, 0, 0, "[]", WB__MSG_CONVERT_MLP_ONLY},
 };
 
 static bool is_of(const wb_conversion *conversion, const granted *row)

@@ -1,5 +1,6 @@
 #define _FILE_OFFSET_BITS 64
 #include "convert/plan/input_files.h"
+#include "convert/convert_messages.h"
 
 #include <sys/stat.h>
 
@@ -86,7 +87,7 @@ wb_status wb__inputs_spare(const wb_conversion *conversion, wb__context *context
         status = wb__directory_list(context, path, look_into, &t);
     if (status == WB_OK && t.is_input)
         status = wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_WRITE_SOURCE, WB_NO_OFFSET,
-                          WB__STR(""), "the output would take the place of a file that is read");
+                          WB__STR(""), WB__MSG_CONVERT_OUTPUT_IS_INPUT);
     context->file = "";
     return status;
 }

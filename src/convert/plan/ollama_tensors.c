@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "convert/convert.h"
+#include "convert/convert_messages.h"
 
 /* Parts of a name such as "model.layers.3.mlp.experts.7.up_proj.weight". */
 typedef struct expert {
@@ -174,9 +175,7 @@ static bool is_alike(const wb_conversion *conversion, uint32_t a, uint32_t b)
 static wb_status fail_stack(const store_plan *store, wb__str name)
 {
     return wb__fail(store->context, WB_ERROR_UNSUPPORTED, WB__FINDING_EXPERTS_INCOMPLETE,
-                    WB_NO_OFFSET, name,
-                    "its experts are not all there, or they differ in shape or dtype, so that they "
-                    "are no one tensor");
+                    WB_NO_OFFSET, name, WB__MSG_CONVERT_EXPERTS_OLLAMA);
 }
 
 static wb_status stack(const store_plan *store, const expert *const *list, size_t count)

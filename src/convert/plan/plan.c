@@ -2,6 +2,7 @@
  * are chosen afterwards (encodings.c), because that choice depends on the order of the output
  * tensors. */
 #include "arch/row_order.h"
+#include "convert/convert_messages.h"
 #include "convert/lora/lora.h"
 #include "handle/derived_meta.h"
 #include "model/padding_tensor.h"
@@ -21,8 +22,8 @@ static bool is_rule(const wb__rule *rule, const char *canonical)
 static wb_status fail_heads(wb__context *context, const wb__planned_tensor *row, uint64_t heads)
 {
     return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_CONVERT_SHAPE, WB_NO_OFFSET,
-                    row->name, "its %llu rows are not %llu heads of an even number of rows",
-                    (unsigned long long)row->rows, (unsigned long long)heads);
+                    row->name, WB__MSG_CONVERT_HEAD_ROWS, (unsigned long long)row->rows,
+                    (unsigned long long)heads);
 }
 
 static wb_status set_turns(const wb_conversion *conversion, wb__context *context,
@@ -93,7 +94,7 @@ static wb_status unstack(wb_conversion *conversion, wb__context *context,
     uint64_t experts = whole->shape[0];
     if (experts > WB__NUMBER_MAX)
         return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_CONVERT_SHAPE, WB_NO_OFFSET,
-                        whole->source_name, "%llu experts are too many",
+                        whole->source_name, WB__MSG_CONVERT_EXPERTS_MANY,
                         (unsigned long long)experts);
     for (uint64_t i = 0; i < experts; i++) {
         wb__planned_tensor row = *whole;
@@ -120,11 +121,8 @@ static wb_status stack(wb_conversion *conversion, wb__context *context, wb__plan
                        const wb__name_entry *entry, uint64_t i)
 {
     if (entry->view == WB__NO_ENTRY)
-        return wb__fail(
-            context, WB_ERROR_UNSUPPORTED, WB__FINDING_EXPERTS_INCOMPLETE, WB_NO_OFFSET,
-            row->source_name,
-            "the experts of this layer cannot be stacked: some are missing, or they are "
-            "not all alike");
+        return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_EXPERTS_INCOMPLETE, WB_NO_OFFSET,
+                        row->source_name, WB__MSG_CONVERT_EXPERTS_STACK);
     if (i != entry->first)
         return WB_OK;
     const wb__tensors *tensors = &conversion->model->tensors;
@@ -158,8 +156,7 @@ static wb_status add_unknown(wb_conversion *conversion, wb__context *context,
     bool crosses = conversion->semantics->by_key != (conversion->target == WB_TARGET_GGUF);
     if (crosses && conversion->semantics->is_family)
         return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_CONVERT_UNMAPPED, WB_NO_OFFSET,
-                        row->source_name,
-                        "%s has no name for this tensor, and would not load a file that has it",
+                        row->source_name, WB__MSG_CONVERT_TENSOR_UNKNOWN,
                         conversion->semantics->config.architecture);
     row->name = wb__plan_own_name(conversion, row->source_name);
     if (row->name.ptr == NULL)
@@ -230,7 +227,7 @@ static wb_status add_tensor(wb_conversion *conversion, wb__context *context, uin
     bool known = wb__rule_match(&conversion->semantics->names.rules, name, &matched);
     if (known && is_left_out(conversion, &matched))
         return wb__plan_note(conversion, context, WB_INFO, WB__FINDING_CONVERT_LEFT_OUT, name,
-                             "this tensor has no place in the result, which does without");
+                             WB__MSG_CONVERT_TENSOR_DROPPED);
     status = wb__scale_tensors_take(conversion, context, &row);
     if (status != WB_OK)
         return status;
@@ -242,10 +239,7 @@ static wb_status add_tensor(wb_conversion *conversion, wb__context *context, uin
 static wb_status note_activations(wb_conversion *conversion, wb__context *context, uint64_t count)
 {
     char text[128];
-    (void)snprintf(
-        text, sizeof text,
-        "%llu scales of activations have no place in the result, beside weights of this kind",
-        (unsigned long long)count);
+    (void)snprintf(text, sizeof text, WB__MSG_CONVERT_ACTIVATION_SCALES, (unsigned long long)count);
     return wb__plan_note(conversion, context, WB_INFO, WB__FINDING_CONVERT_LEFT_OUT, WB__STR(""),
                          text);
 }
@@ -279,8 +273,7 @@ static wb_status sort(wb_conversion *conversion, wb__context *context)
     for (size_t i = 1; i < n; i++) {
         if (wb__str_equal(conversion->order[i]->name, conversion->order[i - 1]->name))
             return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_TENSOR_AGAIN, WB_NO_OFFSET,
-                            conversion->order[i]->name,
-                            "two tensors of the model would have this name in the result");
+                            conversion->order[i]->name, WB__MSG_CONVERT_NAME_TWICE);
     }
     return WB_OK;
 }
@@ -324,14 +317,10 @@ static wb_status check_tokens(wb_conversion *conversion, wb__context *context,
     if (kind == NULL || (count == kind->shape[0] && derived->tokenizer.model))
         return WB_OK;
     if (derived->tokenizer.model == NULL)
-        (void)snprintf(text, sizeof text,
-                       "there is no tokenizer beside the weights that can be read: programs that "
-                       "run the model want one");
+        (void)snprintf(text, sizeof text, WB__MSG_CONVERT_NO_TOKENIZER);
     else
-        (void)snprintf(text, sizeof text,
-                       "the tokenizer has %" PRIu64 " tokens and the embedding %" PRIu64
-                       " rows: llama.cpp does not load such a file",
-                       count, kind->shape[0]);
+        (void)snprintf(text, sizeof text, WB__MSG_CONVERT_TOKENIZER_SIZE, (unsigned long long)count,
+                       (unsigned long long)kind->shape[0]);
     return wb__plan_note(conversion, context, WB_WARNING, WB__FINDING_CONVERT_META, WB__STR(""),
                          text);
 }
@@ -373,17 +362,12 @@ wb_status wb__plan_make(wb_conversion *conversion, wb__context *context)
         status = check_reads(conversion, context);
     if (status == WB_OK && !conversion->semantics->is_family &&
         (conversion->target == WB_TARGET_GGUF || conversion->target == WB_TARGET_MLX))
-        status = wb__plan_note(
-            conversion, context, WB_WARNING, WB__FINDING_ARCHITECTURE_UNKNOWN, WB__STR(""),
-            "the architecture is not known: tensors and values go over as they are, "
-            "and programs that "
-            "run models of the target format will not know what to do with them");
+        status = wb__plan_note(conversion, context, WB_WARNING, WB__FINDING_ARCHITECTURE_UNKNOWN,
+                               WB__STR(""), WB__MSG_CONVERT_ARCHITECTURE);
     if (status == WB_OK && conversion->target == WB_TARGET_NPZ &&
         wb_meta_count(conversion->model) > 0)
-        status =
-            wb__plan_note(conversion, context, WB_INFO, WB__FINDING_CONVERT_META, WB__STR(""),
-                          "an archive of arrays holds no metadata, config or tokenizer: they stay "
-                          "behind");
+        status = wb__plan_note(conversion, context, WB_INFO, WB__FINDING_CONVERT_META, WB__STR(""),
+                               WB__MSG_CONVERT_NPZ_METADATA);
     if (status == WB_OK)
         status = wb__implied_config_note(conversion, context);
     bool by_name =

@@ -6,11 +6,12 @@
 #include <stdio.h>
 
 #include "convert/convert.h"
+#include "convert/convert_messages.h"
 #include "convert/recipe/llama3_rope.h"
 
 #define FACTORS_MAX 65536
 
-#define WRONG "texts longer than the model was trained on come out wrong"
+#define WRONG WB__MSG_CONVERT_ROPE_LONG_TEXTS
 
 typedef struct wb__rope_scaling {
     const char *said;   /* name in config.json */
@@ -164,11 +165,7 @@ static wb_status read_factors(wb_conversion *conversion, wb__context *context, c
 static wb_status drop_longrope(wb_conversion *conversion, wb__context *context, uint64_t n)
 {
     char text[256];
-    (void)snprintf(text, sizeof text,
-                   "long_factor and short_factor are not both lists of %" PRIu64
-                   " positive numbers, one for each frequency, in config.json: GGUF is told of no "
-                   "stretching of RoPE, and " WRONG,
-                   n);
+    (void)snprintf(text, sizeof text, WB__MSG_CONVERT_ROPE_FACTORS WRONG, (unsigned long long)n);
     wb_status status = warn(conversion, context, conversion->rope_scaling->said, text);
     conversion->rope_scaling = NULL;
     return status;
@@ -214,9 +211,7 @@ static wb_status check_attention(wb_conversion *conversion, wb__context *context
     if (fabs(said - usual) <= 1e-3 * usual) /* tolerance for rounded values in config.json */
         return WB_OK;
     return warn(conversion, context, conversion->rope_scaling->said,
-                "config.json multiplies attention with another factor than 0.1 ln(factor) + 1 "
-                "(attention_factor, or mscale and mscale_all_dim), which GGUF has no word for: "
-                "llama.cpp takes that one, and its answers differ");
+                WB__MSG_CONVERT_ROPE_ATTENTION);
 }
 
 /* ---- all methods ---- */
@@ -231,9 +226,7 @@ static wb_status check_sliding(wb_conversion *conversion, wb__context *context)
     if (wb_meta_get_string(conversion->model, key, SIZE_MAX, &said, &n, NULL) != WB_OK ||
         strcmp(said, "default") == 0)
         return WB_OK;
-    return warn(conversion, context, said,
-                "config.json stretches RoPE in layers with a sliding window (sliding_attention), "
-                "which GGUF has no word for: these layers come out wrong");
+    return warn(conversion, context, said, WB__MSG_CONVERT_ROPE_SLIDING);
 }
 
 /* Handles the scaling of the other layers, or of all layers. */
@@ -244,8 +237,7 @@ static wb_status tell_stretch(wb_conversion *conversion, wb__context *context)
         return WB_OK;
     conversion->rope_scaling = find_stretch(conversion, said);
     if (conversion->rope_scaling == NULL)
-        return warn(conversion, context, said,
-                    "GGUF has no word for this way of stretching RoPE: " WRONG);
+        return warn(conversion, context, said, WB__MSG_CONVERT_ROPE_GGUF WRONG);
     if (strcmp(said, "yarn") == 0)
         return check_attention(conversion, context);
     if (conversion->rope_scaling->family == NULL)

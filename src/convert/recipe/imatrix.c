@@ -1,4 +1,5 @@
 #include "convert/recipe/imatrix.h"
+#include "convert/convert_messages.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,8 +72,7 @@ wb_status wb__imatrix_take(const wb__imatrix *matrix, wb__context *context, wb__
         if (wb__str_equal(row->name, WB__STR("token_embd.weight")))
             return WB_OK; /* the entry belongs to the output matrix if both share one tensor */
         return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_CONVERT_MATRIX, WB_NO_OFFSET,
-                        row->name,
-                        "the importance matrix has %llu values for this tensor of %llu columns",
+                        row->name, WB__MSG_CONVERT_IMATRIX_COLUMNS,
                         (unsigned long long)found->count, (unsigned long long)row->columns);
     }
     row->importance = found->values;
@@ -101,7 +101,7 @@ static wb_status add(wb__imatrix *matrix, wb__context *context, wb__str name, ui
 static wb_status fail_damaged(wb__context *context, const char *what)
 {
     return wb__fail(context, WB_ERROR_FORMAT, WB__FINDING_CONVERT_MATRIX, WB_NO_OFFSET, WB__STR(""),
-                    "this is no importance matrix: %s", what);
+                    WB__MSG_CONVERT_IMATRIX, what);
 }
 
 /* Returns true if all values are finite and not negative. Other values would make the search for
@@ -183,16 +183,16 @@ static wb_status read_head(legacy *file, char name[NAME_MAX_BYTES], int32_t *n, 
     if (status != WB_OK)
         return status;
     if (*n <= 0 || (uint64_t)*n > file->left)
-        return fail_damaged(context, "a name ends behind the file");
+        return fail_damaged(context, WB__MSG_CONVERT_IMATRIX_NAME_END);
     if (*n > NAME_MAX_BYTES)
-        return fail_damaged(context, "a name is longer than those of tensors");
+        return fail_damaged(context, WB__MSG_CONVERT_IMATRIX_NAME_LONG);
     status = read_bytes(file, name, (size_t)*n);
     if (status == WB_OK)
         status = take(file, calls);
     if (status == WB_OK)
         status = take(file, count);
     if (status == WB_OK && (*calls < 0 || *count <= 0 || (uint64_t)*count > file->left / 4))
-        return fail_damaged(context, "an entry ends behind the file");
+        return fail_damaged(context, WB__MSG_CONVERT_IMATRIX_ENTRY_END);
     return status;
 }
 
@@ -214,7 +214,7 @@ static wb_status read_legacy_entry(wb__imatrix *matrix, legacy *file)
             e->values[i] /= (float)calls;
     }
     if (status == WB_OK && !are_sound(e))
-        return fail_damaged(file->context, "it has weights that are not from 0 on");
+        return fail_damaged(file->context, WB__MSG_CONVERT_IMATRIX_NEGATIVE);
     return status;
 }
 
@@ -224,16 +224,14 @@ static wb_status read_legacy(wb__imatrix *matrix, wb__context *context, const wb
     int32_t count = 0;
     if (file.left > MATRIX_MAX)
         return wb__fail(context, WB_ERROR_LIMIT, WB__FINDING_CONVERT_MATRIX, WB_NO_OFFSET,
-                        WB__STR(""),
-                        "the importance matrix has %llu bytes; the limit is %llu, more than any "
-                        "model needs",
-                        (unsigned long long)file.left, (unsigned long long)MATRIX_MAX);
+                        WB__STR(""), WB__MSG_CONVERT_IMATRIX_SIZE, (unsigned long long)file.left,
+                        (unsigned long long)MATRIX_MAX);
     file.buffer = wb__alloc(&context->allocator, BUFFER);
     if (file.buffer == NULL)
         return wb__fail_memory(context);
     wb_status status = take(&file, &count);
     if (status == WB_OK && count <= 0)
-        status = fail_damaged(context, "it has no entries");
+        status = fail_damaged(context, WB__MSG_CONVERT_IMATRIX_EMPTY);
     for (int32_t i = 0; i < count && status == WB_OK; i++)
         status = read_legacy_entry(matrix, &file);
     wb__free(&context->allocator, file.buffer, BUFFER);
@@ -247,7 +245,7 @@ static wb_status read_counts(const wb_model *model, wb__context *context, wb__st
     uint64_t index;
     (void)snprintf(full, sizeof full, "%.*s.counts", (int)name.len, name.ptr);
     if (wb_tensor_find(model, full, SIZE_MAX, &index) != WB_OK)
-        return fail_damaged(context, "a tensor has no counts");
+        return fail_damaged(context, WB__MSG_CONVERT_IMATRIX_COUNTS);
     return wb_tensor_read(model, index, NULL, WB_DTYPE_F32, counts, experts * sizeof(float),
                           context->error);
 }
@@ -260,7 +258,7 @@ static wb_status read_gguf_entry(wb__imatrix *matrix, wb__context *context, cons
     uint64_t experts = columns == 0 ? 0 : tensor->elements / columns;
     entry *e = NULL;
     if (experts == 0 || experts > 65536 || name.len > 200)
-        return fail_damaged(context, "a tensor has no values");
+        return fail_damaged(context, WB__MSG_CONVERT_IMATRIX_VALUES);
     wb_status status = add(matrix, context, name, tensor->elements, &e);
     float *counts =
         status == WB_OK ? wb__arena_alloc(&matrix->arena, (size_t)experts * sizeof(float)) : NULL;
@@ -273,7 +271,7 @@ static wb_status read_gguf_entry(wb__imatrix *matrix, wb__context *context, cons
     for (uint64_t i = 0; i < e->count && status == WB_OK; i++)
         e->values[i] = counts[i / columns] > 0 ? e->values[i] / counts[i / columns] : 1.0f;
     if (status == WB_OK && !are_sound(e))
-        return fail_damaged(context, "it has weights that are not from 0 on");
+        return fail_damaged(context, WB__MSG_CONVERT_IMATRIX_NEGATIVE);
     return status;
 }
 
@@ -296,7 +294,7 @@ static wb_status read_gguf(wb__imatrix *matrix, wb__context *context, const char
     }
     wb_close(model);
     if (status == WB_OK && matrix->entries.count == 0)
-        status = fail_damaged(context, "no tensor of it is called *.in_sum2");
+        status = fail_damaged(context, WB__MSG_CONVERT_IMATRIX_SUMS);
     return status;
 }
 
@@ -311,10 +309,10 @@ static wb_status read_any(wb__imatrix *matrix, wb__context *context, const char 
     wb_status status = wb__source_open(context, path, WB_ACCESS_READ, &source, &is_folder);
     if (status == WB_ERROR_NOT_FOUND)
         return wb__fail(context, WB_ERROR_NOT_FOUND, WB__FINDING_NOT_FOUND, WB_NO_OFFSET,
-                        WB__STR(""), "there is no such file");
+                        WB__STR(""), WB__MSG_CONVERT_NO_FILE);
     if (status == WB_OK && is_folder)
         return wb__fail(context, WB_ERROR_FORMAT, WB__FINDING_NOT_REGULAR, WB_NO_OFFSET,
-                        WB__STR(""), "it is a folder, where a file was expected");
+                        WB__STR(""), WB__MSG_CONVERT_IS_FOLDER);
     if (status != WB_OK)
         return status;
     if (wb__source_bytes(source) >= sizeof magic)

@@ -1,5 +1,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "convert/recipe/overrides.h"
+#include "convert/convert_messages.h"
 
 #include <regex.h>
 
@@ -25,17 +26,17 @@ static wb_status make_rule(wb__context *context, const wb_convert_rule *said, st
     char why[128];
     if (said->pattern == NULL || said->type == NULL)
         return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET, WB__STR(""),
-                        "a rule needs a pattern and a type");
+                        WB__MSG_CONVERT_RULE_EMPTY);
     if (!wb__encoding_spec_parse(wb__str_from(said->type, SIZE_MAX), &rule->spec))
         return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_CONVERT_TYPE, WB_NO_OFFSET,
-                        WB__STR(""), "there is no type \"%.64s\" to store tensors in", said->type);
+                        WB__STR(""), WB__MSG_CONVERT_RULE_TYPE, said->type);
     int failed = regcomp(&rule->regex, said->pattern, REG_EXTENDED | REG_NOSUB);
     if (failed == REG_ESPACE)
         return wb__fail_memory(context);
     if (failed != 0) {
         (void)regerror(failed, &rule->regex, why, sizeof why);
         return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET, WB__STR(""),
-                        "the pattern \"%.128s\" is no regular expression: %s", said->pattern, why);
+                        WB__MSG_CONVERT_RULE_PATTERN, said->pattern, why);
     }
     rule->pattern = said->pattern;
     (*made)++;
@@ -48,7 +49,7 @@ wb_status wb__overrides_make(wb__context *context, const wb_convert_rule *list, 
     *rules = NULL;
     if (count > RULES_MAX)
         return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB_NO_OFFSET, WB__STR(""),
-                        "more than %d rules", RULES_MAX);
+                        WB__MSG_CONVERT_RULES_MANY, RULES_MAX);
     wb__overrides *made = wb__alloc(&context->allocator, bytes_of((size_t)count));
     if (made == NULL)
         return wb__fail_memory(context);

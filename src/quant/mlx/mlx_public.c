@@ -121,7 +121,7 @@ static wb_status quantize(wb__context *context, const wb_mlx_type *type, encode_
     if (type->global > WB_MLX_GLOBAL_AMAX)
         return fail(context, WB__MSG_MLX_ENCODE_GLOBAL);
     if (type->e8m0 > WB_MLX_E8M0_NEAREST)
-        return fail(context, "wb_mlx_type.e8m0 is none of WB_MLX_E8M0_*");
+        return fail(context, "wb_mlx_type.e8m0 is not a WB_MLX_E8M0_* value");
     if (parts->weight_bytes < sizes.weight_bytes || parts->scales_bytes < sizes.scales_bytes ||
         parts->biases_bytes < sizes.biases_bytes)
         return fail(context, WB__MSG_MLX_BUFFERS_SMALL);

@@ -11,6 +11,7 @@
 
 #include "bundles/ollama/ollama.h"
 #include "write/ollama/store.h"
+#include "write/write_messages.h"
 
 /* ---- begin ---- */
 
@@ -107,7 +108,7 @@ static wb_status fail_existing(wb__context *context, const wb_writer *writer)
 {
     context->file = writer->manifest_path;
     return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_WRITE_EXISTS, WB_NO_OFFSET, WB__STR(""),
-                    "the store has a model of this name");
+                    WB__MSG_WRITE_STORE_EXISTS);
 }
 
 wb_status wb__store_check(wb__context *context, wb_writer *writer)
@@ -156,7 +157,7 @@ static wb_status sync_blobs(wb__context *context, const wb_writer *writer)
     if (os_error == 0)
         return WB_OK;
     context->file = writer->store;
-    return wb__fail_os(context, os_error, "cannot sync the folder of the blobs");
+    return wb__fail_os(context, os_error, WB__MSG_WRITE_STORE_SYNC);
 }
 
 /* ---- commit ---- */

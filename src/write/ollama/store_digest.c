@@ -2,6 +2,7 @@
  * The SHA-256 digests of blobs.
  */
 #include "write/ollama/store.h"
+#include "write/write_messages.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@ static void print_digest(const uint8_t digest[WB__SHA256_BYTES], char *text)
 
 static wb_status fail_hash(wb__context *context)
 {
-    return wb__fail_os(context, EIO, "libcrypto could not compute the SHA-256 that names a blob");
+    return wb__fail_os(context, EIO, WB__MSG_WRITE_STORE_LIBCRYPTO);
 }
 
 wb_status wb__store_end_digest(wb__context *context, wb__sha256 *hash, wb__output *output)
@@ -35,7 +36,7 @@ static wb_status hash_output(wb__context *context, wb__output *output, wb__sha25
         size_t n = end - at < WB__STORE_CHUNK ? (size_t)(end - at) : WB__STORE_CHUNK;
         int os_error = wb__sink_read(output->sink, at, chunk, n);
         if (os_error != 0)
-            return wb__fail_os(context, os_error, "cannot read back what was written");
+            return wb__fail_os(context, os_error, WB__MSG_WRITE_READ_BACK);
         wb__sha256_add(hash, chunk, n);
         at += n;
     }

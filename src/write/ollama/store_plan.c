@@ -17,6 +17,7 @@
 #include "bundles/ollama/ollama.h"
 #include "core/call_options.h"
 #include "write/write.h"
+#include "write/write_messages.h"
 
 static const char *const groups[] = {".mlp.experts.", ".moe.experts.", ".mixer.experts."};
 static const char *const feb_groups[] = {".mlp.experts.",    ".mlp.shared_experts.",
@@ -152,7 +153,7 @@ static wb_status make_outputs(wb__context *context, wb_writer *writer)
     writer->output_count = count;
     if (count > context->limits.files) /* weighbridge itself would refuse to read such a layer */
         return wb__fail(context, WB_ERROR_LIMIT, WB__FINDING_FILES_LIMIT, WB_NO_OFFSET, WB__STR(""),
-                        "the model would have %zu blobs of tensors; the limit is %llu", count,
+                        WB__MSG_WRITE_STORE_BLOBS, count,
                         (unsigned long long)context->limits.files);
     return WB_OK;
 }
@@ -228,7 +229,7 @@ static wb_status find_places(wb__context *context, wb_writer *writer, const char
     char *own = NULL;
     if (text == NULL || !wb__ollama_name_parse(wb__str_from(text, SIZE_MAX), &name))
         return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_OLLAMA_NAME, WB_NO_OFFSET,
-                        wb__str_from(text, SIZE_MAX), "this is no name for a model in a store");
+                        wb__str_from(text, SIZE_MAX), WB__MSG_WRITE_STORE_NAME);
     if (writer->store == NULL) {
         wb_status status = wb__ollama_default_store(context, &own);
         if (status != WB_OK)
@@ -274,7 +275,7 @@ wb_status wb__store_plan(wb__context *context, wb_writer *writer, const char *na
     for (size_t i = 0; i < writer->output_count && status == WB_OK; i++)
         status = lay_out(context, writer, &writer->outputs[i]);
     if (status == WB_OK && writer->output_count == 0)
-        status = wb__fail_argument(context, "a model without tensors cannot be put into a store");
+        status = wb__fail_argument(context, WB__MSG_WRITE_STORE_EMPTY);
     if (status == WB_OK)
         status = find_places(context, writer, name);
     writer->has_paths = true;

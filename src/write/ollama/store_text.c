@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "write/ollama/store.h"
+#include "write/write_messages.h"
 
 bool wb__store_append(void *ctx, const char *text, size_t n)
 {
@@ -25,11 +26,10 @@ wb_status wb__store_read_extra(wb__context *context, const wb__sidecar *extra,
     context->file = extra->path;
     wb_status status = wb__source_open(context, extra->path, WB_ACCESS_READ, &source, &is_folder);
     if (status != WB_OK || is_folder)
-        return is_folder ? wb__fail_os(context, EISDIR, "cannot read the file") : status;
+        return is_folder ? wb__fail_os(context, EISDIR, WB__MSG_WRITE_READ) : status;
     if (wb__source_bytes(source) > context->limits.json_bytes)
         status = wb__fail(context, WB_ERROR_LIMIT, WB__FINDING_ARGUMENT, WB_NO_OFFSET, extra->name,
-                          "the file has more than %llu bytes (wb_limits.json_bytes)",
-                          (unsigned long long)context->limits.json_bytes);
+                          WB__MSG_WRITE_JSON_LIMIT, (unsigned long long)context->limits.json_bytes);
     if (status == WB_OK) {
         *n = (size_t)wb__source_bytes(source);
         *owned = wb__alloc(&context->allocator, *n);

@@ -1,0 +1,224 @@
+/*
+ * convert/convert_messages.h: all messages of this module, grouped by file.
+ */
+#ifndef WB_CONVERT_CONVERT_MESSAGES_H
+#define WB_CONVERT_CONVERT_MESSAGES_H
+
+/* ---- convert_public.c ---- */
+
+#define WB__MSG_CONVERT_POLICY_FLAGS "wb_convert_policy.flags contains unknown flags"
+#define WB__MSG_CONVERT_NO_QUANTIZATION "unknown quantization \"%.64s\""
+#define WB__MSG_CONVERT_ADAPTER_PATH "wb_convert_adapter.path must not be NULL or empty"
+#define WB__MSG_CONVERT_ADAPTER_SCALE "the scale of the adapter is not a finite F32 number"
+#define WB__MSG_CONVERT_TARGET "the target is not a WB_TARGET_* value"
+#define WB__MSG_CONVERT_NO_TENSOR "the result has no tensor with index %llu"
+
+/* ---- emit/config_json_out.c ---- */
+
+#define WB__MSG_CONVERT_CONFIG_JSON_INVALID "config.json is not valid JSON"
+
+/* ---- emit/config_json_rope.c ---- */
+
+#define WB__MSG_CONVERT_ROPE_DIVISORS                                                              \
+    "the RoPE frequency factors do not correspond to any rope_scaling of config.json: "            \
+    "config.json does not contain them, and the results for long texts will differ"
+#define WB__MSG_CONVERT_ROPE_TYPE                                                                  \
+    "config.json cannot represent this RoPE scaling (rope.scaling.type) for this "                 \
+    "architecture and does not contain it: the results for texts longer than the training "        \
+    "context will be wrong"
+
+/* ---- emit/sidecars_out.c ---- */
+
+#define WB__MSG_CONVERT_GENERATED_SIZE                                                             \
+    "the generated %s would be larger than %u MiB, the limit for valid models"
+#define WB__MSG_CONVERT_SIDECAR_STAT "cannot access a sidecar file"
+#define WB__MSG_CONVERT_FOLDER_LIST                                                                \
+    "the folder of the weights cannot be listed: only sidecar files with known names are "         \
+    "copied"
+#define WB__MSG_CONVERT_SUBFOLDER                                                                  \
+    "subfolders of the model are not copied: copy this folder yourself if you need it"
+
+/* ---- emit/tokenizer_json_out.c ---- */
+
+#define WB__MSG_CONVERT_MERGES_DROPPED                                                             \
+    "tokenizer.json omits merges whose parts or result are not tokens of the vocabulary"
+#define WB__MSG_CONVERT_PRETOKENIZER                                                               \
+    "unknown pre-tokenizer name (tokenizer.ggml.pre): tokenizer.json uses the pre-tokenizer "      \
+    "of GPT-2; replace it by the tokenizer.json of the original model"
+#define WB__MSG_CONVERT_MERGES_SIZE                                                                \
+    "tokenizer.json was not written, because its merges would be many times larger than the "      \
+    "vocabulary; copy the tokenizer.json of the original model"
+#define WB__MSG_CONVERT_TOKENIZER_KIND                                                             \
+    "tokenizer.json cannot be generated for this kind of tokenizer; copy the tokenizer.json "      \
+    "of the original model"
+
+/* ---- exec/checkpoint.c ---- */
+
+#define WB__MSG_CONVERT_WRITE "cannot write the file"
+#define WB__MSG_CONVERT_OUTPUT_BUSY "another conversion is writing to this path"
+#define WB__MSG_CONVERT_OUTPUT_FOLDER "cannot write to the folder of the output"
+
+/* ---- exec/run.c ---- */
+
+#define WB__MSG_CONVERT_RESUMED "verified and reused the output of an interrupted run"
+#define WB__MSG_CONVERT_STREAM                                                                     \
+    "conversions write tensors out of order and cannot write to a pipe or device: write to a "     \
+    "file"
+
+/* ---- exec/scheduler.c ---- */
+
+#define WB__MSG_CONVERT_MEMORY_LIMIT                                                               \
+    "the largest tensor needs more memory than the limit allows; the limit is exceeded"
+#define WB__MSG_CONVERT_CANCELLED "the conversion was cancelled"
+
+/* ---- lora/lora.c ---- */
+
+#define WB__MSG_CONVERT_LORA_KIND                                                                  \
+    "adapter_config.json describes an adapter other than plain LoRA (peft_type, use_dora)"
+#define WB__MSG_CONVERT_LORA_ALORA                                                                 \
+    "adapter_config.json contains alora_invocation_tokens: this adapter applies only after "       \
+    "certain tokens and cannot be merged"
+#define WB__MSG_CONVERT_LORA_GGUF "the GGUF file is not an adapter: adapter.lora.alpha is missing"
+#define WB__MSG_CONVERT_LORA_CONFIG_MISSING                                                        \
+    "adapter_config.json, which contains the scale, is missing from the folder of the adapter"
+#define WB__MSG_CONVERT_LORA_FINE_TUNE                                                             \
+    "adapter_config.json describes an adapter other than LoRA (fine_tune_type)"
+#define WB__MSG_CONVERT_LORA_CONFIG                                                                \
+    "adapter_config.json is not valid JSON, or contains no rank or scale"
+#define WB__MSG_CONVERT_LORA_HALF                                                                  \
+    "the adapter contains only one of the matrices A and B of this pair"
+#define WB__MSG_CONVERT_LORA_SHAPE                                                                 \
+    "the shape of the adapter matrix does not match the weight of the model"
+#define WB__MSG_CONVERT_LORA_HEADS "the number of rows is not a multiple of the number of heads"
+#define WB__MSG_CONVERT_LORA_SCALE "the scale of this pair is not a finite F32 number"
+#define WB__MSG_CONVERT_LORA_TWICE                                                                 \
+    "the adapter contains several pairs for this weight under different names"
+#define WB__MSG_CONVERT_LORA_EXPERTS "the number of experts, or their shape, differs from the model"
+#define WB__MSG_CONVERT_LORA_NO_WEIGHT "the model does not contain the weight of this pair"
+#define WB__MSG_CONVERT_LORA_RANK "the tensor is neither a matrix nor one matrix per expert"
+#define WB__MSG_CONVERT_LORA_OTHER                                                                 \
+    "the adapter contains this tensor in addition to pairs of matrices; such adapters cannot "     \
+    "be merged"
+#define WB__MSG_CONVERT_LORA_EMPTY "the file is not an adapter: it contains no pairs of matrices"
+
+/* ---- lora/lora_alphas.c ---- */
+
+#define WB__MSG_CONVERT_ALPHA_PATTERN "alpha_pattern in adapter_config.json %s"
+#define WB__MSG_CONVERT_ALPHA_OBJECT "is not an object"
+#define WB__MSG_CONVERT_ALPHA_NUMBER "contains a value that is not a number"
+#define WB__MSG_CONVERT_ALPHA_REGEX "contains a regular expression; list the module names instead"
+
+/* ---- plan/encodings.c ---- */
+
+#define WB__MSG_CONVERT_TYPE_NEEDS_IMATRIX_LLAMA                                                   \
+    "llama.cpp requires an importance matrix for this type, and none contains the tensor"
+#define WB__MSG_CONVERT_TYPE_WITHOUT_IMATRIX                                                       \
+    "without an importance matrix this type has a large quantization error"
+#define WB__MSG_CONVERT_NO_BLOCK_FITS                                                              \
+    "rows of %llu values are not a multiple of the block size of the requested type or of "        \
+    "its fallback types"
+#define WB__MSG_CONVERT_NPZ_PLAIN "a .npz file cannot contain quantized tensors"
+#define WB__MSG_CONVERT_ROW_BLOCKS                                                                 \
+    "rows of %llu values are not a multiple of the block size of %s, and no other type is "        \
+    "allowed"
+#define WB__MSG_CONVERT_NOT_FLOAT "only floating-point tensors are converted"
+#define WB__MSG_CONVERT_NO_ENCODER "weighbridge has no encoder for this type"
+#define WB__MSG_CONVERT_TYPE_NEEDS_IMATRIX                                                         \
+    "this type requires an importance matrix that contains the tensor"
+#define WB__MSG_CONVERT_ROWS_PACKED "rows of this tensor cannot be read separately"
+#define WB__MSG_CONVERT_ROW_NOT_BLOCKS "the row length is not a multiple of the block size"
+#define WB__MSG_CONVERT_TARGET_QUANTIZATION "%s does not support this quantization"
+#define WB__MSG_CONVERT_RULE_UNUSED "this rule matches no tensor"
+#define WB__MSG_CONVERT_IMATRIX_UNUSED                                                             \
+    "the importance matrix contains none of the tensors of the result"
+
+/* ---- plan/implied_config.c ---- */
+
+#define WB__MSG_CONVERT_NORM_TOPK                                                                  \
+    "norm_topk_prob is not true in config.json: the model does not normalize the weights of "      \
+    "its experts, but llama.cpp always does, so its results will differ"
+#define WB__MSG_CONVERT_SPARSE_STEP                                                                \
+    "decoder_sparse_step in config.json is not 1: some layers have no experts, but llama.cpp "     \
+    "requires experts in every layer and will not load the file"
+#define WB__MSG_CONVERT_MLP_ONLY                                                                   \
+    "mlp_only_layers in config.json lists layers without experts, but llama.cpp requires "         \
+    "experts in every layer and will not load the file"
+
+/* ---- plan/input_files.c ---- */
+
+#define WB__MSG_CONVERT_OUTPUT_IS_INPUT                                                            \
+    "the output would replace an input file: choose another output path"
+
+/* ---- plan/ollama_tensors.c ---- */
+
+#define WB__MSG_CONVERT_EXPERTS_OLLAMA                                                             \
+    "experts are missing or differ in shape or dtype and cannot form one tensor"
+
+/* ---- plan/plan.c ---- */
+
+#define WB__MSG_CONVERT_HEAD_ROWS                                                                  \
+    "the %llu rows cannot be divided into %llu heads with an even number of rows"
+#define WB__MSG_CONVERT_EXPERTS_MANY "the model has too many experts: %llu"
+#define WB__MSG_CONVERT_EXPERTS_STACK                                                              \
+    "the experts of this layer cannot be stacked: experts are missing or differ in shape or "      \
+    "dtype"
+#define WB__MSG_CONVERT_TENSOR_UNKNOWN                                                             \
+    "%s defines no name for this tensor and would not load a file that contains it"
+#define WB__MSG_CONVERT_TENSOR_DROPPED "the target format does not use this tensor; it is omitted"
+#define WB__MSG_CONVERT_ACTIVATION_SCALES                                                          \
+    "%llu activation scales are omitted: the target cannot store them with weights of this "       \
+    "type"
+#define WB__MSG_CONVERT_NAME_TWICE "two tensors of the model would have this name in the result"
+#define WB__MSG_CONVERT_TOKENIZER_SIZE                                                             \
+    "the tokenizer has %llu tokens, but the embedding has %llu rows: llama.cpp would not load "    \
+    "the file"
+#define WB__MSG_CONVERT_NO_TOKENIZER                                                               \
+    "the model has no readable tokenizer: programs that run it need one"
+#define WB__MSG_CONVERT_ARCHITECTURE                                                               \
+    "unknown architecture: tensors and metadata are copied unchanged, and programs for the "       \
+    "target format will probably not load the result"
+#define WB__MSG_CONVERT_NPZ_METADATA                                                               \
+    "a .npz file cannot contain metadata, config or tokenizer: they are omitted"
+
+/* ---- plan/rope_scaling.c ---- */
+
+#define WB__MSG_CONVERT_ROPE_LONG_TEXTS                                                            \
+    "the results for texts longer than the training context will be wrong"
+#define WB__MSG_CONVERT_ROPE_ATTENTION                                                             \
+    "config.json specifies an attention factor (attention_factor, or mscale and "                  \
+    "mscale_all_dim) other than 0.1 ln(factor) + 1, which GGUF cannot represent: llama.cpp "       \
+    "uses the latter, and its results will differ"
+#define WB__MSG_CONVERT_ROPE_SLIDING                                                               \
+    "config.json scales RoPE in sliding-window layers (sliding_attention), which GGUF cannot "     \
+    "represent: the results of these layers will be wrong"
+#define WB__MSG_CONVERT_ROPE_FACTORS                                                               \
+    "long_factor and short_factor in config.json are not both lists of %llu positive numbers, "    \
+    "one "                                                                                         \
+    "for each frequency: the GGUF file contains no RoPE scaling, and "
+#define WB__MSG_CONVERT_ROPE_GGUF "GGUF cannot represent this RoPE scaling: "
+
+/* ---- recipe/imatrix.c ---- */
+
+#define WB__MSG_CONVERT_IMATRIX_COLUMNS                                                            \
+    "the importance matrix has %llu values for this tensor, which has %llu columns"
+#define WB__MSG_CONVERT_IMATRIX "not a valid importance matrix: %s"
+#define WB__MSG_CONVERT_IMATRIX_NAME_END "a name extends past the end of the file"
+#define WB__MSG_CONVERT_IMATRIX_NAME_LONG "a name is longer than a tensor name can be"
+#define WB__MSG_CONVERT_IMATRIX_ENTRY_END "an entry extends past the end of the file"
+#define WB__MSG_CONVERT_IMATRIX_NEGATIVE "a weight is negative or not a number"
+#define WB__MSG_CONVERT_IMATRIX_SIZE "the importance matrix has %llu bytes; the limit is %llu"
+#define WB__MSG_CONVERT_IMATRIX_EMPTY "it has no entries"
+#define WB__MSG_CONVERT_IMATRIX_COUNTS "a tensor has no counts"
+#define WB__MSG_CONVERT_IMATRIX_VALUES "a tensor has no values"
+#define WB__MSG_CONVERT_IMATRIX_SUMS "it contains no tensor named *.in_sum2"
+#define WB__MSG_CONVERT_NO_FILE "the file does not exist"
+#define WB__MSG_CONVERT_IS_FOLDER "the path is a folder; a file is required"
+
+/* ---- recipe/overrides.c ---- */
+
+#define WB__MSG_CONVERT_RULE_EMPTY "a rule must have a pattern and a type"
+#define WB__MSG_CONVERT_RULE_TYPE "unknown tensor type \"%.64s\""
+#define WB__MSG_CONVERT_RULE_PATTERN "the pattern \"%.128s\" is not a valid regular expression: %s"
+#define WB__MSG_CONVERT_RULES_MANY "more than %d rules"
+
+#endif

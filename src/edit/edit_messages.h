@@ -1,0 +1,49 @@
+/*
+ * edit/edit_messages.h: all messages of this module, grouped by file.
+ */
+#ifndef WB_EDIT_EDIT_MESSAGES_H
+#define WB_EDIT_EDIT_MESSAGES_H
+
+/* ---- edit.c ---- */
+
+#define WB__MSG_EDIT_KEY_RESERVED "this key is reserved for the padding of the header"
+#define WB__MSG_EDIT_NO_KEY "the file does not contain this key"
+#define WB__MSG_EDIT_KEY_EXISTS "the file already contains this key"
+#define WB__MSG_EDIT_NO_TENSOR "the file does not contain this tensor"
+#define WB__MSG_EDIT_TENSOR_EXISTS "the file already contains a tensor with this name"
+#define WB__MSG_EDIT_STORE_BLOB                                                                    \
+    "the file is a blob of an Ollama store, whose name is the digest of its bytes, and "           \
+    "cannot be edited"
+#define WB__MSG_EDIT_FORMAT "only headers of safetensors and GGUF files can be edited"
+#define WB__MSG_EDIT_STORE_MODEL                                                                   \
+    "the files of models in an Ollama store are named after the digest of their bytes and "        \
+    "cannot be edited"
+
+/* ---- edit_in_place.c ---- */
+
+#define WB__MSG_EDIT_UNDO "an interrupted edit of the file cannot be undone (error %d)"
+#define WB__MSG_EDIT_JOURNAL_FOREIGN                                                               \
+    "the journal of an interrupted edit does not match the file, which was replaced since "        \
+    "then"
+#define WB__MSG_EDIT_JOURNAL_REMOVE "cannot remove the journal of the edit"
+#define WB__MSG_EDIT_SYNC_FOLDER "cannot sync the folder"
+#define WB__MSG_EDIT_WRITE "cannot write to the file"
+#define WB__MSG_EDIT_OPEN "cannot open the file for writing"
+#define WB__MSG_EDIT_CLOSE "cannot close the file"
+
+/* ---- edit_lock.c ---- */
+
+#define WB__MSG_EDIT_LOCKED "another process is editing the file"
+
+/* ---- edit_public.c ---- */
+
+#define WB__MSG_EDIT_PATH_NULL "the path is NULL"
+#define WB__MSG_EDIT_EDIT_SIZES "the edits have different values in `size`"
+#define WB__MSG_EDIT_EDIT_INCOMPLETE                                                               \
+    "an edit has an unknown kind, or lacks a name, value or new name"
+
+/* ---- edit_rewrite.c ---- */
+
+#define WB__MSG_EDIT_NEW_FILE "cannot write the file"
+
+#endif

@@ -1,0 +1,35 @@
+/*
+ * open/open_messages.h: all messages of this module, grouped by file.
+ */
+#ifndef WB_OPEN_OPEN_MESSAGES_H
+#define WB_OPEN_OPEN_MESSAGES_H
+
+/* ---- open_file.c ---- */
+
+#define WB__MSG_OPEN_IS_FOLDER "the path is a folder; a file is required"
+
+/* ---- open_model.c ---- */
+
+#define WB__MSG_OPEN_STORE "the path is a store of models: name a model in the store"
+#define WB__MSG_OPEN_NO_BLOB "the store contains no blob with this digest"
+#define WB__MSG_OPEN_NOT_DIGEST                                                                    \
+    "the reference is not a valid digest, and the store contains no such blob"
+
+/* ---- open_ollama.c ---- */
+
+#define WB__MSG_OPEN_BLOB_SIZE "the blob of a %s layer %s"
+#define WB__MSG_OPEN_BLOB_SHORT "is shorter than the manifest specifies"
+#define WB__MSG_OPEN_BLOB_LONG "is longer than the manifest specifies"
+#define WB__MSG_OPEN_LAYER_NAME "the name of the layer matches no tensor in its blob"
+#define WB__MSG_OPEN_NO_WEIGHTS "the manifest contains no layer with weights"
+#define WB__MSG_OPEN_BLOB_MISSING "the blob of a %s layer is missing"
+#define WB__MSG_OPEN_OTHER_MODEL "the %s of the model is a separate file, which is not opened"
+#define WB__MSG_OPEN_MANIFEST "cannot open the manifest"
+
+/* ---- open_public.c ---- */
+
+#define WB__MSG_OPEN_OUT_NULL "the pointer that receives the model is NULL"
+#define WB__MSG_OPEN_NULL "%s is NULL"
+#define WB__MSG_OPEN_SOURCE_READ "wb_source.read must not be NULL"
+
+#endif

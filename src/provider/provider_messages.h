@@ -1,0 +1,81 @@
+/*
+ * provider/provider_messages.h: all messages of this module, grouped by file.
+ */
+#ifndef WB_PROVIDER_PROVIDER_MESSAGES_H
+#define WB_PROVIDER_PROVIDER_MESSAGES_H
+
+/* ---- buffer_cache.c ---- */
+
+#define WB__MSG_PROVIDER_BUDGET                                                                    \
+    "the buffer needs %llu bytes, which exceeds the budget of %llu bytes, %llu of them in use"
+
+/* ---- buffer_layout.c ---- */
+
+#define WB__MSG_PROVIDER_FUSE_DTYPE                                                                \
+    "its %s have the dtype %s, but those of the other tensors have %s"
+#define WB__MSG_PROVIDER_PAD_BITS                                                                  \
+    "rows of %s do not end at a byte boundary and cannot be padded with zeros"
+#define WB__MSG_PROVIDER_FUSE_PITCH "the fused tensors need %llu bytes per input; the limit is %llu"
+#define WB__MSG_PROVIDER_FUSE_ENCODING                                                             \
+    "its encoding is %s (%ld), but the tensor to fuse it with has %s (%ld)"
+#define WB__MSG_PROVIDER_FUSE_BITS                                                                 \
+    "it has %lu bits per value, but the tensor to fuse it with has %lu"
+#define WB__MSG_PROVIDER_FUSE_GROUPS                                                               \
+    "its groups have %lu values, but those of the tensor to fuse it with have %lu"
+#define WB__MSG_PROVIDER_FUSE_PARTS "it consists of other parts than the tensor to fuse it with"
+#define WB__MSG_PROVIDER_FUSE_RANK "it has %lu dimensions, but the tensor to fuse it with has %lu"
+#define WB__MSG_PROVIDER_FUSE_SHAPE "it has %llu %s, but the tensor to fuse it with has %llu"
+#define WB__MSG_PROVIDER_FUSE_DIMENSIONS "tensors with more than three dimensions cannot be fused"
+#define WB__MSG_PROVIDER_FUSE_MATRICES "stacks of more than %d matrices cannot be fused"
+#define WB__MSG_PROVIDER_FUSE_BLOCK                                                                \
+    "its %llu rows are not a multiple of the block size %lu, so no tensor can follow it"
+#define WB__MSG_PROVIDER_FUSE_SHARD "its shard for this rank differs from that of the other tensors"
+
+/* ---- provider_public.c ---- */
+
+#define WB__MSG_PROVIDER_POLICY_PLAIN "wb_policy.plain is not a WB_PLAIN_* value"
+#define WB__MSG_PROVIDER_POLICY_DTYPE "wb_policy.dtype must be F32, F16 or BF16"
+#define WB__MSG_PROVIDER_POLICY_FLAGS "wb_policy.flags contains unknown flags"
+#define WB__MSG_PROVIDER_POLICY_VOCAB                                                              \
+    "wb_policy.vocab_multiple is greater than WB_VOCAB_MULTIPLE_MAX"
+#define WB__MSG_PROVIDER_POLICY_IO "wb_policy.io must be WB_IO_AUTO, WB_IO_READ or WB_IO_DIRECT"
+#define WB__MSG_PROVIDER_DEVICE_ALLOC "wb_device requires free, and alloc or claim"
+#define WB__MSG_PROVIDER_DEVICE_MAP "wb_device requires map, or upload and download"
+#define WB__MSG_PROVIDER_DEVICE_CLAIM "wb_device requires both claim and publish, or neither"
+#define WB__MSG_PROVIDER_DEVICE_STAGE "wb_device requires both stage and unstage, or neither"
+#define WB__MSG_PROVIDER_MODEL_NULL "the model is NULL"
+#define WB__MSG_PROVIDER_NO_RANKS "the number of ranks must not be 0"
+#define WB__MSG_PROVIDER_NO_NAMES "no tensor names are given"
+#define WB__MSG_PROVIDER_NAMES_MANY "too many tensor names are given"
+#define WB__MSG_PROVIDER_FLAGS "flags contains unknown flags"
+#define WB__MSG_PROVIDER_SHAPE_SPACE                                                               \
+    "the tensor has %lu dimensions, but the caller's array has only %lu elements"
+#define WB__MSG_PROVIDER_RANGE "the byte range is not within the buffer"
+
+/* ---- resolve.c ---- */
+
+#define WB__MSG_PROVIDER_OPERANDS "more than %d tensors cannot be fused"
+#define WB__MSG_PROVIDER_NO_TENSOR "the model contains no tensor with this native or canonical name"
+
+/* ---- shard.c ---- */
+
+#define WB__MSG_PROVIDER_SHARD_AXIS                                                                \
+    "the %llu indices of axis %lu can be split only at multiples of %llu, which is not "           \
+    "possible for %lu ranks"
+#define WB__MSG_PROVIDER_SHARD_GATE_UP                                                             \
+    "the %llu rows cannot be divided into gate and up of equal size"
+#define WB__MSG_PROVIDER_SHARD_KV_HEADS                                                            \
+    "a block spans %llu of the %llu key-value heads, which cannot be split among %lu ranks"
+#define WB__MSG_PROVIDER_SHARD_QUERY_HEADS                                                         \
+    "the %llu query heads of a key-value head can be split only at multiples of %llu, which "      \
+    "is not possible for %llu ranks"
+#define WB__MSG_PROVIDER_SHARD_HEAD_ROWS                                                           \
+    "its rows can be split only at multiples of %llu, which does not match heads of %llu rows"
+#define WB__MSG_PROVIDER_SHARD_QKV_BLOCK "a block contains rows of two of q, k and v"
+#define WB__MSG_PROVIDER_SHARD_NO_AXIS "the tensor has no such axis"
+#define WB__MSG_PROVIDER_SHARD_RANK "the rank must be less than the number of ranks"
+#define WB__MSG_PROVIDER_PAD_ROWS "%llu rows cannot be padded to a multiple of %llu"
+#define WB__MSG_PROVIDER_SHARD_QKV                                                                 \
+    "q, k and v are one tensor, and the config does not specify how its %llu rows are divided"
+
+#endif
