@@ -10,10 +10,10 @@
 
 #include "core/abi.h"
 
-#define GROWN 64 /* bytes of a struct of some later version */
+#define GROWN 64 /* bytes by which a later version of a struct is larger */
 #define CANARY 64
 #define CANARY_BYTE 0xC7
-#define OLD_BYTE 0xA5 /* what is in an output before the call */
+#define OLD_BYTE 0xA5 /* fill byte of an output before the call */
 
 /* ---- memory that ends at a page that faults ---- */
 
@@ -29,7 +29,7 @@ static void make_guard(void)
     assert_int_equal(mprotect(page_end, page, PROT_NONE), 0);
 }
 
-/* A struct of this size, filled with OLD_BYTE. */
+/* Returns memory for a struct of this size, filled with OLD_BYTE. */
 static void *place(size_t size)
 {
     unsigned char *at = page_end - size;
@@ -169,11 +169,11 @@ static wb_status tensor_part(void *s, int fails)
     return wb_tensor_part(f.a, 0, fails ? 9 : 0, s, NULL);
 }
 
-/* And the struct as an input. */
+/* Calls that take the struct as an input. */
 static wb_status config_get(void *s, int fails)
 {
     wb_config_value value = {.size = sizeof value};
-    if (fails) /* wb_config_get itself fails where memory is out */
+    if (fails) /* wb_config_get fails only if out of memory */
         return WB_ERROR_MEMORY;
     wb_status status = wb_config_get(f.a, s, NULL);
     if (status == WB_OK)
@@ -229,7 +229,7 @@ static wb_status mlx_measure(void *s, int fails)
     return wb_mlx_measure(&type, WB_DTYPE_F32, 1, 32, s, NULL);
 }
 
-/* The other functions read it afterwards. */
+/* The functions below read it. */
 static wb_status provider_get(void *s, int fails)
 {
     wb_buffer *buffer = s;
@@ -354,13 +354,13 @@ static void check_zero(const unsigned char *bytes, size_t from, size_t to)
         assert_int_equal(bytes[i], 0);
 }
 
-/* Members that change from call to call (times, counts of uses) are left out. */
+/* Returns false for structs with members that change between calls (times, use counts). */
 static bool is_steady(wb__abi_id id)
 {
     return id != WB__ABI_wb_cache_stats && id != WB__ABI_wb_load_report;
 }
 
-/* A call with a struct of `size` bytes writes what today's does, as far as the struct goes. */
+/* Checks that a call with a struct of `size` bytes writes the same bytes as with today's struct, up to `size`. */
 static void check_output(const struct output *row, size_t size, const unsigned char *reference)
 {
     const wb__abi *abi = &wb__abis[row->id];
@@ -376,7 +376,7 @@ static void check_output(const struct output *row, size_t size, const unsigned c
     check_zero(s, both, size);
     s = place(size);
     if (row->call(s, 1) == WB_ERROR_MEMORY)
-        return; /* a call that only fails where memory is out */
+        return; /* this call fails only if out of memory */
     check_canary(s);
     assert_int_equal(wb__size_of(s), size);
     check_zero(s, sizeof size, size);
@@ -398,7 +398,7 @@ static void outputs_of_other_sizes(void **state)
         for (size_t size = least; size <= abi->today + GROWN; size += unit)
             check_output(row, size, reference);
         check_output(row, abi->first, reference);
-        /* Too short: refused, and only what is there is cleared. */
+        /* A struct that is too short is refused, and no byte behind it is cleared. */
         for (size_t size = unit; size < least; size += unit) {
             s = place(size);
             assert_int_equal(row->call(s, 0), WB_ERROR_ARGUMENT);
@@ -408,7 +408,7 @@ static void outputs_of_other_sizes(void **state)
     }
 }
 
-/* Sizes that sizeof never has are those of a struct that nobody set up. */
+/* A size that sizeof can never have means that the caller did not initialize the struct. */
 static void outputs_of_no_size(void **state)
 {
     static const size_t sizes[] = {
@@ -538,7 +538,7 @@ static wb_status mlx_buffers(const void *s)
     return wb_mlx_quantize(&affine, WB_DTYPE_F32, f.values, 1, 32, s, NULL, NULL);
 }
 
-/* The dtypes of scales and biases are 0, F32, where they are missing. */
+/* If scales and biases are missing, their dtype members are 0, which is F32. */
 static wb_status mlx_parts(const void *s)
 {
     float out[32];
@@ -565,7 +565,8 @@ static wb_status device(const void *s)
     if (status != WB_OK)
         return status;
     wb_load_options options = {.size = sizeof options, .device = s};
-    assert_int_equal(wb_load(f.a, &options, NULL, NULL), WB_ERROR_ARGUMENT); /* no target */
+    assert_int_equal(wb_load(f.a, &options, NULL, NULL),
+                     WB_ERROR_ARGUMENT); /* the target is missing */
     return WB_OK;
 }
 
@@ -660,7 +661,7 @@ static wb_status convert_policy(const void *s)
     return status;
 }
 
-/* The templates set members up to `least` alone, so that a shorter struct means the same. */
+/* The templates set only members up to `least`, so a shorter struct has the same meaning. */
 static const wb_limits t_limits = {.size = sizeof t_limits,
                                    .safetensors_header = 1000,
                                    .gguf_header = 1000,
@@ -749,7 +750,7 @@ static const struct input {
     {WB__ABI_wb_convert_policy, convert_policy, &t_convert},
 };
 
-/* The template as a struct of `size` bytes, at the page that faults. */
+/* Copies the template to a struct of `size` bytes that ends at the inaccessible page. */
 static unsigned char *place_input(const struct input *row, size_t size)
 {
     size_t today = wb__abis[row->id].today;
@@ -882,7 +883,7 @@ static void structs_of_the_library(void **state)
     assert_int_equal(entries, 1);
     free(manifest);
     free(folder);
-    /* wb_device and wb_limits are filled whatever was in them: their first version alone. */
+    /* Functions that fill wb_device and wb_limits without a size write only the first version of the struct. */
     const size_t first = wb__abis[WB__ABI_wb_device].first;
     wb_device *made = place(first);
     memset(made, OLD_BYTE, first);
@@ -918,7 +919,7 @@ static void every_struct_has_a_test(void **state)
 
 int main(void)
 {
-    /* No OpenCL driver is needed, and valgrind reports reads of the dynamic linker when one is loaded. */
+    /* Uses no OpenCL driver: loading one makes valgrind report reads of the dynamic linker. */
     setenv("OCL_ICD_VENDORS", "/nonexistent", 1);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_struct_has_a_test), cmocka_unit_test(outputs_of_other_sizes),

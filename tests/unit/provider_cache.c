@@ -580,7 +580,7 @@ static void left_half_filled(void **state)
     assert_int_equal(device.claim(device.ctx, key2, 200000, &other, &filled), WB_ERROR_LIMIT);
     assert_int_equal(device.claim(device.ctx, key2, 20000, &other, &filled), WB_OK);
     device.publish(device.ctx, other, WB_OK);
-    child = fork(); /* and in another mapping of the segment */
+    child = fork(); /* another process maps the same segment */
     if (child == 0) {
         wb_device same;
         _exit(wb_device_host(&options, &same, NULL) == WB_OK &&

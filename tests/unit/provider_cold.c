@@ -25,7 +25,7 @@ static struct {
     int os_error; /* errno or ENDED; 0: the read returns `less` bytes */
     size_t less;
     unsigned befallen;
-    uint64_t offset; /* of the last failing read */
+    uint64_t offset; /* offset of the last failing read */
 } world;
 
 #define ENDED (-1)

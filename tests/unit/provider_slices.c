@@ -1,7 +1,7 @@
 /*
- * Tensor-parallel parts: of every encoding, along every axis, for two to eight ranks. The parts are cut
- * where they may be, make up the whole, hold what their plans say, and decode to the values they stand
- * for; and what belongs together in a layer is cut together.
+ * Tensor-parallel shards of every encoding, along every axis, for two to eight ranks. Shards begin and end at permitted
+ * boundaries, cover the tensor, contain the bytes of their plans and decode to the values of their indices. Tensors of a
+ * layer that depend on each other are split at the same indices.
  */
 #include "support.h"
 #include "weights.h"
@@ -13,7 +13,7 @@
 typedef struct subject {
     const wb_model *model;
     const char *name;
-    unsigned char *file; /* all bytes of the one file */
+    unsigned char *file; /* contents of the model's only file */
     size_t file_bytes;
     wb_tensor tensor;
     wb_encoding encoding;
@@ -130,7 +130,7 @@ static wb_plan_info describe(const wb_plan *plan)
     return info;
 }
 
-/* The bytes of the ranges, one after the other, are the sections of the buffer. */
+/* Checks that the ranges of the plan, concatenated, are the sections of the buffer. */
 static void check_ranges(const subject *s, const wb_plan *plan, const wb_buffer *b,
                          unsigned char *covered)
 {
@@ -165,7 +165,7 @@ static void check_ranges(const subject *s, const wb_plan *plan, const wb_buffer 
     assert_int_equal(wb_plan_range_at(plan, info.ranges, &range), WB_ERROR_NOT_FOUND);
 }
 
-/* The values of the buffer are those of the whole at the indices of the cuts. */
+/* Checks that the buffer has the values of the tensor at the indices of the shard. */
 static void check_values(const subject *s, const wb_plan *plan, const wb_buffer *b, uint32_t axis)
 {
     float *values = decode(s, b);
@@ -207,7 +207,7 @@ static void mark(unsigned char *indices, const wb_plan *plan)
     }
 }
 
-/* Shares the subject out; false if it is refused, which it must be for all ranks alike. */
+/* Splits the subject among the ranks. Returns false if it is refused, which must not depend on the rank. */
 static bool share_out(const subject *s, uint32_t axis, uint32_t of, bool values)
 {
     wb_policy policy = {
@@ -248,7 +248,7 @@ static bool share_out(const subject *s, uint32_t axis, uint32_t of, bool values)
     assert_true(refused == 0 || refused == of);
     for (uint64_t i = 0; i < length && refused == 0; i++)
         assert_true(indices[i] >= copies && indices[i] <= most);
-    /* Every byte of the main part is covered, once or by every copy. */
+    /* Every byte of the main part is covered once, or once per replica. */
     for (uint64_t i = 0; i < s->tensor.bytes && refused == 0 && s->encoding.parts == 1; i++)
         assert_true(covered[s->tensor.offset + i] >= copies &&
                     covered[s->tensor.offset + i] <= most);
@@ -297,7 +297,7 @@ static void subject_free(subject *s)
     free(s->file);
 }
 
-/* For two to eight ranks, of which those that go into `units` must do and no others. */
+/* Splits for two to eight ranks. Exactly the numbers of ranks that `units` permits must succeed. */
 static void share_out_all(const subject *s, uint32_t axis, uint64_t units)
 {
     for (uint32_t of = 1; of <= 8; of++) {
@@ -362,7 +362,7 @@ static void mlx(void **state)
     }
 }
 
-/* Blocks of FP8 are squares; AWQ and GPTQ are stored transposed; ModelOpt has a factor for all. */
+/* FP8 has square blocks, AWQ and GPTQ are stored transposed, and ModelOpt has one scale per tensor. */
 static void hub(void **state)
 {
     (void)state;
@@ -371,7 +371,7 @@ static void hub(void **state)
                    nv_scales[2] = {9, 8};
     weights *w = weights_new("{\"quantization_config\":{\"quant_method\":\"gptq\",\"bits\":4}}");
     weights_raw(w, "f.weight", "F8_E4M3", fp8, 2, 1);
-    for (size_t i = 0; i < w->bytes; i++) /* no NaNs, which are not equal to themselves */
+    for (size_t i = 0; i < w->bytes; i++) /* no NaNs, because they are not equal to themselves */
         w->data[i] &= 0x77;
     weights_floats(w, "f.weight_scale_inv", "F32", fp8_scales, 2);
     weights_raw(w, "g.qweight", "I32", gq, 2, 4);
@@ -392,10 +392,11 @@ static void hub(void **state)
     static const struct {
         const char *name, *type;
         uint64_t rows, columns;
-    } subjects[] = {{"f.weight", "fp8_block", 9, 6},
-                    {"g.qweight", "gptq", 8, 4},
-                    {"o.qweight", "gptq", 8, 16}, /* g_idx: its inputs go anywhere, in words of 8 */
-                    {"n.weight", "nvfp4", 9, 8}};
+    } subjects[] = {
+        {"f.weight", "fp8_block", 9, 6},
+        {"g.qweight", "gptq", 8, 4},
+        {"o.qweight", "gptq", 8, 16}, /* g_idx: inputs can be split anywhere, at multiples of 8 */
+        {"n.weight", "nvfp4", 9, 8}};
     for (size_t i = 0; i < sizeof subjects / sizeof subjects[0]; i++) {
         subject s = subject_in(w, subjects[i].name);
         assert_string_equal(s.encoding.type, subjects[i].type);
@@ -437,7 +438,8 @@ static void ggml(void **state)
         gguf_start(&g, false, 1, 0);
         gguf_tensor(&g, "t", shape, (uint32_t)types[i], 0);
         gguf_pad(&g, 32);
-        for (uint64_t k = 0; k < bytes; k++) /* exponents of all scales are small: no NaNs */
+        for (uint64_t k = 0; k < bytes;
+             k++) /* small exponents of the scales, so that no value is NaN */
             gguf_uint(&g, (next_random(&random) >> 33) & 0x3B, 1);
         gguf_pad(&g, 32);
         if (wb_open_memory(g.bytes, g.n, "gguf", NULL, &model, &error) != WB_OK)
@@ -451,7 +453,7 @@ static void ggml(void **state)
     }
 }
 
-/* Stacks of experts: experts, outputs and inputs are shared out each by itself. */
+/* Stacks of experts, split along experts, outputs and inputs. */
 static void stacks(void **state)
 {
     (void)state;
@@ -520,7 +522,7 @@ static void refuse(const wb_model *model, const char *name, uint32_t axis, uint3
         fail_msg("%s: %s\n", name, error.message);
 }
 
-/* A header alone: 43 blocks of 256 go to two ranks as 22 and 21, and so do rows of gate and up. */
+/* Only headers are needed: 43 blocks of 256 are split into 22 and 21, and rows of gate and up equally. */
 static void uneven_blocks(void **state)
 {
     (void)state;
@@ -546,8 +548,9 @@ static void uneven_blocks(void **state)
         check_cut(cut_of(model, names[i], axis, 0, 2, 0), 0, 22 * 256);
         check_cut(cut_of(model, names[i], axis, 1, 2, 0), 22 * 256, 21 * 256);
     }
-    check_cut(cut_of(model, names[0], 0, 1, 2, 0), 2, 2); /* outputs of down: any row */
-    /* No layer can be made of 43 blocks for 44 ranks; the rows of gate can be shared out all the same. */
+    check_cut(cut_of(model, names[0], 0, 1, 2, 0), 2,
+              2); /* outputs of down can be split at any row */
+    /* 43 blocks cannot be split among 44 ranks, but the rows of gate by themselves can. */
     refuse(model, names[0], 1, 44, "multiples of 256");
     check_cut(cut_of(model, names[1], 0, 1, 44, 0), 251, 251);
     assert_true(is_alone(model, names[1], 0, 44));
@@ -556,7 +559,7 @@ static void uneven_blocks(void **state)
     gguf_free(&g);
 }
 
-/* 8 query heads of 16 and 2 key-value heads; the output in groups of `group`. */
+/* Makes 8 query heads of 16 rows and 2 key-value heads; the output has quantization groups of `group`. */
 static weights *make_attention(unsigned group, bool fused, const char *more)
 {
     char *config = text_of("{\"model_type\":\"%s\",\"hidden_size\":128,"
@@ -590,24 +593,25 @@ static void heads(void **state)
     (void)state;
     weights *w = make_attention(32, false, "");
     const wb_model *m = w->model;
-    for (uint32_t rank = 0; rank < 2; rank++) { /* a key-value head each, with its four */
+    for (uint32_t rank = 0; rank < 2;
+         rank++) { /* each rank gets a key-value head and its four query heads */
         check_cut(cut_of(m, q_name, 0, rank, 2, 0), rank * 64, 64);
         check_cut(cut_of(m, k_name, 0, rank, 2, 0), rank * 16, 16);
         check_cut(cut_of(m, o_name, 1, rank, 2, 0), rank * 64, 64);
     }
-    for (uint32_t rank = 0; rank < 4; rank++) { /* a key-value head for two ranks */
+    for (uint32_t rank = 0; rank < 4; rank++) { /* two ranks share a key-value head */
         check_cut(cut_of(m, q_name, 0, rank, 4, 0), rank * 32, 32);
         check_cut(cut_of(m, k_name, 0, rank, 4, 0), rank / 2 * 16, 16);
         check_cut(cut_of(m, o_name, 1, rank, 4, 0), rank * 32, 32);
     }
-    /* Three ranks: two share the first key-value head, the third has the other by itself. */
+    /* Three ranks: two share the first key-value head, and the third has the second one. */
     static const uint64_t q3[] = {0, 32, 64, 128}, k3[] = {0, 0, 16};
     for (uint32_t rank = 0; rank < 3; rank++) {
         check_cut(cut_of(m, q_name, 0, rank, 3, 0), q3[rank], q3[rank + 1] - q3[rank]);
         check_cut(cut_of(m, o_name, 1, rank, 3, 0), q3[rank], q3[rank + 1] - q3[rank]);
         check_cut(cut_of(m, k_name, 0, rank, 3, 0), k3[rank], 16);
     }
-    /* Groups of 32 hold two heads: eight ranks would cut them, and so the output is refused. */
+    /* A group of 32 spans two heads, so the output cannot be split among eight ranks. */
     refuse(m, o_name, 1, 8, "query heads");
     for (uint32_t rank = 0; rank < 8; rank++) {
         check_cut(cut_of(m, q_name, 0, rank, 8, 0), rank * 16, 16);
@@ -616,7 +620,7 @@ static void heads(void **state)
     assert_true(is_alone(m, q_name, 0, 8));
     assert_false(is_alone(m, q_name, 0, 4));
     assert_false(is_alone(m, k_name, 0, 8));
-    /* More ranks than heads: rows. */
+    /* With more ranks than heads, rows are split. */
     check_cut(cut_of(m, q_name, 0, 1, 16, 0), 8, 8);
     for (uint32_t of = 2; of <= 8; of++) {
         static const char *const names[] = {q_name, k_name, o_name};
@@ -627,7 +631,7 @@ static void heads(void **state)
         }
     }
     weights_free(w);
-    /* Groups of 128 reach over both: the output cannot be shared out. */
+    /* A group of 128 spans all heads, so the output cannot be split. */
     w = make_attention(128, false, "");
     refuse(w->model, o_name, 1, 2, "a block spans 2 of the");
     check_cut(cut_of(w->model, q_name, 0, 1, 2, 0), 64, 64);
@@ -668,7 +672,7 @@ static void fused_heads(void **state)
     weights_free(w);
 }
 
-/* The parts of q, k and v, fused: those of each rank one after the other. */
+/* q, k and v in one tensor: each rank gets its rows of q, of k and of v, in this order. */
 static void fused_slices(void **state)
 {
     (void)state;

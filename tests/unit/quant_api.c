@@ -1,4 +1,4 @@
-/* wb_quantize and wb_dequantize: what they refuse, and that threads change nothing. */
+/* wb_quantize and wb_dequantize: rejected arguments, and equal results with any number of threads. */
 #include "weighbridge.h"
 
 #include "unit.h"
@@ -29,7 +29,8 @@ static void refuses(void **state)
     assert_string_equal(error.code, "quant-row");
     assert_int_equal(bytes, 0);
     assert_int_equal(wb_quantized_size(WB_DTYPE_F4, 2, 3, &bytes, &error), WB_ERROR_ARGUMENT);
-    assert_int_equal(wb_quantized_size(4, 1, 32, &bytes, &error), WB_ERROR_ARGUMENT); /* removed */
+    assert_int_equal(wb_quantized_size(4, 1, 32, &bytes, &error),
+                     WB_ERROR_ARGUMENT); /* a type that ggml has removed */
     assert_int_equal(wb_quantized_size(WB_DTYPE_Q8_0, UINT64_MAX / 32, 64, &bytes, &error),
                      WB_ERROR_ARGUMENT);
 

@@ -13,7 +13,7 @@
 #include "unit.h"
 
 typedef struct bytes {
-    uint8_t *data; /* NULL: no such file */
+    uint8_t *data; /* NULL: the file does not exist */
     size_t n;
 } bytes;
 
@@ -41,7 +41,7 @@ static bytes load(const char *name, const char *suffix)
 #define ROWS 12
 #define COLUMNS 1024
 
-/* The first difference, in words. */
+/* Fails and describes the first difference. */
 static void expect_same(const char *type, const char *what, const uint8_t *got, bytes want,
                         size_t unit)
 {
@@ -124,9 +124,9 @@ static void golden(void **state)
     }
     free(input.data);
     free(importance.data);
-    assert_int_equal(types, 29); /* F16, BF16 and 27 of blocks */
+    assert_int_equal(types, 29); /* F16, BF16 and 27 block types */
     assert_int_equal(encoded, 55);
-    assert_true(decoded >= 28); /* Q8_1 has none */
+    assert_true(decoded >= 28); /* ggml has no decoder for Q8_1 */
 }
 
 int main(void)

@@ -1,6 +1,6 @@
 /*
- * AWQ, GPTQ, block FP8 and the NVFP4 of others, through the public API, against values computed in
- * numpy (tests/data/golden/hub/make.py); and what these functions refuse.
+ * AWQ, GPTQ, block FP8 and the NVFP4 of ModelOpt and compressed-tensors through the public API, compared with values
+ * computed by NumPy (tests/data/golden/hub/make.py); and rejected arguments.
  */
 #include "quant_mlx.h"
 
@@ -86,7 +86,7 @@ static void int4(void **state)
     }
 }
 
-/* A part of the inputs, whose g_idx names groups that are more than they would fill. */
+/* A range of inputs whose g_idx refers to more groups than the range would fill. */
 static void int4_part(void **state)
 {
     (void)state;
@@ -107,7 +107,7 @@ static void int4_part(void **state)
         assert_memory_equal(values + o * n, expected.data + (o * in + first) * sizeof(float),
                             (size_t)n * sizeof(float));
     wb_int4_tensor fewer = tensor;
-    fewer.qzeros_bytes -= 4; /* one word short of the last group */
+    fewer.qzeros_bytes -= 4; /* the last group lacks one word */
     assert_int_equal(wb_int4_dequantize(&fewer, values, size, NULL, NULL), WB_ERROR_FORMAT);
     fewer = tensor;
     fewer.scales_bytes -= 2;
@@ -234,7 +234,7 @@ static void nvfp4(void **state)
                                            expected.bytes, &executor, NULL),
                          WB_OK);
         check_values(cases[i].values, values, &expected);
-        /* With a global scale other dtypes are rounded from the binary32 values. */
+        /* With a global scale, results in other dtypes are the rounded binary32 values. */
         assert_int_equal(wb_mlx_dequantize(&type, &parts, 24, 128, WB_DTYPE_BF16, halves,
                                            expected.bytes / 2, NULL, NULL),
                          WB_OK);

@@ -1,6 +1,6 @@
 /*
- * What tokenizer files say beside their vocabularies: special tokens and what is put around a text, how
- * text is split, pieces of SentencePiece and what replaces them; and every allocation failing in turn.
+ * Contents of tokenizer files other than the vocabulary: special tokens, tokens added around a text, pre-tokenizers,
+ * SentencePiece pieces and tokens that replace them; and a failure of each allocation.
  */
 #include "tokenizer_fixture.h"
 
@@ -12,7 +12,7 @@
     "\"model\":{\"type\":\"BPE\",\"vocab\":{\"<s>\":0,\"</"                                        \
     "s>\":1,\"x\":2,\"[CLS]\":3,\"[SEP]\":4}}"
 
-/* "bos 0 eos 1 +bos -sep": numbers of special tokens, and the flags that are said. */
+/* Describes special tokens and flags, for example "bos 0 eos 1 +bos -sep". Unspecified flags are omitted. */
 static char *describe(const wb__tokenizer *t)
 {
     static const char *const names[] = {"bos", "eos",  "unk", "sep", "pad",
@@ -104,7 +104,7 @@ static void special_tokens(void **state)
     }
 }
 
-/* The number that an added token has counts more than that in the vocabulary. */
+/* The id of an added token overrides the id in the vocabulary. */
 static void special_numbers(void **state)
 {
     (void)state;
@@ -206,7 +206,7 @@ static void pretokenizers(void **state)
          "falcon"},
         {SPLIT("Neither", "x"), NULL},
         {SEQ("{\"type\":\"Metaspace\"}," LEVEL), NULL},
-        /* Ends of lines may stand in an expression as themselves. */
+        /* Regular expressions may contain literal line breaks. */
         {SPLIT("Regex",
                "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\\\p{L}\\\\p{N}]?\\\\p{L}+|\\\\p{N}{1,3}| "
                "?[^\\\\s\\\\p{L}\\\\p{N}]+[\\r\\n]*|\\\\s*[\\r\\n]+|\\\\s+(?!\\\\S)|\\\\s+"),
@@ -218,7 +218,7 @@ static void pretokenizers(void **state)
             (name != NULL && strcmp(name, rows[i].name) != 0))
             fail_msg("%s: %s\n", rows[i].json, name == NULL ? "none" : name);
     }
-    /* What is longer than any that has a name: by itself, and in several steps. */
+    /* Pre-tokenizers longer than any known one, as one step and as several. */
     char x[1100];
     memset(x, 'x', sizeof x);
     for (int n = 1000; n <= 1050; n += 5) {
@@ -300,7 +300,7 @@ static wb__str bytes_of(const proto *p)
     return (wb__str){(const char *)p->bytes, p->n};
 }
 
-/* Fields of another type than theirs are as if they were not there. */
+/* Protocol buffer fields with a wrong wire type are ignored. */
 static void pieces(void **state)
 {
     (void)state;
@@ -355,7 +355,8 @@ static void pieces(void **state)
     release(&m);
 
     static const unsigned char cut[] = {0x18};
-    for (unsigned field = 2; field <= 3; field++) { /* what is bad within a message is bad */
+    for (unsigned field = 2; field <= 3;
+         field++) { /* an invalid nested message makes the file invalid */
         proto bad = {.n = 0};
         put_piece(&bad, "a", 1);
         size_t at = bad.n + 2;
@@ -369,10 +370,10 @@ static void pieces(void **state)
     assert_false(wb__sentencepiece_read(&model, NULL, 0, &wb__default_allocator));
     wb__sentencepiece_free(&model);
     proto bare = {.n = 0};
-    number(&bare, 4, 1); /* a message, but without a piece */
+    number(&bare, 4, 1); /* a message without a piece string */
     assert_false(wb__sentencepiece_read(&model, bare.bytes, bare.n, &wb__default_allocator));
     wb__sentencepiece_free(&model);
-    for (size_t n = 1; n <= 11; n++) { /* a tag of too many bytes, or cut */
+    for (size_t n = 1; n <= 11; n++) { /* a tag that is too long or truncated */
         unsigned char tag[11];
         memset(tag, 0x80, sizeof tag);
         assert_false(wb__sentencepiece_read(&model, tag, n, &wb__default_allocator));
@@ -381,7 +382,7 @@ static void pieces(void **state)
     }
 }
 
-/* Added tokens take the place of pieces, tokenizer_config.json before tokenizer.json. */
+/* Added tokens replace pieces; tokenizer_config.json takes precedence over tokenizer.json. */
 static void replaced_pieces(void **state)
 {
     (void)state;
@@ -414,7 +415,7 @@ static void replaced_pieces(void **state)
         is_token(&m, 5, "<|five|>", is_phi ? WB__TOKEN_USER : WB__TOKEN_CONTROL);
         release(&m);
     }
-    /* Numbers too far from the pieces do not count. */
+    /* Added tokens with ids far above the pieces are ignored. */
     proto p = {.n = 0};
     put_piece(&p, "piece", 1);
     made m;
@@ -450,13 +451,13 @@ static const struct {
      "\"add_prefix_space\":true}]}",
      NULL, WB__FLAG_YES},
     {"\"pre_tokenizer\":{\"type\":\"ByteLevel\"}", NULL, WB__FLAG_NO},
-    /* What tokenizer_config.json says goes before. */
+    /* Values in tokenizer_config.json take precedence. */
     {"\"x\":0", "{\"add_prefix_space\":true}", WB__FLAG_YES},
     {"\"pre_tokenizer\":{\"type\":\"Metaspace\"}", "{\"add_prefix_space\":false}", WB__FLAG_NO},
     {"\"pre_tokenizer\":{\"type\":\"Metaspace\"}", "{\"add_prefix_space\":null}", WB__FLAG_YES},
 };
 
-/* Of a BPE with byte fallback; the others have no such thing. */
+/* The space prefix of a BPE tokenizer with byte fallback; other kinds have none. */
 static void space_prefixes(void **state)
 {
     (void)state;
@@ -497,11 +498,11 @@ static void odd_vocabularies(void **state)
     is_token(&m, 1, "<1x0A>", WB__TOKEN_NORMAL);
     is_token(&m, 2, "<0x0A)", WB__TOKEN_NORMAL);
     is_token(&m, 5, "ab", WB__TOKEN_USER);
-    assert_true(score_of(&m, 5) < -999); /* a merge makes it, but it is none of the vocabulary */
+    assert_true(score_of(&m, 5) < -999); /* the result of a merge that is not in the vocabulary */
     free(json);
     release(&m);
 
-    prepare(&m); /* a token without a score among those that have one */
+    prepare(&m); /* one token lacks a score */
     make_from(
         &m,
         "{\"model\":{\"type\":\"Unigram\",\"vocab\":[[\"a\",-1],[\"b\",-2]]},\"added_tokens\":["
@@ -527,7 +528,7 @@ static void odd_vocabularies(void **state)
             assert_string_equal(m.tokenizer.model, rows[i].model);
         release(&m);
     }
-    prepare(&m); /* brackets at one end do not make a control token */
+    prepare(&m); /* an angle bracket at only one end does not make a control token */
     make_from(&m, NULL, none, WB__STR("[ab\nb]\n[c]\n[]"), 0);
     is_token(&m, 0, "\xE2\x96\x81[ab", WB__TOKEN_NORMAL);
     is_token(&m, 2, "[c]", WB__TOKEN_CONTROL);
@@ -540,7 +541,7 @@ static void odd_vocabularies(void **state)
 static void make_any(made *m, const char *json, const proto *model, const char *vocab)
 {
     prepare(m);
-    m->findings.allocator = m->allocator; /* findings fail like everything else */
+    m->findings.allocator = m->allocator; /* allocations of findings fail, too */
     make_from(m, json, bytes_of(model), wb__str_from(vocab, SIZE_MAX), 20);
 }
 

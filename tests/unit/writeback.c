@@ -22,7 +22,7 @@ enum { SLOTS = 3, THREADS = 3, RING_MOST = 64 };
 #define PIECE_MOST (4 * MIB)
 
 static char *folder, *source;
-static unsigned char *pattern; /* FIRST_BYTES of it */
+static unsigned char *pattern; /* FIRST_BYTES bytes of test data */
 
 /* ---- rings ---- */
 
@@ -68,7 +68,7 @@ void __wrap_wb__ring_close(wb__ring *ring);
 ssize_t __real_pwrite64(int fd, const void *src, size_t n, off_t offset);
 ssize_t __wrap_pwrite64(int fd, const void *src, size_t n, off_t offset);
 
-/* Of a few words of it: nobody may have changed any when it is written. */
+/* Computes a checksum of a few words, to detect buffers that change before they are written. */
 static uint64_t sum_of(const unsigned char *bytes, size_t n)
 {
     uint64_t sum = 0;
@@ -117,7 +117,7 @@ size_t __wrap_wb__ring_look(wb__ring *ring, wb__ring_done *done, size_t most)
     return kind == REAL_RING ? __real_wb__ring_look(ring, done, most) : 0;
 }
 
-/* The last one first. */
+/* Returns completions in reverse order. */
 size_t __wrap_wb__ring_take(wb__ring *ring, wb__ring_done *done, size_t most)
 {
     if (kind == REAL_RING)
@@ -141,7 +141,7 @@ void __wrap_wb__ring_close(wb__ring *ring)
     if (kind == REAL_RING) {
         __real_wb__ring_close(ring);
     } else if (ring != NULL) {
-        assert_int_equal(ring->count, 0); /* all was waited for */
+        assert_int_equal(ring->count, 0); /* no write is pending */
         free(ring);
     }
 }
@@ -162,7 +162,7 @@ static void set_ring(ring_kind which)
     disk_fails = no_ring = false;
 }
 
-/* Whether the file system can do without the page cache. */
+/* Returns true if the file system supports O_DIRECT. */
 static bool has_direct(void)
 {
     char *path = text_of("%s/probe", folder);
@@ -189,7 +189,7 @@ static wb_writer *begin(const char *path, uint64_t *first, uint64_t *second)
     return writer;
 }
 
-/* Pieces of all sizes, from memory that lies as the place does, or now and then does not. */
+/* Puts pieces of all sizes, from memory with the alignment of the file offset and from unaligned memory. */
 static void put_tensor(wb_writeback *behind, const wb_writer *writer, uint64_t index,
                        uint64_t bytes, unsigned char *memory)
 {
@@ -271,15 +271,14 @@ static void bad_arguments_are_told(void **state)
                      WB_ERROR_ARGUMENT);
     OK(wb_writeback_put(behind, 0, first, 0, pattern, 2 * MIB, E));
     assert_int_equal(wb_writeback_put(behind, 1, first, MIB, pattern, 2 * MIB, NULL),
-                     WB_ERROR_ARGUMENT); /* given before */
+                     WB_ERROR_ARGUMENT); /* already written */
     wb_writeback_free(behind);
     wb_writeback_free(NULL);
     wb_writer_free(writer);
     free(path);
 }
 
-/* What a ring could not write is written without it; what then fails is told where it is waited for, or by the
- * commit. */
+/* Writes that io_uring fails are repeated without it. If that fails too, wait or commit reports the error. */
 static void what_fails_is_told(void **state)
 {
     (void)state;
@@ -309,7 +308,7 @@ static void what_fails_is_told(void **state)
             assert_int_equal(wb_writeback_wait(behind, 0, &error), WB_ERROR_IO);
             assert_int_equal(error.os_error, ENOSPC);
             assert_non_null(strstr(error.file, "out.safetensors"));
-            OK(wb_writeback_wait(behind, 0, E)); /* it is free again */
+            OK(wb_writeback_wait(behind, 0, E)); /* the slot is free again */
         }
         wb_writeback_free(behind);
         disk_fails = false;
@@ -338,7 +337,7 @@ static void make_source(void)
     source = text_of("%s/source.safetensors", folder);
     size_t whole;
     unsigned char *bytes = st_bytes(header, (size_t)len, n, &whole);
-    for (size_t i = 0; i < n; i += 2) { /* numbers, and all finite */
+    for (size_t i = 0; i < n; i += 2) { /* finite values only */
         bytes[8 + (size_t)len + i] = (unsigned char)(i / 2 * 37 >> 3);
         bytes[8 + (size_t)len + i + 1] = (unsigned char)(0x3C + (i >> 14 & 3));
     }

@@ -1,4 +1,4 @@
-/* wb_writer_*, format "npz": archives to the byte of numpy.savez, from pieces in any order. */
+/* wb_writer_*, format "npz": archives identical to those of numpy.savez, written in any order. */
 #include "writing.h"
 
 #include <pthread.h>
@@ -38,7 +38,7 @@ static void is_numpys(void **state)
     OK(wb_writer_add(writer, "a/\xC3\xA9", SIZE_MAX, WB_DTYPE_F32, shape, 2, NULL, E));
     OK(wb_writer_plan(writer, path, E));
     OK(wb_writer_begin(writer, E));
-    OK(wb_writer_put(writer, 0, 4, values + 1, 4, E)); /* in no order */
+    OK(wb_writer_put(writer, 0, 4, values + 1, 4, E)); /* out of order */
     OK(wb_writer_put(writer, 0, 0, values, 4, E));
     OK(wb_writer_commit(writer, E));
     wb_writer_free(writer);
@@ -148,7 +148,7 @@ static void streams(void **state)
     wb_writer_free(writer);
     (void)fclose(file);
     expect_arrays(path, 0);
-    /* Checksums stand elsewhere in a stream: what was planned as a file is not written into one. */
+    /* Streams store checksums at other offsets, so an archive planned for a file is refused for a stream. */
     wb_error error;
     writer = make(0, 0);
     declare(writer);
@@ -177,7 +177,7 @@ static void nothing(void **state)
 
 /* ---- beyond 4 GiB ---- */
 
-/* Only planned: the offsets say that what lies behind is where zip64 has it. */
+/* Plans an archive that needs zip64, without writing it, and checks the offsets. */
 static void is_wide(void **state)
 {
     (void)state;
@@ -192,7 +192,7 @@ static void is_wide(void **state)
     const uint64_t header = 30 + 5 + 20 + 128;
     assert_true(tensor.offset == large[0] + 2 * header);
     OK(wb_writer_file_at(writer, 0, &file, E));
-    /* The entry of "a" has two sizes in its zip64 field, that of "b" an offset; then both ends. */
+    /* The zip64 field of "a" has two sizes, that of "b" an offset. Both end records follow. */
     const uint64_t directory = 46 + 5 + 4 + 16 + 46 + 5 + 4 + 8;
     assert_true(file.bytes == tensor.offset + 1 + directory + 56 + 20 + 22);
     wb_writer_free(writer);

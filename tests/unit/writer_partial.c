@@ -1,5 +1,7 @@
-/* A writer whose disk is full, or that finds what it did not leave: errors name what the caller named, nothing is left
- * that helps nobody, and nothing is written into that is another's. */
+/*
+ * A writer with a full disk, or with foreign files at its temporary paths: errors contain the caller's path, useless
+ * partial files are removed, and foreign files are not written to.
+ */
 #include "writing.h"
 
 #include "weighbridge.h"
@@ -70,7 +72,7 @@ static void an_empty_folder_goes(void **state)
     free(path);
 }
 
-/* What stands under the temporary name and is not ours alone is not written into. */
+/* A file with the temporary name that may belong to another user is not written to. */
 static void a_second_name_is_not_ours(void **state)
 {
     (void)state;
@@ -104,7 +106,7 @@ static void a_second_name_is_not_ours(void **state)
     }
 }
 
-/* What takes the place of a private file is private before it does. */
+/* The new file has the permissions of the private file it replaces before it gets the name. */
 static void a_private_file_stays_so(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /*
- * Archives and array headers put together by hand: what their parts say of each other, what they hold
- * beside arrays, and where reading them fails.
+ * Hand-made archives and array headers: contradictions between their parts, contents other than arrays, and read errors
+ * at every offset.
  */
 #include "support.h"
 
@@ -17,14 +17,15 @@ typedef struct zip {
 
 typedef struct member {
     const char *name;
-    const uint8_t *data; /* as it lies in the archive */
-    size_t n, unpacked;  /* 0: as many */
+    const uint8_t *data; /* contents as stored in the archive */
+    size_t n, unpacked;  /* 0: `unpacked` equals n */
     uint16_t flags, method;
     uint32_t crc;
-    uint32_t local_bytes, local_packed; /* in the local header; 0: as the others */
+    uint32_t local_bytes,
+        local_packed; /* sizes in the local header; 0: those of the central directory */
     const uint8_t *local_extra, *extra;
     size_t local_extra_bytes, extra_bytes;
-    size_t gap; /* bytes in front of it */
+    size_t gap; /* bytes before the member */
 } member;
 
 static void put_number(uint8_t *to, uint64_t value, int width)
@@ -33,7 +34,7 @@ static void put_number(uint8_t *to, uint64_t value, int width)
         to[i] = (uint8_t)(value >> 8 * i);
 }
 
-/* From flags to the length of the name, the same in local header and entry. */
+/* Writes the fields from flags to name length, which local header and central entry share. */
 static void put_facts(uint8_t *to, const member *m, uint32_t packed, uint32_t bytes)
 {
     put_number(to, m->flags, 2);
@@ -100,13 +101,13 @@ static void finish(zip *z)
 
 static bool has_zlib;
 
-/* What opening says: "" or the code of the refusal, and the number of findings. */
+/* Opens the archive; expects the code of a refusal ("": none) and the number of findings. */
 static wb_status open_it(const uint8_t *bytes, size_t n, const char *label, const wb_limits *limits,
                          wb_error *error, size_t *findings)
 {
     wb_model *model;
     wb_open_options options = {.size = sizeof options, .limits = limits};
-    uint8_t *exact = malloc(n); /* a sanitizer sees what is read beyond */
+    uint8_t *exact = malloc(n); /* exact allocation, so that sanitizers detect reads past the end */
     assert_non_null(exact);
     memcpy(exact, bytes, n);
     wb_status status = wb_open_memory(exact, n, label, &options, &model, error);
@@ -132,7 +133,7 @@ static void expect(zip *z, const char *code, uint64_t offset, size_t findings)
 
 /* ---- arrays ---- */
 
-/* An array of version 1 with this header and n bytes behind it. */
+/* Creates an array of version 1 with this header and n bytes of data. */
 static size_t put_array(uint8_t *to, const char *header, size_t n)
 {
     memcpy(to, "\x93NUMPY\1\0", 8);
@@ -144,7 +145,7 @@ static size_t put_array(uint8_t *to, const char *header, size_t n)
 
 #define SOUND "{'descr': '|u1', 'fortran_order': False, 'shape': (4,), }\n"
 
-/* A deflate stream of stored blocks: `empty` without content, one with n bytes, and `cut` left out. */
+/* Creates a deflate stream of `empty` empty stored blocks and one with n bytes, without its last `cut` bytes. */
 static size_t put_deflated(uint8_t *to, size_t empty, const uint8_t *data, size_t n, size_t cut)
 {
     size_t at = 0;
@@ -185,28 +186,28 @@ static void stored_members(void **state)
     add(&z, &m);
     expect(&z, "", 0, 0);
 
-    z = none; /* a name that does not fit into what is read at a time */
+    z = none; /* a name longer than the read buffer */
     memset(longest, 'n', sizeof longest);
     memcpy(longest + sizeof longest - 5, ".npy", 5);
     m.name = longest;
     add(&z, &m);
     expect(&z, "", 0, 0);
 
-    z = none; /* folders hold nothing; what says so and holds something is left out, with a finding */
+    z = none; /* directory entries have no data; one with data is skipped with a finding */
     m.name = "folder/";
     add(&z, &m);
     m.name = "a.npy";
     add(&z, &m);
     expect(&z, "", 0, 1);
 
-    z = none; /* two gaps are one finding */
+    z = none; /* two gaps give one finding */
     m.gap = 3;
     add(&z, &m);
     m.name = "b.npy";
     add(&z, &m);
     expect(&z, "", 0, 1);
 
-    z = none; /* an entry too few */
+    z = none; /* one entry is missing */
     m = sound_member("a.npy");
     m.name = longest;
     add(&z, &m);
@@ -214,7 +215,7 @@ static void stored_members(void **state)
     expect(&z, "npz-entry", 30 + sizeof longest - 1 + m.n + 46 + sizeof longest - 1, 0);
 }
 
-/* What sizes of 64 bits say beside those of 32. */
+/* 64-bit sizes next to 32-bit sizes. */
 static void wide_sizes(void **state)
 {
     (void)state;
@@ -225,7 +226,7 @@ static void wide_sizes(void **state)
     put_number(extra + 12, m.n, 8);
     m.local_extra = extra;
     m.local_extra_bytes = 20;
-    add(&z, &m); /* both, though neither needs them */
+    add(&z, &m); /* both have 64-bit sizes, although neither needs them */
     expect(&z, "", 0, 0);
     for (int which = 0; which < 2; which++) {
         z = none;
@@ -234,7 +235,7 @@ static void wide_sizes(void **state)
         add(&z, &m);
         expect(&z, "npz-local-header", 0, 0);
     }
-    z = none; /* more numbers than there are fields */
+    z = none; /* more values than the field has members */
     m = sound_member("a.npy");
     put_number(extra + 2, 32, 2);
     m.extra = extra;
@@ -263,7 +264,7 @@ static void compressed_members(void **state)
         size_t empty, cut, unpacked;
         const char *code;
     } rows[] = {{0, 0, n, ""},
-                {300, 0, n, ""}, /* much that unpacks to nothing */
+                {300, 0, n, ""}, /* much compressed data that decompresses to nothing */
                 {0, n - 5, n, "deflate"},
                 {300, n - 5, n, "deflate"},
                 {0, 0, n + 1, "npy-extent"},
@@ -296,7 +297,7 @@ static void ends(void **state)
     (void)state;
     wb_error error;
     size_t found;
-    uint8_t bytes[42] = {'P', 'K', 6, 7}; /* a locator, and nothing it could point at */
+    uint8_t bytes[42] = {'P', 'K', 6, 7}; /* a zip64 locator without an end record */
     put_number(bytes + 16, 1, 4);
     memcpy(bytes + 20, "PK\5\6", 4);
     assert_int_equal(open_it(bytes, sizeof bytes, "x.npz", NULL, &error, &found), WB_ERROR_FORMAT);
@@ -367,7 +368,7 @@ static void headers(void **state)
         }
         wb_close(model);
     }
-    /* The limit is no more than the format's own, whatever the caller says. */
+    /* A caller's limit above that of the format has no effect. */
     wb_limits limits;
     wb_error error;
     size_t found;
@@ -414,7 +415,7 @@ static void fail_each_read(const uint8_t *bytes, size_t n, const char *label, si
     assert_true(!has_zlib || calls >= at_least);
 }
 
-/* Members so large that their parts are read one by one. */
+/* Members larger than the buffers, which are read in pieces. */
 static void reads_of_archives(void **state)
 {
     (void)state;
@@ -446,7 +447,7 @@ static bool never_fills(wb__cursor *cursor)
     return false;
 }
 
-/* An array whose header does not lie at hand as a whole, by itself. */
+/* A separate .npy file whose header is longer than the buffer. */
 static void reads_of_arrays(void **state)
 {
     (void)state;
