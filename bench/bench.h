@@ -1,20 +1,19 @@
 /*
- * bench: how fast we are, beside the reference programs and beside the least the machine needs.
+ * bench: measures the library, reference programs (peers) and the limits of the machine (floors).
  *
- *   cases/NAME     what is measured: a few lines of text, see case.c; drop one in
- *   worker.c       ours and the floor; each operation is a row there and a file in ops/
- *   peers/NAME/    a reference program that answers as a worker does; install.sh puts it together
- *   driver.c       runs the workers of a case in turn and writes the table and results.json
+ *   cases/NAME     describes a measurement in a few lines; format: case.c
+ *   worker.c       runs operations of the library and floors; each operation is a row there and a file in ops/
+ *   peers/NAME/    a reference program that acts as a worker; install.sh installs it
+ *   driver.c       runs the workers of a case in turn, writes the table and results.json
  *
- * A worker is a process of its own that lives as long as its case. It prints lines
+ * A worker is a process that runs as long as its case. It prints the lines
  *
- *     name NAME VERSION     of the program
- *     work TEXT             what it did, such as "92160 tensors": ours and the peer's must agree
- *     ready
+ *   name NAME VERSION     the program
+ *   work TEXT             the amount of work, such as "92160 tensors"; ours and the peer's must agree
+ *   ready
  *
- * and then, whenever it reads the line "run", does its work once without looking at the clock, does
- * it again, and prints the nanoseconds that the second time took, and where that is another figure, behind
- * a space, those of processor time that its threads took together.
+ * For each line "run" on its standard input it runs its operation once without timing, runs it again, and prints the
+ * nanoseconds of the second run. If the processor time of all threads differs, it follows after a space.
  */
 #ifndef WB_BENCH_BENCH_H
 #define WB_BENCH_BENCH_H

@@ -1,17 +1,17 @@
 /*
  * A case is a file of lines "key: value"; '#' begins a comment.
  *
- *     unit     s, ms, us or ns; MiB of memory, which workers tell in the place of time
- *     prepare  a command that makes the input, run in the folder of the data
- *     ours     the command of our worker
- *     peer     the same of a peer, whose first word is its folder in peers/
- *     floor    the same of what bounds us
- *     samples  how many are taken unless the driver is told
- *     each     in a file whose name ends in ".@": the words that its cases end in instead, which take
- *              the place of every '@' in its commands
+ *   unit     s, ms, us or ns; or MiB, if the workers report memory instead of time
+ *   prepare  a command that creates the input, run in the data directory
+ *   ours     the command of our worker
+ *   peer     the command of a peer; its first word is the peer's directory in peers/
+ *   floor    the command that measures the limit of the machine
+ *   samples  the default number of samples
+ *   each     in a file whose name ends in ".@": one word per case, which ends the case's name and replaces every
+ *            '@' in the commands
  *
- * The commands find our worker and the generators of input in PATH. A case that has a file of its own
- * is not what a file with '@' says of it.
+ * PATH contains our worker and the programs that create inputs. A file of its own for a case takes precedence over
+ * a file with '@'.
  */
 #include "bench.h"
 

@@ -1,13 +1,12 @@
 /*
- * driver: measures cases and prints a line for each.
+ * driver: measures cases and prints one line for each.
  *
- *     driver -c CASES -p PEERS [-n SAMPLES] [-o RESULTS] [-w] CASE…
+ *   driver -c CASES -p PEERS [-n SAMPLES] [-o RESULTS] [-w] CASE…
  *
- * The workers of a case run in turn, one sample each, and each sample begins with another one of
- * them, so that what disturbs the machine disturbs all alike. Figures are medians of as many as -n or
- * the case says. With -w peers
- * are left out and the results say so; without it a case whose peer is not installed is shown, but
- * its entry in the results stays what it was.
+ * The workers of a case take one sample each in turn. The order rotates with each round, so that disturbances of the
+ * machine affect all workers alike. Results are medians over the number of samples given by -n or the case. With -w
+ * no peers run, which the results record. Without -w, a case whose peer is not installed is printed, but its entry in
+ * the results does not change.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "bench.h"

@@ -1,9 +1,9 @@
 /*
- * headers big|small FILE: writes a safetensors file with a header as the official writer makes
- * them, and nothing but a hole in the place of its data.
+ * headers big|small FILE: writes a safetensors file with a header like those of the official library, and a hole
+ * instead of the data.
  *
- *     big    92,160 tensors, the experts of a large mixture of experts; 12 MB of header
- *     small  300 tensors, a dense model of 33 layers; 35 KB of header
+ *   big    92,160 tensors, the experts of a large mixture of experts; header of 12 MB
+ *   small  300 tensors, a dense model of 33 layers; header of 35 KB
  */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64

@@ -1,9 +1,9 @@
 /*
- * tokenizer KIND FOLDER: writes a model of one tensor whose tokenizer.json has about 20 MB, as the
- * tokenizers library writes it (indented by two spaces). Does nothing if the file is there already.
+ * tokenizer KIND FOLDER: writes a model with one tensor and a tokenizer.json of about 20 MB, formatted like the
+ * tokenizers library does (indented by two spaces). Does nothing if the file exists.
  *
- *   pairs   byte-level BPE, merges as ["a", "b"], as it writes them since version 0.20
- *   texts   the same with merges as "a b", as before
+ *   pairs   byte-level BPE, merges as ["a", "b"], the format since version 0.20
+ *   texts   byte-level BPE, merges as "a b", the format before
  *   scores  Unigram: tokens and scores
  */
 #define _GNU_SOURCE

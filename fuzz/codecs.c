@@ -1,11 +1,11 @@
 /*
- * Codecs: any bytes decode and any floats encode without harm, and every instruction set gives what
- * the scalar kernels give.
+ * Codecs: any bytes can be decoded and any floats encoded without a memory error, and every instruction set gives the
+ * results of the scalar kernels.
  *
- *   byte 0   what to do: decode or encode, ggml's types, MLX's modes, or those of the hub
- *   byte 1   which type
- *   byte 2   how many, and in what way
- *   rest     blocks, or floats; begins anew where it ends
+ *   byte 0   the operation: decode or encode, types of ggml, MLX or the hub
+ *   byte 1   the type
+ *   byte 2   the number of blocks and the kind of values
+ *   rest     blocks or floats, repeated from the start if too short
  */
 #include "cpu/cpu.h"
 #include "quant/mlx/mlx.h"

@@ -1,11 +1,10 @@
 /*
- * Tensors of several parts: packed values and their companions, joined and decoded.
+ * Tensors of several parts: packed values with their companion tensors, joined and decoded.
  *
- *   byte 0 odd    the rest is the header of a safetensors file, as it stands
- *   byte 0 even   eight bytes a tensor say what to write into a header (put_tensor); behind a byte
- *                 255 come the bits of the data
+ *   byte 0 odd    the rest is the header of a safetensors file
+ *   byte 0 even   eight bytes per tensor describe the header (put_tensor); after a byte 255 follow the data bytes
  *
- * The data is as long as the header says, and begins anew where it ends.
+ * The data has the length that the header declares, and repeats the given bytes.
  */
 #include "support/fuzz.h"
 #include "support/model.h"
@@ -90,8 +89,8 @@ static const struct scheme {
 };
 
 /*
- * One weight with companions: scheme; words in a row; groups in a row; rows; experts and what is
- * odd about it; dtype of the floats; the name, of which there are few, so that some meet; bits.
+ * Adds a weight with companions. The eight bytes select: scheme; words per row; groups per row; rows; experts and
+ * defects; dtype of the floats; name, from a small set, so that names repeat; bits.
  */
 static void put_tensor(text *t, input *in)
 {

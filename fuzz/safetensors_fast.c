@@ -1,11 +1,11 @@
 /*
- * The fast readers of safetensors headers against the slow one, which is the definition of right: same
- * verdict, code, offset and name, same findings, same tensors and metadata, whatever the header, however
- * it comes through a window, in strict and in compatible mode.
+ * The fast readers of safetensors headers compared with the slow reader, which defines the correct result. For every
+ * header, any window size, in strict and compatible mode, both must give the same verdict, code, offset, name,
+ * findings, tensors and metadata.
  *
- * The input is a header without its length. What the fast readers leave alone, the last bytes before
- * the end, is pushed back with the spaces that the format allows, so that they see all of the input;
- * and the file is said to be as long as the tensors ask for, since no reader touches their bytes.
+ * The input is a header without its length. The fast readers do not handle the last bytes before the end of a
+ * header, so the input is padded with the spaces that the format permits. The file size is set to what the tensors
+ * require, because no reader accesses tensor data.
  */
 #include "core/core.h"
 #include "formats/safetensors/safetensors_reader.h"
@@ -37,7 +37,7 @@ static bool fill(wb__cursor *cursor)
     n = left < n ? (size_t)left : n;
     if (n == 0)
         return false;
-    /* A new block each time: what still points into the old one is found. */
+    /* Allocates a new block each time, so that sanitizers detect pointers to the old one. */
     uint8_t *buffer = malloc(window->capacity);
     CHECK(buffer != NULL);
     memcpy(buffer, cursor->p, kept);
@@ -50,7 +50,7 @@ static bool fill(wb__cursor *cursor)
     return true;
 }
 
-/* `window` 0: the whole text at hand. */
+/* `window` 0: the complete text is in memory. */
 static void read_header(reading *r, const uint8_t *text, size_t size, uint64_t file_bytes,
                         bool compatible, wb__st_fast *fast, uint32_t features, size_t window)
 {
@@ -142,7 +142,8 @@ static void read_all_ways(const uint8_t *text, size_t size, uint64_t file_bytes,
         wb__st_fast *fast;
         uint32_t needs;
         size_t window;
-        bool when_compatible; /* fast readers know no modes: two ways are enough for the other */
+        bool
+            when_compatible; /* fast readers have no modes, so two windows suffice for compatible mode */
     } ways[] = {
         {wb__st_fast_portable, 0, 0, true},
         {wb__st_fast_portable, 0, WB__ST_FAST_MARGIN + size % 89, false},
@@ -168,12 +169,12 @@ static void read_all_ways(const uint8_t *text, size_t size, uint64_t file_bytes,
     end_reading(&slow);
 }
 
-/* The length of a file that ends where the header's last tensor does; 0 if it cannot be told. */
+/* Returns the length of a file that ends after the last tensor; 0 if unknown. */
 static uint64_t fitting_length(const uint8_t *text, size_t size)
 {
     reading r;
     uint64_t end = 0;
-    /* In a file that is too long, only what is missing from its tensors is left to be said. */
+    /* With an excessive file length, only errors about missing tensor data remain. */
     read_header(&r, text, size, UINT64_MAX, true, NULL, 0, 0);
     if (r.status != WB_OK && strcmp(r.error.code, "safetensors-coverage") == 0)
         end = r.error.offset;
@@ -198,7 +199,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         fitting = whole;
     read_all_ways(text, whole, fitting, false);
     read_all_ways(text, whole, fitting, true);
-    if (fitting != whole && size % 4 == 0) /* what is missing is said by code they share */
+    if (fitting != whole &&
+        size % 4 == 0) /* both readers share the code that reports missing data */
         read_all_ways(text, whole, whole, false);
     free(text);
     return 0;

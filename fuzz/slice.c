@@ -1,10 +1,10 @@
 /*
- * Slices: the parser of "1:, ::-2, ..." on any text and shape, and reading by slices.
+ * Slices: the parser of "1:, ::-2, ..." for any text and shape, and reading with slices.
  *
- *   byte 0   what to do (bit 0) and the rank (the rest)
- *   shape    a byte a dimension
- *   rest     bit 0 clear: the text of the slice. Set: eight bytes a dimension that say what to select;
- *            the text is made from them, and so is known what it must mean and which elements are read
+ *   byte 0   bit 0: the mode; the other bits: the rank
+ *   shape    one byte per dimension
+ *   rest     bit 0 clear: the text of a slice. Set: eight bytes per dimension that select indices; the text is
+ *            generated from them, so the selected elements are known
  */
 #include "open/open.h"
 #include "support/fuzz.h"
@@ -21,7 +21,7 @@ static uint8_t take(input *in)
     return in->p < in->end ? *in->p++ : 0;
 }
 
-/* Small lengths mostly, and those at which arithmetic could give way. */
+/* Returns small lengths, and sometimes lengths at which arithmetic could overflow. */
 static uint64_t take_dimension(input *in)
 {
     static const uint64_t large[] = {INT64_MAX, (uint64_t)INT64_MAX + 1, UINT64_MAX, UINT32_MAX,
@@ -43,10 +43,10 @@ static void check_axis(const wb_axis *axis, uint64_t dimension)
     CHECK(axis->count - 1 <= room / step);
 }
 
-/* Any text: the result, if there is one, lies within the tensor. */
+/* For any text, an accepted slice must be within the tensor. */
 static void try_text(input in, uint32_t rank)
 {
-    /* Blocks of exactly the size needed, so that a step too far is seen. */
+    /* Exact allocations, so that sanitizers detect accesses past the end. */
     uint64_t *shape = malloc(rank * sizeof *shape + 1);
     wb_axis *axes = malloc(rank * sizeof *axes + 1);
     CHECK(shape != NULL && axes != NULL);
@@ -113,7 +113,7 @@ static int print_range(char *out, size_t capacity, const index_range *r)
 
 #define DIMENSION_MAX 8
 
-/* The indices that Python would go through, one by one; -1 if it would refuse. */
+/* Lists the indices that Python would select. Returns their number, or -1 if Python refuses the slice. */
 static int list_indices(const index_range *r, int n, int indices[DIMENSION_MAX])
 {
     int count = 0;
@@ -147,7 +147,7 @@ static int list_indices(const index_range *r, int n, int indices[DIMENSION_MAX])
     return count;
 }
 
-/* A file of one tensor whose bytes count up. */
+/* Makes a file with one tensor whose bytes are 0, 1, 2, … */
 static uint8_t *make_file(const char *dtype, uint32_t bits, const int *shape, uint32_t rank,
                           size_t *size)
 {
@@ -173,13 +173,13 @@ static uint8_t *make_file(const char *dtype, uint32_t bits, const int *shape, ui
     return file;
 }
 
-/* Bit `bit` of bytes, lowest first. */
+/* Returns bit number `bit`, counted from the lowest bit of the first byte. */
 static int bit_of(const uint8_t *bytes, size_t bit)
 {
     return bytes[bit / 8] >> bit % 8 & 1;
 }
 
-/* Compares what was read with the elements at all combinations of the indices. */
+/* Compares the result with the elements at all combinations of the indices. */
 static void check_elements(const uint8_t *got, uint64_t elements, const uint8_t *stored,
                            uint32_t bits, const int *shape, uint32_t rank,
                            int indices[][DIMENSION_MAX], const int *counts, uint64_t first)

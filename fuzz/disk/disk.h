@@ -1,13 +1,13 @@
 /*
- * fuzz/disk/disk.h: a small file system in the process's own memory, below DISK_ROOT.
+ * fuzz/disk/disk.h: a small file system in memory, below DISK_ROOT.
  *
- * Half of what a target that writes files takes is the system's time. opened.c, names.c and asked.c lie
- * between such a target and the system (--wrap, CMakeLists.txt): what is named below DISK_ROOT, or has one
- * of its descriptors, is answered from here, everything else by the system. It knows what the library uses:
- * files and folders, second names, files without one, locks of open files, exchange, room made within
- * files. It has no symbolic links, no permissions and no threads.
+ * Targets that write files otherwise spend half of their time in the system. opened.c, names.c and asked.c wrap the
+ * system calls of such a target (--wrap, CMakeLists.txt). Calls on paths below DISK_ROOT and on descriptors of the
+ * in-memory disk are handled here; all others are passed to the system. The disk supports the operations that the
+ * library uses: files and directories, hard links, files without a name, locks of open files, exchange of names, and
+ * insertion of ranges. It has no symbolic links, no permissions and no threads.
  *
- * Functions that return an int give 0, or errno.
+ * Functions that return an int return 0 or errno.
  */
 #ifndef WB_FUZZ_DISK_H
 #define WB_FUZZ_DISK_H

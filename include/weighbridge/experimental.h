@@ -127,7 +127,7 @@ WB_API const char *wb_sidecar_name(size_t i);
 WB_API int wb_tensor_is_padding(const wb_tensor *tensor);
 
 /* --------------------------------------------------------------------------------------------- */
-/* Bytes that are written while their maker goes on                                              */
+/* Write-back */
 /* --------------------------------------------------------------------------------------------- */
 
 /*

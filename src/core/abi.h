@@ -45,18 +45,18 @@ typedef struct wb__abi {
 
 extern const wb__abi wb__abis[WB__ABI_COUNT];
 
-/* A larger `size` was never set by anyone: no struct will ever be as large. */
+/* Upper bound of all struct sizes; a larger `size` is a caller's error. */
 #define WB__STRUCT_MAX ((size_t)16384)
 
-/* True if `size` can be that of the struct in some version. */
+/* Returns true if `size` can be the size of some version of the struct. */
 bool wb__abi_fits(wb__abi_id id, size_t size);
 
-/* The cases in which size is not sizeof; see the macros. */
+/* Implement the macros below if `size` differs from sizeof. */
 bool wb__take_resized(wb__abi_id id, const void *caller, void *local);
 void *wb__out_resized(wb__abi_id id, void *caller, void *own);
 void wb__give_resized(wb__abi_id id, void *caller, const void *out);
 
-/* ARGUMENT, with a message that says what is wrong with a struct that was refused. */
+/* Fails with ARGUMENT and a message that describes why a struct was refused. */
 wb_status wb__fail_size(wb__context *context, wb__abi_id id, const void *caller);
 
 static inline size_t wb__size_of(const void *caller)
@@ -93,19 +93,19 @@ static inline void wb__give(wb__abi_id id, void *caller, const void *out)
 
 /*
  * Copies a caller's input to *local, which holds the defaults of all members, and sets local->size to
- * sizeof. NULL leaves the defaults. False, with *local unchanged, if the struct is refused.
+ * sizeof. NULL leaves the defaults. Returns false, with *local unchanged, if the struct is refused.
  */
 #define WB__TAKE(type, caller, local)                                                              \
     wb__take(WB__ABI_##type, sizeof(type), WB__IS(const type, caller), WB__IS(type, local))
 
 /*
- * Clears a caller's output but for `size`, and returns the struct to fill: the caller's or *own, with
- * `size` set. NULL if size is none that the struct can have.
+ * Clears a caller's output except `size`, and returns the struct to fill, with `size` set: the caller's struct or *own.
+ * Returns NULL if `size` is not valid for the struct.
  */
 #define WB__OUT(type, caller, own)                                                                 \
     ((type *)wb__out(WB__ABI_##type, sizeof(type), WB__IS(type, caller), WB__IS(type, own)))
 
-/* Copies what WB__OUT returned to the caller's struct, as much as that can hold. */
+/* Copies the struct that WB__OUT returned to the caller's struct, up to the caller's size. */
 #define WB__GIVE(type, caller, out)                                                                \
     wb__give(WB__ABI_##type, WB__IS(type, caller), WB__IS(const type, out))
 

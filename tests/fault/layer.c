@@ -748,7 +748,7 @@ void __wrap_free(void *memory)
     __real_free(memory);
 }
 
-/* As the two functions above, with the size stored in front of the block. */
+/* Like the two functions above, but the size is stored in front of the block. */
 #define HEAD 16
 
 static void *allocate(void *ctx, size_t n)

@@ -1,23 +1,23 @@
 /*
- * Power cuts: what may be on the disk if it happens now.
+ * Simulates power cuts.
  *
- *     fault_power [COUNT [SEED]]
+ *   fault_power [COUNT [SEED]]
  *
- * The works of scenes.c run on a quiet file system, and the layer writes down what they do to it. Then
- * the disk is played by hand: every operation that no fsync has made durable may be lost, by these rules:
+ * The scenes of scenes.c run on a file system without faults, and the layer records their operations. The test then
+ * simulates the disk after a power cut: every operation that no fsync made durable may be lost, by one of
+ * these rules:
  *
- *   ordered   as ext4 and xfs have it: names, sizes and extents reach the disk in their order, so that
- *             one of them is there only if all before it are; an fsync takes with it all that came before.
- *             Bytes come block by block, in any order, unless fsynced; what was not written reads as zeros,
- *             or as what was there before
- *   flushed   the same, while other programs fsync: names and sizes up to any point are there, whichever
- *             bytes are not (the case in which xfs shows a missing fsync and ext4 does not)
- *   loose     what POSIX promises: an fsync makes one file or one folder durable, of all else anything may
- *             be there, in any order
+ *   ordered   like ext4 and xfs: names, sizes and extents reach the disk in order, so one of them is durable only if
+ *             all earlier ones are. fsync makes everything before it durable. Data blocks reach the disk in any order,
+ *             unless fsynced; unwritten blocks contain zeros or old data
+ *   flushed   like ordered, but other programs call fsync: names and sizes up to any point are durable while data
+ *             blocks may be missing (xfs shows a missing fsync in this case, ext4 does not)
+ *   loose     what POSIX guarantees: fsync makes one file or directory durable; all other operations may be lost
+ *             in any combination
  *
- * A block of 4096 bytes may itself be torn between sectors of 512. COUNT states (1,000) are drawn, over
- * all points in time. Each is made a real folder: then what was there must be there, or the complete new,
- * after undoing an edit where one was under way; after success was told, only the new.
+ * A block of 4096 bytes may be torn at a boundary of 512 bytes. COUNT states (default: 1,000) are drawn over all points
+ * in time and written to a real directory. The directory must contain the complete old or the complete new files,
+ * after undoing an interrupted edit; after the operation reported success, only the new files.
  */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64

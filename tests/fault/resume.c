@@ -1,12 +1,11 @@
 /*
- * Conversions that end while they are committed: the process is killed in the place of each call from the last byte of a
- * tensor on, or halfway through it, or the call fails. The next run ends it, gives the same files, leaves nothing
- * else, and writes not one byte of a tensor again. Of a file that goes over as it is the calls are those from its first
- * byte on, and what is there of it is not written again.
+ * Conversions that are interrupted during commit. At each call from the last tensor byte on, the process is killed
+ * instead of the call or halfway through it, or the call fails. The next run must complete the conversion with the
+ * same files, leave no other files, and write no tensor byte again. For a file that is copied unchanged, all calls
+ * from its first byte on are tested, and bytes that were already copied must not be written again.
  *
- *     fault_resume [STEP]
- *
- * tries each STEPth of these only; where the next run is refused, since all was done, each call that is the last.
+ *   fault_resume [STEP]  tests every STEPth case; for scenes that refuse an existing output, every call that can be
+ *                        the last is tested
  */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64

@@ -1,18 +1,18 @@
 /*
- * Every fault that a system call can have, in every work of scenes.c.
+ * Injects every fault of a system call into every scene of scenes.c.
  *
- *     fault_writers KIND [COUNT [SEED]]
+ *   fault_writers KIND [COUNT [SEED]]
  *
  * KIND is one of
- *   errno   a call fails, with each errno; it, all of its kind after it, or all after it; and pairs
- *   alloc   the same of allocations
- *   kill    the process ends in the place of a call, or halfway through it; the run after it, too
- *   short   reads and writes of few bytes, calls that are interrupted
- *   room    a disk that is full after each number of bytes; a limit of the length of files
+ *   errno   a call fails, with each errno: only it, all later calls of its kind, or all later calls; and pairs
+ *   alloc   the same for allocations
+ *   kill    the process ends instead of a call or halfway through it; the next run is faulted as well
+ *   short   reads and writes transfer few bytes, and calls are interrupted
+ *   room    the disk is full after each number of bytes; the file size is limited
  *
- * COUNT says how many are wanted at least (10,000), evenly spread over all there are. Whatever happens:
- * what was there is there, or the complete new; success is only told of the new; nothing temporary is
- * left that the next run does not remove; no descriptor and no memory is lost.
+ * COUNT is the minimum number of cases (default: 10,000), evenly distributed over all cases. After every fault the
+ * complete old or the complete new files must exist; success may be reported only for the new files; all temporary
+ * files must be ones that the next run removes; no descriptor and no memory may leak.
  */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64

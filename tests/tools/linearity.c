@@ -1,10 +1,8 @@
 /*
- * Opens one header of a family, for tests/check/linearity.sh, which counts the instructions of
- * wb_open_source alone.
+ * Opens one header of a family, for tests/check/linearity.sh, which counts the instructions of wb_open_source.
  *
- *     linearity FAMILY BYTES [compatible]
- *     linearity --list          families, one a line: name, the honest one it is held against or
- * "-"
+ *   linearity FAMILY BYTES [compatible]
+ *   linearity --list          prints the families, one per line: name, and the benign family to compare with or "-"
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -42,10 +40,10 @@ static int reversed(char *to, unsigned long i, unsigned long n, unsigned long lo
     return honest(to, i, n, &(unsigned long long){(n - 1 - i) * 1000000ull});
 }
 
-/* Every place a different number of bits apart from its neighbours. */
+/* Places whose distances to their neighbours have different numbers of bits. */
 static int shuffled(char *to, unsigned long i, unsigned long n, unsigned long long *at)
 {
-    unsigned long place = i * 7919 % n; /* a permutation: n is made no multiple of 7919 */
+    unsigned long place = i * 7919 % n; /* a permutation, because n is never a multiple of 7919 */
     *at += 1000000;
     return honest(to, i, n, &(unsigned long long){place * 1000000ull});
 }
@@ -61,7 +59,7 @@ static int own_kinds(char *to, unsigned long i, unsigned long n, unsigned long l
     return entry(to, name, rows, *at - rows * 1000, *at);
 }
 
-/* Alike but for one byte in the middle of 43. */
+/* Names of 43 bytes that differ only in the middle byte. */
 static int like_names(char *to, unsigned long i, unsigned long n, unsigned long long *at)
 {
     char name[80];
@@ -81,7 +79,7 @@ static int all_empty(char *to, unsigned long i, unsigned long n, unsigned long l
     return entry(to, name, 0, 0, 0);
 }
 
-/* All begin together and end in descending order: two keys to sort by, and an error at the end. */
+/* Tensors with equal start and descending end: both sort keys are needed, and the header is refused. */
 static int nested(char *to, unsigned long i, unsigned long n, unsigned long long *at)
 {
     char name[80];
@@ -227,8 +225,8 @@ static int escapes(char *to, unsigned long i, unsigned long n, unsigned long lon
 static const struct family {
     const char *name, *honest, *before, *after;
     member *write;
-    unsigned bytes; /* of a member */
-    bool joined;    /* without commas */
+    unsigned bytes; /* approximate size of a member, in bytes */
+    bool joined;    /* members are written without commas */
 } families[] = {
     {"honest", "-", "{", "}", honest, 112, false},
     {"reversed", "honest", "{", "}", reversed, 112, false},
@@ -259,8 +257,7 @@ static const struct family {
 
 #define FAMILIES (sizeof families / sizeof families[0])
 
-/* The header is there, and as much data announced as its tensors take, so that the whole is
- * accepted. */
+/* A source with the header only. Its size is what the tensors require, so that the header is accepted. */
 typedef struct header_only {
     const char *bytes;
     size_t n;

@@ -1,9 +1,9 @@
 /*
- * Opens one GGUF header of a family, for tests/check/linearity.sh, which counts the instructions of
- * wb_open_source alone. Fails where memory exceeds 8 times the bytes of the file plus 1 MiB.
+ * Opens one GGUF header of a family, for tests/check/linearity.sh, which counts the instructions of wb_open_source.
+ * Fails if memory use exceeds 8 times the size of the file plus 1 MiB.
  *
- *     linearity_gguf FAMILY BYTES
- *     linearity_gguf --list          families, one a line: name, the honest one it is held against or "-"
+ *   linearity_gguf FAMILY BYTES
+ *   linearity_gguf --list          prints each family: name, and the benign family to compare with or "-"
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -14,12 +14,12 @@
 
 enum { U8, I8, U16, I16, U32, I32, F32, BOOL, STR, ARR };
 
-#define TENSOR_BYTES 4000 /* of data; a multiple of the alignment */
+#define TENSOR_BYTES 4000 /* data per tensor, in bytes; a multiple of the alignment */
 
 typedef struct header {
     uint8_t *bytes;
     size_t n;
-    uint64_t data; /* announced behind it */
+    uint64_t data; /* size of the data section, in bytes */
 } header;
 
 static void put(header *h, const void *bytes, size_t n)
@@ -87,10 +87,11 @@ static void reversed(header *h, unsigned long i, unsigned long n)
 static void shuffled(header *h, unsigned long i, unsigned long n)
 {
     h->data += TENSOR_BYTES;
-    put_tensor(h, i, at_place(i * 7919 % n)); /* a permutation: n is made no multiple of 7919 */
+    put_tensor(h, i,
+               at_place(i * 7919 % n)); /* a permutation, because n is never a multiple of 7919 */
 }
 
-/* Refused when all is read. */
+/* Overlapping tensors, which are refused after the header is read. */
 static void overlapping(header *h, unsigned long i, unsigned long n)
 {
     (void)n;
@@ -119,7 +120,7 @@ static void alternating_types(header *h, unsigned long i, unsigned long n)
     put_tensor(h, i, (extent){256, 0, 0, types[i % 11]});
 }
 
-/* Alike but for some bytes in the middle. */
+/* Names that differ only in some bytes in the middle. */
 static void like_names(header *h, unsigned long i, unsigned long n)
 {
     char name[64];
@@ -129,7 +130,7 @@ static void like_names(header *h, unsigned long i, unsigned long n)
     put_named(h, name, at_place(i));
 }
 
-/* The last has the name of the first. */
+/* The last tensor has the name of the first. */
 static void twice(header *h, unsigned long i, unsigned long n)
 {
     h->data += TENSOR_BYTES;
@@ -167,7 +168,7 @@ static void key_twice(header *h, unsigned long i, unsigned long n)
     entry(h, i + 1 == n ? 0 : i, n);
 }
 
-/* A finding each. */
+/* Keys that cause one finding each. */
 static void odd_keys(header *h, unsigned long i, unsigned long n)
 {
     (void)n;
@@ -248,7 +249,7 @@ static void word(header *h, unsigned long i, unsigned long n)
     put_text(h, text, (size_t)snprintf(text, sizeof text, "word-word-%06lu", i % 1000000));
 }
 
-/* Nothing but guesses that are wrong. */
+/* Strings whose lengths defeat the predictions of the reader. */
 static void zeros(header *h, unsigned long i, unsigned long n)
 {
     static const char text[16];
@@ -298,9 +299,12 @@ typedef void member(header *h, unsigned long i, unsigned long n);
 
 static const struct family {
     const char *name, *honest;
-    void (*begin)(header *h, unsigned long n); /* an array of n; NULL: tensors or entries */
+    void (*begin)(
+        header *h,
+        unsigned long
+            n); /* begins an array of n elements; NULL: the members are tensors or entries */
     member *write;
-    unsigned bytes; /* of a member, about */
+    unsigned bytes; /* approximate size of a member, in bytes */
     unsigned tensors;
 } families[] = {
     {"tensors", "-", NULL, honest, 75, 1},
@@ -351,7 +355,7 @@ static void heap_free(void *ctx, void *memory, size_t bytes)
     free(memory);
 }
 
-/* The header is there, and zeros for the data. */
+/* Reads from the header, and zeros after it. */
 static wb_status read_header(void *ctx, uint64_t offset, void *dst, size_t n, size_t *got)
 {
     const header *h = ctx;

@@ -1,7 +1,6 @@
 /*
- * Prints a digest of what every codec decodes random blocks to, and of what it encodes values to. The
- * same on every compiler, at every level of optimisation and with every set of instructions:
- * tests/check/quant_bits.sh compares them.
+ * Prints a digest of the results of every codec: random blocks decoded, and values encoded. The digest must be the same
+ * for every compiler, optimization level and instruction set; tests/check/quant_bits.sh compares them.
  */
 #include <math.h>
 #include <stdio.h>
@@ -40,7 +39,7 @@ static uint64_t digest(uint64_t hash, const void *bytes, size_t n)
 static float values[VALUES], importance[VALUES];
 static uint8_t blocks[4 * VALUES];
 
-/* Any NaN equals any NaN. */
+/* Computes a digest in which all NaNs are equal. */
 static uint64_t values_digest(void)
 {
     for (size_t i = 0; i < VALUES; i++) {
@@ -59,7 +58,7 @@ static uint64_t decoded(const wb__codec *codec)
     return values_digest();
 }
 
-/* Values of several sizes, zeros of both signs and subnormals among them. */
+/* Makes values of several magnitudes, including zeros of both signs and subnormals. */
 static void make_values(void)
 {
     for (size_t i = 0; i < VALUES; i++) {
@@ -89,7 +88,7 @@ static uint64_t encoded(const wb__codec *codec)
     return digest(hash, blocks, bytes);
 }
 
-/* The plain dtypes that there are kernels for. */
+/* The plain dtypes that have kernels. */
 static void plain(const wb__codec *codec)
 {
     const wb__dtype *floats = wb__dtype_get(WB_DTYPE_F32);
@@ -152,13 +151,13 @@ static void modes(const wb__mlx_type *type, int32_t dtype)
            (unsigned long long)in);
 }
 
-/* Of those that this processor cannot run there is nothing to tell. */
+/* Returns false for instruction sets that this processor lacks. */
 static bool runs(uint32_t features)
 {
     return (features & ~wb__cpu_features()) == 0;
 }
 
-/* A set that the compiler spoilt is not used, and nothing else would tell. */
+/* Detects instruction sets whose kernels the compiler contracted; the library disables them silently. */
 static void contracted_sets(void)
 {
 #define WB__KERNEL_SET(name)                                                                       \
