@@ -1,4 +1,4 @@
-# The front door. CMakeLists.txt builds; this only calls it, with what it needs.
+# Entry points. CMakeLists.txt does the building; these targets install what is missing and call it.
 
 .PHONY: help build demo test deep bench peers fuzz faults prove coverage install clean
 .DEFAULT_GOAL := help
@@ -8,20 +8,20 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
 
 help:
-	@echo "make demo      build the command and weigh a real model with it"
+	@echo "make demo      build the command and inspect, verify and convert a real model with it"
 	@echo "make test      build everything and run every test"
-	@echo "make deep      what takes minutes more: static analysers, MemorySanitizer, 32 bits, AArch64, every compiler"
-	@echo "make bench     measure, and write bench/results.json"
-	@echo "make peers     install the programs that the measurements compare with"
-	@echo "make fuzz      fuzz every target, HOURS=$(HOURS) in all, counted in docs/counts (docs/dev/fuzzing.md says more)"
-	@echo "make faults    every system call of the writers fails, or is the last; memory and the power fail;"
-	@echo "               N=100000 of each, counted in docs/counts"
+	@echo "make deep      run expensive tests: static analysers, MemorySanitizer, 32 bits, AArch64, every compiler"
+	@echo "make bench     run the benchmarks and write bench/results.json"
+	@echo "make peers     install the programs that the benchmarks compare with"
+	@echo "make fuzz      fuzz every target, HOURS=$(HOURS) in total, counted in docs/counts (see docs/dev/fuzzing.md)"
+	@echo "make faults    inject faults into writers: failing system calls and allocations, kills, power cuts;"
+	@echo "               N=$(N) of each, counted in docs/counts"
 	@echo "make prove     prove the checked arithmetic and the cursor (Frama-C)"
-	@echo "make coverage  what of the readers the tests run: lines, branches, MC/DC"
-	@echo "make install   build and install into PREFIX ($(PREFIX)), under DESTDIR if that is set"
-	@echo "make clean     remove what was built"
-	@echo "What is missing is installed with the system's package manager if that is allowed; otherwise"
-	@echo "the line to type is printed."
+	@echo "make coverage  measure the test coverage of the readers: lines, branches, MC/DC"
+	@echo "make install   build and install to PREFIX ($(PREFIX)), below DESTDIR if set"
+	@echo "make clean     remove the build directory"
+	@echo "Missing packages are installed with the system's package manager if permitted; otherwise"
+	@echo "the required command is printed."
 
 build:
 	@sh scripts/need.sh build

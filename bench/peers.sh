@@ -2,7 +2,7 @@
 # Installs the reference programs that the benchmarks compare with: bench/peers.sh [PEER…], all if none
 # is named. Each is a folder in bench/peers/ whose install.sh is run in that folder with $OUT, an empty
 # folder in build/peers/, where it leaves an executable `run` that answers as bench.h says. What an
-# installed peer was made from is remembered; it is made anew only if its folder has changed.
+# installed peer was made from is remembered; it is installed again only if its directory has changed.
 set -eu
 cd "$(dirname "$0")/.."
 top=$PWD

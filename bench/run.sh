@@ -9,7 +9,7 @@ if [ "${1:-}" = -n ]; then
     samples="-n $2"
     shift 2
 fi
-# A file whose name ends in ".@" stands for the cases that its line "each:" names.
+# A file whose name ends in ".@" describes all cases that its line "each:" lists.
 all_cases() {
     (
         cd bench/cases

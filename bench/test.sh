@@ -49,7 +49,7 @@ chmod +x peers/liar/run
 grep -q 'the peer 299 tensors' table || fail "it is not told why"
 ! driver -w -c "$cases" -n 1 missing >table 2>&1 || fail "a missing case was taken"
 
-# A file with '@' stands for many cases. One that names no peer is recorded without.
+# A file with '@' describes several cases. A case without a peer is recorded without one.
 cat >cases/many.@ <<'CASE'
 unit: us
 each: Q8_0 MXFP4

@@ -15,7 +15,7 @@ complain() { # WHAT LINES
     [ -z "$2" ] || { printf '%s:\n%s\n' "$1" "$2" >&2; status=1; }
 }
 
-# Data that is only written by the dynamic linker lies in .data.rel.ro.
+# .data.rel.ro contains data that only the dynamic linker writes.
 globals=$(nm --format=sysv -A "$static" | awk -F'|' '
     { gsub(/ /, "", $1); gsub(/ /, "", $4); gsub(/ /, "", $7) }
     $7 ~ /^(\.data|\.bss|\.tdata|\.tbss|COM|\*COM\*)/ && $7 !~ /^\.data\.rel\.ro/ && $4 !~ /SECTION/ {

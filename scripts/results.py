@@ -27,7 +27,7 @@ RECORDS = ROOT / "tests" / "results"
 
 LIBRARY = ["src/*", "include/*"]
 BUILD = ["CMakeLists.txt", "CMakePresets.json", "cmake/*", "*/CMakeLists.txt", "scripts/preset.sh"]
-# What the tests of a preset read, apart from the library. Documentation is read by checks alone.
+# Files that the tests of a preset read, apart from the library. Only checks read the documentation.
 TESTS = ["cli/*", "examples/*", "tests/*", "fuzz/*", "demo/*", "bench/*"]
 # Part: inputs of all its names; names "files" (of the inputs that end in .c), "unit" (unit tests, and "all" for
 # every other test), "fuzz" (fuzz targets) or none.

@@ -1,4 +1,4 @@
-# What users get: the three commands of the README build and install without any option; the examples
+# The installation of a user: the three commands of the README build and install without options; the examples
 # build on the installed package in every way there is, and run; DESTDIR and moving the tree work.
 set -eu
 scratch=$(mktemp -d)
@@ -28,7 +28,7 @@ quietly cmake -S . -B "$scratch/b"
 quietly cmake --build "$scratch/b" -j "$(nproc)"
 ! grep -q 'cmocka' "$scratch/b/CMakeCache.txt" || fail "a plain build looks for test packages"
 
-# Into a folder that stands for a package's root.
+# Installs below a directory (DESTDIR), as packages do.
 quietly env DESTDIR="$scratch/destdir" cmake --install "$scratch/b"
 root=$scratch/destdir/usr/local
 expect "$version" "$root/bin/wb" --version

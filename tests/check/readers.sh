@@ -1,5 +1,5 @@
 #!/bin/sh
-# What is written, as the real readers read it, value for value: tests/tools/readers.py, in the environment of
+# Compares written files, value for value, as read by other programs: tests/tools/readers.py, in the environment of
 # check/writers.sh and those that `make peers` makes. A reader that is not there is skipped with a message.
 set -eu
 venv=$BUILD/venv-readers

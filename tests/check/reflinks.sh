@@ -45,7 +45,7 @@ with open("m.gguf", "wb") as f:
 assert wb("convert", "m.gguf", "m", "--to", "ollama", "--store", "store") < 4 * MIB
 assert wb("convert", "ollama://m", "out.gguf", "--store", "store") < 4 * MIB
 assert open("m.gguf", "rb").read() == open("out.gguf", "rb").read()
-# What a run that was killed has left does not keep the next one from sharing.
+# Partial files of a killed run do not prevent the next run from sharing data.
 os.remove("out.gguf")
 p = subprocess.run(["strace", "-f", "-qq", "-o", "/dev/null", "-e", "inject=fsync:signal=SIGKILL:when=1", os.environ["WB"],
                     "convert", "ollama://m", "out.gguf", "--store", "store"], capture_output=True)

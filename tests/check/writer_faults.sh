@@ -33,7 +33,7 @@ open(f"{folder}/in.gguf", "wb").write(out + b"\0" * (-len(out) % 32) + b"d" * 90
 P
 cd "$scratch"
 
-# What is there, as a line: names and contents, temporary ones aside.
+# Prints names and contents of all files except temporary ones, as one line.
 state() {
     find out -name '.wb-*' -prune -o -type f ! -name '*.wb-journal' -print 2>/dev/null | sort | xargs -r cksum 2>/dev/null | tr '\n' ' '
 }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What is written against the public packages of safetensors, GGUF and NumPy: tests/tools/agree_writers.py.
+# Compares written files with the Python packages safetensors, gguf and NumPy: tests/tools/agree_writers.py.
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

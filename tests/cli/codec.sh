@@ -66,7 +66,7 @@ said = wb("encode", "--type", "Q4_0", "--cols", "1024", ggml + "input.f32", "out
 assert said == "would write 6,912 bytes to out.q: 12 rows of 1,024 values as Q4_0\n", said
 assert data("out.q") == data(ggml + "Q8_0.q")
 
-# What cannot be done, and nothing is written.
+# Rejected requests, which write nothing.
 files = sorted(os.listdir("."))
 f = ggml + "input.f32"
 for code, word, args in (

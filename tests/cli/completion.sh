@@ -1,4 +1,4 @@
-# What completion offers, in the shells that are there.
+# Completions in every installed shell.
 python3 -B "$SOURCE/tests/cli/zoo.py"
 command -v bash >/dev/null || { echo "no bash"; exit 0; }
 cat >ask.bash <<'B'

@@ -31,7 +31,7 @@ wb export "$models/qwen3-4bit-3shards" model.layers.0.self_attn.q_proj.weight --
 wb export many model.layers.0.self_attn.q_proj.weight --dtype f32 -o b.raw
 cmp a.raw b.raw
 
-# What fills the gaps between aligned tensors is nothing to verify, to an index or to another format, and is made anew.
+# Padding tensors are ignored by verify, by indices and by other formats, and are generated again.
 wb convert "$models/llama-tied-float16-4bit" aligned --to safetensors --align-tensors --alignment 4096 --max-shard-tensors 5
 wb inspect aligned | grep -q __padding__
 wb verify aligned | grep -q '^aligned: sound'
@@ -73,7 +73,7 @@ wb convert one link.safetensors --to safetensors
 [ -L link.safetensors ] && cmp old.safetensors out.safetensors
 [ "$(stat -c %a old.safetensors)" = 640 ]
 
-# What must not be written.
+# Outputs that are refused.
 code() {
     want=$1
     shift
@@ -105,7 +105,7 @@ code 5 convert one nowhere/out.safetensors --to safetensors
 wb convert one again --to safetensors --force
 diff -r one again
 
-# What would be written, and what was.
+# The dry run and the result.
 wb convert one dry --to safetensors --max-shard-size 50KB --dry-run >plan
 [ ! -e dry ]
 wb convert one dry --to safetensors --max-shard-size 50KB --json >answer

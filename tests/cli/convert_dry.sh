@@ -41,7 +41,7 @@ for code, *args in refused:
     assert p.returncode == code and "error" in json.loads(p.stdout), p
     assert [name for name, _ in listing()] == [name for name, _ in before], args
 
-# What stands where the result is to be is looked at as well.
+# The dry run also checks the output path.
 os.mkdir("folder.gguf")
 os.mkdir("folder.npz")
 os.mkdir("folder.safetensors")
@@ -73,7 +73,7 @@ for where in "deep.safetensors/s", "/proc/nope/s", "deep.safetensors", "odd", "s
         run = wb(*args)
         assert dry[0] == run[0] == 5, (args, dry, run)
 
-# What the run does is planned as well, and nothing is made by that: neither folders of a store nor a journal.
+# The dry run plans all steps and creates nothing: neither directories of a store nor a journal.
 for args in ([llama, "new", "--to", "mlx", "--quant", "affine4:32"], [llama, "there", "--to", "safetensors", "--force"],
              [llama, "x.gguf", "--quant", "Q8_0"], [gguf, "x.gguf"], [gguf, "g", "--to", "ollama", "--store", "other/s"],
              [llama, "g", "--to", "ollama", "--store", "other/s"], [llama, "q", *store, "--force"],
@@ -82,7 +82,7 @@ for args in ([llama, "new", "--to", "mlx", "--quant", "affine4:32"], [llama, "th
     assert wb(*args, "--dry-run")[0] == 0, args
     assert listing() == before, args
 
-# Its totals tell what is known: what stays as it is loses nothing, what is encoded loses nobody knows how much.
+# Its totals contain what is known: unchanged tensors lose nothing; the loss of encoded tensors is unknown.
 def totals(*args):
     return json.loads(subprocess.run(["wb", "convert", *args, "--json"], check=True, stdout=subprocess.PIPE).stdout)["totals"]
 dry = totals(qwen, "x.gguf", "--quant", "Q8_0", "--dry-run")
@@ -93,7 +93,7 @@ assert {k: run[k] for k in ("tensors", "bytes", "fallbacks")} == {k: dry[k] for 
 dry = totals(llama, "y.gguf", "--dry-run")
 assert dry["worst_nmse"] == 0 and dry["overflowed"] == 0, dry
 
-# Of a set whose run was killed as it got its names, parts are there that the next run takes back.
+# A run killed while it renamed a set leaves final names, which the next run removes.
 os.mkdir("parts")
 for name in ".set-00002-of-00002.gguf.wb-partial",:
     pathlib.Path("parts", name).write_text("x")

@@ -27,7 +27,7 @@ check 'c["mlp_only_layers"] = []'
 check 'c["mlp_only_layers"] = [1]' mlp_only_layers
 check 'c["decoder_sparse_step"] = "x"; c["mlp_only_layers"] = 3; c["norm_topk_prob"] = 1.5' norm_topk_prob
 
-# To MLX, to safetensors and out of GGUF nobody is told.
+# Conversions to MLX, to safetensors and from GGUF do not report it.
 check 'c["norm_topk_prob"] = False' norm_topk_prob
 wb convert model mlx --to mlx 2>message
 wb convert model plain --to safetensors 2>>message

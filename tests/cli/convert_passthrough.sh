@@ -58,7 +58,7 @@ wb convert q.gguf parts/q.gguf --max-shard-size 300KB
 wb convert parts/q-00001-of-*.gguf joined --to ollama --store three
 wb inspect --store three joined | grep -q safetensors
 [ -z "$(find . -name '.wb*')" ]
-# What is in the store is no hard link to the file, nor the other way round: an edit of the one leaves the other be.
+# The blob is not a hard link to the file, so an edit of one does not change the other.
 wb edit q.gguf --set general.name=mine
 ! cmp -s q.gguf out.gguf
 wb verify -q --deep --store one q

@@ -44,7 +44,7 @@ for out in to-file round; do
 done
 [ -z "$(find . -name '.wb*' -o -name '.*.wb-*')" ]
 
-# What was broken off lies beside the target, and is taken up by whatever name it is asked for.
+# Partial files are in the directory of the link's target, and are resumed through every name of the output.
 strace -o /dev/null true 2>/dev/null || { echo "skipped: strace cannot trace here"; exit 0; }
 export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" # which LeakSanitizer does by tracing, too
 ln -s elsewhere/real.gguf link.gguf

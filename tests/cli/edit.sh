@@ -168,7 +168,7 @@ with_chat = dict(VALUES)
 with_chat["tokenizer.chat_template"] = (8, struct.pack("<Q", len(open("chat", "rb").read())) + open("chat", "rb").read())
 check(["--set-file", "tokenizer.chat_template=chat"], with_chat, way="insert")
 
-# What would be done, and what cannot be.
+# Dry runs and rejected edits.
 open("m.gguf", "wb").write(gguf(VALUES, TENSORS))
 before = open("m.gguf", "rb").read()
 assert b"new file" in wb("edit", "m.gguf", "--set", "t.u32=9", "--dry-run")
@@ -242,7 +242,7 @@ config(["--set", "rope.factor=4.5", "--set", "rope.type=yarn"],
        text.replace("2.0", "4.5").replace('"x"', '"yarn"'))
 config(["--set", "new=true"], text.replace('"\n}', '",\n  "new": true\n}'))
 config(["--set", "rope.new=[1, 2]"], text.replace('"x"}', '"x","new": [1, 2]}'))
-# What only begins with a JSON value is a string as a whole.
+# A value that only begins with a JSON value is a string.
 for odd in ("7B", "2 clause BSD", "12-34", "true story", "[1] [2]", "1}", '1,"b":2'):
     config(["--set", "a=" + odd], text.replace('"a": 1', '"a": ' + json.dumps(odd)))
 config(["--set", "a= [1] "], text.replace('"a": 1', '"a":  [1] '))
@@ -276,7 +276,7 @@ for was, edits, now in (
     assert open("hf/config.json").read() == now, (was, edits, open("hf/config.json").read())
 open("hf/config.json", "w").write('{"\\u0061":1,"b":2}')
 wb("edit", "hf", "--rename", "b=a", code=4)
-# What is no regular file is not waited for.
+# Files that are not regular are rejected without waiting.
 os.mkdir("odd")
 os.mkfifo("odd/config.json")
 wb("edit", "odd", "--set", "a=1", code=2)
@@ -284,7 +284,7 @@ os.remove("odd/config.json")
 wb("edit", "odd", "--set", "a=1", code=5)
 os.mkdir("odd/config.json")
 wb("edit", "odd", "--set", "a=1", code=2)
-# What was done, or would be; nothing is written where nothing changes.
+# The report of an edit and of a dry run. Nothing is written if nothing changes.
 open("hf/config.json", "w").write(text)
 for more in (["--dry-run"], []):
     answer = json.loads(wb("edit", "hf", "--json", "--set", "a=22", *more))

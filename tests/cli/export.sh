@@ -73,7 +73,7 @@ assert npy(open("f.npy", "rb").read())[2] == f32(*[table[x] for b in range(256) 
 lines = wb("long.safetensors", "t", "--format", "text", "-o", "-").decode().split("\n")
 assert lines[0] == '# "t" U32 [700001]' and lines[1:] == [str(i) for i in range(n)] + [""]
 
-# What is written is written whole: an existing file is replaced, and kept where something fails.
+# Output files are replaced atomically: after a failure the existing file is unchanged.
 open("keep.npy", "w").write("old")
 wb("one.safetensors", "weight", "--slice", "5", "-o", "keep.npy", code=4)
 assert open("keep.npy").read() == "old"

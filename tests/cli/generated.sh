@@ -1,4 +1,4 @@
-# Man pages and completion are up to date with cli/options.def; UPDATE=1 writes them anew.
+# Man pages and completion are up to date with cli/options.def; UPDATE=1 regenerates them.
 if [ "${UPDATE:-0}" = 1 ]; then
     man=$SOURCE/docs/man
     completion=$SOURCE/cli/completion

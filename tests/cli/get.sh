@@ -1,4 +1,4 @@
-# What 'wb get' writes, against the stored bytes of the parts; shares of ranks, also of 'wb export'.
+# Compares the output of 'wb get' with the stored bytes; shards of ranks, also with 'wb export'.
 M=$DATA/models/qwen3-4bit-3shards
 T=$DATA/twins
 PYTHONDONTWRITEBYTECODE=1 python3 - "$M" "$T" <<'P'
@@ -102,7 +102,7 @@ for rank in range(2):
     gguf = get(path + ".gguf", name, "--part", part, "--policy", "f32")
     assert len(gguf) == len(want)
 
-# What cannot be.
+# Rejected requests.
 get(model, "nothing", code=4, err="no tensor with this native or canonical name")
 get(model, names[0], "model.norm.weight", code=3, err="model.norm.weight")
 get(model, names[0], "--part", "0:2/2", code=4, err="AXIS:RANK/OF")

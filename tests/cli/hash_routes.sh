@@ -16,7 +16,7 @@ for family in llama mixtral gemma3 qwen2 qwen3moe phi3 bert; do
     same $family.back "$digest"
     wb convert "$twin" $family.mlx --to mlx >/dev/null
     same $family.mlx "$digest"
-    # An archive says nothing of the model: its config stands beside it, as beside a lone .safetensors.
+    # A .npz file contains no config: config.json is a sidecar file, as for a single .safetensors file.
     mkdir $family.npz
     wb convert $family.gguf $family.npz/weights.npz >/dev/null
     cp "$twin/config.json" $family.npz
@@ -31,7 +31,7 @@ digest=$(values "$DATA/twins/llama")
 wb convert "$DATA/twins/llama" parts --to safetensors --max-shard-size 2K >/dev/null
 [ "$(ls parts/*.safetensors | wc -l)" -gt 1 ]
 same parts "$digest"
-# Whatever instructions there are.
+# With every instruction set.
 WB_CPU_DISABLE=sha,avx512,avx2 same parts "$digest"
 # And one that loses something does not.
 wb convert "$DATA/twins/llama" bf16 --to safetensors --quant BF16 >/dev/null

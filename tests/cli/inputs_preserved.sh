@@ -31,7 +31,7 @@ done
 code 4 hash --manifest m/model.safetensors m
 code 4 codec encode --type Q4_0 --cols 32 --imatrix rows.f32 g.gguf matrix
 
-# What lies beside the weights is read, too.
+# Sidecar files are inputs, too.
 code 4 convert m m/config.json --to gguf
 code 4 convert m m/other.json --to npz
 code 4 convert m/model.safetensors m/config.json --to gguf --quant F32
@@ -121,7 +121,7 @@ grep -q 'it is for gguf' message
 code 4 convert m x.gguf --generation feb2026
 code 4 convert g.gguf x.gguf --align-tensors
 
-# A scale that is no number would make all of a weight none.
+# A scale of NaN would make every value of a weight NaN.
 for scale in nan inf -inf 1e300; do
     code 4 convert m x.gguf --lora "adapter:$scale"
 done
@@ -141,7 +141,7 @@ esc=$(printf '\033')
 code 5 edit g.gguf --set-file "key=${esc}[2J"
 ! grep -q "$esc" message
 
-# What nothing came of is said: a rule that no tensor's name has a match of, a matrix of another model.
+# Unused inputs are reported: a rule that matches no tensor, an importance matrix of another model.
 wb convert m ruled.gguf --quant Q8_0 --rule 'attn_w=Q4_0' --rule 'attn_v|v_proj=Q4_0' --rule 'q_proj=Q5_0' >message 2>&1
 [ "$(grep -c 'convert-rule' message)" = 1 ]
 grep -q '"attn_w": this rule matches no tensor' message

@@ -94,7 +94,7 @@ for number in (signal.SIGTERM, signal.SIGHUP):
         for name in parts:
             os.remove(name)
 
-# An edit of a file where it lies is carried out: there is no half of it.
+# An in-place edit is completed, not interrupted halfway.
 for number in (signal.SIGINT, signal.SIGTERM):
     for wait in (0.005, 0.01, 0.02, 0.04):
         p = subprocess.Popen(["wb", "edit", "many.safetensors", "--in-place", "--set", "k=" + "v" * 9000],

@@ -77,7 +77,7 @@ for found, message in (other, "does not match the file"), (whole + b"\0" * 8, "d
     p = subprocess.run(["wb", "edit", "m.safetensors", "--set", "x=y"], capture_output=True, text=True)
     assert p.returncode == 5 and message in p.stderr and ".wb-journal" in p.stderr, p
     assert open("m.safetensors", "rb").read() == found
-# What differs behind the header alone is the same to an edit of the header.
+# Changes after the header do not affect the recovery of the header.
 for left in torn, whole:
     data = left[:-1] + bytes([left[-1] ^ 1])
     open("m.safetensors", "wb").write(data)
@@ -98,7 +98,7 @@ with open("m.safetensors") as held:
 wb("edit", "m.safetensors", "--set", "x=y")
 os.rename("m.safetensors", "folder/model.safetensors")
 
-# What only has the name of a journal is none.
+# A file with a journal's name and other contents is not a journal.
 open("folder/.model.safetensors.wb-journal", "wb").write(b"WBEDI")
 assert "edit" not in wb("verify", "folder")
 P

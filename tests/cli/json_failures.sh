@@ -1,4 +1,4 @@
-# Who asked for JSON gets an object also where nothing came of it, and standard error says the same.
+# With --json a failure is also reported as a JSON object, with the same message as on standard error.
 cp -r "$DATA/models/qwen3-bf16" m
 wb convert m g.gguf >/dev/null
 cat >check.py <<'P'

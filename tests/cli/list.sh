@@ -31,7 +31,7 @@ run verify --store store ollama://plian 'ollama://../x'
 wb export --store store plain model.norm.weight --format text -o -
 run doctor --store store plain
 wb list extra
-# Nobody says where the store is.
+# Without a store in the environment.
 unset HOME
 run list
 run convert store/manifests/registry.ollama.ai/library/plain/latest copy --to ollama

@@ -48,7 +48,7 @@ subprocess.run(["wb", "convert", "qwen-0", "silent.gguf"], check=True, stdout=su
 llama("silent.gguf", "-l", "gguf.npy", tokens=tokens)
 assert distance("gguf.npy", true) < 1e-4
 
-# What it cannot do, it says.
+# Unsupported models are reported.
 assert "bert: not one of those" in llama(data / "twins/bert", code=1)
 assert "no such" in llama("nowhere", code=1).lower()
 assert "does not have so many tokens" in llama(data / "twins/llama", tokens=[24], code=1)

@@ -26,7 +26,7 @@ odd = [w for w in want if w not in set(got)]
 assert not odd and len(want) == 367, odd[:3]
 assert json.load(open("answer"))["totals"]["lossy"] == 19
 P
-# A store takes a model anew only by force, and every one is sound.
+# An existing model is replaced only with --force, and every stored model is valid.
 code=0
 wb convert "$from/bf16" c-bf16 --to ollama --store store 2>message || code=$?
 [ "$code" -ne 0 ]

@@ -1,4 +1,4 @@
-# Output that cannot be written, pipes that nobody reads, and what a terminal gets.
+# Output that cannot be written, closed pipes, and output to a terminal.
 PYTHONPATH=$SOURCE/tests/cli python3 -B - <<'P'
 import zoo
 zoo.main()

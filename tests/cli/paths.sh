@@ -22,7 +22,7 @@ check 5 4 verify --json stray foreign/lfs.safetensors nowhere one.safetensors
 check 5 0 verify 'nothing*here'
 grep -q 'nothing\*here: no file matches' err
 check 2 2 verify --json 'set/*' # the index is no model, and the second shard was seen
-# Where one model is taken, a pattern stands for one, or for the files of one; the output is no pattern.
+# Commands for one model accept a pattern that matches one model or its files; the output is not a pattern.
 check 0 0 convert 'o?e.safetensors' 'a*.safetensors'
 [ -e 'a*.safetensors' ]
 check 0 0 convert 'set/model-*.safetensors' whole.safetensors
@@ -40,7 +40,7 @@ check 5 0 edit 'nothing*here' --set a=1
 grep -q 'nothing\*here: no file matches' err
 check 0 0 edit 'wh?le.safetensors' --set a=1
 [ "$(wb inspect --metadata a whole.safetensors)" = 1 ]
-# What is changed is one file, of a model of several too, and whether the first opens or not.
+# Edits change one file, also of a model with several files, whether or not the first file opens.
 cp -r set some
 for args in 'edit some/model-* --set a=1' 'edit some/m* --set a=1 --dry-run' 'edit cut/model-* --set a=1' \
     'edit [os]* --set a=1' 'realign some/model-* --alignment 4096'; do

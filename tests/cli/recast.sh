@@ -66,7 +66,7 @@ for from in q.gguf whole.gguf; do
 done
 cmp q.gguf.raw whole.gguf.raw
 
-# What Llama 3.1 does to RoPE is four numbers here and a tensor there, and comes back.
+# RoPE scaling of Llama 3.1 (four numbers in config.json, a tensor in GGUF) survives a round trip.
 cp -r "$models/llama-tied-float16-4bit" rope
 chmod -R u+w rope
 for numbers in '8.0 8192' '32.0 8192' '4.0 3000'; do
@@ -128,7 +128,7 @@ wb convert "$models/qwen3-bf16" killed/a.gguf --quant F32
 cmp q.gguf killed/a.gguf
 [ "$(ls -A killed)" = a.gguf ]
 
-# What cannot be.
+# Rejected requests.
 code 4 convert "$twins/llama" x --to gguf --quant Q4_K_X
 grep -q 'unknown quantization "Q4_K_X"' message
 code 4 convert "$twins/llama" x.gguf --rule 'attn'

@@ -79,7 +79,7 @@ for name in "attn_q_norm", "attn_k_norm", "attn_q":
     assert t["nmse"] < 1e-12 and t["cosine"] > 0.999999, t
 P
 
-# What Python writes as numbers goes over, and members with long names; folders beside the weights are told of.
+# Numbers as Python writes them and members with long names are copied; subfolders are reported.
 cp -r "$twins/llama" odd
 chmod -R u+w odd
 python3 -B - <<'P'

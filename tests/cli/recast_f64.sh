@@ -53,13 +53,13 @@ for of in sources:
     row = only(of, "o.mlx", "--to", "mlx", "--quant", "affine4:64")
     assert row["fidelity"] == "lossy" and row["overflowed"] >= 1, (of, row)
 
-# What binary32 has is the same; what becomes 0 is lost however small its square is.
+# Values that binary32 can represent are unchanged; values that become 0 count as lost, however small.
 row = only("same.safetensors", "o.safetensors", "--quant", "F32")
 assert (row["fidelity"], row["nmse"], row["max_error"], row["overflowed"]) == ("exact", 0, 0, 0), row
 row = only("small.safetensors", "o.safetensors", "--quant", "F32")
 assert (row["fidelity"], row["overflowed"]) == ("lossy", 0) and math.isclose(row["max_error"], 1e-300), row
 
-# Whole models: rows that change places, offsets, experts that become one tensor.
+# Complete models: permuted rows, offsets, experts stacked into one tensor.
 random.seed(5)
 def as_f64(twin, to):
     path = pathlib.Path(os.environ["DATA"]) / "twins" / twin

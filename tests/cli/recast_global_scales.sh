@@ -168,7 +168,7 @@ gguf = stored("store.gguf")
 assert gguf["blk.0.attn_v.weight"][2] == blocks(*packed[layer + "self_attn.v_proj"][:2])
 assert gguf["blk.0.attn_v.scale"][2] == struct.pack("<f", packed[layer + "self_attn.v_proj"][2])
 
-# What no program knows has its factors everywhere.
+# In an unknown architecture every tensor keeps its scale.
 make("new", "modelopt", True, family="llama")
 said = json.load(open("new/config.json")) | {"model_type": "new"}
 json.dump(said, open("new/config.json", "w"))

@@ -1,4 +1,4 @@
-# What is converted thinks as its source does: the example engine gives the stored logits (data/logits) from
+# Converted models give the logits of their source: the example engine computes the stored logits (data/logits) from
 # what folders become, and from what comes back.
 PYTHONPATH=$SOURCE/tests/cli python3 -B - <<'P'
 import os, pathlib, subprocess

@@ -183,7 +183,7 @@ wb("convert", moe, "exps.hf", "--to", "safetensors", "--quant", "F32", "--lora",
 wb("convert", "exps-again.gguf", "exps-again.hf", "--to", "safetensors", "--quant", "F32")
 merged, again = (read(f"{n}.hf/model.safetensors") for n in ("exps", "exps-again"))
 assert all(merged[n][2] == again[n][2] for n in plain) and merged[up.format(2) + ".weight"][2] != plain[up.format(2) + ".weight"][2]
-# Of fewer experts than there are, or of others than the weight has, it fits nothing.
+# An adapter with fewer or other experts than the weight is rejected.
 for k, bad in enumerate(([(n, s[:2] + (count - 1,), r[:len(r) // count * (count - 1)]) for n, s, r in halves_of],
                          [(n, s[:2], r[:len(r) // count]) for n, s, r in halves_of], halves_of[:1])):
     write_gguf("bad.gguf", "qwen3moe", bad)
@@ -213,7 +213,7 @@ write("each/adapter_model.safetensors", {f"base_model.model.{up.format(99)}.lora
                                          for h, m in zip("AB", pair[0])})
 assert "does not contain the weight" in wb("convert", moe, "x.gguf", "--lora", "each", code=3)
 
-# What fits no weight, is half a pair, or says nothing of its scale.
+# Pairs that match no weight, incomplete pairs, and adapters without a scale.
 bad = dict(tensors)
 bad["base_model.model.model.layers.9.self_attn.q_proj.lora_A.weight"] = ("F32", [rank, dim], bytes(4 * rank * dim))
 write("peft/adapter_model.safetensors", bad)

@@ -1,4 +1,4 @@
-# What config.json says of RoPE goes into GGUF wherever it stands, and what has no word there is told.
+# RoPE settings at any place of config.json are converted to GGUF; settings that GGUF cannot represent are reported.
 python3 -B - "$DATA/twins" <<'P'
 import json, math, os, pathlib, shutil, subprocess, sys
 twins = pathlib.Path(sys.argv[1])
@@ -44,7 +44,7 @@ for factor, length in (4, 32), (4.0, 32.0):
     raw = pathlib.Path("out.gguf").read_bytes()
     for key, type in (b"scaling.factor", 6), (b"scaling.original_context_length", 4):
         assert raw[raw.index(key) + len(key)] == type, (factor, length, key)
-# Layers with a sliding window are stretched by nobody who reads GGUF.
+# No reader of GGUF scales RoPE in sliding-window layers.
 for full in {"rope_theta": 1e6}, {"rope_theta": 1e6, "rope_type": "linear", "factor": 3.0}:
     keys, told, _ = convert("gemma3", {"rope_parameters": {"full_attention": full, "sliding_attention":
                                        {"rope_type": "linear", "factor": 3.0, "rope_theta": 1e4}}})
@@ -103,7 +103,7 @@ for part in 1e-9, 0.0, -0.5, 1.5, 0.49:  # which is none, or no dimension
     same(keys, dimension_count=head)
 keys, _, _ = convert("llama", {"partial_rotary_factor": 0.5})  # which says nothing there
 same(keys, dimension_count=json.loads((twins / "llama/config.json").read_text()).get("head_dim", keys["rope.dimension_count"]))
-# What llama.cpp has no word for.
+# Settings that llama.cpp does not support.
 keys, told, _ = convert("qwen2", {"rope_scaling": {"type": "dynamic", "factor": 2.0}})
 same(keys, scaling__type=None, scaling__factor=None)
 assert [f["severity"] for f in told] == ["warning"] and "RoPE scaling" in told[0]["message"], told
@@ -138,7 +138,7 @@ for type, factor, want, warns in (
     got, told = back(length, *given)
     assert (got and (got["rope_type"], got["factor"])) == (want and (want, factor)), (type, factor, got)
     assert bool(told) == warns and all("RoPE scaling" in t for t in told), (type, factor, told)
-# Where YaRN begins and ends goes there and back; what it multiplies attention with is llama.cpp's affair.
+# The boundaries of YaRN survive a round trip; llama.cpp computes its attention factor itself.
 betas = {"beta_fast": 16, "beta_slow": 2.5}
 usual = 0.1 * math.log(4) + 1
 for where, more, warns in (

@@ -115,7 +115,7 @@ for result, name, *args in ("merged.gguf", "blk.0.attn_v.weight"), ("merged", la
     assert max(abs(x - y) for x, y in zip(values(result, name), want)) < 1e-6
 assert values("merged.gguf", "output.weight") == products("F32.gguf", "output", floats(made["output.scale"][2]))
 
-# What is no such factor has no name elsewhere: of another type, too many or too few values, nothing beside it, beside embeddings.
+# Tensors named like scales that are not scales: another type, a wrong number of values, no weight, or an embedding.
 plain = {n: t for n, t in made.items() if not n.endswith(".scale")}
 for name, kind, count in ("blk.0.attn_q", "F16", 1), ("blk.0.attn_q", "F32", 2), ("blk.0.ffn_up_exps", "F32", 2), ("blk.7.attn_q", "F32", 1), ("token_embd", "F32", 1):
     save("odd.gguf", "F32.gguf", plain | {name + ".scale": (kind, [count], bytes(4 * count)[:count * (2 if kind == "F16" else 4)])})

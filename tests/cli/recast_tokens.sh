@@ -1,4 +1,4 @@
-# What is wrong with the tokenizer of a folder that becomes GGUF is told, and its tokens are as many as the embedding has
+# Problems of a tokenizer are reported in conversions to GGUF, which gets as many tokens as the embedding has
 # rows.
 python3 -B - "$DATA/twins" <<'P'
 import json, os, pathlib, shutil, subprocess, sys

@@ -19,7 +19,7 @@ model=$(find "$DATA/models" -name '*.safetensors' | LC_ALL=C sort | head -n 1)
 wb inspect - <"$model" >plain.out || true
 wb inspect --sandbox - <"$model" >out || true
 cmp plain.out out
-# What would write cannot.
+# Commands that write fail.
 code=0
 wb hash --sandbox --manifest made.json "$DATA/models/gemma3-4bit" >/dev/null 2>err || code=$?
 [ $code = 5 ] && [ ! -e made.json ] || { cat err; exit 1; }

@@ -57,7 +57,7 @@ for want, code, command in [("e.raw", 0, export),
 P
 find . | cmp - before
 
-# What is made out of order goes into no stream: that is said at once, and by --dry-run, too.
+# Outputs written out of order cannot go to a stream, which is reported at once, also by --dry-run.
 refused() {
     got=0
     timeout 20 wb "$@" >out 2>err || got=$?

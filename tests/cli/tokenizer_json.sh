@@ -68,7 +68,7 @@ tokens = [("<unk>", UNKNOWN), ("<s>", CONTROL), ("a", NORMAL), ("aa", NORMAL), (
 said, made = back("llama", tokens, scores=[0, 0, -3, -1, -2, -2, 0])
 assert made["model"]["merges"] == [["a", "a"], ["a", "aa"], ["aa", "a"]], made["model"]["merges"]
 assert made["model"]["vocab"] == {"<unk>": 0, "<s>": 1, "a": 2, "aa": 3, "aaa": 4} and said == []
-# What is no number comes last.
+# NaN is sorted last.
 nan = float("nan")
 more = tokens[:5] + [("b", NORMAL), ("ab", NORMAL), ("ba", NORMAL)]
 said, made = back("llama", more, scores=[0, 0, nan, -1, nan, nan, -4, -3])

@@ -26,7 +26,7 @@ import numpy as np
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import compare_gguf as compare  # noqa: E402
 
-# What the package refuses and we take: bytes in names that are no UTF-8, which it cannot show, and shapes
+# Files that the package rejects and weighbridge accepts: names that are not UTF-8, which it cannot print, and shapes
 # without elements that NumPy has no arrays of.
 HUGE = "a shape that NumPy cannot hold"
 TAKEN = {"UnicodeDecodeError", HUGE}
