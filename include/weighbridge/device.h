@@ -72,10 +72,11 @@ typedef struct wb_device {
 #define WB_HOST_COPY 2u       /* always copy, never use the mapped bytes of the file */
 
 typedef struct wb_host_options {
-    size_t size;                   /* sizeof(wb_host_options) */
-    uint32_t flags;                /* WB_HOST_* */
-    uint32_t alignment;            /* alignment of buffers, a power of two up to 2 MiB; 0: 64 */
-    const wb_allocator *allocator; /* NULL: malloc, and mmap for large blocks; copied */
+    size_t size;        /* sizeof(wb_host_options) */
+    uint32_t flags;     /* WB_HOST_* */
+    uint32_t alignment; /* alignment of buffers, a power of two up to 2 MiB; 0: 64 */
+    const wb_allocator
+        *allocator; /* the struct is copied; NULL: malloc, and mmap for large blocks */
     /*
      * A file ("/dev/shm/llama") that several processes map in order to share buffers. It is created
      * if it does not exist, accessible by this user only. "" creates a segment without a name, for
@@ -117,8 +118,9 @@ typedef struct wb_opencl_options {
     void *device; /* the caller's cl_device_id; NULL: selected by `name` */
     /* the caller's cl_command_queue for the device, retained; NULL: a new queue */
     void *queue;
-    const char *library;           /* path of the ICD loader; NULL: libOpenCL.so.1 */
-    const wb_allocator *allocator; /* NULL: malloc, and mmap for large blocks; copied */
+    const char *library; /* path of the ICD loader; NULL: libOpenCL.so.1 */
+    const wb_allocator
+        *allocator; /* the struct is copied; NULL: malloc, and mmap for large blocks */
 } wb_opencl_options;
 #define WB_OPENCL_OPTIONS_INIT WB_INIT(wb_opencl_options)
 
@@ -149,8 +151,9 @@ typedef struct wb_cuda_options {
     uint64_t pinned; /* upper limit of pinned memory, in bytes; 0: 128 MiB */
     /* the caller's CUcontext; NULL: the primary context of the device */
     void *context;
-    const char *library;           /* path of the driver; NULL: libcuda.so.1 */
-    const wb_allocator *allocator; /* NULL: malloc, and mmap for large blocks; copied */
+    const char *library; /* path of the driver; NULL: libcuda.so.1 */
+    const wb_allocator
+        *allocator; /* the struct is copied; NULL: malloc, and mmap for large blocks */
 } wb_cuda_options;
 #define WB_CUDA_OPTIONS_INIT WB_INIT(wb_cuda_options)
 

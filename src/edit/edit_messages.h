@@ -21,7 +21,7 @@
 
 /* ---- edit_in_place.c ---- */
 
-#define WB__MSG_EDIT_UNDO "an interrupted edit of the file cannot be undone (error %d)"
+#define WB__MSG_EDIT_UNDO "restoring the file after an interrupted edit failed (errno %d)"
 #define WB__MSG_EDIT_JOURNAL_FOREIGN                                                               \
     "the journal of an interrupted edit does not match the file, which was replaced since "        \
     "then"

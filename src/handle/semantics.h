@@ -38,7 +38,7 @@ wb_status wb__sidecar_text(const wb_model *model, wb__context *context, const ch
 /* Returns the name of sidecar file i, in any order; NULL past the last one. */
 const char *wb__sidecar_name(size_t i);
 
-/* Sets *reads if `path` leads to a weights file or sidecar file of the model. Fails only with MEMORY. */
+/* Sets *reads to true if `path` refers, also through links, to a weights file or sidecar file of the model. The only error is WB_ERROR_MEMORY. */
 wb_status wb__model_reads(const wb_model *model, wb__context *context, const char *path,
                           bool *reads);
 

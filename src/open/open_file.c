@@ -22,7 +22,7 @@ static wb_status add_source(wb_model *model, wb__context *context, wb__source *s
 /* Offsets into a header that stays in memory have 32 bits. */
 #define KEPT_MAX (UINT32_MAX - WB__CURSOR_SLACK)
 
-/* Reads a header that stays in memory as part of the current file. */
+/* Reads a header and stores its bytes in the current file of the catalog. */
 static wb_status read_kept(wb_model *model, wb__context *context, wb__window *window,
                            wb__cursor *cursor, const wb__format *format)
 {

@@ -211,7 +211,10 @@ static uint64_t units_of(uint64_t n, uint64_t unit)
     return n / unit + (n % unit != 0);
 }
 
-/* Returns the range of a rank of n indices in units; the last unit may be smaller. */
+/*
+ * Divides n indices among `of` ranks at multiples of `unit`, as evenly as possible; the last unit may be incomplete.
+ * Returns the range of one rank.
+ */
 static wb__cut even_cut(uint64_t n, uint64_t unit, uint64_t rank, uint64_t of)
 {
     uint64_t units = units_of(n, unit);

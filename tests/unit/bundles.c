@@ -188,7 +188,7 @@ static void stale_indices(void **state)
     opens_and_closes(NULL, 3, "index-stale");
     put_index("\"t1\":\"" SHARD(1) "\",\"t2\":\"" SHARD(2) "\"");
     opens_and_closes(NULL, 2, "shard-stray index-total-size");
-    opens_and_closes(SHARD(3), 3, "index-missing"); /* an index that lists other files */
+    opens_and_closes(SHARD(3), 3, "index-missing"); /* the index does not list this shard */
 
     start_case();
     put_tensor("model.safetensors", "t");

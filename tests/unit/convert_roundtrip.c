@@ -100,7 +100,7 @@ static void tokenizers(void **state)
 
 /* ---- MLX ---- */
 
-/* The twin was written by mlx_lm.convert. */
+/* Quantizing a model must give the files that mlx_lm.convert wrote for it (data/models). */
 static void as_mlx(void **state)
 {
     (void)state;

@@ -110,8 +110,7 @@ static void whole_sets(void **state)
         check_whole(paths[i]);
     check_whole(folder);
 
-    /* Another set in the directory does not matter when a part is opened, but is reported when
-     * the directory is. */
+    /* A second set in the directory does not affect opening a part, but opening the directory fails. */
     char *other = text_of("%s/n-00001-of-00001.gguf", folder);
     gguf g = make_part(&(part){0, 1, 2}, 0);
     write_file(other, g.bytes, g.n);

@@ -1,7 +1,6 @@
 /*
- * WB_POLICY_DECODE: quantized tensors of every kind as plain ones, complete, fused and sharded
- * for any number of ranks, compared with the complete tensors decoded by wb_tensor_read and then
- * sharded and joined by the test.
+ * WB_POLICY_DECODE for quantized tensors of every kind: complete, fused and sharded for any number of ranks. To get the
+ * expected values, the test decodes complete tensors with wb_tensor_read, then shards and joins the values itself.
  */
 #include "support.h"
 #include "weights.h"

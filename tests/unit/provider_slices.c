@@ -522,7 +522,7 @@ static void refuse(const wb_model *model, const char *name, uint32_t axis, uint3
         fail_msg("%s: %s\n", name, error.message);
 }
 
-/* Only headers are needed: 43 blocks of 256 are split into 22 and 21, and rows of gate and up equally. */
+/* The test writes only a header. 43 blocks of 256 are split into 22 and 21 for two ranks, and the rows of gate and up at the same index. */
 static void uneven_blocks(void **state)
 {
     (void)state;

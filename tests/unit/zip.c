@@ -368,7 +368,7 @@ static void headers(void **state)
         }
         wb_close(model);
     }
-    /* A caller's limit above that of the format has no effect. */
+    /* A wb_limits value above the maximum of the format has no effect. */
     wb_limits limits;
     wb_error error;
     size_t found;

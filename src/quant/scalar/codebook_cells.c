@@ -52,8 +52,8 @@ static void half_distances(unsigned bits, unsigned half, uint8_t *distances)
 }
 
 /*
- * Appends the points near `code` to the lists at *used. A counting sort by distance keeps the order
- * of the point numbers.
+ * Appends the list of points near `code` to the array of lists, at index *used. The points are sorted by distance
+ * (counting sort, which keeps points of equal distance in the order of their numbers).
  */
 static void find_near(const cells_job *job, unsigned code, size_t *used)
 {
