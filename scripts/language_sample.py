@@ -16,7 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 TOKEN = re.compile(r'/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
-LITERALS = re.compile(r'"(?:\\.|[^"\\\n])*"(?:\s*"(?:\\.|[^"\\\n])*")*')
+LITERALS = re.compile(r'"(?:\\.|[^"\\\n])*"(?:(?:\s|\\\n)*"(?:\\.|[^"\\\n])*")*')
 REPORTS = re.compile(r"\b(?:wb__fail\w*|wb__note\w*|wb__plan_note|fail\w*|complain\w*|warn\w*)\s*\(")
 
 

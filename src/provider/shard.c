@@ -341,7 +341,7 @@ static void cut_q_heads(const wb__rank *rank, const heads *h, uint64_t q_unit, h
         rank->rank * h->kv / of; /* cannot overflow: both factors have at most 32 bits */
     uint64_t first = (head * of + h->kv - 1) / h->kv, end = ((head + 1) * of + h->kv - 1) / h->kv;
     uint64_t together = lcm(h->dim, q_unit) / h->dim;
-    uint64_t most = of / h->kv + (of % h->kv != 0); /* the same answer for all ranks */
+    uint64_t most = of / h->kv + (of % h->kv != 0); /* equal for all ranks */
     cuts->copies = end - first;
     if (h->dim % h->kv_unit == 0)
         cuts->kv = (wb__cut){head * h->dim, h->dim};

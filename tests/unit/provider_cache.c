@@ -478,7 +478,7 @@ static void no_input(void **state)
     }
     assert_true(input_so_far(&after[0], &after[1]));
     assert_int_equal(after[1] - none[1], none[1] - before[1]);
-    assert_true(after[0] - none[0] <= none[0] - before[0] + 8); /* counters with more digits */
+    assert_true(after[0] - none[0] <= none[0] - before[0] + 8); /* 8: more digits */
     wb_provider_destroy(provider);
     weights_free(w);
 }

@@ -107,7 +107,7 @@ static void from_a_descriptor(void **state)
     assert_true(fd >= 0);
     assert_int_equal(lseek(fd, 77, SEEK_SET), 77); /* the file position is irrelevant */
     assert_int_equal(wb_open_fd(fd, "label", NULL, &model, NULL), WB_OK);
-    assert_int_equal(lseek(fd, 0, SEEK_CUR), 77); /* and is not changed */
+    assert_int_equal(lseek(fd, 0, SEEK_CUR), 77); /* the offset does not change */
     assert_int_equal(close(fd), 0);               /* the model has its own descriptor */
     check_bytes(model);
     wb_file file = {.size = sizeof file};
