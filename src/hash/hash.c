@@ -38,9 +38,9 @@ static wb_status make_queue(wb__hash_job *job)
     return made ? WB_OK : wb__fail_memory(job->context);
 }
 
-/* ---- spreading it ---- */
+/* ---- distribute the work ---- */
 
-/* Number i is file i, and behind the files stand threads that hash tensors. */
+/* Task i hashes file i; each higher task is a worker that hashes tensors. */
 static void body(void *arg, size_t i)
 {
     wb__hash_job *job = arg;
@@ -155,7 +155,7 @@ static wb_status join_values(wb_hashes *hashes, wb__context *context)
     return status;
 }
 
-/* ---- all of it ---- */
+/* ---- run the job ---- */
 
 static wb_status prepare_files(wb_hashes *hashes, wb__hash_job *job)
 {
@@ -187,7 +187,7 @@ static wb_status prepare_values(wb_hashes *hashes, wb__hash_job *job)
         wb__alloc_zeroed(&hashes->allocator, hashes->subjects.count * sizeof *hashes->values);
     if (hashes->values == NULL)
         return wb__fail_memory(job->context);
-    for (size_t i = 0; i < hashes->subjects.count; i++) /* of sub-byte types up to 8 a byte */
+    for (size_t i = 0; i < hashes->subjects.count; i++)
         job->total += hashes->subjects.list[i].floats * sizeof(float);
     return make_queue(job);
 }

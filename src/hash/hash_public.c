@@ -49,7 +49,7 @@ wb_status wb_hash_model(const wb_model *model, const wb_hash_options *caller, wb
     return WB_OK;
 }
 
-/* ---- asking for them ---- */
+/* ---- query digests ---- */
 
 uint64_t wb_hash_tensor_count(const wb_hashes *hashes)
 {
