@@ -7,7 +7,8 @@
 /* ---- buffer_cache.c ---- */
 
 #define WB__MSG_PROVIDER_BUDGET                                                                    \
-    "the buffer needs %llu bytes, which exceeds the budget of %llu bytes, %llu of them in use"
+    "the buffer needs %llu bytes and does not fit into the budget of %llu bytes, of which %llu "   \
+    "are in use"
 
 /* ---- buffer_layout.c ---- */
 
