@@ -1,5 +1,5 @@
-# A file that another program shortens while it is read ends a command with an error, never with a signal,
-# whether it is read, read past the cache or mapped.
+# A command whose input file another program shortens during the read ends with an error, never with a signal,
+# whether the command reads the file, reads it past the page cache or maps it.
 python3 -B - <<'P'
 import json, os, struct, subprocess, time
 
@@ -19,19 +19,28 @@ def has_it(p, mapped):
     except OSError:
         return False
 
-codes = {}
-for args in (["load", "--verify", "--io", "map"], ["load", "--verify", "--io", "read"],
-             ["load", "--io", "direct"], ["hash"], ["verify", "--deep"]):
+def shorten_during(args, delay):
+    """The exit code of wb ARGS, where another program shortens the file `delay` seconds after wb opened it."""
     make()
-    mapped = args[-1] == "map"
     p = subprocess.Popen(["wb", *args, "big.safetensors"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    while not has_it(p, mapped) and p.poll() is None:
+    while not has_it(p, args[-1] == "map") and p.poll() is None:
         time.sleep(0.0005)
+    time.sleep(delay)
     os.truncate("big.safetensors", 8 + len(header) + 100000)
     code, said = p.wait(100), p.stderr.read().decode()
-    assert code in (0, 1, 2, 5), (args, code, said)
+    assert code in (0, 2, 5), (args, code, said)
     assert code != 5 or said.startswith("wb: "), (args, said)
-    codes[" ".join(args)] = code
-assert codes["load --verify --io map"] == 5, codes
-assert list(codes.values()).count(5) >= 3, codes
+    return code
+
+# A file that is shortened before its size is asked for is unsound (2); after its last read it is sound (0).
+# Neither tests what this test is for, so the file is shortened again at another time, until it is between the two.
+for args in (["load", "--verify", "--io", "map"], ["load", "--verify", "--io", "read"],
+             ["load", "--io", "direct"], ["hash"], ["verify", "--deep"]):
+    delay = 0
+    for attempt in range(50):
+        code = shorten_during(args, delay)
+        if code == 5:
+            break
+        delay = delay + 0.005 if code == 2 else 0
+    assert code == 5, (args, delay)
 P
