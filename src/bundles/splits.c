@@ -154,13 +154,13 @@ wb_status wb__bundle_of_gguf_folder(wb__context *context, const char *folder, wb
 /* ---- shard information in the files ---- */
 
 static wb_status note_split(wb__context *context, const wb__catalog_file *file, uint32_t at,
-                            const char *key, uint64_t said, const char *instead, uint64_t is)
+                            const char *key, uint64_t stored, const char *what, uint64_t expected)
 {
     const char *before = context->file;
     context->file = file->path;
     wb_status status = wb__note(context, WB_WARNING, WB__FINDING_GGUF_SPLIT, at,
                                 wb__str_from(key, SIZE_MAX), WB__MSG_SPLIT_WRONG_VALUE,
-                                (unsigned long long)said, instead, (unsigned long long)is);
+                                (unsigned long long)stored, (unsigned long long)expected, what);
     context->file = before;
     return status;
 }
@@ -212,7 +212,7 @@ static wb_status check_part(wb__context *context, const wb__catalog *model, size
                             WB__MSG_SPLIT_PART_NUMBER, number);
     if (status == WB_OK && split->tensors_at != 0 && split->tensors != model->table.count)
         status = note_split(context, file, split->tensors_at, "split.tensors.count", split->tensors,
-                            WB__MSG_SPLIT_ALL_TENSOR_COUNT, model->table.count);
+                            WB__MSG_SPLIT_TENSOR_COUNT, model->table.count);
     return status;
 }
 

@@ -7,7 +7,7 @@
 /* ---- convert_public.c ---- */
 
 #define WB__MSG_CONVERT_POLICY_FLAGS "wb_convert_policy.flags contains unknown flags"
-#define WB__MSG_CONVERT_NO_QUANTIZATION "unknown quantization \"%.64s\""
+#define WB__MSG_CONVERT_QUANTIZATION_UNKNOWN "unknown quantization \"%.64s\""
 #define WB__MSG_CONVERT_ADAPTER_PATH "wb_convert_adapter.path must not be NULL or empty"
 #define WB__MSG_CONVERT_ADAPTER_SCALE "the scale of the adapter is not a finite F32 number"
 #define WB__MSG_CONVERT_TARGET "the target is not a WB_TARGET_* value"

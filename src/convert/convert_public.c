@@ -44,7 +44,7 @@ static wb_status take_policy(wb_conversion *conversion, wb__context *context,
     if (policy->quant != NULL &&
         !wb__quant_parse(wb__str_from(policy->quant, SIZE_MAX), &conversion->quant))
         return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_CONVERT_TYPE, WB_NO_OFFSET,
-                        WB__STR(""), WB__MSG_CONVERT_NO_QUANTIZATION, policy->quant);
+                        WB__STR(""), WB__MSG_CONVERT_QUANTIZATION_UNKNOWN, policy->quant);
     conversion->loras = policy->loras;
     conversion->lora_count = policy->lora_count;
     for (uint64_t i = 0; i < policy->lora_count; i++) {

@@ -197,7 +197,7 @@
 #define WB__MSG_NPZ_METHOD "compression method %u is not supported; use 0 (stored) or 8 (deflate)"
 #define WB__MSG_NPZ_EXTRA "the extra fields are malformed, or give the member another name"
 #define WB__MSG_NPZ_ZIP64_UNUSED "the member has a zip64 field although its sizes do not need one"
-#define WB__MSG_NPZ_ENTRY "expected an entry of the directory"
+#define WB__MSG_NPZ_ENTRY "the directory contains bytes that are not an entry"
 #define WB__MSG_NPZ_ENTRY_PAST_END "the entry extends past the end of the directory"
 #define WB__MSG_NPZ_OTHER_PART "the member is in another part of a multi-part archive"
 #define WB__MSG_NPZ_MEMBER_START "the member does not begin before the directory"
@@ -234,7 +234,8 @@
 /* ---- npz/npz_write.c ---- */
 
 #define WB__MSG_NPZ_WRITE_NAME_LENGTH "the tensor name is too long for a zip archive"
-#define WB__MSG_NPZ_WRITE_NAME "NumPy would confuse a tensor of this name with another"
+#define WB__MSG_NPZ_WRITE_NAME                                                                     \
+    "NumPy cannot find an array whose name ends with .npy or contains a NUL"
 #define WB__MSG_NPZ_WRITE_UTF8 "the tensor name is not valid UTF-8, which zip archives require"
 #define WB__MSG_NPZ_WRITE_DIRECTORY "the directory of the archive would exceed the size limit"
 #define WB__MSG_NPZ_WRITE_BIG_ENDIAN ".npz arrays can be written only in little-endian byte order"

@@ -29,7 +29,9 @@
 #define WB__MSG_PROVIDER_FUSE_DIMENSIONS "tensors with more than three dimensions cannot be fused"
 #define WB__MSG_PROVIDER_FUSE_MATRICES "stacks of more than %d matrices cannot be fused"
 #define WB__MSG_PROVIDER_FUSE_BLOCK                                                                \
-    "its %llu rows are not a multiple of the block size %lu, so no tensor can follow it"
+    "its number of rows, %llu, is not a multiple of the block size %lu, so it can only be the "    \
+    "last "                                                                                        \
+    "of the fused tensors"
 #define WB__MSG_PROVIDER_FUSE_SHARD "its shard for this rank differs from that of the other tensors"
 
 /* ---- provider_public.c ---- */
@@ -72,7 +74,7 @@
     "is not possible for %llu ranks"
 #define WB__MSG_PROVIDER_SHARD_HEAD_ROWS                                                           \
     "its rows can be split only at multiples of %llu, which does not match heads of %llu rows"
-#define WB__MSG_PROVIDER_SHARD_QKV_BLOCK "a block contains rows of two of q, k and v"
+#define WB__MSG_PROVIDER_SHARD_QKV_BLOCK "a block contains rows of two of the matrices q, k and v"
 #define WB__MSG_PROVIDER_SHARD_NO_AXIS "the tensor has no such axis"
 #define WB__MSG_PROVIDER_SHARD_RANK "the rank must be less than the number of ranks"
 #define WB__MSG_PROVIDER_PAD_ROWS "%llu rows cannot be padded to a multiple of %llu"

@@ -6,7 +6,8 @@
 
 /* ---- decoder.c ---- */
 
-#define WB__MSG_READ_DECODE "%s with %lu bits and groups of %lu cannot be decoded"
+#define WB__MSG_READ_DECODE                                                                        \
+    "weights of type %s with %lu bits and groups of %lu values cannot be decoded"
 
 /* ---- expert_view.c ---- */
 
