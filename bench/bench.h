@@ -2,18 +2,21 @@
  * bench: measures the library, reference programs (peers) and the limits of the machine (floors).
  *
  *   cases/NAME     describes a measurement in a few lines; format: case.c
- *   worker.c       runs operations of the library and floors; each operation is a row there and a file in ops/
+ *   worker.c       runs operations of the library and floors; each operation is a row there and a
+ *                  file in ops/
  *   peers/NAME/    a reference program that acts as a worker; install.sh installs it
  *   driver.c       runs the workers of a case in turn, writes the table and results.json
  *
  * A worker is a process that runs as long as its case. It prints the lines
  *
  *   name NAME VERSION     the program
- *   work TEXT             the amount of work, such as "92160 tensors"; ours and the peer's must agree
+ *   work TEXT             the amount of work, such as "92160 tensors"; ours and the peer's must
+ *                         agree
  *   ready
  *
- * For each line "run" on its standard input it runs its operation once without timing, runs it again, and prints the
- * nanoseconds of the second run. If the processor time of all threads differs, it follows after a space.
+ * For each line "run" on its standard input it runs its operation once without timing, runs it
+ * again, and prints the nanoseconds of the second run. If the processor time of all threads
+ * differs, it follows after a space.
  */
 #ifndef WB_BENCH_BENCH_H
 #define WB_BENCH_BENCH_H
@@ -34,8 +37,8 @@ typedef struct bench_case {
     char peer[512];    /* begins with the name of a directory in peers/; empty: no peer */
     char floor[512];
     char samples[16];
-    char each
-        [512]; /* for a file that describes several cases: the last parts of their names, see case.c */
+    char each[512]; /* for a file that describes several cases: the last parts of their names, see
+                       case.c */
 } bench_case;
 
 /* Reads the case folder/name. On failure prints the error to stderr. */

@@ -7,11 +7,11 @@
  *   peer     the command of a peer; its first word is the peer's directory in peers/
  *   floor    the command that measures the limit of the machine
  *   samples  the default number of samples
- *   each     in a file whose name ends in ".@": one word per case, which ends the case's name and replaces every
- *            '@' in the commands
+ *   each     in a file whose name ends in ".@": one word per case, which ends the case's name and
+ *            replaces every '@' in the commands
  *
- * PATH contains our worker and the programs that create inputs. A file of its own for a case takes precedence over
- * a file with '@'.
+ * PATH contains our worker and the programs that create inputs. A file of its own for a case takes
+ * precedence over a file with '@'.
  */
 #include "bench.h"
 

@@ -3,10 +3,10 @@
  *
  *   driver -c CASES -p PEERS [-n SAMPLES] [-o RESULTS] [-w] CASE…
  *
- * The workers of a case take one sample each in turn. The order rotates with each round, so that disturbances of the
- * machine affect all workers alike. Results are medians over the number of samples given by -n or the case. With -w
- * no peers run, which the results record. Without -w, a case whose peer is not installed is printed, but its entry in
- * the results does not change.
+ * The workers of a case take one sample each in turn. The order rotates with each round, so that
+ * disturbances of the machine affect all workers alike. Results are medians over the number of
+ * samples given by -n or the case. With -w no peers run, which the results record. Without -w, a
+ * case whose peer is not installed is printed, but its entry in the results does not change.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "bench.h"

@@ -1,6 +1,6 @@
 /*
- * headers big|small FILE: writes a safetensors file with a header like those of the official library, and a hole
- * instead of the data.
+ * headers big|small FILE: writes a safetensors file with a header like those of the official
+ * library, and a hole instead of the data.
  *
  *   big    92,160 tensors, the experts of a large mixture of experts; header of 12 MB
  *   small  300 tensors, a dense model of 33 layers; header of 35 KB

@@ -1,6 +1,7 @@
 /*
- * tokenizer KIND FOLDER: writes a model with one tensor and a tokenizer.json of about 20 MB, formatted like the
- * tokenizers library does (indented by two spaces). Does nothing if the file exists.
+ * tokenizer KIND FOLDER: writes a model with one tensor and a tokenizer.json of about 20 MB,
+ * formatted like the tokenizers library does (indented by two spaces). Does nothing if the file
+ * exists.
  *
  *   pairs   byte-level BPE, merges as ["a", "b"], the format since version 0.20
  *   texts   byte-level BPE, merges as "a b", the format before

@@ -1,10 +1,12 @@
 /*
- * Adapters: a small model (support/small.h) and a LoRA adapter directory of PEFT or mlx-lm, whose pairs match the
- * model's tensors or almost match. A merge that can be planned must either succeed, with a result that opens, or fail and
- * leave no files.
+ * Adapters: a small model (support/small.h) and a LoRA adapter directory of PEFT or mlx-lm, whose
+ * pairs match the model's tensors or almost match. A merge that can be planned must either succeed,
+ * with a result that opens, or fail and leave no files.
  *
- *   byte 0 to 4   the target and the kind of adapter, its rank, scale, alpha, and the alphas of single modules
- *   24 bytes      for each of six pairs: the tensor, and the defects in shapes and types of both matrices
+ *   byte 0 to 4   the target and the kind of adapter, its rank, scale, alpha, and the alphas of
+ *                 single modules
+ *   24 bytes      for each of six pairs: the tensor, and the defects in shapes and types of both
+ *                 matrices
  *   the rest      the model
  */
 #define _POSIX_C_SOURCE 200809L

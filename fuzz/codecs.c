@@ -1,6 +1,6 @@
 /*
- * Codecs: any bytes can be decoded and any floats encoded without a memory error, and every instruction set gives the
- * results of the scalar kernels.
+ * Codecs: any bytes can be decoded and any floats encoded without a memory error, and every
+ * instruction set gives the results of the scalar kernels.
  *
  *   byte 0   the operation: decode or encode, types of ggml, MLX or the hub
  *   byte 1   the type

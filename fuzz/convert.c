@@ -1,9 +1,9 @@
 /*
- * Conversions: a directory, a target and a policy. A conversion that can be planned must either succeed, with a result
- * that matches the plan, or fail and leave no files.
+ * Conversions: a directory, a target and a policy. A conversion that can be planned must either
+ * succeed, with a result that matches the plan, or fail and leave no files.
  *
- *   byte 0       the target; if 8 or more, the rest of the input is a directory (support/folder.h), otherwise a small
- *                model (support/small.h)
+ *   byte 0       the target; if 8 or more, the rest of the input is a directory (support/folder.h),
+ *                otherwise a small model (support/small.h)
  *   byte 1, 2    the policy
  */
 #define _POSIX_C_SOURCE 200809L

@@ -2,7 +2,8 @@
  * Tensors of several parts: packed values with their companion tensors, joined and decoded.
  *
  *   byte 0 odd    the rest is the header of a safetensors file
- *   byte 0 even   eight bytes per tensor describe the header (put_tensor); after a byte 255 follow the data bytes
+ *   byte 0 even   eight bytes per tensor describe the header (put_tensor); after a byte 255 follow
+ *                 the data bytes
  *
  * The data has the length that the header declares, and repeats the given bytes.
  */
@@ -89,8 +90,9 @@ static const struct scheme {
 };
 
 /*
- * Adds a weight with companions. The eight bytes select: scheme; words per row; groups per row; rows; experts and
- * defects; dtype of the floats; name, from a small set, so that names repeat; bits.
+ * Adds a weight with companions. The eight bytes select: scheme; words per row; groups per row;
+ * rows; experts and defects; dtype of the floats; name, from a small set, so that names repeat;
+ * bits.
  */
 static void put_tensor(text *t, input *in)
 {

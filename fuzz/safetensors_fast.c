@@ -1,11 +1,11 @@
 /*
- * The fast readers of safetensors headers compared with the slow reader, which defines the correct result. For every
- * header, any window size, in strict and compatible mode, both must give the same verdict, code, offset, name,
- * findings, tensors and metadata.
+ * The fast readers of safetensors headers compared with the slow reader, which defines the correct
+ * result. For every header, any window size, in strict and compatible mode, both must give the same
+ * verdict, code, offset, name, findings, tensors and metadata.
  *
- * The input is a header without its length. The fast readers do not handle the last bytes before the end of a
- * header, so the input is padded with the spaces that the format permits. The file size is set to what the tensors
- * require, because no reader accesses tensor data.
+ * The input is a header without its length. The fast readers do not handle the last bytes before
+ * the end of a header, so the input is padded with the spaces that the format permits. The file
+ * size is set to what the tensors require, because no reader accesses tensor data.
  */
 #include "core/core.h"
 #include "formats/safetensors/safetensors_reader.h"
@@ -142,8 +142,8 @@ static void read_all_ways(const uint8_t *text, size_t size, uint64_t file_bytes,
         wb__st_fast *fast;
         uint32_t needs;
         size_t window;
-        bool
-            when_compatible; /* fast readers have no modes, so two windows suffice for compatible mode */
+        bool when_compatible; /* fast readers have no modes, so two windows suffice for compatible
+                                 mode */
     } ways[] = {
         {wb__st_fast_portable, 0, 0, true},
         {wb__st_fast_portable, 0, WB__ST_FAST_MARGIN + size % 89, false},

@@ -3,8 +3,8 @@
  *
  *   byte 0   bit 0: the mode; the other bits: the rank
  *   shape    one byte per dimension
- *   rest     bit 0 clear: the text of a slice. Set: eight bytes per dimension that select indices; the text is
- *            generated from them, so the selected elements are known
+ *   rest     bit 0 clear: the text of a slice. Set: eight bytes per dimension that select indices;
+ *            the text is generated from them, so the selected elements are known
  */
 #include "open/open.h"
 #include "support/fuzz.h"
@@ -113,7 +113,8 @@ static int print_range(char *out, size_t capacity, const index_range *r)
 
 #define DIMENSION_MAX 8
 
-/* Lists the indices that Python would select. Returns their number, or -1 if Python refuses the slice. */
+/* Lists the indices that Python would select. Returns their number, or -1 if Python refuses the
+ * slice. */
 static int list_indices(const index_range *r, int n, int indices[DIMENSION_MAX])
 {
     int count = 0;

@@ -1,11 +1,12 @@
 /*
  * fuzz/disk/disk.h: a small file system in memory, below DISK_ROOT.
  *
- * Targets that write files otherwise spend half of their time in the system. opened.c, names.c and asked.c wrap the
- * system calls of such a target (--wrap, CMakeLists.txt). Calls on paths below DISK_ROOT and on descriptors of the
- * in-memory disk are handled here; all others are passed to the system. The disk supports the operations that the
- * library uses: files and directories, hard links, files without a name, locks of open files, exchange of names, and
- * insertion of ranges. It has no symbolic links, no permissions and no threads.
+ * Targets that write files otherwise spend half of their time in the system. opened.c, names.c and
+ * asked.c wrap the system calls of such a target (--wrap, CMakeLists.txt). Calls on paths below
+ * DISK_ROOT and on descriptors of the in-memory disk are handled here; all others are passed to the
+ * system. The disk supports the operations that the library uses: files and directories, hard
+ * links, files without a name, locks of open files, exchange of names, and insertion of ranges. It
+ * has no symbolic links, no permissions and no threads.
  *
  * Functions that return an int return 0 or errno.
  */

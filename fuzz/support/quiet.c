@@ -1,7 +1,7 @@
 /*
- * Disables the fuzzer's tracing of string comparisons (--wrap, CMakeLists.txt), for targets whose input is a list of
- * choices. Tracing takes an eighth of the time and gives such targets no information. Preset fuzz-tape also disables
- * tracing of number comparisons.
+ * Disables the fuzzer's tracing of string comparisons (--wrap, CMakeLists.txt), for targets whose
+ * input is a list of choices. Tracing takes an eighth of the time and gives such targets no
+ * information. Preset fuzz-tape also disables tracing of number comparisons.
  */
 #include <stddef.h>
 

@@ -21,7 +21,7 @@ typedef struct wb__bundle {
     wb_allocator allocator;
     wb__arena arena;
     char *folder;
-    char **names; /* names of its files, in reading order */
+    char **names; /* names of the model's files, in the order in which they are read */
     size_t count;
     size_t capacity;
     char *index_path;  /* NULL if there is no index */

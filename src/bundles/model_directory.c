@@ -36,7 +36,7 @@ typedef struct folder_listing {
     char *index;            /* the index that was found, or NULL */
     bool whole;             /* model.safetensors exists */
     char other[64];         /* a weights file in an unsupported format, for the error message */
-    const char *lone;       /* rule 8: the first such file */
+    const char *lone;       /* for rule 8: the first file of another format */
     size_t lone_count;
     size_t missing; /* number of missing files that the index lists */
     char first_missing[256];
@@ -45,7 +45,7 @@ typedef struct folder_listing {
 /* Returns true if a file with this name exists. The name must not contain NUL. */
 static bool has_name(const folder_listing *listing, wb__str name)
 {
-    size_t low = 0, high = listing->count; /* the names are in byte order */
+    size_t low = 0, high = listing->count; /* binary search, because the names are in byte order */
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         int order = strncmp(listing->names[middle], name.ptr, name.len);
@@ -212,7 +212,7 @@ static wb_status add_set(folder_listing *listing, const wb__shard_name *set)
                     WB__STR(""), WB__MSG_BUNDLE_NO_INDEX, (unsigned long)set->of);
 }
 
-/* Rules 4 to 8. */
+/* Applies rules 4 to 8. */
 static wb_status by_names(folder_listing *listing)
 {
     wb__shard_name set;

@@ -165,7 +165,7 @@ static wb_status note_split(wb__context *context, const wb__catalog_file *file, 
     return status;
 }
 
-/* Checks the shard information of a single file for consistency. */
+/* Checks the shard information of a file that was opened alone. */
 static wb_status check_lone(wb__context *context, const wb__catalog *model)
 {
     const wb__catalog_file *file = &model->files[0];

@@ -64,10 +64,11 @@ typedef struct wb__planned_tensor {
     uint64_t rows;
     uint64_t columns;
     wb__row_permutation row_order;
-    uint64_t head_rows;   /* rows per head, the unit of the row permutation */
-    float offset;         /* added to every value */
-    float factor;         /* then multiplied with every value */
-    const float *factors; /* factors applied to the source values first; NULL: none */
+    uint64_t head_rows; /* rows per head, the unit of the row permutation */
+    float offset;       /* added to every value */
+    float factor;       /* factor for every value, applied after `offset` */
+    const float *
+        factors; /* factors of the rows, applied to the source values before `offset`; NULL: none */
     uint64_t rows_a_factor;
     wb__encoding_spec from, to;
     int32_t wanted; /* dtype that was requested before a fallback to `to`; -1: no fallback */
@@ -78,10 +79,10 @@ typedef struct wb__planned_tensor {
                                      * rows; NULL: none */
     uint64_t rows_an_importance;
     const struct wb__lora *lora; /* adapter to add to the values; NULL: none */
-    wb__global global;           /* convention of the global scales that the source values are;
-                                  * NONE: ordinary values */
-    wb__global global_to;        /* convention of the global scales in the output */
-    bool keeps_global;           /* a separate row holds the global scales of this packed tensor */
+    wb__global global; /* convention of the global scales, if the source values are global scales;
+                          NONE: ordinary values */
+    wb__global global_to; /* convention of the global scales in the output */
+    bool keeps_global;    /* a separate row holds the global scales of this packed tensor */
     bool by_view;     /* the model can decode the values, but has no stored parts for the tensor */
     bool nearest;     /* use Ollama's rounding rule for E8M0 scales */
     bool known_exact; /* `to` represents every value of `from` exactly */
@@ -193,7 +194,7 @@ bool wb__plan_rope_keeps(const wb_conversion *conversion, wb__str rest);
 
 /* ---- emit/passthrough.c: copies the single file of a model unchanged ---- */
 
-/* Returns true if the requested conversion is such a copy. */
+/* Returns true if the requested conversion copies the file unchanged. */
 bool wb__passthrough_applies(const wb_conversion *conversion);
 wb_status wb__passthrough_plan(wb_conversion *conversion, wb__context *context);
 
@@ -226,8 +227,8 @@ void wb__plan_ollama(const wb_conversion *conversion, wb__planned_tensor *row);
 wb_status wb__global_scales_add(wb_conversion *conversion, wb__context *context,
                                 wb__planned_tensor *row);
 
-/* Does the same, but only if the target reads global scales for such a tensor and no step
- * changes the values. `view` is the expert view of the row; NULL: none. */
+/* Like wb__global_scales_add, but does nothing unless the target reads global scales for such a
+ * tensor and no step changes the values. `view` is the expert view of the row; NULL: none. */
 wb_status wb__global_scales_keep(wb_conversion *conversion, wb__context *context,
                                  wb__planned_tensor *row, const wb__expert_view *view);
 
@@ -237,7 +238,7 @@ wb_status wb__global_scales_keep(wb_conversion *conversion, wb__context *context
 wb_status wb__scale_tensors_take(wb_conversion *conversion, wb__context *context,
                                  wb__planned_tensor *row);
 
-/* Returns true if a tensor is such a scale that is folded into another tensor. */
+/* Returns true if the tensor is a NAME.scale that is folded into the weights. */
 bool wb__scale_tensors_has(const wb_conversion *conversion, uint64_t number);
 
 struct wb__tile;
@@ -258,7 +259,7 @@ bool wb__plan_interleaves(const wb_conversion *conversion, const wb__rule *rule,
  * encoding. */
 wb__encoding_spec wb__plan_plain(const wb_conversion *conversion, const wb__encoding_spec *from);
 
-/* Returns true for numeric data that are not weights. */
+/* Returns true for numbers that are not weights, for example integers. */
 bool wb__plan_is_other(const wb__encoding_spec *spec);
 
 /* Returns true if GGUF requires F32 for the tensor (norms, routers) although the model has
@@ -335,7 +336,8 @@ wb_status wb__tile_run(const wb_conversion *conversion, wb__context *context, wb
 
 void wb__error_stats_measure(wb__error_stats *error_stats, const float *before, double offset,
                              const float *after, size_t n);
-/* Same for little-endian binary64 values. The expected value is (before + offset) * factor. */
+/* Like wb__error_stats_measure, for little-endian binary64 values. The expected value is (before +
+ * offset) * factor. */
 void wb__error_stats_measure_wide(wb__error_stats *error_stats, const uint8_t *before,
                                   double offset, double factor, const float *after, size_t n);
 /* Adds the error of one value. Both numbers must be finite. */

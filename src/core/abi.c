@@ -20,7 +20,7 @@
 /* NOLINTNEXTLINE(bugprone-sizeof-expression): the size of a pointer member is meant */
 #define END_OF(type, member) (offsetof(type, member) + sizeof(((type *)NULL)->member))
 
-/* Up to the next multiple of the alignment, as sizeof is. */
+/* Size of a struct that ends with `member`, rounded up to the alignment as by sizeof. */
 #define SIZE_TO(type, member)                                                                      \
     ((END_OF(type, member) + _Alignof(type) - 1) / _Alignof(type) * _Alignof(type))
 
@@ -39,13 +39,13 @@ const wb__abi wb__abis[WB__ABI_COUNT] = {
 };
 #undef WB__STRUCT
 
-/* sizeof is a multiple of the alignment of `size`, in every version. */
+/* In every version, sizeof is a multiple of the alignment of `size`. */
 bool wb__abi_fits(wb__abi_id id, size_t size)
 {
     return size >= wb__abis[id].least && size <= WB__STRUCT_MAX && size % ALIGNMENT == 0;
 }
 
-/* True if all bytes behind the struct of this version are zero. */
+/* Returns true if all bytes of the caller's struct behind the library's struct are zero. */
 static bool tail_is_zero(wb__abi_id id, const void *caller)
 {
     const unsigned char *bytes = caller;
@@ -57,7 +57,7 @@ static bool tail_is_zero(wb__abi_id id, const void *caller)
     return true;
 }
 
-/* Copies the members behind `size`, as far as both structs have them. */
+/* Copies all members except `size` that both structs have. */
 static void copy_members(wb__abi_id id, size_t size, const void *from, void *to)
 {
     size_t n = size < wb__abis[id].today ? size : wb__abis[id].today;
@@ -77,7 +77,7 @@ bool wb__take_resized(wb__abi_id id, const void *caller, void *local)
 void *wb__out_resized(wb__abi_id id, void *caller, void *own)
 {
     size_t size = wb__size_of(caller);
-    /* If the size is wrong, the struct may be one of the first version. */
+    /* If `size` is invalid, only the members of the first version are read. */
     bool fits = wb__abi_fits(id, size);
     size_t end = fits || size < wb__abis[id].first ? size : wb__abis[id].first;
     if (end > sizeof size)

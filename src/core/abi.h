@@ -6,8 +6,8 @@
  * sizeof must be zero. Of an output, min(size, sizeof) bytes are written, the rest of the caller's
  * struct is cleared, and `size` stays what it was. Nothing behind `size` is touched.
  *
- * Where size equals sizeof, which is the rule, this costs one comparison and the copy, and outputs are
- * written directly to the caller's struct.
+ * Where size equals sizeof, which is the rule, this costs one comparison and the copy, and outputs
+ * are written directly to the caller's struct.
  *
  *     wb_hash_options own = {.size = sizeof own};                the defaults
  *     if (!WB__TAKE(wb_hash_options, options, &own))             options may be NULL
@@ -38,7 +38,7 @@ typedef enum wb__abi_id {
 /* Sizes in bytes. */
 typedef struct wb__abi {
     const char *name;
-    size_t least; /* that a caller's struct must have */
+    size_t least; /* minimum `size` of a caller's struct */
     size_t first; /* sizeof in the version that the struct first appeared in */
     size_t today; /* sizeof */
 } wb__abi;
@@ -51,12 +51,12 @@ extern const wb__abi wb__abis[WB__ABI_COUNT];
 /* Returns true if `size` can be the size of some version of the struct. */
 bool wb__abi_fits(wb__abi_id id, size_t size);
 
-/* Implement the macros below if `size` differs from sizeof. */
+/* These functions implement the macros below for a `size` other than sizeof. */
 bool wb__take_resized(wb__abi_id id, const void *caller, void *local);
 void *wb__out_resized(wb__abi_id id, void *caller, void *own);
 void wb__give_resized(wb__abi_id id, void *caller, const void *out);
 
-/* Fails with ARGUMENT and a message that describes why a struct was refused. */
+/* Fails with WB_ERROR_ARGUMENT and a message that describes why a struct was refused. */
 wb_status wb__fail_size(wb__context *context, wb__abi_id id, const void *caller);
 
 static inline size_t wb__size_of(const void *caller)
@@ -92,15 +92,16 @@ static inline void wb__give(wb__abi_id id, void *caller, const void *out)
 #define WB__IS(type, pointer) (1 ? (pointer) : (type *)NULL)
 
 /*
- * Copies a caller's input to *local, which holds the defaults of all members, and sets local->size to
- * sizeof. NULL leaves the defaults. Returns false, with *local unchanged, if the struct is refused.
+ * Copies a caller's input to *local, which holds the defaults of all members, and sets local->size
+ * to sizeof. NULL leaves the defaults. Returns false, with *local unchanged, if the struct is
+ * refused.
  */
 #define WB__TAKE(type, caller, local)                                                              \
     wb__take(WB__ABI_##type, sizeof(type), WB__IS(const type, caller), WB__IS(type, local))
 
 /*
- * Clears a caller's output except `size`, and returns the struct to fill, with `size` set: the caller's struct or *own.
- * Returns NULL if `size` is not valid for the struct.
+ * Clears a caller's output except `size`, and returns the struct to fill, with `size` set: the
+ * caller's struct or *own. Returns NULL if `size` is not valid for the struct.
  */
 #define WB__OUT(type, caller, own)                                                                 \
     ((type *)wb__out(WB__ABI_##type, sizeof(type), WB__IS(type, caller), WB__IS(type, own)))

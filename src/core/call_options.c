@@ -14,7 +14,8 @@ static const wb_limits default_limits = {
     .spool_memory = (uint64_t)64 << 20,
 };
 
-/* The caller's struct is as large as in some version: only the first is safe to fill. */
+/* The caller may have been compiled with any version of the struct, so only the members of the
+ * first version are written. */
 void wb_limits_default(wb_limits *limits)
 {
     memcpy(limits, &default_limits, wb__abis[WB__ABI_wb_limits].first);

@@ -1,13 +1,11 @@
-/*
- * core/call_options.h: the context of a call, made from the options that the caller passed.
- */
+/* core/call_options.h: creates the context of a call from the options that the caller passed. */
 #ifndef WB_CORE_CALL_OPTIONS_H
 #define WB_CORE_CALL_OPTIONS_H
 
 #include "core/context.h"
 #include "weighbridge/model.h"
 
-/* Sets up a context from a caller's options. ARGUMENT if they make no sense. */
+/* Initializes a context from a caller's options. Returns WB_ERROR_ARGUMENT if they are invalid. */
 wb_status wb__context_init(wb__context *context, const wb_open_options *options, wb_error *error);
 
 wb_status wb__fail_argument(wb__context *context, const char *what);

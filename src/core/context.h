@@ -90,7 +90,8 @@ wb_status wb__deviation(wb__context *context, wb__finding_id id, uint64_t offset
                         const char *format, ...) WB__PRINTF(5, 6);
 
 #ifdef __clang_analyzer__
-/* The analyser sees only one file at a time: these macros tell it that a failure is never WB_OK. */
+/* The static analyser sees only one file at a time. These macros show it that wb__fail never
+ * returns WB_OK. */
 #define wb__fail(context, status, ...) (wb__fail(context, status, __VA_ARGS__), (status))
 #define wb__fail_os(context, os_error, what) (wb__fail_os(context, os_error, what), WB_ERROR_IO)
 #define wb__fail_memory(context) (wb__fail_memory(context), WB_ERROR_MEMORY)

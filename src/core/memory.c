@@ -28,9 +28,8 @@
 #define LARGE ((size_t)1 << 20)
 #define HUGE_PAGE ((size_t)1 << 21)
 
-/*
- * Rounds up to whole huge pages; otherwise the last, incomplete one would consist of 4 KiB pages.
- */
+/* Rounds up to a multiple of the huge-page size. Without this, the last part of the block would
+ * consist of 4 KiB pages. */
 static size_t whole_pages(size_t bytes)
 {
     return (bytes + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);

@@ -50,7 +50,7 @@ typedef struct wb__arena {
     struct wb__arena_chunk *chunks;
     uint8_t *next;
     size_t left;
-    size_t chunk_bytes; /* size of the newest chunk that is not a single block's own */
+    size_t chunk_bytes; /* size of the newest chunk that holds several blocks, in bytes */
 } wb__arena;
 
 /* Returns `bytes` bytes aligned to 8, not cleared, or NULL if memory runs out. */

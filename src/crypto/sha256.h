@@ -63,7 +63,8 @@ typedef struct wb__sha256 {
     size_t used; /* number of bytes in `block` */
 } wb__sha256;
 
-/* Fails only with MEMORY. Release with wb__sha256_close, also after a failure. */
+/* Initializes a hash. Fails only with WB_ERROR_MEMORY. The caller must call wb__sha256_close, also
+ * after a failure. */
 wb_status wb__sha256_open(wb__sha256 *hash, wb__context *context);
 void wb__sha256_close(wb__sha256 *hash);
 void wb__sha256_add(wb__sha256 *hash, const void *bytes, size_t n);

@@ -14,7 +14,8 @@ wb_status wb__sha256_lane_open(wb__sha256_lane *lane, wb__context *context)
         wb_status status = wb__libcrypto_sha256_new(context, &lane->library);
         if (status != WB_OK)
             return status;
-        lane->kernel = &wb__sha256_scalar; /* used if libcrypto is not installed */
+        lane->kernel =
+            &wb__sha256_scalar; /* the portable kernel is used if libcrypto is not installed */
     }
     wb__sha256_lane_start(lane);
     return WB_OK;

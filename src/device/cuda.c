@@ -88,7 +88,8 @@ static wb_status start_copy(wb__cuda *cuda, void *event, wb__cuda_memory to, con
     if (status != WB_OK)
         return status;
     status = wb__cuda_status(cuda->call.event_record(event, stream));
-    if (status != WB_OK) /* without the event, the end of the copy cannot be detected */
+    if (status != WB_OK) /* without the event, the end of the copy cannot be detected, so wait for
+                            the stream */
         (void)cuda->call.stream_wait(stream);
     return status;
 }

@@ -37,7 +37,8 @@ static wb_status check_cuda(wb__context *context, const wb_cuda_options *options
     return WB_OK;
 }
 
-/* The part of wb_device that all versions have; what else there is the caller's may not have. */
+/* Size of the members of wb_device that every version has. The caller's struct may lack later
+ * members. */
 #define DEVICE_BYTES (wb__abis[WB__ABI_wb_device].first)
 
 static wb_status begin(wb__context *context, const wb_allocator *allocator, wb_error *error)
@@ -46,7 +47,7 @@ static wb_status begin(wb__context *context, const wb_allocator *allocator, wb_e
     return wb__context_init(context, &open, error);
 }
 
-/* Hands out a device that was opened, or a cleared struct. */
+/* Copies a device that was opened to the caller's struct, or clears the struct after a failure. */
 static wb_status finish(wb_status status, const wb_device *own, wb_device *caller)
 {
     memset(caller, 0, DEVICE_BYTES);

@@ -13,11 +13,11 @@ typedef struct host {
     wb__segment *segment; /* NULL if the device does not use a segment */
 } host;
 
-/* Stored directly before each buffer. */
+/* Header that is stored directly before each buffer. */
 typedef struct head {
     void *base; /* start of the whole block */
     uint64_t bytes;
-    bool mapped; /* on huge pages: unmapped with munmap instead of freed */
+    bool mapped; /* the block is a mapping on huge pages, which munmap frees */
 } head;
 
 static void *map_huge(uint64_t bytes)

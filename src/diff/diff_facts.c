@@ -124,7 +124,7 @@ static bool same_array(const wb_meta_array *a, const wb_meta_array *b, unsigned 
     if (a->count != b->count)
         return false;
     if (a->count == 0 || (a->base == b->base && a->data == b->data && a->array == b->array))
-        return true; /* both are empty, or both refer to the same data */
+        return true; /* both arrays are empty, or both refer to the same data */
     if (a->element != b->element && !(is_number(a->element) && is_number(b->element)))
         return false;
     if (a->element == WB_META_ARRAY)
@@ -205,8 +205,8 @@ static wb_status add_meta(wb_diff *diff, wb__context *context, uint64_t a, uint6
 static wb_status compare_metadata(wb_diff *diff, wb__context *context, bool one_format)
 {
     wb_meta x = {.size = sizeof x}, y = {.size = sizeof y};
-    const wb__derived_meta
-        *derived; /* requested here to report out of memory; the code below ignores that error */
+    const wb__derived_meta *derived; /* The derived metadata is requested here so that a lack of
+                                        memory is reported; the code below ignores this error. */
     uint64_t other;
     wb_status status = wb__derived_meta_of(diff->a, context, &derived);
     if (status == WB_OK)

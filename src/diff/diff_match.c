@@ -89,7 +89,7 @@ wb_status wb__diff_match(wb_diff *diff, wb__context *context)
         if (x != NULL && y != NULL) {
             pair->differs = wb__same_shape(x->kind, y->kind) ? 0 : WB_DIFF_SHAPES;
             pair->differs |= same_encoding(diff, x, y) ? 0 : WB_DIFF_ENCODINGS;
-        } else { /* converters leave out some tensors */
+        } else { /* not a difference: converters omit this tensor */
             bool is_spare = x != NULL ? x->is_spare : y != NULL && y->is_spare;
             pair->differs = is_spare && !one_format ? 0 : WB_DIFF_NAMES;
         }

@@ -25,7 +25,8 @@ typedef enum wb__dtype_class {
     WB__CLASS_BOOL,
     WB__CLASS_COMPLEX,
     WB__CLASS_BLOCK,
-    WB__CLASS_IEEE, /* this class and the following ones are floats; dtypes.def describes them */
+    WB__CLASS_IEEE, /* WB__CLASS_IEEE and the following classes are floats; dtypes.def describes
+                       them */
     WB__CLASS_FN,
     WB__CLASS_FNUZ,
     WB__CLASS_FINITE,
@@ -85,7 +86,7 @@ void wb__dtype_convert(const wb__dtype *from, const void *src, uint64_t first, c
 typedef struct wb__value_counts {
     uint64_t nan;
     uint64_t infinite;
-    uint64_t odd_bool; /* booleans other than 0 and 1 */
+    uint64_t odd_bool; /* number of booleans other than 0 and 1 */
 } wb__value_counts;
 
 /* Adds the numbers of NaNs, infinities and invalid booleans among n elements to *counts. */

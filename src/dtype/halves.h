@@ -20,7 +20,7 @@ typedef size_t wb__halves(const uint8_t *src, uint8_t *dst, size_t n);
 #define WB__HALVES_GROUP ((size_t)16)
 
 #if WB__X86
-/* requires AVX2 and F16C */
+/* kernels that require AVX2 and F16C */
 wb__halves wb__bf16_f16_avx2, wb__f32_f16_avx2, wb__f16_f32_avx2;
 #endif
 

@@ -29,8 +29,8 @@ static wb_status fail_edit(const wb__edit_job *job, wb_status status, wb__findin
 }
 
 /*
- * Replaces *to by the tensor's name after all edits, applied in order. Returns false if the tensor is dropped. Counts
- * in `hits` the tensors that each edit matched (2: more than one).
+ * Replaces *to by the tensor's name after all edits, applied in order. Returns false if the tensor
+ * is dropped. Counts in `hits` the tensors that each edit matched (2: more than one).
  */
 static bool rename_tensor(const wb_edit *edits, uint64_t count, uint8_t *hits, wb__str *to)
 {
@@ -278,7 +278,8 @@ static wb_status pad_safetensors(wb__edit_job *job, uint64_t target, bool *fits)
 }
 
 /*
- * Sets `target` to the start of the data section, with as few inserted blocks as the header needs, if any.
+ * Sets `target` to the start of the data section, with as few inserted blocks as the header needs,
+ * if any.
  */
 static wb_status find_target(wb__edit_job *job)
 {

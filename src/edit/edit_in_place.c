@@ -1,5 +1,6 @@
 /*
- * Edits the header of a file in place, under a journal, which first makes the old and the new header durable:
+ * Edits the header of a file in place, under a journal, which first makes the old and the new
+ * header durable:
  *
  *   offset  bytes  content
  *   0       8      "WBEDIT02"
@@ -10,10 +11,11 @@
  *           n + k  the new header
  *           8      checksum of all bytes above
  *
- * All numbers are little-endian. The edit inserts k bytes and syncs, writes the new header and syncs, then removes the
- * journal. While the journal exists, the edit can be undone any number of times: remove the inserted blocks if the file
- * is k bytes longer, and write the old header. Until then each byte before the data section belongs to the old header,
- * the new header or the inserted blocks. If a byte does not, the file was replaced by another one and is not changed.
+ * All numbers are little-endian. The edit inserts k bytes and syncs, writes the new header and
+ * syncs, then removes the journal. While the journal exists, the edit can be undone any number of
+ * times: remove the inserted blocks if the file is k bytes longer, and write the old header. Until
+ * then each byte before the data section belongs to the old header, the new header or the inserted
+ * blocks. If a byte does not, the file was replaced by another one and is not changed.
  */
 #define _GNU_SOURCE /* fallocate */
 #define _FILE_OFFSET_BITS 64
@@ -163,7 +165,8 @@ static wb_status undo_file(wb__context *context, const char *path, const journal
                                        WB__STR(""), WB__MSG_EDIT_JOURNAL_FOREIGN);
 }
 
-/* The journal's name would be too long: no journal exists, and the file is not edited in place. */
+/* Returns true if the name of the journal would be too long. Such a file has no journal and is
+ * never edited in place. */
 static bool is_too_long(const char *journal_at)
 {
     return wb__path_base(journal_at).len > NAME_MAX || strlen(journal_at) >= PATH_MAX;
@@ -254,7 +257,7 @@ static wb_status write_journal(wb__edit_job *job, const char *at, uint8_t *bytes
     }
     status = wb__sink_commit(job->context, sink);
     if (status != WB_OK)
-        (void)unlink(at); /* it may exist without being durable */
+        (void)unlink(at); /* the journal may exist although it is not durable */
     return status;
 }
 
@@ -277,7 +280,8 @@ static int write_header(wb__edit_job *job, int fd)
     return os_error != 0 ? os_error : wb__write_sync(fd);
 }
 
-/* Returns true for errors that mean: the file system cannot insert blocks, and the file is unchanged. */
+/* Returns true if the error shows that the file system cannot insert blocks. The file is then
+ * unchanged. */
 static bool is_no_way(int os_error)
 {
     return os_error == EOPNOTSUPP || os_error == ENOSYS || os_error == EINVAL ||
@@ -295,9 +299,10 @@ static wb_status change_or_undo(wb__edit_job *job, int fd, const char *at, const
     if (os_error == 0)
         os_error = write_header(job, fd);
     *done = os_error == 0;
-    /* Does not undo if the file is unchanged: undoing writes, and a changed file would not be rewritten. */
+    /* If the file is unchanged, nothing is undone. Undoing would write to the file, and then the
+     * caller could no longer choose to write a new file. */
     if (!*done && !untouched) {
-        /* As after a crash, the length of the file shows if blocks were inserted. */
+        /* As after a crash, the length of the file shows whether blocks were inserted. */
         int undone = parse(bytes, n, &from) ? undo(fd, &from) : EINVAL;
         if (undone != 0)
             return fail_undo(context, job->path, undone);

@@ -1,7 +1,7 @@
 /*
- * Allows one edit of a file at a time, with an exclusive lock (flock) on the file, which the kernel releases when the
- * process ends. On file systems without such locks, or without them for read-only descriptors (NFS), the edit runs
- * unlocked.
+ * Allows one edit of a file at a time, with an exclusive lock (flock) on the file, which the kernel
+ * releases when the process ends. On file systems without such locks, or without them for read-only
+ * descriptors (NFS), the edit runs unlocked.
  */
 #define _GNU_SOURCE /* flock */
 #define _FILE_OFFSET_BITS 64
@@ -29,7 +29,7 @@ wb_status wb__edit_lock(wb__context *context, const char *path, int *fd)
     bool is_taken = false;
     for (int i = 0; i < TRIES && !is_taken; i++) {
         *fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-        if (*fd < 0) /* the later read of the file reports the error */
+        if (*fd < 0) /* an error of open is reported when the file is read */
             return WB_OK;
         is_taken = flock(*fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
         if (!is_taken && is_still_there(*fd, path))

@@ -17,7 +17,7 @@ static wb_status begin(wb__context *context, const char *path, const wb_edit_opt
     return wb__context_init(context, &open, error);
 }
 
-/* The edits in this version's struct: those of the caller, or a copy if their struct has another size. */
+/* The caller's edits. If their struct has another size, a copy in the library's struct. */
 typedef struct edit_list {
     const wb_edit *edits;
     wb_edit *copy; /* NULL: no copy was needed */

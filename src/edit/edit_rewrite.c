@@ -1,6 +1,6 @@
 /*
- * Writes the edited file as a new file. Unchanged data is copied in one range. If the range keeps its offset within a
- * block and the file system supports reflinks, both files share the data.
+ * Writes the edited file as a new file. Unchanged data is copied in one range. If the range keeps
+ * its offset within a block and the file system supports reflinks, both files share the data.
  */
 #include "edit/edit.h"
 #include "edit/edit_messages.h"

@@ -53,7 +53,7 @@ void wb__config_json_free(wb__config_json *config_json)
     config_json->has_config = false;
 }
 
-/* Takes ownership of the text. */
+/* Parses the text, and takes ownership of it. */
 static wb_status parse(wb__config_json *config_json, wb__context *context, const char *label,
                        char *text, size_t bytes)
 {
@@ -97,7 +97,7 @@ wb_status wb__config_json_read(wb__config_json *config_json, wb__context *contex
         return text == NULL ? WB_OK : parse(config_json, context, path, text, bytes);
     if (status != WB_ERROR_LIMIT && status != WB_ERROR_FORMAT && status != WB_ERROR_IO)
         return status;
-    /* A damaged config.json does not make the weights invalid. */
+    /* A damaged config.json is only a finding, because the weights are still valid. */
     bool kept = context->findings == NULL ||
                 wb__findings_add_error(context->findings, context->error, WB_WARNING);
     (void)wb__error_reset(context->error, context->error);

@@ -1,8 +1,8 @@
 /*
  * handle/config_json.h: config.json of the model directory and the quantization settings in it.
  *
- * config.json is read when the model is opened, because it specifies how tensors are packed. A missing config is
- * not an error. A damaged config is a finding, and the model opens without it.
+ * config.json is read when the model is opened, because it specifies how tensors are packed. A
+ * missing config is not an error. A damaged config is a finding, and the model opens without it.
  */
 #ifndef WB_HANDLE_CONFIG_JSON_H
 #define WB_HANDLE_CONFIG_JSON_H
@@ -20,8 +20,9 @@ typedef struct wb__config_json {
 } wb__config_json;
 
 /*
- * Reads a whole file of at most limits.json_bytes into memory of the context's allocator. *bytes is its length
- * without the NUL that is appended. *text stays NULL if the file does not exist. Free *bytes + 1 bytes.
+ * Reads a whole file of at most limits.json_bytes into memory of the context's allocator. *bytes is
+ * its length without the NUL that is appended. *text stays NULL if the file does not exist. Free
+ * *bytes + 1 bytes.
  */
 wb_status wb__read_text(wb__context *context, const char *path, char **text, size_t *bytes);
 

@@ -67,14 +67,14 @@ void wb__decode_cache_free(wb__decode_cache *decode_cache)
 
 /* ---- whole tensors ---- */
 
-/* Loads a tensor into the last place, in place of the tensor there. */
+/* Loads a tensor into the last entry and replaces the tensor there. */
 static wb_status load_held(wb__decode_cache *decode_cache, wb__context *context, size_t tensor,
                            size_t n, wb_status (*load)(void *ctx, uint8_t *dst), void *ctx)
 {
     wb__cached_tensor **place = &decode_cache->cached[WB__CACHED_TENSORS - 1];
     if (*place != NULL && (*place)->users == 0)
         free_held(decode_cache, *place);
-    *place = NULL; /* the last user frees it */
+    *place = NULL; /* the last user frees the tensor */
     wb__cached_tensor *cached =
         n > SIZE_MAX / 2 ? NULL : wb__alloc(&decode_cache->allocator, sizeof *cached + n);
     if (cached == NULL)
@@ -137,7 +137,7 @@ wb__inflate_stream *wb__decode_cache_take_stream(wb__decode_cache *decode_cache,
     wb__inflate_stream *found = NULL;
     size_t place = 0;
     (void)pthread_mutex_lock(&decode_cache->lock);
-    for (size_t i = 0; i < IDLE; i++) { /* the stream with the most bytes decompressed */
+    for (size_t i = 0; i < IDLE; i++) { /* find the stream that has decompressed the most bytes */
         wb__inflate_stream *stream = decode_cache->idle[i];
         if (stream != NULL && wb__inflate_stream_tensor(stream) == tensor &&
             wb__inflate_stream_reaches(stream, at) &&

@@ -1,9 +1,9 @@
 /*
  * handle/decode_cache.h: state that is reused between reads of parts of the same tensor.
  *
- * The cache holds a few idle inflate streams at their current positions, and the last WB__CACHED_TENSORS tensors
- * that had to be read whole. A tensor stays until another one replaces it or the model is closed. The cache belongs
- * to an open model, and its threads share it.
+ * The cache holds a few idle inflate streams at their current positions, and the last
+ * WB__CACHED_TENSORS tensors that had to be read whole. A tensor stays until another one replaces
+ * it or the model is closed. The cache belongs to an open model, and its threads share it.
  */
 #ifndef WB_HANDLE_DECODE_CACHE_H
 #define WB_HANDLE_DECODE_CACHE_H
@@ -33,8 +33,8 @@ void wb__decode_cache_free(wb__decode_cache *decode_cache);
 void wb__decode_cache_clear(wb__decode_cache *decode_cache);
 
 /*
- * Returns all n bytes of a tensor. `load` reads them if they are not cached. Only one tensor is loaded at a time.
- * Owned, release with wb__decode_cache_release_tensor.
+ * Returns all n bytes of a tensor. `load` reads them if they are not cached. Only one tensor is
+ * loaded at a time. Owned, release with wb__decode_cache_release_tensor.
  */
 wb_status wb__decode_cache_get_tensor(wb__decode_cache *decode_cache, wb__context *context,
                                       size_t tensor, size_t n,
@@ -43,11 +43,12 @@ wb_status wb__decode_cache_get_tensor(wb__decode_cache *decode_cache, wb__contex
 void wb__decode_cache_release_tensor(wb__decode_cache *decode_cache,
                                      wb__cached_tensor *cached); /* NULL is ignored */
 
-/* Returns an idle stream of the tensor that can reach the byte at `at`, or NULL. The caller owns it. */
+/* Returns an idle stream of the tensor that can reach the byte at `at`, or NULL. The caller owns
+ * it. */
 struct wb__inflate_stream *wb__decode_cache_take_stream(wb__decode_cache *decode_cache,
                                                         size_t tensor, uint64_t at);
 
-/* Takes ownership of a stream that can be used again. */
+/* Adds an idle stream to the cache, which takes ownership of it. */
 void wb__decode_cache_put_stream(wb__decode_cache *decode_cache, struct wb__inflate_stream *stream);
 
 #endif

@@ -51,7 +51,7 @@ static wb_status read_files(files *f)
     struct {
         const char *name;
         struct text *text;
-        wb__tree *tree; /* NULL: it is not parsed as a JSON tree */
+        wb__tree *tree; /* NULL: the file is not parsed as a JSON tree */
     } list[] = {
         {"tokenizer.json", &f->json, NULL},
         {"tokenizer.model", &f->pieces, NULL},
@@ -179,7 +179,8 @@ static wb_status fill(wb__derived_meta *derived, const wb_model *model, wb__cont
     wb__catalog_init(&derived->model, &derived->allocator, wb__cpu_features());
     derived->has_model = true;
     wb_status status = wb__semantics_of(model, context, &semantics);
-    /* A GGUF file contains its tokenizer, and a tokenizer file next to it may belong to another model. */
+    /* A GGUF file contains its tokenizer, and a tokenizer file next to it may belong to another
+     * model. */
     if (status == WB_OK && !semantics->by_key)
         status = read_files(&f);
     if (status == WB_OK)
@@ -192,7 +193,7 @@ static wb_status fill(wb__derived_meta *derived, const wb_model *model, wb__cont
 
 static wb_status make(const wb_model *model, wb__context *context, wb__derived_meta **made)
 {
-    wb__context own = *context; /* findings made here belong to the derived metadata */
+    wb__context own = *context; /* a copy, because the findings belong to the derived metadata */
     wb__derived_meta *derived = wb__alloc(&model->allocator, sizeof *derived);
     *made = derived;
     if (derived == NULL)

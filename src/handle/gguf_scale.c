@@ -1,8 +1,9 @@
 /*
- * GGUF per-tensor scales: NAME.scale next to NAME.weight, F32, one value or one for each expert. llama.cpp multiplies
- * the output of the matrix by it. With NVFP4 the scale is a part of the packed weight (model/packed.h), because the
- * blocks are relative to it. With other types, which llama-quantize makes from NVFP4 files, the weight and the scale
- * are separate tensors, so that programs find the weight as it is stored.
+ * GGUF per-tensor scales: NAME.scale next to NAME.weight, F32, one value or one for each expert.
+ * llama.cpp multiplies the output of the matrix by it. With NVFP4 the scale is a part of the packed
+ * weight (model/packed.h), because the blocks are relative to it. With other types, which
+ * llama-quantize makes from NVFP4 files, the weight and the scale are separate tensors, so that
+ * programs find the weight as it is stored.
  */
 #include "handle/semantics.h"
 
@@ -27,7 +28,8 @@ static wb__str name_of(const wb_model *model, uint64_t number, const wb__packed 
                           wb__tensors_stored(&model->tensors, number, packed));
 }
 
-/* True if llama.cpp multiplies the tensor by a scale: a matrix of a layer, a stack of experts, or the output. It has no scales for single experts. */
+/* True if llama.cpp multiplies the tensor by a scale: a matrix of a layer, a stack of experts, or
+ * the output. It has no scales for single experts. */
 static bool is_multiplied(const wb__semantics *semantics, uint64_t weight)
 {
     const uint32_t parts = WB__NEED_Q | WB__NEED_K | WB__NEED_V | WB__NEED_OUTPUT | WB__NEED_GATE |

@@ -1,10 +1,10 @@
 /*
  * handle: an open model and what its files mean.
  *
- * A wb_model owns the catalog of tensors and metadata, the byte sources of its files and its findings. Facts
- * derived from them (canonical names, config, metadata of sidecar files) are computed by the first question
- * that needs them, once, and never change afterwards. open/ fills a model; read/, verify/ and all others only
- * read it.
+ * A wb_model owns the catalog of tensors and metadata, the byte sources of its files and its
+ * findings. Facts derived from them (canonical names, config, metadata of sidecar files) are
+ * computed by the first question that needs them, once, and never change afterwards. open/ fills a
+ * model; read/, verify/ and all others only read it.
  */
 #ifndef WB_HANDLE_HANDLE_H
 #define WB_HANDLE_HANDLE_H
@@ -28,13 +28,13 @@ struct wb_model {
     size_t source_count;
     size_t source_capacity;
     wb_findings findings;
-    wb__tensors tensors; /* the tensors as numbered for callers */
+    wb__tensors tensors; /* the tensors, in the numbering of the public functions */
     wb__config_json config_json;
     const char *folder; /* directory of the sidecar files; NULL: none */
     const struct wb__named_file
         *named_files; /* or NULL-terminated list of sidecar files with other names */
     _Atomic(struct wb__name_list *)
-        names[2]; /* created by the first wb_tensor_names of each kind */
+        names[2]; /* created by the first call of wb_tensor_names for each kind */
     _Atomic(struct wb__semantics *) semantics;  /* created by the first query of names or config */
     _Atomic(struct wb__derived_meta *) derived; /* created by the first query of derived metadata */
 };
@@ -56,8 +56,9 @@ wb_model *wb__model_new(wb__context *context, wb_access access);
 void wb__model_delete(wb_model *model);
 
 /*
- * Resolves a tensor index of a caller to a stored tensor. If the tensor is packed, *packed describes its parts and
- * *stored is the part with the values. Otherwise *packed is NULL. Fails with NOT_FOUND.
+ * Resolves a tensor index of a caller to a stored tensor. If the tensor is packed, *packed
+ * describes its parts and *stored is the part with the values. Otherwise *packed is NULL. Fails
+ * with NOT_FOUND.
  */
 wb_status wb__resolve(const wb_model *model, wb__context *context, uint64_t index, size_t *stored,
                       const wb__packed **packed);

@@ -1,6 +1,6 @@
 /*
- * Decompresses a tensor from front to back. The last decompressed bytes are kept, because consecutive reads of
- * read/read_slice.c overlap and would otherwise restart the stream.
+ * Decompresses a tensor from front to back. The last decompressed bytes are kept, because
+ * consecutive reads of read/read_slice.c overlap and would otherwise restart the stream.
  */
 #include "handle/inflate_stream.h"
 #include "handle/handle_messages.h"
@@ -46,8 +46,8 @@ static wb_status fail(wb__inflate_stream *stream, wb__finding_id id, const char 
 }
 
 /*
- * Runs the inflater once, with input as long as there is any. Sets *stuck if all input was consumed and no output
- * was produced.
+ * Runs the inflater once, with input as long as there is any. Sets *stuck if all input was consumed
+ * and no output was produced.
  */
 static wb_status run(wb__inflate_stream *stream, wb__inflated *state, bool *stuck)
 {

@@ -76,7 +76,7 @@ typedef struct lookup {
     wb__context context;
     wb_error spare;
     wb__str key;
-    const wb__catalog *in; /* catalog that contains the entry */
+    const wb__catalog *in; /* the catalog that contains the entry */
     const wb__meta *meta;
 } lookup;
 
@@ -267,7 +267,7 @@ int wb_meta_get_bool_or(const wb_model *model, const char *key, size_t key_len, 
 
 /* ---- arrays ---- */
 
-/* Fills `out`, which WB__OUT returned for the caller's struct. */
+/* Fills `out`, the struct that WB__OUT returned. */
 static void describe_array(const wb__array *array, const uint8_t *base, wb_meta_array *caller,
                            wb_meta_array *out)
 {
@@ -280,7 +280,7 @@ static void describe_array(const wb__array *array, const uint8_t *base, wb_meta_
     WB__GIVE(wb_meta_array, caller, out);
 }
 
-/* Returns true if elements of this type satisfy the request. */
+/* Returns true if the caller's requested type includes elements of this type. */
 static bool is_wanted(wb_meta_type wanted, unsigned element)
 {
     return wanted == WB_META_ANY || wanted == element ||

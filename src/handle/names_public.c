@@ -133,7 +133,8 @@ wb_status wb_native_name(const wb_model *model, const char *canonical, size_t ca
 
 /* ---- all names at once ---- */
 
-/* Returns the native name of tensor i, or with semantics the canonical name; empty if it has none. */
+/* Returns the native name of tensor i, or with semantics the canonical name; empty if it has none.
+ */
 static wb__str name_at(const wb_model *model, const wb__semantics *semantics, size_t i)
 {
     const wb__packed *packed;

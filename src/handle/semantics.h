@@ -1,9 +1,10 @@
 /*
  * handle/semantics.h: architecture, canonical names and config of a model.
  *
- * Opening reads headers only, so that callers do not pay for facts that they do not query. The first query of
- * canonical names or the config computes the semantics, which never change afterwards. Threads that query at the
- * same time may each compute them. The first result is stored in the model, and the others are freed.
+ * Opening reads headers only, so that callers do not pay for facts that they do not query. The
+ * first query of canonical names or the config computes the semantics, which never change
+ * afterwards. Threads that query at the same time may each compute them. The first result is stored
+ * in the model, and the others are freed.
  */
 #ifndef WB_HANDLE_SEMANTICS_H
 #define WB_HANDLE_SEMANTICS_H
@@ -30,7 +31,8 @@ wb_status wb__semantics_of(const wb_model *model, wb__context *context,
                            const wb__semantics **semantics);
 
 /*
- * Reads a sidecar file such as "tokenizer.json", as wb__read_text does. *text stays NULL if there is none.
+ * Reads a sidecar file such as "tokenizer.json", as wb__read_text does. *text stays NULL if there
+ * is none.
  */
 wb_status wb__sidecar_text(const wb_model *model, wb__context *context, const char *name,
                            char **text, size_t *bytes);
@@ -38,7 +40,8 @@ wb_status wb__sidecar_text(const wb_model *model, wb__context *context, const ch
 /* Returns the name of sidecar file i, in any order; NULL past the last one. */
 const char *wb__sidecar_name(size_t i);
 
-/* Sets *reads to true if `path` refers, also through links, to a weights file or sidecar file of the model. The only error is WB_ERROR_MEMORY. */
+/* Sets *reads to true if `path` refers, also through links, to a weights file or sidecar file of
+ * the model. The only error is WB_ERROR_MEMORY. */
 wb_status wb__model_reads(const wb_model *model, wb__context *context, const char *path,
                           bool *reads);
 

@@ -1,6 +1,7 @@
 /*
- * Computes the digest of a file and the digests of its chunks in parallel, as two SHA-256 messages over the same piece.
- * The blocks of the file begin at multiples of 64 bytes, those of a chunk at the start of the chunk.
+ * Computes the digest of a file and the digests of its chunks in parallel, as two SHA-256 messages
+ * over the same piece. The blocks of the file begin at multiples of 64 bytes, those of a chunk at
+ * the start of the chunk.
  */
 #include "hash/hash.h"
 
@@ -11,14 +12,15 @@ typedef struct file_worker {
     wb__context *context;
     wb__file_hash *file;
     uint8_t *piece;
-    size_t bytes; /* size of the piece */
+    size_t bytes; /* size of the piece in bytes */
     wb__sha256_lane whole;
     size_t whole_at; /* offset in the piece of the next block for `whole` */
     wb__sha256_lane chunk;
     uint8_t rest[WB__SHA256_BLOCK]; /* start of an incomplete block of the chunk */
     size_t rest_bytes;
-    size_t part, number;            /* the current part and chunk */
-    uint64_t part_left, chunk_left; /* bytes not hashed yet */
+    size_t part, number; /* indices of the current part and of the current chunk */
+    uint64_t part_left,
+        chunk_left; /* bytes of the current part and chunk that are not hashed yet */
 } file_worker;
 
 static void next_chunk(file_worker *w)

@@ -6,7 +6,8 @@
 
 /* ---- the order of work ---- */
 
-/* qsort has no argument for the subjects, so their sizes come along. */
+/* An index with the size to sort by, because the comparison function of qsort has no context
+ * argument. */
 typedef struct sized {
     uint64_t floats;
     uint32_t number;

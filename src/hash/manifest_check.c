@@ -1,13 +1,13 @@
 /*
- * Compares files with a manifest chunk by chunk. Adjacent differing chunks of a part form one range, which is reported
- * with the name of the part's tensor.
+ * Compares files with a manifest chunk by chunk. Adjacent differing chunks of a part form one
+ * range, which is reported with the name of the part's tensor.
  */
 #include "hash/hash.h"
 #include "hash/hash_messages.h"
 
 #define PIECE_BYTES ((size_t)256 << 10)
-#define GROUP 8   /* chunks that a thread compares per allocation */
-#define BATCH 256 /* chunks between two reports of progress */
+#define GROUP 8   /* number of chunks that a thread compares with one buffer */
+#define BATCH 256 /* number of chunks between two progress reports */
 
 typedef struct chunk {
     uint64_t offset, bytes;
@@ -22,11 +22,11 @@ typedef struct comparison {
     const wb__manifest_file *file;
     const wb_progress *progress;
     uint64_t done, total; /* bytes compared so far and in total, of all files */
-    /* The position in the file: */
+    /* The current position in the file: */
     size_t part;
     uint64_t part_at; /* bytes of the part that are already compared */
     uint64_t offset;
-    /* A differing range of the part range_part. Empty if begin == end: */
+    /* A range of the part range_part in which all compared chunks differ; empty if begin == end: */
     uint64_t begin, end;
     size_t range_part;
     chunk batch[BATCH];
@@ -248,8 +248,8 @@ static wb_status check_folder(comparison *k, const wb__manifest *manifest, const
 }
 
 /*
- * Returns the path if it is a directory, otherwise its parent directory. The caller frees it (size: strlen + 1). NULL:
- * out of memory.
+ * Returns the path if it is a directory, otherwise its parent directory. The caller frees it (size:
+ * strlen + 1). NULL: out of memory.
  */
 static char *folder_of(wb__context *context, const char *path)
 {

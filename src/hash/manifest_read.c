@@ -1,6 +1,6 @@
 /*
- * Parses and validates a manifest. Afterwards file names contain no directories, the parts of a file add up to its
- * length, and the number of digests matches the lengths.
+ * Parses and validates a manifest. Afterwards file names contain no directories, the parts of a
+ * file add up to its length, and the number of digests matches the lengths.
  */
 #include "handle/config_json.h"
 #include "hash/hash.h"
@@ -71,8 +71,8 @@ static bool is_plain_name(wb__str name)
 #define CHUNK_NODES 1
 
 /*
- * Finds the list of a key and sets *n to its length. Fails if the text is too short for n elements with the given
- * minimum number of nodes, so that memory stays proportional to the text.
+ * Finds the list of a key and sets *n to its length. Fails if the text is too short for n elements
+ * with the given minimum number of nodes, so that memory stays proportional to the text.
  */
 static wb_status list_of(const reading *r, wb__node object, const char *key, size_t nodes,
                          wb__node *list, size_t *n)

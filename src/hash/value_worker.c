@@ -1,6 +1,7 @@
 /*
- * A thread hashes two tensors at a time and alternates between their blocks. When a tensor is complete, the next one in
- * the queue replaces it. The largest tensors come first, so that no thread ends long after the others.
+ * A thread hashes two tensors at a time and alternates between their blocks. When a tensor is
+ * complete, the next one in the queue replaces it. The largest tensors come first, so that no
+ * thread ends long after the others.
  */
 #include "hash/hash.h"
 

@@ -20,8 +20,6 @@ static uint64_t processor_time(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* ---- errors ---- */
-
 /* ---- files ---- */
 
 static void close_file(wb__load_file *file)
@@ -55,7 +53,7 @@ static wb_status finish_file(wb__load *load, wb__lane *lane, size_t number)
 
 /* ---- pieces ---- */
 
-/* Returns a piece after its work is complete or failed. */
+/* Ends the work on a piece: reports progress or the error, and frees the slot. */
 static void finish_piece(wb__lane *lane, wb__load_piece *piece, wb_status status)
 {
     wb__load *load = lane->load;
@@ -109,7 +107,7 @@ static void add_spent(wb_load_report *to, const wb_load_report *from)
     to->processor_ns += from->processor_ns;
 }
 
-/* Sets the piece that the worker processes. */
+/* Makes `piece` the piece that the worker processes. */
 static void turn_to(wb__lane *lane, const wb__load_piece *piece)
 {
     lane->context.file = lane->load->model->catalog.files[piece->number].path;
@@ -127,7 +125,8 @@ static wb_status fetch(wb__lane *lane, wb__load_piece *piece)
     if (status == WB_OK && wb__load_needs_bytes(lane->load, piece))
         status = wb__load_fetch(lane, piece);
     else if (status == WB_OK)
-        lane->spent.copied += piece->end - piece->begin; /* counted per tensor instead */
+        lane->spent.copied +=
+            piece->end - piece->begin; /* uploads are counted for each tensor instead */
     lane->spent.read_ns += wb__now() - start;
     return status;
 }
@@ -138,7 +137,7 @@ static void finish_handing_over(wb__lane *lane, wb__load_piece *piece)
     finish_piece(lane, piece, wb__load_hand_over(lane, piece));
 }
 
-/* Processes the n pieces of the worker. Pieces that fail are returned at once. */
+/* Processes n pieces of the worker. A piece that fails ends at once. */
 static void work_on(wb__lane *lane, wb__load_piece **hand, size_t n)
 {
     size_t fetched = 0;
@@ -258,7 +257,8 @@ static wb_status set_up_files(wb__load *load)
         file->source = model->sources[i];
         file->end = wb__source_bytes(file->source);
         file->begin = whole || in->data_begin > file->end ? 0 : in->data_begin;
-        /* Begins at a multiple of the alignment, which is cheaper than an unaligned first piece. */
+        /* The first piece begins at a multiple of the alignment, because an unaligned piece takes
+         * longer to read. */
         file->begin -= file->begin % WB__DIRECT_ALIGNMENT;
         file->taken = file->digested = file->begin;
         load->total += file->end - file->begin;
@@ -285,10 +285,10 @@ wb_status wb__load_model(const wb_model *model, wb__context *context,
         own.lanes = DEFAULT_LANES;
     if (own.lanes > WB__LANES_MAX)
         own.lanes = WB__LANES_MAX;
-    /*
-     * Two slots per worker: two digests take a processor little longer than one, a device transfer occupies one slot,
-     * and the disk reads into one slot while another is converted.
-     */
+    /* Each worker needs two slots in three cases: with digests, because a processor computes two
+     * digests in little more time than one; with a device, because a transfer occupies one slot;
+     * and with conversion, because the disk reads into one slot while the worker converts the
+     * other. */
     bool pairs = (own.flags & WB_LOAD_DIGEST) && model->source_count > 1 && own.device == NULL;
     bool converts = wb__load_only_converts(&load);
     load.hand = pairs ? WB__LOAD_HAND : 1;

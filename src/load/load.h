@@ -40,12 +40,12 @@ typedef struct wb__load_file {
     wb__direct direct;
     wb__order order; /* order of the file's tensors */
     wb__sha256_lane sha256;
-    uint8_t digest[WB__SHA256_BYTES]; /* valid once digested == end */
+    uint8_t digest[WB__SHA256_BYTES]; /* SHA-256 of the file, valid once digested == end */
     uint64_t begin, end;              /* byte range of the file to load */
     uint64_t taken;                   /* end offset of the pieces assigned to slots so far */
     uint64_t digested;                /* end offset of the bytes added to sha256 so far */
     size_t next_tensor;               /* index in `order`; all earlier tensors end before `taken` */
-    unsigned in_hand;                 /* number of unfinished pieces */
+    unsigned in_hand;                 /* number of pieces that are taken and not finished */
     bool is_open;
 } wb__load_file;
 
@@ -53,7 +53,7 @@ typedef struct wb__load_file {
 typedef struct wb__load_piece {
     bool is_taken;   /* protected by the lock; all other fields belong to the worker that took
                       * the piece */
-    bool is_reading; /* the worker's ring is reading the piece */
+    bool is_reading; /* the io_uring of the worker is reading the piece */
     uint8_t *buffer; /* the slot's buffer, aligned for direct I/O; with a device, NULL until first
                     * used */
     size_t number;   /* index of the file */
@@ -63,17 +63,17 @@ typedef struct wb__load_piece {
                           * piece */
     wb_io io;            /* the method used to fetch the piece */
     uint8_t *place;      /* destination buffer given by the caller, or NULL */
-    bool is_read;        /* read by the ring: into `place` if that is aligned, otherwise into
-                          * `buffer` */
+    bool is_read; /* io_uring has read the piece, into `place` if it is aligned, otherwise into
+                     `buffer` */
     const uint8_t *data;
     bool lasting;
-    bool is_digested;            /* digested; only the handover to the caller remains */
+    bool is_digested;            /* the piece is digested; it remains to pass it to the caller */
     struct wb__load_piece *next; /* next piece in the list wb__load.passed */
 } wb__load_piece;
 
 typedef struct wb__load {
     const wb_model *model;
-    wb__context *context; /* receives the error of the whole load, once */
+    wb__context *context; /* receives the error that the load returns */
     const wb_load_options *options;
     wb_load_report *report;
     const wb__dtype *dtype; /* target type of the conversion, or NULL for no conversion */
@@ -88,15 +88,17 @@ typedef struct wb__load {
     void *memory; /* memory of all slot buffers */
     size_t memory_bytes;
     struct wb__stage *stages; /* with a device: one stage per slot, used instead of `memory` */
-    bool ahead;               /* the piece taken last is read by a ring */
+    bool ahead;               /* io_uring reads the piece that was taken last */
     size_t readers;           /* number of workers that read with a ring */
-    size_t wanted;            /* number of workers that are enough */
-    size_t sleepers;          /* number of workers that wait for `more` */
-    wb__load_piece *passed;   /* digested pieces that a sleeping worker is to hand over, oldest
-                               * first */
+    size_t
+        wanted; /* number of workers that are needed to process pieces as fast as they are read */
+    size_t sleepers; /* number of workers that wait for `more` */
+    wb__load_piece
+        *passed; /* digested pieces that a sleeping worker shall pass to the caller, oldest first */
     size_t passed_count;
-    uint64_t taken;              /* number of bytes in the pieces taken so far */
-    bool is_populated;           /* the buffer memory is populated, or need not be */
+    uint64_t taken;    /* number of bytes in the pieces taken so far */
+    bool is_populated; /* the pages of the buffer memory are allocated, or need not be allocated in
+                          advance */
     struct wb__digest_job *jobs; /* pieces waiting to be digested */
     wb__load_file *files;
     size_t file_count;
@@ -117,15 +119,15 @@ typedef struct wb__lane {
     size_t queued;
     wb__ring *ring; /* NULL: not created yet, or not available */
     bool ring_tried;
-    bool is_reader; /* the ring may be reading queued pieces */
+    bool is_reader; /* io_uring may be reading pieces of `queue` */
     size_t behind;  /* number of consecutive pieces that had already been read */
     void *memory;
     size_t memory_bytes;
     const wb__load_piece *at;  /* the piece being processed */
     uint8_t *buffer;           /* the buffer of the slot of `at` */
     uint8_t *convert;          /* buffer of WB__CONVERT_BYTES bytes */
-    struct wb__upload *upload; /* with a device; `convert` then points alternately to the buffers
-                                * of `upload` */
+    struct wb__upload *upload; /* upload state; NULL without a device. With a device, `convert`
+                                  points alternately to the buffers of `upload` */
     wb_load_report spent;
 } wb__lane;
 

@@ -1,21 +1,23 @@
 /*
- * Computes the digests of files. SHA-256 is sequential, so the pieces of a file are added in order, but a processor can
- * digest two files in little more time than one. With several files a worker therefore takes two pieces at a time.
- * All fetched pieces are jobs in one list. If a job is the next piece of its file, a worker looks for a second job that
- * is the next piece of another file, and digests both. The worker continues with jobs of any worker until none is next,
- * because waking another worker takes too long compared with the disk. No worker waits forever: the worker that owns a
- * next piece is either woken or already running this loop.
+ * Computes the digests of files. SHA-256 is sequential, so the pieces of a file are added in order,
+ * but a processor can digest two files in little more time than one. With several files a worker
+ * therefore takes two pieces at a time. All fetched pieces are jobs in one list. If a job is the
+ * next piece of its file, a worker looks for a second job that is the next piece of another file,
+ * and digests both. The worker continues with jobs of any worker until none is next, because waking
+ * another worker takes too long compared with the disk. No worker waits forever: the worker that
+ * owns a next piece is either woken or already running this loop.
  */
 #include "load/load.h"
 
 typedef struct wb__digest_job {
     struct wb__digest_job *next; /* next job in wb__load.jobs */
     const wb__load_piece *piece;
-    bool taken; /* a worker is processing it */
+    bool taken; /* a worker is processing the job */
     bool done;
 } wb__digest_job;
 
-/* Adds the rest of a piece after `skip` blocks. The last piece completes the digest. */
+/* Adds all blocks of a piece except the first `skip` blocks. The last piece of a file completes the
+ * digest. */
 static void digest_rest(const wb__load_piece *piece, size_t skip)
 {
     wb__load_file *file = piece->file;
@@ -37,8 +39,9 @@ static void digest_two(const wb__load_piece *a, const wb__load_piece *b)
     digest_rest(b, blocks);
 }
 
-/* Returns a job that is the next piece of its file and that no worker processes, or NULL. Skips other_than,
- * whose file differs: only one piece of a file can be next. */
+/* Returns a job whose piece is the next one of its file and that no worker processes, or NULL.
+ * Skips the job other_than, which belongs to another file, because only one piece of a file can be
+ * next. */
 static wb__digest_job *find_job(const wb__load *load, const wb__digest_job *other_than)
 {
     for (wb__digest_job *job = load->jobs; job != NULL; job = job->next) {
@@ -80,13 +83,15 @@ static void work(wb__lane *lane, wb__digest_job *a, wb__digest_job *b)
     (void)pthread_cond_broadcast(&load->turn);
 }
 
-/* Returns the first startable job of a worker. Sets *open if a job has to be waited for. */
+/* Returns the worker's first job whose piece is the next one of its file and that no worker
+ * processes, or NULL. Sets *open if a job of the worker is not done. */
 static wb__digest_job *find_own(const wb__load *load, wb__digest_job *jobs, size_t n, bool *open)
 {
     wb__digest_job *ready = NULL;
     *open = false;
     for (size_t i = n; i-- > 0;) {
-        /* A job in progress must be waited for, also after a failure of the load. */
+        /* The worker must wait for a job that is being processed, also after a failure of the load.
+         */
         if (jobs[i].done || (load->failed && !jobs[i].taken))
             continue;
         *open = true;

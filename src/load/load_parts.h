@@ -7,14 +7,16 @@
 typedef struct wb__load_part {
     size_t tensor;
     const wb__dtype *dtype;
-    uint64_t tensor_at, begin, end; /* offsets in the file */
+    uint64_t tensor_at, begin, end; /* offsets in the file: start of the tensor, and start and end
+                                       of its part in the piece */
     bool apart;
 } wb__load_part;
 
-/* True if the elements of a plain tensor are converted to wb_load_options.dtype. */
+/* Returns true if the tensor is plain and its elements are converted to wb_load_options.dtype. */
 bool wb__load_is_converted(const wb__load *load, const wb__dtype *from);
 
-/* True if a tensor is read by itself, because its bytes differ from those in the file. */
+/* Returns true if the tensor is read by wb_tensor_read, because its bytes differ from those in the
+ * file (compressed, column-major or byte-swapped). */
 bool wb__load_is_apart(const wb_model *model, size_t tensor);
 
 /* Describes the part of tensor i that is in the piece. Returns false if there is none. */

@@ -1,7 +1,5 @@
-/*
- * Manages slots: pieces between the file and a worker. Slots are taken and freed under the lock. In between, a slot
- * belongs to one worker.
- */
+/* Assigns pieces of the files to slots and passes the slots to workers. Slots are taken and freed
+ * under the lock. Between these two steps, a slot belongs to one worker. */
 #define _GNU_SOURCE
 #include "load/load.h"
 
@@ -20,13 +18,15 @@ bool wb__load_only_converts(const wb__load *load)
            load->options->device == NULL;
 }
 
-/* Returns true if one digest limits the load. Several digests are limited by the disk. */
+/* Returns true if the speed of a single digest limits the load. With several digests, the disk
+ * limits it. */
 static bool is_one_chain(const wb__load *load)
 {
     return digests(load) && load->file_count == 1;
 }
 
-/* Chooses the next file. Files with digests alternate, because each digest is sequential. The lock is held. */
+/* Chooses the next file. Files with digests alternate, because each digest is sequential. The lock
+ * is held. */
 static size_t next_file(wb__load *load)
 {
     size_t side_by_side = digests(load) ? load->options->lanes * load->hand : 1;
@@ -52,8 +52,9 @@ static uint64_t first_bytes(const wb__load *load)
 }
 
 /*
- * Returns the size of the next piece. With digests, which take the longest, the first pieces are small, so that
- * digesting begins early. Later pieces are at most a quarter of the bytes already read, so that digests do not wait.
+ * Returns the size of the next piece. With digests, which take the longest, the first pieces are
+ * small, so that digesting begins early. Later pieces are at most a quarter of the bytes already
+ * read, so that digests do not wait.
  */
 static uint64_t next_bytes(const wb__load *load)
 {
@@ -63,7 +64,8 @@ static uint64_t next_bytes(const wb__load *load)
     return n < load->piece_bytes ? n : load->piece_bytes;
 }
 
-/* Takes the next piece into a slot. Returns false if none is left or its file failed. The lock is held. */
+/* Takes the next piece into a slot. Returns false if none is left or its file failed. The lock is
+ * held. */
 static bool take_piece(wb__load *load, wb__load_piece *piece)
 {
     size_t number = next_file(load);
@@ -106,7 +108,7 @@ static bool begin_reading(wb__lane *lane, wb__load_piece *piece)
         wb__source_memory(piece->file->source) != NULL)
         return false;
     if (load->stages != NULL && !wb__stage_ready(lane, piece))
-        return false; /* the later fetch reports the error */
+        return false; /* the piece is read again later, which reports the error */
     if (!lane->ring_tried)
         lane->ring =
             wb__ring_open(&lane->context.allocator, (unsigned)load->slot_count, is_one_chain(load));
@@ -130,8 +132,8 @@ static wb__load_piece *find_free(const wb__load *load)
 }
 
 /*
- * Returns the number of slots that a worker may use for read-ahead. With one digest the first piece is read alone,
- * because some disks complete all concurrent reads at the same time.
+ * Returns the number of slots that a worker may use for read-ahead. With one digest the first piece
+ * is read alone, because some disks complete all concurrent reads at the same time.
  */
 static size_t share_of(const wb__load *load, const wb__lane *lane)
 {
@@ -142,8 +144,8 @@ static size_t share_of(const wb__load *load, const wb__lane *lane)
 }
 
 /*
- * Takes pieces for a worker: as many as its ring may read ahead, or one without a ring. Returns false if no pieces are
- * left, and true without taking a piece if no slot was free.
+ * Takes pieces for a worker: as many as its ring may read ahead, or one without a ring. Returns
+ * false if no pieces are left, and true without taking a piece if no slot was free.
  */
 static bool fill(wb__lane *lane)
 {
@@ -202,11 +204,10 @@ bool wb__slots_pass_on(wb__lane *lane, wb__load_piece *piece)
     return passes;
 }
 
-/*
- * Populates the pages of a slot's buffer. The kernel clears new pages on first access, which takes as long as reading
- * them from a fast disk, so an idle worker does this while another one reads ahead. Contents of the pages do not
- * change. The lock is held, and released meanwhile.
- */
+/* Makes the kernel allocate the pages of the slot buffers. The kernel clears a new page at the
+ * first access, which takes as long as a read from a fast disk, so an idle worker does this while
+ * another worker reads ahead. The contents of the pages do not change. The lock is held, and
+ * released in between. */
 static void populate(wb__load *load)
 {
     load->is_populated = true;
@@ -222,8 +223,9 @@ static void populate(wb__load *load)
 }
 
 /*
- * Returns the next piece of a worker, while its ring reads the pieces after it. A worker without pieces sleeps while
- * the read-ahead of other workers is sufficient. Pieces that no ring reads are distributed to all workers.
+ * Returns the next piece of a worker, while its ring reads the pieces after it. A worker without
+ * pieces sleeps while the read-ahead of other workers is sufficient. Pieces that no ring reads are
+ * distributed to all workers.
  */
 static wb__load_piece *queue_up(wb__lane *lane, bool waits)
 {
@@ -264,7 +266,8 @@ static size_t most_readers(const wb__load *load)
     return digests(load) ? (chains + load->hand - 1) / load->hand : SIZE_MAX;
 }
 
-/* Wakes another worker if this one never waits for its ring, because the disk is then faster. */
+/* Wakes another worker if this worker never waits for its io_uring, which shows that the disk is
+ * faster than the worker. */
 static void wake_another(wb__lane *lane)
 {
     wb__load *load = lane->load;
@@ -277,7 +280,8 @@ static void wake_another(wb__lane *lane)
     lane->behind = 0;
 }
 
-/* Submits more pieces to the ring of a worker that reads ahead, if slots are free. The lock is held. */
+/* Submits more pieces to the ring of a worker that reads ahead, if slots are free. The lock is
+ * held. */
 static void begin_more(wb__lane *lane)
 {
     wb__load *load = lane->load;
@@ -289,8 +293,8 @@ static void begin_more(wb__lane *lane)
 }
 
 /*
- * Waits until the ring has read the piece. First submits more pieces, but not with digests, which would wait for all of
- * them on a disk that completes concurrent reads at the same time.
+ * Waits until the ring has read the piece. First submits more pieces, but not with digests, which
+ * would wait for all of them on a disk that completes concurrent reads at the same time.
  */
 static void wait_for(wb__lane *lane, const wb__load_piece *piece)
 {
@@ -307,7 +311,8 @@ static void wait_for(wb__lane *lane, const wb__load_piece *piece)
         size_t n = wb__ring_take(lane->ring, done, MOST);
         for (size_t i = 0; i < n; i++) {
             wb__load_piece *read = &load->slots[done[i].tag];
-            /* If the read failed, the piece is read again, which reports the error. */
+            /* If the read failed, is_read stays false, and the piece is read again, which reports
+             * the error. */
             read->is_read =
                 done[i].result >= 0 && (uint64_t)done[i].result >= read->end - read->begin;
             read->is_reading = false;
@@ -321,8 +326,9 @@ static void wait_for(wb__lane *lane, const wb__load_piece *piece)
 }
 
 /*
- * Submits another piece to the ring before the worker processes this one. After a failure, only pieces before the
- * failed one are processed, because they may fail, too, and the earliest error counts.
+ * Submits another piece to the ring before the worker processes this one. After a failure, only
+ * pieces before the failed one are processed, because they may fail, too, and the earliest error
+ * counts.
  */
 static bool read_on(wb__lane *lane, wb__load_piece *piece)
 {

@@ -1,6 +1,4 @@
-/*
- * Staging buffers of the device that pieces are read into.
- */
+/* Staging buffers of the device, into which pieces are read. */
 #include "load/load_stages.h"
 
 bool wb__stage_make(wb__lane *lane, stage *s, size_t bytes)

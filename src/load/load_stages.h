@@ -6,12 +6,13 @@
 #include "load/load.h"
 
 #define WB__STAGE_EVENTS                                                                           \
-    32u /* events per buffer; if a buffer holds more tensors, the worker waits for all of them */
+    32u /* number of events per buffer; if a buffer holds more tensors, the worker waits for all   \
+           events */
 
 struct wb__stage {
-    uint8_t *memory; /* aligned for direct I/O */
+    uint8_t *memory; /* the buffer, aligned for direct I/O */
     size_t bytes;
-    size_t used; /* bytes used by copies of data from outside the buffer */
+    size_t used; /* number of bytes of the buffer that hold copies of data from elsewhere */
     void *block;
     size_t block_bytes;
     bool is_device_s;

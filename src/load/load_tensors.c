@@ -28,7 +28,8 @@ static wb_status consume(wb__lane *lane, wb_piece *piece)
     return options->device == NULL ? WB_OK : wb__upload_piece(lane, piece);
 }
 
-/* Converts elements first to first + n - 1, stored at `data`, in pieces that fit into the level 1 cache. */
+/* Converts elements first to first + n - 1, stored at `data`, in pieces that fit into the level 1
+ * cache. */
 static wb_status convert(wb__lane *lane, wb_piece *piece, const wb__dtype *from, uint64_t first,
                          const uint8_t *data, uint64_t n)
 {
@@ -52,8 +53,9 @@ static wb_status convert(wb__lane *lane, wb_piece *piece, const wb__dtype *from,
 }
 
 /*
- * Converts the bytes from `begin` to `end` of a tensor: all elements that begin in this range. An element that continues
- * in the next piece, which can happen if tensors are unaligned, is read separately.
+ * Converts the bytes from `begin` to `end` of a tensor: all elements that begin in this range. An
+ * element that continues in the next piece, which can happen if tensors are unaligned, is read
+ * separately.
  */
 static wb_status convert_part(wb__lane *lane, const wb__load_piece *in, wb_piece *piece,
                               const wb__dtype *from, uint64_t tensor_at, uint64_t begin,
@@ -76,8 +78,9 @@ static wb_status convert_part(wb__lane *lane, const wb__load_piece *in, wb_piece
 /* ---- tensors whose stored bytes differ from the result ---- */
 
 /*
- * Reads a complete tensor and hands it over in steps that fit into the worker's buffer, whose previous contents are
- * already processed. The worker whose piece contains the start of the tensor does this.
+ * Reads a complete tensor and hands it over in steps that fit into the worker's buffer, whose
+ * previous contents are already processed. The worker whose piece contains the start of the tensor
+ * does this.
  */
 static wb_status hand_over_apart(wb__lane *lane, wb_piece *piece, size_t tensor)
 {

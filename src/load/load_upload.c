@@ -1,8 +1,8 @@
 /*
- * Uploads pieces to a device. A worker starts the next piece while the device still copies the slot of the previous one,
- * and frees that slot after the next piece. Each worker therefore has two slots. Converted data uses a ring of smaller
- * buffers. Mapped bytes are first copied to the buffer if the device prefers its own memory (wb_device.stage), and
- * otherwise uploaded from the mapping.
+ * Uploads pieces to a device. A worker starts the next piece while the device still copies the slot
+ * of the previous one, and frees that slot after the next piece. Each worker therefore has two
+ * slots. Converted data uses a ring of smaller buffers. Mapped bytes are first copied to the buffer
+ * if the device prefers its own memory (wb_device.stage), and otherwise uploaded from the mapping.
  */
 #include "load/load_stages.h"
 

@@ -1,8 +1,9 @@
 /*
  * open: from a path, a descriptor, memory or a caller's source to a wb_model.
  *
- * Finds the files of the model (bundles), detects the format of each file (formats), reads its header into the
- * catalog (model), and compares the result with the index of the shards. The sources stay open as long as the model.
+ * Finds the files of the model (bundles), detects the format of each file (formats), reads its
+ * header into the catalog (model), and compares the result with the index of the shards. The
+ * sources stay open as long as the model.
  */
 #ifndef WB_OPEN_OPEN_H
 #define WB_OPEN_OPEN_H
@@ -14,7 +15,8 @@
 /* Opens the model at a path into an empty wb_model. */
 wb_status wb__open_path(wb_model *model, wb__context *context, const char *path);
 
-/* Opens one source into an empty model. The model takes ownership of the source, also on failure. */
+/* Opens one source into an empty model. The model takes ownership of the source, also on failure.
+ */
 wb_status wb__open_source(wb_model *model, wb__context *context, wb__source *source);
 
 /* Opens one of several files. */
@@ -30,7 +32,8 @@ typedef struct wb__file_hints {
 } wb__file_hints;
 
 /*
- * Open the model of a manifest, or of a name in a store (NULL: the default store of the user), into an empty model.
+ * Open the model of a manifest, or of a name in a store (NULL: the default store of the user), into
+ * an empty model.
  */
 wb_status wb__open_manifest(wb_model *model, wb__context *context, const char *path);
 wb_status wb__open_ollama_name(wb_model *model, wb__context *context, const char *store,
@@ -40,8 +43,8 @@ wb_status wb__open_ollama_name(wb_model *model, wb__context *context, const char
 wb_status wb__open_join(wb_model *model, wb__context *context, const wb__file_hints *hints);
 
 /*
- * Completes a model after all files are read: reads config.json in `folder` (NULL: none) and joins packed tensors
- * with their companions. wb__open_path calls it.
+ * Completes a model after all files are read: reads config.json in `folder` (NULL: none) and joins
+ * packed tensors with their companions. wb__open_path calls it.
  */
 wb_status wb__open_finish(wb_model *model, wb__context *context, const char *folder);
 

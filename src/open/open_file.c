@@ -5,7 +5,8 @@
 #include "open/open.h"
 #include "open/open_messages.h"
 
-/* Limit on open files. A process may have few (usually 1024), and the application needs some of them. */
+/* Limit on open files. A process may have few (usually 1024), and the application needs some of
+ * them. */
 #define MAX_OPEN_FILES 64
 
 static wb_status add_source(wb_model *model, wb__context *context, wb__source *source)
@@ -57,8 +58,8 @@ static wb_status read_header(wb_model *model, wb__context *context, wb__source *
     if (format == NULL)
         return wb__fail_foreign(context, &head);
     /*
-     * Determine what a foreign file really is while its first bytes are in the window. It is reported only if the
-     * reader fails.
+     * Determine what a foreign file really is while its first bytes are in the window. It is
+     * reported only if the reader fails.
      */
     wb_error instead;
     wb__context ask = *context;

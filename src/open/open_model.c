@@ -74,7 +74,8 @@ static bool is_finding(const wb__context *context, wb__finding_id id)
     return strcmp(context->error->code, wb__finding_code(id)) == 0;
 }
 
-/* Returns true if a file could be a manifest: JSON instead of weights, or a path under manifests/. */
+/* Returns true if a file could be a manifest: JSON instead of weights, or a path under manifests/.
+ */
 static bool may_be_manifest(const wb__context *context, wb_status status, const char *path)
 {
     if (status != WB_ERROR_FORMAT)

@@ -1,8 +1,10 @@
 /*
  * A model of an Ollama store: the manifest lists the blobs, and each blob is a file.
  *
- * The tensors of all blobs form one model. Each safetensors blob declares the packing of its tensor in its own
- * __metadata__, and blobs may differ. Therefore these two keys are stored per file and are not metadata of the model.
+ * The tensors of all blobs form one model. Each safetensors blob declares the packing of its tensor
+ * in its own
+ * __metadata__, and blobs may differ. Therefore these two keys are stored per file and are not
+ * metadata of the model.
  */
 #include "bundles/ollama/ollama.h"
 #include "open/open.h"
@@ -45,7 +47,8 @@ static wb_status fail_blob(wb__context *context, const wb__ollama_layer *layer, 
                     wb__layer_kind_name(layer->kind), what);
 }
 
-/* Returns true if a layer name is the name of a tensor of the last opened file, or the prefix of a group of them. */
+/* Returns true if a layer name is the name of a tensor of the last opened file, or the prefix of a
+ * group of them. */
 static bool names_a_tensor(const wb__catalog *catalog, wb__str name)
 {
     const wb__catalog_file *file = &catalog->files[catalog->file_count - 1];

@@ -5,7 +5,8 @@
 
 /* ---- uses ---- */
 
-/* Saturated use count: such an entry is never evicted. Reached in 32 bits by an engine that never releases. */
+/* Saturated use count: such an entry is never evicted. Reached in 32 bits by an engine that never
+ * releases. */
 #define FOR_GOOD (~WB__READY)
 
 /* Adds a use if the entry is ready. */
@@ -125,7 +126,7 @@ static wb__context context_of(const wb_provider *provider, wb_error *error)
                          .error = error};
 }
 
-/* Computes the key under which processes that share a segment find the buffer. */
+/* Computes the key of the buffer in a segment that several processes share. */
 static void key_of(const wb_provider *provider, const wb__entry *entry,
                    uint64_t key[WB__MODEL_KEY_BYTES / 8])
 {
@@ -167,7 +168,8 @@ static wb_status alloc_buffer(const wb_provider *provider, wb__context *context,
     return status;
 }
 
-/* Claims a buffer that processes share. Only the process that fills it knows the loss of the conversion. */
+/* Claims a buffer that several processes share. Only the process that fills the buffer knows the
+ * loss of the conversion. */
 static wb_status claim_buffer(const wb_provider *provider, wb__context *context,
                               const wb__entry *entry, const wb__layout *layout, wb_buffer *buffer,
                               bool *shared)
@@ -224,7 +226,8 @@ static wb_buffer describe(const wb__layout *layout, const wb__operand *first)
     return buffer;
 }
 
-/* Copies the shape and part rows, which the layout frees. The lock is held. */
+/* Copies the shape and the part rows into the entry, because the layout frees its own. The lock is
+ * held. */
 static bool keep_shape(wb_provider *provider, wb__entry *entry, const wb__layout *layout)
 {
     size_t shape = layout->rank * sizeof *layout->shape;
@@ -342,7 +345,7 @@ static wb__entry *entry_of_numbers(wb_provider *provider, const uint64_t *number
         return entry;
     entry = make_entry(provider, numbers, n, rank);
     if (entry != NULL && !wb__names_table_add(&provider->names, hash, text, rank, true, entry))
-        entry = NULL; /* the empty entry stays in the list */
+        entry = NULL; /* the empty entry stays in the list and is not used */
     return entry;
 }
 
@@ -378,7 +381,8 @@ static wb_status find_entry(wb_provider *provider, wb__context *context, const w
 
 /* ---- asking ---- */
 
-/* Waits until the entry is ready, or loads it. The lock is held, and released while waiting or loading. */
+/* Waits until the entry is ready, or loads it. The lock is held, and released while waiting or
+ * loading. */
 static wb_status use_or_load(wb_provider *provider, wb__context *context, wb__entry *entry)
 {
     while (!try_use(provider, entry)) {
@@ -447,7 +451,8 @@ void wb__provider_drop_parts(wb_provider *provider, const wb_buffer *buffer)
 
 void wb__provider_count(const wb_provider *provider, wb_cache_stats *stats)
 {
-    wb_provider *p = (wb_provider *)(uintptr_t)provider; /* cast for the lock */
+    wb_provider *p = (wb_provider *)(uintptr_t)
+        provider; /* the cast is needed to lock the mutex of a const provider */
     (void)pthread_mutex_lock(&p->lock);
     *stats = p->stats;
     stats->size = sizeof *stats;

@@ -4,9 +4,10 @@
 
 /* Stored bytes per chunk: wb_tensor_read passes reads of this size through without a buffer. */
 #define CHUNK_BYTES WB__DIRECT_BYTES
-#define READY_BYTES (2 * CHUNK_BYTES) /* twice, for the conversion of BF16 to F32 */
+#define READY_BYTES (2 * CHUNK_BYTES) /* twice, because BF16 becomes F32 */
 
-/* Values decoded per call. Large, because AWQ and GPTQ are transposed and read whole each time. */
+/* Number of values decoded per call. It is large, because each call reads and transposes a complete
+ * AWQ or GPTQ tensor. */
 #define DECODED_VALUES ((uint64_t)8 << 20)
 
 typedef struct filler {
@@ -17,7 +18,7 @@ typedef struct filler {
     uint8_t *mapped; /* NULL: use wb_device.upload */
     wb__direct_pieces straight;
     uint8_t *ready[2]; /* staging buffers, used in turn */
-    bool staged[2];    /* whether it is memory of the device */
+    bool staged[2];    /* true if the buffer is memory of the device */
     void *event[2];
     bool pending[2];
     unsigned turn;
@@ -49,7 +50,8 @@ static wb_status upload(filler *f, const uint8_t *bytes, uint64_t dst, size_t n)
 
 /* ---- a run ---- */
 
-/* Returns the elements of a chunk, in whole units. 8, because plain elements below a byte come in groups of 2, 4 or 8. */
+/* Returns the number of elements of a chunk, a multiple of the block size and of 8, because 2, 4 or
+ * 8 plain elements of less than a byte fill whole bytes. */
 static uint64_t chunk_elements(const wb__run *run)
 {
     const wb__dtype *dtype = wb__dtype_get(run->from);
@@ -67,7 +69,8 @@ static wb_status read_elements(const filler *f, const wb__run *run, uint64_t fir
                           f->context->error);
 }
 
-/* Reads a chunk into `dst`, which has WB__DIRECT_ROOM(bytes) bytes. Returns the address in it. */
+/* Reads a chunk into `dst`, which has WB__DIRECT_ROOM(bytes) bytes. Sets *at to the address of the
+ * chunk in `dst`. */
 static wb_status read_chunk(filler *f, const wb__run *run, uint64_t first, uint64_t n, uint8_t *dst,
                             size_t bytes, uint8_t **chunk)
 {
@@ -82,7 +85,7 @@ static wb_status read_chunk(filler *f, const wb__run *run, uint64_t first, uint6
     return read_elements(f, run, first, n, dst, bytes);
 }
 
-/* Converts n values. Values at an unaligned address are moved first. */
+/* Converts n values. If their address is unaligned, they are moved first. */
 static void convert(const filler *f, const wb__run *run, uint8_t *values, uint64_t n, uint8_t *dst)
 {
     const wb__dtype *from = wb__dtype_get(run->from);
@@ -218,7 +221,8 @@ static wb_status fill_run(filler *f, const wb__run *run)
     return run->is_decoded ? fill_decoded(f, run) : fill_chunks(f, run);
 }
 
-/* Writes rows `first` to first + n - 1 of an interleaved run. `dst` is the first of these rows in the buffer. */
+/* Writes rows `first` to first + n - 1 of an interleaved run. `dst` is the first of these rows in
+ * the buffer. */
 static wb_status scatter(filler *f, const wb__run *run, uint64_t first, uint64_t n, uint8_t *dst)
 {
     uint64_t elements = run->elements / run->rows;
@@ -278,7 +282,8 @@ static wb_status fill_all(filler *f, const wb__layout *layout)
         status = run->woven > 1 ? fill_woven(f, &layout->runs, i) : fill_run(f, run);
         i += run->woven;
     }
-    for (unsigned turn = 0; turn < 2; turn++) { /* also after a failure, to release memory */
+    for (unsigned turn = 0; turn < 2;
+         turn++) { /* also after a failure, because the memory must be released */
         wb_error spare, *error = f->context->error;
         if (status != WB_OK)
             f->context->error = &spare;

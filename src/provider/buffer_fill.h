@@ -8,14 +8,14 @@
 #include "provider/buffer_request.h"
 #include "provider/direct_read.h"
 
-/* Numbers of values that a conversion lost. */
+/* Number of values that overflowed or underflowed in a conversion. */
 typedef struct wb__lost {
     uint64_t overflowed, underflowed;
 } wb__lost;
 
 /*
- * Converts n values between F32, F16 and BF16, through F32. Counts finite values that become infinite and non-zero
- * values that become 0. src is aligned for its dtype.
+ * Converts n values between F32, F16 and BF16, through F32. Counts finite values that become
+ * infinite and non-zero values that become 0. src is aligned for its dtype.
  */
 void wb__convert_floats(int32_t from, const void *src, uint64_t n, int32_t to, void *dst,
                         wb__lost *lost);
@@ -25,8 +25,8 @@ wb_status wb__fill(wb__context *context, const wb_model *model, const wb__files 
                    const wb__layout *layout, const wb_device *device, void *handle, wb__lost *lost);
 
 /*
- * Returns the mapped bytes of a layout if the buffer can use them: contiguous, unchanged, mapped, and aligned for
- * their dtype. Otherwise returns NULL.
+ * Returns the mapped bytes of a layout if the buffer can use them: contiguous, unchanged, mapped,
+ * and aligned for their dtype. Otherwise returns NULL.
  */
 const void *wb__bytes_in_place(const wb_model *model, const wb__layout *layout);
 

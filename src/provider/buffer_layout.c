@@ -8,11 +8,11 @@
  *     global_scale   F32, one for all or one per expert        one for each part
  *     order          g_idx of GPTQ                             one for each part
  *
- * Tensors with more than two dimensions are joined matrix by matrix: expert e of gate_up consists of the rows of
- * expert e of gate, then those of expert e of up.
+ * Tensors with more than two dimensions are joined matrix by matrix: expert e of gate_up consists
+ * of the rows of expert e of gate, then those of expert e of up.
  *
- * AWQ and GPTQ are stored transposed: each row has the inputs of one position for the outputs of a, then of b, …, so
- * their runs are interleaved row by row.
+ * AWQ and GPTQ are stored transposed: each row has the inputs of one position for the outputs of a,
+ * then of b, …, so their runs are interleaved row by row.
  */
 #include "provider/buffer_request.h"
 
@@ -20,7 +20,8 @@
 #include "provider/provider_messages.h"
 #include "weighbridge/codec.h"
 
-/* Limit on matrices that are joined one by one. Each takes memory, and a file may declare any number. */
+/* Maximum number of matrices that are joined one by one. Each matrix takes memory, and a file can
+ * declare any number of them. */
 #define STACK_MAX 65536
 
 typedef struct maker {
@@ -30,7 +31,7 @@ typedef struct maker {
     const wb__operands *operands;
     const wb__rank *rank;
     const wb__target_type *becomes;
-    wb__cut lead;    /* range of dimension 0, if there are more than two */
+    wb__cut lead;    /* range of dimension 0, if the tensor has more than two dimensions */
     uint64_t pieces; /* number of joined ranges of all operands */
     bool pads;       /* some ranges are padded with zero rows */
     uint32_t joint;
@@ -86,7 +87,8 @@ static int32_t dtype_of_section(const maker *m, const wb__operand *operand, wb__
 
 /* ---- runs ---- */
 
-/* Scales an index of a logical axis to the axis of a part, which packing makes shorter. */
+/* Converts an index along a logical axis to an index along the axis of a part. The axis of a part
+ * is shorter, because values are packed. */
 static bool scale_index(uint64_t index, uint64_t catalog, uint64_t own, bool up, uint64_t *scaled)
 {
     uint64_t product;
@@ -130,11 +132,12 @@ static uint64_t product_of(const uint64_t *shape, uint32_t from, uint32_t to)
 {
     uint64_t product = 1;
     for (uint32_t i = from; i < to; i++)
-        product *= shape[i]; /* cannot overflow: the size of the tensor is known */
+        product *= shape[i]; /* cannot overflow, because the size of the tensor in bytes is known */
     return product;
 }
 
-/* Computes the byte range of the indices `own` of an axis, within the indices `lead` of dimension 0 if the axis is another one. */
+/* Computes the byte range of the indices `own` of an axis, within the indices `lead` of dimension 0
+ * if the axis is another one. */
 static void place_range(const wb_tensor *part, const char *role, uint32_t axis, wb__cut own,
                         wb__cut lead, wb_plan_range *range)
 {
@@ -209,13 +212,14 @@ static wb_status cut_part(const maker *m, const wb__operand *operand, const wb_t
         return WB_OK;
     }
     if (wb__has_order(operand) && by_inputs && role != WB__PART_VALUES)
-        return WB_OK; /* with g_idx any input may belong to any group */
+        return WB_OK; /* with g_idx, each input can belong to any group, so all groups are needed */
     return cut_of_part(operand, part, role, axis, cut, own_axis, own)
                ? WB_OK
-               : wb__fail_memory(m->context); /* the result needs no memory of this size */
+               : wb__fail_memory(m->context); /* : the ranges do not fit into memory */
 }
 
-/* Adds one part of an operand, or of each of its members: the range `cut`, within the indices `lead`. */
+/* Adds one part of an operand, or of each of its members: the range `cut`, within the indices
+ * `lead`. */
 static wb_status add_part(maker *m, const wb__operand *operand, wb__part role, uint32_t axis,
                           wb__cut cut, wb__cut lead)
 {
@@ -243,7 +247,7 @@ static wb_status add_part(maker *m, const wb__operand *operand, wb__part role, u
             own_lead = (wb__cut){0, part.rank == 0 ? 1 : part.shape[0]};
         status = cut_part(m, operand, &part, role, axis, cut, &own_axis, &own);
         if (role == WB__PART_GLOBAL_SCALE && operand->members == 0 && part.elements > 1)
-            own = lead; /* one for each matrix of a stack */
+            own = lead; /* a stack has one for each matrix */
         if (status == WB_OK)
             status =
                 add_run(m, &part, parts[role], operand->is_decoded, to, own_axis, own, own_lead);
@@ -340,7 +344,7 @@ static wb_status add_joined(maker *m, wb__part role, wb__cut lead)
         bool by_lead = wb__is_stack(operand) && axis == 0;
         for (uint32_t c = 0; c < share->count; c++) {
             wb__cut cut = share->cuts[c];
-            if (by_lead) { /* `lead` is the range already */
+            if (by_lead) { /* `lead` already selects the range */
                 axis = m->joint;
                 cut = (wb__cut){0, operand->tensor.shape[axis]};
             }

@@ -1,9 +1,10 @@
 /*
  * provider/buffer_request.h: resolves a request before any weight is loaded.
  *
- * Names become operands: tensors with their encoding and stored parts. An axis split gives the range of a dimension
- * that a rank gets. A layout lists the sections of the buffer and the runs of stored bytes that fill them. All of this
- * follows from the headers. Only buffer_fill.c reads weights. Tensors are described through the public interface.
+ * Names become operands: tensors with their encoding and stored parts. An axis split gives the
+ * range of a dimension that a rank gets. A layout lists the sections of the buffer and the runs of
+ * stored bytes that fill them. All of this follows from the headers. Only buffer_fill.c reads
+ * weights. Tensors are described through the public interface.
  */
 #ifndef WB_PROVIDER_BUFFER_REQUEST_H
 #define WB_PROVIDER_BUFFER_REQUEST_H
@@ -19,25 +20,25 @@
 typedef struct wb__operand {
     uint64_t number;
     wb_tensor tensor;
-    wb_encoding encoding; /* of a single expert if experts are stored one by one */
+    wb_encoding encoding; /* encoding of one expert if experts are stored one by one */
     uint64_t members;     /* number of experts that are stored one by one; 0: one stored tensor */
     const char *canonical;
-    size_t canonical_len; /* 0: no canonical name */
-    bool is_decoded;      /* quantized, but read as plain F32; tensor and encoding describe that */
+    size_t canonical_len; /* length of the canonical name; 0: none */
+    bool is_decoded;      /* the tensor is quantized, but read as plain F32; `tensor` and `encoding`
+                             describe the F32 tensor */
 } wb__operand;
 
 typedef struct wb__operands {
     wb_allocator allocator;
-    bool decodes; /* added quantized operands are decoded */
+    bool decodes; /* quantized tensors that are added are decoded */
     wb__operand *list;
     size_t count;
     size_t capacity;
 } wb__operands;
 
-/*
- * Adds the tensor of that name (unless `joined`), or several tensors joined with '+'. Fails with NOT_FOUND. Release
- * with wb__operands_free, also after a failure.
- */
+/* Adds the tensor with this name. If `joined` is set, the name is a list of names joined with '+',
+ * and all of them are added. Fails with WB_ERROR_NOT_FOUND. The caller must call wb__operands_free,
+ * also after a failure. */
 wb_status wb__operands_add(wb__operands *operands, wb__context *context, const wb_model *model,
                            wb__str text, bool joined);
 
@@ -69,11 +70,12 @@ static inline bool wb__is_stack(const wb__operand *operand)
 static inline uint32_t wb__joint_of(const wb__operand *operand)
 {
     uint32_t own =
-        operand->tensor.rank - (operand->members != 0); /* dimension of a single expert */
+        operand->tensor.rank - (operand->members != 0); /* number of dimensions of one expert */
     return operand->tensor.rank < 2 ? 0 : operand->tensor.rank - (own < 2 ? 1 : 2);
 }
 
-/* Returns the stored tensor of each role; those of expert `member` if experts are stored one by one. */
+/* Sets parts[role] to the stored tensor of each role. If experts are stored one by one, these are
+ * the tensors of expert `member`. */
 wb_status wb__operand_parts(wb__context *context, const wb_model *model, const wb__operand *operand,
                             uint64_t member, uint64_t parts[WB__PARTS]);
 
@@ -86,7 +88,7 @@ typedef struct wb__cut {
     uint64_t start, count;
 } wb__cut;
 
-#define WB__CUTS_MAX 3 /* q, k and v in one tensor */
+#define WB__CUTS_MAX 3 /* at most three ranges, for q, k and v in one tensor */
 
 typedef struct wb__axis_split {
     wb__cut cuts[WB__CUTS_MAX];
@@ -100,12 +102,13 @@ typedef struct wb__axis_split {
 
 /* The rank of a partition. */
 typedef struct wb__rank {
-    uint32_t axis, rank, of; /* of is 0: the whole tensor */
+    uint32_t axis, rank, of; /* if `of` is 0: the complete tensor */
 } wb__rank;
 
 /*
- * Computes the range of an axis that a rank gets. Vocabulary rows are padded to a multiple of `vocab_multiple` (0: no
- * padding), with the same number for all ranks. Fails with UNSUPPORTED if the axis cannot be partitioned.
+ * Computes the range of an axis that a rank gets. Vocabulary rows are padded to a multiple of
+ * `vocab_multiple` (0: no padding), with the same number for all ranks. Fails with UNSUPPORTED if
+ * the axis cannot be partitioned.
  */
 wb_status wb__axis_split_make(wb__context *context, const wb_model *model,
                               const wb__operand *operand, const wb__rank *rank,
@@ -129,19 +132,20 @@ typedef struct wb__run {
     bool is_decoded;
     uint32_t section;
     uint64_t elements;
-    uint64_t dst; /* size in the buffer */
+    uint64_t dst; /* size in the buffer in bytes */
     uint64_t bytes;
     wb_plan_range range; /* byte range in the file */
     /*
      * `woven` consecutive runs are interleaved row by row: row r of this run is at dst + r * pitch.
      */
-    uint32_t woven; /* 1: not interleaved, the bytes are contiguous */
+    uint32_t woven; /* 1: not interleaved; the bytes are contiguous in the buffer */
     uint64_t rows, pitch;
-    uint64_t
-        first_range; /* range index of a plan, for the run or for the runs it is interleaved with */
+    uint64_t first_range; /* index of the first range of the plan that belongs to the run, or to the
+                             runs with which it is interleaved */
 } wb__run;
 
-#define WB__PITCH_MAX ((uint64_t)1 << 20) /* rows of interleaved runs */
+/* Maximum distance between two rows of an interleaved run, in bytes. */
+#define WB__PITCH_MAX ((uint64_t)1 << 20)
 
 typedef struct wb__layout {
     wb__arena arena;
@@ -152,10 +156,10 @@ typedef struct wb__layout {
     uint64_t *shape;
     uint32_t parts;
     uint64_t *part_rows;
-    wb__list runs; /* wb__run, in buffer order */
-    uint64_t
-        ranges; /* number of ranges of a plan: one per run, one per row of an interleaved run */
-    wb__axis_split *shares; /* one axis split per operand */
+    wb__list runs;   /* list of wb__run, in the order of the buffer */
+    uint64_t ranges; /* number of ranges of the plan: one for each run, or one for each row of an
+                        interleaved run */
+    wb__axis_split *shares; /* the axis split of each operand */
     int32_t dtype;          /* wb_buffer.dtype */
 } wb__layout;
 

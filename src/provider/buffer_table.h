@@ -1,9 +1,10 @@
 /*
  * provider/buffer_table.h: hash table from requests to entries, with lock-free lookup.
  *
- * Open addressing over pointers that change only from NULL to a value, so a lookup needs no lock. A thread that does
- * not see an entry looks again under the lock. A full table is replaced by one of twice the size. The old table is
- * freed with the provider, because other threads may still read it.
+ * Open addressing over pointers that change only from NULL to a value, so a lookup needs no lock. A
+ * thread that does not see an entry looks again under the lock. A full table is replaced by one of
+ * twice the size. The old table is freed with the provider, because other threads may still read
+ * it.
  */
 #ifndef WB_PROVIDER_BUFFER_TABLE_H
 #define WB_PROVIDER_BUFFER_TABLE_H
@@ -29,7 +30,7 @@ typedef struct wb__alias {
 
 typedef struct wb__alias_slots {
     struct wb__alias_slots *older;
-    size_t count; /* a power of two */
+    size_t count; /* number of slots, a power of two */
     _Atomic(wb__alias *) slot[];
 } wb__alias_slots;
 

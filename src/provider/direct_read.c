@@ -2,7 +2,8 @@
 
 #include "dtype/dtype_block.h"
 
-/* Shorter pieces are not read with direct I/O: a request takes 40 µs, in which the page cache copies 400 KiB. */
+/* Shorter pieces are not read with direct I/O: a request takes 40 µs, in which the page cache
+ * copies 400 KiB. */
 #define LEAST_BYTES ((uint64_t)1 << 20)
 
 void wb__direct_pieces_open(wb__direct_pieces *s, wb__context *context, const wb__files *files)
@@ -23,7 +24,7 @@ static void take_some(wb__direct_pieces *s)
     }
 }
 
-/* Drops the current windows. */
+/* Discards the current windows. */
 static void drop_windows(wb__direct_pieces *s)
 {
     for (unsigned i = 0; i < WB__SLOTS; i++) {
@@ -68,8 +69,9 @@ static void turn_to_file(wb__direct_pieces *s, const wb__source *source)
 }
 
 /*
- * Returns true if direct I/O is worthwhile. With one thread the read-ahead of the kernel continues from one tensor
- * into the next and is as fast or faster. Several threads disturb its read-ahead (docs/provider.md).
+ * Returns true if direct I/O is worthwhile. With one thread the read-ahead of the kernel continues
+ * from one tensor into the next and is as fast or faster. Several threads disturb its read-ahead
+ * (docs/provider.md).
  */
 static bool is_wanted(const wb__files *files)
 {
@@ -91,7 +93,8 @@ bool wb__direct_pieces_turn(wb__direct_pieces *s, const wb_model *model, const w
     return s->direct.fd >= 0;
 }
 
-/* Returns the file offset of byte `at` of the run, and the number of contiguous bytes from there. */
+/* Returns the file offset of byte `at` of the run, and the number of contiguous bytes from there.
+ */
 static uint64_t place_of(const wb__direct_pieces *s, uint64_t at, uint64_t *follow)
 {
     const wb_plan_range *range = &s->run->range;
@@ -131,7 +134,7 @@ static bool is_aligned(const wb__window_of_run *window)
     return (window->offset | (uintptr_t)window->dst | window->n) % WB__DIRECT_ALIGNMENT == 0;
 }
 
-/* Returns the number of bytes between the start of the first page and the window. */
+/* Returns the number of bytes between the start of the window's first page and the window. */
 static size_t before(const wb__window_of_run *window)
 {
     return (size_t)(window->offset % WB__DIRECT_ALIGNMENT);
@@ -163,7 +166,8 @@ static bool begin_reading(wb__direct_pieces *s, const wb__window_of_run *window,
                           window->bytes - before(window), n + (0 - n) % WB__DIRECT_ALIGNMENT, slot);
 }
 
-/* Submits windows to all free slots while io_uring accepts them; without io_uring one. */
+/* Submits a window for each free slot, as long as io_uring accepts them. Without io_uring, prepares
+ * one window. */
 static void look_ahead(wb__direct_pieces *s)
 {
     bool ahead = true;
@@ -178,7 +182,8 @@ static void look_ahead(wb__direct_pieces *s)
     }
 }
 
-/* Reads a window. A window that io_uring failed to read is read again, so that errors are reported in one place. */
+/* Reads a window. A window that io_uring failed to read is read again, so that errors are reported
+ * in one place. */
 static wb_status read_window(wb__direct_pieces *s, wb__window_of_run *window)
 {
     wb__context context = context_of(s);

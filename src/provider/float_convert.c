@@ -1,7 +1,7 @@
 /*
- * Converts between floating-point dtypes and counts lost values. Whether binary16 can represent a value follows from
- * its magnitude: 65520 and more rounds to infinity, 2^-25 and less to 0. Counting is a separate loop without branches,
- * which compilers vectorize.
+ * Converts between floating-point dtypes and counts lost values. Whether binary16 can represent a
+ * value follows from its magnitude: 65520 and more rounds to infinity, 2^-25 and less to 0.
+ * Counting is a separate loop without branches, which compilers vectorize.
  */
 #include "cpu/cpu.h"
 #include "provider/buffer_fill.h"
@@ -10,7 +10,7 @@
 #define MAGNITUDE UINT32_C(0x7FFFFFFF)
 #define INFINITE UINT32_C(0x7F800000)
 
-/* Magnitudes as bit patterns: the smallest that overflows and the largest that becomes 0. */
+/* Bit patterns of two magnitudes: the smallest that overflows, and the largest that becomes 0. */
 typedef struct bounds {
     uint32_t over, under;
 } bounds;
@@ -47,7 +47,7 @@ void wb__convert_floats(int32_t from, const void *src, uint64_t n, int32_t to, v
     wb__codec widen, narrow;
     const wb__dtype *f32 = wb__dtype_get(WB_DTYPE_F32);
     (void)wb__codec_get(from, wb__cpu_features(),
-                        &widen); /* returns false if there is no faster kernel */
+                        &widen); /* returns false if the processor has no faster kernel */
     (void)wb__codec_get(to, wb__cpu_features(), &narrow);
     bounds b = bounds_of(to);
     const uint8_t *in = src;

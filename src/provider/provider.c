@@ -8,8 +8,8 @@
 #include "device/device.h"
 
 /*
- * The identity of a model, by which processes share its buffers: its files and their state when they were opened. A
- * model that was not opened by path is private to this process.
+ * The identity of a model, by which processes share its buffers: its files and their state when
+ * they were opened. A model that was not opened by path is private to this process.
  */
 static bool add_file(const wb_model *model, uint64_t index, wb__hash_key *lane)
 {

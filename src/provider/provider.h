@@ -9,11 +9,11 @@
  *   buffer_cache.c    entries: loading, use counts, eviction
  *   slice_plan.c      byte ranges of the part of a rank, without a provider
  *
- * An entry stands for a buffer that is or can be loaded. Entries and their names live as long as the provider, while
- * buffers are loaded and evicted. A request whose name is in the table and whose entry is ready takes two atomic
- * operations and no lock. Everything else is done under one lock, except loading. A thread that requests a buffer that
- * another thread loads waits for it. Only buffer_fill.c reads files and calls the device. No code here depends on a
- * file format.
+ * An entry stands for a buffer that is or can be loaded. Entries and their names live as long as
+ * the provider, while buffers are loaded and evicted. A request whose name is in the table and
+ * whose entry is ready takes two atomic operations and no lock. Everything else is done under one
+ * lock, except loading. A thread that requests a buffer that another thread loads waits for it.
+ * Only buffer_fill.c reads files and calls the device. No code here depends on a file format.
  */
 #ifndef WB_PROVIDER_PROVIDER_H
 #define WB_PROVIDER_PROVIDER_H
@@ -29,10 +29,11 @@
 #define WB__READY (~(SIZE_MAX >> 1))
 
 struct wb__entry {
-    _Atomic size_t state; /* READY plus the use count */
+    _Atomic size_t state; /* WB__READY, if the buffer can be used, plus the use count */
     _Atomic size_t last_used;
     _Atomic size_t hits;
-    /* Written under the lock, or by the loading thread before it sets READY. */
+    /* Written by a thread that holds the lock, or by the thread that loads the buffer, before it
+     * sets WB__READY. */
     wb_buffer buffer;
     uint64_t *shape;
     uint64_t *part_rows;
@@ -51,7 +52,7 @@ struct wb_provider {
     wb__files files; /* its */
     wb__staging rooms;
     wb_device device;
-    wb_device own; /* default device, closed with the provider */
+    wb_device own; /* the default device if the caller gave none, closed with the provider */
     wb__target_type becomes;
     uint64_t budget;
     uint8_t model_key[WB__MODEL_KEY_BYTES]; /* digest of files and policy, for wb_device.claim */
@@ -61,7 +62,7 @@ struct wb_provider {
     pthread_cond_t loaded; /* signaled when a load ends */
     wb__arena arena;       /* entries */
     wb__list entries;      /* list of wb__entry * */
-    wb_cache_stats stats;  /* without the counts that are kept in the entries */
+    wb_cache_stats stats;  /* statistics, except the counts that the entries have */
 };
 
 /* Axis of a request for whole tensors whose text is names joined with '+'. */
@@ -83,10 +84,11 @@ void wb__provider_free(wb_provider *provider);
 wb_status wb__provider_get(wb_provider *provider, const wb__query *query, wb_buffer *buffer,
                            wb_error *error);
 
-/* Ends a use of a buffer. */
+/* Ends one use of a buffer. */
 void wb__provider_release(wb_provider *provider, const wb_buffer *buffer);
 
-/* Free the buffers of the tensors that are fused in a buffer, or all buffers. Buffers in use stay. */
+/* Free the buffers of the tensors that are fused in a buffer, or all buffers. Buffers in use stay.
+ */
 void wb__provider_drop_parts(wb_provider *provider, const wb_buffer *buffer);
 void wb__provider_trim(wb_provider *provider);
 

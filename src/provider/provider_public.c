@@ -92,7 +92,7 @@ static bool clear_buffer(wb_buffer *buffer)
     return WB__OUT(wb_buffer, buffer, &unused) != NULL;
 }
 
-/* Fills in a struct from another version of the header. */
+/* Fills in a caller's struct of another size than the library's. */
 static wb_status give_resized(wb_provider *provider, const wb__query *query, wb_buffer *caller,
                               wb_error *error)
 {
@@ -140,7 +140,7 @@ wb_status wb_provider_slice(wb_provider *provider, const char *name, size_t name
 typedef struct joined_names {
     char *text;
     size_t len;
-    size_t bytes; /* size of the allocated text */
+    size_t bytes; /* size of the allocated text in bytes */
     char room[1024];
 } joined_names;
 
@@ -316,7 +316,7 @@ typedef struct prefetch {
     wb_provider *provider;
     const char *const *names;
     const size_t *lens;
-    const char *texts; /* all names of the model, if none were given */
+    const char *texts; /* all names of the model, if the caller gave no names */
     const uint64_t *offsets;
     wb_status status; /* the first failure; protected by the lock of the provider */
     wb_error *error;

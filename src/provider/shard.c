@@ -1,14 +1,14 @@
 /*
  * Partitions a dimension among ranks.
  *
- * Boundaries are multiples of a unit that the encodings of all tensors of a group permit. The outputs of gate and up
- * are the inputs of down, and the outputs of q are the inputs of the attention output, so they share rows and heads. A
- * boundary that one of them does not permit is used by none. Therefore each rank computes the same ranges, from any
- * tensor of the group.
+ * Boundaries are multiples of a unit that the encodings of all tensors of a group permit. The
+ * outputs of gate and up are the inputs of down, and the outputs of q are the inputs of the
+ * attention output, so they share rows and heads. A boundary that one of them does not permit is
+ * used by none. Therefore each rank computes the same ranges, from any tensor of the group.
  *
- * If there are too few boundaries, the tensor with these inputs (down, or the attention output) is refused, and with
- * it the layer. The rows of the other tensors are then partitioned separately (`alone`), for callers that distribute
- * bytes, not work.
+ * If there are too few boundaries, the tensor with these inputs (down, or the attention output) is
+ * refused, and with it the layer. The rows of the other tensors are then partitioned separately
+ * (`alone`), for callers that distribute bytes, not work.
  */
 #include "provider/buffer_request.h"
 
@@ -51,7 +51,7 @@ static unsigned long long big(uint64_t n)
 
 /* ---- what the encoding allows ---- */
 
-/* Returns the unit of boundaries along the last dimension. */
+/* Returns the unit of boundaries along the last dimension, in elements. */
 static uint64_t unit_of_inputs(const wb__operand *operand)
 {
     const wb_encoding *encoding = &operand->encoding;
@@ -65,7 +65,7 @@ static uint64_t unit_of_inputs(const wb__operand *operand)
     return dtype == NULL ? 1 : wb__dtype_unit(dtype);
 }
 
-/* Returns the unit of boundaries between rows. */
+/* Returns the unit of boundaries between rows, in rows. */
 static uint64_t unit_of_rows(const wb__operand *operand)
 {
     const wb_encoding *encoding = &operand->encoding;
@@ -212,8 +212,8 @@ static uint64_t units_of(uint64_t n, uint64_t unit)
 }
 
 /*
- * Divides n indices among `of` ranks at multiples of `unit`, as evenly as possible; the last unit may be incomplete.
- * Returns the range of one rank.
+ * Divides n indices among `of` ranks at multiples of `unit`, as evenly as possible; the last unit
+ * may be incomplete. Returns the range of one rank.
  */
 static wb__cut even_cut(uint64_t n, uint64_t unit, uint64_t rank, uint64_t of)
 {
@@ -308,18 +308,19 @@ static wb_status find_heads(wb__context *context, const wb_model *model, const w
     return status;
 }
 
-/* The rows of q, k and v for a rank; count 0: impossible. */
+/* The rows of q, k and v that a rank gets. If `count` is 0, the rows cannot be divided for this
+ * number of ranks. */
 typedef struct head_cuts {
     wb__cut q, kv;
-    uint64_t copies; /* number of ranks that get this key-value head */
+    uint64_t copies; /* number of ranks that get the same key-value head */
     bool uneven;
-    char why[160]; /* q has no rows here */
+    char why[160]; /* the rank would get no rows of q */
 } head_cuts;
 
 /* Each rank gets whole key-value heads with their query heads. */
 static void cut_kv_heads(const wb__rank *rank, const heads *h, uint64_t q_unit, head_cuts *cuts)
 {
-    uint64_t each = h->q / h->kv * h->dim; /* rows of q per key-value head */
+    uint64_t each = h->q / h->kv * h->dim; /* number of rows of q for each key-value head */
     uint64_t together = lcm(q_unit / gcd(each, q_unit), h->kv_unit / gcd(h->dim, h->kv_unit));
     uint64_t units = units_of(h->kv, together);
     if (units < rank->of) {
@@ -333,7 +334,8 @@ static void cut_kv_heads(const wb__rank *rank, const heads *h, uint64_t q_unit, 
     cuts->uneven = units % rank->of != 0 || h->kv % together != 0;
 }
 
-/* With more ranks than key-value heads, several ranks get the same head and divide its query heads. */
+/* With more ranks than key-value heads, several ranks get the same head and divide its query heads.
+ */
 static void cut_q_heads(const wb__rank *rank, const heads *h, uint64_t q_unit, head_cuts *cuts)
 {
     uint64_t of = rank->of, each = h->q / h->kv;
@@ -341,7 +343,7 @@ static void cut_q_heads(const wb__rank *rank, const heads *h, uint64_t q_unit, h
         rank->rank * h->kv / of; /* cannot overflow: both factors have at most 32 bits */
     uint64_t first = (head * of + h->kv - 1) / h->kv, end = ((head + 1) * of + h->kv - 1) / h->kv;
     uint64_t together = lcm(h->dim, q_unit) / h->dim;
-    uint64_t most = of / h->kv + (of % h->kv != 0); /* equal for all ranks */
+    uint64_t most = of / h->kv + (of % h->kv != 0); /* the same for all ranks */
     cuts->copies = end - first;
     if (h->dim % h->kv_unit == 0)
         cuts->kv = (wb__cut){head * h->dim, h->dim};
@@ -512,7 +514,7 @@ wb_status wb__axis_split_make(wb__context *context, const wb_model *model,
         return status;
     if (pads && (rank->of == 0 || rank->axis == joint))
         return share_vocabulary(context, model, operand, rank, vocab_multiple, share);
-    if (pads) { /* partitioned along the other axis, with all rows */
+    if (pads) { /* the tensor is partitioned along the other axis, so each rank gets all rows */
         static const wb__rank whole = {0, 0, 0};
         wb__axis_split rows = *share;
         status = share_vocabulary(context, model, operand, &whole, vocab_multiple, &rows);

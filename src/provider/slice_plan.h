@@ -7,8 +7,8 @@
 #include "provider/buffer_request.h"
 
 struct wb_plan {
-    wb__context
-        context; /* owns the allocator of the layout; its error belongs to the creator and is not used */
+    wb__context context; /* owner of the allocator of the layout; its `error` belongs to the creator
+                            of the plan and is not used */
     wb__operands operands;
     wb__layout layout;
     wb__rank rank;

@@ -1,8 +1,9 @@
 /*
- * provider/staging.h: staging buffers for bytes on the way into a buffer, with an io_uring that reads into them.
+ * provider/staging.h: staging buffers, into which an io_uring reads bytes before they are copied or
+ * converted into a buffer of the provider.
  *
- * Page faults of new memory cost as much as a copy, so staging buffers are reused. Each thread that fills a buffer
- * takes one and returns it afterwards.
+ * The page faults of new memory take as much time as a copy, so staging buffers are reused. Each
+ * thread that fills a buffer takes a staging buffer and returns it afterwards.
  */
 #ifndef WB_PROVIDER_STAGING_H
 #define WB_PROVIDER_STAGING_H
@@ -17,7 +18,8 @@
 
 typedef struct wb__staging_buffer {
     struct wb__staging_buffer *next; /* next free staging buffer */
-    uint8_t *memory; /* WB__SLOTS slots of WB__SLOT_BYTES bytes, few of them touched */
+    uint8_t *memory; /* WB__SLOTS slots of WB__SLOT_BYTES bytes each; pages are allocated when a
+                        slot is first used */
     wb__ring *ring;  /* NULL: not created yet, or not available */
     bool ring_tried;
 } wb__staging_buffer;
@@ -31,11 +33,13 @@ typedef struct wb__staging {
 
 bool wb__staging_init(wb__staging *rooms, const wb_allocator *allocator);
 
-/* Returns a staging buffer, or NULL if memory is out. Release with wb__staging_give. Thread-safe. */
+/* Returns a staging buffer, or NULL if memory is out. Release with wb__staging_give. Thread-safe.
+ */
 wb__staging_buffer *wb__staging_take(wb__staging *rooms);
 void wb__staging_give(wb__staging *rooms, wb__staging_buffer *room); /* NULL is ignored */
 
-/* Frees the free staging buffers, and the pool when all have been returned. */
+/* Frees the staging buffers that no thread uses. When all staging buffers have been returned, also
+ * frees the pool. */
 void wb__staging_trim(wb__staging *rooms);
 void wb__staging_free(wb__staging *rooms);
 

@@ -1,10 +1,11 @@
 /*
- * read/comparable.h: tensor values as float32 in Hugging Face row order, independent of how they are stored.
+ * read/comparable.h: tensor values as float32 in Hugging Face row order, independent of how they
+ * are stored.
  *
- * A comparable is a tensor as it is hashed and compared: under its canonical name if it has one, with experts that
- * are stored one by one as one stacked tensor. A reader returns the values of a comparable from any position, in
- * bounded memory: decoded, converted, and with rows in Hugging Face order (arch/row_order.h). A complex number is
- * two floats, real part first.
+ * A comparable is a tensor as it is hashed and compared: under its canonical name if it has one,
+ * with experts that are stored one by one as one stacked tensor. A reader returns the values of a
+ * comparable from any position, in bounded memory: decoded, converted, and with rows in Hugging
+ * Face order (arch/row_order.h). A complex number is two floats, real part first.
  *
  * Hashing and comparing use this reader, so that they agree on the values.
  */
@@ -44,8 +45,8 @@ void wb__comparables_free(wb__comparables *subjects);
 const wb__comparable *wb__comparables_find(const wb__comparables *subjects, wb__str name);
 
 /*
- * Returns true if the values must be read in one pass, because the bytes are read whole or decompressed from front
- * to back. Such a comparable is not divided among threads.
+ * Returns true if the values must be read in one pass, because the bytes are read whole or
+ * decompressed from front to back. Such a comparable is not divided among threads.
  */
 bool wb__comparable_is_whole(const wb_model *model, const wb__comparable *subject);
 
@@ -73,8 +74,8 @@ typedef struct wb__reader {
 } wb__reader;
 
 /*
- * Begins to read a comparable. The context must outlive the reader. A zeroed reader may be opened repeatedly.
- * Release with wb__reader_close, also after a failure.
+ * Begins to read a comparable. The context must outlive the reader. A zeroed reader may be opened
+ * repeatedly. Release with wb__reader_close, also after a failure.
  */
 wb_status wb__reader_open(wb__reader *reader, const wb_model *model, wb__context *context,
                           const wb__comparable *subject);

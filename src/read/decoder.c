@@ -11,7 +11,8 @@ static const wb__kind *stored_kind(const wb_model *model, uint32_t stored)
     return wb__table_kind_of(&model->catalog.table, stored);
 }
 
-/* Reads `bytes` bytes at offset `at` of a part. Swaps big-endian numbers, except those inside blocks. */
+/* Reads `bytes` bytes at offset `at` of a part. Swaps big-endian numbers, except those inside
+ * blocks. */
 static wb_status read_part(wb__decoder *decoder, wb__part part, uint64_t at, void *dst,
                            size_t bytes)
 {

@@ -1,9 +1,10 @@
 /*
  * read/decoder.h: decodes quantized tensors.
  *
- * A decoder returns elements in units: a block of a ggml type, a group of an MLX type, or a row if rows share scales.
- * For a run of units it reads the necessary bytes of all parts from the files and decodes them. AWQ and GPTQ weights
- * are stored transposed and are therefore read whole (handle/decode_cache.h).
+ * A decoder returns elements in units: a block of a ggml type, a group of an MLX type, or a row if
+ * rows share scales. For a run of units it reads the necessary bytes of all parts from the files
+ * and decodes them. AWQ and GPTQ weights are stored transposed and are therefore read whole
+ * (handle/decode_cache.h).
  */
 #ifndef WB_READ_DECODER_H
 #define WB_READ_DECODER_H
@@ -21,11 +22,11 @@ struct wb__decoder {
     wb__context *context;
     const wb__packed *packed; /* NULL or scheme PLAIN: blocks of a ggml type */
     uint32_t stored;
-    const wb__dtype *
-        to; /* dtype of the output of `run`: F32, or the requested dtype if the result depends on it */
-    uint64_t unit;  /* elements */
-    uint64_t units; /* in all */
-    size_t batch;   /* largest number of units per call of `run` */
+    const wb__dtype *to; /* dtype of the output of `run`: F32, or the requested dtype if the result
+                            depends on it */
+    uint64_t unit;       /* elements */
+    uint64_t units;      /* in all */
+    size_t batch;        /* largest number of units per call of `run` */
     wb_status (*run)(wb__decoder *decoder, uint64_t first, size_t units, uint8_t *dst);
     /* private members of decoder.c */
     wb__codec codec;

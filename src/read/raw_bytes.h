@@ -1,9 +1,10 @@
 /*
  * read/raw_bytes.h: the bytes of a stored tensor, in row-major order of its elements.
  *
- * Most tensors are stored this way. Compressed tensors are decompressed from front to back. Seeking far backwards,
- * or reading a column-major tensor by rows, reads the whole tensor into memory. The decode cache keeps this state
- * between reads (handle/decode_cache.h). The byte order within numbers is unchanged.
+ * Most tensors are stored this way. Compressed tensors are decompressed from front to back. Seeking
+ * far backwards, or reading a column-major tensor by rows, reads the whole tensor into memory. The
+ * decode cache keeps this state between reads (handle/decode_cache.h). The byte order within
+ * numbers is unchanged.
  */
 #ifndef WB_READ_RAW_BYTES_H
 #define WB_READ_RAW_BYTES_H
@@ -33,8 +34,8 @@ void wb__raw_bytes_close(wb__raw_bytes *stored);
 void wb__raw_bytes_any_order(wb__raw_bytes *stored);
 
 /*
- * Fills dst with the n bytes at offset `at`; of column-major tensors whole elements. Fails with FORMAT if compressed
- * data is damaged. The checksum is compared when the end has been read.
+ * Fills dst with the n bytes at offset `at`; of column-major tensors whole elements. Fails with
+ * FORMAT if compressed data is damaged. The checksum is compared when the end has been read.
  */
 wb_status wb__raw_bytes_read(wb__raw_bytes *stored, uint64_t at, void *dst, size_t n);
 

@@ -1,11 +1,11 @@
 /*
- * Reads the elements of a selection as runs of consecutive elements, in the order of the result. Runs are gathered in
- * a staging buffer of raw elements, which is converted when it is full. A large run that needs no conversion is read
- * directly into the caller's memory. Runs consist of whole units (dtype/dtype_block.h): single elements, or blocks of
- * quantized types.
+ * Reads the elements of a selection as runs of consecutive elements, in the order of the result.
+ * Runs are gathered in a staging buffer of raw elements, which is converted when it is full. A
+ * large run that needs no conversion is read directly into the caller's memory. Runs consist of
+ * whole units (dtype/dtype_block.h): single elements, or blocks of quantized types.
  *
- * A buffer holds the last part of the file that was read. It reads ahead in the direction of the runs, unless the runs
- * are so far apart that most bytes would be discarded.
+ * A buffer holds the last part of the file that was read. It reads ahead in the direction of the
+ * runs, unless the runs are so far apart that most bytes would be discarded.
  */
 #include "dtype/dtype_block.h"
 #include "read/decoder.h"
@@ -33,7 +33,8 @@ typedef struct tensor_reader {
     size_t staged;         /* bytes */
     wb__decoder *decoder;  /* NULL: the values need no decoding */
     bool swap;             /* the file is big-endian */
-    /* The runs have `run` elements each. An odometer over the outer dimensions gives their starts. */
+    /* The runs have `run` elements each. An odometer over the outer dimensions gives their starts.
+     */
     uint32_t outer;      /* number of outer dimensions */
     uint64_t run;        /* elements */
     uint64_t run_stride; /* distance between the starts of neighboring runs, in bytes */
@@ -54,7 +55,8 @@ static uint64_t stride_of(const wb__kind *kind, uint32_t dimension)
     return stride;
 }
 
-/* Finds the longest runs: all complete last dimensions, and one contiguous range in the dimension before. */
+/* Finds the longest runs: all complete last dimensions, and one contiguous range in the dimension
+ * before. */
 static void plan_runs(tensor_reader *reader)
 {
     const wb__selection *selection = reader->selection;
@@ -109,7 +111,8 @@ static uint64_t start_of_run(const tensor_reader *reader, uint64_t index)
     return element;
 }
 
-/* Returns the end of the last run if there is only one. Several runs may be anywhere, so it returns the end of the tensor. */
+/* Returns the end of the last run if there is only one. Several runs may be anywhere, so it returns
+ * the end of the tensor. */
 static uint64_t end_of_runs(const tensor_reader *reader)
 {
     const wb__selection *selection = reader->selection;
@@ -118,7 +121,8 @@ static uint64_t end_of_runs(const tensor_reader *reader)
     return bytes_of(reader, start_of_run(reader, 0) + selection->first + selection->count);
 }
 
-/* Decodes the units that contain the bytes `from` to `end` of the decoded tensor into the buffer. */
+/* Decodes the units that contain the bytes `from` to `end` of the decoded tensor into the buffer.
+ */
 static wb_status decode(tensor_reader *reader, uint64_t from, uint64_t end)
 {
     wb__decoder *decoder = reader->decoder;

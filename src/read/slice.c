@@ -35,7 +35,8 @@ static bool take(slice_text *text, char c)
     return true;
 }
 
-/* Parses an optional integer. Returns false if it is malformed. Clamps values beyond int64_t, as NumPy does. */
+/* Parses an optional integer. Returns false if it is malformed. Clamps values beyond int64_t, as
+ * NumPy does. */
 static bool take_integer(slice_text *text, bool *present, int64_t *value)
 {
     bool negative = take(text, '-');
@@ -230,9 +231,9 @@ static wb_status check_axes(wb__context *context, const wb_slice *slice, const w
 }
 
 /*
- * Returns true if a run of elements begins or ends inside a unit (dtype/dtype_block.h): a byte that several elements
- * share, or a block. read_slice.c defines the runs. The number of elements in a unit is a power of two, so offsets
- * and lengths may wrap around.
+ * Returns true if a run of elements begins or ends inside a unit (dtype/dtype_block.h): a byte that
+ * several elements share, or a block. read_slice.c defines the runs. The number of elements in a
+ * unit is a power of two, so offsets and lengths may wrap around.
  */
 static bool cuts_units(const wb__selection *selection, uint64_t unit)
 {

@@ -1,8 +1,8 @@
 /*
- * Plain values of whole bytes with rows in Hugging Face order are read and converted directly into the caller's
- * memory. All other values pass through a window, a run of decoded values in stored order. If rows are permuted, the
- * window holds whole heads, or a part of a head if WINDOW_MAX requires it. Then a head is read twice, once for each
- * half.
+ * Plain values of whole bytes with rows in Hugging Face order are read and converted directly into
+ * the caller's memory. All other values pass through a window, a run of decoded values in stored
+ * order. If rows are permuted, the window holds whole heads, or a part of a head if WINDOW_MAX
+ * requires it. Then a head is read twice, once for each half.
  */
 #include "cpu/cpu.h"
 #include "dtype/dtype_block.h"

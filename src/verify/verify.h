@@ -19,21 +19,22 @@ wb_status wb__verify_texts(const wb_model *model, wb__context *context);
 wb_status wb__verify(const wb_model *model, wb__context *context, const wb_verify_options *options);
 
 /*
- * Checks the digest of the file for which a model was refused, and adds a finding if the file is damaged. Keeps the
- * error of the context, which is the reason for the refusal.
+ * Checks the digest of the file for which a model was refused, and adds a finding if the file is
+ * damaged. Keeps the error of the context, which is the reason for the refusal.
  */
 wb_status wb__verify_refused(const wb_model *model, wb__context *context,
                              const wb_verify_options *options);
 
-/* Adds findings for journals of interrupted edits next to the files of an open model (verify_journals.c). */
+/* Adds findings for journals of interrupted edits next to the files of an open model
+ * (verify_journals.c). */
 wb_status wb__verify_journals(const wb_model *model, wb__context *context);
 
 /* Mentions such a journal, if there is one, in the error for which a model was refused. */
 void wb__verify_explain(const wb_model *model, wb__context *context);
 
 /*
- * Compares the files that are named by their SHA-256 digest with that digest, from file `first` on. The model may be
- * incomplete.
+ * Compares the files that are named by their SHA-256 digest with that digest, from file `first` on.
+ * The model may be incomplete.
  */
 wb_status wb__verify_digests(const wb_model *model, size_t first, wb__context *context);
 

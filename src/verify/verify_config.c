@@ -1,9 +1,9 @@
 /*
- * Compares the tensors with the config in both directions: missing tensors, tensors that loaders ignore, and tensors
- * with another shape. Loaders drop or replace such tensors silently.
+ * Compares the tensors with the config in both directions: missing tensors, tensors that loaders
+ * ignore, and tensors with another shape. Loaders drop or replace such tensors silently.
  *
- * A config without sizes, or an unknown architecture, gives an info only. Findings of the same kind are combined
- * into one.
+ * A config without sizes, or an unknown architecture, gives an info only. Findings of the same kind
+ * are combined into one.
  */
 #include "handle/derived_meta.h"
 #include "model/padding_tensor.h"
@@ -277,7 +277,8 @@ static uint64_t size_of(const wb_config *config, char letter)
     }
 }
 
-/* Returns true if the stored shape is the logical shape, which it is not for unrecognized packed integers. */
+/* Returns true if the stored shape is the logical shape, which it is not for unrecognized packed
+ * integers. */
 static bool shape_counts(const check *c, const wb__name_entry *entry, const wb__kind *kind)
 {
     const wb__packed *packed;

@@ -1,6 +1,6 @@
 /*
- * A blob of an Ollama store is named by the digest of its bytes: "sha256-" and 64 hexadecimal digits. Any file with
- * such a name can be checked against its name.
+ * A blob of an Ollama store is named by the digest of its bytes: "sha256-" and 64 hexadecimal
+ * digits. Any file with such a name can be checked against its name.
  */
 #include "bundles/ollama/blob_name.h"
 #include "crypto/sha256.h"

@@ -1,6 +1,6 @@
 /*
- * Finds the journal of an interrupted edit next to a file. Other programs see the file half edited, so a journal
- * explains findings that are not the fault of the original file.
+ * Finds the journal of an interrupted edit next to a file. Other programs see the file half edited,
+ * so a journal explains findings that are not the fault of the original file.
  */
 #include "verify/verify.h"
 #include "verify/verify_messages.h"

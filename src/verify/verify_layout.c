@@ -1,6 +1,6 @@
 /*
- * Checks the padding between tensors and the UTF-8 of strings in arrays. Opening checks neither: the padding is
- * spread over the whole file, and the strings would double the time of opening.
+ * Checks the padding between tensors and the UTF-8 of strings in arrays. Opening checks neither:
+ * the padding is spread over the whole file, and the strings would double the time of opening.
  */
 #include "model/file_order.h"
 #include "verify/verify.h"

@@ -1,6 +1,6 @@
 /*
- * Checks tensor values. Opening has checked the structure. This file reads values up to a budget and counts NaN,
- * infinity and invalid blocks.
+ * Checks tensor values. Opening has checked the structure. This file reads values up to a budget
+ * and counts NaN, infinity and invalid blocks.
  */
 #include "dtype/dtype_block.h"
 #include "read/raw_bytes.h"
@@ -133,8 +133,8 @@ static wb_status verify_tensor(value_check *check, size_t tensor)
     wb__raw_bytes stored;
     wb__value_counts counts = {0, 0, 0};
     /*
-     * A tensor is read whole or not at all, so that counts are meaningful. Only the first tensor is read in part if
-     * it exceeds the budget.
+     * A tensor is read whole or not at all, so that counts are meaningful. Only the first tensor is
+     * read in part if it exceeds the budget.
      */
     if (left > check->budget && check->done > 0) {
         check->unread += left;

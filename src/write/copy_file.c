@@ -1,15 +1,16 @@
 /*
- * Copies the single file of a model unchanged. If the file system supports reflinks, source and output share their
- * extents and no bytes are copied. Otherwise the file is copied in pieces. Bytes that an earlier run left in the
- * output are compared with the source and reused where they are equal. If the output becomes a blob, its SHA-256
- * digest is computed from the output's bytes during the copy.
+ * Copies the single file of a model unchanged. If the file system supports reflinks, source and
+ * output share their extents and no bytes are copied. Otherwise the file is copied in pieces. Bytes
+ * that an earlier run left in the output are compared with the source and reused where they are
+ * equal. If the output becomes a blob, its SHA-256 digest is computed from the output's bytes
+ * during the copy.
  */
 #include "core/call_options.h"
 #include "write/ollama/store.h"
 #include "write/write_messages.h"
 
-#define PIECE ((uint64_t)8 << 20) /* progress is reported after each piece */
-#define CHUNK ((size_t)1 << 20)   /* bytes compared or hashed at a time */
+#define PIECE ((uint64_t)8 << 20) /* size of a piece; progress is reported after each piece */
+#define CHUNK ((size_t)1 << 20)   /* number of bytes that are compared or hashed per step */
 
 typedef struct filling {
     wb__context *context;

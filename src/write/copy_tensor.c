@@ -1,6 +1,6 @@
 /*
- * Copies tensors of a model to the output. If source and output have the same byte order, bytes are copied from file
- * to file. Otherwise they are copied in pieces through memory and swapped.
+ * Copies tensors of a model to the output. If source and output have the same byte order, bytes are
+ * copied from file to file. Otherwise they are copied in pieces through memory and swapped.
  */
 #include "core/call_options.h"
 #include "dtype/dtype_block.h"

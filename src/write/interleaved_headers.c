@@ -1,7 +1,7 @@
 /*
- * Headers between the tensors that contain tensor checksums, as in zip archives. In a file they are written after all
- * tensors, because tensors arrive in any order from any thread. In a stream tensors arrive in order, and the checksum
- * is updated with each write.
+ * Headers between the tensors that contain tensor checksums, as in zip archives. In a file they are
+ * written after all tensors, because tensors arrive in any order from any thread. In a stream
+ * tensors arrive in order, and the checksum is updated with each write.
  */
 #include "write/write.h"
 #include "write/write_messages.h"

@@ -75,7 +75,7 @@ static bool fits(const wb_value *value, unsigned width)
     if (value->type == WB_META_UINT)
         return value->number >> bits == 0;
     uint64_t above =
-        value->number >> (bits - 1); /* the bits above the width, all equal to the sign bit */
+        value->number >> (bits - 1); /* the sign bit and all bits above it, which must be equal */
     return above == 0 || above == UINT64_MAX >> (bits - 1);
 }
 

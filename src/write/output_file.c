@@ -58,7 +58,7 @@ wb_status wb__put_padding(wb__context *context, wb_writer *writer, wb__output *o
         uint64_t left = to - writer->stream_at;
         size_t n = left < sizeof zeros ? (size_t)left : sizeof zeros;
         const uint8_t *bytes = zeros;
-        if (layout->pieces != NULL) { /* the pieces leave no gaps between tensors */
+        if (layout->pieces != NULL) { /* header pieces fill all gaps between tensors */
             const wb__out_piece *piece = &layout->pieces[writer->stream_piece++];
             bytes = layout->header.bytes + piece->from;
             n = piece->n;
@@ -118,7 +118,8 @@ wb_status wb__output_finish(wb__context *context, wb_writer *writer, wb__output 
     return status;
 }
 
-#define SETTLED_BYTES ((uint64_t)64 << 20) /* progress is reported after each piece */
+/* Number of bytes that are synced between two progress reports. */
+#define SETTLED_BYTES ((uint64_t)64 << 20)
 
 /* Syncs a large file in pieces, so that the caller can cancel between pieces. */
 static wb_status settle(wb__context *context, const wb_writer *writer, const wb__output *output)

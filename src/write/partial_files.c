@@ -1,16 +1,19 @@
 /*
- * Resumes the partial files of a killed run (WB_WRITE_KEEP). Such a run leaves files under partial names, final names or
- * both:
+ * Resumes the partial files of a killed run (WB_WRITE_KEEP). Such a run leaves files under partial
+ * names, final names or both:
  *
  *   file       .NAME.wb-partial, renamed to NAME when it is complete
- *   set        .NAME.wb-partial for each file. Commit hard-links the final names, the anchor's last, then removes the
- *              partial names. Recovery: without the anchor's final name, remove the final names; with it, remove the
- *              partial names
- *   directory  the files in .NAME.wb-partial/, renamed one by one before the directory is renamed. Recovery: rename
+ *   set        .NAME.wb-partial for each file. Commit hard-links the final names, the anchor's
+ *              last, then removes the
+ *              partial names. Recovery: without the anchor's final name, remove the final names;
+ *              with it, remove the partial names
+ *   directory  the files in .NAME.wb-partial/, renamed one by one before the directory is renamed.
+ *              Recovery: rename
  *              them back
- *   store      .NNNNN.wb-partial in a directory of the model in blobs/. Commit hard-links the blob names, then writes
- *              the manifest into the directory, publishes it, and removes the directory. A blob may belong to another
- *              model as well, so recovery continues on a copy of it
+ *   store      .NNNNN.wb-partial in a directory of the model in blobs/. Commit hard-links the blob
+ *              names, then writes
+ *              the manifest into the directory, publishes it, and removes the directory. A blob may
+ *              belong to another model as well, so recovery continues on a copy of it
  */
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64
@@ -107,7 +110,8 @@ wb_status wb__partial_rename_back(wb__context *context, const wb_writer *writer)
         char *kept = path == NULL ? NULL : wb__partial_path(&context->allocator, path);
         bool failed = kept == NULL;
         if (!failed && lstat(kept, &st) != 0 && errno == ENOENT)
-            (void)rename(path, kept); /* usually the file does not exist */
+            (void)rename(path,
+                         kept); /* fails if the file does not exist, which is the usual case */
         free_text(&context->allocator, kept);
         free_text(&context->allocator, path);
         if (failed)
@@ -120,7 +124,8 @@ wb_status wb__partial_rename_back(wb__context *context, const wb_writer *writer)
 
 typedef struct settling {
     const wb_writer *writer;
-    wb__str stem, end; /* the requested path before and after the number of a part */
+    wb__str stem,
+        end; /* the requested path, divided into the text before and after a part number */
 } settling;
 
 /* Returns true if a string has the form "-00001-of-00003". */
@@ -134,8 +139,8 @@ static bool is_numbers(wb__str text)
 }
 
 /*
- * Returns true if `name` is .NAME.wb-partial and NAME is the requested file or a part of it. Sets *whole to NAME and
- * *numbers to its part number, which may be empty.
+ * Returns true if `name` is .NAME.wb-partial and NAME is the requested file or a part of it. Sets
+ * *whole to NAME and *numbers to its part number, which may be empty.
  */
 static bool is_kept(const settling *s, wb__str name, wb__str *whole, wb__str *numbers)
 {
@@ -174,7 +179,8 @@ static bool is_one(const struct stat *a, const struct stat *b)
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino && S_ISREG(a->st_mode);
 }
 
-/* A file named like a part may have been requested by that name: its journal tells. */
+/* A file with the name of a part may be a complete output that was requested by this name. Such an
+ * output has a journal. */
 static bool has_journal(int folder, wb__str whole)
 {
     char text[BASE_BYTES + 16];
@@ -184,8 +190,8 @@ static bool has_journal(int folder, wb__str whole)
 }
 
 /*
- * Removes one of the two names of a file whose set was not completely renamed, and removes files of earlier plans,
- * which cannot be resumed. Errors are ignored here: the later rename reports them.
+ * Removes one of the two names of a file whose set was not completely renamed, and removes files of
+ * earlier plans, which cannot be resumed. Errors are ignored here: the later rename reports them.
  */
 static void settle_file(const settling *s, int folder, const char *name)
 {

@@ -85,7 +85,7 @@ typedef struct wb__output {
     size_t first;     /* index of the file's first tensor in wb_writer.order */
     uint64_t left;    /* tensor bytes not written yet */
     uint64_t dirty;   /* bytes written since write-back to disk was last requested */
-    bool filled;      /* an unchanged file was copied completely */
+    bool filled;      /* the file to copy unchanged was copied completely */
     bool finished;    /* durable under a temporary name */
     wb__str layer;    /* Ollama: name of the layer; `digest` is the blob's digest in hexadecimal */
     char digest[2 * WB__SHA256_BYTES + 1];
@@ -131,7 +131,7 @@ struct wb_writer {
     _Atomic(wb__writer_state) state;
     wb__output *outputs;
     size_t output_count;
-    bool has_paths;         /* planned for files, not for a descriptor */
+    bool has_paths;         /* the outputs were planned as files, not for a descriptor */
     wb__out_tensor **order; /* the tensors in file order */
     const wb__out_meta **meta_order;
     size_t meta_order_count;
@@ -149,7 +149,8 @@ struct wb_writer {
                                 * NULL */
     const char *folder_at;     /* directory in which files are written; NULL: the final directory */
     bool replaces_folder;
-    int claims[2]; /* locks on the output directory and on a directory being created; -1: none */
+    int claims[2]; /* descriptors that lock the output directory and the directory that is being
+                      created; -1: none */
     uint64_t set;  /* identifies the temporary names of one set of files */
     bool forgets;  /* partial files are deleted if not committed, because the next run cannot use
                     * them */
@@ -159,7 +160,7 @@ struct wb_writer {
     uint64_t stream_at;   /* number of bytes written to a stream */
     size_t stream_next;   /* index in `order` of the tensor that the stream expects */
     size_t stream_piece;  /* index of the next piece of the header in the stream */
-    wb__crc32 crc32;      /* for formats with checksums */
+    wb__crc32 crc32;      /* CRC-32 tables, for formats with checksums */
 };
 
 /* True if the outputs are a set of files, which cannot replace another set atomically, so they
@@ -185,7 +186,7 @@ wb_status wb__writer_set(wb__context *context, wb_writer *writer, wb__str key,
                          const wb_value *value);
 wb_status wb__writer_copy_meta(wb__context *context, wb_writer *writer, const wb__catalog *model,
                                const wb__meta *meta);
-/* Like the function above, but stores the value under another key. */
+/* Like wb_writer_copy_meta, but stores the value under another key. */
 wb_status wb__writer_copy_meta_as(wb__context *context, wb_writer *writer, const wb__catalog *model,
                                   const wb__meta *meta, wb__str key);
 wb_status wb__writer_add(wb__context *context, wb_writer *writer, wb__str name, int32_t dtype,

@@ -23,8 +23,8 @@ static wb_status fail_target(wb__context *context, const char *path, wb__finding
 }
 
 /*
- * Returns true if `path` is a name that a killed run gave to a file of a set whose anchor does not exist. The next run
- * removes such names.
+ * Returns true if `path` is a name that a killed run gave to a file of a set whose anchor does not
+ * exist. The next run removes such names.
  */
 static bool is_taken_back(const wb_writer *writer, const char *path)
 {
@@ -64,8 +64,8 @@ typedef struct content {
 } content;
 
 /*
- * Replacing a directory removes its contents. Refuses a directory that has subdirectories, or that contains a file of
- * the source, also under another name (hard link).
+ * Replacing a directory removes its contents. Refuses a directory that has subdirectories, or that
+ * contains a file of the source, also under another name (hard link).
  */
 static wb_status check_content(void *ctx, const char *name)
 {
@@ -219,8 +219,8 @@ static wb_status claim_folder(wb__context *context, wb_writer *writer)
 }
 
 /*
- * Checks that files in an existing directory may be written. Recovers partial files of an earlier run if `settles` is
- * set, and otherwise only inspects them.
+ * Checks that files in an existing directory may be written. Recovers partial files of an earlier
+ * run if `settles` is set, and otherwise only inspects them.
  */
 static wb_status check_files(wb__context *context, const wb_writer *writer, bool settles)
 {

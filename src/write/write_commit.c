@@ -1,6 +1,6 @@
 /*
- * Makes all files durable, then renames them. The anchor of a set is renamed last: the index of shards or the first
- * part of a split. Readers do not accept the set without it.
+ * Makes all files durable, then renames them. The anchor of a set is renamed last: the index of
+ * shards or the first part of a split. Readers do not accept the set without it.
  */
 #include "core/call_options.h"
 #include "write/write.h"
@@ -33,7 +33,8 @@ static wb_status write_index(wb__context *context, wb_writer *writer, wb_sink **
     return status;
 }
 
-/* If a final name cannot be removed, the temporary names stay, so that the next run can recover the set. */
+/* If a final name cannot be removed, the temporary names stay, so that the next run can recover the
+ * set. */
 static void withdraw(wb_writer *writer, wb_sink *index)
 {
     bool all = index == NULL || wb__sink_withdraw(index);
@@ -106,7 +107,7 @@ static wb_status commit(wb__context *context, wb_writer *writer)
         status = wb__sidecars_write(context, writer);
     if (status == WB_OK &&
         wb__sink_is_file(
-            writer->outputs[0].sink)) /* the progress of a stream is already complete */
+            writer->outputs[0].sink)) /* a stream has already reported its complete progress */
         status = wb__writer_hear(context, writer, WB__ALL_BYTES);
     if (status == WB_OK)
         status = publish(context, writer, index);

@@ -1,6 +1,6 @@
 /*
- * Assigns tensors to files, in the order of declaration. A new file begins if the next tensor would make the current
- * file too large, like gguf-split and Hugging Face's tools do.
+ * Assigns tensors to files, in the order of declaration. A new file begins if the next tensor would
+ * make the current file too large, like gguf-split and Hugging Face's tools do.
  */
 #include "core/call_options.h"
 #include "model/padding_tensor.h"
@@ -67,8 +67,8 @@ static wb__out_meta *make_number(wb__arena *arena, const char *key, uint32_t tag
 #define SPLIT_KEYS 3
 
 /*
- * The first part of a split contains all entries. Every part contains the split.* keys, in the order in which
- * gguf-split writes them. Every safetensors file contains all entries.
+ * The first part of a split contains all entries. Every part contains the split.* keys, in the
+ * order in which gguf-split writes them. Every safetensors file contains all entries.
  */
 static wb_status give_metas(wb__context *context, wb_writer *writer, size_t number)
 {
@@ -118,7 +118,8 @@ static wb_status find_alignment(wb__context *context, const wb_writer *writer, u
     return WB_OK;
 }
 
-/* Returns the first free number for padding tensors. The source may already contain such tensors. */
+/* Returns the first free number for padding tensors. The source may already contain such tensors.
+ */
 static uint64_t first_filler(const wb_writer *writer)
 {
     uint64_t past = 0;

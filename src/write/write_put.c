@@ -1,6 +1,6 @@
 /*
- * Writes tensor bytes at their offsets. Records exactly which bytes are written, so that no byte is written twice and
- * commit fails if a byte is missing.
+ * Writes tensor bytes at their offsets. Records exactly which bytes are written, so that no byte is
+ * written twice and commit fails if a byte is missing.
  */
 #include "core/call_options.h"
 #include "dtype/dtype_block.h"
@@ -36,7 +36,8 @@ static wb_status insert(wb__context *context, const wb_allocator *allocator, wb_
     wb__byte_interval *pieces = tensor->pieces;
     size_t at = tensor->piece_count;
     while (at > 0 &&
-           pieces[at - 1].begin >= begin) /* usually true at once: most ranges arrive in order */
+           pieces[at - 1].begin >=
+               begin) /* usually true in the first step, because most ranges arrive in order */
         at--;
     if (at > 0 && pieces[at - 1].end > begin)
         return fail_twice(context, tensor, begin);
@@ -82,7 +83,8 @@ static wb_status check_order(wb__context *context, wb_writer *writer,
     const wb__outgoing *next = NULL;
     while (writer->stream_next < writer->tensors.count) {
         next = (const wb__outgoing *)
-                   writer->order[writer->stream_next]; /* cast: `out` is its first member */
+                   writer->order[writer->stream_next]; /* valid cast, because `out` is the first
+                                                          member of the struct */
         if (next->done < next->out.bytes)
             break;
         writer->stream_next++;
@@ -157,9 +159,8 @@ wb_status wb__put_end(wb__context *context, wb_writer *writer, const wb__write_p
     if (is_file && output->dirty >= DIRTY_MAX) {
         output->dirty = 0;
         (void)pthread_mutex_unlock(&writer->lock);
-        wb__sink_hasten(
-            output
-                ->sink); /* no other thread can finish the file: this thread's bytes are missing */
+        wb__sink_hasten(output->sink); /* no other thread can finish the file, because the bytes of
+                                          this thread are still missing */
         (void)pthread_mutex_lock(&writer->lock);
     }
     output->left -= n;
@@ -167,7 +168,8 @@ wb_status wb__put_end(wb__context *context, wb_writer *writer, const wb__write_p
     (void)pthread_mutex_unlock(&writer->lock);
     if (!is_last)
         return status;
-    /* The file is complete and no other thread uses it. Finishes it while other files are still written. */
+    /* The file is complete and no other thread uses it. Finishes it while other files are still
+     * written. */
     status = wb__output_finish(context, writer, output);
     if (status != WB_OK) {
         (void)pthread_mutex_lock(&writer->lock);

@@ -1,9 +1,9 @@
-/*
- * Write-back: writes tensor bytes while the caller produces the next ones. Large pieces of a large file on a local
- * disk are written with direct I/O through io_uring, because copying them to the page cache takes as much processor
- * time as many encoders, and the write is limited by the disk either way. The partial blocks at both ends of a piece,
- * which it shares with other pieces, use the page cache. Without io_uring everything does.
- */
+/* Write-back: writes tensor bytes while the caller computes the next ones. Large pieces of a large
+ * file on a local disk are written with direct I/O through io_uring. A copy to the page cache would
+ * take as much processor time as many encoders, and would not be faster, because the disk limits
+ * the speed in both cases. The partial blocks at both ends of a piece, which it shares with other
+ * pieces, are written through the page cache. Without io_uring, all bytes are written through the
+ * page cache. */
 #include "core/call_options.h"
 #include "io/ring.h"
 #include "write/write.h"
@@ -73,7 +73,8 @@ static wb__direct direct_of(wb_writer *writer, wb__output *output)
     return direct;
 }
 
-/* Submits the block-aligned part to io_uring. Precondition: it is not empty. Returns false if that fails. */
+/* Submits the block-aligned part to io_uring. Precondition: it is not empty. Returns false if that
+ * fails. */
 static bool take_off(wb_writeback *behind, flight *f, const uint8_t *bytes)
 {
     const wb__write_position *place = &f->place;
@@ -110,7 +111,8 @@ static void land(wb_writeback *behind, const wb__ring_done *done, size_t n)
 }
 
 /*
- * Writes the part again without io_uring if that could not write it, so that all errors are reported in one place.
+ * Writes the part again without io_uring if that could not write it, so that all errors are
+ * reported in one place.
  */
 static wb_status end(wb__context *context, wb_writeback *behind, flight *f, wb_status status)
 {
@@ -151,7 +153,8 @@ bool wb__writeback_is_busy(wb_writeback *behind, uint32_t slot)
 wb_status wb__writeback_put(wb__context *context, wb_writeback *behind, uint32_t slot,
                             const wb__put *put)
 {
-    wb_status status = wb__writeback_wait(context, behind, slot); /* also checks the slot number */
+    wb_status status = wb__writeback_wait(
+        context, behind, slot); /* wb__writeback_wait also checks the slot number */
     if (status != WB_OK)
         return status;
     flight *f = &behind->flights[slot];
@@ -178,7 +181,9 @@ void wb__writeback_free(wb_writeback *behind)
     wb_allocator allocator = behind->writer->allocator;
     wb__context context = wb__writeback_context(behind, wb__error_reset(&error, &error));
     for (uint32_t slot = 0; slot < behind->slots; slot++)
-        (void)wb__writeback_wait(&context, behind, slot); /* the writer stores the first error */
+        (void)wb__writeback_wait(
+            &context, behind,
+            slot); /* the error is ignored here, because the writer stores the first error */
     wb__ring_close(behind->ring);
     wb__free(&allocator, behind, sizeof *behind + behind->slots * sizeof *behind->flights);
 }

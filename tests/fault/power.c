@@ -3,21 +3,24 @@
  *
  *   fault_power [COUNT [SEED]]
  *
- * The scenes of scenes.c run on a file system without faults, and the layer records their operations. The test then
- * simulates the disk after a power cut: every operation that no fsync made durable may be lost, by one of
- * these rules:
+ * The scenes of scenes.c run on a file system without faults, and the layer records their
+ * operations. The test then simulates the disk after a power cut: every operation that no fsync
+ * made durable may be lost, by one of these rules:
  *
- *   ordered   like ext4 and xfs: names, sizes and extents reach the disk in order, so one of them is durable only if
- *             all earlier ones are. fsync makes everything before it durable. Data blocks reach the disk in any order,
- *             unless fsynced; unwritten blocks contain zeros or old data
- *   flushed   like ordered, but other programs call fsync: names and sizes up to any point are durable while data
- *             blocks may be missing (xfs shows a missing fsync in this case, ext4 does not)
- *   loose     what POSIX guarantees: fsync makes one file or directory durable; all other operations may be lost
- *             in any combination
+ *   ordered   like ext4 and xfs: names, sizes and extents reach the disk in order, so one of them
+ *             is durable only if all earlier ones are. fsync makes everything before it durable.
+ *             Data blocks reach the disk in any order, unless fsynced; unwritten blocks contain
+ *             zeros or old data
+ *   flushed   like ordered, but other programs call fsync: names and sizes up to any point are
+ *             durable while data blocks may be missing (xfs shows a missing fsync in this case,
+ *             ext4 does not)
+ *   loose     what POSIX guarantees: fsync makes one file or directory durable; all other
+ *             operations may be lost in any combination
  *
- * A block of 4096 bytes may be torn at a boundary of 512 bytes. COUNT states (default: 1,000) are drawn over all points
- * in time and written to a real directory. The directory must contain the complete old or the complete new files,
- * after undoing an interrupted edit; after the operation reported success, only the new files.
+ * A block of 4096 bytes may be torn at a boundary of 512 bytes. COUNT states (default: 1,000) are
+ * drawn over all points in time and written to a real directory. The directory must contain the
+ * complete old or the complete new files, after undoing an interrupted edit; after the operation
+ * reported success, only the new files.
  */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64

@@ -1,11 +1,12 @@
 /*
- * Conversions that are interrupted during commit. At each call from the last tensor byte on, the process is killed
- * instead of the call or halfway through it, or the call fails. The next run must complete the conversion with the
- * same files, leave no other files, and write no tensor byte again. For a file that is copied unchanged, all calls
- * from its first byte on are tested, and bytes that were already copied must not be written again.
+ * Conversions that are interrupted during commit. At each call from the last tensor byte on, the
+ * process is killed instead of the call or halfway through it, or the call fails. The next run must
+ * complete the conversion with the same files, leave no other files, and write no tensor byte
+ * again. For a file that is copied unchanged, all calls from its first byte on are tested, and
+ * bytes that were already copied must not be written again.
  *
- *   fault_resume [STEP]  tests every STEPth case; for scenes that refuse an existing output, every call that can be
- *                        the last is tested
+ *   fault_resume [STEP]  tests every STEPth case; for scenes that refuse an existing output, every
+ *                        call that can be the last is tested
  */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64

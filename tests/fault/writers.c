@@ -4,15 +4,18 @@
  *   fault_writers KIND [COUNT [SEED]]
  *
  * KIND is one of
- *   errno   a call fails, with each errno: only it, all later calls of its kind, or all later calls; and pairs
+ *   errno   a call fails, with each errno: only it, all later calls of its kind, or all later
+ *           calls; and pairs
  *   alloc   the same for allocations
- *   kill    the process ends instead of a call or halfway through it; the next run is faulted as well
+ *   kill    the process ends instead of a call or halfway through it; the next run is faulted as
+ *           well
  *   short   reads and writes transfer few bytes, and calls are interrupted
  *   room    the disk is full after each number of bytes; the file size is limited
  *
- * COUNT is the minimum number of cases (default: 10,000), evenly distributed over all cases. After every fault the
- * complete old or the complete new files must exist; success may be reported only for the new files; all temporary
- * files must be ones that the next run removes; no descriptor and no memory may leak.
+ * COUNT is the minimum number of cases (default: 10,000), evenly distributed over all cases. After
+ * every fault the complete old or the complete new files must exist; success may be reported only
+ * for the new files; all temporary files must be ones that the next run removes; no descriptor and
+ * no memory may leak.
  */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64

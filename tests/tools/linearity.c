@@ -1,8 +1,10 @@
 /*
- * Opens one header of a family, for tests/check/linearity.sh, which counts the instructions of wb_open_source.
+ * Opens one header of a family, for tests/check/linearity.sh, which counts the instructions of
+ * wb_open_source.
  *
  *   linearity FAMILY BYTES [compatible]
- *   linearity --list          prints the families, one per line: name, and the benign family to compare with or "-"
+ *   linearity --list          prints the families, one per line: name, and the benign family to
+ *                             compare with or "-"
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -79,7 +81,8 @@ static int all_empty(char *to, unsigned long i, unsigned long n, unsigned long l
     return entry(to, name, 0, 0, 0);
 }
 
-/* Tensors with equal start and descending end: both sort keys are needed, and the header is refused. */
+/* Tensors with equal start and descending end: both sort keys are needed, and the header is
+ * refused. */
 static int nested(char *to, unsigned long i, unsigned long n, unsigned long long *at)
 {
     char name[80];
@@ -257,7 +260,8 @@ static const struct family {
 
 #define FAMILIES (sizeof families / sizeof families[0])
 
-/* A source with the header only. Its size is what the tensors require, so that the header is accepted. */
+/* A source with the header only. Its size is what the tensors require, so that the header is
+ * accepted. */
 typedef struct header_only {
     const char *bytes;
     size_t n;

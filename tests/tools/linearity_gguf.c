@@ -1,9 +1,10 @@
 /*
- * Opens one GGUF header of a family, for tests/check/linearity.sh, which counts the instructions of wb_open_source.
- * Fails if memory use exceeds 8 times the size of the file plus 1 MiB.
+ * Opens one GGUF header of a family, for tests/check/linearity.sh, which counts the instructions of
+ * wb_open_source. Fails if memory use exceeds 8 times the size of the file plus 1 MiB.
  *
  *   linearity_gguf FAMILY BYTES
- *   linearity_gguf --list          prints each family: name, and the benign family to compare with or "-"
+ *   linearity_gguf --list          prints each family: name, and the benign family to compare with
+ *                                  or "-"
  */
 #include <stdint.h>
 #include <stdio.h>

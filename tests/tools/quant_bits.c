@@ -1,6 +1,7 @@
 /*
- * Prints a digest of the results of every codec: random blocks decoded, and values encoded. The digest must be the same
- * for every compiler, optimization level and instruction set; tests/check/quant_bits.sh compares them.
+ * Prints a digest of the results of every codec: random blocks decoded, and values encoded. The
+ * digest must be the same for every compiler, optimization level and instruction set;
+ * tests/check/quant_bits.sh compares them.
  */
 #include <math.h>
 #include <stdio.h>
@@ -157,7 +158,8 @@ static bool runs(uint32_t features)
     return (features & ~wb__cpu_features()) == 0;
 }
 
-/* Detects instruction sets whose kernels the compiler contracted; the library disables them silently. */
+/* Detects instruction sets whose kernels the compiler contracted; the library disables them
+ * silently. */
 static void contracted_sets(void)
 {
 #define WB__KERNEL_SET(name)                                                                       \

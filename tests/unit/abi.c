@@ -360,7 +360,8 @@ static bool is_steady(wb__abi_id id)
     return id != WB__ABI_wb_cache_stats && id != WB__ABI_wb_load_report;
 }
 
-/* Checks that a call with a struct of `size` bytes writes the same bytes as with today's struct, up to `size`. */
+/* Checks that a call with a struct of `size` bytes writes the same bytes as with today's struct, up
+ * to `size`. */
 static void check_output(const struct output *row, size_t size, const unsigned char *reference)
 {
     const wb__abi *abi = &wb__abis[row->id];
@@ -883,7 +884,8 @@ static void structs_of_the_library(void **state)
     assert_int_equal(entries, 1);
     free(manifest);
     free(folder);
-    /* Functions that fill wb_device and wb_limits without a size write only the first version of the struct. */
+    /* Functions that fill wb_device and wb_limits without a size write only the first version of
+     * the struct. */
     const size_t first = wb__abis[WB__ABI_wb_device].first;
     wb_device *made = place(first);
     memset(made, OLD_BYTE, first);

@@ -2,7 +2,8 @@
  * Conversions of files outside the page cache: they are read ahead with direct I/O, the result is
  * the same, and each read may fail, return less or be refused. The test simulates the page cache.
  *
- * wraps: wb__cpu_count pread64 open64 fstatfs64 wb__source_cached wb__ring_open wb__ring_begin wb__ring_take
+ * wraps: wb__cpu_count pread64 open64 fstatfs64 wb__source_cached wb__ring_open wb__ring_begin
+ * wb__ring_take
  */
 #include "convert.h"
 #include "weights.h"

@@ -73,10 +73,10 @@ static void make_source(uint64_t seed)
 }
 
 typedef struct ending {
-    int reports; /* number of the progress report at which the run ends; -1: never */
-    bool kills;  /* kills the process; otherwise cancels */
-    const char *
-        last; /* NULL: counts all reports; otherwise only those after all tensors are written and before this file exists */
+    int reports;      /* number of the progress report at which the run ends; -1: never */
+    bool kills;       /* kills the process; otherwise cancels */
+    const char *last; /* NULL: counts all reports; otherwise only those after all tensors are
+                         written and before this file exists */
 } ending;
 
 static int report(void *ctx, uint64_t done, uint64_t total)
@@ -461,9 +461,8 @@ static void cancelled_at_the_end(void **state)
             double nmse;
             fresh("out");
             if (run(&jobs[j], "out", (ending){times, false, last}, &resumed, &nmse) == WB_OK) {
-                assert_true(
-                    times >=
-                    2); /* one report after the last tensor, and one before the first file is named */
+                assert_true(times >= 2); /* one report after the last tensor, and one before the
+                                            first file is named */
                 break;
             }
             assert_false(is_there("out", jobs[j].last));

@@ -299,8 +299,8 @@ static void odd_headers(void **state)
     (void)state;
     static const struct {
         const char *header;
-        bool
-            compatible; /* accepted in compatible mode, which accepts what the official library accepts */
+        bool compatible; /* accepted in compatible mode, which accepts what the official library
+                            accepts */
     } rows[] = {
         {" {\"t\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[0,4]}}", true},
         {"\n{\"t\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[0,4]}}", true},

@@ -110,7 +110,8 @@ static void whole_sets(void **state)
         check_whole(paths[i]);
     check_whole(folder);
 
-    /* A second set in the directory does not affect opening a part, but opening the directory fails. */
+    /* A second set in the directory does not affect opening a part, but opening the directory
+     * fails. */
     char *other = text_of("%s/n-00001-of-00001.gguf", folder);
     gguf g = make_part(&(part){0, 1, 2}, 0);
     write_file(other, g.bytes, g.n);

@@ -1,14 +1,17 @@
 /*
  * Loading with injected faults.
  *
- * Each read in turn is interrupted, returns fewer bytes, fails, or finds the end of the file, in every I/O mode, with
- * one thread and with four. Recoverable faults must give the same bytes. Other faults must give an error with the file
- * and the exact offset. No descriptor or memory may leak, and no thread may wait forever (an alarm ends the test).
+ * Each read in turn is interrupted, returns fewer bytes, fails, or finds the end of the file, in
+ * every I/O mode, with one thread and with four. Recoverable faults must give the same bytes. Other
+ * faults must give an error with the file and the exact offset. No descriptor or memory may leak,
+ * and no thread may wait forever (an alarm ends the test).
  *
- * The test replaces two parts of the system: io_uring, which completes reads in any order and may fail (the real one is
- * tested once), and the page cache, because the kernel may evict files at any time.
+ * The test replaces two parts of the system: io_uring, which completes reads in any order and may
+ * fail (the real one is tested once), and the page cache, because the kernel may evict files at any
+ * time.
  *
- * wraps: pread64 mmap64 open64 fstatfs64 wb__source_cached wb__ring_open wb__ring_begin wb__ring_take wb__ring_close
+ * wraps: pread64 mmap64 open64 fstatfs64 wb__source_cached wb__ring_open wb__ring_begin
+ * wb__ring_take wb__ring_close
  */
 #include "descriptors.h"
 #include "executor.h"

@@ -1,6 +1,7 @@
 /*
- * WB_POLICY_DECODE for quantized tensors of every kind: complete, fused and sharded for any number of ranks. To get the
- * expected values, the test decodes complete tensors with wb_tensor_read, then shards and joins the values itself.
+ * WB_POLICY_DECODE for quantized tensors of every kind: complete, fused and sharded for any number
+ * of ranks. To get the expected values, the test decodes complete tensors with wb_tensor_read, then
+ * shards and joins the values itself.
  */
 #include "support.h"
 #include "weights.h"

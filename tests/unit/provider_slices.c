@@ -1,7 +1,8 @@
 /*
- * Tensor-parallel shards of every encoding, along every axis, for two to eight ranks. Shards begin and end at permitted
- * boundaries, cover the tensor, contain the bytes of their plans and decode to the values of their indices. Tensors of a
- * layer that depend on each other are split at the same indices.
+ * Tensor-parallel shards of every encoding, along every axis, for two to eight ranks. Shards begin
+ * and end at permitted boundaries, cover the tensor, contain the bytes of their plans and decode to
+ * the values of their indices. Tensors of a layer that depend on each other are split at the same
+ * indices.
  */
 #include "support.h"
 #include "weights.h"
@@ -207,7 +208,8 @@ static void mark(unsigned char *indices, const wb_plan *plan)
     }
 }
 
-/* Splits the subject among the ranks. Returns false if it is refused, which must not depend on the rank. */
+/* Splits the subject among the ranks. Returns false if it is refused, which must not depend on the
+ * rank. */
 static bool share_out(const subject *s, uint32_t axis, uint32_t of, bool values)
 {
     wb_policy policy = {
@@ -522,7 +524,8 @@ static void refuse(const wb_model *model, const char *name, uint32_t axis, uint3
         fail_msg("%s: %s\n", name, error.message);
 }
 
-/* The test writes only a header. 43 blocks of 256 are split into 22 and 21 for two ranks, and the rows of gate and up at the same index. */
+/* The test writes only a header. 43 blocks of 256 are split into 22 and 21 for two ranks, and the
+ * rows of gate and up at the same index. */
 static void uneven_blocks(void **state)
 {
     (void)state;
@@ -559,7 +562,8 @@ static void uneven_blocks(void **state)
     gguf_free(&g);
 }
 
-/* Makes 8 query heads of 16 rows and 2 key-value heads; the output has quantization groups of `group`. */
+/* Makes 8 query heads of 16 rows and 2 key-value heads; the output has quantization groups of
+ * `group`. */
 static weights *make_attention(unsigned group, bool fused, const char *more)
 {
     char *config = text_of("{\"model_type\":\"%s\",\"hidden_size\":128,"

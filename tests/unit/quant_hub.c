@@ -1,6 +1,6 @@
 /*
- * AWQ, GPTQ, block FP8 and the NVFP4 of ModelOpt and compressed-tensors through the public API, compared with values
- * computed by NumPy (tests/data/golden/hub/make.py); and rejected arguments.
+ * AWQ, GPTQ, block FP8 and the NVFP4 of ModelOpt and compressed-tensors through the public API,
+ * compared with values computed by NumPy (tests/data/golden/hub/make.py); and rejected arguments.
  */
 #include "quant_mlx.h"
 

@@ -1,6 +1,7 @@
 /*
- * Some rows at a time of tensors whose values lie apart: FP8 with scales for blocks, of which only the rows that are asked
- * for are read, and AWQ and GPTQ, which are read whole once. The values are those of the whole tensor.
+ * Some rows at a time of tensors whose values lie apart: FP8 with scales for blocks, of which only
+ * the rows that are asked for are read, and AWQ and GPTQ, which are read whole once. The values are
+ * those of the whole tensor.
  *
  * wraps: pread64
  */

@@ -1,6 +1,7 @@
 /*
- * Contents of tokenizer files other than the vocabulary: special tokens, tokens added around a text, pre-tokenizers,
- * SentencePiece pieces and tokens that replace them; and a failure of each allocation.
+ * Contents of tokenizer files other than the vocabulary: special tokens, tokens added around a
+ * text, pre-tokenizers, SentencePiece pieces and tokens that replace them; and a failure of each
+ * allocation.
  */
 #include "tokenizer_fixture.h"
 
@@ -12,7 +13,8 @@
     "\"model\":{\"type\":\"BPE\",\"vocab\":{\"<s>\":0,\"</"                                        \
     "s>\":1,\"x\":2,\"[CLS]\":3,\"[SEP]\":4}}"
 
-/* Describes special tokens and flags, for example "bos 0 eos 1 +bos -sep". Unspecified flags are omitted. */
+/* Describes special tokens and flags, for example "bos 0 eos 1 +bos -sep". Unspecified flags are
+ * omitted. */
 static char *describe(const wb__tokenizer *t)
 {
     static const char *const names[] = {"bos", "eos",  "unk", "sep", "pad",

@@ -189,7 +189,8 @@ static wb_writer *begin(const char *path, uint64_t *first, uint64_t *second)
     return writer;
 }
 
-/* Puts pieces of all sizes, from memory with the alignment of the file offset and from unaligned memory. */
+/* Puts pieces of all sizes, from memory with the alignment of the file offset and from unaligned
+ * memory. */
 static void put_tensor(wb_writeback *behind, const wb_writer *writer, uint64_t index,
                        uint64_t bytes, unsigned char *memory)
 {
@@ -278,7 +279,8 @@ static void bad_arguments_are_told(void **state)
     free(path);
 }
 
-/* Writes that io_uring fails are repeated without it. If that fails too, wait or commit reports the error. */
+/* Writes that io_uring fails are repeated without it. If that fails too, wait or commit reports the
+ * error. */
 static void what_fails_is_told(void **state)
 {
     (void)state;

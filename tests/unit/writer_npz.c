@@ -148,7 +148,8 @@ static void streams(void **state)
     wb_writer_free(writer);
     (void)fclose(file);
     expect_arrays(path, 0);
-    /* Streams store checksums at other offsets, so an archive planned for a file is refused for a stream. */
+    /* Streams store checksums at other offsets, so an archive planned for a file is refused for a
+     * stream. */
     wb_error error;
     writer = make(0, 0);
     declare(writer);

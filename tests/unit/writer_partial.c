@@ -1,6 +1,6 @@
 /*
- * A writer with a full disk, or with foreign files at its temporary paths: errors contain the caller's path, useless
- * partial files are removed, and foreign files are not written to.
+ * A writer with a full disk, or with foreign files at its temporary paths: errors contain the
+ * caller's path, useless partial files are removed, and foreign files are not written to.
  */
 #include "writing.h"
 

@@ -1,6 +1,6 @@
 /*
- * Hand-made archives and array headers: contradictions between their parts, contents other than arrays, and read errors
- * at every offset.
+ * Hand-made archives and array headers: contradictions between their parts, contents other than
+ * arrays, and read errors at every offset.
  */
 #include "support.h"
 
@@ -145,7 +145,8 @@ static size_t put_array(uint8_t *to, const char *header, size_t n)
 
 #define SOUND "{'descr': '|u1', 'fortran_order': False, 'shape': (4,), }\n"
 
-/* Creates a deflate stream of `empty` empty stored blocks and one with n bytes, without its last `cut` bytes. */
+/* Creates a deflate stream of `empty` empty stored blocks and one with n bytes, without its last
+ * `cut` bytes. */
 static size_t put_deflated(uint8_t *to, size_t empty, const uint8_t *data, size_t n, size_t cut)
 {
     size_t at = 0;

@@ -6,9 +6,10 @@
 
 #include "core/core.h"
 
-#define WB__BLOB_DIGEST_BYTES 32 /* of a SHA-256 digest */
+#define WB__BLOB_DIGEST_BYTES 32 /* size of a SHA-256 digest in bytes */
 
-/* The digest a file is named by, as blobs are; false if it is not. */
+/* Sets `digest` to the digest in the name of a blob. Returns false if the file name is not that of
+ * a blob. */
 bool wb__digest_of_name(const char *path, uint8_t digest[WB__BLOB_DIGEST_BYTES]);
 
 #endif

@@ -98,7 +98,7 @@ static wb_status read_entry(listing *list, wb__store_entry *entry)
     context->file = entry->path;
     wb_status status = wb__source_open(context, entry->path, WB_ACCESS_READ, &source, &is_folder);
     if (status == WB_OK && is_folder)
-        return WB_OK; /* not a manifest: skipped */
+        return WB_OK; /* the file is not a manifest and is skipped */
     if (status == WB_OK) {
         uint64_t bytes = wb__source_bytes(source);
         if (bytes > MANIFEST_MAX)
@@ -158,7 +158,7 @@ static wb_status visit(void *ctx, const char *name)
         status = wb__directory_list(list->context, path, visit, list);
         list->level--;
         if (status == WB_ERROR_IO ||
-            status == WB_ERROR_NOT_FOUND) /* a file in place of a directory */
+            status == WB_ERROR_NOT_FOUND) /* the entry is a file, not a directory */
             status = WB_OK;
     }
     wb__free(&list->context->allocator, path, strlen(path) + 1);

@@ -6,7 +6,7 @@
 #define MEDIA_PREFIX "application/vnd.ollama.image."
 #define DIGEST_PREFIX 7 /* length of "sha256:" */
 #define DIGEST_DIGITS 64
-#define LAYERS_MAX 1000000 /* far more than any model has */
+#define LAYERS_MAX 1000000 /* limit on the number of layers, far more than any model has */
 
 static const struct {
     const char *word; /* last word of the media type */

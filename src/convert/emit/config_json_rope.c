@@ -165,9 +165,9 @@ static bool is_one_of(const char *word, const char *const *words, size_t n)
     return false;
 }
 
-/* Sets *said to false, so that the caller copies the rope_scaling key-values, only if
- * transformers accepts them: it requires a known type and a factor. llama.cpp does not scale
- * without a factor, and treats a factor without a type as linear. */
+/* Checks whether transformers accepts the rope_scaling key-values: it requires a known type and a
+ * factor. If so, sets *said to false, and the caller copies the key-values. llama.cpp does not
+ * scale without a factor, and treats a factor without a type as linear. */
 static wb_status check_type(wb__emit_job *out, wb__buffer *to, bool *said)
 {
     static const char *const shared[] = {"linear", "yarn", "dynamic"};

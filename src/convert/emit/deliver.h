@@ -36,7 +36,8 @@ wb_status wb__emit_passthrough_file(wb__emit_job *out, bool known, bool *taken);
 
 /* ---- emit/gguf_metadata.c ---- */
 
-/* Makes the model derive all metadata, including that of config.json and tokenizer files. Fails with MEMORY. */
+/* Makes the model derive all metadata, including that of config.json and tokenizer files. Fails
+ * with MEMORY. */
 wb_status wb__emit_all_keys(wb__context *context, const wb_model *model);
 
 /* Sets the key-values of a GGUF file. */

@@ -555,7 +555,7 @@ wb_status wb__emit_tokenizer(wb__emit_job *out, wb__buffer *to)
     wb__vocabulary_free(&m.tokens);
     wb__buffer_free(&m.joined);
     if (m.unfit && status == WB_OK) {
-        to->n = 0; /* discards the text: the file is not written */
+        to->n = 0; /* an empty text: the file is not written */
         return warn(&m, WB__STR(T "tokens"), WB__MSG_CONVERT_MERGES_SIZE);
     }
     if (!known && status == WB_OK && model.len > 0)

@@ -19,16 +19,18 @@
 
 #define WORKERS_MAX 64
 #define ROUND_FIRST 16                   /* tiles per worker in the first round */
-#define ROUND_LEAST 4                    /* tiles */
-#define ROUND_MAX 4096                   /* tiles */
+#define ROUND_LEAST 4                    /* number of tiles */
+#define ROUND_MAX 4096                   /* number of tiles */
 #define ROUND_SHORT 100000000            /* nanoseconds */
 #define ROUND_LONG 400000000             /* nanoseconds */
-#define SPAN_MAX 64                      /* tiles */
+#define SPAN_MAX 64                      /* number of tiles */
 #define SPAN_BYTES ((uint64_t)4 << 20)   /* output bytes, unless one tile is larger */
 #define SPAN_LEAST ((uint64_t)512 << 10) /* minimum bytes for direct I/O */
-#define BLOBS_A_ROUND 256                /* each blob waits for the disk */
-#define BUFFERS 3                        /* one is filled while others are written */
-#define READ_BYTES ((uint64_t)2 << 20)   /* bytes that wb_tensor_read allocates */
+/* Maximum number of blobs per round. Each blob waits for the disk. */
+#define BLOBS_A_ROUND 256
+/* Number of span buffers of a worker: one is filled while the others are written. */
+#define BUFFERS 3
+#define READ_BYTES ((uint64_t)2 << 20) /* bytes that wb_tensor_read allocates */
 /* Memory of a worker without its spans, in bytes, for rows of at most WB__TILE_ELEMENTS values. */
 #define REST_BYTES (READ_BYTES + WB__READAHEAD_BYTES + 3 * WB__TILE_ELEMENTS * sizeof(float))
 
@@ -212,7 +214,7 @@ typedef struct span {
     uint64_t first; /* first row in the output tensor */
     uint8_t *parts[WB__PARTS];
     uint64_t bytes[WB__PARTS];
-    uint8_t *rest; /* the worker's memory after its span buffers */
+    uint8_t *rest; /* memory of the worker after its span buffers, for the buffers of a tile */
 } span;
 
 static uint32_t slot_of(uint32_t buffer, int part)

@@ -356,8 +356,8 @@ static void follow(const wb__tile *tile, uint8_t *wide)
 }
 
 /*
- * Measures the error of the encoded values. For binary64 sources the reference is `wide`; for others the binary32
- * values, with `offset` (the 1 that some formats add to norms) subtracted.
+ * Measures the error of the encoded values. For binary64 sources the reference is `wide`; for
+ * others the binary32 values, with `offset` (the 1 that some formats add to norms) subtracted.
  */
 static void tell(wb__tile *tile, const uint8_t *wide, float offset)
 {

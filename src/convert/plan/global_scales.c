@@ -251,7 +251,7 @@ static wb_status are_one(const wb_conversion *conversion, wb__context *context, 
     return WB_OK;
 }
 
-/* Does the same for the scale tensors of all parts. */
+/* Sets *result to true if all scales of all parts are 1. */
 static wb_status are_ones(const wb_conversion *conversion, wb__context *context,
                           const uint32_t *parts, uint64_t count, config_json *of, bool *result)
 {

@@ -12,7 +12,7 @@ static bool number_of(const wb__ollama_ask *ask, const char *key, int64_t *numbe
            *number > 0;
 }
 
-/* Returns the number of the first key that has one, or 0. */
+/* Returns the value of the first key whose value is a number, or 0. */
 static int64_t first_number(const wb__ollama_ask *ask, const char *const *keys)
 {
     int64_t number = 0;

@@ -229,7 +229,7 @@ static wb_status check_sliding(wb_conversion *conversion, wb__context *context)
     return warn(conversion, context, said, WB__MSG_CONVERT_ROPE_SLIDING);
 }
 
-/* Handles the scaling of the other layers, or of all layers. */
+/* Handles the RoPE scaling of the layers without a sliding window. */
 static wb_status tell_stretch(wb_conversion *conversion, wb__context *context)
 {
     const char *said = type_of(conversion);

@@ -25,7 +25,7 @@ wb_status wb__scale_tensors_take(wb_conversion *conversion, wb__context *context
         return WB_OK;
     uint64_t count = wb__names_kind(&conversion->semantics->names, number)->elements;
     if (count == 0 || row->rows < count)
-        return WB_OK; /* nothing to multiply */
+        return WB_OK; /* no scale tensor to multiply by */
     float *factors = count > SIZE_MAX / sizeof *factors
                          ? NULL
                          : wb__arena_alloc(&conversion->arena, (size_t)count * sizeof *factors);

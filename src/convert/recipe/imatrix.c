@@ -298,8 +298,8 @@ static wb_status read_gguf(wb__imatrix *matrix, wb__context *context, const char
     return status;
 }
 
-/* Reads either kind of file. Of a GGUF file only the magic is read here; the rest is read as a
- * model. */
+/* Reads a .dat or a GGUF file. For a GGUF file, this function reads only the magic; the file is
+ * then opened as a model. */
 static wb_status read_any(wb__imatrix *matrix, wb__context *context, const char *path)
 {
     wb__source *source;

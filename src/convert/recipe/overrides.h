@@ -18,8 +18,8 @@ void wb__overrides_free(const wb_allocator *allocator, wb__overrides *rules);
 /* Returns the encoding that the rules give a tensor, or NULL. The name must be NUL-terminated. */
 const wb__encoding_spec *wb__overrides_find(const wb__overrides *rules, const char *name);
 
-/* Functions for the rule at an index: return true if the name matches, and return the caller's
- * pattern, or NULL past the last rule. */
+/* wb__overrides_match returns true if the rule at an index matches the name. wb__overrides_pattern
+ * returns the caller's pattern of this rule, or NULL if the index is past the last rule. */
 bool wb__overrides_match(const wb__overrides *rules, size_t index, const char *name);
 const char *wb__overrides_pattern(const wb__overrides *rules, size_t index);
 

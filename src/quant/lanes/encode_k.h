@@ -102,7 +102,8 @@ KERNEL static inline bytes_32 shifted(const uint8_t *q, int shift)
 }
 
 /*
- * Pack 2-bit and 4-bit quants of K-quants, in the order of scalar/k.h. Precondition: all other bits of the quants are 0.
+ * Pack 2-bit and 4-bit quants of K-quants, in the order of scalar/k.h. Precondition: all other bits
+ * of the quants are 0.
  */
 KERNEL static inline void pack_2(const uint8_t *q, uint8_t *out)
 {

@@ -52,8 +52,9 @@ static void half_distances(unsigned bits, unsigned half, uint8_t *distances)
 }
 
 /*
- * Appends the list of points near `code` to the array of lists, at index *used. The points are sorted by distance
- * (counting sort, which keeps points of equal distance in the order of their numbers).
+ * Appends the list of points near `code` to the array of lists, at index *used. The points are
+ * sorted by distance (counting sort, which keeps points of equal distance in the order of their
+ * numbers).
  */
 static void find_near(const cells_job *job, unsigned code, size_t *used)
 {

@@ -1,6 +1,7 @@
 /*
- * Writes a model into an Ollama store: first the blobs, each named after the SHA-256 of its bytes, then the manifest,
- * which lists the blobs of the model. A blob that the store already contains is not written again.
+ * Writes a model into an Ollama store: first the blobs, each named after the SHA-256 of its bytes,
+ * then the manifest, which lists the blobs of the model. A blob that the store already contains is
+ * not written again.
  */
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64
@@ -63,15 +64,17 @@ static bool are_same(const wb__context *context, const char *one, const char *ot
     return same;
 }
 
-/* Returns the path of the manifest in a directory of partial files, written before it is published. */
+/* Returns the path of the manifest in a directory of partial files, written before it is published.
+ */
 static char *kept_manifest(const wb_allocator *allocator, const char *folder)
 {
     return wb__path_join(allocator, folder, WB__STR("manifest"));
 }
 
 /*
- * Removes the partial files of a run that was killed after it had published its manifest. If that run had begun to
- * remove them, they are in a temporary directory, which wb__claim_path removes. Errors are ignored: the files stay.
+ * Removes the partial files of a run that was killed after it had published its manifest. If that
+ * run had begun to remove them, they are in a temporary directory, which wb__claim_path removes.
+ * Errors are ignored: the files stay.
  */
 static void clear_kept(const wb__context *context, const wb_writer *writer)
 {
@@ -134,8 +137,8 @@ wb_status wb__store_begin(wb__context *context, wb_writer *writer)
 /* ---- blobs ---- */
 
 /*
- * Stores the manifest among the partial files. After a crash the next run compares it with the published manifest, to
- * decide if the partial files belong to a finished model.
+ * Stores the manifest among the partial files. After a crash the next run compares it with the
+ * published manifest, to decide if the partial files belong to a finished model.
  */
 static wb_status keep_manifest(wb__context *context, const wb_writer *writer,
                                const wb__buffer *text)
@@ -162,7 +165,8 @@ static wb_status sync_blobs(wb__context *context, const wb_writer *writer)
 
 /* ---- commit ---- */
 
-/* Steps that can fill the disk come first. Files are renamed after all bytes are written, the manifest last. */
+/* The steps that can fail because the disk is full come first. Files are renamed after all bytes
+ * are written; the manifest is renamed last. */
 wb_status wb__store_commit(wb__context *context, wb_writer *writer)
 {
     wb__buffer text = {.allocator = &context->allocator, .ceiling = SIZE_MAX / 2};

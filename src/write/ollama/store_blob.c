@@ -20,7 +20,8 @@ static char *blob_path(wb__context *context, const wb_writer *writer, const char
     return path;
 }
 
-/* Returns true if the store has a blob of this name and length. Another length means it is damaged. */
+/* Returns true if the store has a blob of this name and length. Another length means it is damaged.
+ */
 static bool is_there(const char *path, uint64_t bytes)
 {
     struct stat st;

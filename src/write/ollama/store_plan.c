@@ -2,14 +2,16 @@
  * Groups the tensors of an Ollama model into layers with one blob each:
  *
  *   a weight with its scale, bias and global scale    one blob, named after the weight
- *   all experts of a layer                            one blob, named after the common prefix of their
- *                                                     names, if they are packed alike; otherwise one
- *                                                     blob per weight
+ *   all experts of a layer                            one blob, named after the common prefix of
+ *                                                     their
+ *                                                     names, if they are packed alike; otherwise
+ *                                                     one blob per weight
  *
- * The layout of February 2026 also has one blob for the shared experts of a layer, and no metadata in blobs
- * of groups. Layers are sorted by name, those of experts after all others (docs/format/ollama.md). Experts
- * stored one by one, such as "….experts.3.up_proj.weight" of models that come packed, and experts that come
- * stacked, such as "….switch_mlp.up_proj.weight", do not form a group.
+ * The layout of February 2026 also has one blob for the shared experts of a layer, and no metadata
+ * in blobs of groups. Layers are sorted by name, those of experts after all others
+ * (docs/format/ollama.md). Experts stored one by one, such as "….experts.3.up_proj.weight" of
+ * models that come packed, and experts that come stacked, such as "….switch_mlp.up_proj.weight", do
+ * not form a group.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,7 +109,8 @@ static bool is_packed_alike(const wb__outgoing *a, const wb__outgoing *b)
 static void split_groups(const wb_writer *writer)
 {
     wb__outgoing **order =
-        (wb__outgoing **)writer->order; /* cast: the tensor is the first member */
+        (wb__outgoing **)
+            writer->order; /* valid cast, because the tensor is the first member of the struct */
     for (size_t i = 0; i < writer->tensors.count;) {
         size_t end = i;
         bool alike = true;
@@ -151,7 +154,8 @@ static wb_status make_outputs(wb__context *context, wb_writer *writer)
     }
     writer->outputs = outputs;
     writer->output_count = count;
-    if (count > context->limits.files) /* weighbridge itself would refuse to read such a layer */
+    if (count >
+        context->limits.files) /* weighbridge would refuse to read a model with so many files */
         return wb__fail(context, WB_ERROR_LIMIT, WB__FINDING_FILES_LIMIT, WB_NO_OFFSET, WB__STR(""),
                         WB__MSG_WRITE_STORE_BLOBS, count,
                         (unsigned long long)context->limits.files);
@@ -209,7 +213,7 @@ static char *print(wb__arena *arena, const char *store, const char *middle, wb__
     return text;
 }
 
-/* Without a usable path no partial files are kept. */
+/* If the path cannot be determined, the run keeps no partial files. */
 static wb_status find_kept(wb__context *context, wb_writer *writer)
 {
     char *path;

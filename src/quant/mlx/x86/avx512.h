@@ -1,9 +1,10 @@
 /*
  * quant/mlx/x86/avx512.h: unpacks codes 32 at a time, and rounds floats.
  *
- * 32 codes of `bits` bits take 4 * bits bytes. A byte shuffle moves the bytes of eight codes into each quadword. Then
- * vpmultishiftqb extracts 8 bits at the bit position of each code: the code and, above it, bits of the next codes. The
- * permutations that look up codes ignore these upper bits.
+ * 32 codes of `bits` bits take 4 * bits bytes. A byte shuffle moves the bytes of eight codes into
+ * each quadword. Then vpmultishiftqb extracts 8 bits at the bit position of each code: the code
+ * and, above it, bits of the next codes. The permutations that look up codes ignore these upper
+ * bits.
  */
 #ifndef WB_QUANT_MLX_X86_AVX512_H
 #define WB_QUANT_MLX_X86_AVX512_H
