@@ -290,7 +290,7 @@ static bool is_copy(const convert_job *job)
     bool split = args->given[OPTION_MAX_SHARD_SIZE] || args->given[OPTION_MAX_SHARD_TENSORS] ||
                  args->given[OPTION_ALIGNMENT] || job->out_is_stream;
     if (strcmp(job->to, "gguf") == 0 && in_store && !split)
-        return false; /* the library passes the blob through unchanged */
+        return false; /* the library copies the blob unchanged */
     if (in_store && job->out_is_folder)
         return false; /* the library knows the sidecar files in the Ollama store */
     return kept && strcmp(wb_format(job->model), job->to) == 0;

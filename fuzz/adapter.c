@@ -67,7 +67,7 @@ static void add(file *f, const char *name, uint8_t how, uint32_t rank, const uin
     f->data += (size_t)bytes;
 }
 
-/* Adds one half of a pair, [in, out] or [out, in], with the chosen defect. */
+/* Adds one matrix of a pair, [in, out] or [out, in], with the chosen defect. */
 static void add_half(file *f, const choices *of, const wb_tensor *tensor, char letter,
                      uint8_t wrong, uint8_t dtype)
 {
@@ -77,7 +77,7 @@ static void add_half(file *f, const choices *of, const wb_tensor *tensor, char l
                          letter == 'A' ? inputs : of->rank};
     uint32_t rank = wrong >= 240 && wrong < 245 ? 3 : 2;
     int len = (int)tensor->name_len;
-    if (wrong == 255) /* the half is missing */
+    if (wrong == 255) /* this matrix of the pair is missing */
         return;
     if (len > 7 && memcmp(tensor->name + len - 7, ".weight", 7) == 0)
         len -= 7;

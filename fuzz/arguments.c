@@ -172,7 +172,7 @@ static const wb_model *model_with_keys(void)
             at += 4;
             if (array) {
                 file[at] = (uint8_t)type;
-                at += 12; /* number of elements: 0 */
+                at += 12; /* skip the type and the number of elements, which is 0 */
             } else {
                 at += type == 8 ? 8 : widths[type];
             }

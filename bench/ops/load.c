@@ -217,7 +217,7 @@ static void open_chunks(int flags)
     for (size_t i = 0; i < FLOOR_THREADS; i++) {
         if (file < 0 || posix_memalign(&chunks[i], CHUNK, CHUNK) != 0)
             bench_die(path, "cannot be read so");
-        (void)madvise(chunks[i], CHUNK, MADV_HUGEPAGE); /* the library does the same */
+        (void)madvise(chunks[i], CHUNK, MADV_HUGEPAGE); /* as the library does for its buffers */
         memset(chunks[i], 1, CHUNK);
     }
 }

@@ -5,7 +5,8 @@
 
 static void check_error(wb_status status, const wb_error *error)
 {
-    CHECK(status != WB_ERROR_ARGUMENT); /* the request is valid */
+    CHECK(status !=
+          WB_ERROR_ARGUMENT); /* no other error is possible, because the request is valid */
     fuzz_check_error(error, status, SIZE_MAX);
 }
 

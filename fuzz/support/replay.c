@@ -1,12 +1,12 @@
 /*
- * Runs a fuzz target once for each file named, and for each file in each folder named.
+ * Runs a fuzz target with files as inputs. A path is a file, or a folder whose files are used.
  *
  *     fuzz_NAME [--exhaust [--most=BYTES] [--part=N/OF]] PATH...
  *
- * With --exhaust for every small mutation of each (exhaust.h) instead, of files of at most BYTES
- * (4096), or for one part in OF of them.
+ * With --exhaust, the inputs are the small mutations (exhaust.h) of each file of at most BYTES
+ * bytes (default: 4096). With --part, only part N of OF parts of the mutations are used.
  *
- * Every input gets a block of exactly its size, so that a sanitizer sees a read past its end.
+ * Every input is in a block of exactly its size, so that a sanitizer detects a read past its end.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <dirent.h>

@@ -13,7 +13,7 @@ extern "C" {
 
 /* ---- element types ---- */
 
-/* Returns the name of a dtype ("BF16"), or NULL if the number is no dtype. Static. */
+/* Returns the name of a dtype ("BF16"), or NULL if the number is not a dtype. Static. */
 WB_API const char *wb_dtype_name(int32_t dtype);
 
 /* Returns the dtype with this name (case-insensitive), or -1. */
@@ -47,7 +47,7 @@ WB_API wb_status wb_dtype_describe(int32_t dtype, wb_dtype_info *info) WB_MUST_C
 
 /*
  * Computes the size of `rows` rows of `columns` values in a dtype. Rows are not padded. ARGUMENT if
- * a row is no whole number of blocks or bytes, or if the dtype does not exist.
+ * a row is not a whole number of blocks or bytes, or if the dtype does not exist.
  */
 WB_API wb_status wb_quantized_size(int32_t dtype, uint64_t rows, uint64_t columns, uint64_t *bytes,
                                    wb_error *error) WB_MUST_CHECK;
@@ -67,8 +67,8 @@ WB_API wb_status wb_quantized_size(int32_t dtype, uint64_t rows, uint64_t column
  * size        size of `blocks`, in bytes
  * executor    NULL: in the calling thread. The result does not depend on the executor
  *
- * ARGUMENT if a row is no whole number of blocks, if a required matrix is missing, or if `size` is
- * too small; UNSUPPORTED if the dtype has no encoder. Thread-safe. Requires the default rounding
+ * ARGUMENT if a row is not a whole number of blocks, if a required matrix is missing, or if `size`
+ * is too small; UNSUPPORTED if the dtype has no encoder. Thread-safe. Requires the default rounding
  * mode.
  */
 WB_API wb_status wb_quantize(int32_t dtype, const float *values, uint64_t rows, uint64_t columns,
@@ -85,8 +85,8 @@ WB_API wb_status wb_quantize(int32_t dtype, const float *values, uint64_t rows, 
  * values    array of rows * columns elements
  * executor  as for wb_quantize
  *
- * ARGUMENT if a row is no whole number of blocks or if `size` is too small; UNSUPPORTED for complex
- * numbers. Thread-safe.
+ * ARGUMENT if a row is not a whole number of blocks or if `size` is too small; UNSUPPORTED for
+ * complex numbers. Thread-safe.
  */
 WB_API wb_status wb_dequantize(int32_t dtype, const void *blocks, uint64_t size, uint64_t rows,
                                uint64_t columns, float *values, const wb_executor *executor,
@@ -151,7 +151,7 @@ typedef struct wb_mlx_sizes {
 /*
  * Computes the sizes of the parts of `rows` rows of `columns` elements. For affine, scales and
  * biases have the type `dtype` (F32, F16 or BF16); other modes ignore it. Leading dimensions count
- * as rows. ARGUMENT if the type is invalid or a row is no whole number of groups.
+ * as rows. ARGUMENT if the type is invalid or a row is not a whole number of groups.
  */
 WB_API wb_status wb_mlx_measure(const wb_mlx_type *type, int32_t dtype, uint64_t rows,
                                 uint64_t columns, wb_mlx_sizes *sizes,

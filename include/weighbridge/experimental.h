@@ -38,7 +38,7 @@ WB_API int wb_owns_address(const wb_model *model, const void *address);
 
 /*
  * Returns the number of bytes of a file of the model that are in the page cache, in whole pages.
- * UNSUPPORTED if the system does not report this, and for sources that are no files.
+ * UNSUPPORTED if the system does not report this, and for sources that are not files.
  */
 WB_API wb_status wb_file_cached(const wb_model *model, uint64_t file, uint64_t *bytes,
                                 wb_error *error) WB_MUST_CHECK;
@@ -119,7 +119,7 @@ WB_API void wb_sink_discard(wb_sink *sink);
 
 /*
  * Returns the name of sidecar file i that a model can read, in any order; some names include a
- * directory. NULL behind the last one.
+ * directory. NULL past the last one.
  */
 WB_API const char *wb_sidecar_name(size_t i);
 
@@ -178,7 +178,7 @@ WB_API void wb_writeback_free(wb_writeback *behind);
 
 /*
  * Writes compact JSON through `write`. Commas and colons are added automatically. In text that is
- * no valid UTF-8 each invalid byte is replaced by U+FFFD. After a failed write all further output
+ * not valid UTF-8, each invalid byte is replaced by U+FFFD. After a failed write all further output
  * is ignored, and `failed` is set.
  */
 typedef struct wb_json {
@@ -230,7 +230,7 @@ typedef struct wb_json_item {
 /*
  * Parses one JSON value, strictly and without recursion, and calls `each` for each event in the
  * order of the text. A result other than 0 stops the parser with CANCELLED. FORMAT, with the
- * offset, for invalid JSON and for anything but white space behind the value; `each` has then been
+ * offset, for invalid JSON and for anything but white space after the value; `each` has then been
  * called for everything before the error.
  */
 WB_API wb_status wb_json_walk(const char *text, size_t n,

@@ -63,10 +63,11 @@ typedef struct wb_meta_array {
  *     under their names, nested ones as "rope_scaling.factor"
  *   - the keys of GGUF that llama.cpp's converter derives from these files: "llama.block_count",
  *     chat templates, "tokenizer.ggml.tokens" from tokenizer.json, tokenizer.model or vocab.txt
- *   - for GGUF, the names of config.json, such as "num_hidden_layers" The first call that needs
- *     derived entries computes them once: for example a lookup of a key that no weight file has.
- *     They never change afterwards. wb_verify reports errors in the sidecar files.
- *     docs/format/metadata.md lists the keys, and what cannot be derived.
+ *   - for GGUF, the names of config.json, such as "num_hidden_layers"
+ *
+ * The first call that needs derived entries computes them once, for example a lookup of a key that
+ * no weight file has. They never change afterwards. wb_verify reports errors in the sidecar files.
+ * docs/format/metadata.md lists the keys, and the keys that cannot be derived.
  */
 
 /*
@@ -136,8 +137,8 @@ WB_API int wb_meta_get_bool_or(const wb_model *model, const char *key, size_t ke
  *          element type that its file declares
  * array    its size is set by the caller
  *
- * NOT_FOUND if there is no such key; TYPE if the value is no array or its elements have another
- * type; ARGUMENT if `element` is no wb_meta_type.
+ * NOT_FOUND if there is no such key; TYPE if the value is not an array or its elements
+ * have another type; ARGUMENT if `element` is not a wb_meta_type.
  */
 WB_API wb_status wb_meta_get_array(const wb_model *model, const char *key, size_t key_len,
                                    wb_meta_type element, wb_meta_array *array,
@@ -168,8 +169,8 @@ WB_MUST_CHECK static inline wb_status wb_meta_get_float_array(const wb_model *mo
 
 /*
  * Returns string `index` of an array of strings, borrowed until wb_close. Walks from one string to
- * the next; wb_meta_strings is faster for many strings. ARGUMENT if the elements are no strings,
- * NOT_FOUND behind the end. Thread-safe.
+ * the next; wb_meta_strings is faster for many strings. ARGUMENT if the elements are not strings,
+ * NOT_FOUND past the end. Thread-safe.
  */
 WB_API wb_status wb_meta_string_at(const wb_meta_array *array, uint64_t index, const char **value,
                                    size_t *value_len) WB_MUST_CHECK;
@@ -195,7 +196,7 @@ WB_API wb_status wb_meta_floats(const wb_meta_array *array, uint64_t first, uint
 
 /*
  * Describes array `index` of an array of arrays. The caller sets the size of `element`. ARGUMENT if
- * the elements are no arrays, NOT_FOUND behind the end. Thread-safe.
+ * the elements are not arrays, NOT_FOUND past the end. Thread-safe.
  */
 WB_API wb_status wb_meta_array_at(const wb_meta_array *array, uint64_t index,
                                   wb_meta_array *element) WB_MUST_CHECK;

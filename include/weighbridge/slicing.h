@@ -70,11 +70,12 @@ typedef struct wb_plan_range {
  *   - q, k, v and the output of attention are divided between heads, query heads on the same rank
  *     as their key-value head. If there are more ranks than key-value heads, several ranks get the
  *     same key-value head and divide its query heads
- *   - q, k and v, or gate and up, stored as one tensor are divided separately If the number of
- *     units is no multiple of the number of ranks, the first ranks get one more. If a layer has
- *     fewer units than ranks, down and the output of attention are refused, and the other tensors
- *     of the layer are divided independently (`alone`): the slices form the tensor, but not a
- *     layer.
+ *   - q, k and v, or gate and up, stored as one tensor are divided separately
+ *
+ * If the number of units is not a multiple of the number of ranks, each of the first ranks gets one
+ * more unit. If a layer has fewer units than ranks, down and the output of attention are refused,
+ * and the other tensors of the layer are divided independently (`alone`): the slices form the
+ * tensor, but not a layer.
  *
  * name  canonical or native name, or several names joined with '+'
  * plan  owned, release with wb_plan_free
@@ -88,7 +89,8 @@ WB_API wb_status wb_slice_plan(const wb_model *model, const char *name, size_t n
 WB_API void wb_plan_free(wb_plan *plan);
 
 WB_API wb_status wb_plan_describe(const wb_plan *plan, wb_plan_info *info) WB_MUST_CHECK;
-/* NOT_FOUND behind the last one. Ranges are in the order of the bytes of the slice's buffer. */
+/* Returns a cut or a range of the plan. NOT_FOUND past the last one. Ranges are in the order of the
+ * bytes of the slice's buffer. */
 WB_API wb_status wb_plan_cut_at(const wb_plan *plan, uint64_t index,
                                 wb_plan_cut *cut) WB_MUST_CHECK;
 WB_API wb_status wb_plan_range_at(const wb_plan *plan, uint64_t index,

@@ -149,7 +149,7 @@ typedef struct wb_slice {
  *
  * axes  array of `rank` axes, filled in
  *
- * ARGUMENT, with a message, if the text is no slice or exceeds the shape.
+ * ARGUMENT, with a message, if the text is not a slice or exceeds the shape.
  * https://numpy.org/doc/stable/user/basics.indexing.html
  */
 WB_API wb_status wb_slice_parse(const char *text, size_t len, const uint64_t *shape, uint32_t rank,

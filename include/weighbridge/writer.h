@@ -161,8 +161,8 @@ WB_API wb_status wb_writer_set_whole(wb_writer *writer, const wb_model *model,
 
 /*
  * Adds a sidecar file such as config.json to the directory or store: n bytes, copied now, or the
- * file at `path`, read when the result is written. ARGUMENT if the name is no valid file name or is
- * already used.
+ * file at `path`, read when the result is written. ARGUMENT if the name is not a valid file name or
+ * is already used.
  */
 WB_API wb_status wb_writer_add_bytes(wb_writer *writer, const char *name, const void *bytes,
                                      size_t n, wb_error *error) WB_MUST_CHECK;

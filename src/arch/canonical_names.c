@@ -1,6 +1,6 @@
 #include "arch/canonical_names.h"
 
-/* Expert stacks during the pass over the tensors. */
+/* The stacks of experts that the pass over the tensors has found. */
 typedef struct stacking {
     uint32_t *next;   /* previous part of the same stack; WB__NO_TENSOR at the end */
     uint32_t *expert; /* expert number of each tensor */

@@ -135,7 +135,8 @@ static void tell_field(wb__deriver *teller, const char *key, uint32_t field)
     case WB__CONFIG_KIND_REAL: wb__derive_float(teller, key, *(const double *)member); break;
     default:
         wb__derive_bool(teller, key,
-                        *(const uint32_t *)member != 0); /* a flag: no row has another kind */
+                        *(const uint32_t *)member !=
+                            0); /* the member is a boolean, because no row has another kind here */
     }
 }
 
@@ -241,7 +242,7 @@ static void tell_family(wb__deriver *teller)
         return;
     const char *rest = family->model_types;
     if (teller->by_key) {
-        (void)wb__spelling_next(&rest, &first); /* every family has at least one */
+        (void)wb__spelling_next(&rest, &first); /* every family has at least one name */
         (void)snprintf(type, sizeof type, "%.*s", (int)first.len, first.ptr);
         wb__derive_text(teller, "model_type", wb__str_from(type, SIZE_MAX));
         wb__derive_text(teller, "hidden_act", wb__str_from(family->activation, SIZE_MAX));

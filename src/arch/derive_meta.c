@@ -1,8 +1,9 @@
 #include "arch/derive_meta.h"
 
-/* Sufficient for any real config.json; additional members (as in a hostile config) are ignored. */
+/* Maximum number of scalars, more than any real config.json has. Additional members of a hostile
+ * config.json are ignored. */
 #define MAX_SCALARS 4096
-#define MAX_ELEMENTS 16384 /* limit for all arrays together */
+#define MAX_ELEMENTS 16384 /* maximum number of elements of all arrays together */
 #define MAX_KEY 128
 #define MAX_NESTING 3
 

@@ -39,7 +39,7 @@ void wb__derive_tokenizer(wb__deriver *teller, const wb__tokenizer *tokenizer)
         wb__derive_numbers(teller, T "scores", tokenizer->scores, count, WB_META_FLOAT, 32);
     if (tokenizer->merges.count > 0)
         wb__derive_strings(teller, T "merges", &tokenizer->merges);
-    if (tokenizer->scores != NULL) /* other tokenizers do not have this setting */
+    if (tokenizer->scores != NULL) /* only tokenizers with scores have this setting */
         tell_flag(teller, T "add_space_prefix", tokenizer->add_space_prefix);
     tell_flag(teller, T "remove_extra_whitespaces", tokenizer->remove_extra_whitespaces);
     tell_flag(teller, "tokenizer.ggml.normalizer.lowercase", tokenizer->lowercase);

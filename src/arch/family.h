@@ -27,7 +27,7 @@ enum {
     WB__NEED_UP = 1u << 7,
     WB__NEED_DOWN = 1u << 8,
     WB__NEED_CROSS = 1u << 9, /* cross attention; only the q tensor is checked */
-    /* parts outside of layers */
+    /* The following parts are outside of layers. */
     WB__NEED_EMBEDDING = 1u << 16,
     WB__NEED_HEAD = 1u << 17, /* the output matrix, unless it is tied to the embedding */
     WB__NEED_LAST_NORM = 1u << 18
@@ -62,7 +62,8 @@ typedef struct wb__rule {
 /* Value of a config field that the files omit. */
 typedef struct wb__config_default {
     uint8_t field;   /* a wb_config_field value */
-    bool everywhere; /* also applies to GGUF, which omits other fields than config.json */
+    bool everywhere; /* the default also applies to GGUF files, which omit other fields than
+                        config.json */
     double value;
 } wb__config_default;
 
@@ -81,7 +82,7 @@ typedef struct wb__family {
     /* native pattern of a tensor that only this family has, to identify models without config */
     const char *signature;
     const wb__rule *rules[WB__RULE_GROUPS]; /* each list ends with an empty row */
-    const wb__config_default *defaults;     /* ends with field 0 */
+    const wb__config_default *defaults;     /* the list ends with field 0 */
     const char *activation; /* "hidden_act" of config.json, which GGUF does not store */
     uint32_t flags;
     uint32_t needs; /* required parts of each layer and of the model (WB__NEED_*) */

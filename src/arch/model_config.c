@@ -117,7 +117,8 @@ static void set_default(const maker *m, const wb__config_default *row)
     case WB__CONFIG_KIND_COUNT: *(uint64_t *)member(m, row->field) = (uint64_t)row->value; break;
     case WB__CONFIG_KIND_REAL: *(double *)member(m, row->field) = row->value; break;
     default:
-        /* a flag: no other kind has defaults */
+        /* the member is a 32-bit boolean, because no other kind of field with this size has a
+         * default */
         *(uint32_t *)member(m, row->field) = (uint32_t)row->value;
     }
     config->origin[row->field] = WB_ORIGIN_DEFAULT;
@@ -200,7 +201,7 @@ static void derive_from_tensors(const maker *m)
         set_count(m, WB_CONFIG_ENC_N_LAYERS, m->names->enc_layers, WB_ORIGIN_DERIVED);
 }
 
-/* Finds an experts tensor; the first layer with experts is not always layer 0. */
+/* Returns the name of a tensor of experts. The first layer with experts is not always layer 0. */
 static const char *find_experts(const wb__names *names)
 {
     for (size_t i = 0; names != NULL && i < names->entries.count; i++) {

@@ -5,7 +5,7 @@
 typedef struct mode_row {
     const char *name;
     wb__scheme scheme;
-    uint32_t bits; /* default if the entry does not specify it */
+    uint32_t bits; /* default number of bits if the entry does not specify it */
     uint32_t group;
 } mode_row;
 
@@ -87,7 +87,7 @@ static wb__node find_object(const wb__tree *config)
         if (node != WB__NO_NODE && wb__tree_type(config, node) == WB__JSON_OBJECT)
             return node;
     }
-    /* the object itself, as stored in __metadata__ */
+    /* true if the JSON text is the object with the parameters itself, as in __metadata__ */
     bool alone = wb__tree_get(config, 0, "bits") != WB__NO_NODE ||
                  wb__tree_get(config, 0, "quant_method") != WB__NO_NODE;
     return alone ? 0 : WB__NO_NODE;
@@ -179,8 +179,8 @@ static bool add_size(wb__quantization *quantization, uint64_t size)
         return true;
     if (!wb__grow(&quantization->allocator, (void **)&quantization->sizes,
                   &quantization->size_capacity, sizeof size, quantization->size_count + 1, 4096))
-        return quantization->size_count >=
-               4096; /* more sizes than any model has: ignore the rest */
+        return quantization->size_count >= 4096; /* limit on the number of sizes, more than any
+                                                    model has; further sizes are ignored */
     quantization->sizes[quantization->size_count++] = size;
     return true;
 }

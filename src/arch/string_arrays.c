@@ -2,7 +2,7 @@
 
 static bool grow(wb__strings *strings, size_t n)
 {
-    const size_t ceiling = UINT32_MAX; /* maximum value of a mark */
+    const size_t ceiling = UINT32_MAX; /* maximum offset that is recorded */
     if (n > ceiling - 2 * WB__STRINGS_HEAD - strings->used)
         return false;
     if (strings->count % WB__STRINGS_STEP == 0 &&

@@ -18,7 +18,8 @@
 #include "formats/output_layout.h"
 #include "model/catalog.h"
 
-#define WB__BID_SURE 50     /* with a lower bid, the file name extension decides */
+/* If the highest bid is lower, the file name extension determines the format. */
+#define WB__BID_SURE 50
 #define WB__HEAD_BYTES 4096 /* number of bytes that a bid may inspect */
 /* size of the read buffer for headers; fits in the cache */
 #define WB__WINDOW_BYTES ((size_t)256 << 10)
@@ -32,7 +33,7 @@ typedef struct wb__head {
 
 typedef struct wb__format {
     const char *name;
-    /* with its dot; selects the reader if no format recognizes the content */
+    /* file name extension with its dot; selects the reader if no format recognizes the content */
     const char *extension;
     /* Returns the confidence that the file has this format: 0 for none, 100 for certain. */
     int (*bid)(const wb__head *head);

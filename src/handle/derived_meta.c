@@ -223,7 +223,7 @@ wb_status wb__derived_meta_of(const wb_model *model, wb__context *context,
     }
     if (atomic_compare_exchange_strong(cache, &known, made))
         known = made;
-    else /* another thread stored its result first */
+    else /* another thread stored its result first, which is used */
         wb__derived_meta_free(made);
     *derived = known;
     return WB_OK;

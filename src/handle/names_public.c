@@ -5,7 +5,7 @@
 
 #include <stdatomic.h>
 
-/* The endings by which engines ask for companion tensors, and the endings in the files. */
+/* The suffixes with which engines request companion tensors, and the suffixes in the files. */
 static const struct {
     wb__str handed_over, stored;
 } companion_names[] = {
@@ -201,7 +201,7 @@ wb_status wb_tensor_names(const wb_model *model, wb_names_kind kind, const char 
             return wb__fail_memory(&context);
         if (atomic_compare_exchange_strong(cache, &known, made))
             known = made;
-        else /* another thread stored its result first */
+        else /* another thread stored its result first, which is used */
             wb__free(&model->allocator, made, made->bytes);
     }
     *bytes = known->texts;

@@ -164,7 +164,7 @@ static wb_status fill(wb__semantics *semantics, const wb_model *model, wb__conte
 
 static wb_status make(const wb_model *model, wb__context *context, wb__semantics **made)
 {
-    wb__context own = *context; /* findings made here belong to the semantics */
+    wb__context own = *context; /* a copy, because the findings belong to the semantics */
     wb__semantics *semantics = wb__alloc(&model->allocator, sizeof *semantics);
     *made = semantics;
     if (semantics == NULL)
@@ -196,7 +196,7 @@ wb_status wb__semantics_of(const wb_model *model, wb__context *context,
     }
     if (atomic_compare_exchange_strong(cache, &known, made))
         known = made;
-    else /* another thread stored its result first */
+    else /* another thread stored its result first, which is used */
         wb__semantics_free(made);
     *semantics = known;
     return WB_OK;

@@ -17,13 +17,13 @@ typedef struct wb__semantics {
     wb__config_json config_json; /* config.json, if opening did not read it */
     wb__facts facts;
     const wb__family *family; /* family whose rules apply; never NULL */
-    bool is_family;           /* false: the model only uses the rules of that family */
-    bool by_key;              /* the model has GGUF key-values */
-    char *architecture;       /* NULL: unknown */
+    bool is_family;     /* false: no family matches, and only the rules of `family` are used */
+    bool by_key;        /* the model has GGUF key-values */
+    char *architecture; /* NULL: unknown */
     size_t architecture_bytes;
     wb__names names;
     wb_config config;
-    wb_findings findings; /* made while computing the semantics */
+    wb_findings findings; /* findings of the computation of the semantics */
 } wb__semantics;
 
 /* Fails only with MEMORY. Borrowed until the model is closed. */

@@ -9,14 +9,14 @@ typedef struct wb__load_part {
     const wb__dtype *dtype;
     uint64_t tensor_at, begin, end; /* offsets in the file: start of the tensor, and start and end
                                        of its part in the piece */
-    bool apart;
+    bool apart;                     /* wb__load_is_apart */
 } wb__load_part;
 
 /* Returns true if the tensor is plain and its elements are converted to wb_load_options.dtype. */
 bool wb__load_is_converted(const wb__load *load, const wb__dtype *from);
 
-/* Returns true if the tensor is read by wb_tensor_read, because its bytes differ from those in the
- * file (compressed, column-major or byte-swapped). */
+/* Returns true if the tensor is read separately (read/raw_bytes.h), because its bytes differ from
+ * those in the file (compressed, column-major or byte-swapped). */
 bool wb__load_is_apart(const wb_model *model, size_t tensor);
 
 /* Describes the part of tensor i that is in the piece. Returns false if there is none. */

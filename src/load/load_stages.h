@@ -13,9 +13,9 @@ struct wb__stage {
     uint8_t *memory; /* the buffer, aligned for direct I/O */
     size_t bytes;
     size_t used; /* number of bytes of the buffer that hold copies of data from elsewhere */
-    void *block;
+    void *block; /* the allocation that contains `memory` */
     size_t block_bytes;
-    bool is_device_s;
+    bool is_device_s; /* `block` comes from wb_device.stage and is freed by wb_device.unstage */
     void *events[WB__STAGE_EVENTS];
     unsigned count;
 };

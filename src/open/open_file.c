@@ -57,10 +57,8 @@ static wb_status read_header(wb_model *model, wb__context *context, wb__source *
     const wb__format *format = wb__format_choose(&head, path, &by_content);
     if (format == NULL)
         return wb__fail_foreign(context, &head);
-    /*
-     * Determine what a foreign file really is while its first bytes are in the window. It is
-     * reported only if the reader fails.
-     */
+    /* Determine the format of a foreign file while its first bytes are in the window. The format is
+     * reported only if the reader fails. */
     wb_error instead;
     wb__context ask = *context;
     ask.error = &instead;

@@ -32,8 +32,8 @@ static wb__packing_hint named_hint(const wb__catalog *catalog, wb__str module)
     return wb__quantization_ollama(said[0], said[1]);
 }
 
-/* The most specific source of a hint wins: metadata of the tensor, then of its file, then the
- * config, then the rest. */
+/* Returns the hint of the most specific source: the metadata of the tensor, then the metadata of
+ * its file, then the config, then other sources. */
 static wb__packing_hint hint_of(void *ctx, wb__str module, size_t file)
 {
     hint_sources *sources = ctx;

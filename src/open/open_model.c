@@ -35,7 +35,7 @@ static wb_status open_folder(wb_model *model, wb__context *context, const char *
     return status;
 }
 
-/* Takes ownership of the source. */
+/* Opens a file, or the set of files to which it belongs. Takes ownership of the source. */
 static wb_status open_file_or_set(wb_model *model, wb__context *context, const char *path,
                                   wb__source *source)
 {
@@ -85,7 +85,8 @@ static bool may_be_manifest(const wb__context *context, wb_status status, const 
                                                   is_finding(context, WB__FINDING_FORMAT_UNKNOWN)));
 }
 
-/* Keeps the first error if the file is not a manifest, valid or not. */
+/* Tries to open the file as a manifest. The error of the manifest replaces the first error, unless
+ * the file is too large for a manifest or is JSON of another kind. */
 static wb_status try_manifest(wb_model *model, wb__context *context, const char *path)
 {
     wb_error first = *context->error;

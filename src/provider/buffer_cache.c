@@ -39,7 +39,7 @@ void wb__provider_release(wb_provider *provider, const wb_buffer *buffer)
         ;
 }
 
-/* ---- making room; all under the lock ---- */
+/* ---- eviction; the lock is held ---- */
 
 /* Returns the size to request from a device, at least 1: some devices have no empty buffers. */
 static uint64_t device_bytes(const wb_buffer *buffer)

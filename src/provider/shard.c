@@ -314,7 +314,7 @@ typedef struct head_cuts {
     wb__cut q, kv;
     uint64_t copies; /* number of ranks that get the same key-value head */
     bool uneven;
-    char why[160]; /* the rank would get no rows of q */
+    char why[160]; /* if q.count is 0: the reason */
 } head_cuts;
 
 /* Each rank gets whole key-value heads with their query heads. */

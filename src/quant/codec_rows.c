@@ -5,7 +5,8 @@
  */
 #include "quant/quant.h"
 
-#define TASK_ELEMENTS ((uint64_t)1 << 16) /* makes the cost of starting a task negligible */
+/* Elements per task; large enough that the cost of starting a task is negligible. */
+#define TASK_ELEMENTS ((uint64_t)1 << 16)
 
 typedef struct rows_job {
     const wb__codec *codec;
@@ -16,7 +17,7 @@ typedef struct rows_job {
     uint8_t *to;
     uint64_t columns;
     uint64_t total;  /* number of blocks (decoding) or rows (encoding) */
-    uint64_t a_task; /* number of blocks or rows per task */
+    uint64_t a_task; /* number of blocks (decoding) or rows (encoding) per task */
 } rows_job;
 
 static void run(const wb__context *context, rows_job *job, void (*body)(void *arg, size_t i))

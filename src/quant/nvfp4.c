@@ -11,9 +11,10 @@
 
 #define GROUPS 4
 #define GROUP 16
-#define BLOCK (GROUPS + GROUPS * GROUP / 2) /* in bytes; the scales come first */
-#define ONE 0x38                            /* 1.0 in E4M3 */
-#define BATCH 32                            /* number of blocks that fit in the L1 cache */
+/* Size of a block in bytes; the block begins with the scales. */
+#define BLOCK (GROUPS + GROUPS * GROUP / 2)
+#define ONE 0x38 /* 1.0 in E4M3 */
+#define BATCH 32 /* number of blocks that fit in the L1 cache */
 
 void wb__nvfp4_decode(const wb__codec *codec, uint8_t *blocks, float factor, float *values,
                       size_t n)

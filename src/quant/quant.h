@@ -78,7 +78,7 @@ typedef struct wb__kernel {
     int32_t dtype;
     wb__decode *decode;       /* NULL if this set has no decoder */
     wb__encode *encode;       /* NULL if this set has no encoder */
-    wb_importance importance; /* only used in scalar sets */
+    wb_importance importance; /* use of the importance matrix; set in scalar sets only */
 } wb__kernel;
 
 typedef struct wb__kernel_set {

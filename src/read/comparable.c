@@ -26,7 +26,7 @@ static wb__comparable subject_of(const wb_model *model, const wb__semantics *sem
     size_t stored = wb__tensors_stored(&model->tensors, number, &packed);
     wb__comparable subject = {.number = number, .kind = wb__names_kind(names, number)};
     if (entry != NULL && entry->experts > 0 && entry->view == WB__NO_ENTRY)
-        entry = NULL; /* experts of an incomplete stack are separate tensors */
+        entry = NULL; /* the stack is incomplete, so its experts are separate tensors */
     if (entry == NULL) {
         wb__matched matched;
         subject.name = wb__table_name(&model->catalog.table, stored);
@@ -83,7 +83,7 @@ const wb__comparable *wb__comparables_find(const wb__comparables *subjects, wb__
 {
     size_t low = 0, high = subjects->count;
     wb__comparable wanted = {.name = name};
-    while (low < high) { /* the first of several equal names */
+    while (low < high) { /* binary search for the first of several equal names */
         size_t middle = low + (high - low) / 2;
         if (by_name(&subjects->list[middle], &wanted) < 0)
             low = middle + 1;

@@ -26,7 +26,7 @@ typedef struct wb__comparable {
     const wb__expert_view *view; /* view of experts that are stored one by one; NULL: none */
     wb__row_order order;
     bool is_canonical; /* `name` is */
-    bool is_spare;     /* known, but not needed: a conversion may omit it */
+    bool is_spare;     /* a recognized tensor that a conversion may omit */
 } wb__comparable;
 
 typedef struct wb__comparables {
@@ -36,7 +36,8 @@ typedef struct wb__comparables {
     size_t capacity;
 } wb__comparables;
 
-/* Borrows from the model. Release with wb__comparables_free, also after a failure. */
+/* Lists the comparables of a model, which must stay open. The caller must call
+ * wb__comparables_free, also after a failure. */
 wb_status wb__comparables_make(wb__comparables *subjects, const wb_model *model,
                                wb__context *context);
 void wb__comparables_free(wb__comparables *subjects);
@@ -56,16 +57,16 @@ typedef struct wb__reader {
     const wb_model *model;
     wb__context *context;
     const wb__comparable *subject;
-    const wb__packed *packed; /* index of the current part */
+    const wb__packed *packed; /* packing of the current part; NULL: not packed */
     const wb__kind *kind;     /* stored shape and dtype of the current part */
     const char *file;         /* path of the file of the current part, for messages */
     uint64_t part_floats;
-    uint64_t part;        /* index of the current part of stacked experts; UINT64_MAX: none */
+    uint64_t part;        /* index of the current part; UINT64_MAX: none */
     uint32_t per_element; /* floats */
     bool decodes;
     wb__decode *widen; /* fast conversion to float32; NULL: use wb__dtype_convert */
     wb__decoder decoder;
-    wb__raw_bytes bytes; /* used without a decoder */
+    wb__raw_bytes bytes; /* stored bytes of the current part, if there is no decoder */
     uint8_t *raw;        /* stored bytes before conversion */
     float *window;       /* values of the current part in stored order */
     size_t window_capacity;

@@ -150,7 +150,7 @@ _Static_assert((int)WB__GLOBAL_MAXIMUM == (int)WB__MLX_GLOBAL_AMAX &&
                    (int)WB__GLOBAL_DIVISOR == (int)WB__MLX_GLOBAL_DIVISOR,
                "both modules number the kinds of global scale alike");
 
-/* Places the global scales in front of the memory for a batch. */
+/* Reserves memory for the global scales in front of the memory for a batch. */
 static wb_status plan_globals(wb__decoder *decoder)
 {
     uint32_t global = decoder->packed->parts[WB__PART_GLOBAL_SCALE];
@@ -199,7 +199,7 @@ static wb_status run_fp8_rows(wb__decoder *decoder, uint64_t first, size_t units
     size_t scale_bytes = (size_t)scale_row_bytes(decoder);
     uint8_t *weight = decoder->memory + scale_bytes;
     float *values = (float *)(void *)dst;
-    while (units > 0) { /* number of rows that share scales */
+    while (units > 0) { /* decodes the rows that share a row of block scales */
         uint64_t row = first % rows;
         uint64_t in_block = packed->rows - row % packed->rows;
         uint64_t left = rows - row < in_block ? rows - row : in_block;
@@ -392,7 +392,7 @@ void wb__decoder_close(wb__decoder *decoder)
 {
     for (int part = 0; part < WB__PARTS; part++)
         wb__raw_bytes_close(&decoder->files[part]);
-    /* The block begins at the global scales. */
+    /* The allocation begins at the global scales. */
     uint8_t *memory =
         decoder->globals != NULL ? (uint8_t *)(uintptr_t)decoder->globals : decoder->memory;
     wb__free(&decoder->context->allocator, memory, decoder->memory_bytes);

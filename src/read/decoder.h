@@ -28,12 +28,12 @@ struct wb__decoder {
     uint64_t units;      /* in all */
     size_t batch;        /* largest number of units per call of `run` */
     wb_status (*run)(wb__decoder *decoder, uint64_t first, size_t units, uint8_t *dst);
-    /* private members of decoder.c */
+    /* The following members are private to decoder.c. */
     wb__codec codec;
     wb__mlx_type type;
     uint32_t features;
     bool native;
-    const float *globals; /* one scale, or one per expert */
+    const float *globals; /* global scales: one, or one per expert */
     uint64_t units_per_global;
     wb__cached_tensor *cached;       /* the tensor if it is read whole */
     const uint8_t *parts[WB__PARTS]; /* its parts */
@@ -42,13 +42,13 @@ struct wb__decoder {
     size_t memory_bytes;
 };
 
-/* Returns the dtype of the decoded values if `to` is requested. */
+/* Returns the dtype in which the decoder returns the values if the caller requests `to`. */
 const wb__dtype *wb__decoder_gives(const wb__packed *packed, const wb__dtype *to);
 
 /* Returns the size of the cached copy of a tensor that is read whole; 0 for other tensors. */
 uint64_t wb__decoder_holds(const wb__packed *packed);
 
-/* Release with wb__decoder_close, also after a failure. */
+/* Opens a decoder. The caller must call wb__decoder_close, also after a failure. */
 wb_status wb__decoder_open(wb__decoder *decoder, const wb_model *model, wb__context *context,
                            size_t stored, const wb__packed *packed, const wb__dtype *to);
 void wb__decoder_close(wb__decoder *decoder);

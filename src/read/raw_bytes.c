@@ -66,7 +66,7 @@ static wb_status load_whole(void *ctx, uint8_t *dst)
     wb_status status = WB_OK;
     if (stored->storing == NULL || !stored->storing->deflated)
         return read_on(stored, 0, dst, (size_t)stored->kind->bytes);
-    /* The decode cache is locked here, so no stream can be taken from it or returned to it. */
+    /* The decode cache is locked during this call, so it cannot provide or take a stream. */
     wb__inflate_stream *stream = NULL;
     status = wb__inflate_stream_new(
         stored->context, stored->source, stored->storing, stored->at, stored->kind->bytes,

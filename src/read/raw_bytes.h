@@ -19,13 +19,13 @@ typedef struct wb__raw_bytes {
     const wb__storing *storing; /* NULL: plain row-major bytes */
     const wb__kind *kind;
     size_t tensor;
-    uint64_t at;                       /* offset in the file */
+    uint64_t at;                       /* offset of the tensor in the file */
     struct wb__inflate_stream *packed; /* stream of a compressed tensor, from the first read on */
     struct wb__cached_tensor *whole;   /* all bytes in file order; NULL: not needed yet */
-    bool in_order; /* the caller wants row-major order, and the file has another */
+    bool in_order; /* the caller requests row-major order, and the file has another order */
 } wb__raw_bytes;
 
-/* Reads nothing. Release with wb__raw_bytes_close. */
+/* Opens the bytes of a tensor without reading any. The caller must call wb__raw_bytes_close. */
 void wb__raw_bytes_open(wb__raw_bytes *stored, const wb_model *model, wb__context *context,
                         size_t tensor);
 void wb__raw_bytes_close(wb__raw_bytes *stored);

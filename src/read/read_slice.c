@@ -75,7 +75,8 @@ static void plan_runs(tensor_reader *reader)
         reader->outer--;
         reader->run *= axis->count;
         if (!whole) {
-            /* Its start is the same for all runs, so the odometer has a single position for it. */
+            /* All runs begin at the same index of this dimension, so it has only one position in
+             * the odometer. */
             break;
         }
     }
@@ -294,8 +295,9 @@ wb_status wb__read_selection(const wb_model *model, wb__context *context,
         reader.decoder = &decoder;
         reader.swap = false;
         reader.tensor_bytes = wb__dtype_bytes(selection->from, selection->kind->elements);
-        slack = 2 * wb__dtype_bytes(selection->from,
-                                    decoder.unit); /* units that are needed in part only */
+        slack = 2 * wb__dtype_bytes(
+                        selection->from,
+                        decoder.unit); /* the first and the last unit may be needed only in part */
     } else {
         wb__raw_bytes_open(&stored, model, context, number);
         reader.stored = &stored;

@@ -10,7 +10,8 @@
 
 /* A piece of this size stays in the processor cache until it is converted. */
 #define RAW_BYTES ((size_t)64 << 10)
-#define WINDOW_MIN ((uint64_t)64 << 10) /* in floats; a multiple of all unit sizes */
+/* Minimum size of the window in floats, a multiple of all unit sizes. */
+#define WINDOW_MIN ((uint64_t)64 << 10)
 #define WINDOW_MAX ((uint64_t)1 << 20)
 
 static const wb__dtype *plain_dtype(const wb__reader *reader)
@@ -68,7 +69,7 @@ static uint64_t window_floats(const wb__reader *reader)
     uint64_t head = head_floats(reader);
     uint64_t floats = head <= WINDOW_MIN ? WINDOW_MIN : head < WINDOW_MAX ? head : WINDOW_MAX;
     if (head > 0 && head <= WINDOW_MAX)
-        floats -= floats % head; /* rounded to a whole number of units */
+        floats -= floats % head; /* rounded down to a multiple of the unit */
     if (reader->decodes && floats < reader->decoder.unit)
         floats = reader->decoder.unit;
     return floats;
@@ -77,7 +78,7 @@ static uint64_t window_floats(const wb__reader *reader)
 static wb_status grow_window(wb__reader *reader)
 {
     uint64_t floats = window_floats(reader);
-    if (floats > reader->part_floats) /* the whole part, which consists of whole units */
+    if (floats > reader->part_floats) /* the complete part, whose size is a multiple of the unit */
         floats = reader->part_floats;
     if (floats <= reader->window_capacity)
         return WB_OK;

@@ -29,7 +29,7 @@ wb_status wb__verify_refused(const wb_model *model, wb__context *context,
  * (verify_journals.c). */
 wb_status wb__verify_journals(const wb_model *model, wb__context *context);
 
-/* Mentions such a journal, if there is one, in the error for which a model was refused. */
+/* If a journal of an interrupted edit exists, adds it to the error for which a model was refused. */
 void wb__verify_explain(const wb_model *model, wb__context *context);
 
 /*

@@ -17,8 +17,9 @@ typedef struct check {
     const wb_config *config;
     const wb__names *names;
     const wb__family *family;
-    uint32_t *parts; /* bits of the tensors found in each decoder layer, then each encoder layer */
-    uint32_t whole;  /* bits of the tensors found outside layers */
+    uint32_t
+        *parts; /* the parts (bit set) found in each decoder layer, then in each encoder layer */
+    uint32_t whole; /* the parts (bit set) found outside layers */
 } check;
 
 static wb_status note(check *c, wb_severity severity, wb__finding_id id, const char *name,
@@ -67,7 +68,7 @@ static wb_status note_config(check *c, bool *complete)
 
 /* ---- tensors that loaders ignore ---- */
 
-/* True for tensors of other parts of a multimodal model, which other programs read. */
+/* Returns true for tensors of other parts of a multimodal model, such as the vision encoder. */
 static bool is_of_another_part(wb__str name)
 {
     static const wb__str beginnings[] = {
@@ -111,7 +112,8 @@ static wb_status note_unmapped(check *c)
                                       wb__tensors_stored(&c->model->tensors, i, &packed));
         if (wb__names_of(c->names, i) != NULL || wb__rule_match(&c->names->rules, name, &matched) ||
             wb__is_padding_tensor(name) || is_factor(c, i))
-            continue; /* mapped, known, duplicate, padding, or a per-tensor scale */
+            continue; /* the tensor has a canonical name, or is known, a duplicate, padding or a
+                         per-tensor scale */
         int other = is_of_another_part(name) || wb__name_of_activations(name);
         if (count[other]++ == 0)
             first[other] = name;

@@ -114,7 +114,7 @@ static wb_status refused(const wb_model *model, wb__context *context, const char
     const wb_findings *seen = &model->findings;
     wb_findings *findings = new_findings(&context->allocator);
     bool added = findings != NULL;
-    context->file = ""; /* the error has a copy; the path itself may be freed */
+    context->file = ""; /* the error has a copy of the path, which may be freed now */
     for (size_t i = 0; i < seen->count && added; i++)
         added = wb__findings_add(findings, &seen->list[i]);
     context->findings = findings;

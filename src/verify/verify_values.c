@@ -228,7 +228,7 @@ wb_status wb__verify_refused(const wb_model *model, wb__context *context,
     const char *code = context->error->code;
     if (strcmp(code, wb__finding_code(WB__FINDING_OLLAMA_BLOB_SIZE)) == 0 ||
         strcmp(code, wb__finding_code(WB__FINDING_OLLAMA_BLOB_MISSING)) == 0)
-        return WB_OK; /* the error already says so */
+        return WB_OK; /* the finding of the error reports it already */
     if (model->source_count == 0 || wb__source_bytes(model->sources[last]) > budget_of(options))
         return WB_OK;
     wb_error unused;
@@ -262,7 +262,7 @@ wb_status wb__verify(const wb_model *model, wb__context *context, const wb_verif
         return wb__fail_memory(context);
     status = verify_values(&check);
     wb__free(&context->allocator, check.chunk, CHUNK_BYTES);
-    if (status == WB_OK && check.unread == 0) /* no tensor was left out for the budget */
+    if (status == WB_OK && check.unread == 0) /* the budget was sufficient for all tensors */
         status = wb__verify_digests(model, 0, context);
     return status;
 }

@@ -106,7 +106,7 @@ static size_t beyond(int fd, uint64_t at, size_t n)
     return inside >= n ? 0 : n - (size_t)inside;
 }
 
-/* Returns how many of n bytes may be written. 0: *os_error is set. */
+/* Returns how many of n bytes may be written. If the result is 0, *os_error is set. */
 static size_t allowed(layer_call call, int fd, uint64_t at, size_t n, bool *tear, int *os_error)
 {
     bool cut;
@@ -482,7 +482,7 @@ static int shift(int fd, bool insert, off_t at, off_t n)
         (void)!__real_pread64(fd, bytes, rest, at + n);
     size_t length = rest + (insert ? (size_t)n : 0);
     struct rlimit limit, none;
-    (void)getrlimit(RLIMIT_FSIZE, &limit); /* moving existing bytes needs no space */
+    (void)getrlimit(RLIMIT_FSIZE, &limit); /* no limit applies, because existing bytes are moved */
     none = limit;
     none.rlim_cur = none.rlim_max;
     (void)setrlimit(RLIMIT_FSIZE, &none);

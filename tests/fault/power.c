@@ -304,7 +304,7 @@ static void crash(disk *d, const op_log *log, size_t until, rules r)
     }
     size_t after = (size_t)draw(until - point + 1);
     point = r == FLUSHED ? until - (size_t)draw(2) * after : point + after;
-    uint64_t mood = draw(4); /* how many non-durable operations survive */
+    uint64_t mood = draw(4); /* selects how many of the operations that are not durable survive */
     for (size_t i = 0; i < until; i++) {
         const op *o = &log->ops[i];
         bool durable = false;

@@ -161,7 +161,7 @@ static void attempt_all(const scene *s)
         for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
             layer_fault fault = faults[i];
             fault.at = at;
-            bool is_rare = s->repeats && fault.kind == LAYER_KILL; /* a few calls at the end */
+            bool is_rare = s->repeats && fault.kind == LAYER_KILL; /* the last calls of the run */
             if (number++ % step == 0 || is_rare)
                 attempt(s, &w, fault);
         }
@@ -171,7 +171,8 @@ static void attempt_all(const scene *s)
 int main(int argc, char **argv)
 {
     if (argc > 1)
-        step = strtoull(argv[1], NULL, 10) | 1; /* odd, so that every kind of fault occurs */
+        step =
+            strtoull(argv[1], NULL, 10) | 1; /* an odd number, so that every kind of fault occurs */
     world_begin();
     scenes_begin();
     for (size_t i = 0; i < scene_count; i++) {

@@ -229,7 +229,7 @@ static int hear(void *ctx, uint64_t done, uint64_t total)
 static uint64_t max_file_bytes;
 static bool replaces = true;
 
-/* `store`: the store of the input model; NULL: the input is a path. */
+/* Converts a model. `store` is the store of the input model; NULL: the input is a path. */
 static wb_status convert_of(const char *from, const char *store, wb_target target,
                             const char *quant, const char *to, uint32_t flags, wb_error *error)
 {

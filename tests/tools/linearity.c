@@ -42,7 +42,7 @@ static int reversed(char *to, unsigned long i, unsigned long n, unsigned long lo
     return honest(to, i, n, &(unsigned long long){(n - 1 - i) * 1000000ull});
 }
 
-/* Places whose distances to their neighbours have different numbers of bits. */
+/* Tensors whose offsets differ from those of their neighbours by numbers of different bit lengths. */
 static int shuffled(char *to, unsigned long i, unsigned long n, unsigned long long *at)
 {
     unsigned long place = i * 7919 % n; /* a permutation, because n is never a multiple of 7919 */
@@ -229,7 +229,7 @@ static const struct family {
     const char *name, *honest, *before, *after;
     member *write;
     unsigned bytes; /* approximate size of a member, in bytes */
-    bool joined;    /* members are written without commas */
+    bool joined;    /* members are joined without commas */
 } families[] = {
     {"honest", "-", "{", "}", honest, 112, false},
     {"reversed", "honest", "{", "}", reversed, 112, false},

@@ -169,11 +169,11 @@ static wb_status tensor_part(void *s, int fails)
     return wb_tensor_part(f.a, 0, fails ? 9 : 0, s, NULL);
 }
 
-/* Calls that take the struct as an input. */
+/* These calls take the struct as an input. */
 static wb_status config_get(void *s, int fails)
 {
     wb_config_value value = {.size = sizeof value};
-    if (fails) /* wb_config_get fails only if out of memory */
+    if (fails) /* without memory is the only way in which wb_config_get fails */
         return WB_ERROR_MEMORY;
     wb_status status = wb_config_get(f.a, s, NULL);
     if (status == WB_OK)
@@ -229,7 +229,7 @@ static wb_status mlx_measure(void *s, int fails)
     return wb_mlx_measure(&type, WB_DTYPE_F32, 1, 32, s, NULL);
 }
 
-/* The functions below read it. */
+/* provider_get fills this struct; the following functions read it. */
 static wb_status provider_get(void *s, int fails)
 {
     wb_buffer *buffer = s;
@@ -377,7 +377,7 @@ static void check_output(const struct output *row, size_t size, const unsigned c
     check_zero(s, both, size);
     s = place(size);
     if (row->call(s, 1) == WB_ERROR_MEMORY)
-        return; /* this call fails only if out of memory */
+        return; /* this call fails only without memory, so there is nothing to check */
     check_canary(s);
     assert_int_equal(wb__size_of(s), size);
     check_zero(s, sizeof size, size);
@@ -399,7 +399,7 @@ static void outputs_of_other_sizes(void **state)
         for (size_t size = least; size <= abi->today + GROWN; size += unit)
             check_output(row, size, reference);
         check_output(row, abi->first, reference);
-        /* A struct that is too short is refused, and no byte behind it is cleared. */
+        /* A struct that is too short is refused, and no byte after the struct is cleared. */
         for (size_t size = unit; size < least; size += unit) {
             s = place(size);
             assert_int_equal(row->call(s, 0), WB_ERROR_ARGUMENT);
@@ -567,7 +567,7 @@ static wb_status device(const void *s)
         return status;
     wb_load_options options = {.size = sizeof options, .device = s};
     assert_int_equal(wb_load(f.a, &options, NULL, NULL),
-                     WB_ERROR_ARGUMENT); /* the target is missing */
+                     WB_ERROR_ARGUMENT); /* expected, because the device has no `target` */
     return WB_OK;
 }
 
@@ -781,7 +781,7 @@ static void inputs_of_other_sizes(void **state)
             check_canary(s);
             if (size <= abi->today)
                 continue;
-            s[size - 1] = 1; /* a member that this version does not know */
+            s[size - 1] = 1; /* a non-zero byte in a member that this version does not have */
             if (row->call(s) != WB_ERROR_ARGUMENT)
                 fail_msg("%s of %zu bytes: an unknown member is ignored\n", abi->name, size);
         }

@@ -153,7 +153,7 @@ static void answers_about_tensors(void **state)
     assert_int_equal(tensor.name_len, 0);
     assert_int_equal(wb_tensor_at(model, 2, &tensor, &error), WB_ERROR_NOT_FOUND);
     assert_null(tensor.name);
-    tensor.size = sizeof tensor.size; /* no other member fits */
+    tensor.size = sizeof tensor.size; /* the struct ends after `size` */
     assert_int_equal(wb_tensor_at(model, 0, &tensor, &error), WB_ERROR_ARGUMENT);
     assert_int_equal(wb_tensor_data(model, 2, &data, &error), WB_ERROR_NOT_FOUND);
     assert_null(data);

@@ -205,7 +205,8 @@ static void row_orders(void **state)
         assert_int_equal(wb__row_order_stored(0, row), row);
         assert_int_equal(wb__row_order_plain(0, row), row);
     }
-    for (uint64_t row = 0; row < 30; row++) /* heads of 6 and of 10 rows */
+    for (uint64_t row = 0; row < 30;
+         row++) /* 30 rows are five heads of 6 rows or three heads of 10 rows */
         for (uint64_t rows = 6; rows <= 10; rows += 4)
             assert_int_equal(wb__row_order_plain(rows, wb__row_order_stored(rows, row)), row);
 }

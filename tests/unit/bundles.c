@@ -134,7 +134,7 @@ static void whole_sets(void **state)
     put_tensor("model.safetensors", "t");
     opens_and_closes(NULL, 1, "");
     put_index("\"t\":\"model.safetensors\"");
-    opens_and_closes(NULL, 1, "index-total-size"); /* the index declares 12 instead of 4 */
+    opens_and_closes(NULL, 1, "index-total-size"); /* total_size in the index is 12 instead of 4 */
 }
 
 static void no_index(void **state)
@@ -170,8 +170,9 @@ static void missing_shards(void **state)
         refuses(SHARD(3), WB_ERROR_FORMAT, "shard-missing", WB_NO_OFFSET, SHARD(2));
     }
     start_case();
-    put_tensor("model-00001-of-04000.safetensors",
-               "t"); /* the 3,999 missing shards are not searched one by one */
+    put_tensor(
+        "model-00001-of-04000.safetensors",
+        "t"); /* the test ends only if the 3,999 missing shards are not looked up one by one */
     refuses(
         NULL, WB_ERROR_FORMAT, "shard-missing", WB_NO_OFFSET,
         "3999 of the model's files are missing; the first one is model-00002-of-04000.safetensors");
@@ -209,7 +210,8 @@ static void strays(void **state)
     put_shards(3);
     put_index(MAP_3);
     put_tensor("model-extra.safetensors", "x");
-    put_tensor("adapter.safetensors", "y"); /* other loaders do not merge this file */
+    put_tensor("adapter.safetensors",
+               "y"); /* a file that is not a shard, so loaders do not read it */
     opens_and_closes(NULL, 3, "shard-stray");
 
     start_case();

@@ -13,7 +13,7 @@ typedef struct fixture {
     wb__context context;
     wb_findings findings;
     wb__catalog model;
-    size_t told[8]; /* pairs passed to the `repeated` callback */
+    size_t told[8]; /* indices that the `repeated` callback received */
     size_t told_count;
     wb_status answer;
 } fixture;
@@ -132,7 +132,7 @@ static void hashes_names_alone(void **state)
             char *name = malloc(len + 1);
             assert_non_null(name);
             char *end = name + len + 1,
-                 *begin = end - len; /* the name ends at the end of the block */
+                 *begin = end - len; /* the name ends at the last byte of the block */
             for (size_t i = 0; i < len; i++)
                 begin[i] = room[20 + i] = (char)(3 * i + len);
             uint32_t hash = hasher.hash(&hasher, begin, len);

@@ -55,8 +55,9 @@ static void overwrite(void)
     for (int i = 0; i < 2; i++)
         assert_int_equal(pwrite(fd, bytes, sizeof bytes, (off_t)(DATA_AT + (size_t)i * EACH)),
                          EACH);
-    const struct timespec times[2] = {{1, 0},
-                                      {1, 0}}; /* the clock may be too coarse to show a change */
+    const struct timespec times[2] = {
+        {1, 0},
+        {1, 0}}; /* an old time stamp, because the clock may be too coarse to show a change */
     assert_int_equal(futimens(fd, times), 0);
     assert_int_equal(close(fd), 0);
 }
@@ -147,7 +148,7 @@ static wb_status provide_it(const wb_model *model, wb_error *error)
 static const struct {
     const char *name;
     wb_status (*use)(const wb_model *model, wb_error *error);
-    bool minds; /* the operation itself detects a changed file */
+    bool minds; /* the operation fails if the file has changed */
 } uses[] = {{"verify", verify_it, false},
             {"hash", hash_it, true},
             {"load", load_it, false},

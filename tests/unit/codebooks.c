@@ -61,7 +61,7 @@ static void cells(void **state)
             while (rest != 0 && (rest & ((1u << books[id].bits) - 1)) < books[id].levels)
                 rest >>= books[id].bits;
             if (rest != 0)
-                continue; /* a coordinate is too large */
+                continue; /* not a code, because a coordinate is too large */
             uint32_t cell = book->cells[code];
             near += WB__CELL_COUNT(cell);
             if (WB__CELL_COUNT(cell) == 0) {

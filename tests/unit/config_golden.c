@@ -208,7 +208,7 @@ static const golden models[] = {
      .local_theta = 10000,
      .tied = 1,
      .norm_offset = 1},
-    {.name = "gemma-3-4b-it", /* few keys, all within text_config */
+    {.name = "gemma-3-4b-it", /* this config.json has few keys, all inside text_config */
      .json = "{\"model_type\":\"gemma3\",\"text_config\":{\"hidden_size\":2560,"
              "\"intermediate_size\":10240,\"model_type\":\"gemma3_text\",\"num_hidden_layers\":34,"
              "\"rope_scaling\":{\"factor\":8.0,\"rope_type\":\"linear\"},\"sliding_window\":1024},"
@@ -379,7 +379,7 @@ static void tells_where_from(void **state)
     assert_string_equal(o.config.architecture, "of tomorrow");
     assert_int_equal(o.config.dim, 7);
     wb__tree_free(&o.tree);
-    /* As transformers 5 writes it. */
+    /* The window in the notation of transformers 5. */
     make(&o, "{\"model_type\":\"gemma3_text\",\"sliding_window\":512,\"layer_types\":"
              "[\"sliding_attention\",\"sliding_attention\",\"full_attention\"],"
              "\"rope_parameters\":{\"full_attention\":{\"rope_theta\":7.0},"

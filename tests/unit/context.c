@@ -107,7 +107,7 @@ static void deviates(void **state)
     assert_int_equal(f.findings.list[0].severity, WB_INFO);
     assert_string_equal(f.findings.list[0].code, "safetensors-spelling");
     assert_int_equal(wb_findings_verdict(&f.findings), 0);
-    f.context.findings = NULL; /* the caller wants no findings */
+    f.context.findings = NULL; /* without a list, findings are discarded */
     assert_int_equal(wb__deviation(&f.context, WB__FINDING_ST_SPELLING, 9, WB__STR("t"), "odd"),
                      WB_OK);
     end(&f);

@@ -50,7 +50,7 @@ typedef struct chosen {
 typedef struct answer {
     chosen list[KINDS];
     size_t count;
-    bool failed; /* a type has no fallback */
+    bool failed; /* no type fits a tensor */
 } answer;
 
 static void choose(wb__recipe *mix, const synthetic *model, const char *kind, int layer,
@@ -216,8 +216,7 @@ static void names(void **state)
     assert_null(wb__file_type_named(WB__STR("Q4_K")));
     assert_null(wb__file_type_named(WB__STR("")));
     assert_int_equal(wb__file_type_of(WB_DTYPE_F16)->number, 1);
-    assert_null(
-        wb__file_type_of(WB_DTYPE_IQ2_S)); /* the file type of this name uses another dtype */
+    assert_null(wb__file_type_of(WB_DTYPE_IQ2_S)); /* IQ2_S as a file type has another base type */
     assert_null(wb__file_type_of(-5));
 }
 

@@ -14,7 +14,7 @@
 #include "weighbridge.h"
 #include "weighbridge/experimental.h"
 
-#define ROWS 5000 /* of 1024 numbers: the file is three pieces of 8 MiB */
+#define ROWS 5000 /* number of rows of 1024 numbers, so that the file has three pieces of 8 MiB */
 #define MANIFEST "manifests/registry.ollama.ai/library/m/latest"
 #define IN_STORE "blobs/.registry.ollama.ai+library+m+latest.wb-partial"
 
@@ -85,7 +85,7 @@ typedef struct ending {
     int reports;           /* number of the progress report at which the run ends; -1: never */
     bool kills;            /* kills the process; otherwise cancels */
     const char *never;     /* a file that must not exist during a report */
-    void (*happens)(void); /* called instead of ending the run */
+    void (*happens)(void); /* called at the report instead of ending the run; NULL: none */
 } ending;
 
 static const ending none = {.reports = -1};

@@ -1,7 +1,5 @@
-/*
- * Conversion options other than the type: overrides, importance matrices, no fallbacks; rejected
- * options; and failures leave no files.
- */
+/* Conversion options other than the type: overrides, importance matrices, and WB_CONVERT_STRICT.
+ * Invalid options are rejected, and failed conversions leave no files. */
 #include "convert.h"
 
 #include "core/endian.h"
@@ -69,7 +67,8 @@ static void fallbacks(void **state)
     (void)state;
     wb_error error;
     wb_convert_policy policy = {.size = sizeof policy, .quant = "Q4_K"};
-    wb_model *model = open_model(QWEN); /* rows of 128 values; the blocks need 256 */
+    wb_model *model =
+        open_model(QWEN); /* the rows have 128 values, and the blocks of the type 256 */
     wb_conversion *conversion;
     assert_int_equal(wb_convert_plan(model, WB_TARGET_GGUF, &policy, &conversion, &error), WB_OK);
     wb_converted row = row_named(conversion, "blk.0.attn_q.weight");
@@ -432,7 +431,9 @@ static void gguf_matrices(void **state)
         float counts[64];
         assert_true(experts <= 64);
         for (size_t e = 0; e < experts; e++) {
-            counts[e] = e == 1 ? 0 : (float)(1u << e % 5); /* so that the quotients are exact */
+            counts[e] =
+                e == 1 ? 0
+                       : (float)(1u << e % 5); /* powers of two, so that the quotients are exact */
             for (size_t c = 0; c < columns; c++) {
                 size_t at = e * (size_t)columns + c;
                 plain[at] = e == 1 ? 1 : (float)(1 + (c * c + e) % 97);

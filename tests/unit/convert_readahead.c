@@ -15,9 +15,9 @@
 /* ---- what is underneath ---- */
 
 static struct {
-    unsigned processors;   /* 0: the real number */
+    unsigned processors;   /* simulated number of processors; 0: the real number */
     int past_errno;        /* errno of direct reads without io_uring; 0: none */
-    _Atomic unsigned past; /* number of these reads */
+    _Atomic unsigned past; /* number of direct reads without io_uring */
 } world;
 
 static void world_reset(unsigned cached)
@@ -98,8 +98,8 @@ static const job jobs[] = {
     {NULL, WB_TARGET_GGUF, "Q8_0"},
     {NULL, WB_TARGET_SAFETENSORS, "F16"},
     {NULL, WB_TARGET_MLX, "affine4:64"},
-    {"twins/llama", WB_TARGET_GGUF, NULL},             /* permuted rows */
-    {"twins/mixtral", WB_TARGET_GGUF, "F16"},          /* tensors assembled from several */
+    {"twins/llama", WB_TARGET_GGUF, NULL},    /* permuted rows */
+    {"twins/mixtral", WB_TARGET_GGUF, "F16"}, /* tensors that are stacked from several tensors */
     {"twins/llama.gguf", WB_TARGET_SAFETENSORS, NULL}, /* the reverse direction */
     {"twins/phi3.gguf", WB_TARGET_MLX, NULL},
     {"models/qwen3-4bit-3shards", WB_TARGET_GGUF, NULL}, /* several files, packed */

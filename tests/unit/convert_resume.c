@@ -334,8 +334,8 @@ static void changed(void **state)
             compare(&few, "out", nmse);
         }
     }
-    /* The reverse; and a file that looks like a part and has a journal is not taken for a
-     * part. */
+    /* First one file, then shards. A file with the name of a part that has a journal of its own is
+     * not treated as a part. */
     job whole = jobs[SPLITS];
     whole.shard = 0;
     fresh("out");
@@ -526,8 +526,8 @@ static void out_of_room(void **state)
     (void)state;
     int status;
     fresh("out");
-    const job *j =
-        &jobs[A_FOLDER]; /* several files, each of which needs its space when it begins */
+    const job *j = &jobs[A_FOLDER]; /* the output has several files, each of which needs its space
+                                       when it is created */
     assert_true(WIFSIGNALED(run_apart(j, "out", (ending){1, true, NULL}, -1)));
     pid_t child = fork();
     if (child == 0) {

@@ -95,9 +95,9 @@ static void check_tie(uint64_t bits)
     char exponent[16];
     (void)snprintf(exponent, sizeof exponent, "%s", e);
     check(text);
-    (void)snprintf(e, 40, "1%s", exponent); /* a digit after more than 800 others */
+    (void)snprintf(e, 40, "1%s", exponent); /* a digit after more than 800 other digits */
     check(text);
-    char *last = e; /* just below the tie */
+    char *last = e; /* decrement the last digit: just below the tie */
     while (last[-1] == '0')
         last--;
     if (last[-1] != '.') {

@@ -123,7 +123,7 @@ static void keeps_pinned_memory(void **state)
     device.unstage(device.ctx, b, 2 * KB64 - 5);
     assert_ptr_equal(device.stage(device.ctx, KB64 + 1), b);
     device.unstage(device.ctx, b, KB64 + 1);
-    void *c = device.stage(device.ctx, 3 * KB64); /* takes the place of b */
+    void *c = device.stage(device.ctx, 3 * KB64); /* block c reuses the memory of b */
     assert_non_null(c);
     assert_int_equal(fake->pinned, 2);
     device.unstage(device.ctx, a, KB64);

@@ -230,7 +230,7 @@ static void the_caller_s_context(void **state)
     options.context = create_context(NULL, 1, &devices[0], NULL, NULL, &code);
     options.queue = create_queue(options.context, devices[0], 0, &code);
     wb_device device = open_well(&options);
-    assert_non_null(device.map); /* it is the CPU */
+    assert_non_null(device.map); /* a device with `map` is the CPU */
     assert_int_equal(devices_use(model, &device, NULL), WB_OK);
     wb_device_close(&device);
     assert_int_equal(fake->objects, 2);

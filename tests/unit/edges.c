@@ -26,7 +26,8 @@ static void findings(void **state)
                                 .name = longest,
                                 .message = longest,
                                 .advice = longest};
-    for (size_t k = 1; k <= 5; k++) { /* the list, and each of the four strings */
+    for (size_t k = 1; k <= 5;
+         k++) { /* the allocations of the list and of each of the four strings fail in turn */
         counter memory = {.fail_at = k};
         wb_allocator allocator = counter_allocator(&memory);
         wb_findings list;
@@ -43,7 +44,7 @@ static void findings(void **state)
     for (int i = 0; i < 1010; i++)
         assert_true(wb__findings_add(&list, &small));
     assert_int_equal(list.count, 1000);
-    small.severity = WB_FATAL; /* the reason for a rejected file is always reported */
+    small.severity = WB_FATAL; /* a finding of severity WB_FATAL is always stored */
     assert_true(wb__findings_add(&list, &small));
     assert_int_equal(list.count, 1001);
     wb__findings_clear(&list);

@@ -229,7 +229,7 @@ static void fail_each(run_function *run, const scenario *s, bool for_good)
         wb_status status = run(s, &allocator, &digest);
         assert_true(memory.failed);
         assert_clean(&memory);
-        /* A fallback after the fault must give the same result. */
+        /* If the call succeeds by another way, the result must be the same. */
         if (status != WB_ERROR_MEMORY && (status != WB_OK || digest != expected))
             fail_msg("%s: allocation %zu of %zu failed%s, status %s\n", s->path, k, calls,
                      for_good ? " with all after it" : "", wb_status_name(status));
@@ -287,7 +287,7 @@ static void allocations_of_stream(void **state)
 typedef struct fake {
     const unsigned char *bytes;
     size_t present; /* real size of the source in bytes */
-    size_t most;    /* maximum bytes per read */
+    size_t most;    /* maximum number of bytes that one read returns */
     size_t calls;
     size_t fail_at; /* number of the read that fails, counted from 1; 0: none */
     wb_status failure;

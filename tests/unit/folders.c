@@ -84,7 +84,7 @@ static void mixed_names(void **state)
         put_text(torn[i], "x");
         refuses(".", "folder-without-weights", torn[i]);
     }
-    start_case(); /* a set next to another set, and next to a single file */
+    start_case(); /* two sets of shards in one directory, and a set with a single file */
     put_tensor("a-1-of-2.safetensors", "a");
     put_tensor("a-2-of-2.safetensors", "b");
     put_tensor("b-1-of-2.safetensors", "c");
@@ -115,7 +115,7 @@ static void several_indices(void **state)
              "{\"weight_map\":{\"a\":\"model-1-of-2.safetensors\",\"b\":"
              "\"model-2-of-2.safetensors\"}}");
     opens(".", 2);
-    start_case(); /* all shards exist, but the index lists more */
+    start_case(); /* all shards exist, but the index lists more files */
     put_tensor("model.safetensors", "a");
     put_text("model.safetensors.index.json",
              "{\"weight_map\":{\"a\":\"model.safetensors\",\"b\":\"gone.safetensors\"}}");

@@ -134,7 +134,8 @@ static bool fails_at(const row *r, size_t at, bool for_good)
     wb_model *model;
     wb_error error;
     wb_status status = wb_open_memory(r->bytes, r->n, r->path, &options, &model, &error);
-    if (!count.failed || status == WB_OK) /* the optional smaller copy of the header was not made */
+    if (!count.failed || status == WB_OK) /* the failed allocation was that of a smaller copy of the
+                                             header, which is optional */
         check_open(r, status, &error, "after all allocations");
     else if (status != WB_ERROR_MEMORY)
         check_open(r, status, &error, "with a failed allocation");

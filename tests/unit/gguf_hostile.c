@@ -23,7 +23,7 @@ static void put_name(gguf *g, uint64_t i)
 
 typedef struct family {
     const char *name;
-    bool tensors; /* tensors are repeated; otherwise entries */
+    bool tensors; /* the items are tensors; otherwise metadata entries */
     void (*begin)(gguf *g,
                   uint64_t n); /* writes the part before the n items; NULL: only the file header */
     void (*each)(gguf *g, uint64_t i);
@@ -198,7 +198,7 @@ static gguf make_file(const family *f, size_t bytes)
     gguf g;
     uint64_t n = 0;
     gguf_start(&g, false, 0, 0);
-    while (g.n < bytes) /* number of items needed */
+    while (g.n < bytes) /* count the items that fit into `bytes` bytes */
         f->each(&g, n++);
     gguf_free(&g);
     if (f->begin != NULL)

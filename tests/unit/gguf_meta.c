@@ -7,7 +7,7 @@
 
 #include "gguf_build.h"
 
-#define MANY 1001 /* strings: several index intervals, and no multiple of one */
+#define MANY 1001 /* number of strings: several times WB__STRING_STEP, and not a multiple of it */
 
 static void add_numbers(gguf *g)
 {
@@ -463,7 +463,8 @@ static wb_status trickle_read(void *ctx, uint64_t offset, void *dst, size_t n, s
     return WB_OK;
 }
 
-/* A header too large for its first block and, if memory allows, its second. */
+/* A header that is larger than the first block of memory for it and, if enough memory is available,
+ * than the second. */
 static void header_that_moves(void **state)
 {
     (void)state;

@@ -9,7 +9,7 @@
 
 typedef struct dribble {
     const gguf *file;
-    size_t most; /* maximum bytes per read */
+    size_t most; /* maximum number of bytes that one read returns */
 } dribble;
 
 static wb_status dribble_read(void *ctx, uint64_t offset, void *dst, size_t n, size_t *got)

@@ -168,8 +168,8 @@ static wb_hashes *hash(const wb_model *model, const wb_executor *executor, uint3
 static const char *const families[] = {"llama", "mistral", "mixtral", "qwen2", "qwen3", "qwen3moe",
                                        "gemma", "gemma2",  "gemma3",  "phi3",  "bert"};
 
-/* Checks that both models have the same tensors by name and digest, except those a format
- * omits. */
+/* Checks that both models have tensors with the same names and digests, except tensors that a
+ * format omits. */
 static void assert_same_tensors(const char *family, const wb_hashes *a, const wb_hashes *b)
 {
     wb_tensor_hash x = {.size = sizeof x}, y = {.size = sizeof y};

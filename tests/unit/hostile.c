@@ -250,7 +250,7 @@ static void open_header(const char *name, const unsigned char *bytes, size_t n, 
         wb_status status = windowed
                                ? wb_open_source(&source, "x.safetensors", &options, &model, NULL)
                                : wb_open_memory(bytes, n, "x.safetensors", &options, &model, NULL);
-        (void)status; /* accepted or rejected, the bound holds */
+        (void)status; /* the bound holds for accepted and rejected files */
         check_peak(name, flags ? "compatible" : "strict", &memory, n);
         wb_close(model);
         assert_clean(&memory);

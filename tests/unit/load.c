@@ -74,7 +74,7 @@ typedef struct arrival {
     pthread_mutex_t lock;
     const wb_model *model;
     unsigned char *values[FILES * TENSORS]; /* buffers of FILE_ROOM bytes */
-    unsigned char *seen[FILES * TENSORS];   /* a mark per byte */
+    unsigned char *seen[FILES * TENSORS];   /* one mark per byte of each tensor */
     unsigned char *images[FILES];
     uint8_t digests[FILES][32];
     unsigned digest_calls, lasting, stop_after, wrong;
@@ -389,7 +389,7 @@ static bool try_allocation(wb_io io, size_t fail_at)
                                .dtype = WB_DTYPE_F32};
     wb_status status = wb_load(model, &options, NULL, &error);
     bool failed = c.failed;
-    if (!failed || io != WB_IO_DIRECT || status != WB_OK) /* it works without io_uring */
+    if (!failed || io != WB_IO_DIRECT || status != WB_OK) /* io_uring is optional */
         assert_int_equal(status, failed ? WB_ERROR_MEMORY : WB_OK);
     wb_close(model);
     assert_clean(&c);

@@ -49,7 +49,7 @@ static void make_files(void)
 
 typedef enum fault_kind { INTERRUPTED, LESS, FAILS } fault_kind;
 
-#define ENDED (-1) /* the file ends instead of an error */
+#define ENDED (-1) /* fault: the read returns 0, as at the end of the file */
 
 typedef struct fault {
     const char *name;
@@ -69,7 +69,7 @@ typedef enum ring_kind {
 
 static struct {
     const fault *what;
-    unsigned at;                 /* first affected call, counted from 1 */
+    unsigned at;                 /* number of the first affected call, counted from 1 */
     _Atomic unsigned calls;      /* calls so far */
     _Atomic unsigned misaligned; /* misaligned direct reads */
     _Atomic unsigned maps;
@@ -322,10 +322,10 @@ typedef struct manner {
     wb_io io;
     uint32_t flags;
     bool in_threads;
-    bool in_place; /* into the caller's memory, at odd addresses */
+    bool in_place; /* pieces are read into the caller's memory, at odd addresses */
     ring_kind ring;
-    bool on_device; /* also to a device */
-    bool cold;      /* not in the page cache, on a local disk */
+    bool on_device; /* the pieces are also uploaded to a device */
+    bool cold;      /* the files are not in the page cache, and are on a local disk */
 } manner;
 
 typedef struct arrival {

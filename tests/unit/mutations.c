@@ -204,7 +204,8 @@ static void reads_that_fail(void **state)
                 wb_error error;
                 uint64_t digest = 0;
                 wb_status status = through_source(&s, path, &model, &error);
-                if (status == WB_ERROR_UNSUPPORTED) /* zlib is not installed */
+                if (status == WB_ERROR_UNSUPPORTED) /* compressed files cannot be opened, because
+                                                       zlib is not installed */
                     break;
                 if (status == WB_OK)
                     status = whole_model(model, k == 0 ? &expected : &digest, &error);

@@ -443,7 +443,7 @@ static void allocations(void **state)
             assert_int_equal(status, k == 0 ? WB_ERROR_NOT_FOUND : WB_ERROR_MEMORY);
             if (k == 0)
                 calls = memory.calls - before;
-            else /* and the failure is not cached as the answer */
+            else /* the failure must not be stored as the result */
                 assert_int_equal(wb_meta_find(model, "general.architecture", SIZE_MAX, &entry),
                                  WB_OK);
             wb_close(model);

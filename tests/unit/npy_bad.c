@@ -46,7 +46,8 @@ static void read_names(void **state)
     assert_true(row_count > 150);
 }
 
-/* If zlib is missing, as on 64-bit systems in 32-bit builds, compressed arrays are rejected. */
+/* Tests whether zlib is available. Without it, for example in 32-bit builds on 64-bit systems,
+ * compressed arrays are rejected. */
 static void look_for_zlib(void **state)
 {
     (void)state;

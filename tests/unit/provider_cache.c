@@ -309,7 +309,7 @@ static bool is_cached(wb_provider *provider, unsigned i)
     return stats_of(provider).loads == loads;
 }
 
-/* The least recently used buffer is evicted; buffers in use are not. */
+/* The least recently used buffer is evicted; buffers in use are not evicted. */
 static void oldest_goes(void **state)
 {
     (void)state;
@@ -470,7 +470,8 @@ static void no_input(void **state)
     wb_buffer b = {.size = sizeof b};
     assert_int_equal(wb_provider_prefetch(provider, NULL, NULL, 0, NULL), WB_OK);
     assert_int_equal(wb_provider_fuse(provider, pair, NULL, 2, 0, &b, NULL), WB_OK);
-    assert_true(input_so_far(&before[0], &before[1])); /* reads caused by the measurement itself */
+    assert_true(input_so_far(&before[0],
+                             &before[1])); /* number of bytes that the measurement itself reads */
     assert_true(input_so_far(&none[0], &none[1]));
     for (unsigned i = 0; i < TENSORS * 10; i++) {
         assert_int_equal(wb_provider_get(provider, names[i % TENSORS], SIZE_MAX, &b, NULL), WB_OK);

@@ -34,7 +34,7 @@ static void world_reset(void)
 {
     memset(&world, 0, sizeof world);
     cold_reset();
-    cold.no_ring = true; /* so that every read is counted */
+    cold.no_ring = true; /* without io_uring every read is counted */
 }
 
 ssize_t __real_pread64(int fd, void *dst, size_t n, off_t offset);
@@ -323,7 +323,7 @@ static void aligned_bytes_are_read_into_place(void **state)
         assert_memory_equal(buffer.contents, file + 4096, n);
         assert_int_equal(cold.misaligned, 0);
         assert_int_equal(cold.misaligned, 0);
-        /* The end is limited by the buffer. */
+        /* The last window is not read in place: rounded up to 4096 bytes, it exceeds the buffer. */
         assert_int_equal(world.in_place, cold.no_ring && !shifted ? 2 : 0);
         wb_provider_destroy(provider);
         wb_close(model);
@@ -372,7 +372,7 @@ static bool try_fault(const wb_model *model, const wb_device *device, wb_plain_p
         assert_int_equal(error.offset, world.offset);
         assert_non_null(strstr(error.file, "model.safetensors"));
         assert_null(buffer.handle);
-        world.at = 0; /* the failure is temporary */
+        world.at = 0; /* the second attempt succeeds */
         assert_int_equal(wb_provider_get(provider, tensors[MANY].name, SIZE_MAX, &buffer, &error),
                          WB_OK);
     }

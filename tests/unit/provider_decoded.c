@@ -261,7 +261,8 @@ static void hub(void **state)
             weights_raw(w, name, "I32", zeros, 2, 4);
             (void)snprintf(name, sizeof name, "%s.g_idx", names[i]);
             unsigned char *to = of == 0 ? NULL : weights_add(w, name, "I32", order, 1, 96 * 4);
-            for (size_t k = 0; k < 96 && to != NULL; k++) /* a different order each time */
+            for (size_t k = 0; k < 96 && to != NULL;
+                 k++) /* each index once, in a different order for each tensor */
                 to[k * 4] = (unsigned char)((k + i) % 3);
             (void)snprintf(name, sizeof name, "f%s.weight", names[i]);
             size_t at = w->bytes;

@@ -1,12 +1,12 @@
 /*
- * Every GGML type against what ggml itself gave: encoded with and without an importance matrix,
- * decoded from blocks of random bits. tests/data/golden/ggml/README.md says how the files came
- * about.
+ * Compares every GGML type with the results of ggml: values encoded with and without an importance
+ * matrix, and decoded blocks of random bits. tests/data/golden/ggml/README.md describes how the
+ * files were made.
  *
- * Left out of the repository for their size: T.q.deq and T.qi.deq, the decoded form of T.q and T.qi
- * (the random blocks of T.rb, whose decoded form is here, have every bit pattern), and F32, which
- * is a copy. With all of them in a folder, WB_TEST_GOLDEN_GGML=FOLDER makes this test compare them
- * too.
+ * Some files are too large for the repository: T.q.deq and T.qi.deq, which are the decoded T.q and
+ * T.qi, and those of F32, which is only copied. The random blocks of T.rb have every bit pattern,
+ * and their decoded values are in the repository. WB_TEST_GOLDEN_GGML=FOLDER makes this test
+ * compare a folder with all files.
  */
 #include "weighbridge.h"
 

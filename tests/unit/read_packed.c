@@ -1,7 +1,7 @@
 /*
- * Some rows at a time of tensors whose values lie apart: FP8 with scales for blocks, of which only
- * the rows that are asked for are read, and AWQ and GPTQ, which are read whole once. The values are
- * those of the whole tensor.
+ * Reads some rows at a time of quantized tensors, and compares the values with those of the
+ * complete tensor. For FP8 with block scales, only the requested rows are read. AWQ and GPTQ are
+ * read completely, once.
  *
  * wraps: pread64
  */

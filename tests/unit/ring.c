@@ -87,7 +87,7 @@ static void *attempt(void *arg)
         assert_true(wb__ring_begin(ring, &direct, 0, memory, READ_BYTES, 0) == (t->refuses == 0));
     }
     wb__ring_close(ring);
-    /* All reads have completed, and none completes later. */
+    /* After wb__ring_close all reads have completed. */
     if (t->only_closes)
         assert_memory_equal(memory, expected, READS * READ_BYTES);
     wb__direct_close(&direct);

@@ -171,7 +171,7 @@ static void sentence_pieces(void **state)
     is_token(&m, 2, "<0x41>", WB__TOKEN_BYTE);
     is_token(&m, 3, "[PAD3]", WB__TOKEN_UNUSED);
     assert_true(score_of(&m, 1) < -2.4F && score_of(&m, 1) > -2.6F);
-    assert_int_equal(m.tokenizer.special[WB__SPECIAL_UNK], 1); /* field 40 says 1 */
+    assert_int_equal(m.tokenizer.special[WB__SPECIAL_UNK], 1); /* field 40 of TrainerSpec is 1 */
     assert_int_equal(m.tokenizer.add_space_prefix, WB__FLAG_NO);
     release(&m);
 
@@ -199,7 +199,7 @@ static void hostile_pieces(void **state)
         size_t n;
     } bad[] = {
         {"\x0A\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x01", 11}, /* a length of 2^64 - 1 */
-        {"\x0A\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x02", 11}, /* and one byte longer */
+        {"\x0A\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x02", 11}, /* the same with one byte more */
         {"\x0A\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01", 12},
         {"\x0B\x0C", 2},          /* a group */
         {"\x00\x01", 2},          /* field 0 */
@@ -359,7 +359,8 @@ static void equal_texts(void **state)
     make_from(&m, text, none, none, 0);
     assert_int_equal(m.status, WB_OK);
     assert_int_equal(m.tokenizer.tokens.count, count + 1);
-    assert_true(score_of(&m, 0) > -0.5F); /* the first of them is used */
+    assert_true(score_of(&m, 0) >
+                -0.5F); /* the first of the equal tokens gets the score of the merge */
     assert_true(score_of(&m, 1) < -1.5F);
     assert_true(score_of(&m, count - 1) < -1.5F);
     release(&m);

@@ -29,10 +29,10 @@ static unsigned char *pattern; /* FIRST_BYTES bytes of test data */
 typedef enum ring_kind {
     NO_RING,
     REAL_RING,
-    LATE,    /* completes writes only when waited for */
+    LATE,    /* completes writes only when the caller waits */
     FAILS,   /* writes nothing and returns EIO */
     LESS,    /* writes half of the bytes */
-    REFUSES, /* accepts three writes only */
+    REFUSES, /* accepts only three writes */
     RING_KINDS
 } ring_kind;
 

@@ -187,7 +187,7 @@ static void stored_members(void **state)
     add(&z, &m);
     expect(&z, "", 0, 0);
 
-    z = none; /* a name longer than the read buffer */
+    z = none; /* a member whose name is longer than the read buffer */
     memset(longest, 'n', sizeof longest);
     memcpy(longest + sizeof longest - 5, ".npy", 5);
     m.name = longest;
@@ -201,14 +201,14 @@ static void stored_members(void **state)
     add(&z, &m);
     expect(&z, "", 0, 1);
 
-    z = none; /* two gaps give one finding */
+    z = none; /* an archive with two gaps gives one finding */
     m.gap = 3;
     add(&z, &m);
     m.name = "b.npy";
     add(&z, &m);
     expect(&z, "", 0, 1);
 
-    z = none; /* one entry is missing */
+    z = none; /* the directory lacks one entry */
     m = sound_member("a.npy");
     m.name = longest;
     add(&z, &m);

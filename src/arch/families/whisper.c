@@ -53,7 +53,7 @@ static const wb__rule rules[] = {
 };
 
 static const wb__config_default defaults[] = {
-    {WB_CONFIG_NORM_EPS, true, 1e-5}, /* no file of this family specifies it */
+    {WB_CONFIG_NORM_EPS, true, 1e-5}, /* no file of this family specifies the epsilon */
     {WB_CONFIG_TIE_EMBEDDINGS, false, 1},
     {0},
 };

@@ -91,7 +91,7 @@ static bool add_json_tokens(wb__token_maker *m)
     for (size_t i = 0; made && i < count; i++) {
         bool is_token = false;
         wb__str text = WB__STR("");
-        if (i < extra.count) /* ids that have a token */
+        if (i < extra.count) /* the id has a token */
             text = wb__tokenizer_json_token(&m->json, i, &is_token);
         made =
             is_token ? add_json_token(m, i, text, extra.kinds[i]) : wb__token_add_pad(tokenizer, i);
@@ -129,7 +129,7 @@ static bool step_prepends(const wb__tree *tree, wb__node step)
     return wb__str_equal(type, WB__STR("Metaspace")) && metaspace_prepends(tree, step);
 }
 
-/* Checks a step, or all steps of a sequence in `list`. */
+/* Returns true if the step, or a step of the sequence `list`, prepends a space. */
 static bool any_prepends(const wb__tree *tree, const char *name, const char *list)
 {
     wb__node step = wb__tree_get(tree, 0, name);

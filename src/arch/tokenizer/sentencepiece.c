@@ -48,7 +48,7 @@ static bool next_field(wire *w, field *f)
     const uint8_t *at = w->p;
     uint64_t tag = read_varint(w);
     *f = (field){.number = tag >> 3, .type = (unsigned)(tag & 7)};
-    bool good = f->number != 0; /* an unreadable tag also gives 0 */
+    bool good = f->number != 0; /* the number is also 0 if the tag cannot be read */
     if (good && f->type == VARINT) {
         f->value = read_varint(w);
         good = !w->bad;

@@ -9,7 +9,7 @@ static const char *const names[WB__SPECIALS] = {
 bool wb__looks_special(wb__str text)
 {
     static const struct {
-        wb__str begin, end; /* empty end: the whole text must equal `begin` */
+        wb__str begin, end; /* if `end` is empty, the complete text must equal `begin` */
     } looks[] = {
         {{"<pad>", 5}, {"", 0}},    {{"<mask>", 6}, {"", 0}},
         {{"<2mass>", 7}, {"", 0}},  {{"[@BOS@]", 7}, {"", 0}},

@@ -34,7 +34,7 @@ static bool read_model(wb__token_reader *r)
         bool is_merges = wb__str_equal(json->text, WB__STR("merges"));
         wb__json_token token = wb__json_next(json);
         size_t from = (size_t)json->at;
-        /* more spans than any valid file has: such values stay in `rest` */
+        /* a valid file never has so many spans; further values stay in `rest` */
         bool big = r->span_count < WB__SPANS;
         if (is_vocab && token == WB__JSON_OBJECT && big) {
             if (!wb__token_read_vocab(r))

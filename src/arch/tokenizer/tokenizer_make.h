@@ -38,7 +38,7 @@ bool wb__tokens_reserve(wb__tokenizer *tokenizer, size_t count, bool scores);
 
 void wb__token_set_type(wb__tokenizer *tokenizer, size_t number, uint32_t type);
 uint32_t wb__token_get_type(const wb__tokenizer *tokenizer, size_t number);
-/* no effect if there are no scores */
+/* has no effect if the tokenizer has no scores */
 void wb__token_set_score(wb__tokenizer *tokenizer, size_t number, float score);
 
 /*

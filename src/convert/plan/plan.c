@@ -221,7 +221,7 @@ static wb_status add_tensor(wb_conversion *conversion, wb__context *context, uin
     wb__str name = row.source_name;
     if (wb__is_padding_tensor(name) &&
         wb__names_kind(&conversion->semantics->names, i)->dtype->id == WB_DTYPE_U8)
-        return WB_OK; /* the writer writes padding tensors of its own */
+        return WB_OK; /* the writer creates its own padding tensors */
     if (wb__scale_tensors_has(conversion, i))
         return WB_OK;
     bool known = wb__rule_match(&conversion->semantics->names.rules, name, &matched);

@@ -190,7 +190,8 @@ static wb_status take_split_tensors(wb__gguf_reader *reader, const wb__meta *met
     return take_split(reader, meta, at, &split->tensors, &split->tensors_at);
 }
 
-/* `at` is the offset of the value. of_file: the value may differ between the files of a set. */
+/* Keys that affect the reader. `at` is the offset of the value. If `of_file` is set, the value may
+ * differ between the files of a set. */
 static const struct meaning {
     wb__str key;
     wb_status (*take)(wb__gguf_reader *reader, const wb__meta *meta, uint64_t at);

@@ -46,7 +46,7 @@
 #define WB__GGUF_ALIGNMENT_MAX ((uint64_t)1 << 30) /* maximum alignment that the writer accepts */
 #define WB__GGUF_TYPES 43 /* number of ggml types; a wb_dtype below it has ggml's number */
 
-/* Minimum encoded size in bytes. */
+/* Minimum size of an encoded entry, array and tensor in bytes. */
 #define WB__GGUF_ENTRY_MIN (8 + 1 + 4 + 1)
 #define WB__GGUF_TENSOR_MIN (8 + 4 + 4 + 8)
 #define WB__GGUF_STRING_MIN 8
@@ -58,7 +58,7 @@ typedef struct wb__gguf_reader {
     wb__catalog *model;
     wb__catalog_file *file;
     uint64_t file_bytes;
-    uint64_t tensors, entries; /* as declared in the header */
+    uint64_t tensors, entries; /* numbers that the header declares */
     uint64_t alignment;
     size_t text_at; /* offset in the header of the current key or tensor name */
     size_t text_len;

@@ -3,7 +3,7 @@
 
 #include "quant/hub/hub.h"
 
-#define BLOCKS 64 /* blocks of a row decoded at a time */
+#define BLOCKS 64 /* number of blocks of a row that are decoded at a time */
 
 typedef struct decoder {
     const wb__fp8_block *tensor;

@@ -51,7 +51,7 @@ typedef struct wb__int4 {
      * the inputs */
     uint64_t groups;
     uint32_t
-        /* gptq: added to the stored zero-points: 1, or 0 for checkpoint_format gptq_v2 */
+        /* gptq: number to add to the stored zero-points: 1, or 0 for checkpoint_format gptq_v2 */
         zero_offset;
 } wb__int4;
 

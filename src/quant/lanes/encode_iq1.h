@@ -26,19 +26,19 @@
  */
 
 #define RANKS 32 /* maximum number of values in a group */
-#define WAYS 4   /* combinations of shifts, in the order of evaluation */
+#define WAYS 4   /* number of combinations of the shifts of two octets */
 
 /* The sums from which the scores of all splits are computed, indexed by rank. */
 typedef struct split_sums {
     float x_before[RANKS + 1];
     float l2_before[WAYS][RANKS + 1];
-    float lx_behind[WAYS][RANKS + 1]; /* includes the part that the shift adds to all values */
+    float lx_behind[WAYS][RANKS + 1]; /* includes the sum that the shift adds to all values */
     float l2_behind[WAYS][RANKS + 1];
 } split_sums;
 
 typedef struct rough_scores {
     float greatest;
-    float at_0[WAYS]; /* with both positions at 0 */
+    float at_0[WAYS]; /* sum of a split with both positions at 0, for each way */
     /* indexed by the first position, the way, and the second position minus 1 */
     float at[RANKS + 1][WAYS][RANKS];
 } rough_scores;

@@ -84,7 +84,8 @@ KERNEL static inline void begin_descent(size_t n, int range, const lanes *x, lan
     d->lx = d->l2 = f_set(0);
     for (size_t i = 0; i < n; i++) {
         q[i] = f_quant(f_mul(inverse, x[i]), -range, range - 1);
-        d->x[i] = f_choose(d->zero, f_set(0), x[i]); /* this also prevents steps for these lanes */
+        d->x[i] = f_choose(d->zero, f_set(0),
+                           x[i]); /* with zero values, these lanes also take no more steps */
         d->w[i] = f_mul(d->x[i], d->x[i]);
         d->part_lx[i] = f_mul(f_mul(d->w[i], d->x[i]), q[i]);
         d->part_l2[i] = f_mul(f_mul(d->w[i], q[i]), q[i]);

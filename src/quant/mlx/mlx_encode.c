@@ -15,7 +15,8 @@ typedef struct encoder {
     float peaks[CHUNK_GROUPS];
     float least[CHUNK_GROUPS];
     float greatest[CHUNK_GROUPS];
-    float scales[CHUNK_GROUPS]; /* or the multiplier or divisor derived from the scale */
+    float scales[CHUNK_GROUPS]; /* scale of each group, or the multiplier or divisor derived from it
+                                 */
     float biases[CHUNK_GROUPS];
     float values[CHUNK];
 } encoder;

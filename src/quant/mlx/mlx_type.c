@@ -4,7 +4,7 @@
 static const struct mode {
     wb__mlx_mode mode;
     const char *name;
-    uint32_t bits, group; /* 0 if the caller may choose */
+    uint32_t bits, group; /* 0 if the mode allows several values */
 } modes[] = {
     {WB__MLX_AFFINE, "affine", 0, 0},
     {WB__MLX_MXFP4, "mxfp4", 4, 32},

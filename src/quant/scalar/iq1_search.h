@@ -7,7 +7,7 @@
 
 #include "quant/quant.h"
 
-#define WB__IQ1_GROUP_S 32 /* values per group of IQ1_S */
+#define WB__IQ1_GROUP_S 32 /* number of values in a group of IQ1_S */
 #define WB__IQ1_GROUP_M 16
 
 /*

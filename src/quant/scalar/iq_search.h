@@ -9,7 +9,7 @@
 #include "quant/scalar/codebooks.h"
 
 #define WB__IQ_GROUP_MAX 32
-#define WB__IQ_CELLS_MAX 8 /* points per group, at most */
+#define WB__IQ_CELLS_MAX 8 /* maximum number of points per group */
 
 typedef struct wb__iq_type {
     wb__codebook_id book;

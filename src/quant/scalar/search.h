@@ -46,7 +46,7 @@ static inline float wb__sum_of_squares(const float *x, size_t n)
  */
 float wb__search_signed(size_t n, int range, const float *x, const float *weights, uint8_t *q);
 
-/* The same with weights x², but improves one q after the other, in five passes. */
+/* Like wb__search_signed with weights x², but improves one q after the other, in five passes. */
 float wb__search_signed_descent(size_t n, int range, const float *x, uint8_t *q);
 
 typedef struct wb__scale_tries {

@@ -1,8 +1,6 @@
-/*
- * quant/x86/scales.h: instruction-set-specific parts of lanes/decode.h: scales with unusual bit
- * layouts, and values of fewer or more bits than a byte. Include after put_16 and the functions
- * like it.
- */
+/* quant/x86/scales.h: the parts of lanes/decode.h that depend on the instruction set: scales with
+ * unusual bit layouts, and values of fewer or more bits than a byte. Include after the definitions
+ * of put_16 and the other functions that store values. */
 
 KERNEL static inline float load_f16(const uint8_t *p)
 {

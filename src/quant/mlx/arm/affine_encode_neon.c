@@ -5,7 +5,8 @@
 
 #if WB__ARM64
 
-extern const wb__mlx_kernels wb__mlx_kernels_affine; /* encodes the remaining groups */
+extern const wb__mlx_kernels
+    wb__mlx_kernels_affine; /* scalar loops for the groups that this file does not encode */
 
 /* ---- range ---- */
 
@@ -74,7 +75,8 @@ NEON_INLINE void pack_whole(uint8x16_t codes, int bits, uint8_t *packed)
     wb__store_le32(packed, vget_lane_u32(vreinterpret_u32_u8(bytes), 0));
 }
 
-/* The same for 3, 5 and 6 bits: each half of the register becomes `bits` bytes. */
+/* Packs and writes sixteen codes for 3, 5 or 6 bits. Each half of the register becomes `bits`
+ * bytes. */
 NEON_INLINE void pack_odd(uint8x16_t codes, int bits, uint8_t *packed)
 {
     const int16x8_t by_pair = vdupq_n_s16((int16_t)(bits - 8));

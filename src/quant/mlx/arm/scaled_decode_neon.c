@@ -7,7 +7,8 @@
 
 #if WB__ARM64
 
-extern const wb__mlx_kernels wb__mlx_kernels_scaled; /* decodes the remaining groups */
+extern const wb__mlx_kernels
+    wb__mlx_kernels_scaled; /* scalar loops for the groups that this file does not decode */
 
 NEON_INLINE void put_8(uint8_t *dst, wb__floats8 x, float scale, float factor,
                        wb__mlx_format format)

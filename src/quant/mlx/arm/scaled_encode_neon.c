@@ -10,7 +10,8 @@
 
 #if WB__ARM64
 
-extern const wb__mlx_kernels wb__mlx_kernels_scaled; /* encodes the remaining groups */
+extern const wb__mlx_kernels
+    wb__mlx_kernels_scaled; /* scalar loops for the groups that this file does not encode */
 
 static void peak(const float *values, size_t group, size_t groups, float *peaks)
 {

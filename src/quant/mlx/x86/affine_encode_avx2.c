@@ -6,7 +6,8 @@
 
 #if WB__X86
 
-extern const wb__mlx_kernels wb__mlx_kernels_affine; /* encodes the remaining groups */
+extern const wb__mlx_kernels
+    wb__mlx_kernels_affine; /* scalar loops for the groups that this file does not encode */
 
 /* ---- range ---- */
 

@@ -65,7 +65,7 @@ AVX2_INLINE __m256i wb__bytes_of(__m256i a, __m256i b, __m256i c, __m256i d)
     return _mm256_permutevar8x32_epi32(bytes, order);
 }
 
-/* The same for unsigned values 0 to 255, with the result in order. */
+/* Like wb__bytes_of, for unsigned values from 0 to 255. The result is in order. */
 AVX2_INLINE __m256i wb__codes_of(__m256i a, __m256i b, __m256i c, __m256i d)
 {
     const __m256i order = _mm256_set_epi32(7, 3, 6, 2, 5, 1, 4, 0);

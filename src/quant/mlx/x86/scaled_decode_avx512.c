@@ -7,7 +7,8 @@
 
 #if WB__X86
 
-extern const wb__mlx_kernels wb__mlx_kernels_scaled; /* decodes the remaining groups */
+extern const wb__mlx_kernels
+    wb__mlx_kernels_scaled; /* scalar loops for the groups that this file does not decode */
 
 AVX512_INLINE __m512 table_of(float scale, float factor)
 {

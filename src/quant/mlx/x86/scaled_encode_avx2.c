@@ -10,7 +10,8 @@
 
 #if WB__X86
 
-extern const wb__mlx_kernels wb__mlx_kernels_scaled; /* encodes the remaining groups */
+extern const wb__mlx_kernels
+    wb__mlx_kernels_scaled; /* scalar loops for the groups that this file does not encode */
 
 AVX2_INLINE __m256 magnitude_of(__m256 x)
 {
