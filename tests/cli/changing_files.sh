@@ -32,8 +32,9 @@ def shorten_during(args, delay):
     assert code != 5 or said.startswith("wb: "), (args, said)
     return code
 
-# A file that is shortened before its size is asked for is unsound (2); after its last read it is sound (0).
-# Neither tests what this test is for, so the file is shortened again at another time, until it is between the two.
+# A file that becomes shorter before wb gets its size is unsound (exit code 2). A file that becomes shorter after
+# its last read is sound (exit code 0). The test needs a file that becomes shorter between these two, so it repeats
+# with another delay until the exit code is 5.
 for args in (["load", "--verify", "--io", "map"], ["load", "--verify", "--io", "read"],
              ["load", "--io", "direct"], ["hash"], ["verify", "--deep"]):
     delay = 0

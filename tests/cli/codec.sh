@@ -1,4 +1,4 @@
-# Encoding and decoding, against golden vectors.
+# Encoding and decoding, compared with golden vectors.
 python3 -B - <<'P'
 import json, math, os, struct, subprocess
 
@@ -45,7 +45,7 @@ for line in open(ggml + "manifest.tsv"):
     done.add((name, kind))
 assert len(done) > 60, len(done)
 
-# Files and pipes; what is there is replaced when the new one is complete.
+# Input and output by files and pipes. An existing output file is replaced when the new one is complete.
 text = data(ggml + "input.f32")
 open("out.q", "wb").write(b"old")
 answer = json.loads(wb("encode", "--type", "Q8_0", "--cols", "1024", ggml + "input.f32", "out.q", "--json"))
@@ -95,7 +95,7 @@ for code, word, args in (
     assert word in message, (args, message)
 assert sorted(os.listdir(".")) == files
 
-# MLX.
+# MLX modes.
 def read(path):
     whole = data(path)
     n = int.from_bytes(whole[:8], "little")
@@ -141,7 +141,7 @@ for rule in ("up", "nearest"):
 assert scales[0] != scales[1]
 assert len(wb("encode", "--type", "mxfp4", "--cols", "256", "x.f32", "-")) == rows * 8 * 17  # GGML's
 P
-# A closed pipe ends quietly; Ctrl-C and full disks leave nothing.
+# A closed pipe ends the command without a message; Ctrl-C and full disks leave no files.
 { got=0; wb codec decode --type f32 --cols 1024 "$DATA/golden/ggml/input.f32" - 2>err || got=$?; echo $got >code; } |
     head -c 1 >/dev/null
 [ "$(cat code)" = 0 ] && [ ! -s err ]

@@ -1,8 +1,9 @@
-# To the same format: split, merged and split again, byte for byte; what may be written where.
+# Conversion to the same format: models are split, merged and split again, byte for byte. Also the rules for output
+# paths.
 python3 -B "$SOURCE/tests/cli/zoo.py"
 models=$DATA/models
 
-# A file that is named by itself takes along what its model is read from, and no more.
+# If the input is a file and not a folder, only the sidecar files from which the model is read are copied.
 cp -r "$models/llama-tied-float16-4bit" from
 echo notes >from/notes.txt
 wb convert from/model.safetensors to --to safetensors
@@ -12,7 +13,7 @@ diff from/config.json to/config.json
 diff -r to here
 rm -r from to here
 
-# A sharded MLX folder into one file, into shards, and back.
+# A sharded MLX folder is converted to one file, to shards, and back.
 wb convert "$models/qwen3-4bit-3shards" one --to safetensors
 [ -e one/config.json ] && [ -e one/tokenizer.json ] && [ -e one/model.safetensors ]
 [ ! -e one/model.safetensors.index.json ]
@@ -26,7 +27,7 @@ wb convert back again --to safetensors --max-shard-size 50KB
 diff -r many again
 wb convert many/model-00002-of-*.safetensors file.safetensors --to safetensors
 cmp one/model.safetensors file.safetensors
-# The values are what they were.
+# The values are unchanged.
 wb export "$models/qwen3-4bit-3shards" model.layers.0.self_attn.q_proj.weight --dtype f32 -o a.raw
 wb export many model.layers.0.self_attn.q_proj.weight --dtype f32 -o b.raw
 cmp a.raw b.raw
@@ -48,7 +49,7 @@ cmp a.gguf b.gguf
 wb realign plain/model.safetensors --alignment 64 --align-tensors
 wb realign plain/model.safetensors --alignment 4096 --align-tensors
 wb verify -q plain
-# Fillers have a number; a tensor that is called otherwise is a tensor.
+# The name of a padding tensor ends with a number; a tensor with another name is a normal tensor.
 PYTHONPATH=$SOURCE/tests/cli python3 -B -c '
 import zoo
 zoo.save("padded.safetensors", [("__padding__.%s" % n, "U8", [3], b"abc") for n in ("3", "mine", "3x", "", "12")]
@@ -59,13 +60,13 @@ import json, sys
 names = sorted(t["name"] for t in json.load(sys.stdin)["tensors"])
 assert names == sorted(["__padding__.mine", "__padding__.3x", "__padding__.", "__padding__.4", "t"]), names'
 
-# To standard output, and from it.
+# To standard output, and from standard input.
 wb convert one - --to safetensors >out.safetensors
 cmp one/model.safetensors out.safetensors
 wb convert - piped.safetensors --to safetensors <out.safetensors
 cmp out.safetensors piped.safetensors
 
-# A file is replaced and keeps its permissions; a link stays one.
+# An existing file is replaced and keeps its permissions; a symbolic link stays a link.
 echo old >old.safetensors
 chmod 640 old.safetensors
 ln -s old.safetensors link.safetensors
@@ -101,11 +102,11 @@ code 2 convert one/config.json out.safetensors --to safetensors
 code 5 convert one nowhere/out.safetensors --to safetensors
 [ "$before" = "$(find . -type f ! -name message | sort | xargs cksum | cksum)" ]
 
-# A folder is replaced as a whole.
+# A folder is replaced completely.
 wb convert one again --to safetensors --force
 diff -r one again
 
-# The dry run and the result.
+# The report of the dry run equals that of the run.
 wb convert one dry --to safetensors --max-shard-size 50KB --dry-run >plan
 [ ! -e dry ]
 wb convert one dry --to safetensors --max-shard-size 50KB --json >answer
@@ -120,7 +121,7 @@ assert answer["bytes"] == sum(f["bytes"] for f in answer["files"])
 P
 [ -z "$(ls -A | grep '^\.wb')" ]
 
-# A file size limit: said, no signal, and what was there is there.
+# A file size limit gives an error and no signal, and the existing file is unchanged.
 before=$(find . -type f ! -name message | sort | xargs cksum | cksum)
 for to in old.safetensors limited; do
     result=0

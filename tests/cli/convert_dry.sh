@@ -1,4 +1,4 @@
-# --dry-run refuses what the run refuses, with the same code, and leaves nothing behind.
+# --dry-run fails where the run fails, with the same exit code, and leaves no files.
 PYTHONPATH=$SOURCE/tests/cli python3 -B - <<'P'
 import json, os, pathlib, shutil, struct, subprocess
 from engine import write
@@ -59,7 +59,7 @@ for args in ([llama, "folder.gguf"], [llama, "folder.npz"], [llama, "folder.safe
     assert str(llama) not in dry[1] and str(llama) not in run[1], (args, dry, run)
     assert [name for name, _ in listing()] == [name for name, _ in before], args
 
-# A store that cannot be made: beneath a file, and where nothing can be made at all.
+# A store that cannot be created: below a file, and in a folder without write permission.
 os.mkdir("odd")
 pathlib.Path("odd/blobs").write_text("x")
 os.mkdir("strange")
@@ -82,7 +82,8 @@ for args in ([llama, "new", "--to", "mlx", "--quant", "affine4:32"], [llama, "th
     assert wb(*args, "--dry-run")[0] == 0, args
     assert listing() == before, args
 
-# Its totals contain what is known: unchanged tensors lose nothing; the loss of encoded tensors is unknown.
+# The totals of a dry run contain what is known: unchanged tensors have no loss, and the loss of encoded tensors is
+# unknown.
 def totals(*args):
     return json.loads(subprocess.run(["wb", "convert", *args, "--json"], check=True, stdout=subprocess.PIPE).stdout)["totals"]
 dry = totals(qwen, "x.gguf", "--quant", "Q8_0", "--dry-run")

@@ -1,5 +1,5 @@
-# llama.cpp has the shares of Qwen 3's experts add up to one, and wants experts in every layer, whatever config.json says: a
-# GGUF file of a model that is not so comes with a warning; nothing else does.
+# llama.cpp always normalizes the weights of Qwen 3's experts to a sum of 1, and requires experts in every layer. If
+# config.json specifies otherwise, the conversion to GGUF gives a warning.
 cp -r "$DATA/models/qwen3_moe-nvfp4" model
 chmod -R u+w model
 cp model/config.json config.json
@@ -27,7 +27,7 @@ check 'c["mlp_only_layers"] = []'
 check 'c["mlp_only_layers"] = [1]' mlp_only_layers
 check 'c["decoder_sparse_step"] = "x"; c["mlp_only_layers"] = 3; c["norm_topk_prob"] = 1.5' norm_topk_prob
 
-# Conversions to MLX, to safetensors and from GGUF do not report it.
+# Conversions to MLX, to safetensors and from GGUF give no such warning.
 check 'c["norm_topk_prob"] = False' norm_topk_prob
 wb convert model mlx --to mlx 2>message
 wb convert model plain --to safetensors 2>>message

@@ -1,12 +1,12 @@
-# Conversions that are killed or interrupted at a call that strace picks: what is there is taken up, byte for byte,
-# and Ctrl-C is heard until the first file has its name.
+# Conversions that strace kills or interrupts at a chosen system call. The next run continues with the data of the
+# first, and the result is the same, byte for byte. Ctrl-C works until the first file has its final name.
 strace -o /dev/null true 2>/dev/null || { echo "skipped: strace cannot trace here"; exit 0; }
 export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" # which LeakSanitizer does by tracing, too
 models=$DATA/models
 PYTHONPATH=$SOURCE/tests/cli python3 -B - "$models" <<'P'
 import glob, json, os, re, shutil, struct, subprocess, sys
 
-# strace counts the calls of each thread, and a second Ctrl-C ends the command at once: one thread.
+# Only one thread, because strace counts the calls of each thread, and a second Ctrl-C ends the command immediately.
 os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 
 def wb(*args, code=0, trace=None, inject=None, answers=False):
@@ -26,7 +26,7 @@ def is_resumed(answer):
 def temporaries():
     return [n for n in glob.glob("**/.*", recursive=True, include_hidden=True) if ".wb" in n]
 
-# ---- a file as it is, into a store and out of it ----
+# ---- a file copied unchanged into a store and out of it ----
 def text(t):
     return struct.pack("<Q", len(t)) + t
 rows = 4500  # three pieces of 8 MiB
@@ -63,7 +63,7 @@ if sum(copies) == len(data):  # else the file system shares, or copies some othe
                 assert open("out.gguf", "rb").read() == data
                 os.remove("out.gguf")
 
-# ---- Ctrl-C while the result is put on the disk ----
+# ---- Ctrl-C while the result is synced to the disk ----
 model = sys.argv[1] + "/qwen3-bf16"
 wb("convert", model, "whole.safetensors", "--to", "safetensors")
 before = sorted(os.listdir("."))

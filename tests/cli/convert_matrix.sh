@@ -1,4 +1,5 @@
-# Importance matrices as large as those of the largest models: what is in them counts, and not their size.
+# Importance matrices as large as those of the largest models: their contents are used, and there is no limit on
+# their size below 16 GiB.
 PYTHONPATH=$SOURCE/tests/cli python3 -B - <<'P'
 import os, pathlib, struct, subprocess
 
@@ -48,7 +49,7 @@ for to, matrix in ("none.gguf", None), ("small", "small.dat"), ("large", "large.
 none, small, large, as_gguf = (pathlib.Path(f"{n}.q.gguf").read_bytes() for n in ("none.gguf", "small", "large", "as.gguf"))
 assert small == large == as_gguf and small != none
 
-# No matrix has more than the limit, which is one of its own; and what is cut anywhere is damaged.
+# A matrix above the limit is refused, and so is a matrix that is truncated at any byte.
 with open("huge.dat", "wb") as f:
     f.truncate(17 << 30)
 code, said = wb("x.gguf", "huge.dat")

@@ -1,4 +1,5 @@
-# A GGUF file into an Ollama store, there under another name, and out again: the same bytes.
+# A GGUF file is imported into an Ollama store, copied there under another name, and exported. The bytes stay the
+# same.
 models=$DATA/models
 wb convert "$models/qwen3-bf16" q.gguf --quant Q4_K_M
 wb convert q.gguf q --to ollama --store one --json >answer
@@ -20,7 +21,7 @@ P
 wb verify -q --deep --store one q
 wb convert ollama://q out.gguf --store one
 cmp q.gguf out.gguf
-# Under another name, with the config it has; a model that is there is not written over.
+# A copy under another name keeps the config; an existing model is not replaced.
 python3 -B - <<'P'
 import hashlib, json
 path = "one/manifests/registry.ollama.ai/library/q/latest"
@@ -48,11 +49,11 @@ code=0
 OLLAMA_MODELS=both wb convert q.gguf r:v2 --to ollama 2>message || code=$?
 [ "$code" = 4 ]
 grep -q 'already contains a model with this name' message
-# Asked for other types, or split, it is no longer the file as it is.
+# With other types or with splitting, the file is converted and not copied.
 OLLAMA_MODELS=both wb convert ollama://q f.gguf --quant F16
 [ "$(wb inspect --metadata general.file_type f.gguf)" = 1 ]
 ! cmp -s q.gguf f.gguf
-# A split file, and numbers the other way round, are no file that Ollama takes as it is.
+# Ollama does not read split and big-endian GGUF files, so these are converted and not copied.
 mkdir parts
 wb convert q.gguf parts/q.gguf --max-shard-size 300KB
 wb convert parts/q-00001-of-*.gguf joined --to ollama --store three

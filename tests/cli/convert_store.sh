@@ -1,5 +1,6 @@
-# Into an Ollama store: blobs against the layout of Ollama's Go writer, made here with Python's json; the
-# manifest last, nothing written twice, nothing replaced without --force.
+# Conversion into an Ollama store. The blobs are compared with the layout of Ollama's Go writer, which this test
+# makes with Python's json module. The manifest is written last, no blob is written twice, and nothing is replaced
+# without --force.
 PYTHONPATH=$SOURCE/tests/cli python3 -B - <<'P'
 import glob, hashlib, json, os, struct, subprocess, zoo
 
@@ -64,16 +65,16 @@ wb("convert", "hf", "one", "--to", "ollama", "--store", "store", "--force")
 assert before == sorted(os.listdir("store/blobs"))
 assert stamps == [os.stat("store/blobs/" + b).st_mtime_ns for b in before]
 
-# As first published: experts one by one, in one blob.
+# The first published format: experts as separate tensors in one blob.
 wb("convert", "hf", "feb", "--to", "ollama", "--store", "store", "--generation", "feb2026")
 feb = [(t[0], blob({}, [t])) for t in sorted(plain)] + [(group, blob({}, sorted(experts)))]
 expect("store", "feb", feb, jsons, "")
-# The values are the same both ways.
+# The values are the same in both formats.
 for model in "one", "feb":
     wb("export", "--store", "store", model, "layers.0.ffn.experts.down.weight", "--dtype", "f32", "-o", model + ".raw")
 assert open("one.raw", "rb").read() == open("feb.raw", "rb").read()
 
-# A quantized MLX model, its parts under Ollama's names.
+# A quantized MLX model, whose parts get Ollama's names.
 os.mkdir("mlx")
 jsons["config.json"] = json.dumps({"architectures": ["Qwen3ForCausalLM"], "model_type": "qwen3",
                                    "quantization": {"group_size": 64, "bits": 4, "mode": "affine"}})
@@ -88,7 +89,7 @@ quantized = blob({"__metadata__": {"group_size": "64", "quant_type": "int4"}},
                   ("lm_head.weight.bias", *parts[2][1:])])
 expect("store", "q", [("lm_head.weight", quantized), ("model.norm.weight", blob({}, [parts[3]]))], jsons, "int4")
 wb("verify", "-q", "--store", "store", "q")
-# A global scale that is divided by becomes one that is multiplied with, as Ollama has it.
+# A global scale that is a divisor becomes a factor, as Ollama stores it.
 os.mkdir("nv")
 jsons["config.json"] = json.dumps({"architectures": ["Qwen3ForCausalLM"], "model_type": "qwen3",
                                    "quantization_config": {"quant_method": "compressed-tensors",
@@ -108,7 +109,7 @@ values = [list(struct.unpack("<64f", wb("export", *model, "output.weight", "--dt
           for model in (["nv"], ["--store", "store", "nv:latest"])]
 assert any(values[0]) and all(abs(a - b) <= 1e-6 * abs(a) for a, b in zip(*values)), values
 
-# Weights of experts that come packed stay one by one, in blobs of their own, with their global scales as they are.
+# Packed weights of experts stay separate tensors in blobs of their own, with unchanged global scales.
 def to_bytes(*values):
     return struct.pack(f"<{len(values)}f", *values)
 os.mkdir("moe")
@@ -125,13 +126,13 @@ info = {"group_size": "16", "quant_type": "nvfp4"}
 blobs = [(w[0], blob({"__metadata__": info}, [(w[0], "U32", [4, 2], w[3]), (w[0] + ".scale", "U8", [4, 1], s[3]),
                                               (w[0] + ".global_scale", "F32", [], g[3])])) for w, s, g in each]
 expect("store", "moe", blobs, {"config.json": open("moe/config.json").read()}, "nvfp4")
-# Asked for plain values, they are decoded.
+# If an unquantized type is requested, packed weights are decoded.
 wb("convert", "moe", "plain", "--to", "ollama", "--store", "store", "--quant", "F32")
 a, b = (wb("export", *m, "model.layers.0.mlp.experts.%s" % n, "--dtype", "f32", "--format", "raw", "-o", "-")
         for m, n in ((["moe"], "2.up_proj.weight"), (["--store", "store", "plain"], "up_proj.weight")))
 assert any(a) and b[2 * len(a):] == a, (a, b)
 
-# Experts that are not all there are no stack, whatever the architecture; neither are unlike ones.
+# If experts of a layer are missing or differ in shape or dtype, they are not stacked, in any architecture.
 def code_of(*tensors):
     zoo.save("moe/model.safetensors", tensors)
     return subprocess.run(["wb", "convert", "moe", "odd", "--to", "ollama", "--store", "store"],
@@ -144,7 +145,7 @@ assert [l["name"] for l in json.load(open("store/manifests/registry.ollama.ai/li
 assert code_of(whole[0], (other.format(1), "F16", [3, 2], filled(12, 1))) == 3
 assert code_of(whole[0], (other.format(1), "BF16", [2, 3], filled(12, 1))) == 3
 
-# Ollama makes mxfp8 of FP8 in blocks.
+# Block FP8 becomes mxfp8, as in Ollama.
 os.mkdir("fp8")
 open("fp8/config.json", "w").write(json.dumps({"model_type": "llama", "quantization_config": {
     "quant_method": "fp8", "weight_block_size": [128, 128]}}))
@@ -158,7 +159,7 @@ assert wb("convert", "hf", "bad name", "--to", "ollama", "--store", "store", cod
 assert not glob.glob("store/**/.wb*", recursive=True) and not glob.glob(".wb*")
 P
 
-# Out of a store into a folder goes what lay beside the weights, too.
+# A conversion from a store to a folder also copies the sidecar files.
 for name in llama gemma3; do
     wb convert "$DATA/twins/$name" $name --to ollama --store both
     wb convert --store both $name $name-out --to safetensors

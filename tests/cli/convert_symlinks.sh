@@ -1,4 +1,4 @@
-# An output that is a symbolic link, to a file or to a folder: what it leads to is made or replaced, and the link stays.
+# If the output is a symbolic link to a file or a folder, the target is created or replaced, and the link stays.
 model=$DATA/twins/qwen2
 mkdir elsewhere
 ln -s elsewhere/real link
@@ -31,7 +31,7 @@ for to in safetensors mlx; do # by copying, and by converting
     grep -q 'the output folder contains an input file: choose another output path' message
     rm -r elsewhere/real
 done
-# Neither a file nor a loop is a folder.
+# A link to a file and a cyclic link are not accepted as a folder.
 touch file
 ln -s file to-file
 ln -s round round

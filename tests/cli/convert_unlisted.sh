@@ -1,5 +1,5 @@
-# A file in a folder that may be entered and not listed: the model goes along with what has a known name there, and
-# that is said.
+# The folder of the input file can be entered but not listed: only sidecar files with known names are copied, and a
+# warning reports this.
 if [ "$(id -u)" = 0 ]; then # to whom permissions say nothing, but for those who give up what makes it so
     run="setpriv --bounding-set=-dac_override,-dac_read_search --inh-caps=-dac_override,-dac_read_search"
     $run true 2>/dev/null || { echo "skipped: nothing can be forbidden here"; exit 0; }
@@ -21,7 +21,7 @@ for to in safetensors mlx; do
 done
 cmp model/tokenizer.json mlx/tokenizer.json
 [ -z "$(find . -name '.wb*')" ]
-# The folder itself is another matter.
+# If the input is the folder itself, the command fails.
 code=0
 $run wb convert model all --to mlx 2>message || code=$?
 [ "$code" = 5 ]

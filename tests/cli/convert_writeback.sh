@@ -1,10 +1,10 @@
-# A conversion large enough to be written past the page cache, killed while it is: the next run takes up what is
-# there, and the file is the same as without.
+# A conversion that is large enough for direct I/O is killed during a write. The next run continues with the written
+# data, and the file equals that of an uninterrupted run.
 strace -o /dev/null true 2>/dev/null || { echo "skipped: strace cannot trace here"; exit 0; }
 python3 -B - <<'P'
 import json, os, struct, subprocess
 
-# strace counts the calls of each thread.
+# Only one thread, because strace counts the calls of each thread.
 os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 
 def wb(*args, code=0):

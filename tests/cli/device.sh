@@ -1,4 +1,4 @@
-# Devices of the command, on drivers that are none: what arrives, what it costs, what cannot be.
+# Devices of the command, with fake drivers: the uploaded bytes, the reported figures, and errors.
 LD_LIBRARY_PATH=$FAKE_DRIVERS PYTHONDONTWRITEBYTECODE=1 python3 - <<'P'
 import json, os, subprocess
 
@@ -27,7 +27,7 @@ assert "limit: copies to the device" in text and "checksums, all" not in text
 answer = load()
 assert answer["device"] is None and answer["uploaded"] == 0 and answer["consume_ns"] > 0
 
-# The bytes of a weight are the same wherever it was.
+# The bytes of a weight are the same on every device.
 names = ["layers.0.attention.%s.weight" % n for n in "qkv"]
 for more in (names[:1], names, [names[0], "--part", "0:1/2"], ["output_norm.weight", "--policy", "f32"]):
     here = wb("get", folder, *more, "-o", "-")[0]

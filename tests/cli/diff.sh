@@ -1,4 +1,4 @@
-# golden: what wb diff says
+# golden: the output of wb diff
 cp -r "$DATA/twins/llama" a
 cp -r "$DATA/twins/llama" b
 python3 -B - <<'P'

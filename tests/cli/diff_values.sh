@@ -1,4 +1,5 @@
-# The measures of wb diff against sums made in Python: twins, noise, NaN and infinity, quantized weights.
+# The measures of wb diff, compared with sums computed in Python: equal models, noise, NaN and infinity, quantized
+# weights.
 cp -r "$DATA/twins/llama" a
 cp -r "$DATA/twins/llama" noisy
 cp -r "$DATA/models/llama-tied-float16-4bit" small
@@ -32,7 +33,7 @@ compare noisy a
 compare noisy "$DATA/twins/llama.gguf"
 compare "$DATA/twins/llama.gguf" noisy
 compare noisy noisy
-# Exit codes: equal values, and others; whatever the format.
+# Exit codes for equal and for different values, in all formats.
 wb diff --only values,shapes,names a "$DATA/twins/llama.gguf"
 wb diff a a
 wb diff noisy noisy

@@ -1,4 +1,4 @@
-# A blob whose bytes are not those it is named by.
+# A blob whose bytes do not match the digest in its name.
 PYTHONPATH=$SOURCE/tests/cli python3 -B "$SOURCE/tests/cli/stores.py"
 wb verify --store store plain >out
 got=0
@@ -9,7 +9,7 @@ got=0
 wb doctor --store store --json wrong >out || got=$?
 [ $got = 1 ]
 grep -q '"verdict":"flawed"' out
-# By their paths: one that is refused for what its damage did, one that is not.
+# Blobs opened by their paths: one that is refused because of the damage, and one that still opens.
 for blob in store/blobs/*; do
     size=$(wc -c <"$blob")
     head -c $((size - 1)) "$blob" >cut

@@ -1,4 +1,4 @@
-# golden: every kind of file that is found in the place of weights
+# golden: every kind of file that users find in place of weights
 python3 -B "$SOURCE/tests/cli/zoo.py"
 for path in one.safetensors set lost stray nan.safetensors empty-model.safetensors; do
     wb doctor $path

@@ -1,4 +1,4 @@
-# golden: what doctor and verify say of GGUF files and of stores
+# golden: the output of doctor and verify for GGUF files and stores
 PYTHONPATH=$SOURCE/tests/cli python3 -B - <<'P'
 import stores, struct, zoo
 stores.main()

@@ -1,4 +1,5 @@
-# Edits of GGUF, safetensors and config.json: as a new file and in place give the same; nothing else changes.
+# Edits of GGUF, safetensors and config.json: an edit in place and an edit as a new file give the same result, and
+# nothing else changes.
 PYTHONPATH=$SOURCE/tests/cli python3 -B - <<'P'
 import json, os, shutil, struct, subprocess, zoo
 
@@ -106,7 +107,7 @@ for key, arg in (("n.a", "5"), ("n.b", "-5"), ("n.c", "5000000000"), ("n.d", "tr
                  ("n.w", "str:1e300"), ("n.x", "-0.0")):
     args += ["--set", f"{key}={arg}"]
 check(args, typed)
-# Arrays: of the type the key has, of the one that is said, or of the first that holds all elements.
+# Arrays have the type of the key, the type given by a prefix, or the first type that can represent all elements.
 def array(kind, form, *items):
     return (9, struct.pack("<IQ", kind, len(items)) +
             b"".join(string(i) if form is None else struct.pack("<" + form, i) for i in items))
@@ -139,14 +140,14 @@ less = {k: v for k, v in VALUES.items() if k not in ("t.list", "general.name")}
 check(["--delete", "t.list", "--delete", "general.name", "--delete", "is.not.there"], less, way="header")
 check(["--rename", "t.f32=t.other"], {("t.other" if k == "t.f32" else k): v for k, v in VALUES.items()})
 check(["--rename", "a.weight=new.weight"], VALUES, [TENSORS[0], ("new.weight", *TENSORS[1][1:]), TENSORS[2]])
-# In their order.
+# Edits are applied in their order.
 check(["--set", "n.a=5", "--delete", "n.a"], VALUES)
 check(["--set", "t.u32=8", "--delete", "t.u32", "--set", "t.u32=7"],
       {k: v for k, v in VALUES.items() if k != "t.u32"} | {"t.u32": VALUES["t.u32"]})
 check(["--set", "t.u32=8", "--rename", "t.u32=n.a", "--rename", "n.a=n.b", "--set", "n.c=1", "--rename", "n.c=t.u32"],
       {("n.b" if k == "t.u32" else k): ((4, struct.pack("<I", 8)) if k == "t.u32" else v) for k, v in VALUES.items()} |
       {"t.u32": (4, struct.pack("<I", 1))})
-# A value has the type that its key has by then, whatever it was called, or is called in the file.
+# A value gets the type that its key has after the preceding edits, also if these renamed the key.
 check(["--rename", "t.f32=n.a", "--rename", "n.a=n.b", "--set", "n.b=10000"],
       {("n.b" if k == "t.f32" else k): ((6, struct.pack("<f", 10000)) if k == "t.f32" else v) for k, v in VALUES.items()})
 check(["--rename", "t.u32=n.a", "--rename", "t.f32=t.u32", "--set", "t.u32=3", "--set", "t.f32=3"],
@@ -190,7 +191,7 @@ for bad in (["--set", "t.u32=x"], ["--set", "t.u32=-1"], ["--set", "t.list=1"], 
 assert open("m.gguf", "rb").read() == before
 wb("edit", "none.gguf", "--set", "a=b", code=5)
 
-# Data on pages.
+# Data aligned to pages.
 wb("realign", "m.gguf", "--alignment", "4096")
 files = json.loads(wb("inspect", "--json", "m.gguf"))
 assert all(t["offset"] % 4096 == 0 for t in files["tensors"])
@@ -198,7 +199,7 @@ wb("realign", "m.gguf", "--alignment", "32")
 again = parse(open("m.gguf", "rb").read())[0]
 assert again.pop("general.alignment") == (4, struct.pack("<I", 32)) and again == VALUES
 
-# safetensors: strings, and the order of the data stays.
+# safetensors: values are strings, and the order of the data stays.
 zoo.save("s.safetensors", [("b", "F32", [2], b"12345678"), ("a", "U8", [3], b"abc")])
 for more in [], ["--in-place"]:
     for edits in (["--set", "format=pt", "--rename", "a=z"], ["--set", "long=" + "x" * 9000],
@@ -211,13 +212,13 @@ for more in [], ["--in-place"]:
 wb("edit", "s.safetensors", "--drop", "b")
 assert open("s.safetensors", "rb").read().endswith(b"  abc")
 
-# A link stays one; permissions stay.
+# A symbolic link stays a link, and permissions stay.
 os.symlink("s.safetensors", "link.safetensors")
 os.chmod("s.safetensors", 0o640)
 wb("edit", "link.safetensors", "--set", "k=v")
 assert os.path.islink("link.safetensors") and os.stat("s.safetensors").st_mode & 0o777 == 0o640
 
-# Names that are too long for a journal beside them: a new file, in place or not.
+# If the name of the file is too long for the name of a journal, the edit writes a new file, also with --in-place.
 for n in 243, 244, 249, 255:
     name = "l" * (n - 5) + ".gguf"
     for more, way in ([], "new file"), (["--in-place"], "header" if n == 243 else "new file"):
@@ -227,7 +228,7 @@ for n in 243, 244, 249, 255:
         wb("edit", name)
         assert not [f for f in os.listdir(".") if f.startswith(".")]
 
-# A folder: its config.json, and no byte of it more than asked for.
+# An edit of a folder changes config.json, and no other byte than requested.
 os.mkdir("hf")
 text = '{\n  "a": 1,\n  "rope": {"factor": 2.0, "type": "x"},\n  "list": [1, {"b": "}"}],\n  "last": "\\" ,"\n}\n'
 def config(edits, expected, code=0):
@@ -242,11 +243,11 @@ config(["--set", "rope.factor=4.5", "--set", "rope.type=yarn"],
        text.replace("2.0", "4.5").replace('"x"', '"yarn"'))
 config(["--set", "new=true"], text.replace('"\n}', '",\n  "new": true\n}'))
 config(["--set", "rope.new=[1, 2]"], text.replace('"x"}', '"x","new": [1, 2]}'))
-# A value that only begins with a JSON value is a string.
+# A value that only begins like a JSON value is a string.
 for odd in ("7B", "2 clause BSD", "12-34", "true story", "[1] [2]", "1}", '1,"b":2'):
     config(["--set", "a=" + odd], text.replace('"a": 1', '"a": ' + json.dumps(odd)))
 config(["--set", "a= [1] "], text.replace('"a": 1', '"a":  [1] '))
-# JSON is text: other bytes are refused, wherever they would stand.
+# Bytes that are not UTF-8 are refused at every place of the JSON text.
 open("bytes", "wb").write(b"\xff\n")
 for edits in (["--set", b"a=x\xff"], ["--set", b"\xff=1"], ["--set-file", "a=bytes"], ["--rename", b"a=\xff"], ["--rename", b"\xff=a"]):
     config(edits, text, code=3)
@@ -259,7 +260,8 @@ config(["--rename", "list=array"], text.replace("list", "array"))
 config(["--rename", "a=list"], text, code=4)
 config(["--set", "a.b=1"], text, code=4)
 config(["--drop", "x"], text, code=4)
-# Keys as they are meant, not as they are written; of several of a name the last one counts, and is left alone.
+# Keys are compared after their escape sequences are decoded. If a key occurs several times, the last one is edited
+# and the others are removed.
 for was, edits, now in (
         ('{"\\u0061":1}', ["--set", "a=2"], '{"\\u0061":2}'), ('{"\\u0061":1, "b":2}', ["--delete", "a"], '{"b":2}'),
         ('{"a":1,"a":2}', ["--set", "a=3"], '{"a":3}'), ('{"a":1,"a":2}', ["--delete", "a"], "{}"),

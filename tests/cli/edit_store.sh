@@ -23,7 +23,7 @@ refused edit ollama://m --set general.name=other
 refused realign ollama://m --alignment 4096
 cmp before "$blob"
 wb verify -q --deep ollama://m
-# The same bytes elsewhere are a file as any other, whatever its name.
+# A copy of a blob outside of a store can be edited, whatever its name.
 cp "$blob" "$(basename "$blob")"
 wb edit "$(basename "$blob")" --set general.name=other
 if cmp -s before "$(basename "$blob")"; then exit 1; fi

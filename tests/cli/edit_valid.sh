@@ -37,13 +37,13 @@ for path in files:
         tried += 1
 assert tried > 100, tried
 
-# A model whose tensors fit the new alignment, too.
+# Also a model whose tensors already have the new alignment.
 assert wb("convert", data + "/twins/llama", "l.gguf", "--to", "gguf").returncode == 0
 for alignment in 64, 128, 256, 512, 32:
     p = wb("edit", "l.gguf", "--set", f"general.alignment={alignment}")
     assert p.returncode == 0 and wb("verify", "l.gguf").returncode == 0, (alignment, p, wb("verify", "l.gguf"))
 
-# The key that fills up headers is not for others.
+# The key that pads headers cannot be edited.
 whole = open("l.gguf", "rb").read()
 for args in ["--set", "weighbridge.padding=x"], ["--rename", "general.architecture=weighbridge.padding"]:
     p = wb("edit", "l.gguf", *args)

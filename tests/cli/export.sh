@@ -1,4 +1,4 @@
-# Exported bytes against what Python's struct makes of the same values.
+# Exported bytes, compared with the same values packed by Python's struct module.
 python3 -B "$SOURCE/tests/cli/zoo.py"
 PYTHONPATH=$SOURCE/tests/cli python3 -B - <<'P'
 import ast, os, struct, subprocess, zoo
@@ -36,10 +36,10 @@ assert npy(wb("one.safetensors", "brain", "-o", "-")) == ("<f4", (2, 2), f32(1, 
 assert npy(wb("one.safetensors", "eight", "-o", "-")) == ("<f4", (4,), f32(1, -1, 448, 2**-9))
 assert npy(wb("one.safetensors", "four", "-o", "-")) == ("<f4", (2, 4), f32(0, .5, 1, 1.5, 2, 3, 4, 6))
 assert npy(wb("one.safetensors", "scale", "-o", "-")) == ("<f4", (2,), f32(1, 8))
-# Dtypes that NumPy has no name for, when asked for, are their bytes.
+# Dtypes that NumPy does not have are exported as raw bytes if requested.
 assert npy(wb("one.safetensors", "brain", "--dtype", "bf16", "-o", "-")) == ("|V2", (2, 2), stored["brain"][3])
 assert npy(wb("one.safetensors", "eight", "--dtype=F8_e4m3", "-o-")) == ("|V1", (4,), stored["eight"][3])
-# Conversion, and the dtype's name in any case.
+# Conversion; the name of the dtype is case-insensitive.
 assert wb("one.safetensors", "half", "--dtype", "F32", "--format", "raw", "-o", "-") == f32(1, -2.5, 65504, 2**-24)
 assert wb("one.safetensors", "weight", "--dtype", "i8", "--format=raw", "-o", "-") == bytes([0] * 4 + [0, 1, 1, 1] + [1] * 4)
 # Slices.
@@ -48,17 +48,17 @@ for text, values, shape in (
         ("1", weight[4:8], (4,)), ("-1,::2", weight[8::2], (2,)), ("...,0", weight[::4], (3,)),
         ("::-1,1:3", [weight[i] for i in (9, 10, 5, 6, 1, 2)], (3, 2)), ("1:1", [], (0, 4)), ("2,3", weight[11:], ())):
     assert npy(wb("one.safetensors", "weight", "--slice", text, "-o", "-")) == ("<f4", shape, f32(*values)), text
-# Numbers in the place of names; a tensor that is called like one comes first.
+# Tensor numbers in place of names; a tensor whose name is such a number takes precedence.
 assert wb("one.safetensors", "@12", "--format", "raw", "-o", "-") == stored["byte"][3]
 assert wb("odd.safetensors", "@1", "--format", "raw", "-o", "-") == b"g"
 assert wb("odd.safetensors", "@4", "--format", "raw", "-o", "-") == b"e"
 assert wb("odd.safetensors", "", "--format", "raw", "-o", "-") == b"f"
 assert wb("odd.safetensors", "bell\a\x1b[31m", "--format", "raw", "-o", "-") == b"a"
-# From standard input, and one shard of several.
+# From standard input, and from one of several shards.
 assert wb("-", "u", "--format", "raw", "-o", "-", stdin=open("one.safetensors", "rb").read()) == stored["u"][3]
 assert wb("set/model-00002-of-00002.safetensors", "layers.0.weight", "--format", "raw", "-o", "-") == f32(1, 2, 3, 4)
 
-# Longer than a chunk, in a whole, and with a slice and a conversion.
+# Tensors longer than a chunk: complete, and with a slice and a conversion.
 n = 700001
 values = struct.pack("<%dI" % n, *range(n))
 zoo.save("long.safetensors", [("t", "U32", [n], values), ("f", "F4", [1 << 22], bytes(range(256)) * 8192)])

@@ -1,4 +1,4 @@
-# Text reads back as the same float, in the fewest digits that do.
+# The text of a float has the fewest digits that read back as the same float.
 PYTHONPATH=$SOURCE/tests/cli python3 -B - <<'P'
 import random, struct, subprocess, zoo
 random.seed(1)

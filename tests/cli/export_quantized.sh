@@ -1,4 +1,4 @@
-# Quantized tensors: as they are stored, and decoded, against golden vectors.
+# Quantized tensors: stored bytes and decoded values, compared with golden vectors.
 PYTHONPATH=$SOURCE/tests/cli python3 -B - <<'P'
 import json, math, os, struct, subprocess, stores, zoo
 
@@ -77,7 +77,7 @@ assert [(p["role"], p["name"]) for p in t["parts"]] == [
 assert t["bytes"] == sum(p["bytes"] for p in t["parts"]) == 144
 assert raw("four", "@1", *args) == read(stores.path_of(stores.layer("x", stores.int4())))[up][2]
 
-# AWQ, GPTQ, FP8 with block scales, told by their config.json.
+# AWQ, GPTQ and FP8 with block scales, which config.json declares.
 hub = os.environ["DATA"] + "/golden/hub/"
 for name, config, renames in (
         ("awq_g32_bf16", {"quant_method": "awq", "bits": 4, "group_size": 32, "zero_point": True}, {}),
@@ -102,7 +102,7 @@ for name, config, renames in (
     assert half == struct.pack("<16e", *(x for r in (2, 3) for x in struct.unpack_from(
         "<8f", stored["values"][2], 4 * r * t["shape"][1]))), name
 
-# FP8 with blocks of other sizes, which the config has to say, and which the scales have to bear out.
+# FP8 with blocks of other sizes, which config.json must declare and the shape of the scales must match.
 def e4m3(code):
     e, m = code >> 3 & 15, code & 7
     return math.copysign(math.ldexp(m if e == 0 else m + 8, max(e, 1) - 10), -1 if code & 128 else 1)
@@ -138,7 +138,7 @@ assert fp8("fp8_said_wrong", 200, 300, (128, 128), [64, 64], code=1) == 1
 assert fp8("fp8_unfit", 200, 300, (64, 64), [32, 32], code=1) == 2
 assert fp8("fp8_nonsense", 70, 100, (32, 32), [0, 32], code=1) == 2
 
-# Companions that do not fit are no companions: nothing is read behind their ends.
+# Scales and other parts with wrong shapes are separate tensors, and are not read past their ends.
 stored = read(hub + "gptq_act_order.safetensors")
 for number, (part, dtype, shape, data) in enumerate((
         ("g_idx", "I32", [4], bytes(16)), ("qzeros", "I32", [3, 1], bytes(12)), ("qzeros", "I8", [3, 3], bytes(9)),
@@ -153,14 +153,14 @@ for number, (part, dtype, shape, data) in enumerate((
     tensors = json.loads(p.stdout)["tensors"]
     assert p.returncode == (part != "qweight") and len(tensors) == 4 and not any("parts" in t for t in tensors), (folder, tensors)
 
-# MLX: a real folder, whatever the part of it.
+# MLX: a real folder, and every slice of its tensors.
 mlx = os.environ["DATA"] + "/models/llama-tied-float16-4bit"
 t = [t for t in json.loads(wb("inspect", "--json", mlx))["tensors"] if "parts" in t][0]
 whole = raw(mlx, t["name"], "--dtype", "bf16")
 assert len(whole) == 2 * t["elements"]
 assert raw(mlx, t["name"], "--dtype", "bf16", "--slice", "3") == whole[6 * t["shape"][1]:8 * t["shape"][1]]
 
-# Experts that are stored one by one are one tensor by their canonical name.
+# Experts that are stored as separate tensors are one tensor under their canonical name.
 os.mkdir("experts")
 zoo.save("experts/model.safetensors", [
     ("model.layers.0.mlp.experts.%d.up_proj.weight" % e, "F32", [2, 3], zoo.floats(*range(6 * e, 6 * e + 6)))
@@ -170,7 +170,7 @@ with open("experts/config.json", "w") as f:
 header, values = npy(wb("export", "experts", "layers.0.ffn.experts.up.weight", "-o", "-"))
 assert header["shape"] == (3, 2, 3) and values == zoo.floats(*range(18)), header
 
-# Ties count once.
+# Tied embeddings are counted once.
 both = [("model.embed_tokens.weight", "F32", [2, 2], zoo.floats(1, 2, 3, 4)),
         ("lm_head.weight", "F32", [2, 2], zoo.floats(1, 2, 3, 4))]
 for tie in (True, False):

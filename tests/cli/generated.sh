@@ -13,7 +13,7 @@ for shell in bash zsh fish; do
 done
 diff -ru "$SOURCE/docs/man" $man
 diff -ru "$SOURCE/cli/completion" $completion
-# The dtypes that are completed are all that a tensor can be converted to.
+# Completion offers exactly the dtypes to which a tensor can be converted.
 sed -n 's/^| \([A-Z0-9_]*\) | [0-9]* | 1 |.*/\1/p' "$SOURCE/docs/dtypes.md" | tr A-Z a-z | sort >have
 COLUMNS=1000 wb help export | sed -n '/--dtype/,/--slice/p' | tr ', ' '\n\n' |
     grep -x '[a-z]*[0-9][a-z0-9_]*\|bool' | sort -u >listed

@@ -32,7 +32,7 @@ def f16(bf16):
         out += struct.pack("<e", value)
     return out
 
-# [all W | all S | all B], scales through F32 to F16.
+# The layout is [all W | all S | all B]; scales are converted to F16 through F32.
 stem = "model.layers.0.self_attn."
 names = ["layers.0.attention.%s.weight" % n for n in "qkv"]
 about = json.loads(wb("inspect", "--json", model).splitlines()[0])
@@ -52,7 +52,7 @@ for n in range(1, 4):
     assert [s["offset"] for s in said["sections"]] == [0, len(want[0]), len(want[0]) + len(want[1])]
     assert len(said["part_rows"]) == n and said["shape"][0] == sum(said["part_rows"])
 
-# The parts of ranks are the whole.
+# The parts of all ranks together are the complete tensor.
 whole = get(model, "layers.0.ffn.gate.weight", "--policy", "keep")
 info = json.loads(wb("get", model, "layers.0.ffn.gate.weight", "--policy", "keep", "--dry-run", "--json", "-o", "x"))
 assert not os.path.exists("x") and not info["written"]
@@ -66,7 +66,8 @@ for rank in range(2):
         again[i] += part[s["offset"]:s["offset"] + s["bytes"]]
 assert again == sections
 
-# A plan reads nothing and takes no memory: a tensor of 64 GiB, all of it a hole, would take minutes.
+# A plan reads no data and allocates no memory for it. The tensor is a hole of 64 GiB, whose reading would take
+# minutes.
 size = 64 << 30
 header = b'{"t":{"dtype":"BF16","shape":[2,%d],"data_offsets":[0,%d]}}' % (size // 4, size)
 with open("hole.safetensors", "wb") as f:
@@ -81,7 +82,7 @@ for args, rows in ([], 2), (["--part", "0:1/2"], 1):
     assert about["dtype"] == "F16" and "overflowed" not in about and not os.path.exists("x")
 os.unlink("hole.safetensors")
 
-# q, k and v in one, cut each by itself; and as export decodes it.
+# q, k and v in one tensor are cut separately; also compared with the values that export decodes.
 path, name = os.path.join(twins, "phi3"), "layers.0.attention.qkv.weight"
 info = json.loads(wb("inspect", "--json", path).splitlines()[0])
 rows, columns = [t["shape"] for t in info["tensors"] if t["name"].endswith("0.self_attn.qkv_proj.weight")][0]
@@ -117,7 +118,7 @@ wb("export", model, names[0], "--part", "0:0/2", "--slice", "0", "-o", "x", code
 wb("export", model, names[0], "--part", "1:0/200", "--dtype", "f32", "-o", "x.npy", code=3, err="not possible for")
 assert not os.path.exists("x") and not os.path.exists("x.npy")
 
-# Values that are lost are counted.
+# Values that overflow or underflow are counted.
 header = json.dumps({"t": {"dtype": "F32", "shape": [4], "data_offsets": [0, 16]}}).encode()
 open("odd.safetensors", "wb").write(struct.pack("<Q", len(header)) + header + struct.pack("<4f", 1, 1e6, -1e9, 1e-12))
 assert get("odd.safetensors", "t", err="2 values are too large for F16") == struct.pack("<4e", 1, float("inf"), float("-inf"), 0)

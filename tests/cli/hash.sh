@@ -29,7 +29,7 @@ run verify --manifest nowhere.json llama
 echo '{"weighbridge_manifest":1,"chunk_bytes":1048576,"files":[{"name":"../x","bytes":0,"chunks":[]}]}' >bad.json
 run verify --manifest bad.json llama
 run verify --manifest llama.json llama llama.gguf
-# Bytes that are damaged, and what they belong to: the last tensor, the header, what is missing.
+# Damaged bytes are reported with the part of the file: the last tensor, the header, the missing end.
 python3 - <<'P'
 import struct
 data = open("llama/model.safetensors", "rb").read()

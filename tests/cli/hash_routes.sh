@@ -1,4 +1,4 @@
-# The digest of all values survives every route that loses nothing: each format, and back again.
+# The digest of all values stays the same in every lossless conversion: to each format, and back.
 values() {
     wb hash --no-tensors --json "$1" | sed 's/.*"values":"\([0-9a-f]*\)".*/\1/'
 }
@@ -33,6 +33,6 @@ wb convert "$DATA/twins/llama" parts --to safetensors --max-shard-size 2K >/dev/
 same parts "$digest"
 # With every instruction set.
 WB_CPU_DISABLE=sha,avx512,avx2 same parts "$digest"
-# And one that loses something does not.
+# A lossy conversion changes the digest.
 wb convert "$DATA/twins/llama" bf16 --to safetensors --quant BF16 >/dev/null
 [ "$(values bf16)" != "$digest" ]

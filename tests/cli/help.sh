@@ -1,4 +1,4 @@
-# golden: help, all of it from the table of options
+# golden: the help text, which is generated from the table of options
 wb help
 for command in inspect verify doctor export get codec hash diff list convert help; do
     wb help $command >help.txt

@@ -42,8 +42,8 @@ for name in m/config.json m/other.json; do
 done
 code 4 convert m m --to mlx --quant affine4:64 --force
 
-# So are an adapter, by its folder or its file, with a scale or without, and an importance matrix: no file takes
-# their place, and no folder that they are in is replaced.
+# Adapters (folder or file, with or without a scale) and importance matrices are inputs, too. No output replaces
+# them or a folder that contains them.
 mkdir adapter matrices
 python3 - <<'P'
 import json, struct
@@ -80,7 +80,7 @@ for lora in adapter adapter:0.5 adapter/adapter_model.safetensors ./m/../adapter
 done
 code 4 convert m matrices/m.dat --to gguf --imatrix matrices/m.dat
 
-# Nor does a folder that has them by other names, as caches keep files that links lead to.
+# A folder that contains an input under another name (hard link or symbolic link, as in caches) is not replaced.
 mkdir blobs links adapters lora hard
 mv m/model.safetensors blobs/0123
 ln -s ../blobs/0123 links/model.safetensors
@@ -112,7 +112,7 @@ mkdir folder
 snapshot >before
 code 5 convert m folder --to gguf
 
-# An option that would change nothing is refused rather than passed over.
+# An option that has no effect is refused, not ignored.
 code 4 convert m x.gguf --alignment 64
 grep -q 'convert first' message
 code 4 convert m x --to mlx --align-tensors
@@ -133,7 +133,7 @@ code 4 convert m x.npz --max-shard-tensors 5
 code 4 convert m x --to safetensors --max-shard-tensors 0
 grep -q 'a number of at least 1' message
 
-# A file that is a value has an end.
+# A value can be read only from a file that ends, not from a device.
 code 2 edit g.gguf --set-file key=/dev/zero
 code 5 edit g.gguf --set-file key=folder
 grep -q 'folder: cannot read the file: Is a directory' message

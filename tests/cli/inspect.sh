@@ -1,4 +1,4 @@
-# golden: what wb inspect shows people
+# golden: the text output of wb inspect
 python3 -B "$SOURCE/tests/cli/zoo.py"
 wb inspect one.safetensors
 echo "code $?"

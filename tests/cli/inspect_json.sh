@@ -1,4 +1,4 @@
-# The object that inspect --json gives, key by key.
+# The object that inspect --json prints, key by key.
 python3 -B "$SOURCE/tests/cli/zoo.py"
 set +e
 wb inspect --json one.safetensors set foreign/empty.safetensors stray odd.safetensors >out.json 2>err
@@ -50,7 +50,7 @@ assert [t["name"] for t in odd["tensors"]] == [
 assert odd["metadata"] == {"key\n": "line\r\nline\u2028"}
 P
 grep -q 'foreign/empty.safetensors' err
-# Parts of the answer can be left out; totals are those of the tensors that match.
+# Options select sections of the output; totals are those of the tensors that match.
 wb inspect --json --no-tensors --no-metadata --filter 'w*' one.safetensors >out.json
 python3 -c '
 import json
@@ -70,7 +70,7 @@ want = {"general.architecture": "llama", "empty": "", "u8": 255, "i8": -1, "u16"
 assert meta == want, {k: (meta.get(k), want[k]) for k in want if meta.get(k) != want[k]}
 assert [type(meta[k]) for k in ("bool", "u8", "f64")] == [bool, int, float]
 P
-# Patterns mean what Python's fnmatch takes them for.
+# Patterns match the same names as with Python's fnmatch.
 python3 - <<'P'
 import fnmatch, json, subprocess
 def names(*args):

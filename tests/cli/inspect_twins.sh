@@ -9,7 +9,7 @@ def ask(path, *args):
 twins = os.environ["DATA"] + "/twins/"
 families = sorted(f[:-5] for f in os.listdir(twins) if f.endswith(".gguf"))
 assert len(families) > 8
-# GGUF permutes rows for some, adds 1 to norms for others, and does not say how many rows the vocabulary has.
+# GGUF permutes rows of some families, adds 1 to the norms of others, and does not store vocab_size.
 own = {"rope_layout", "norm_offset", "quant_bits", "quant_group_size", "vocab_size", "head_dim"}
 for family in families:
     a, b = ask(twins + family), ask(twins + family + ".gguf")

@@ -1,4 +1,4 @@
-# Ctrl-C: exit code 130, at once, and nothing left behind.
+# Ctrl-C: the command ends immediately with exit code 130 and leaves no files.
 PYTHONPATH=$SOURCE/tests/cli python3 -B - <<'P'
 import os, signal, subprocess, time, zoo
 def interrupt(args, after, **streams):
@@ -26,7 +26,7 @@ def feed(p):
 for args in (["inspect", "-"], ["verify", "--json", "-"], ["export", "-", "u", "-o", "out.npy"]):
     interrupt(args, feed, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
 
-# While a file is being written: text of many values takes long enough.
+# Ctrl-C during a write: the export of many values as text takes long enough.
 n = 1 << 20
 zoo.save("big.safetensors", [("t", "F32", [n], bytes(i * 7 & 0x3F for i in range(4)) * n)])
 def is_writing(p):
@@ -60,13 +60,13 @@ code, said = write_text(lambda p: p.send_signal(signal.SIGINT))
 assert code == 130 and said == b"", (code, said)
 assert sorted(os.listdir(".")) == have, os.listdir(".")
 
-# A model that changes meanwhile: nothing is written.
+# If the model changes during the command, nothing is written.
 changes = iter(range(1, 100))
 code, said = write_text(lambda p: os.utime("big.safetensors", (1, next(changes))))
 assert code == 5 and b"big.safetensors" in said, (code, said)
 assert sorted(os.listdir(".")) == have, os.listdir(".")
 
-# A command that was started with SIGINT ignored, as a shell's background job, goes on ignoring it.
+# A command that was started with SIGINT ignored, for example as a background job, continues to ignore it.
 p = subprocess.Popen(["wb", "verify", "-"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
                      preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
 feed(p)
@@ -75,7 +75,7 @@ p.stdin.write(open("one.safetensors", "rb").read()[50:])
 p.stdin.close()
 assert p.wait(30) == 0
 
-# SIGTERM and SIGHUP end the command as they always do, but what is temporary goes first.
+# SIGTERM and SIGHUP end the command after it has removed its temporary files.
 values = 1 << 19
 zoo.save("many.safetensors", [("t%d" % i, "F32", [values], b"\0" * (4 * values)) for i in range(24)])
 have = sorted(os.listdir("."))

@@ -1,4 +1,4 @@
-# An edit that was broken off: verify and doctor say what it is, and wb edit puts it right.
+# An interrupted edit: verify and doctor report it, and wb edit restores the file.
 PYTHONPATH=$SOURCE/tests/cli python3 -B - <<'P'
 import fcntl, json, os, struct, subprocess, zoo
 
@@ -38,7 +38,7 @@ C, D = 1, 3
 body = b"WBEDIT02" + struct.pack("<QQQ", len(whole), 0, len(header)) + header + after
 journal = body + struct.pack("<Q", siphash(body))
 
-# Half of the header is there: the file is refused, and not for what a reader sees in it.
+# Only half of the header is written: the file is refused because of its journal, not because of an invalid header.
 torn = after[:20] + whole[20:]
 open("m.safetensors", "wb").write(torn)
 assert "edit" not in wb("verify", "m.safetensors", code=2)
@@ -51,13 +51,13 @@ for path in "m.safetensors", "link.safetensors", "./m.safetensors":
     told = wb("doctor", path, code=2)
     assert "an interrupted edit left the file incomplete" in told and "wb edit PATH" in told, told
 
-# wb edit puts back what was there, through a link too.
+# wb edit restores the old header, also through a symbolic link.
 wb("edit", "link.safetensors")
 assert open("m.safetensors", "rb").read() == whole
 assert not os.path.exists(".m.safetensors.wb-journal")
 assert "edit" not in wb("verify", "m.safetensors")
 
-# A file that opens all the same is told of; so is one shard of a folder.
+# The journal is also reported for a file that still opens, and for a shard of a folder.
 open(".m.safetensors.wb-journal", "wb").write(journal)
 assert "[edit-journal]" in wb("verify", "m.safetensors", code=1)
 assert "wb edit PATH" in wb("doctor", "m.safetensors", code=1)
@@ -68,7 +68,7 @@ assert "folder/model.safetensors" in wb("verify", "folder", code=1)
 wb("edit", "folder/model.safetensors")
 assert "edit" not in wb("verify", "folder")
 
-# A file that was put in the place of the one that was edited is left alone, of the same length or not.
+# If another file was put at the path, it is not changed, whether or not it has the same length.
 os.rename("folder/model.safetensors", "m.safetensors")
 other = whole.replace(b'"a"', b'"b"')
 for found, message in (other, "does not match the file"), (whole + b"\0" * 8, "does not match the file"):
@@ -86,7 +86,7 @@ for left in torn, whole:
     assert not os.path.exists(".m.safetensors.wb-journal")
     assert open("m.safetensors", "rb").read()[-1] == data[-1]
 
-# While one edits a file another does not.
+# Only one process can edit a file at a time.
 open("m.safetensors", "wb").write(whole)
 with open("m.safetensors") as held:
     fcntl.flock(held, fcntl.LOCK_EX)

@@ -35,8 +35,8 @@ fails(4, None, "frobnicate", "there is no command")
 P
 python3 check.py
 [ ! -e x ] && [ ! -e x.gguf ]
-# Each of several paths has a line, also a pattern that matches nothing; so has a line of arguments that makes no sense,
-# wherever it asks, and a manifest.
+# Each of several paths has a line, and so has a pattern that matches nothing. Invalid command lines with --json at
+# any place, and invalid manifests, are also reported as JSON.
 lines() { # expected code, number of lines, arguments
     want=$1 n=$2 code=0
     shift 2

@@ -1,4 +1,4 @@
-# golden: the models of a store, and opening them by name
+# golden: the list of the models of a store, and models opened by name
 PYTHONPATH=$SOURCE/tests/cli python3 -B "$SOURCE/tests/cli/stores.py"
 HOME=$PWD
 export HOME
@@ -19,7 +19,7 @@ run() {
     wb "$@" 2>&1
     echo "code $?"
 }
-# A model by its name, as the store has it, as ollama:// and by its manifest.
+# A model is opened by its name, as ollama:// and by the path of its manifest.
 for path in plain ollama://plain ollama://someone/plain:latest ollama://registry.ollama.ai/library/PLAIN; do
     run verify --store store $path
 done

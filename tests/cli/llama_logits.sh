@@ -1,5 +1,5 @@
-# The example engine gives the logits of others: mlx-lm's and a plain NumPy forward pass's (data/logits;
-# tests/tools/reference_logits.py), from every format and encoding that data has.
+# The example engine gives the logits of mlx-lm and of a forward pass in NumPy (data/logits;
+# tests/tools/reference_logits.py), for every format and encoding of the test data.
 PYTHONPATH=$SOURCE/tests/cli python3 -B - <<'P'
 import json, os, pathlib, shutil, subprocess
 from engine import distance, llama
@@ -27,8 +27,8 @@ for name in families:
         far = distance("out.npy", logits / "twins" / (name + ".npy"))
         assert far < 1e-4, (path, far)
 
-# Shares of experts add up to one where config.json of Qwen 3 says so, not where it is silent; Mixtral's always do, whatever
-# it says, and in GGUF all do.
+# The weights of Qwen 3's experts are normalized to a sum of 1 only if config.json specifies it. Those of Mixtral,
+# and those in GGUF files, are always normalized.
 def said(name, folder, **config):
     shutil.copytree(data / "twins" / name, folder)
     kept = json.loads((data / "twins" / name / "config.json").read_text())

@@ -1,5 +1,5 @@
-# The example engine writes Python with tiny-pycode, from safetensors, MLX and GGUF alike, and its logits are
-# as far from the model's as the encoding of the weights makes them.
+# The example engine generates Python code with the model tiny-pycode from safetensors, MLX and GGUF. The distance
+# of its logits from those of the model is explained by the encoding of the weights.
 PYTHONPATH=$SOURCE/tests/cli python3 -B - <<'P'
 import os, pathlib
 from engine import distance, gguf, llama, mlx

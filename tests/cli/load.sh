@@ -1,4 +1,4 @@
-# Loading: every way to fetch bytes, digests, what is measured, and what goes wrong.
+# Loading: every I/O mode, digests, the reported figures, and errors.
 PYTHONPATH=$SOURCE/tests/cli python3 -B - <<'P'
 import hashlib, json, os, subprocess
 
@@ -37,7 +37,7 @@ text = wb("--verify", folder)
 assert hashlib.sha256(open(folder + "/" + files[0], "rb").read()).hexdigest() in text
 assert "loading" in text and "limit: memcpy" in text and "SHA-256" in text
 
-# A blob that is not what it is named by.
+# A blob whose bytes do not match the digest in its name.
 blob = "sha256-" + "0" * 64
 open(blob, "wb").write(open(folder + "/" + files[0], "rb").read())
 wb(blob)

@@ -1,4 +1,4 @@
-# golden: manifests and blobs named by their paths, and what is wrong with them
+# golden: manifests and blobs opened by their paths, and their errors
 PYTHONPATH=$SOURCE/tests/cli python3 -B "$SOURCE/tests/cli/stores.py"
 models=store/manifests/registry.ollama.ai/library
 zeros=0000000000000000000000000000000000000000000000000000000000000000

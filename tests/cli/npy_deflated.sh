@@ -1,4 +1,5 @@
-# Compressed archives give what others give, or say that zlib is missing (32 bits, on a machine of 64).
+# Compressed archives give the same results as stored ones, or an error that zlib is missing (32-bit builds on a
+# 64-bit machine).
 here=$PWD
 cd "$DATA/npy"
 if ! "$WB" verify deflated.npz >"$here/said" 2>&1; then

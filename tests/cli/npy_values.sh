@@ -3,7 +3,7 @@ digest() { "$WB" hash --no-tensors "$1" | sed -n 3p | cut -c3-66; }
 table() { "$WB" hash "$1" | sed -n '/^values of tensors/,$p' | sed 1d; }
 cp "$DATA"/npy/*.npz .
 table stored.npz >stored
-# An array, by columns, swapped and both: one digest.
+# An array stored row-major, column-major, big-endian, or column-major and big-endian has the same digest.
 for name in i4 f8 c8; do
     [ "$(grep -c "  $name" stored)" = 4 ] || exit 1
     [ "$(grep "  $name" stored | cut -c3-66 | sort -u | wc -l)" = 1 ] || exit 1

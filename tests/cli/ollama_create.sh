@@ -1,11 +1,11 @@
-# Into an Ollama store: every tensor, and every file that Ollama's own code writes without MLX, is what the
-# real Ollama made of the same folder (data/ollama/make.py).
+# Conversion into an Ollama store: every tensor, and every file that Ollama writes without MLX, equals the one that
+# Ollama made from the same folder (data/ollama/make.py).
 from=$DATA/ollama
 wb convert "$from/bf16" c-bf16 --to ollama --store store
 wb convert "$from/bf16" c-bf16-int4 --to ollama --store store --quant int4
 wb convert "$from/bf16" c-bf16-nvfp4 --to ollama --store store --quant NVFP4
 wb convert "$from/moe-bf16" c-moe-int4 --to ollama --store store --quant int4 --json >answer
-# The same weights as F32, and packed by MLX, whose bytes go over as they are.
+# The same weights as F32, and packed by MLX; packed bytes are copied unchanged.
 wb convert "$from/bf16" f32 --to safetensors --quant F32
 wb convert "$from/bf16" mlx --to mlx --quant affine4:64 --rule 'embed_tokens=BF16'
 python3 -B - "$from/bf16/config.json" <<'P'
@@ -32,11 +32,11 @@ wb convert "$from/bf16" c-bf16 --to ollama --store store 2>message || code=$?
 [ "$code" -ne 0 ]
 wb convert "$from/bf16" c-bf16 --to ollama --store store --force
 wb verify --store store c-moe-int4 c-bf16 c-bf16-nvfp4 >verdict 2>&1 || { cat verdict; exit 1; }
-# And out of it again.
+# The models are converted out of the store again.
 wb convert ollama://c-bf16 back --store store --to safetensors --quant BF16
 wb convert "$from/bf16" there --to safetensors --quant BF16
 cmp there/model.safetensors back/model.safetensors
-# As it was in February.
+# The format of February 2026.
 wb convert "$from/moe-bf16" feb --to ollama --store store --quant int4 --generation feb2026
 wb inspect --store store feb >listing
 grep -q ' model.layers.0.mlp.experts.3.up_proj.weight .*int4:32' listing

@@ -1,6 +1,6 @@
-# Which type each tensor gets on its way into an Ollama store: what Ollama's own functions (fb3076099, August 2026)
-# answered for tensors of these names and shapes, for several architectures and all five types
-# (data/ollama/rules.tsv: "-" is as it is, 4 and 8 int4 and int8, n m x nvfp4, mxfp4 and mxfp8).
+# The type of each tensor in an Ollama store, compared with the results of Ollama's functions (fb3076099, August
+# 2026) for tensors of these names and shapes, for several architectures and all five types. In
+# data/ollama/rules.tsv, "-" means unchanged, 4 and 8 mean int4 and int8, and n, m, x mean nvfp4, mxfp4, mxfp8.
 PYTHONPATH=$SOURCE/tests/cli python3 -B - "$DATA/ollama/rules.tsv" <<'P'
 import json, os, subprocess, sys, zoo
 lines = [l.rstrip("\n").split("\t") for l in open(sys.argv[1])]

@@ -17,7 +17,7 @@ code() {
         exit 1
     }
 }
-# Closed pipes end quietly, with the code that was reached.
+# If the reader closes the pipe, the command ends without a message and with the exit code reached so far.
 for command in 'inspect many.safetensors' 'inspect --json many.safetensors' \
     'export big.safetensors t --format raw -o -' 'export big.safetensors t --format text -o -' 'help export'; do
     { got=0; wb $command 2>err || got=$?; echo $got >code; } | head -c 1 >/dev/null
@@ -36,7 +36,8 @@ grep -q 'standard output' err
 code 0 sh -c 'wb inspect one.safetensors 2>&- </dev/null'
 code 2 sh -c 'wb inspect foreign/empty.safetensors 2>&-'
 
-# On a terminal: colours unless they are not wanted, never in a file; no binary.
+# On a terminal, output has colours unless they are disabled, and binary data is refused. Files never contain
+# colours.
 cat >terminal.py <<'P'
 import os, pty, subprocess, sys
 def tty(args, env={}):
@@ -69,7 +70,7 @@ for form in ("npy", "raw"):
     assert code == 4 and b"terminal" in data, data
 code, data = tty(["export", "one.safetensors", "u", "--format", "text", "-o", "-"])
 assert code == 0 and b"4294967295" in data, data
-# A bar for what takes long, and nothing of it left.
+# Long commands show a progress bar, which is erased at the end.
 code, data = tty(["export", "slow.safetensors", "t", "-o", "slow.txt"])
 assert code == 0 and b"\r[" in data and b"%" in data and data.endswith(b"\r\x1b[K"), data
 P
@@ -79,7 +80,7 @@ wb export slow.safetensors t -o slow.txt 2>err
 wb verify one.safetensors >out
 ! grep -q "$(printf '\033')" out
 
-# A folder that cannot be written to can be read from, and is no place for output.
+# A folder without write permission can be read, and is refused as an output.
 mkdir locked
 cp one.safetensors locked
 chmod 555 locked
@@ -91,7 +92,7 @@ if [ "$(id -u)" != 0 ]; then
     grep -q 'Permission denied' err
 fi
 code 5 wb export one.safetensors weight -o /proc/out.npy
-# A path that is empty can be seen.
+# An empty path is visible in the error message.
 code 5 wb inspect ""
 grep -q "^wb: '': cannot open" err
 chmod 755 locked

@@ -1,18 +1,18 @@
-# Every command that the README, the pages and the manual show does what they say, as it stands there: with a real
-# model under the names that they give it, and drivers that are none.
+# Runs every command that README.md, docs and the man pages show, as it is written there, with a real model under
+# the names in these commands and with fake drivers.
 
-# The commands of a page, without what is in brackets, which may be left out, and what is told of them.
+# Returns the commands of a page, without optional parts in brackets and without explanations.
 on_page() {
     sed -n 's/^    \(wb .*\)/\1/p' "$1" | sed 's/ \[[^]]*\]//g; s/   .*//; s/ # .*//'
 }
 
-# Those of a page of the manual, but for other programs and other people's stores.
+# Returns the commands of a man page, except those for other programs and other stores.
 in_manual() {
     sed -n '/^.SH EXAMPLES/,/^.SH SEE/s/^\.B \(wb .*\)/\1/p' "$1" |
         sed "s/\\\\-/-/g; s/\\\\(aq/'/g; s/\\\\(ti/~/g; / jq /d; /--store/d"
 }
 
-# What they take for granted.
+# Creates the files that the commands expect.
 prepare() {
     ln -s "$SOURCE/demo/tiny-pycode" from
     cp -r from/. model

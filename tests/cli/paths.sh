@@ -1,4 +1,4 @@
-# Several paths, quoted patterns, standard input; shards of a model that was seen are passed over.
+# Several paths, quoted patterns, standard input. Further shards of a model that was already processed are skipped.
 python3 -B "$SOURCE/tests/cli/zoo.py"
 check() { # expected code, number of lines, arguments
     want=$1
@@ -53,7 +53,7 @@ done
 diff -r set some
 check 0 1 realign 'some/*-00002-*' --alignment 4096 --json
 grep -q '"path":"some/model-00002-of-00002.safetensors"' out
-# So is what a manifest is of.
+# A manifest describes one model, too.
 mkdir two
 cp one.safetensors two/a.safetensors
 cp whole.safetensors two/b.safetensors
@@ -69,7 +69,7 @@ diff -r before two
 check 0 1 hash 'set/model-*' --manifest w.json --json
 check 0 1 verify 'set/model-*' --manifest w.json
 check 4 0 verify 'two/*' --manifest w.json
-# A file that a pattern finds is no standard input, whatever it is called.
+# A file named '-' that a pattern matches is a file, not standard input.
 mkdir dash
 cp one.safetensors dash/-
 (cd dash && check 0 1 inspect --json '[-]*' </dev/null && grep -q '"path":"./-"' out)
@@ -91,7 +91,7 @@ check 5 0 verify --quiet - <&-
 # A header longer than the limit, and with the limit raised.
 check 2 1 verify --json --max-header 64 one.safetensors
 check 0 1 verify --json --max-header 4K one.safetensors
-# Against the specification, but accepted by the official library.
+# Files that violate the specification but are accepted by the official library.
 python3 - <<'P'
 text = b'{"t":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"t":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}}'
 open("twice.safetensors", "wb").write(len(text).to_bytes(8, "little") + text + b"x")
@@ -100,7 +100,7 @@ check 2 1 verify --json twice.safetensors
 check 0 1 verify --json --compatible twice.safetensors
 check 2 0 export twice.safetensors t --format raw -o -
 check 0 0 export --compatible twice.safetensors t --format raw -o -
-# A file that may not grow is an error, and so is a store that is named by a variable that is not set.
+# A file size limit is an error, and so is a store path from an unset variable.
 code=0
 (ulimit -f 1 && wb inspect --json set >large 2>err) || code=$?
 [ $code = 5 ] && grep -q 'File too large' err

@@ -1,4 +1,4 @@
-# To other formats and other types: what llama.cpp and mlx-lm would make of it, and what is told.
+# Conversion to other formats and types: the results of llama.cpp and mlx-lm, and the report.
 models=$DATA/models
 twins=$DATA/twins
 code() {
@@ -9,7 +9,7 @@ code() {
     [ "$result" -eq "$want" ] || { echo "$* ended with $result"; cat answer message; exit 1; }
 }
 
-# A folder to GGUF, to a folder again, to MLX; every one of them is sound.
+# A folder is converted to GGUF, back to a folder, and to MLX; every result is valid.
 wb convert "$models/qwen3-bf16" q.gguf >answer
 grep -q '^q.gguf: gguf, 35 tensors, .*: 35 exact$' answer
 wb verify -q q.gguf
@@ -23,7 +23,7 @@ for from in q4 "$models/qwen3-4bit-3shards"; do
 done
 cmp q4.raw qwen3-4bit-3shards.raw
 
-# A file type, and what it falls back on where rows are short; the numbers of the header.
+# A file type and its fallbacks for short rows; the numbers in the header.
 wb convert "$models/qwen3-bf16" k.gguf --quant q4_k_m --json >answer
 python3 -B - <<'P'
 import json
@@ -53,7 +53,7 @@ wb convert "$models/qwen3-bf16" a.gguf --quant Q8_0
 wb convert "$models/qwen3-bf16" b.gguf --quant Q8_0 --max-memory 1KiB
 cmp a.gguf b.gguf
 
-# Several files, and one that is replaced.
+# Several output files, and a file that is replaced.
 code 5 convert "$models/qwen3-bf16" parts/q.gguf --quant F32
 mkdir parts
 wb convert "$models/qwen3-bf16" parts/q.gguf --quant F32 --max-shard-size 1MB
@@ -92,7 +92,7 @@ assert a == b, (a, b)
 P
 done
 
-# Weights packed as others do come in decoded.
+# Weights packed by other programs are decoded.
 python3 -B - "$DATA/golden/hub" <<'P'
 import json, os, struct, sys
 kinds = {"awq_g64_f16": {"quant_method": "awq", "bits": 4, "group_size": 64},
@@ -118,7 +118,7 @@ for kind in awq_g64_f16 gptq_act_order fp8_128; do
     ! grep -q quantization_config $kind.f32/config.json
 done
 
-# A run that is killed goes on when it is started again, and says so; the result is the same.
+# A killed run continues when the command runs again, and reports this; the result is the same.
 mkdir killed
 code=0
 ( ulimit -f 100; wb convert "$models/qwen3-bf16" killed/a.gguf --quant F32 ) >answer 2>message || code=$?
@@ -142,13 +142,13 @@ code 5 convert "$twins/llama" x.gguf --imatrix nowhere.dat
 wb convert "$twins/llama" q4 --to mlx --force
 [ ! -e q4/model-00001-of-00003.safetensors ] && [ -e q4/config.json ]
 
-# Weights that say nothing of what they are.
+# Weights without a config.
 cp "$twins/qwen3moe/model.safetensors" lone.safetensors
 wb convert lone.safetensors lone --to mlx --quant affine4:32
 wb convert lone.safetensors lone.gguf --quant Q8_0
 wb verify -q lone lone.gguf
 
-# A tensor that the architecture has no name for is not left out in silence.
+# A tensor without a name in the architecture is reported, not omitted silently.
 cp -r "$twins/llama" odd
 chmod -R u+w odd
 python3 -B - <<'P'

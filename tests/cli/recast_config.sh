@@ -1,5 +1,6 @@
-# config.json that is made of a GGUF file says what llama.cpp takes for granted and others do not: mlx-lm would not load the
-# folder without, and transformers would run another model (found by tests/tools/compare_mlx.py).
+# A config.json made from a GGUF file contains the settings that llama.cpp implies and other programs do not.
+# Without them, mlx-lm would not load the folder, and transformers would run another model (found by
+# tests/tools/compare_mlx.py).
 twins=$DATA/twins
 for name in gemma2 gemma3 qwen3moe phi3; do
     wb convert "$twins/$name" $name.gguf
@@ -44,7 +45,7 @@ assert sorted(a) == sorted(b) and a["type"] == b["type"], (a, b)
 for key in "long_factor", "short_factor":
     assert len(a[key]) == len(b[key]) and all(abs(x - y) < 1e-6 for x, y in zip(a[key], b[key])), (a, b)
 P
-# mlx-lm's recipes do not know of routers, its other modes do.
+# The mixed recipes of mlx-lm do not treat routers specially; its other modes do.
 mkdir wide
 PYTHONPATH=$SOURCE/tests/cli python3 -B - "$twins" <<'P'
 import json, subprocess, sys, zoo
@@ -60,8 +61,8 @@ for quant, want in ("mixed_3_6", "affine3:64"), ("affine4:32", "affine8:64"), ("
     assert rows["model.layers.0.mlp.gate.weight"] == want, (quant, rows)
 P
 
-# Norms of q that make up for what scores are scaled with: what was lost is told of the values that were meant to be there,
-# (weight + 1) times a factor, and not of others.
+# If the norms of q are multiplied to compensate for the attention scale, the reported loss is measured against
+# (weight + 1) times the factor.
 cp -r "$twins/gemma3" scaled
 chmod -R u+w scaled
 python3 -B - <<'P'

@@ -1,4 +1,4 @@
-# Binary64 is more than binary32 has, and than all else that it is converted to: what is told is told of the values.
+# Binary64 tensors: the reported loss is measured against the binary64 values, not against their binary32 values.
 PYTHONPATH=$SOURCE/tests/cli python3 -B - <<'P'
 import json, math, os, pathlib, random, struct, subprocess, zipfile
 from engine import read, write
@@ -16,7 +16,7 @@ def only(of, to, *args):
     row, = told(of, to, *args)["tensors"]
     return row
 
-# Three values that no type of fewer bits has: one loses digits, one is too large, one is too small.
+# Three values that no smaller type can represent: one loses digits, one overflows, one underflows.
 rest = [float(i) for i in range(61)]
 odd = [0.1, 1e300, 1e-60] + rest
 same = [inf, -inf, nan, -0.0] + rest[:-1]
@@ -80,7 +80,7 @@ for twin in "llama", "qwen3moe", "gemma3":
         assert 1e-18 < row["nmse"] < 1e-14 and 0 < row["max_error"] < 1.3e-7, row
     assert len(rows) > 5
 
-# An adapter is added to the values, which are what they were without it: digits lost are those of the sum.
+# With an adapter, the loss is measured against the sum of the binary64 values and the adapter.
 os.mkdir("peft")
 module = "model.layers.0.self_attn.q_proj"
 _, shape, raw = tensors_of_llama[module + ".weight"]

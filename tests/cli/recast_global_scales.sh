@@ -1,4 +1,5 @@
-# NVFP4 with a factor for all values, into GGUF as llama.cpp has it, out of it, and where llama.cpp would be wrong.
+# NVFP4 with a global scale: conversion to GGUF as llama.cpp stores it, back from GGUF, and tensors that llama.cpp
+# would compute wrongly.
 PYTHONPATH=$SOURCE/tests/cli python3 -B - <<'P'
 import json, random, struct
 from engine import distance, llama, read, write
@@ -139,7 +140,8 @@ for kind in "modelopt", "compressed":
     assert not any(n.endswith(".scale") for n in left) and left["blk.0.ffn_up_exps.weight"][0] == "NVFP4"
     assert kind != "modelopt" or digests(kind + "-one.gguf") == digests(kind + "-one")
 
-# llama.cpp ignores the factors of a feed-forward network in most families, and multiplies a bias along in the others.
+# llama.cpp ignores the global scales of feed-forward tensors in most families, and multiplies the bias by it in the
+# others.
 for family, bias, kept in ("llama", False, True), ("qwen3", False, True), ("llama", True, False), ("qwen2", False, False):
     folder = f"{family}-{int(bias)}"
     make(folder, "modelopt", True, family=family, bias=bias)
@@ -153,14 +155,14 @@ for family, bias, kept in ("llama", False, True), ("qwen3", False, True), ("llam
     if kept: # rows of q and k change places, and factors do not
         assert digests(folder + ".gguf") == digests(folder), folder
 
-# A single expert is a stack, too.
+# A model with one expert has stacks, too.
 make("single", "modelopt", True, experts=1)
 wb("convert", "single", "single.gguf")
 gguf = stored("single.gguf")
 assert gguf["blk.0.ffn_up_exps.weight"][:2] == ("NVFP4", [1, 128, 64]) and gguf["blk.0.ffn_up_exps.scale"][:2] == ("F32", [1])
 assert digests("single.gguf") == digests("single")
 
-# An Ollama model multiplies with its factor last; the bits are the same.
+# In an Ollama model the global scale is multiplied last; the bits are the same.
 packed = make("store-source", "modelopt", True)
 wb("convert", "store-source", "me/model:latest", "--to", "ollama", "--store", "store")
 wb("convert", "me/model:latest", "store.gguf", "--store", "store")

@@ -1,5 +1,5 @@
 # Converted models give the logits of their source: the example engine computes the stored logits (data/logits) from
-# what folders become, and from what comes back.
+# converted models, and from models converted back.
 PYTHONPATH=$SOURCE/tests/cli python3 -B - <<'P'
 import os, pathlib, subprocess
 from engine import distance, llama
@@ -18,7 +18,7 @@ def check(path, name, tokens, limit):
     far = distance("out.npy", logits / (name + ".npy"))
     assert far < limit, (path, far)
 
-# Every family to GGUF in F32 and F16, and the one made of the other back to folders of both kinds.
+# Every family is converted to GGUF in F32 and F16, and back to Hugging Face and MLX folders.
 for path in sorted((logits / "twins").glob("*.npy")):
     name, twin = path.stem, "twins/" + path.stem
     convert(data / "twins" / name, name + ".gguf", "--quant", "F32")
@@ -30,14 +30,14 @@ for path in sorted((logits / "twins").glob("*.npy")):
     convert(name + ".f16.gguf", name + ".mlx", "--to", "mlx")
     check(name + ".mlx", twin, few, 1e-2)
 
-# Packed weights, repacked: the logits are those of MLX's packing.
+# Repacked weights give the logits of the weights packed by MLX.
 for name in ("llama-tied-float16-4bit", "qwen3-4bit-3shards", "qwen3-mxfp4", "qwen3_moe-nvfp4"):
     convert(data / "models" / name, name + ".gguf")
     check(name + ".gguf", name, tokens, 1e-4)
     convert(name + ".gguf", name + ".back", "--to", "mlx")
     check(name + ".back", name, tokens, 1e-4)
 
-# A trained model keeps most of what it knows.
+# A trained model keeps most of its quality.
 for quant, limit in (("BF16", 1e-4), ("Q8_0", 0.02), ("Q5_K_M", 0.1), ("Q4_K_M", 0.2)):
     convert(demo / "tiny-pycode", "tiny.gguf", "--quant", quant)
     check("tiny.gguf", "tiny-pycode", tokens, limit)

@@ -1,5 +1,5 @@
-# Adapters of PEFT and of llama.cpp, merged: what Python makes of the same numbers, whatever the format of
-# the model, the adapter and the result.
+# Merged adapters of PEFT, mlx-lm and llama.cpp, compared with sums computed in Python, for every format of the
+# model, the adapter and the result.
 PYTHONPATH=$SOURCE/tests/cli python3 -B - <<'P'
 import array, json, os, pathlib, random, struct, subprocess
 from engine import read, write
@@ -23,7 +23,7 @@ def wb(*args, code=0):
     assert p.returncode == code, (args, p)
     return p.stderr.decode()
 
-# PEFT
+# An adapter of PEFT.
 os.mkdir("peft")
 tensors = {}
 for m, (a, b) in halves.items():
@@ -32,7 +32,7 @@ for m, (a, b) in halves.items():
 write("peft/adapter_model.safetensors", tensors)
 pathlib.Path("peft/adapter_config.json").write_text(json.dumps({"r": rank, "lora_alpha": alpha}))
 
-# GGUF, whose rows of q and k take turns
+# A GGUF adapter, whose rows of q and k are interleaved.
 def pairs(rows, size):
     out = []
     for head in range(0, len(rows), size):
@@ -76,7 +76,8 @@ for name, (_, shape, raw) in plain.items():
         assert abs(want[i] + more - got[i]) < 1e-5, (name, i)
     assert merged[name][2] == back[name][2], name
 
-# Modules with an alpha of their own: by the end of their names, the first that fits; no regular expressions.
+# Modules with an alpha of their own (alpha_pattern): a key matches the end of a name, the first matching key is
+# used, and regular expressions are refused.
 def patterned(own, code=0):
     pathlib.Path("peft/adapter_config.json").write_text(
         json.dumps({"r": rank, "lora_alpha": alpha, "alpha_pattern": own}))
@@ -98,7 +99,7 @@ for own, alphas in (
 for own, code, word in (({"layers.*.q_proj": 1}, 3, "regular expression"), ({"q_proj": "1"}, 2, "not a number"),
                         ([1], 2, "not an object")):
     assert word in patterned(own, code), own
-# Kinds that are no plain pairs, though they look so; and one half alone, whichever it is.
+# Other kinds of adapters with the same tensors as plain LoRA are refused; so is a matrix A or B without the other.
 plain_config = {"r": rank, "lora_alpha": alpha, "peft_type": "LORA", "use_dora": False, "alora_invocation_tokens": None}
 for change, code, word in (({"use_dora": True}, 3, "use_dora"), ({"peft_type": "LOHA"}, 3, "peft_type"),
                            ({"alora_invocation_tokens": [1, 2]}, 3, "alora_invocation_tokens"),
@@ -116,7 +117,8 @@ for letter in "AB":
     write("half/adapter_model.safetensors", {n: t for n, t in tensors.items() if n != one})
     assert "only one of the matrices" in wb("convert", twin, "y.gguf", "--lora", "half", code=2)
 
-# One weight by two names is an error that names it; two adapters for it are not.
+# Two pairs in an adapter for one weight are an error that names the weight; two adapters for one weight are
+# allowed.
 twice = dict(tensors)
 for letter in "AB":
     one = f"model.layers.1.self_attn.k_proj.lora_{letter}.weight"
@@ -129,7 +131,7 @@ for model in twin, "base.gguf":
     assert "several pairs" in told and ("layers.1.self_attn.k_proj" in told or "blk.1.attn_k" in told), told
 wb("convert", twin, "y.gguf", "--lora", "peft", "--lora", "peft")
 
-# MLX has both halves the other way round, and a scale that is not divided by the rank.
+# Adapters of MLX have transposed matrices, and a scale that is not divided by the rank.
 def turn(rows):
     return [list(column) for column in zip(*rows)]
 os.mkdir("mlx")
@@ -146,7 +148,7 @@ for change, code, word in (({"fine_tune_type": "dora"}, 3, "fine_tune_type"), ({
     pathlib.Path("mlx/adapter_config.json").write_text(json.dumps(says | change))
     assert word in wb("convert", twin, "x.gguf", "--lora", "mlx", code=code)
 
-# Experts: one by one, or all in one as MLX has them; into stacks and into experts one by one.
+# Adapters of experts, separate or stacked as in MLX, are merged into stacked and into separate experts.
 moe = twin.parent / "qwen3moe"
 wb("convert", moe, "moe.hf", "--to", "safetensors", "--quant", "F32")
 plain = read("moe.hf/model.safetensors")
@@ -170,7 +172,8 @@ pathlib.Path("stacked/adapter_config.json").write_text(json.dumps(says))
 wb("convert", moe, "each.gguf", "--quant", "F32", "--lora", "each")
 wb("convert", moe, "stacked.gguf", "--quant", "F32", "--lora", "stacked")
 assert pathlib.Path("each.gguf").read_bytes() == pathlib.Path("stacked.gguf").read_bytes()
-# llama.cpp's have a matrix for each expert too; into a stack, out of a GGUF file, and into experts one by one.
+# Adapters of llama.cpp with a matrix for each expert are merged into stacks of a GGUF file, and into separate
+# experts.
 up_exps = "blk.1.ffn_up_exps.weight.lora_"
 halves_of = [(up_exps + "a", (ins, rank, count), b"".join(flat(a) for a, _ in pair)),
              (up_exps + "b", (rank, outs, count), b"".join(flat(b) for _, b in pair))]

@@ -1,4 +1,5 @@
-# NVFP4 of others: byte for byte to MLX and GGUF where these can say the same, and decoded where they cannot.
+# NVFP4 of ModelOpt and compressed-tensors is copied byte for byte to MLX and GGUF where these can represent it, and
+# otherwise decoded.
 PYTHONPATH=$SOURCE/tests/cli python3 -B - <<'P'
 import json, random, struct
 from engine import read

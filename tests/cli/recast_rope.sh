@@ -50,7 +50,7 @@ for full in {"rope_theta": 1e6}, {"rope_theta": 1e6, "rope_type": "linear", "fac
                                        {"rope_type": "linear", "factor": 3.0, "rope_theta": 1e4}}})
     same(keys, scaling__type=full.get("rope_type"), scaling__factor=full.get("factor"))
     assert [f["severity"] for f in told] == ["warning"] and "sliding_attention" in told[0]["message"], told
-# Llama 3's, in either place, is a tensor.
+# The RoPE scaling of Llama 3, at either place of config.json, becomes a tensor.
 llama3 = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 8}
 freqs = []
 for where in "rope_scaling", "rope_parameters":
@@ -60,7 +60,7 @@ for where in "rope_scaling", "rope_parameters":
     wb("export", "out.gguf", "rope_freqs.weight", "--format", "raw", "-o", "f.raw")
     freqs.append(pathlib.Path("f.raw").read_bytes())
 assert freqs[0] == freqs[1] != b""
-# Phi 3's long texts, in all their spellings.
+# LongRoPE of Phi 3, in all notations.
 half = 1
 factors = {"long_factor": [1.5] * half, "short_factor": [1.0] * half}
 for change in ({"rope_scaling": {"type": "longrope", **factors}}, {"rope_scaling": {"type": "su", **factors}},
@@ -70,7 +70,7 @@ for change in ({"rope_scaling": {"type": "longrope", **factors}}, {"rope_scaling
     assert abs(keys["rope.scaling.attn_factor"] - 1.1547) < 1e-4 and not told, (keys, told)
     listed = wb("inspect", "out.gguf")[1]
     assert "rope_factors_long.weight" in listed and "rope_factors_short.weight" in listed
-# Without factors that llama.cpp can load there is no such way: neither its name nor what attention is multiplied with.
+# Without factors that llama.cpp can load, GGUF gets neither the type of the scaling nor the attention factor.
 one = [1.0] * half
 for long, short in (None, None), (one, None), (None, one), (one * 2, one), (one, one * 2), (["a"] * half, one), (one, [[1.0]] * half), \
                    ([0.0] * half, one), (one, [-1.0] * half), ([1e300] * half, one), ([], []), (2.0, one):
@@ -79,7 +79,7 @@ for long, short in (None, None), (one, None), (None, one), (one * 2, one), (one,
     same(keys, scaling__type=None, scaling__attn_factor=None, scaling__original_context_length=8)
     assert [f["severity"] for f in told] == ["warning"] and "long_factor" in told[0]["message"], (given, told)
     assert "rope_factors" not in wb("inspect", "out.gguf")[1]
-# Half of what is rotated counts, and other families have no factors.
+# The number of factors is half the number of rotated dimensions; other families have no factors.
 for count, good in (1, True), (2, False):
     keys, told, _ = convert("phi3", {"head_dim": 4, "partial_rotary_factor": 0.5, "original_max_position_embeddings": 8, "rope_scaling":
                                      {"type": "su", "long_factor": [1.5] * count, "short_factor": [1] * count}})
@@ -89,7 +89,7 @@ for family in "llama", "qwen3":
     keys, told, _ = convert(family, {"original_max_position_embeddings": 8, "rope_scaling": {"type": "longrope", **factors}})
     same(keys, scaling__type=None, scaling__attn_factor=None)
     assert [f["severity"] for f in told] == ["warning"] and "RoPE scaling" in told[0]["message"], told
-# The part of a head that is rotated, there and back.
+# The rotated fraction of a head survives a conversion to GGUF and back.
 for change in ({"partial_rotary_factor": 0.5}, {"rope_parameters": {"partial_rotary_factor": 0.5, "rope_type": "default"}}):
     keys, told, config = convert("phi3", change)
     head = config["hidden_size"] // config["num_attention_heads"]
@@ -107,8 +107,8 @@ same(keys, dimension_count=json.loads((twins / "llama/config.json").read_text())
 keys, told, _ = convert("qwen2", {"rope_scaling": {"type": "dynamic", "factor": 2.0}})
 same(keys, scaling__type=None, scaling__factor=None)
 assert [f["severity"] for f in told] == ["warning"] and "RoPE scaling" in told[0]["message"], told
-# config.json made of GGUF has no rope_scaling without a type that transformers knows. A length alone stays out of GGUF, too,
-# but where it says more.
+# A config.json made from GGUF contains rope_scaling only if transformers knows its type. An original context length
+# without a type is not written to GGUF either, except for families that need it.
 def back(*edits):
     """rope_scaling of a folder that is made of out.gguf, and what was told."""
     shutil.rmtree("back", ignore_errors=True)
@@ -154,7 +154,8 @@ for where, more, warns in (
     assert back() == ({"rope_type": "yarn", **yarn, **betas}, []), back()
 keys, _, _ = convert("qwen3", {"rope_scaling": {"type": "linear", "factor": 2.0, **betas}})
 same(keys, scaling__type="linear", scaling__yarn_beta_fast=None)
-# Only with the tokens of Phi 3 is a model called so: llama.cpp does not load others of that name.
+# The name of Phi 3 is written only if the model has the tokens of Phi 3, because llama.cpp does not load other
+# models with this name.
 def name_of(tokens, fallback=True):
     shutil.rmtree("in", ignore_errors=True)
     shutil.copytree(twins / "phi3", "in", copy_function=shutil.copyfile)

@@ -1,5 +1,5 @@
-# NAME.scale beside weights that are not NVFP4, as llama-quantize leaves it when it makes other types of NVFP4: multiplied into
-# the values where nothing else could say it, and kept in GGUF, where llama.cpp multiplies.
+# NAME.scale of weights that are not NVFP4, as llama-quantize leaves it when it converts NVFP4 to other types.
+# Weights for targets other than GGUF are multiplied by it. GGUF keeps it, because llama.cpp multiplies by it.
 PYTHONPATH=$SOURCE/tests/cli python3 -B - <<'P'
 import array, json, os, pathlib, random, struct, subprocess
 from engine import TYPES, distance, llama, read, write
@@ -97,7 +97,7 @@ for kind in "F32", "Q8_0":
     save("loaded.gguf", path, {n: t for n, t in made.items() if n != "output.scale"})
     wb("verify", "loaded.gguf")
 
-# An adapter is added to the product, also in GGUF.
+# An adapter is added to the multiplied weight, also for GGUF.
 made, rank = stored("F32.gguf"), 2
 rows, columns = made["blk.0.attn_v.weight"][1]
 a = [[random.uniform(-1, 1) for _ in range(columns)] for _ in range(rank)]
@@ -122,7 +122,7 @@ for name, kind, count in ("blk.0.attn_q", "F16", 1), ("blk.0.attn_q", "F32", 2),
     assert subprocess.run(["wb", "convert", "odd.gguf", "odd", "--to", "safetensors"], capture_output=True).returncode == 3, (name, kind, count)
     wb("verify", "odd.gguf", code=1)
 
-# One for all experts is one for each.
+# One scale for all experts is used for each expert.
 save("one.gguf", "F32.gguf", plain | {"blk.0.ffn_up_exps.scale": ("F32", [1], struct.pack("<f", 3))})
 wb("convert", "one.gguf", "one", "--to", "safetensors")
 for e in range(EXPERTS):

@@ -30,7 +30,7 @@ def edited(change):
 
 found, rows, _ = convert("qwen2")
 assert not found and rows == 24, (found, rows)
-# Cut short, or not there at all.
+# A truncated tokenizer file, and a missing one.
 found, count, _ = convert("qwen2", tokenizer__json=lambda t: t[:len(t) // 2])
 assert ("warning", "tokenizer") in found and ("warning", "convert-metadata") in found and count is None, (found, count)
 found, count, said = convert("qwen2", tokenizer__json=None, tokenizer_config__json=None)
@@ -40,7 +40,7 @@ assert ("warning", "config-json") in found, found
 found, _, _ = convert("qwen2", tokenizer__json=edited(lambda t: t.update(pre_tokenizer={
     "type": "Split", "pattern": {"Regex": r"\p{L}+|."}, "behavior": "Isolated", "invert": False})))
 assert ("warning", "pre-tokenizer") in found, found
-# BERT's embedding goes by another name, and its tokens are those of vocab.txt where there is nothing else.
+# The embedding of BERT has another name, and its tokens come from vocab.txt if there is no other tokenizer file.
 found, _, _ = convert("bert")
 assert not found or found == [("info", "convert-left-out")] * len(found), found
 found, count, said = convert("bert", tokenizer__json=None, tokenizer_config__json=None, vocab__txt=None)
@@ -50,11 +50,12 @@ for size in 20, 30:
     assert ("warning", "convert-metadata") not in found and count == rows, (size, count, found)
 found, count, said = convert("bert", tokenizer__json=edited(lambda t: t["model"]["vocab"].update({"zz": rows})))
 assert ("warning", "convert-metadata") in found and any("25 tokens" in f["message"] for f in said), said
-# The rows of the embedding count, whatever config.json says.
+# The number of tokens is that of the embedding rows, even if config.json specifies another.
 for size in 20, 30, 100000:
     found, count, _ = convert("qwen2", config__json=edited(lambda c: c.update(vocab_size=size)))
     assert count == rows and not found, (size, count, found)
-# An added token without a row is left out; other tokens are not, and are told of.
+# An added token without an embedding row is omitted. Other tokens without a row are not omitted; a warning reports
+# them.
 found, count, _ = convert("qwen2", tokenizer__json=edited(lambda t: t["added_tokens"].append(
     {"id": rows, "content": "<image>", "special": True, "single_word": False, "lstrip": False, "rstrip": False, "normalized": False})))
 assert found == [("info", "convert-left-out")] and count == rows, (found, count)

@@ -1,4 +1,4 @@
-# --sandbox: every command that has it answers as it does without; nothing is written.
+# --sandbox: every command that has this option gives the same output as without it, and writes no files.
 case $(uname -m) in x86_64 | aarch64) ;; *) exit 0 ;; esac
 ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 # looking for leaks takes another process
 export ASAN_OPTIONS

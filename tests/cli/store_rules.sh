@@ -1,9 +1,9 @@
-# Stores that we write keep the rules of Ollama's: how things are called, what a manifest is to the byte, in which order
-# its layers stand, that every blob is what its name says and belongs to a model.
+# Stores that weighbridge writes follow Ollama's rules: the names, the bytes of a manifest, the order of its layers,
+# blobs that match the digests in their names, and no blobs without a model.
 cat >rules.py <<'P'
 import hashlib, json, os, re, sys
 
-# Experts of a layer are one blob, or, where they are packed in different ways, one for each projection.
+# The experts of a layer are in one blob, or in one blob per projection if their encodings differ.
 GROUP = re.compile(r"\.(mlp|moe|mixer)\.((experts|switch_mlp)(\.\w+\.weight)?|shared_experts)$")
 TEXTS = ["template", "system", "license", "params", "messages"]
 
@@ -96,7 +96,7 @@ all="$library/plain/latest $library/four/int4 registry.ollama.ai/me/nv/FP4 local
      $library/moe/latest $library/feb/latest $library/fromgguf/latest $library/mixtral/latest $library/mlx/latest"
 python3 -B rules.py store "$all" $library/feb/latest
 
-# Names that are none write nothing, not even a folder.
+# With an invalid name nothing is written, not even a folder.
 long=$(printf '%081d' 0)
 for name in '' ' ' .a -a a/b/c/d a//b a:b:c a: :b a/.b:c "$long" "a:$long" a.b/c 'a b' 'ä' ../x a/.. 'x@y'; do
     code=0
@@ -105,7 +105,7 @@ for name in '' ' ' .a -a a/b/c/d a//b a:b:c a: :b a/.b:c "$long" "a:$long" a.b/c
     [ ! -e other ]
 done
 
-# A model is found whatever the case of its name, so that there are never two of one name.
+# Model names are case-insensitive, so a store never has two models whose names differ only in case.
 code=0
 wb convert "$from/bf16" PLAIN:Latest --to ollama --store store 2>message || code=$?
 [ "$code" = 4 ] && grep -q 'already contains a model with this name' message

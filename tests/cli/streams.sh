@@ -1,5 +1,5 @@
-# Outputs that are no files: standard output by its names, pipes, devices, what has no name. Nothing of them is
-# replaced or removed, and what they cannot take is refused before any work.
+# Outputs that are not regular files: standard output under all its names, pipes, devices, files without a name.
+# They are never replaced or removed, and output that they cannot receive is refused before any work.
 cp -r "$DATA/models/qwen3-bf16" m
 wb convert m g.gguf >/dev/null
 wb export g.gguf output_norm.weight -o e.raw >/dev/null
@@ -9,7 +9,7 @@ head -c 4096 m/model.safetensors >v.f32
 wb codec encode --type Q8_0 --cols 64 v.f32 v.q8 >/dev/null
 mkfifo pipe
 
-# Standard output by any of its names is standard output, also where that is a file: nothing before it is lost.
+# A path that names standard output is standard output, also if that is a file; its earlier contents stay.
 for name in - /dev/stdout /dev/fd/1 /proc/self/fd/1; do
     { echo before; wb convert g.gguf $name --to gguf; } >out
     tail -c +8 out | cmp - g.gguf
@@ -20,7 +20,7 @@ for name in - /dev/stdout /dev/fd/1 /proc/self/fd/1; do
     wb codec encode --type Q8_0 --cols 64 v.f32 $name | cmp - v.q8
 done
 
-# A pipe by a path, and by a link in /proc that names none, as process substitution has it.
+# A pipe given by a path, and by a link in /proc, as in process substitution.
 for name in pipe /dev/fd/7; do
     into() {
         cmp - "$1" <pipe &
@@ -37,7 +37,8 @@ for name in pipe /dev/fd/7; do
 done
 [ -p pipe ]
 
-# A file without a name gets the bytes, and none beside it a name; what is made out of order is refused at once.
+# A file without a name receives the bytes and gets no name. Output that is written out of order is refused
+# immediately.
 find . >before
 python3 - <<'P'
 import subprocess, tempfile
@@ -85,7 +86,8 @@ fi
 [ -p pipe ] && [ -c /dev/null ]
 find . -name '.*.wb-*' | grep . && exit 1
 
-# A reader who is gone ends it quietly, and Ctrl-C at once, whether somebody reads or not.
+# If the reader has closed the pipe, the command ends without a message. Ctrl-C ends it immediately, whether or not
+# a process reads.
 python3 - <<'P'
 import os, signal, subprocess, time
 open("large.f32", "wb").truncate(1 << 24)
@@ -115,7 +117,7 @@ for command in commands:
     code = p.wait(20)
     assert code in (130, -signal.SIGINT) and p.stderr.read() == b"", (command, code)
 P
-# Standard output is for one thing.
+# Standard output can be used for only one output.
 for command in 'convert g.gguf - --to gguf --json' 'convert g.gguf /dev/stdout --to gguf --json'; do
     got=0
     wb $command >out 2>err || got=$?

@@ -1,4 +1,5 @@
-# The tokenizer.json that is made of a GGUF file: what the tokenizers library needs to give tokens the numbers they had.
+# A tokenizer.json made from a GGUF file, checked against the rules by which the tokenizers library assigns ids:
+# every token keeps its id.
 PYTHONPATH=$SOURCE/tests/cli python3 -B - <<'P'
 import json, os, shutil, struct, subprocess
 
@@ -39,7 +40,7 @@ def back(*args, **kwargs):
     said = [(f["severity"], f["name"]) for f in json.loads(p.stdout)["findings"]]
     return said, json.load(open("made/tokenizer.json"))
 
-# Added tokens stand anywhere: each is in the vocabulary, with its number.
+# Added tokens can have any id; each is also in the vocabulary with its id.
 tokens = [("<|pad|>", CONTROL), ("a", NORMAL), ("b", NORMAL), ("Ġ", NORMAL), ("ĠĠ", USER), ("ab", NORMAL),
           ("[PAD6]", UNUSED), ("<|end|>", CONTROL), ("c", NORMAL), ("ac", UNUSED)]
 said, made = back("gpt2", tokens, ["Ġ Ġ", "a b", "a c", "b x", "x b", "b a", "b", "b c"], pre="gpt-2")
@@ -47,13 +48,13 @@ vocab = made["model"]["vocab"]
 assert vocab == {text: i for i, (text, kind) in enumerate(tokens) if kind != UNUSED}, vocab
 assert {t["content"]: t["id"] for t in made["added_tokens"]} == {"<|pad|>": 0, "ĠĠ": 4, "<|end|>": 7}
 assert [t["special"] for t in made["added_tokens"]] == [True, False, True]
-# Merges are of tokens, and make tokens, or the file would not open.
+# Both parts and the result of a merge are tokens; otherwise the tokenizers library would refuse the file.
 assert made["model"]["merges"] == [["Ġ", "Ġ"], ["a", "b"]], made["model"]["merges"]
 assert said == [("warning", "tokenizer.ggml.merges")], said
 said, made = back("gpt2", tokens, ["Ġ Ġ", "a b"], pre="gpt-2")
 assert said == [], said
 
-# A name for the way text is split says whether a token needs its merges, too; one that is not known is a warning.
+# The name of the pre-tokenizer also determines ignore_merges; an unknown name gives a warning.
 for pre, ignores, told in (("llama-bpe", True, []), ("tekken", True, []), ("qwen2", False, []), ("gpt-2", False, []),
                            ("llama3", True, []), ("deepseek-r1-qwen", False, []),
                            ("default", False, ["tokenizer.ggml.pre"]), ("none-such", False, ["tokenizer.ggml.pre"])):
@@ -63,18 +64,18 @@ for pre, ignores, told in (("llama-bpe", True, []), ("tekken", True, []), ("qwen
 said, made = back("gpt2", tokens, ["a b"])
 assert said == [("warning", "tokenizer.ggml.pre")], said
 
-# SentencePiece: every cut of a token into two is a merge, of the first of equal texts.
+# SentencePiece: every split of a token into two tokens is a merge; of tokens with equal text, the first is used.
 tokens = [("<unk>", UNKNOWN), ("<s>", CONTROL), ("a", NORMAL), ("aa", NORMAL), ("aaa", NORMAL), ("aaa", NORMAL), ("aa", USER)]
 said, made = back("llama", tokens, scores=[0, 0, -3, -1, -2, -2, 0])
 assert made["model"]["merges"] == [["a", "a"], ["a", "aa"], ["aa", "a"]], made["model"]["merges"]
 assert made["model"]["vocab"] == {"<unk>": 0, "<s>": 1, "a": 2, "aa": 3, "aaa": 4} and said == []
-# NaN is sorted last.
+# Scores that are NaN are sorted last.
 nan = float("nan")
 more = tokens[:5] + [("b", NORMAL), ("ab", NORMAL), ("ba", NORMAL)]
 said, made = back("llama", more, scores=[0, 0, nan, -1, nan, nan, -4, -3])
 assert made["model"]["merges"] == [["a", "a"], ["b", "a"], ["a", "b"], ["a", "aa"], ["aa", "a"]], made["model"]["merges"]
 
-# Few tokens whose merges would be hundreds of times as long: no such file is made of them.
+# For tokens whose merges would take hundreds of times the size of the tokens, no tokenizer.json is written.
 def files(tokens, code):
     gguf("m.gguf", "llama", tokens, bos_token_id=1)
     shutil.rmtree("made", ignore_errors=True)
@@ -86,11 +87,11 @@ head = [("<unk>", UNKNOWN), ("<s>", CONTROL)]
 answer, made = files(head + [("a" * n, NORMAL) for n in range(1, 500)], 0)
 assert [(f["severity"], f["name"]) for f in answer["findings"]] == [("warning", "tokenizer.ggml.tokens")], answer
 assert "tokenizer.json" not in made and "tokenizer_config.json" in made, made
-# Equal ones are no more than one.
+# Equal tokens are counted once.
 answer, made = files(head + [("a" * n, NORMAL) for n in range(1, 20)] * 500, 0)
 assert answer["findings"] == [] and os.path.getsize("made/tokenizer.json") < 20000
 
-# A file that would be longer than any is said to be that; memory is not what there is too little of.
+# A file above the size limit is reported as such, not as a lack of memory.
 answer, made = files([("<unk>", UNKNOWN), ("\1" * (6 << 20), CONTROL)], 3)
 assert answer["error"]["code"] == "convert-metadata" and "tokenizer.json" in answer["error"]["message"], answer
 assert made == [], made

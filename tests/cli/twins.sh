@@ -1,5 +1,5 @@
-# The same model as a Hugging Face folder, an MLX folder, GGUF and two kinds of Ollama entry: the same
-# config, canonical names, shapes and metadata, but for what docs/format/metadata.md lists.
+# The same model as a Hugging Face folder, an MLX folder, a GGUF file and two kinds of Ollama models has the same
+# config, canonical names, shapes and metadata, except for the differences listed in docs/format/metadata.md.
 PYTHONPATH=$SOURCE/tests/cli python3 -B - <<'P'
 import json, os, subprocess, twins
 

@@ -1,4 +1,4 @@
-# golden: what is said of command lines that make no sense
+# golden: the messages for invalid command lines
 python3 -B "$SOURCE/tests/cli/zoo.py"
 try() {
     echo "\$ wb $*"
