@@ -1,4 +1,4 @@
-# Entry points. CMakeLists.txt does the building; these targets install what is missing and call it.
+# Entry points. These targets install missing packages and call CMake.
 
 .PHONY: help build demo test deep bench peers fuzz faults prove coverage install clean
 .DEFAULT_GOAL := help

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Installs the reference programs that the benchmarks compare with: bench/peers.sh [PEER…], all if none
-# is named. Each is a folder in bench/peers/ whose install.sh is run in that folder with $OUT, an empty
-# folder in build/peers/, where it leaves an executable `run` that answers as bench.h says. What an
-# installed peer was made from is remembered; it is installed again only if its directory has changed.
+# Installs the reference programs that the benchmarks compare with: bench/peers.sh [PEER…], all if none is named.
+# Each has a folder in bench/peers/. The script runs its install.sh in that folder; $OUT is an empty folder in
+# build/peers/, in which install.sh writes an executable `run` with the interface of bench.h. A peer is installed
+# again only if its folder has changed.
 set -eu
 cd "$(dirname "$0")/.."
 top=$PWD

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Measures: bench/run.sh [-n SAMPLES] [CASE…], all cases if none is named. Prints a table and updates
-# bench/results.json. The peers are those that bench/peers.sh has installed.
+# Runs the benchmarks: bench/run.sh [-n SAMPLES] [CASE…], all cases if none is named. Prints a table and updates
+# bench/results.json. bench/peers.sh installs the peers.
 set -eu
 cd "$(dirname "$0")/.."
 top=$PWD

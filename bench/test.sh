@@ -1,5 +1,5 @@
 #!/bin/sh
-# Whether the benchmark works: test.sh FOLDER, the one with the programs. Nothing that was timed decides.
+# Tests that the benchmark programs work: test.sh FOLDER, the folder of the programs. No measured time decides.
 set -eu
 real_cases=$(cd "$(dirname "$0")" && pwd)/cases
 tools=$(cd "$1" && pwd)
@@ -9,7 +9,7 @@ rm -rf "$folder"
 mkdir -p "$folder"
 cd "$folder"
 
-# The case as it is, but for the number of repetitions.
+# The case with fewer repetitions.
 cases=$folder/cases
 mkdir cases
 sed 's/ 400 / 2 /' "$real_cases/open.safetensors.300" >cases/open.safetensors.300
@@ -19,7 +19,7 @@ fail() {
     exit 1
 }
 
-# The headers are those that the figures published so far were measured with.
+# The headers are the ones of the published figures.
 for want in "big 531514140744 11937864 1367977080" "small 16496781640 35144 1888704817"; do
     set -- $want
     headers "$1" "$1.safetensors"
@@ -28,7 +28,7 @@ for want in "big 531514140744 11937864 1367977080" "small 16496781640 35144 1888
     [ "$sum" = "$4 $3" ] || fail "$1: checksum $sum"
 done
 
-# A run of one case leaves the entries of others as they were, to the byte.
+# A run of one case does not change a byte of the entries of other cases.
 other='{"case": "other", "ours" : 1.50, "samples_ours":[1, 2]}'
 stale='{"case":"open.safetensors.300","ours":-1}'
 echo "[$stale, $other]" >results.json
@@ -40,7 +40,7 @@ grep '"open.safetensors.300"' results.json >entry
 grep -q '"ours":[0-9.e-]*,"peer":null,"ratio":null,"floor":[0-9]' entry || fail "no figures"
 grep -q '"samples_ours":\[[0-9.e-]*\],"samples_peer":\[\]' entry || fail "not one sample"
 
-# A peer that did other work is no peer.
+# A peer that did different work is rejected.
 mkdir -p peers/liar
 sed 's/^peer: [^ ]*/peer: liar/' cases/open.safetensors.300 >cases/lie
 printf '#!/bin/sh\nprintf "work 299 tensors\\nready\\n"; read line && echo 1\n' >peers/liar/run
@@ -63,7 +63,7 @@ grep -q '"case":"many.MXFP4"' many.json || fail "a case without a peer is not re
 [ "$(wc -c <Q8_0.blocks)" = $((2 * 4096 / 32 * 34)) ] || fail "not the blocks of Q8_0"
 ! driver -c "$cases" -p nowhere -n 1 many.Q9_9 >table 2>&1 || fail "a type that is none was taken"
 
-# Every operation does its work.
+# Every operation runs.
 tensor F32 16 16.f32
 store 3 three
 tokenizer pairs pairs

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Sees to it that the packages of a set are there: need.sh SET...
+# Installs the packages of a set if they are missing: need.sh SET...
 #
-# A row: the set, the package as Debian 12 calls it, and how to tell that it is there already, whoever
-# installed it: a command in PATH, or a file. What is missing is installed where that needs no question
-# (root, or sudo without a password); otherwise the line to type is printed, and the exit code is 1.
+# A row has the set, the name of the package in Debian 12, and a command in PATH or a file, which shows that the
+# package is installed. Missing packages are installed if that needs no password (root, or sudo without one);
+# otherwise the script prints the command to type and exits with 1.
 set -eu
 
 packages='
@@ -84,5 +84,5 @@ install() {
     $as_root env DEBIAN_FRONTEND=noninteractive \
         apt-get install -y -q --no-install-recommends $missing >&2
 }
-# Lists of packages that are missing or old make the first attempt fail.
+# The first attempt fails if the package lists are missing or old.
 install || { $as_root apt-get update -q >&2 && install; }

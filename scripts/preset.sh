@@ -5,8 +5,8 @@ set -eu
 cd "$(dirname "$0")/.."
 preset=$1
 shift
-# With WEIGHBRIDGE_STALE_ONLY=1 unit tests do not run whose results are current (scripts/results.py), nor do all
-# other tests if nothing changed at all.
+# With WEIGHBRIDGE_STALE_ONLY=1, unit tests with current results (scripts/results.py) do not run; if nothing changed
+# at all, no other test runs either.
 if [ "${WEIGHBRIDGE_STALE_ONLY:-}" = 1 ] && grep -q "\"preset.$preset\"" scripts/results.py; then
     stale=$(python3 scripts/results.py stale "preset.$preset")
     [ -n "$stale" ] || { echo "preset.$preset: passed before with the same inputs"; exit 0; }

@@ -1,9 +1,9 @@
 #!/bin/sh
 # Runs one test of the command: run_cli.sh SCRIPT FOLDER
 #
-# The script runs in FOLDER, which is emptied first, with $WB the command, $DATA tests/data. Its
-# standard output and standard error together must equal SCRIPT with .sh replaced by .out; where there
-# is no such file, the script itself must succeed. UPDATE=1 writes the .out file instead.
+# The script runs in FOLDER, which is emptied first. $WB is the command, $DATA is tests/data. The script's standard
+# output and standard error together must equal the file SCRIPT with .out for .sh; without that file, the script
+# must succeed. UPDATE=1 writes the .out file instead.
 set -u
 script=$1
 folder=$2
@@ -17,7 +17,7 @@ LC_ALL=C.UTF-8
 export PATH LC_ALL DATA WB
 unset NO_COLOR
 if [ -e "$expected" ] || [ "${UPDATE:-0}" = 1 ] && grep -q '^# golden' "$script"; then
-    # Paths of this machine do not belong into the expected output.
+    # The expected output contains no paths of this machine.
     sh "$script" 2>&1 </dev/null | sed "s|$DATA|DATA|g; s|$folder|HERE|g" >actual.out
     if [ "${UPDATE:-0}" = 1 ]; then
         cp actual.out "$expected"

@@ -1,4 +1,4 @@
-# The shared library is compatible with the last release, and changes that are not are noticed.
+# The shared library is compatible with the last release, and scripts/abi.sh reports incompatible changes.
 set -eu
 [ "$(uname -m)" = x86_64 ] || exit 77 # the baseline is that of this architecture
 command -v abidiff >/dev/null || sh scripts/need.sh test || exit 77
@@ -38,7 +38,7 @@ refused base.h 's|^} wb_error;|    uint64_t later;\n&|'
 refused base.h 's|WB_ERROR_IO = 3|WB_ERROR_IO = 33|'
 refused model.h '/^WB_API const char \*wb_format(/d'
 refused model.h 's|wb_file_count(const wb_model \*model)|wb_file_count(const wb_model *model, int later)|'
-# A symbol that the map hides.
+# The map hides a symbol.
 sed '/ wb_format;/d' cmake/weighbridge.map >"$scratch/map"
 sh scripts/abi.sh stub "$scratch/library.so" include "$scratch/map"
 if sh scripts/abi.sh check "$scratch/library.so" 2>/dev/null; then
@@ -46,7 +46,7 @@ if sh scripts/abi.sh check "$scratch/library.so" 2>/dev/null; then
     exit 1
 fi
 
-# Symbols of former releases stay in their nodes of the map; new ones go to the node of this version.
+# Symbols of former releases stay in their nodes of the map; new symbols are added to the node of this version.
 mkdir -p "$scratch/tree/scripts"
 cp -r include cmake src docs "$scratch/tree"
 cp scripts/generate.sh "$scratch/tree/scripts"

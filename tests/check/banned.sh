@@ -1,4 +1,4 @@
-# No source calls a banned function, and one that does is told.
+# No source file calls a banned function, and scripts/check_banned.sh reports a file that does.
 set -eu
 sh scripts/check_banned.sh
 

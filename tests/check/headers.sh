@@ -16,7 +16,7 @@ for header in $(cd include && find . -name '*.h'); do
 done
 [ "$count" -ge 18 ]
 for header in $(cd src && find . -name '*.h'); do
-    # What has no guard is a template, included once for each instruction set.
+    # A header without a guard is a template, which is included once for each instruction set.
     grep -q '^#ifndef WB_' "src/$header" || continue
     # A header of macros alone would leave the file empty, which ISO C forbids.
     printf '#include "%s"\ntypedef int not_empty;\n' "${header#./}" >"$scratch/a.c"

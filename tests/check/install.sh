@@ -1,5 +1,5 @@
-# The installation of a user: the three commands of the README build and install without options; the examples
-# build on the installed package in every way there is, and run; DESTDIR and moving the tree work.
+# The three commands of the README build and install without options. The examples build against the installed
+# package with CMake, pkg-config and plain cc, and run. DESTDIR works, and so does an installed tree that was moved.
 set -eu
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -28,7 +28,7 @@ quietly cmake -S . -B "$scratch/b"
 quietly cmake --build "$scratch/b" -j "$(nproc)"
 ! grep -q 'cmocka' "$scratch/b/CMakeCache.txt" || fail "a plain build looks for test packages"
 
-# Installs below a directory (DESTDIR), as packages do.
+# Installs below a directory (DESTDIR), as packages are built.
 quietly env DESTDIR="$scratch/destdir" cmake --install "$scratch/b"
 root=$scratch/destdir/usr/local
 expect "$version" "$root/bin/wb" --version
@@ -37,7 +37,7 @@ expect "$version" "$root/bin/wb" --version
     fail "libweighbridge.so is no link to its soname"
 ! grep -r "$scratch" "$root" || fail "the place of the build got into what is installed"
 
-# Into a prefix, which then moves.
+# Installs into a prefix, which is then moved.
 quietly cmake --install "$scratch/b" --prefix "$scratch/first"
 mv "$scratch/first" "$scratch/prefix"
 prefix=$scratch/prefix

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Time in proportion to the header, hostile or not, counted in instructions so that the answer is the
-# same on every machine and under any load: a header of twice the length costs at most 2.2 times, and a
-# hostile one at most twice an honest one of the same length, number of tensors and spelling. (Spelling
-# here is the text of the entries: whether dtypes and shapes repeat, which makes a header cheaper, or
-# each entry has its own.)
+# The time of opening is proportional to the length of the header, for valid and for hostile headers. The test
+# counts instructions, so its result is the same on every machine and under any load. A header of twice the length
+# costs at most 2.2 times as many instructions. A hostile header costs at most twice as many as a valid header of
+# the same length, number of tensors and style of entries. (Style: either dtypes and shapes repeat, which makes a
+# header cheaper to read, or each entry has its own.)
 set -eu
 if ! command -v valgrind >/dev/null; then
     echo "valgrind is not installed: nothing was counted"
@@ -16,12 +16,12 @@ for tool in linearity linearity_gguf; do
         -o "$folder/$tool"
 done
 
-# callgrind counts each byte that "rep movsb" copies, which glibc uses from some length on: let it copy
-# with vectors at every length.
+# callgrind counts each byte that "rep movsb" copies, which glibc uses for long copies. This setting makes glibc
+# copy with vectors at every length.
 GLIBC_TUNABLES=glibc.cpu.x86_rep_movsb_threshold=1000000000
 export GLIBC_TUNABLES
 
-# Instructions of opening: count TOOL FAMILY BYTES [compatible]
+# Counts the instructions of opening a header: count TOOL FAMILY BYTES [compatible]
 count() {
     tool=$1
     shift
@@ -31,7 +31,8 @@ count() {
     sed -n 's/^==[0-9]*== Collected : \([0-9]*\).*/\1/p' "$folder/log"
 }
 
-# Holds a family against half its length, and against its honest one: compare TOOL FAMILY HONEST [compatible]
+# Compares a family with itself at half the length, and with the valid family HONEST: compare TOOL FAMILY HONEST
+# [compatible]
 small=200000
 compare() {
     tool=$1 family=$2 honest=$3

@@ -1,2 +1,2 @@
-# clang-tidy has nothing to say; what takes it long, looking along paths, is deep.lint's.
+# clang-tidy reports nothing. Its static analyser, which takes long, runs in deep.lint.
 exec nice sh scripts/lint.sh "$BUILD" quick

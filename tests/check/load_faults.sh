@@ -1,6 +1,7 @@
 #!/bin/sh
-# Every read of loading fails in turn: interrupted reads are repeated, errors told with file and offset,
-# whatever the way bytes are fetched; and what the system does not offer is done without.
+# Every read call of loading fails in turn, for each way to read. Interrupted reads are repeated; errors are
+# reported with file and offset. Where the system does not offer io_uring or direct reads, loading works without
+# them.
 set -eu
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -19,7 +20,7 @@ fail() {
     exit 1
 }
 
-# Only calls on these files count: the C library reads, too.
+# Only calls on these files count, because the C library also reads files.
 first() { ls "$scratch"/model/*1-of*; }
 last() { ls "$scratch"/model/*3-of*; }
 
@@ -32,7 +33,7 @@ load() {
     tries=$((tries + 1))
 }
 
-# The digests of all files were right.
+# The digests of all files are correct.
 sound() {
     [ "$code" -eq 0 ] || fail "$*: exit code $code"
     got=$(grep -o '"sha256":"[0-9a-f]*"' "$scratch/out" | cut -d'"' -f4 | sort)
@@ -44,7 +45,7 @@ for io in auto read direct; do
         load $io pread64 error=EINTR $nth || break
         sound $io EINTR $nth
         load $io pread64 error=EIO $nth || break
-        # What measures the disk afterwards may fail as it likes.
+        # The later calls that measure the disk may fail.
         if [ "$code" -eq 0 ]; then
             sound $io EIO $nth
         else
@@ -55,7 +56,7 @@ for io in auto read direct; do
     [ "$nth" -gt 1 ] || fail "$io: only $nth reads"
 done
 
-# Reading past the page cache that turns out not to be possible: through it, then.
+# If direct reads fail, loading reads through the page cache.
 load direct pread64 error=EINVAL 1 || true
 for nth in 1 2 3 4 5 6 7 8 9 10 11 12; do
     load direct openat error=EINVAL $nth || break
@@ -63,7 +64,7 @@ for nth in 1 2 3 4 5 6 7 8 9 10 11 12; do
 done
 load auto 451 error=ENOSYS 1+ && sound auto cachestat
 load auto fstatfs error=EIO 1+ && sound auto fstatfs
-# A kernel or a sandbox that has no io_uring, or takes it away in the middle: one read after another, then.
+# If io_uring is missing or begins to fail, as in a sandbox, loading reads with one pread after another.
 ring() { # INJECTION NTH
     code=0
     call=${1%%:*}
@@ -83,8 +84,8 @@ if ring io_uring_setup:error=EPERM 1+; then
 fi
 [ "$tries" -gt 12 ] || fail "only $tries tries"
 
-# Ctrl-C ends at once, whatever is going on: a file of 64 GiB, nearly all of it a hole, cannot be done with
-# when it comes.
+# Ctrl-C ends loading at once. The file of 64 GiB, nearly all of it a hole, is large enough that loading is still
+# running when the signal arrives.
 python3 -B - "$scratch" "$WB" <<'P'
 import signal, subprocess, sys, time
 path = sys.argv[1] + "/hole.safetensors"
@@ -103,7 +104,7 @@ for how in (["--io", "read"], ["--io", "direct"], ["--verify"], ["--dtype", "f16
         p.send_signal(signal.SIGINT)
         out, err = p.communicate(timeout=60)
         took = time.monotonic() - start
-        # The signal itself where it came before the command had its handler.
+        # The signal terminates the command if it arrives before the handler is installed.
         assert p.returncode in (130, -signal.SIGINT), (how, p.returncode, err)
         assert took < 2 and out == b"", (how, took, out)
 P

@@ -1,5 +1,5 @@
-# The C of the README and the pages compiles: a program as it stands, and lines of one within a function that has what
-# the words around them speak of.
+# The C code of the README and the pages compiles: a program as it is, and single lines within a function that
+# declares the variables of the surrounding text.
 set -eu
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT

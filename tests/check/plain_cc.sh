@@ -1,5 +1,5 @@
-# The library builds with the compiler alone: cc -std=c11 -O2 -Iinclude -Isrc $(find src -name '*.c'), and
-# what comes out opens a model; with "all" as an argument also with clang and in 32 bits.
+# The library builds with the compiler alone, cc -std=c11 -O2 -Iinclude -Isrc $(find src -name '*.c'), and the
+# result opens a model. With the argument "all", clang and a 32-bit build are tested as well.
 set -eu
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT

@@ -1,9 +1,9 @@
 #!/bin/sh
-# The codecs give the same bits whatever compiler, optimisation, instruction set and machine: compiles
-# them with gcc and clang from -O0 to -O3, without the build's own options, at -O3 also for this very
-# processor, whose fused multiplication the code must not use (every AArch64 has it); runs each
-# for every set of instructions, those for AArch64 under qemu. Without "all" as an argument only the
-# plainest build and those that optimise most.
+# The codecs give the same bits with every compiler, optimisation level, instruction set and machine. The script
+# compiles them with gcc and clang from -O0 to -O3, without the build's own options, and at -O3 also for the
+# processor of this machine, whose fused multiply-add the code must not use (every AArch64 has one). It runs each
+# build with every instruction set, AArch64 under qemu. Without the argument "all" it tests only -O0 and the builds
+# with the most optimisation.
 set -eu
 cd "$(dirname "$0")/../.."
 work=$(mktemp -d)
@@ -11,7 +11,7 @@ trap 'rm -rf "$work"' EXIT
 export work
 
 cat >"$work/one" <<'END'
-# one N RUNNER DISABLED COMPILER... : builds and runs, into $work/N.DISABLED
+# one N RUNNER DISABLED COMPILER...: builds and runs, and writes $work/N.DISABLED
 number=$1 runner=$2 disabled=$3
 shift 3
 folders="src/quant src/quant/scalar src/quant/x86 src/quant/arm src/quant/mlx src/quant/mlx/x86

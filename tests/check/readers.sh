@@ -1,6 +1,6 @@
 #!/bin/sh
-# Compares written files, value for value, as read by other programs: tests/tools/readers.py, in the environment of
-# check/writers.sh and those that `make peers` makes. A reader that is not there is skipped with a message.
+# Compares the values that other programs read from written files, with tests/tools/readers.py, in the environment
+# of check/writers.sh and in those that `make peers` creates. The script skips a missing reader and says so.
 set -eu
 venv=$BUILD/venv-readers
 peers=$PWD/build/peers

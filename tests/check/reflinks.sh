@@ -1,6 +1,6 @@
 #!/bin/sh
-# Real XFS and Btrfs, in files that are mounted: what goes over as it is takes no room, and an edit that moves the data
-# takes none for it. Where nothing can be mounted, nothing is shown.
+# On real XFS and Btrfs file systems, each mounted from a file, tensors that are copied unchanged take no disk
+# space, and an edit that moves the data takes none for it. The script tests nothing where it may not mount.
 set -eu
 if [ "${1:-}" != mounted ]; then
     unshare -m true 2>/dev/null || { echo "skipped: no mount namespace of our own"; exit 0; }

@@ -1,4 +1,4 @@
 #!/bin/sh
-# The table of docs/reliability.md says what the runs counted.
+# The table of docs/reliability.md has the counts of docs/counts.
 set -eu
 sh scripts/reliability.sh --check

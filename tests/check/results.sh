@@ -1,5 +1,5 @@
-# Recorded results: a changed byte of code makes a result stale, a comment or an unrelated file does not; a test that
-# failed is not recorded; without a true record the test runs.
+# Recorded results: a changed byte of code makes a result stale, a comment or an unrelated file does not. A failed
+# test is not recorded. A test without a current record runs.
 set -eu
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -42,7 +42,7 @@ results record preset.msan
 sed -i 's/^..../0000/' tests/results/preset.msan
 want "a record that is not true" "all high low" "$(stale)"
 
-# The wrapper: records a pass and nothing else, and runs what has no current record.
+# if_stale.sh records only a pass, and runs a test that has no current record.
 run() { WEIGHBRIDGE_STALE_ONLY=1 WEIGHBRIDGE_RECORD=1 sh scripts/if_stale.sh plain_cc "$@"; }
 if run false; then
     echo "a failure passed" >&2
@@ -57,7 +57,8 @@ run touch ran | grep -q 'passed before'
 WEIGHBRIDGE_STALE_ONLY=0 sh scripts/if_stale.sh plain_cc touch ran
 [ -e ran ]
 
-# One changed source file makes its own analysis stale, a header that of all that include it.
+# A changed source file makes its own analysis stale; a changed header makes the analysis of every file stale that
+# includes it.
 results record analyzer
 sed -i 's/return 4/return 5/' src/core/low.c
 want "one file" "src/core/low.c" "$(results stale analyzer | paste -sd ' ')"

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Every system call of the sink fails in turn, with each error that fits it, and the process is killed
-# at each in turn. Whatever happens: the file is the old one or the complete new one; success is only
-# told when it is the new one; after an error no temporary file is left.
+# Every system call of the sink fails in turn, with each error that the call can return, and the process is killed
+# at each call in turn. In every case the file is the old one or the complete new one; the sink reports success only
+# for the new one, and leaves no temporary file after an error.
 set -eu
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT

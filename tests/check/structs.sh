@@ -1,6 +1,6 @@
-# Public structs: those with a size are in src/core/abi.def and have an initialiser, which compiles
-# without warnings in C and C++; all others are named in weighbridge/base.h as fixed. The examples, and
-# programs that know nothing of initialisers, compile.
+# Every public struct that begins with its size is in src/core/abi.def and has an initialiser, which compiles
+# without warnings in C and C++. weighbridge/base.h names all other structs as fixed. The examples compile, and so
+# do programs that do not use initialisers.
 set -eu
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT

@@ -1,5 +1,5 @@
-# Globals, prefixes, exported symbols and needed libraries of the build are as they should be, and what
-# is not is told.
+# The globals, prefixes, exported symbols and needed libraries of the build are as scripts/check_symbols.sh
+# requires, and the script reports violations.
 set -eu
 sh scripts/check_symbols.sh "$BUILD"
 

@@ -1,5 +1,5 @@
-# Every unit test compiles without cmocka: where there is none (32 bits, MemorySanitizer, which only the deep tests
-# build), unit/unit.h knows few of its names.
+# Every unit test compiles without cmocka. The 32-bit and MemorySanitizer builds, which only the deep tests make,
+# have no cmocka; there unit/unit.h defines the few names that the tests use.
 set -eu
 count=0
 for source in tests/unit/*.c; do

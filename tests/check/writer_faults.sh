@@ -1,9 +1,9 @@
 #!/bin/sh
-# Every system call with which the command writes fails in turn, with each error that fits it, and the
-# command is killed at each in turn: converting over a file, into parts, into a folder that is replaced,
-# into a store, and editing in place. Whatever happens: what was there is there or the complete new one;
-# success is only told of the new one; after an error nothing temporary is left. NTH says how many calls
-# of a kind are tried.
+# Every system call with which the command writes fails in turn, with each error that the call can return, and the
+# command is killed at each call in turn. The cases are converting over a file, into parts, into a folder that is
+# replaced and into a store, and editing in place. In every case the output is the old one or the complete new one;
+# the command reports success only for the new one, and leaves no temporary file after an error. NTH is the number
+# of calls of each kind that are tried.
 set -eu
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -65,7 +65,8 @@ fail() {
     ls -lA out out/* >&2
     exit 1
 }
-# The new state of parts is told by its index, of a store by its manifest: without, it is the old one.
+# Parts are in the new state if the new index exists, a store if the new manifest exists; otherwise they are in the
+# old state.
 anchored() { # CASE
     case $1 in
     parts) [ -e out/m.safetensors.index.json ] || { echo old; return; } ;;
@@ -81,7 +82,7 @@ one() { # CASE SYSCALL INJECTION NTH
     tries=$((tries + 1))
     case $1 in
     header | insert)
-        # A kill may leave the file half done; the next edit undoes that first.
+        # A kill may leave a file half edited; the next edit first restores it.
         [ "$result" -ge 128 ] || [ ! -e out/.m.gguf.wb-journal ] || [ "$result" -ne 0 ] || fail "$@" "journal left"
         "$WB" edit out/m.gguf >/dev/null || fail "$@" "cannot be recovered"
         ;;

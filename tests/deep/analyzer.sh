@@ -1,6 +1,6 @@
-# gcc's static analyser reports nothing in the library. With WEIGHBRIDGE_STALE_ONLY=1 only files are analysed that
-# have no current result. Pinned to gcc 12: others find other things. Left
-# out are the vector kernels, which own no memory, and whose unrolled loops it does not come to an end with.
+# gcc's static analyser reports nothing in the library. With WEIGHBRIDGE_STALE_ONLY=1 it analyses only files that
+# have no current result. The version is fixed at gcc 12, because other versions report other findings. The vector
+# kernels are left out: they own no memory, and the analyser does not finish on their unrolled loops.
 set -eu
 case $(gcc -dumpversion) in
 12 | 12.*) ;;
@@ -8,12 +8,12 @@ case $(gcc -dumpversion) in
 esac
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-# __clang_analyzer__ brings what core/context.h tells analysers of failures.
+# __clang_analyzer__ enables the declarations of core/context.h that tell analysers which calls fail.
 analyse() {
     xargs -P "$(nproc)" -n 1 nice gcc -std=c11 -O2 -fanalyzer -D__clang_analyzer__ -ffp-contract=off \
         -Isrc -Iinclude -S -o /dev/null 2>&1
 }
-# It sees what it should see.
+# The analyser finds a known use after free.
 printf '#include <stdlib.h>\nint f(void) { int *p = malloc(4); free(p); return *p; }\n' >"$scratch/bad.c"
 echo "$scratch/bad.c" | analyse | grep -q 'Wanalyzer-use-after-free'
 files=$(find src -name '*.c' ! -path '*/x86/*' ! -path '*/arm/*' | LC_ALL=C sort)

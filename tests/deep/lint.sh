@@ -1,5 +1,5 @@
-# clang-tidy reports nothing, its static analyser included. With WEIGHBRIDGE_STALE_ONLY=1 only files are checked
-# that have no current result.
+# clang-tidy reports nothing, nor does its static analyser. With WEIGHBRIDGE_STALE_ONLY=1 it checks only files that
+# have no current result.
 set -eu
 files=$(find src cli -name '*.c' | LC_ALL=C sort)
 [ "${WEIGHBRIDGE_STALE_ONLY:-}" != 1 ] || files=$(python3 scripts/results.py stale lint)

@@ -1,5 +1,5 @@
-# The library as the npm package ships it, built without -march. Unpacked, not installed: the package
-# itself wants a newer node than Debian 12 has.
+# The library of the npm package, which is built without -march. The script unpacks the package instead of
+# installing it, because its installation needs a newer node than Debian 12 has.
 package=@node-llama-cpp/linux-x64@3.22.1
 for tool in npm cc tar; do
     command -v $tool >/dev/null || { echo "$tool is missing: npm, gcc and tar are needed" >&2; exit 1; }

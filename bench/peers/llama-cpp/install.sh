@@ -1,4 +1,4 @@
-# llama.cpp in Python, for tests/check/readers.sh: built here, which takes ten minutes. `run` is its Python.
+# llama.cpp in Python, for tests/check/readers.sh. Building it takes ten minutes. `run` is its Python.
 for tool in cmake cc c++; do
     command -v $tool >/dev/null || { echo "$tool is missing: CMake and compilers are needed" >&2; exit 1; }
 done

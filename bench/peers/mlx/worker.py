@@ -37,7 +37,7 @@ def as_list(result):
 def main():
     if len(sys.argv) != 5 or sys.argv[1] not in ("decode", "encode"):
         sys.exit("usage: mlx decode|encode TIMES MODE FILE")
-    # One processor, as for the others; threads that wait cost nothing.
+    # One processor, as for the other peers; waiting threads cost nothing.
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     mx.set_default_device(mx.cpu)
     times, options = int(sys.argv[2]), arguments_of(sys.argv[3])

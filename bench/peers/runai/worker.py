@@ -20,7 +20,7 @@ import numpy
 
 NAME = "runai_model_streamer"
 
-# The package itself imports PyTorch; the binding below it does not.
+# The package imports PyTorch; the binding that it uses does not.
 package = types.ModuleType(NAME)
 package.__path__ = importlib.util.find_spec(NAME).submodule_search_locations
 sys.modules[NAME] = package
@@ -60,7 +60,7 @@ def main():
     cold, adds_up, times, path = sys.argv[1] != "warm", sys.argv[1] != "placed", int(sys.argv[2]), sys.argv[3]
     offsets, sizes = ranges_of(path)
     streamer = libstreamer.runai_start()
-    # As its upper half does: what lies in the file at a multiple of the block, lies so in memory.
+    # As the package does: data at a multiple of the block in the file is at a multiple of the block in memory.
     block = libstreamer.runai_probe_direct_block_size(streamer, [path])
     room = numpy.ones(os.path.getsize(path) + 2 * block, dtype=numpy.uint8)
     base = room.ctypes.data

@@ -7,7 +7,7 @@ if ! command -v cargo >/dev/null; then
         exit 1
     fi
 fi
-# In a copy, since cargo writes a lock file beside Cargo.toml.
+# Build in a copy, because cargo writes a lock file beside Cargo.toml.
 cp -R Cargo.toml src "$OUT"
 cd "$OUT"
 cargo build --release --quiet
