@@ -8,8 +8,10 @@
     results.py record PART NAME...     records these names of a part
 
 tests/results/PART has one line "HASH NAME" for each name. A part without names has the name "all". Names are
-source files (analysers), unit tests (presets) or fuzz targets. A hash covers the path and the content of every input. C sources
-are hashed without comments and white space, so that rewording a comment makes nothing stale.
+source files (analysers), unit tests (presets) or fuzz targets. A hash covers the path and the content of every
+input. Comments are not hashed, so that rewording one makes nothing stale: C sources are hashed without comments and
+white space, shell scripts and CMake files without lines that are comments. A script with a here-document is hashed
+whole, because a line of the document may look like a comment.
 docs/dev/ci.md describes how parts are used.
 """
 
@@ -47,6 +49,8 @@ PARTS = {
     "fuzz": (["scripts/fuzz.sh", "CMakeLists.txt", "CMakePresets.json", "fuzz/CMakeLists.txt"], "fuzz"),
 }
 
+# In a shell script or a CMake file: a string, an escaped character, a comment line (group 1), or another comment.
+WORD = re.compile(rb"""'[^']*'|"(?:\\.|[^"\\])*"|\\.|(^[ \t]*#(?:[ \t][^\n]*)?\n)|(?<=[ \t;])#[^\n]*""", re.M | re.S)
 TOKEN = re.compile(rb'/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
 
 
@@ -69,6 +73,8 @@ def digest(name):
     if name.endswith((".c", ".h", ".def")) and not name.startswith(("tests/data/", "fuzz/seeds/")):
         data = TOKEN.sub(lambda m: b" " if m[0].startswith(b"/*") else m[0], data)
         data = b" ".join(data.split())
+    elif name.endswith(("CMakeLists.txt", ".sh")) and b"<<" not in data:
+        data = WORD.sub(lambda m: b"" if m[1] else m[0], data)
     return hashlib.sha256(data).digest()
 
 

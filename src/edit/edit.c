@@ -13,9 +13,9 @@
 #include <sys/statfs.h>
 
 #define PADDING_KEY "weighbridge.padding"
-#define PADDING_MIN                                                                                \
-    (8 + sizeof PADDING_KEY - 1 + 4 + 8) /* size of an empty padding entry, in bytes */
-/* files up to this size are rewritten instead of edited in place */
+/* size of an entry with an empty padding string, in bytes */
+#define PADDING_MIN (8 + sizeof PADDING_KEY - 1 + 4 + 8)
+/* Files with at most this number of data bytes are rewritten instead of edited in place. */
 #define SMALL ((uint64_t)64 << 20)
 #define BLOCK 4096u
 
@@ -29,8 +29,9 @@ static wb_status fail_edit(const wb__edit_job *job, wb_status status, wb__findin
 }
 
 /*
- * Replaces *to by the tensor's name after all edits, applied in order. Returns false if the tensor
- * is dropped. Counts in `hits` the tensors that each edit matched (2: more than one).
+ * Applies the renames and drops in order to the tensor name *to. Returns false if an edit drops the
+ * tensor. Sets hits[i] to the number of tensors that edit i has matched so far: 0, 1, or 2 for more
+ * than one.
  */
 static bool rename_tensor(const wb_edit *edits, uint64_t count, uint8_t *hits, wb__str *to)
 {
@@ -53,11 +54,11 @@ static bool is_padding(const wb__edit_job *job, wb__str name)
     return job->writer->format == &wb__format_gguf && wb__str_equal(name, WB__STR(PADDING_KEY));
 }
 
-/* A metadata key while edits are applied. */
+/* A metadata key to which edits are being applied. */
 typedef struct entry {
     wb__str name;
-    const wb__meta *meta;  /* value in the file, or NULL */
-    const wb_value *value; /* value of the last edit that set the key, or NULL */
+    const wb__meta *meta;  /* value in the file; NULL: an edit added the key */
+    const wb_value *value; /* value of the last edit that set the key; NULL: no edit set it */
     bool deleted;
 } entry;
 
@@ -75,7 +76,8 @@ static entry *find_entry(const entries *all, wb__str name)
     return NULL;
 }
 
-/* The caller may not edit the padding key: a header that contains it twice is refused. */
+/* The padding key is reserved. If callers could set it, the header could contain the key twice,
+ * and readers refuse such a header. */
 static wb_status fail_padding(const wb__edit_job *job)
 {
     return fail_edit(job, WB_ERROR_ARGUMENT, WB__FINDING_ARGUMENT, WB__STR(PADDING_KEY),
@@ -99,7 +101,7 @@ static wb_status rename_key(const wb__edit_job *job, const entries *all, entry *
     return WB_OK;
 }
 
-/* Precondition: the list has space for one more entry. */
+/* Applies one edit to the list of keys. Precondition: the list has space for one more entry. */
 static wb_status edit_key(const wb__edit_job *job, entries *all, const wb_edit *edit)
 {
     wb__str name = wb__str_from(edit->name, edit->name_len);
@@ -137,9 +139,10 @@ static wb_status add_metas(wb__edit_job *job, const wb_edit *edits, uint64_t cou
         const entry *e = &all.list[i];
         if (e->deleted)
             continue;
+        /* The file contains this key twice. */
         if (e->meta != NULL && wb__name_map_find(&job->writer->meta_names, e->name) != UINT32_MAX)
             return fail_edit(job, WB_ERROR_ARGUMENT, WB__FINDING_WRITE_TWICE, e->name,
-                             WB__MSG_EDIT_KEY_EXISTS); /* the file contains the key twice */
+                             WB__MSG_EDIT_KEY_EXISTS);
         if (e->meta != NULL)
             status = wb__writer_copy_meta_as(job->context, job->writer, in, e->meta, e->name);
         if (status == WB_OK && e->value != NULL)
@@ -193,7 +196,7 @@ static wb_status lay_out(wb__edit_job *job)
     return job->writer->format->write(job->context, &output->layout);
 }
 
-/* Returns true if all tensors keep their offsets in the data section. */
+/* Returns true if the edit keeps the offset of each tensor in the data section. */
 static bool data_lies_still(const wb__edit_job *job)
 {
     const wb__catalog *in = &job->model->catalog;
@@ -203,7 +206,8 @@ static bool data_lies_still(const wb__edit_job *job)
         if (tensor->out.begin - layout->header.n != wb__tensor_begin(&in->table, tensor->from))
             return false;
     }
-    /* Some GGUF writers do not pad the last tensor. */
+    /* The old data section may be shorter than the new one by less than one alignment, because
+     * some GGUF writers do not pad the last tensor. */
     uint64_t ours = layout->bytes - layout->header.n;
     uint64_t theirs = wb__source_bytes(job->model->sources[0]) - job->data_begin;
     return theirs <= ours && ours - theirs < layout->alignment;
@@ -211,13 +215,14 @@ static bool data_lies_still(const wb__edit_job *job)
 
 /* ---- choose the start of the data section ---- */
 
-/* Returns the minimum size of the header, without padding, in bytes. */
+/* Returns the size of the new header in bytes, without up to 7 bytes of trailing padding. */
 static uint64_t header_end(const wb__edit_job *job)
 {
     const wb__buffer *header = &wb__edit_output(job)->layout.header;
     size_t n = header->n;
     uint8_t filler = job->writer->format == &wb__format_gguf ? 0 : ' ';
-    /* GGUF: trailing zeros can make this at most one alignment too large, which is harmless. */
+    /* In a GGUF header the trailing zeros may belong to a value. The result then differs from the
+     * true size by less than one alignment, which is harmless. */
     size_t least = n > 8 ? n - 7 : n;
     while (n > least && header->bytes[n - 1] == filler)
         n--;
@@ -235,7 +240,7 @@ static wb_status pad_gguf(wb__edit_job *job, uint64_t target, bool *fits)
     uint64_t gap = target - layout->header.n;
     if (gap < PADDING_MIN || target % layout->alignment != 0)
         return WB_OK;
-    /* An additional entry of `gap` bytes moves the end of the header by `gap`. */
+    /* A padding entry of `gap` bytes moves the end of the header by `gap` bytes. */
     wb__out_meta *meta = wb__arena_alloc(&job->writer->arena, sizeof *meta);
     size_t n = (size_t)(gap - PADDING_MIN);
     uint8_t *value = wb__arena_alloc(&job->writer->arena, 8 + n);
@@ -257,7 +262,8 @@ static wb_status pad_gguf(wb__edit_job *job, uint64_t target, bool *fits)
     return status;
 }
 
-/* Pads a safetensors header, which ends with spaces. */
+/* Pads a safetensors header with spaces so that data begins at `target`. Sets *fits to false if
+ * that is impossible. */
 static wb_status pad_safetensors(wb__edit_job *job, uint64_t target, bool *fits)
 {
     wb__buffer *header = &wb__edit_output(job)->layout.header;
@@ -278,8 +284,9 @@ static wb_status pad_safetensors(wb__edit_job *job, uint64_t target, bool *fits)
 }
 
 /*
- * Sets `target` to the start of the data section, with as few inserted blocks as the header needs,
- * if any.
+ * Chooses the offset of the data section after the edit and stores it in job->target. The header
+ * grows by as few blocks as possible, or by none if it fits into the old space. Clears
+ * job->data_stays if the header cannot be padded to any of the tried offsets.
  */
 static wb_status find_target(wb__edit_job *job)
 {
@@ -305,15 +312,18 @@ static wb_status find_target(wb__edit_job *job)
 
 /* ---- choose in-place edit or new file ---- */
 
+/* Returns true if files can share blocks on this file system, so that a new file needs no copy. */
 static bool shares_data(const char *path)
 {
     struct statfs fs;
-    /* btrfs, xfs, bcachefs: linux/magic.h */
+    /* The magic numbers of btrfs, xfs and bcachefs, from linux/magic.h. */
     return statfs(path, &fs) == 0 &&
            ((unsigned long)fs.f_type == 0x9123683EUL || (unsigned long)fs.f_type == 0x58465342UL ||
             (unsigned long)fs.f_type == 0xCA451A4EUL);
 }
 
+/* Sets *same to true if the edit changes no byte of the file. Returns false if the header cannot
+ * be read. */
 static bool is_unchanged(const wb__edit_job *job, bool *same)
 {
     const wb__buffer *header = &wb__edit_output(job)->layout.header;
@@ -328,12 +338,14 @@ static bool is_unchanged(const wb__edit_job *job, bool *same)
     return read;
 }
 
-/* A file in a store is named after its digest, so its bytes cannot change. */
+/* Refuses to edit a file of an Ollama store. The file name is the digest of its bytes, so the
+ * bytes must not change. */
 static wb_status fail_store(const wb__edit_job *job, const char *what)
 {
     return fail_edit(job, WB_ERROR_UNSUPPORTED, WB__FINDING_EDIT_STORE, WB__STR(""), what);
 }
 
+/* Returns true if the path ends with blobs/ and a file name that is a digest. */
 static bool is_blob(const char *path)
 {
     static const char folder[] = "blobs/";
@@ -431,8 +443,9 @@ static wb_status edit(wb__edit_job *job, const wb_edit *edits, uint64_t count)
 wb_status wb__edit_file(wb__context *context, const char *path, const wb_edit *edits,
                         uint64_t count, const wb_edit_options *options, wb_edited *edited)
 {
-    char resolved
-        [PATH_MAX]; /* the journal is in the directory of the file, not of a link to the file */
+    /* Path without symbolic links, because the journal is stored in the directory of the file
+     * itself. */
+    char resolved[PATH_MAX];
     wb__edit_job job = {.context = context, .path = path, .options = options, .data_stays = true};
     bool undone, dry = (options->flags & WB_EDIT_DRY_RUN) != 0;
     int lock = -1;

@@ -1,11 +1,12 @@
 /*
  * edit: changes the header of a file.
  *
- * edit.c reads the file and declares its contents, with the edits applied, to a writer. The format
- * then computes the new layout. If the layout of the tensor data does not change, only the header
- * before the data has to be replaced:
- *   in place    overwrites the header under a journal, after inserting whole blocks at the start of
- *               the file if needed (FALLOC_FL_INSERT_RANGE) (edit_in_place.c)
+ * edit.c reads the file and declares its contents, with the edits applied, to a writer. The writer
+ * computes the new layout. If the layout of the tensor data does not change, only the header before
+ * the data must be replaced. A file is changed in one of two ways:
+ *   in place    overwrites the header, protected by a journal. If the header needs more space, the
+ *               edit first inserts whole blocks at the start with FALLOC_FL_INSERT_RANGE
+ *               (edit_in_place.c)
  *   new file    writes header and data to a new file, which atomically replaces the old file
  *               (edit_rewrite.c)
  *
@@ -22,11 +23,11 @@ typedef struct wb__edit_job {
     const char *path;
     const wb_edit_options *options;
     wb_model *model;     /* the file before the edit */
-    wb_writer *writer;   /* the file after the edit: one output, already laid out */
-    uint64_t data_begin; /* offset of the tensor data before the edit */
-    uint64_t target;     /* offset of the tensor data after the edit */
-    bool data_stays;     /* order and distances of the tensors do not change */
-    wb_edited edited;
+    wb_writer *writer;   /* the file after the edit, with one output whose layout is computed */
+    uint64_t data_begin; /* offset of the data section before the edit, in bytes */
+    uint64_t target;     /* offset of the data section after the edit, in bytes */
+    bool data_stays;     /* the edit keeps the offset of each tensor in the data section */
+    wb_edited edited;    /* result for the caller */
 } wb__edit_job;
 
 static inline wb__output *wb__edit_output(const wb__edit_job *job)
@@ -34,16 +35,19 @@ static inline wb__output *wb__edit_output(const wb__edit_job *job)
     return &job->writer->outputs[0];
 }
 
-/* Overwrites the header in place. If that is impossible, sets *done to false and changes
- * nothing. */
+/* Overwrites the header in place and sets *done to true. If the file system cannot do that,
+ * leaves the file unchanged and sets *done to false. */
 wb_status wb__edit_in_place(wb__edit_job *job, bool *done);
+/* Writes a new file that replaces the old one. */
 wb_status wb__edit_new_file(wb__edit_job *job);
 
-/* Locks the file for one edit. Pass *fd to wb__edit_unlock; *fd is -1 if no lock is needed. */
+/* Locks the file for one edit. Sets *fd to the descriptor for wb__edit_unlock, or to -1 if the
+ * file is not locked. */
 wb_status wb__edit_lock(wb__context *context, const char *path, int *fd);
 void wb__edit_unlock(int fd);
 
-/* Undoes an incomplete edit if a journal exists. The caller holds the lock. */
+/* Undoes an incomplete edit if the file has a journal, and then sets *undone. The caller of
+ * wb__edit_undo holds the lock; wb__edit_recover takes the lock itself. */
 wb_status wb__edit_undo(wb__context *context, const char *path, bool *undone);
 wb_status wb__edit_recover(wb__context *context, const char *path, bool *undone);
 

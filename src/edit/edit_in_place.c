@@ -1,21 +1,22 @@
 /*
- * Edits the header of a file in place, under a journal, which first makes the old and the new
- * header durable:
+ * Edits the header of a file in place, protected by a journal. The journal stores the old and the
+ * new header durably before the file changes:
  *
  *   offset  bytes  content
  *   0       8      "WBEDIT02"
  *   8       8      length of the file before the edit
- *   16      8      k, number of bytes inserted at the start of the file
- *   24      8      n, number of bytes before the data section, before the edit
+ *   16      8      k, number of bytes that the edit inserts at the start of the file
+ *   24      8      n, offset of the data section before the edit
  *   32      n      the old header
  *           n + k  the new header
  *           8      checksum of all bytes above
  *
- * All numbers are little-endian. The edit inserts k bytes and syncs, writes the new header and
- * syncs, then removes the journal. While the journal exists, the edit can be undone any number of
- * times: remove the inserted blocks if the file is k bytes longer, and write the old header. Until
- * then each byte before the data section belongs to the old header, the new header or the inserted
- * blocks. If a byte does not, the file was replaced by another one and is not changed.
+ * All numbers are little-endian. The edit inserts k bytes and syncs the file, writes the new header
+ * and syncs again, then removes the journal. While the journal exists, the edit can be undone any
+ * number of times: if the file is k bytes longer, the k bytes at its start are removed; then the
+ * old header is written. During an edit each byte before the data section is a byte of the old
+ * header, a byte of the new header, or an inserted zero. If recovery finds any other byte, the file
+ * was replaced since the edit began, and recovery does not change it.
  */
 #define _GNU_SOURCE /* fallocate */
 #define _FILE_OFFSET_BITS 64
@@ -35,11 +36,13 @@
 #define FALLOC_FL_COLLAPSE_RANGE 0x08
 #endif
 
+/* Maximum size of a journal, in bytes. Twice the size of the largest known headers is far
+ * smaller. */
 #define FIXED 32
 #define CHECK 8
-#define JOURNAL_MAX ((size_t)1 << 30) /* bytes, far above twice the size of the largest headers */
+#define JOURNAL_MAX ((size_t)1 << 30)
 
-static const char magic[] = WB__JOURNAL_MAGIC; /* stored without the NUL */
+static const char magic[] = WB__JOURNAL_MAGIC; /* without the terminating NUL */
 #define MAGIC (sizeof magic - 1)
 
 static uint64_t checksum(const void *bytes, size_t n)
@@ -51,10 +54,10 @@ static uint64_t checksum(const void *bytes, size_t n)
 /* ---- undo ---- */
 
 typedef struct journal {
-    uint64_t length, inserted;
-    const uint8_t *before; /* the old header, n bytes */
-    const uint8_t *after;  /* the new header, n + k bytes */
-    size_t n;
+    uint64_t length, inserted; /* length before the edit and number of inserted bytes */
+    const uint8_t *before;     /* old header, n bytes */
+    const uint8_t *after;      /* new header, n + inserted bytes */
+    size_t n;                  /* size of the old header, in bytes */
 } journal;
 
 static bool parse(const uint8_t *bytes, size_t n, journal *out)
@@ -74,13 +77,13 @@ static bool parse(const uint8_t *bytes, size_t n, journal *out)
     return true;
 }
 
-/* Returns true if the bytes for the new header were inserted. */
+/* Returns true if a file of `bytes` bytes already contains the inserted bytes. */
 static bool is_longer(const journal *from, uint64_t bytes)
 {
     return bytes == from->length + from->inserted;
 }
 
-/* Returns 0 or errno. */
+/* Restores the old header and removes inserted bytes. Returns 0 or errno. */
 static int undo(int fd, const journal *from)
 {
     struct stat st;
@@ -88,7 +91,7 @@ static int undo(int fd, const journal *from)
         return errno;
     bool longer = is_longer(from, (uint64_t)st.st_size);
     if (!longer && (uint64_t)st.st_size != from->length)
-        return EINVAL; /* another program has changed the file */
+        return EINVAL; /* the length shows that another program changed the file */
     if (from->inserted != 0 && longer &&
         fallocate(fd, FALLOC_FL_COLLAPSE_RANGE, 0, (off_t)from->inserted) != 0)
         return errno;
@@ -105,7 +108,9 @@ static wb_status fail_undo(wb__context *context, const char *path, int os_error)
                     WB__MSG_EDIT_UNDO, os_error);
 }
 
-/* Returns true if the bytes before the data section are those of an incomplete edit. */
+/* Returns true if each of the n bytes before the data section can result from this edit: a byte
+ * of the old header, a byte of the new header, or an inserted zero. `longer`: bytes were
+ * inserted. */
 static bool are_ours(const journal *from, bool longer, const uint8_t *now, size_t n)
 {
     size_t room = (size_t)from->inserted;
@@ -120,12 +125,12 @@ static bool are_ours(const journal *from, bool longer, const uint8_t *now, size_
 }
 
 typedef enum state {
-    COMPLETE, /* the new header is complete; only the journal has to be removed */
-    HALF,
-    ANOTHER /* the journal belongs to another file */
+    COMPLETE, /* the new header is complete, and only the journal remains to be removed */
+    HALF,     /* the edit is incomplete and must be undone */
+    ANOTHER   /* the file is not the one that the journal describes */
 } state;
 
-/* Returns 0 or errno. */
+/* Compares the file with the journal and sets *found. Returns 0 or errno. */
 static int look(wb__context *context, int fd, const journal *from, state *found)
 {
     struct stat st;
@@ -165,8 +170,8 @@ static wb_status undo_file(wb__context *context, const char *path, const journal
                                        WB__STR(""), WB__MSG_EDIT_JOURNAL_FOREIGN);
 }
 
-/* Returns true if the name of the journal would be too long. Such a file has no journal and is
- * never edited in place. */
+/* Returns true if the path of the journal would exceed NAME_MAX or PATH_MAX. A file with so long
+ * a path is never edited in place, so it has no journal. */
 static bool is_too_long(const char *journal_at)
 {
     return wb__path_base(journal_at).len > NAME_MAX || strlen(journal_at) >= PATH_MAX;
@@ -193,7 +198,8 @@ static wb_status recover_from(wb__context *context, const char *path, const char
     status =
         bytes == NULL ? wb__fail_memory(context) : wb__source_read(source, context, 0, bytes, n);
     wb__source_close(source);
-    /* A journal gets its name after it is complete, so a malformed file is not a journal. */
+    /* The journal gets its final name only after it is complete. A malformed file with this name
+     * was therefore not written by an edit. */
     if (status == WB_OK && !parse(bytes, n, &from))
         status = fail_undo(context, journal_at, EINVAL);
     else if (status == WB_OK)
@@ -256,12 +262,13 @@ static wb_status write_journal(wb__edit_job *job, const char *at, uint8_t *bytes
         return status;
     }
     status = wb__sink_commit(job->context, sink);
+    /* The journal may already have its name even if making it durable failed. */
     if (status != WB_OK)
-        (void)unlink(at); /* the journal may exist although it is not durable */
+        (void)unlink(at);
     return status;
 }
 
-/* Returns 0 or errno. */
+/* Inserts the blocks that the new header needs. Returns 0 or errno. */
 static int make_room(const wb__edit_job *job, int fd)
 {
     uint64_t inserted = job->edited.inserted;
@@ -269,26 +276,28 @@ static int make_room(const wb__edit_job *job, int fd)
                                                                                            : errno;
 }
 
-/* Precondition: the file has the space. Returns 0 or errno. */
+/* Writes the new header and syncs the file. Precondition: make_room has inserted the blocks.
+ * Returns 0 or errno. */
 static int write_header(wb__edit_job *job, int fd)
 {
     const wb__buffer *header = &wb__edit_output(job)->layout.header;
-    /* Otherwise the header could reach the disk before the inserted blocks do. */
+    /* Without this sync, the header could reach the disk before the inserted blocks do. */
     int os_error = job->edited.inserted == 0 ? 0 : wb__write_sync(fd);
     if (os_error == 0)
         os_error = wb__write_at(fd, 0, header->bytes, header->n);
     return os_error != 0 ? os_error : wb__write_sync(fd);
 }
 
-/* Returns true if the error shows that the file system cannot insert blocks. The file is then
- * unchanged. */
+/* Returns true if the error means that the file system cannot insert blocks. The file is
+ * unchanged after such an error. */
 static bool is_no_way(int os_error)
 {
     return os_error == EOPNOTSUPP || os_error == ENOSYS || os_error == EINVAL ||
            os_error == EPERM || os_error == ETXTBSY;
 }
 
-/* Precondition: the file is open and the journal is durable. */
+/* Changes the file, or restores it after an error. Precondition: `fd` is open for writing and
+ * the journal is durable. */
 static wb_status change_or_undo(wb__edit_job *job, int fd, const char *at, const uint8_t *bytes,
                                 size_t n, bool *done)
 {
@@ -299,10 +308,11 @@ static wb_status change_or_undo(wb__edit_job *job, int fd, const char *at, const
     if (os_error == 0)
         os_error = write_header(job, fd);
     *done = os_error == 0;
-    /* If the file is unchanged, nothing is undone. Undoing would write to the file, and then the
-     * caller could no longer choose to write a new file. */
+    /* An unchanged file needs no undo. If it were undone, the file would be written, and the
+     * caller could no longer write a new file instead. */
     if (!*done && !untouched) {
-        /* As after a crash, the length of the file shows whether blocks were inserted. */
+        /* The length of the file shows whether blocks were inserted, as in recovery after a
+         * crash. */
         int undone = parse(bytes, n, &from) ? undo(fd, &from) : EINVAL;
         if (undone != 0)
             return fail_undo(context, job->path, undone);
@@ -321,7 +331,7 @@ static wb_status change_or_undo(wb__edit_job *job, int fd, const char *at, const
 wb_status wb__edit_in_place(wb__edit_job *job, bool *done)
 {
     wb__context *context = job->context;
-    size_t n = wb__edit_output(job)->layout.header.n; /* data_begin plus the inserted bytes */
+    size_t n = wb__edit_output(job)->layout.header.n; /* size of the new header, in bytes */
     *done = false;
     if (n > (JOURNAL_MAX - FIXED - CHECK) / 2)
         return WB_OK;

@@ -1,7 +1,7 @@
 /*
- * Allows one edit of a file at a time, with an exclusive lock (flock) on the file, which the kernel
- * releases when the process ends. On file systems without such locks, or without them for read-only
- * descriptors (NFS), the edit runs unlocked.
+ * Prevents concurrent edits of a file. An edit holds an exclusive lock (flock) on the file, which
+ * the kernel releases when the process ends. The edit runs without a lock if the file system does
+ * not support flock, or does not support it for read-only descriptors (NFS).
  */
 #define _GNU_SOURCE /* flock */
 #define _FILE_OFFSET_BITS 64
@@ -16,7 +16,8 @@
 
 #define TRIES 100
 
-/* Returns true if `path` still is the open file: it may have been replaced before the lock. */
+/* Returns true if `path` still names the open file. Another process may have replaced the file
+ * between open and flock. */
 static bool is_still_there(int fd, const char *path)
 {
     struct stat open, named;
@@ -29,7 +30,7 @@ wb_status wb__edit_lock(wb__context *context, const char *path, int *fd)
     bool is_taken = false;
     for (int i = 0; i < TRIES && !is_taken; i++) {
         *fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-        if (*fd < 0) /* an error of open is reported when the file is read */
+        if (*fd < 0) /* reading the file later reports the error */
             return WB_OK;
         is_taken = flock(*fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
         if (!is_taken && is_still_there(*fd, path))

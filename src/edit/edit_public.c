@@ -2,7 +2,8 @@
 #include "edit/edit.h"
 #include "edit/edit_messages.h"
 
-/* Copies the caller's options, which may be NULL, to *options, which holds the defaults. */
+/* Initializes *context, and overwrites the defaults in *options by the caller's options, which
+ * may be NULL. */
 static wb_status begin(wb__context *context, const char *path, const wb_edit_options *caller,
                        wb_edit_options *options, wb_error *error)
 {
@@ -17,11 +18,12 @@ static wb_status begin(wb__context *context, const char *path, const wb_edit_opt
     return wb__context_init(context, &open, error);
 }
 
-/* The caller's edits. If their struct has another size, a copy in the library's struct. */
+/* The caller's edits. If the caller's wb_edit struct has another size than the library's, the
+ * edits are copied into the library's struct. */
 typedef struct edit_list {
-    const wb_edit *edits;
-    wb_edit *copy; /* NULL: no copy was needed */
-    size_t bytes;  /* size of the copy */
+    const wb_edit *edits; /* the caller's array or `copy` */
+    wb_edit *copy;        /* NULL: the caller's array is used */
+    size_t bytes;         /* size of `copy`, in bytes */
 } edit_list;
 
 static wb_status take_edits(wb__context *context, const wb_edit *caller, uint64_t count,

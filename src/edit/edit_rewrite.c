@@ -1,6 +1,7 @@
 /*
- * Writes the edited file as a new file. Unchanged data is copied in one range. If the range keeps
- * its offset within a block and the file system supports reflinks, both files share the data.
+ * Writes the edited file as a new file. If the edit keeps the layout of the data section, the data
+ * section is copied as one range. If the offset of this range also keeps its remainder modulo the
+ * block size and the file system supports reflinks, both files share the data blocks.
  */
 #include "edit/edit.h"
 #include "edit/edit_messages.h"
@@ -11,8 +12,8 @@ static wb_status copy_data(wb__edit_job *job, const wb_sink *sink)
 {
     const wb__source *source = job->model->sources[0];
     uint64_t n = wb__source_bytes(source) - job->data_begin;
-    uint64_t front =
-        (BLOCK - job->data_begin % BLOCK) % BLOCK; /* only whole blocks can be shared */
+    /* number of bytes up to the first block boundary, because only whole blocks can be shared */
+    uint64_t front = (BLOCK - job->data_begin % BLOCK) % BLOCK;
     if (front > n)
         front = n;
     wb_status status =
@@ -39,7 +40,8 @@ wb_status wb__edit_new_file(wb__edit_job *job)
 {
     const wb__out_file *layout = &wb__edit_output(job)->layout;
     wb_sink *sink;
-    /* Shared blocks need no space. A copy reports a full disk itself. */
+    /* No disk space is reserved for data that both files may share. If the data is copied
+     * instead, the copy reports a full disk. */
     wb_status status =
         wb__sink_open(job->context, job->path, job->data_stays ? 0 : layout->bytes, &sink);
     if (status != WB_OK)

@@ -1,28 +1,28 @@
 /*
  * Copies the single file of a model unchanged. If the file system supports reflinks, source and
- * output share their extents and no bytes are copied. Otherwise the file is copied in pieces. Bytes
- * that an earlier run left in the output are compared with the source and reused where they are
- * equal. If the output becomes a blob, its SHA-256 digest is computed from the output's bytes
- * during the copy.
+ * output share their extents and no bytes are copied. Otherwise the file is copied in pieces. If an
+ * earlier run left bytes in the output, they are compared with the source, and equal bytes are not
+ * copied again. If the output becomes an Ollama blob, its SHA-256 digest is computed from the bytes
+ * of the output during the copy.
  */
 #include "core/call_options.h"
 #include "write/ollama/store.h"
 #include "write/write_messages.h"
 
-#define PIECE ((uint64_t)8 << 20) /* size of a piece; progress is reported after each piece */
-#define CHUNK ((size_t)1 << 20)   /* number of bytes that are compared or hashed per step */
+#define PIECE ((uint64_t)8 << 20) /* bytes per piece; progress is reported after each piece */
+#define CHUNK ((size_t)1 << 20)   /* number of bytes that one step compares or hashes */
 
 typedef struct filling {
     wb__context *context;
     wb_writer *writer;
     wb__output *output;
     const wb__source *source;
-    uint64_t left;   /* length of the output before the copy, in bytes */
-    uint64_t taken;  /* bytes of the output that were reused */
-    bool shared;     /* the output shares the extents of the source */
-    bool hashes;     /* the output becomes a blob, which needs a digest */
-    wb__sha256 hash; /* state of the digest over the bytes copied so far */
-    uint8_t *mine, *theirs;
+    uint64_t left;          /* length of the output before the copy, in bytes */
+    uint64_t taken;         /* number of bytes of the output that were reused */
+    bool shared;            /* the output shares the extents of the source */
+    bool hashes;            /* the output becomes an Ollama blob, whose digest is computed */
+    wb__sha256 hash;        /* state of the SHA-256 digest of the output up to the current offset */
+    uint8_t *mine, *theirs; /* buffers of CHUNK bytes for bytes of the output and of the source */
 } filling;
 
 static size_t chunk_of(uint64_t at, uint64_t end)
@@ -30,7 +30,8 @@ static size_t chunk_of(uint64_t at, uint64_t end)
     return end - at < CHUNK ? (size_t)(end - at) : CHUNK;
 }
 
-/* Sets *same to the number of bytes from `at` on that are equal to the source, in whole chunks. */
+/* Compares output and source from offset `at` to `end` in chunks, up to the first chunk that
+ * differs. Sets *same to the number of equal bytes. */
 static wb_status compare(filling *f, uint64_t at, uint64_t end, uint64_t *same)
 {
     wb_status status = WB_OK;

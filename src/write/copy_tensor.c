@@ -1,6 +1,7 @@
 /*
- * Copies tensors of a model to the output. If source and output have the same byte order, bytes are
- * copied from file to file. Otherwise they are copied in pieces through memory and swapped.
+ * Copies tensors of a model to the output. If source and output store a tensor with the same byte
+ * order and layout, its bytes are copied from file to file. Otherwise, and for streams, its bytes
+ * are copied in pieces through memory, which converts them.
  */
 #include "core/call_options.h"
 #include "dtype/dtype_block.h"
@@ -54,7 +55,8 @@ static wb_status copy_bytes(wb__context *context, const wb__copy *copy, size_t s
     return wb__put_end(context, copy->writer, &place, bytes, status);
 }
 
-/* Fails if the source differs from the declared tensor in type, shape or size. */
+/* Fails unless the declared tensor has the type and the size of the source tensor. For a part,
+ * the source tensor must fit into the declared tensor at the offset. */
 static wb_status check(wb__context *context, const wb__copy *copy, const wb__kind *kind)
 {
     if (copy->index >= copy->writer->tensors.count)
@@ -88,7 +90,7 @@ wb_status wb__writer_copy(wb__context *context, const wb__copy *copy)
     const wb__storing *storing = wb__catalog_storing_of(in, stored);
     bool moved = storing != NULL && (storing->deflated || storing->columns);
     bool swap = (writer->flags & WB_WRITE_BIG_ENDIAN) != 0;
-    /* A stream has one file, which wb_writer_begin opened. */
+    /* A stream has one output, whose sink wb_writer_begin or wb_writer_begin_fd has opened. */
     bool is_stream = writer->output_count == 1 && writer->outputs[0].sink != NULL &&
                      !wb__sink_is_file(writer->outputs[0].sink);
     return wb__catalog_is_swapped(in, stored) != swap || moved || is_stream

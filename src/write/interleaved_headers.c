@@ -1,7 +1,7 @@
 /*
- * Headers between the tensors that contain tensor checksums, as in zip archives. In a file they are
- * written after all tensors, because tensors arrive in any order from any thread. In a stream
- * tensors arrive in order, and the checksum is updated with each write.
+ * Writes headers that are stored between the tensors and contain tensor checksums, as in zip
+ * archives. In a file these headers are written after all tensors, because threads write tensors in
+ * any order. In a stream the tensors arrive in order, so each write updates the checksum.
  */
 #include "write/write.h"
 #include "write/write_messages.h"

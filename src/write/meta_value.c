@@ -1,5 +1,6 @@
 /*
- * Encodes metadata values of the caller and of models as formats/output_layout.h specifies.
+ * Encodes metadata values of the caller and of models. formats/output_layout.h defines the
+ * encoding.
  */
 #include "write/write.h"
 #include "write/write_messages.h"
@@ -31,7 +32,8 @@ static void put_string(wb__buffer *out, wb__str text)
     wb__buffer_add(out, text.ptr, text.len);
 }
 
-/* One row for each type and width. A number with 0 bits has 64. */
+/* Maps a value type and its width in bits to a tag. Types that are not numbers have 0 bits.
+ * Callers may pass 0 bits for a 64-bit number, see tag_of. */
 static const struct tag_row {
     uint8_t type, bits, tag;
 } tags[] = {
@@ -44,7 +46,8 @@ static const struct tag_row {
     {WB_META_ARRAY, 0, WB__TAG_ARRAY},
 };
 
-/* Returns the tag of a type, or WB__TAG_COUNT if there is none. */
+/* Returns the tag of a type, or WB__TAG_COUNT if no tag exists. For a number, 0 bits means 64
+ * bits. */
 static uint32_t tag_of(unsigned type, unsigned bits)
 {
     bool number = type == WB_META_UINT || type == WB_META_INT || type == WB_META_FLOAT;
@@ -64,7 +67,7 @@ static wb_status fail_value(wb__context *context, wb__str key, const char *what)
 
 /* ---- values of the caller ---- */
 
-/* Returns false if the number does not fit into its width. */
+/* Returns false if the number does not fit into `width` bytes. */
 static bool fits(const wb_value *value, unsigned width)
 {
     unsigned bits = 8 * width;
@@ -74,8 +77,8 @@ static bool fits(const wb_value *value, unsigned width)
         return value->number <= 1;
     if (value->type == WB_META_UINT)
         return value->number >> bits == 0;
-    uint64_t above =
-        value->number >> (bits - 1); /* the sign bit and all bits above it, which must be equal */
+    /* The sign bit and all bits above it. All these bits must be equal. */
+    uint64_t above = value->number >> (bits - 1);
     return above == 0 || above == UINT64_MAX >> (bits - 1);
 }
 
@@ -89,7 +92,7 @@ static uint64_t bits_of(const wb_value *value, uint32_t tag)
     return tag == WB__TAG_F64 ? wide : tag == WB__TAG_F32 ? narrow : value->number;
 }
 
-/* Appends numbers of the host's byte order in little-endian order. */
+/* Appends `count` numbers of `width` bytes, converted from host byte order to little-endian. */
 static void put_items(wb__buffer *out, const uint8_t *items, uint64_t count, unsigned width)
 {
     size_t n = (size_t)count * width;
@@ -183,7 +186,8 @@ static void put_strings(wb__buffer *out, const wb__array *array, const uint8_t *
     }
 }
 
-/* Returns the next array of a nested array in pre-order, or NULL after the last. */
+/* Returns the array that follows `array` in a pre-order traversal of the nested array `root`, or
+ * NULL after the last array. */
 static const wb__array *next_array(const wb__array *array, const wb__array *root, unsigned *depth)
 {
     if (array->element == WB_META_ARRAY && array->count != 0) {

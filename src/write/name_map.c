@@ -16,7 +16,8 @@ static wb__str name_of(const wb__name_map *map, size_t item)
     return *(const wb__str *)wb__list_at(map->items, item);
 }
 
-/* Returns the slot of a name, or the free slot to insert it into. Precondition: a slot is free. */
+/* Returns the slot that contains the name, or else the free slot where the name is to be
+ * inserted. Precondition: at least one slot is free. */
 static size_t slot_of(const wb__name_map *map, wb__str name)
 {
     size_t slot = (size_t)wb__siphash(&map->key, name.ptr, name.len) & (map->slot_count - 1);

@@ -1,5 +1,5 @@
 /*
- * The temporary file of an output: opening it, writing its header and padding, making it durable.
+ * Opens the temporary file of an output, writes its header and padding, and makes it durable.
  */
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64
@@ -43,7 +43,8 @@ wb_status wb__output_write_header(wb__context *context, wb_writer *writer, wb__o
     return wb__sink_write(context, output->sink, header->bytes, header->n);
 }
 
-/* Returns the number of an output in its set. With an index, the index has number 0. */
+/* Returns the number of an output in its set of files. If the set has an index file, the index
+ * file has number 0 and the outputs begin at 1. */
 static uint64_t member_of(const wb_writer *writer, const wb__output *output)
 {
     return (uint64_t)(output - writer->outputs) + (writer->index_path != NULL);
@@ -58,7 +59,7 @@ wb_status wb__put_padding(wb__context *context, wb_writer *writer, wb__output *o
         uint64_t left = to - writer->stream_at;
         size_t n = left < sizeof zeros ? (size_t)left : sizeof zeros;
         const uint8_t *bytes = zeros;
-        if (layout->pieces != NULL) { /* header pieces fill all gaps between tensors */
+        if (layout->pieces != NULL) { /* the pieces of the header fill all gaps between tensors */
             const wb__out_piece *piece = &layout->pieces[writer->stream_piece++];
             bytes = layout->header.bytes + piece->from;
             n = piece->n;
@@ -69,7 +70,7 @@ wb_status wb__put_padding(wb__context *context, wb_writer *writer, wb__output *o
     return status;
 }
 
-/* Opens the file that an output is written into. */
+/* Opens the temporary file of an output. */
 static wb_status open_file(wb__context *context, const wb_writer *writer, wb__output *output)
 {
     bool kept = (writer->flags & WB_WRITE_KEEP) != 0;
@@ -121,7 +122,8 @@ wb_status wb__output_finish(wb__context *context, wb_writer *writer, wb__output 
 /* Number of bytes that are synced between two progress reports. */
 #define SETTLED_BYTES ((uint64_t)64 << 20)
 
-/* Syncs a large file in pieces, so that the caller can cancel between pieces. */
+/* Syncs a file in pieces of SETTLED_BYTES bytes, so that the progress callback can cancel
+ * between two pieces. */
 static wb_status settle(wb__context *context, const wb_writer *writer, const wb__output *output)
 {
     uint64_t bytes = output->layout.bytes;

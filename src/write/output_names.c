@@ -1,5 +1,5 @@
 /*
- * Names the output files, and creates the index of shards.
+ * Names the output files and creates the index file of shards.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 static const char st_end[] = ".safetensors";
 static const char gguf_end[] = ".gguf";
 
-#define NUMBERS 40 /* maximum length of "-00001-of-00003" */
+#define NUMBERS 40 /* buffer size for a part number such as "-00001-of-00003", in bytes */
 
 static char *join(wb__arena *arena, wb__str front, const char *back)
 {
@@ -22,7 +22,7 @@ static char *join(wb__arena *arena, wb__str front, const char *back)
     return text;
 }
 
-/* Returns the path without the file extension of its format. */
+/* Returns `path` without the file extension `end`, if `path` ends with it. */
 static wb__str stem_of(wb__str path, const char *end)
 {
     wb__str tail = wb__str_from(end, SIZE_MAX);
@@ -90,7 +90,8 @@ static void put_name(wb__buffer *out, wb__str name)
     wb__json_write_str(&json, name);
 }
 
-/* Formatted like the index of Hugging Face's tools: two spaces per level, names sorted. */
+/* Formats the index as the tools of Hugging Face do: two spaces per indentation level, and
+ * tensor names sorted. */
 wb_status wb__writer_make_index(wb__context *context, wb_writer *writer)
 {
     size_t count = writer->tensors.count;

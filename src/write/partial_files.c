@@ -1,19 +1,20 @@
 /*
- * Resumes the partial files of a killed run (WB_WRITE_KEEP). Such a run leaves files under partial
- * names, final names or both:
+ * Resumes the partial files of a killed run (WB_WRITE_KEEP). When a run is killed, its files can
+ * have partial names, final names or both. The next run recovers each kind of output:
  *
- *   file       .NAME.wb-partial, renamed to NAME when it is complete
- *   set        .NAME.wb-partial for each file. Commit hard-links the final names, the anchor's
- *              last, then removes the
- *              partial names. Recovery: without the anchor's final name, remove the final names;
- *              with it, remove the partial names
- *   directory  the files in .NAME.wb-partial/, renamed one by one before the directory is renamed.
- *              Recovery: rename
- *              them back
- *   store      .NNNNN.wb-partial in a directory of the model in blobs/. Commit hard-links the blob
- *              names, then writes
- *              the manifest into the directory, publishes it, and removes the directory. A blob may
- *              belong to another model as well, so recovery continues on a copy of it
+ *   file       written as .NAME.wb-partial, renamed to NAME when complete. No recovery is needed.
+ *   set        each file is written as .NAME.wb-partial. Commit first creates the final names as
+ *   hard
+ *              links, the name of the anchor last, then removes the partial names. Recovery: if the
+ *              final name of the anchor does not exist, the final names are removed; if it exists,
+ *              the partial names are removed.
+ *   directory  the files are written in .NAME.wb-partial/. Commit renames the files one by one,
+ *   then
+ *              the directory. Recovery: the files are renamed back to their partial names.
+ *   store      the files are written as .NNNNN.wb-partial in a directory of the model in blobs/.
+ *              Commit hard-links them to their blob names, writes the manifest into the directory,
+ *              publishes the manifest, and removes the directory. Recovery: a file that already has
+ *              a blob name is replaced by a copy, because another model may use the same blob.
  */
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64
@@ -25,8 +26,8 @@
 
 #include "write/write.h"
 
-#define BASE_BYTES 256 /* maximum file name (255 bytes) and a NUL */
-#define NUMBERS 15     /* "-00001-of-00003" */
+#define BASE_BYTES 256 /* maximum length of a file name (255 bytes) plus a NUL */
+#define NUMBERS 15     /* length of a part number such as "-00001-of-00003" */
 
 static const wb__str partial = {WB__KEPT_END, sizeof WB__KEPT_END - 1};
 
@@ -109,9 +110,9 @@ wb_status wb__partial_rename_back(wb__context *context, const wb_writer *writer)
         char *path = wb__output_path_now(&context->allocator, writer, &writer->outputs[i]);
         char *kept = path == NULL ? NULL : wb__partial_path(&context->allocator, path);
         bool failed = kept == NULL;
+        /* Usually fails, because the file does not exist. */
         if (!failed && lstat(kept, &st) != 0 && errno == ENOENT)
-            (void)rename(path,
-                         kept); /* fails if the file does not exist, which is the usual case */
+            (void)rename(path, kept);
         free_text(&context->allocator, kept);
         free_text(&context->allocator, path);
         if (failed)
@@ -124,11 +125,11 @@ wb_status wb__partial_rename_back(wb__context *context, const wb_writer *writer)
 
 typedef struct settling {
     const wb_writer *writer;
-    wb__str stem,
-        end; /* the requested path, divided into the text before and after a part number */
+    /* The requested path, divided into the text before and the text after a part number. */
+    wb__str stem, end;
 } settling;
 
-/* Returns true if a string has the form "-00001-of-00003". */
+/* Returns true if the text is a part number such as "-00001-of-00003". */
 static bool is_numbers(wb__str text)
 {
     static const char like[] = "-ddddd-of-ddddd";
@@ -139,8 +140,9 @@ static bool is_numbers(wb__str text)
 }
 
 /*
- * Returns true if `name` is .NAME.wb-partial and NAME is the requested file or a part of it. Sets
- * *whole to NAME and *numbers to its part number, which may be empty.
+ * Returns true if `name` is .NAME.wb-partial and NAME is the requested file or a part of the
+ * requested set. Sets *whole to NAME and *numbers to the part number in NAME, which is empty if
+ * NAME has none.
  */
 static bool is_kept(const settling *s, wb__str name, wb__str *whole, wb__str *numbers)
 {
@@ -154,7 +156,8 @@ static bool is_kept(const settling *s, wb__str name, wb__str *whole, wb__str *nu
     return numbers->len == 0 || is_numbers(*numbers);
 }
 
-/* Prints the name of the set's anchor: the index of shards, or the first part of a split. */
+/* Prints the file name of the set's anchor, which is the index file of shards or the first part
+ * of a split. */
 static void print_anchor(const settling *s, wb__str numbers, char *text, size_t n)
 {
     if (s->writer->format == &wb__format_gguf)
@@ -179,8 +182,8 @@ static bool is_one(const struct stat *a, const struct stat *b)
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino && S_ISREG(a->st_mode);
 }
 
-/* A file with the name of a part may be a complete output that was requested by this name. Such an
- * output has a journal. */
+/* Returns true if a journal exists for the file name `whole`. Such a file is itself an output
+ * that was requested by this name, although the name looks like a part of a set. */
 static bool has_journal(int folder, wb__str whole)
 {
     char text[BASE_BYTES + 16];
@@ -190,8 +193,9 @@ static bool has_journal(int folder, wb__str whole)
 }
 
 /*
- * Removes one of the two names of a file whose set was not completely renamed, and removes files of
- * earlier plans, which cannot be resumed. Errors are ignored here: the later rename reports them.
+ * Recovers one file of a set, which can have a partial name and a final name: removes one of both
+ * names, as described at the top of this file. Also removes partial files that the current plan
+ * does not write. Errors are ignored, because the later rename reports them.
  */
 static void settle_file(const settling *s, int folder, const char *name)
 {
@@ -238,7 +242,8 @@ wb_status wb__partial_settle(wb__context *context, const wb_writer *writer)
     wb_status status = wb__directory_list(context, folder, settle_one, &s);
     free_text(&context->allocator, folder);
     if (status != WB_OK && status != WB_ERROR_MEMORY) {
-        /* The directory may be writable but not readable. */
+        /* The directory may be writable but not readable, so a failure to list it is not an
+         * error. */
         (void)wb__error_reset(context->error, context->error);
         status = WB_OK;
     }

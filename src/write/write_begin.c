@@ -1,5 +1,5 @@
 /*
- * Checks all preconditions of a write before its first byte, and creates the files.
+ * Checks all preconditions of a write before its first byte is written, and creates the files.
  */
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64
@@ -23,8 +23,8 @@ static wb_status fail_target(wb__context *context, const char *path, wb__finding
 }
 
 /*
- * Returns true if `path` is a name that a killed run gave to a file of a set whose anchor does not
- * exist. The next run removes such names.
+ * Returns true if `path` is the final name of a file that also has its partial name, and the set's
+ * anchor does not exist. A killed run left such names, and the next run removes them.
  */
 static bool is_taken_back(const wb_writer *writer, const char *path)
 {
@@ -55,17 +55,18 @@ static wb_status check_file(wb__context *context, const wb_writer *writer, const
     return WB_OK;
 }
 
-/* ---- directory to be replaced ---- */
+/* ---- replacement of an existing directory ---- */
 
 typedef struct content {
     wb__context *context;
     const char *folder;
-    const wb_model *source; /* NULL: the source is unknown */
+    const wb_model *source; /* NULL: the source is not known */
 } content;
 
 /*
- * Replacing a directory removes its contents. Refuses a directory that has subdirectories, or that
- * contains a file of the source, also under another name (hard link).
+ * Checks one entry of a directory whose replacement would remove its contents. Fails if the entry
+ * is a subdirectory or a file of the source. A hard link to a file of the source counts as that
+ * file.
  */
 static wb_status check_content(void *ctx, const char *name)
 {
@@ -88,7 +89,8 @@ static wb_status check_content(void *ctx, const char *name)
     return status;
 }
 
-/* Follows a symbolic link: its target is created or replaced. File names keep the caller's path. */
+/* Replaces writer->folder by the target of the symbolic link, because the target directory is
+ * created or replaced. The paths of the files are not changed. */
 static wb_status follow_folder(wb__context *context, wb_writer *writer)
 {
     int os_error = 0;
@@ -181,7 +183,7 @@ static wb_status check_room(wb__context *context, const wb_writer *writer)
     const char *target = writer->folder != NULL ? writer->folder : writer->outputs[0].path;
     uint64_t need = writer->index_len;
     if (wb__path_is_stream(target))
-        return WB_OK; /* a pipe has no limit of space */
+        return WB_OK; /* a pipe needs no disk space */
     for (size_t i = 0; i < writer->output_count; i++) {
         if (!wb__add(need, writer->outputs[i].layout.bytes, &need))
             need = UINT64_MAX - 1;
@@ -191,8 +193,8 @@ static wb_status check_room(wb__context *context, const wb_writer *writer)
         return status;
     uint64_t kept = wb__partial_bytes(writer);
     need -= kept < need ? kept : need;
-    char *folder =
-        wb__directory_there(&context->allocator, target); /* the store may not exist yet */
+    /* The nearest existing directory, because the target directory may not exist yet. */
+    char *folder = wb__directory_there(&context->allocator, target);
     if (folder == NULL)
         return wb__fail_memory(context);
     uint64_t room = wb__write_room(folder);
@@ -209,7 +211,7 @@ static wb_status check_room(wb__context *context, const wb_writer *writer)
 
 /* ---- files ---- */
 
-/* Opens one descriptor and takes one lock of the directory for all sinks. */
+/* Opens and locks the output directory once for all sinks, and draws the number of the set. */
 static wb_status claim_folder(wb__context *context, wb_writer *writer)
 {
     wb__hash_key key = wb__hash_key_draw();
@@ -219,8 +221,8 @@ static wb_status claim_folder(wb__context *context, wb_writer *writer)
 }
 
 /*
- * Checks that files in an existing directory may be written. Recovers partial files of an earlier
- * run if `settles` is set, and otherwise only inspects them.
+ * Checks that the files of an existing directory may be written. If `settles` is set, first
+ * recovers partial files of an earlier run.
  */
 static wb_status check_files(wb__context *context, const wb_writer *writer, bool settles)
 {
@@ -236,7 +238,8 @@ static wb_status check_files(wb__context *context, const wb_writer *writer, bool
                : status;
 }
 
-/* Creates the directory in which files are written before commit, if the write needs one. */
+/* Creates the directory in which files are written until commit, if this kind of output needs
+ * one. */
 static wb_status make_folder(wb__context *context, wb_writer *writer)
 {
     bool keeps = (writer->flags & WB_WRITE_KEEP) != 0;
@@ -256,7 +259,7 @@ static wb_status check_planned(wb__context *context, const wb_writer *writer)
     return WB_OK;
 }
 
-/* Checks that a file can be created at a path that does not exist yet. */
+/* Checks that the parent directory of `path` exists and permits the creation of a file. */
 static wb_status check_parent(wb__context *context, const char *path)
 {
     int os_error = 0;
@@ -289,7 +292,7 @@ static wb_status check_place(wb__context *context, const char *path)
     return wb__fail_os(context, os_error, WB__MSG_WRITE_FILE);
 }
 
-/* Checks the outputs of files in an existing directory. */
+/* Checks that the outputs can be written into an existing directory. */
 static wb_status check_beside(wb__context *context, const wb_writer *writer)
 {
     wb_status status = check_files(context, writer, false);
@@ -303,7 +306,8 @@ static wb_status check_beside(wb__context *context, const wb_writer *writer)
     return status;
 }
 
-/* Reports the errors that wb__directories_make or a later write in the directory would report. */
+/* Reports the errors that wb__directories_make and later writes in the directory of `path` would
+ * report. */
 static wb_status check_folders(wb__context *context, const char *path)
 {
     char *there = wb__directory_there(&context->allocator, path);
@@ -328,7 +332,8 @@ static wb_status check_store(wb__context *context, wb_writer *writer)
     return status == WB_OK ? check_place(context, writer->manifest_path) : status;
 }
 
-/* Returns true if partial files of an earlier run exist, which need less free space. */
+/* Returns true if a directory with partial files of an earlier run exists. The write then needs
+ * less free space. */
 static bool has_kept_folder(const wb_writer *writer)
 {
     const char *config_json = writer->folder != NULL ? writer->folder : writer->kept_beside;

@@ -1,6 +1,7 @@
 /*
- * Makes all files durable, then renames them. The anchor of a set is renamed last: the index of
- * shards or the first part of a split. Readers do not accept the set without it.
+ * Makes all files durable, then renames them. The anchor of a set is renamed last, because readers
+ * do not accept a set without its anchor. The anchor is the index file of shards or the first part
+ * of a split.
  */
 #include "core/call_options.h"
 #include "write/write.h"
@@ -33,8 +34,8 @@ static wb_status write_index(wb__context *context, wb_writer *writer, wb_sink **
     return status;
 }
 
-/* If a final name cannot be removed, the temporary names stay, so that the next run can recover the
- * set. */
+/* Removes the final names that a failed commit has created. If a final name cannot be removed,
+ * the temporary names are kept, so that the next run can recover the set. */
 static void withdraw(wb_writer *writer, wb_sink *index)
 {
     bool all = index == NULL || wb__sink_withdraw(index);
@@ -46,7 +47,8 @@ static void withdraw(wb_writer *writer, wb_sink *index)
         wb__sink_leave(index);
 }
 
-/* Makes the temporary names durable before the files get their final names as hard links. */
+/* Makes the temporary names durable. Precedes the hard links that give the files their final
+ * names. */
 static wb_status sync_names(wb__context *context, const wb_writer *writer)
 {
     const char *path = writer->outputs[0].path;
@@ -81,7 +83,8 @@ static wb_status publish(wb__context *context, wb_writer *writer, wb_sink *index
     return status;
 }
 
-/* Removes the temporary names of a set in the order of its files. */
+/* Closes all sinks of a committed write and removes remaining temporary names, first of the
+ * index file, then of the outputs in order. */
 static void discard(wb_writer *writer, wb_sink *index)
 {
     wb__sink_discard(index);
@@ -105,9 +108,8 @@ static wb_status commit(wb__context *context, wb_writer *writer)
         status = write_index(context, writer, &index);
     if (status == WB_OK)
         status = wb__sidecars_write(context, writer);
-    if (status == WB_OK &&
-        wb__sink_is_file(
-            writer->outputs[0].sink)) /* a stream has already reported its complete progress */
+    /* A stream has already reported its complete progress. */
+    if (status == WB_OK && wb__sink_is_file(writer->outputs[0].sink))
         status = wb__writer_hear(context, writer, WB__ALL_BYTES);
     if (status == WB_OK)
         status = publish(context, writer, index);

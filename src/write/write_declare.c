@@ -7,7 +7,7 @@
     (WB_WRITE_FORCE | WB_WRITE_BIG_ENDIAN | WB_WRITE_ALIGN_TENSORS | WB_WRITE_FOLDER |             \
      WB_WRITE_FEB2026 | WB_WRITE_KEEP)
 
-/* The kinds of output and their container formats. */
+/* The output formats that a caller can name, with their container formats. */
 static const struct kind {
     const char *name;
     const wb__format *format;
@@ -102,7 +102,8 @@ wb_status wb__writer_make(wb__context *context, const wb_writer_options *options
     return WB_OK;
 }
 
-/* Returns true if the source has changed: partial output made from it is useless. */
+/* Returns true if the source files have changed since they were opened. Partial output made from
+ * them is then useless. */
 static bool has_changed(const wb_writer *writer)
 {
     wb_error error;
@@ -128,7 +129,8 @@ static void delete_outputs(wb_writer *writer)
     if (writer->folder_at != NULL && !keeps)
         wb__directory_remove(writer->folder_at);
     else if (writer->folder_at != NULL)
-        (void)rmdir(writer->folder_at); /* fails unless the directory is empty */
+        /* fails if the directory contains partial files, which are kept */
+        (void)rmdir(writer->folder_at);
     for (size_t i = 0; i < 2; i++) {
         if (writer->claims[i] >= 0)
             (void)close(writer->claims[i]);
@@ -177,7 +179,7 @@ wb_status wb__writer_check_declaring(wb__context *context, const wb_writer *writ
 
 /* ---- metadata ---- */
 
-/* Returns true for keys that number the parts of a split, which write_plan.c sets. */
+/* Returns true for keys that describe the split of a GGUF file. write_plan.c sets these keys. */
 static bool is_split_key(const wb_writer *writer, wb__str key)
 {
     return writer->format == &wb__format_gguf && !writer->is_edit &&
@@ -185,7 +187,7 @@ static bool is_split_key(const wb_writer *writer, wb__str key)
             wb__str_equal(key, WB__STR("split.tensors.count")));
 }
 
-/* Copies an encoded value to the arena and adds it under the key. */
+/* Copies an encoded value to the arena and adds it under `key`. */
 static wb_status keep(wb__context *context, wb_writer *writer, wb__str key, uint32_t tag,
                       const wb__buffer *value)
 {

@@ -1,13 +1,15 @@
 /*
  * Assigns tensors to files, in the order of declaration. A new file begins if the next tensor would
- * make the current file too large, like gguf-split and Hugging Face's tools do.
+ * exceed the size limit or the tensor limit of the current file. gguf-split and the tools of
+ * Hugging Face divide files in the same way.
  */
 #include "core/call_options.h"
 #include "model/padding_tensor.h"
 #include "write/write.h"
 #include "write/write_messages.h"
 
-/* Returns the bytes that a tensor adds to its file. gguf-split counts padding, too. */
+/* Returns the number of bytes that a tensor adds to the size of its file. For GGUF the number
+ * includes alignment padding, as in gguf-split. */
 static uint64_t weight_of(const wb_writer *writer, const wb__outgoing *tensor, uint64_t alignment)
 {
     uint64_t bytes = tensor->out.bytes;
@@ -16,7 +18,7 @@ static uint64_t weight_of(const wb_writer *writer, const wb__outgoing *tensor, u
     return bytes;
 }
 
-/* Assigns a file number to each tensor. Sets *count to the number of files. */
+/* Sets the file number of each tensor, and sets *count to the number of files. */
 static wb_status assign(wb__context *context, wb_writer *writer, uint64_t alignment, size_t *count)
 {
     uint64_t bytes = 0, tensors = 0, sum;
@@ -42,7 +44,7 @@ static wb_status assign(wb__context *context, wb_writer *writer, uint64_t alignm
     if (*count > 1 && writer->format == &wb__format_npz)
         return wb__fail(context, WB_ERROR_UNSUPPORTED, WB__FINDING_WRITE_SPLIT, WB_NO_OFFSET,
                         WB__STR(""), WB__MSG_WRITE_NPZ_SPLIT);
-    if (*count > context->limits.files || *count > UINT16_MAX) /* split.count is a u16 */
+    if (*count > context->limits.files || *count > UINT16_MAX) /* split.count is a 16-bit number */
         return wb__fail(context, WB_ERROR_LIMIT, WB__FINDING_WRITE_SPLIT, WB_NO_OFFSET, WB__STR(""),
                         WB__MSG_WRITE_FILES_MANY, *count);
     return WB_OK;
@@ -67,8 +69,9 @@ static wb__out_meta *make_number(wb__arena *arena, const char *key, uint32_t tag
 #define SPLIT_KEYS 3
 
 /*
- * The first part of a split contains all entries. Every part contains the split.* keys, in the
- * order in which gguf-split writes them. Every safetensors file contains all entries.
+ * Selects the metadata of file `number`. The first part of a GGUF split contains all keys, and the
+ * other parts contain only the split.* keys. The split.* keys have the same order as in files of
+ * gguf-split. Every safetensors file contains all keys.
  */
 static wb_status give_metas(wb__context *context, wb_writer *writer, size_t number)
 {
@@ -118,8 +121,8 @@ static wb_status find_alignment(wb__context *context, const wb_writer *writer, u
     return WB_OK;
 }
 
-/* Returns the first free number for padding tensors. The source may already contain such tensors.
- */
+/* Returns a number that no padding tensor has yet. The source may already contain padding
+ * tensors. */
 static uint64_t first_filler(const wb_writer *writer)
 {
     uint64_t past = 0;

@@ -1,5 +1,5 @@
 /*
- * The plan of an output that is one file copied unchanged.
+ * Creates the outputs of a plan, and plans an output that is one file copied unchanged.
  */
 #include "write/write.h"
 
@@ -20,8 +20,8 @@ wb_status wb__writer_make_outputs(wb__context *context, wb_writer *writer, size_
         wb__output *output = &outputs[tensor->file];
         if (output->layout.tensor_count++ == 0)
             output->first = i;
-        output->left +=
-            tensor->out.bytes; /* cannot overflow: the layout checks the sum before it is used */
+        /* The sum cannot overflow, because the layout checks it before it is used. */
+        output->left += tensor->out.bytes;
         writer->order[i] = &tensor->out;
     }
     return WB_OK;

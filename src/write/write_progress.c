@@ -1,5 +1,5 @@
 /*
- * Progress reports of a writer, and the check that its source is unchanged.
+ * Reports the progress of a writer, and checks that its source is unchanged.
  */
 #include "write/write.h"
 #include "write/write_messages.h"
@@ -18,7 +18,8 @@ wb_status wb__writer_hear(wb__context *context, const wb_writer *writer, uint64_
                     WB__MSG_WRITE_CANCELLED);
 }
 
-/* Fails if a source file has changed since it was opened: the output would mix two models. */
+/* Fails if a source file has changed since it was opened, because the output would mix data of
+ * two models. */
 wb_status wb__writer_check_source(wb__context *context, const wb_writer *writer)
 {
     const wb_model *source = writer->source;

@@ -1,6 +1,6 @@
 /*
- * Writes tensor bytes at their offsets. Records exactly which bytes are written, so that no byte is
- * written twice and commit fails if a byte is missing.
+ * Writes tensor bytes at their offsets, and records which bytes are written. The records ensure
+ * that no byte is written twice and that commit fails if a byte is missing.
  */
 #include "core/call_options.h"
 #include "dtype/dtype_block.h"
@@ -8,7 +8,8 @@
 #include "write/write_messages.h"
 
 #define STAGE_BYTES ((size_t)16 << 10)
-#define DIRTY_MAX ((uint64_t)32 << 20) /* bytes written before write-back to disk is requested */
+/* Number of written bytes after which write-back to disk is requested. */
+#define DIRTY_MAX ((uint64_t)32 << 20)
 
 /* ---- records of written bytes ---- */
 
@@ -18,7 +19,8 @@ static wb_status fail_twice(wb__context *context, const wb__outgoing *tensor, ui
                     tensor->out.name, WB__MSG_WRITE_BYTE_TWICE, (unsigned long long)at);
 }
 
-/* Extends `done` by the ranges that follow it without a gap. */
+/* Extends tensor->done by the recorded ranges that follow it without a gap, and removes these
+ * ranges. */
 static void absorb(wb__outgoing *tensor)
 {
     size_t taken = 0;
@@ -35,9 +37,8 @@ static wb_status insert(wb__context *context, const wb_allocator *allocator, wb_
 {
     wb__byte_interval *pieces = tensor->pieces;
     size_t at = tensor->piece_count;
-    while (at > 0 &&
-           pieces[at - 1].begin >=
-               begin) /* usually true in the first step, because most ranges arrive in order */
+    /* Most ranges arrive in order, so this loop usually ends at once. */
+    while (at > 0 && pieces[at - 1].begin >= begin)
         at--;
     if (at > 0 && pieces[at - 1].end > begin)
         return fail_twice(context, tensor, begin);
@@ -76,15 +77,14 @@ static wb_status take(wb__context *context, wb_writer *writer, wb__outgoing *ten
 
 /* ---- streams ---- */
 
-/* Fails unless the bytes are the next ones of the stream. */
+/* Fails unless `offset` is the next byte that the stream expects. */
 static wb_status check_order(wb__context *context, wb_writer *writer,
                              const wb__write_position *place, uint64_t offset)
 {
     const wb__outgoing *next = NULL;
     while (writer->stream_next < writer->tensors.count) {
-        next = (const wb__outgoing *)
-                   writer->order[writer->stream_next]; /* valid cast, because `out` is the first
-                                                          member of the struct */
+        /* The cast is valid, because `out` is the first member of wb__outgoing. */
+        next = (const wb__outgoing *)writer->order[writer->stream_next];
         if (next->done < next->out.bytes)
             break;
         writer->stream_next++;
@@ -97,7 +97,8 @@ static wb_status check_order(wb__context *context, wb_writer *writer,
 
 /* ---- wb__put_begin, wb__put, wb__put_end ---- */
 
-/* Checks and registers a write. The lock is held. */
+/* Checks that n bytes of a tensor may be written, and records the bytes as written. The caller
+ * holds the lock. */
 static wb_status admit(wb__context *context, wb_writer *writer, wb__write_position *place,
                        uint64_t offset, uint64_t n)
 {
@@ -159,8 +160,9 @@ wb_status wb__put_end(wb__context *context, wb_writer *writer, const wb__write_p
     if (is_file && output->dirty >= DIRTY_MAX) {
         output->dirty = 0;
         (void)pthread_mutex_unlock(&writer->lock);
-        wb__sink_hasten(output->sink); /* no other thread can finish the file, because the bytes of
-                                          this thread are still missing */
+        /* The file stays open without the lock, because the bytes of this thread are still
+         * counted as missing, so no other thread can finish the file. */
+        wb__sink_hasten(output->sink);
         (void)pthread_mutex_lock(&writer->lock);
     }
     output->left -= n;
@@ -168,8 +170,8 @@ wb_status wb__put_end(wb__context *context, wb_writer *writer, const wb__write_p
     (void)pthread_mutex_unlock(&writer->lock);
     if (!is_last)
         return status;
-    /* The file is complete and no other thread uses it. Finishes it while other files are still
-     * written. */
+    /* All bytes of the file are written, so no other thread uses it. The file is finished now,
+     * while other files are still being written. */
     status = wb__output_finish(context, writer, output);
     if (status != WB_OK) {
         (void)pthread_mutex_lock(&writer->lock);

@@ -1,41 +1,43 @@
-/* Write-back: writes tensor bytes while the caller computes the next ones. Large pieces of a large
- * file on a local disk are written with direct I/O through io_uring. A copy to the page cache would
- * take as much processor time as many encoders, and would not be faster, because the disk limits
- * the speed in both cases. The partial blocks at both ends of a piece, which it shares with other
- * pieces, are written through the page cache. Without io_uring, all bytes are written through the
- * page cache. */
+/* Write-back: writes tensor bytes while the caller computes the next bytes. Large pieces of a
+ * large file on a local disk are written with direct I/O through io_uring. Direct I/O avoids the
+ * copy to the page cache, which would take as much processor time as many encoders. The copy
+ * would gain no speed, because the disk limits the speed in both cases. A piece can begin and
+ * end with a partial block, which it shares with its neighbours. Partial blocks are written
+ * through the page cache. Without io_uring, all bytes are written through the page cache. */
 #include "core/call_options.h"
 #include "io/ring.h"
 #include "write/write.h"
 #include "write/write_messages.h"
 
-/* smaller files stay in the page cache for the next reader */
+/* Smaller files are written through the page cache, where the next reader finds them. */
 #define FILE_LEAST ((uint64_t)64 << 20)
+/* Smaller pieces are written without io_uring. */
 #define PIECE_LEAST ((size_t)512 << 10)
 #define SLOTS_MAX 64
 
 _Static_assert(WB_WRITEBACK_ALIGNMENT == WB__DIRECT_ALIGNMENT,
                "the public alignment is that of direct I/O");
 
-/* The write that occupies a slot. */
+/* The write that uses a slot. */
 typedef struct flight {
     wb__write_position place;
-    uint64_t bytes; /* 0: the slot is free */
-    uint64_t at;    /* file offset of the part that io_uring writes */
-    const uint8_t *from;
-    size_t n;
-    bool is_flying;
-    int64_t result;
+    uint64_t bytes;      /* total number of bytes of the write; 0: the slot is free */
+    uint64_t at;         /* file offset of the block-aligned part, which io_uring writes */
+    const uint8_t *from; /* bytes of the block-aligned part */
+    size_t n;            /* number of bytes of the block-aligned part */
+    bool is_flying;      /* io_uring has not completed the write */
+    int64_t result;      /* result of io_uring: number of bytes written, or a negative errno */
 } flight;
 
 struct wb_writeback {
     wb_writer *writer;
-    wb__ring *ring; /* NULL: io_uring is not available */
-    uint32_t slots;
+    wb__ring *ring; /* NULL: io_uring is not available or no file may use direct I/O */
+    uint32_t slots; /* number of elements of `flights` */
     flight flights[];
 };
 
-/* Returns true if a file may use direct I/O. Files that are read back for a digest may not. */
+/* Returns true if a file may be written with direct I/O. Files of a store and files with
+ * checksums may not, because they are read back. */
 static bool may_pass(const wb_writer *writer, const wb__output *output)
 {
     return writer->has_paths && !writer->is_store && (writer->flags & WB_WRITE_BIG_ENDIAN) == 0 &&
@@ -73,8 +75,8 @@ static wb__direct direct_of(wb_writer *writer, wb__output *output)
     return direct;
 }
 
-/* Submits the block-aligned part to io_uring. Precondition: it is not empty. Returns false if that
- * fails. */
+/* Starts the write of the block-aligned part through io_uring. Precondition: this part is not
+ * empty. Returns false if direct I/O cannot be used. */
 static bool take_off(wb_writeback *behind, flight *f, const uint8_t *bytes)
 {
     const wb__write_position *place = &f->place;
@@ -102,6 +104,7 @@ static wb_status write_edges(wb__context *context, wb_writeback *behind, const f
                            : status;
 }
 
+/* Stores the results of n writes that io_uring has completed. */
 static void land(wb_writeback *behind, const wb__ring_done *done, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -111,8 +114,8 @@ static void land(wb_writeback *behind, const wb__ring_done *done, size_t n)
 }
 
 /*
- * Writes the part again without io_uring if that could not write it, so that all errors are
- * reported in one place.
+ * Waits for the write of a slot. If io_uring failed to write the block-aligned part, writes this
+ * part again without io_uring, which also reports the error if the write is impossible.
  */
 static wb_status end(wb__context *context, wb_writeback *behind, flight *f, wb_status status)
 {
@@ -153,8 +156,8 @@ bool wb__writeback_is_busy(wb_writeback *behind, uint32_t slot)
 wb_status wb__writeback_put(wb__context *context, wb_writeback *behind, uint32_t slot,
                             const wb__put *put)
 {
-    wb_status status = wb__writeback_wait(
-        context, behind, slot); /* wb__writeback_wait also checks the slot number */
+    /* wb__writeback_wait also checks the slot number. */
+    wb_status status = wb__writeback_wait(context, behind, slot);
     if (status != WB_OK)
         return status;
     flight *f = &behind->flights[slot];
@@ -180,10 +183,9 @@ void wb__writeback_free(wb_writeback *behind)
     wb_error error;
     wb_allocator allocator = behind->writer->allocator;
     wb__context context = wb__writeback_context(behind, wb__error_reset(&error, &error));
+    /* The error is ignored here, because the writer stores the first error. */
     for (uint32_t slot = 0; slot < behind->slots; slot++)
-        (void)wb__writeback_wait(
-            &context, behind,
-            slot); /* the error is ignored here, because the writer stores the first error */
+        (void)wb__writeback_wait(&context, behind, slot);
     wb__ring_close(behind->ring);
     wb__free(&allocator, behind, sizeof *behind + behind->slots * sizeof *behind->flights);
 }

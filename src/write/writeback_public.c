@@ -1,5 +1,5 @@
 /*
- * The public functions of write-back, which check the arguments.
+ * Public write-back functions. They check their arguments.
  */
 #include "weighbridge/experimental.h"
 #include "write/write.h"

@@ -3,7 +3,7 @@
 #include "write/write.h"
 #include "write/write_messages.h"
 
-/* Copies the caller's options to *options, which holds the defaults. */
+/* Overwrites the defaults in *options by the caller's options, after checking them. */
 static wb_status begin(wb__context *context, const wb_writer_options *caller,
                        wb_writer_options *options, wb_error *error)
 {

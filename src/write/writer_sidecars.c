@@ -1,5 +1,5 @@
 /*
- * Sidecar files: config.json, tokenizer files.
+ * Writes sidecar files, such as config.json and tokenizer files.
  */
 #include "write/write.h"
 #include "write/write_messages.h"

@@ -32,6 +32,19 @@ echo text >docs/page.md
 want "a comment and a page" "" "$(stale)"
 echo 'int wb_convert(void) { return 3; }' >src/convert/convert_public.c
 want "code that one test reaches" "all high" "$(stale)"
+echo '# A comment with an apostrophe: don'"'t"'
+text="
+# one
+"' >scripts/preset.sh
+results record preset.msan
+sed -i 's/A comment/Another comment/' scripts/preset.sh
+want "a comment of a script" "" "$(stale)"
+sed -i 's/# one/# two/' scripts/preset.sh
+want "a line of a string" "all high low" "$(stale)"
+printf '# %s\ncat <<E\n# one\nE\n' title >scripts/preset.sh
+results record preset.msan
+sed -i 's/# one/# two/' scripts/preset.sh
+want "a line of a here-document" "all high low" "$(stale)"
 results record preset.msan
 sed -i 's/return 1/return 4/' src/core/low.c
 want "code that every test reaches" "all high low" "$(stale)"
