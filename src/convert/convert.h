@@ -1,17 +1,19 @@
-/* convert: converts a model to another file format in two steps, planning and streaming.
+/*
+ * convert: converts a model to another file format in two steps, planning and running.
  *
- * A plan has one row per output tensor: its name, the source tensor, the source rows and their
- * order, the arithmetic applied to its values, and the encodings before and after. Planning
- * (wb__plan_make) reads only headers, sidecar files, adapters and per-tensor scales, so a caller
- * can show the plan before any data is converted. wb__plan_run divides the tensors into tiles of
- * rows. The caller's executor reads, transforms, encodes and writes the tiles in parallel and in
- * any order, within the memory limit.
+ * A plan has one row per output tensor. The row contains the tensor's name, the source tensor, the
+ * source rows and their order, the arithmetic applied to the values, and the encodings before and
+ * after the conversion. Planning (wb__plan_make) reads only headers, sidecar files, adapters and
+ * per-tensor scales, so a caller can show the plan before any data is converted. wb__plan_run
+ * divides the tensors into tiles, which are ranges of rows. Threads of the caller's executor read,
+ * transform, encode and write the tiles in parallel and in any order, within the memory limit.
  *
  * Module directories: plan/ (source tensors, names and encodings), recipe/ (quantization recipes
  * and encodings), exec/ (tiles, scheduling and error statistics), emit/ (metadata and sidecar
- * files).
+ * files), lora/ (adapters).
  *
- * The output depends neither on the executor nor on the memory limit. */
+ * The bytes of the output depend neither on the executor nor on the memory limit.
+ */
 #ifndef WB_CONVERT_CONVERT_H
 #define WB_CONVERT_CONVERT_H
 
@@ -24,21 +26,23 @@
 
 #define WB__NO_SOURCE UINT64_MAX
 
-/* Row permutation within each head of the q and k weights, between the orders of Hugging Face
- * and GGUF. */
+/* Permutation of the rows within each attention head of q and k weights. Hugging Face and GGUF
+ * store these rows in different orders. */
 typedef enum wb__row_permutation {
     WB__ROWS_UNCHANGED,
-    WB__ROWS_INTERLEAVE, /* Hugging Face to GGUF, see arch/row_order.h */
-    WB__ROWS_SEPARATE    /* GGUF to Hugging Face */
+    /* from the order of Hugging Face to the order of GGUF, see arch/row_order.h */
+    WB__ROWS_INTERLEAVE,
+    WB__ROWS_SEPARATE /* from the order of GGUF to the order of Hugging Face */
 } wb__row_permutation;
 
 typedef enum wb__route {
-    WB__ROUTE_COPY,   /* copy the stored bytes */
-    WB__ROUTE_REPACK, /* rearrange the stored values into other blocks, without loss */
+    WB__ROUTE_COPY,   /* copy the stored bytes unchanged */
+    WB__ROUTE_REPACK, /* move the stored codes and scales into another block layout, without loss */
     WB__ROUTE_COMPUTE /* decode to binary32 and encode again */
 } wb__route;
 
-/* Error statistics of a tensor or a part of it. All sums are binary64. */
+/* Error statistics of a tensor or of some of its values. `before` is a value before encoding,
+ * `after` the value decoded from the output. All sums have binary64 precision. */
 typedef struct wb__error_stats {
     double error;        /* sum of (after - before)² */
     double before;       /* sum of before² */
@@ -47,55 +51,67 @@ typedef struct wb__error_stats {
     uint64_t overflowed; /* number of values that differ and are not finite before or after */
 } wb__error_stats;
 
-/* One row of the plan: a tensor of the output. */
+/* A row of the plan, which describes one output tensor. */
 typedef struct wb__planned_tensor {
-    wb__str name;           /* name in the output; every string of a plan is also NUL-terminated */
-    wb__str source_name;    /* name in the source model; empty for a generated tensor */
-    uint64_t source;        /* index of the source tensor or view; WB__NO_SOURCE: the values are in
-                          * `made` */
-    const uint32_t *pieces; /* indices of the tensors to concatenate by rows; NULL: use `source` */
+    wb__str name; /* name in the output; every string of a plan is also NUL-terminated */
+    /* name in the source model; empty if the conversion generates the tensor */
+    wb__str source_name;
+    /* Index of the source tensor or view. WB__NO_SOURCE: the values are in `made`. */
+    uint64_t source;
+    /* Indices of source tensors whose rows are concatenated; NULL: `source` is the only source
+     * tensor. */
+    const uint32_t *pieces;
     uint64_t piece_count;
-    uint64_t piece_rows; /* rows of each piece */
-    const float *made;
-    const uint64_t *shape; /* shape in values (not in storage units) */
+    uint64_t piece_rows;   /* number of rows of each of the `pieces` */
+    const float *made;     /* values of a generated tensor; NULL: the values come from the source */
+    const uint64_t *shape; /* shape in elements, not in storage units of a packed encoding */
     uint32_t rank;
-    uint64_t first_row; /* first source row; all dimensions but the last count as one row
-                         * dimension */
+    /* First row in the source tensor. All dimensions except the last are counted as one row
+     * dimension. */
+    uint64_t first_row;
     uint64_t rows;
     uint64_t columns;
     wb__row_permutation row_order;
-    uint64_t head_rows; /* rows per head, the unit of the row permutation */
-    float offset;       /* added to every value */
-    float factor;       /* factor for every value, applied after `offset` */
-    const float *
-        factors; /* factors of the rows, applied to the source values before `offset`; NULL: none */
+    /* number of rows per attention head; `row_order` permutes the rows of each head */
+    uint64_t head_rows;
+    float offset; /* number added to every value */
+    float factor; /* number by which every value is multiplied after `offset` is added */
+    /* Factors for groups of `rows_a_factor` source rows. The values are multiplied by them
+     * before `offset` is added. NULL: no factors. */
+    const float *factors;
     uint64_t rows_a_factor;
     wb__encoding_spec from, to;
-    int32_t wanted; /* dtype that was requested before a fallback to `to`; -1: no fallback */
+    /* dtype that was requested if `to` is only a fallback; -1: `to` is not a fallback */
+    int32_t wanted;
     wb__route route;
-    uint64_t bytes;                 /* size of all parts in the output */
-    uint64_t part_bytes[WB__PARTS]; /* size of each part in bytes */
-    const float *importance;        /* importance: `columns` values for each `rows_an_importance`
-                                     * rows; NULL: none */
+    uint64_t bytes;                 /* size of all parts in the output, in bytes */
+    uint64_t part_bytes[WB__PARTS]; /* size of each part in the output, in bytes */
+    /* Importance of the columns, for the search of scales: one list of `columns` values for each
+     * group of `rows_an_importance` source rows. NULL: no importance matrix. */
+    const float *importance;
     uint64_t rows_an_importance;
-    const struct wb__lora *lora; /* adapter to add to the values; NULL: none */
-    wb__global global; /* convention of the global scales, if the source values are global scales;
-                          NONE: ordinary values */
-    wb__global global_to; /* convention of the global scales in the output */
-    bool keeps_global;    /* a separate row holds the global scales of this packed tensor */
-    bool by_view;     /* the model can decode the values, but has no stored parts for the tensor */
-    bool nearest;     /* use Ollama's rounding rule for E8M0 scales */
-    bool known_exact; /* `to` represents every value of `from` exactly */
-    bool wide;        /* values are binary64 and may exceed the precision or range of binary32 */
+    const struct wb__lora *lora; /* first adapter that is added to the values; NULL: no adapter */
+    /* Convention of the global scales in the source if the values of this row are global scales.
+     * WB__GLOBAL_NONE: the values are ordinary weights. */
+    wb__global global;
+    wb__global global_to; /* convention of global scales in the output */
+    /* this tensor stays packed, and another row of the plan contains its global scales */
+    bool keeps_global;
+    /* the tensor is read as decoded values, because its stored parts cannot be read directly */
+    bool by_view;
+    bool nearest;     /* round E8M0 scales like Ollama, see wb__mlx_e8m0 */
+    bool known_exact; /* `to` represents every value of `from` exactly, so no error is measured */
+    /* the source values are binary64, which can exceed the precision or range of binary32 */
+    bool wide;
     /* Naming rule of the tensor; NULL: no rule matches. */
     const wb__rule *rule;
-    uint32_t layer;
+    uint32_t layer; /* layer number in the tensor name, see `rule` */
     wb__suffix suffix;
     bool done;
     wb__error_stats error_stats;
 } wb__planned_tensor;
 
-/* Returns true if the conversion changes values before they are encoded. */
+/* Returns true if the conversion changes the values of the tensor before they are encoded. */
 static inline bool wb__planned_changes_values(const wb__planned_tensor *planned)
 {
     return planned->offset != 0 || planned->factor != 1 || planned->factors != NULL ||
@@ -110,25 +126,29 @@ struct wb_conversion {
     const wb__semantics *semantics;
     wb_target target;
     wb__quant quant;
-    struct wb__overrides *rules;  /* per-tensor rules of the caller; NULL: none */
-    struct wb__imatrix *matrix;   /* importance matrix; NULL: none */
-    const wb_convert_lora *loras; /* adapters of the policy; valid only during planning */
+    struct wb__overrides *rules;  /* the caller's rules for single tensors; NULL: no rules */
+    struct wb__imatrix *matrix;   /* importance matrix; NULL: the caller gave none */
+    const wb_convert_lora *loras; /* the caller's list of adapters; valid only during planning */
     uint64_t lora_count;
     bool strict, replace, feb2026, resume;
-    uint64_t input_scales; /* number of activation-scale tensors (input_scale) in the output */
-    bool whole;            /* copies the single GGUF file of the model unchanged */
-    const struct wb__rope_scaling *rope_scaling; /* RoPE scaling for GGUF; NULL: none to write */
-    char *store;                                 /* Ollama store directory (owned copy); NULL:
-                                                  * taken from the environment */
-    uint64_t max_memory;
-    uint64_t max_shard;
-    uint32_t file_type; /* GGUF: value of general.file_type */
-    int32_t common;     /* dtype of most unquantized matrices; F16 if there are none */
-    wb__list tensors;   /* list of wb__planned_tensor, in output order */
-    wb__planned_tensor **order;
-    wb__list inputs;      /* list of const char *, see plan/input_files.h */
-    wb_findings notes;    /* data that the output cannot hold, and doubtful input */
-    size_t planned_notes; /* number of notes from planning; notes of a run follow them */
+    /* number of activation-scale tensors (input_scale) that the plan contains */
+    uint64_t input_scales;
+    bool whole; /* the single GGUF file of the model is copied unchanged */
+    const struct wb__rope_scaling *rope_scaling; /* RoPE scaling to write to GGUF; NULL: none */
+    /* Path of the Ollama store, owned by this struct. NULL: the environment determines the
+     * store. */
+    char *store;
+    uint64_t max_memory; /* memory limit of a run, in bytes */
+    uint64_t max_shard;  /* maximum size of a shard, in bytes; 0: no limit */
+    uint32_t file_type;  /* value of general.file_type in a GGUF output */
+    /* most frequent dtype of unquantized matrices in the source; F16 if it has no such matrix */
+    int32_t common;
+    wb__list tensors;           /* list of wb__planned_tensor */
+    wb__planned_tensor **order; /* the rows of `tensors` in output order */
+    wb__list inputs; /* list of const char *: paths of input files, see plan/input_files.h */
+    /* findings for the caller: data that the output cannot represent, and doubtful input */
+    wb_findings notes;
+    size_t planned_notes; /* number of notes from planning; notes of a run follow them in `notes` */
 };
 
 static inline wb__planned_tensor *wb__planned_at(const wb_conversion *conversion, size_t i)
@@ -136,70 +156,73 @@ static inline wb__planned_tensor *wb__planned_at(const wb_conversion *conversion
     return conversion->order[i];
 }
 
-/* Plans an empty conversion whose policy is set. */
+/* Builds the plan of a conversion whose options are set and whose row list is empty. */
 wb_status wb__plan_make(wb_conversion *conversion, wb__context *context);
 
-/* Declares the output to a writer without writing, to check that the format and the path allow
- * it. */
+/* Checks that the output can be written to `path`: declares the output to a writer, but writes
+ * nothing. */
 wb_status wb__plan_check(wb_conversion *conversion, wb__context *context, const char *path);
 
 /* Runs the plan and writes the output. */
 wb_status wb__plan_run(wb_conversion *conversion, wb__context *context, const char *path,
                        const wb_progress *progress);
 
-/* Copies a string to the plan's arena. Returns ptr NULL if memory allocation fails. */
+/* Copies a string to the plan's arena. Returns a string with ptr NULL if out of memory. */
 wb__str wb__plan_text(wb_conversion *conversion, wb__str text);
 
-/* Adds a note about a tensor, a key or the whole output. */
+/* Adds a note to the findings of the conversion. `name` is a tensor or key, or empty for the
+ * whole output. */
 wb_status wb__plan_note(wb_conversion *conversion, wb__context *context, wb_severity severity,
                         wb__finding_id id, wb__str name, const char *message);
 
 /* ---- plan/plan.c, plan/plan_rows.c ---- */
 
-/* Initializes a row for a complete source tensor, without name and rule. */
+/* Initializes *row for all rows of source tensor `number`. The caller sets the name and the
+ * rule. */
 wb_status wb__plan_row(wb_conversion *conversion, wb__context *context, uint64_t number,
                        wb__planned_tensor *row);
 
-/* Sets the shape, rows and columns of a row. */
+/* Sets shape, rows and columns of *row to those of a complete tensor. */
 void wb__plan_shape(wb__planned_tensor *row, const wb__kind *kind);
 
-/* Adds a row to the plan. Returns WB_ERROR_MEMORY if the row has no name. */
+/* Adds a copy of *row to the plan. Returns WB_ERROR_MEMORY if the name has ptr NULL. */
 wb_status wb__plan_append(wb_conversion *conversion, wb__context *context,
                           const wb__planned_tensor *row);
 
-/* Adds a row for a generated 1-D tensor of n values. The values must live as long as the plan. */
+/* Adds a row for a generated 1-D tensor of n values. The values must exist as long as the plan. */
 wb_status wb__plan_add_made(wb_conversion *conversion, wb__context *context, const char *name,
                             const float *values, uint64_t n);
 
-/* Returns the output name of a tensor that keeps its own name. Packed Hugging Face weights have
- * other names than unpacked ones. Returns ptr NULL if memory allocation fails. */
+/* Returns the output name of a tensor that keeps its source name. The last part of the name
+ * changes if a packed Hugging Face weight is written unpacked. Returns a string with ptr NULL if
+ * out of memory. */
 wb__str wb__plan_own_name(wb_conversion *conversion, wb__str name);
 
-/* Returns query_pre_attn_scalar: llama.cpp divides attention scores by its square root. Returns
- * 0 for families whose config does not contain it. */
+/* Returns query_pre_attn_scalar of config.json, whose square root divides the attention scores.
+ * Returns 0 for families that do not have this setting. */
 double wb__plan_query_scalar(const wb_conversion *conversion);
 
-/* ---- plan/rope_scaling.c: RoPE scaling of config.json, for GGUF ---- */
+/* ---- plan/rope_scaling.c: writes the RoPE scaling of config.json to GGUF ---- */
 
-/* Reads the RoPE scaling, adds its GGUF tensors, and warns about settings that GGUF cannot
- * represent. */
+/* Reads the RoPE scaling of config.json, adds the tensors that GGUF needs for it, and adds
+ * warnings about settings that GGUF cannot represent. */
 wb_status wb__plan_rope(wb_conversion *conversion, wb__context *context);
 
-/* Returns the value for rope.scaling.type, or NULL to omit the key. */
+/* Returns the value of the GGUF key rope.scaling.type, or NULL if the key is not written. */
 const char *wb__plan_rope_word(const wb_conversion *conversion);
 
-/* Returns true if the config.json value that corresponds to rope.scaling.REST is written to
- * GGUF. */
+/* Returns true if the GGUF key rope.scaling.REST is written from the corresponding value of
+ * config.json. `rest` is the part REST of the key. */
 bool wb__plan_rope_keeps(const wb_conversion *conversion, wb__str rest);
 
 /* ---- emit/passthrough.c: copies the single file of a model unchanged ---- */
 
-/* Returns true if the requested conversion copies the file unchanged. */
+/* Returns true if the requested conversion copies the single file of the model unchanged. */
 bool wb__passthrough_applies(const wb_conversion *conversion);
 wb_status wb__passthrough_plan(wb_conversion *conversion, wb__context *context);
 
-/* Copies the source's Ollama metadata (template, system, license, parameters, messages) to an
- * Ollama model. */
+/* Copies the Ollama metadata of the source (template, system, license, parameters, messages) to
+ * the writer of an Ollama model. */
 wb_status wb__emit_store_texts(const wb_conversion *conversion, wb_writer *writer, wb_error *error);
 
 /* Returns true if the output stores all experts of a layer in one tensor. */
@@ -207,126 +230,132 @@ bool wb__plan_stacks(const wb_conversion *conversion);
 
 /* ---- plan/ollama_tensors.c: tensors of a model directory in Ollama's layout ---- */
 
-/* Adds a row for each output tensor. */
+/* Adds a row for each tensor of the Ollama model. */
 wb_status wb__plan_store(wb_conversion *conversion, wb__context *context);
 
 /* ---- plan/ollama_types.c ---- */
 
-/* Returns true if Ollama models can represent the packed encoding, so that its bytes can be
- * copied. */
+/* Returns true if Ollama models support the packed encoding, so that the bytes of a tensor can
+ * be copied. */
 bool wb__plan_ollama_has(const wb__encoding_spec *spec);
 
-/* Chooses the encoding that Ollama would give a tensor. */
+/* Sets row->to to the encoding that Ollama would choose for the tensor. */
 void wb__plan_ollama(const wb_conversion *conversion, wb__planned_tensor *row);
 
-/* ---- plan/global_scales.c: scales shared by all values of a packed tensor ---- */
+/* ---- plan/global_scales.c: scales that apply to all values of a packed tensor ---- */
 
-/* Adds a row for the global scales of a packed tensor, in the target's convention, and keeps the
- * tensor's packing. Does nothing if there are no global scales. Precondition: the target can
- * represent them. */
+/* Adds a row for the global scales of a packed tensor, converted to the target's convention, and
+ * keeps the packed encoding of the tensor. Does nothing if the tensor has no global scales.
+ * Precondition: the target supports global scales. */
 wb_status wb__global_scales_add(wb_conversion *conversion, wb__context *context,
                                 wb__planned_tensor *row);
 
-/* Like wb__global_scales_add, but does nothing unless the target reads global scales for such a
- * tensor and no step changes the values. `view` is the expert view of the row; NULL: none. */
+/* Like wb__global_scales_add, but does nothing unless the target reads global scales of such a
+ * tensor and the conversion does not change its values. `view` is the expert view that the row
+ * reads; NULL: no view. */
 wb_status wb__global_scales_keep(wb_conversion *conversion, wb__context *context,
                                  wb__planned_tensor *row, const wb__expert_view *view);
 
-/* Folds a GGUF scale tensor (NAME.scale) of a weight other than NVFP4 (handle/semantics.h) into
- * the weights when the target cannot represent it: the row multiplies its values by the scale.
- * For a GGUF target both tensors are preserved, unless an adapter is added to the weight. */
+/* Folds a GGUF scale tensor (NAME.scale) into the weight NAME if the target cannot represent the
+ * scale: the values of the weight are multiplied by it. NVFP4 weights are excluded (see
+ * handle/semantics.h). A GGUF target keeps both tensors, unless an adapter is merged into the
+ * weight. */
 wb_status wb__scale_tensors_take(wb_conversion *conversion, wb__context *context,
                                  wb__planned_tensor *row);
 
-/* Returns true if the tensor is a NAME.scale that is folded into the weights. */
+/* Returns true if tensor `number` is a scale (NAME.scale) that is folded into its weight. */
 bool wb__scale_tensors_has(const wb_conversion *conversion, uint64_t number);
 
 struct wb__tile;
 
-/* Multiplies the values of a tile by the factors of their rows. */
+/* Multiplies each row of the tile by the factor of its row (planned->factors). */
 void wb__scale_tensors_multiply(const struct wb__tile *tile);
 
-/* Converts the global scales in a tile's values to the target's convention. */
+/* Converts the global scales that are the values of the tile to the target's convention. */
 void wb__global_scales_convert(struct wb__tile *tile);
 
-/* Returns true if GGUF files interleave the rows of the rule's tensors. *heads receives the
- * number of heads, 0 if the config does not contain it. */
+/* Returns true if GGUF files store the rows of tensors with this rule in interleaved order. Sets
+ * *heads to the number of attention heads, or to 0 if the config does not contain it. */
 bool wb__plan_interleaves(const wb_conversion *conversion, const wb__rule *rule, uint64_t *heads);
 
 /* ---- plan/encodings.c ---- */
 
-/* Returns an unquantized dtype, supported by every target, for floating-point values of any
- * encoding. */
+/* Returns an unquantized floating-point dtype that every target supports, for values of encoding
+ * *from. */
 wb__encoding_spec wb__plan_plain(const wb_conversion *conversion, const wb__encoding_spec *from);
 
-/* Returns true for numbers that are not weights, for example integers. */
+/* Returns true if the encoding is not floating-point, for example integers. Such values are not
+ * weights. */
 bool wb__plan_is_other(const wb__encoding_spec *spec);
 
-/* Returns true if GGUF requires F32 for the tensor (norms, routers) although the model has
- * another dtype. */
+/* Returns true if GGUF requires F32 for the tensor although the model has another dtype.
+ * Examples are norms and routers. */
 bool wb__plan_is_widened(const wb_conversion *conversion, const wb__planned_tensor *row);
 
-/* Returns the caller's rule for a tensor; NULL: none. */
+/* Returns the encoding that the caller's rules give the tensor, or NULL if no rule matches. */
 const wb__encoding_spec *wb__plan_ruled(const wb_conversion *conversion,
                                         const wb__planned_tensor *row);
 
-/* Chooses the encoding and route of each tensor. Precondition: the tensors are in output order. */
+/* Chooses the encoding and the route of each row. Precondition: the rows are in output order. */
 wb_status wb__plan_forms(wb_conversion *conversion, wb__context *context);
 
-/* Returns the encoding of the source tensor at an index. Sets *by_view as in wb__planned_tensor,
- * and *global to the convention of its global scales or NONE. */
+/* Returns the encoding of source tensor `source`. Sets *by_view as in wb__planned_tensor. Sets
+ * *global to the convention of the tensor's global scales, or to WB__GLOBAL_NONE. */
 wb__encoding_spec wb__plan_form_of(const wb_conversion *conversion, uint64_t source, bool *by_view,
                                    wb__global *global);
 
 /* ---- plan/implied_config.c ---- */
 
-/* Warns about config values for which llama.cpp uses another, fixed value. */
+/* Adds a warning for each config value that GGUF cannot store and for which llama.cpp uses a
+ * different fixed value. */
 wb_status wb__implied_config_note(wb_conversion *conversion, wb__context *context);
 
 /* ---- plan/target_names.c ---- */
 
-/* Returns the output name of a tensor that a rule matches; ptr is NULL if memory allocation
- * fails. `expert` matters only if the output stores each expert separately. */
+/* Returns the output name of a tensor with this rule, layer and suffix. `expert` is used only if
+ * the output stores each expert separately. Returns a string with ptr NULL if out of memory. */
 wb__str wb__plan_name(wb_conversion *conversion, const wb__rule *rule, uint32_t layer,
                       uint32_t expert, wb__suffix suffix);
 
 /* ---- exec/tensor_tile.c: reads, transforms and encodes rows of a tensor ---- */
 
-/* Elements per tile, chosen so that its buffers fit in the inner CPU caches. */
+/* Number of elements per tile. The buffers of such a tile fit into the inner CPU caches. */
 #define WB__TILE_ELEMENTS ((uint64_t)1 << 16)
 
-/* Returns the number of rows per tile. It depends only on the tensor. */
+/* Returns the number of rows per tile, which depends only on the tensor. */
 uint64_t wb__tile_rows(const wb__planned_tensor *planned);
 
-/* Buffer sizes for one tile. */
+/* Sizes of the buffers for one tile, in bytes. */
 typedef struct wb__tile_sizes {
-    uint64_t raw;    /* bytes as read, or values of binary64 */
-    uint64_t values; /* size of the binary32 values, in bytes */
-    uint64_t again;  /* size of the binary32 values decoded back from the output, in bytes */
-    uint64_t parts[WB__PARTS];
+    uint64_t raw;    /* stored bytes, or binary64 values */
+    uint64_t values; /* binary32 values */
+    uint64_t again;  /* binary32 values decoded from the output, for the error statistics */
+    uint64_t parts[WB__PARTS]; /* encoded parts of the output */
 } wb__tile_sizes;
 
 void wb__tile_measure(const wb__planned_tensor *planned, uint64_t rows, wb__tile_sizes *sizes);
 
 typedef struct wb__tile {
     const wb__planned_tensor *planned;
-    wb__readahead *ahead; /* NULL: no read-ahead */
-    uint64_t first;       /* first row in the output tensor */
+    wb__readahead *ahead; /* NULL: the tile reads its input itself */
+    uint64_t first;       /* first row of the tile in the output tensor */
     uint64_t rows;
     uint8_t *raw;
     float *values;
-    float *again;
+    float *again; /* values decoded from the output */
     uint8_t *parts[WB__PARTS];
-    uint64_t part_bytes[WB__PARTS]; /* number of valid bytes in each part */
-    wb__error_stats error_stats;    /* statistics of this tile, set by wb__tile_run */
+    /* number of bytes that the tile has in each part of the output */
+    uint64_t part_bytes[WB__PARTS];
+    wb__error_stats error_stats; /* error statistics of this tile, set by wb__tile_run */
 } wb__tile;
 
-/* Permutes rows of `bytes` bytes each. `rows` is a multiple of head_rows, the rows per head. */
+/* Permutes rows from `src` to `dst`. Each row has `bytes` bytes. `rows` is a multiple of
+ * `head_rows`, the number of rows per attention head. */
 void wb__rows_reorder(wb__row_permutation row_order, uint64_t head_rows, uint8_t *dst,
                       const uint8_t *src, uint64_t rows, size_t bytes);
 
-/* Sets *place to the file range with most of the data that the tile reads. Returns false if the
- * tile cannot use read-ahead. */
+/* Sets *place to the file range from which the tile reads most of its data. Returns false if
+ * read-ahead cannot be used for the tile. */
 bool wb__tile_place(const wb_conversion *conversion, const wb__planned_tensor *planned,
                     uint64_t first, uint64_t rows, wb__byte_range *place);
 
@@ -336,24 +365,24 @@ wb_status wb__tile_run(const wb_conversion *conversion, wb__context *context, wb
 
 void wb__error_stats_measure(wb__error_stats *error_stats, const float *before, double offset,
                              const float *after, size_t n);
-/* Like wb__error_stats_measure, for little-endian binary64 values. The expected value is (before +
- * offset) * factor. */
+/* Like wb__error_stats_measure, but `before` has little-endian binary64 values, and the
+ * reference value is (before + offset) * factor. */
 void wb__error_stats_measure_wide(wb__error_stats *error_stats, const uint8_t *before,
                                   double offset, double factor, const float *after, size_t n);
-/* Adds the error of one value. Both numbers must be finite. */
+/* Adds the error of one value. Precondition: both numbers are finite. */
 void wb__error_stats_add_one(wb__error_stats *error_stats, double before, double after);
 void wb__error_stats_add(wb__error_stats *sum, const wb__error_stats *part);
 
-/* Returns the encoding of plain elements of a dtype. */
+/* Returns the encoding whose elements are unpacked values of the dtype. */
 wb__encoding_spec wb__encoding_spec_plain(int32_t dtype);
 
-/* Returns true if the encoding is plain elements of a floating-point dtype. */
+/* Returns true if the elements are unpacked values of a floating-point dtype. */
 bool wb__encoding_spec_is_float(const wb__encoding_spec *spec);
 
 /* Returns true if the dtype is F32, F16 or BF16. */
 bool wb__encoding_spec_is_half_or_single(int32_t dtype);
 
-/* Sets the source encoding of a row. */
+/* Sets row->from and the related fields to the encoding of the source tensor. */
 void wb__plan_take_source_encoding(const wb_conversion *conversion, wb__planned_tensor *row);
 
 #endif

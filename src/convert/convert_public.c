@@ -1,4 +1,4 @@
-/* Public conversion API: checks arguments and calls the implementation. */
+/* Public conversion functions. They check their arguments and call the implementation. */
 #include <math.h>
 #include <stdio.h>
 
@@ -124,7 +124,8 @@ static double ratio(double part, double whole)
     return whole > 0 ? part / whole : part > 0 ? INFINITY : 0;
 }
 
-/* Cosine similarity from the sums: 2 x y = x² + y² - (y - x)². */
+/* Returns the cosine similarity of the values x before and y after the conversion. Their dot
+ * product follows from the sums: 2 x y = x² + y² - (y - x)². */
 static double cosine_of(const wb__error_stats *f)
 {
     double twice = f->before + f->after - f->error;

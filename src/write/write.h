@@ -2,18 +2,19 @@
  * write: writes models to files.
  *
  *   declare    collects metadata (meta_value.c) and tensors in memory (write_declare.c)
- *   plan       assigns tensors to files, completes all headers and computes all lengths
+ *   plan       assigns tensors to files, creates all headers and computes the lengths of all files
  *              (write_plan.c); names output files and sidecar files (output_names.c)
- *   begin      checks free space and targets, then creates each file on first use (write_begin.c)
- *   put, copy  write tensor bytes at their offsets, from any thread, and record exactly which bytes
- *              are written (write_put.c, copy_tensor.c), optionally by write-back (writeback.c);
- *              then headers between tensors, with checksums (interleaved_headers.c); or copy one
- *              file unchanged (copy_file.c)
- *   commit     makes all files durable under temporary names, then renames them; the file that
- *              refers to the others is last. The progress callback can cancel until the first
- *              rename (write_commit.c)
+ *   begin      checks free space and output paths (write_begin.c). Each file is created when its
+ *              first bytes are written (output_file.c)
+ *   put, copy  write tensor bytes at their offsets, from any thread, and record which bytes are
+ *              written (write_put.c, copy_tensor.c). Bytes can be written in the background
+ *              (writeback.c). Headers between tensors, with checksums, are written after the
+ *              tensors (interleaved_headers.c). A single file can be copied unchanged (copy_file.c)
+ *   commit     makes all files durable under temporary names, then renames them. The file that
+ *              refers to the other files is renamed last. The progress callback can cancel the
+ *              write until the first rename (write_commit.c)
  *
- * The first error of a write is final and is stored: see io/sink.h.
+ * After the first error of a write, all later calls return this error (see io/sink.h).
  */
 #ifndef WB_WRITE_WRITE_H
 #define WB_WRITE_WRITE_H
@@ -33,23 +34,24 @@
 
 /* ---- name_map.c ---- */
 
-/* Hash map of list items. Each item begins with a wb__str, which is its key. */
+/* Hash map of the items of a list. Each item begins with a wb__str, which is the key of the
+ * item. */
 typedef struct wb__name_map {
     const wb_allocator *allocator;
     wb__hash_key key;
     wb__list *items;
-    uint32_t *slots; /* item index + 1; 0: free slot */
+    uint32_t *slots; /* each slot contains an item index + 1, or 0 if the slot is free */
     size_t slot_count;
 } wb__name_map;
 
 void wb__name_map_start(wb__name_map *map, const wb_allocator *allocator, wb__list *items);
 void wb__name_map_stop(wb__name_map *map);
 
-/* Returns the index of the item with that name, or UINT32_MAX. */
+/* Returns the index of the item with this name, or UINT32_MAX if no item has it. */
 uint32_t wb__name_map_find(const wb__name_map *map, wb__str name);
 
-/* Adds the last item of the list. Returns false if out of memory; the caller then removes the
- * item. */
+/* Adds the last item of the list to the map. Returns false if out of memory. The caller then
+ * removes the item from the list. */
 bool wb__name_map_add(wb__name_map *map);
 
 /* ---- the writer ---- */
@@ -60,19 +62,24 @@ typedef struct wb__byte_interval {
 
 /* A tensor to write, and the byte ranges written so far. */
 typedef struct wb__outgoing {
-    wb__out_tensor out;  /* first member, because it begins with the name */
-    uint32_t number;     /* number that the caller uses for the tensor */
-    const char *packing; /* type given to wb_writer_set_packing, or NULL if not set */
-    uint32_t group;      /* group size given to wb_writer_set_packing */
-    wb__str layer;       /* Ollama: name of the tensor's layer */
-    uint8_t
-        part; /* Ollama: 0 for a single tensor or packed values; then scale, bias, global scale */
-    bool is_expert; /* Ollama: the layer contains a group of experts */
-    uint32_t file;
-    uint32_t from;             /* edit: index of the tensor in the original file */
-    uint64_t done;             /* number of bytes written without a gap from the start */
-    wb__byte_interval *pieces; /* byte ranges written after `done`, sorted, neither overlapping
-                                * nor adjacent */
+    /* first member, so that a pointer to `out` can be cast to wb__outgoing; begins with the name */
+    wb__out_tensor out;
+    uint32_t number; /* tensor number that was returned to the caller */
+    /* type given to wb_writer_set_packing; NULL: the function was not called */
+    const char *packing;
+    uint32_t group; /* group size given to wb_writer_set_packing */
+    wb__str layer;  /* Ollama: name of the layer to which the tensor belongs */
+    /* Ollama: 0 for packed values or a tensor without companions, 1 for a scale, 2 for a bias, 3
+     * for a global scale */
+    uint8_t part;
+    bool is_expert; /* Ollama: the layer contains a group of expert tensors */
+    uint32_t file;  /* index of the output that contains the tensor */
+    uint32_t from;  /* edit: index of the tensor in the original file */
+    /* number of bytes at the start of the tensor that are written without a gap */
+    uint64_t done;
+    /* Ranges written after `done`, as offsets in the tensor. They are sorted, do not overlap and
+     * are not adjacent. */
+    wb__byte_interval *pieces;
     size_t piece_count;
     size_t piece_capacity;
 } wb__outgoing;
@@ -80,24 +87,25 @@ typedef struct wb__outgoing {
 /* An output file. */
 typedef struct wb__output {
     wb__out_file layout;
-    const char *path; /* NULL: written to a descriptor of the caller */
-    wb_sink *sink;    /* NULL: not opened yet */
-    size_t first;     /* index of the file's first tensor in wb_writer.order */
-    uint64_t left;    /* tensor bytes not written yet */
-    uint64_t dirty;   /* bytes written since write-back to disk was last requested */
-    bool filled;      /* the file to copy unchanged was copied completely */
-    bool finished;    /* durable under a temporary name */
-    wb__str layer;    /* Ollama: name of the layer; `digest` is the blob's digest in hexadecimal */
+    const char *path; /* NULL: the output is the caller's file descriptor */
+    wb_sink *sink;    /* NULL: the file is not opened yet */
+    size_t first;     /* index in wb_writer.order of the first tensor of the file */
+    uint64_t left;    /* number of tensor bytes that are not written yet */
+    uint64_t dirty;   /* number of bytes written since write-back to disk was last requested */
+    bool filled;      /* wb_writer.whole is completely copied to this output */
+    bool finished;    /* the file is durable under its temporary name */
+    /* Ollama: name of the layer, and the digest of its blob in hexadecimal */
+    wb__str layer;
     char digest[2 * WB__SHA256_BYTES + 1];
 } wb__output;
 
 /* A sidecar file. */
 typedef struct wb__sidecar {
     wb__str name;
-    const char *path; /* the file to copy; NULL: write `bytes` */
+    const char *path; /* path of the file to copy; NULL: the contents are `bytes` */
     const uint8_t *bytes;
     size_t n;
-    wb_sink *sink; /* NULL: not finished yet */
+    wb_sink *sink; /* the finished temporary file; NULL: not written yet */
 } wb__sidecar;
 
 typedef enum wb__writer_state {
@@ -112,59 +120,72 @@ struct wb_writer {
     wb_limits limits;
     const wb__format *format;
     uint32_t flags;
-    bool is_store;
-    bool is_edit;       /* tensors keep their order, and split keys keep their values */
-    const char *store;  /* copy of the given store path; NULL: the store given by the environment */
-    uint64_t alignment; /* 0: use the metadata's alignment or the format's default */
-    uint64_t max_file_bytes;
-    uint64_t max_file_tensors;
+    bool is_store; /* the output is a model in an Ollama store */
+    /* the writer belongs to an edit: tensors keep their order, and split.* keys keep their
+     * values */
+    bool is_edit;
+    /* copy of the caller's store path; NULL: the environment determines the store */
+    const char *store;
+    /* alignment of the data in bytes; 0: the alignment in the metadata, or else the format's
+     * default */
+    uint64_t alignment;
+    uint64_t max_file_bytes;   /* maximum number of tensor bytes per file; 0: no limit */
+    uint64_t max_file_tensors; /* maximum number of tensors per file; 0: no limit */
+    /* model whose files must not change or be overwritten; NULL: not known */
     const wb_model *source;
-    const wb_model *whole; /* model whose single file is copied unchanged, or NULL */
-    wb_progress progress;  /* progress.report is NULL: no progress callback */
+    /* model whose single file is copied unchanged; NULL: the tensors are written */
+    const wb_model *whole;
+    wb_progress progress; /* progress.report is NULL if the caller wants no progress reports */
     wb__arena arena;
-    wb__list metas;   /* items are wb__out_meta */
-    wb__list tensors; /* items are wb__outgoing */
-    wb__list extras;  /* items are wb__sidecar */
+    wb__list metas;   /* list of wb__out_meta */
+    wb__list tensors; /* list of wb__outgoing */
+    wb__list extras;  /* list of wb__sidecar */
     wb__name_map meta_names;
     wb__name_map tensor_names;
 
     _Atomic(wb__writer_state) state;
     wb__output *outputs;
     size_t output_count;
-    bool has_paths;         /* the outputs were planned as files, not for a descriptor */
-    wb__out_tensor **order; /* the tensors in file order */
+    bool has_paths;         /* the plan has file paths; false: the output is a descriptor */
+    wb__out_tensor **order; /* all tensors, sorted by file and by position in the file */
     const wb__out_meta **meta_order;
     size_t meta_order_count;
-    char *index;        /* contents of the index file, which maps tensors to files; NULL: no
-                         * index */
-    size_t index_bytes; /* allocated size of `index`, in bytes */
-    size_t index_len;
-    const char *index_path;
-    const char *manifest_path; /* store: path of the manifest */
-    wb__str store_name;        /* store: model name as given by the caller */
-    const char *blobs;         /* store: prefix of blob paths */
-    const char *folder;        /* the directory to create; NULL: write files to an existing
-                                * directory */
-    const char *kept_beside;   /* store: path that represents the model for partial files, or
-                                * NULL */
-    const char *folder_at;     /* directory in which files are written; NULL: the final directory */
-    bool replaces_folder;
-    int claims[2]; /* descriptors that lock the output directory and the directory that is being
-                      created; -1: none */
-    uint64_t set;  /* identifies the temporary names of one set of files */
-    bool forgets;  /* partial files are deleted if not committed, because the next run cannot use
-                    * them */
+    /* Contents of the index file of shards, which contains the file name of each tensor; NULL:
+     * no index file */
+    char *index;
+    size_t index_bytes;        /* allocated size of `index`, in bytes */
+    size_t index_len;          /* length of `index`, in bytes */
+    const char *index_path;    /* path of the index file; NULL: no index file */
+    const char *manifest_path; /* Ollama: path of the manifest */
+    wb__str store_name;        /* Ollama: model name as given by the caller */
+    const char *blobs;         /* Ollama: common prefix of all blob paths */
+    /* output directory that commit creates or replaces; NULL: the files are written into an
+     * existing directory */
+    const char *folder;
+    /* Ollama: path from which the name of the directory with partial files is derived; NULL:
+     * partial files are not kept */
+    const char *kept_beside;
+    /* directory in which files are written until commit; NULL: their final directory */
+    const char *folder_at;
+    bool replaces_folder; /* `folder` exists and is replaced */
+    /* Descriptors that hold the locks of the output directory and of folder_at; -1: not locked */
+    int claims[2];
+    uint64_t set; /* random number in the temporary names of the files of one set */
+    /* delete partial files if the write is not committed, because the source has changed and no
+     * later run can use them */
+    bool forgets;
 
-    pthread_mutex_t lock; /* protects all fields below and the records of written bytes */
-    wb_error failure;     /* status WB_OK: no error */
-    uint64_t stream_at;   /* number of bytes written to a stream */
-    size_t stream_next;   /* index in `order` of the tensor that the stream expects */
-    size_t stream_piece;  /* index of the next piece of the header in the stream */
-    wb__crc32 crc32;      /* CRC-32 tables, for formats with checksums */
+    pthread_mutex_t lock; /* protects all fields below, and `done` and `pieces` of the tensors */
+    wb_error failure;     /* first error of the write; status WB_OK: no error yet */
+    uint64_t stream_at;   /* number of bytes written to the stream */
+    size_t stream_next;   /* index in `order` of the tensor whose bytes the stream expects next */
+    /* index in layout.pieces of the header piece that the stream writes next */
+    size_t stream_piece;
+    wb__crc32 crc32; /* tables for CRC-32, for formats with checksums */
 };
 
-/* True if the outputs are a set of files, which cannot replace another set atomically, so they
- * must not replace existing files. */
+/* Returns true if the outputs are several files in an existing directory. A set of files cannot
+ * replace another set atomically, so the outputs must not replace existing files. */
 static inline bool wb__writer_is_set(const wb_writer *writer)
 {
     return writer->output_count > 1 && writer->folder == NULL && !writer->is_store;
@@ -186,7 +207,7 @@ wb_status wb__writer_set(wb__context *context, wb_writer *writer, wb__str key,
                          const wb_value *value);
 wb_status wb__writer_copy_meta(wb__context *context, wb_writer *writer, const wb__catalog *model,
                                const wb__meta *meta);
-/* Like wb_writer_copy_meta, but stores the value under another key. */
+/* Like wb__writer_copy_meta, but stores the value under `key`. */
 wb_status wb__writer_copy_meta_as(wb__context *context, wb_writer *writer, const wb__catalog *model,
                                   const wb__meta *meta, wb__str key);
 wb_status wb__writer_add(wb__context *context, wb_writer *writer, wb__str name, int32_t dtype,
@@ -200,15 +221,16 @@ wb_status wb__writer_check_declaring(wb__context *context, const wb_writer *writ
 
 /* ---- writer_sidecars.c ---- */
 
-/* Computes the total size of the sidecar files, in bytes. */
+/* Adds the total size of the sidecar files to *bytes. */
 wb_status wb__sidecars_measure(wb__context *context, const wb_writer *writer, uint64_t *bytes);
 
-/* Writes the sidecar files durably into the directory being created. */
+/* Writes the sidecar files durably into the directory that commit publishes. */
 wb_status wb__sidecars_write(wb__context *context, wb_writer *writer);
 
 /* ---- meta_value.c ---- */
 
-/* Appends the value in the encoding of formats/output_layout.h and stores its tag. */
+/* Append a metadata value in the encoding of formats/output_layout.h and set *tag to its type
+ * tag. */
 wb_status wb__value_put(wb__context *context, wb__buffer *out, wb__str key, const wb_value *value,
                         uint32_t *tag);
 wb_status wb__value_put_meta(wb__context *context, wb__buffer *out, const wb__catalog *model,
@@ -216,130 +238,139 @@ wb_status wb__value_put_meta(wb__context *context, wb__buffer *out, const wb__ca
 
 /* ---- partial_files.c ---- */
 
-/* Return the paths at which a file and an output are written: inside the directory being
- * created, if any. The caller frees the string with the allocator (size: strlen + 1). Return
- * NULL if out of memory. */
+/* Return the path at which a file or an output is currently written: in folder_at, or else its
+ * final path. The caller frees the string with the allocator (size: strlen + 1). Return NULL if
+ * out of memory. */
 char *wb__path_now(const wb_allocator *allocator, const wb_writer *writer, const char *path);
 char *wb__output_path_now(const wb_allocator *allocator, const wb_writer *writer,
                           const wb__output *output);
 
-/* Returns the disk space already used by partial files of an earlier run, in bytes. */
+/* Returns the number of bytes that partial files of an earlier run contain, up to the planned
+ * size of each file. */
 uint64_t wb__partial_bytes(const wb_writer *writer);
 
-/* If the partial file at a path has become a blob, replaces it by a separate file. */
+/* If the partial file of `path` has another hard link, replaces the partial file by a copy. The
+ * other link is a blob, which must not change. */
 wb_status wb__partial_own(wb__context *context, const char *path);
 
-/* Renames files of a directory from their final names back to their temporary names. */
+/* Renames the outputs of a directory from their final names back to their partial names. */
 wb_status wb__partial_rename_back(wb__context *context, const wb_writer *writer);
 
-/* For files in an existing directory: removes the final names that an earlier run gave to part
- * of a set, and removes files of earlier plans. */
+/* Recovers a set of files in an existing directory: removes final names that an earlier run gave
+ * to only a part of the set, and partial files that belong to another plan. */
 wb_status wb__partial_settle(wb__context *context, const wb_writer *writer);
 
 /* ---- write_plan.c, output_names.c ---- */
 
 wb_status wb__writer_plan(wb__context *context, wb_writer *writer, const char *path);
 
-/* Sets the paths of the outputs. */
+/* Sets the paths of the outputs and of the index file. */
 wb_status wb__writer_name_outputs(wb__context *context, wb_writer *writer, const char *path);
 
-/* Plans the single output of an unchanged file. */
+/* Plans the single output of a file that is copied unchanged. */
 wb_status wb__writer_plan_whole(wb__context *context, wb_writer *writer);
 
-/* Creates the contents of the index file of shards. */
+/* Creates the contents of the index file of shards (wb_writer.index). */
 wb_status wb__writer_make_index(wb__context *context, wb_writer *writer);
 
 /* ---- write_begin.c ---- */
 
-/* Reports the errors that beginning the write would report, without creating files. */
+/* Reports the errors that wb__writer_begin would report, without creating files. */
 wb_status wb__writer_check(wb__context *context, wb_writer *writer);
 wb_status wb__writer_begin(wb__context *context, wb_writer *writer);
 wb_status wb__writer_begin_fd(wb__context *context, wb_writer *writer, int fd, const char *label);
 
-/* Opens a file of the model. If its directory still has a temporary name, opens the file there;
- * errors name `path`. */
+/* Opens the temporary file for `path`. The file is created in folder_at if this directory
+ * exists. Error messages name `path`. */
 wb_status wb__writer_open(wb__context *context, const wb_writer *writer, const char *path,
                           bool kept, uint64_t expected, wb_sink **sink);
 
-/* Creates the temporary file of an output and writes its header. The caller holds the lock. */
+/* Creates the temporary file of an output and writes its header. The caller holds the writer's
+ * lock. */
 wb_status wb__output_open(wb__context *context, wb_writer *writer, wb__output *output);
 
-/* Removes files that are not part of the model from the directory being created. An earlier run
- * with a different sharding may have left such files. */
+/* Removes files from folder_at that are not part of the model. An earlier run with other shard
+ * sizes may have left such files. */
 wb_status wb__directory_tidy(wb__context *context, const wb_writer *writer);
 
-/* Makes a complete output durable. The caller holds the lock. */
+/* Makes an output durable, all of whose tensor bytes are written. The caller holds the writer's
+ * lock. */
 wb_status wb__output_finish(wb__context *context, wb_writer *writer, wb__output *output);
 
 /* ---- interleaved_headers.c ---- */
 
-/* Updates the checksum of a tensor in a stream. The bytes must arrive in order. */
+/* Adds written bytes to the checksum of a tensor in a stream. The caller passes the bytes in
+ * order. */
 void wb__interleaved_add(wb_writer *writer, wb__output *output, wb__outgoing *tensor,
                          const void *bytes, size_t n);
 
-/* Writes the header pieces of a file, including tensor checksums. All tensors must be written;
- * they are read back to compute the checksums. */
+/* Writes the header pieces of a file, which contain the checksums of the tensors. Reads the
+ * tensors back to compute the checksums. Precondition: all tensors are written. */
 wb_status wb__interleaved_finish(wb__context *context, wb_writer *writer, wb__output *output);
 
 /* ---- ollama/store.c, ollama/store_plan.c (other declarations: ollama/store.h) ---- */
 
-/* Groups the tensors into layers with one blob each. */
+/* Plans an Ollama model: groups the tensors into layers and assigns one blob to each layer. */
 wb_status wb__store_plan(wb__context *context, wb_writer *writer, const char *name);
 
-/* Plans the layers of a model file that is copied unchanged. */
+/* Plans an Ollama model whose model file is copied unchanged. */
 wb_status wb__store_plan_whole(wb__context *context, wb_writer *writer, const char *name);
 
-/* Checks whether the store already contains the model, and creates the directories. */
+/* wb__store_check fails if the store already contains the model. wb__store_begin also creates
+ * the directories of the store. */
 wb_status wb__store_check(wb__context *context, wb_writer *writer);
 wb_status wb__store_begin(wb__context *context, wb_writer *writer);
 
-/* Computes the digest of a completely written blob. */
+/* Computes the digest of a blob whose bytes are all written. */
 wb_status wb__store_digest(wb__context *context, wb__output *output);
 
-/* Renames all blobs to their final names, then writes the manifest. */
+/* Gives all blobs their final names, then writes the manifest. */
 wb_status wb__store_commit(wb__context *context, wb_writer *writer);
 
-/* Completes the digest of a blob after all its bytes were added. */
+/* Finishes `hash`, to which all bytes of the blob were added, and sets the digest of the output. */
 wb_status wb__store_end_digest(wb__context *context, wb__sha256 *hash, wb__output *output);
 
 /* ---- copy_file.c ---- */
 
-/* Copies the source file to the output. Sets *taken to the number of bytes left by an earlier
- * run that are reused; none are reused if `anew` is set. */
+/* Copy the source file to the output. If `anew` is false, bytes that an earlier run left in the
+ * output are reused where they equal the source. Set *taken to the number of reused bytes. */
 wb_status wb__copy_file_fill(wb__context *context, wb_writer *writer, bool anew, uint64_t *taken);
 wb_status wb__writer_copy_whole(wb__context *context, wb_writer *writer, bool anew,
                                 uint64_t *taken);
 
 /* ---- write_put.c, copy_tensor.c, write_commit.c ---- */
 
-/* The destination of tensor bytes, set by wb__put_begin. */
+/* The tensor, output and file offset at which bytes are written. wb__put_begin sets it. */
 typedef struct wb__write_position {
     wb__outgoing *tensor;
     wb__output *output;
-    uint64_t at; /* offset from the start of the file */
+    uint64_t at; /* file offset at which the bytes are written */
 } wb__write_position;
 
-/* Registers that bytes of a tensor are about to be written, and opens the file. For a stream the
- * lock is held until wb__put_end. Fails with ARGUMENT if some of the bytes were already written. */
+/* Records that bytes of a tensor are about to be written, and opens the output. Fails with
+ * WB_ERROR_ARGUMENT if some of the bytes are already written. For a stream, wb__put_begin takes
+ * the writer's lock and wb__put_end releases it. */
 wb_status wb__put_begin(wb__context *context, wb_writer *writer, uint64_t index, uint64_t offset,
                         uint64_t n, wb__write_position *place);
 
-/* Ends the write that wb__put_begin began. Either n bytes were written, or `status` is the
- * error. */
+/* Ends the write that wb__put_begin began. If `status` is WB_OK, n bytes were written; otherwise
+ * `status` is the error of the write. */
 wb_status wb__put_end(wb__context *context, wb_writer *writer, const wb__write_position *place,
                       uint64_t n, wb_status status);
 
-/* Writes n bytes at file offset `at`. Call between wb__put_begin and wb__put_end. */
+/* Writes n bytes at file offset `at`. Called between wb__put_begin and wb__put_end. */
 wb_status wb__put_bytes(wb__context *context, wb_writer *writer, const wb__write_position *place,
                         uint64_t at, const void *bytes, size_t n);
 
-/* Writes the bytes between tensors to a stream, up to an offset. The caller holds the lock. */
+/* Writes the bytes between two tensors to a stream, up to file offset `to`. The caller holds the
+ * writer's lock. */
 wb_status wb__put_padding(wb__context *context, wb_writer *writer, wb__output *output, uint64_t to);
 
 wb_status wb__writer_put(wb__context *context, wb_writer *writer, uint64_t index, uint64_t offset,
                          const void *bytes, size_t n);
 
-/* Return the bytes left by an earlier run, and mark these bytes as written. */
+/* wb__writer_left reads bytes of a tensor that an earlier run left in the output.
+ * wb__writer_take records such bytes as written. */
 wb_status wb__writer_left(wb__context *context, wb_writer *writer, uint64_t index, uint64_t offset,
                           void *dst, size_t n);
 wb_status wb__writer_take(wb__context *context, wb_writer *writer, uint64_t index, uint64_t offset,
@@ -348,7 +379,7 @@ wb_status wb__writer_take(wb__context *context, wb_writer *writer, uint64_t inde
 /* ---- writeback.c: implements wb_writeback_open and related functions
  * (weighbridge/experimental.h) ---- */
 
-/* A range of bytes of a tensor, starting at an offset in the tensor. */
+/* Bytes of tensor `index`, beginning at `offset` in the tensor. */
 typedef struct wb__put {
     uint64_t index, offset;
     const void *bytes;
@@ -364,32 +395,35 @@ bool wb__writeback_is_busy(wb_writeback *behind, uint32_t slot);
 void wb__writeback_free(wb_writeback *behind);
 wb__context wb__writeback_context(const wb_writeback *behind, wb_error *error);
 
-/* A model tensor that is copied to a tensor of the writer, or to a part of a tensor. */
+/* A request to copy tensor `tensor` of `model` to tensor `index` of `writer`, beginning at
+ * `offset`. */
 typedef struct wb__copy {
     wb_writer *writer;
     uint64_t index;
     uint64_t offset;
     const wb_model *model;
     uint64_t tensor;
-    bool is_part;
+    bool is_part; /* the tensor fills only a part of the tensor of the writer */
 } wb__copy;
 
 wb_status wb__writer_copy(wb__context *context, const wb__copy *copy);
 wb_status wb__writer_check_source(wb__context *context, const wb_writer *writer);
 
-/* Reports the number of written bytes to the progress callback. Returns CANCELLED if the
- * callback asks to stop, otherwise OK. */
+/* Reports the number of written bytes to the progress callback. Returns WB_ERROR_CANCELLED if
+ * the callback cancels the write, and WB_OK otherwise. WB__ALL_BYTES means that all bytes are
+ * written. */
 #define WB__ALL_BYTES UINT64_MAX
 wb_status wb__writer_hear(wb__context *context, const wb_writer *writer, uint64_t done);
 
-/* Makes all outputs durable under temporary names, reporting progress. */
+/* Makes all outputs durable under their temporary names, and reports progress. */
 wb_status wb__outputs_finish(wb__context *context, wb_writer *writer);
 wb_status wb__writer_commit(wb__context *context, wb_writer *writer);
 
-/* Allocates the outputs and assigns each tensor to an output. */
+/* Allocates `count` outputs and assigns each tensor to the output with its file number. */
 wb_status wb__writer_make_outputs(wb__context *context, wb_writer *writer, size_t count);
 
-/* Writes the header of an output to its sink. */
+/* Writes the header of an output to its sink, except if the header consists of pieces between
+ * the tensors. */
 wb_status wb__output_write_header(wb__context *context, wb_writer *writer, wb__output *output);
 
 #endif

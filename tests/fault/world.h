@@ -72,7 +72,7 @@ typedef struct scene {
      */
     const char *anchor;
     bool reads;   /* the scene only reads; `read_digest` is a digest of the bytes read */
-    bool repeats; /* the scene fails if its output already exists */
+    bool repeats; /* a second run of the scene fails, because the output already exists */
     bool keeps;   /* complete files stay although the anchor is missing: blobs of an Ollama store */
 } scene;
 

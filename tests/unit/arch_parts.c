@@ -250,7 +250,7 @@ static void patterns(void **state)
     assert_int_equal(wb__pattern_expand(WB__STR("l.{n}.e.{e}"), 7, 1, WB__SUFFIX_WEIGHT, out, 37),
                      0);
 
-    /* The maximum number of rule groups, and more spellings than the table can hold. */
+    /* A family with the maximum number of rule groups and more spellings than the table holds. */
     static char names[WB__SPELLINGS_MAX + 20][24];
     static wb__rule rules[WB__RULE_GROUPS][WB__SPELLINGS_MAX / WB__RULE_GROUPS + 5];
     wb__family family = {.name = "many"};

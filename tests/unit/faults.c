@@ -18,7 +18,8 @@ static const char rich[] = "{\"__metadata__\":{\"format\":\"pt\",\"k\\u00e9y\":\
                            "\"bytes\":{\"dtype\":\"U8\",\"shape\":[26],\"data_offsets\":[38,64]}} ";
 static const size_t rich_data = 64;
 
-/* Repeated names and keys, for compatible mode; data out of order. */
+/* A header with repeated names and keys, which only compatible mode accepts. The tensors are not
+ * in the order of their data. */
 static const char repeated[] =
     "{\"__metadata__\":{\"a\":\"1\",\"a\":\"2\"},"
     "\"t\":{\"dtype\":\"F32\",\"shape\":[9],\"data_offsets\":[0,4]},"

@@ -455,7 +455,7 @@ static void ggml(void **state)
     }
 }
 
-/* Stacks of experts, split along experts, outputs and inputs. */
+/* Slices stacked experts along each axis: experts, outputs and inputs. */
 static void stacks(void **state)
 {
     (void)state;

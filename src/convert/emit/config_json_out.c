@@ -1,13 +1,13 @@
-/* Writes config.json. For a model directory, copies the source's config.json verbatim except for
- * the quantization and the dtype. For a GGUF source, generates it from the metadata that the
- * catalog derives under config.json names. */
+/* Writes config.json. For a model directory, copies the members of the source's config.json
+ * verbatim, except the quantization and the dtype. For a GGUF source, generates config.json from
+ * the metadata that the catalog derives under the names of config.json. */
 #include "convert/convert_messages.h"
 #include "convert/emit/deliver.h"
 
 static const char *const dtype_names[][2] = {
     {"F32", "float32"}, {"F16", "float16"}, {"BF16", "bfloat16"}};
 
-/* ---- JSON members, one per line ---- */
+/* ---- JSON members, each on a line of its own ---- */
 
 static bool is_dtype_key(wb__str key)
 {
@@ -111,7 +111,7 @@ static void add_packing(const wb_conversion *conversion, wb__buffer *out)
 
 /* ---- from config.json ---- */
 
-/* Returns true if the plan replaces the member. */
+/* Returns true if the output has another value for the member than the source's config.json. */
 static bool is_replaced(const wb_conversion *conversion, wb__str key)
 {
     if (wb__str_equal(key, WB__STR("quantization")) ||
@@ -186,7 +186,8 @@ static const struct {
     {"phi3", "Phi3ForCausalLM"},          {"bert", "BertModel"},
 };
 
-/* GGUF stores Mixtral as architecture llama with experts. */
+/* Returns model_type for config.json. GGUF has no architecture for Mixtral and stores it as
+ * `llama` with experts. */
 static wb__str model_type_of(const wb_conversion *conversion)
 {
     wb__str first = {"", 0};
@@ -215,7 +216,8 @@ static void add_architecture(const wb_conversion *conversion, wb__buffer *to)
     }
 }
 
-/* Returns true for keys that belong in other files or that this file represents differently. */
+/* Returns true for keys that config.json must not contain, because another file contains them or
+ * because config.json has another member for them. */
 static bool is_elsewhere(wb__str key)
 {
     static const char *const keys[] = {
@@ -276,7 +278,7 @@ static bool add_scalar(const wb_conversion *conversion, wb__buffer *to, const wb
     }
 }
 
-/* Adds an object from the keys that start with its name and a dot. */
+/* Adds an object member NAME with all metadata keys that begin with "NAME.". */
 static void add_object(const wb_conversion *conversion, wb__buffer *to, const char *name)
 {
     wb__buffer inner = {.allocator = to->allocator, .ceiling = to->ceiling};
@@ -300,8 +302,8 @@ static void add_object(const wb_conversion *conversion, wb__buffer *to, const ch
     wb__buffer_free(&inner);
 }
 
-/* Adds the defaults that llama.cpp implies for an architecture, because other programs assume
- * different ones. */
+/* Adds the settings that llama.cpp implies for the architecture, because other programs assume
+ * other defaults. */
 static void add_granted(const wb_conversion *conversion, wb__buffer *to)
 {
     wb__implied_config_add(conversion, to);

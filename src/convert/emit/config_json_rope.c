@@ -1,6 +1,6 @@
-/* Generates rope_scaling for a config.json made from GGUF key-values. Llama 3 and Phi 3 store
- * their frequency factors as GGUF tensors. Other models have key-values, which are checked for a
- * rope_scaling that transformers accepts. */
+/* Generates rope_scaling for a config.json that is made from GGUF key-values. For Llama 3 and
+ * Phi 3 the parameters come from GGUF tensors with frequency factors. For other models they come
+ * from key-values. These are written only if transformers accepts them. */
 #include <math.h>
 
 #include "convert/convert_messages.h"
@@ -11,8 +11,8 @@
 
 /* ---- values of a tensor ---- */
 
-/* Returns WB_OK with *values NULL if the tensor does not exist or does not have `n` values (0:
- * any number). */
+/* Reads the values of a tensor. Sets *values to NULL and returns WB_OK if the tensor does not
+ * exist or does not have *n values. *n may be 0, which means any number. */
 static wb_status read_factors(const wb__emit_job *out, const char *name, uint64_t *n,
                               float **values)
 {
@@ -76,7 +76,8 @@ static void add_llama3(wb__buffer *to, const wb__llama3 *numbers)
     wb__json_write_end(&writer, '}');
 }
 
-/* Recovers Hugging Face's rope_scaling parameters from the GGUF tensor, if possible. */
+/* Computes the rope_scaling parameters of Hugging Face from the GGUF tensor, if parameters exist
+ * that give its values. */
 static wb_status rebuild_llama3(wb__emit_job *out, wb__buffer *to, bool *found)
 {
     wb_conversion *conversion = out->conversion;
@@ -109,8 +110,8 @@ static void add_list(wb__json_writer *writer, const char *key, const float *valu
     wb__json_write_end(writer, ']');
 }
 
-/* For Phi 3, original_max_position_embeddings is not a member of rope_scaling, which is either
- * lists of factors or absent. */
+/* Phi 3 stores original_max_position_embeddings outside rope_scaling. Its rope_scaling contains
+ * lists of factors or does not exist. */
 static wb_status rebuild_longrope(wb__emit_job *out, wb__buffer *to, bool *said)
 {
     uint64_t n = 0;
@@ -165,9 +166,10 @@ static bool is_one_of(const char *word, const char *const *words, size_t n)
     return false;
 }
 
-/* Checks whether transformers accepts the rope_scaling key-values: it requires a known type and a
- * factor. If so, sets *said to false, and the caller copies the key-values. llama.cpp does not
- * scale without a factor, and treats a factor without a type as linear. */
+/* Checks whether transformers accepts the rope_scaling key-values, which must contain a known
+ * type and a factor. If so, sets *said to false, and the caller copies the key-values. A factor
+ * without a type is written as type linear, because llama.cpp scales this way. A type without a
+ * factor is not written, because llama.cpp does not scale then. */
 static wb_status check_type(wb__emit_job *out, wb__buffer *to, bool *said)
 {
     static const char *const shared[] = {"linear", "yarn", "dynamic"};

@@ -1,4 +1,4 @@
-/* convert/emit/deliver.h: passes the output from the plan to the writer. */
+/* convert/emit/deliver.h: passes the planned output to the writer. */
 #ifndef WB_CONVERT_EMIT_DELIVER_H
 #define WB_CONVERT_EMIT_DELIVER_H
 
@@ -9,72 +9,75 @@ typedef struct wb__emit_job {
     wb_conversion *conversion;
     wb__context *context;
     wb_writer *writer;
-    uint64_t (*indices)[WB__PARTS]; /* indices of each row's parts in the writer */
+    /* for each row of the plan, the writer's tensor numbers of its parts */
+    uint64_t (*indices)[WB__PARTS];
     const char *path;
-    bool folder;                 /* `path` is the path of a directory */
-    const char *kept;            /* Ollama: directory of the partial output and its journal;
-                                  * NULL: none */
-    bool keeps;                  /* keep partial output for a later run if this run fails */
-    bool begun;                  /* the writer has started to write */
-    const wb_progress *progress; /* NULL: no progress reports */
-    uint64_t total;              /* total bytes of all tensors */
+    bool folder; /* `path` is the path of a directory, not of a file */
+    /* Ollama: directory that contains the partial output and its journal. NULL: there is none. */
+    const char *kept;
+    bool keeps;                  /* if this run fails, its partial output is kept for a later run */
+    bool begun;                  /* wb_writer_begin has succeeded */
+    const wb_progress *progress; /* NULL: the caller wants no progress reports */
+    uint64_t total;              /* sum of the bytes of all output tensors */
 } wb__emit_job;
 
 /* ---- exec/run.c ---- */
 
-/* Declares the output tensors to the writer. */
+/* Declares all output tensors to the writer. */
 wb_status wb__emit_tensors(wb__emit_job *out);
 
 /* ---- emit/passthrough.c: copies the single file of a model unchanged ---- */
 
-/* Creates the writer and declares the file to copy. */
+/* Creates the writer and declares the file that is copied. */
 wb_status wb__emit_passthrough(wb__emit_job *out);
 
-/* Copies the file. If `known`, resumes from the partial file of an earlier run. *taken is true
- * if bytes of an earlier run were reused. */
+/* Copies the file. `known` is true if the journal belongs to the same plan, so that partial data
+ * of an earlier run can be reused. Sets *taken to true if data of an earlier run were reused. */
 wb_status wb__emit_passthrough_file(wb__emit_job *out, bool known, bool *taken);
 
 /* ---- emit/gguf_metadata.c ---- */
 
-/* Makes the model derive all metadata, including that of config.json and tokenizer files. Fails
- * with MEMORY. */
+/* Makes the model derive all its metadata, including the metadata of config.json and tokenizer
+ * files. Returns WB_ERROR_MEMORY if out of memory. */
 wb_status wb__emit_all_keys(wb__context *context, const wb_model *model);
 
-/* Sets the key-values of a GGUF file. */
+/* Sets the key-values of a GGUF output. */
 wb_status wb__emit_keys(wb__emit_job *out);
 
 /* ---- emit/sidecars_out.c, config_json_out.c, tokenizer_json_out.c: sidecar files ---- */
 
-/* Writes the sidecar files. */
+/* Adds all sidecar files to the writer. */
 wb_status wb__emit_sidecars(wb__emit_job *out);
 
-/* Sets *spec to the packed encoding with the most elements in the output. Returns false if no
- * tensor is packed. */
+/* Sets *spec to the packed encoding that most packed elements of the output have. Returns false
+ * if no output tensor is packed. */
 bool wb__emit_main_form(const wb_conversion *conversion, wb__encoding_spec *spec);
 
-/* Generate the text of sidecar files. They append nothing if the file is not needed. */
+/* Append the text of a sidecar file to *to. They append nothing if the output does not need the
+ * file. */
 wb_status wb__emit_config(wb__emit_job *out, wb__buffer *to);
 wb_status wb__emit_tokenizer(wb__emit_job *out, wb__buffer *to);
 wb_status wb__emit_tokenizer_config(wb__emit_job *out, wb__buffer *to);
 
-/* Begins a member of a JSON object on a new line and writes its key. */
+/* Begins a JSON member on a new line and writes its key. */
 void wb__emit_member(wb__buffer *to, wb__str key);
 
-/* plan/implied_config.c: adds the defaults that llama.cpp implies to config.json. */
+/* plan/implied_config.c: adds members to config.json for the settings that llama.cpp implies. */
 void wb__implied_config_add(const wb_conversion *conversion, wb__buffer *to);
 
 /* emit/config_json_rope.c: writes RoPE parameters that GGUF stores as tensors. Sets *said to
- * true if rope_scaling needs no other source. */
+ * true if no other source may set rope_scaling. */
 wb_status wb__emit_rope(wb__emit_job *out, wb__buffer *to, bool *said);
 
-/* Return a JSON writer that appends to a buffer, and append a JSON string. */
+/* wb__emit_json returns a JSON writer that appends to the buffer. wb__emit_json_text appends a
+ * JSON string. */
 wb__json_writer wb__emit_json(wb__buffer *to);
 void wb__emit_json_text(wb__buffer *to, wb__str text);
 
-/* Appends a member whose value is already JSON text. */
+/* Appends a member. `raw` is its value as JSON text. */
 void wb__emit_raw_member(wb__buffer *out, wb__str key, wb__str raw);
 
-/* Maximum size of a JSON file generated from key-values, in bytes. */
+/* Maximum size of a generated JSON file, in bytes. */
 #define WB__EMIT_FILE_MAX ((size_t)256 << 20)
 
 #endif

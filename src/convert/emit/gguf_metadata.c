@@ -1,6 +1,6 @@
 /* Writes the key-values of a GGUF file. Key-values of a GGUF source are copied unchanged. For a
- * model directory, they are the metadata derived under GGUF keys (arch/derive_meta.h), except
- * for keys that llama.cpp would misinterpret. */
+ * model directory, the key-values are the metadata derived under GGUF keys (arch/derive_meta.h),
+ * except keys that llama.cpp would misinterpret. */
 #include <math.h>
 #include <stdio.h>
 
@@ -12,7 +12,7 @@ static wb__str architecture_of(const wb_conversion *conversion)
     return wb__str_from(conversion->semantics->config.architecture, SIZE_MAX);
 }
 
-/* Returns true if the key is ARCHITECTURE.rest. */
+/* Returns true if `key` is the name of the architecture followed by a dot and `rest`. */
 static bool is_own(const wb_conversion *conversion, wb__str key, const char *rest)
 {
     wb__str prefix = architecture_of(conversion);
@@ -70,7 +70,8 @@ static wb_status copy_all(wb__emit_job *out)
 
 /* ---- from config.json and other sidecar files ---- */
 
-/* Many config.json files contain "is_decoder": false. It is meaningful only for BERT. */
+/* Returns true for keys that llama.cpp would misinterpret. For example, many config.json files
+ * contain "is_decoder": false, which has a meaning only for BERT. */
 static bool is_misleading(const wb_conversion *conversion, wb__str key)
 {
     static const wb__str scaling = {".rope.scaling.", 14};
@@ -94,7 +95,8 @@ static bool is_key_of_gguf(const wb_conversion *conversion, wb__str key)
            (key.len > prefix.len && wb__str_starts_with(key, prefix) && key.ptr[prefix.len] == '.');
 }
 
-/* Writes floating-point values as float32. Other types keep their width. */
+/* Writes a value under its own key. Floating-point values become 32-bit, and other values keep
+ * their width. */
 static wb_status tell(wb__emit_job *out, uint64_t index, const wb_meta *meta)
 {
     double real;
@@ -105,9 +107,8 @@ static wb_status tell(wb__emit_job *out, uint64_t index, const wb_meta *meta)
     return status == WB_OK ? set_float(out, meta->key, real) : status;
 }
 
-/* Returns true if the vocabulary has the tokens that llama.cpp requires of models named Phi 3.
- * Without them, llama.cpp does not load such a model. Phi 4 has the same architecture but other
- * tokens. */
+/* Returns true if the vocabulary contains the tokens without which llama.cpp does not load a
+ * model that is named Phi 3. Phi 4 has the same architecture but other tokens. */
 static bool has_tokens_of_phi3(const wb_conversion *conversion)
 {
     static const char *const wanted[] = {"</s>", "<unk>", "<s>", "<|endoftext|>"};
@@ -132,8 +133,8 @@ static bool has_tokens_of_phi3(const wb_conversion *conversion)
     return found == 15;
 }
 
-/* Sets general.name to the directory name. llama.cpp treats models with names like Phi 3
- * specially, so such names are written only if the tokens match. */
+/* Sets general.name to the name of the directory. llama.cpp requires certain tokens of models
+ * whose names contain Phi 3. Such a name is written only if the vocabulary has these tokens. */
 static wb_status set_name(wb__emit_job *out)
 {
     char name[128];
@@ -165,8 +166,8 @@ static wb_status set_name(wb__emit_job *out)
                                 out->context->error);
 }
 
-/* Writes a key under its GGUF name. rope.scaling.type gets GGUF's value instead of
- * config.json's. */
+/* Writes a value under its GGUF key. For rope.scaling.type, writes the value that GGUF uses
+ * instead of the value of config.json. */
 static wb_status tell_word(wb__emit_job *out, uint64_t index, const wb_meta *meta)
 {
     bool is_type =
@@ -177,8 +178,8 @@ static wb_status tell_word(wb__emit_job *out, uint64_t index, const wb_meta *met
                    : tell(out, index, meta);
 }
 
-/* Phi 3 long context: derives the attention factor from the ratio of the maximum to the original
- * context length. */
+/* Sets the attention factor of Phi 3 for long contexts, which depends on the ratio of the
+ * maximum context length to the original context length. */
 static wb_status set_longrope(wb__emit_job *out)
 {
     const wb_conversion *conversion = out->conversion;

@@ -1,4 +1,4 @@
-/* Members of a JSON object in the output. */
+/* Appends members to a JSON object of the output. */
 #include "convert/emit/deliver.h"
 
 void wb__emit_member(wb__buffer *out, wb__str key)

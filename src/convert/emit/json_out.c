@@ -1,4 +1,4 @@
-/* JSON output into a buffer of bounded size. */
+/* Writes JSON into a buffer of limited size. */
 #include "convert/emit/deliver.h"
 
 static bool add(void *ctx, const char *text, size_t n)

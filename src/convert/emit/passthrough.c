@@ -1,12 +1,12 @@
-/* Copies a GGUF file unchanged into or out of an Ollama store. The plan lists the tensors only
- * for the report. */
+/* Copies a GGUF file unchanged into or out of an Ollama store. The plan has a row for each
+ * tensor, which is used only for the report to the caller. */
 #include <stdio.h>
 
 #include "convert/emit/deliver.h"
 #include "convert/recipe/imatrix.h"
 #include "weighbridge/experimental.h"
 
-/* Ollama does not read big-endian GGUF files. */
+/* Returns true if a store can contain the file. Ollama does not read big-endian GGUF files. */
 static bool fits_store(const wb_model *model)
 {
     wb_file file = {.size = sizeof file};
@@ -85,7 +85,7 @@ wb_status wb__emit_store_texts(const wb_conversion *conversion, wb_writer *write
     return status;
 }
 
-/* Formats a parameter count like Ollama, for example "7.6B" or "134.52M". */
+/* Prints the number of parameters in the format of Ollama, for example "7.6B" or "134.52M". */
 static void print_count(uint64_t n, char *out, size_t capacity)
 {
     if (n >= 1000000000)

@@ -1,5 +1,6 @@
-/* Writes the sidecar files of a model directory. Files of a source directory are copied
- * unchanged, except config.json. For a GGUF source they are generated from its key-values. */
+/* Writes the sidecar files of a model directory. For a source directory, all sidecar files
+ * except config.json are copied unchanged. For a GGUF source, the files are generated from its
+ * key-values. */
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64
 #include <errno.h>
@@ -40,8 +41,8 @@ static wb_status make_file(wb__emit_job *out, const char *name,
 
 /* ---- files copied unchanged ---- */
 
-/* Returns true if a file is copied. config.json is regenerated, except for Ollama, which copies
- * it. An Ollama model stores only JSON files. */
+/* Returns true if a file of the source directory is copied unchanged. config.json is copied only
+ * for Ollama and generated otherwise. For Ollama only JSON files are copied. */
 static bool is_copied(const wb__emit_job *out, wb__str name)
 {
     static const wb__str weights[] = {{".safetensors", 12}, {".gguf", 5},    {".index.json", 11},
@@ -69,7 +70,8 @@ static wb_status copy_file(wb__emit_job *out, const char *name)
         return wb__fail_memory(out->context);
     wb_status status = WB_OK;
     if (stat(path, &st) != 0) {
-        /* A dangling link is ignored. Other errors are reported because the file may exist. */
+        /* A dangling link is ignored like a missing file. Other errors are reported, because the
+         * file may exist. */
         if (errno != ENOENT && errno != ENOTDIR && errno != ELOOP)
             status = wb__fail_os(out->context, errno, WB__MSG_CONVERT_SIDECAR_STAT);
     } else if (S_ISREG(st.st_mode)) {
@@ -81,7 +83,7 @@ static wb_status copy_file(wb__emit_job *out, const char *name)
 
 typedef struct listing {
     wb__emit_job *out;
-    bool seen; /* at least one directory entry was listed */
+    bool seen; /* the directory has been listed successfully, at least in part */
 } listing;
 
 static wb_status copy_listed(void *ctx, const char *name)
@@ -91,7 +93,8 @@ static wb_status copy_listed(void *ctx, const char *name)
     return copy_file(l->out, name);
 }
 
-/* A directory without read permission still allows opening files by name. */
+/* Copies the sidecar files with known names. Used if the directory cannot be listed, because its
+ * files can still be opened by name. */
 static wb_status copy_known(wb__emit_job *out)
 {
     wb_status status =
@@ -106,8 +109,8 @@ static wb_status copy_known(wb__emit_job *out)
     return status;
 }
 
-/* Warns about known sidecar files in subdirectories, because the writer does not create
- * subdirectories. */
+/* Adds a warning for each known sidecar file in a subdirectory. These files are not copied,
+ * because the writer does not create subdirectories. */
 static wb_status tell_left_out(wb__emit_job *out)
 {
     const char *name;

@@ -1,6 +1,6 @@
 /* Generates tokenizer.json for the tokenizers library from the tokenizer metadata of a GGUF
- * file. Supports the three kinds that llama.cpp calls gpt2, llama and bert. The lstrip and
- * rstrip flags of added tokens are lost because GGUF does not store them. */
+ * file. Supports the tokenizer models that llama.cpp calls gpt2, llama and bert. The lstrip and
+ * rstrip flags of added tokens are lost, because GGUF does not store them. */
 #include <stdio.h>
 
 #include "arch/tokenizer/pretokenizer.h"
@@ -10,7 +10,7 @@
 
 #define T "tokenizer.ggml."
 
-/* Values of tokenizer.ggml.token_type. */
+/* Token types in tokenizer.ggml.token_type. */
 enum { CONTROL = 3, USER = 4, UNUSED = 5 };
 
 typedef struct making {
@@ -19,8 +19,8 @@ typedef struct making {
     wb__vocabulary tokens;
     wb__json_writer json;
     wb__buffer *to;
-    wb__buffer joined; /* scratch buffer: the concatenated text of a merge */
-    bool unfit;        /* there are too many merges to write the file */
+    wb__buffer joined; /* scratch buffer for the concatenated text of a merge */
+    bool unfit;        /* the file is not written, because it would contain too many merges */
 } making;
 
 static wb_status warn(const making *m, wb__str name, const char *message)
@@ -272,9 +272,9 @@ static void pre_tokenizer(making *m)
     end(m, '}');
 }
 
-/* Writes all tokens, including added tokens: the tokenizers library uses the id of an added
- * token only if the vocabulary contains the token. Otherwise it assigns an id after the last
- * one. */
+/* Writes all tokens, including added tokens. The tokenizers library uses the id of an added
+ * token only if the vocabulary also contains the token. Otherwise the library assigns a new id
+ * after the last token. */
 static void vocabulary(making *m)
 {
     begin_key(m, "vocab", '{');
@@ -294,8 +294,8 @@ static bool has(const making *m, wb__str text)
     return i != UINT32_MAX && wb__vocabulary_type(&m->tokens, i) != UNUSED;
 }
 
-/* Returns true if both tokens and their concatenation are in the vocabulary. The tokenizers
- * library rejects files with any other merge. */
+/* Returns true if the vocabulary contains both tokens and their concatenation. The tokenizers
+ * library rejects a file with a merge for which this is false. */
 static bool makes_token(making *m, wb__str left, wb__str right)
 {
     wb__buffer *joined = &m->joined;
@@ -314,7 +314,8 @@ static void pair_of(making *m, wb__str left, wb__str right)
     end(m, ']');
 }
 
-/* Writes the merge "a b". The separator is the first space after the first byte. */
+/* Writes the merge "a b". The separator is the first space that is not the first byte of the
+ * text. */
 static bool stored_merge(making *m, const char *text, size_t n)
 {
     const char *space = n < 3 ? NULL : memchr(text + 1, ' ', n - 1);
@@ -460,8 +461,8 @@ static wb_status make_spm(making *m)
 
 /* ---- WordPiece ---- */
 
-/* GGUF marks word starts, WordPiece marks continuations: "▁the" becomes "the", "ing" becomes
- * "##ing". */
+/* Writes the tokens in WordPiece form. GGUF marks the start of a word, WordPiece marks a
+ * continuation. "▁the" becomes "the", and "ing" becomes "##ing". */
 static void word_pieces(making *m)
 {
     static const char mark[] = "\xE2\x96\x81";
@@ -555,7 +556,7 @@ wb_status wb__emit_tokenizer(wb__emit_job *out, wb__buffer *to)
     wb__vocabulary_free(&m.tokens);
     wb__buffer_free(&m.joined);
     if (m.unfit && status == WB_OK) {
-        to->n = 0; /* an empty text: the file is not written */
+        to->n = 0; /* an empty text means that the file is not written */
         return warn(&m, WB__STR(T "tokens"), WB__MSG_CONVERT_MERGES_SIZE);
     }
     if (!known && status == WB_OK && model.len > 0)

@@ -7,14 +7,16 @@
 
 #define MERGES_MAX ((size_t)1 << 26)
 
-/* Maximum ratio of the text of all merges to the text of all tokens. Every split of every token
- * may be a merge, and each merge contains the whole token: n tokens of up to n bytes give n³
- * bytes in the worst case. Trained vocabularies have two or three splits per token, far below
- * this ratio. */
+/* Maximum ratio of the text of all merges to the text of all tokens. In the worst case every
+ * split of every token is a merge, and each merge contains the text of the whole token. n tokens
+ * of up to n bytes then give n³ bytes. Trained vocabularies have two or three merges per token,
+ * which is far below this ratio. */
+/* Upper limit of the text of all merges, in bytes, equal to the maximum size of a sidecar file. */
 #define MERGES_RATIO 16
 #define MERGES_SPARE ((size_t)64 << 10)
-#define MERGES_ROOM ((uint64_t)256 << 20) /* bytes, the limit for sidecar files */
-#define TEXT_EXTRA 8                      /* overhead in bytes per string */
+#define MERGES_ROOM ((uint64_t)256 << 20)
+/* number of bytes that are added to the length of each text, for its separators */
+#define TEXT_EXTRA 8
 
 static size_t slot_of(const wb__vocabulary *v, wb__str text)
 {
@@ -97,7 +99,7 @@ void wb__vocabulary_free(wb__vocabulary *v)
 
 /* ---- merges ---- */
 
-/* Orders scores from high to low, NaN last. */
+/* Compares scores so that high scores come first and NaN comes last. */
 static int compare_scores(float x, float y)
 {
     if (isnan(x) || isnan(y))
@@ -121,17 +123,19 @@ static uint64_t room_of(const wb__vocabulary *v)
 {
     uint64_t bytes = MERGES_SPARE / MERGES_RATIO;
     for (size_t i = 0; i < v->count; i++)
-        bytes += v->lens[i] + TEXT_EXTRA; /* cannot overflow: all texts are in memory */
+        bytes += v->lens[i] + TEXT_EXTRA; /* cannot overflow, because all texts are in memory */
     return bytes < MERGES_ROOM / MERGES_RATIO ? bytes * MERGES_RATIO : MERGES_ROOM;
 }
 
-/* Returns true if a token can take part in merges: a normal token, neither added nor a byte. */
+/* Returns true if a token can be part of a merge. Such a token has the type `normal`. Added
+ * tokens and byte tokens have other types. */
 static bool is_piece(const wb__vocabulary *v, uint32_t i)
 {
     return i != UINT32_MAX && wb__vocabulary_type(v, i) == 1;
 }
 
-/* Adds a merge for every split of a token into two tokens. */
+/* Adds a merge for each position at which token i splits into two other tokens. Subtracts the
+ * size of each merge from *room, and sets merges->too_many if *room is too small. */
 static bool add_cuts(const wb__vocabulary *v, size_t i, wb__merges *merges, uint64_t *room)
 {
     wb__str text = wb__vocabulary_at(v, i);

@@ -1,19 +1,21 @@
-/* convert/emit/vocabulary.h: access to the tokens of a GGUF file by index and by text. */
+/* convert/emit/vocabulary.h: finds the tokens of a GGUF file by index or by text. */
 #ifndef WB_CONVERT_EMIT_VOCABULARY_H
 #define WB_CONVERT_EMIT_VOCABULARY_H
 
 #include "convert/convert.h"
 
-/* A BPE merge: two tokens that form a third. */
+/* A BPE merge: two tokens whose concatenation is a third token. */
 typedef struct wb__merge {
-    uint32_t left, right; /* token ids */
+    uint32_t left, right; /* ids of the two tokens */
     float score;          /* score of the merged token */
 } wb__merge;
 
 typedef struct wb__merges {
-    wb__merge *list; /* owned, release with wb__merges_free */
+    wb__merge *list; /* freed by wb__merges_free */
     size_t count, capacity;
-    bool too_many; /* the merges would far exceed the size of the tokens; the list is empty */
+    /* the text of the merges would be too large compared with the text of the tokens; the list
+     * is then empty */
+    bool too_many;
 } wb__merges;
 
 typedef struct wb__vocabulary {
@@ -22,14 +24,15 @@ typedef struct wb__vocabulary {
     size_t count;
     const char **texts;
     size_t *lens;
-    int64_t *types; /* token types; NULL: not in the file */
-    double *scores; /* token scores; NULL: not in the file */
+    int64_t *types; /* type of each token; NULL: the file does not contain token types */
+    double *scores; /* score of each token; NULL: the file does not contain scores */
     wb__hash_key key;
-    uint32_t *slots; /* hash table entries: token id + 1; 0: free */
+    uint32_t *slots; /* hash table; each slot contains a token id + 1, or 0 if it is free */
     size_t slot_count;
 } wb__vocabulary;
 
-/* Reads the tokens. Sets count to 0 if there are none. Free with wb__vocabulary_free. */
+/* Reads the tokens of the model. Sets `count` to 0 if the model has none. The caller frees the
+ * vocabulary with wb__vocabulary_free. */
 wb_status wb__vocabulary_read(wb__vocabulary *vocabulary, wb__context *context,
                               const wb_model *model);
 void wb__vocabulary_free(wb__vocabulary *vocabulary);
@@ -44,11 +47,12 @@ static inline int64_t wb__vocabulary_type(const wb__vocabulary *vocabulary, size
     return vocabulary->types == NULL ? 1 : vocabulary->types[i];
 }
 
-/* Returns the id of a token, or UINT32_MAX if it does not exist. */
+/* Returns the id of the token with this text, or UINT32_MAX if no such token exists. */
 uint32_t wb__vocabulary_find(const wb__vocabulary *vocabulary, wb__str text);
 
-/* Derives the merges that a SentencePiece model implies: every split of a token into two other
- * tokens, highest score first. Free with wb__merges_free, also after a failure. */
+/* Computes the merges that a SentencePiece vocabulary implies. Each split of a token into two
+ * other tokens is a merge. Merges with the highest score come first. The caller frees *merges
+ * with wb__merges_free, also after an error. */
 wb_status wb__vocabulary_merges(const wb__vocabulary *vocabulary, wb__context *context,
                                 wb__merges *merges);
 void wb__merges_free(const wb__vocabulary *vocabulary, wb__merges *merges);

@@ -13,16 +13,18 @@ typedef struct adapter {
     wb__context *context;
     wb_model *model;
     bool is_gguf, is_mlx;
-    double alpha;        /* 0: not specified */
-    wb__lora_alphas own; /* alphas of single modules */
-    double pair_alpha;   /* alpha of the current pair */
-    bool by_root;        /* divide the scale by the square root of the rank (rsLoRA) */
+    double alpha;        /* alpha of all modules without an alpha of their own; 0: not specified */
+    wb__lora_alphas own; /* alphas of single modules, which override `alpha` */
+    double pair_alpha;   /* alpha of the pair that is being read */
+    /* the scale is alpha divided by the square root of the rank (rsLoRA), not by the rank */
+    bool by_root;
     double scale;
-    wb__planned_tensor **rows; /* rows of the plan, sorted for lookup by meaning and name */
-    wb__list hung;             /* list of hung_at, to detect a second pair for the same weight */
+    /* rows of the plan, sorted by meaning (rule, layer, suffix) and name */
+    wb__planned_tensor **rows;
+    wb__list hung; /* list of hung_at, used to detect two pairs for the same weight */
 } adapter;
 
-/* The place in the output to which a pair was attached. */
+/* The row and the first output row of the tensor to which a pair was attached. */
 typedef struct hung_at {
     const wb__planned_tensor *row;
     uint64_t first;
@@ -35,8 +37,8 @@ static wb_status fail(const adapter *of, wb_status status, wb__str name, const c
 
 /* ---- adapter configuration ---- */
 
-/* Reads an MLX configuration, whose parameters are in an object of their own. Returns false if
- * the scale is missing. */
+/* Reads the configuration of an MLX adapter. `parameters` is the JSON object lora_parameters.
+ * Returns false if the object contains no scale. */
 static bool read_mlx(adapter *of, const wb__tree *tree, wb__node parameters, bool *is_lora)
 {
     wb__node type = wb__tree_get(tree, 0, "fine_tune_type");
@@ -45,8 +47,8 @@ static bool read_mlx(adapter *of, const wb__tree *tree, wb__node parameters, boo
     return wb__tree_double(tree, wb__tree_get(tree, parameters, "scale"), &of->alpha);
 }
 
-/* Rejects adapter types that have the same tensors as plain LoRA but another meaning. An
- * activated LoRA (aLoRA) acts only after certain tokens. */
+/* Rejects adapter types that have the same tensors as plain LoRA but another meaning. For
+ * example, an activated LoRA (aLoRA) takes effect only after certain tokens. */
 static wb_status check_kind(const adapter *of, const wb__tree *tree)
 {
     bool is_dora = false;
@@ -66,7 +68,7 @@ static wb_status read_peft(adapter *of, const wb__tree *tree, bool *is_sound)
 {
     double rank;
     wb__node alpha = wb__tree_get(tree, 0, "lora_alpha");
-    of->alpha = 8; /* PEFT's default */
+    of->alpha = 8; /* default value in PEFT */
     *is_sound = wb__tree_double(tree, wb__tree_get(tree, 0, "r"), &rank) &&
                 (alpha == WB__NO_NODE || wb__tree_double(tree, alpha, &of->alpha));
     if (wb__tree_get(tree, 0, "use_rslora") != WB__NO_NODE)
@@ -109,9 +111,10 @@ static wb_status read_config(adapter *of)
     return sound ? WB_OK : fail(of, WB_ERROR_FORMAT, WB__STR(""), WB__MSG_CONVERT_LORA_CONFIG);
 }
 
-/* ---- pairs of matrices ---- */
+/* ---- pairs of matrices A and B ---- */
 
-/* Derives the weight name from "….lora_A.weight". Returns false for other tensors. */
+/* Computes the name of the weight from the name of its matrix A, for example "….lora_A.weight".
+ * Returns false if the tensor is not a matrix A. */
 static bool weight_of(wb__str name, char *out, size_t capacity, wb__str *weight)
 {
     static const wb__str ends[] = {
@@ -135,7 +138,7 @@ static bool weight_of(wb__str name, char *out, size_t capacity, wb__str *weight)
     return false;
 }
 
-/* Returns the name of the other matrix of a pair: exchanges the letters A and B. */
+/* Returns the name of matrix B for the name of matrix A, or the reverse. */
 static wb__str other_of(wb__str name, char *out, size_t capacity)
 {
     if (name.len >= capacity)
@@ -152,8 +155,8 @@ static wb__str other_of(wb__str name, char *out, size_t capacity)
 
 /* ---- rows of the plan ---- */
 
-/* Orders rows by rule, layer and suffix. The order of the rule pointers is arbitrary; it only
- * groups rows of the same rule. */
+/* Compares rows by rule, layer and suffix. The order of the rule pointers has no meaning. It
+ * only makes rows with the same rule adjacent. */
 static int by_meaning(const wb__planned_tensor *a, const wb__planned_tensor *b)
 {
     uintptr_t x = (uintptr_t)a->rule, y = (uintptr_t)b->rule;
@@ -184,8 +187,8 @@ static wb_status sort_rows(adapter *of)
     return WB_OK;
 }
 
-/* Returns the first row with the same meaning as `matched` and a name equal to or after `name`,
- * or NULL. */
+/* Returns the first row with the rule, layer and suffix of `matched` whose name is not before
+ * `name` in sort order. Returns NULL if no such row exists. */
 static wb__planned_tensor **find_rows(const adapter *of, const wb__matched *matched, wb__str name)
 {
     wb__planned_tensor what = {
@@ -203,22 +206,24 @@ static wb__planned_tensor **find_rows(const adapter *of, const wb__matched *matc
     return has ? &of->rows[low] : NULL;
 }
 
-/* Returns the next row if it has the same meaning, or NULL. */
+/* Returns the next row if it has the same rule, layer and suffix as this row, otherwise NULL. */
 static wb__planned_tensor **next_row(const adapter *of, wb__planned_tensor **row)
 {
     wb__planned_tensor **end = of->rows + of->conversion->tensors.count;
     return row + 1 < end && by_meaning(row[1], row[0]) == 0 ? row + 1 : NULL;
 }
 
-/* The output rows to which a pair is applied. */
+/* The rows of an output tensor to which a pair is applied. */
 typedef struct target {
     wb__planned_tensor *row;
-    uint64_t first, rows; /* rows of one expert, or all rows */
-    uint64_t experts;     /* number of experts stacked in the adapter; 1 otherwise */
+    uint64_t first, rows; /* range of rows: one expert of a stack, or the complete tensor */
+    /* number of experts if the matrices of the adapter are stacked; otherwise 1 */
+    uint64_t experts;
 } target;
 
 /* Returns true if the row is the tensor that the adapter names, or the stack that contains the
- * named expert. `name` is the output name of the tensor if the output stores experts separately. */
+ * named expert. `name` is the name that the tensor has if the output stores each expert
+ * separately. Sets *to. */
 static bool is_target(const wb__matched *matched, wb__str name, wb__planned_tensor *row, target *to)
 {
     if (row->rank < 2 || row->rank > 3)
@@ -248,7 +253,8 @@ static bool target_of(const adapter *of, wb__str name, target *to)
             row = next_row(of, row);
         return row != NULL;
     }
-    /* The expert is either part of a stack, the only row with this meaning, or a separate row. */
+    /* The output contains the expert in a stack or as a separate tensor. A stack is the only row
+     * with its rule, layer and suffix. */
     wb__str own =
         wb__plan_name(of->conversion, matched.rule, matched.layer, matched.expert, matched.suffix);
     wb__planned_tensor **stack = find_rows(of, &matched, WB__STR(""));
@@ -257,7 +263,7 @@ static bool target_of(const adapter *of, wb__str name, target *to)
            (one != NULL && is_target(&matched, own, *one, to));
 }
 
-/* Reads one matrix, or a stack with one matrix per expert. */
+/* Reads a matrix, or a stack that contains one matrix per expert. */
 static wb_status read_matrix(const adapter *of, wb__str name, uint64_t experts, uint64_t rows,
                              uint64_t columns, float **values)
 {
@@ -279,7 +285,7 @@ static wb_status read_matrix(const adapter *of, wb__str name, uint64_t experts, 
     return wb_tensor_read(of->model, index, NULL, WB_DTYPE_F32, *values, bytes, of->context->error);
 }
 
-/* Transposes a matrix; MLX stores them transposed. */
+/* Transposes a matrix. MLX stores the matrices of an adapter transposed. */
 static wb_status transpose(const adapter *of, uint64_t rows, uint64_t columns, float **values)
 {
     float *turned =
@@ -294,8 +300,8 @@ static wb_status transpose(const adapter *of, uint64_t rows, uint64_t columns, f
     return WB_OK;
 }
 
-/* Reads A [rank, inputs] and B [outputs, rank], for each expert, and converts them from the
- * adapter's layout. */
+/* Reads the matrices A [rank, inputs] and B [outputs, rank] of each expert, and converts them
+ * from the layout of the adapter's format. */
 static wb_status read_halves(const adapter *of, wb__str name, const target *to, uint64_t rank,
                              float **a, float **b)
 {
@@ -312,7 +318,8 @@ static wb_status read_halves(const adapter *of, wb__str name, const target *to, 
     return status == WB_OK && turned ? transpose(of, rank, rows, b) : status;
 }
 
-/* Permutes the rows of B from the adapter's order (GGUF or Hugging Face) to the output's order. */
+/* Permutes the rows of B from the row order of the adapter's format (GGUF or Hugging Face) to
+ * the row order of the output. */
 static wb_status order_rows(const adapter *of, const wb__planned_tensor *row, uint64_t rank,
                             float **b)
 {
@@ -365,8 +372,8 @@ static int by_place(const void *left, const void *right)
     return x != y ? (x > y) - (x < y) : (a->first > b->first) - (a->first < b->first);
 }
 
-/* Rejects adapters with two pairs for the same weight, for example with and without the prefix
- * "base_model.model.", because only one of them can be meant. */
+/* Rejects adapters that contain two pairs for the same weight, because only one of them can be
+ * intended. An example are two pairs whose names differ only in the prefix "base_model.model.". */
 static wb_status check_once(const adapter *of)
 {
     size_t n = of->hung.count;
@@ -384,10 +391,10 @@ static wb_status check_once(const adapter *of)
     return WB_OK;
 }
 
-/* ---- stacked adapter pairs, separate experts in the output ---- */
+/* ---- stacked pairs of an adapter for separate experts of the output ---- */
 
-/* Finds the output rows of all experts, by expert index. Returns false if they do not match the
- * adapter's stack. */
+/* Sets rows[i] to the output row of expert i. Returns false if the output rows do not match the
+ * stack of the adapter. */
 static bool find_experts(const adapter *of, const wb__matched *stack, uint64_t count,
                          wb__planned_tensor **rows)
 {
@@ -411,7 +418,8 @@ static bool find_experts(const adapter *of, const wb__matched *stack, uint64_t c
     return found == count;
 }
 
-/* Handles a stacked pair if the output stores experts separately. *done is true if it did. */
+/* Attaches a stacked pair if the output stores each expert separately, and then sets *done to
+ * true. */
 static wb_status read_spread(adapter *of, const wb_tensor *tensor, wb__str weight, bool *done)
 {
     wb__str name = {tensor->name, tensor->name_len};
@@ -464,8 +472,8 @@ static wb_status read_pair(adapter *of, const wb_tensor *tensor, wb__str weight)
     return status == WB_OK ? hang(of, &to, rank, a, b) : status;
 }
 
-/* Accepts B matrices with a matching A. Any other tensor belongs to an unsupported type of
- * adapter. */
+/* Checks a tensor that is not a matrix A. Accepts a matrix B whose matrix A exists. Any other
+ * tensor means that the type of the adapter is not supported. */
 static wb_status check_other(const adapter *of, wb__str name)
 {
     static const wb__str ends[] = {

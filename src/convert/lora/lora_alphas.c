@@ -21,8 +21,8 @@ static int by_module_and_order(const void *left, const void *right)
     return order != 0 ? order : (a->order > b->order) - (a->order < b->order);
 }
 
-/* Converts a key to a module name, with "\." as ".". Returns false if the key is a regular
- * expression. */
+/* Converts a key of alpha_pattern to a module name by replacing "\." by ".". Returns false if
+ * the key is another regular expression. */
 static bool name_of(wb__str key, char *to, size_t *len)
 {
     *len = 0;
@@ -66,7 +66,7 @@ wb_status wb__lora_alphas_read(wb__context *context, wb__arena *arena, const wb_
     return WB_OK;
 }
 
-/* Returns the first entry with the name, or NULL. */
+/* Returns the first entry whose module has this name, or NULL. */
 static const wb__lora_alpha *find(const wb__lora_alphas *alphas, wb__str name)
 {
     const wb__lora_alpha wanted = {.module = name};

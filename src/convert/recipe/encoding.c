@@ -67,8 +67,9 @@ static bool starts_with_nocase(wb__str text, wb__str start)
     return text.len >= start.len && wb__str_equal_nocase((wb__str){text.ptr, start.len}, start);
 }
 
-/* Removes a number that ends at `stop` or at the end of the string, and the stop character.
- * Returns 0 if there is no valid number. */
+/* Removes a number from the start of the text. The number ends at the character `stop`, which is
+ * also removed, or at the end of the text. Returns 0 if the text does not start with a valid
+ * number. */
 static uint32_t take_number(wb__str *text, char stop)
 {
     uint32_t n = 0;

@@ -8,21 +8,21 @@
 #include "io/io.h"
 
 #define BUFFER ((size_t)64 << 10)
-#define NAME_MAX_BYTES 512 /* maximum length of a tensor name in a .dat file */
-/* About ten times the size that the largest models need. A larger file is not an importance
- * matrix. */
+#define NAME_MAX_BYTES 512 /* maximum length of a tensor name in a .dat file, in bytes */
+/* Maximum size of an importance matrix file, in bytes, about ten times the size that the largest
+ * models need. Larger files are rejected. */
 #define MATRIX_MAX ((uint64_t)16 << 30)
 
 typedef struct entry {
     wb__str name;
-    float *values; /* mean squares of the input activations, one row per expert */
+    float *values; /* mean squares of the input activations of each column, for each expert */
     uint64_t count;
 } entry;
 
 struct wb__imatrix {
     wb_allocator allocator;
     wb__arena arena;
-    wb__list entries; /* list of entry */
+    wb__list entries; /* list of struct entry */
     entry **sorted;
 };
 
@@ -70,7 +70,9 @@ wb_status wb__imatrix_take(const wb__imatrix *matrix, wb__context *context, wb__
     uint64_t stack = row->rank > 2 ? row->shape[row->rank - 3] : 1;
     if (found->count != row->columns * stack) {
         if (wb__str_equal(row->name, WB__STR("token_embd.weight")))
-            return WB_OK; /* the entry belongs to the output matrix if both share one tensor */
+            /* if both matrices share one tensor, the entry belongs to the output matrix and is
+             * ignored here */
+            return WB_OK;
         return wb__fail(context, WB_ERROR_ARGUMENT, WB__FINDING_CONVERT_MATRIX, WB_NO_OFFSET,
                         row->name, WB__MSG_CONVERT_IMATRIX_COLUMNS,
                         (unsigned long long)found->count, (unsigned long long)row->columns);
@@ -104,8 +106,8 @@ static wb_status fail_damaged(wb__context *context, const char *what)
                     WB__MSG_CONVERT_IMATRIX, what);
 }
 
-/* Returns true if all values are finite and not negative. Other values would make the search for
- * scales meaningless. */
+/* Returns true if all values are finite and not negative. The search for scales needs such
+ * values. */
 static bool are_sound(const entry *e)
 {
     for (uint64_t i = 0; i < e->count; i++) {
@@ -115,15 +117,16 @@ static bool are_sound(const entry *e)
     return true;
 }
 
-/* Reads a .dat file. Headers of entries go through a buffer. Large value arrays are read
- * directly to their destination, so that memory holds them only once. */
+/* State of reading a .dat file. The headers of entries are read through a buffer. Large arrays
+ * of values are read directly to their destination, so that memory contains them only once. */
 typedef struct legacy {
     const wb__source *source;
     wb__context *context;
-    uint64_t at, left; /* file offset after the buffered bytes, and number of bytes not consumed
-                        * yet */
-    size_t used, filled;
-    uint8_t *buffer; /* BUFFER bytes */
+    /* File offset after the buffered bytes, and number of bytes of the file that are not
+     * consumed yet. */
+    uint64_t at, left;
+    size_t used, filled; /* numbers of consumed and of valid bytes in `buffer` */
+    uint8_t *buffer;     /* buffer of BUFFER bytes */
 } legacy;
 
 static wb_status fill(legacy *file)
@@ -137,7 +140,7 @@ static wb_status fill(legacy *file)
     return status;
 }
 
-/* Reads the next n bytes. Precondition: `left` is at least n. */
+/* Copies the next n bytes of the file to dst. Precondition: n is not greater than file->left. */
 static wb_status read_bytes(legacy *file, void *dst, size_t n)
 {
     uint8_t *to = dst;
@@ -160,7 +163,8 @@ static wb_status read_bytes(legacy *file, void *dst, size_t n)
     return status;
 }
 
-/* Reads a nonnegative number. Sets *value to -1 if the number is negative or the file ends. */
+/* Reads an i32 that must not be negative. Sets *value to -1 if the number is negative or the
+ * file is too short. */
 static wb_status take(legacy *file, int32_t *value)
 {
     uint8_t bytes[4];
@@ -173,8 +177,8 @@ static wb_status take(legacy *file, int32_t *value)
     return status;
 }
 
-/* Reads the header of an entry. Sets *count to the number of values, and has checked that the
- * file contains them. */
+/* Reads the header of an entry. Sets *count to the number of values of the entry, and checks
+ * that the file contains all these values. */
 static wb_status read_head(legacy *file, char name[NAME_MAX_BYTES], int32_t *n, int32_t *calls,
                            int32_t *count)
 {
@@ -298,8 +302,8 @@ static wb_status read_gguf(wb__imatrix *matrix, wb__context *context, const char
     return status;
 }
 
-/* Reads a .dat or a GGUF file. For a GGUF file, this function reads only the magic; the file is
- * then opened as a model. */
+/* Reads a .dat file or a GGUF file. If the magic number is that of GGUF, the file is opened as a
+ * model. */
 static wb_status read_any(wb__imatrix *matrix, wb__context *context, const char *path)
 {
     wb__source *source;

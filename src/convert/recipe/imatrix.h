@@ -1,10 +1,13 @@
 /*
- * convert/recipe/imatrix.h: importance matrices, which weight the error of each column of a tensor.
- * Reads both file formats of llama.cpp. Tensor names are GGUF names.
+ * convert/recipe/imatrix.h: importance matrices. An importance matrix contains a weight for each
+ * column of a tensor, by which quantization multiplies the error of the column. Both file formats
+ * of
+ * llama.cpp can be read. Tensor names are GGUF names.
  *
  *   .dat   i32 number of entries; per entry: i32 n, name of n bytes, i32 calls, i32 n,
  *          f32 values[n], which are sums
- *   GGUF   tensors "NAME.in_sum2" [experts, columns] and "NAME.counts" [experts, 1], F32 */
+ *   GGUF   tensors "NAME.in_sum2" [experts, columns] and "NAME.counts" [experts, 1], F32
+ */
 #ifndef WB_CONVERT_RECIPE_IMATRIX_H
 #define WB_CONVERT_RECIPE_IMATRIX_H
 
@@ -12,12 +15,13 @@
 
 typedef struct wb__imatrix wb__imatrix;
 
-/* Reads a matrix. The caller frees it with wb__imatrix_free. */
+/* Reads an importance matrix from a file. The caller frees *matrix with wb__imatrix_free. */
 wb_status wb__imatrix_read(wb__context *context, const char *path, wb__imatrix **matrix);
 void wb__imatrix_free(wb__imatrix *matrix);
 
-/* Sets the row's importance values. `matrix` may be NULL. Returns WB_ERROR_ARGUMENT if the
- * dimensions do not match. */
+/* Sets the importance values of a row of the plan. Does nothing if `matrix` is NULL or has no
+ * entry for the tensor. Returns WB_ERROR_ARGUMENT if the entry does not have the dimensions of
+ * the tensor. */
 wb_status wb__imatrix_take(const wb__imatrix *matrix, wb__context *context,
                            wb__planned_tensor *row);
 

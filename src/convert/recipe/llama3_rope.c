@@ -19,8 +19,8 @@ void wb__llama3_divisors(const wb__llama3 *numbers, double theta, uint64_t n, fl
         divisors[i] = divisor(numbers, theta, i, n);
 }
 
-/* llama.cpp's converter computes in binary32; the tolerance includes its rounding errors, which
- * `factor` multiplies. */
+/* Returns true if the parameters give these divisors. The tolerance allows for rounding errors
+ * of llama.cpp's converter, which computes in binary32. `factor` multiplies these errors. */
 static bool gives(const wb__llama3 *numbers, const float *divisors, double theta, uint64_t n)
 {
     for (uint64_t i = 0; i < n; i++) {
@@ -33,8 +33,8 @@ static bool gives(const wb__llama3 *numbers, const float *divisors, double theta
 
 bool wb__llama3_find(const float *divisors, double theta, uint64_t n, wb__llama3 *numbers)
 {
-    /* `low` is normalized to 1: multiplying low, high and the context by the same number gives
-     * the same divisors. */
+    /* `low` is normalized to 1, because the divisors do not change if low, high and the context
+     * are multiplied by the same number. */
     static const double bounds[][2] = {{1, 4}, {1, 2}, {1, 8}, {1, 16}, {1, 32}};
     const double contexts[] = {
         numbers->context, 8192, 4096, 2048, 16384, 32768, 1024, 65536, 131072};

@@ -1,5 +1,6 @@
 /* convert/recipe/llama3_rope.h: divisors of the RoPE frequencies of Llama 3.1. Hugging Face
- * stores four parameters in config.json. GGUF stores the divisors in the tensor rope_freqs. */
+ * stores four parameters in config.json, from which programs compute the divisors. GGUF stores
+ * the divisors in the tensor rope_freqs. */
 #ifndef WB_CONVERT_RECIPE_LLAMA3_ROPE_H
 #define WB_CONVERT_RECIPE_LLAMA3_ROPE_H
 
@@ -8,16 +9,16 @@
 
 typedef struct wb__llama3 {
     double factor, low, high;
-    double context; /* original context length in tokens */
+    double context; /* original context length, in tokens */
 } wb__llama3;
 
-/* Computes the divisors of n frequencies: 1 for the highest, `factor` for the lowest, and values
- * between them for the others. */
+/* Computes the divisors of n frequencies. The divisor of the highest frequency is 1, that of the
+ * lowest is `factor`, and the other divisors are between these values. */
 void wb__llama3_divisors(const wb__llama3 *numbers, double theta, uint64_t n, float *divisors);
 
-/* Finds the parameters that give these divisors, among the values of published models and
- * similar ones. Returns false if none match. numbers->context is the known context length, which
- * is tried first, or 0. */
+/* Finds parameters that give these divisors. Tries the values of published models and similar
+ * values. The caller sets numbers->context to the known context length, which is tried first, or
+ * to 0. Returns false if no parameters match. */
 bool wb__llama3_find(const float *divisors, double theta, uint64_t n, wb__llama3 *numbers);
 
 #endif

@@ -1,5 +1,6 @@
-/* Quantization recipes of llama.cpp's file types, as of ggml 0.25. They reproduce
- * llama_model_quantize (tests/data/mixes.tsv lists its result for every file type). */
+/* Quantization recipes of llama.cpp's file types, as of ggml 0.25. The recipes choose the same
+ * types as llama_model_quantize. tests/data/mixes.tsv contains the types that
+ * llama_model_quantize chooses for every file type. */
 #include "convert/recipe/llama_ftype.h"
 
 #include "dtype/dtype.h"
@@ -25,7 +26,7 @@ static const wb__file_type file_types[] = {
 
 /* ---- the rules ---- */
 
-/* Bit sets of file types, by number. */
+/* Sets of file types. Bit n is set if the set contains file type number n. */
 #define F(number) ((uint64_t)1 << (number))
 #define Q4_0 F(2)
 #define Q8_0 F(7)
@@ -59,11 +60,12 @@ static const wb__file_type file_types[] = {
 #define LOW (IQ2_S | IQ2_M)
 #define OTHERS (~(LOWEST | LOW))
 
-/* Parts of a model, recognized by tensor name. */
+/* Kinds of tensors, determined from the tensor name. */
 enum {
-    PART_OUTPUT = 1u << 0, /* output matrix, or the embedding if it is also the output matrix */
+    /* output matrix, or the embedding if the model also uses it as output matrix */
+    PART_OUTPUT = 1u << 0,
     PART_EMBEDDING = 1u << 1,
-    PART_V = 1u << 2, /* v, or combined q, k and v */
+    PART_V = 1u << 2, /* attention value matrix, or combined matrix for q, k and v */
     PART_K = 1u << 3,
     PART_Q = 1u << 4,
     PART_O = 1u << 5,
@@ -74,23 +76,26 @@ enum {
     PART_ANY = 0x3FFu
 };
 
-/* Conditions of a rule as bits; all must be true. */
+/* Conditions of a rule. All conditions whose bits are set must be true. */
 enum {
     IF_GROUPED = 1u << 0, /* at least four query heads per k/v head */
+    /* At least four query heads per k/v head, or at least four experts. */
     IF_NOT_GROUPED = 1u << 1,
     IF_EIGHT_EXPERTS = 1u << 2,
-    IF_GROUPED_OR_EXPERTS = 1u << 3, /* at least four query heads per k/v head, or at least four
-                                      * experts */
+    IF_GROUPED_OR_EXPERTS = 1u << 3,
     IF_NO_MATRIX = 1u << 4,
     IF_MATRIX = 1u << 5,
-    IF_STACKED = 1u << 6, /* tensor with several experts */
-    IF_UNEVEN = 1u << 7,  /* the row length is not a multiple of the base type's block size */
+    IF_STACKED = 1u << 6, /* the tensor contains several experts */
+    /* the row length is not a multiple of the block size of the file type's base type */
+    IF_UNEVEN = 1u << 7,
 };
 
-/* Layers to which a rule applies. */
+/* Layers to which a rule applies. FIRST_8TH and FIRST_16TH are fractions of the number of
+ * layers. MORE and MIDDLE are defined in is_among. */
 typedef enum where { EVERYWHERE, FIRST_2, FIRST_4, FIRST_8TH, FIRST_16TH, MORE, MIDDLE } where;
 
-/* The first matching rule is used. Tensors without a matching rule get the base type. */
+/* Rules in order of precedence: the first rule that matches a tensor applies. Tensors without a
+ * matching rule get the base type of the file type. */
 static const struct {
     uint64_t file_types;
     uint32_t parts;
@@ -162,7 +167,7 @@ static const struct {
     {IQ3_XS, PART_GATE | PART_UP, 0, MIDDLE, T(IQ3_XXS)},
 };
 
-/* ---- parts ---- */
+/* ---- kinds of tensors ---- */
 
 static uint32_t part_of(const wb__recipe *recipe, wb__str name)
 {
@@ -189,7 +194,7 @@ static uint32_t part_of(const wb__recipe *recipe, wb__str name)
     return PART_OTHER;
 }
 
-/* Returns the layer number after "blk.", or -1. */
+/* Returns the layer number that follows "blk." in the name, or -1 if the name has none. */
 static int64_t layer_of(wb__str name)
 {
     int64_t layer = -1;
@@ -208,7 +213,7 @@ int wb__recipe_before(wb__str a, wb__str b)
     return wb__str_compare(a, b);
 }
 
-/* ---- choosing ---- */
+/* ---- choice of the dtype ---- */
 
 static bool is_among(where layers, uint64_t i, uint64_t n)
 {
@@ -237,8 +242,8 @@ static uint32_t conditions_of(const wb__recipe *recipe, const wb__recipe_tensor 
     return met;
 }
 
-/* Returns the position of a tensor among the tensors of the same part, and sets *of to their
- * number. For experts, the position is the layer. */
+/* Returns the position of a tensor among the tensors of the same kind, and sets *of to the
+ * number of these tensors. In models with experts, the position is the layer number. */
 static uint64_t position_of(wb__recipe *recipe, wb__str name, uint32_t part, uint64_t *of)
 {
     uint64_t *met = part == PART_V      ? &recipe->values_met
@@ -253,8 +258,9 @@ static uint64_t position_of(wb__recipe *recipe, wb__str name, uint32_t part, uin
     return part != PART_V && recipe->experts > 1 && layer >= 0 ? (uint64_t)layer : position;
 }
 
-/* Returns true for 70B models: 80 layers and fewer k/v heads than query heads. A k/v matrix
- * shared by more heads is more sensitive. */
+/* Returns true for models with 70 billion parameters, recognized by 80 layers and fewer k/v
+ * heads than query heads. Their k/v matrices are more sensitive, because more query heads share
+ * each k/v head. */
 static bool is_70b(const wb__recipe *recipe)
 {
     return recipe->layers == 80 &&

@@ -9,7 +9,7 @@ struct wb__overrides {
     struct rule {
         regex_t regex;
         wb__encoding_spec spec;
-        const char *pattern; /* string of the caller; valid only during planning */
+        const char *pattern; /* string owned by the caller; valid only during planning */
     } list[];
 };
 

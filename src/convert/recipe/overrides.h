@@ -1,6 +1,6 @@
-/* convert/recipe/overrides.h: the caller's rules for single tensors, "regex=TYPE". The regular
- * expressions are POSIX extended. If several match a name, the last one is used, like with
- * llama.cpp's --tensor-type. */
+/* convert/recipe/overrides.h: the caller's rules "regex=TYPE", which set the encoding of single
+ * tensors. The regular expressions are POSIX extended regular expressions. If several rules
+ * match a name, the last one is used, as with --tensor-type of llama.cpp. */
 #ifndef WB_CONVERT_RECIPE_OVERRIDES_H
 #define WB_CONVERT_RECIPE_OVERRIDES_H
 
@@ -9,17 +9,19 @@
 
 typedef struct wb__overrides wb__overrides;
 
-/* Parses the rules. The caller frees them with wb__overrides_free. Returns WB_ERROR_ARGUMENT for
- * an invalid expression or type. */
+/* Parses the caller's rules. The caller frees *rules with wb__overrides_free. Returns
+ * WB_ERROR_ARGUMENT if an expression or a type is invalid. */
 wb_status wb__overrides_make(wb__context *context, const wb_convert_rule *list, uint64_t count,
                              wb__overrides **rules);
 void wb__overrides_free(const wb_allocator *allocator, wb__overrides *rules);
 
-/* Returns the encoding that the rules give a tensor, or NULL. The name must be NUL-terminated. */
+/* Returns the encoding that the rules specify for the tensor name, or NULL if no rule matches.
+ * The name must be NUL-terminated. */
 const wb__encoding_spec *wb__overrides_find(const wb__overrides *rules, const char *name);
 
-/* wb__overrides_match returns true if the rule at an index matches the name. wb__overrides_pattern
- * returns the caller's pattern of this rule, or NULL if the index is past the last rule. */
+/* wb__overrides_match returns true if rule number `index` matches the name.
+ * wb__overrides_pattern returns the caller's pattern of this rule, or NULL if the index is not
+ * less than the number of rules. */
 bool wb__overrides_match(const wb__overrides *rules, size_t index, const char *name);
 const char *wb__overrides_pattern(const wb__overrides *rules, size_t index);
 

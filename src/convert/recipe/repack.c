@@ -5,7 +5,7 @@
 #include "dtype/half.h"
 #include "weighbridge/dtypes.h"
 
-/* A group of 32 elements: value = codes[i] * scale + bias. */
+/* A group of 32 elements. The value of element i is codes[i] * scale + bias. */
 typedef struct group {
     uint8_t codes[32];
     float scale, bias;
@@ -84,7 +84,8 @@ static void take_q8_0(const uint8_t *block, size_t part, group *g)
         g->codes[i] = block[2 + i] ^ 0x80;
 }
 
-/* Unpacks the 6-bit scale and minimum of one part of a K-quant block from 12 bytes. */
+/* Unpacks the 6-bit scale and the 6-bit minimum of part number `part` of a K-quant block. Scales
+ * and minimums of all parts are packed in 12 bytes. */
 static void k_scale(const uint8_t *packed, size_t part, unsigned *scale, unsigned *minimum)
 {
     if (part < 4) {
@@ -125,7 +126,7 @@ static void take_q5_k(const uint8_t *block, size_t part, group *g)
 static const struct taker {
     int32_t dtype;
     uint32_t bits;
-    int32_t scales; /* dtype that represents scales and biases */
+    int32_t scales; /* dtype that can represent the scales and biases exactly */
     void (*take)(const uint8_t *block, size_t part, group *g);
 } takers[] = {
     {WB_DTYPE_Q4_0, 4, WB_DTYPE_F16, take_q4_0}, {WB_DTYPE_Q4_1, 4, WB_DTYPE_F16, take_q4_1},
@@ -163,7 +164,7 @@ static void put_number(uint8_t *bytes, int32_t dtype, size_t i, float value)
     wb__dtype_convert(f32, number, 0, wb__dtype_get(dtype), bytes + width * i, 1);
 }
 
-/* Reads a group of 32 elements. `at` is the index of the group. */
+/* Reads group number `at`, which has 32 elements. */
 static void take_affine(const wb__encoding_spec *spec, const uint8_t *const in[WB__PARTS],
                         size_t at, group *g)
 {
@@ -215,9 +216,8 @@ static void put_block(int32_t dtype, const group *g, uint8_t *out, size_t at)
 
 /* ---- microscaling ---- */
 
-/* Reorders 4-bit codes from sequential order to GGML's order, in which the two halves of `half`
- * codes are interleaved: MXFP4 with blocks of 32, NVFP4 with groups of 16. A GGML block starts
- * with its scales, `scales` bytes. */
+/* Reorders 4-bit codes from sequential order to the order of GGML. GGML stores element i in the
+ * low half and element i + half/2 in the high half of a byte. */
 static void weave(const uint8_t *plain, const uint8_t *scale, uint8_t *blocks, size_t half,
                   size_t scales, size_t n_blocks)
 {
@@ -273,7 +273,7 @@ static const struct twin *twin_of(const wb__encoding_spec *packed, const wb__enc
     return NULL;
 }
 
-/* ---- conversions in both directions ---- */
+/* ---- choice of the equivalent encoding, and repacking ---- */
 
 bool wb__repack_to_mlx(const wb__encoding_spec *from, wb__encoding_spec *to)
 {

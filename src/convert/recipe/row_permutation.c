@@ -1,5 +1,5 @@
 /*
- * Permutes the rows of attention heads between the orders of Hugging Face and GGUF.
+ * Permutes the rows of attention heads between the row orders of Hugging Face and GGUF.
  */
 #include "arch/row_order.h"
 #include "convert/convert.h"

@@ -39,7 +39,7 @@ typedef struct split_sums {
 typedef struct rough_scores {
     float greatest;
     float at_0[WAYS]; /* sum of a split with both positions at 0, for each way */
-    /* indexed by the first position, the way, and the second position minus 1 */
+    /* sum of a split; indices: first position, way, second position minus 1 */
     float at[RANKS + 1][WAYS][RANKS];
 } rough_scores;
 

@@ -1,7 +1,7 @@
 /*
- * Writes a model into an Ollama store: first the blobs, each named after the SHA-256 of its bytes,
- * then the manifest, which lists the blobs of the model. A blob that the store already contains is
- * not written again.
+ * Writes a model into an Ollama store. First writes the blobs, each of which is named after the
+ * SHA-256 digest of its bytes, then the manifest, which lists the blobs of the model. A blob that
+ * the store already contains is not written.
  */
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64
@@ -16,7 +16,8 @@
 
 /* ---- begin ---- */
 
-/* Ollama ignores the case of model names: an existing model keeps the case of its name. */
+/* Finds the manifest of an existing model with this name. Ollama ignores the case of model names,
+ * so the existing model keeps the case of its name. */
 static wb_status find_existing(wb__context *context, wb_writer *writer)
 {
     char *path;
@@ -48,7 +49,7 @@ static bool have_same_bytes(wb__context *context, wb__source *a, wb__source *b)
     return same;
 }
 
-/* Returns true if both files can be read and have the same bytes. */
+/* Returns true if both files can be read and contain the same bytes. */
 static bool are_same(const wb__context *context, const char *one, const char *other)
 {
     wb_error ignored;
@@ -64,17 +65,17 @@ static bool are_same(const wb__context *context, const char *one, const char *ot
     return same;
 }
 
-/* Returns the path of the manifest in a directory of partial files, written before it is published.
- */
+/* Returns the path of the manifest among partial files. The manifest is stored there before it
+ * is published. */
 static char *kept_manifest(const wb_allocator *allocator, const char *folder)
 {
     return wb__path_join(allocator, folder, WB__STR("manifest"));
 }
 
 /*
- * Removes the partial files of a run that was killed after it had published its manifest. If that
- * run had begun to remove them, they are in a temporary directory, which wb__claim_path removes.
- * Errors are ignored: the files stay.
+ * Removes partial files that a killed run left after it had published its manifest. If that run was
+ * killed while removing them, they are in a temporary directory, and wb__claim_path removes this
+ * directory. Errors are ignored, because remaining partial files do no harm.
  */
 static void clear_kept(const wb__context *context, const wb_writer *writer)
 {
@@ -97,7 +98,8 @@ static void clear_kept(const wb__context *context, const wb_writer *writer)
         (void)close(claim);
 }
 
-/* Sets *is_there if the store contains the model and the caller does not want to replace it. */
+/* Sets *is_there to true if the store contains the model and the caller has not requested its
+ * replacement. */
 static wb_status look_for(wb__context *context, wb_writer *writer, bool *is_there)
 {
     struct stat st;
@@ -137,8 +139,9 @@ wb_status wb__store_begin(wb__context *context, wb_writer *writer)
 /* ---- blobs ---- */
 
 /*
- * Stores the manifest among the partial files. After a crash the next run compares it with the
- * published manifest, to decide if the partial files belong to a finished model.
+ * Stores the manifest among the partial files. If this run crashes, the next run compares the
+ * stored manifest with the published manifest. If both are equal, the partial files belong to a
+ * finished model.
  */
 static wb_status keep_manifest(wb__context *context, const wb_writer *writer,
                                const wb__buffer *text)
@@ -153,7 +156,8 @@ static wb_status keep_manifest(wb__context *context, const wb_writer *writer,
     return status;
 }
 
-/* Makes the names of blobs durable, which must precede the manifest that lists them. */
+/* Makes the names of the blobs durable. This must happen before the manifest that lists the
+ * blobs is published. */
 static wb_status sync_blobs(wb__context *context, const wb_writer *writer)
 {
     int os_error = wb__directory_sync_of(&context->allocator, writer->blobs);
@@ -165,8 +169,8 @@ static wb_status sync_blobs(wb__context *context, const wb_writer *writer)
 
 /* ---- commit ---- */
 
-/* The steps that can fail because the disk is full come first. Files are renamed after all bytes
- * are written; the manifest is renamed last. */
+/* Steps that can fail because the disk is full come first. Files are renamed only after all
+ * bytes are written, and the manifest is renamed last. */
 wb_status wb__store_commit(wb__context *context, wb_writer *writer)
 {
     wb__buffer text = {.allocator = &context->allocator, .ceiling = SIZE_MAX / 2};

@@ -1,5 +1,5 @@
 /*
- * Publishes blobs under their digests.
+ * Gives blobs their final names, which contain their digests.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
@@ -20,15 +20,16 @@ static char *blob_path(wb__context *context, const wb_writer *writer, const char
     return path;
 }
 
-/* Returns true if the store has a blob of this name and length. Another length means it is damaged.
- */
+/* Returns true if a file of this name and length exists. A file of this name with another length
+ * is a damaged blob. */
 static bool is_there(const char *path, uint64_t bytes)
 {
     struct stat st;
     return stat(path, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size == bytes;
 }
 
-/* Renames the blob to its final name unless that exists. sync_blobs makes the name durable. */
+/* Renames the blob of an output to its final name unless this name exists. sync_blobs makes the
+ * name durable. */
 wb_status wb__store_publish_output(wb__context *context, const wb_writer *writer,
                                    wb__output *output)
 {
@@ -42,7 +43,6 @@ wb_status wb__store_publish_output(wb__context *context, const wb_writer *writer
     return status;
 }
 
-/* Writes a durable file under a temporary name. */
 wb_status wb__store_finish_file(wb__context *context, const char *path, const void *bytes, size_t n,
                                 wb_sink **sink)
 {

@@ -1,14 +1,15 @@
 /*
- * Creates the config of a model in an Ollama store, which its manifest refers to.
+ * Creates the config of a model in an Ollama store. The manifest of the model refers to the config.
  */
 #include "write/ollama/store.h"
 #include "json/tree.h"
 
 /* The renderer, parser and capabilities that Ollama uses for an architecture. */
 static const struct dialect {
-    const char *architecture; /* substring of the architecture in config.json, in lower case */
+    /* substring to search in the architecture of config.json, in lower case */
+    const char *architecture;
     const char *renderer, *parser;
-    const char *capability; /* capabilities in addition to `completion` */
+    const char *capability; /* capability of the model in addition to `completion` */
 } dialects[] = {{"qwen3", "qwen3-coder", "qwen3", "tools"}};
 
 static bool contains_nocase(wb__str text, const char *part)
@@ -65,7 +66,7 @@ static wb_status find_dialect(wb__context *context, const wb_writer *writer,
     return WB_OK;
 }
 
-/* Writes the config of a GGUF model, with the members in the order of Ollama's struct. */
+/* Writes the config of a GGUF model. The members have the order of the struct in Ollama. */
 static void make_gguf_config(const wb_writer *writer, wb__buffer *out)
 {
     wb__json_writer json = {.write = wb__store_append, .ctx = out};
@@ -84,7 +85,7 @@ static void make_gguf_config(const wb_writer *writer, wb__buffer *out)
     wb__json_write_end(&json, '}');
 }
 
-/* The members are in the order of Ollama's struct. */
+/* Writes the members in the order of the struct in Ollama. */
 wb_status wb__store_config(wb__context *context, const wb_writer *writer, wb__buffer *out)
 {
     const struct dialect *dialect;

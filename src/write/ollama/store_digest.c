@@ -1,5 +1,5 @@
 /*
- * The SHA-256 digests of blobs.
+ * Computes the SHA-256 digests of blobs.
  */
 #include "write/ollama/store.h"
 #include "write/write_messages.h"
@@ -27,7 +27,8 @@ wb_status wb__store_end_digest(wb__context *context, wb__sha256 *hash, wb__outpu
     return WB_OK;
 }
 
-/* Reads the blob back, mostly from the page cache, because its bytes were written in any order. */
+/* Computes the digest of a blob by reading it back, because its bytes were not written in order.
+ * Most reads are served by the page cache. */
 static wb_status hash_output(wb__context *context, wb__output *output, wb__sha256 *hash,
                              uint8_t *chunk)
 {

@@ -1,5 +1,5 @@
 /*
- * Creates the manifest of a model in an Ollama store, and the blobs of its sidecar files.
+ * Creates the manifest of a model in an Ollama store and the blobs of its sidecar files.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>

@@ -3,15 +3,14 @@
  *
  *   a weight with its scale, bias and global scale    one blob, named after the weight
  *   all experts of a layer                            one blob, named after the common prefix of
- *                                                     their
- *                                                     names, if they are packed alike; otherwise
- *                                                     one blob per weight
+ *                                                     the experts' names, if all experts have the
+ *                                                     same packing; otherwise one blob per weight
  *
- * The layout of February 2026 also has one blob for the shared experts of a layer, and no metadata
- * in blobs of groups. Layers are sorted by name, those of experts after all others
- * (docs/format/ollama.md). Experts stored one by one, such as "….experts.3.up_proj.weight" of
- * models that come packed, and experts that come stacked, such as "….switch_mlp.up_proj.weight", do
- * not form a group.
+ * Layers are sorted by name, and expert layers follow all other layers (docs/format/ollama.md). In
+ * the layout of February 2026, the shared experts of a layer also form one blob, and blobs of
+ * groups contain no metadata. Two kinds of experts do not form a group: experts that a packed model stores
+ * one by one, such as "….experts.3.up_proj.weight", and experts that the model stores stacked, such
+ * as "….switch_mlp.up_proj.weight".
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +25,8 @@ static const char *const feb_groups[] = {".mlp.experts.",    ".mlp.shared_expert
                                          ".mlp.switch_mlp.", ".moe.experts.",
                                          ".mixer.experts.",  ".mixer.shared_experts."};
 
-/* Returns the name up to the end of a group's marker, without the dot, or an empty string. */
+/* Returns the prefix of the name that identifies an expert group, without the final dot, or an
+ * empty string if the tensor does not belong to a group. */
 static wb__str group_of(const wb_writer *writer, wb__str name)
 {
     bool feb = (writer->flags & WB_WRITE_FEB2026) != 0;
@@ -44,7 +44,7 @@ static wb__str group_of(const wb_writer *writer, wb__str name)
     return (wb__str){name.ptr, 0};
 }
 
-/* Returns the weight that a companion belongs to, or the tensor itself. */
+/* Returns the weight to which a scale, bias or global scale belongs, or the tensor itself. */
 static wb__outgoing *owner_of(wb_writer *writer, wb__outgoing *tensor)
 {
     static const struct {
@@ -73,7 +73,7 @@ static void find_layers(wb_writer *writer)
         wb__str group = group_of(writer, owner->out.name);
         tensor->layer = group.len != 0 ? group : owner->out.name;
         tensor->is_expert = group.len != 0;
-        if (owner != tensor) { /* keeps the parts of a weight adjacent */
+        if (owner != tensor) { /* companions of a weight get its packing and stay adjacent to it */
             tensor->packing = owner->packing;
             tensor->group = owner->group;
         }
@@ -105,12 +105,11 @@ static bool is_packed_alike(const wb__outgoing *a, const wb__outgoing *b)
     return strcmp(a->packing, b->packing) == 0 && a->group == b->group;
 }
 
-/* Splits a group whose weights are packed differently into one layer per weight. */
+/* Splits expert groups whose weights have different packings into one layer per weight. */
 static void split_groups(const wb_writer *writer)
 {
-    wb__outgoing **order =
-        (wb__outgoing **)
-            writer->order; /* valid cast, because the tensor is the first member of the struct */
+    /* The cast is valid, because wb__out_tensor is the first member of wb__outgoing. */
+    wb__outgoing **order = (wb__outgoing **)writer->order;
     for (size_t i = 0; i < writer->tensors.count;) {
         size_t end = i;
         bool alike = true;
@@ -154,8 +153,8 @@ static wb_status make_outputs(wb__context *context, wb_writer *writer)
     }
     writer->outputs = outputs;
     writer->output_count = count;
-    if (count >
-        context->limits.files) /* weighbridge would refuse to read a model with so many files */
+    /* The library would refuse to read a model with so many files. */
+    if (count > context->limits.files)
         return wb__fail(context, WB_ERROR_LIMIT, WB__FINDING_FILES_LIMIT, WB_NO_OFFSET, WB__STR(""),
                         WB__MSG_WRITE_STORE_BLOBS, count,
                         (unsigned long long)context->limits.files);
@@ -213,7 +212,8 @@ static char *print(wb__arena *arena, const char *store, const char *middle, wb__
     return text;
 }
 
-/* If the path cannot be determined, the run keeps no partial files. */
+/* Sets the path for partial files. If this path cannot be determined, partial files are not
+ * kept. */
 static wb_status find_kept(wb__context *context, wb_writer *writer)
 {
     char *path;
@@ -254,7 +254,8 @@ static wb_status find_places(wb__context *context, wb_writer *writer, const char
     if (writer->manifest_path == NULL || blobs == NULL)
         return wb__fail_memory(context);
     (void)snprintf(blobs, n + sizeof "sha256", "%s/blobs/sha256", writer->store);
-    /* Blob names follow from their bytes and are not known yet; this path is the prefix of all. */
+    /* The name of a blob contains the digest of its bytes, which is not known yet. All outputs
+     * have the common prefix as path until then. */
     for (size_t i = 0; i < writer->output_count; i++)
         writer->outputs[i].path = blobs;
     writer->blobs = blobs;

@@ -1,5 +1,5 @@
 /*
- * Builds the JSON text of manifests and configs.
+ * Creates the JSON text of manifests and configs.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
