@@ -61,7 +61,7 @@ typedef struct wb__planned_tensor {
     /* Indices of source tensors whose rows are concatenated; NULL: `source` is the only source
      * tensor. */
     const uint32_t *pieces;
-    uint64_t piece_count;
+    uint64_t piece_count;  /* number of `pieces` */
     uint64_t piece_rows;   /* number of rows of each of the `pieces` */
     const float *made;     /* values of a generated tensor; NULL: the values come from the source */
     const uint64_t *shape; /* shape in elements, not in storage units of a packed encoding */
@@ -79,8 +79,8 @@ typedef struct wb__planned_tensor {
     /* Factors for groups of `rows_a_factor` source rows. The values are multiplied by them
      * before `offset` is added. NULL: no factors. */
     const float *factors;
-    uint64_t rows_a_factor;
-    wb__encoding_spec from, to;
+    uint64_t rows_a_factor;     /* number of source rows with the same factor */
+    wb__encoding_spec from, to; /* encodings of the tensor in the source and in the output */
     /* dtype that was requested if `to` is only a fallback; -1: `to` is not a fallback */
     int32_t wanted;
     wb__route route;
@@ -89,7 +89,7 @@ typedef struct wb__planned_tensor {
     /* Importance of the columns, for the search of scales: one list of `columns` values for each
      * group of `rows_an_importance` source rows. NULL: no importance matrix. */
     const float *importance;
-    uint64_t rows_an_importance;
+    uint64_t rows_an_importance; /* number of source rows with the same importance values */
     const struct wb__lora *lora; /* first adapter that is added to the values; NULL: no adapter */
     /* Convention of the global scales in the source if the values of this row are global scales.
      * WB__GLOBAL_NONE: the values are ordinary weights. */
@@ -105,9 +105,9 @@ typedef struct wb__planned_tensor {
     bool wide;
     /* Naming rule of the tensor; NULL: no rule matches. */
     const wb__rule *rule;
-    uint32_t layer; /* layer number in the tensor name, see `rule` */
-    wb__suffix suffix;
-    bool done;
+    uint32_t layer;    /* layer number in the tensor name, see `rule` */
+    wb__suffix suffix; /* last part of the tensor name, for example "weight" */
+    bool done;         /* a run has written the tensor, so `error_stats` is valid */
     wb__error_stats error_stats;
 } wb__planned_tensor;
 
@@ -130,6 +130,7 @@ struct wb_conversion {
     struct wb__imatrix *matrix;   /* importance matrix; NULL: the caller gave none */
     const wb_convert_lora *loras; /* the caller's list of adapters; valid only during planning */
     uint64_t lora_count;
+    /* flags of the policy: WB_CONVERT_STRICT, _FORCE, _FEB2026 and _RESUME */
     bool strict, replace, feb2026, resume;
     /* number of activation-scale tensors (input_scale) that the plan contains */
     uint64_t input_scales;
@@ -337,13 +338,13 @@ void wb__tile_measure(const wb__planned_tensor *planned, uint64_t rows, wb__tile
 
 typedef struct wb__tile {
     const wb__planned_tensor *planned;
-    wb__readahead *ahead; /* NULL: the tile reads its input itself */
-    uint64_t first;       /* first row of the tile in the output tensor */
-    uint64_t rows;
-    uint8_t *raw;
-    float *values;
-    float *again; /* values decoded from the output */
-    uint8_t *parts[WB__PARTS];
+    wb__readahead *ahead;      /* NULL: the tile reads its input itself */
+    uint64_t first;            /* first row of the tile in the output tensor */
+    uint64_t rows;             /* number of rows of the tile */
+    uint8_t *raw;              /* buffer for stored bytes or binary64 values */
+    float *values;             /* buffer for the binary32 values before encoding */
+    float *again;              /* values decoded from the output */
+    uint8_t *parts[WB__PARTS]; /* buffers for the encoded parts */
     /* number of bytes that the tile has in each part of the output */
     uint64_t part_bytes[WB__PARTS];
     wb__error_stats error_stats; /* error statistics of this tile, set by wb__tile_run */

@@ -36,10 +36,10 @@
 #define FALLOC_FL_COLLAPSE_RANGE 0x08
 #endif
 
-/* Maximum size of a journal, in bytes. Twice the size of the largest known headers is far
- * smaller. */
 #define FIXED 32
 #define CHECK 8
+/* Maximum size of a journal, in bytes. Twice the size of the largest known headers is far
+ * smaller. */
 #define JOURNAL_MAX ((size_t)1 << 30)
 
 static const char magic[] = WB__JOURNAL_MAGIC; /* without the terminating NUL */

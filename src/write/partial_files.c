@@ -4,13 +4,11 @@
  *
  *   file       written as .NAME.wb-partial, renamed to NAME when complete. No recovery is needed.
  *   set        each file is written as .NAME.wb-partial. Commit first creates the final names as
- *   hard
- *              links, the name of the anchor last, then removes the partial names. Recovery: if the
- *              final name of the anchor does not exist, the final names are removed; if it exists,
- *              the partial names are removed.
+ *              hard links, the name of the anchor last, then removes the partial names. Recovery:
+ *              if the final name of the anchor does not exist, the final names are removed; if it
+ *              exists, the partial names are removed.
  *   directory  the files are written in .NAME.wb-partial/. Commit renames the files one by one,
- *   then
- *              the directory. Recovery: the files are renamed back to their partial names.
+ *              then the directory. Recovery: the files are renamed back to their partial names.
  *   store      the files are written as .NNNNN.wb-partial in a directory of the model in blobs/.
  *              Commit hard-links them to their blob names, writes the manifest into the directory,
  *              publishes the manifest, and removes the directory. Recovery: a file that already has

@@ -40,8 +40,8 @@ typedef struct wb__name_map {
     const wb_allocator *allocator;
     wb__hash_key key;
     wb__list *items;
-    uint32_t *slots; /* each slot contains an item index + 1, or 0 if the slot is free */
-    size_t slot_count;
+    uint32_t *slots;   /* each slot contains an item index + 1, or 0 if the slot is free */
+    size_t slot_count; /* number of slots, a power of two or 0 */
 } wb__name_map;
 
 void wb__name_map_start(wb__name_map *map, const wb_allocator *allocator, wb__list *items);
@@ -56,6 +56,7 @@ bool wb__name_map_add(wb__name_map *map);
 
 /* ---- the writer ---- */
 
+/* The bytes from offset `begin` up to, but not including, offset `end`. */
 typedef struct wb__byte_interval {
     uint64_t begin, end;
 } wb__byte_interval;

@@ -11,11 +11,11 @@
  * split of every token is a merge, and each merge contains the text of the whole token. n tokens
  * of up to n bytes then give n³ bytes. Trained vocabularies have two or three merges per token,
  * which is far below this ratio. */
-/* Upper limit of the text of all merges, in bytes, equal to the maximum size of a sidecar file. */
 #define MERGES_RATIO 16
 #define MERGES_SPARE ((size_t)64 << 10)
+/* Upper limit of the text of all merges, in bytes, equal to the maximum size of a sidecar file. */
 #define MERGES_ROOM ((uint64_t)256 << 20)
-/* number of bytes that are added to the length of each text, for its separators */
+/* Number of bytes that each text needs in addition to its length. */
 #define TEXT_EXTRA 8
 
 static size_t slot_of(const wb__vocabulary *v, wb__str text)

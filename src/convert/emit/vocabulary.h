@@ -22,13 +22,13 @@ typedef struct wb__vocabulary {
     wb_allocator allocator;
     wb_model const *model;
     size_t count;
-    const char **texts;
-    size_t *lens;
-    int64_t *types; /* type of each token; NULL: the file does not contain token types */
-    double *scores; /* score of each token; NULL: the file does not contain scores */
+    const char **texts; /* text of each token */
+    size_t *lens;       /* length of each text, in bytes */
+    int64_t *types;     /* type of each token; NULL: the file does not contain token types */
+    double *scores;     /* score of each token; NULL: the file does not contain scores */
     wb__hash_key key;
-    uint32_t *slots; /* hash table; each slot contains a token id + 1, or 0 if it is free */
-    size_t slot_count;
+    uint32_t *slots;   /* hash table; each slot contains a token id + 1, or 0 if it is free */
+    size_t slot_count; /* number of slots, a power of two or 0 */
 } wb__vocabulary;
 
 /* Reads the tokens of the model. Sets `count` to 0 if the model has none. The caller frees the

@@ -16,19 +16,19 @@
 
 #define HEAD_BYTES 24
 #define RECORD_BYTES 56
-#define BATCH 1024 /* records per read or write */
+#define BATCH 1024 /* number of records per read or write */
 
 static const char magic[] = "wbresum1";
 
 struct wb__checkpoint {
     wb_allocator allocator;
     char *path;
-    int fd;
-    bool known;     /* an earlier run of the same plan created the file */
-    uint64_t count; /* number of valid records */
+    int fd;         /* descriptor of the locked journal */
+    bool known;     /* an earlier run with the same plan created the journal */
+    uint64_t count; /* number of valid records in the journal */
     uint64_t next;  /* index of the record that wb__checkpoint_next returns next */
-    uint64_t first; /* index of the first record in `batch` */
-    uint8_t batch[BATCH * RECORD_BYTES];
+    uint64_t first; /* index of the first record that `batch` contains */
+    uint8_t batch[BATCH * RECORD_BYTES]; /* buffer for records that are read or written */
 };
 
 /* ---- digests ---- */
@@ -40,7 +40,8 @@ static uint64_t turn(uint64_t x, unsigned by)
     return x << by | x >> (64 - by);
 }
 
-/* Every step is invertible, so inputs that differ in one word always give different lanes. */
+/* Mixes one word into each lane. The step is invertible, so inputs that differ in one word give
+ * different lanes. */
 static void step(uint64_t lanes[LANES], const uint64_t words[LANES])
 {
     for (size_t i = 0; i < LANES; i++)
@@ -118,7 +119,7 @@ static uint64_t add_row(uint64_t digest, const wb__planned_tensor *row)
     return digest;
 }
 
-/* Returns the digest of everything that determines the bytes of the output. */
+/* Returns a digest of all data that determine the bytes of the output. */
 static uint64_t digest_of(const wb_conversion *conversion)
 {
     const char *version = wb_version();
@@ -162,7 +163,8 @@ static bool load_record(const uint8_t *in, wb__checkpoint_record *record)
     return check == wb__digest_add(1, in, RECORD_BYTES - 8);
 }
 
-/* Reads a batch that starts with record `first`. Returns the number of complete records read. */
+/* Reads records into `batch`, beginning with record `first`. Returns the number of complete
+ * records that were read. */
 static size_t fill_batch(wb__checkpoint *journal, uint64_t first)
 {
     journal->first = first;
@@ -216,8 +218,8 @@ wb_status wb__checkpoint_append(wb__context *context, wb__checkpoint *journal,
 
 /* ---- the journal file ---- */
 
-/* Returns the path of ".NAME.wb-resume" in the directory of the output, after following symbolic
- * links. Returns NULL and sets *os_error on failure. */
+/* Returns the path of the journal, .NAME.wb-resume in the directory of the output. Follows
+ * symbolic links in `path`. On failure, returns NULL and sets *os_error. */
 static char *journal_path(const wb_allocator *allocator, const char *path, int *os_error)
 {
     char *end = wb__path_follow(allocator, path, os_error);
@@ -230,8 +232,8 @@ static char *journal_path(const wb_allocator *allocator, const char *path, int *
     return made;
 }
 
-/* Returns true if the path still names the open file. Another process may have finished and
- * removed the file before this process locked it. */
+/* Returns true if the path of the journal still names the open file. Another process may have
+ * removed the file before this process locked it, because its conversion was complete. */
 static bool is_still_there(const wb__checkpoint *journal)
 {
     struct stat open, named;
@@ -239,12 +241,12 @@ static bool is_still_there(const wb__checkpoint *journal)
            open.st_dev == named.st_dev && open.st_ino == named.st_ino && S_ISREG(open.st_mode);
 }
 
-/* Opens and locks the journal. Returns 0 or an errno value. */
+/* Opens the journal and locks it. Returns 0 or an errno value. */
 static int lock(wb__checkpoint *journal)
 {
     for (int tries = 0; tries < 100; tries++) {
         int os_error = wb__file_take_up(AT_FDCWD, journal->path, 0666, &journal->fd);
-        if (os_error == EEXIST) /* another conversion created the file first */
+        if (os_error == EEXIST) /* another conversion has just created the file */
             continue;
         if (os_error != 0)
             return os_error;
@@ -258,8 +260,8 @@ static int lock(wb__checkpoint *journal)
     return EBUSY;
 }
 
-/* Checks that the file is the journal of this plan and counts its records. Otherwise makes it an
- * empty journal. Returns 0 or an errno value. */
+/* Counts the valid records if the file is a journal of this plan. Otherwise replaces its
+ * contents by an empty journal. Returns 0 or an errno value. */
 static int begin(wb__checkpoint *journal, uint64_t conversion)
 {
     uint8_t want[HEAD_BYTES], got[HEAD_BYTES];
@@ -280,7 +282,8 @@ static int begin(wb__checkpoint *journal, uint64_t conversion)
     return ftruncate(journal->fd, end) == 0 ? 0 : errno;
 }
 
-/* The limit leaves space for the longer temporary names of other files in the same directory. */
+/* Returns true if the file name of the journal is too long. The limit of 250 bytes allows for
+ * longer temporary names of other files in the same directory. */
 static bool is_too_long(const wb__checkpoint *journal)
 {
     return journal->path != NULL && wb__path_base(journal->path).len > 250;

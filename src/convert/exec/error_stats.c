@@ -1,7 +1,8 @@
-/* Error statistics. Blocks of values in the ordinary range are summed in binary32 by SIMD code
- * (error_sums.h), and the block sums are added in binary64. Three digits of an error are
- * sufficient, and zero errors stay exact. The dot product for the cosine similarity is not
- * summed; it follows from 2 x y = x² + y² - (y - x)². */
+/* Computes error statistics. Blocks of values in the ordinary range are summed in binary32 by
+ * SIMD code (error_sums.h), and the sums of blocks are added in binary64. This precision is
+ * sufficient, because only three digits of an error are reported, and zero errors stay exactly
+ * zero. The dot product that the cosine similarity needs is not summed, because it follows from
+ * the other sums: 2 x y = x² + y² - (y - x)². */
 #include "convert/convert.h"
 
 #include <math.h>
@@ -10,7 +11,7 @@
 #include "core/endian.h"
 #include "cpu/cpu.h"
 
-#define RUN 4096 /* block length in values */
+#define RUN 4096 /* number of values per block */
 
 static wb__error_sums *find_sum_up(void)
 {
@@ -63,8 +64,7 @@ static bool is_same(float before, float after)
     return bits_of(before) == bits_of(after) || (isnan(before) && isnan(after));
 }
 
-/* Scalar fallback that adds each value in binary64. Values that are not finite are counted, not
- * summed. */
+/* Adds each value in binary64, without SIMD. Values that are not finite are only counted. */
 static void measure_slowly(wb__error_stats *error_stats, const float *before, double offset,
                            const float *after, size_t n)
 {
@@ -76,9 +76,10 @@ static void measure_slowly(wb__error_stats *error_stats, const float *before, do
     }
 }
 
-/* Adds the lanes of a block. Returns false if the binary32 sums may be inaccurate. The range
- * check accepts numbers up to 2^40 and errors of numbers from 2^-45 on, whose squares are in
- * range. A value that is not finite makes a sum not finite and fails the check. */
+/* Adds the lanes of a block. Returns false if the binary32 sums may be inaccurate. They are
+ * accurate if the values do not exceed 2^40 and the values with errors are at least 2^-45,
+ * because all squares are then in the range of binary32. If a value is not finite, a sum is not
+ * finite, and the function also returns false. */
 static bool add_run(wb__error_stats *error_stats, const wb__error_lanes *sums)
 {
     double error = 0, before = 0, after = 0;
@@ -122,8 +123,8 @@ static double double_at(const uint8_t *bytes)
     return value;
 }
 
-/* Counts values beyond the range of binary32 as overflowed, even if the encoder replaces
- * infinity by a finite value. */
+/* Values beyond the range of binary32 count as overflowed, even if the encoder replaces infinity
+ * by a finite value. */
 void wb__error_stats_measure_wide(wb__error_stats *error_stats, const uint8_t *before,
                                   double offset, double factor, const float *after, size_t n)
 {

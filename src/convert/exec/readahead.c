@@ -5,33 +5,38 @@
 #define SLOTS 4u
 #define SLOT_BYTES (WB__READAHEAD_BYTES / SLOTS)
 #define PIECE_BYTES (SLOT_BYTES - WB__DIRECT_ROOM(0))
-#define PIECES 128u /* enough for two spans of tiles that are not adjacent in the file */
+/* Maximum number of announced pieces, sufficient for two spans whose tiles are not adjacent in
+ * the file. */
+#define PIECES 128u
 
 typedef enum piece_state {
-    PIECE_EXPECTED,
-    PIECE_LEFT, /* not read ahead; the consumer reads it */
+    PIECE_EXPECTED, /* announced, and the read has not started */
+    PIECE_LEFT,     /* the piece is not read ahead, and wb__readahead_take returns NULL for it */
     PIECE_READING,
     PIECE_READ
 } piece_state;
 
-/* A contiguous byte range of one file. */
+/* A contiguous byte range of a file that is read at once. */
 typedef struct piece {
     wb__byte_range place;
     piece_state state;
-    unsigned slot;
-    int64_t result; /* result of the io_uring read */
+    unsigned slot;  /* number of the slot that receives the data */
+    int64_t result; /* result of the read by io_uring: number of bytes, or a negated errno */
 } piece;
 
 struct wb__readahead {
     wb_allocator allocator;
-    atomic_size_t *left;
-    uint8_t *memory; /* SLOTS buffers of SLOT_BYTES each; NULL: not allocated yet */
+    atomic_size_t *left; /* remaining memory budget in bytes, shared by all workers */
+    uint8_t *memory;     /* SLOTS buffers with SLOT_BYTES bytes each; NULL: not allocated */
     wb__ring *ring;
-    bool refused;             /* no memory or no io_uring available */
-    unsigned busy;            /* bit mask of the slots in use */
-    const wb__source *source; /* file that is open for direct I/O; NULL: none */
+    /* read-ahead is impossible, because memory or io_uring is not available */
+    bool refused;
+    unsigned busy;            /* bit mask of the slots that contain a piece */
+    const wb__source *source; /* file that `direct` has open for direct I/O; NULL: none */
     wb__direct direct;
-    unsigned first, count; /* ring buffer of pieces, in the order of use */
+    /* Index of the first announced piece in the ring buffer `pieces`, and number of announced
+     * pieces. They are in the order of use. */
+    unsigned first, count;
     piece pieces[PIECES];
 };
 
@@ -109,7 +114,8 @@ static bool is_equipped(wb__readahead *ahead)
     return !ahead->refused;
 }
 
-/* Switches direct I/O to another file. Returns false while reads of the current file are in use. */
+/* Opens another file for direct I/O. Returns false if slots still contain pieces of the current
+ * file. */
 static bool turn_to(wb__readahead *ahead, const wb__source *source)
 {
     if (ahead->source == source)
@@ -128,7 +134,8 @@ static size_t before(const wb__byte_range *place)
     return (size_t)(place->offset % WB__DIRECT_ALIGNMENT);
 }
 
-/* Returns the address in the slot of the aligned block that contains the start of the piece. */
+/* Returns the address in the slot of the first aligned block, where a read stores the block in
+ * which the piece begins. */
 static uint8_t *page_of(const wb__readahead *ahead, const piece *p)
 {
     uint8_t *slot = ahead->memory + p->slot * SLOT_BYTES;
@@ -143,7 +150,8 @@ static unsigned free_slot(const wb__readahead *ahead)
     return slot;
 }
 
-/* Submits the aligned read of a piece to io_uring. */
+/* Starts to read a piece, extended to aligned blocks, through io_uring. Returns false if that is
+ * impossible or if the piece is in the page cache. */
 static bool begin(wb__readahead *ahead, piece *p)
 {
     if (ahead->direct.fd < 0 ||
@@ -157,7 +165,7 @@ static bool begin(wb__readahead *ahead, piece *p)
                           (unsigned)(p - ahead->pieces));
 }
 
-/* Starts reads while slots are free. */
+/* Starts to read announced pieces while slots are free. */
 static void begin_some(wb__readahead *ahead)
 {
     for (unsigned i = 0; i < ahead->count && ahead->busy != (1u << SLOTS) - 1; i++) {
@@ -178,9 +186,10 @@ bool wb__readahead_begin(wb__readahead *ahead)
     return ahead->busy != 0;
 }
 
-/* ---- expecting and taking ranges ---- */
+/* ---- announcing and taking ranges ---- */
 
-/* Returns true if the range continues a piece whose read has not started. */
+/* Returns true if the range continues a piece whose read has not started, so that the range can
+ * be added to the piece. */
 static bool joins(const piece *p, const wb__byte_range *place)
 {
     return p->state == PIECE_EXPECTED && p->place.source == place->source &&
@@ -205,8 +214,8 @@ static bool has(const piece *p, const wb__byte_range *place)
            wb__in_range(place->offset - p->place.offset, place->bytes, p->place.bytes);
 }
 
-/* Waits for the read. If io_uring failed, reads the piece again synchronously, so that errors
- * are reported in one place. */
+/* Waits until a piece is read. If io_uring failed, reads the piece again without io_uring, which
+ * also reports the error if the read is impossible. */
 static wb_status finish(wb__readahead *ahead, wb__context *context, piece *p)
 {
     size_t n = before(&p->place) + p->place.bytes;

@@ -1,10 +1,12 @@
-/* convert/exec/readahead.h: reads the input of later tiles while earlier tiles are computed.
+/*
+ * convert/exec/readahead.h: reads the input of later tiles while earlier tiles are computed.
  *
  * Data that are not in the page cache are read with direct I/O (io/direct.h) through io_uring
- * (io/ring.h), in pieces of several tiles. The CPU encodes tiles meanwhile instead of waiting
- * for the disk and copying. Each worker has one read-ahead object, announces the byte ranges it
- * will need in order, and takes each range when it needs the data. Ranges that are in the page
- * cache or not on a disk are not read ahead; the consumer reads them. */
+ * (io/ring.h), in pieces of several tiles. Meanwhile the CPU encodes tiles and does not wait for
+ * the disk or copy data. Each worker has its own read-ahead object. The worker announces the byte
+ * ranges that it will need, in order, and takes each range when it needs the data. Ranges that are
+ * in the page cache or not on a disk are not read ahead. The worker reads such ranges itself.
+ */
 #ifndef WB_CONVERT_EXEC_READAHEAD_H
 #define WB_CONVERT_EXEC_READAHEAD_H
 
@@ -19,29 +21,30 @@ typedef struct wb__byte_range {
     size_t bytes;
 } wb__byte_range;
 
-/* Reserves bytes of the remaining memory budget. Returns false if fewer bytes remain. */
+/* Subtracts `bytes` from the remaining memory budget *left. Returns false and changes nothing if
+ * fewer bytes remain. */
 bool wb__memory_take(atomic_size_t *left, size_t bytes);
 
 typedef struct wb__readahead wb__readahead;
 
 #define WB__READAHEAD_BYTES ((size_t)4 << 20)
 
-/* Creates the read-ahead of one worker. It allocates its WB__READAHEAD_BYTES, charged to `left`,
- * at the first read. Returns NULL if memory allocation fails. Free with wb__readahead_close,
- * which waits for reads in progress and ignores NULL. */
+/* Creates the read-ahead object of a worker. The first read allocates WB__READAHEAD_BYTES bytes,
+ * which are subtracted from the memory budget *left. Returns NULL if out of memory.
+ * wb__readahead_close waits for reads in progress, frees the object, and ignores NULL. */
 wb__readahead *wb__readahead_open(const wb_allocator *allocator, atomic_size_t *left);
 void wb__readahead_close(wb__readahead *ahead);
 
-/* Announces a range that will be taken after the ranges announced before. */
+/* Announces a range. Ranges must be taken in the order in which they were announced. */
 void wb__readahead_expect(wb__readahead *ahead, const wb__byte_range *place);
 
-/* Starts reads. Returns true if any read is in progress; the caller should then announce its
- * next ranges. */
+/* Starts to read announced ranges. Returns true if a read is in progress. The caller should then
+ * announce the ranges that it needs next. */
 bool wb__readahead_begin(wb__readahead *ahead);
 
-/* Sets *bytes to the data of a range, or to NULL if the range was not read ahead. The caller may
- * modify the data, which are valid until the next call. Drops all ranges announced before this
- * one. */
+/* Sets *bytes to the data of an announced range, or to NULL if the range was not read ahead. The
+ * caller may modify the data, which are valid until the next call. Ranges that were announced
+ * before this range are discarded. */
 wb_status wb__readahead_take(wb__readahead *ahead, wb__context *context,
                              const wb__byte_range *place, uint8_t **bytes);
 

@@ -1,5 +1,5 @@
-/* Runs a plan, from the declaration of its tensors to the commit of the output. scheduler.c
- * computes the tensors. */
+/* Runs a plan: declares its tensors to a writer, has them computed (scheduler.c), and commits
+ * the output. */
 #define _POSIX_C_SOURCE 200809L
 #include "convert/exec/scheduler.h"
 
@@ -26,7 +26,8 @@ static wb_status declare(wb__emit_job *out, wb__str name, int32_t dtype, const u
                          out->context->error);
 }
 
-/* Replaces the suffix ".weight" of a name by ".scales" or ".biases". */
+/* Returns `name` with the suffix ".weight" replaced by `suffix`, which is ".scales" or
+ * ".biases". */
 static wb__str part_name(wb_conversion *conversion, wb__str name, const char *suffix)
 {
     size_t stem = name.len, n = strlen(suffix);
@@ -40,7 +41,7 @@ static wb__str part_name(wb_conversion *conversion, wb__str name, const char *su
     return (wb__str){text, stem + n};
 }
 
-/* Returns Ollama's name of a packed encoding. */
+/* Returns the name that Ollama uses for a packed encoding. */
 static const char *ollama_name(const wb__encoding_spec *spec)
 {
     if (spec->scheme == WB__SCHEME_AFFINE)
@@ -48,7 +49,8 @@ static const char *ollama_name(const wb__encoding_spec *spec)
     return wb__scheme_name(spec->scheme);
 }
 
-/* Returns the name of a scales or biases tensor. */
+/* Returns the name of the tensor that contains the scales or biases of weight `name`. `mlx` and
+ * `ollama` are the suffixes in these formats. */
 static wb__str companion(wb_conversion *conversion, wb__str name, const char *mlx,
                          const char *ollama)
 {
@@ -104,7 +106,7 @@ wb_status wb__emit_tensors(wb__emit_job *out)
 
 /* ---- the complete run ---- */
 
-/* Sets ollama.file_type to the quantization of the model. */
+/* Sets ollama.file_type to the name of the quantization that the model has. */
 static wb_status set_file_type(wb__emit_job *out)
 {
     const wb__quant *quant = &out->conversion->quant;
@@ -117,7 +119,8 @@ static wb_status set_file_type(wb__emit_job *out)
                                 SIZE_MAX, out->context->error);
 }
 
-/* Called when all tensors are written. Reports 100 % to the caller, who can still cancel. */
+/* Writer callback that is called when all tensors are written. Reports complete progress to the
+ * caller, who can still cancel the conversion. */
 static int report_all(void *ctx, uint64_t done, uint64_t total)
 {
     const wb__emit_job *out = ctx;
@@ -157,15 +160,15 @@ static wb_status create(wb__emit_job *out)
         status = wb__emit_store_texts(conversion, out->writer, out->context->error);
     if (status == WB_OK && store)
         return set_file_type(out);
-    if (status == WB_OK && !npz) /* NPZ has no metadata */
+    if (status == WB_OK && !npz) /* NPZ files have no metadata */
         status = wb_writer_set_string(out->writer, "format", SIZE_MAX,
                                       conversion->target == WB_TARGET_MLX ? "mlx" : "pt", SIZE_MAX,
                                       out->context->error);
     return status;
 }
 
-/* Opens the journal of a model in an Ollama store. It is in the directory of the partial output,
- * which this function creates. */
+/* Opens the journal of a model in an Ollama store. Creates the directory of the partial output,
+ * which contains the journal. */
 static wb_status open_journal_in_store(wb__emit_job *out, wb__checkpoint **journal)
 {
     wb_conversion *conversion = out->conversion;
@@ -198,7 +201,8 @@ static wb_status open_journal(wb__emit_job *out, wb__checkpoint **journal)
                : wb__checkpoint_open(out->context, out->conversion, out->path, journal);
 }
 
-/* Replaces an I/O error by WB_ERROR_CHANGED if a source file changed during the run. */
+/* Replaces an I/O error by WB_ERROR_CHANGED if a source file has changed during the run, because
+ * the change may have caused the error. */
 static wb_status blame_source(const wb__emit_job *out, wb_status status)
 {
     wb_error error;
@@ -214,8 +218,8 @@ static wb_status blame_source(const wb__emit_job *out, wb_status status)
     return status;
 }
 
-/* Returns true if the output was refused because it exists already and no partial data remain.
- * The previous run was then interrupted after its commit, and the journal is useless. */
+/* Returns true if the output was refused because it already exists, and no partial data remain.
+ * An earlier run was then interrupted after its commit, so the journal is no longer needed. */
 static bool is_settled(const wb__emit_job *out, wb_status status)
 {
     const wb_allocator *allocator = &out->conversion->allocator;
@@ -229,7 +233,7 @@ static bool is_settled(const wb__emit_job *out, wb_status status)
     return !has;
 }
 
-/* Declares all tensors, metadata and sidecar files to the writer. */
+/* Declares all tensors, metadata and sidecar files of the output to the writer. */
 static wb_status declare_all(wb__emit_job *out)
 {
     if (out->conversion->whole)
@@ -264,8 +268,8 @@ static wb_status write_all(wb__emit_job *out, wb__checkpoint **journal)
     return status == WB_OK ? wb_writer_commit(out->writer, out->context->error) : status;
 }
 
-/* Checks the path before any file in its directory is touched. An Ollama model name is not a
- * path and needs no check. */
+/* Checks the output path before any file in its directory is changed. The name of an Ollama
+ * model is not a path and is not checked here. */
 static wb_status check_path(const wb_conversion *conversion, wb__context *context, const char *path)
 {
     if (conversion->target == WB_TARGET_OLLAMA)
@@ -280,8 +284,8 @@ static wb_status check_path(const wb_conversion *conversion, wb__context *contex
     return wb__inputs_spare(conversion, context, path);
 }
 
-/* Prepares a run or check. Removes the notes of an earlier run or check of the same plan, to
- * avoid duplicates. */
+/* Prepares a run or a check of the output. Removes notes that an earlier run or check of the
+ * same plan has added, because they would be duplicated. */
 static wb_status prepare(wb__emit_job *out)
 {
     wb_conversion *conversion = out->conversion;
@@ -337,6 +341,6 @@ wb_status wb__plan_run(wb_conversion *conversion, wb__context *context, const ch
     free_delivery(&out);
     wb__checkpoint_close(journal, finished);
     if (out.kept != NULL)
-        (void)rmdir(out.kept); /* succeeds only if the directory is empty */
+        (void)rmdir(out.kept); /* fails unless the directory is empty */
     return status;
 }

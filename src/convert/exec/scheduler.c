@@ -1,13 +1,15 @@
-/* Computes the tensors of a plan in rounds. Within a round, workers take the next tiles until
- * none remain. Each worker has its own buffers and writes its results to their places in the
- * output, in any order. Between rounds, progress is reported and the journal is written, if
- * there is one (checkpoint.h). A tile with a journal record is read back, and computed again
- * only if its digest differs.
+/*
+ * Computes the tensors of a plan in rounds. Within a round, each worker repeatedly takes the next
+ * tiles until none remain. Each worker has its own buffers and writes its results to their offsets
+ * in the output, in any order. Between rounds, progress is reported, and records are added to the
+ * journal if the conversion has one (checkpoint.h). If an earlier run has recorded a tile, the tile
+ * is read back from the output, and is computed again only if its digest differs from the record.
  *
- * A worker takes a span of tiles at a time: adjacent tiles of one tensor. Each tile is computed
- * separately, in the inner CPU caches, but the span is written at once, because file systems
- * write large pieces in a third of the time. Spans become shorter towards the end of a round, so
- * that workers do not wait long for the last one. */
+ * A worker takes a span at a time, which consists of adjacent tiles of one tensor. Each tile is
+ * computed separately, so that its data fit into the inner CPU caches. The span is written at once,
+ * because file systems need only a third of the time for large writes. Spans become shorter towards
+ * the end of a round, so that no worker waits long for the last span.
+ */
 #include "convert/exec/scheduler.h"
 #include "convert/convert_messages.h"
 
@@ -18,66 +20,74 @@
 #include "read/decoder.h"
 
 #define WORKERS_MAX 64
-#define ROUND_FIRST 16                   /* tiles per worker in the first round */
-#define ROUND_LEAST 4                    /* number of tiles */
-#define ROUND_MAX 4096                   /* number of tiles */
-#define ROUND_SHORT 100000000            /* nanoseconds */
-#define ROUND_LONG 400000000             /* nanoseconds */
-#define SPAN_MAX 64                      /* number of tiles */
-#define SPAN_BYTES ((uint64_t)4 << 20)   /* output bytes, unless one tile is larger */
-#define SPAN_LEAST ((uint64_t)512 << 10) /* minimum bytes for direct I/O */
-/* Maximum number of blobs per round. Each blob waits for the disk. */
+#define ROUND_FIRST 16        /* number of tiles per worker in the first round */
+#define ROUND_LEAST 4         /* minimum number of tiles in a round */
+#define ROUND_MAX 4096        /* maximum number of tiles in a round */
+#define ROUND_SHORT 100000000 /* shorter rounds get more tiles, in nanoseconds */
+#define ROUND_LONG 400000000  /* longer rounds get fewer tiles, in nanoseconds */
+#define SPAN_MAX 64           /* maximum number of tiles in a span */
+/* maximum size of a span with more than one tile, in output bytes */
+#define SPAN_BYTES ((uint64_t)4 << 20)
+/* Span size in bytes below which direct I/O is not used. The maximum span size is at least this
+ * size if the memory limit allows it. */
+#define SPAN_LEAST ((uint64_t)512 << 10)
+/* Maximum number of Ollama blobs in a round, because the end of each blob waits for the disk. */
 #define BLOBS_A_ROUND 256
-/* Number of span buffers of a worker: one is filled while the others are written. */
+/* Number of span buffers per worker. The worker fills one buffer while the other buffers are
+ * written. */
 #define BUFFERS 3
-#define READ_BYTES ((uint64_t)2 << 20) /* bytes that wb_tensor_read allocates */
-/* Memory of a worker without its spans, in bytes, for rows of at most WB__TILE_ELEMENTS values. */
+#define READ_BYTES ((uint64_t)2 << 20) /* number of bytes that wb_tensor_read allocates */
+/* Memory of a worker in bytes, without the span buffers, if rows have at most WB__TILE_ELEMENTS
+ * values. */
 #define REST_BYTES (READ_BYTES + WB__READAHEAD_BYTES + 3 * WB__TILE_ELEMENTS * sizeof(float))
 
+/* A tile to compute in the current round. */
 typedef struct work {
-    size_t row;
-    uint64_t first, rows;
-    bool known; /* the journal has a record of the tile */
+    size_t row;           /* index of the tensor in the plan */
+    uint64_t first, rows; /* first row in the output tensor, and number of rows */
+    bool known;           /* the journal contains a record of the tile */
     wb__checkpoint_record record;
 } work;
 
 typedef struct worker {
-    uint8_t *memory; /* NULL: not allocated yet */
+    uint8_t *memory; /* span buffers and buffers of a tile; NULL: the worker has not started */
     wb_writeback *writeback;
     wb__readahead *ahead;
-    uint32_t buffer; /* buffer of the current span */
+    uint32_t buffer; /* number of the buffer for the current span */
     wb_error error;
     wb_status status;
-    size_t failed_at; /* index of the tile that failed */
+    size_t failed_at; /* index in `list` of the tile that failed */
 } worker;
 
 typedef struct runner {
     wb__emit_job *out;
     const wb_conversion *conversion;
-    work *list; /* tiles of this round */
+    work *list; /* the tiles of the current round */
     size_t count;
-    uint64_t done;                  /* output bytes of the finished rounds */
-    wb__checkpoint *journal;        /* NULL: none */
-    wb__checkpoint_record *written; /* records of the current round */
+    uint64_t done;                  /* number of output bytes of the finished rounds */
+    wb__checkpoint *journal;        /* NULL: the conversion has no journal */
+    wb__checkpoint_record *written; /* journal records of the current round */
     atomic_size_t taken;            /* number of tiles reused from an earlier run */
-    atomic_size_t next;
-    atomic_bool failed;
-    uint64_t memory; /* memory budget of all workers, in bytes */
-    uint64_t span_bytes;
-    wb__tile_sizes sizes; /* maximum over all tiles; for parts: maximum over all spans */
-    size_t worker_bytes;
+    atomic_size_t next;             /* index of the next tile that no worker has taken */
+    atomic_bool failed;             /* a tile failed, and the workers stop */
+    uint64_t memory;                /* memory limit for all workers together, in bytes */
+    uint64_t span_bytes;            /* maximum size of a span, in output bytes */
+    wb__tile_sizes sizes; /* maximum buffer sizes of all tiles; for `parts`, maximum of all spans */
+    size_t worker_bytes;  /* memory of a worker, in bytes */
     worker *workers;
     size_t worker_count;
-    atomic_size_t left; /* unreserved part of the memory budget, in bytes */
-    atomic_size_t busy; /* number of workers running */
-    atomic_size_t most; /* maximum of `busy` in this round */
-    size_t crew;        /* workers that ran in parallel in the last round; initially worker_count */
-    size_t full;        /* tiles of a full round */
+    atomic_size_t left; /* bytes of `memory` that no worker has reserved */
+    atomic_size_t busy; /* number of workers that are running */
+    atomic_size_t most; /* maximum value of `busy` in the current round */
+    /* number of workers that ran in parallel in the last round; worker_count before the first
+     * round */
+    size_t crew;
+    size_t full; /* number of tiles in a round of normal length */
 } runner;
 
 /* ---- memory ---- */
 
-/* Returns the number of tiles per span, for tiles with `bytes` output bytes. */
+/* Returns the number of tiles per span if a tile has `bytes` output bytes. */
 static uint64_t span_chunks(const runner *r, uint64_t bytes)
 {
     uint64_t fit = bytes == 0 ? SPAN_MAX : r->span_bytes / bytes;
@@ -98,15 +108,16 @@ static void enlarge(uint64_t *most, uint64_t bytes)
     *most = bytes > *most ? bytes : *most;
 }
 
-/* Returns the buffer size for a span of `bytes` bytes. The data start at the same offset within
- * an aligned block as in the file, as direct I/O requires. */
+/* Returns the size of the buffer for a span of `bytes` bytes. The size includes space for
+ * alignment, because direct I/O requires that the data have the same offset within an aligned
+ * block in memory and in the file. */
 static uint64_t buffer_bytes(uint64_t bytes)
 {
     return bytes == 0 ? 0 : (bytes / WB_WRITEBACK_ALIGNMENT + 2) * WB_WRITEBACK_ALIGNMENT;
 }
 
-/* Returns a source tensor of a row. If there are several, they are alike, and the first is
- * returned. */
+/* Returns a source tensor of the row. If the row has several source tensors, they have the same
+ * encoding, and the first is returned. */
 static uint64_t first_source(const wb_conversion *conversion, const wb__planned_tensor *row)
 {
     uint64_t numbers = wb__tensors_numbers(&conversion->model->tensors);
@@ -115,8 +126,8 @@ static uint64_t first_source(const wb_conversion *conversion, const wb__planned_
                             : conversion->semantics->names.views[source - numbers].parts[0];
 }
 
-/* Returns the memory of the decode cache, which holds complete tensors even if only some rows
- * are read. */
+/* Returns the number of bytes that the decode cache needs. The cache contains complete tensors
+ * even if only some of their rows are read. */
 static uint64_t held_bytes(const wb_conversion *conversion)
 {
     uint64_t most = 0;
@@ -151,8 +162,8 @@ static void measure_workers(runner *r)
         r->sizes.parts[part] = buffer_bytes(r->sizes.parts[part]);
 }
 
-/* Returns the span size that leaves memory for one worker per processor, because the executor's
- * number of threads is unknown. */
+/* Returns the maximum size of a span, in bytes. The size leaves enough memory for one worker per
+ * processor, because the number of threads of the executor is not known. */
 static uint64_t find_span_bytes(uint64_t max_memory)
 {
     uint64_t share = max_memory / wb__cpu_count();
@@ -207,14 +218,15 @@ static void free_workers(runner *r)
 
 /* ---- spans ---- */
 
-/* Consecutive encoded tiles of a tensor that are not written yet. */
+/* Consecutive tiles of a tensor that are encoded in a buffer and not written yet. */
 typedef struct span {
     const wb__planned_tensor *planned;
     size_t row;
-    uint64_t first; /* first row in the output tensor */
+    uint64_t first; /* first row of the span in the output tensor */
     uint8_t *parts[WB__PARTS];
     uint64_t bytes[WB__PARTS];
-    uint8_t *rest; /* memory of the worker after its span buffers, for the buffers of a tile */
+    /* memory of the worker that follows the span buffers, used for the buffers of a tile */
+    uint8_t *rest;
 } span;
 
 static uint32_t slot_of(uint32_t buffer, int part)
@@ -222,7 +234,7 @@ static uint32_t slot_of(uint32_t buffer, int part)
     return buffer * WB__PARTS + (uint32_t)part;
 }
 
-/* Waits until the writes of a buffer are complete. */
+/* Waits until all writes from a buffer are complete. */
 static wb_status wait_for(const worker *w, wb__context *context, uint32_t buffer)
 {
     wb_status status = WB_OK;
@@ -239,7 +251,7 @@ static bool is_busy(const worker *w, uint32_t buffer)
     return busy;
 }
 
-/* Returns true if the worker has a free buffer to use while its current one is written. */
+/* Returns true if the worker has a free buffer besides the current one. */
 static bool has_another(const worker *w)
 {
     bool has = false;
@@ -248,7 +260,7 @@ static bool has_another(const worker *w)
     return has;
 }
 
-/* Starts a span in the next free buffer. */
+/* Begins an empty span in the next buffer, after the writes from this buffer are complete. */
 static wb_status begin_span(const runner *r, wb__context *context, worker *w, span *made)
 {
     uint64_t before[WB__PARTS];
@@ -277,8 +289,8 @@ static wb_status begin_span(const runner *r, wb__context *context, worker *w, sp
     return wait_for(w, context, w->buffer);
 }
 
-/* Sets the buffers of a tile: scratch memory of the worker, and output memory after the span's
- * tiles. */
+/* Sets the buffers of a tile: scratch buffers in made->rest, and output buffers that follow the
+ * tiles which the span already contains. */
 static void lay_out(const runner *r, const span *made, wb__tile *tile)
 {
     tile->raw = made->rest;
@@ -288,9 +300,9 @@ static void lay_out(const runner *r, const span *made, wb__tile *tile)
         tile->parts[part] = made->parts[part] + made->bytes[part];
 }
 
-/* Writes the span to the output and empties it. The span may continue at next_row only after a
- * wait for its buffer. If all other buffers are still being written because the disk is too
- * slow, writes through the page cache instead of waiting. */
+/* Writes the span to the output and empties it. The caller must wait for the buffer before the
+ * span continues at next_row. If all other buffers are still being written because the disk is
+ * slow, the span is written through the page cache, so that the worker does not wait. */
 static wb_status put(const runner *r, const worker *w, wb__context *context, span *made,
                      uint64_t next_row)
 {
@@ -314,7 +326,8 @@ static wb_status put(const runner *r, const worker *w, wb__context *context, spa
     return status;
 }
 
-/* Returns true if an earlier run wrote the tile and its bytes still have the recorded digest. */
+/* Returns true if an earlier run has written the tile, and the bytes in the output still have
+ * the recorded digest. */
 static bool is_left(const runner *r, const work *job, wb__tile *tile)
 {
     uint64_t before[WB__PARTS], digest = 0;
@@ -342,8 +355,8 @@ static wb_status take(const runner *r, wb__context *context, const work *job, co
     return status;
 }
 
-/* Processes the next tile of a span: reuses the data of an earlier run, or computes the tile and
- * appends it to the span. */
+/* Processes the next tile of a span: keeps the data that an earlier run has written, or computes
+ * the tile and appends it to the span. */
 static wb_status do_chunk(runner *r, wb__context *context, const worker *w, work *job, span *made)
 {
     wb__tile tile = {
@@ -369,7 +382,7 @@ static wb_status do_chunk(runner *r, wb__context *context, const worker *w, work
     return WB_OK;
 }
 
-/* Adjacent tiles in the list, all of one tensor. */
+/* Consecutive tiles in the list of a round, all of one tensor. */
 typedef struct range {
     size_t first, count;
 } range;
@@ -391,8 +404,8 @@ static wb_status do_span(runner *r, wb__context *context, worker *w, range tiles
 
 /* ---- rounds ---- */
 
-/* Returns the number of tiles from index `at` that a worker takes: of one tensor, and fewer when
- * fewer remain. */
+/* Returns the number of tiles that a worker takes at index `at` of the list. All these tiles
+ * belong to one tensor. The number is smaller near the end of the round. */
 static size_t span_length(const runner *r, size_t at)
 {
     uint64_t bytes[WB__PARTS];
@@ -407,7 +420,7 @@ static size_t span_length(const runner *r, size_t at)
     return n;
 }
 
-/* Takes the next free span; count 0 if none remain. */
+/* Takes the next tiles of the round. Returns a range with count 0 if no tiles remain. */
 static range take_span(runner *r)
 {
     size_t n, next = atomic_load_explicit(&r->next, memory_order_relaxed);
@@ -420,7 +433,8 @@ static range take_span(runner *r)
     return (range){next, n};
 }
 
-/* Reserves the memory of a worker. Always succeeds for the first worker. */
+/* Reserves the memory of a worker. Returns false if the memory limit does not allow it. The
+ * first worker always gets its memory. */
 static bool take_memory(runner *r, const worker *w)
 {
     if (wb__memory_take(&r->left, r->worker_bytes + (size_t)READ_BYTES))
@@ -430,8 +444,8 @@ static bool take_memory(runner *r, const worker *w)
     return w == r->workers;
 }
 
-/* Allocates the resources of a worker at first use. w->memory stays NULL if the budget is
- * exhausted. */
+/* Allocates the buffers of a worker when it starts for the first time. w->memory remains NULL if
+ * the memory limit allows no further worker. */
 static wb_status equip(runner *r, wb__context *context, worker *w)
 {
     if (w->memory != NULL || !take_memory(r, w))
@@ -443,8 +457,8 @@ static wb_status equip(runner *r, wb__context *context, worker *w)
     return wb_writeback_open(r->out->writer, BUFFERS * WB__PARTS, &w->writeback, context->error);
 }
 
-/* Takes a span and announces its input ranges for read-ahead. Tiles of an earlier run need no
- * input. */
+/* Takes a span and announces its input for read-ahead. Tiles that an earlier run has written
+ * need no input. */
 static range claim(runner *r, const worker *w)
 {
     wb__byte_range place;
@@ -458,7 +472,7 @@ static range claim(runner *r, const worker *w)
     return tiles;
 }
 
-/* Waits for all writes, so that the journal can record the tiles. */
+/* Waits until all writes of the worker are complete, so that the journal can record their tiles. */
 static wb_status finish_all(wb__context *context, const worker *w)
 {
     wb_status status = WB_OK;
@@ -467,8 +481,8 @@ static wb_status finish_all(wb__context *context, const worker *w)
     return status;
 }
 
-/* Processes spans until none remain. While read-ahead is active, takes the next span before it
- * computes the current one. */
+/* Processes spans until none remain. While read-ahead is active, the worker takes the next span
+ * before it computes the current one, so that the input of the next span is read meanwhile. */
 static wb_status do_spans(runner *r, wb__context *context, worker *w)
 {
     wb_status status = WB_OK;
@@ -511,7 +525,7 @@ static void body(void *arg, size_t i)
     atomic_fetch_sub_explicit(&r->busy, 1, memory_order_relaxed);
 }
 
-/* Returns the error of the first tile that failed, in plan order. */
+/* Returns the error of the failed tile that is first in plan order. */
 static wb_status failure(const runner *r)
 {
     const worker *first = NULL;
@@ -526,7 +540,7 @@ static wb_status failure(const runner *r)
     return first->status;
 }
 
-/* Appends the new records of the round to the journal. */
+/* Appends records of the tiles that this round has computed to the journal. */
 static wb_status write_down(runner *r)
 {
     size_t n = 0;
@@ -537,8 +551,9 @@ static wb_status write_down(runner *r)
     return wb__checkpoint_append(r->out->context, r->journal, r->written, n);
 }
 
-/* Adapts the round length: long enough to keep all workers busy, short enough for progress
- * reports. The speed of encodings differs by a factor of 1000. */
+/* Adapts the number of tiles per round to the duration of the last round. A round must be long
+ * enough to keep all workers busy, and short enough for frequent progress reports. The speed of
+ * encodings differs by a factor of 1000. */
 static void fit_rounds(runner *r, uint64_t took)
 {
     if (took > ROUND_LONG) {
@@ -580,8 +595,8 @@ static wb_status do_round(runner *r)
     return status;
 }
 
-/* Returns the number of rows of the tile that starts at row `at`. A tile does not cross the end
- * of a piece. */
+/* Returns the number of rows of the tile that begins at row `at`. A tile ends at the end of a
+ * source tensor (piece_rows). */
 static uint64_t rows_from(const wb__planned_tensor *row, uint64_t at)
 {
     uint64_t step = wb__tile_rows(row), left = row->rows - at;

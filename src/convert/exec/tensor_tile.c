@@ -1,7 +1,8 @@
-/* Processes one tile, a range of rows of a tensor. The copy route reads the stored bytes and
- * permutes their rows. The other routes decode the rows to binary32, permute them, apply offset
- * and factors, encode them, and decode the result to measure the error. For binary64 sources the
- * original values are retained, because the error is measured against them. */
+/* Processes a tile, which is a range of rows of a tensor. The copy route reads the stored bytes
+ * and permutes their rows. The other routes decode the rows to binary32, permute them, apply
+ * offset and factors, and encode them. They then decode the result to measure the error. For a
+ * binary64 source the original values are kept, because the error is measured against these
+ * values. */
 #include "convert/convert.h"
 
 #include <math.h>
@@ -17,7 +18,8 @@
 
 /* ---- sizes ---- */
 
-/* Returns the number of rows that must stay in one tile: a head, if rows are permuted. */
+/* Returns the number of rows that must be in the same tile: the rows of a head if the rows are
+ * permuted, otherwise 1. */
 static uint64_t unit_rows(const wb__planned_tensor *planned)
 {
     return planned->row_order == WB__ROWS_UNCHANGED ? 1 : planned->head_rows;
@@ -42,7 +44,7 @@ void wb__tile_measure(const wb__planned_tensor *planned, uint64_t rows, wb__tile
         in[WB__PART_VALUES] = elements * sizeof(double);
     for (int i = 0; i < WB__PARTS; i++)
         sizes->raw += in[i];
-    /* A row permutation needs a second copy. */
+    /* A row permutation copies the bytes to a second buffer. */
     if (planned->row_order != WB__ROWS_UNCHANGED)
         sizes->raw *= 2;
     if (planned->route != WB__ROUTE_COPY) {
@@ -56,7 +58,7 @@ void wb__tile_measure(const wb__planned_tensor *planned, uint64_t rows, wb__tile
 
 /* ---- row order ---- */
 
-/* Permutes the rows of a tile. */
+/* Permutes the rows of a tile, which have `bytes` bytes each, from `src` to `dst`. */
 static void reorder(const wb__tile *tile, void *dst, const void *src, size_t bytes)
 {
     const wb__planned_tensor *planned = tile->planned;
@@ -65,7 +67,7 @@ static void reorder(const wb__tile *tile, void *dst, const void *src, size_t byt
 
 /* ---- reading ---- */
 
-/* Returns the file range of n bytes of a stored tensor. */
+/* Returns the file range of n bytes that begin at byte `at` of a stored tensor. */
 static wb__byte_range place_in(const wb_model *model, size_t stored, uint64_t at, uint64_t n)
 {
     const wb__catalog *catalog = &model->catalog;
@@ -74,8 +76,9 @@ static wb__byte_range place_in(const wb_model *model, size_t stored, uint64_t at
                             .bytes = (size_t)n};
 }
 
-/* Reads n bytes. On entry *bytes is a buffer of n bytes; on return it is the address of the
- * data, which may be in the read-ahead buffer instead. */
+/* Reads n bytes that begin at byte `at` of a stored tensor. The caller sets *bytes to a buffer
+ * of n bytes. The function sets *bytes to the read-ahead buffer instead if the data were read
+ * ahead. */
 static wb_status read_stored(const wb_conversion *conversion, wb__context *context,
                              wb__readahead *ahead, size_t stored, uint64_t at, uint8_t **bytes,
                              uint64_t n)
@@ -101,8 +104,8 @@ static wb_status read_stored(const wb_conversion *conversion, wb__context *conte
     return status;
 }
 
-/* Returns the source tensor of a row and sets *first to the row within it. All rows of a tile
- * are in one piece. */
+/* Returns the source tensor that contains row `row` of the output tensor, and sets *first to the
+ * row number in the source tensor. All rows of a tile are in the same source tensor. */
 static uint64_t source_of(const wb__planned_tensor *planned, uint64_t row, uint64_t *first)
 {
     *first = planned->first_row + row;
@@ -129,7 +132,7 @@ bool wb__tile_place(const wb_conversion *conversion, const wb__planned_tensor *p
     return place->bytes > 0 && wb__catalog_storing_of(&conversion->model->catalog, stored) == NULL;
 }
 
-/* Reads the stored bytes of the rows, part by part, and sets `in` to the data of each part. */
+/* Reads the stored bytes of the rows of a tile. Sets in[] to the data of each part. */
 static wb_status read_parts(const wb_conversion *conversion, wb__context *context,
                             const wb__tile *tile, uint8_t *in[WB__PARTS])
 {
@@ -203,8 +206,8 @@ static void decode(const wb__encoding_spec *spec, uint8_t *const in[WB__PARTS], 
         decode_plain(spec, in[WB__PART_VALUES], values, n);
 }
 
-/* Reads F64 values of a view in output row order. Sets `in` like read_parts, and converts the
- * values to binary32. */
+/* Reads the binary64 values of a tile in output row order, sets in[] as read_parts does, and
+ * converts the values to binary32 in tile->values. */
 static wb_status read_wide_view(const wb_conversion *conversion, wb__context *context,
                                 wb__tile *tile, uint8_t *in[WB__PARTS])
 {
@@ -222,7 +225,8 @@ static wb_status read_wide_view(const wb_conversion *conversion, wb__context *co
     return status;
 }
 
-/* Reads the values of the rows in output row order, before any arithmetic. */
+/* Reads the values of a tile in output row order, before factors, offset and adapters are
+ * applied. */
 static wb_status read_values(const wb_conversion *conversion, wb__context *context, wb__tile *tile,
                              uint8_t *in[WB__PARTS])
 {
@@ -275,8 +279,9 @@ static void encode_plain(const wb__tile *tile, const float *values)
     }
 }
 
-/* MLX quantizes from the dtype of the stored weights, and the scales have the same dtype.
- * `plain` has the values in that dtype; NULL: they are converted from binary32 first. */
+/* Encodes values in a packed encoding of MLX. MLX quantizes values that have the dtype of the
+ * stored weights, and the scales get the same dtype. `plain` contains the values in this dtype.
+ * If `plain` is NULL, the values are converted from binary32 first. */
 static void encode_packed(const wb__tile *tile, const wb__mlx_type *type, float *values,
                           const uint8_t *plain)
 {
@@ -288,7 +293,8 @@ static void encode_packed(const wb__tile *tile, const wb__mlx_type *type, float 
                            tile->parts[WB__PART_BIASES]};
     const void *src = plain;
     if (plain == NULL && dtype != WB_DTYPE_F32) {
-        /* tile->again is free until the result is decoded. */
+        /* tile->again is used here as scratch buffer, because the result is decoded into it only
+         * later. */
         wb__dtype_convert(wb__dtype_get(WB_DTYPE_F32), values, 0, wb__dtype_get(dtype), tile->again,
                           n);
         src = tile->again;
@@ -334,8 +340,8 @@ static wb_status copy(const wb_conversion *conversion, wb__context *context, wb_
     return status;
 }
 
-/* Applies to binary64 values the row factors and the adapter that were applied to their binary32
- * copies. */
+/* Applies the row factors and the adapter to the binary64 values, in the same way as they were
+ * applied to the binary32 copies in tile->values. */
 static void follow(const wb__tile *tile, uint8_t *wide)
 {
     const wb__planned_tensor *planned = tile->planned;
@@ -356,8 +362,9 @@ static void follow(const wb__tile *tile, uint8_t *wide)
 }
 
 /*
- * Measures the error of the encoded values. For binary64 sources the reference is `wide`; for
- * others the binary32 values, with `offset` (the 1 that some formats add to norms) subtracted.
+ * Measures the error of the encoded values, whose decoded result is in tile->again. The reference
+ * is `wide` for a binary64 source. Otherwise it is tile->values plus `offset`, for example the 1
+ * that some formats add to norm weights.
  */
 static void tell(wb__tile *tile, const uint8_t *wide, float offset)
 {
@@ -392,7 +399,8 @@ static wb_status compute(const wb_conversion *conversion, wb__context *context, 
         const uint8_t *from[WB__PARTS];
         memcpy(from, in, sizeof from);
         wb__repack(&planned->from, from, &planned->to, tile->parts, (size_t)n);
-    } else if (planned->factor != 1) { /* the error is measured against the products */
+    } else if (planned->factor !=
+               1) { /* the error is measured against the products, in tile->values */
         for (uint64_t i = 0; i < n; i++)
             tile->values[i] = (tile->values[i] + offset) * planned->factor;
         offset = 0;

@@ -9,8 +9,7 @@
  *            tensors "NAME.lora_a" [inputs, r], "NAME.lora_b" [r, outputs]; for stacked experts
  *            [E, r, inputs] and [E, outputs, r]
  *     GGUF   a file: adapter.lora.alpha, and tensors "NAME.weight.lora_a", "NAME.weight.lora_b"
- *     with
- *            the same shapes as in PEFT, but rows in GGUF order
+ *            with the same shapes as in PEFT, but rows in GGUF order
  *
  * If the output stacks experts, a pair for one expert is applied to the rows of this expert in the
  * stacked tensor. Each pair of an adapter must match a weight. Other types of adapters are
@@ -27,7 +26,7 @@ struct wb__lora {
     const float *b;              /* matrix B [rows, rank], with rows in the order of the output */
     uint64_t first, rows;        /* range of rows of the output tensor to which the pair applies */
     uint64_t rank;
-    float scale;
+    float scale; /* factor of the product B · A */
 };
 
 /* Reads an adapter and attaches each of its pairs to a row of the plan. Precondition: the rows

@@ -1,7 +1,6 @@
 /*
  * convert/lora/lora_alphas.h: alphas of single modules of a PEFT adapter, which override
- * lora_alpha.
- * adapter_config.json contains, for example:
+ * lora_alpha. adapter_config.json contains, for example:
  *
  * "alpha_pattern": {"q_proj": 32, "model.layers.0.mlp.down_proj": 8}
  *

@@ -1,6 +1,6 @@
-/* Chooses the encoding of each output tensor. Each target has a function that chooses its
- * preferred encoding. The code below applies to all targets: the caller's rules, the route, and
- * the check for an encoder. */
+/* Chooses the encoding of each output tensor. For each target, a function below chooses the
+ * preferred encoding. The steps that follow are the same for all targets: the caller's rules
+ * replace the choice, the route is determined, and the existence of an encoder is checked. */
 #include <stdio.h>
 
 #include "convert/convert.h"
@@ -39,7 +39,8 @@ static wb__recipe_tensor mix_tensor(const wb__planned_tensor *row)
                                .stack = row->rank > 2 ? row->shape[row->rank - 3] : 1};
 }
 
-/* Returns the GGUF equivalent of an MLX encoding. */
+/* Returns the GGUF type that is equivalent to an MLX encoding, or *spec itself if no type is
+ * equivalent. */
 static wb__encoding_spec ggml_form(const wb__encoding_spec *spec)
 {
     wb__encoding_spec twin;
@@ -49,15 +50,16 @@ static wb__encoding_spec ggml_form(const wb__encoding_spec *spec)
     return *spec;
 }
 
-/* Returns true if the packed values can be repacked into GGML blocks without loss. */
+/* Returns true if the packed values can be repacked into GGML blocks without loss, and sets *to
+ * to their encoding. */
 static bool repacks_to_ggml(const wb__planned_tensor *row, wb__encoding_spec *to)
 {
     return !row->by_view && wb__repack_to_ggml(&row->from, to) &&
            row->columns % wb__dtype_get(to->dtype)->block_size == 0;
 }
 
-/* Returns true for NVFP4 whose global scale is folded into the values, which are then no longer
- * NVFP4 blocks. */
+/* Returns true for an NVFP4 tensor whose values are decoded because its global scale is
+ * multiplied into them. Its values can then no longer be copied as NVFP4 blocks. */
 static bool is_decoded(const wb__planned_tensor *row)
 {
     return row->by_view && row->from.scheme == WB__SCHEME_PLAIN &&
@@ -92,17 +94,20 @@ static void to_gguf(wb_conversion *conversion, wb__recipe *recipe, wb__planned_t
     row->wanted = choice.wanted == choice.dtype ? -1 : choice.wanted;
 }
 
-/* Returns the llama.cpp file type number for a dtype, or -1 if there is none. */
+/* Returns the number of the llama.cpp file type for a dtype, or -1 if no file type exists for
+ * it. */
 static int number_of(int32_t dtype)
 {
     const wb__file_type *type = wb__file_type_of(dtype);
-    if (dtype == WB_DTYPE_NVFP4) /* llama.cpp creates such files only from already quantized
-                                  * models */
+    /* llama.cpp has this file type, but creates such files only from models that are already
+     * quantized */
+    if (dtype == WB_DTYPE_NVFP4)
         return WB__FILE_TYPE_NVFP4;
     return type == NULL ? -1 : (int)type->number;
 }
 
-/* Returns general.file_type if no recipe was requested: the type of most elements in matrices. */
+/* Returns the value of general.file_type if the caller requested no recipe. It is the type that
+ * most elements of matrices have. */
 static uint32_t guess_file_type(const wb_conversion *conversion)
 {
     double elements[WB__FILE_TYPES] = {0};
@@ -120,8 +125,8 @@ static uint32_t guess_file_type(const wb_conversion *conversion)
 
 /* ---- MLX ---- */
 
-/* Implements the mixed_2_6 and similar recipes of mlx-lm: more bits for sensitive tensors,
- * depending on the layer. */
+/* Returns the number of bits that the mixed recipes of mlx-lm, such as mixed_2_6, give a tensor.
+ * Sensitive tensors in some layers get more bits. */
 static uint32_t mixed_bits(const wb_conversion *conversion, const wb__planned_tensor *row)
 {
     uint64_t n = conversion->semantics->config.n_layers, i = row->layer;
@@ -133,8 +138,8 @@ static uint32_t mixed_bits(const wb_conversion *conversion, const wb__planned_te
                : conversion->quant.spec.bits;
 }
 
-/* Routers of Qwen models are quantized to 8 bits whatever the requested encoding. Mixed recipes
- * do not treat them specially. */
+/* Returns true for routers of Qwen models. They are quantized to 8 bits, whatever encoding was
+ * requested. Mixed recipes make no exception for routers. */
 static bool is_router(const wb_conversion *conversion, const wb__planned_tensor *row)
 {
     const char *architecture = conversion->semantics->config.architecture;
@@ -178,7 +183,9 @@ static void to_mlx(wb_conversion *conversion, wb__recipe *recipe, wb__planned_te
     if (asked.scheme == WB__SCHEME_INT4 || asked.scheme == WB__SCHEME_INT8)
         asked.scheme = WB__SCHEME_AFFINE;
     if (row->columns % asked.group != 0) {
-        row->wanted = row->to.dtype; /* not quantized */
+        /* The tensor stays unquantized, because its row length does not fit. The caller sees a
+         * fallback. */
+        row->wanted = row->to.dtype;
         return;
     }
     asked.dtype = row->to.dtype;
@@ -204,8 +211,8 @@ static void to_safetensors(wb_conversion *conversion, wb__recipe *recipe, wb__pl
 
 /* ---- NPZ ---- */
 
-/* NumPy has no 8-bit or smaller floats. They become BF16, which represents all their values
- * (NumPy reads BF16 as 2-byte raw data). */
+/* NumPy has no floating-point types with 8 or fewer bits. Values of these types become BF16,
+ * which represents them exactly. NumPy reads BF16 as 2-byte raw data. */
 static void to_npz(wb_conversion *conversion, wb__recipe *recipe, wb__planned_tensor *row)
 {
     to_safetensors(conversion, recipe, row);
@@ -240,7 +247,7 @@ static void apply_rules(const wb_conversion *conversion, wb__planned_tensor *row
     }
 }
 
-/* Returns true if the conversion between two floating-point dtypes is lossless. */
+/* Returns true if the floating-point dtype `to` represents all values of dtype `from`. */
 static bool includes(int32_t from, int32_t to)
 {
     return from == to || to == WB_DTYPE_F64 ||
@@ -274,8 +281,8 @@ static wb_status fail_row(wb__context *context, wb_status status, wb__finding_id
                     from);
 }
 
-/* Returns true if llama-quantize requires an importance matrix for the type and the row has
- * none, although the type can be encoded without one. */
+/* Returns true if llama-quantize refuses the type of the row without an importance matrix, and
+ * the row has no importance values. The encoder itself does not need them. */
 static bool misses_matrix(const wb_conversion *conversion, const wb__planned_tensor *row)
 {
     static const int32_t types[] = {WB_DTYPE_IQ1_S,  WB_DTYPE_IQ1_M, WB_DTYPE_IQ2_XXS,
@@ -292,8 +299,9 @@ static bool misses_matrix(const wb_conversion *conversion, const wb__planned_ten
            !wb__str_equal(row->name, WB__STR("output.weight"));
 }
 
-/* A file type must match llama-quantize, so a missing matrix is an error. If the caller chose
- * the type for single tensors, it is a warning. */
+/* Reports a missing importance matrix. It is an error if the caller requested a file type,
+ * because the result must be the same as that of llama-quantize. It is a warning if the caller
+ * chose the type for single tensors. */
 static wb_status check_matrix(wb_conversion *conversion, wb__context *context,
                               const wb__planned_tensor *row)
 {
@@ -381,7 +389,8 @@ static wb_status check_quant(const wb_conversion *conversion, wb__context *conte
                     WB__MSG_CONVERT_TARGET_QUANTIZATION, targets[conversion->target]);
 }
 
-/* F16 is both a file type and a dtype. For targets other than GGUF it means the dtype. */
+/* F16, for example, is the name of a file type and of a dtype. For targets other than GGUF,
+ * replaces the file type by the dtype. */
 static void settle_quant(wb_conversion *conversion)
 {
     if (conversion->quant.kind == WB__QUANT_FILE_TYPE && conversion->target != WB_TARGET_GGUF) {
@@ -391,9 +400,9 @@ static void settle_quant(wb_conversion *conversion)
     }
 }
 
-/* Treats the tensor as a single row if its rows are not a whole number of bytes, which is
- * possible with F4 and F6. The output encoding of such a tensor has no blocks, because blocks
- * fill whole bytes. */
+/* Treats the tensor as a single row if its rows do not end at byte boundaries, which is possible
+ * with F4 and F6. The output encoding of such a tensor has no blocks, because the rows of an
+ * encoding with blocks end at byte boundaries. */
 static void join_rows(wb__planned_tensor *row)
 {
     const wb__dtype *dtype = wb__dtype_get(row->from.dtype);
@@ -433,7 +442,7 @@ static wb_status choose(wb_conversion *conversion, wb__context *context, wb__rec
     return status == WB_OK ? measure(context, row) : status;
 }
 
-/* ---- options without effect ---- */
+/* ---- warnings about options without effect ---- */
 
 static bool is_ruled_by(const wb_conversion *conversion, const wb__planned_tensor *row, size_t rule)
 {
@@ -442,7 +451,7 @@ static bool is_ruled_by(const wb_conversion *conversion, const wb__planned_tenso
             wb__overrides_match(conversion->rules, rule, row->source_name.ptr));
 }
 
-/* Warns about rules that match no tensor, probably because of a misspelt name. */
+/* Adds a warning for each rule that matches no tensor. Its pattern is probably misspelt. */
 static wb_status note_idle_rules(wb_conversion *conversion, wb__context *context)
 {
     const char *pattern;

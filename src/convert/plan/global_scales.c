@@ -1,13 +1,13 @@
-/* Global scales of NVFP4. Producers other than MLX store one scale for all values of a tensor,
- * or of an expert, in addition to the group scales. Producers and targets use different
- * conventions (model/packed.h). The global scales become a separate output tensor. The
- * conversion of the convention costs at most one rounding, reported in that tensor's error
- * statistics. */
+/* Plans the global scales of NVFP4 tensors. Producers other than MLX store a scale for all
+ * values of a tensor, or of an expert, in addition to the group scales. Producers and targets
+ * define this global scale by different conventions (model/packed.h). The global scales become a
+ * separate output tensor. Converting a global scale to another convention rounds it at most
+ * once. The error statistics of the output tensor include this rounding. */
 #include "convert/convert.h"
 
 #include <math.h>
 
-#define MAXIMUM_OF_A_FACTOR 2688.0f /* 6 · 448: product of the largest values of E2M1 and E4M3 */
+#define MAXIMUM_OF_A_FACTOR 2688.0f /* product of the largest values of E2M1 (6) and E4M3 (448) */
 
 static uint64_t companion_of(const wb_conversion *conversion, uint64_t number)
 {
@@ -23,8 +23,8 @@ static wb__global global_of(const wb_conversion *conversion, uint64_t number)
     return packed == NULL ? WB__GLOBAL_NONE : packed->global;
 }
 
-/* Suffix of the global scale's name in each target, whether it replaces ".weight", and the
- * target's convention. */
+/* For each target: the suffix of the tensor with the global scales, whether the suffix replaces
+ * ".weight" or is appended to it, and the convention of the target. */
 static const struct saying {
     wb_target target;
     bool in_place;
@@ -36,7 +36,7 @@ static const struct saying {
     {WB_TARGET_GGUF, true, {".scale", 6}, WB__GLOBAL_LAST},
 };
 
-/* Returns NULL for targets without global scales. */
+/* Returns the row of the target, or NULL if the target has no global scales. */
 static const struct saying *saying_of(const wb_conversion *conversion)
 {
     for (size_t i = 0; i < sizeof sayings / sizeof sayings[0]; i++) {
@@ -59,11 +59,11 @@ static wb__str name_of(wb_conversion *conversion, bool in_place, wb__str suffix,
     return (wb__str){text, stem + suffix.len};
 }
 
-/* Returns the index of the scale tensor that accompanies a source tensor. */
+/* A function that returns the index of the scale tensor that belongs to source tensor `part`. */
 typedef uint64_t config_json(const wb_conversion *conversion, uint64_t part);
 
-/* Adds a row with the scale tensors that `of` returns for a row's sources. `name` must be in the
- * plan's arena. */
+/* Adds a row for the scale tensors of *row. `of` returns the scale tensor of each source tensor
+ * of the row. `name` is the name of the new row, in the plan's arena. */
 static wb_status add(wb_conversion *conversion, wb__context *context, const wb__planned_tensor *row,
                      config_json *of, wb__global from, wb__global to, wb__str name)
 {
@@ -82,7 +82,7 @@ static wb_status add(wb_conversion *conversion, wb__context *context, const wb__
         numbers[i] = (uint32_t)of(conversion, row->pieces[i]);
     made.name = name;
     made.rows = kind->elements;
-    if (pieces > 0) /* each piece has one scale */
+    if (pieces > 0) /* each of the concatenated source tensors has one scale */
         made.rows = pieces;
     if (pieces > 0 || conversion->target == WB_TARGET_GGUF) {
         shape[0] = made.rows;
@@ -110,7 +110,7 @@ wb_status wb__global_scales_add(wb_conversion *conversion, wb__context *context,
                name_of(conversion, saying->in_place, saying->suffix, row->name));
 }
 
-/* ---- which global scales a target reads ---- */
+/* ---- global scales that a target reads ---- */
 
 static bool has_bias(const wb_conversion *conversion, const wb__planned_tensor *row)
 {
@@ -131,8 +131,8 @@ static bool has_bias(const wb_conversion *conversion, const wb__planned_tensor *
 /* Returns true if llama.cpp applies NAME.scale of the tensor correctly. llama.cpp loads
  * NAME.scale for matrices in layers and for a separate output matrix. The graphs of most
  * families apply it only in attention. Families that also apply it after attention multiply a
- * bias that was already added (as of ggml 0.25). Such tensors would give wrong results and are
- * decoded instead. Files of unknown families are not loaded by llama.cpp, so their scales are
+ * bias that was already added (as of ggml 0.25). Tensors for which the result would be wrong are
+ * decoded instead. llama.cpp does not load files of unknown families, so their scales are
  * preserved. */
 static bool llama_reads(const wb_conversion *conversion, const wb__planned_tensor *row)
 {
@@ -152,8 +152,8 @@ static bool llama_reads(const wb_conversion *conversion, const wb__planned_tenso
             (row->rank > 2 || !has_bias(conversion, row)));
 }
 
-/* Returns the number of global scales the target reads for a tensor; 0: none. mlx-lm reads them
- * only for experts. */
+/* Returns the number of global scales that the target reads for the tensor, or 0 if it reads
+ * none. mlx-lm reads global scales only for experts. */
 static uint64_t count_for(const wb_conversion *conversion, const wb__planned_tensor *row)
 {
     uint64_t experts = row->rank == 3 ? row->shape[0] : 0;
@@ -172,8 +172,9 @@ static bool is_nvfp4(const wb__encoding_spec *spec)
            (spec->scheme == WB__SCHEME_PLAIN && spec->dtype == WB_DTYPE_NVFP4);
 }
 
-/* Returns true if the tensor may stay NVFP4 because no other encoding was requested. If MLX's
- * nvfp4 is requested, the values are encoded again by MLX's method. */
+/* Returns true if the tensor may keep its NVFP4 encoding, because the caller requested no other
+ * encoding. If the caller requested nvfp4 of MLX, the values are encoded again, because MLX
+ * computes the scales in another way. */
 static bool is_asked(const wb_conversion *conversion, const wb__planned_tensor *row)
 {
     const wb__encoding_spec *said = wb__plan_ruled(conversion, row);
@@ -183,8 +184,9 @@ static bool is_asked(const wb_conversion *conversion, const wb__planned_tensor *
                         : conversion->target == WB_TARGET_GGUF && is_nvfp4(said);
 }
 
-/* Returns true if the target can store the global scales of `parts`: the number matches, all use
- * the same convention, and no step changes the values. */
+/* Returns true if the target can store the global scales of the source tensors `parts`. Their
+ * number must be the number that the target reads, all must have the same convention, and the
+ * conversion must not change the values. */
 static bool is_for_target(const wb_conversion *conversion, const wb__planned_tensor *row,
                           const uint32_t *parts, uint64_t count, bool are_experts)
 {
@@ -209,8 +211,8 @@ static bool is_for_target(const wb_conversion *conversion, const wb__planned_ten
     return fits;
 }
 
-/* Converts a global scale between conventions, to binary32 as the target reads it and to
- * binary64 as the exact reference. */
+/* Converts global scale `said` from one convention to another. Sets *result to the binary32
+ * value that the output contains, and *exact to the binary64 reference for the error. */
 static void turn(wb__global from, wb__global to, float said, float *result, double *exact)
 {
     float times = to == WB__GLOBAL_MAXIMUM ? MAXIMUM_OF_A_FACTOR : 1.0f;
@@ -226,7 +228,7 @@ static void turn(wb__global from, wb__global to, float said, float *result, doub
     }
 }
 
-/* Sets *result to true if all scales of a tensor are 1; llama.cpp omits such tensors. */
+/* Sets *result to true if all scales in tensor `number` are 1. llama.cpp omits such tensors. */
 static wb_status are_one(const wb_conversion *conversion, wb__context *context, uint64_t number,
                          wb__global from, bool *result)
 {
@@ -251,7 +253,7 @@ static wb_status are_one(const wb_conversion *conversion, wb__context *context, 
     return WB_OK;
 }
 
-/* Sets *result to true if all scales of all parts are 1. */
+/* Sets *result to true if all scales of all source tensors `parts` are 1. */
 static wb_status are_ones(const wb_conversion *conversion, wb__context *context,
                           const uint32_t *parts, uint64_t count, config_json *of, bool *result)
 {
@@ -267,11 +269,11 @@ static wb_status are_ones(const wb_conversion *conversion, wb__context *context,
 
 /* ---- activation scales ---- */
 
-/* Returns the tensor of input scales for a weight, or UINT64_MAX. Activations are divided by
- * this scale before quantization. The convention follows the weight's global scale: the scale
- * itself in ModelOpt, its reciprocal in compressed-tensors. llama.cpp's converter writes
- * NAME.input_scale for weights that stay NVFP4, one value per expert. llama.cpp loads it, but
- * does not use it as of August 2026. */
+/* Returns the tensor with the input scale of a weight, or UINT64_MAX if the weight has none. A
+ * program divides the activations by this scale before it quantizes them. ModelOpt stores the
+ * scale itself, and compressed-tensors stores its reciprocal, as for the global scale of the
+ * weight. llama.cpp's converter writes NAME.input_scale for weights that stay NVFP4, with one
+ * value per expert. llama.cpp loads this tensor, but does not use it as of August 2026. */
 static uint64_t input_of(const wb_conversion *conversion, uint64_t part)
 {
     static const struct {
@@ -310,7 +312,7 @@ static bool has_input(const wb_conversion *conversion, uint64_t part)
                    ->elements;
 }
 
-/* Adds the input scales if all parts have one. */
+/* Adds a row for the input scales if all source tensors `parts` have one. */
 static wb_status add_inputs(wb_conversion *conversion, wb__context *context,
                             const wb__planned_tensor *row, const uint32_t *parts, uint64_t count)
 {

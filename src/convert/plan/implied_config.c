@@ -1,16 +1,19 @@
-/* Settings that llama.cpp implies for an architecture because GGUF has no key for them. A
- * config.json generated from GGUF must contain them. If a source config.json contradicts them,
- * llama.cpp runs the GGUF file as a different model or does not load it. */
+/* Settings that llama.cpp implies for an architecture, because GGUF has no key for them. If
+ * config.json is generated from GGUF, these settings must be added to it. If a source
+ * config.json has another value, llama.cpp computes other results from the GGUF file or does not
+ * load it. */
 #include "convert/convert_messages.h"
 #include "convert/emit/deliver.h"
 
 typedef struct granted {
     const char *family, *key;
-    enum { FLAG, COUNT, LIST } kind; /* LIST: the value is the number of elements */
-    uint64_t value;                  /* value that llama.cpp implies */
-    uint64_t silent;                 /* default of transformers if config.json lacks the key */
-    const char *json;
-    const char *message;
+    /* type of the setting; for LIST, `value` and `silent` are numbers of elements */
+    enum { FLAG, COUNT, LIST } kind;
+    uint64_t value; /* value that llama.cpp implies */
+    /* default value in transformers if config.json does not contain the key */
+    uint64_t silent;
+    const char *json;    /* `value` as JSON text */
+    const char *message; /* warning about another value */
 } granted;
 
 static const granted list[] = {

@@ -17,7 +17,7 @@ wb_status wb__inputs_add(wb_conversion *conversion, wb__context *context, const 
     return WB_OK;
 }
 
-/* Adds a file by its name in the directory of another file. */
+/* Adds the file `name` in the directory of `file` to the inputs. */
 static wb_status add_beside(wb_conversion *conversion, wb__context *context, const char *file,
                             const char *name)
 {
@@ -49,8 +49,8 @@ wb_status wb__inputs_add_adapter(wb_conversion *conversion, wb__context *context
     return status;
 }
 
-/* An output path, checked against the input files. It may be a directory that the output
- * replaces. */
+/* An output path that is compared with the input files. If it is a directory, the files in it
+ * are also compared, because the output replaces the directory. */
 typedef struct target {
     const wb_conversion *conversion;
     wb__context *context;

@@ -1,11 +1,13 @@
-/* convert/plan/input_files.h: the input files of a plan besides the model: importance matrix and
- * adapters. An output must not replace these files or a directory that contains them. */
+/* convert/plan/input_files.h: lists the input files of a plan other than the files of the model.
+ * These are the importance matrix and the files of adapters. An output must not replace an input
+ * file, nor a directory that contains one. */
 #ifndef WB_CONVERT_PLAN_INPUT_FILES_H
 #define WB_CONVERT_PLAN_INPUT_FILES_H
 
 #include "convert/convert.h"
 
-/* Add a file to the inputs, or all files of an adapter, whether they exist or not. */
+/* wb__inputs_add adds a file to the inputs. wb__inputs_add_adapter adds all files of an adapter,
+ * including adapter_config.json even if it does not exist. */
 wb_status wb__inputs_add(wb_conversion *conversion, wb__context *context, const char *path);
 wb_status wb__inputs_add_adapter(wb_conversion *conversion, wb__context *context,
                                  const wb_model *model);

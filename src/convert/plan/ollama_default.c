@@ -1,4 +1,5 @@
-/* Ollama's default rule for all architectures, and helpers for rules. */
+/* The rule by which Ollama chooses the type of a tensor if the architecture has no rule of its
+ * own, and functions that rules use. */
 #include "convert/plan/ollama_rules.h"
 
 const wb__ollama_packing wb__ollama_packings[WB__OLLAMA_TYPES] = {

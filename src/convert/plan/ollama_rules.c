@@ -1,10 +1,10 @@
-/* Ollama's quantization rules for single architectures (as of August 2026). Most rules give 8
- * bits to sensitive weights. Where 8 bits in all layers would be too slow, they apply only to
- * the first and the last eighth of the layers and every third layer between. Other rules concern
- * embeddings that are also the output matrix. */
+/* Quantization rules that Ollama has for single architectures (as of August 2026). Most rules
+ * give sensitive weights 8 bits. If 8 bits in all layers would make the model too slow, a rule
+ * gives 8 bits only in the first eighth and the last eighth of the layers and in every third
+ * layer between them. Other rules are for embeddings that the model also uses as output matrix. */
 #include "convert/plan/ollama_rules.h"
 
-/* ---- layers ---- */
+/* ---- layer numbers ---- */
 
 static bool number_of(const wb__ollama_ask *ask, const char *key, int64_t *number)
 {
@@ -12,7 +12,7 @@ static bool number_of(const wb__ollama_ask *ask, const char *key, int64_t *numbe
            *number > 0;
 }
 
-/* Returns the value of the first key whose value is a number, or 0. */
+/* Returns the number that the first key with a number as value has, or 0 if no key has one. */
 static int64_t first_number(const wb__ollama_ask *ask, const char *const *keys)
 {
     int64_t number = 0;
@@ -23,7 +23,7 @@ static int64_t first_number(const wb__ollama_ask *ask, const char *const *keys)
     return 0;
 }
 
-/* Returns n from ".layers.n." in the name, or -1. */
+/* Returns n if the tensor name contains ".layers.n.", otherwise -1. */
 static int64_t layer_of(const wb__ollama_ask *ask)
 {
     static const wb__str mark = {".layers.", 8};
@@ -42,8 +42,8 @@ static int64_t layer_of(const wb__ollama_ask *ask)
     return -1;
 }
 
-/* Returns true for sensitive layers. `until` is the end of the range in which every third layer
- * counts. */
+/* Returns true if the layer is sensitive: it is in the first or last eighth of the layers, or it
+ * is every third layer after the first eighth and before layer `until`. */
 static bool matters(int64_t layer, int64_t layers, int64_t until)
 {
     int64_t first = layers / 8;
@@ -69,8 +69,8 @@ static wb__ollama_type eight_or_keep(const wb__ollama_ask *ask)
     return wb__ollama_if_fits(ask, wb__ollama_eight(ask->type), WB__OLLAMA_KEEP);
 }
 
-/* Returns the 8-bit type if `promotes` and it fits, else the requested type if it fits, else
- * KEEP. */
+/* Returns the 8-bit type if `promotes` is true and the row length fits that type. Otherwise
+ * returns the requested type if the row length fits, or else WB__OLLAMA_KEEP. */
 static wb__ollama_type promote(const wb__ollama_ask *ask, bool promotes)
 {
     wb__ollama_type asked = wb__ollama_if_fits(ask, ask->type, WB__OLLAMA_KEEP);
@@ -151,14 +151,14 @@ static wb__ollama_type cohere2_moe(const wb__ollama_ask *ask)
 
 /* ---- Laguna ---- */
 
-/* The config lists that name dense layers. At most DENSE_LISTED_MAX entries are read, more than
- * a model has layers, to bound the cost per tensor. */
+/* Maximum number of entries that are read from a config list of dense layers. Models have fewer
+ * layers. The limit bounds the time per tensor. */
 #define DENSE_LISTED_MAX 1024
 
 typedef struct dense_layers {
-    uint64_t listed; /* number of layers with a type in the config */
-    bool has;        /* the requested layer is dense */
-    bool has_any;
+    uint64_t listed; /* number of layers whose type the config contains */
+    bool has;        /* the layer of the tensor is dense */
+    bool has_any;    /* at least one layer is dense */
 } dense_layers;
 
 static uint64_t array_of(const wb_model *model, const char *key, wb_meta_array *array)
@@ -195,7 +195,8 @@ static dense_layers dense_layers_of(const wb_model *model, int64_t layer)
     return dense;
 }
 
-/* Applies the default rule, but without its promotion to 8 bits. */
+/* Returns the type that the default rule chooses, but the requested type if the default rule
+ * chooses the 8-bit type. */
 static wb__ollama_type not_promoted(const wb__ollama_ask *ask)
 {
     wb__ollama_type type = wb__ollama_default(ask);
@@ -304,7 +305,8 @@ static const struct {
             {"NemotronH_Nano_Omni_Reasoning_V3", nemotron_h},
             {"NemotronHForCausalLM", nemotron_h}};
 
-/* Returns the first entry of "architectures", or else the model type. */
+/* Returns the first entry of "architectures" in the config, or the model type if the config has
+ * no such entry. */
 static wb__str architecture_of(const wb_model *model)
 {
     static const char *const keys[] = {"model_type", "text_config.model_type"};

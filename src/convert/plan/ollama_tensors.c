@@ -1,17 +1,17 @@
-/* Plans the tensors of a model directory as `ollama create` does, under their own names for
- * every architecture. Separate expert weights are stacked into one tensor per projection.
- * Exceptions are models that are already packed, whose experts stay separate, and the layout of
- * February 2026. */
+/* Plans the tensors of a model directory in the same way as `ollama create`. For every
+ * architecture, tensors keep their own names. The weights of separate experts are stacked into
+ * one tensor per projection. Experts are not stacked if the model is already packed, or in the
+ * layout of February 2026. */
 #include <stdlib.h>
 
 #include "convert/convert.h"
 #include "convert/convert_messages.h"
 
-/* Parts of a name such as "model.layers.3.mlp.experts.7.up_proj.weight". */
+/* Parts of a tensor name such as "model.layers.3.mlp.experts.7.up_proj.weight". */
 typedef struct expert {
-    wb__str group;   /* "model.layers.3.mlp.experts." */
-    wb__str rest;    /* ".up_proj.weight" */
-    uint64_t number; /* expert index: 7 */
+    wb__str group;   /* for example "model.layers.3.mlp.experts." */
+    wb__str rest;    /* for example ".up_proj.weight" */
+    uint64_t number; /* index of the expert, for example 7 */
     uint32_t tensor; /* index of the tensor in the model */
 } expert;
 
@@ -25,7 +25,7 @@ typedef struct store_plan {
 
 /* ---- names ---- */
 
-/* Returns the number of digits at the start of a string, and sets *number to their value. */
+/* Returns the number of digits with which the text begins, and sets *number to their value. */
 static size_t digits_at(wb__str text, uint64_t *number)
 {
     size_t n = 0;
@@ -35,7 +35,8 @@ static size_t digits_at(wb__str text, uint64_t *number)
     return n;
 }
 
-/* Returns true if a string is "layers.3", optionally after a prefix that wraps the decoder. */
+/* Returns true if the text is a name such as "layers.3", which may have one of the prefixes in
+ * `wraps`. Multimodal models have such prefixes. */
 static bool is_layer(wb__str text)
 {
     static const wb__str wraps[] = {{"model.language_model.backbone.", 30},
@@ -79,7 +80,8 @@ static bool take_apart(wb__str name, expert *to)
     return false;
 }
 
-/* Returns the name of the stack, "model.layers.3.mlp.experts.up_proj.weight". */
+/* Returns the name of the stacked tensor, for example
+ * "model.layers.3.mlp.experts.up_proj.weight". */
 static wb__str stack_name(wb_conversion *conversion, const expert *of)
 {
     size_t rest = of->rest.len - 1, n = of->group.len + rest;
@@ -114,15 +116,15 @@ static void take_rule(const wb_conversion *conversion, wb__str name, wb__planned
     row->suffix = matched.suffix;
 }
 
-/* Returns true if an unquantized encoding was requested. */
+/* Returns true if the caller requested an encoding without quantization. */
 static bool is_decoded(const wb_conversion *conversion)
 {
     return conversion->quant.kind != WB__QUANT_NONE &&
            conversion->quant.spec.scheme == WB__SCHEME_PLAIN;
 }
 
-/* Adds a row. A packed encoding that Ollama supports is preserved, and its global scale becomes
- * a separate row. */
+/* Adds a row to the plan. If Ollama supports the packed encoding of the tensor, the encoding is
+ * preserved, and a global scale becomes a separate row. */
 static wb_status add(const store_plan *store, wb__planned_tensor *row)
 {
     wb_conversion *conversion = store->conversion;
@@ -195,7 +197,7 @@ static wb_status stack(const store_plan *store, const expert *const *list, size_
         if (list[i]->number != i || !is_alike(conversion, list[i]->tensor, pieces[0]))
             return fail_stack(store, name);
     }
-    uint64_t rows = row.rank < 2 ? 1 : row.rows; /* rows of one expert */
+    uint64_t rows = row.rank < 2 ? 1 : row.rows; /* number of rows of one expert */
     if (row.rank == 0 || !wb__mul(rows, count, &row.rows))
         return fail_stack(store, name);
     shape[0] = count;
@@ -232,7 +234,7 @@ static wb_status stack_all(store_plan *store)
     return status;
 }
 
-/* Returns true if the model is packed in an encoding that Ollama can represent. */
+/* Returns true if the model has tensors with a packed encoding that Ollama supports. */
 static bool is_packed(const wb_conversion *conversion)
 {
     for (size_t i = 0; i < conversion->model->tensors.packed_count; i++) {

@@ -1,6 +1,6 @@
-/* Builds the plan: the output tensors, their names, and the source rows of each. The encodings
- * are chosen afterwards (encodings.c), because that choice depends on the order of the output
- * tensors. */
+/* Builds the plan: determines the output tensors, their names, and the source rows of each
+ * output tensor. encodings.c chooses the encodings afterwards, because the choice depends on the
+ * order of the output tensors. */
 #include "arch/row_order.h"
 #include "convert/convert_messages.h"
 #include "convert/lora/lora.h"
@@ -34,7 +34,7 @@ static wb_status set_turns(const wb_conversion *conversion, wb__context *context
     if (!wb__plan_interleaves(conversion, row->rule, &heads) ||
         conversion->semantics->config.rope_layout == (into ? WB_ROPE_INTERLEAVED : WB_ROPE_HALF))
         return WB_OK;
-    if (row->rank == 1) { /* a bias: each value is one row */
+    if (row->rank == 1) { /* a bias, in which each value counts as a row */
         row->rows = row->columns;
         row->columns = 1;
     }
@@ -45,7 +45,8 @@ static wb_status set_turns(const wb_conversion *conversion, wb__context *context
     return WB_OK;
 }
 
-/* Norm weights of Gemma are stored minus one, except in GGUF files. */
+/* Sets the offset of norm weights of Gemma. GGUF files contain these weights, and all other
+ * formats contain the weights minus 1. */
 static void set_offset(const wb_conversion *conversion, wb__planned_tensor *row)
 {
     bool into = conversion->target == WB_TARGET_GGUF;
@@ -55,9 +56,10 @@ static void set_offset(const wb_conversion *conversion, wb__planned_tensor *row)
     row->offset = into ? 1.0f : -1.0f;
 }
 
-/* Adjusts q, or its norm, for query_pre_attn_scalar. GGUF has no key for the attention scale:
- * llama.cpp uses the square root of the head size, except for the largest models. If the config
- * contains another value, the weights of q or its norm are multiplied by the ratio. */
+/* Sets the factor of q weights, or of the q norm, for query_pre_attn_scalar. GGUF has no key for
+ * the attention scale. llama.cpp uses the square root of the head size, except for the largest
+ * models. If the config contains another value, q or its norm is multiplied by the ratio of both
+ * values. */
 static void set_factor(const wb_conversion *conversion, wb__planned_tensor *row)
 {
     double scalar, taken = wb__plan_query_scalar(conversion);
@@ -73,7 +75,7 @@ static void set_factor(const wb_conversion *conversion, wb__planned_tensor *row)
         row->factor = (float)sqrt(taken / scalar);
 }
 
-/* Adds a row. `view` is the expert view that the row contains completely; NULL: none. */
+/* Adds a row to the plan. `view` is the expert view that the row reads completely, or NULL. */
 static wb_status add_row(wb_conversion *conversion, wb__context *context, wb__planned_tensor *row,
                          const wb__expert_view *view)
 {
@@ -87,7 +89,7 @@ static wb_status add_row(wb_conversion *conversion, wb__context *context, wb__pl
 
 /* ---- experts ---- */
 
-/* Splits a stack into one tensor per expert. */
+/* Adds one row per expert for a tensor that contains the experts as a stack. */
 static wb_status unstack(wb_conversion *conversion, wb__context *context,
                          const wb__planned_tensor *whole)
 {
@@ -115,8 +117,8 @@ static bool is_stack_rule(const wb__rule *rule)
     return strncmp(rule->canonical, "layers.{n}.ffn.experts.", 23) == 0;
 }
 
-/* Stacks experts that the source stores separately: adds one row for the expert view when called
- * for the first expert, and nothing for the others. */
+/* Adds one row for all experts of a stack that the source stores separately. The row is added
+ * when the function is called for the first expert. Calls for other experts add nothing. */
 static wb_status stack(wb_conversion *conversion, wb__context *context, wb__planned_tensor *row,
                        const wb__name_entry *entry, uint64_t i)
 {
@@ -138,8 +140,8 @@ static wb_status stack(wb_conversion *conversion, wb__context *context, wb__plan
 
 /* ---- tensors ---- */
 
-/* Returns true if the tensor is omitted from the output because it can be computed or is a
- * duplicate. */
+/* Returns true if the output omits the tensor, because programs can compute it or because it is
+ * a duplicate. */
 static bool is_left_out(const wb_conversion *conversion, const wb__matched *matched)
 {
     bool from_gguf = conversion->semantics->by_key;
@@ -188,8 +190,9 @@ static wb_status add_known(wb_conversion *conversion, wb__context *context, wb__
     return add_row(conversion, context, row, NULL);
 }
 
-/* Returns true for output.input_scale if the output tensor may not be NVFP4. llama.cpp loads
- * output.input_scale only with an NVFP4 output, and rejects other files that contain it. */
+/* Returns true for output.input_scale if the conversion may change the encoding of the output
+ * matrix from NVFP4. llama.cpp loads output.input_scale only if the output matrix is NVFP4, and
+ * otherwise rejects a file that contains it. */
 static bool is_of_another_output(const wb_conversion *conversion, wb__str name)
 {
     return conversion->semantics->by_key && wb__str_equal(name, WB__STR("output.input_scale")) &&
@@ -197,8 +200,8 @@ static bool is_of_another_output(const wb_conversion *conversion, wb__str name)
             conversion->lora_count > 0);
 }
 
-/* Returns true if the tensor concerns activations and programs that support the family do not
- * load it from the target. Activation scales that llama.cpp loads are created together with
+/* Returns true if the tensor is a scale of activations that programs do not load from a file of
+ * the target. Activation scales that llama.cpp loads are not handled here, but together with
  * their weights (global_scales.c). */
 static bool is_of_activations(const wb_conversion *conversion, uint64_t i)
 {
@@ -221,7 +224,9 @@ static wb_status add_tensor(wb_conversion *conversion, wb__context *context, uin
     wb__str name = row.source_name;
     if (wb__is_padding_tensor(name) &&
         wb__names_kind(&conversion->semantics->names, i)->dtype->id == WB_DTYPE_U8)
-        return WB_OK; /* the writer creates its own padding tensors */
+        /* padding tensors of the source are omitted, because the writer creates padding tensors
+         * itself */
+        return WB_OK;
     if (wb__scale_tensors_has(conversion, i))
         return WB_OK;
     bool known = wb__rule_match(&conversion->semantics->names.rules, name, &matched);
@@ -291,8 +296,8 @@ static wb_status check_list(wb__context *context, const wb_findings *findings)
     return WB_OK;
 }
 
-/* Copies the findings of the derived metadata to the plan. An unknown pre-tokenizer becomes a
- * warning, because GGUF cannot describe it in another way. */
+/* Copies the findings of the derived metadata to the notes of the plan. An unknown pre-tokenizer
+ * becomes a warning, because GGUF has no other way to describe it. */
 static wb_status tell_findings(wb_conversion *conversion, wb__context *context,
                                const wb_findings *findings)
 {
@@ -306,8 +311,8 @@ static wb_status tell_findings(wb_conversion *conversion, wb__context *context,
     return WB_OK;
 }
 
-/* Checks the number of tokens. llama.cpp does not load a file without tokens or whose number of
- * tokens differs from the rows of the embedding. */
+/* Checks the number of tokens. llama.cpp does not load a file that has no tokens, or whose
+ * number of tokens differs from the number of rows of the embedding. */
 static wb_status check_tokens(wb_conversion *conversion, wb__context *context,
                               const wb__derived_meta *derived)
 {
@@ -325,7 +330,7 @@ static wb_status check_tokens(wb_conversion *conversion, wb__context *context,
                          text);
 }
 
-/* Checks the metadata derived from sidecar files for GGUF. */
+/* Checks the metadata that were derived from sidecar files for a GGUF output. */
 static wb_status check_told(wb_conversion *conversion, wb__context *context)
 {
     const wb__derived_meta *derived;
@@ -341,8 +346,8 @@ static wb_status check_told(wb_conversion *conversion, wb__context *context)
                : status;
 }
 
-/* Fails if a sidecar file could not be read. Opening the model ignores such files, but a copy
- * without them would be a different model. */
+/* Fails if a sidecar file cannot be read. Opening a model ignores such a file, but an output
+ * without its data would be a different model. */
 static wb_status check_reads(wb_conversion *conversion, wb__context *context)
 {
     wb_status status = check_list(context, &conversion->model->findings);

@@ -1,4 +1,4 @@
-/* Rows and notes of a plan, shared by all files that build a plan. */
+/* Creates rows and notes of a plan. The other files of plan/ use these functions. */
 #include "arch/row_order.h"
 #include "convert/convert.h"
 
@@ -22,7 +22,8 @@ wb_status wb__plan_append(wb_conversion *conversion, wb__context *context,
     return WB_OK;
 }
 
-/* GGUF files of the Llama architecture pair other rows for RoPE than all other files. */
+/* In GGUF files of the Llama architecture, RoPE rotates pairs of adjacent rows. In all other
+ * files it rotates pairs of rows that are half a head apart. */
 bool wb__plan_interleaves(const wb_conversion *conversion, const wb__rule *rule, uint64_t *heads)
 {
     const wb__semantics *semantics = conversion->semantics;
@@ -43,7 +44,6 @@ double wb__plan_query_scalar(const wb_conversion *conversion)
     return (double)(largest ? config->dim / config->n_heads : config->head_dim);
 }
 
-/* Sets the shape and number of rows for a complete tensor. */
 void wb__plan_shape(wb__planned_tensor *row, const wb__kind *kind)
 {
     row->rank = kind->rank;
@@ -52,8 +52,6 @@ void wb__plan_shape(wb__planned_tensor *row, const wb__kind *kind)
     row->rows = row->columns == 0 ? 0 : kind->elements / row->columns;
 }
 
-/* Returns the output name of a tensor that keeps its own name. Packed Hugging Face weights have
- * other names than unpacked ones. */
 wb__str wb__plan_own_name(wb_conversion *conversion, wb__str name)
 {
     static const wb__str packed[] = {{"qweight", 7}, {"weight_packed", 13}};

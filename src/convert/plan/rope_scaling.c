@@ -1,5 +1,6 @@
-/* Converts the RoPE scaling of config.json to GGUF. llama.cpp has keys (rope.scaling.*) for some
- * methods and tensors for others. Methods that it does not support are omitted and reported. */
+/* Converts the RoPE scaling of config.json to GGUF. llama.cpp represents some scaling methods by
+ * keys (rope.scaling.*) and other methods by tensors. Methods that llama.cpp does not support
+ * are omitted, and a note reports them. */
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
@@ -14,10 +15,11 @@
 #define WRONG WB__MSG_CONVERT_ROPE_LONG_TEXTS
 
 typedef struct wb__rope_scaling {
-    const char *said;   /* name in config.json */
-    const char *word;   /* rope.scaling.type of llama.cpp; NULL: the key is not needed */
-    const char *family; /* the only family with RoPE tensors for the method; NULL: no tensors
-                         * needed */
+    const char *said; /* name of the method in config.json */
+    const char *word; /* value of rope.scaling.type in GGUF; NULL: the key is not written */
+    /* The only family for which the method can be written, because the method needs tensors.
+     * NULL: the method needs no tensors and is written for all families. */
+    const char *family;
 } rope_scaling;
 
 static const rope_scaling stretches[] = {
@@ -32,8 +34,8 @@ static bool is_family(const wb_conversion *conversion, const char *name)
 
 /* ---- values of config.json ---- */
 
-/* Objects that contain the RoPE scaling. transformers 5 has an object per layer type if they
- * differ. */
+/* JSON objects that can contain the RoPE scaling. If the layer types have different scaling,
+ * transformers 5 writes one object per layer type. */
 static const char *const objects[] = {"rope_scaling", "rope_parameters",
                                       "rope_parameters.full_attention"};
 
@@ -51,7 +53,7 @@ static double real_of(const wb_conversion *conversion, const char *key, double o
     return otherwise;
 }
 
-/* Returns the name of the scaling method, or NULL. */
+/* Returns the name of the scaling method, or NULL if the model has none. */
 static const char *type_of(const wb_conversion *conversion)
 {
     char key[96];
@@ -63,7 +65,8 @@ static const char *type_of(const wb_conversion *conversion)
                                                                                           : NULL;
 }
 
-/* Returns GGUF's representation of the method, or NULL. */
+/* Returns the entry of `stretches` for the method, or NULL if GGUF cannot represent the method
+ * for this family. */
 static const rope_scaling *find_stretch(const wb_conversion *conversion, const char *said)
 {
     for (size_t i = 0; i < sizeof stretches / sizeof stretches[0]; i++) {
@@ -101,9 +104,10 @@ static wb_status add_llama3(wb_conversion *conversion, wb__context *context)
     return wb__plan_add_made(conversion, context, "rope_freqs.weight", values, n);
 }
 
-/* ---- Phi 3: one factor per frequency, for long and for short contexts ---- */
+/* ---- Phi 3: factors of the frequencies for long and for short contexts ---- */
 
-/* Returns the number of frequencies. llama.cpp loads only this number of factors. */
+/* Returns the number of frequencies per head, which is also the number of factors that llama.cpp
+ * loads. */
 static uint64_t count_frequencies(const wb_conversion *conversion)
 {
     char key[96];
@@ -138,10 +142,11 @@ static bool read_factor(const wb_meta_array *array, uint64_t i, float *value)
         return false;
     }
     *value = real > 0 && real <= FLT_MAX ? (float)real : 0;
-    return *value > 0; /* must be positive: frequencies are divided by it */
+    return *value > 0; /* frequencies are divided by the value, so it must be positive */
 }
 
-/* Sets *values to NULL if config.json has no such list of n factors. */
+/* Reads a list of n factors from config.json. Sets *values to NULL if config.json contains no
+ * such list. */
 static wb_status read_factors(wb_conversion *conversion, wb__context *context, const char *key,
                               uint64_t n, float **values)
 {
@@ -160,8 +165,8 @@ static wb_status read_factors(wb_conversion *conversion, wb__context *context, c
     return WB_OK;
 }
 
-/* Drops LongRoPE if its factors are missing: llama.cpp would otherwise scale attention without
- * changing the frequencies. */
+/* Omits LongRoPE from the output if its factors are missing. With the key but without the
+ * factors, llama.cpp would scale attention but not change the frequencies. */
 static wb_status drop_longrope(wb_conversion *conversion, wb__context *context, uint64_t n)
 {
     char text[256];
@@ -190,15 +195,15 @@ static wb_status add_longrope(wb_conversion *conversion, wb__context *context)
 
 /* ---- YaRN ---- */
 
-/* Returns the attention factor for scaling by `factor`. YaRN's paper uses weight 1; DeepSeek's
- * models use other weights. */
+/* Returns the attention factor of YaRN for a context that is extended by `factor`. The YaRN
+ * paper uses weight 1, and the models of DeepSeek use other weights. */
 static double attention_of(double factor, double weight)
 {
     return factor > 1 ? 0.1 * weight * log(factor) + 1 : 1;
 }
 
-/* Warns if the attention factor of transformers differs from the YaRN paper's, the only one that
- * llama.cpp supports. */
+/* Adds a warning if the attention factor that transformers uses is not the factor of the YaRN
+ * paper. llama.cpp supports only the factor of the paper. */
 static wb_status check_attention(wb_conversion *conversion, wb__context *context)
 {
     double factor = real_of(conversion, "factor", 1);
@@ -208,7 +213,8 @@ static wb_status check_attention(wb_conversion *conversion, wb__context *context
     if (mscale != 0 && all != 0)
         said = attention_of(factor, mscale) / attention_of(factor, all);
     said = real_of(conversion, "attention_factor", said);
-    if (fabs(said - usual) <= 1e-3 * usual) /* tolerance for rounded values in config.json */
+    /* the tolerance allows for rounded values in config.json */
+    if (fabs(said - usual) <= 1e-3 * usual)
         return WB_OK;
     return warn(conversion, context, conversion->rope_scaling->said,
                 WB__MSG_CONVERT_ROPE_ATTENTION);
@@ -216,8 +222,8 @@ static wb_status check_attention(wb_conversion *conversion, wb__context *context
 
 /* ---- all methods ---- */
 
-/* Warns about RoPE scaling in sliding-window layers: llama.cpp never scales RoPE in these
- * layers. */
+/* Adds a warning if the model scales RoPE in layers with a sliding window. llama.cpp does not
+ * scale RoPE in these layers. */
 static wb_status check_sliding(wb_conversion *conversion, wb__context *context)
 {
     static const char key[] = "rope_parameters.sliding_attention.rope_type";
@@ -229,7 +235,7 @@ static wb_status check_sliding(wb_conversion *conversion, wb__context *context)
     return warn(conversion, context, said, WB__MSG_CONVERT_ROPE_SLIDING);
 }
 
-/* Handles the RoPE scaling of the layers without a sliding window. */
+/* Writes the RoPE scaling of the layers without a sliding window to the plan. */
 static wb_status tell_stretch(wb_conversion *conversion, wb__context *context)
 {
     const char *said = type_of(conversion);
@@ -260,10 +266,11 @@ const char *wb__plan_rope_word(const wb_conversion *conversion)
     return conversion->rope_scaling == NULL ? NULL : conversion->rope_scaling->word;
 }
 
-/* Returns true if the key is written to GGUF. In the conversion back to config.json, the
- * original context length becomes a member of rope_scaling. Without a scaling type, transformers
- * rejects that object. Exceptions: Llama 3, whose parameters are recovered with this length, and
- * Phi 3, which stores it outside rope_scaling. */
+/* Returns true if the key rope.scaling.REST is written to GGUF. The original context length is
+ * not written without a scaling type. In a later conversion to config.json it would become a
+ * member of rope_scaling, and transformers rejects a rope_scaling without a type. Llama 3 and
+ * Phi 3 are exceptions. The parameters of Llama 3 are recovered with this length, and
+ * config.json of Phi 3 contains it outside rope_scaling. */
 bool wb__plan_rope_keeps(const wb_conversion *conversion, wb__str rest)
 {
     bool is_length = wb__str_equal(rest, WB__STR("original_context_length"));

@@ -1,9 +1,10 @@
-/* Folds a GGUF per-tensor scale (NAME.scale) into the weights when the target cannot represent
- * it. */
+/* Folds a GGUF per-tensor scale (NAME.scale) into the weight NAME if the output cannot contain
+ * the scale. */
 #include "convert/convert.h"
 
-/* Returns true if the scales must be folded in. Programs that read GGUF apply the scales, but
- * then they would also scale an adapter's contribution. */
+/* Returns true if scales are folded into their weights. This is necessary for targets other than
+ * GGUF. It is also necessary if an adapter is merged, because programs that read GGUF would
+ * multiply the contribution of the adapter by the scale. */
 static bool goes_in(const wb_conversion *conversion)
 {
     return conversion->target != WB_TARGET_GGUF || conversion->lora_count > 0;
@@ -25,7 +26,7 @@ wb_status wb__scale_tensors_take(wb_conversion *conversion, wb__context *context
         return WB_OK;
     uint64_t count = wb__names_kind(&conversion->semantics->names, number)->elements;
     if (count == 0 || row->rows < count)
-        return WB_OK; /* no scale tensor to multiply by */
+        return WB_OK; /* the scale tensor is empty or has more elements than the weight has rows */
     float *factors = count > SIZE_MAX / sizeof *factors
                          ? NULL
                          : wb__arena_alloc(&conversion->arena, (size_t)count * sizeof *factors);

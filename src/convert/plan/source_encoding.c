@@ -1,4 +1,4 @@
-/* Encodings of source tensors, and the caller's rules that match them. */
+/* Determines the encodings of source tensors, and finds the caller's rule for a tensor. */
 #include "convert/convert.h"
 #include "convert/recipe/overrides.h"
 
@@ -10,7 +10,8 @@ wb__encoding_spec wb__plan_form_of(const wb_conversion *conversion, uint64_t sou
     size_t stored = wb__tensors_stored(tensors, source, &packed);
     const wb__table *table = &conversion->model->catalog.table;
     wb__encoding_spec spec = {.dtype = wb__table_kind_of(table, stored)->dtype->id};
-    /* The elements of some tensors are not contiguous. */
+    /* Compressed, column-major and big-endian tensors have storage details. They are decoded,
+     * because their stored bytes cannot be used directly. */
     *by_view = wb__catalog_storing_of(&conversion->model->catalog, stored) != NULL;
     *global = WB__GLOBAL_NONE;
     if (packed == NULL)
@@ -42,8 +43,8 @@ static const wb__expert_view *view_of(const wb_conversion *conversion, uint64_t 
     return source < first ? NULL : &conversion->semantics->names.views[source - first];
 }
 
-/* Returns true if all experts of a view have the same encoding, are stored directly, and have no
- * global scales. */
+/* Returns true if all experts of a view have encoding *spec, are stored as contiguous elements,
+ * and have no global scales. */
 static bool is_alike(const wb_conversion *conversion, const wb__expert_view *view,
                      const wb__encoding_spec *spec)
 {

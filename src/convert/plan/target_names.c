@@ -1,9 +1,10 @@
-/* Names of the output tensors. A family's rules (arch/family.h) have one GGUF spelling, the
- * first, and one or more for Hugging Face and MLX. This file selects the spelling: MLX stacks
- * experts under switch_mlp, Hugging Face stores them separately, and Mixtral has its own names. */
+/* Names of the output tensors. A rule of a family (arch/family.h) contains one or more spellings
+ * of a tensor name for GGUF, of which the first is used, and one or more for Hugging Face and
+ * MLX. This file selects the spelling for the target. MLX stacks experts in tensors named
+ * switch_mlp. Hugging Face stores experts separately. Mixtral has its own names. */
 #include "convert/convert.h"
 
-/* Mixtral is the only model of architecture llama with experts. */
+/* Returns true for Mixtral, which is the only model of architecture llama with experts. */
 static bool is_mixtral(const wb_conversion *conversion)
 {
     const char *architecture = conversion->semantics->config.architecture;
@@ -11,7 +12,8 @@ static bool is_mixtral(const wb_conversion *conversion)
            conversion->semantics->config.n_experts > 0;
 }
 
-/* Returns true if the output stacks experts. Current Ollama versions do, except for Mixtral. */
+/* Returns true if the output stores all experts of a layer as a stack. Ollama stores stacks
+ * since the layout that followed February 2026, except for Mixtral. */
 bool wb__plan_stacks(const wb_conversion *conversion)
 {
     return conversion->target == WB_TARGET_GGUF || conversion->target == WB_TARGET_MLX ||
@@ -19,7 +21,8 @@ bool wb__plan_stacks(const wb_conversion *conversion)
             !conversion->feb2026);
 }
 
-/* Returns a score for a spelling. The first spelling with the highest score is used. */
+/* Returns a score for a spelling of a tensor name. The first spelling with the highest score is
+ * used. */
 static int suits(const wb_conversion *conversion, wb__str spelling)
 {
     int points =
@@ -47,7 +50,8 @@ static wb__str pick(const wb_conversion *conversion, const wb__rule *rule)
     return best;
 }
 
-/* Returns the prefix of decoder tensor names. The output matrix (lm_head) has none. */
+/* Returns the prefix of the names of decoder tensors. The name of the output matrix (lm_head)
+ * has no prefix. */
 static wb__str prefix_of(const wb_conversion *conversion, wb__str spelling)
 {
     uint32_t flags = conversion->semantics->family->flags;

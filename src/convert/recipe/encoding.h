@@ -12,8 +12,8 @@
 typedef struct wb__encoding_spec {
     wb__scheme scheme; /* WB__SCHEME_PLAIN: `dtype` alone defines the encoding */
     int32_t dtype;     /* dtype of the values; for affine schemes, dtype of the scales and biases */
-    uint32_t bits;
-    uint32_t group;
+    uint32_t bits;     /* packed schemes: number of bits per element */
+    uint32_t group;    /* packed schemes: number of elements per group */
 } wb__encoding_spec;
 
 static inline bool wb__encoding_spec_equal(const wb__encoding_spec *a, const wb__encoding_spec *b)

@@ -1,8 +1,7 @@
 /*
  * convert/recipe/imatrix.h: importance matrices. An importance matrix contains a weight for each
  * column of a tensor, by which quantization multiplies the error of the column. Both file formats
- * of
- * llama.cpp can be read. Tensor names are GGUF names.
+ * of llama.cpp can be read. Tensor names are GGUF names.
  *
  *   .dat   i32 number of entries; per entry: i32 n, name of n bytes, i32 calls, i32 n,
  *          f32 values[n], which are sums

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 typedef struct wb__llama3 {
+    /* factor, low_freq_factor and high_freq_factor in config.json */
     double factor, low, high;
     double context; /* original context length, in tokens */
 } wb__llama3;

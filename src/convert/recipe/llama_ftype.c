@@ -79,9 +79,9 @@ enum {
 /* Conditions of a rule. All conditions whose bits are set must be true. */
 enum {
     IF_GROUPED = 1u << 0, /* at least four query heads per k/v head */
-    /* At least four query heads per k/v head, or at least four experts. */
     IF_NOT_GROUPED = 1u << 1,
     IF_EIGHT_EXPERTS = 1u << 2,
+    /* At least four query heads per k/v head, or at least four experts. */
     IF_GROUPED_OR_EXPERTS = 1u << 3,
     IF_NO_MATRIX = 1u << 4,
     IF_MATRIX = 1u << 5,
@@ -243,7 +243,8 @@ static uint32_t conditions_of(const wb__recipe *recipe, const wb__recipe_tensor 
 }
 
 /* Returns the position of a tensor among the tensors of the same kind, and sets *of to the
- * number of these tensors. In models with experts, the position is the layer number. */
+ * number of these tensors. In models with experts, the position is the layer number, except for
+ * attention value tensors. */
 static uint64_t position_of(wb__recipe *recipe, wb__str name, uint32_t part, uint64_t *of)
 {
     uint64_t *met = part == PART_V      ? &recipe->values_met

@@ -3,12 +3,10 @@
  *
  * A file type such as "Q4_K_M" is a recipe, not a dtype. Most tensors get the base type of the file
  * type. More sensitive tensors get a larger type. If the row length of a tensor is not a multiple
- * of
- * the block size of its type, the tensor gets a type with smaller blocks. The recipe is a table of
- * rules (llama_ftype.c), of which the first matching rule applies. The choice depends on the GGUF
- * name of the tensor and on the number of earlier tensors of the same kind. The caller must
- * therefore
- * choose the types in the order of llama.cpp (wb__recipe_before).
+ * of the block size of its type, the tensor gets a type with smaller blocks. The recipe is a table
+ * of rules (llama_ftype.c), of which the first matching rule applies. The choice depends on the
+ * GGUF name of the tensor and on the number of earlier tensors of the same kind. The caller must
+ * therefore choose the types in the order of llama.cpp (wb__recipe_before).
  *
  *     wb__recipe recipe = {.file_type = ..., .layers = 32, ...};
  *     for each tensor: wb__recipe_count(&recipe, name);
@@ -44,13 +42,13 @@ const wb__file_type *wb__file_type_of(int32_t dtype);
 typedef struct wb__recipe {
     const wb__file_type *file_type;
     const char *architecture; /* architecture name in llama.cpp */
-    uint64_t layers;
-    uint64_t heads;
+    uint64_t layers;          /* number of layers of the model */
+    uint64_t heads;           /* number of query heads */
     uint64_t kv_heads;
-    uint64_t experts;
-    bool matrix; /* the caller has an importance matrix */
+    uint64_t experts; /* number of experts per layer; 0: the model has none */
+    bool matrix;      /* the caller has an importance matrix */
     /* The following fields are counters that wb__recipe_count and wb__recipe_choose set. */
-    bool has_output;
+    bool has_output; /* the model has an output matrix that is not the embedding */
     /* number of attention value tensors in the model, including combined q, k and v tensors */
     uint64_t values;
     /* numbers of tensors of each kind that were chosen so far */

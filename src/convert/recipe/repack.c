@@ -216,8 +216,10 @@ static void put_block(int32_t dtype, const group *g, uint8_t *out, size_t at)
 
 /* ---- microscaling ---- */
 
-/* Reorders 4-bit codes from sequential order to the order of GGML. GGML stores element i in the
- * low half and element i + half/2 in the high half of a byte. */
+/* Reorders 4-bit codes from sequential order to the order of GGML. A group has 2 * half elements:
+ * 32 for MXFP4 and 16 for NVFP4. Byte i of a group in GGML contains element i in its low half and
+ * element i + half in its high half. A block of GGML begins with `scales` bytes of scales, which
+ * are followed by the codes of `scales` groups. */
 static void weave(const uint8_t *plain, const uint8_t *scale, uint8_t *blocks, size_t half,
                   size_t scales, size_t n_blocks)
 {

@@ -2,10 +2,9 @@
  * convert/recipe/repack.h: lossless conversion between block formats.
  *
  * MLX's affine modes and GGML's Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q4_K and Q5_K all represent an
- * element
- * by a code of a few bits, which is multiplied by a scale and added to a bias. A scale and a bias
- * apply to a group of 32 or more elements. Only the layouts differ. The microscaling modes of MLX
- * differ from the equivalent GGML types only in the order of the codes. All values remain
+ * element by a code of a few bits, which is multiplied by a scale and added to a bias. A scale and
+ * a bias apply to a group of 32 or more elements. Only the layouts differ. The microscaling modes
+ * of MLX differ from the equivalent GGML types only in the order of the codes. All values remain
  * bit-identical if the new dtype of the scales and biases can represent them.
  */
 #ifndef WB_CONVERT_RECIPE_REPACK_H

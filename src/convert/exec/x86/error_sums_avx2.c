@@ -1,5 +1,6 @@
-/* The sums of convert/exec/error_sums.h with AVX2. From plain C, compilers keep the sums in
- * memory, where each addition waits for the previous store. */
+/* Computes the sums of convert/exec/error_sums.h with AVX2 intrinsics. Compilers translate the
+ * plain C version to code that keeps the sums in memory, where each addition waits for the store
+ * of the previous addition. */
 #include "convert/exec/error_sums.h"
 
 #include "cpu/cpu.h"
