@@ -5,17 +5,19 @@ set -eu
 cd "$(dirname "$0")/.."
 preset=$1
 shift
-# With WEIGHBRIDGE_STALE_ONLY=1, unit tests with current results (scripts/results.py) do not run; if nothing changed
-# at all, no other test runs either.
+# With WEIGHBRIDGE_STALE_ONLY=1, tests with current results (scripts/results.py) do not run. Tests without a result of
+# their own share the result "all".
 if [ "${WEIGHBRIDGE_STALE_ONLY:-}" = 1 ] && grep -q "\"preset.$preset\"" scripts/results.py; then
+    tests() { # names of results, one per line, to a regular expression of tests
+        sed -e '/^all$/d' -e '/^exhaust[.]/!s/^/unit./' -e 's/[.]/[.]/g' | paste -sd '|'
+    }
     stale=$(python3 scripts/results.py stale "preset.$preset")
     [ -n "$stale" ] || { echo "preset.$preset: passed before with the same inputs"; exit 0; }
-    units=$(echo "$stale" | grep -vx all | paste -sd '|')
-    current=$(ls tests/unit | sed -n 's/[.]c$//p' | grep -vxE "${units:-none at all}" | paste -sd '|')
-    if ! echo "$stale" | grep -qx all; then
-        set -- "$@" -R "^unit[.]($units)\$"
-    elif [ -n "$current" ]; then
-        set -- "$@" -E "^unit[.]($current)\$"
+    if echo "$stale" | grep -qx all; then
+        current=$(python3 scripts/results.py current "preset.$preset" | tests)
+        [ -z "$current" ] || set -- "$@" -E "^($current)\$"
+    else
+        set -- "$@" -R "^($(echo "$stale" | tests))\$"
     fi
 fi
 cmake --preset "$preset" >/dev/null

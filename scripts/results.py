@@ -5,13 +5,14 @@
     results.py check PART              exit code 0 if the part passed with the present inputs, else 1
     results.py record PART             records that the part passed with the present inputs
     results.py stale PART [NAME...]    those of the names (default: all of the part) whose result is not current
+    results.py current PART [NAME...]  those of the names whose result is current
     results.py record PART NAME...     records these names of a part
 
 tests/results/PART has one line "HASH NAME" for each name. A part without names has the name "all". Names are
-source files (analysers), unit tests (presets) or fuzz targets. A hash covers the path and the content of every
+source files (analysers), tests (presets) or fuzz targets. A hash covers the path and the content of every
 input. Comments are not hashed, so that rewording one makes nothing stale: C sources are hashed without comments and
-white space, shell scripts and CMake files without lines that are comments. A script with a here-document is hashed
-whole, because a line of the document may look like a comment.
+without white space that has no meaning, shell scripts and CMake files without lines that are comments. A script with
+a here-document is hashed whole, because a line of the document may look like a comment.
 docs/dev/ci.md describes how parts are used.
 """
 
@@ -31,8 +32,8 @@ LIBRARY = ["src/*", "include/*"]
 BUILD = ["CMakeLists.txt", "CMakePresets.json", "cmake/*", "*/CMakeLists.txt", "scripts/preset.sh"]
 # Files that the tests of a preset read, apart from the library. Only checks read the documentation.
 TESTS = ["cli/*", "examples/*", "tests/*", "fuzz/*", "demo/*", "bench/*"]
-# Part: inputs of all its names; names "files" (of the inputs that end in .c), "unit" (unit tests, and "all" for
-# every other test), "fuzz" (fuzz targets) or none.
+# Part: inputs of all its names; names "files" (of the inputs that end in .c), "unit" (unit tests, "exhaust.TARGET"
+# for the mutations of a fuzz target, and "all" for every other test), "fuzz" (fuzz targets) or none.
 PARTS = {
     "analyzer": (["tests/deep/analyzer.sh"], "files"),
     "lint": (["tests/deep/lint.sh", "scripts/lint.sh", ".clang-tidy", "src/quant/.clang-tidy"], "files"),
@@ -51,7 +52,13 @@ PARTS = {
 
 # In a shell script or a CMake file: a string, an escaped character, a comment line (group 1), or another comment.
 WORD = re.compile(rb"""'[^']*'|"(?:\\.|[^"\\])*"|\\.|(^[ \t]*#(?:[ \t][^\n]*)?\n)|(?<=[ \t;])#[^\n]*""", re.M | re.S)
-TOKEN = re.compile(rb'/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
+EXHAUST = "exhaust."
+# In C: a literal, which is kept, or a comment, white space, or a space that separates no tokens. A space before "("
+# is kept, because "#define F (x)" differs from "#define F(x)".
+LITERAL = rb"""("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')"""
+COMMENT = re.compile(LITERAL + rb"|/\*.*?\*/", re.S)
+SPACES = re.compile(LITERAL + rb"|(?:\s|\\\n)+")
+INSIDE = re.compile(LITERAL + rb"|(?<=[()\[*,;{}]) | (?=[)\[\]*,;{}])")
 
 
 @functools.cache
@@ -71,8 +78,8 @@ def tree():
 def digest(name):
     data = (ROOT / name).read_bytes()
     if name.endswith((".c", ".h", ".def")) and not name.startswith(("tests/data/", "fuzz/seeds/")):
-        data = TOKEN.sub(lambda m: b" " if m[0].startswith(b"/*") else m[0], data)
-        data = b" ".join(data.split())
+        for pattern, by in ((COMMENT, b" "), (SPACES, b" "), (INSIDE, b"")):
+            data = pattern.sub(lambda m, by=by: m[1] or by, data)
     elif name.endswith(("CMakeLists.txt", ".sh")) and b"<<" not in data:
         data = WORD.sub(lambda m: b"" if m[1] else m[0], data)
     return hashlib.sha256(data).digest()
@@ -157,10 +164,20 @@ def modules_of(test):
     return reached
 
 
+def fuzz_inputs(name):
+    target = f"fuzz/{name}.c"
+    modules = modules_of(target)
+    sources = LIBRARY if modules is None else [f"src/{module}/*" for module in sorted(modules)] + ["include/*"]
+    others = ["fuzz/support/*", "fuzz/disk/*", f"fuzz/seeds/{name}/*"] + (["cli/*"] if name == "arguments" else [])
+    return expand(tuple(sources + others)) + [target] + includes(target)
+
+
 def inputs(part, name):
     common = expand(tuple(PARTS[part][0]))
     if PARTS[part][1] == "files":
         return common + [name] + includes(name)
+    if PARTS[part][1] == "fuzz" or name.startswith(EXHAUST):
+        return common + fuzz_inputs(name.removeprefix(EXHAUST))
     if PARTS[part][1] == "unit":
         modules = None if name == "all" else modules_of(f"tests/unit/{name}.c")
         if modules is None:
@@ -168,11 +185,6 @@ def inputs(part, name):
         test = f"tests/unit/{name}.c"
         sources = expand(tuple(f"src/{module}/*" for module in sorted(modules)))
         return common + sources + expand(("include/*", "tests/data/*", "tests/fake/*")) + [test] + includes(test)
-    if PARTS[part][1] == "fuzz":
-        target = f"fuzz/{name}.c"
-        modules = modules_of(target)
-        sources = LIBRARY if modules is None else [f"src/{module}/*" for module in sorted(modules)] + ["include/*"]
-        return common + expand(tuple(sources)) + expand((f"fuzz/seeds/{name}/*",)) + [target] + includes(target)
     return common
 
 
@@ -180,11 +192,11 @@ def names_of(part):
     kind = PARTS[part][1]
     if kind == "files":
         return [name for name in tree() if name.endswith(".c") and name.startswith(("src/", "cli/"))]
+    targets = [Path(name).stem for name in tree() if re.fullmatch(r"fuzz/\w+\.c", name)]
     if kind == "unit":
-        return ["all"] + [Path(name).stem for name in tree() if fnmatch.fnmatchcase(name, "tests/unit/*.c")]
-    if kind == "fuzz":
-        return [Path(name).stem for name in tree() if re.fullmatch(r"fuzz/\w+\.c", name)]
-    return ["all"]
+        tests = [Path(name).stem for name in tree() if fnmatch.fnmatchcase(name, "tests/unit/*.c")]
+        return ["all"] + tests + [EXHAUST + name for name in targets]
+    return targets if kind == "fuzz" else ["all"]
 
 
 def read(part):
@@ -216,14 +228,16 @@ def main(arguments):
             names = names_of(part)
             print(f"{part}: {len(names) - len(stale(part, names))} of {len(names)} results are current")
         return 0
-    if command not in ("check", "record", "stale") or not rest or rest[0] not in PARTS:
+    if command not in ("check", "current", "record", "stale") or not rest or rest[0] not in PARTS:
         print(__doc__.strip(), file=sys.stderr)
         return 4
     part, names = rest[0], rest[1:] or names_of(rest[0])
     if command == "record":
         record(part, names)
-    elif command == "stale":
-        print("".join(name + "\n" for name in stale(part, names)), end="")
+    elif command in ("current", "stale"):
+        old = stale(part, names)
+        shown = old if command == "stale" else [name for name in names if name not in old]
+        print("".join(name + "\n" for name in shown), end="")
     else:
         left = stale(part, names)
         if not left:

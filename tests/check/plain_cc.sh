@@ -24,15 +24,18 @@ int main(void)
     return 0;
 }
 C
-build() { # COMPILER AND FLAGS
-    $@ -std=c11 -O2 -Iinclude -Isrc $(find src -name '*.c') "$scratch/one.c" -lm -o "$scratch/one"
-    result=$("$scratch/one")
+build() { # NAME COMPILER AND FLAGS
+    program=$scratch/$1
+    shift
+    $@ -std=c11 -O2 -Iinclude -Isrc $(find src -name '*.c') "$scratch/one.c" -lm -o "$program"
+    result=$("$program")
     if [ "$result" != "1 -2" ]; then
         echo "$*: $result" >&2
         exit 1
     fi
 }
-build cc
+build plain cc
 [ "${1:-}" = all ] || exit 0
-build clang-19
-build gcc -m32 -msse2 -mfpmath=sse -idirafter /usr/include/x86_64-linux-gnu
+build clang clang-19 &
+build m32 gcc -m32 -msse2 -mfpmath=sse -idirafter /usr/include/x86_64-linux-gnu
+wait $!

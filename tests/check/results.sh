@@ -30,6 +30,8 @@ results check preset.msan >/dev/null
 sed -i 's/one/two/' src/core/low.c
 echo text >docs/page.md
 want "a comment and a page" "" "$(stale)"
+sed -i 's/wb__low(void) {/wb__low( \/* none *\/ void )\n{/' src/core/low.c
+want "white space" "" "$(stale)"
 echo 'int wb_convert(void) { return 3; }' >src/convert/convert_public.c
 want "code that one test reaches" "all high" "$(stale)"
 echo '# A comment with an apostrophe: don'"'t"'
