@@ -11,8 +11,9 @@
 tests/results/PART has one line "HASH NAME" for each name. A part without names has the name "all". Names are
 source files (analysers), tests (presets) or fuzz targets. A hash covers the path and the content of every
 input. Comments are not hashed, so that rewording one makes nothing stale: C sources are hashed without comments and
-without white space that has no meaning, shell scripts and CMake files without lines that are comments. A script with
-a here-document is hashed whole, because a line of the document may look like a comment.
+without white space that has no meaning, shell scripts and CMake files without lines that are comments. A comment that
+a tool reads ("wraps:" of a unit test, NOLINT) is hashed. A script with a here-document is hashed whole, because a
+line of the document may look like a comment.
 docs/dev/ci.md describes how parts are used.
 """
 
@@ -55,6 +56,7 @@ WORD = re.compile(rb"""'[^']*'|"(?:\\.|[^"\\])*"|\\.|(^[ \t]*#(?:[ \t][^\n]*)?\n
 EXHAUST = "exhaust."
 # In C: a literal, which is kept, or a comment, white space, or a space that separates no tokens. A space before "("
 # is kept, because "#define F (x)" differs from "#define F(x)".
+READ_BY_TOOLS = re.compile(rb"\bwraps:|\bNOLINT|fall ?through|clang-format o", re.I)
 LITERAL = rb"""("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')"""
 COMMENT = re.compile(LITERAL + rb"|/\*.*?\*/", re.S)
 SPACES = re.compile(LITERAL + rb"|(?:\s|\\\n)+")
@@ -78,7 +80,8 @@ def tree():
 def digest(name):
     data = (ROOT / name).read_bytes()
     if name.endswith((".c", ".h", ".def")) and not name.startswith(("tests/data/", "fuzz/seeds/")):
-        for pattern, by in ((COMMENT, b" "), (SPACES, b" "), (INSIDE, b"")):
+        data = COMMENT.sub(lambda m: m[0] if m[1] or READ_BY_TOOLS.search(m[0]) else b" ", data)
+        for pattern, by in ((SPACES, b" "), (INSIDE, b"")):
             data = pattern.sub(lambda m, by=by: m[1] or by, data)
     elif name.endswith(("CMakeLists.txt", ".sh")) and b"<<" not in data:
         data = WORD.sub(lambda m: b"" if m[1] else m[0], data)

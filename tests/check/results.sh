@@ -51,6 +51,12 @@ results record preset.msan
 sed -i 's/return 1/return 4/' src/core/low.c
 want "code that every test reaches" "all high low" "$(stale)"
 results record preset.msan
+printf '/* wraps: wb_convert\n * pread64 */\n' >>tests/unit/high.c
+want "a comment that a tool reads" "all high" "$(stale)"
+results record preset.msan
+sed -i 's/pread64/pread/' tests/unit/high.c
+want "a changed comment that a tool reads" "all high" "$(stale)"
+results record preset.msan
 echo byte >tests/data/file
 want "data" "all high low" "$(stale)"
 results record preset.msan
