@@ -7,11 +7,13 @@
  *   peer     the command of a peer; its first word is the peer's directory in peers/
  *   floor    the command that measures the limit of the machine
  *   samples  the default number of samples
- *   each     in a file whose name ends in ".@": one word per case, which ends the case's name and
- *            replaces every '@' in the commands
+ *   each     only in a file whose name ends in ".@": a list of words. Every word defines a case: the
+ *            word replaces '@' in the name of the file, which gives the name of the case, and in
+ *            the commands
  *
- * PATH contains our worker and the programs that create inputs. A file of its own for a case takes
- * precedence over a file with '@'.
+ * "Our worker" is a program of this project that runs the operation to measure; a peer is another
+ * program that does the same. PATH contains our worker and the programs that create inputs. If a
+ * case also has its own file, without '@', that file is used.
  */
 #include "bench.h"
 

@@ -4,8 +4,9 @@
 Usage: language_sample.py [SEED]
 
 Prints 60 comments of C files, 30 messages (the literals of *_messages.h, of calls that report errors and of
-findings.def) and 20 paragraphs of the documentation, each with its place. The same seed and the same tree
-give the same sample. docs/dev/language.md has the marks.
+findings.def) and 20 paragraphs of the documentation, each with its place. The text to mark has ">" before every
+line. The lines of code next to a comment, and the name of a message, are printed too, because a reader of the
+code sees them. The same seed and the same tree give the same sample. docs/dev/language.md has the marks.
 """
 
 import random
@@ -17,6 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 TOKEN = re.compile(r'/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
 LITERALS = re.compile(r'"(?:\\.|[^"\\\n])*"(?:(?:\s|\\\n)*"(?:\\.|[^"\\\n])*")*')
+BEFORE, AFTER = 2, 4  # lines of code printed next to a comment
 REPORTS = re.compile(r"\b(?:wb__fail\w*|wb__note\w*|wb__plan_note|fail\w*|complain\w*|warn\w*)\s*\(")
 
 
@@ -43,9 +45,9 @@ def comments():
             words = plain(body).strip("- ")
             # Dividers and single words have nothing to misunderstand.
             if len(words.split()) >= 4:
-                first = text.rfind("\n", 0, match.start()) + 1
-                code = plain(text[first : match.start()])
-                yield f"{name}:{line_of(text, match.start())}", words, code
+                first = line_of(text, match.start())
+                last = line_of(text, match.end())
+                yield f"{name}:{first}", first, last, max(first - BEFORE, 1), last + AFTER, words
 
 
 def literal(text):
@@ -66,7 +68,9 @@ def messages():
             end = text.find(";" if name.endswith(".c") else "\n\n", start)
             match = LITERALS.search(text, start, len(text) if end < 0 else end)
             if match and len(literal(match[0]).split()) >= 4:
-                yield f"{name}:{line_of(text, match.start())}", literal(match[0]), ""
+                first = line_of(text, start)
+                last = line_of(text, match.end())
+                yield f"{name}:{line_of(text, match.start())}", first, last, first, last, literal(match[0])
 
 
 def paragraphs():
@@ -76,10 +80,20 @@ def paragraphs():
         text = re.sub(r"```.*?```", "", text, flags=re.S)
         at = 0
         for block in re.split(r"\n\s*\n", text):
-            words = plain(block)
-            if len(words.split()) >= 12 and not block.startswith(("    ", "#", "<")):
-                yield f"{name}:{line_of(text, max(text.find(block, at), 0))}", words[:900], ""
+            if len(plain(block).split()) >= 12 and not block.startswith(("    ", "#", "<")):
+                yield f"{name}:{line_of(text, max(text.find(block, at), 0))}", 0, 0, 0, 0, block.strip("\n")
             at += len(block)
+
+
+def show(title, place, first, last, start, end, words):
+    """Prints a text: lines `start` to `end` of its file, of which `first` to `last` are the text, or the words."""
+    print(f"{title} | {place}")
+    lines = words.split("\n")
+    if first:
+        lines = (ROOT / place.split(":")[0]).read_text(encoding="utf-8").split("\n")[start - 1 : end]
+    for at, line in enumerate(lines, start):
+        print((">" if not first or first <= at <= last else " "), line)
+    print()
 
 
 def main():
@@ -87,8 +101,8 @@ def main():
     draw = random.Random(seed)
     for title, source, count in (("comment", comments, 60), ("message", messages, 30), ("paragraph", paragraphs, 20)):
         found = sorted(set(source()))
-        for number, (place, words, code) in enumerate(draw.sample(found, min(count, len(found))), 1):
-            print(f"{title} {number} | {place} | {code + ' | ' if code else ''}{words}")
+        for number, text in enumerate(draw.sample(found, min(count, len(found))), 1):
+            show(f"{title} {number}", *text)
 
 
 main()

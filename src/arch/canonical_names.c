@@ -78,7 +78,10 @@ static bool add_part(wb__names *names, stacking *stack, wb__name_entry *entry, u
 {
     if (!start_stacking(names, stack))
         return false;
-    /* Linked list of a stack, starting at its first part: first -> last -> … -> second. */
+    /*
+     * The parts of a stacked tensor are a linked list. A part is inserted after the first one, so
+     * the order of the list is: first, last, …, second.
+     */
     stack->expert[tensor] = expert;
     stack->next[tensor] = WB__NO_TENSOR;
     if (entry->first != tensor) {

@@ -74,13 +74,13 @@
     "is %s"
 #define WB__MSG_SPLIT_AMBIGUOUS                                                                    \
     "the folder contains %zu GGUF files that do not form one model, for example %s and %s"
-#define WB__MSG_SPLIT_WRONG_VALUE "the value is %llu instead of %llu, %s"
-#define WB__MSG_SPLIT_PART_COUNT "the number of parts of the model"
-#define WB__MSG_SPLIT_TENSOR_COUNT "the number of tensors of the model"
+#define WB__MSG_SPLIT_WRONG_COUNT "the value is %llu, but the model has %llu parts"
+#define WB__MSG_SPLIT_WRONG_TENSOR_COUNT                                                           \
+    "the value is %llu, but the parts of the model have %llu tensors"
+#define WB__MSG_SPLIT_WRONG_NUMBER                                                                 \
+    "the value is %llu, but the name of the file says %llu (counted from 0)"
 #define WB__MSG_SPLIT_LONE_PART "this is part %llu of %llu; the other parts were not opened"
 #define WB__MSG_SPLIT_NO_KEYS                                                                      \
     "the file name is that of a part of a split model, but the file has no split.no and "          \
     "split.count"
-#define WB__MSG_SPLIT_PART_NUMBER "the part number in its file name, counted from 0"
-
 #endif

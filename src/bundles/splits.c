@@ -153,14 +153,16 @@ wb_status wb__bundle_of_gguf_folder(wb__context *context, const char *folder, wb
 
 /* ---- shard information in the files ---- */
 
+/* Reports a wrong value. `message` has the stored and the expected value as %llu. */
 static wb_status note_split(wb__context *context, const wb__catalog_file *file, uint32_t at,
-                            const char *key, uint64_t stored, const char *what, uint64_t expected)
+                            const char *key, const char *message, uint64_t stored,
+                            uint64_t expected)
 {
     const char *before = context->file;
     context->file = file->path;
-    wb_status status = wb__note(context, WB_WARNING, WB__FINDING_GGUF_SPLIT, at,
-                                wb__str_from(key, SIZE_MAX), WB__MSG_SPLIT_WRONG_VALUE,
-                                (unsigned long long)stored, (unsigned long long)expected, what);
+    wb_status status =
+        wb__note(context, WB_WARNING, WB__FINDING_GGUF_SPLIT, at, wb__str_from(key, SIZE_MAX),
+                 message, (unsigned long long)stored, (unsigned long long)expected);
     context->file = before;
     return status;
 }
@@ -173,13 +175,13 @@ static wb_status check_lone(wb__context *context, const wb__catalog *model)
     if (split->count_at == 0 || split->count == 0) /* merged files have a count of 0 */
         return WB_OK;
     if (split->number >= split->count)
-        return note_split(context, file, split->number_at, "split.no", split->number,
-                          WB__MSG_SPLIT_PART_COUNT, split->count);
+        return note_split(context, file, split->number_at, "split.no", WB__MSG_SPLIT_WRONG_COUNT,
+                          split->number, split->count);
     if (split->count == 1) {
         if (split->tensors_at == 0 || split->tensors == model->table.count)
             return WB_OK;
-        return note_split(context, file, split->tensors_at, "split.tensors.count", split->tensors,
-                          WB__MSG_SPLIT_TENSOR_COUNT, model->table.count);
+        return note_split(context, file, split->tensors_at, "split.tensors.count",
+                          WB__MSG_SPLIT_WRONG_TENSOR_COUNT, split->tensors, model->table.count);
     }
     const char *before = context->file;
     context->file = file->path;
@@ -205,14 +207,14 @@ static wb_status check_part(wb__context *context, const wb__catalog *model, size
         return status;
     }
     if (split->count != model->file_count)
-        status = note_split(context, file, split->count_at, "split.count", split->count,
-                            WB__MSG_SPLIT_PART_COUNT, model->file_count);
+        status = note_split(context, file, split->count_at, "split.count",
+                            WB__MSG_SPLIT_WRONG_COUNT, split->count, model->file_count);
     if (status == WB_OK && split->number != number)
-        status = note_split(context, file, split->number_at, "split.no", split->number,
-                            WB__MSG_SPLIT_PART_NUMBER, number);
+        status = note_split(context, file, split->number_at, "split.no", WB__MSG_SPLIT_WRONG_NUMBER,
+                            split->number, number);
     if (status == WB_OK && split->tensors_at != 0 && split->tensors != model->table.count)
-        status = note_split(context, file, split->tensors_at, "split.tensors.count", split->tensors,
-                            WB__MSG_SPLIT_TENSOR_COUNT, model->table.count);
+        status = note_split(context, file, split->tensors_at, "split.tensors.count",
+                            WB__MSG_SPLIT_WRONG_TENSOR_COUNT, split->tensors, model->table.count);
     return status;
 }
 

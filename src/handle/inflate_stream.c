@@ -177,7 +177,7 @@ static void keep_tail(wb__inflate_stream *stream, const uint8_t *bytes, size_t n
     stream->tail_bytes = stays + n;
 }
 
-/* Checks that the stream ends with the tensor, and its checksum. */
+/* Checks that no data follows the tensor in the stream, and verifies the checksum of the tensor. */
 static wb_status check_end(wb__inflate_stream *stream)
 {
     uint8_t more;

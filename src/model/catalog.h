@@ -72,7 +72,7 @@ struct wb__catalog {
     wb__list metas;       /* list of wb__meta */
     uint32_t *meta_slots; /* hash table of entry index + 1; 0: free */
     size_t meta_slot_count;
-    /* index of the file before which the `seen` marks of all entries were last reset */
+    /* The `seen` marks of all entries were last reset before the file with this index was added. */
     size_t metas_forgot;
     /*
      * Optional callback (may be NULL) that receives each string of the metadata first. If it

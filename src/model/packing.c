@@ -1,12 +1,15 @@
 /*
  * Derives bits and group size from shapes.
  *
- * The shapes alone are ambiguous. A row of w packed words with s scales has in = s · group = w · 32
- * / bits inputs, so only the product bits · group = 32 · w / s is known. 256 may be 4 bits in
- * groups of 64, 8 bits in groups of 32 or 2 bits in groups of 128. The decision uses, in this
- * order: a hint for this tensor; the model-wide hint, if it fits and the inputs are a size of the
- * model; the only choice that gives a size of the model; the usual group size, reported as
- * doubtful.
+ * The shapes alone are ambiguous. A row of w packed words with s scales has s · group columns, and
+ * also w · 32 / bits columns, so only the product bits · group = 32 · w / s is known. A product of
+ * 256 may be 4 bits in groups of 64, 8 bits in groups of 32 or 2 bits in groups of 128. The
+ * decision uses the first of these that applies:
+ *
+ * 1. a hint for this tensor
+ * 2. the model-wide hint, if it fits and the number of columns is one of the model's layer sizes
+ * 3. the only choice for which the number of columns is one of the model's layer sizes
+ * 4. the usual group size, reported as doubtful
  */
 #include "model/model_messages.h"
 #include "model/packed.h"

@@ -241,7 +241,7 @@ static wb_status scatter(filler *f, const wb__run *run, uint64_t first, uint64_t
 }
 
 /* Fills interleaved runs from run `index` on, as many rows at a time as fit into a chunk. */
-static wb_status fill_woven(filler *f, const wb__list *runs, size_t index)
+static wb_status fill_interleaved(filler *f, const wb__list *runs, size_t index)
 {
     const wb__run *run = wb__list_at(runs, index);
     uint64_t most = CHUNK_BYTES / run->pitch;
@@ -252,7 +252,7 @@ static wb_status fill_woven(filler *f, const wb__list *runs, size_t index)
         uint8_t *dst = f->mapped != NULL ? f->mapped + at : f->ready[f->turn];
         if (f->mapped == NULL)
             status = wait_for(f, f->turn);
-        for (uint32_t i = 0; i < run->woven && status == WB_OK; i++) {
+        for (uint32_t i = 0; i < run->interleaved_runs && status == WB_OK; i++) {
             const wb__run *one = wb__list_at(runs, index + i);
             status = scatter(f, one, first, n, dst + (one->dst - run->dst));
         }
@@ -279,8 +279,9 @@ static wb_status fill_all(filler *f, const wb__layout *layout)
     wb_status status = fill_gaps(f, layout);
     for (size_t i = 0; i < layout->runs.count && status == WB_OK;) {
         const wb__run *run = wb__list_at(&layout->runs, i);
-        status = run->woven > 1 ? fill_woven(f, &layout->runs, i) : fill_run(f, run);
-        i += run->woven;
+        status =
+            run->interleaved_runs > 1 ? fill_interleaved(f, &layout->runs, i) : fill_run(f, run);
+        i += run->interleaved_runs;
     }
     for (unsigned turn = 0; turn < 2;
          turn++) { /* also after a failure, because the memory must be released */

@@ -181,7 +181,7 @@ static wb_status add_run(maker *m, const wb_tensor *part, uint64_t number, bool 
         .from = (int32_t)part->dtype,
         .to = to,
         .is_decoded = is_decoded,
-        .woven = 1,
+        .interleaved_runs = 1,
         .section = layout->section_count,
         .dst = layout->bytes};
     place_range(part, roles[0], axis, own, lead, &run->range);
@@ -293,7 +293,7 @@ static wb_status add_padding(maker *m, const wb__operand *operand, wb__part role
     *zeros = (wb__run){.part = WB__NO_PART,
                        .from = last->to,
                        .to = last->to,
-                       .woven = 1,
+                       .interleaved_runs = 1,
                        .section = layout->section_count,
                        .elements = elements,
                        .dst = layout->bytes,
@@ -304,7 +304,7 @@ static wb_status add_padding(maker *m, const wb__operand *operand, wb__part role
 }
 
 /* Interleaves the runs from `first` on row by row. They have the same number of rows. */
-static wb_status weave(maker *m, size_t first)
+static wb_status interleave(maker *m, size_t first)
 {
     wb__list *runs = &m->layout->runs;
     size_t n = runs->count - first;
@@ -316,7 +316,7 @@ static wb_status weave(maker *m, size_t first)
     for (size_t i = first; i < runs->count; i++) {
         wb__run *run = wb__list_at(runs, i);
         uint64_t its = run->bytes / rows;
-        run->woven = (uint32_t)n;
+        run->interleaved_runs = (uint32_t)n;
         run->rows = rows;
         run->pitch = pitch;
         run->dst = dst;
@@ -335,8 +335,8 @@ static wb_status weave(maker *m, size_t first)
 static wb_status add_joined(maker *m, wb__part role, wb__cut lead)
 {
     size_t first = m->layout->runs.count;
-    bool is_woven = (m->pieces > 1 || m->pads) && wb__is_transposed(&m->operands->list[0]) &&
-                    role <= WB__PART_BIASES;
+    bool is_interleaved = (m->pieces > 1 || m->pads) && wb__is_transposed(&m->operands->list[0]) &&
+                          role <= WB__PART_BIASES;
     for (size_t i = 0; i < m->operands->count; i++) {
         const wb__operand *operand = &m->operands->list[i];
         const wb__axis_split *share = &m->layout->shares[i];
@@ -356,7 +356,7 @@ static wb_status add_joined(maker *m, wb__part role, wb__cut lead)
         if (status != WB_OK)
             return status;
     }
-    return is_woven ? weave(m, first) : WB_OK;
+    return is_interleaved ? interleave(m, first) : WB_OK;
 }
 
 /* Returns true for a scale of a whole tensor, which is stored once, not per matrix. */
@@ -543,7 +543,7 @@ static void count_ranges(wb__layout *layout)
 {
     for (size_t i = 0; i < layout->runs.count;) {
         wb__run *run = wb__list_at(&layout->runs, i);
-        uint32_t n = run->woven;
+        uint32_t n = run->interleaved_runs;
         for (uint32_t k = 0; k < n; k++)
             ((wb__run *)wb__list_at(&layout->runs, i + k))->first_range = layout->ranges;
         layout->ranges += n == 1 ? 1 : run->rows * n;

@@ -136,9 +136,10 @@ typedef struct wb__run {
     uint64_t bytes;
     wb_plan_range range; /* byte range in the file */
     /*
-     * `woven` consecutive runs are interleaved row by row: row r of this run is at dst + r * pitch.
+     * Number of consecutive runs that are interleaved row by row: row r of this run is at
+     * dst + r * pitch. 1: the run is not interleaved, its bytes are contiguous in the buffer.
      */
-    uint32_t woven; /* 1: not interleaved; the bytes are contiguous in the buffer */
+    uint32_t interleaved_runs;
     uint64_t rows, pitch;
     uint64_t first_range; /* index of the first range of the plan that belongs to the run, or to the
                              runs with which it is interleaved */

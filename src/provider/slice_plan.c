@@ -45,14 +45,15 @@ wb_plan_range wb__plan_range(const wb_plan *plan, uint64_t index)
             high = middle;
     }
     const wb__run *run = wb__list_at(runs, low);
-    if (run->woven == 1)
+    if (run->interleaved_runs == 1)
         return run->range;
     uint64_t within = index - run->first_range;
-    run = wb__list_at(runs, low + 1 - run->woven + (size_t)(within % run->woven));
+    run = wb__list_at(runs,
+                      low + 1 - run->interleaved_runs + (size_t)(within % run->interleaved_runs));
     wb_plan_range range = run->range;
     if (range.count == 0)
         return range;
-    range.offset += within / run->woven * range.stride;
+    range.offset += within / run->interleaved_runs * range.stride;
     range.count = 1;
     range.stride = range.bytes;
     return range;

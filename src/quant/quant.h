@@ -76,9 +76,10 @@ void wb__nvfp4_decode(const wb__codec *codec, uint8_t *blocks, float factor, flo
 
 typedef struct wb__kernel {
     int32_t dtype;
-    wb__decode *decode;       /* NULL if this set has no decoder */
-    wb__encode *encode;       /* NULL if this set has no encoder */
-    wb_importance importance; /* use of the importance matrix; set in scalar sets only */
+    wb__decode *decode; /* NULL if this set has no decoder */
+    wb__encode *encode; /* NULL if this set has no encoder */
+    wb_importance
+        importance; /* how the importance matrix is used; only scalar sets have this value */
 } wb__kernel;
 
 typedef struct wb__kernel_set {

@@ -50,7 +50,7 @@ static bool is_nan(const wb__dtype *t, uint64_t code)
     }
 }
 
-/* Returns the NaN that a NaN of a double converts to. */
+/* Returns the code to which the library converts the NaN of a double. */
 static uint64_t the_nan(const wb__dtype *t)
 {
     unsigned char in[8], out[8] = {0};

@@ -1,4 +1,7 @@
-/* wb_edit_file and stores: every allocation fails in turn, and invalid arguments. */
+/*
+ * wb_edit_file, for files and Ollama stores: it is called once for every allocation, which fails,
+ * and with invalid arguments.
+ */
 #include "support.h"
 
 static char *folder;
@@ -44,7 +47,7 @@ static void edits_without_memory(void **state)
     char *longer = malloc(5001);
     memset(longer, 'x', 5000);
     longer[5000] = '\0';
-    /* In place, with inserted space, and as a new file. */
+    /* Three ways: the edit fits in place, it inserts bytes into the file, it writes a new file. */
     for (int way = 0; way < 3; way++) {
         bool done = false;
         const char *to = way == 1 ? longer : "w";

@@ -9,7 +9,7 @@
 static float values[ROWS * COLUMNS], importance[COLUMNS], back[2][ROWS * COLUMNS];
 static uint8_t blocks[2][ROWS * COLUMNS * 2];
 
-/* Runs the tasks in an odd order. */
+/* Runs the tasks from the last to the first. */
 static void run_backwards(void *ctx, size_t n, void (*body)(void *arg, size_t i), void *arg)
 {
     *(size_t *)ctx += n;

@@ -76,7 +76,10 @@ static bool read_top(wb__token_reader *r)
     return true;
 }
 
-/* Copies the file with 0 in place of the parsed values, and parses the copy to a tree. */
+/*
+ * Copies the JSON text, replaces each value that was parsed already by the number 0, and parses the
+ * copy to a tree. The tree then does not contain the large lists of the vocabulary.
+ */
 static bool read_rest(wb__token_reader *r)
 {
     wb__tokenizer_json *file = r->file;

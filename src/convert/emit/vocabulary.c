@@ -118,7 +118,7 @@ static int by_score(const void *a, const void *b)
     return (x->right > y->right) - (x->right < y->right);
 }
 
-/* Returns the maximum size of the text of all merges, in bytes. */
+/* Returns an upper limit for the total size of the texts of all merges, in bytes. */
 static uint64_t room_of(const wb__vocabulary *v)
 {
     uint64_t bytes = MERGES_SPARE / MERGES_RATIO;

@@ -70,14 +70,15 @@ typedef void wb__mlx_scaled_encoder(const float *values, const float *multiplier
                                     size_t groups, uint8_t *packed);
 
 /*
- * Computes E4M3 scales: the codes of (peak / 6, rounded to the format) * factor, and their values
- * in `scales`. For the code zero, scales is infinity, so that all codes of the group become 0.
+ * Computes E4M3 scales: divides each peak by 6, rounds the quotient to the kernel's format,
+ * multiplies by `factor`, and rounds the product to a code. `scales` gets the values of the codes. For the code zero, scales is infinity, so that all codes of the group become 0.
  */
 typedef void wb__mlx_e4m3_fitter(const float *peaks, float factor, size_t groups, uint8_t *codes,
                                  float *scales);
 
 /*
- * Computes the codes of (value / divisor, rounded to the format) * factor. Divisors are not zero.
+ * Encodes values: divides each by its group's divisor, which is not zero, rounds the quotient to
+ * the kernel's format, multiplies by `factor`, and rounds the product to a code.
  */
 typedef void wb__mlx_divided_encoder(const float *values, const float *divisors, float factor,
                                      size_t group, size_t groups, uint8_t *packed);
