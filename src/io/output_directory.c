@@ -121,10 +121,10 @@ static wb_status fail_make(wb__context *context, const char *path)
     return wb__fail_os(context, errno, WB__MSG_IO_MAKE_FOLDER);
 }
 
-wb_status wb__directory_make(wb__context *context, wb__arena *arena, const char *config_json,
+wb_status wb__directory_make(wb__context *context, wb__arena *arena, const char *target,
                              const char **path)
 {
-    wb__str parent = wb__path_folder(config_json);
+    wb__str parent = wb__path_folder(target);
     char *made = wb__arena_text(arena, parent.len + 1 + WB__TEMPORARY_BYTES);
     *path = NULL;
     if (made == NULL)
@@ -141,7 +141,7 @@ wb_status wb__directory_make(wb__context *context, wb__arena *arena, const char 
         if (errno != EEXIST)
             break;
     }
-    return fail_make(context, config_json);
+    return fail_make(context, target);
 }
 
 static size_t hidden_bytes(const char *path, const char *end)
@@ -175,24 +175,24 @@ static bool is_folder(const char *path)
     return lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-wb_status wb__directory_make_partial(wb__context *context, wb__arena *arena,
-                                     const char *config_json, const char **path)
+wb_status wb__directory_make_partial(wb__context *context, wb__arena *arena, const char *target,
+                                     const char **path)
 {
-    char *made = wb__arena_text(arena, hidden_bytes(config_json, WB__KEPT_END));
+    char *made = wb__arena_text(arena, hidden_bytes(target, WB__KEPT_END));
     *path = NULL;
     if (made == NULL)
         return wb__fail_memory(context);
-    print_hidden(config_json, WB__KEPT_END, made);
+    print_hidden(target, WB__KEPT_END, made);
     if (mkdir(made, 0777) != 0 && (errno != EEXIST || !is_folder(made)))
-        return fail_make(context, config_json);
+        return fail_make(context, target);
     *path = made;
     return WB_OK;
 }
 
-bool wb__directory_is_partial(const wb_allocator *allocator, const char *config_json)
+bool wb__directory_is_partial(const wb_allocator *allocator, const char *target)
 {
     int os_error = 0;
-    char *copy = wb__path_follow(allocator, config_json, &os_error);
+    char *copy = wb__path_follow(allocator, target, &os_error);
     char *kept = copy == NULL ? NULL : wb__partial_path(allocator, copy);
     bool is = kept == NULL || is_folder(kept); /* assume true if out of memory */
     if (kept != NULL)

@@ -193,17 +193,17 @@ char *wb__directory_there(const wb_allocator *allocator, const char *path);
 int wb__directory_look(const char *path);
 
 /*
- * Creates a directory with a temporary name in the parent of `config_json`. *path is in the arena.
+ * Creates a directory with a temporary name in the parent of `target`. *path is in the arena.
  */
-wb_status wb__directory_make(wb__context *context, wb__arena *arena, const char *config_json,
+wb_status wb__directory_make(wb__context *context, wb__arena *arena, const char *target,
                              const char **path);
 
 /* Like wb__directory_make, with the fixed name ".NAME.wb-partial", which may already exist. */
-wb_status wb__directory_make_partial(wb__context *context, wb__arena *arena,
-                                     const char *config_json, const char **path);
+wb_status wb__directory_make_partial(wb__context *context, wb__arena *arena, const char *target,
+                                     const char **path);
 
 /* Returns true if the partial directory (".NAME.wb-partial") of a path exists. */
-bool wb__directory_is_partial(const wb_allocator *allocator, const char *config_json);
+bool wb__directory_is_partial(const wb_allocator *allocator, const char *target);
 
 /*
  * Makes a directory durable and renames it to `path`. If `path` exists: with `replace` the

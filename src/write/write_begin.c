@@ -243,11 +243,11 @@ static wb_status check_files(wb__context *context, const wb_writer *writer, bool
 static wb_status make_folder(wb__context *context, wb_writer *writer)
 {
     bool keeps = (writer->flags & WB_WRITE_KEEP) != 0;
-    const char *config_json = writer->folder != NULL ? writer->folder : writer->kept_beside;
-    if (config_json == NULL)
+    const char *target = writer->folder != NULL ? writer->folder : writer->kept_beside;
+    if (target == NULL)
         return WB_OK;
     wb_status status = (keeps ? wb__directory_make_partial : wb__directory_make)(
-        context, &writer->arena, config_json, &writer->folder_at);
+        context, &writer->arena, target, &writer->folder_at);
     return status == WB_OK && keeps && !writer->is_store ? wb__partial_rename_back(context, writer)
                                                          : status;
 }
@@ -336,9 +336,9 @@ static wb_status check_store(wb__context *context, wb_writer *writer)
  * less free space. */
 static bool has_kept_folder(const wb_writer *writer)
 {
-    const char *config_json = writer->folder != NULL ? writer->folder : writer->kept_beside;
-    return (writer->flags & WB_WRITE_KEEP) != 0 && config_json != NULL &&
-           wb__directory_is_partial(&writer->allocator, config_json);
+    const char *target = writer->folder != NULL ? writer->folder : writer->kept_beside;
+    return (writer->flags & WB_WRITE_KEEP) != 0 && target != NULL &&
+           wb__directory_is_partial(&writer->allocator, target);
 }
 
 wb_status wb__writer_check(wb__context *context, wb_writer *writer)

@@ -173,15 +173,15 @@ static wb_status open_journal_in_store(wb__emit_job *out, wb__checkpoint **journ
 {
     wb_conversion *conversion = out->conversion;
     wb__context *context = out->context;
-    char *config_json;
+    char *target;
     wb_status status = wb__ollama_kept_path(context, conversion->store,
-                                            wb__str_from(out->path, SIZE_MAX), &config_json);
-    if (status != WB_OK || config_json == NULL)
+                                            wb__str_from(out->path, SIZE_MAX), &target);
+    if (status != WB_OK || target == NULL)
         return status;
-    status = wb__directories_make(context, config_json);
+    status = wb__directories_make(context, target);
     if (status == WB_OK)
-        status = wb__directory_make_partial(context, &conversion->arena, config_json, &out->kept);
-    wb__free(&conversion->allocator, config_json, strlen(config_json) + 1);
+        status = wb__directory_make_partial(context, &conversion->arena, target, &out->kept);
+    wb__free(&conversion->allocator, target, strlen(target) + 1);
     if (status != WB_OK)
         return status;
     char *path = wb__path_join(&conversion->allocator, out->kept, WB__STR("blobs"));

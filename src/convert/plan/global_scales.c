@@ -60,12 +60,12 @@ static wb__str name_of(wb_conversion *conversion, bool in_place, wb__str suffix,
 }
 
 /* A function that returns the index of the scale tensor that belongs to source tensor `part`. */
-typedef uint64_t config_json(const wb_conversion *conversion, uint64_t part);
+typedef uint64_t scale_function(const wb_conversion *conversion, uint64_t part);
 
 /* Adds a row for the scale tensors of *row. `of` returns the scale tensor of each source tensor
  * of the row. `name` is the name of the new row, in the plan's arena. */
 static wb_status add(wb_conversion *conversion, wb__context *context, const wb__planned_tensor *row,
-                     config_json *of, wb__global from, wb__global to, wb__str name)
+                     scale_function *of, wb__global from, wb__global to, wb__str name)
 {
     uint64_t pieces = row->piece_count;
     uint64_t first = row->pieces == NULL ? row->source : row->pieces[0];
@@ -255,7 +255,7 @@ static wb_status are_one(const wb_conversion *conversion, wb__context *context, 
 
 /* Sets *result to true if all scales of all source tensors `parts` are 1. */
 static wb_status are_ones(const wb_conversion *conversion, wb__context *context,
-                          const uint32_t *parts, uint64_t count, config_json *of, bool *result)
+                          const uint32_t *parts, uint64_t count, scale_function *of, bool *result)
 {
     *result = true;
     for (uint64_t i = 0; i < count && *result; i++) {
